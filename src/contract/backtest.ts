@@ -1,0 +1,172 @@
+import * as z from 'zod';
+
+/** Shapes of backtest jobs as stored and as answered. A stored shape carries `schema_version`; test/contract pins its hash. */
+
+export const JOB_STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
+
+/** Whether no further transition is possible. */
+export function isTerminal(status: JobStatus): boolean {
+  return status === 'completed' || status === 'failed' || status === 'cancelled';
+}
+
+const timestamp = z.string().meta({ format: 'date-time', description: 'ISO 8601, UTC' });
+
+export const BacktestResult = z
+  .looseObject({
+    total_trades: z.int(),
+    winning_trades: z.int().meta({ description: 'Trades with a profit above 0; draws count in neither' }),
+    losing_trades: z.int(),
+    total_profit: z.number().meta({ description: 'Quote currency, after fees and funding' }),
+    total_profit_pct: z.number().meta({ description: 'Percent of the starting wallet' }),
+    sharpe_ratio: z.number().meta({
+      description:
+        'Mean over population standard deviation of daily returns of the equity (open positions valued), times sqrt(365); 0 when undefined',
+    }),
+    profit_factor: z
+      .number()
+      .meta({ description: 'Sum of wins over sum of losses; 999 without losses, 0 without trades' }),
+    win_rate: z.number().meta({ description: 'Percent of all trades' }),
+    max_drawdown_pct: z
+      .number()
+      .meta({
+        description:
+          'Percent, zero or positive: the largest fall of the daily equity from its running maximum',
+      }),
+  })
+  .meta({ id: 'BacktestResult' });
+export type BacktestResult = z.infer<typeof BacktestResult>;
+
+const RoiTable = z
+  .record(z.string(), z.number())
+  .meta({ description: 'Minutes since entry -> required profit ratio; -1 closes whatever the result' });
+
+const Trailing = z.object({
+  positive: z.number().optional(),
+  offset: z.number().optional(),
+  only_offset_is_reached: z.boolean().optional(),
+});
+
+/** A backtest's configuration with every default filled in: what the task runs. */
+export const ResolvedBacktestConfig = z
+  .object({
+    strategy: z.string(),
+    exchange: z.string(),
+    pairs: z.array(z.string()),
+    timeframe: z.enum(['1m', '5m', '15m', '1h', '4h', '1d']),
+    date_range: z.object({
+      start: timestamp,
+      end: timestamp.meta({ description: 'Exclusive: no candle that opens at or after it' }),
+    }),
+    stake_amount: z.union([z.number(), z.literal('unlimited')]),
+    dry_run_wallet: z.number(),
+    max_open_trades: z.int(),
+    fee: z.number(),
+    slippage: z.number(),
+    leverage: z.number(),
+    params: z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])),
+    stoploss: z.number(),
+    minimal_roi: RoiTable,
+    trailing: Trailing.nullable(),
+    timeframe_detail: z.enum(['1m', '5m', '15m', '1h', '4h', '1d']).nullable(),
+    fill_model: z.enum(['freqtrade', 'conservative']),
+    seed: z.int(),
+  })
+  .meta({ id: 'ResolvedBacktestConfig' });
+export type ResolvedBacktestConfig = z.infer<typeof ResolvedBacktestConfig>;
+
+/** Input of the backtest state machine: small, no config, no results. */
+export const BacktestExecutionInput = z.object({
+  job_id: z.string(),
+  correlation_id: z.string(),
+  on_demand: z.boolean(),
+  exchange: z.string(),
+  symbols: z.array(z.string()),
+  timeframe: z.string(),
+  start: timestamp,
+  end: timestamp,
+});
+export type BacktestExecutionInput = z.infer<typeof BacktestExecutionInput>;
+
+/** Outcome of the collection that preceded a backtest; a failed one does not fail the job. */
+export const CollectionOutcome = z.object({
+  status: z.enum(['completed', 'failed']),
+  message: z.string(),
+  at: timestamp,
+});
+export type CollectionOutcome = z.infer<typeof CollectionOutcome>;
+
+const jobBase = {
+  schema_version: z.literal(1),
+  kind: z.literal('backtest'),
+  job_id: z.string(),
+  owner: z.string(),
+  revision: z.int(),
+  created_at: timestamp,
+  updated_at: timestamp,
+  experiment_name: z.string().nullable(),
+  priority: z.int(),
+  config: ResolvedBacktestConfig,
+  warnings: z.array(z.string()),
+  execution_input: BacktestExecutionInput,
+  /** Executions started so far: the name of execution n > 1 carries `-n`. */
+  attempt: z.int(),
+  collection: CollectionOutcome.nullable(),
+};
+
+const started = {
+  started_at: timestamp,
+  task: z.string().meta({ description: 'ARN of the task, or its process on one machine' }),
+  progress: z.number(),
+};
+
+/** One attempt's results in object storage: immutable, addressed by attempt. */
+export const ResultsLocation = z.object({
+  prefix: z.string(),
+  digest: z.string().meta({ description: 'sha-256 over the result files, hex' }),
+  trade_pages: z.int(),
+});
+export type ResultsLocation = z.infer<typeof ResultsLocation>;
+
+export const JobTiming = z.object({
+  load_ms: z.number(),
+  indicators_ms: z.number(),
+  simulate_ms: z.number(),
+  report_ms: z.number(),
+  write_ms: z.number(),
+  total_ms: z.number(),
+  candles: z.int(),
+  peak_memory_mb: z.number(),
+});
+export type JobTiming = z.infer<typeof JobTiming>;
+
+/** A backtest job as stored: one shape per status, each with exactly its own fields. */
+export const StoredBacktestJob = z.discriminatedUnion('status', [
+  z.object({ ...jobBase, status: z.literal('pending') }),
+  z.object({ ...jobBase, ...started, status: z.literal('running') }),
+  z.object({
+    ...jobBase,
+    ...started,
+    status: z.literal('completed'),
+    finished_at: timestamp,
+    result: BacktestResult,
+    results: ResultsLocation,
+    timing: JobTiming,
+  }),
+  z.object({
+    ...jobBase,
+    status: z.literal('failed'),
+    started_at: timestamp.optional(),
+    finished_at: timestamp,
+    error: z.string(),
+    error_code: z.string(),
+  }),
+  z.object({
+    ...jobBase,
+    status: z.literal('cancelled'),
+    started_at: timestamp.optional(),
+    finished_at: timestamp,
+  }),
+]);
+export type StoredBacktestJob = z.infer<typeof StoredBacktestJob>;
+export type JobIn<S extends JobStatus> = Extract<StoredBacktestJob, { status: S }>;

@@ -1,0 +1,74 @@
+/**
+ * The error catalogue: every code a client can meet, with its HTTP status and default message.
+ * Codes outside the interface's families (HTTP*, OPT*, CHL*, COL*) are Touchstone's own.
+ */
+export const ERRORS = {
+  VAL001: { status: 400, message: 'Invalid date range: start must be before end, ISO 8601' },
+  VAL002: { status: 400, message: 'Invalid symbol format: BASE/QUOTE:SETTLE' },
+  VAL003: { status: 400, message: 'Invalid timeframe: one of 1m, 5m, 15m, 1h, 4h, 1d' },
+  VAL004: { status: 400, message: 'Missing required field' },
+  VAL005: { status: 400, message: 'Value out of range' },
+  VAL006: { status: 400, message: 'Invalid config format' },
+  AUTH001: { status: 401, message: 'Token expired' },
+  AUTH002: { status: 401, message: 'Invalid token' },
+  AUTH003: { status: 401, message: 'Missing token' },
+  AUTH004: { status: 403, message: 'Insufficient permissions' },
+  AUTH005: { status: 403, message: 'Resource access denied' },
+  RES001: { status: 404, message: 'Backtest job not found' },
+  RES002: { status: 404, message: 'Strategy not found' },
+  RES003: { status: 404, message: 'Model version not found' },
+  RES004: { status: 404, message: 'Config not found' },
+  RES005: { status: 409, message: 'Resource conflict' },
+  RES006: { status: 410, message: 'Resource expired' },
+  SVC001: { status: 500, message: 'Internal server error' },
+  SVC002: { status: 502, message: 'Bad gateway: upstream returned an invalid response' },
+  SVC003: { status: 503, message: 'Strategy service unavailable' },
+  SVC004: { status: 503, message: 'Data collection unavailable' },
+  SVC005: { status: 503, message: 'Experiment tracking and model registry unavailable' },
+  SVC006: { status: 504, message: 'Gateway timeout' },
+  DATA001: { status: 400, message: 'Insufficient historical data' },
+  DATA002: { status: 400, message: 'Data gap detected' },
+  DATA003: { status: 404, message: 'Symbol not available' },
+  DATA004: { status: 503, message: 'Exchange API error' },
+  DATA005: { status: 503, message: 'Data storage unavailable' },
+  OPT001: { status: 404, message: 'Hyperopt job not found' },
+  CHL001: { status: 404, message: 'Challenge not found' },
+  COL001: { status: 404, message: 'Collection not found' },
+  HTTP404: { status: 404, message: 'No such path' },
+  HTTP405: { status: 405, message: 'Method not allowed on this path' },
+  HTTP413: { status: 413, message: 'Request body too large' },
+  HTTP415: { status: 415, message: 'Unsupported media type: send application/json' },
+  HTTP429: { status: 429, message: 'Too many requests' },
+  HTTP503: { status: 503, message: 'A dependency is unavailable' },
+} as const satisfies Record<string, { status: number; message: string }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export interface CodedErrorOptions {
+  /** What the caller can do about it; the catalogue's message when absent. */
+  readonly message?: string;
+  /** Dotted path of the field at fault, empty when there is none. */
+  readonly field?: string;
+  /** Values that explain the error. Never secrets, stacks or internals. */
+  readonly context?: Readonly<Record<string, unknown>>;
+  /** Only where the interface fixes another status than the catalogue's (cancel of a terminal job: 400). */
+  readonly status?: number;
+  readonly cause?: unknown;
+}
+
+/** A failure with a documented code: thrown by use cases and adapters, turned into a response by the runtime. */
+export class CodedError extends Error {
+  override readonly name = 'CodedError';
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly field: string;
+  readonly context: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, options: CodedErrorOptions = {}) {
+    super(options.message ?? ERRORS[code].message, { cause: options.cause });
+    this.code = code;
+    this.status = options.status ?? ERRORS[code].status;
+    this.field = options.field ?? '';
+    this.context = options.context ?? {};
+  }
+}

@@ -1,0 +1,175 @@
+import type {
+  BacktestExecutionInput,
+  BacktestResult,
+  CollectionOutcome,
+  JobIn,
+  JobStatus,
+  JobTiming,
+  ResultsLocation,
+  StoredBacktestJob,
+} from '#contract/backtest.ts';
+import type { Candles } from '#engine/candles.ts';
+import type { FundingEvents } from '#engine/simulator/types.ts';
+import type { Timeframe } from '#engine/timeframe.ts';
+
+/** What the use cases need from the outside. Every method may throw CodedError DATA005 when storage is down. */
+
+export interface Clock {
+  /** Unix milliseconds. */
+  now(): number;
+}
+
+export interface Ids {
+  /** A ULID: time-ordered, 26 characters of Crockford base 32. */
+  ulid(): string;
+}
+
+/** What a list shows of a job: at most 1 KB. */
+export interface JobRow {
+  readonly job_id: string;
+  readonly status: JobStatus;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly strategy: string;
+  readonly experiment_name: string | null;
+  readonly priority: number;
+  readonly result: BacktestResult | null;
+  readonly error: string | null;
+}
+
+export interface JobFilter {
+  readonly status?: JobStatus;
+  readonly experiment_name?: string;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Opaque position after the last item, bound to the filter; null at the end. */
+  readonly next: string | null;
+}
+
+export type ClaimOutcome =
+  | { readonly outcome: 'claimed'; readonly job: JobIn<'running'> }
+  /** Already terminal: nothing to do. */
+  | { readonly outcome: 'terminal'; readonly status: JobStatus }
+  | { readonly outcome: 'unknown' };
+
+/**
+ * Backtest jobs. Every transition is one conditional write; a terminal state never changes.
+ * Writes of a task name its `attempt`: they answer false, and change nothing, when another attempt has
+ * claimed the job since or the job is terminal.
+ */
+export interface JobStore {
+  /** Stores a new job. Answers the stored job when the id exists already. */
+  create(job: JobIn<'pending'>): Promise<StoredBacktestJob>;
+  get(jobId: string): Promise<StoredBacktestJob | undefined>;
+  /** Newest first. Throws VAL006 for a cursor that is broken or was made with another filter. */
+  list(filter: JobFilter, limit: number, cursor: string | null): Promise<Page<JobRow>>;
+  /** From pending or running to running, with a new attempt number. */
+  claim(jobId: string, task: string, at: string): Promise<ClaimOutcome>;
+  setProgress(jobId: string, attempt: number, progress: number, at: string): Promise<boolean>;
+  complete(
+    jobId: string,
+    attempt: number,
+    outcome: {
+      result: BacktestResult;
+      results: ResultsLocation;
+      timing: JobTiming;
+      warnings: readonly string[];
+    },
+    at: string,
+  ): Promise<boolean>;
+  /** `attempt` null: from outside the task (state machine, reconcile), only while pending or running. */
+  fail(
+    jobId: string,
+    attempt: number | null,
+    error: { code: string; message: string },
+    at: string,
+  ): Promise<boolean>;
+  /** The cancelled job, or what it was found to be. */
+  cancel(jobId: string, at: string): Promise<{ cancelled: boolean; job: StoredBacktestJob | undefined }>;
+  setCollection(jobId: string, outcome: CollectionOutcome): Promise<void>;
+}
+
+export interface ExecutionState {
+  readonly status: 'running' | 'succeeded' | 'failed' | 'aborted' | 'timed_out';
+}
+
+/** The backtest state machine. */
+export interface Executions {
+  /** Starts the execution named after the job; a second start of the same name and input does nothing. */
+  start(input: BacktestExecutionInput, priority: number): Promise<void>;
+  stop(jobId: string, cause: string): Promise<void>;
+  /** Undefined when no execution of that job is known. */
+  state(jobId: string): Promise<ExecutionState | undefined>;
+}
+
+/** Stops what a job left running: the task that the job item names. */
+export interface TaskControl {
+  stop(task: string, reason: string): Promise<void>;
+}
+
+export interface StoredObject {
+  readonly body: Uint8Array;
+  /** sha-256 of the body, hex. */
+  readonly etag: string;
+  readonly contentType: string;
+}
+
+/** Immutable objects by key. A key is `/`-separated segments of `[A-Za-z0-9._=-]`; anything else is encoded by the caller. */
+export interface ObjectStore {
+  /** Atomic: a reader sees the whole new body or what was there before. */
+  put(key: string, body: Uint8Array, contentType: string): Promise<{ etag: string }>;
+  get(key: string): Promise<StoredObject | undefined>;
+  delete(key: string): Promise<void>;
+  /** Keys with the prefix, ascending. */
+  list(prefix: string): AsyncIterable<string>;
+}
+
+export interface SeriesKey {
+  readonly exchange: string;
+  /** `BASE/QUOTE:SETTLE`. */
+  readonly symbol: string;
+  readonly timeframe: Timeframe;
+}
+
+/** What is stored of a series: freshness is answered from this alone. Times are ISO 8601. */
+export interface SeriesInfo extends SeriesKey {
+  /** Open time of the first and of the last closed candle. */
+  readonly first: string;
+  readonly last: string;
+  readonly count: number;
+  /** Holes in the grid between first and last: [open time of the first missing candle, candles missing]. */
+  readonly gaps: readonly { readonly start: string; readonly missing: number }[];
+  readonly updated_at: string;
+}
+
+export interface SeriesStore {
+  /** One batch of reads; missing series are absent from the map (key: `symbol#timeframe`). */
+  getMany(
+    exchange: string,
+    series: readonly Omit<SeriesKey, 'exchange'>[],
+  ): Promise<ReadonlyMap<string, SeriesInfo>>;
+  /** All series of an exchange, ascending by symbol. */
+  list(exchange: string): Promise<readonly SeriesInfo[]>;
+  put(info: SeriesInfo): Promise<void>;
+}
+
+export interface CandleStore {
+  /** Closed candles that open in `[start, end)` ms, ascending, without duplicates; gaps are not filled. */
+  read(series: SeriesKey, start: number, end: number): Promise<Candles>;
+  /** Merges candles into the stored months (a later write wins) and updates the series' info. */
+  write(series: SeriesKey, candles: Candles): Promise<SeriesInfo>;
+  /** Funding events in `[start, end]`; empty columns when none are stored. */
+  readFunding(exchange: string, symbol: string, start: number, end: number): Promise<FundingEvents>;
+  writeFunding(exchange: string, symbol: string, events: FundingEvents): Promise<void>;
+}
+
+export interface FreshnessQuery {
+  readonly exchange: string;
+  readonly symbols: readonly string[];
+  readonly timeframe?: string;
+  readonly staleThresholdHours?: number;
+  readonly start?: string;
+  readonly end?: string;
+}

@@ -1,0 +1,53 @@
+/**
+ * Candles of one series as columns. All columns have the same length; row `i` is one candle.
+ * Rows are ascending by time and lie on the timeframe's grid.
+ */
+export interface Candles {
+  /** Open time of each candle, Unix milliseconds UTC. */
+  readonly timestamp: Float64Array;
+  readonly open: Float64Array;
+  readonly high: Float64Array;
+  readonly low: Float64Array;
+  readonly close: Float64Array;
+  /** Volume in base currency. */
+  readonly volume: Float64Array;
+}
+
+/** Names of the numeric columns of {@link Candles}, in storage order. */
+export const CANDLE_COLUMNS = ['timestamp', 'open', 'high', 'low', 'close', 'volume'] as const;
+
+/** Allocates `length` zeroed candles. */
+export function createCandles(length: number): Candles {
+  return {
+    timestamp: new Float64Array(length),
+    open: new Float64Array(length),
+    high: new Float64Array(length),
+    low: new Float64Array(length),
+    close: new Float64Array(length),
+    volume: new Float64Array(length),
+  };
+}
+
+/** A view (no copy) of the candles in rows `[from, to)`. */
+export function sliceCandles(candles: Candles, from: number, to: number): Candles {
+  return {
+    timestamp: candles.timestamp.subarray(from, to),
+    open: candles.open.subarray(from, to),
+    high: candles.high.subarray(from, to),
+    low: candles.low.subarray(from, to),
+    close: candles.close.subarray(from, to),
+    volume: candles.volume.subarray(from, to),
+  };
+}
+
+/** Index of the first candle that opens at or after `time` (ms); `length` when there is none. Binary search. */
+export function indexAtOrAfter(timestamps: Float64Array, time: number): number {
+  let low = 0;
+  let high = timestamps.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (timestamps[middle]! < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,140 @@
+import type { Candles } from '../candles.ts';
+import type { Columns, RoiTable, Signals, StrategyCallbacks, TrailingStop } from '../strategy.ts';
+
+export type Side = 'long' | 'short';
+
+/** Which assumptions decide fills inside a candle. See freqtrade rules 1.7 to 1.9. */
+export type FillModel = 'freqtrade' | 'conservative';
+
+/** Funding events of one perpetual: equal-length columns, ascending by time. */
+export interface FundingEvents {
+  /** Event time, ms. */
+  readonly timestamp: Float64Array;
+  /** Ratio per event; positive: longs pay shorts. */
+  readonly rate: Float64Array;
+  /** Mark price at the event, quote currency. */
+  readonly markPrice: Float64Array;
+}
+
+/** Everything the simulator reads of one pair. Columns are aligned with `candles`; startup candles are cut off. */
+export interface PairInput {
+  readonly pair: string;
+  readonly candles: Candles;
+  /** Unshifted: row `i` acts at the open of candle `i + 1`. */
+  readonly signals: Signals;
+  /** Indicator columns, for callbacks only. */
+  readonly columns?: Columns;
+  readonly funding?: FundingEvents;
+  /** Candles of `detailTimeframeMs`, any range; missing ones fall back to the main candle. */
+  readonly detail?: Candles;
+}
+
+export type Stake =
+  | { readonly kind: 'fixed'; readonly amount: number }
+  /** Divide the balance by `maxOpenTrades`; profits compound. */
+  | { readonly kind: 'unlimited' };
+
+export interface SimulationSettings {
+  readonly timeframeMs: number;
+  readonly detailTimeframeMs?: number;
+  /** Wallet at the start, quote currency. */
+  readonly startingBalance: number;
+  readonly stake: Stake;
+  /** Share of the balance that may be traded. Default 0.99. */
+  readonly tradableBalanceRatio?: number;
+  readonly amendLastStakeAmount?: boolean;
+  /** Default 0.5. */
+  readonly lastStakeAmountMinRatio?: number;
+  /** Open trades at once; Infinity for no limit. */
+  readonly maxOpenTrades: number;
+  /** Fee rate per side, for example 0.0005. */
+  readonly fee: number;
+  /** Adverse price move of every market fill, as a ratio of the price (entry and exit). Default 0. */
+  readonly slippage: number;
+  readonly leverage: number;
+  readonly canShort: boolean;
+  /** Negative ratio of the stake. */
+  readonly stoploss: number;
+  readonly trailing?: TrailingStop;
+  readonly minimalRoi?: RoiTable;
+  readonly useExitSignal: boolean;
+  readonly exitProfitOnly: boolean;
+  readonly exitProfitOffset: number;
+  readonly ignoreRoiIfEntrySignal: boolean;
+  readonly fillModel: FillModel;
+  /** Isolated margin; maintenance margin rate and safety buffer are ratios. Applied when leverage > 1 or the side is short. */
+  readonly liquidation: { readonly maintenanceMarginRate: number; readonly buffer: number };
+  readonly unfilledTimeoutMinutes?: number;
+  readonly callbacks?: StrategyCallbacks;
+}
+
+/** One closed trade. Amounts are in quote currency unless stated; times are candle open times in ms. */
+export interface Trade {
+  readonly pair: string;
+  readonly side: Side;
+  readonly openedAt: number;
+  readonly closedAt: number;
+  readonly entryPrice: number;
+  readonly exitPrice: number;
+  /** Base currency. */
+  readonly amount: number;
+  /** Collateral. */
+  readonly stake: number;
+  readonly leverage: number;
+  readonly enterTag: string | null;
+  readonly exitReason: string;
+  /** Sum of both fees paid. */
+  readonly fees: number;
+  /** Cost of slippage against the unslipped prices, positive = paid. */
+  readonly slippageCost: number;
+  /** Positive = received. */
+  readonly funding: number;
+  /** After fees and funding. */
+  readonly profit: number;
+  /** On the collateral, after fees and funding, rounded to 8 decimals. */
+  readonly profitRatio: number;
+  readonly initialStopPrice: number;
+  readonly stopPrice: number;
+  readonly liquidationPrice: number | null;
+  readonly lowestPrice: number;
+  readonly highestPrice: number;
+  /** Whether the trade was closed only because the data ended. */
+  readonly leftOpen: boolean;
+}
+
+/** The account at candle closes: equal-length columns on one clock for all pairs. */
+export interface EquityCurve {
+  /** Open time of each candle, ms. */
+  readonly timestamp: Float64Array;
+  /** Wallet with open positions valued at the candle's close (after the entry fee already booked, before exit fees). */
+  readonly equity: Float64Array;
+  /** Free cash plus collateral of open trades (realised balance). */
+  readonly balance: Float64Array;
+  /** Open trades after the candle. */
+  readonly openTrades: Uint16Array;
+}
+
+export interface SimulationCounters {
+  /** Entry signals lost because no slot was free. */
+  readonly rejectedSignals: number;
+  readonly timedOutEntries: number;
+  readonly timedOutExits: number;
+  readonly cancelledEntries: number;
+  readonly replacedEntries: number;
+}
+
+export interface Simulation {
+  /** In the order in which they were closed. */
+  readonly trades: readonly Trade[];
+  /** Absent when `equity: false` was asked. */
+  readonly curve: EquityCurve | null;
+  readonly finalBalance: number;
+  readonly counters: SimulationCounters;
+}
+
+export interface SimulateOptions {
+  /** Compute the equity curve. Default true. */
+  readonly equity?: boolean;
+  /** Called with the share done, 0 to 1, at most about a hundred times; returning false stops the run. */
+  readonly onProgress?: (share: number) => boolean | undefined;
+}

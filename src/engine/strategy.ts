@@ -1,0 +1,162 @@
+import type { Candles } from './candles.ts';
+import type { Timeframe } from './timeframe.ts';
+
+/** Computed columns by name, each as long as the candles. `NaN` where an indicator is not yet defined. */
+export type Columns = Readonly<Record<string, Float64Array>>;
+
+/**
+ * Signals of one pair, each column as long as the candles, 1 where the signal is set.
+ * Row `i` is decided from candles `0..i` alone; the simulator acts on it at the open of candle `i + 1`.
+ */
+export interface Signals {
+  readonly enterLong?: Uint8Array;
+  readonly exitLong?: Uint8Array;
+  readonly enterShort?: Uint8Array;
+  readonly exitShort?: Uint8Array;
+  /** Tag of an entry on row `i`: an index into `tags`, 0 for none. */
+  readonly enterTag?: Uint8Array;
+  /** Tag of an exit on row `i`: an index into `tags`, 0 for none. It replaces the reason `exit_signal`. */
+  readonly exitTag?: Uint8Array;
+  /** Tag texts; index 0 is unused. */
+  readonly tags?: readonly string[];
+}
+
+/** One tunable number of a strategy, with its range for optimisation. */
+export interface NumberParameter {
+  readonly kind: 'integer' | 'number';
+  readonly default: number;
+  readonly min: number;
+  readonly max: number;
+  readonly description: string;
+}
+
+/** One tunable choice of a strategy. */
+export interface ChoiceParameter {
+  readonly kind: 'choice';
+  readonly default: string | number | boolean;
+  readonly choices: readonly (string | number | boolean)[];
+  readonly description: string;
+}
+
+export type Parameter = NumberParameter | ChoiceParameter;
+export type ParameterSpec = Readonly<Record<string, Parameter>>;
+
+/** Parameter values by name, as a run uses them. */
+export type ParameterValues<S extends ParameterSpec = ParameterSpec> = {
+  readonly [K in keyof S]: S[K] extends ChoiceParameter ? string | number | boolean : number;
+};
+
+/** Minutes since entry -> required profit ratio after fees. -1 closes whatever the result. */
+export type RoiTable = Readonly<Record<string, number>>;
+
+/** Trailing stop settings; ratios are of the stake (divided by leverage to get price distances). */
+export interface TrailingStop {
+  /** Distance once the offset is passed; without it the distance is |stoploss|. */
+  readonly positive?: number;
+  /** Profit at which `positive` starts to apply. Default 0. */
+  readonly offset?: number;
+  /** Trail nothing until the offset is reached. Default false. */
+  readonly only_offset_is_reached?: boolean;
+}
+
+/** What every callback is given: read-only, valid during the call only. */
+export interface TradeView {
+  readonly pair: string;
+  readonly side: 'long' | 'short';
+  /** Open time of the entry candle, ms. */
+  readonly openedAt: number;
+  readonly entryPrice: number;
+  readonly amount: number;
+  readonly stake: number;
+  readonly leverage: number;
+  readonly enterTag: string | null;
+  readonly stopPrice: number;
+}
+
+export interface CallbackContext {
+  /** Open time of the candle now forming, ms. */
+  readonly time: number;
+  /** Row of the candle now forming; signals and columns may be read at `index - 1` and before, never later. */
+  readonly index: number;
+  readonly pair: string;
+  readonly candles: Candles;
+  readonly columns: Columns;
+}
+
+/**
+ * Per-candle callbacks. A strategy that has any runs on the loop instead of the segment kernel.
+ * Prices are in quote currency, profits are ratios after both fees, times leverage.
+ */
+export interface StrategyCallbacks {
+  leverage?(context: CallbackContext, side: 'long' | 'short', proposed: number): number;
+  customStake?(context: CallbackContext, side: 'long' | 'short', proposed: number): number;
+  customEntryPrice?(context: CallbackContext, side: 'long' | 'short', proposed: number): number;
+  customExitPrice?(context: CallbackContext, trade: TradeView, proposed: number, profit: number): number;
+  confirmEntry?(context: CallbackContext, side: 'long' | 'short', price: number): boolean;
+  confirmExit?(context: CallbackContext, trade: TradeView, price: number, reason: string): boolean;
+  /** Distance from the candle's best price as a ratio of the stake, or null to leave the stop. It may only tighten. */
+  customStoploss?(
+    context: CallbackContext,
+    trade: TradeView,
+    bestPrice: number,
+    profit: number,
+  ): number | null;
+  /** Required profit ratio now, or null for the ROI table. */
+  customRoi?(context: CallbackContext, trade: TradeView, minutes: number): number | null;
+  /** A text closes the trade at the open with that reason. */
+  customExit?(context: CallbackContext, trade: TradeView, price: number, profit: number): string | null;
+  /** Asked once per later candle for a pending entry: same price keeps, other replaces, null cancels. */
+  adjustEntryPrice?(context: CallbackContext, trade: TradeView, price: number): number | null;
+}
+
+/** Columns of informative timeframes, already shifted so that a row holds closed candles only. */
+export type InformativeColumns = Readonly<Partial<Record<Timeframe, Columns>>>;
+
+export interface StrategyDefinition<S extends ParameterSpec = ParameterSpec> {
+  /** Unique name, as `config.strategy` gives it. */
+  readonly name: string;
+  readonly description: string;
+  readonly timeframe: Timeframe;
+  /** Default pairs, `BASE/QUOTE:SETTLE`. */
+  readonly pairs: readonly string[];
+  /** Default stake per trade in quote currency. */
+  readonly stakeAmount: number;
+  readonly parameters: S;
+  /** Candles needed before the first signal can be trusted, for the given parameters. */
+  startupCandles(params: ParameterValues<S>): number;
+  /** Higher timeframes whose columns `signals` reads as `informative[timeframe]`. */
+  readonly informativeTimeframes?: readonly Timeframe[];
+  /** Computed per timeframe: once on the base candles, once on each informative timeframe's candles. */
+  indicators(candles: Candles, params: ParameterValues<S>): Columns;
+  signals(
+    candles: Candles,
+    columns: Columns,
+    params: ParameterValues<S>,
+    informative: InformativeColumns,
+  ): Signals;
+  readonly canShort?: boolean;
+  /** Negative ratio of the stake, for example -0.1. */
+  readonly stoploss: number;
+  readonly trailing?: TrailingStop;
+  readonly minimalRoi?: RoiTable;
+  /** Default 1. */
+  readonly leverage?: number;
+  /** Default true. */
+  readonly useExitSignal?: boolean;
+  readonly exitProfitOnly?: boolean;
+  readonly exitProfitOffset?: number;
+  readonly ignoreRoiIfEntrySignal?: boolean;
+  /** Minutes after which an unfilled entry or exit order is cancelled. Default 10. */
+  readonly unfilledTimeoutMinutes?: number;
+  readonly callbacks?: StrategyCallbacks;
+}
+
+/**
+ * Declares a strategy. A file in `strategies/` that exports one as default is available by its name.
+ * The value is checked when it is registered (see strategies/registry.ts), not here.
+ */
+export function defineStrategy<const S extends ParameterSpec>(
+  definition: StrategyDefinition<S>,
+): StrategyDefinition {
+  return definition as unknown as StrategyDefinition;
+}
