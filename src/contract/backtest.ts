@@ -27,12 +27,9 @@ export const BacktestResult = z
       .number()
       .meta({ description: 'Sum of wins over sum of losses; 999 without losses, 0 without trades' }),
     win_rate: z.number().meta({ description: 'Percent of all trades' }),
-    max_drawdown_pct: z
-      .number()
-      .meta({
-        description:
-          'Percent, zero or positive: the largest fall of the daily equity from its running maximum',
-      }),
+    max_drawdown_pct: z.number().meta({
+      description: 'Percent, zero or positive: the largest fall of the daily equity from its running maximum',
+    }),
   })
   .meta({ id: 'BacktestResult' });
 export type BacktestResult = z.infer<typeof BacktestResult>;
@@ -109,7 +106,9 @@ const jobBase = {
   config: ResolvedBacktestConfig,
   warnings: z.array(z.string()),
   execution_input: BacktestExecutionInput,
-  /** Executions started so far: the name of execution n > 1 carries `-n`. */
+  /** Digest of the submission as sent: tells a repeated Idempotency-Key from a reused one. */
+  request_digest: z.string(),
+  /** Times a task has claimed the job; only the latest attempt may write. */
   attempt: z.int(),
   collection: CollectionOutcome.nullable(),
 };
@@ -157,6 +156,7 @@ export const StoredBacktestJob = z.discriminatedUnion('status', [
     ...jobBase,
     status: z.literal('failed'),
     started_at: timestamp.optional(),
+    task: z.string().optional(),
     finished_at: timestamp,
     error: z.string(),
     error_code: z.string(),
@@ -165,6 +165,7 @@ export const StoredBacktestJob = z.discriminatedUnion('status', [
     ...jobBase,
     status: z.literal('cancelled'),
     started_at: timestamp.optional(),
+    task: z.string().optional(),
     finished_at: timestamp,
   }),
 ]);

@@ -24,6 +24,9 @@ export interface Ids {
   ulid(): string;
 }
 
+/** sha-256 of a text (UTF-8) or of bytes, hex. */
+export type Digest = (data: string | Uint8Array) => string;
+
 /** What a list shows of a job: at most 1 KB. */
 export interface JobRow {
   readonly job_id: string;
@@ -89,6 +92,8 @@ export interface JobStore {
   /** The cancelled job, or what it was found to be. */
   cancel(jobId: string, at: string): Promise<{ cancelled: boolean; job: StoredBacktestJob | undefined }>;
   setCollection(jobId: string, outcome: CollectionOutcome): Promise<void>;
+  /** Every job that is pending or running. */
+  unfinished(): AsyncIterable<StoredBacktestJob>;
 }
 
 export interface ExecutionState {
@@ -124,6 +129,26 @@ export interface ObjectStore {
   delete(key: string): Promise<void>;
   /** Keys with the prefix, ascending. */
   list(prefix: string): AsyncIterable<string>;
+}
+
+/** What a finished backtest leaves in object storage, each part as the JSON text that is served. */
+export interface ResultFiles {
+  readonly result: string;
+  readonly equity: string;
+  readonly report: string;
+  /** JSON arrays of trades, 1,000 a page, in the order of closing. */
+  readonly tradePages: readonly string[];
+  /** The same trades for people and their tools. */
+  readonly tradesParquet: Uint8Array;
+}
+
+/** Results of backtests: immutable, written once per attempt, readable when the job names their location. */
+export interface ResultStore {
+  write(jobId: string, attempt: number, files: ResultFiles): Promise<ResultsLocation>;
+  /** Parsed JSON. Throws DATA005 when an object that the job names is missing or broken. */
+  read(location: ResultsLocation, part: 'result' | 'equity' | 'report'): Promise<unknown>;
+  /** Trades of page 1 to `location.trade_pages`. */
+  readTrades(location: ResultsLocation, page: number): Promise<readonly unknown[]>;
 }
 
 export interface SeriesKey {
