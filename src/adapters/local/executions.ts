@@ -1,0 +1,79 @@
+import type { BacktestExecutionInput } from '#contract/backtest.ts';
+import type { ExecutionState, Executions } from '#domain/ports.ts';
+import type { ExecutionHandle, LocalStateMachine } from './state-machine.ts';
+
+interface Execution {
+  readonly handle: ExecutionHandle;
+  state: ExecutionState;
+}
+
+/** Ended executions whose state is still known; Step Functions keeps them for 90 days. */
+const KEPT_ENDED = 1_000;
+
+/** Executions of one state machine inside this process: the one machine's Step Functions. */
+export class LocalExecutions implements Executions {
+  readonly #machine: LocalStateMachine;
+  readonly #executions = new Map<string, Execution>();
+  readonly #onEnd: (jobId: string, state: ExecutionState, error: unknown) => void;
+
+  /** `onEnd` is told of every execution that ended, as EventBridge would tell. */
+  constructor(
+    machine: LocalStateMachine,
+    onEnd: (jobId: string, state: ExecutionState, error: unknown) => void,
+  ) {
+    this.#machine = machine;
+    this.#onEnd = onEnd;
+  }
+
+  async start(input: BacktestExecutionInput): Promise<void> {
+    const jobId = input.job_id;
+    if (this.#executions.has(jobId)) return;
+    const execution: Execution = {
+      handle: this.#machine.start(jobId, input),
+      state: { status: 'running' },
+    };
+    this.#executions.set(jobId, execution);
+    execution.handle.result.then(
+      () => this.#end(jobId, execution, { status: 'succeeded' }),
+      (error: unknown) => this.#end(jobId, execution, endedBy(error), error),
+    );
+  }
+
+  async stop(jobId: string, cause: string): Promise<void> {
+    const execution = this.#executions.get(jobId);
+    if (execution?.state.status === 'running') execution.handle.abort(cause);
+  }
+
+  async state(jobId: string): Promise<ExecutionState | undefined> {
+    return this.#executions.get(jobId)?.state;
+  }
+
+  /** Stops every running execution without telling `onEnd`: the platform is going down, its jobs go on at the next start. */
+  stopAll(): void {
+    for (const execution of this.#executions.values()) {
+      if (execution.state.status !== 'running') continue;
+      execution.state = { status: 'aborted' };
+      execution.handle.abort('The platform is stopping');
+    }
+  }
+
+  #end(jobId: string, execution: Execution, state: ExecutionState, error?: unknown): void {
+    if (execution.state.status !== 'running') return;
+    execution.state = state;
+    this.#forgetOldest();
+    this.#onEnd(jobId, state, error);
+  }
+
+  #forgetOldest(): void {
+    const ended = [...this.#executions].filter(([, each]) => each.state.status !== 'running');
+    for (const [jobId] of ended.slice(0, Math.max(0, ended.length - KEPT_ENDED))) {
+      this.#executions.delete(jobId);
+    }
+  }
+}
+
+function endedBy(error: unknown): ExecutionState {
+  const name = error instanceof Error ? error.name : '';
+  if (name === 'ExecutionAbortedError') return { status: 'aborted' };
+  return { status: /Timeout/i.test(name) ? 'timed_out' : 'failed' };
+}

@@ -1,0 +1,37 @@
+import type { StoredBacktestJob } from '#contract/backtest.ts';
+import { CodedError } from '#contract/errors.ts';
+import type { Clock, Executions, JobStore, TaskControl } from './ports.ts';
+import { isoTime } from './validate.ts';
+
+export interface CancelBacktestDeps {
+  readonly jobs: JobStore;
+  readonly executions: Executions;
+  readonly tasks: TaskControl;
+  readonly clock: Clock;
+  /** Told when stopping failed: the job is cancelled all the same, its task can write nothing any more. */
+  readonly onStopFailure: (jobId: string, error: unknown) => void;
+}
+
+/**
+ * Cancels a pending or running job. The conditional write comes first, so that the caller sees the truth even
+ * when stopping fails; whatever still runs cannot overwrite a terminal state, and reconcile stops it later.
+ * Throws RES001, or RES005 with status 400 (the interface fixes it) when the job is already terminal.
+ */
+export async function cancelBacktest(deps: CancelBacktestDeps, jobId: string): Promise<StoredBacktestJob> {
+  const { cancelled, job } = await deps.jobs.cancel(jobId, isoTime(deps.clock.now()));
+  if (!job) throw new CodedError('RES001', { field: 'job_id', context: { job_id: jobId } });
+  if (!cancelled) {
+    throw new CodedError('RES005', {
+      status: 400,
+      message: `The backtest is already ${job.status}`,
+      field: 'job_id',
+      context: { job_id: jobId, status: job.status },
+    });
+  }
+  const stops = [deps.executions.stop(jobId, 'Cancelled by the user')];
+  if ('task' in job && job.task) stops.push(deps.tasks.stop(job.task, 'Cancelled by the user'));
+  for (const stopped of await Promise.allSettled(stops)) {
+    if (stopped.status === 'rejected') deps.onStopFailure(jobId, stopped.reason);
+  }
+  return job;
+}

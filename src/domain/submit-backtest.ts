@@ -1,0 +1,129 @@
+import type { BacktestExecutionInput, JobIn, StoredBacktestJob } from '#contract/backtest.ts';
+import { CodedError } from '#contract/errors.ts';
+import type { Digest, Executions, Ids, JobStore } from './ports.ts';
+import { type ConfigInput, type ResolveDeps, resolveConfig } from './resolve-config.ts';
+import { unknownKeyWarnings } from './unknown-keys.ts';
+import { checkNumber, isoTime } from './validate.ts';
+
+export interface SubmitBacktestInput {
+  readonly body: {
+    readonly config: ConfigInput;
+    readonly experiment_name?: string;
+    readonly priority?: number;
+  };
+  readonly owner: string;
+  /** Header Idempotency-Key: the same key of the same owner always means the same job. */
+  readonly idempotencyKey: string | null;
+  readonly correlationId: string;
+}
+
+export interface SubmitBacktestDeps extends ResolveDeps {
+  readonly jobs: JobStore;
+  readonly executions: Executions;
+  readonly ids: Ids;
+  readonly digest: Digest;
+  /** Told when the execution could not be started; the job is stored and reconcile starts it. */
+  readonly onStartFailure: (jobId: string, error: unknown) => void;
+}
+
+const DEFAULT_PRIORITY = 5;
+/** From this priority on a job runs on on-demand capacity instead of Spot. */
+const ON_DEMAND_PRIORITY = 8;
+const MAX_NAME_LENGTH = 200;
+
+/**
+ * Validates a submission, stores its job and starts the state machine. The job is stored first: whatever dies
+ * afterwards, reconcile finds it pending and starts it.
+ * Throws VAL001 to VAL006, RES002, RES005 (an Idempotency-Key reused with another body), DATA005.
+ */
+export async function submitBacktest(
+  deps: SubmitBacktestDeps,
+  input: SubmitBacktestInput,
+): Promise<StoredBacktestJob> {
+  const job = await newJob(deps, input);
+  const stored = await deps.jobs.create(job);
+  if (stored.request_digest !== job.request_digest) {
+    throw new CodedError('RES005', {
+      message: 'This Idempotency-Key was used with another request body',
+      field: 'Idempotency-Key',
+      context: { job_id: stored.job_id },
+    });
+  }
+  if (stored.status === 'pending') {
+    await deps.executions
+      .start(stored.execution_input, stored.priority)
+      .catch((error: unknown) => deps.onStartFailure(stored.job_id, error));
+  }
+  return stored;
+}
+
+async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Promise<JobIn<'pending'>> {
+  const { body, owner } = input;
+  const priority = checkNumber(body.priority ?? DEFAULT_PRIORITY, 'priority', {
+    min: 1,
+    max: 10,
+    integer: true,
+  });
+  const experiment = checkExperimentName(body.experiment_name);
+  const { config, warnings, dataStart } = await resolveConfig(deps, body.config);
+  const jobId = `bt-${jobSuffix(deps, owner, input.idempotencyKey)}`;
+  const now = isoTime(deps.clock.now());
+  const executionInput: BacktestExecutionInput = {
+    job_id: jobId,
+    correlation_id: input.correlationId,
+    on_demand: priority >= ON_DEMAND_PRIORITY,
+    exchange: config.exchange,
+    symbols: config.pairs,
+    timeframe: config.timeframe,
+    start: dataStart,
+    end: config.date_range.end,
+  };
+  return {
+    schema_version: 1,
+    kind: 'backtest',
+    status: 'pending',
+    job_id: jobId,
+    owner,
+    revision: 1,
+    created_at: now,
+    updated_at: now,
+    experiment_name: experiment,
+    priority,
+    config,
+    warnings: [
+      ...unknownKeyWarnings({ ...body }, ['config', 'experiment_name', 'priority'], ''),
+      ...warnings,
+    ],
+    execution_input: executionInput,
+    request_digest: deps.digest(JSON.stringify(body)),
+    attempt: 0,
+    collection: null,
+  };
+}
+
+function checkExperimentName(name: string | undefined): string | null {
+  if (name === undefined) return null;
+  if (name.length === 0 || name.length > MAX_NAME_LENGTH) {
+    throw new CodedError('VAL005', {
+      message: `experiment_name must be 1 to ${MAX_NAME_LENGTH} characters`,
+      field: 'experiment_name',
+      context: { length: name.length, max: MAX_NAME_LENGTH },
+    });
+  }
+  return name;
+}
+
+/** With a key the id derives from owner and key, so that a repeated request meets the job it made. */
+function jobSuffix(deps: SubmitBacktestDeps, owner: string, key: string | null): string {
+  if (key === null) return deps.ids.ulid();
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
+    throw new CodedError('VAL005', {
+      message: 'Idempotency-Key must be 1 to 255 printable ASCII characters without spaces',
+      field: 'Idempotency-Key',
+    });
+  }
+  return `K${deps
+    .digest(JSON.stringify([owner, key]))
+    .slice(0, 25)
+    .toUpperCase()}`;
+}
