@@ -1,0 +1,212 @@
+import { nearestName } from '../nearest-name.ts';
+import type { Parameter, StrategyCallbacks, StrategyDefinition, TrailingStop } from '../strategy.ts';
+import { isTimeframe, TIMEFRAME_MS, TIMEFRAMES } from '../timeframe.ts';
+import { defaultParameters } from './parameters.ts';
+
+/** Names of strategies: what `config.strategy` may hold. */
+export const STRATEGY_NAME = /^[a-z][a-z0-9_]{0,63}$/;
+const PARAMETER_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
+/** `BASE/QUOTE:SETTLE`, at most 50 characters as the interface allows. */
+const PAIR = /^(?=.{1,50}$)[A-Za-z0-9]+\/[A-Za-z0-9]+:[A-Za-z0-9]+$/;
+const MAX_LEVERAGE = 125;
+
+/** Every key of a definition: a record, so that a key added to the type must be added here. */
+const DEFINITION_KEYS: Readonly<Record<keyof StrategyDefinition, true>> = {
+  name: true,
+  description: true,
+  timeframe: true,
+  pairs: true,
+  stakeAmount: true,
+  parameters: true,
+  startupCandles: true,
+  informativeTimeframes: true,
+  indicators: true,
+  signals: true,
+  canShort: true,
+  stoploss: true,
+  trailing: true,
+  minimalRoi: true,
+  leverage: true,
+  useExitSignal: true,
+  exitProfitOnly: true,
+  exitProfitOffset: true,
+  ignoreRoiIfEntrySignal: true,
+  unfilledTimeoutMinutes: true,
+  callbacks: true,
+};
+
+const CALLBACK_KEYS: Readonly<Record<keyof StrategyCallbacks, true>> = {
+  leverage: true,
+  customStake: true,
+  customEntryPrice: true,
+  customExitPrice: true,
+  confirmEntry: true,
+  confirmExit: true,
+  customStoploss: true,
+  customRoi: true,
+  customExit: true,
+  adjustEntryPrice: true,
+};
+
+/**
+ * Everything that is wrong with a definition, as sentences that begin with the field; empty when it is sound.
+ * A strategy file runs without a type check, so nothing about the value is taken for granted.
+ */
+export function definitionProblems(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) {
+    return ['the file must export default defineStrategy({...})'];
+  }
+  const definition = value as StrategyDefinition;
+  const problems = [
+    ...unknownKeys(definition, DEFINITION_KEYS, ''),
+    ...identityProblems(definition),
+    ...parameterProblems(definition.parameters),
+    ...functionProblems(definition),
+    ...exitProblems(definition),
+    ...optionProblems(definition),
+  ];
+  return problems.length > 0 ? problems : startupProblems(definition);
+}
+
+function identityProblems(definition: StrategyDefinition): string[] {
+  const { name, description, timeframe, pairs, stakeAmount, informativeTimeframes } = definition;
+  const problems: string[] = [];
+  if (typeof name !== 'string' || !STRATEGY_NAME.test(name)) {
+    problems.push(`name must match ${STRATEGY_NAME.source}`);
+  }
+  if (!isText(description)) problems.push('description must be a text');
+  if (!isTimeframe(String(timeframe))) problems.push(`timeframe must be one of ${TIMEFRAMES.join(', ')}`);
+  if (!isPairList(pairs)) problems.push('pairs must be different symbols of the form BASE/QUOTE:SETTLE');
+  if (!(isNumber(stakeAmount) && stakeAmount > 0)) problems.push('stakeAmount must be a number above 0');
+  const baseMs = TIMEFRAME_MS[timeframe] ?? 0;
+  for (const informative of informativeTimeframes ?? []) {
+    if (!isTimeframe(String(informative)) || TIMEFRAME_MS[informative] <= baseMs) {
+      problems.push(`informativeTimeframes: ${informative} is not a timeframe longer than ${timeframe}`);
+    }
+  }
+  return problems;
+}
+
+function parameterProblems(parameters: unknown): string[] {
+  if (typeof parameters !== 'object' || parameters === null) return ['parameters must be an object'];
+  return Object.entries(parameters).flatMap(([name, parameter]) => {
+    const problem = PARAMETER_NAME.test(name)
+      ? parameterProblem(parameter)
+      : `the name must match ${PARAMETER_NAME.source}`;
+    return problem ? [`parameters.${name}: ${problem}`] : [];
+  });
+}
+
+function parameterProblem(parameter: Parameter): string | undefined {
+  if (!isText(parameter?.description)) return 'description must be a text';
+  if (parameter.kind === 'choice') {
+    const { choices } = parameter;
+    if (!Array.isArray(choices) || choices.length === 0) return 'choices must not be empty';
+    if (new Set(choices).size !== choices.length) return 'choices must differ';
+    return choices.includes(parameter.default) ? undefined : 'default must be one of the choices';
+  }
+  if (parameter.kind !== 'integer' && parameter.kind !== 'number') {
+    return 'kind must be integer, number or choice';
+  }
+  const { min, max, default: value } = parameter;
+  const isKind = parameter.kind === 'integer' ? Number.isInteger : Number.isFinite;
+  if (![min, max, value].every(isKind)) return `min, max and default must be of kind ${parameter.kind}`;
+  if (min > max) return `min ${min} is above max ${max}`;
+  return value >= min && value <= max ? undefined : `default ${value} is outside its range ${min} to ${max}`;
+}
+
+function functionProblems(definition: StrategyDefinition): string[] {
+  const problems: string[] = [];
+  for (const name of ['startupCandles', 'indicators', 'signals'] as const) {
+    if (typeof definition[name] !== 'function') problems.push(`${name} must be a function`);
+  }
+  const { callbacks } = definition;
+  if (callbacks === undefined) return problems;
+  if (typeof callbacks !== 'object' || callbacks === null)
+    return [...problems, 'callbacks must be an object'];
+  problems.push(...unknownKeys(callbacks, CALLBACK_KEYS, 'callbacks.'));
+  for (const [name, callback] of Object.entries(callbacks)) {
+    if (typeof callback !== 'function') problems.push(`callbacks.${name} must be a function`);
+  }
+  return problems;
+}
+
+function exitProblems({ stoploss, trailing, minimalRoi }: StrategyDefinition): string[] {
+  const problems: string[] = [];
+  if (!(isNumber(stoploss) && stoploss > -1 && stoploss < 0)) {
+    problems.push('stoploss must be above -1 and below 0');
+  }
+  if (trailing !== undefined) problems.push(...trailingProblems(trailing));
+  for (const [minutes, ratio] of Object.entries(minimalRoi ?? {})) {
+    if (!/^\d{1,9}$/.test(minutes))
+      problems.push(`minimalRoi: the key ${minutes} is not a number of minutes`);
+    if (!(isNumber(ratio) && ratio >= -1)) problems.push(`minimalRoi.${minutes} must be a ratio from -1`);
+  }
+  return problems;
+}
+
+function trailingProblems(trailing: TrailingStop): string[] {
+  const { positive, offset = 0, only_offset_is_reached: onlyOffset = false } = trailing;
+  const problems: string[] = [];
+  if (positive !== undefined && !(isNumber(positive) && positive > 0 && positive < 1)) {
+    problems.push('trailing.positive must be above 0 and below 1');
+  }
+  if (!(isNumber(offset) && offset >= 0)) problems.push('trailing.offset must be a ratio from 0');
+  if (onlyOffset && offset === 0) {
+    problems.push('trailing.offset is required with only_offset_is_reached');
+  }
+  if (positive !== undefined && offset > 0 && offset <= positive) {
+    problems.push('trailing.offset must be above trailing.positive');
+  }
+  return problems;
+}
+
+function optionProblems(definition: StrategyDefinition): string[] {
+  const { leverage = 1, exitProfitOffset = 0, unfilledTimeoutMinutes = 1 } = definition;
+  const problems: string[] = [];
+  if (!(isNumber(leverage) && leverage >= 1 && leverage <= MAX_LEVERAGE)) {
+    problems.push(`leverage must be a number from 1 to ${MAX_LEVERAGE}`);
+  }
+  if (!isNumber(exitProfitOffset)) problems.push('exitProfitOffset must be a number');
+  if (!(isNumber(unfilledTimeoutMinutes) && unfilledTimeoutMinutes > 0)) {
+    problems.push('unfilledTimeoutMinutes must be a number above 0');
+  }
+  for (const name of ['canShort', 'useExitSignal', 'exitProfitOnly', 'ignoreRoiIfEntrySignal'] as const) {
+    const flag = definition[name];
+    if (flag !== undefined && typeof flag !== 'boolean') problems.push(`${name} must be true or false`);
+  }
+  return problems;
+}
+
+function startupProblems(definition: StrategyDefinition): string[] {
+  const candles = definition.startupCandles(defaultParameters(definition.parameters));
+  return Number.isInteger(candles) && candles >= 0
+    ? []
+    : ['startupCandles must answer a whole number of candles'];
+}
+
+function unknownKeys(value: object, known: Readonly<Record<string, true>>, path: string): string[] {
+  return Object.keys(value)
+    .filter((key) => !Object.hasOwn(known, key))
+    .map((key) => {
+      const nearest = nearestName(key, Object.keys(known));
+      return `${path}${key} is not known${nearest ? `; did you mean ${path}${nearest}?` : ''}`;
+    });
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+function isNumber(value: unknown): value is number {
+  return Number.isFinite(value);
+}
+
+function isPairList(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((pair) => typeof pair === 'string' && PAIR.test(pair)) &&
+    new Set(value).size === value.length
+  );
+}
