@@ -1,0 +1,44 @@
+/** Every static rule of the house, each enforced by a tool: what CI runs before the tests. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+const MAX_LINES = 300;
+
+interface Check {
+  readonly name: string;
+  /** Problems, one line each; none when the rule holds. */
+  readonly run: () => readonly string[];
+}
+
+const CHECKS: readonly Check[] = [
+  { name: 'format, lint, who may import whom (biome)', run: () => tool('biome', ['ci', '--colors=off', '.']) },
+  { name: 'types (tsc)', run: () => tool('tsc', ['-p', '.']) },
+  { name: 'dead files, exports and dependencies (knip)', run: () => tool('knip', ['--no-progress']) },
+  { name: 'docs/openapi matches the operations table', run: () => tool('node', ['bin/openapi.ts', '--check']) },
+  { name: `source files of at most ${MAX_LINES} lines`, run: longFiles },
+];
+
+function tool(command: string, args: readonly string[]): string[] {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8' });
+  if (error) return [`${command} could not be run: ${error.message}`];
+  return status === 0 ? [] : `${stdout}${stderr}`.trimEnd().split('\n');
+}
+
+function longFiles(): string[] {
+  const { stdout } = spawnSync('git', ['ls-files', '*.ts', ':!test', ':!bench'], { encoding: 'utf8' });
+  return stdout
+    .split('\n')
+    .filter((file) => file !== '')
+    .map((file) => ({ file, lines: readFileSync(file, 'utf8').split('\n').length - 1 }))
+    .filter(({ lines }) => lines > MAX_LINES)
+    .map(({ file, lines }) => `${file} has ${lines} lines`);
+}
+
+let failed = 0;
+for (const { name, run } of CHECKS) {
+  const problems = run();
+  console.log(`${problems.length === 0 ? 'ok    ' : 'FAILED'}  ${name}`);
+  for (const problem of problems) console.log(`        ${problem}`);
+  if (problems.length > 0) failed++;
+}
+process.exitCode = failed === 0 ? 0 : 1;
