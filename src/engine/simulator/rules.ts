@@ -1,0 +1,220 @@
+/**
+ * Exit pricing: stop, trailing stop, liquidation, ROI and slippage as functions of plain numbers (freqtrade rules 1.7 to 1.11).
+ * The loop and the segment kernel call the same functions, so that both book the same bits. Money is in accounting.ts.
+ *
+ * `direction` is 1 for a long and -1 for a short; a formula holds for both sides. "Best" is the candle's most
+ * favourable price (high of a long, low of a short), "worst" its least favourable one.
+ */
+export type Direction = 1 | -1;
+
+export const LONG = 1;
+export const SHORT = -1;
+
+/** Profit ratios are compared as they are booked, at 8 decimals: half a unit of the last one separates "equal" from "greater". */
+const HALF_UNIT = 5e-9;
+
+/** The candle's most favourable price. */
+export function bestPrice(high: number, low: number, direction: Direction): number {
+  return direction === LONG ? high : low;
+}
+
+/** The candle's least favourable price. */
+export function worstPrice(high: number, low: number, direction: Direction): number {
+  return direction === LONG ? low : high;
+}
+
+/** Whether `price` is at `level` or on its favourable side. */
+export function isAtOrBeyond(price: number, level: number, direction: Direction): boolean {
+  return direction === LONG ? price >= level : price <= level;
+}
+
+/** Price of an entry that takes the market at `price`; `slippage` is a ratio of the price and always adverse. */
+export function slippedEntry(price: number, slippage: number, direction: Direction): number {
+  return price * (1 + direction * slippage);
+}
+
+/** Price of an exit that takes the market at `price`. */
+export function slippedExit(price: number, slippage: number, direction: Direction): number {
+  return price * (1 - direction * slippage);
+}
+
+/** Stop at `distance` (a ratio of the stake, any sign) on the unfavourable side of `price`: rule 1.8, initial and moved stops alike. */
+export function stopAt(price: number, distance: number, leverage: number, direction: Direction): number {
+  return price * (1 - direction * Math.abs(distance / leverage));
+}
+
+/** Whether the candle's worst price has reached a stop or liquidation price; equality counts. A level of 0 is never reached. */
+export function isStopReached(level: number, high: number, low: number, direction: Direction): boolean {
+  return direction === LONG ? level >= low : level <= high;
+}
+
+/** Whether `stop` is better for the trade than `present`: a stop may only move so. */
+export function isTighter(stop: number, present: number, direction: Direction): boolean {
+  return direction === LONG ? stop > present : stop < present;
+}
+
+/**
+ * Fill price of a stop or liquidation at `level` that the candle has reached, before slippage.
+ * freqtrade: the open when the whole candle is beyond the level, else the level. Conservative: the open when it is at or beyond the level.
+ */
+export function stopFill(
+  level: number,
+  open: number,
+  high: number,
+  low: number,
+  direction: Direction,
+  conservative: boolean,
+): number {
+  if (conservative) return isStopReached(level, open, open, direction) ? open : level;
+  const wholeCandleBeyond = direction === LONG ? level > high : level < low;
+  return wholeCandleBeyond ? open : level;
+}
+
+/**
+ * Price at which a trade's profit ratio (after both fees and funding so far, times leverage) is `ratio`.
+ * `fundingPerUnit` is the funding received so far per unit of base currency, negative when paid.
+ */
+export function priceAtProfit(
+  ratio: number,
+  entryPrice: number,
+  fee: number,
+  leverage: number,
+  direction: Direction,
+  fundingPerUnit: number,
+): number {
+  const openValue = entryPrice * (1 + direction * fee);
+  const closeValue = openValue * (1 + (direction * ratio) / leverage) - direction * fundingPerUnit;
+  return closeValue / (1 - direction * fee);
+}
+
+/** Price at or beyond which the profit ratio, at 8 decimals, is `ratio` or more. Arguments as {@link priceAtProfit}. */
+export function priceReaching(
+  ratio: number,
+  entryPrice: number,
+  fee: number,
+  leverage: number,
+  direction: Direction,
+  fundingPerUnit: number,
+): number {
+  return priceAtProfit(ratio - HALF_UNIT, entryPrice, fee, leverage, direction, fundingPerUnit);
+}
+
+/** Price at or beyond which the profit ratio, at 8 decimals, is greater than `ratio`: trigger of a ROI step (1.9). */
+export function priceExceeding(
+  ratio: number,
+  entryPrice: number,
+  fee: number,
+  leverage: number,
+  direction: Direction,
+  fundingPerUnit: number,
+): number {
+  return priceAtProfit(ratio + HALF_UNIT, entryPrice, fee, leverage, direction, fundingPerUnit);
+}
+
+/**
+ * Distance at which the stop trails a candle whose best price is `best`, as a ratio of the stake; 0 when it does not trail (1.8).
+ * `offsetReached` and `offsetExceeded` are {@link priceReaching} and {@link priceExceeding} of the offset;
+ * `positive` is 0 when the settings have none.
+ */
+export function trailingDistance(
+  best: number,
+  offsetReached: number,
+  offsetExceeded: number,
+  onlyOffset: boolean,
+  positive: number,
+  stoploss: number,
+  direction: Direction,
+): number {
+  if (onlyOffset && !isAtOrBeyond(best, offsetReached, direction)) return 0;
+  return positive > 0 && isAtOrBeyond(best, offsetExceeded, direction) ? positive : Math.abs(stoploss);
+}
+
+/**
+ * Fill price, before slippage, of a trailing stop that is hit in the candle of the entry (freqtrade model, 1.8): the worst
+ * plausible exit, kept inside the candle. `offset` and `positive` apply when `byOffset`: the settings trail
+ * only from an offset, with a positive distance and without a custom stop. Otherwise `distance`, the present stop's, does.
+ */
+export function entryCandleTrailingFill(
+  open: number,
+  high: number,
+  low: number,
+  byOffset: boolean,
+  offset: number,
+  positive: number,
+  distance: number,
+  leverage: number,
+  direction: Direction,
+): number {
+  const price = byOffset
+    ? open * (1 + direction * Math.abs(offset) - direction * Math.abs(positive / leverage))
+    : stopAt(open, distance, leverage, direction);
+  return Math.min(Math.max(price, low), high);
+}
+
+/** Index of the ROI step that applies `minutes` after the entry: the last key not above it; -1 for none. `keys` ascend. */
+export function roiStepAt(keys: Float64Array, minutes: number): number {
+  let step = keys.length - 1;
+  while (step >= 0 && keys[step]! > minutes) step--;
+  return step;
+}
+
+/** Price at which the ROI order rests (1.9): measured on the entry price, so that with fees the booked ratio is slightly below `roi`. */
+export function roiTarget(
+  roi: number,
+  entryPrice: number,
+  fee: number,
+  leverage: number,
+  direction: Direction,
+): number {
+  const openValue = entryPrice * (1 + direction * fee);
+  return (openValue + (direction * entryPrice * roi) / leverage) / (1 - direction * fee);
+}
+
+/**
+ * Fill price of a triggered ROI exit (1.9), inside the candle; NaN when the entry candle refuses it.
+ * `target` is {@link roiTarget} of the applying step, `key` that step's minutes, `minutes` the whole minutes since the entry.
+ */
+export function roiFill(
+  roi: number,
+  target: number,
+  key: number,
+  minutes: number,
+  timeframeMinutes: number,
+  entryPrice: number,
+  open: number,
+  high: number,
+  low: number,
+  close: number,
+  direction: Direction,
+): number {
+  const onGrid = key % timeframeMinutes === 0;
+  if (roi === -1) return onGrid ? open : worstPrice(high, low, direction);
+  if (minutes > 0 && minutes === key && onGrid && isTighter(open, target, direction)) return open;
+  // A limit entry below the open of a candle that closed red: a target above the close would need the price to recover first.
+  const boughtTheDip =
+    isTighter(open, close, direction) &&
+    isTighter(open, entryPrice, direction) &&
+    isTighter(target, close, direction);
+  if (minutes === 0 && boughtTheDip) return Number.NaN;
+  return Math.min(Math.max(target, low), high);
+}
+
+/**
+ * Liquidation price of an isolated position by the general formula (1.11), moved towards the entry by `buffer`.
+ * 0 when there is none: a long without leverage cannot be liquidated.
+ */
+export function liquidationPrice(
+  entryPrice: number,
+  stake: number,
+  amount: number,
+  leverage: number,
+  maintenanceMarginRate: number,
+  buffer: number,
+  fee: number,
+  direction: Direction,
+): number {
+  if (direction === LONG && leverage <= 1) return 0;
+  const bankruptcy = entryPrice - (direction * stake) / amount;
+  const price = bankruptcy / (1 - direction * (maintenanceMarginRate + fee));
+  return Math.max(0, price + direction * Math.abs(entryPrice - price) * buffer);
+}
