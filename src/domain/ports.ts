@@ -71,6 +71,7 @@ export interface JobStore {
   /** From pending or running to running, with a new attempt number. */
   claim(jobId: string, task: string, at: string): Promise<ClaimOutcome>;
   setProgress(jobId: string, attempt: number, progress: number, at: string): Promise<boolean>;
+  /** `outcome.warnings` are appended to those that the job carries already. */
   complete(
     jobId: string,
     attempt: number,
@@ -125,7 +126,18 @@ export interface StoredObject {
 export interface ObjectStore {
   /** Atomic: a reader sees the whole new body or what was there before. */
   put(key: string, body: Uint8Array, contentType: string): Promise<{ etag: string }>;
+  /**
+   * As `put`, but only while the stored object's etag is `expected` (null: no object of that key).
+   * Undefined, and nothing changed, when it is another one: read again and decide anew.
+   */
+  putIf(
+    key: string,
+    body: Uint8Array,
+    contentType: string,
+    expected: string | null,
+  ): Promise<{ etag: string } | undefined>;
   get(key: string): Promise<StoredObject | undefined>;
+  /** Of an absent key: no error. */
   delete(key: string): Promise<void>;
   /** Keys with the prefix, ascending. */
   list(prefix: string): AsyncIterable<string>;
@@ -164,9 +176,24 @@ export interface SeriesInfo extends SeriesKey {
   readonly first: string;
   readonly last: string;
   readonly count: number;
-  /** Holes in the grid between first and last: [open time of the first missing candle, candles missing]. */
+  /** Holes in the grid between first and last, all of them. */
+  readonly gap_count: number;
+  /** Holes by open time of the first missing candle: at most 20 of a month, at most 100 in all, the earliest. */
   readonly gaps: readonly { readonly start: string; readonly missing: number }[];
   readonly updated_at: string;
+}
+
+/** What one month's file of a series holds. Times are open times, ms. */
+export interface SeriesMonth {
+  /** `YYYY-MM`, UTC. */
+  readonly month: string;
+  readonly first: number;
+  readonly last: number;
+  readonly count: number;
+  /** Holes between first and last. */
+  readonly gapCount: number;
+  /** The first 20 of them: [open time of the first missing candle, candles missing]. */
+  readonly gaps: readonly (readonly [number, number])[];
 }
 
 export interface SeriesStore {
@@ -177,7 +204,11 @@ export interface SeriesStore {
   ): Promise<ReadonlyMap<string, SeriesInfo>>;
   /** All series of an exchange, ascending by symbol. */
   list(exchange: string): Promise<readonly SeriesInfo[]>;
-  put(info: SeriesInfo): Promise<void>;
+  /**
+   * Records what the files of some months hold now and answers the whole series. Candles are only ever added, so of
+   * two reports on one month the one with more candles is the newer, in whatever order they arrive.
+   */
+  record(series: SeriesKey, months: readonly SeriesMonth[], at: string): Promise<SeriesInfo>;
 }
 
 export interface CandleStore {
@@ -188,6 +219,18 @@ export interface CandleStore {
   /** Funding events in `[start, end]`; empty columns when none are stored. */
   readFunding(exchange: string, symbol: string, start: number, end: number): Promise<FundingEvents>;
   writeFunding(exchange: string, symbol: string, events: FundingEvents): Promise<void>;
+}
+
+/** A market that candles are collected from. Failures are CodedErrors DATA003 (symbol not listed) and DATA004. */
+export interface Exchange {
+  /** As series and configurations name it, for example `binanceusdm`. */
+  readonly name: string;
+  /** Perpetuals that may be traded, `BASE/QUOTE:SETTLE`. */
+  symbols(): Promise<readonly string[]>;
+  /** Candles that open in `[start, end)` ms, ascending; the last may still be open. Fewer than asked: none exist. */
+  fetchCandles(symbol: string, timeframe: Timeframe, start: number, end: number): Promise<Candles>;
+  /** Funding events in `[start, end]` ms. */
+  fetchFunding(symbol: string, start: number, end: number): Promise<FundingEvents>;
 }
 
 export interface FreshnessQuery {

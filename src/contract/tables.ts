@@ -1,0 +1,93 @@
+/** The DynamoDB tables with their keys and indexes: created from here on one machine and by CDK alike. */
+
+export interface KeyAttribute {
+  readonly name: string;
+  readonly type: 'S' | 'N';
+}
+
+/** A global secondary index. It is sparse: an item without both keys is not in it. */
+export interface IndexDefinition {
+  readonly name: string;
+  readonly partitionKey: KeyAttribute;
+  readonly sortKey: KeyAttribute;
+  /** Projected beside the keys. Empty: keys only. Changing it later means building a new index. */
+  readonly include: readonly string[];
+}
+
+export interface TableDefinition {
+  readonly partitionKey: KeyAttribute;
+  readonly sortKey: KeyAttribute;
+  readonly indexes: readonly IndexDefinition[];
+}
+
+/** Attributes of a job that a list shows: an index row stays under 1 KB. The table's keys are always projected. */
+export const JOB_ROW_ATTRIBUTES = [
+  'status',
+  'updated_at',
+  'strategy',
+  'experiment_name',
+  'priority',
+  'result',
+  'error_summary',
+] as const;
+
+/** Longest `error_summary`, characters. */
+export const ERROR_SUMMARY_LENGTH = 300;
+
+const text = (name: string): KeyAttribute => ({ name, type: 'S' });
+const number = (name: string): KeyAttribute => ({ name, type: 'N' });
+
+const jobsBy = (name: string, partitionKey: string): IndexDefinition => ({
+  name,
+  partitionKey: text(partitionKey),
+  sortKey: text('created_at'),
+  include: JOB_ROW_ATTRIBUTES,
+});
+
+/** A catalog row is one map, so that what it shows may change without building the index anew. */
+const catalogBy = (name: string, sortKey: KeyAttribute): IndexDefinition => ({
+  name,
+  partitionKey: text('catalog'),
+  sortKey,
+  include: ['catalog_row'],
+});
+
+export const TABLES = {
+  /**
+   * `item`: `JOB` is the job itself and carries `kind` and `kind_status` (`backtest#running`);
+   * `SEES#principal` is its row in that principal's list and carries `seer_kind` and `seer_kind_status`;
+   * `TRIAL#000012` is in no index.
+   */
+  jobs: {
+    partitionKey: text('job_id'),
+    sortKey: text('item'),
+    indexes: [
+      jobsBy('by-kind', 'kind'),
+      jobsBy('by-kind-status', 'kind_status'),
+      jobsBy('by-seer', 'seer_kind'),
+      jobsBy('by-seer-status', 'seer_kind_status'),
+    ],
+  },
+  /** Models, versions, challenges, idempotency keys and the audit log. */
+  registry: {
+    partitionKey: text('pk'),
+    sortKey: text('sk'),
+    indexes: [
+      catalogBy('catalog-by-name', text('catalog_name')),
+      catalogBy('catalog-by-sharpe', number('catalog_sharpe')),
+      catalogBy('catalog-by-drawdown', number('catalog_drawdown')),
+      {
+        name: 'active-challenges',
+        partitionKey: text('active_challenge'),
+        sortKey: text('created_at'),
+        include: [],
+      },
+    ],
+  },
+  /** What is stored of each candle series; `series` is `symbol#timeframe`. */
+  series: { partitionKey: text('exchange'), sortKey: text('series'), indexes: [] },
+} as const satisfies Record<string, TableDefinition>;
+
+export type TableId = keyof typeof TABLES;
+/** The deployed name of each table. */
+export type TableNames = Readonly<Record<TableId, string>>;
