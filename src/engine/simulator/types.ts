@@ -16,7 +16,10 @@ export interface FundingEvents {
   readonly markPrice: Float64Array;
 }
 
-/** Everything the simulator reads of one pair. Columns are aligned with `candles`; startup candles are cut off. */
+/**
+ * Everything the simulator reads of one pair. Columns are aligned with `candles`; startup candles are cut off.
+ * Candles have no holes; a pair may start later or end earlier than the others. The order of pairs is the whitelist's.
+ */
 export interface PairInput {
   readonly pair: string;
   readonly candles: Candles;
@@ -83,39 +86,48 @@ export interface Trade {
   readonly leverage: number;
   readonly enterTag: string | null;
   readonly exitReason: string;
-  /** Sum of both fees paid. */
+  /** Sum of both fees paid: amount * entry * fee + amount * exit * fee. */
   readonly fees: number;
-  /** Cost of slippage against the unslipped prices, positive = paid. */
+  /** Cost of slippage against the unslipped prices of entry and exit, never negative. */
   readonly slippageCost: number;
   /** Positive = received. */
   readonly funding: number;
-  /** After fees and funding. */
+  /** After fees and funding, rounded to 8 decimals. */
   readonly profit: number;
   /** On the collateral, after fees and funding, rounded to 8 decimals. */
   readonly profitRatio: number;
   readonly initialStopPrice: number;
+  /** The stop when the trade closed. */
   readonly stopPrice: number;
   readonly liquidationPrice: number | null;
+  /** Lowest low of the candles from the entry's to the exit's, both included. */
   readonly lowestPrice: number;
+  /** Highest high of the same candles. */
   readonly highestPrice: number;
   /** Whether the trade was closed only because the data ended. */
   readonly leftOpen: boolean;
 }
 
-/** The account at candle closes: equal-length columns on one clock for all pairs. */
+/**
+ * The account at candle closes: equal-length columns on one clock for all pairs, from the earliest first candle plus one
+ * timeframe (no signal can act before) to the latest last candle. The last row is the account after the forced exits.
+ */
 export interface EquityCurve {
   /** Open time of each candle, ms. */
   readonly timestamp: Float64Array;
-  /** Wallet with open positions valued at the candle's close (after the entry fee already booked, before exit fees). */
+  /**
+   * `balance` plus the unrealised profit of open trades at the candle's close: after their entry fee and the funding so
+   * far, before exit fees. A pair whose data has ended is valued at its last close.
+   */
   readonly equity: Float64Array;
-  /** Free cash plus collateral of open trades (realised balance). */
+  /** Free cash plus collateral of open trades: the start plus the profit of closed trades. */
   readonly balance: Float64Array;
-  /** Open trades after the candle. */
+  /** Open positions after the candle; an entry order that waits is none. */
   readonly openTrades: Uint16Array;
 }
 
 export interface SimulationCounters {
-  /** Entry signals lost because no slot was free. */
+  /** Entry signals lost because no slot was free, each counted once. */
   readonly rejectedSignals: number;
   readonly timedOutEntries: number;
   readonly timedOutExits: number;
@@ -128,6 +140,7 @@ export interface Simulation {
   readonly trades: readonly Trade[];
   /** Absent when `equity: false` was asked. */
   readonly curve: EquityCurve | null;
+  /** Starting balance plus the profits of all trades, forced exits included. */
   readonly finalBalance: number;
   readonly counters: SimulationCounters;
 }
@@ -135,6 +148,6 @@ export interface Simulation {
 export interface SimulateOptions {
   /** Compute the equity curve. Default true. */
   readonly equity?: boolean;
-  /** Called with the share done, 0 to 1, at most about a hundred times; returning false stops the run. */
+  /** Called with the share done, 0 to 1, at most about a hundred times; returning false throws `SimulationStopped`. */
   readonly onProgress?: (share: number) => boolean | undefined;
 }
