@@ -53,7 +53,7 @@ async function runTask(deps: IntegrationDeps, parameters: RunTaskParameters, sig
   if (!entry) throw new TaskFailure('ECS.ClientException', `No task ${parameters.TaskDefinition}`);
   const overrides = parameters.Overrides?.ContainerOverrides?.flatMap((each) => each.Environment ?? []) ?? [];
   const environment = Object.fromEntries(overrides.map(({ Name, Value }) => [Name, Value]));
-  const priority = await deps.priorityOf(environment['JOB_ID'] ?? '');
+  const priority = await deps.priorityOf(environment.JOB_ID ?? '');
   const exit = await deps.runner.run({ entry, environment, priority, signal });
   if (exit.code !== 0) throw new TaskFailure('States.TaskFailed', describeExit(exit));
   return { LastStatus: 'STOPPED', Containers: [{ ExitCode: 0 }] };

@@ -1,0 +1,98 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import { CodedError } from '#contract/errors.ts';
+import { type Candles, indexAtOrAfter } from '#engine/candles.ts';
+import type { FundingEvents } from '#engine/simulator/types.ts';
+import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import type { CandleStore, SeriesStore } from './ports.ts';
+import { isoTime } from './validate.ts';
+
+/** Everything stored of one pair that a backtest reads. Gaps are not filled. */
+export interface PairCandles {
+  readonly pair: string;
+  /** From the start less the startup candles, as far as stored, to the end. */
+  readonly candles: Candles;
+  readonly funding: FundingEvents;
+  readonly detail?: Candles;
+}
+
+export interface LoadCandlesDeps {
+  readonly series: SeriesStore;
+  readonly candles: CandleStore;
+}
+
+/** Share of a pair's candles that may be missing between its first and last in the range; they are filled flat. */
+export const GAP_TOLERANCE = 0.05;
+/** Fewer candles than this in the range leave no room for an entry and an exit. */
+const MIN_CANDLES = 3;
+
+/**
+ * Reads the candles of every pair of a run.
+ * Throws DATA003 for a symbol of which nothing is stored, DATA001 for too few candles in the range,
+ * DATA002 for holes beyond {@link GAP_TOLERANCE}.
+ *
+ * @param dataStart start of the range less the startup candles, ms
+ */
+export async function loadCandles(
+  deps: LoadCandlesDeps,
+  config: ResolvedBacktestConfig,
+  dataStart: number,
+): Promise<PairCandles[]> {
+  const { exchange, timeframe } = config;
+  const stored = await deps.series.getMany(
+    exchange,
+    config.pairs.map((symbol) => ({ symbol, timeframe })),
+  );
+  const loaded: PairCandles[] = [];
+  for (const pair of config.pairs) {
+    if (!stored.has(`${pair}#${timeframe}`)) {
+      throw new CodedError('DATA003', {
+        message: `No ${timeframe} candles of ${pair} on ${exchange} are stored or could be collected`,
+        context: { symbol: pair, exchange, timeframe },
+      });
+    }
+    loaded.push(await loadPair(deps.candles, config, pair, dataStart));
+  }
+  return loaded;
+}
+
+async function loadPair(
+  store: CandleStore,
+  config: ResolvedBacktestConfig,
+  pair: string,
+  dataStart: number,
+): Promise<PairCandles> {
+  const { exchange, timeframe, timeframe_detail: detailTimeframe } = config;
+  const start = Date.parse(config.date_range.start);
+  const end = Date.parse(config.date_range.end);
+  const candles = await store.read({ exchange, symbol: pair, timeframe }, dataStart, end);
+  checkEnough(candles, config, pair, start);
+  checkHoles(candles, config, pair);
+  const funding = await store.readFunding(exchange, pair, start, end);
+  if (detailTimeframe === null) return { pair, candles, funding };
+  const detail = await store.read({ exchange, symbol: pair, timeframe: detailTimeframe }, start, end);
+  return { pair, candles, funding, detail };
+}
+
+function checkEnough(candles: Candles, config: ResolvedBacktestConfig, pair: string, start: number): void {
+  const inRange = candles.timestamp.length - indexAtOrAfter(candles.timestamp, start);
+  if (inRange >= MIN_CANDLES) return;
+  throw new CodedError('DATA001', {
+    message: `Only ${inRange} ${config.timeframe} candles of ${pair} are stored between ${config.date_range.start} and ${config.date_range.end}`,
+    context: { symbol: pair, candles: inRange, needed: MIN_CANDLES, ...config.date_range },
+  });
+}
+
+function checkHoles({ timestamp }: Candles, config: ResolvedBacktestConfig, pair: string): void {
+  const step = TIMEFRAME_MS[config.timeframe];
+  const expected = (timestamp.at(-1)! - timestamp[0]!) / step + 1;
+  const missing = expected - timestamp.length;
+  if (missing <= expected * GAP_TOLERANCE) return;
+  let widest = 1;
+  for (let i = 2; i < timestamp.length; i++) {
+    if (timestamp[i]! - timestamp[i - 1]! > timestamp[widest]! - timestamp[widest - 1]!) widest = i;
+  }
+  throw new CodedError('DATA002', {
+    message: `${missing} of ${expected} ${config.timeframe} candles of ${pair} are missing, more than ${GAP_TOLERANCE * 100} %; the widest hole ends at ${isoTime(timestamp[widest]!)}`,
+    context: { symbol: pair, missing, expected, tolerance: GAP_TOLERANCE },
+  });
+}
