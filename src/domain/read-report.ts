@@ -1,0 +1,45 @@
+import type { JobIn } from '#contract/backtest.ts';
+import { CodedError } from '#contract/errors.ts';
+import { getCompletedBacktest } from './get-backtest.ts';
+import type { JobStore, ResultStore } from './ports.ts';
+
+/** The stored report, one page of its trades, and the job that made them. */
+export interface BacktestReport {
+  readonly job: JobIn<'completed'>;
+  readonly report: Readonly<Record<string, unknown>>;
+  readonly trades: {
+    readonly items: readonly unknown[];
+    readonly page: number;
+    readonly pages: number;
+    readonly total: number;
+  };
+}
+
+/**
+ * The full analysis of a completed backtest with one page of its trades (1,000 each, in the order of closing).
+ * Throws RES001, RES005 (status 400), VAL005 for a page beyond the last, DATA005.
+ */
+export async function readReport(
+  deps: { readonly jobs: JobStore; readonly results: ResultStore },
+  jobId: string,
+  page: number,
+): Promise<BacktestReport> {
+  const job = await getCompletedBacktest(deps, jobId);
+  const pages = job.results.trade_pages;
+  if (page > Math.max(1, pages)) {
+    throw new CodedError('VAL005', {
+      message: `page must be at most ${Math.max(1, pages)}`,
+      field: 'page',
+      context: { value: page, min: 1, max: Math.max(1, pages) },
+    });
+  }
+  const [report, items] = await Promise.all([
+    deps.results.read(job.results, 'report'),
+    pages === 0 ? [] : deps.results.readTrades(job.results, page),
+  ]);
+  return {
+    job,
+    report: report as Readonly<Record<string, unknown>>,
+    trades: { items, page, pages, total: job.result.total_trades },
+  };
+}
