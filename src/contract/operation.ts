@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { ErrorCode } from './errors.ts';
+import { ERRORS, type ErrorCode } from './errors.ts';
 
 export type ServiceName = 'backend' | 'strategy' | 'data_collection';
 
@@ -15,6 +15,9 @@ export interface OperationResponse {
   /** Default application/json. */
   readonly contentType?: string;
 }
+
+/** A code that an operation may answer; with a status where the interface fixes another than the catalogue's. */
+export type OperationError = ErrorCode | { readonly code: ErrorCode; readonly status: number };
 
 /**
  * One row of the operations table. From it come the API Gateway route, request validation and dispatch,
@@ -35,6 +38,28 @@ export interface Operation {
   /** Presence and JSON type alone; bounds, lists and formats are domain rules with codes. */
   readonly body?: z.ZodType;
   readonly success: Readonly<Record<number, OperationResponse>>;
-  readonly errors: readonly ErrorCode[];
+  /** Codes of its own; those that follow from the row's shape are added by {@link documentedErrors}. */
+  readonly errors: readonly OperationError[];
   readonly access: Access;
+}
+
+/** Every code that an operation may answer, with its status: its own and those that follow from the row's shape. */
+export function documentedErrors(
+  operation: Operation,
+): { readonly code: ErrorCode; readonly status: number }[] {
+  const fromShape: ErrorCode[] = [
+    ...(operation.params || operation.query ? (['VAL004', 'VAL005'] as const) : []),
+    ...(operation.access === 'public' ? [] : (['AUTH001', 'AUTH002', 'AUTH003', 'AUTH004'] as const)),
+    ...(operation.body ? (['HTTP415'] as const) : []),
+    'HTTP413',
+    'HTTP429',
+    'SVC001',
+    'SVC006',
+  ];
+  const own = operation.errors.map((error) =>
+    typeof error === 'string' ? { code: error, status: ERRORS[error].status } : error,
+  );
+  const named = new Set<ErrorCode>(own.map((error) => error.code));
+  const added = fromShape.filter((code) => !named.has(code));
+  return [...own, ...added.map((code) => ({ code, status: ERRORS[code].status }))];
 }

@@ -1,0 +1,71 @@
+import * as z from 'zod';
+import { ERRORS } from './errors.ts';
+
+/** Schemas that several resources share. */
+
+export const Timestamp = z.string().meta({
+  format: 'date-time',
+  description: 'ISO 8601, UTC',
+});
+
+export const Health = z
+  .object({
+    status: z.string().meta({ description: '`healthy`, or `degraded` while a dependency is not healthy' }),
+    service: z.string(),
+    version: z.string().meta({ description: "The service's own version" }),
+    dependencies: z
+      .record(z.string(), z.string())
+      .meta({ description: 'Status of each dependency by name, such as `healthy` or `unavailable`' }),
+  })
+  .meta({ id: 'Health' });
+
+/** The list envelope: `items`, and `next_cursor` until the end. */
+export function paginated<T extends z.ZodType>(item: T) {
+  return z.object({
+    items: z.array(item),
+    next_cursor: z
+      .string()
+      .nullable()
+      .meta({ description: 'Opaque; send it as `cursor` with the same filters. null ends the iteration' }),
+  });
+}
+
+/** First error body shape: the request's body does not fit its schema. */
+export const RequestValidationError = z
+  .object({
+    detail: z.array(
+      z.object({
+        type: z.string().meta({ description: 'For example `missing`, `string_type`, `json_invalid`' }),
+        loc: z
+          .array(z.union([z.string(), z.int()]))
+          .meta({ description: 'Where in the request, starting with `body`' }),
+        msg: z.string(),
+        input: z.unknown().meta({ description: 'The value at fault; null when it is missing or large' }),
+      }),
+    ),
+  })
+  .meta({
+    id: 'RequestValidationError',
+    description: 'The body lacks a required field or has a value of the wrong JSON type.',
+    examples: [
+      {
+        detail: [
+          { type: 'missing', loc: ['body', 'config', 'strategy'], msg: 'Field required', input: null },
+        ],
+      },
+    ],
+  });
+export type RequestValidationError = z.infer<typeof RequestValidationError>;
+
+/** Second error body shape: everything else, with a code of the catalogue. */
+export const ErrorBody = z
+  .object({
+    detail: z.object({
+      code: z.string().meta({ description: Object.keys(ERRORS).join(', ') }),
+      message: z.string(),
+      field: z.string().meta({ description: 'Dotted path of the field at fault; empty when there is none' }),
+      context: z.looseObject({}).meta({ description: 'Values that explain the error' }),
+    }),
+  })
+  .meta({ id: 'Error', description: 'An error with a code.' });
+export type ErrorBody = z.infer<typeof ErrorBody>;

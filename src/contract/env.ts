@@ -1,0 +1,140 @@
+import * as z from 'zod';
+
+/**
+ * The environment of each entry point: read by src/runtime/env.ts, and the type of the CDK `environment` prop
+ * (`z.input`), so that a stack that forgets a variable does not compile.
+ */
+
+const text = z.string().min(1);
+
+/** A whole number in decimal digits with a default. */
+function integer(fallback: number, bounds: { min: number; max: number }) {
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.int().min(bounds.min).max(bounds.max))
+    .default(fallback);
+}
+
+const common = {
+  /** `production` enforces authentication; anything else makes it optional. */
+  ENVIRONMENT: z.enum(['development', 'test', 'production']).default('development'),
+  LOG_LEVEL: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']).default('INFO'),
+};
+
+const database = {
+  /** Where DynamoDB is, when it is not AWS's own. */
+  DYNAMODB_ENDPOINT: z.url().optional(),
+};
+
+const objects = {
+  RESULTS_BUCKET: text,
+  CANDLES_BUCKET: text,
+  /** When set, object storage is this folder and each bucket a folder in it. */
+  OBJECTS_DIRECTORY: text.optional(),
+};
+
+const exchange = {
+  /** Serves imports, queries and jobs that name no exchange. */
+  DEFAULT_EXCHANGE: text.default('binanceusdm'),
+};
+
+const dataCollection = {
+  /** Used as it is. */
+  DATA_COLLECTION_URL: z.url().optional(),
+  /** Otherwise the service is `http://data-collection.{namespace}:8002`. */
+  SERVICE_DISCOVERY_NAMESPACE: text.optional(),
+};
+
+/** The identity provider of a service: `{SERVICE}_IDP_*`. */
+function identityProvider<S extends 'BACKEND' | 'STRATEGY' | 'DATA_COLLECTION'>(service: S) {
+  return {
+    [`${service}_IDP_USER_POOL_ID`]: text.optional(),
+    [`${service}_IDP_CLIENT_ID`]: text.optional(),
+    [`${service}_IDP_REGION`]: text.default('us-east-1'),
+  } as Record<`${S}_IDP_USER_POOL_ID` | `${S}_IDP_CLIENT_ID`, z.ZodOptional<z.ZodString>> &
+    Record<`${S}_IDP_REGION`, z.ZodDefault<z.ZodString>>;
+}
+
+export const BackendEnv = z.object({
+  ...common,
+  ...database,
+  ...objects,
+  ...exchange,
+  ...identityProvider('BACKEND'),
+  JOBS_TABLE: text,
+  SERIES_TABLE: text,
+  REGISTRY_TABLE: text,
+  BACKTEST_STATE_MACHINE_ARN: text,
+  DATA_PROXY_FUNCTION: text,
+  /** Base address of the strategy service; without one it is reported as not configured. */
+  STRATEGY_SERVICE_URL: z.url().optional(),
+});
+
+export const DataProxyEnv = z.object({
+  ...common,
+  ...dataCollection,
+  /** Attempts after the first, when the service answers 5xx. */
+  MAX_RETRIES: integer(2, { min: 0, max: 10 }),
+  /** Seconds of one call of the service. */
+  REQUEST_TIMEOUT: integer(30, { min: 1, max: 60 }),
+});
+
+export const ReconcileEnv = z.object({
+  ...common,
+  ...database,
+  JOBS_TABLE: text,
+  BACKTEST_STATE_MACHINE_ARN: text,
+});
+
+/** What the state machine and the process runner add to the environment of a task. */
+const task = {
+  JOB_ID: text,
+  CORRELATION_ID: text.default('none'),
+  /** Identity of the process on one machine; in AWS it is the ARN that the container's metadata names. */
+  TASK_ID: text.optional(),
+  /** `true`: the task ends when its standard input closes, so that none outlives its platform. */
+  EXIT_WITH_STDIN: z.enum(['true', 'false']).default('false'),
+};
+
+export const BacktestTaskEnv = z.object({
+  ...common,
+  ...database,
+  ...objects,
+  ...task,
+  JOBS_TABLE: text,
+  SERIES_TABLE: text,
+});
+
+export const CollectTaskEnv = z.object({
+  ...common,
+  ...database,
+  ...task,
+  ...dataCollection,
+  CANDLES_BUCKET: objects.CANDLES_BUCKET,
+  OBJECTS_DIRECTORY: objects.OBJECTS_DIRECTORY,
+  JOBS_TABLE: text,
+  SERIES_TABLE: text,
+});
+
+export const DataCollectionEnv = z.object({
+  ...common,
+  ...database,
+  ...exchange,
+  ...identityProvider('DATA_COLLECTION'),
+  CANDLES_BUCKET: objects.CANDLES_BUCKET,
+  OBJECTS_DIRECTORY: objects.OBJECTS_DIRECTORY,
+  SERIES_TABLE: text,
+  PORT: integer(8002, { min: 0, max: 65_535 }),
+});
+
+/** The platform on one machine. Port 0 takes a free one. */
+export const LocalEnv = z.object({
+  ...common,
+  ...database,
+  TOUCHSTONE_HOME: text.default('.touchstone'),
+  DEFAULT_EXCHANGE: text.default('sim'),
+  BACKEND_PORT: integer(8000, { min: 0, max: 65_535 }),
+  DATA_COLLECTION_PORT: integer(8002, { min: 0, max: 65_535 }),
+});

@@ -1,0 +1,156 @@
+import * as z from 'zod';
+import { Timestamp } from './common.ts';
+import { integerParameter, listParameter, textParameter } from './parameters.ts';
+
+/** Resources and requests of the data collection service. */
+
+export const Candle = z
+  .object({
+    timestamp: Timestamp.meta({ description: 'Open time, ISO 8601, UTC' }),
+    open: z.number(),
+    high: z.number(),
+    low: z.number(),
+    close: z.number(),
+    volume: z.number().meta({ description: 'Base currency' }),
+  })
+  .meta({ id: 'Candle' });
+
+export const Ohlcv = z
+  .object({
+    exchange: z.string(),
+    symbol: z.string(),
+    timeframe: z.string(),
+    data: z.array(Candle).meta({ description: 'Closed candles, ascending by time' }),
+    count: z.int(),
+  })
+  .meta({ id: 'Ohlcv' });
+
+export const Symbols = z
+  .object({ exchange: z.string(), symbols: z.array(z.string()), count: z.int() })
+  .meta({ id: 'Symbols', description: 'Symbols of which candles are stored' });
+
+export const Series = z
+  .object({
+    symbol: z.string(),
+    timeframe: z.string(),
+    first: Timestamp.meta({ description: 'Open time of the first candle' }),
+    last: Timestamp.meta({ description: 'Open time of the last closed candle' }),
+    count: z.int(),
+    gaps: z.array(
+      z.object({
+        start: Timestamp.meta({ description: 'Open time of the first missing candle' }),
+        missing: z.int().meta({ description: 'Candles missing' }),
+      }),
+    ),
+    updated_at: Timestamp,
+  })
+  .meta({ id: 'Series' });
+
+export const DataStatus = z
+  .object({ exchange: z.string(), series: z.array(Series), count: z.int() })
+  .meta({ id: 'DataStatus', description: 'What is stored of an exchange' });
+
+export const Freshness = z
+  .object({
+    all_fresh: z.boolean().meta({ description: 'True when no symbol is stale' }),
+    stale_symbols: z.array(z.string()),
+    exchange: z.string(),
+    stale_threshold_hours: z.int(),
+    symbols: z.array(
+      z.object({
+        symbol: z.string(),
+        timeframe: z
+          .string()
+          .nullable()
+          .meta({ description: 'The series examined; null when none is stored' }),
+        first: Timestamp.nullable(),
+        last: Timestamp.nullable(),
+        age_hours: z
+          .number()
+          .nullable()
+          .meta({ description: 'Hours since the last closed candle ended; null when none is stored' }),
+        fresh: z.boolean(),
+      }),
+    ),
+  })
+  .meta({ id: 'Freshness' });
+
+export const CollectionRequest = z
+  .looseObject({
+    symbols: z.array(z.string()).meta({ description: '`BASE/QUOTE:SETTLE`', minItems: 1, maxItems: 200 }),
+    timeframe: z
+      .string()
+      .meta({ description: 'One of 1m, 5m, 15m, 1h, 4h, 1d', enum: ['1m', '5m', '15m', '1h', '4h', '1d'] }),
+    start: Timestamp.optional().meta({ description: 'First candle wanted; default 90 days before `end`' }),
+    end: Timestamp.optional().meta({ description: 'Exclusive; default now' }),
+    exchange: z
+      .string()
+      .optional()
+      .meta({ description: 'Exchange key; default the configured exchange', pattern: '^[a-z0-9]{1,40}$' }),
+  })
+  .meta({
+    id: 'CollectionRequest',
+    examples: [{ symbols: ['BASE/QUOTE:SETTLE'], timeframe: '5m' }],
+  });
+
+export const COLLECTION_STATUSES = ['pending', 'running', 'completed', 'failed'] as const;
+
+export const Collection = z
+  .object({
+    collection_id: z.string(),
+    status: z.enum(COLLECTION_STATUSES),
+    exchange: z.string(),
+    symbols: z.array(z.string()),
+    timeframe: z.string(),
+    start: Timestamp,
+    end: Timestamp,
+    candles: z.int().meta({ description: 'Candles stored so far' }),
+    error: z.string().nullable(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  })
+  .meta({ id: 'Collection' });
+
+const exchange = textParameter(40, 'Exchange key; default the configured exchange').optional();
+const start = textParameter(40, 'ISO 8601; without an offset it is UTC').optional();
+const end = textParameter(40, 'ISO 8601, exclusive; without an offset it is UTC').optional();
+const SYMBOL_LENGTH = 50;
+
+export const OhlcvQuery = z.object({
+  symbol: textParameter(SYMBOL_LENGTH, '`BASE/QUOTE:SETTLE`'),
+  timeframe: textParameter(10, 'One of 1m, 5m, 15m, 1h, 4h, 1d'),
+  limit: integerParameter({
+    min: 1,
+    max: 10_000,
+    description: 'Candles at most: the newest of the range when `start` is absent, else the first',
+  }).default(1000),
+  start,
+  end,
+  exchange,
+});
+
+export const ExchangeQuery = z.object({ exchange });
+
+export const FreshnessQuery = z.object({
+  symbols: listParameter({
+    maxItems: 1000,
+    maxLength: SYMBOL_LENGTH,
+    description: '`BASE/QUOTE:SETTLE`, repeated or separated by commas',
+  }),
+  timeframe: textParameter(10, 'Default: the newest stored series of each symbol').optional(),
+  stale_threshold_hours: integerParameter({
+    min: 1,
+    max: 87_600,
+    description: 'Age from which a symbol is stale',
+  }).default(24),
+  start,
+  end,
+  exchange,
+});
+
+export const CollectionParams = z.object({
+  collection_id: z
+    .string()
+    .regex(/^co-[A-Za-z0-9]{1,64}$/)
+    .meta({ description: 'Shape `co-<id>`' }),
+});

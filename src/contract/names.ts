@@ -1,0 +1,54 @@
+import type { ServiceName } from './operation.ts';
+
+/** Response header of every response, and request header that a caller may set. */
+export const CORRELATION_HEADER = 'X-Correlation-ID';
+
+/** What a correlation id may look like; anything else is replaced, so that it is safe in logs and headers. */
+export const CORRELATION_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+
+export const METRICS_NAMESPACE = 'Touchstone';
+
+/** Names of the metrics that Touchstone emits. */
+export const METRICS = {
+  /** Calls of the data proxy, per operation. */
+  proxyRequests: 'ProxyRequests',
+  /** Milliseconds of a call of the data proxy. */
+  proxyLatency: 'ProxyLatency',
+  /** Failed calls of the data proxy, per operation: the only signal, as its envelope stays 200. */
+  proxyErrors: 'ProxyErrors',
+  /** Responses 5xx of an HTTP service, per operation; 0 is published too, so that the series exists. */
+  requestFaults: 'RequestFaults',
+  /** Age of the oldest pending backtest in seconds, as reconcile finds it. */
+  oldestPendingSeconds: 'OldestPendingSeconds',
+} as const;
+
+export interface Service {
+  /** Title of its OpenAPI document. */
+  readonly title: string;
+  readonly description: string;
+  /** Port on one machine and in a container. */
+  readonly port: number;
+  /** File name of its committed OpenAPI document. */
+  readonly document: string;
+}
+
+export const SERVICES: Readonly<Record<ServiceName, Service>> = {
+  backend: {
+    title: 'Touchstone backend',
+    description: 'Central gateway: backtests and strategy configurations.',
+    port: 8000,
+    document: 'backend',
+  },
+  strategy: {
+    title: 'Touchstone strategy service',
+    description: 'Hyperparameter optimisation, strategy registration and champion/challenger tests.',
+    port: 8003,
+    document: 'strategy',
+  },
+  data_collection: {
+    title: 'Touchstone data collection',
+    description: 'Market data: collecting, storing and serving candles.',
+    port: 8002,
+    document: 'data-collection',
+  },
+};

@@ -1,0 +1,139 @@
+import * as z from 'zod';
+import {
+  BacktestJob,
+  BacktestJobList,
+  BacktestListQuery,
+  BacktestParams,
+  BacktestReportQuery,
+  BacktestRequest,
+  BacktestSubmission,
+  EquityData,
+} from '../backtest-api.ts';
+import { Health } from '../common.ts';
+import type { Operation } from '../operation.ts';
+import { textParameter } from '../parameters.ts';
+import { BacktestReportData } from '../report-data.ts';
+import { StrategyConfiguration } from '../strategy.ts';
+import { documentationOperations } from './documentation.ts';
+
+const BACKTESTS = 'Backtests';
+const STRATEGIES = 'Strategies';
+
+/** Rows of the backend service. */
+export const BACKEND_OPERATIONS = [
+  {
+    id: 'getHealth',
+    service: 'backend',
+    method: 'GET',
+    path: '/api/v1/health',
+    tag: 'Health',
+    summary: 'Health of the service and of what it depends on',
+    success: { 200: { description: 'The service answers', schema: Health } },
+    errors: [],
+    access: 'public',
+  },
+  {
+    id: 'submitBacktest',
+    service: 'backend',
+    method: 'POST',
+    path: '/api/v1/backtests',
+    tag: BACKTESTS,
+    summary: 'Submit a backtest',
+    description:
+      'Only `config.strategy` is required. With an `Idempotency-Key` header a repeated request answers the job that the first one made.',
+    body: BacktestRequest,
+    success: { 201: { description: 'Stored and queued', schema: BacktestSubmission } },
+    errors: ['VAL001', 'VAL002', 'VAL003', 'VAL004', 'VAL005', 'VAL006', 'RES002', 'RES005', 'DATA005'],
+    access: 'researcher',
+  },
+  {
+    id: 'listBacktests',
+    service: 'backend',
+    method: 'GET',
+    path: '/api/v1/backtests',
+    tag: BACKTESTS,
+    summary: 'List backtests, newest first',
+    query: BacktestListQuery,
+    success: { 200: { description: 'One page', schema: BacktestJobList } },
+    errors: ['VAL006', 'DATA005'],
+    access: 'viewer',
+  },
+  {
+    id: 'getBacktest',
+    service: 'backend',
+    method: 'GET',
+    path: '/api/v1/backtests/{job_id}',
+    tag: BACKTESTS,
+    summary: 'A backtest: its status and, when completed, its result',
+    params: BacktestParams,
+    success: { 200: { description: 'The job', schema: BacktestJob } },
+    errors: ['RES001', 'DATA005'],
+    access: 'viewer',
+  },
+  {
+    id: 'cancelBacktest',
+    service: 'backend',
+    method: 'POST',
+    path: '/api/v1/backtests/{job_id}/cancel',
+    tag: BACKTESTS,
+    summary: 'Cancel a pending or running backtest',
+    params: BacktestParams,
+    success: { 200: { description: 'The cancelled job', schema: BacktestJob } },
+    errors: ['RES001', { code: 'RES005', status: 400 }, 'DATA005'],
+    access: 'researcher',
+  },
+  {
+    id: 'getBacktestEquity',
+    service: 'backend',
+    method: 'GET',
+    path: '/api/v1/backtests/{job_id}/equity',
+    tag: BACKTESTS,
+    summary: 'Daily equity, drawdown and monthly returns of a completed backtest',
+    params: BacktestParams,
+    success: { 200: { description: 'Aligned columns', schema: EquityData } },
+    errors: ['RES001', { code: 'RES005', status: 400 }, 'DATA005'],
+    access: 'viewer',
+  },
+  {
+    id: 'getBacktestReport',
+    service: 'backend',
+    method: 'GET',
+    path: '/api/v1/backtests/{job_id}/report-data',
+    tag: BACKTESTS,
+    summary: 'The full analysis of a completed backtest',
+    params: BacktestParams,
+    query: BacktestReportQuery,
+    success: { 200: { description: 'The report, with one page of the trades', schema: BacktestReportData } },
+    errors: ['RES001', { code: 'RES005', status: 400 }, 'DATA005'],
+    access: 'viewer',
+  },
+  {
+    id: 'listStrategies',
+    service: 'backend',
+    method: 'GET',
+    path: '/api/v1/strategies',
+    tag: STRATEGIES,
+    summary: 'All strategy configurations',
+    success: {
+      200: {
+        description: 'By name',
+        schema: z.object({ items: z.array(StrategyConfiguration) }).meta({ id: 'StrategyConfigurationList' }),
+      },
+    },
+    errors: [],
+    access: 'viewer',
+  },
+  {
+    id: 'getStrategy',
+    service: 'backend',
+    method: 'GET',
+    path: '/api/v1/strategies/{name}',
+    tag: STRATEGIES,
+    summary: 'A strategy configuration',
+    params: z.object({ name: textParameter(100, 'Name of the configuration') }),
+    success: { 200: { description: 'The configuration', schema: StrategyConfiguration } },
+    errors: ['RES004'],
+    access: 'viewer',
+  },
+  ...documentationOperations('backend', ''),
+] as const satisfies readonly Operation[];

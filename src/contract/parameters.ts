@@ -1,0 +1,31 @@
+import * as z from 'zod';
+
+/**
+ * Schemas of path and query parameters, which arrive as text. Unlike bodies they carry their bounds:
+ * whatever they refuse is answered as VAL004 (missing) or VAL005 with the bounds in `context`.
+ */
+
+/** A whole number written in decimal digits, within `[min, max]`. */
+export function integerParameter(bounds: { min: number; max: number; description: string }) {
+  const { min, max, description } = bounds;
+  return z
+    .string()
+    .regex(/^-?\d{1,15}$/)
+    .transform(Number)
+    .pipe(z.int().min(min).max(max))
+    .meta({ description });
+}
+
+/** A text of 1 to `max` characters. */
+export function textParameter(max: number, description: string) {
+  return z.string().min(1).max(max).meta({ description });
+}
+
+/** One or more texts: the parameter repeated, or one parameter with commas. */
+export function listParameter(bounds: { maxItems: number; maxLength: number; description: string }) {
+  return z
+    .array(z.string().min(1).max(bounds.maxLength))
+    .min(1)
+    .max(bounds.maxItems)
+    .meta({ description: bounds.description });
+}

@@ -1,0 +1,249 @@
+import * as z from 'zod';
+import { JobTiming, ResolvedBacktestConfig } from './backtest.ts';
+import { Metrics, PeriodRow, TableRow } from './report-metrics.ts';
+
+/** The report of a completed backtest, as stored and as answered. */
+
+const timestamp = z.string().meta({ format: 'date-time', description: 'ISO 8601, UTC' });
+const date = z.string().meta({ format: 'date', description: 'YYYY-MM-DD, UTC' });
+const digest = z.string().meta({ description: 'sha-256, hex' });
+const percent = z.number().meta({ 'x-unit': 'percent' });
+const quote = z.number().meta({ 'x-unit': 'quote' });
+
+export const Trade = z
+  .object({
+    id: z.int().meta({ description: '1 for the first trade that was closed' }),
+    pair: z.string(),
+    side: z.enum(['long', 'short']),
+    opened_at: timestamp.meta({ format: 'date-time', description: 'Open time of the entry candle' }),
+    closed_at: timestamp.meta({ format: 'date-time', description: 'Open time of the exit candle' }),
+    duration_minutes: z.number(),
+    entry_price: quote,
+    exit_price: quote,
+    amount: z.number().meta({ description: 'Base currency' }),
+    stake: quote.meta({ 'x-unit': 'quote', description: 'Collateral' }),
+    leverage: z.number(),
+    enter_tag: z.string().nullable(),
+    exit_reason: z.string().meta({
+      description:
+        'exit_signal (or its tag), stop_loss, trailing_stop_loss, liquidation, roi, force_exit, or the text of a custom exit',
+    }),
+    fees: quote.meta({ 'x-unit': 'quote', description: 'Entry and exit fee' }),
+    slippage_cost: quote.meta({ 'x-unit': 'quote', description: 'Against the prices without slippage' }),
+    funding: quote.meta({ 'x-unit': 'quote', description: 'Positive: received' }),
+    profit: quote.meta({ 'x-unit': 'quote', description: 'After fees, slippage and funding' }),
+    profit_pct: percent.meta({ 'x-unit': 'percent', description: 'Of the collateral' }),
+    initial_stop_price: quote,
+    stop_price: quote.meta({ 'x-unit': 'quote', description: 'When the trade was closed' }),
+    liquidation_price: quote.nullable(),
+    lowest_price: quote.meta({ 'x-unit': 'quote', description: 'From the entry to the exit candle' }),
+    highest_price: quote.meta({ 'x-unit': 'quote', description: 'From the entry to the exit candle' }),
+    left_open: z.boolean().meta({ description: 'Closed only because the data ended' }),
+  })
+  .meta({ id: 'Trade' });
+
+export const TradesPage = z
+  .object({
+    items: z.array(Trade).meta({ description: 'In the order of closing, 1,000 a page' }),
+    page: z.int(),
+    pages: z.int(),
+    total: z.int(),
+  })
+  .meta({ id: 'TradesPage' });
+export type TradesPage = z.infer<typeof TradesPage>;
+
+const ReportSettings = ResolvedBacktestConfig.extend({
+  first_candle: timestamp.meta({
+    format: 'date-time',
+    description: 'Open time of the first candle traded on',
+  }),
+  last_candle: timestamp.meta({ format: 'date-time', description: 'Open time of the last candle' }),
+  startup_candles: z.int().meta({ description: 'Candles before the start that indicators were given' }),
+  can_short: z.boolean(),
+  use_exit_signal: z.boolean(),
+  exit_profit_only: z.boolean(),
+  exit_profit_offset: z.number(),
+  ignore_roi_if_entry_signal: z.boolean(),
+  unfilled_timeout_minutes: z.number(),
+  callbacks: z.array(z.string()).meta({ description: 'Per-candle callbacks that the strategy defines' }),
+  tradable_balance_ratio: z.number(),
+  margin_mode: z.literal('isolated'),
+  maintenance_margin_rate: z.number(),
+  liquidation_buffer: z.number(),
+}).meta({ id: 'ReportSettings', description: 'Everything that decided the numbers' });
+
+const MetricDefinition = z
+  .object({
+    label: z.string(),
+    unit: z.enum(['percent', 'quote', 'ratio', 'count', 'minutes', 'days', 'probability']),
+    family: z.enum(['account', 'equity', 'closed_trades', 'activity']),
+    formula: z.string().meta({ description: 'In the symbols of `notation`' }),
+  })
+  .meta({ id: 'MetricDefinition' });
+
+const table = z.array(TableRow);
+const ReportTables = z
+  .object({
+    per_pair: table,
+    per_enter_tag: table,
+    per_exit_reason: table,
+    per_enter_tag_and_exit_reason: table,
+    per_side: table,
+    left_open: table.meta({ description: 'Trades closed only because the data ended, per pair' }),
+  })
+  .meta({ id: 'ReportTables', description: 'Largest total profit first; the last row is TOTAL' });
+
+const period = z.array(PeriodRow);
+const ReportPeriods = z
+  .object({
+    day: period,
+    week: period.meta({ description: 'Key: the Monday on which the week begins' }),
+    month: period,
+    year: period,
+    weekday: period,
+  })
+  .meta({ id: 'ReportPeriods', description: 'Every period that the run touches, traded or not' });
+
+const ReportDrawdowns = z
+  .object({
+    daily: z
+      .array(
+        z.object({
+          start: date.meta({
+            format: 'date',
+            description: "Day of the peak; the run's first day when the peak is the wallet",
+          }),
+          low: date,
+          recovery: date.nullable().meta({ description: 'null: the run ended below the peak' }),
+          depth_pct: percent,
+          depth_abs: quote,
+          duration_days: z.int().meta({ description: 'To the recovery, or to the end of the run' }),
+          days_to_low: z.int(),
+        }),
+      )
+      .meta({ description: 'The ten deepest falls of the daily equity; the first is max_drawdown_pct' }),
+    candle: z
+      .object({
+        peak_at: timestamp.nullable().meta({ description: 'null: the wallet at the start' }),
+        low_at: timestamp,
+        peak_equity: quote,
+        low_equity: quote,
+        depth_pct: percent,
+      })
+      .nullable()
+      .meta({ description: 'The deepest fall at the close of every candle' }),
+  })
+  .meta({ id: 'ReportDrawdowns' });
+
+const CostRow = z
+  .object({
+    amount: quote.meta({ 'x-unit': 'quote', description: 'Positive: paid' }),
+    pct_of_gross_profit: percent.nullable(),
+    pct_of_turnover: percent.nullable(),
+  })
+  .meta({ id: 'CostRow' });
+
+const ReportCosts = z
+  .object({
+    gross_profit: quote.meta({ 'x-unit': 'quote', description: 'Profit before all costs' }),
+    turnover: quote,
+    fees: CostRow,
+    slippage: CostRow,
+    funding: CostRow,
+    total: CostRow,
+  })
+  .meta({ id: 'ReportCosts' });
+
+const ReportCounters = z
+  .object({
+    rejected_signals: z.int().meta({ description: 'Entry signals lost because no slot was free' }),
+    timed_out_entries: z.int(),
+    timed_out_exits: z.int(),
+    cancelled_entries: z.int(),
+    replaced_entries: z.int(),
+  })
+  .meta({ id: 'ReportCounters' });
+
+const FillModelComparison = z
+  .object({
+    used: z.enum(['freqtrade', 'conservative']),
+    alternative: z.enum(['freqtrade', 'conservative']),
+    differing_trades: z
+      .int()
+      .meta({ description: 'Trades that the alternative does not have, or ends elsewhere' }),
+    only_in_alternative: z.int(),
+    alternative_trades: z.int(),
+    alternative_total_profit: quote,
+    alternative_total_profit_pct: percent,
+  })
+  .meta({ id: 'FillModelComparison', description: 'The same run under the other fill model' });
+
+const PairData = z
+  .object({
+    pair: z.string(),
+    candles: z.int().meta({ description: 'Traded on, startup candles left out' }),
+    first: timestamp,
+    last: timestamp,
+    startup_candles: z.int(),
+    filled_candles: z
+      .int()
+      .meta({ description: 'Holes filled flat at the previous close, startup included' }),
+    filled_pct: percent,
+    largest_jump_pct: percent.meta({ 'x-unit': 'percent', description: 'From a close to the next open' }),
+    enter_long_signals: z.int(),
+    enter_short_signals: z.int(),
+    market_change_pct: percent,
+    funding_events: z.int(),
+    detail_candles: z.int(),
+    digest: digest.meta({ description: 'Over the candles, detail candles and funding read; sha-256, hex' }),
+  })
+  .meta({ id: 'ReportPairData' });
+
+const Provenance = z
+  .object({
+    engine_version: z.string(),
+    strategy_digest: digest.meta({ description: "Over the strategy's source; sha-256, hex" }),
+    parameters_digest: digest,
+    config_digest: digest,
+    data_digest: digest,
+    digest: digest.meta({ description: 'Over all of the above: equal digests, equal bytes; sha-256, hex' }),
+  })
+  .meta({ id: 'Provenance' });
+
+/** The report as the task stores it. */
+export const BacktestReport = z
+  .object({
+    schema_version: z.literal(1),
+    strategy: z.object({ name: z.string(), description: z.string() }),
+    settings: ReportSettings,
+    warnings: z.array(z.string()),
+    metrics: Metrics,
+    tables: ReportTables,
+    periods: ReportPeriods,
+    drawdowns: ReportDrawdowns,
+    costs: ReportCosts,
+    counters: ReportCounters,
+    fill_model: FillModelComparison,
+    data: z.array(PairData),
+    biases: z.array(
+      z.object({
+        effect: z.enum(['optimistic', 'pessimistic', 'neutral']),
+        text: z.string(),
+      }),
+    ),
+    notation: z.record(z.string(), z.string()).meta({ description: 'Symbols of the formulas' }),
+    definitions: z
+      .record(z.string(), MetricDefinition)
+      .meta({ description: 'Every metric by name: label, unit, family and formula' }),
+    provenance: Provenance,
+  })
+  .meta({ id: 'BacktestReport' });
+export type BacktestReport = z.infer<typeof BacktestReport>;
+
+/** The report-data resource: the report with one page of the trades, and the wall-clock timing that the job keeps. */
+export const BacktestReportData = BacktestReport.extend({
+  job_id: z.string(),
+  trades: TradesPage,
+  timing: JobTiming,
+}).meta({ id: 'BacktestReportData' });
+export type BacktestReportData = z.infer<typeof BacktestReportData>;

@@ -1,0 +1,53 @@
+import * as z from 'zod';
+
+const Choice = z.union([z.string(), z.number(), z.boolean()]);
+
+/** One tunable parameter of a strategy. */
+export const StrategyParameter = z
+  .discriminatedUnion('kind', [
+    z.object({
+      kind: z.enum(['integer', 'number']),
+      default: z.number(),
+      min: z.number(),
+      max: z.number(),
+      description: z.string(),
+    }),
+    z.object({
+      kind: z.literal('choice'),
+      default: Choice,
+      choices: z.array(Choice),
+      description: z.string(),
+    }),
+  ])
+  .meta({ id: 'StrategyParameter' });
+
+export const StrategyConfiguration = z
+  .object({
+    strategy: z.string().meta({ description: 'The name that `config.strategy` of a backtest takes' }),
+    pairs: z.array(z.string()).meta({ description: 'Default pairs, `BASE/QUOTE:SETTLE`' }),
+    timeframe: z.string(),
+    stake_amount: z.number().meta({ description: 'Default stake per trade, quote currency' }),
+    ml_engine: z.object({
+      enabled: z.boolean(),
+      model_type: z.string().meta({ description: '`none` for a strategy without machine learning' }),
+    }),
+    description: z.string(),
+    startup_candles: z
+      .int()
+      .meta({ description: 'Candles needed before the first signal, for the default parameters' }),
+    can_short: z.boolean(),
+    leverage: z.number(),
+    stoploss: z.number().meta({ description: 'Negative ratio of the stake' }),
+    minimal_roi: z
+      .record(z.string(), z.number())
+      .meta({ description: 'Minutes since entry -> required profit ratio' }),
+    trailing: z
+      .object({
+        positive: z.number().optional(),
+        offset: z.number().optional(),
+        only_offset_is_reached: z.boolean().optional(),
+      })
+      .nullable(),
+    parameters: z.record(z.string(), StrategyParameter),
+  })
+  .meta({ id: 'StrategyConfiguration' });
