@@ -12,6 +12,12 @@ export function isTerminal(status: JobStatus): boolean {
 
 const timestamp = z.string().meta({ format: 'date-time', description: 'ISO 8601, UTC' });
 
+const undefinedIsNull = (description: string) =>
+  z
+    .number()
+    .nullable()
+    .meta({ description: `${description}; null when undefined` });
+
 export const BacktestResult = z
   .looseObject({
     total_trades: z.int(),
@@ -25,13 +31,35 @@ export const BacktestResult = z
     }),
     profit_factor: z
       .number()
-      .meta({ description: 'Sum of wins over sum of losses; 999 without losses, 0 without trades' }),
+      .meta({ description: 'Sum of wins over sum of losses; 999 without losses, 0 without wins and losses' }),
     win_rate: z.number().meta({ description: 'Percent of all trades' }),
     max_drawdown_pct: z.number().meta({
       description: 'Percent, zero or positive: the largest fall of the daily equity from its running maximum',
     }),
+    draws: z.int(),
+    final_balance: z.number(),
+    sortino_ratio: undefinedIsNull('Of daily returns, like sharpe_ratio'),
+    calmar_ratio: undefinedIsNull('Of the daily equity'),
+    cagr_pct: undefinedIsNull('Compound growth a year, percent'),
+    expectancy: undefinedIsNull('Mean result of a trade, quote currency'),
+    sqn: undefinedIsNull('System quality number'),
+    exposure_pct: undefinedIsNull('Percent of candles that end with an open trade'),
+    market_change_pct: undefinedIsNull('Mean change of the price of the pairs, percent'),
+    fees: z.number().meta({ description: 'Paid, quote currency' }),
+    funding: z.number().meta({ description: 'Positive: received, quote currency' }),
+    trade_stats: z
+      .object({
+        n: z.int(),
+        mean: z.number().nullable(),
+        variance: z.number().nullable().meta({ description: 'Of a sample, n - 1' }),
+      })
+      .meta({ description: 'Of profit_pct over all trades' }),
   })
-  .meta({ id: 'BacktestResult' });
+  .meta({
+    id: 'BacktestResult',
+    description:
+      'The first nine numbers are always finite; the formulas stand in `definitions` of the report',
+  });
 export type BacktestResult = z.infer<typeof BacktestResult>;
 
 const RoiTable = z

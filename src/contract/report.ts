@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { JobTiming, ResolvedBacktestConfig } from './backtest.ts';
 import { Metrics, PeriodRow, TableRow } from './report-metrics.ts';
 
-/** The report of a completed backtest, as stored and as answered. */
+/** The report of a completed backtest and its trades, as the task stores them. */
 
 const timestamp = z.string().meta({ format: 'date-time', description: 'ISO 8601, UTC' });
 const date = z.string().meta({ format: 'date', description: 'YYYY-MM-DD, UTC' });
@@ -210,7 +210,7 @@ const Provenance = z
   })
   .meta({ id: 'Provenance' });
 
-/** The report as the task stores it. */
+/** Everything a researcher reads of a run but the trades, which are paged. */
 export const BacktestReport = z
   .object({
     schema_version: z.literal(1),

@@ -1,0 +1,80 @@
+import type { EquityCurve } from '#engine/simulator/types.ts';
+import { DAY_MS } from '#engine/timeframe.ts';
+
+/** The account at the end of each UTC day of a run: equal-length columns, consecutive days. */
+export interface DailyEquity {
+  /** Start of the day, ms. */
+  readonly day: Float64Array;
+  /** Equity at the last candle that opens on that day, open positions valued; quote currency. */
+  readonly equity: Float64Array;
+}
+
+/** Start of the UTC day of `time`, ms. */
+export function dayOf(time: number): number {
+  return Math.floor(time / DAY_MS) * DAY_MS;
+}
+
+/** `YYYY-MM-DD` of a time in ms, UTC. */
+export function isoDay(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
+
+/**
+ * Last equity of each UTC day, from the day of the run's first candle to the day of the curve's last. The wallet stands
+ * until the curve begins; a day without candles keeps the equity of the day before.
+ *
+ * @param wallet starting balance, quote currency
+ * @param firstCandle open time of the run's first candle, ms: the curve begins one candle later
+ */
+export function dailyEquity(curve: EquityCurve, wallet: number, firstCandle: number): DailyEquity {
+  const { timestamp, equity } = curve;
+  const rows = timestamp.length;
+  const first = dayOf(firstCandle);
+  const count = rows === 0 ? 1 : (dayOf(timestamp[rows - 1]!) - first) / DAY_MS + 1;
+  const day = new Float64Array(count);
+  const last = new Float64Array(count);
+  let row = 0;
+  for (let i = 0; i < count; i++) {
+    day[i] = first + i * DAY_MS;
+    const end = day[i]! + DAY_MS;
+    while (row < rows && timestamp[row]! < end) row++;
+    last[i] = row === 0 ? wallet : equity[row - 1]!;
+  }
+  return { day, equity: last };
+}
+
+/**
+ * Return of each day as a ratio. The first day is measured against the wallet, so that it counts too: n days give n
+ * returns. 0 where nothing was left the day before.
+ */
+export function dailyReturns(wallet: number, equity: Float64Array): Float64Array {
+  const returns = new Float64Array(equity.length);
+  let previous = wallet;
+  for (let i = 0; i < equity.length; i++) {
+    returns[i] = previous > 0 ? equity[i]! / previous - 1 : 0;
+    previous = equity[i]!;
+  }
+  return returns;
+}
+
+/** Groups days into periods: `2026-11` for months, and so on. */
+export type PeriodKey = (day: number) => string;
+
+export const monthOf: PeriodKey = (day) => isoDay(day).slice(0, 7);
+
+/**
+ * Return of each period in percent: its days' returns compounded. For periods of consecutive days that is the equity at
+ * the period's end over the equity at the end of the one before (the first against the wallet), less 1.
+ */
+export function periodReturns(
+  day: Float64Array,
+  returns: Float64Array,
+  keyOf: PeriodKey,
+): Map<string, number> {
+  const growth = new Map<string, number>();
+  for (let i = 0; i < day.length; i++) {
+    const key = keyOf(day[i]!);
+    growth.set(key, (growth.get(key) ?? 1) * (1 + returns[i]!));
+  }
+  return new Map([...growth].map(([key, factor]) => [key, (factor - 1) * 100]));
+}

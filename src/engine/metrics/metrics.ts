@@ -1,0 +1,61 @@
+import type { EquityCurve, Trade } from '#engine/simulator/types.ts';
+import { type AccountMetrics, accountMetrics, wholeDays } from './account-metrics.ts';
+import { type ActivityMetrics, activityMetrics } from './activity-metrics.ts';
+import type { ClosedTradeMetrics } from './catalogue.ts';
+import { type DailyEquity, dailyEquity } from './daily.ts';
+import { type EquityMetrics, equityMetrics } from './equity-metrics.ts';
+import { closedDayMetrics, type TradeMetrics, tradeMetrics } from './trade-metrics.ts';
+
+/** All metrics of a run by family. */
+export interface Metrics {
+  readonly account: AccountMetrics;
+  readonly equity: EquityMetrics;
+  readonly closed_trades: ClosedTradeMetrics;
+  readonly activity: ActivityMetrics;
+}
+
+/** What the metrics are computed from. */
+export interface MetricsInput {
+  /** In the order of closing. */
+  readonly trades: readonly Trade[];
+  readonly curve: EquityCurve;
+  readonly finalBalance: number;
+  /** Starting balance, quote currency. */
+  readonly wallet: number;
+  /** Open times of the run's first and last candle, ms. */
+  readonly firstCandle: number;
+  readonly lastCandle: number;
+  readonly marketChangePct: number | null;
+}
+
+/** The metrics, with what the report needs again. */
+export interface ComputedMetrics {
+  readonly metrics: Metrics;
+  readonly daily: DailyEquity;
+  /** Whole days of the run, at least 1. */
+  readonly days: number;
+  /** All trades as one table row. */
+  readonly total: TradeMetrics;
+}
+
+/** Computes every metric of a run that had at least one candle. */
+export function computeMetrics(input: MetricsInput): ComputedMetrics {
+  const { trades, curve, wallet } = input;
+  const days = wholeDays(input.firstCandle, input.lastCandle);
+  const daily = dailyEquity(curve, wallet, input.firstCandle);
+  const total = tradeMetrics(trades, wallet, days);
+  const account = accountMetrics(wallet, input.finalBalance, total.total_profit, days, input.marketChangePct);
+  const { total_profit: _profit, total_profit_pct: _percent, cagr_pct: _cagr, ...closedTrades } = total;
+  const metrics = {
+    account,
+    equity: equityMetrics(curve, daily, {
+      wallet,
+      days,
+      totalProfitPct: account.total_profit_pct,
+      cagrPct: account.cagr_pct,
+    }),
+    closed_trades: { ...closedTrades, ...closedDayMetrics(trades, wallet) },
+    activity: activityMetrics(trades, curve, days),
+  };
+  return { metrics, daily, days, total };
+}

@@ -1,0 +1,71 @@
+import type { Metrics } from '#engine/metrics/metrics.ts';
+import { finite, mean, variance } from '#engine/metrics/moments.ts';
+import type { Trade } from '#engine/simulator/types.ts';
+import { roundNumbers } from './round.ts';
+import { profitPct } from './trades.ts';
+
+/** Profit factor of a run that has won and never lost: finite, so that it can be compared and optimised. */
+export const PROFIT_FACTOR_WITHOUT_LOSSES = 999;
+
+/** The result of a job. Its first nine numbers are always finite; null further down is "undefined". */
+export interface BacktestResult {
+  readonly total_trades: number;
+  readonly winning_trades: number;
+  readonly losing_trades: number;
+  readonly total_profit: number;
+  readonly total_profit_pct: number;
+  readonly sharpe_ratio: number;
+  readonly profit_factor: number;
+  readonly win_rate: number;
+  readonly max_drawdown_pct: number;
+  readonly draws: number;
+  readonly final_balance: number;
+  readonly sortino_ratio: number | null;
+  readonly calmar_ratio: number | null;
+  readonly cagr_pct: number | null;
+  readonly expectancy: number | null;
+  readonly sqn: number | null;
+  readonly exposure_pct: number | null;
+  readonly market_change_pct: number | null;
+  readonly fees: number;
+  readonly funding: number;
+  /** Of profit_pct over all trades: what a comparison of two versions needs; sample variance (n - 1). */
+  readonly trade_stats: {
+    readonly n: number;
+    readonly mean: number | null;
+    readonly variance: number | null;
+  };
+}
+
+export function buildResult(metrics: Metrics, trades: readonly Trade[]): BacktestResult {
+  const { account, equity, closed_trades: closed, activity } = metrics;
+  const profits = Float64Array.from(trades, profitPct);
+  const withoutLosses = closed.winning_trades > 0 ? PROFIT_FACTOR_WITHOUT_LOSSES : 0;
+  return roundNumbers({
+    total_trades: closed.total_trades,
+    winning_trades: closed.winning_trades,
+    losing_trades: closed.losing_trades,
+    total_profit: account.total_profit,
+    total_profit_pct: account.total_profit_pct,
+    sharpe_ratio: equity.sharpe_ratio ?? 0,
+    profit_factor: closed.profit_factor ?? withoutLosses,
+    win_rate: closed.win_rate ?? 0,
+    max_drawdown_pct: equity.max_drawdown_pct,
+    draws: closed.draws,
+    final_balance: account.final_balance,
+    sortino_ratio: equity.sortino_ratio,
+    calmar_ratio: equity.calmar_ratio,
+    cagr_pct: account.cagr_pct,
+    expectancy: closed.expectancy,
+    sqn: closed.sqn,
+    exposure_pct: activity.exposure_pct,
+    market_change_pct: account.market_change_pct,
+    fees: trades.reduce((total, trade) => total + trade.fees, 0),
+    funding: trades.reduce((total, trade) => total + trade.funding, 0),
+    trade_stats: {
+      n: profits.length,
+      mean: finite(mean(profits)),
+      variance: finite(variance(profits, 'sample')),
+    },
+  });
+}

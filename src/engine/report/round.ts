@@ -1,0 +1,15 @@
+/** Significant digits of every number in a result: what is beyond them is the order of the additions. */
+const DIGITS = 12;
+
+/** `value` to 12 significant digits; -0 becomes 0. */
+export function roundNumber(value: number): number {
+  return Number.isInteger(value) ? value + 0 : Number(value.toPrecision(DIGITS));
+}
+
+/** A copy of plain JSON data with every number rounded by {@link roundNumber}. */
+export function roundNumbers<T>(value: T): T {
+  if (typeof value === 'number') return roundNumber(value) as T;
+  if (Array.isArray(value)) return value.map((each) => roundNumbers(each)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, roundNumbers(each)])) as T;
+}
