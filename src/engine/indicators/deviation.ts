@@ -1,0 +1,122 @@
+import { checkPeriod, firstDefined, outputColumn, warmUp } from './column.ts';
+import { linearWindow } from './windows.ts';
+
+/** Three columns of one indicator: a line with one band on either side. */
+export interface Bands {
+  readonly upper: Float64Array;
+  readonly middle: Float64Array;
+  readonly lower: Float64Array;
+}
+
+/**
+ * Bollinger bands: the simple average and `multiplier` population standard deviations above and below it.
+ * First value on row `period - 1`.
+ * @throws RangeError for a period that is not a whole number from 1
+ */
+export function bollinger(values: Float64Array, period: number, multiplier = 2, out?: Bands): Bands {
+  checkPeriod('bollinger', period);
+  const upper = outputColumn(values.length, out?.upper);
+  const middle = outputColumn(values.length, out?.middle);
+  const lower = outputColumn(values.length, out?.lower);
+  eachWindow(values, period, middle, upper);
+  warmUp(lower, firstDefined(values) + period - 1);
+  for (let row = firstDefined(values) + period - 1; row < values.length; row++) {
+    const width = multiplier * upper[row]!;
+    lower[row] = middle[row]! - width;
+    upper[row] = middle[row]! + width;
+  }
+  return { upper, middle, lower };
+}
+
+/**
+ * Population standard deviation of the last `period` values (the divisor is `period`, as in TA-Lib). Exactly 0 for
+ * equal values. First value on row `period - 1`.
+ * @throws RangeError for a period that is not a whole number from 1
+ */
+export function standardDeviation(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('standardDeviation', period);
+  const result = outputColumn(values.length, out);
+  eachWindow(values, period, new Float64Array(values.length), result);
+  return result;
+}
+
+/**
+ * How many population standard deviations the value is above its average over the last `period` values; 0 when they
+ * are all equal. First value on row `period - 1`.
+ * @throws RangeError for a period that is not a whole number from 1
+ */
+export function zScore(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('zScore', period);
+  const result = outputColumn(values.length, out);
+  const mean = new Float64Array(values.length);
+  eachWindow(values, period, mean, result);
+  for (let row = firstDefined(values) + period - 1; row < values.length; row++) {
+    const deviation = result[row]!;
+    result[row] = deviation > 0 ? (values[row]! - mean[row]!) / deviation : 0;
+  }
+  return result;
+}
+
+/**
+ * Slope of the least-squares line through the last `period` values, per candle. First value on row `period - 1`.
+ * @throws RangeError for a period that is not a whole number from 2
+ */
+export function linearRegressionSlope(
+  values: Float64Array,
+  period: number,
+  out?: Float64Array,
+): Float64Array {
+  checkPeriod('linearRegressionSlope', period, 2);
+  const result = outputColumn(values.length, out);
+  const weighted = 12 / (period * (period * period - 1));
+  linearWindow(values, period, result, { weighted, sum: (-weighted * (period + 1)) / 2, anchor: 'dropped' });
+  return result;
+}
+
+/**
+ * Mean and population standard deviation of every full window, by blocks of one period (see windows.ts). Distances
+ * from a value of the window are squared, so at most a factor `period` of precision is lost, never the price level's.
+ */
+function eachWindow(values: Float64Array, period: number, mean: Float64Array, deviation: Float64Array): void {
+  const first = firstDefined(values);
+  const tails = new Float64Array(period + 1);
+  const squareTails = new Float64Array(period + 1);
+  const share = 1 / period;
+  warmUp(mean, first + period - 1);
+  warmUp(deviation, first + period - 1);
+  for (let start = first; start < values.length; start += period) {
+    const anchor = values[start]!;
+    const isFirst = start === first;
+    if (!isFirst) sumSquareTails(values.subarray(start - period, start), anchor, tails, squareTails);
+    const count = Math.min(period, values.length - start);
+    let head = 0;
+    let squares = 0;
+    for (let k = 0; k < count; k++) {
+      const distance = values[start + k]! - anchor;
+      head += distance;
+      squares += distance * distance;
+      if (isFirst && k < period - 1) continue;
+      const offset = (tails[k + 1]! + head) * share;
+      const variance = (squareTails[k + 1]! + squares) * share - offset * offset;
+      mean[start + k] = anchor + offset;
+      deviation[start + k] = variance > 0 ? Math.sqrt(variance) : 0;
+    }
+  }
+}
+
+function sumSquareTails(
+  block: Float64Array,
+  anchor: number,
+  tails: Float64Array,
+  squareTails: Float64Array,
+): void {
+  let sum = 0;
+  let squares = 0;
+  for (let k = block.length - 1; k > 0; k--) {
+    const distance = block[k]! - anchor;
+    sum += distance;
+    squares += distance * distance;
+    tails[k] = sum;
+    squareTails[k] = squares;
+  }
+}

@@ -1,0 +1,154 @@
+import type { Candles } from '../candles.ts';
+import { checkPeriod, firstDefined, meanOf, outputColumn, warmUp } from './column.ts';
+import { typicalPrice } from './volume.ts';
+
+/** Value that an oscillator from 0 to 100 takes when there was no movement at all. TA-Lib gives 0, which reads as oversold. */
+const NEUTRAL = 50;
+
+/**
+ * Relative strength index (Wilder 1978), 0 to 100: `100 * gain / (gain + loss)`, both smoothed by Wilder's method
+ * from the simple average of the first `period` changes. First value on row `period`. 50 without any movement.
+ * @throws RangeError for a period that is not a whole number from 1
+ */
+export function rsi(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('rsi', period);
+  const result = outputColumn(values.length, out);
+  const first = firstDefined(values);
+  warmUp(result, first + period);
+  if (first + period >= values.length) return result;
+  let gain = 0;
+  let loss = 0;
+  for (let row = first + 1; row <= first + period; row++) {
+    const change = values[row]! - values[row - 1]!;
+    if (change > 0) gain += change;
+    else loss -= change;
+  }
+  const share = 1 / period;
+  const keep = (period - 1) / period;
+  gain *= share;
+  loss *= share;
+  result[first + period] = strength(gain, loss);
+  for (let row = first + period + 1; row < values.length; row++) {
+    const change = values[row]! - values[row - 1]!;
+    gain = gain * keep + Math.max(change, 0) * share;
+    loss = loss * keep + Math.max(-change, 0) * share;
+    result[row] = strength(gain, loss);
+  }
+  return result;
+}
+
+function strength(gain: number, loss: number): number {
+  const total = gain + loss;
+  return total > 0 ? 100 * (gain / total) : NEUTRAL;
+}
+
+/** Columns of {@link macd}. */
+export interface Macd {
+  /** Fast minus slow average. */
+  readonly macd: Float64Array;
+  /** Exponential average of the line. */
+  readonly signal: Float64Array;
+  /** Line minus signal. */
+  readonly histogram: Float64Array;
+}
+
+/**
+ * Moving average convergence/divergence. As in TA-Lib both averages start on row `slow - 1` (the fast one from the
+ * simple average of the `fast` values up to there), the signal and the histogram on row `slow + signal - 2`.
+ * @throws RangeError for periods that are not whole numbers from 1, or a fast one that is not below the slow one
+ */
+export function macd(values: Float64Array, fast = 12, slow = 26, signal = 9, out?: Macd): Macd {
+  checkPeriod('macd', fast);
+  checkPeriod('macd', signal);
+  checkPeriod('macd (slow)', slow, fast + 1);
+  const length = values.length;
+  const line = outputColumn(length, out?.macd);
+  const signalLine = outputColumn(length, out?.signal);
+  const histogram = outputColumn(length, out?.histogram);
+  const lineRow = firstDefined(values) + slow - 1;
+  const signalRow = lineRow + signal - 1;
+  warmUp(line, lineRow);
+  warmUp(signalLine, signalRow);
+  warmUp(histogram, signalRow);
+  if (lineRow >= length) return { macd: line, signal: signalLine, histogram };
+
+  const fastFactor = 2 / (fast + 1);
+  const slowFactor = 2 / (slow + 1);
+  const signalFactor = 2 / (signal + 1);
+  let fastAverage = meanOf(values, lineRow - fast + 1, fast);
+  let slowAverage = meanOf(values, lineRow - slow + 1, slow);
+  line[lineRow] = fastAverage - slowAverage;
+  const seedEnd = Math.min(signalRow, length - 1);
+  for (let row = lineRow + 1; row <= seedEnd; row++) {
+    fastAverage += (values[row]! - fastAverage) * fastFactor;
+    slowAverage += (values[row]! - slowAverage) * slowFactor;
+    line[row] = fastAverage - slowAverage;
+  }
+  if (signalRow >= length) return { macd: line, signal: signalLine, histogram };
+
+  let signalAverage = meanOf(line, lineRow, signal);
+  signalLine[signalRow] = signalAverage;
+  histogram[signalRow] = line[signalRow]! - signalAverage;
+  for (let row = signalRow + 1; row < length; row++) {
+    const value = values[row]!;
+    fastAverage += (value - fastAverage) * fastFactor;
+    slowAverage += (value - slowAverage) * slowFactor;
+    const difference = fastAverage - slowAverage;
+    signalAverage += (difference - signalAverage) * signalFactor;
+    line[row] = difference;
+    signalLine[row] = signalAverage;
+    histogram[row] = difference - signalAverage;
+  }
+  return { macd: line, signal: signalLine, histogram };
+}
+
+/**
+ * Rate of change in percent against the value `period` candles ago; 0 where that was 0.
+ * @throws RangeError for a period that is not a whole number from 1
+ */
+export function rateOfChange(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('rateOfChange', period);
+  const result = outputColumn(values.length, out);
+  warmUp(result, period);
+  for (let row = period; row < values.length; row++) {
+    const before = values[row - period]!;
+    result[row] = before === 0 ? 0 : 100 * (values[row]! / before - 1);
+  }
+  return result;
+}
+
+/**
+ * Difference from the value `period` candles ago.
+ * @throws RangeError for a period that is not a whole number from 1
+ */
+export function momentum(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('momentum', period);
+  const result = outputColumn(values.length, out);
+  warmUp(result, period);
+  for (let row = period; row < values.length; row++) result[row] = values[row]! - values[row - period]!;
+  return result;
+}
+
+/**
+ * Commodity channel index (Lambert): distance of the typical price from its simple average, in units of 0.015 mean
+ * absolute deviations. 0 when all prices of the window are equal. First value on row `period - 1`. The mean
+ * deviation has no sliding form, so the cost is length times period.
+ * @throws RangeError for a period that is not a whole number from 1
+ */
+export function cci(
+  candles: Pick<Candles, 'high' | 'low' | 'close'>,
+  period: number,
+  out?: Float64Array,
+): Float64Array {
+  checkPeriod('cci', period);
+  const typical = typicalPrice(candles);
+  const result = outputColumn(typical.length, out);
+  warmUp(result, period - 1);
+  for (let row = period - 1; row < typical.length; row++) {
+    const mean = meanOf(typical, row - period + 1, period);
+    let deviation = 0;
+    for (let k = row - period + 1; k <= row; k++) deviation += Math.abs(typical[k]! - mean);
+    result[row] = deviation > 0 ? (typical[row]! - mean) / ((0.015 * deviation) / period) : 0;
+  }
+  return result;
+}

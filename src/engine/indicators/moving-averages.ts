@@ -1,0 +1,97 @@
+import { checkPeriod, firstDefined, meanOf, outputColumn, warmUp } from './column.ts';
+import { linearWindow } from './windows.ts';
+
+/**
+ * Simple moving average: mean of the last `period` values. First value on row `period - 1`.
+ * @throws RangeError for a period that is not a whole number from 1
+ */
+export function sma(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('sma', period);
+  const result = outputColumn(values.length, out);
+  linearWindow(values, period, result, { sum: 1 / period, weighted: 0, anchor: 'restored' });
+  return result;
+}
+
+/**
+ * Weighted moving average: weights 1 (oldest) to `period` (newest). First value on row `period - 1`.
+ * @throws RangeError for a period that is not a whole number from 1
+ */
+export function wma(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('wma', period);
+  const result = outputColumn(values.length, out);
+  const weighted = 2 / (period * (period + 1));
+  linearWindow(values, period, result, { sum: 0, weighted, anchor: 'restored' });
+  return result;
+}
+
+/**
+ * Exponential moving average, `ema += 2 / (period + 1) * (value - ema)`, started as TA-Lib does from the simple
+ * average of the first `period` values on row `period - 1`.
+ * @throws RangeError for a period that is not a whole number from 1
+ */
+export function ema(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('ema', period);
+  return smooth(values, period, 2 / (period + 1), outputColumn(values.length, out));
+}
+
+/**
+ * Wilder's smoothing (also RMA, SMMA): as {@link ema} with the factor `1 / period`.
+ * @throws RangeError for a period that is not a whole number from 1
+ */
+export function rma(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('rma', period);
+  return smooth(values, period, 1 / period, outputColumn(values.length, out));
+}
+
+function smooth(values: Float64Array, period: number, factor: number, out: Float64Array): Float64Array {
+  const seedRow = firstDefined(values) + period - 1;
+  warmUp(out, seedRow);
+  if (seedRow >= values.length) return out;
+  let average = meanOf(values, seedRow - period + 1, period);
+  out[seedRow] = average;
+  for (let row = seedRow + 1; row < values.length; row++) {
+    average += (values[row]! - average) * factor;
+    out[row] = average;
+  }
+  return out;
+}
+
+/**
+ * Double exponential moving average (Mulloy): `2 * ema - ema(ema)`. First value on row `2 * (period - 1)`.
+ * @throws RangeError for a period that is not a whole number from 1
+ */
+export function dema(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('dema', period);
+  const once = ema(values, period);
+  const result = ema(once, period, out);
+  for (let row = 0; row < result.length; row++) result[row] = 2 * once[row]! - result[row]!;
+  return result;
+}
+
+/**
+ * Triple exponential moving average (Mulloy): `3 * ema - 3 * ema(ema) + ema(ema(ema))`. First value on row
+ * `3 * (period - 1)`.
+ * @throws RangeError for a period that is not a whole number from 1
+ */
+export function tema(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('tema', period);
+  const once = ema(values, period);
+  const twice = ema(once, period);
+  const result = ema(twice, period, out);
+  for (let row = 0; row < result.length; row++) {
+    result[row] = 3 * (once[row]! - twice[row]!) + result[row]!;
+  }
+  return result;
+}
+
+/**
+ * Hull moving average: `wma(2 * wma(period / 2) - wma(period), sqrt(period))`, both lengths rounded down.
+ * @throws RangeError for a period that is not a whole number from 2
+ */
+export function hma(values: Float64Array, period: number, out?: Float64Array): Float64Array {
+  checkPeriod('hma', period, 2);
+  const full = wma(values, period);
+  const raw = wma(values, Math.floor(period / 2));
+  for (let row = 0; row < raw.length; row++) raw[row] = 2 * raw[row]! - full[row]!;
+  return wma(raw, Math.floor(Math.sqrt(period)), out);
+}

@@ -1,0 +1,66 @@
+/** Signal columns from indicator columns: 1 where a condition holds, else 0. Undefined (NaN) values satisfy nothing. */
+
+/** 1 where `left` is above `right` and was not above it one candle before. `right` is a column or one level. */
+export function crossedAbove(left: Float64Array, right: Float64Array | number): Uint8Array {
+  return typeof right === 'number' ? crossedLevel(left, right, 1) : crossedColumn(left, right);
+}
+
+/** 1 where `left` is below `right` and was not below it one candle before. `right` is a column or one level. */
+export function crossedBelow(left: Float64Array, right: Float64Array | number): Uint8Array {
+  return typeof right === 'number' ? crossedLevel(left, right, -1) : crossedColumn(right, left);
+}
+
+function crossedColumn(left: Float64Array, right: Float64Array): Uint8Array {
+  checkLength(left.length, right.length);
+  const result = new Uint8Array(left.length);
+  for (let row = 1; row < left.length; row++) {
+    if (left[row]! > right[row]! && left[row - 1]! <= right[row - 1]!) result[row] = 1;
+  }
+  return result;
+}
+
+function crossedLevel(left: Float64Array, level: number, sign: 1 | -1): Uint8Array {
+  const result = new Uint8Array(left.length);
+  const limit = sign * level;
+  for (let row = 1; row < left.length; row++) {
+    if (sign * left[row]! > limit && sign * left[row - 1]! <= limit) result[row] = 1;
+  }
+  return result;
+}
+
+/**
+ * 1 where `condition(row)` holds. The condition may read rows up to `row`, never later:
+ * `where(length, (i) => rsi[i]! < 30)`.
+ */
+export function where(length: number, condition: (row: number) => boolean): Uint8Array {
+  const result = new Uint8Array(length);
+  for (let row = 0; row < length; row++) {
+    if (condition(row)) result[row] = 1;
+  }
+  return result;
+}
+
+/** 1 where every column is set. */
+export function allOf(first: Uint8Array, ...others: readonly Uint8Array[]): Uint8Array {
+  const result = first.slice();
+  for (const other of others) {
+    checkLength(result.length, other.length);
+    for (let row = 0; row < result.length; row++) result[row]! &= other[row]!;
+  }
+  return result;
+}
+
+/** 1 where at least one column is set. */
+export function anyOf(first: Uint8Array, ...others: readonly Uint8Array[]): Uint8Array {
+  const result = first.slice();
+  for (const other of others) {
+    checkLength(result.length, other.length);
+    for (let row = 0; row < result.length; row++) result[row]! |= other[row]!;
+  }
+  return result;
+}
+
+function checkLength(expected: number, actual: number): void {
+  if (actual !== expected)
+    throw new RangeError(`Columns of ${expected} and ${actual} rows cannot be combined.`);
+}

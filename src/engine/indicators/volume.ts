@@ -1,0 +1,82 @@
+import type { Candles } from '../candles.ts';
+import { checkPeriod, outputColumn, warmUp } from './column.ts';
+import { rollingSum } from './windows.ts';
+
+/** Typical price: mean of high, low and close. */
+export function typicalPrice(
+  candles: Pick<Candles, 'high' | 'low' | 'close'>,
+  out?: Float64Array,
+): Float64Array {
+  const { high, low, close } = candles;
+  const result = outputColumn(close.length, out);
+  for (let row = 0; row < close.length; row++) result[row] = (high[row]! + low[row]! + close[row]!) / 3;
+  return result;
+}
+
+/**
+ * On-balance volume (Granville): volume added on a higher close and subtracted on a lower one. As in TA-Lib the first
+ * row is the first candle's volume. Its level depends on where the series starts: use differences, not the level.
+ */
+export function obv(candles: Pick<Candles, 'close' | 'volume'>, out?: Float64Array): Float64Array {
+  const { close, volume } = candles;
+  const result = outputColumn(close.length, out);
+  let total = 0;
+  for (let row = 0; row < close.length; row++) {
+    const previous = row === 0 ? Number.NEGATIVE_INFINITY : close[row - 1]!;
+    if (close[row]! > previous) total += volume[row]!;
+    else if (close[row]! < previous) total -= volume[row]!;
+    result[row] = total;
+  }
+  return result;
+}
+
+/**
+ * Volume-weighted average of the typical price over the last `period` candles. The typical price itself where nothing
+ * was traded in the window. First value on row `period - 1`.
+ * @throws RangeError for a period that is not a whole number from 1
+ */
+export function rollingVwap(
+  candles: Pick<Candles, 'high' | 'low' | 'close' | 'volume'>,
+  period: number,
+  out?: Float64Array,
+): Float64Array {
+  checkPeriod('rollingVwap', period);
+  const typical = typicalPrice(candles);
+  const turnover = new Float64Array(typical.length);
+  for (let row = 0; row < turnover.length; row++) turnover[row] = typical[row]! * candles.volume[row]!;
+  const volume = rollingSum(candles.volume, period);
+  const result = rollingSum(turnover, period, out);
+  for (let row = period - 1; row < result.length; row++) {
+    result[row] = volume[row]! > 0 ? result[row]! / volume[row]! : typical[row]!;
+  }
+  return result;
+}
+
+/**
+ * Money flow index, 0 to 100: share of the turnover of the last `period` candles that came with a rising typical
+ * price. 50 when none came with a change. First value on row `period`.
+ * @throws RangeError for a period that is not a whole number from 1
+ */
+export function mfi(
+  candles: Pick<Candles, 'high' | 'low' | 'close' | 'volume'>,
+  period: number,
+  out?: Float64Array,
+): Float64Array {
+  checkPeriod('mfi', period);
+  const typical = typicalPrice(candles);
+  const rising = new Float64Array(typical.length);
+  const falling = new Float64Array(typical.length);
+  for (let row = 1; row < typical.length; row++) {
+    const flow = typical[row]! * candles.volume[row]!;
+    if (typical[row]! > typical[row - 1]!) rising[row] = flow;
+    else if (typical[row]! < typical[row - 1]!) falling[row] = flow;
+  }
+  const gains = rollingSum(rising, period);
+  const result = rollingSum(falling, period, out);
+  warmUp(result, period);
+  for (let row = period; row < result.length; row++) {
+    const total = gains[row]! + result[row]!;
+    result[row] = total > 0 ? 100 * (gains[row]! / total) : 50;
+  }
+  return result;
+}
