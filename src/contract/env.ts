@@ -40,6 +40,11 @@ const exchange = {
   DEFAULT_EXCHANGE: text.default('binanceusdm'),
 };
 
+const strategies = {
+  /** Users' strategy files; default the project's `strategies/`. Bundles hold their own and ignore it. */
+  STRATEGIES_DIRECTORY: text.optional(),
+};
+
 const dataCollection = {
   /** Used as it is. */
   DATA_COLLECTION_URL: z.url().optional(),
@@ -102,6 +107,7 @@ export const BacktestTaskEnv = z.object({
   ...common,
   ...database,
   ...objects,
+  ...strategies,
   ...task,
   JOBS_TABLE: text,
   SERIES_TABLE: text,
@@ -133,6 +139,7 @@ export const DataCollectionEnv = z.object({
 export const LocalEnv = z.object({
   ...common,
   ...database,
+  ...strategies,
   TOUCHSTONE_HOME: text.default('.touchstone'),
   DEFAULT_EXCHANGE: text.default('sim'),
   BACKEND_PORT: integer(8000, { min: 0, max: 65_535 }),
