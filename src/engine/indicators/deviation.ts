@@ -87,7 +87,7 @@ function eachWindow(values: Float64Array, period: number, mean: Float64Array, de
   for (let start = first; start < values.length; start += period) {
     const anchor = values[start]!;
     const isFirst = start === first;
-    if (!isFirst) sumSquareTails(values.subarray(start - period, start), anchor, tails, squareTails);
+    if (!isFirst) sumSquareTails(values, start - period, anchor, tails, squareTails);
     const count = Math.min(period, values.length - start);
     let head = 0;
     let squares = 0;
@@ -105,15 +105,16 @@ function eachWindow(values: Float64Array, period: number, mean: Float64Array, de
 }
 
 function sumSquareTails(
-  block: Float64Array,
+  values: Float64Array,
+  blockStart: number,
   anchor: number,
   tails: Float64Array,
   squareTails: Float64Array,
 ): void {
   let sum = 0;
   let squares = 0;
-  for (let k = block.length - 1; k > 0; k--) {
-    const distance = block[k]! - anchor;
+  for (let k = tails.length - 2; k > 0; k--) {
+    const distance = values[blockStart + k]! - anchor;
     sum += distance;
     squares += distance * distance;
     tails[k] = sum;

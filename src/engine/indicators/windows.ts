@@ -50,7 +50,7 @@ export function linearWindow(
     const anchor = form.anchor === 'none' ? 0 : values[start]!;
     const base = form.anchor === 'restored' ? anchor : 0;
     const isFirst = start === first;
-    if (!isFirst) sumTails(values.subarray(start - period, start), anchor, tails, weightedTails);
+    if (!isFirst) sumTails(values, start - period, anchor, tails, weightedTails);
     const count = Math.min(period, values.length - start);
     let head = 0;
     let aged = 0;
@@ -65,15 +65,16 @@ export function linearWindow(
 }
 
 function sumTails(
-  block: Float64Array,
+  values: Float64Array,
+  blockStart: number,
   anchor: number,
   tails: Float64Array,
   weightedTails: Float64Array,
 ): void {
   let sum = 0;
   let weighted = 0;
-  for (let k = block.length - 1; k > 0; k--) {
-    sum += block[k]! - anchor;
+  for (let k = tails.length - 2; k > 0; k--) {
+    sum += values[blockStart + k]! - anchor;
     weighted += sum;
     tails[k] = sum;
     weightedTails[k] = weighted;

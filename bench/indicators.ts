@@ -1,0 +1,208 @@
+import { ATR, BollingerBands, EMA, MACD, RSI } from 'trading-signals';
+import type { Candles } from '#engine/candles.ts';
+import { atr, type Bands, bollinger, ema, type Macd, macd, rsi } from '#engine/indicators/index.ts';
+import {
+  exactAtr,
+  exactEma,
+  exactMacd,
+  exactRsi,
+  twoPassDeviation,
+  worstError,
+} from '../test/engine/indicators/reference.ts';
+import type { Bench, Figure } from './support/bench.ts';
+import { randomCandles } from './support/candles.ts';
+import { median, time } from './support/measure.ts';
+
+const LENGTH = 1_000_000;
+const RUNS = 11;
+const WARM_UPS = 3;
+const MAX_ERROR = 1e-12;
+
+interface Contender {
+  readonly label: string;
+  /** How many times as fast as trading-signals it must be. */
+  readonly atLeast: number;
+  /** Writes into columns that exist. */
+  ours(): unknown;
+  /** Makes new columns. */
+  allocating(): unknown;
+  /** trading-signals writing the same numbers into the same number of columns that exist. */
+  theirs(): unknown;
+  /** Largest error relative to the exact value; of MACD relative to the price, since its lines cross zero. */
+  error(): number;
+}
+
+async function measure(contender: Contender): Promise<Figure[]> {
+  const ours: number[] = [];
+  const allocating: number[] = [];
+  const theirs: number[] = [];
+  for (let run = -WARM_UPS; run < RUNS; run++) {
+    const times = [
+      await time(contender.ours),
+      await time(contender.allocating),
+      await time(contender.theirs),
+    ] as const;
+    if (run < 0) continue;
+    ours.push(times[0]);
+    allocating.push(times[1]);
+    theirs.push(times[2]);
+  }
+  const detail =
+    `${median(ours).toFixed(2)} ms (${median(allocating).toFixed(2)} ms with new columns), ` +
+    `trading-signals ${median(theirs).toFixed(1)} ms`;
+  return [
+    {
+      label: `${contender.label}, speed`,
+      value: median(theirs) / median(ours),
+      unit: 'x trading-signals',
+      target: { atLeast: contender.atLeast },
+      detail,
+    },
+    {
+      label: `${contender.label}, error`,
+      value: contender.error(),
+      unit: 'relative',
+      target: { atMost: MAX_ERROR },
+      detail: `largest over ${LENGTH} values`,
+    },
+  ];
+}
+
+function emaContender({ close }: Candles): Contender {
+  const out = new Float64Array(LENGTH);
+  return {
+    label: 'EMA 20',
+    atLeast: 1.6,
+    ours: () => ema(close, 20, out),
+    allocating: () => ema(close, 20),
+    theirs: () => {
+      const oracle = new EMA(20);
+      for (let i = 0; i < LENGTH; i++) out[i] = oracle.add(close[i]!) ?? Number.NaN;
+    },
+    error: () => worstError(ema(close, 20), exactEma(close, 20)),
+  };
+}
+
+function rsiContender({ close }: Candles): Contender {
+  const out = new Float64Array(LENGTH);
+  return {
+    label: 'RSI 14',
+    atLeast: 8,
+    ours: () => rsi(close, 14, out),
+    allocating: () => rsi(close, 14),
+    theirs: () => {
+      const oracle = new RSI(14);
+      for (let i = 0; i < LENGTH; i++) out[i] = oracle.add(close[i]!) ?? Number.NaN;
+    },
+    error: () => worstError(rsi(close, 14), exactRsi(close, 14)),
+  };
+}
+
+function macdContender({ close }: Candles): Contender {
+  const out: Macd = {
+    macd: new Float64Array(LENGTH),
+    signal: new Float64Array(LENGTH),
+    histogram: new Float64Array(LENGTH),
+  };
+  return {
+    label: 'MACD 12/26/9',
+    atLeast: 5,
+    ours: () => macd(close, 12, 26, 9, out),
+    allocating: () => macd(close, 12, 26, 9),
+    theirs: () => {
+      const oracle = new MACD(new EMA(12), new EMA(26), new EMA(9));
+      for (let i = 0; i < LENGTH; i++) {
+        const result = oracle.add(close[i]!);
+        out.macd[i] = result?.macd ?? Number.NaN;
+        out.signal[i] = result?.signal ?? Number.NaN;
+        out.histogram[i] = result?.histogram ?? Number.NaN;
+      }
+    },
+    error: () => {
+      const exact = exactMacd(close, 12, 26, 9);
+      const actual = macd(close, 12, 26, 9);
+      return Math.max(
+        worstError(actual.macd, exact.macd, close),
+        worstError(actual.signal, exact.signal, close),
+        worstError(actual.histogram, exact.histogram, close),
+      );
+    },
+  };
+}
+
+function bollingerContender({ close }: Candles): Contender {
+  const out: Bands = {
+    upper: new Float64Array(LENGTH),
+    middle: new Float64Array(LENGTH),
+    lower: new Float64Array(LENGTH),
+  };
+  return {
+    label: 'Bollinger 20, 2',
+    atLeast: 20,
+    ours: () => bollinger(close, 20, 2, out),
+    allocating: () => bollinger(close, 20, 2),
+    theirs: () => {
+      const oracle = new BollingerBands(20, 2);
+      for (let i = 0; i < LENGTH; i++) {
+        const result = oracle.add(close[i]!);
+        out.upper[i] = result?.upper ?? Number.NaN;
+        out.middle[i] = result?.middle ?? Number.NaN;
+        out.lower[i] = result?.lower ?? Number.NaN;
+      }
+    },
+    error: () => {
+      const { mean, deviation } = twoPassDeviation(close, 20);
+      const actual = bollinger(close, 20, 2);
+      return Math.max(
+        worstError(actual.middle, mean),
+        worstError(
+          actual.upper,
+          mean.map((value, i) => value + 2 * deviation[i]!),
+        ),
+        worstError(
+          actual.lower,
+          mean.map((value, i) => value - 2 * deviation[i]!),
+        ),
+      );
+    },
+  };
+}
+
+function atrContender(candles: Candles): Contender {
+  const { high, low, close } = candles;
+  const out = new Float64Array(LENGTH);
+  return {
+    label: 'ATR 14',
+    atLeast: 8,
+    ours: () => atr(candles, 14, out),
+    allocating: () => atr(candles, 14),
+    theirs: () => {
+      const oracle = new ATR(14);
+      for (let i = 0; i < LENGTH; i++) {
+        out[i] = oracle.add({ high: high[i]!, low: low[i]!, close: close[i]! }) ?? Number.NaN;
+      }
+    },
+    error: () => worstError(atr(candles, 14), exactAtr(candles, 14)),
+  };
+}
+
+const bench: Bench = {
+  name: 'indicators',
+  description: `five indicators over ${LENGTH} values against trading-signals 8.3.0 (medians of ${RUNS}, in turns)`,
+  async run() {
+    const candles = randomCandles(7, LENGTH, '1m');
+    const figures: Figure[] = [];
+    for (const contender of [
+      emaContender(candles),
+      rsiContender(candles),
+      macdContender(candles),
+      bollingerContender(candles),
+      atrContender(candles),
+    ]) {
+      figures.push(...(await measure(contender)));
+    }
+    return figures;
+  },
+};
+
+export default bench;
