@@ -60,7 +60,7 @@ export type ClaimOutcome =
 /**
  * Backtest jobs. Every transition is one conditional write; a terminal state never changes.
  * Writes of a task name its `attempt`: they answer false, and change nothing, when another attempt has
- * claimed the job since or the job is terminal.
+ * claimed the job since or the job is terminal. Repeating the write that ended the job answers true again.
  */
 export interface JobStore {
   /** Stores a new job. Answers the stored job when the id exists already. */

@@ -1,0 +1,97 @@
+import {
+  CreateTableCommand,
+  type CreateTableCommandInput,
+  DescribeTableCommand,
+  ResourceInUseException,
+} from '@aws-sdk/client-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import {
+  type KeyAttribute,
+  TABLES,
+  type TableDefinition,
+  type TableId,
+  type TableNames,
+} from '#contract/tables.ts';
+
+/**
+ * Creates the tables that are missing, for an engine on one machine; in AWS the deployment creates them.
+ * Throws when a table of that name has other keys or indexes: the data is of another version.
+ */
+export async function createTables(client: DynamoDBDocumentClient, names: TableNames): Promise<void> {
+  await Promise.all(
+    (Object.keys(TABLES) as TableId[]).map((id) => createTable(client, names[id], TABLES[id])),
+  );
+}
+
+async function createTable(
+  client: DynamoDBDocumentClient,
+  name: string,
+  table: TableDefinition,
+): Promise<void> {
+  const input = createTableInput(name, table);
+  try {
+    await client.send(new CreateTableCommand(input));
+  } catch (error) {
+    if (!(error instanceof ResourceInUseException)) throw error;
+    const { Table: found } = await client.send(new DescribeTableCommand({ TableName: name }));
+    const shapeFound = shapeOf(found?.KeySchema, found?.GlobalSecondaryIndexes);
+    if (shapeFound !== shapeOf(input.KeySchema, input.GlobalSecondaryIndexes)) {
+      throw new Error(
+        `The table ${name} was made by another version of Touchstone: it has other keys or indexes. Use another data folder or move this one away.`,
+      );
+    }
+  }
+}
+
+function createTableInput(name: string, table: TableDefinition): CreateTableCommandInput {
+  const attributes = new Map<string, KeyAttribute>();
+  for (const { partitionKey, sortKey } of [table, ...table.indexes]) {
+    attributes.set(partitionKey.name, partitionKey).set(sortKey.name, sortKey);
+  }
+  return {
+    TableName: name,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: [...attributes.values()].map(({ name: AttributeName, type }) => ({
+      AttributeName,
+      AttributeType: type,
+    })),
+    KeySchema: keySchema(table),
+    ...(table.indexes.length > 0 && {
+      GlobalSecondaryIndexes: table.indexes.map((index) => ({
+        IndexName: index.name,
+        KeySchema: keySchema(index),
+        Projection:
+          index.include.length > 0
+            ? { ProjectionType: 'INCLUDE', NonKeyAttributes: [...index.include] }
+            : { ProjectionType: 'KEYS_ONLY' },
+      })),
+    }),
+  };
+}
+
+function keySchema(keys: { partitionKey: KeyAttribute; sortKey: KeyAttribute }) {
+  return [
+    { AttributeName: keys.partitionKey.name, KeyType: 'HASH' as const },
+    { AttributeName: keys.sortKey.name, KeyType: 'RANGE' as const },
+  ];
+}
+
+interface ShapedIndex {
+  readonly IndexName?: string | undefined;
+  readonly KeySchema?: readonly { AttributeName?: string | undefined }[] | undefined;
+  readonly Projection?: { NonKeyAttributes?: readonly string[] | undefined } | undefined;
+}
+
+function shapeOf(keys: ShapedIndex['KeySchema'], indexes: readonly ShapedIndex[] | undefined): string {
+  const names = (schema: ShapedIndex['KeySchema']) => schema?.map((key) => key.AttributeName);
+  return JSON.stringify([
+    names(keys),
+    (indexes ?? [])
+      .map((index) => [
+        index.IndexName,
+        names(index.KeySchema),
+        [...(index.Projection?.NonKeyAttributes ?? [])].sort(),
+      ])
+      .sort(),
+  ]);
+}

@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import { CodedError } from '#contract/errors.ts';
+
+/** Versioned, so that a cursor of a later form is refused instead of misread. */
+const Cursor = z.tuple([z.literal(1), z.string(), z.array(z.string().min(1).max(200))]);
+
+/** What a list was filtered by: a cursor serves no other list. */
+export type CursorScope = Readonly<Record<string, string | null>>;
+
+/** An opaque position in a list: the key of its last item, bound to the list's filters. */
+export function encodeCursor(position: readonly string[], scope: CursorScope): string {
+  return Buffer.from(JSON.stringify([1, hashScope(scope), position])).toString('base64url');
+}
+
+/** The position in `cursor`. Throws VAL006 when it is broken or was made by a list with other filters. */
+export function decodeCursor(cursor: string, scope: CursorScope, length: number): string[] {
+  const parsed = Cursor.safeParse(parseJson(Buffer.from(cursor, 'base64url').toString('utf8')));
+  if (!parsed.success || parsed.data[2].length !== length) {
+    throw new CodedError('VAL006', { message: 'The cursor is not one that this list made', field: 'cursor' });
+  }
+  if (parsed.data[1] !== hashScope(scope)) {
+    throw new CodedError('VAL006', {
+      message: 'The cursor belongs to a list with other filters: keep the filters while paging',
+      field: 'cursor',
+      context: { filters: scope },
+    });
+  }
+  return parsed.data[2];
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function hashScope(scope: CursorScope): string {
+  const entries = Object.entries(scope).sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHash('sha256').update(JSON.stringify(entries)).digest('base64url').slice(0, 12);
+}

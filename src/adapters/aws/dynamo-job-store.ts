@@ -1,0 +1,278 @@
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  paginateQuery,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import {
+  type CollectionOutcome,
+  isTerminal,
+  type JobIn,
+  type JobStatus,
+  type StoredBacktestJob,
+} from '#contract/backtest.ts';
+import type { ClaimOutcome, JobFilter, JobRow, JobStore, Page } from '#domain/ports.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import { JOB_ITEM, summariseError, toItem, toJob, toJobFromAttributes, toRow } from './job-item.ts';
+
+const KIND = 'backtest';
+const UNFINISHED: readonly JobStatus[] = ['pending', 'running'];
+/** Rows a filtered list reads at once: a filter drops rows after they are read, so a page of the asked size would often be short. */
+const FILTERED_PAGE = 300;
+
+type Outcome =
+  | { readonly job: StoredBacktestJob; readonly found?: undefined }
+  | { readonly job?: undefined; readonly found: StoredBacktestJob | undefined };
+
+interface Change {
+  /** Attributes to set. */
+  readonly set: Readonly<Record<string, unknown>>;
+  readonly status?: JobStatus;
+  readonly add?: readonly string[];
+  readonly append?: { readonly warnings: readonly string[] };
+  /** The change happens only from these states ... */
+  readonly from: readonly JobStatus[];
+  /** ... and, when given, only while this is the job's attempt. */
+  readonly attempt?: number | undefined;
+}
+
+/** Backtest jobs in the Jobs table. Reads of one job are strongly consistent, lists are not. */
+export class DynamoJobStore implements JobStore {
+  readonly #client: DynamoDBDocumentClient;
+  readonly #table: string;
+
+  constructor(client: DynamoDBDocumentClient, table: string) {
+    this.#client = client;
+    this.#table = table;
+  }
+
+  async create(job: JobIn<'pending'>): Promise<StoredBacktestJob> {
+    try {
+      await this.#client.send(
+        new PutCommand({
+          TableName: this.#table,
+          Item: toItem(job),
+          ConditionExpression: 'attribute_not_exists(job_id)',
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
+      );
+      return job;
+    } catch (error) {
+      const existing = foundInstead(error);
+      if (!existing) throw error;
+      return existing;
+    }
+  }
+
+  async get(jobId: string): Promise<StoredBacktestJob | undefined> {
+    const { Item } = await this.#client.send(
+      new GetCommand({ TableName: this.#table, Key: keyOf(jobId), ConsistentRead: true }),
+    );
+    return Item && toJob(Item);
+  }
+
+  async list(filter: JobFilter, limit: number, cursor: string | null): Promise<Page<JobRow>> {
+    const scope = { kind: KIND, status: filter.status ?? null, experiment: filter.experiment_name ?? null };
+    const after = cursor === null ? undefined : decodeCursor(cursor, scope, 2);
+    const rows: JobRow[] = [];
+    for await (const row of this.#rows(filter, limit, after)) {
+      if (rows.length === limit) {
+        const last = rows.at(-1)!;
+        return { items: rows, next: encodeCursor([last.job_id, last.created_at], scope) };
+      }
+      rows.push(row);
+    }
+    return { items: rows, next: null };
+  }
+
+  async claim(jobId: string, task: string, at: string): Promise<ClaimOutcome> {
+    const { job, found } = await this.#change(jobId, {
+      status: 'running',
+      set: { task, started_at: at, progress: 0, updated_at: at },
+      add: ['attempt'],
+      from: UNFINISHED,
+    });
+    if (job) return { outcome: 'claimed', job: job as JobIn<'running'> };
+    return found ? { outcome: 'terminal', status: found.status } : { outcome: 'unknown' };
+  }
+
+  async setProgress(jobId: string, attempt: number, progress: number, at: string): Promise<boolean> {
+    return this.#changes(jobId, { set: { progress, updated_at: at }, from: ['running'], attempt });
+  }
+
+  async complete(
+    jobId: string,
+    attempt: number,
+    outcome: Parameters<JobStore['complete']>[2],
+    at: string,
+  ): Promise<boolean> {
+    const { result, results, timing, warnings } = outcome;
+    return this.#changes(jobId, {
+      status: 'completed',
+      set: { result, results, timing, progress: 1, finished_at: at, updated_at: at },
+      append: { warnings },
+      from: ['running'],
+      attempt,
+    });
+  }
+
+  async fail(
+    jobId: string,
+    attempt: number | null,
+    error: { code: string; message: string },
+    at: string,
+  ): Promise<boolean> {
+    return this.#changes(jobId, {
+      status: 'failed',
+      set: {
+        error: error.message,
+        error_code: error.code,
+        error_summary: summariseError(error.message),
+        finished_at: at,
+        updated_at: at,
+      },
+      from: attempt === null ? UNFINISHED : ['running'],
+      attempt: attempt ?? undefined,
+    });
+  }
+
+  async cancel(
+    jobId: string,
+    at: string,
+  ): Promise<{ cancelled: boolean; job: StoredBacktestJob | undefined }> {
+    const { job, found } = await this.#change(jobId, {
+      status: 'cancelled',
+      set: { finished_at: at, updated_at: at },
+      from: UNFINISHED,
+    });
+    return job ? { cancelled: true, job } : { cancelled: false, job: found };
+  }
+
+  async setCollection(jobId: string, outcome: CollectionOutcome): Promise<void> {
+    await this.#change(jobId, { set: { collection: outcome, updated_at: outcome.at }, from: UNFINISHED });
+  }
+
+  /** Jobs that become running while this goes through the pending ones are met once, as they are when read. */
+  async *unfinished(): AsyncIterable<StoredBacktestJob> {
+    const seen = new Set<string>();
+    for (const status of UNFINISHED) {
+      for await (const { job_id } of this.#rows({ status }, FILTERED_PAGE)) {
+        if (seen.has(job_id)) continue;
+        seen.add(job_id);
+        const job = await this.get(job_id);
+        if (job && !isTerminal(job.status)) yield job;
+      }
+    }
+  }
+
+  /** Index rows, newest first, after the position `[job_id, created_at]`. */
+  async *#rows(filter: JobFilter, limit: number, after?: readonly string[]): AsyncIterable<JobRow> {
+    const index = filter.status
+      ? { name: 'by-kind-status', key: 'kind_status', value: `${KIND}#${filter.status}` }
+      : { name: 'by-kind', key: 'kind', value: KIND };
+    const experiment = filter.experiment_name;
+    const pages = paginateQuery(
+      {
+        client: this.#client,
+        // One row more than asked tells whether anything follows.
+        pageSize: experiment === undefined ? limit + 1 : FILTERED_PAGE,
+        ...(after && {
+          startingToken: {
+            ...keyOf(after[0]!),
+            created_at: after[1],
+            [index.key]: index.value,
+          },
+        }),
+      },
+      {
+        TableName: this.#table,
+        IndexName: index.name,
+        ScanIndexForward: false,
+        KeyConditionExpression: '#key = :key',
+        ExpressionAttributeNames: {
+          '#key': index.key,
+          ...(experiment !== undefined && { '#name': 'experiment_name' }),
+        },
+        ExpressionAttributeValues: {
+          ':key': index.value,
+          ...(experiment !== undefined && { ':name': experiment }),
+        },
+        ...(experiment !== undefined && { FilterExpression: '#name = :name' }),
+      },
+    );
+    for await (const { Items = [] } of pages) yield* Items.map(toRow);
+  }
+
+  /**
+   * Whether the change was made. A reply that was lost makes the SDK send the write again: then the state that this
+   * very attempt wanted is found there already, which is as good.
+   */
+  async #changes(jobId: string, change: Change): Promise<boolean> {
+    const { job, found } = await this.#change(jobId, change);
+    if (job) return true;
+    return (
+      change.attempt !== undefined && found?.attempt === change.attempt && found.status === change.status
+    );
+  }
+
+  /** One conditional write: the changed job, or what was found instead. */
+  async #change(jobId: string, change: Change): Promise<Outcome> {
+    try {
+      const { Attributes } = await this.#client.send(
+        new UpdateCommand({ TableName: this.#table, Key: keyOf(jobId), ...expressionsOf(change) }),
+      );
+      return { job: toJob(Attributes!) };
+    } catch (error) {
+      return { found: foundInstead(error) };
+    }
+  }
+}
+
+function keyOf(jobId: string) {
+  return { job_id: jobId, item: JOB_ITEM };
+}
+
+/** The job that failed a condition, undefined when there is none; any other error is thrown on. */
+function foundInstead(error: unknown): StoredBacktestJob | undefined {
+  if (error instanceof ConditionalCheckFailedException) return toJobFromAttributes(error.Item);
+  throw error;
+}
+
+function expressionsOf(change: Change) {
+  const set = {
+    ...change.set,
+    ...(change.status && { status: change.status, kind_status: `${KIND}#${change.status}` }),
+  };
+  const names: Record<string, string> = { '#status': 'status' };
+  const values: Record<string, unknown> = { ':one': 1 };
+  const assignments = Object.entries(set).map(([name, value]) => {
+    names[`#${name}`] = name;
+    values[`:${name}`] = value;
+    return `#${name} = :${name}`;
+  });
+  if (change.append) {
+    values[':appended'] = change.append.warnings;
+    assignments.push('warnings = list_append(warnings, :appended)');
+  }
+  const states = change.from.map((status) => {
+    values[`:from_${status}`] = status;
+    return `:from_${status}`;
+  });
+  const conditions = [`#status IN (${states.join(', ')})`];
+  if (change.attempt !== undefined) {
+    names['#attempt'] = 'attempt';
+    values[':attempt'] = change.attempt;
+    conditions.push('#attempt = :attempt');
+  }
+  const added = ['revision', ...(change.add ?? [])].map((name) => `${name} :one`);
+  return {
+    UpdateExpression: `SET ${assignments.join(', ')} ADD ${added.join(', ')}`,
+    ConditionExpression: conditions.join(' AND '),
+    ExpressionAttributeNames: names,
+    ExpressionAttributeValues: values,
+    ReturnValues: 'ALL_NEW' as const,
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+  };
+}

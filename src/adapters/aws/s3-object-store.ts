@@ -1,0 +1,134 @@
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  NoSuchKey,
+  NotFound,
+  PutObjectCommand,
+  paginateListObjectsV2,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import type { ObjectStore, StoredObject } from '#domain/ports.ts';
+import { sha256 } from '../ids.ts';
+import { checkObjectKey, checkObjectPrefix } from '../object-key.ts';
+import { storedObject } from '../stored-object.ts';
+import { reportUnavailable } from './unavailable.ts';
+
+/** Another writer came first: the object changed, went away, or is being written just now. */
+const CONFLICTS = new Set(['PreconditionFailed', 'ConditionalRequestConflict', 'NoSuchKey']);
+
+/**
+ * The client of every bucket; commands throw DATA005 when S3 cannot answer. Worst case of one call: 3 attempts of 30 s.
+ * Results and months of candles are at most some tens of megabytes, a few seconds within a region.
+ *
+ * @param endpoint an S3-compatible server, addressed by path and with any credentials; absent: AWS
+ */
+export function createS3Client({ endpoint }: { readonly endpoint?: string } = {}): S3Client {
+  const client = new S3Client({
+    ...(endpoint && {
+      endpoint,
+      forcePathStyle: true,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    }),
+    maxAttempts: 3,
+    requestHandler: { connectionTimeout: 2_000, requestTimeout: 30_000, throwOnRequestTimeout: true },
+  });
+  return reportUnavailable(client, 'DATA005');
+}
+
+/** Objects of one bucket. */
+export class S3ObjectStore implements ObjectStore {
+  readonly #client: S3Client;
+  readonly #bucket: string;
+
+  constructor(client: S3Client, bucket: string) {
+    this.#client = client;
+    this.#bucket = bucket;
+  }
+
+  async put(key: string, body: Uint8Array, contentType: string): Promise<{ etag: string }> {
+    return this.#put(key, body, contentType, {});
+  }
+
+  async putIf(
+    key: string,
+    body: Uint8Array,
+    contentType: string,
+    expected: string | null,
+  ): Promise<{ etag: string } | undefined> {
+    const condition = await this.#conditionFor(key, expected);
+    if (!condition) return undefined;
+    try {
+      return await this.#put(key, body, contentType, condition);
+    } catch (error) {
+      if (error instanceof S3ServiceException && CONFLICTS.has(error.name)) return undefined;
+      throw error;
+    }
+  }
+
+  async get(key: string): Promise<StoredObject | undefined> {
+    checkObjectKey(key);
+    try {
+      const { Body, ContentType } = await this.#client.send(
+        new GetObjectCommand({ Bucket: this.#bucket, Key: key }),
+      );
+      return storedObject(await Body!.transformToByteArray(), ContentType ?? 'application/octet-stream');
+    } catch (error) {
+      if (error instanceof NoSuchKey) return undefined;
+      throw error;
+    }
+  }
+
+  async delete(key: string): Promise<void> {
+    checkObjectKey(key);
+    await this.#client.send(new DeleteObjectCommand({ Bucket: this.#bucket, Key: key }));
+  }
+
+  async *list(prefix: string): AsyncIterable<string> {
+    checkObjectPrefix(prefix);
+    const pages = paginateListObjectsV2({ client: this.#client }, { Bucket: this.#bucket, Prefix: prefix });
+    for await (const { Contents = [] } of pages) yield* Contents.map((object) => object.Key!);
+  }
+
+  async #put(
+    key: string,
+    body: Uint8Array,
+    contentType: string,
+    condition: { IfMatch?: string; IfNoneMatch?: string },
+  ): Promise<{ etag: string }> {
+    checkObjectKey(key);
+    const etag = sha256(body);
+    await this.#client.send(
+      new PutObjectCommand({
+        Bucket: this.#bucket,
+        Key: key,
+        Body: body,
+        ContentType: contentType,
+        ChecksumSHA256: Buffer.from(etag, 'hex').toString('base64'),
+        ...condition,
+      }),
+    );
+    return { etag };
+  }
+
+  /** The condition in S3's own terms, whose ETag is not our hash; undefined when it does not hold already now. */
+  async #conditionFor(key: string, expected: string | null) {
+    checkObjectKey(key);
+    if (expected === null) return { IfNoneMatch: '*' };
+    try {
+      const { ETag, ChecksumSHA256 } = await this.#client.send(
+        new HeadObjectCommand({ Bucket: this.#bucket, Key: key, ChecksumMode: 'ENABLED' }),
+      );
+      // What was put by other tools may carry no such checksum.
+      const current = ChecksumSHA256
+        ? Buffer.from(ChecksumSHA256, 'base64').toString('hex')
+        : (await this.get(key))?.etag;
+      return current === expected ? { IfMatch: ETag! } : undefined;
+    } catch (error) {
+      if (error instanceof NotFound) return undefined;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { FileLock } from './file-lock.ts';
+
+/** Where one machine's platform keeps everything. */
+export interface DataFolder {
+  readonly path: string;
+  /** SQLite file of the database. */
+  readonly dbPath: string;
+  /** Root of the object store. */
+  readonly objectsPath: string;
+  /** Lets another platform use the folder. */
+  release(): void;
+}
+
+/** A platform that is being killed as the next one starts is gone within this time. */
+const WAIT_FOR_HOLDER_MS = 1_000;
+
+/**
+ * Opens the data folder, creating it when absent, and locks it against a second platform until this process ends.
+ * Throws an Error naming the process that uses the folder.
+ */
+export function openDataFolder(folder: string): DataFolder {
+  const path = resolve(folder);
+  mkdirSync(path, { recursive: true });
+  const lock = new FileLock(join(path, 'platform.lock'), WAIT_FOR_HOLDER_MS);
+  if (!lock.tryAcquireAs(process.pid)) {
+    const holder = lock.holder();
+    lock.close();
+    throw new Error(
+      `The data folder ${path} is in use by process ${holder ?? 'unknown'}: stop that platform, or choose another folder with TOUCHSTONE_HOME.`,
+    );
+  }
+  return {
+    path,
+    dbPath: join(path, 'database.sqlite'),
+    objectsPath: join(path, 'objects'),
+    release: () => lock.close(),
+  };
+}

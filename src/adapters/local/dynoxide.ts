@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import type { Writable } from 'node:stream';
+
+export interface DatabaseOptions {
+  /** A DynamoDB-compatible server that is used instead of the embedded engine. */
+  readonly endpoint?: string | undefined;
+  /** SQLite file of the embedded engine; it is created when absent. */
+  readonly dbPath: string;
+}
+
+export interface Database {
+  readonly endpoint: string;
+  /** Resolves with the reason when the embedded engine ends without having been stopped. */
+  readonly lost: Promise<string>;
+  /** Ends the embedded engine and waits until it is gone. */
+  stop(): Promise<void>;
+}
+
+/**
+ * The engine replaces the shell, and the shell's background reader kills it when descriptor 3 ends without a line: the
+ * other end is held by this process alone, so the kernel closes it whatever ended this process.
+ */
+const TIED_TO_PARENT = '{ read -r line <&3 || kill -9 $$; } >/dev/null 2>&1 & exec "$@" 3<&-';
+
+/** It starts in 30 ms; 15 s is a machine on its knees. */
+const START_TIMEOUT_MS = 15_000;
+/** It ends in a few ms; what it acknowledged survives SIGKILL too. */
+const STOP_TIMEOUT_MS = 3_000;
+const PORT_ATTEMPTS = 5;
+
+/**
+ * Starts the database of one machine: `endpoint` when given, else the embedded engine on a free loopback port.
+ * The engine ends with this process, however that ends. Throws an Error that names the ways out.
+ */
+export async function startDatabase({ endpoint, dbPath }: DatabaseOptions): Promise<Database> {
+  if (endpoint) return { endpoint, lost: new Promise(() => {}), stop: async () => {} };
+  const binary = findBinary();
+  for (let attempt = 1; ; attempt++) {
+    const started = await startEngine(binary, await freePort(), dbPath);
+    if (typeof started !== 'string') return started;
+    if (attempt === PORT_ATTEMPTS || !started.includes('already in use')) {
+      throw new Error(`The embedded database did not start: ${started}`);
+    }
+  }
+}
+
+function findBinary(): string {
+  const name = `@dynoxide/${process.platform}-${process.arch}`;
+  try {
+    const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`);
+    return join(dirname(manifest), process.platform === 'win32' ? 'dynoxide.exe' : 'dynoxide');
+  } catch {
+    throw new Error(
+      `No embedded database for this machine: the npm package ${name} is not installed. Either install it (npm i ${name}), or set DYNAMODB_ENDPOINT to a running DynamoDB Local or any other DynamoDB-compatible server, for example http://127.0.0.1:8010.`,
+    );
+  }
+}
+
+/** The running engine, or what it said when it ended instead. */
+async function startEngine(binary: string, port: number, dbPath: string): Promise<Database | string> {
+  const engine = ['--host', '127.0.0.1', '--port', String(port), '--db-path', dbPath];
+  const child = spawn('/bin/sh', ['-c', TIED_TO_PARENT, 'sh', binary, ...engine], {
+    // Its own process group: Ctrl-C at the terminal ends the platform, which needs the database to the last.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    env: {},
+  });
+  const tie = child.stdio[3] as Writable;
+  // The far end is gone when the engine is.
+  tie.on('error', () => {});
+  child.once('exit', () => tie.end('ended\n'));
+  const ended = once(child, 'close').then(([code, signal]) => `ended with ${signal ?? `exit code ${code}`}`);
+  const problem = await becomesReady(child, ended);
+  if (problem !== undefined) return problem;
+
+  let stopping = false;
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    lost: new Promise((resolve) => ended.then((how) => !stopping && resolve(`The embedded database ${how}`))),
+    stop: async () => {
+      stopping = true;
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Resolves when the engine says that it listens, or with what went wrong. */
+async function becomesReady(child: ChildProcess, ended: Promise<string>): Promise<string | undefined> {
+  let output = '';
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS);
+  const listening = new Promise<true>((resolve) => {
+    const onData = (chunk: Buffer) => {
+      // Both streams are read to the end of its life: a full pipe would stop it. Their beginning is kept.
+      if (output.length < 4_000) output += chunk;
+      if (output.includes('listening on')) resolve(true);
+    };
+    child.stdout!.on('data', onData);
+    child.stderr!.on('data', onData);
+  });
+  const first = await Promise.race([listening, ended]);
+  clearTimeout(timer);
+  return first === true ? undefined : output.trim() || first;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}

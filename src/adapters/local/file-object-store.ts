@@ -1,0 +1,170 @@
+import { readFileSync, renameSync } from 'node:fs';
+import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { CodedError } from '#contract/errors.ts';
+import type { ObjectStore, StoredObject } from '#domain/ports.ts';
+import { sha256 } from '../ids.ts';
+import { checkObjectKey, checkObjectPrefix } from '../object-key.ts';
+import { storedObject } from '../stored-object.ts';
+import { FileLock } from './file-lock.ts';
+
+/** `~` is in no key, so neither a lock nor a file being written can be taken for an object. */
+const OWN_FILE = '~';
+/** The lock is held for reading one object and one rename, a few ms. */
+const LOCK_TIMEOUT_MS = 10_000;
+
+/** Content types by the ending of the key; files keep no other record of them. */
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  csv: 'text/csv',
+  gz: 'application/gzip',
+  html: 'text/html',
+  json: 'application/json',
+  parquet: 'application/vnd.apache.parquet',
+  txt: 'text/plain',
+};
+
+/**
+ * Objects as files under a folder, shared by the processes of one machine. What `put` acknowledged survives a power cut:
+ * the file is synced before it takes its name, the folder after. The content type follows from the key's ending.
+ * A key cannot be another key's folder (`a` beside `a/b`), which S3 would allow. A disk that fails is DATA005.
+ */
+export class FileObjectStore implements ObjectStore {
+  readonly #root: string;
+  readonly #lock: FileLock;
+  #written = 0;
+
+  constructor(root: string) {
+    this.#root = resolve(root);
+    this.#lock = new FileLock(join(this.#root, `${OWN_FILE}lock`), LOCK_TIMEOUT_MS);
+  }
+
+  async put(key: string, body: Uint8Array): Promise<{ etag: string }> {
+    await this.#write(key, body, () => true);
+    return { etag: sha256(body) };
+  }
+
+  async putIf(
+    key: string,
+    body: Uint8Array,
+    _contentType: string,
+    expected: string | null,
+  ): Promise<{ etag: string } | undefined> {
+    const written = await this.#write(key, body, (path) => currentEtag(path) === expected);
+    return written ? { etag: sha256(body) } : undefined;
+  }
+
+  async get(key: string): Promise<StoredObject | undefined> {
+    const body = await this.#unlessAbsent(() => readFile(this.#path(key)));
+    return body && storedObject(body, contentTypeOf(key));
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.#unlessAbsent(() => rm(this.#path(key)));
+  }
+
+  async *list(prefix: string): AsyncIterable<string> {
+    checkObjectPrefix(prefix);
+    yield* this.#walk(prefix.slice(0, prefix.lastIndexOf('/') + 1), prefix);
+  }
+
+  async *#walk(folder: string, prefix: string): AsyncIterable<string> {
+    const read = () => readdir(join(this.#root, folder), { withFileTypes: true });
+    const entries = (await this.#unlessAbsent(read)) ?? [];
+    const keys = entries
+      .filter((entry) => !entry.name.startsWith(OWN_FILE))
+      // With its slash, a folder sorts among the keys as the keys inside it do.
+      .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`)
+      .sort();
+    for (const key of keys) {
+      if (!key.startsWith(prefix)) continue;
+      if (key.endsWith('/')) yield* this.#walk(key, prefix);
+      else yield key;
+    }
+  }
+
+  /** Writes aside and then, if `allowed` says so under the lock, gives the file its name. */
+  async #write(key: string, body: Uint8Array, allowed: (path: string) => boolean): Promise<boolean> {
+    const path = this.#path(key);
+    const folder = dirname(path);
+    const aside = join(folder, `${OWN_FILE}${process.pid}.${this.#written++}`);
+    return this.#orUnavailable(async () => {
+      const created = await mkdir(folder, { recursive: true });
+      try {
+        const file = await open(aside, 'w');
+        await file.writeFile(body);
+        await file.sync();
+        await file.close();
+        const renamed = this.#locked(() => {
+          if (!allowed(path)) return false;
+          renameSync(aside, path);
+          return true;
+        });
+        if (!renamed) return false;
+      } finally {
+        await rm(aside, { force: true });
+      }
+      await this.#syncFolders(folder, created ? this.#root : folder);
+      return true;
+    });
+  }
+
+  /** Runs without giving way to other work of this process, and alone among the processes. */
+  #locked(action: () => boolean): boolean {
+    if (!this.#lock.tryAcquire()) throw new CodedError('DATA005', { message: 'The object store is locked' });
+    try {
+      return action();
+    } finally {
+      this.#lock.release();
+    }
+  }
+
+  async #syncFolders(from: string, to: string): Promise<void> {
+    for (let folder = from; ; folder = dirname(folder)) {
+      const handle = await open(folder);
+      await handle.sync();
+      await handle.close();
+      if (folder === to) return;
+    }
+  }
+
+  #path(key: string): string {
+    checkObjectKey(key);
+    return join(this.#root, key);
+  }
+
+  async #unlessAbsent<T>(action: () => Promise<T>): Promise<T | undefined> {
+    return this.#orUnavailable(async () => {
+      try {
+        return await action();
+      } catch (error) {
+        if (ABSENT.has((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+        throw error;
+      }
+    });
+  }
+
+  async #orUnavailable<T>(action: () => Promise<T>): Promise<T> {
+    try {
+      return await action();
+    } catch (error) {
+      if (typeof (error as NodeJS.ErrnoException).errno !== 'number') throw error;
+      throw new CodedError('DATA005', { cause: error });
+    }
+  }
+}
+
+/** No such file, a folder of that name, or a file where the key has a folder. */
+const ABSENT = new Set(['ENOENT', 'EISDIR', 'ENOTDIR', 'ERR_FS_EISDIR']);
+
+function currentEtag(path: string): string | null {
+  try {
+    return sha256(readFileSync(path));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function contentTypeOf(key: string): string {
+  return CONTENT_TYPES[key.slice(key.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
+}

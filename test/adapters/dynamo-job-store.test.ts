@@ -1,0 +1,396 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { toItem } from '#adapters/aws/job-item.ts';
+import { JOB_STATUSES, type JobStatus, type StoredBacktestJob } from '#contract/backtest.ts';
+import type { JobFilter, JobRow } from '#domain/ports.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
+
+let engine: TestEngine;
+let store: DynamoJobStore;
+let ids = 0;
+const newId = () => `bt-${String(ids++).padStart(26, '0')}`;
+const AT = '2025-03-02T00:00:00.000Z';
+const LATER = '2025-03-03T00:00:00.000Z';
+const OUTCOME = { result: SOME_RESULT, results: SOME_RESULTS, timing: SOME_TIMING, warnings: ['a gap'] };
+const ERROR = { code: 'DATA001', message: 'too few candles' };
+
+beforeAll(async () => {
+  engine = await startEngine();
+  store = new DynamoJobStore(engine.client, engine.tables.jobs);
+});
+afterAll(() => engine?.stop());
+
+/** A job brought into `status` by the store itself; attempt 1 unless it was never claimed. */
+async function jobIn(status: JobStatus): Promise<string> {
+  const id = newId();
+  await store.create(pendingJob(id, { warnings: ['unknown key x'] }));
+  if (status !== 'pending') await store.claim(id, 'task-1', AT);
+  if (status === 'completed') await store.complete(id, 1, OUTCOME, AT);
+  if (status === 'failed') await store.fail(id, 1, ERROR, AT);
+  if (status === 'cancelled') await store.cancel(id, AT);
+  const job = await store.get(id);
+  expect(job?.status).toBe(status);
+  return id;
+}
+
+describe('creating and reading', () => {
+  test('a job reads back as it was stored', async () => {
+    const job = pendingJob(newId(), { experiment_name: 'spring', warnings: ['w'] });
+    expect(await store.create(job)).toEqual(job);
+    expect(await store.get(job.job_id)).toEqual(job);
+  });
+
+  test('creating an id again answers the stored job and changes nothing', async () => {
+    const id = newId();
+    await store.create(pendingJob(id, { priority: 3 }));
+    await store.claim(id, 'task', AT);
+    const again = await store.create(pendingJob(id, { priority: 9 }));
+    expect(again).toMatchObject({ status: 'running', priority: 3 });
+    expect(await store.get(id)).toEqual(again);
+  });
+
+  test('an unknown job is undefined', async () => {
+    expect(await store.get('bt-unknown')).toBeUndefined();
+  });
+
+  test('numbers beyond the safe integers survive', async () => {
+    const id = await jobIn('running');
+    const result = { ...SOME_RESULT, total_profit: 1.2345e21, sharpe_ratio: -1e-9 };
+    await store.complete(id, 1, { ...OUTCOME, result }, AT);
+    expect(await store.get(id)).toMatchObject({ result });
+    const rows = await everyRow({ status: 'completed' });
+    expect(rows.find((row) => row.job_id === id)?.result).toEqual(result);
+  });
+
+  test('NaN is refused, not stored', async () => {
+    const id = await jobIn('running');
+    const result = { ...SOME_RESULT, sharpe_ratio: Number.NaN };
+    await expect(store.complete(id, 1, { ...OUTCOME, result }, AT)).rejects.toThrow(/NaN/);
+    expect((await store.get(id))?.status).toBe('running');
+  });
+
+  test('a broken item is an error that names the job and the field', async () => {
+    const id = newId();
+    const { config: _, ...rest } = toItem(pendingJob(id));
+    await engine.client.send(new PutCommand({ TableName: engine.tables.jobs, Item: rest }));
+    await expect(store.get(id)).rejects.toMatchObject({
+      code: 'SVC001',
+      message: expect.stringMatching(`${id}.*config`),
+    });
+    await engine.client.send(
+      new PutCommand({ TableName: engine.tables.jobs, Item: { ...toItem(pendingJob(id)), kind: 'broken' } }),
+    );
+  });
+});
+
+/** What every call must do to a job in every status. `null`: the job does not change. */
+const CALLS: Record<
+  string,
+  {
+    call: (id: string) => Promise<unknown>;
+    effects: Record<JobStatus, Record<string, unknown> | null>;
+    answer: (changed: boolean, job: StoredBacktestJob, status: JobStatus) => unknown;
+  }
+> = {
+  claim: {
+    call: (id) => store.claim(id, 'task-2', LATER),
+    effects: {
+      pending: { status: 'running', attempt: 1, task: 'task-2', started_at: LATER, progress: 0 },
+      running: { status: 'running', attempt: 2, task: 'task-2', started_at: LATER, progress: 0 },
+      completed: null,
+      failed: null,
+      cancelled: null,
+    },
+    answer: (changed, job) =>
+      changed ? { outcome: 'claimed', job } : { outcome: 'terminal', status: job.status },
+  },
+  setProgress: {
+    call: (id) => store.setProgress(id, 1, 0.5, LATER),
+    effects: {
+      pending: null,
+      running: { progress: 0.5 },
+      completed: null,
+      failed: null,
+      cancelled: null,
+    },
+    answer: (changed) => changed,
+  },
+  complete: {
+    call: (id) => store.complete(id, 1, { ...OUTCOME, warnings: ['late'] }, LATER),
+    effects: {
+      pending: null,
+      running: {
+        status: 'completed',
+        result: SOME_RESULT,
+        results: SOME_RESULTS,
+        timing: SOME_TIMING,
+        progress: 1,
+        warnings: ['unknown key x', 'late'],
+        finished_at: LATER,
+      },
+      completed: null,
+      failed: null,
+      cancelled: null,
+    },
+    // Repeating what this attempt did already is a success that changes nothing.
+    answer: (changed, _job, status) => changed || status === 'completed',
+  },
+  'fail of the attempt': {
+    call: (id) => store.fail(id, 1, ERROR, LATER),
+    effects: {
+      pending: null,
+      running: { status: 'failed', error: ERROR.message, error_code: ERROR.code, finished_at: LATER },
+      completed: null,
+      failed: null,
+      cancelled: null,
+    },
+    answer: (changed, _job, status) => changed || status === 'failed',
+  },
+  'fail from outside': {
+    call: (id) => store.fail(id, null, ERROR, LATER),
+    effects: {
+      pending: { status: 'failed', error: ERROR.message, error_code: ERROR.code, finished_at: LATER },
+      running: { status: 'failed', error: ERROR.message, error_code: ERROR.code, finished_at: LATER },
+      completed: null,
+      failed: null,
+      cancelled: null,
+    },
+    answer: (changed) => changed,
+  },
+  cancel: {
+    call: (id) => store.cancel(id, LATER),
+    effects: {
+      pending: { status: 'cancelled', finished_at: LATER },
+      running: { status: 'cancelled', finished_at: LATER, task: 'task-1' },
+      completed: null,
+      failed: null,
+      cancelled: null,
+    },
+    answer: (changed, job) => ({ cancelled: changed, job }),
+  },
+  setCollection: {
+    call: (id) => store.setCollection(id, { status: 'failed', message: 'no network', at: LATER }),
+    effects: {
+      pending: { collection: { status: 'failed', message: 'no network', at: LATER } },
+      running: { collection: { status: 'failed', message: 'no network', at: LATER } },
+      completed: null,
+      failed: null,
+      cancelled: null,
+    },
+    answer: () => undefined,
+  },
+};
+
+describe('transitions', () => {
+  const cases = Object.keys(CALLS).flatMap((name) => JOB_STATUSES.map((status) => [name, status] as const));
+
+  test.each(cases)('%s of a %s job', async (name, status) => {
+    const { call, effects, answer } = CALLS[name]!;
+    const id = await jobIn(status);
+    const before = (await store.get(id))!;
+    const answered = await call(id);
+    const after = (await store.get(id))!;
+    const effect = effects[status];
+    if (effect) {
+      expect(after).toMatchObject({ ...effect, updated_at: LATER, revision: before.revision + 1 });
+    } else {
+      expect(after).toEqual(before);
+    }
+    expect(answered).toEqual(answer(effect !== null, after, status));
+    const listed = (await everyRow({ status: after.status })).find((row) => row.job_id === id);
+    expect(listed).toMatchObject({
+      status: after.status,
+      updated_at: after.updated_at,
+      strategy: 'ema_crossover',
+      result: after.status === 'completed' ? after.result : null,
+      error: after.status === 'failed' ? after.error : null,
+    });
+  });
+
+  test.each(Object.keys(CALLS))('%s of an unknown job creates nothing', async (name) => {
+    const id = newId();
+    const answered = await CALLS[name]!.call(id);
+    const expected: Record<string, unknown> = {
+      claim: { outcome: 'unknown' },
+      cancel: { cancelled: false, job: undefined },
+      setCollection: undefined,
+    };
+    expect(answered).toEqual(name in expected ? expected[name] : false);
+    expect(await store.get(id)).toBeUndefined();
+  });
+
+  test('fifty claims at once get fifty attempts, and only the last may write', async () => {
+    const id = await jobIn('pending');
+    const claims = await Promise.all(Array.from({ length: 50 }, (_, i) => store.claim(id, `task-${i}`, AT)));
+    const attempts = claims.map((claim) => (claim.outcome === 'claimed' ? claim.job.attempt : 0));
+    expect(attempts.sort((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
+    for (const stale of [0, 1, 49, 51]) {
+      expect(await store.setProgress(id, stale, 0.9, LATER)).toBe(false);
+      expect(await store.complete(id, stale, OUTCOME, LATER)).toBe(false);
+      expect(await store.fail(id, stale, ERROR, LATER)).toBe(false);
+    }
+    expect(await store.get(id)).toMatchObject({ status: 'running', attempt: 50, progress: 0 });
+    expect(await store.complete(id, 50, OUTCOME, LATER)).toBe(true);
+  });
+
+  test('of a cancellation and a completion at once exactly one happens', async () => {
+    for (let round = 0; round < 10; round++) {
+      const id = await jobIn('running');
+      const [cancelled, completed] = await Promise.all([
+        store.cancel(id, LATER),
+        store.complete(id, 1, OUTCOME, LATER),
+      ]);
+      expect(cancelled.cancelled).toBe(!completed);
+      expect((await store.get(id))?.status).toBe(completed ? 'completed' : 'cancelled');
+    }
+  });
+
+  test('a list shows the beginning of a long error', async () => {
+    const id = await jobIn('running');
+    const message = 'x'.repeat(298) + '😀'.repeat(50);
+    await store.fail(id, 1, { code: 'SVC001', message }, AT);
+    const row = (await everyRow({ status: 'failed' })).find((each) => each.job_id === id);
+    expect(row?.error).toMatch(/^x{298}.?…$/u);
+    expect(await store.get(id)).toMatchObject({ error: message });
+  });
+});
+
+async function everyRow(filter: JobFilter, from = store, limit = 100): Promise<JobRow[]> {
+  const rows: JobRow[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: { items: readonly JobRow[]; next: string | null } = await from.list(filter, limit, cursor);
+    expect(page.items.length).toBeLessThanOrEqual(limit);
+    // A page that promises more is full, and what it promises exists.
+    if (page.next !== null) expect(page.items.length).toBe(limit);
+    if (cursor !== null) expect(page.items.length).toBeGreaterThan(0);
+    rows.push(...page.items);
+    cursor = page.next;
+  } while (cursor !== null);
+  return rows;
+}
+
+describe('listing', () => {
+  test('pages are complete, newest first and without repeats, whatever the filter, the ties and the page size', async () => {
+    const jobArbitrary = fc.record({
+      minute: fc.integer({ min: 0, max: 3 }),
+      status: fc.constantFrom<JobStatus>('pending', 'running', 'cancelled'),
+      experiment_name: fc.constantFrom(null, 'a', 'b'),
+    });
+    const filterArbitrary = fc.record(
+      {
+        status: fc.constantFrom<JobStatus>('pending', 'running', 'cancelled', 'failed'),
+        experiment_name: fc.constantFrom('a', 'b', 'c'),
+      },
+      { requiredKeys: [] },
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(jobArbitrary, { maxLength: 25 }),
+        filterArbitrary,
+        fc.integer({ min: 1, max: 8 }),
+        async (jobs, filter, limit) => {
+          const { jobs: table } = await engine.freshTables();
+          const own = new DynamoJobStore(engine.client, table);
+          for (const [index, { minute, status, experiment_name }] of jobs.entries()) {
+            const id = `bt-${index}`;
+            const created_at = `2025-03-01T00:0${minute}:00.000Z`;
+            await own.create(pendingJob(id, { created_at, experiment_name }));
+            if (status === 'running') await own.claim(id, 'task', AT);
+            if (status === 'cancelled') await own.cancel(id, AT);
+          }
+          const rows = await everyRow(filter, own, limit);
+          const wanted = jobs.flatMap((job, index) =>
+            (filter.status === undefined || filter.status === job.status) &&
+            (filter.experiment_name === undefined || filter.experiment_name === job.experiment_name)
+              ? [`bt-${index}`]
+              : [],
+          );
+          expect(rows.map((row) => row.job_id).sort()).toEqual(wanted.sort());
+          const times = rows.map((row) => row.created_at);
+          expect(times).toEqual([...times].sort().reverse());
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+
+  test('a cursor serves its own filters only', async () => {
+    const { jobs: table } = await engine.freshTables();
+    const own = new DynamoJobStore(engine.client, table);
+    for (let i = 0; i < 4; i++) await own.create(pendingJob(`bt-${i}`, { experiment_name: 'a' }));
+    const filters: JobFilter[] = [
+      {},
+      { status: 'pending' },
+      { experiment_name: 'a' },
+      { status: 'pending', experiment_name: 'a' },
+    ];
+    for (const made of filters) {
+      const { next } = await own.list(made, 2, null);
+      for (const used of filters) {
+        const page = own.list(used, 2, next);
+        if (used === made) expect((await page).items).toHaveLength(2);
+        else await expect(page).rejects.toMatchObject({ code: 'VAL006', field: 'cursor' });
+      }
+    }
+  });
+
+  test.each([
+    '',
+    'x',
+    'null',
+    '[]',
+    Buffer.from('[2,"h",["a","b"]]').toString('base64url'),
+    Buffer.from('[1,"h",["a"]]').toString('base64url'),
+    Buffer.from('{"1":1}').toString('base64url'),
+    '𝔘𝔫𝔦',
+  ])('a broken cursor is VAL006: %j', async (cursor) => {
+    await expect(store.list({}, 10, cursor)).rejects.toMatchObject({ code: 'VAL006', field: 'cursor' });
+  });
+
+  test('a rare experiment among many jobs is found', async () => {
+    const { jobs: table } = await engine.freshTables();
+    const own = new DynamoJobStore(engine.client, table);
+    await Promise.all(
+      Array.from({ length: 700 }, (_, i) =>
+        own.create(
+          pendingJob(`bt-${i}`, {
+            created_at: new Date(1.74e12 + i * 1000).toISOString(),
+            experiment_name: i % 350 === 3 ? 'rare' : 'common',
+          }),
+        ),
+      ),
+    );
+    const first = await own.list({ experiment_name: 'rare' }, 1, null);
+    expect(first.items.map((row) => row.job_id)).toEqual(['bt-353']);
+    const second = await own.list({ experiment_name: 'rare' }, 1, first.next);
+    expect(second).toMatchObject({ items: [{ job_id: 'bt-3' }], next: null });
+  });
+});
+
+test('unfinished jobs are the pending and the running ones, each once', async () => {
+  const { jobs: table } = await engine.freshTables();
+  const own = new DynamoJobStore(engine.client, table);
+  for (let i = 0; i < 6; i++) await own.create(pendingJob(`bt-${i}`));
+  await own.claim('bt-1', 'task', AT);
+  await own.cancel('bt-2', AT);
+  await own.fail('bt-3', null, ERROR, AT);
+  const seen: string[] = [];
+  for await (const job of own.unfinished()) {
+    seen.push(`${job.job_id} ${job.status}`);
+    // A job that moves on while the caller works is not met again.
+    if (job.job_id === 'bt-0') await own.claim('bt-0', 'task', AT);
+  }
+  expect(seen.sort()).toEqual(['bt-0 pending', 'bt-1 running', 'bt-4 pending', 'bt-5 pending']);
+});
+
+test('a database that is gone is DATA005', async () => {
+  const nobody = new DynamoJobStore(createDocumentClient({ endpoint: 'http://127.0.0.1:1' }), 'jobs');
+  await expect(nobody.get('bt-1')).rejects.toMatchObject({ code: 'DATA005', status: 503 });
+  await expect(nobody.create(pendingJob('bt-1'))).rejects.toMatchObject({ code: 'DATA005' });
+  await expect(nobody.list({}, 10, null)).rejects.toMatchObject({ code: 'DATA005' });
+});

@@ -1,0 +1,45 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { createTables } from '#adapters/aws/create-tables.ts';
+import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { startDatabase } from '#adapters/local/dynoxide.ts';
+import type { TableNames } from '#contract/tables.ts';
+
+export interface TestEngine {
+  readonly client: DynamoDBDocumentClient;
+  readonly endpoint: string;
+  readonly tables: TableNames;
+  /** Empty tables of other names on the same engine, for tests that must not see each other's items. */
+  freshTables(): Promise<TableNames>;
+  stop(): Promise<void>;
+}
+
+/** A new embedded database in a temporary folder, with the platform's tables. Takes about 0.1 s. */
+export async function startEngine(): Promise<TestEngine> {
+  const folder = await mkdtemp(join(tmpdir(), 'touchstone-engine-'));
+  const database = await startDatabase({
+    endpoint: process.env.DYNAMODB_ENDPOINT,
+    dbPath: join(folder, 'database.sqlite'),
+  });
+  const client = createDocumentClient({ endpoint: database.endpoint });
+  let sets = 0;
+  const freshTables = async () => {
+    const suffix = `${process.pid}-${Date.now()}-${sets++}`;
+    const tables = { jobs: `jobs-${suffix}`, registry: `registry-${suffix}`, series: `series-${suffix}` };
+    await createTables(client, tables);
+    return tables;
+  };
+  return {
+    client,
+    endpoint: database.endpoint,
+    tables: await freshTables(),
+    freshTables,
+    stop: async () => {
+      client.destroy();
+      await database.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import type { BacktestResult, JobIn, JobTiming, ResultsLocation } from '#contract/backtest.ts';
+
+/** A valid pending job; `changes` go over its fields. */
+export function pendingJob(jobId: string, changes: Partial<JobIn<'pending'>> = {}): JobIn<'pending'> {
+  const range = { start: '2025-01-01T00:00:00.000Z', end: '2025-02-01T00:00:00.000Z' };
+  return {
+    schema_version: 1,
+    kind: 'backtest',
+    status: 'pending',
+    job_id: jobId,
+    owner: 'anonymous',
+    revision: 1,
+    created_at: '2025-03-01T00:00:00.000Z',
+    updated_at: '2025-03-01T00:00:00.000Z',
+    experiment_name: null,
+    priority: 5,
+    config: {
+      strategy: 'ema_crossover',
+      exchange: 'sim',
+      pairs: ['BTC/USDT:USDT'],
+      timeframe: '5m',
+      date_range: range,
+      stake_amount: 100,
+      dry_run_wallet: 1000,
+      max_open_trades: 1,
+      fee: 0.0005,
+      slippage: 0,
+      leverage: 1,
+      params: {},
+      stoploss: -0.1,
+      minimal_roi: { '0': 0.04 },
+      trailing: null,
+      timeframe_detail: null,
+      fill_model: 'freqtrade',
+      seed: 1,
+    },
+    warnings: [],
+    execution_input: {
+      job_id: jobId,
+      correlation_id: 'c-1',
+      on_demand: false,
+      exchange: 'sim',
+      symbols: ['BTC/USDT:USDT'],
+      timeframe: '5m',
+      ...range,
+    },
+    request_digest: 'd',
+    attempt: 0,
+    collection: null,
+    ...changes,
+  };
+}
+
+export const SOME_RESULT: BacktestResult = {
+  total_trades: 10,
+  winning_trades: 6,
+  losing_trades: 3,
+  total_profit: 12.5,
+  total_profit_pct: 1.25,
+  sharpe_ratio: 1.1,
+  profit_factor: 1.8,
+  win_rate: 60,
+  max_drawdown_pct: 4.2,
+  draws: 1,
+  final_balance: 1012.5,
+  sortino_ratio: 1.9,
+  calmar_ratio: null,
+  cagr_pct: 15.3,
+  expectancy: 1.25,
+  sqn: 0.7,
+  exposure_pct: 33.3,
+  market_change_pct: -2.1,
+  fees: 1.02,
+  funding: -0.1,
+  trade_stats: { n: 10, mean: 1.25, variance: 4.5 },
+};
+
+export const SOME_RESULTS: ResultsLocation = { prefix: 'results/x/1', digest: 'ab', trade_pages: 1 };
+
+export const SOME_TIMING: JobTiming = {
+  load_ms: 1,
+  indicators_ms: 1,
+  simulate_ms: 1,
+  report_ms: 1,
+  write_ms: 1,
+  total_ms: 5,
+  candles: 100,
+  peak_memory_mb: 80,
+};
