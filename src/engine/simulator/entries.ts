@@ -1,0 +1,94 @@
+import { availableStake, proposedStake } from './accounting.ts';
+import type { Market } from './market.ts';
+import { Position } from './position.ts';
+import { type Direction, LONG, slippedEntry } from './rules.ts';
+import type { Run } from './run.ts';
+
+/** Enters `market` in the present candle if a slot, the wallet and the strategy allow it (1.3, from the fifth condition on). */
+export function enter(run: Run, market: Market, direction: Direction): void {
+  const { terms, bar } = run;
+  const { callbacks } = terms;
+  market.rejected = run.positions.length >= terms.maxOpenTrades;
+  if (market.rejected) return;
+  const collateral = run.collateral();
+  const available = availableStake(run.balance, collateral, terms.tradableBalanceRatio);
+  let stake = proposedStake(
+    terms.fixedStake,
+    available,
+    collateral,
+    terms.maxOpenTrades,
+    terms.amendLastStake,
+    terms.lastStakeMinRatio,
+  );
+  if (!(stake > 0)) return;
+
+  const side = direction === LONG ? 'long' : 'short';
+  let leverage = Math.max(1, terms.leverage);
+  let limit = bar.open;
+  if (terms.hasCallbacks) {
+    const context = run.contextOf(market);
+    leverage = Math.max(1, callbacks.leverage?.(context, side, leverage) ?? leverage);
+    const asked = callbacks.customEntryPrice?.(context, side, bar.open);
+    if (asked !== undefined && asked !== bar.open) limit = placeableEntry(run, asked, direction);
+    stake = Math.min(callbacks.customStake?.(context, side, stake) ?? stake, available);
+    if (!(stake > 0 && leverage < Number.POSITIVE_INFINITY)) return;
+    if (callbacks.confirmEntry?.(context, side, limit) === false) return;
+  }
+
+  const position = new Position(market, direction, leverage, stake, market.enterTag(bar.row));
+  run.add(position);
+  if (limit === bar.open) fillAtMarket(run, position);
+  else placeEntry(run, position, limit);
+}
+
+function fillAtMarket(run: Run, position: Position): void {
+  const { bar, terms } = run;
+  position.priceEntry(slippedEntry(bar.open, terms.slippage, position.direction));
+  position.slippageCost = position.amount * Math.abs(position.entryPrice - bar.open);
+  position.fill(bar.time, terms);
+}
+
+function placeEntry(run: Run, position: Position, price: number): void {
+  position.order = 'entry';
+  position.orderPrice = price;
+  position.orderTime = run.bar.time;
+  position.priceEntry(price);
+}
+
+/** A limit that the market would not have filled at once: a long at most at the high, a short at least at the low (1.20). */
+function placeableEntry({ bar }: Run, price: number, direction: Direction): number {
+  if (!(price > 0)) return bar.open;
+  return direction === LONG ? Math.min(price, bar.high) : Math.max(price, bar.low);
+}
+
+/** Cancels, replaces or keeps the order of a position that waits since an earlier candle (1.4 step 1, 1.20). */
+export function manageOrder(run: Run, position: Position): void {
+  const { bar, terms, counters } = run;
+  if (bar.time - position.orderTime > terms.orderTimeoutMs) {
+    if (position.order === 'entry') {
+      counters.timedOutEntries++;
+      run.remove(position);
+    } else {
+      counters.timedOutExits++;
+      position.order = 'none';
+    }
+    return;
+  }
+  const { callbacks } = terms;
+  if (position.order !== 'entry' || !callbacks.adjustEntryPrice) return;
+  const context = run.contextOf(position.market);
+  const price = callbacks.adjustEntryPrice(context, position.view, position.orderPrice);
+  if (price === position.orderPrice) return;
+  if (price === null) {
+    counters.cancelledEntries++;
+    run.remove(position);
+  } else {
+    counters.replacedEntries++;
+    placeEntry(run, position, placeableEntry(run, price, position.direction));
+  }
+}
+
+/** Fills the waiting entry if the candle touches its price. */
+export function tryFillEntry(run: Run, position: Position): void {
+  if (run.bar.contains(position.orderPrice)) position.fill(run.bar.time, run.terms);
+}

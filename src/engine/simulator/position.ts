@@ -1,0 +1,208 @@
+import { indexAtOrAfter } from '../candles.ts';
+import type { TradeView } from '../strategy.ts';
+import { amountFor, closeValue, openValue, profitRatioOf } from './accounting.ts';
+import type { Bar } from './bar.ts';
+import type { Market } from './market.ts';
+import { type Direction, LONG, liquidationPrice, priceExceeding, priceReaching, stopAt } from './rules.ts';
+import type { Terms } from './terms.ts';
+
+const MINUTE_MS = 60_000;
+
+/**
+ * A trade from its entry order to its exit. Numbers start as NaN so that V8 keeps the fields as unboxed doubles.
+ */
+export class Position {
+  readonly market: Market;
+  readonly direction: Direction;
+  readonly leverage: number;
+  /** Collateral, quote currency. */
+  readonly stake: number;
+  readonly enterTag: string | null;
+  readonly view: TradeView = new PositionView(this);
+
+  /** The limit order that waits, if any. */
+  order: 'none' | 'entry' | 'exit' = 'none';
+  orderPrice = Number.NaN;
+  orderTime = Number.NaN;
+  orderReason = '';
+
+  amount = Number.NaN;
+  entryPrice = Number.NaN;
+  openedAt = Number.NaN;
+  openValue = Number.NaN;
+  slippageCost = 0;
+  funding = 0;
+  lowest = Number.POSITIVE_INFINITY;
+  highest = Number.NEGATIVE_INFINITY;
+
+  initialStop = Number.NaN;
+  stop = Number.NaN;
+  /** The distance that set the present stop, as a ratio of the stake. */
+  stopDistance = Number.NaN;
+  stopMoved = false;
+  /** 0 for none. */
+  liquidation = Number.NaN;
+  /** Best prices at which the profit reaches and exceeds the trailing offset. */
+  offsetReached = Number.NaN;
+  offsetExceeded = Number.NaN;
+
+  /** Applying step of the ROI table, -1 for none, and the price that triggers it. */
+  roiStep = -1;
+  roiTrigger = Number.NaN;
+  /** The ratio that the strategy asked for in the present candle, NaN for none. */
+  customRoi = Number.NaN;
+  /** Time from which the next ROI step applies. */
+  nextRoiTime = Number.NaN;
+
+  /** Time of the next funding event to be booked. */
+  nextFundingTime = Number.POSITIVE_INFINITY;
+  #nextFunding = 0;
+
+  constructor(
+    market: Market,
+    direction: Direction,
+    leverage: number,
+    stake: number,
+    enterTag: string | null,
+  ) {
+    this.market = market;
+    this.direction = direction;
+    this.leverage = leverage;
+    this.stake = stake;
+    this.enterTag = enterTag;
+  }
+
+  /** Sizes the entry at `price`. */
+  priceEntry(price: number): void {
+    this.entryPrice = price;
+    this.amount = amountFor(this.stake, price, this.leverage);
+  }
+
+  /** Opens the position: the entry, priced before, is filled in the candle of `time`. */
+  fill(time: number, terms: Terms): void {
+    const { amount, entryPrice, leverage, direction, stake } = this;
+    this.order = 'none';
+    this.openedAt = time;
+    this.openValue = openValue(amount, entryPrice, terms.fee, direction);
+    this.initialStop = stopAt(entryPrice, terms.stoploss, leverage, direction);
+    this.stop = this.initialStop;
+    this.stopDistance = terms.stoploss;
+    this.liquidation = liquidationPrice(
+      entryPrice,
+      stake,
+      amount,
+      leverage,
+      terms.maintenanceMarginRate,
+      terms.liquidationBuffer,
+      terms.fee,
+      direction,
+    );
+    this.nextRoiTime =
+      terms.roiKeys.length > 0 ? time + terms.roiKeys[0]! * MINUTE_MS : Number.POSITIVE_INFINITY;
+    const { funding } = this.market;
+    if (funding) {
+      this.#nextFunding = indexAtOrAfter(funding.timestamp, time);
+      this.nextFundingTime = funding.timestamp[this.#nextFunding] ?? Number.POSITIVE_INFINITY;
+    }
+    this.#findTriggers(terms);
+  }
+
+  /** Books the funding events up to `time`, included (1.15). A long pays a positive rate. */
+  bookFunding(time: number, terms: Terms): void {
+    const { timestamp, rate, markPrice } = this.market.funding!;
+    let next = this.#nextFunding;
+    for (; next < timestamp.length && timestamp[next]! <= time; next++)
+      this.funding -= this.direction * rate[next]! * markPrice[next]! * this.amount;
+    this.#nextFunding = next;
+    this.nextFundingTime = timestamp[next] ?? Number.POSITIVE_INFINITY;
+    this.#findTriggers(terms);
+  }
+
+  /** Applies the ROI steps that have come due at `time`. */
+  advanceRoi(time: number, terms: Terms): void {
+    const { roiKeys } = terms;
+    while (time >= this.nextRoiTime) {
+      this.roiStep++;
+      const next = roiKeys[this.roiStep + 1];
+      this.nextRoiTime = next === undefined ? Number.POSITIVE_INFINITY : this.openedAt + next * MINUTE_MS;
+    }
+    this.roiTrigger = this.priceExceeding(terms.roiRatios[this.roiStep]!, terms);
+  }
+
+  /** Price that yields more than the profit `ratio`. */
+  priceExceeding(ratio: number, terms: Terms): number {
+    const { entryPrice, leverage, direction, funding, amount } = this;
+    return priceExceeding(ratio, entryPrice, terms.fee, leverage, direction, funding / amount);
+  }
+
+  #findTriggers(terms: Terms): void {
+    const { entryPrice, leverage, direction, funding, amount } = this;
+    const { trailingOffset, fee } = terms;
+    if (terms.trailing) {
+      this.offsetReached = priceReaching(
+        trailingOffset,
+        entryPrice,
+        fee,
+        leverage,
+        direction,
+        funding / amount,
+      );
+      this.offsetExceeded = this.priceExceeding(trailingOffset, terms);
+    }
+    if (this.roiStep >= 0) this.roiTrigger = this.priceExceeding(terms.roiRatios[this.roiStep]!, terms);
+  }
+
+  /** Widens the price range seen by the trade. */
+  observe(bar: Bar): void {
+    if (bar.low < this.lowest) this.lowest = bar.low;
+    if (bar.high > this.highest) this.highest = bar.high;
+  }
+
+  /** Profit ratio if the trade were closed at `price`, after both fees and the funding so far. */
+  profitRatioAt(price: number, fee: number): number {
+    const { amount, funding, direction, leverage } = this;
+    return profitRatioOf(
+      this.openValue,
+      closeValue(amount, price, fee, funding, direction),
+      leverage,
+      direction,
+    );
+  }
+}
+
+/** What callbacks see of a position. */
+class PositionView implements TradeView {
+  readonly #position: Position;
+
+  constructor(position: Position) {
+    this.#position = position;
+  }
+
+  get pair() {
+    return this.#position.market.input.pair;
+  }
+  get side() {
+    return this.#position.direction === LONG ? 'long' : 'short';
+  }
+  get openedAt() {
+    return this.#position.openedAt;
+  }
+  get entryPrice() {
+    return this.#position.entryPrice;
+  }
+  get amount() {
+    return this.#position.amount;
+  }
+  get stake() {
+    return this.#position.stake;
+  }
+  get leverage() {
+    return this.#position.leverage;
+  }
+  get enterTag() {
+    return this.#position.enterTag;
+  }
+  get stopPrice() {
+    return this.#position.stop;
+  }
+}

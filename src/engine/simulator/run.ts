@@ -1,0 +1,132 @@
+import type { CallbackContext, Columns } from '../strategy.ts';
+import { closeValue, profitOf, profitRatioOf } from './accounting.ts';
+import { Bar } from './bar.ts';
+import type { Market } from './market.ts';
+import type { Position } from './position.ts';
+import { LONG, slippedExit } from './rules.ts';
+import type { Terms } from './terms.ts';
+import type { SimulationCounters, Trade } from './types.ts';
+
+const NO_COLUMNS: Columns = {};
+
+/** State of one simulation: the wallet, the open positions in the order they were opened, and what has been booked. */
+export class Run {
+  readonly terms: Terms;
+  readonly bar = new Bar();
+  /** Reused for every callback. */
+  readonly context = new Context(this.bar);
+  readonly positions: Position[] = [];
+  readonly trades: Trade[] = [];
+  readonly counters: { -readonly [K in keyof SimulationCounters]: number } = {
+    rejectedSignals: 0,
+    timedOutEntries: 0,
+    timedOutExits: 0,
+    cancelledEntries: 0,
+    replacedEntries: 0,
+  };
+  /** Starting balance plus the profit of closed trades, quote currency. */
+  balance: number;
+  /** The present step of the clock. */
+  step = 0;
+
+  constructor(terms: Terms, startingBalance: number) {
+    this.terms = terms;
+    this.balance = startingBalance;
+  }
+
+  /** Collateral of all positions, waiting entries included. Summed afresh: a running sum would drift. */
+  collateral(): number {
+    let sum = 0;
+    for (const position of this.positions) sum += position.stake;
+    return sum;
+  }
+
+  add(position: Position): void {
+    this.positions.push(position);
+    position.market.position = position;
+  }
+
+  /** Takes a position out of the run, without a trade when its entry never filled. */
+  remove(position: Position): void {
+    this.positions.splice(this.positions.indexOf(position), 1);
+    position.market.position = null;
+    position.market.endedAt = this.step;
+  }
+
+  /** Closes a position by taking the market at `price`, which slippage worsens. */
+  closeAtMarket(position: Position, price: number, reason: string, leftOpen = false): void {
+    const { amount, direction } = position;
+    const filled = slippedExit(price, this.terms.slippage, direction);
+    position.slippageCost += amount * Math.abs(price - filled);
+    this.close(position, filled, reason, leftOpen);
+  }
+
+  /** Closes a position at exactly `price` in the present candle and books the trade. */
+  close(position: Position, price: number, reason: string, leftOpen = false): void {
+    const { amount, direction, leverage, openValue, funding } = position;
+    const { fee } = this.terms;
+    const value = closeValue(amount, price, fee, funding, direction);
+    const profit = profitOf(openValue, value, direction);
+    this.balance += profit;
+    this.trades.push({
+      pair: position.market.input.pair,
+      side: direction === LONG ? 'long' : 'short',
+      openedAt: position.openedAt,
+      closedAt: this.bar.time,
+      entryPrice: position.entryPrice,
+      exitPrice: price,
+      amount,
+      stake: position.stake,
+      leverage,
+      enterTag: position.enterTag,
+      exitReason: reason,
+      fees: amount * position.entryPrice * fee + amount * price * fee,
+      slippageCost: position.slippageCost,
+      funding,
+      profit,
+      profitRatio: profitRatioOf(openValue, value, leverage, direction),
+      initialStopPrice: position.initialStop,
+      stopPrice: position.stop,
+      liquidationPrice: position.liquidation > 0 ? position.liquidation : null,
+      lowestPrice: position.lowest,
+      highestPrice: position.highest,
+      leftOpen,
+    });
+    this.remove(position);
+  }
+
+  /** The callback context of `market` in the present candle. */
+  contextOf(market: Market): CallbackContext {
+    this.context.market = market;
+    return this.context;
+  }
+}
+
+/** What callbacks see of the present candle. */
+class Context implements CallbackContext {
+  readonly #bar: Bar;
+  #market: Market | null = null;
+
+  constructor(bar: Bar) {
+    this.#bar = bar;
+  }
+
+  set market(market: Market) {
+    this.#market = market;
+  }
+  get time() {
+    return this.#bar.time;
+  }
+  get index() {
+    return this.#bar.row;
+  }
+  get pair() {
+    return this.#market!.input.pair;
+  }
+  get candles() {
+    return this.#market!.candles;
+  }
+  get columns() {
+    return this.#market!.input.columns ?? NO_COLUMNS;
+  }
+}

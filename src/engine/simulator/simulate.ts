@@ -1,0 +1,14 @@
+import { simulateLoop } from './loop.ts';
+import type { PairInput, SimulateOptions, Simulation, SimulationSettings } from './types.ts';
+
+/**
+ * Simulates all pairs on one clock with one wallet by freqtrade's rules, on the fastest path that applies.
+ * Arguments and errors as {@link simulateLoop}.
+ */
+export function simulate(
+  pairs: readonly PairInput[],
+  settings: SimulationSettings,
+  options: SimulateOptions = {},
+): Simulation {
+  return simulateLoop(pairs, settings, options);
+}
