@@ -168,10 +168,9 @@ const FillModelComparison = z
   .object({
     used: z.enum(['freqtrade', 'conservative']),
     alternative: z.enum(['freqtrade', 'conservative']),
-    differing_trades: z
-      .int()
-      .meta({ description: 'Trades that the alternative does not have, or ends elsewhere' }),
-    only_in_alternative: z.int(),
+    differing_trades: z.int().meta({
+      description: 'Trades that only one of the two runs has, or that they close at another time or price',
+    }),
     alternative_trades: z.int(),
     alternative_total_profit: quote,
     alternative_total_profit_pct: percent,

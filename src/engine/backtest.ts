@@ -1,0 +1,174 @@
+import type { Digest } from './digest.ts';
+import { computeMetrics } from './metrics/metrics.ts';
+import { buildEquityData, type EquityData } from './report/equity-data.ts';
+import { alternativeModel, compareFillModels } from './report/fill-models.ts';
+import { provenanceOf } from './report/provenance.ts';
+import { type BacktestReport, buildReport } from './report/report.ts';
+import { type BacktestResult, buildResult } from './report/result.ts';
+import { reportSettings } from './report/settings.ts';
+import { type RunConfig, type RunSettings, simulationSettings } from './run/config.ts';
+import { BacktestError } from './run/errors.ts';
+import { startupRows } from './run/history.ts';
+import { type PairData, type PreparedPair, preparePair } from './run/prepare-pair.ts';
+import { simulate } from './simulator/simulate.ts';
+import type { Simulation, SimulationSettings, Trade } from './simulator/types.ts';
+import type { StrategyDefinition } from './strategy.ts';
+
+export type { PairData } from './run/prepare-pair.ts';
+
+export interface BacktestInput {
+  readonly strategy: StrategyDefinition;
+  readonly config: RunConfig;
+  /** One for each pair of the configuration, in its order. */
+  readonly pairs: readonly PairData[];
+  /** Digest of the strategy's source. */
+  readonly strategyDigest: string;
+}
+
+export interface BacktestOptions {
+  readonly digest: Digest;
+  /** A clock in milliseconds, for {@link BacktestTiming} alone: no number of the result depends on it. */
+  readonly now?: () => number;
+  /** Called with the share done, 0 to 1, rising. */
+  readonly onProgress?: (share: number) => void;
+}
+
+/** Milliseconds of each phase by the injected clock; zeros without one. */
+export interface BacktestTiming {
+  /** Checks, digests, indicators and signals of all pairs. */
+  readonly indicators_ms: number;
+  /** Both simulations: the run, and the one under the other fill model. */
+  readonly simulate_ms: number;
+  /** Metrics, equity and report. */
+  readonly report_ms: number;
+}
+
+/** What a run leaves behind. All of it but the timing is a function of the input alone, byte for byte. */
+export interface BacktestOutcome {
+  readonly result: BacktestResult;
+  readonly equity: EquityData;
+  readonly report: BacktestReport;
+  /** In the order of closing; see {@link tradePages} for the shape of the outside. */
+  readonly trades: readonly Trade[];
+  readonly timing: BacktestTiming;
+  /** Candles traded on, over all pairs. */
+  readonly candles: number;
+}
+
+/** Shares of the whole at which the phases end, by what they cost. */
+const PREPARED = 0.4;
+const SIMULATED = 0.75;
+const COMPARED = 0.95;
+
+/**
+ * Runs a backtest: prepares every pair, simulates, measures and reports.
+ *
+ * @throws BacktestError `insufficient_data` when no pair can be traded, `invalid_candles`, `strategy`
+ */
+export function runBacktest(input: BacktestInput, options: BacktestOptions): BacktestOutcome {
+  const now = options.now ?? (() => 0);
+  const progress = options.onProgress ?? (() => undefined);
+  const started = now();
+  const { prepared, warnings } = preparePairs(input, options.digest, progress);
+  const preparedAt = now();
+  const settings = simulationSettings(input.strategy, input.config);
+  const runs = simulateBoth(prepared, settings, progress);
+  const simulatedAt = now();
+  const documents = describe(input, options.digest, settings, prepared, runs, warnings);
+  progress(1);
+  return {
+    ...documents,
+    trades: runs.run.trades,
+    timing: {
+      indicators_ms: preparedAt - started,
+      simulate_ms: simulatedAt - preparedAt,
+      report_ms: now() - simulatedAt,
+    },
+    candles: prepared.reduce((count, pair) => count + pair.summary.candles, 0),
+  };
+}
+
+function preparePairs(input: BacktestInput, digest: Digest, progress: (share: number) => void) {
+  const prepared: PreparedPair[] = [];
+  const skipped: string[] = [];
+  for (const [index, data] of input.pairs.entries()) {
+    const pair = preparePair(input.strategy, input.config, data, digest);
+    if ('reason' in pair) skipped.push(pair.reason);
+    else prepared.push(pair);
+    progress(((index + 1) / input.pairs.length) * PREPARED);
+  }
+  if (prepared.length === 0) {
+    throw new BacktestError('insufficient_data', skipped.join(' ') || 'No pair was given.');
+  }
+  const warnings = [
+    ...skipped.map((reason) => `Left out: ${reason}`),
+    ...prepared.flatMap((pair) => pair.warnings),
+  ];
+  return { prepared, warnings };
+}
+
+interface Runs {
+  readonly run: Simulation;
+  /** Under the other fill model, trades only. */
+  readonly other: Simulation;
+}
+
+function simulateBoth(
+  prepared: readonly PreparedPair[],
+  settings: SimulationSettings,
+  progress: (share: number) => void,
+): Runs {
+  const pairs = prepared.map((pair) => pair.input);
+  const within = (from: number, to: number) => (share: number) => {
+    progress(from + (to - from) * share);
+    return undefined;
+  };
+  const run = simulate(pairs, settings, { onProgress: within(PREPARED, SIMULATED) });
+  const other = simulate(
+    pairs,
+    { ...settings, fillModel: alternativeModel(settings.fillModel) },
+    { equity: false, onProgress: within(SIMULATED, COMPARED) },
+  );
+  return { run, other };
+}
+
+function describe(
+  input: BacktestInput,
+  digest: Digest,
+  settings: RunSettings,
+  prepared: readonly PreparedPair[],
+  { run, other }: Runs,
+  warnings: readonly string[],
+) {
+  const { strategy, config } = input;
+  const data = prepared.map((pair) => pair.summary);
+  const wallet = config.dry_run_wallet;
+  const startup = startupRows(strategy, config.params, config.timeframe);
+  const echoed = reportSettings(config, settings, startup, data);
+  const computed = computeMetrics({
+    trades: run.trades,
+    curve: run.curve!,
+    finalBalance: run.finalBalance,
+    wallet,
+    firstCandle: Date.parse(echoed.first_candle),
+    lastCandle: Date.parse(echoed.last_candle),
+    marketChangePct: data.reduce((total, pair) => total + pair.market_change_pct, 0) / data.length,
+  });
+  const report = buildReport({
+    strategy,
+    config,
+    settings: echoed,
+    simulation: run,
+    curve: run.curve!,
+    computed,
+    fillModel: compareFillModels(config.fill_model, run, other, wallet),
+    data,
+    warnings,
+    provenance: provenanceOf(config, input.strategyDigest, data, digest),
+  });
+  return {
+    result: buildResult(computed.metrics, run.trades),
+    equity: buildEquityData(wallet, computed.daily),
+    report,
+  };
+}

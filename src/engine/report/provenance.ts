@@ -1,0 +1,34 @@
+import { canonicalJson, type Digest } from '#engine/digest.ts';
+import type { RunConfig } from '#engine/run/config.ts';
+import type { PairDataSummary } from '#engine/run/prepare-pair.ts';
+import { ENGINE_VERSION } from '#engine/version.ts';
+
+/** What a result was made from, as sha-256 digests in hex. */
+export interface Provenance {
+  readonly engine_version: string;
+  /** Over the strategy's source, as the caller read it. */
+  readonly strategy_digest: string;
+  readonly parameters_digest: string;
+  /** Over the whole resolved configuration, parameters included. */
+  readonly config_digest: string;
+  /** Over the data of every pair, in the order of the pairs. */
+  readonly data_digest: string;
+  /** Over all of the above: equal digests, equal bytes. */
+  readonly digest: string;
+}
+
+export function provenanceOf(
+  config: RunConfig,
+  strategyDigest: string,
+  data: readonly PairDataSummary[],
+  digest: Digest,
+): Provenance {
+  const parts = {
+    engine_version: ENGINE_VERSION,
+    strategy_digest: strategyDigest,
+    parameters_digest: digest(canonicalJson(config.params)),
+    config_digest: digest(canonicalJson(config)),
+    data_digest: digest(data.map((pair) => pair.digest).join('\n')),
+  };
+  return { ...parts, digest: digest(canonicalJson(parts)) };
+}

@@ -1,0 +1,60 @@
+import type { Metrics } from '#engine/metrics/metrics.ts';
+import { type RunConfig, TRADABLE_BALANCE_RATIO } from '#engine/run/config.ts';
+import type { PairDataSummary } from '#engine/run/prepare-pair.ts';
+import type { SimulationCounters } from '#engine/simulator/types.ts';
+import type { FillModelComparison } from './fill-models.ts';
+
+/** Below this many trades ratios and tests say little. */
+const FEW_TRADES = 30;
+
+export interface ResultWarningInput {
+  readonly config: RunConfig;
+  readonly canShort: boolean;
+  readonly metrics: Metrics;
+  readonly counters: SimulationCounters;
+  readonly fillModel: FillModelComparison;
+  readonly data: readonly PairDataSummary[];
+}
+
+/** What a reader of the numbers must know before trusting them, as sentences. */
+export function resultWarnings(input: ResultWarningInput): string[] {
+  const { total_trades: trades } = input.metrics.closed_trades;
+  if (trades === 0) return [whyNoTrades(input), ...ignoredShorts(input)];
+  const warnings = ignoredShorts(input);
+  if (trades < FEW_TRADES) {
+    warnings.push(`Only ${trades} trades: ratios and the p-value rest on too few results to mean much.`);
+  }
+  if (input.counters.rejectedSignals > 0) {
+    warnings.push(
+      `${input.counters.rejectedSignals} entry signals were lost because all ${input.config.max_open_trades} slots were taken.`,
+    );
+  }
+  return [...warnings, ...fillModelWarning(input)];
+}
+
+function whyNoTrades({ config, canShort, data }: ResultWarningInput): string {
+  const signals = data.reduce(
+    (count, pair) => count + pair.enter_long_signals + (canShort ? pair.enter_short_signals : 0),
+    0,
+  );
+  if (signals === 0) return 'No trades: the strategy gave no entry signal in this range.';
+  const tradable = config.dry_run_wallet * TRADABLE_BALANCE_RATIO;
+  if (config.stake_amount !== 'unlimited' && config.stake_amount > tradable) {
+    return `No trades: the stake of ${config.stake_amount} is above the ${tradable} of the wallet that may be traded (${TRADABLE_BALANCE_RATIO * 100} %).`;
+  }
+  return `No trades: none of ${signals} entry signals could be acted on (colliding signals, the last candle, refused or unfilled entries, or a stake below the minimum).`;
+}
+
+function ignoredShorts({ canShort, data }: ResultWarningInput): string[] {
+  const shorts = data.reduce((count, pair) => count + pair.enter_short_signals, 0);
+  if (canShort || shorts === 0) return [];
+  return [`${shorts} short signals were ignored: the strategy does not declare canShort.`];
+}
+
+function fillModelWarning({ fillModel, metrics }: ResultWarningInput): string[] {
+  const { differing_trades: differing, alternative } = fillModel;
+  if (differing === 0) return [];
+  return [
+    `${differing} trades depend on what is assumed inside a candle: under the ${alternative} fill model the profit is ${fillModel.alternative_total_profit_pct.toFixed(2)} % instead of ${metrics.account.total_profit_pct.toFixed(2)} %.`,
+  ];
+}

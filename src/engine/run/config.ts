@@ -1,0 +1,72 @@
+import type { FillModel, SimulationSettings } from '#engine/simulator/types.ts';
+import type { ParameterValues, RoiTable, StrategyDefinition, TrailingStop } from '#engine/strategy.ts';
+import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+
+/** The resolved configuration of a run, as the job carries it: every default is filled in. */
+export interface RunConfig {
+  readonly strategy: string;
+  readonly exchange: string;
+  /** In the order in which they compete for slots. */
+  readonly pairs: readonly string[];
+  readonly timeframe: Timeframe;
+  /** ISO 8601; no candle opens at or after the end. */
+  readonly date_range: { readonly start: string; readonly end: string };
+  readonly stake_amount: number | 'unlimited';
+  readonly dry_run_wallet: number;
+  readonly max_open_trades: number;
+  readonly fee: number;
+  readonly slippage: number;
+  readonly leverage: number;
+  readonly params: ParameterValues;
+  readonly stoploss: number;
+  readonly minimal_roi: RoiTable;
+  readonly trailing: TrailingStop | null;
+  readonly timeframe_detail: Timeframe | null;
+  readonly fill_model: FillModel;
+  readonly seed: number;
+}
+
+/** Share of the balance that may be traded. */
+export const TRADABLE_BALANCE_RATIO = 0.99;
+
+/** Isolated margin: maintenance margin rate, and the share of the distance by which a liquidation comes early. */
+export const LIQUIDATION = { maintenanceMarginRate: 0.005, buffer: 0.05 } as const;
+
+/** Minutes after which an unfilled order is cancelled. */
+export const UNFILLED_TIMEOUT_MINUTES = 10;
+
+/** Settings of a run, with what the simulator would otherwise take by default. */
+export type RunSettings = SimulationSettings & {
+  readonly tradableBalanceRatio: number;
+  readonly unfilledTimeoutMinutes: number;
+};
+
+/** What the simulator is told: the configuration, and what only the strategy decides. */
+export function simulationSettings(strategy: StrategyDefinition, config: RunConfig): RunSettings {
+  return {
+    timeframeMs: TIMEFRAME_MS[config.timeframe],
+    ...(config.timeframe_detail && { detailTimeframeMs: TIMEFRAME_MS[config.timeframe_detail] }),
+    startingBalance: config.dry_run_wallet,
+    stake:
+      config.stake_amount === 'unlimited'
+        ? { kind: 'unlimited' }
+        : { kind: 'fixed', amount: config.stake_amount },
+    tradableBalanceRatio: TRADABLE_BALANCE_RATIO,
+    maxOpenTrades: config.max_open_trades,
+    fee: config.fee,
+    slippage: config.slippage,
+    leverage: config.leverage,
+    canShort: strategy.canShort ?? false,
+    stoploss: config.stoploss,
+    ...(config.trailing && { trailing: config.trailing }),
+    minimalRoi: config.minimal_roi,
+    useExitSignal: strategy.useExitSignal ?? true,
+    exitProfitOnly: strategy.exitProfitOnly ?? false,
+    exitProfitOffset: strategy.exitProfitOffset ?? 0,
+    ignoreRoiIfEntrySignal: strategy.ignoreRoiIfEntrySignal ?? false,
+    fillModel: config.fill_model,
+    liquidation: LIQUIDATION,
+    unfilledTimeoutMinutes: strategy.unfilledTimeoutMinutes ?? UNFILLED_TIMEOUT_MINUTES,
+    ...(strategy.callbacks && { callbacks: strategy.callbacks }),
+  };
+}
