@@ -1,0 +1,196 @@
+import { CodedError } from '#contract/errors.ts';
+import { CORRELATION_HEADER, CORRELATION_ID } from '#contract/names.ts';
+import {
+  answered,
+  asCodedError,
+  type JsonObject,
+  type ProxyEnvelope,
+  type ProxyHttpResponse,
+  rejected,
+} from './envelope.ts';
+import { type Invocation, readInvocation } from './invocation.ts';
+import { PROXY_OPERATIONS, type ProxyOperation, readParams } from './operations.ts';
+import { getWithRetries, type UpstreamOptions } from './upstream.ts';
+
+/** What one call came to, for metrics and the log. */
+export interface ProxyOutcome {
+  /** `unknown` for anything outside the five, so that callers cannot make up metric dimensions. */
+  readonly operation: string;
+  readonly latencyMs: number;
+  readonly correlationId: string;
+  /** Why it failed; undefined when it did not. */
+  readonly failure?: string;
+  /** The fault behind an SVC001, for the log alone. */
+  readonly cause?: unknown;
+}
+
+export interface DataProxyOptions extends UpstreamOptions {
+  /** Address of the data collection service; null when none could be resolved. */
+  readonly baseUrl: string | null;
+  /** Sent as bearer token, when set. */
+  readonly serviceToken?: string | undefined;
+  readonly newCorrelationId: () => string;
+  readonly onOutcome: (outcome: ProxyOutcome) => void;
+}
+
+export interface ProxyContext {
+  readonly getRemainingTimeInMillis?: () => number;
+}
+
+export type DataProxy = (
+  event: unknown,
+  context?: ProxyContext,
+) => Promise<ProxyEnvelope | ProxyHttpResponse>;
+
+/** The function's own limit, for hosts that tell no remaining time. */
+const FUNCTION_LIMIT_MS = 60_000;
+/** Left for building and sending the answer. */
+const MARGIN_MS = 1000;
+/** API Gateway gives up after 29 s, its own work included. */
+const HTTP_LIMIT_MS = 27_000;
+
+/**
+ * The data-collection proxy: forwards five named operations and always returns an envelope, whatever the event is
+ * and whatever data collection does. It never throws and never runs past
+ * min(time left - 1 s, 27 s for API Gateway, `deadline_ms` of the caller).
+ */
+export function createDataProxy(options: DataProxyOptions): DataProxy {
+  return async (event, context) => {
+    const invocation = readInvocation(event);
+    const started = options.clock.now();
+    const correlationId = pickCorrelationId(invocation.correlationId, options.newCorrelationId);
+    const { envelope, failure, cause } = await perform(
+      options,
+      invocation,
+      correlationId,
+      () => started + budget(invocation, context),
+    );
+    options.onOutcome({
+      operation: operationOf(invocation) === undefined ? 'unknown' : envelope.body.data.operation,
+      latencyMs: options.clock.now() - started,
+      correlationId,
+      ...(failure === undefined ? {} : { failure }),
+      ...(cause === undefined ? {} : { cause }),
+    });
+    return invocation.overHttp ? asHttpResponse(envelope, correlationId) : envelope;
+  };
+}
+
+interface Performed {
+  readonly envelope: ProxyEnvelope;
+  readonly failure?: string;
+  readonly cause?: unknown;
+}
+
+async function perform(
+  options: DataProxyOptions,
+  invocation: Invocation,
+  correlationId: string,
+  deadline: () => number,
+): Promise<Performed> {
+  const name = typeof invocation.input?.operation === 'string' ? invocation.input.operation : '';
+  const operation = operationOf(invocation);
+  try {
+    if (!operation) throw unknownOperation(invocation);
+    const params = readParams(invocation.input?.params);
+    const paths = operation.paths(params);
+    const { baseUrl } = options;
+    if (baseUrl === null) {
+      throw new CodedError('SVC004', { message: 'The address of data collection is not configured' });
+    }
+    const headers = {
+      [CORRELATION_HEADER]: correlationId,
+      ...(options.serviceToken ? { Authorization: `Bearer ${options.serviceToken}` } : {}),
+    };
+    return await forward(options, { name, operation, params, paths, baseUrl, headers, deadline: deadline() });
+  } catch (error) {
+    return refuse(name, operation, error);
+  }
+}
+
+interface Forwarding {
+  readonly name: string;
+  readonly operation: ProxyOperation;
+  readonly params: JsonObject;
+  readonly paths: readonly string[];
+  readonly baseUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly deadline: number;
+}
+
+async function forward(options: DataProxyOptions, request: Forwarding): Promise<Performed> {
+  const { name, operation, params, headers, deadline } = request;
+  const base = request.baseUrl.replace(/\/+$/, '');
+  const replies: JsonObject[] = [];
+  for (const path of request.paths) {
+    const outcome = await getWithRetries(options, {
+      url: `${base}${path}`,
+      headers,
+      deadline,
+      accepts: operation.accepts,
+    });
+    if (!outcome.ok) {
+      const result = { ...operation.empty(params), error: outcome.message };
+      return { envelope: answered(name, result), failure: outcome.message };
+    }
+    replies.push(outcome.reply);
+  }
+  const result = replies.length > 1 && operation.merge ? operation.merge(replies) : replies[0]!;
+  return { envelope: answered(name, result) };
+}
+
+/** A request that is never sent, or broke unforeseen. */
+function refuse(name: string, operation: ProxyOperation | undefined, thrown: unknown): Performed {
+  const error = asCodedError(thrown);
+  const failure = `${error.code} ${error.message}`;
+  const cause = error.code === 'SVC001' ? thrown : undefined;
+  const shaped = operation?.alwaysShaped ? { ...operation.empty({}), error: error.message } : null;
+  // Like a 4xx of the service: the workflow reads a boolean and goes on.
+  if (shaped && error.status < 500) return { envelope: answered(name, shaped), failure };
+  return { envelope: rejected(name, error, shaped), failure, ...(cause === undefined ? {} : { cause }) };
+}
+
+function operationOf({ input }: Invocation): ProxyOperation | undefined {
+  const name = input?.operation;
+  return typeof name === 'string' && Object.hasOwn(PROXY_OPERATIONS, name)
+    ? PROXY_OPERATIONS[name]
+    : undefined;
+}
+
+function unknownOperation({ input }: Invocation): CodedError {
+  if (!input) {
+    return new CodedError('VAL004', {
+      message: 'The request must be a JSON object with operation and params',
+      field: 'operation',
+    });
+  }
+  const missing = input.operation === undefined || input.operation === null;
+  const allowed = Object.keys(PROXY_OPERATIONS).join(', ');
+  return new CodedError(missing ? 'VAL004' : 'VAL005', {
+    message: missing ? `operation is required: one of ${allowed}` : `operation must be one of ${allowed}`,
+    field: 'operation',
+  });
+}
+
+/** Milliseconds that this call may take. A `deadline_ms` that is no positive number limits nothing. */
+function budget({ overHttp, input }: Invocation, context: ProxyContext | undefined): number {
+  const left = context?.getRemainingTimeInMillis?.() ?? FUNCTION_LIMIT_MS;
+  const asked = input?.deadline_ms;
+  return Math.min(
+    left - MARGIN_MS,
+    overHttp ? HTTP_LIMIT_MS : Infinity,
+    typeof asked === 'number' && asked > 0 ? asked : Infinity,
+  );
+}
+
+function pickCorrelationId(given: unknown, fresh: () => string): string {
+  return typeof given === 'string' && CORRELATION_ID.test(given) ? given : fresh();
+}
+
+function asHttpResponse({ statusCode, body }: ProxyEnvelope, correlationId: string): ProxyHttpResponse {
+  return {
+    statusCode,
+    headers: { 'Content-Type': 'application/json', [CORRELATION_HEADER]: correlationId },
+    body: JSON.stringify(body),
+  };
+}

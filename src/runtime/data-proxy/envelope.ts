@@ -1,0 +1,57 @@
+import { CodedError, type ErrorCode } from '#contract/errors.ts';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** What went wrong with the request itself or with the function's set-up. */
+export interface ProxyError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** The parameter at fault, empty when there is none. */
+  readonly field: string;
+}
+
+export interface ProxyBody {
+  readonly success: boolean;
+  readonly data: { readonly operation: string; readonly result: JsonObject | null };
+  /** Present exactly when `success` is false. */
+  readonly error?: ProxyError;
+}
+
+/** Answer to an orchestrator or another account: the body is an object, so that a workflow can branch on it. */
+export interface ProxyEnvelope {
+  readonly statusCode: number;
+  readonly body: ProxyBody;
+}
+
+/** Answer to API Gateway, which takes strings only. */
+export interface ProxyHttpResponse {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export function answered(operation: string, result: JsonObject): ProxyEnvelope {
+  return { statusCode: 200, body: { success: true, data: { operation, result } } };
+}
+
+/** A request that was never sent: `result` is null unless the operation promises its shape always. */
+export function rejected(operation: string, error: CodedError, result: JsonObject | null): ProxyEnvelope {
+  return {
+    statusCode: error.status,
+    body: {
+      success: false,
+      data: { operation, result },
+      error: { code: error.code, message: error.message, field: error.field },
+    },
+  };
+}
+
+/** Whether `value` is a JSON object: neither null nor an array. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The error as it may be shown: anything unforeseen becomes SVC001 without its text. */
+export function asCodedError(error: unknown): CodedError {
+  return error instanceof CodedError ? error : new CodedError('SVC001', { cause: error });
+}

@@ -1,0 +1,172 @@
+import { CodedError, type ErrorCode } from '#contract/errors.ts';
+import { parseTime } from '#domain/validate.ts';
+import { isJsonObject, type JsonObject } from './envelope.ts';
+
+/** One named operation: how its parameters become GET requests and what its result looks like. */
+export interface ProxyOperation {
+  /** Paths with query, at least one. Throws a CodedError for parameters that must not be forwarded. */
+  readonly paths: (params: JsonObject) => readonly string[];
+  /** Whether a reply has the fields that the result promises. */
+  readonly accepts: (reply: JsonObject) => boolean;
+  /** The result's shape when there was no usable reply. */
+  readonly empty: (params: JsonObject) => JsonObject;
+  /** Joins the replies to several paths. Default: the only reply. */
+  readonly merge?: (replies: readonly JsonObject[]) => JsonObject;
+  /** The result always has its shape, so that a workflow can branch on it whatever the parameters were. */
+  readonly alwaysShaped?: boolean;
+}
+
+/** Symbols per request: about 2.5 KB of URL, far below the 16 KB of header that Node accepts. */
+const SYMBOLS_PER_REQUEST = 100;
+const MAX_SYMBOL_LENGTH = 50;
+const DEFAULT_LIMIT = 1000;
+const MAX_LIMIT = 10_000;
+
+/** The five operations by name. */
+export const PROXY_OPERATIONS: Readonly<Record<string, ProxyOperation>> = {
+  health: {
+    paths: () => ['/api/v1/health'],
+    accepts: () => true,
+    empty: () => ({ status: 'unavailable' }),
+  },
+  fetch_ohlcv: {
+    paths: (params) => [withQuery('/api/v1/ohlcv', ohlcvQuery(params))],
+    accepts: (reply) => Array.isArray(reply.data),
+    empty: (params) => ({
+      symbol: params.symbol as string,
+      timeframe: params.timeframe as string,
+      data: [],
+      count: 0,
+    }),
+  },
+  symbols: {
+    paths: (params) => [withQuery('/api/v1/symbols', forwarded(params, ['exchange']))],
+    accepts: (reply) => Array.isArray(reply.symbols),
+    empty: (params) => ({ exchange: params.exchange ?? null, symbols: [], count: 0 }),
+  },
+  status: {
+    paths: (params) => [withQuery('/api/v1/status', forwarded(params, ['exchange']))],
+    accepts: () => true,
+    empty: () => ({ status: 'unavailable' }),
+  },
+  'check-freshness': {
+    paths: freshnessPaths,
+    accepts: (reply) => typeof reply.all_fresh === 'boolean' && isTextList(reply.stale_symbols),
+    empty: () => ({ all_fresh: false, stale_symbols: [] }),
+    merge: mergeFreshness,
+    alwaysShaped: true,
+  },
+};
+
+function ohlcvQuery(params: JsonObject): [string, string][] {
+  const symbol = required(params, 'symbol', 'VAL002', 'symbol must be text such as BTC/USDT:USDT');
+  if (symbol.length > MAX_SYMBOL_LENGTH || !symbol.includes('/')) {
+    throw new CodedError('VAL002', {
+      message: `symbol must contain "/" and have at most ${MAX_SYMBOL_LENGTH} characters`,
+      field: 'symbol',
+    });
+  }
+  const timeframe = required(params, 'timeframe', 'VAL003', 'timeframe must be text such as 5m');
+  if (!/^\d+[mhd]$/.test(timeframe)) {
+    throw new CodedError('VAL003', {
+      message: 'timeframe must be a number and m, h or d, such as 5m',
+      field: 'timeframe',
+    });
+  }
+  const limit = params.limit ?? DEFAULT_LIMIT;
+  if (!Number.isInteger(limit) || (limit as number) < 1 || (limit as number) > MAX_LIMIT) {
+    throw new CodedError('VAL005', {
+      message: `limit must be a whole number from 1 to ${MAX_LIMIT}`,
+      field: 'limit',
+    });
+  }
+  checkRange(params);
+  return [
+    ['symbol', symbol],
+    ['timeframe', timeframe],
+    ['limit', String(limit)],
+    ...forwarded(params, ['start', 'end', 'exchange']),
+  ];
+}
+
+function required(params: JsonObject, name: string, code: ErrorCode, message: string): string {
+  const value = params[name] ?? undefined;
+  if (value === undefined)
+    throw new CodedError('VAL004', { message: `params.${name} is required`, field: name });
+  if (typeof value !== 'string') throw new CodedError(code, { message, field: name });
+  return value;
+}
+
+function checkRange(params: JsonObject): void {
+  const times = ['start', 'end'].map((name) => {
+    const value = params[name] ?? undefined;
+    if (value === undefined) return undefined;
+    const time = typeof value === 'string' ? parseTime(value) : undefined;
+    if (time === undefined)
+      throw new CodedError('VAL001', { message: `${name} must be an ISO 8601 time`, field: name });
+    return time;
+  });
+  if (times[0] !== undefined && times[1] !== undefined && times[0] >= times[1]) {
+    throw new CodedError('VAL001', { message: 'start must be before end', field: 'start' });
+  }
+}
+
+const FRESHNESS_EXTRAS = ['timeframe', 'exchange', 'stale_threshold_hours', 'start', 'end'] as const;
+
+function freshnessPaths(params: JsonObject): string[] {
+  const { symbols } = params;
+  if (!isTextList(symbols) || symbols.length === 0) {
+    throw new CodedError(symbols === undefined || symbols === null ? 'VAL004' : 'VAL005', {
+      message: 'params.symbols must be a list of at least one symbol',
+      field: 'symbols',
+    });
+  }
+  const extras = forwarded(params, FRESHNESS_EXTRAS);
+  const paths: string[] = [];
+  for (let from = 0; from < symbols.length; from += SYMBOLS_PER_REQUEST) {
+    const chunk = symbols.slice(from, from + SYMBOLS_PER_REQUEST);
+    const query = [...chunk.map((symbol): [string, string] => ['symbols', symbol]), ...extras];
+    paths.push(withQuery('/api/v1/freshness', query));
+  }
+  return paths;
+}
+
+/** The lists of all replies are joined in order; of other fields the first reply speaks for all. */
+function mergeFreshness(replies: readonly JsonObject[]): JsonObject {
+  const merged: Record<string, unknown> = { ...replies[0] };
+  for (const reply of replies.slice(1)) {
+    for (const [name, value] of Object.entries(reply)) {
+      const before = merged[name];
+      if (Array.isArray(before) && Array.isArray(value)) merged[name] = [...before, ...value];
+    }
+  }
+  merged.all_fresh = replies.every((reply) => reply.all_fresh === true);
+  return merged;
+}
+
+/** The named parameters that are present, as text; the service judges their values. */
+function forwarded(params: JsonObject, names: readonly string[]): [string, string][] {
+  return names.flatMap((name): [string, string][] => {
+    const value = params[name] ?? undefined;
+    if (value === undefined) return [];
+    if (typeof value !== 'string' && typeof value !== 'number') {
+      throw new CodedError('VAL005', { message: `params.${name} must be text or a number`, field: name });
+    }
+    return [[name, String(value)]];
+  });
+}
+
+function withQuery(path: string, query: readonly [string, string][]): string {
+  return query.length === 0 ? path : `${path}?${new URLSearchParams(query.map((pair) => [...pair]))}`;
+}
+
+function isTextList(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+/** The parameters of a request; absent and null mean none. Throws VAL005 for anything but an object. */
+export function readParams(value: unknown): JsonObject {
+  if (value === undefined || value === null) return {};
+  if (isJsonObject(value)) return value;
+  throw new CodedError('VAL005', { message: 'params must be an object', field: 'params' });
+}
