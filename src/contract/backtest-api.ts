@@ -198,7 +198,10 @@ export const BacktestJob = z
   .object({
     ...summary,
     error_code: z.string().nullable(),
-    progress: z.number().meta({ description: 'Share done, 0 to 1' }),
+    progress: z
+      .number()
+      .nullable()
+      .meta({ description: 'Share done, 0 to 1; null for a job that failed or was cancelled' }),
     started_at: Timestamp.nullable(),
     finished_at: Timestamp.nullable(),
     attempt: z.int().meta({ description: 'Times a task has claimed the job' }),
@@ -220,11 +223,9 @@ export const EquityData = z
     drawdown: z
       .array(z.number())
       .meta({ description: 'Percent below the running maximum, zero or negative' }),
-    monthly_returns: z
-      .record(z.string(), z.number())
-      .meta({
-        description: 'YYYY-MM -> percent: equity at the end of the month over that of the month before',
-      }),
+    monthly_returns: z.record(z.string(), z.number()).meta({
+      description: 'YYYY-MM -> percent: equity at the end of the month over that of the month before',
+    }),
   })
   .meta({ id: 'EquityData' });
 

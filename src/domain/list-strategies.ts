@@ -15,7 +15,7 @@ export interface StrategyConfiguration {
   readonly leverage: number;
   readonly stoploss: number;
   readonly minimal_roi: Readonly<Record<string, number>>;
-  readonly trailing: StrategyDefinition['trailing'] | null;
+  readonly trailing: NonNullable<StrategyDefinition['trailing']> | null;
   readonly parameters: StrategyDefinition['parameters'];
 }
 

@@ -12,7 +12,7 @@ import {
 import { Health } from '../common.ts';
 import type { Operation } from '../operation.ts';
 import { textParameter } from '../parameters.ts';
-import { BacktestReportData } from '../report-data.ts';
+import { BacktestReportData } from '../report.ts';
 import { StrategyConfiguration } from '../strategy.ts';
 import { documentationOperations } from './documentation.ts';
 

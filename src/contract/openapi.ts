@@ -1,0 +1,223 @@
+import * as z from 'zod';
+import { ErrorBody, RequestValidationError } from './common.ts';
+import { ERRORS, type ErrorCode } from './errors.ts';
+import { CORRELATION_HEADER, CORRELATION_ID, SERVICES } from './names.ts';
+import { documentedErrors, type Operation, type OperationResponse, type ServiceName } from './operation.ts';
+import { operationsOf } from './operations.ts';
+
+type Json = Record<string, unknown>;
+
+/** The OpenAPI 3.1 document of a service, built from its rows of the operations table. */
+export function openApiDocument(service: ServiceName, version: string): Json {
+  const components = new Components();
+  const operations = operationsOf(service);
+  const paths: Record<string, Json> = {};
+  for (const operation of operations) {
+    paths[operation.path] ??= {};
+    paths[operation.path]![operation.method.toLowerCase()] = operationObject(operation, components);
+  }
+  const { title, description } = SERVICES[service];
+  return {
+    openapi: '3.1.0',
+    info: { title, version, description: `${description}\n\n${GENERAL}` },
+    // Relative to this document, so that it holds behind a stage prefix too.
+    servers: [{ url: '.' }],
+    tags: [...new Set(operations.map((operation) => operation.tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: components.schemas,
+      responses: components.responses,
+      headers: { [CORRELATION_HEADER]: CORRELATION_RESPONSE_HEADER },
+      parameters: { [CORRELATION_HEADER]: CORRELATION_PARAMETER, 'Idempotency-Key': IDEMPOTENCY_PARAMETER },
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+    },
+  };
+}
+
+const GENERAL = [
+  `Every response carries \`${CORRELATION_HEADER}\`.`,
+  'A path that is not listed answers 404 `HTTP404`, a method that is not listed 405 `HTTP405` with `Allow`;',
+  '`HEAD` is served wherever `GET` is.',
+  'Codes that start with VAL and AUTH are not worth a retry (AUTH001 after refreshing the token is);',
+  'those that start with SVC may be retried with increasing delay, up to three attempts.',
+  'Times are ISO 8601 in UTC.',
+].join('\n');
+
+const CORRELATION_RESPONSE_HEADER = {
+  description: 'Identifies the request in logs',
+  required: true,
+  schema: { type: 'string', pattern: CORRELATION_ID.source },
+};
+
+const CORRELATION_PARAMETER = {
+  name: CORRELATION_HEADER,
+  in: 'header',
+  description: 'Kept when it is well-formed; otherwise one is made',
+  schema: { type: 'string', pattern: CORRELATION_ID.source },
+};
+
+const IDEMPOTENCY_PARAMETER = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'The same key of the same caller with the same body means the same resource',
+  schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+};
+
+function operationObject(operation: Operation, components: Components): Json {
+  const { id, tag, summary, description, body } = operation;
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description ? { description } : {}),
+    parameters: [
+      ...parameters('path', operation.params),
+      ...parameters('query', operation.query),
+      { $ref: `#/components/parameters/${CORRELATION_HEADER}` },
+      ...(body ? [{ $ref: '#/components/parameters/Idempotency-Key' }] : []),
+    ],
+    ...(body
+      ? {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: components.reference(body) } },
+          },
+        }
+      : {}),
+    responses: { ...successResponses(operation, components), ...errorResponses(operation, components) },
+    security: operation.access === 'public' ? [] : [{ bearer: [] }, {}],
+  };
+}
+
+function parameters(place: 'path' | 'query', schema: z.ZodObject | undefined): Json[] {
+  if (!schema) return [];
+  // The output side: what the text is read as, with its bounds and default.
+  const { properties = {} } = z.toJSONSchema(schema, { io: 'output' }) as {
+    properties?: Record<string, Json>;
+  };
+  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+    name,
+    in: place,
+    description,
+    required: place === 'path' || !z.safeParse(schema.shape[name] as z.ZodType, undefined).success,
+    schema: rest,
+  }));
+}
+
+function successResponses(operation: Operation, components: Components): Json {
+  const entries = Object.entries(operation.success).map(([status, response]) => [
+    status,
+    {
+      description: response.description,
+      headers: HEADERS,
+      content: { [response.contentType ?? 'application/json']: content(response, components) },
+    },
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function content(response: OperationResponse, components: Components): Json {
+  return { schema: response.schema ? components.reference(response.schema) : { type: 'string' } };
+}
+
+const HEADERS = { [CORRELATION_HEADER]: { $ref: `#/components/headers/${CORRELATION_HEADER}` } };
+
+/** One response per status, naming every code that may come with it; equal ones are shared. */
+function errorResponses(operation: Operation, components: Components): Json {
+  const byStatus = Map.groupBy(documentedErrors(operation), ({ status }) => status);
+  const statuses = new Set([...byStatus.keys(), ...(operation.body ? [400] : [])]);
+  const entries = [...statuses]
+    .sort((a, b) => a - b)
+    .map((status) => {
+      const codes = (byStatus.get(status) ?? []).map(({ code }) => code).sort();
+      return [String(status), components.errorResponse(status, codes, status === 400 && !!operation.body)];
+    });
+  return Object.fromEntries(entries);
+}
+
+function codedExample(code: ErrorCode): Json {
+  const { message } = ERRORS[code];
+  return { summary: message, value: { detail: { code, message, field: '', context: {} } } };
+}
+
+/** What operations share: schemas with an id, and error responses. */
+class Components {
+  readonly #schemas = new Map<string, Json>();
+  readonly #responses = new Map<string, Json>();
+
+  /** The JSON Schema of `schema`, with references into the components. Throws when two schemas share an id. */
+  reference(schema: z.ZodType): Json {
+    const {
+      $schema: _,
+      $defs = {},
+      ...root
+    } = z.toJSONSchema(schema, { io: 'input' }) as Json & {
+      $defs?: Record<string, Json>;
+    };
+    for (const [name, definition] of Object.entries($defs)) this.#add(name, relocate(definition));
+    return relocate(root) as Json;
+  }
+
+  #add(name: string, schema: unknown): void {
+    const known = this.#schemas.get(name);
+    if (known && JSON.stringify(known) !== JSON.stringify(schema)) {
+      throw new Error(`Two schemas have the id ${name}`);
+    }
+    this.#schemas.set(name, schema as Json);
+  }
+
+  /** A reference to the response of that status with these codes, and the array shape where a body is expected. */
+  errorResponse(status: number, codes: readonly ErrorCode[], hasBody: boolean): Json {
+    const name = [status, ...codes, ...(hasBody ? ['body'] : [])].join('.');
+    const coded = {
+      allOf: [
+        this.reference(ErrorBody),
+        { properties: { detail: { properties: { code: { enum: codes } } } } },
+      ],
+    };
+    const shapes = [
+      ...(codes.length > 0 ? [coded] : []),
+      ...(hasBody ? [this.reference(RequestValidationError)] : []),
+    ];
+    this.#responses.set(name, {
+      description: [
+        ...codes.map((code) => `${code}: ${ERRORS[code].message}`),
+        ...(hasBody ? ['An array: the body does not fit its schema'] : []),
+      ].join('\n\n'),
+      headers: HEADERS,
+      content: {
+        'application/json': {
+          schema: shapes.length > 1 ? { oneOf: shapes } : shapes[0],
+          examples: Object.fromEntries(codes.map((code) => [code, codedExample(code)])),
+        },
+      },
+    });
+    return { $ref: `#/components/responses/${name}` };
+  }
+
+  get schemas(): Json {
+    return sorted(this.#schemas);
+  }
+
+  get responses(): Json {
+    return sorted(this.#responses);
+  }
+}
+
+function sorted(entries: ReadonlyMap<string, Json>): Json {
+  return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The same schema with its references pointing into the components. */
+function relocate(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(relocate);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key,
+      key === '$ref' && typeof item === 'string'
+        ? item.replace('#/$defs/', '#/components/schemas/')
+        : relocate(item),
+    ]),
+  );
+}

@@ -1,0 +1,91 @@
+import { CodedError } from '#contract/errors.ts';
+import { BodyError, bodyIssue } from './body-issues.ts';
+
+const MAX_BODY_BYTES = 1024 * 1024;
+/** No body of ours is deeper than 6; beyond some thousand levels even writing one down again overflows the stack. */
+const MAX_DEPTH = 64;
+
+/** Throws HTTP413 for a body that announces itself as too large, whatever the operation does with it. */
+export function checkAnnouncedSize(headers: Headers): void {
+  if (Number(headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+}
+
+/**
+ * The parsed JSON body, undefined when there is none.
+ * Throws HTTP413, HTTP415, or BodyError of type `json_invalid`.
+ */
+export async function readJsonBody(request: Request): Promise<unknown> {
+  const bytes = await readBytes(request);
+  if (bytes.length === 0) return undefined;
+  checkMediaType(request.headers);
+  const text = decode(bytes);
+  checkDepth(text);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw invalidJson((error as Error).message);
+  }
+}
+
+async function readBytes(request: Request): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  // Counted as it arrives: a chunked body announces no length.
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function tooLarge(): CodedError {
+  return new CodedError('HTTP413', { field: 'body', context: { max_bytes: MAX_BODY_BYTES } });
+}
+
+function checkMediaType(headers: Headers): void {
+  const given = headers.get('content-type') ?? '';
+  const [type = '', ...parameters] = given.split(';').map((part) => part.trim().toLowerCase());
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
+  const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
+  const utf8 = charset === undefined || /^"?utf-?8"?$/.test(charset);
+  if (type === 'application/json' && utf8 && encoding === 'identity') return;
+  throw new CodedError('HTTP415', {
+    field: 'Content-Type',
+    context: {
+      value: given.slice(0, 100),
+      allowed: ['application/json'],
+      ...(encoding === 'identity' ? {} : { content_encoding: encoding.slice(0, 100) }),
+    },
+  });
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw invalidJson('the body is not UTF-8');
+  }
+}
+
+/** Brackets outside strings are counted; whether the text is JSON is for the parser to say. */
+function checkDepth(text: string): void {
+  let depth = 0;
+  let inString = false;
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index];
+    if (inString) {
+      if (character === '\\') index++;
+      else if (character === '"') inString = false;
+    } else if (character === '"') inString = true;
+    else if (character === '[' || character === '{') depth++;
+    else if (character === ']' || character === '}') depth--;
+    if (depth > MAX_DEPTH) throw invalidJson(`nested deeper than ${MAX_DEPTH} levels`);
+  }
+}
+
+function invalidJson(reason: string): BodyError {
+  return new BodyError([
+    bodyIssue('json_invalid', [], undefined, `JSON decode error: ${reason.slice(0, 200)}`),
+  ]);
+}

@@ -1,0 +1,22 @@
+import { CodedError } from '#contract/errors.ts';
+
+/**
+ * The result of `work`, or SVC006 when it takes longer than `ms`; then the signal is aborted too, so that what is
+ * still under way can stop.
+ */
+export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const expired = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const error = new CodedError('SVC006');
+      controller.abort(error);
+      reject(error);
+    }, ms);
+  });
+  try {
+    return await Promise.race([work(controller.signal), expired]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,123 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { CodedError } from '#contract/errors.ts';
+import { SERVICES } from '#contract/names.ts';
+import { openApiDocument } from '#contract/openapi.ts';
+import type { ServiceName } from '#contract/operation.ts';
+import { VERSION } from './version.ts';
+
+/** Swagger UI for a service, served whole by the service itself: no other host is ever asked for anything. */
+
+const SCRIPT = 'swagger-ui-bundle.js';
+const STYLE = 'swagger-ui.css';
+const START = 'start.js';
+
+/**
+ * Starts Swagger UI on the document beside the page. A file of its own, so that the page needs no inline script.
+ * `validatorUrl: null` keeps it from asking validator.swagger.io.
+ */
+const START_SCRIPT = `const document_url = new URL('../openapi.json', document.currentScript.src).href;
+SwaggerUIBundle({
+  url: document_url,
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  displayRequestDuration: true,
+  tryItOutEnabled: true,
+  validatorUrl: null,
+});
+`;
+
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Links are relative: a stage prefix stands before every path in API Gateway. */
+function page(title: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="docs/${STYLE}?v=${VERSION}">
+</head>
+<body>
+<div id="swagger-ui"></div>
+<script src="docs/${SCRIPT}?v=${VERSION}"></script>
+<script src="docs/${START}?v=${VERSION}"></script>
+</body>
+</html>
+`;
+}
+
+interface TextResponse {
+  readonly status: 200;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The three handlers of `documentationOperations`: page, asset, OpenAPI document. */
+export function documentation(service: ServiceName) {
+  const openApi = once(() => openApiDocument(service, VERSION) as { openapi: string });
+  return {
+    page: async (): Promise<TextResponse> => ({
+      status: 200,
+      body: page(SERVICES[service].title),
+      headers: {
+        'Content-Type': 'text/html; charset=utf-8',
+        'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+        'Referrer-Policy': 'no-referrer',
+      },
+    }),
+    asset: async (request: { readonly params: { readonly asset: string } }): Promise<TextResponse> => {
+      const asset = ASSETS[request.params.asset];
+      if (!asset) throw new CodedError('HTTP404', { context: { path: `/docs/${request.params.asset}` } });
+      return {
+        status: 200,
+        body: await asset.read(),
+        // The page names the version in every link, so a new one is a new address.
+        headers: { 'Content-Type': asset.type, 'Cache-Control': 'public, max-age=31536000, immutable' },
+      };
+    },
+    openApi: async () => ({ status: 200 as const, body: openApi() }),
+  };
+}
+
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
+
+const ASSETS: Readonly<Record<string, { readonly type: string; readonly read: () => Promise<string> }>> =
+  Object.assign(Object.create(null), {
+    [SCRIPT]: { type: JAVASCRIPT, read: once(() => readAsset(SCRIPT)) },
+    [STYLE]: { type: 'text/css; charset=utf-8', read: once(() => readAsset(STYLE)) },
+    [START]: { type: JAVASCRIPT, read: async () => START_SCRIPT },
+  });
+
+/** Read when first asked for: 1.8 MB that most processes never serve. */
+function readAsset(name: string): Promise<string> {
+  return readFile(join(assetFolder(), name), 'utf8');
+}
+
+/** Beside the bundle where there is one, else in the package. */
+function assetFolder(): string {
+  const beside = join(import.meta.dirname, 'swagger-ui');
+  if (existsSync(beside)) return beside;
+  return dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

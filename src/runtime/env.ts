@@ -1,0 +1,19 @@
+import type * as z from 'zod';
+
+/**
+ * The environment as `schema` describes it; an empty variable counts as absent.
+ * Throws one error that names every missing or malformed variable, never a value.
+ */
+export function readEnv<T extends z.ZodType>(
+  schema: T,
+  source: Readonly<Record<string, string | undefined>> = process.env,
+): z.output<T> {
+  const present = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''));
+  const parsed = schema.safeParse(present);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => {
+    const name = issue.path.join('.');
+    return name in present ? `${name} is malformed` : `${name} is missing`;
+  });
+  throw new Error(`The environment does not fit: ${problems.join(', ')}`);
+}

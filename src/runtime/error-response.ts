@@ -1,0 +1,36 @@
+import type { ErrorBody, RequestValidationError } from '#contract/common.ts';
+import { CodedError } from '#contract/errors.ts';
+import { BodyError } from './body-issues.ts';
+import type { Log } from './log.ts';
+
+/** An error as it is answered. */
+export interface ErrorResponse {
+  readonly status: number;
+  /** Of the catalogue; null for the array shape, which has none. */
+  readonly code: string | null;
+  readonly body: ErrorBody | RequestValidationError;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * The response to whatever was thrown. Anything without a code is SVC001: logged whole, answered without a word of it.
+ */
+export function errorResponse(error: unknown, log: Log): ErrorResponse {
+  if (error instanceof BodyError) {
+    return { status: 400, code: null, body: { detail: [...error.issues] }, headers: {} };
+  }
+  const coded = error instanceof CodedError ? error : new CodedError('SVC001');
+  if (coded.status >= 500) {
+    log.error(coded.code === 'SVC001' ? 'Unexpected fault' : coded.message, { code: coded.code, error });
+  }
+  const { code, message, field, context, status } = coded;
+  return { status, code, body: { detail: { code, message, field, context } }, headers: errorHeaders(coded) };
+}
+
+function errorHeaders({ code, status }: CodedError): Record<string, string> {
+  if (status === 401) {
+    const problem = code === 'AUTH003' ? '' : ', error="invalid_token"';
+    return { 'WWW-Authenticate': `Bearer realm="touchstone"${problem}` };
+  }
+  return status === 429 || status === 503 ? { 'Retry-After': '1' } : {};
+}

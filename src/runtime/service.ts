@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto';
+import { type Context, Hono } from 'hono';
+import { CodedError } from '#contract/errors.ts';
+import { CORRELATION_HEADER, CORRELATION_ID } from '#contract/names.ts';
+import type { Operation, ServiceName } from '#contract/operation.ts';
+import { operationsOf } from '#contract/operations.ts';
+import { ANONYMOUS, type Authenticate, authorize } from './authenticate.ts';
+import { checkAnnouncedSize, readJsonBody } from './body.ts';
+import { parseBody } from './body-issues.ts';
+import { ConformanceError, checkError, checkResponse } from './conformance.ts';
+import { withDeadline } from './deadline.ts';
+import { errorResponse } from './error-response.ts';
+import type { HandlerRequest, Handlers } from './handler.ts';
+import type { Log } from './log.ts';
+import { readParams, readQuery } from './parameters.ts';
+import { runInContext } from './request-context.ts';
+
+export interface RequestOutcome {
+  /** Undefined when no row matched. */
+  readonly operation: Operation | undefined;
+  readonly status: number;
+  readonly durationMs: number;
+}
+
+export interface ServiceDeps {
+  readonly log: Log;
+  readonly authenticate: Authenticate;
+  /** Makes correlation ids where none came. Default random UUIDs. */
+  readonly newId?: () => string;
+  /** Time for a whole request, ms. Default 27,000: the function ends at 28 s, the gateway gives up at 29 s. */
+  readonly deadlineMs?: number;
+  /** Answers 500 for a response that the contract does not describe. For development and tests. */
+  readonly checkResponses?: boolean;
+  /** Told of every response, for metrics. */
+  readonly observe?: (outcome: RequestOutcome) => void;
+}
+
+interface Bindings {
+  /** Of API Gateway, when it sent the request. */
+  readonly requestContext?: { readonly requestId?: string };
+}
+
+interface Variables {
+  correlationId: string;
+  operation?: Operation;
+  code?: string | null;
+}
+
+export type ServiceEnv = { Bindings: Bindings; Variables: Variables };
+export type ServiceApp = Hono<ServiceEnv>;
+type ServiceContext = Context<ServiceEnv>;
+
+type AnyHandler = (request: HandlerRequest<unknown>) => Promise<HandlerResult>;
+
+interface HandlerResult {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const DEADLINE_MS = 27_000;
+
+/**
+ * The HTTP application of a service: its rows of the operations table, each with its handler. It runs on every host.
+ * Every response, whatever went wrong, carries the correlation id and one of the two documented error bodies.
+ */
+export function createService<S extends ServiceName>(
+  service: S,
+  handlers: Handlers<S>,
+  deps: ServiceDeps,
+): ServiceApp {
+  const app: ServiceApp = new Hono();
+  app.use('*', (c, next) => track(c, next, deps));
+  const operations = operationsOf(service);
+  for (const operation of operations) {
+    const handler = (handlers as unknown as Record<string, AnyHandler>)[operation.id]!;
+    app.on(operation.method, honoPath(operation.path), (c) => {
+      c.set('operation', operation);
+      return withDeadline(deps.deadlineMs ?? DEADLINE_MS, (signal) =>
+        execute(c, operation, handler, deps, signal),
+      );
+    });
+  }
+  for (const [path, rows] of Map.groupBy(operations, (operation) => operation.path)) {
+    app.all(honoPath(path), (c) => methodNotAllowed(c, rows, deps));
+  }
+  app.notFound((c) =>
+    fail(c, new CodedError('HTTP404', { context: { path: c.req.path.slice(0, 200) } }), deps),
+  );
+  app.onError((error, c) => fail(c, error, deps));
+  return app;
+}
+
+/** Around every request: correlation id, log line, outcome. */
+async function track(c: ServiceContext, next: () => Promise<void>, deps: ServiceDeps): Promise<void> {
+  const started = performance.now();
+  const correlationId = pickCorrelationId(c, deps.newId ?? randomUUID);
+  c.set('correlationId', correlationId);
+  await runInContext({ correlationId }, async () => {
+    await next();
+    c.res.headers.set(CORRELATION_HEADER, correlationId);
+    const { operation, code } = c.var;
+    const outcome = { operation, status: c.res.status, durationMs: Math.round(performance.now() - started) };
+    deps.log.info('request', {
+      operation: operation?.id ?? 'none',
+      method: c.req.method,
+      path: c.req.path.slice(0, 200),
+      status: outcome.status,
+      ...(code === undefined ? {} : { code: code ?? 'body' }),
+      duration_ms: outcome.durationMs,
+    });
+    deps.observe?.(outcome);
+  });
+}
+
+/** The caller's when it is well-formed, else the gateway's, else a new one. */
+function pickCorrelationId(c: ServiceContext, newId: () => string): string {
+  const candidates = [c.req.header(CORRELATION_HEADER), c.env?.requestContext?.requestId];
+  return candidates.find((id) => id !== undefined && CORRELATION_ID.test(id)) ?? newId();
+}
+
+async function execute(
+  c: ServiceContext,
+  operation: Operation,
+  handler: AnyHandler,
+  deps: ServiceDeps,
+  signal: AbortSignal,
+): Promise<Response> {
+  const request = c.req.raw;
+  checkAnnouncedSize(request.headers);
+  const isPublic = operation.access === 'public';
+  const principal = isPublic ? ANONYMOUS : await deps.authenticate(c.req.header('Authorization') || null);
+  authorize(principal, operation.access);
+  const result = await handler({
+    params: readParams(operation.params, c.req.param() as Record<string, string>) as never,
+    query: readQuery(operation.query, new URL(request.url).searchParams) as never,
+    body: (operation.body ? parseBody(operation.body, await readJsonBody(request)) : undefined) as never,
+    headers: request.headers,
+    principal,
+    correlationId: c.var.correlationId,
+    signal,
+  });
+  if (deps.checkResponses) checkResponse(operation, result.status, result.body);
+  return success(operation, result);
+}
+
+function success(operation: Operation, { status, body, headers }: HandlerResult): Response {
+  const { schema, contentType = 'application/json' } = operation.success[status]!;
+  const text = schema ? JSON.stringify(body) : (body as string);
+  return new Response(text, {
+    status,
+    headers: { ...BASE_HEADERS, 'Content-Type': contentType, ...headers },
+  });
+}
+
+const BASE_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+
+function fail(
+  c: ServiceContext,
+  error: unknown,
+  deps: ServiceDeps,
+  more: Record<string, string> = {},
+): Response {
+  const failure = errorResponse(error, deps.log);
+  const { operation } = c.var;
+  if (deps.checkResponses && operation && !(error instanceof ConformanceError)) {
+    try {
+      checkError(operation, failure.status, failure.code);
+    } catch (breach) {
+      return fail(c, breach, deps);
+    }
+  }
+  c.set('code', failure.code);
+  return new Response(JSON.stringify(failure.body), {
+    status: failure.status,
+    headers: { ...BASE_HEADERS, 'Content-Type': 'application/json', ...failure.headers, ...more },
+  });
+}
+
+function methodNotAllowed(c: ServiceContext, rows: readonly Operation[], deps: ServiceDeps): Response {
+  const methods = rows.map((row) => row.method as string);
+  // HEAD is answered wherever GET is.
+  const allowed = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
+  const error = new CodedError('HTTP405', { context: { method: c.req.method, allowed } });
+  return fail(c, error, deps, { Allow: allowed.join(', ') });
+}
+
+function honoPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+}

@@ -1,0 +1,75 @@
+import type * as z from 'zod';
+import type { StoredBacktestJob } from '#contract/backtest.ts';
+import type { EquityData } from '#contract/backtest-api.ts';
+import type { BacktestReportData } from '#contract/report.ts';
+import type { HealthReport } from '#domain/get-health.ts';
+import type { ListBacktestsInput } from '#domain/list-backtests.ts';
+import type { StrategyConfiguration } from '#domain/list-strategies.ts';
+import type { JobRow, Page } from '#domain/ports.ts';
+import type { BacktestReport } from '#domain/read-report.ts';
+import type { SubmitBacktestInput } from '#domain/submit-backtest.ts';
+import { documentation } from '../docs.ts';
+import type { Handlers } from '../handler.ts';
+import { VERSION } from '../version.ts';
+import { jobView, rowView, submissionView } from './backtest-views.ts';
+
+/** What the backend's handlers need: the use cases of src/domain with their dependencies filled in. */
+export interface BackendUseCases {
+  submitBacktest(input: SubmitBacktestInput): Promise<StoredBacktestJob>;
+  listBacktests(input: ListBacktestsInput): Promise<Page<JobRow>>;
+  getBacktest(jobId: string): Promise<StoredBacktestJob>;
+  cancelBacktest(jobId: string): Promise<StoredBacktestJob>;
+  readEquity(jobId: string): Promise<unknown>;
+  readReport(jobId: string, page: number): Promise<BacktestReport>;
+  listStrategies(): readonly StrategyConfiguration[];
+  getStrategy(name: string): StrategyConfiguration;
+  checkHealth(): Promise<HealthReport>;
+}
+
+/** HTTP on top of the use cases: what a request means, and how a result is shown. */
+export function backendHandlers(useCases: BackendUseCases): Handlers<'backend'> {
+  const docs = documentation('backend');
+  return {
+    getHealth: async () => {
+      const { status, dependencies } = await useCases.checkHealth();
+      return { status: 200, body: { status, service: 'backend', version: VERSION, dependencies } };
+    },
+    submitBacktest: async ({ body, headers, principal, correlationId }) => {
+      const job = await useCases.submitBacktest({
+        body,
+        owner: principal.id,
+        idempotencyKey: headers.get('Idempotency-Key'),
+        correlationId,
+      });
+      // Relative to the request's own address, which may have a stage prefix.
+      return { status: 201, body: submissionView(job), headers: { Location: `backtests/${job.job_id}` } };
+    },
+    listBacktests: async ({ query }) => {
+      const page = await useCases.listBacktests(query);
+      return { status: 200, body: { items: page.items.map(rowView), next_cursor: page.next } };
+    },
+    getBacktest: async ({ params }) => ({
+      status: 200,
+      body: jobView(await useCases.getBacktest(params.job_id)),
+    }),
+    cancelBacktest: async ({ params }) => ({
+      status: 200,
+      body: jobView(await useCases.cancelBacktest(params.job_id)),
+    }),
+    getBacktestEquity: async ({ params }) => ({
+      status: 200,
+      // Written by the task in the shape of its schema.
+      body: (await useCases.readEquity(params.job_id)) as z.input<typeof EquityData>,
+    }),
+    getBacktestReport: async ({ params, query }) => {
+      const { job, report, trades } = await useCases.readReport(params.job_id, query.page);
+      const body = { ...report, job_id: job.job_id, trades, timing: job.timing };
+      return { status: 200, body: body as unknown as z.input<typeof BacktestReportData> };
+    },
+    listStrategies: async () => ({ status: 200, body: { items: useCases.listStrategies() } }),
+    getStrategy: async ({ params }) => ({ status: 200, body: useCases.getStrategy(params.name) }),
+    getDocs: docs.page,
+    getDocsAsset: docs.asset,
+    getOpenApi: docs.openApi,
+  };
+}
