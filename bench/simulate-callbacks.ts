@@ -1,0 +1,27 @@
+import { simulate } from '#engine/simulator/simulate.ts';
+import type { Bench } from './support/bench.ts';
+import { randomCandles } from './support/candles.ts';
+import { CROSSOVER_SETTINGS, crossoverPair } from './support/crossover.ts';
+import { boundFigure, compareWithBound } from './support/measure.ts';
+
+export default {
+  name: 'simulate-callbacks',
+  description:
+    'As simulate-equity without the drawdown, with a cheap strategy callback on every candle of a trade',
+  async run() {
+    const candles = randomCandles(1, 1_000_000, '1m');
+    const pairs = [crossoverPair('BTC/USDT:USDT', candles)];
+    let calls = 0;
+    const callbacks = {
+      customExit: (_context: unknown, _trade: unknown, _price: number, profit: number) => {
+        calls++;
+        return profit > 0.025 ? 'take' : null;
+      },
+    };
+    const settings = { ...CROSSOVER_SETTINGS, callbacks };
+    const subject = () => simulate(pairs, settings);
+    subject();
+    const label = `${calls} calls`;
+    return [boundFigure(label, await compareWithBound(candles, subject), 0.08)];
+  },
+} satisfies Bench;

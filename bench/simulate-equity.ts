@@ -1,0 +1,20 @@
+import { drawdownOf } from '#engine/metrics/drawdown.ts';
+import { simulate } from '#engine/simulator/simulate.ts';
+import type { Bench } from './support/bench.ts';
+import { randomCandles } from './support/candles.ts';
+import { CROSSOVER_SETTINGS, crossoverPair } from './support/crossover.ts';
+import { boundFigure, compareWithBound } from './support/measure.ts';
+
+export default {
+  name: 'simulate-equity',
+  description: 'As simulate-trades, with the equity curve of every candle and its drawdown',
+  async run() {
+    const candles = randomCandles(1, 1_000_000, '1m');
+    const pairs = [crossoverPair('BTC/USDT:USDT', candles)];
+    const subject = () => {
+      const { curve } = simulate(pairs, CROSSOVER_SETTINGS);
+      return drawdownOf(CROSSOVER_SETTINGS.startingBalance, curve!.equity);
+    };
+    return [boundFigure('trades, curve and drawdown', await compareWithBound(candles, subject), 0.18)];
+  },
+} satisfies Bench;

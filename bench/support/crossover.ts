@@ -1,0 +1,32 @@
+import type { Candles } from '#engine/candles.ts';
+import { crossedAbove, crossedBelow, ema } from '#engine/indicators/index.ts';
+import type { PairInput, SimulationSettings } from '#engine/simulator/types.ts';
+
+/** An EMA 20/50 cross that is always long or short: about 19,000 trades per million candles of a random walk. */
+export function crossoverPair(pair: string, candles: Candles): PairInput {
+  const fast = ema(candles.close, 20);
+  const slow = ema(candles.close, 50);
+  const up = crossedAbove(fast, slow);
+  const down = crossedBelow(fast, slow);
+  return { pair, candles, signals: { enterLong: up, exitShort: up, enterShort: down, exitLong: down } };
+}
+
+/** Stop loss and a ROI table of three steps, both reached by some trades; a wallet that the fees do not empty. */
+export const CROSSOVER_SETTINGS: SimulationSettings = {
+  timeframeMs: 60_000,
+  startingBalance: 1_000_000,
+  stake: { kind: 'fixed', amount: 1000 },
+  maxOpenTrades: 1,
+  fee: 0.0005,
+  slippage: 0,
+  leverage: 1,
+  canShort: true,
+  stoploss: -0.02,
+  minimalRoi: { 0: 0.03, 60: 0.02, 240: 0.01 },
+  useExitSignal: true,
+  exitProfitOnly: false,
+  exitProfitOffset: 0,
+  ignoreRoiIfEntrySignal: false,
+  fillModel: 'freqtrade',
+  liquidation: { maintenanceMarginRate: 0.005, buffer: 0.05 },
+};

@@ -1,0 +1,78 @@
+import type { Candles } from '#engine/candles.ts';
+import type { Figure } from './bench.ts';
+
+const WARM_UPS = 5;
+const RUNS = 21;
+
+/** The middle of the sorted values (the upper one of two). */
+export function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}
+
+/** Milliseconds that one call takes; awaits what it returns. */
+export async function time(subject: () => unknown): Promise<number> {
+  const start = performance.now();
+  await subject();
+  return performance.now() - start;
+}
+
+/** Median milliseconds of `runs` calls, after warm-up calls that are not counted. */
+export async function medianTime(subject: () => unknown, runs = RUNS, warmUps = WARM_UPS): Promise<number> {
+  for (let i = 0; i < warmUps; i++) await subject();
+  const times: number[] = [];
+  for (let i = 0; i < runs; i++) times.push(await time(subject));
+  return median(times);
+}
+
+/** Adds up five columns with one running sum each: as fast as JavaScript can read candles. */
+function sumColumns({ open, high, low, close, volume }: Candles): number {
+  let a = 0.5;
+  let b = 0.5;
+  let c = 0.5;
+  let d = 0.5;
+  let e = 0.5;
+  for (let i = 0; i < open.length; i++) {
+    a += open[i]!;
+    b += high[i]!;
+    c += low[i]!;
+    d += close[i]!;
+    e += volume[i]!;
+  }
+  return a + b + c + d + e;
+}
+
+export interface BoundComparison {
+  /** Median of the subject, milliseconds. */
+  readonly subjectMs: number;
+  /** Median of the column sum over the same candles in the same process, milliseconds. */
+  readonly boundMs: number;
+  /** boundMs / subjectMs: 1 would be as fast as reading the candles once. */
+  readonly share: number;
+}
+
+/** Times `subject` and the bound in turns, so that a change of the machine's speed touches both alike. */
+export async function compareWithBound(
+  candles: Candles,
+  subject: () => unknown,
+  runs = RUNS,
+): Promise<BoundComparison> {
+  const subjectTimes: number[] = [];
+  const boundTimes: number[] = [];
+  for (let i = -WARM_UPS; i < runs; i++) {
+    const boundMs = await time(() => sumColumns(candles));
+    const subjectMs = await time(subject);
+    if (i < 0) continue;
+    boundTimes.push(boundMs);
+    subjectTimes.push(subjectMs);
+  }
+  const subjectMs = median(subjectTimes);
+  const boundMs = median(boundTimes);
+  return { subjectMs, boundMs, share: boundMs / subjectMs };
+}
+
+/** A comparison with the bound as a row of the table. */
+export function boundFigure(label: string, comparison: BoundComparison, atLeast: number): Figure {
+  const { share, subjectMs, boundMs } = comparison;
+  const detail = `${subjectMs.toFixed(2)} ms, bound ${boundMs.toFixed(2)} ms`;
+  return { label, value: share, unit: 'of bound', target: { atLeast }, detail };
+}
