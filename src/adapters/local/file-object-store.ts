@@ -38,7 +38,7 @@ export class FileObjectStore implements ObjectStore {
     this.#lock = new FileLock(join(this.#root, `${OWN_FILE}lock`), LOCK_TIMEOUT_MS);
   }
 
-  async put(key: string, body: Uint8Array): Promise<{ etag: string }> {
+  async put(key: string, body: Uint8Array, _contentType: string): Promise<{ etag: string }> {
     await this.#write(key, body, () => true);
     return { etag: sha256(body) };
   }

@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { FileObjectStore } from '#adapters/local/file-object-store.ts';
+import { objectStoreContract } from './object-store.contract.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-objects-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('files', () => {
+  objectStoreContract((root) => new FileObjectStore(join(folder, root)));
+
+  test('processes that count in one object lose no step', async () => {
+    const root = join(folder, 'counted');
+    const script = join(import.meta.dirname, 'fixtures', 'count-in-object.ts');
+    const workers = Array.from({ length: 3 }, () =>
+      spawn(process.execPath, [script, root, '25'], { stdio: 'inherit' }),
+    );
+    const exits = await Promise.all(workers.map((worker) => once(worker, 'exit')));
+    expect(exits.map(([code]) => code)).toEqual([0, 0, 0]);
+    const stored = await new FileObjectStore(root).get('count.txt');
+    expect(new TextDecoder().decode(stored?.body)).toBe('75');
+    expect(readdirSync(root).sort()).toEqual(['count.txt', '~lock']);
+  });
+
+  test('what a killed writer left aside is no object', async () => {
+    const root = join(folder, 'left');
+    const store = new FileObjectStore(root);
+    await store.put('a.json', new Uint8Array(1), 'application/json');
+    writeFileSync(join(root, '~123.0'), 'half');
+    const keys: string[] = [];
+    for await (const key of store.list('')) keys.push(key);
+    expect(keys).toEqual(['a.json']);
+  });
+
+  test.skipIf(process.getuid?.() === 0)('a folder that cannot be written is DATA005', async () => {
+    const root = join(folder, 'read-only');
+    const store = new FileObjectStore(root);
+    chmodSync(root, 0o500);
+    await expect(store.put('a.json', new Uint8Array(1), 'application/json')).rejects.toMatchObject({
+      code: 'DATA005',
+    });
+  });
+
+  test('a key below an object is DATA005, and harms nothing', async () => {
+    const store = new FileObjectStore(join(folder, 'below'));
+    await store.put('a', new Uint8Array(1), 'text/plain');
+    await expect(store.put('a/b', new Uint8Array(1), 'text/plain')).rejects.toMatchObject({
+      code: 'DATA005',
+    });
+    expect(await store.get('a')).toBeDefined();
+  });
+});

@@ -1,0 +1,151 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { DescribeTableCommand, ListTablesCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, expect, test } from 'vitest';
+import { createTables } from '#adapters/aws/create-tables.ts';
+import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { openDataFolder } from '#adapters/local/data-folder.ts';
+import { startDatabase } from '#adapters/local/dynoxide.ts';
+import { TABLES } from '#contract/tables.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-local-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const NAMES = { jobs: 'jobs', registry: 'registry', series: 'series' };
+
+/** Starts a fixture and reads the first line it prints. */
+async function run(fixture: string, argument: string): Promise<{ child: ChildProcess; line: string }> {
+  const path = join(import.meta.dirname, 'fixtures', fixture);
+  const child = spawn(process.execPath, [path, argument], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const [line] = await once(createInterface(child.stdout!), 'line');
+  return { child, line };
+}
+
+test('the database ends with the process that started it, killed or not, and loses nothing', async () => {
+  const dbPath = join(folder, 'killed.sqlite');
+  const { child, line: endpoint } = await run('hold-database.ts', dbPath);
+  const client = createDocumentClient({ endpoint });
+  await createTables(client, NAMES);
+  client.destroy();
+  const connection = connect(Number(new URL(endpoint).port), '127.0.0.1');
+  await once(connection, 'connect');
+  const gone = new Promise((resolve) =>
+    connection
+      .on('close', resolve)
+      .on('error', () => {})
+      .resume(),
+  );
+  child.kill('SIGKILL');
+  await gone;
+
+  const next = await startDatabase({ dbPath });
+  const reader = createDocumentClient({ endpoint: next.endpoint });
+  expect((await reader.send(new ListTablesCommand({}))).TableNames?.sort()).toEqual(
+    Object.values(NAMES).sort(),
+  );
+  await next.stop();
+});
+
+test('two databases at once have their own ports, and a stopped one is gone', async () => {
+  const [a, b] = await Promise.all([
+    startDatabase({ dbPath: join(folder, 'a.sqlite') }),
+    startDatabase({ dbPath: join(folder, 'b.sqlite') }),
+  ]);
+  expect(a.endpoint).not.toBe(b.endpoint);
+  await a.stop();
+  const [error] = await once(connect(Number(new URL(a.endpoint).port), '127.0.0.1'), 'error');
+  expect(error.code).toBe('ECONNREFUSED');
+  await b.stop();
+});
+
+test('a database that dies by itself is reported', async () => {
+  const database = await startDatabase({ dbPath: join(folder, 'dies.sqlite') });
+  const port = Number(new URL(database.endpoint).port);
+  const pid = await pidListeningOn(port);
+  process.kill(pid, 'SIGKILL');
+  expect(await database.lost).toBe('The embedded database ended with SIGKILL');
+  await database.stop();
+});
+
+test('a database that cannot start says why', async () => {
+  const broken = join(folder, 'broken.sqlite');
+  writeFileSync(broken, 'this is no database'.repeat(100));
+  await expect(startDatabase({ dbPath: broken })).rejects.toThrow(
+    /did not start: .*not a valid SQLite database/,
+  );
+});
+
+test('a given endpoint is used as it is', async () => {
+  const database = await startDatabase({ endpoint: 'http://127.0.0.1:9', dbPath: join(folder, 'unused') });
+  expect(database.endpoint).toBe('http://127.0.0.1:9');
+  await database.stop();
+});
+
+test('tables are created once, with their keys and indexes; those of another version are refused', async () => {
+  const database = await startDatabase({ dbPath: join(folder, 'tables.sqlite') });
+  const client = createDocumentClient({ endpoint: database.endpoint });
+  await createTables(client, NAMES);
+  await createTables(client, NAMES);
+  const { Table } = await client.send(new DescribeTableCommand({ TableName: 'jobs' }));
+  expect(Table?.GlobalSecondaryIndexes?.map((index) => index.IndexName).sort()).toEqual(
+    TABLES.jobs.indexes.map((index) => index.name).sort(),
+  );
+  await client.send(
+    new UpdateTableCommand({
+      TableName: 'registry',
+      GlobalSecondaryIndexUpdates: [{ Delete: { IndexName: 'active-challenges' } }],
+    }),
+  );
+  await expect(createTables(client, NAMES)).rejects.toThrow('made by another version');
+  await database.stop();
+});
+
+test('a data folder serves one platform at a time, and a killed one leaves it free', async () => {
+  const path = join(folder, 'home');
+  const first = await run('hold-data-folder.ts', path);
+  expect(first.line).toBe(`holds ${first.child.pid}`);
+  const second = await run('hold-data-folder.ts', path);
+  expect(second.line).toContain(`is in use by process ${first.child.pid}`);
+  first.child.kill('SIGKILL');
+  await once(first.child, 'exit');
+  const third = openDataFolder(path);
+  expect(third.objectsPath).toBe(join(path, 'objects'));
+  expect(() => openDataFolder(path)).toThrow(`in use by process ${process.pid}`);
+  third.release();
+  openDataFolder(path).release();
+});
+
+test('of many platforms starting at once exactly one gets the folder', async () => {
+  const path = join(folder, 'contended');
+  const started = await Promise.all(Array.from({ length: 5 }, () => run('hold-data-folder.ts', path)));
+  const holders = started.filter(({ line }) => line.startsWith('holds'));
+  expect(holders).toHaveLength(1);
+  for (const { child, line } of started) {
+    if (!line.startsWith('holds')) expect(line).toContain(`process ${holders[0]!.child.pid}`);
+    child.kill('SIGKILL');
+  }
+});
+
+/** The process that listens on a loopback port, from /proc. */
+async function pidListeningOn(port: number): Promise<number> {
+  const { readFileSync, readdirSync, readlinkSync } = await import('node:fs');
+  const local = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const line = readFileSync('/proc/net/tcp', 'utf8')
+    .split('\n')
+    .find((each) => each.split(/\s+/)[2] === local);
+  const socket = `socket:[${line!.trim().split(/\s+/)[9]}]`;
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      if (readdirSync(`/proc/${pid}/fd`).some((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`) === socket)) {
+        return Number(pid);
+      }
+    } catch {
+      // The process ended meanwhile, or is not ours.
+    }
+  }
+  throw new Error(`Nobody listens on ${port}`);
+}

@@ -1,0 +1,55 @@
+import { CreateBucketCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createS3Client, S3ObjectStore } from '#adapters/aws/s3-object-store.ts';
+import { hasMoto, startMoto } from '../support/moto.ts';
+import { objectStoreContract } from './object-store.contract.ts';
+
+const available = hasMoto();
+if (!available)
+  console.warn('Skipped: the S3 contract needs Python with moto (python3 -c "import moto.server").');
+
+describe.skipIf(!available)('S3', () => {
+  let moto: Awaited<ReturnType<typeof startMoto>>;
+  let client: S3Client;
+
+  beforeAll(async () => {
+    moto = await startMoto();
+    client = createS3Client({ endpoint: moto.endpoint });
+  });
+  afterAll(async () => {
+    client.destroy();
+    await moto.stop();
+  });
+
+  objectStoreContract(async (bucket) => {
+    await client.send(new CreateBucketCommand({ Bucket: bucket }));
+    return new S3ObjectStore(client, bucket);
+  });
+
+  test('more than one page of keys is listed', async () => {
+    await client.send(new CreateBucketCommand({ Bucket: 'many' }));
+    const store = new S3ObjectStore(client, 'many');
+    const numbers = Array.from({ length: 1_010 }, (_, i) => `k/${String(i).padStart(4, '0')}`);
+    for (let i = 0; i < numbers.length; i += 100) {
+      await Promise.all(
+        numbers.slice(i, i + 100).map((key) => store.put(key, new Uint8Array(1), 'text/plain')),
+      );
+    }
+    const keys: string[] = [];
+    for await (const key of store.list('k/')) keys.push(key);
+    expect(keys).toEqual(numbers);
+  });
+
+  test('an object that another tool put can be replaced conditionally', async () => {
+    await client.send(new CreateBucketCommand({ Bucket: 'foreign' }));
+    await client.send(new PutObjectCommand({ Bucket: 'foreign', Key: 'x.json', Body: '1' }));
+    const store = new S3ObjectStore(client, 'foreign');
+    const { etag } = (await store.get('x.json'))!;
+    expect(await store.putIf('x.json', new Uint8Array(2), 'application/json', etag)).toBeDefined();
+  });
+});
+
+test('S3 that is gone is DATA005', async () => {
+  const store = new S3ObjectStore(createS3Client({ endpoint: 'http://127.0.0.1:1' }), 'bucket');
+  await expect(store.get('a')).rejects.toMatchObject({ code: 'DATA005' });
+});

@@ -1,0 +1,33 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+/** Whether this machine has moto, the AWS stand-in written in Python. */
+export function hasMoto(): boolean {
+  return spawnSync('python3', ['-c', 'import moto.server'], { stdio: 'ignore' }).status === 0;
+}
+
+/**
+ * A moto server on a free port. One request at a time: its conditional puts are not atomic among threads. It ends with its standard input, that is with this process at the latest.
+ */
+const SERVE = `
+import sys, threading, os
+from werkzeug.serving import make_server
+from moto.server import DomainDispatcherApplication, create_backend_app
+server = make_server("127.0.0.1", 0, DomainDispatcherApplication(create_backend_app))
+print(server.server_port, flush=True)
+threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
+server.serve_forever()
+`;
+
+export async function startMoto(): Promise<{ endpoint: string; stop(): Promise<void> }> {
+  const child: ChildProcess = spawn('python3', ['-c', SERVE], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const [port] = await once(createInterface(child.stdout!), 'line');
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    stop: async () => {
+      child.stdin!.end();
+      await once(child, 'exit');
+    },
+  };
+}
