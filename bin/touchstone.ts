@@ -10,7 +10,10 @@ import { printStrategies } from './cli/strategies.ts';
 
 const program = new Command('touchstone')
   .description('Backtests on this machine or against a deployed service')
-  .option('--url <url>', 'backend service; default: the platform on this data folder, started when it is not running')
+  .option(
+    '--url <url>',
+    'backend service; default: the platform on this data folder, started when it is not running',
+  )
   .showHelpAfterError();
 
 const url = () => program.opts<{ url?: string }>().url;
@@ -33,7 +36,9 @@ program
   .option('--no-wait', 'print the job id and return')
   .action(async (strategy: string, options: BacktestOptions) => {
     const config = options.config ? JSON.parse(readFileSync(options.config, 'utf8')) : {};
-    process.exitCode = await withSession(url(), ({ client }) => runBacktest(client, strategy, config, options));
+    process.exitCode = await withSession(url(), ({ client }) =>
+      runBacktest(client, strategy, config, options),
+    );
   });
 
 program
@@ -56,7 +61,9 @@ program
   .argument('<path>', 'a file or a folder; a file is named like BTC_USDT_USDT-5m.csv.gz')
   .option('--exchange <key>', "exchange the candles belong to; default: the platform's")
   .action(async (path: string, options: { exchange?: string }) => {
-    process.exitCode = await withSession(undefined, ({ platform }) => importCandles(platform!, path, options));
+    process.exitCode = await withSession(undefined, ({ platform }) =>
+      importCandles(platform!, path, options),
+    );
   });
 
 program.parseAsync().catch((error: unknown) => {

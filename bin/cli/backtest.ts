@@ -23,7 +23,12 @@ interface Job {
   readonly result: Record<string, number> | null;
   readonly error: string | null;
   readonly warnings: readonly string[];
-  readonly config: { readonly pairs: readonly string[]; readonly timeframe: string; readonly exchange: string; readonly date_range: { readonly start: string; readonly end: string } };
+  readonly config: {
+    readonly pairs: readonly string[];
+    readonly timeframe: string;
+    readonly exchange: string;
+    readonly date_range: { readonly start: string; readonly end: string };
+  };
   readonly timing?: { readonly total_ms: number; readonly candles: number } | null;
 }
 
@@ -48,12 +53,17 @@ export async function runBacktest(
 }
 
 function configOf(options: BacktestOptions): Record<string, unknown> {
-  const range = { ...(options.start ? { start: options.start } : {}), ...(options.end ? { end: options.end } : {}) };
+  const range = {
+    ...(options.start ? { start: options.start } : {}),
+    ...(options.end ? { end: options.end } : {}),
+  };
   return {
     ...(options.pairs ? { pairs: options.pairs.split(',').map((pair) => pair.trim()) } : {}),
     ...(options.timeframe ? { timeframe: options.timeframe } : {}),
     ...(Object.keys(range).length > 0 ? { date_range: range } : {}),
-    ...(options.stake ? { stake_amount: options.stake === 'unlimited' ? options.stake : Number(options.stake) } : {}),
+    ...(options.stake
+      ? { stake_amount: options.stake === 'unlimited' ? options.stake : Number(options.stake) }
+      : {}),
     ...(options.wallet ? { dry_run_wallet: Number(options.wallet) } : {}),
     ...(options.param?.length ? { params: Object.fromEntries(options.param.map(parameter)) } : {}),
   };
@@ -104,7 +114,9 @@ export async function printJob(client: ApiClient, job: Job): Promise<number> {
   console.log(resultTable(job.result));
   const report = await client.get<Report>(`/api/v1/backtests/${job.job_id}/report-data`);
   console.log(pairTable(report));
-  const equity = await client.get<{ dates: string[]; equity: number[] }>(`/api/v1/backtests/${job.job_id}/equity`);
+  const equity = await client.get<{ dates: string[]; equity: number[] }>(
+    `/api/v1/backtests/${job.job_id}/equity`,
+  );
   console.log(`Equity, end of each day\n${chart(equity.equity, equity.dates)}`);
   if (job.timing) {
     console.log(`${number(job.timing.candles, 0)} candles in ${duration(job.timing.total_ms)}`);

@@ -40,7 +40,10 @@ export class ApiClient {
     const text = await response.text();
     if (!response.ok) {
       const correlation = response.headers.get('x-correlation-id');
-      throw new ApiError(response.status, `${explain(response.status, text)} (correlation id ${correlation})`);
+      throw new ApiError(
+        response.status,
+        `${explain(response.status, text)} (correlation id ${correlation})`,
+      );
     }
     return JSON.parse(text) as T;
   }
@@ -54,9 +57,12 @@ interface FieldIssue {
 /** One sentence from either of the two error shapes. */
 function explain(status: number, text: string): string {
   try {
-    const { detail } = JSON.parse(text) as { detail: FieldIssue[] | { code: string; message: string; context?: unknown } };
+    const { detail } = JSON.parse(text) as {
+      detail: FieldIssue[] | { code: string; message: string; context?: unknown };
+    };
     if (Array.isArray(detail)) return detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ');
-    const context = detail.context && Object.keys(detail.context).length > 0 ? ` ${JSON.stringify(detail.context)}` : '';
+    const context =
+      detail.context && Object.keys(detail.context).length > 0 ? ` ${JSON.stringify(detail.context)}` : '';
     return `${detail.code}: ${detail.message}${context}`;
   } catch {
     return `HTTP ${status}`;

@@ -2,7 +2,10 @@ import asciichart from 'asciichart';
 import Table from 'cli-table3';
 
 /** A table with a header row; numbers are aligned right. */
-export function table(head: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string {
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly (string | number | null)[])[],
+): string {
   const numeric = head.map((_, column) => rows.some((row) => isNumeric(row[column])));
   const printed = new Table({
     head: [...head],
@@ -43,7 +46,10 @@ export function chart(values: readonly number[], labels: readonly string[]): str
     const index = Math.round((i * (values.length - 1)) / (width - 1));
     return values[index]!;
   });
-  const plot = asciichart.plot(sampled, { height: CHART_HEIGHT, format: (value) => number(value).padStart(12) });
+  const plot = asciichart.plot(sampled, {
+    height: CHART_HEIGHT,
+    format: (value) => number(value).padStart(12),
+  });
   const first = labels[0]!;
   const last = labels.at(-1)!;
   return `${plot}\n${' '.repeat(14)}${first}${' '.repeat(Math.max(1, width - first.length - last.length))}${last}`;

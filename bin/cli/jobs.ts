@@ -47,5 +47,6 @@ export async function printJobs(client: ApiClient, options: JobsOptions): Promis
     ),
   );
   for (const job of items) if (job.error) console.log(`${job.job_id}: ${job.error}`);
-  if (next_cursor) console.log(`More exist: raise --limit (at most 100) or narrow by --status or --experiment.`);
+  if (next_cursor)
+    console.log(`More exist: raise --limit (at most 100) or narrow by --status or --experiment.`);
 }

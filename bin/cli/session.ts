@@ -15,7 +15,10 @@ export interface Session {
  * Runs `work` against the service at `url`; without one, against the platform that runs on this data folder,
  * or one started for the occasion on free ports and stopped afterwards.
  */
-export async function withSession<T>(url: string | undefined, work: (session: Session) => Promise<T>): Promise<T> {
+export async function withSession<T>(
+  url: string | undefined,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
   if (url) return work({ client: new ApiClient(url), platform: null });
   const home = dataFolder();
   const running = await runningPlatform(home);

@@ -1,7 +1,8 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
+import { historyStart } from '#engine/run/history.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
-import type { RoiTable, StrategyDefinition, TrailingStop } from '#engine/strategy.ts';
+import type { ParameterValues, RoiTable, StrategyDefinition, TrailingStop } from '#engine/strategy.ts';
 import { DAY_MS, isTimeframe, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { Clock, SeriesStore } from './ports.ts';
 import { unknownKeyWarnings } from './unknown-keys.ts';
@@ -114,7 +115,7 @@ export async function resolveConfig(deps: ResolveDeps, input: ConfigInput): Prom
     fee: checkNumber(input.fee ?? DEFAULTS.fee, 'config.fee', LIMITS.rate),
     slippage: checkNumber(input.slippage ?? 0, 'config.slippage', LIMITS.rate),
     leverage: checkNumber(input.leverage ?? strategy.leverage ?? 1, 'config.leverage', LIMITS.leverage),
-    params,
+    params: { ...params },
     stoploss: checkNumber(input.stoploss ?? strategy.stoploss, 'config.stoploss', LIMITS.stoploss),
     minimal_roi: checkRoi(input.minimal_roi ?? strategy.minimalRoi ?? {}),
     trailing: checkTrailing(input.trailing === undefined ? (strategy.trailing ?? null) : input.trailing),
@@ -122,8 +123,8 @@ export async function resolveConfig(deps: ResolveDeps, input: ConfigInput): Prom
     fill_model: checkOneOf(input.fill_model ?? 'freqtrade', 'config.fill_model', FILL_MODELS),
     seed: checkNumber(input.seed ?? 0, 'config.seed', LIMITS.seed),
   };
-  const startup = strategy.startupCandles(params as never);
-  return { config, warnings, dataStart: isoTime(range.start - startup * TIMEFRAME_MS[timeframe]) };
+  const dataStart = historyStart(strategy, params, timeframe, range.start);
+  return { config, warnings, dataStart: isoTime(dataStart) };
 }
 
 const FILL_MODELS = ['freqtrade', 'conservative'] as const;
@@ -144,7 +145,7 @@ function resolveParams(
   strategies: StrategyRegistry,
   strategy: StrategyDefinition,
   overrides: Readonly<Record<string, unknown>>,
-): ResolvedBacktestConfig['params'] {
+): ParameterValues {
   const resolved = strategies.resolveParams(strategy, overrides);
   const problem = resolved.problems[0];
   if (problem) {
@@ -154,7 +155,7 @@ function resolveParams(
       context: { problems: resolved.problems.slice(0, 20).map((each) => each.message) },
     });
   }
-  return { ...resolved.values };
+  return resolved.values;
 }
 
 function checkExchange(exchange: string): string {

@@ -1,0 +1,165 @@
+import type { JobIn, JobTiming } from '#contract/backtest.ts';
+import { CodedError, type ErrorCode } from '#contract/errors.ts';
+import { type BacktestOutcome, runBacktest } from '#engine/backtest.ts';
+import { type TradeRecord, tradePages } from '#engine/report/trades.ts';
+import { BacktestError, type BacktestErrorKind } from '#engine/run/errors.ts';
+import type { Trade } from '#engine/simulator/types.ts';
+import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import type { ParameterValues } from '#engine/strategy.ts';
+import { type LoadCandlesDeps, loadCandles } from './load-candles.ts';
+import type { Clock, Digest, JobStore, ResultFiles, ResultStore } from './ports.ts';
+import { isoTime } from './validate.ts';
+
+export interface RunBacktestJobDeps extends LoadCandlesDeps {
+  readonly jobs: JobStore;
+  readonly results: ResultStore;
+  readonly strategies: StrategyRegistry;
+  /** Digest of a strategy's source. */
+  readonly strategyDigest: (name: string) => string;
+  readonly encodeTrades: (trades: readonly Trade[]) => Uint8Array;
+  readonly digest: Digest;
+  readonly clock: Clock;
+  /** Peak memory of this process so far, MB. */
+  readonly peakMemoryMb: () => number;
+}
+
+/**
+ * - `recorded`: a terminal state of the job was recorded, a business failure too
+ * - `not_mine`: the job is unknown, already terminal, or another attempt has claimed it since
+ */
+export type JobRunOutcome = 'recorded' | 'not_mine';
+
+/** Codes of failures that another attempt would meet again: they end the job. Others are faults of the surroundings. */
+const FINAL_CODES: readonly ErrorCode[] = ['DATA001', 'DATA002', 'DATA003', 'RES002', 'VAL005', 'VAL006'];
+
+const CODE_OF: Record<BacktestErrorKind, ErrorCode> = {
+  insufficient_data: 'DATA001',
+  invalid_candles: 'DATA002',
+  strategy: 'VAL006',
+};
+
+/**
+ * Claims a job, runs it and records its end. Every write names the attempt, so a job has one writer whatever happens
+ * to its tasks. Throws what another attempt may survive: storage that is down, a bug.
+ *
+ * @param task identity of this task: its ARN, or its name on one machine
+ */
+export async function runBacktestJob(
+  deps: RunBacktestJobDeps,
+  jobId: string,
+  task: string,
+): Promise<JobRunOutcome> {
+  const claim = await deps.jobs.claim(jobId, task, isoTime(deps.clock.now()));
+  if (claim.outcome !== 'claimed') return 'not_mine';
+  const { job } = claim;
+  const ended = await runClaimed(deps, job).catch((error: unknown) => {
+    const failure = finalFailure(error);
+    if (!failure) throw error;
+    return deps.jobs.fail(jobId, job.attempt, failure, isoTime(deps.clock.now()));
+  });
+  return ended ? 'recorded' : 'not_mine';
+}
+
+async function runClaimed(deps: RunBacktestJobDeps, job: JobIn<'running'>): Promise<boolean> {
+  const started = deps.clock.now();
+  const { config } = job;
+  const strategy = deps.strategies.get(config.strategy);
+  if (!strategy) {
+    throw new CodedError('RES002', {
+      message: `Strategy ${config.strategy} is not part of this task's image any more`,
+    });
+  }
+  const pairs = await loadCandles(deps, config, Date.parse(job.execution_input.start));
+  const loaded = deps.clock.now();
+  const progress = progressWriter(deps, job);
+  progress.report(LOADED);
+  const outcome = runBacktest(
+    {
+      strategy,
+      config: { ...config, params: config.params as ParameterValues },
+      pairs,
+      strategyDigest: deps.strategyDigest(strategy.name),
+    },
+    {
+      digest: deps.digest,
+      now: () => deps.clock.now(),
+      onProgress: (share) => progress.report(LOADED + (COMPUTED - LOADED) * share),
+    },
+  );
+  if (!(await progress.stillMine())) return false;
+  const computed = deps.clock.now();
+  const results = await deps.results.write(job.job_id, job.attempt, resultFiles(deps, outcome));
+  const timing: JobTiming = {
+    load_ms: loaded - started,
+    ...outcome.timing,
+    write_ms: deps.clock.now() - computed,
+    total_ms: deps.clock.now() - started,
+    candles: outcome.candles,
+    peak_memory_mb: deps.peakMemoryMb(),
+  };
+  const warnings = [...collectionWarnings(job), ...outcome.report.warnings];
+  return deps.jobs.complete(
+    job.job_id,
+    job.attempt,
+    { result: { ...outcome.result }, results, timing, warnings },
+    isoTime(deps.clock.now()),
+  );
+}
+
+/** Shares of the whole at which loading and computing end. */
+const LOADED = 0.1;
+const COMPUTED = 0.95;
+const PROGRESS_EVERY_MS = 1_000;
+
+/**
+ * Writes progress at most once a second. The engine computes without a pause, so what is reported meanwhile leaves
+ * this process when it next waits; the answer tells whether the job is still this attempt's.
+ */
+function progressWriter(deps: RunBacktestJobDeps, job: JobIn<'running'>) {
+  let last = Number.NEGATIVE_INFINITY;
+  let latest = 0;
+  let writing: Promise<boolean> = Promise.resolve(true);
+  const write = () => {
+    last = deps.clock.now();
+    const share = latest;
+    writing = writing.then((mine) =>
+      mine ? deps.jobs.setProgress(job.job_id, job.attempt, share, isoTime(deps.clock.now())) : false,
+    );
+    // A failed write is met again in stillMine.
+    writing.catch(() => undefined);
+  };
+  return {
+    report(share: number): void {
+      latest = share;
+      if (deps.clock.now() - last >= PROGRESS_EVERY_MS) write();
+    },
+    stillMine(): Promise<boolean> {
+      write();
+      return writing;
+    },
+  };
+}
+
+function collectionWarnings({ collection }: JobIn<'running'>): string[] {
+  return collection?.status === 'failed' ? [`Collecting market data failed: ${collection.message}`] : [];
+}
+
+function resultFiles(deps: RunBacktestJobDeps, outcome: BacktestOutcome): ResultFiles {
+  const pages: string[] = [];
+  for (const page of tradePages(outcome.trades)) pages.push(JSON.stringify(page satisfies TradeRecord[]));
+  return {
+    result: JSON.stringify(outcome.result),
+    equity: JSON.stringify(outcome.equity),
+    report: JSON.stringify(outcome.report),
+    tradePages: pages,
+    tradesParquet: deps.encodeTrades(outcome.trades),
+  };
+}
+
+function finalFailure(error: unknown): { code: ErrorCode; message: string } | undefined {
+  if (error instanceof BacktestError) return { code: CODE_OF[error.kind], message: error.message };
+  if (error instanceof CodedError && FINAL_CODES.includes(error.code)) {
+    return { code: error.code, message: error.message };
+  }
+  return undefined;
+}
