@@ -1,0 +1,54 @@
+import { CfnOutput, Duration } from 'aws-cdk-lib';
+import type * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as ssm from 'aws-cdk-lib/aws-ssm';
+import { Construct } from 'constructs';
+import type * as z from 'zod';
+import type { DataProxyEnv } from '#contract/env.ts';
+import type { StageConfig } from './config.ts';
+import { ServiceFunction, type ServiceFunctionProps } from './service-function.ts';
+
+export interface DataProxyProps {
+  readonly config: StageConfig;
+  readonly code: lambda.Code;
+  readonly environment: z.input<typeof DataProxyEnv>;
+  /** @default - outside any network: data collection is reached over the internet */
+  readonly network?: NonNullable<ServiceFunctionProps['network']> & {
+    readonly securityGroup: ec2.SecurityGroup;
+  };
+}
+
+/** The data-collection proxy, callable as its alias `live` by this deployment and by the accounts it trusts. */
+export class DataProxy extends Construct {
+  readonly service: ServiceFunction;
+
+  constructor(scope: Construct, id: string, props: DataProxyProps) {
+    super(scope, id);
+    const { config } = props;
+    this.service = new ServiceFunction(this, 'Service', {
+      config,
+      description: `Touchstone ${config.stage}: forwards five operations to data collection`,
+      code: props.code,
+      environment: props.environment,
+      memorySize: 512,
+      // Fixed by the interface.
+      timeout: Duration.seconds(60),
+      network: props.network,
+    });
+    const { alias } = this.service;
+    for (const account of config.trustedAccounts) alias.grantInvoke(new iam.AccountPrincipal(account));
+    if (config.trustedOrganization) {
+      alias.grantInvoke(new iam.OrganizationPrincipal(config.trustedOrganization));
+    }
+    new CfnOutput(this, 'Arn', {
+      value: alias.functionArn,
+      description: 'Invoke this from another account or workflow',
+    });
+    new ssm.StringParameter(this, 'ArnParameter', {
+      parameterName: `/touchstone/${config.stage}/data-proxy-arn`,
+      stringValue: alias.functionArn,
+      description: 'The data proxy, for callers in other stacks',
+    });
+  }
+}

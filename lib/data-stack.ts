@@ -1,0 +1,98 @@
+import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import * as s3 from 'aws-cdk-lib/aws-s3';
+import type { Construct } from 'constructs';
+import { type KeyAttribute, TABLES, type TableDefinition, type TableId } from '#contract/tables.ts';
+import type { StageConfig } from './config.ts';
+import { Identity } from './identity.ts';
+
+const pascal = (id: string) => id.charAt(0).toUpperCase() + id.slice(1);
+
+/** All state: tables, objects and users. Nothing here depends on what runs on it. */
+export class DataStack extends Stack {
+  readonly tables: Readonly<Record<TableId, dynamodb.TableV2>>;
+  readonly results: s3.Bucket;
+  readonly candles: s3.Bucket;
+  readonly identity: Identity;
+
+  constructor(scope: Construct, id: string, props: { readonly config: StageConfig }) {
+    const { config } = props;
+    super(scope, id, {
+      env: config.env,
+      terminationProtection: config.protect,
+      description: `Touchstone ${config.stage}: tables, objects, users`,
+    });
+    const removalPolicy = config.protect ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+    const table = (name: TableId) => this.#table(name, TABLES[name], config.protect, removalPolicy);
+    this.tables = { jobs: table('jobs'), registry: table('registry'), series: table('series') };
+
+    const accessLog = this.#accessLog(removalPolicy);
+    const bucket = (name: string) => this.#bucket(name, accessLog, removalPolicy);
+    // Written once and never changed: a version that is not current was deleted by hand, and can be brought back.
+    this.results = bucket('Results');
+    // A month's file is rewritten with every collection: a bad import can be undone for 30 days.
+    this.candles = bucket('Candles');
+    this.identity = new Identity(this, 'Identity', { config });
+  }
+
+  #table(
+    name: TableId,
+    table: TableDefinition,
+    deletionProtection: boolean,
+    removalPolicy: RemovalPolicy,
+  ): dynamodb.TableV2 {
+    return new dynamodb.TableV2(this, pascal(name), {
+      partitionKey: attribute(table.partitionKey),
+      sortKey: attribute(table.sortKey),
+      globalSecondaryIndexes: table.indexes.map((index) => ({
+        indexName: index.name,
+        partitionKey: attribute(index.partitionKey),
+        sortKey: attribute(index.sortKey),
+        ...(index.include.length === 0
+          ? { projectionType: dynamodb.ProjectionType.KEYS_ONLY }
+          : { projectionType: dynamodb.ProjectionType.INCLUDE, nonKeyAttributes: [...index.include] }),
+      })),
+      billing: dynamodb.Billing.onDemand(),
+      encryption: dynamodb.TableEncryptionV2.awsManagedKey(),
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      deletionProtection,
+      removalPolicy,
+    });
+  }
+
+  #bucket(id: string, serverAccessLogsBucket: s3.IBucket, removalPolicy: RemovalPolicy): s3.Bucket {
+    return new s3.Bucket(this, id, {
+      blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
+      encryption: s3.BucketEncryption.S3_MANAGED,
+      enforceSSL: true,
+      versioned: true,
+      serverAccessLogsBucket,
+      serverAccessLogsPrefix: `${id.toLowerCase()}/`,
+      lifecycleRules: [
+        {
+          noncurrentVersionExpiration: Duration.days(30),
+          abortIncompleteMultipartUploadAfter: Duration.days(1),
+        },
+      ],
+      removalPolicy,
+    });
+  }
+
+  /** Who read or wrote an object, kept for a quarter of a year. */
+  #accessLog(removalPolicy: RemovalPolicy): s3.Bucket {
+    return new s3.Bucket(this, 'AccessLog', {
+      blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
+      encryption: s3.BucketEncryption.S3_MANAGED,
+      enforceSSL: true,
+      lifecycleRules: [{ expiration: Duration.days(90) }],
+      removalPolicy,
+    });
+  }
+}
+
+function attribute({ name, type }: KeyAttribute): dynamodb.Attribute {
+  return {
+    name,
+    type: type === 'S' ? dynamodb.AttributeType.STRING : dynamodb.AttributeType.NUMBER,
+  };
+}

@@ -1,0 +1,66 @@
+import { Stack } from 'aws-cdk-lib';
+import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import type * as ecs from 'aws-cdk-lib/aws-ecs';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import type * as s3 from 'aws-cdk-lib/aws-s3';
+import { TABLES, type TableId } from '#contract/tables.ts';
+import { acknowledgeWildcard } from './acknowledge.ts';
+
+/** No Scan: nothing here reads a whole table. */
+export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem';
+export type ObjectAction = 'GetObject' | 'PutObject' | 'DeleteObject';
+
+export interface Permission {
+  readonly actions: string[];
+  readonly resources: string[];
+  /** @default - none */
+  readonly conditions?: Record<string, Record<string, string>>;
+  /** Why the resources have a wildcard. @default - they have none */
+  readonly wildcard?: string;
+}
+
+/** Adds a permission to a role, with its reason for a wildcard where cdk-nag asks for one. */
+export function allow(role: iam.IRole, { wildcard, ...statement }: Permission): void {
+  role.addToPrincipalPolicy(new iam.PolicyStatement(statement));
+  if (wildcard) for (const resource of statement.resources) acknowledgeWildcard(role, resource, wildcard);
+}
+
+/** These calls on a table, and queries on its indexes too, each named. */
+export function allowTable(
+  role: iam.IRole,
+  id: TableId,
+  table: dynamodb.ITableV2,
+  actions: readonly TableAction[],
+): void {
+  const indexes = actions.includes('Query') ? TABLES[id].indexes : [];
+  allow(role, {
+    actions: actions.map((action) => `dynamodb:${action}`),
+    resources: [table.tableArn, ...indexes.map(({ name }) => `${table.tableArn}/index/${name}`)],
+  });
+}
+
+/** These calls on a bucket's objects. Listing comes with them: without it an absent object would answer 403, not 404. */
+export function allowObjects(role: iam.IRole, bucket: s3.IBucket, actions: readonly ObjectAction[]): void {
+  allow(role, {
+    actions: actions.map((action) => `s3:${action}`),
+    resources: [bucket.arnForObjects('*')],
+    wildcard: 'The bucket holds one kind of object, all of them this role’s business; their keys are data.',
+  });
+  allow(role, { actions: ['s3:ListBucket'], resources: [bucket.bucketArn] });
+}
+
+/** These calls on any task of a cluster. */
+export function allowTasks(
+  role: iam.IRole,
+  cluster: ecs.ICluster,
+  actions: readonly ('StopTask' | 'DescribeTasks' | 'TagResource')[],
+  conditions?: Permission['conditions'],
+): void {
+  const resource = `${cluster.clusterName}/*`;
+  allow(role, {
+    actions: actions.map((action) => `ecs:${action}`),
+    resources: [Stack.of(cluster).formatArn({ service: 'ecs', resource: 'task', resourceName: resource })],
+    wildcard: 'A task’s ARN exists when it runs; the cluster runs nothing but Touchstone’s tasks.',
+    ...(conditions && { conditions }),
+  });
+}

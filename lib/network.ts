@@ -1,0 +1,73 @@
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import { Construct } from 'constructs';
+import type { StageConfig } from './config.ts';
+import { logGroup } from './log-group.ts';
+
+/** Where a task runs, in the terms of a RunTask call. */
+export interface TaskPlacement {
+  readonly subnets: readonly ec2.ISubnet[];
+  readonly assignPublicIp: boolean;
+}
+
+/**
+ * A network without NAT, in two zones. The exchanges are on the internet, so collectors have public addresses, and
+ * security groups without a way in; what needs no internet is isolated.
+ */
+export class Network extends Construct {
+  readonly vpc: ec2.Vpc;
+  /** Of every task: out, never in. */
+  readonly taskSecurityGroup: ec2.SecurityGroup;
+  /** Tasks that talk to exchanges. */
+  readonly collectors: TaskPlacement;
+  /** Tasks that need storage alone. */
+  readonly backtests: TaskPlacement;
+
+  constructor(scope: Construct, id: string, props: { readonly config: StageConfig }) {
+    super(scope, id);
+    this.vpc = new ec2.Vpc(this, 'Vpc', {
+      maxAzs: 2,
+      natGateways: 0,
+      subnetConfiguration: [
+        { name: 'Public', subnetType: ec2.SubnetType.PUBLIC, mapPublicIpOnLaunch: false },
+        { name: 'Isolated', subnetType: ec2.SubnetType.PRIVATE_ISOLATED },
+      ],
+      // Free of charge, and the candles' way: without them every byte would leave through a public address.
+      gatewayEndpoints: {
+        S3: { service: ec2.GatewayVpcEndpointAwsService.S3 },
+        DynamoDb: { service: ec2.GatewayVpcEndpointAwsService.DYNAMODB },
+      },
+    });
+    // Refused connections only: what a wrong security group looks like, at a fraction of the volume.
+    this.vpc.addFlowLog('Refused', {
+      destination: ec2.FlowLogDestination.toCloudWatchLogs(logGroup(this, 'FlowLog', props.config)),
+      trafficType: ec2.FlowLogTrafficType.REJECT,
+    });
+    this.taskSecurityGroup = new ec2.SecurityGroup(this, 'Tasks', {
+      vpc: this.vpc,
+      description: 'Tasks: no way in',
+    });
+    this.collectors = { subnets: this.vpc.publicSubnets, assignPublicIp: true };
+    this.backtests =
+      props.config.network === 'public'
+        ? this.collectors
+        : { subnets: this.vpc.isolatedSubnets, assignPublicIp: false };
+    if (props.config.network === 'isolated') this.#addEndpoints();
+  }
+
+  /** What starting a task needs beside storage: its image (the layers come from S3) and its log. */
+  #addEndpoints(): void {
+    const services = {
+      EcrApi: ec2.InterfaceVpcEndpointAwsService.ECR,
+      EcrDocker: ec2.InterfaceVpcEndpointAwsService.ECR_DOCKER,
+      Logs: ec2.InterfaceVpcEndpointAwsService.CLOUDWATCH_LOGS,
+    };
+    for (const [id, service] of Object.entries(services)) {
+      const endpoint = this.vpc.addInterfaceEndpoint(id, {
+        service,
+        subnets: { subnetType: ec2.SubnetType.PRIVATE_ISOLATED },
+        open: false,
+      });
+      endpoint.connections.allowDefaultPortFrom(this.taskSecurityGroup);
+    }
+  }
+}

@@ -1,0 +1,238 @@
+import { join } from 'node:path';
+import { CfnOutput, Duration, Fn, Stack } from 'aws-cdk-lib';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
+import * as ecs from 'aws-cdk-lib/aws-ecs';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import type * as z from 'zod';
+import type { BackendEnv, BacktestTaskEnv, CollectTaskEnv } from '#contract/env.ts';
+import { BacktestFlow } from './backtest-flow.ts';
+import type { StageConfig } from './config.ts';
+import { DataCollection } from './data-collection.ts';
+import { DataProxy } from './data-proxy.ts';
+import type { DataStack } from './data-stack.ts';
+import { allowObjects, allowTable } from './grants.ts';
+import { JobTask } from './job-task.ts';
+import { Network } from './network.ts';
+import { Reconcile } from './reconcile.ts';
+import { ServiceApi } from './service-api.ts';
+import { ServiceFunction } from './service-function.ts';
+import { watch } from './watch.ts';
+
+export interface PlatformStackProps {
+  readonly config: StageConfig;
+  readonly data: DataStack;
+  /** Where bin/build.ts wrote the bundles. */
+  readonly dist: string;
+}
+
+/** An entry point's environment without what the state machine sets for each task. */
+type TaskEnvironment<Env extends z.ZodType> = Omit<z.input<Env>, 'JOB_ID' | 'CORRELATION_ID'>;
+
+/** Everything that computes. It holds no state: it can be deleted and deployed again. */
+export class PlatformStack extends Stack {
+  readonly #props: PlatformStackProps;
+  readonly #common: Pick<z.input<typeof BackendEnv>, 'ENVIRONMENT' | 'LOG_LEVEL'>;
+  readonly #image: ecs.ContainerImage;
+
+  constructor(scope: Construct, id: string, props: PlatformStackProps) {
+    const { config, data, dist } = props;
+    super(scope, id, {
+      env: config.env,
+      terminationProtection: config.protect,
+      description: `Touchstone ${config.stage}: API, workflow, tasks`,
+    });
+    this.#props = props;
+    this.#common = {
+      ENVIRONMENT: config.authRequired ? 'production' : 'development',
+      LOG_LEVEL: config.logLevel,
+    };
+    this.#image = ecs.ContainerImage.fromAsset(join(dist, 'tasks'), { platform: Platform.LINUX_ARM64 });
+
+    const network = new Network(this, 'Network', { config });
+    const cluster = new ecs.Cluster(this, 'Cluster', {
+      vpc: network.vpc,
+      containerInsightsV2: ecs.ContainerInsights.ENABLED,
+      enableFargateCapacityProviders: true,
+    });
+    const dataCollection = this.#dataCollection(network, cluster);
+    const dataProxy = this.#dataProxy(network, dataCollection);
+    const flow = new BacktestFlow(this, 'BacktestFlow', {
+      config,
+      cluster,
+      network,
+      dataProxy: dataProxy.service.alias,
+      collectTask: this.#collectTask(),
+      backtestTask: this.#backtestTask(),
+      jobs: data.tables.jobs,
+    });
+    const backend = this.#backend(flow, dataProxy);
+    const { api } = new ServiceApi(this, 'BackendApi', {
+      config,
+      service: 'backend',
+      handler: backend.alias,
+    });
+    const reconcile = new Reconcile(this, 'Reconcile', {
+      config,
+      code: this.#code('reconcile'),
+      environment: {
+        ...this.#common,
+        JOBS_TABLE: data.tables.jobs.tableName,
+        BACKTEST_STATE_MACHINE_ARN: flow.machine.stateMachineArn,
+      },
+      flow,
+      cluster,
+      jobs: data.tables.jobs,
+    });
+    watch(this, { config, data, api, backend, dataProxy, reconcile, flow, cluster, dataCollection });
+    new CfnOutput(this, 'BackendUrl', { value: api.url, description: 'base_url of the backend service' });
+  }
+
+  /** Two zones of the region, whichever they are called: a look-up would need an account at synthesis. */
+  override get availabilityZones(): string[] {
+    return [Fn.select(0, Fn.getAzs()), Fn.select(1, Fn.getAzs())];
+  }
+
+  #code(name: string): lambda.Code {
+    return lambda.Code.fromAsset(join(this.#props.dist, 'lambdas', name));
+  }
+
+  /** Undefined where a URL names the service of somebody else. */
+  #dataCollection(network: Network, cluster: ecs.Cluster): DataCollection | undefined {
+    const { config, data } = this.#props;
+    if (!('namespace' in config.dataCollection)) return undefined;
+    const dataCollection = new DataCollection(this, 'DataCollection', {
+      config,
+      cluster,
+      network,
+      image: this.#image,
+      namespace: config.dataCollection.namespace,
+      environment: {
+        ...this.#common,
+        // Only the proxy and the collectors reach it, by their security groups; they bring no tokens.
+        ENVIRONMENT: 'development',
+        DEFAULT_EXCHANGE: config.defaultExchange,
+        CANDLES_BUCKET: data.candles.bucketName,
+        SERIES_TABLE: data.tables.series.tableName,
+      },
+    });
+    const { role } = dataCollection.task;
+    allowTable(role, 'series', data.tables.series, ['BatchGetItem', 'Query', 'PutItem']);
+    allowObjects(role, data.candles, ['GetObject', 'PutObject']);
+    dataCollection.allowFrom(network.taskSecurityGroup);
+    return dataCollection;
+  }
+
+  #dataProxy(network: Network, dataCollection: DataCollection | undefined): DataProxy {
+    const { config } = this.#props;
+    const target = config.dataCollection;
+    const environment = {
+      ...this.#common,
+      ...('url' in target
+        ? { DATA_COLLECTION_URL: target.url }
+        : { SERVICE_DISCOVERY_NAMESPACE: target.namespace }),
+    };
+    const code = this.#code('data-proxy');
+    if (!dataCollection) return new DataProxy(this, 'DataProxy', { config, code, environment });
+    const securityGroup = new ec2.SecurityGroup(this, 'DataProxySecurityGroup', {
+      vpc: network.vpc,
+      description: 'Data proxy: to data collection and nowhere else',
+      allowAllOutbound: false,
+    });
+    dataCollection.allowFrom(securityGroup);
+    return new DataProxy(this, 'DataProxy', {
+      config,
+      code,
+      environment,
+      network: { vpc: network.vpc, subnets: network.vpc.isolatedSubnets, securityGroup },
+    });
+  }
+
+  #collectTask(): JobTask {
+    const { config, data } = this.#props;
+    const target = config.dataCollection;
+    const environment: TaskEnvironment<typeof CollectTaskEnv> = {
+      ...this.#common,
+      ...('url' in target
+        ? { DATA_COLLECTION_URL: target.url }
+        : { SERVICE_DISCOVERY_NAMESPACE: target.namespace }),
+      CANDLES_BUCKET: data.candles.bucketName,
+      JOBS_TABLE: data.tables.jobs.tableName,
+      SERIES_TABLE: data.tables.series.tableName,
+    };
+    const task = new JobTask(this, 'CollectTask', {
+      config,
+      image: this.#image,
+      entry: 'collect',
+      // It waits for exchanges most of the time; a month of one-minute candles at once is 3 MB.
+      cpu: 256,
+      memoryMiB: 1024,
+      environment,
+    });
+    allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'UpdateItem']);
+    allowTable(task.role, 'series', data.tables.series, ['BatchGetItem', 'Query', 'PutItem']);
+    allowObjects(task.role, data.candles, ['GetObject', 'PutObject']);
+    return task;
+  }
+
+  #backtestTask(): JobTask {
+    const { config, data } = this.#props;
+    const environment: TaskEnvironment<typeof BacktestTaskEnv> = {
+      ...this.#common,
+      RESULTS_BUCKET: data.results.bucketName,
+      CANDLES_BUCKET: data.candles.bucketName,
+      JOBS_TABLE: data.tables.jobs.tableName,
+      SERIES_TABLE: data.tables.series.tableName,
+    };
+    const task = new JobTask(this, 'BacktestTask', {
+      config,
+      image: this.#image,
+      entry: 'backtest',
+      ...config.backtestTask,
+      environment,
+    });
+    allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'UpdateItem']);
+    allowTable(task.role, 'series', data.tables.series, ['BatchGetItem', 'Query']);
+    allowObjects(task.role, data.candles, ['GetObject']);
+    allowObjects(task.role, data.results, ['GetObject', 'PutObject']);
+    return task;
+  }
+
+  #backend(flow: BacktestFlow, dataProxy: DataProxy): ServiceFunction {
+    const { config, data } = this.#props;
+    const pool = data.identity.pool;
+    const environment: z.input<typeof BackendEnv> = {
+      ...this.#common,
+      DEFAULT_EXCHANGE: config.defaultExchange,
+      RESULTS_BUCKET: data.results.bucketName,
+      CANDLES_BUCKET: data.candles.bucketName,
+      JOBS_TABLE: data.tables.jobs.tableName,
+      SERIES_TABLE: data.tables.series.tableName,
+      REGISTRY_TABLE: data.tables.registry.tableName,
+      BACKTEST_STATE_MACHINE_ARN: flow.machine.stateMachineArn,
+      DATA_PROXY_FUNCTION: dataProxy.service.alias.functionArn,
+      ...(pool && {
+        BACKEND_IDP_USER_POOL_ID: pool.userPoolId,
+        BACKEND_IDP_CLIENT_ID: pool.clientId,
+        BACKEND_IDP_REGION: pool.region,
+      }),
+    };
+    const backend = new ServiceFunction(this, 'Backend', {
+      config,
+      description: `Touchstone ${config.stage}: the backend service`,
+      code: this.#code('backend'),
+      environment,
+      // One second before API Gateway would answer in its place.
+      timeout: Duration.seconds(28),
+    });
+    const role = backend.function.role!;
+    allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'Query', 'PutItem', 'UpdateItem']);
+    allowTable(role, 'series', data.tables.series, ['BatchGetItem', 'Query']);
+    allowTable(role, 'registry', data.tables.registry, ['GetItem', 'Query']);
+    allowObjects(role, data.results, ['GetObject']);
+    flow.grantControl(role);
+    dataProxy.service.alias.grantInvoke(role);
+    return backend;
+  }
+}

@@ -1,0 +1,63 @@
+import { Duration } from 'aws-cdk-lib';
+import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import type * as ecs from 'aws-cdk-lib/aws-ecs';
+import * as events from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import type * as z from 'zod';
+import type { ReconcileEnv } from '#contract/env.ts';
+import type { BacktestFlow } from './backtest-flow.ts';
+import type { StageConfig } from './config.ts';
+import { allowTable, allowTasks } from './grants.ts';
+import { ServiceFunction } from './service-function.ts';
+
+export interface ReconcileProps {
+  readonly config: StageConfig;
+  readonly code: lambda.Code;
+  readonly environment: z.input<typeof ReconcileEnv>;
+  readonly flow: BacktestFlow;
+  readonly cluster: ecs.ICluster;
+  readonly jobs: dynamodb.ITableV2;
+}
+
+/** Brings jobs to an end that lost their execution: at once when one ends badly, and every five minutes for the rest. */
+export class Reconcile extends Construct {
+  readonly service: ServiceFunction;
+
+  constructor(scope: Construct, id: string, props: ReconcileProps) {
+    super(scope, id);
+    this.service = new ServiceFunction(this, 'Service', {
+      config: props.config,
+      description: `Touchstone ${props.config.stage}: brings every job to an end`,
+      code: props.code,
+      environment: props.environment,
+      // Ends before the next pass begins; what is left over is found again by then.
+      timeout: Duration.minutes(4),
+    });
+    const role = this.service.function.role!;
+    allowTable(role, 'jobs', props.jobs, ['GetItem', 'Query', 'UpdateItem']);
+    props.flow.grantControl(role);
+    allowTasks(role, props.cluster, ['StopTask']);
+    this.#addTriggers(props.flow.machine.stateMachineArn);
+  }
+
+  /** A lost event costs at most five minutes, so no queue holds what could not be delivered. */
+  #addTriggers(stateMachineArn: string): void {
+    const target = new LambdaFunction(this.service.alias, { retryAttempts: 2 });
+    new events.Rule(this, 'EveryFiveMinutes', {
+      description: 'Finds jobs that wait without an execution',
+      schedule: events.Schedule.rate(Duration.minutes(5)),
+      targets: [target],
+    });
+    new events.Rule(this, 'ExecutionEnded', {
+      description: 'An execution that did not succeed may have left its job unfinished',
+      eventPattern: {
+        source: ['aws.states'],
+        detailType: ['Step Functions Execution Status Change'],
+        detail: { stateMachineArn: [stateMachineArn], status: ['FAILED', 'TIMED_OUT', 'ABORTED'] },
+      },
+      targets: [target],
+    });
+  }
+}

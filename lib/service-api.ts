@@ -1,0 +1,87 @@
+import { Size, Stack } from 'aws-cdk-lib';
+import * as apigateway from 'aws-cdk-lib/aws-apigateway';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import { SERVICES } from '#contract/names.ts';
+import type { ServiceName } from '#contract/operation.ts';
+import { operationsOf } from '#contract/operations.ts';
+import { acknowledge } from './acknowledge.ts';
+import type { StageConfig } from './config.ts';
+import { Firewall } from './firewall.ts';
+import { addGatewayResponses } from './gateway-responses.ts';
+import { logGroup } from './log-group.ts';
+
+export interface ServiceApiProps {
+  readonly config: StageConfig;
+  readonly service: ServiceName;
+  readonly handler: lambda.IAlias;
+}
+
+/**
+ * A service's REST API, built from the operations table. REST and not HTTP API, because only its gateway responses
+ * can carry our body and `X-Correlation-ID` on the errors that the gateway itself makes.
+ */
+export class ServiceApi extends Construct {
+  readonly api: apigateway.RestApi;
+
+  constructor(scope: Construct, id: string, { config, service, handler }: ServiceApiProps) {
+    super(scope, id);
+    this.api = new apigateway.RestApi(this, 'Api', {
+      restApiName: `${Stack.of(this).stackName}-${service}`,
+      description: SERVICES[service].description,
+      endpointConfiguration: { types: [apigateway.EndpointType.REGIONAL] },
+      // The account's role for API Gateway's logs: one a region, made by whoever comes first and then kept.
+      cloudWatchRole: true,
+      // An equity curve is text and shrinks to a fifth.
+      minCompressionSize: Size.bytes(1024),
+      deployOptions: {
+        stageName: config.stage,
+        tracingEnabled: true,
+        metricsEnabled: true,
+        loggingLevel: apigateway.MethodLoggingLevel.ERROR,
+        accessLogDestination: new apigateway.LogGroupLogDestination(logGroup(this, 'AccessLog', config)),
+        accessLogFormat: apigateway.AccessLogFormat.jsonWithStandardFields(),
+        // Far above what people do, far below the 1,000 functions at once that an account has for everything.
+        throttlingRateLimit: 200,
+        throttlingBurstLimit: 400,
+      },
+    });
+    this.#addRoutes(service, handler);
+    addGatewayResponses(this.api);
+    if (config.firewall) new Firewall(this, 'Firewall', { stage: this.api.deploymentStage });
+    this.#acknowledge(config);
+  }
+
+  /**
+   * Every resource takes ANY method, and the root any path: unknown ones get the service's own 404 and 405.
+   * One permission for all methods: a permission each would outgrow the function's policy.
+   */
+  #addRoutes(service: ServiceName, handler: lambda.IAlias): void {
+    const integration = new apigateway.LambdaIntegration(handler, { scopePermissionToMethod: false });
+    const withMethod = new Set<apigateway.IResource>();
+    const addAny = (resource: apigateway.IResource) => {
+      if (withMethod.has(resource)) return;
+      withMethod.add(resource);
+      resource.addMethod('ANY', integration);
+      if (resource.parentResource) addAny(resource.parentResource);
+    };
+    for (const { path } of operationsOf(service)) addAny(this.api.root.resourceForPath(path));
+    addAny(this.api.root.addResource('{proxy+}'));
+  }
+
+  #acknowledge(config: StageConfig): void {
+    const handled =
+      'Tokens are verified by the handler: optional outside production, with error codes that an authorizer cannot give.';
+    acknowledge(this.api, {
+      'AwsSolutions-APIG2':
+        'The handler validates against the operations table and answers in the documented shape.',
+      'AwsSolutions-APIG4': handled,
+      'AwsSolutions-COG4': handled,
+      'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
+        'The policy that API Gateway documents for its one logging role of an account.',
+      ...(!config.firewall && {
+        'AwsSolutions-APIG3': 'The firewall is a setting of the stage: on in production.',
+      }),
+    });
+  }
+}
