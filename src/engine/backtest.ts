@@ -72,7 +72,7 @@ export function runBacktest(input: BacktestInput, options: BacktestOptions): Bac
   const { prepared, warnings } = preparePairs(input, options.digest, progress);
   const preparedAt = now();
   const settings = simulationSettings(input.strategy, input.config);
-  const runs = simulateBoth(prepared, settings, progress);
+  const runs = blamingCallbacks(input.strategy, () => simulateBoth(prepared, settings, progress));
   const simulatedAt = now();
   const documents = describe(input, options.digest, settings, prepared, runs, warnings);
   progress(1);
@@ -130,6 +130,21 @@ function simulateBoth(
     { equity: false, onProgress: within(SIMULATED, COMPARED) },
   );
   return { run, other };
+}
+
+/** What a callback throws in the middle of a simulation is the strategy's fault, and said so. */
+function blamingCallbacks<T>(strategy: StrategyDefinition, action: () => T): T {
+  if (!strategy.callbacks) return action();
+  try {
+    return action();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new BacktestError(
+      'strategy',
+      `Strategy ${strategy.name} failed during the simulation: ${reason}`,
+      error,
+    );
+  }
 }
 
 function describe(

@@ -15,7 +15,8 @@ export function studentTwoSidedP(t: number, df: number): number {
   const x = df / (df + square);
   const y = square / (df + square);
   if (y === 0) return 1;
-  const front = Math.exp(a * Math.log1p(-y) + 0.5 * Math.log(y)) / betaWithHalf(a);
+  const logX = y < 0.5 ? Math.log1p(-y) : Math.log(x);
+  const front = Math.exp(a * logX + 0.5 * Math.log(y)) / betaWithHalf(a);
   // The fraction converges fast only on this side of the mean of the beta distribution (Numerical Recipes 6.4).
   if (x < (a + 1) / (a + 2.5)) return (front * betaFraction(a, 0.5, x)) / a;
   return 1 - (front * betaFraction(0.5, a, y)) / 0.5;

@@ -1,0 +1,362 @@
+import { describe, expect, it } from 'vitest';
+import { BacktestResult, ResolvedBacktestConfig } from '#contract/backtest.ts';
+import { EquityData } from '#contract/backtest-api.ts';
+import { BacktestReport, Trade, TradesPage } from '#contract/report.ts';
+import { type BacktestInput, type BacktestOutcome, runBacktest } from '#engine/backtest.ts';
+import { sliceCandles } from '#engine/candles.ts';
+import type { PeriodRow } from '#engine/report/periods.ts';
+import { tradePages } from '#engine/report/trades.ts';
+import type { BacktestError } from '#engine/run/errors.ts';
+import { CONFIG, ROWS, SAMPLE_STRATEGY, STARTUP, STEP, sampleInput, sha256 } from './backtest-sample.ts';
+import { START, walk, without } from './run/candles.ts';
+
+const run = (input: BacktestInput = sampleInput()) => runBacktest(input, { digest: sha256 });
+const bytes = ({ timing, ...outcome }: BacktestOutcome) => JSON.stringify(outcome);
+
+describe('a backtest', () => {
+  const outcome = run();
+  const { result, equity, report, trades } = outcome;
+
+  it('trades, long and short, and every part tells the same story', () => {
+    expect(trades.length).toBeGreaterThan(30);
+    expect(new Set(trades.map((trade) => trade.side))).toEqual(new Set(['long', 'short']));
+    const profit = trades.reduce((sum, trade) => sum + trade.profit, 0);
+    expect(result.total_profit).toBeCloseTo(profit, 8);
+    expect(result.final_balance).toBeCloseTo(1000 + profit, 6);
+    expect(result.total_trades).toBe(trades.length);
+    expect(result.winning_trades + result.losing_trades + result.draws).toBe(trades.length);
+    expect(equity.equity.at(-1)).toBeCloseTo(result.final_balance, 6);
+    expect(result.max_drawdown_pct).toBe(-Math.min(...equity.drawdown));
+    expect(result.max_drawdown_pct).toBe(report.drawdowns.daily[0]!.depth_pct);
+    expect(report.metrics.equity.max_drawdown_candle_pct).toBe(report.drawdowns.candle!.depth_pct);
+    expect(report.costs.fees.amount).toBeCloseTo(result.fees, 8);
+    expect(report.costs.funding.amount).toBeCloseTo(-result.funding, 8);
+    for (const table of ['per_pair', 'per_enter_tag', 'per_exit_reason', 'per_side'] as const) {
+      const rows = report.tables[table];
+      const parts = rows.slice(0, -1).reduce((sum, row) => sum + row.total_profit, 0);
+      expect(parts).toBeCloseTo(rows.at(-1)!.total_profit, 8);
+      expect(rows.at(-1)!.total_profit).toBe(result.total_profit);
+    }
+    for (const rows of Object.values<readonly PeriodRow[]>({ ...report.periods })) {
+      expect(rows.reduce((sum, row) => sum + row.total_trades, 0)).toBe(trades.length);
+    }
+  });
+
+  it('has a day for each UTC day of the range', () => {
+    expect(equity.dates).toEqual(['2024-01-01', '2024-01-02', '2024-01-03']);
+    expect(equity.monthly_returns['2024-01']).toBeCloseTo(result.total_profit_pct, 6);
+    expect(report.periods.month[0]!.return_pct).toBe(equity.monthly_returns['2024-01']);
+  });
+
+  it('describes its data', () => {
+    expect(outcome.candles).toBe(2 * ROWS);
+    expect(report.data[0]).toMatchObject({
+      pair: 'BTC/USDT:USDT',
+      candles: ROWS,
+      first: '2024-01-01T00:00:00.000Z',
+      last: '2024-01-03T23:55:00.000Z',
+      startup_candles: STARTUP,
+      filled_candles: 0,
+      funding_events: 9,
+    });
+    expect(report.settings).toMatchObject({
+      first_candle: '2024-01-01T00:00:00.000Z',
+      last_candle: '2024-01-03T23:55:00.000Z',
+      startup_candles: STARTUP,
+      can_short: true,
+    });
+    expect(report.warnings.filter((warning) => !warning.includes('fill model'))).toEqual([]);
+  });
+
+  it('fits the contract exactly: no field missing, none undocumented', () => {
+    const result_ = BacktestResult.strict().parse(result);
+    expect(result_).toEqual(result);
+    expect(EquityData.strict().parse(equity)).toEqual(equity);
+    const stored = JSON.parse(JSON.stringify(report));
+    expect(BacktestReport.parse(stored)).toEqual(stored);
+    for (const page of tradePages(trades)) {
+      for (const record of page) Trade.strict().parse(record);
+      TradesPage.strict().parse({ items: page, page: 1, pages: 1, total: trades.length });
+    }
+    ResolvedBacktestConfig.strict().parse(CONFIG);
+    expect(JSON.stringify(result).length).toBeLessThan(800);
+  });
+
+  it('defines every metric it reports', () => {
+    const names = Object.values(report.metrics).flatMap((family) => Object.keys(family));
+    expect([...names].sort()).toEqual(Object.keys(report.definitions).sort());
+    for (const [family, metrics] of Object.entries(report.metrics)) {
+      for (const name of Object.keys(metrics)) expect(report.definitions[name]!.family).toBe(family);
+    }
+    for (const row of report.tables.per_pair) {
+      const undefinedColumns = Object.keys(row).filter((name) => !report.definitions[name]);
+      expect(undefinedColumns).toEqual(['key']);
+    }
+  });
+
+  it('compares the fill models: with a trailing stop they differ, and the report says so', () => {
+    expect(report.fill_model).toMatchObject({ used: 'freqtrade', alternative: 'conservative' });
+    expect(report.fill_model.differing_trades).toBeGreaterThan(0);
+    expect(report.warnings.join()).toContain('under the conservative fill model');
+    const conservative = run(sampleInput({ config: { ...CONFIG, fill_model: 'conservative' } }));
+    expect(conservative.result.total_profit).toBe(report.fill_model.alternative_total_profit);
+    expect(conservative.report.fill_model.alternative_total_profit).toBe(result.total_profit);
+  });
+
+  it('names what its numbers assume', () => {
+    const effects = report.biases.map((bias) => bias.effect);
+    expect(new Set(effects)).toEqual(new Set(['optimistic', 'pessimistic', 'neutral']));
+    const text = report.biases.map((bias) => bias.text).join();
+    expect(text).toContain('Trailing stop');
+    expect(text).not.toContain('Slippage and spread are 0');
+    const plain = run(sampleInput({ config: { ...CONFIG, slippage: 0, trailing: null } }));
+    const plainText = plain.report.biases.map((bias) => bias.text).join();
+    expect(plainText).toContain('Slippage and spread are 0');
+    expect(plainText).not.toContain('Trailing stop');
+  });
+});
+
+describe('provenance', () => {
+  const digestOf = (input: BacktestInput) => run(input).report.provenance.digest;
+
+  it('the same inputs give the same bytes', () => {
+    expect(bytes(run())).toBe(bytes(run()));
+  });
+
+  it('what lies outside the run changes nothing', () => {
+    const input = sampleInput();
+    const longer = input.pairs.map((data, i) => ({
+      ...data,
+      candles: extended(data.candles, i + 1),
+    }));
+    expect(bytes(run({ ...input, pairs: longer }))).toBe(bytes(run(input)));
+  });
+
+  it.each<[string, (input: BacktestInput) => BacktestInput]>([
+    ['a candle', (input) => changedCandle(input)],
+    ['the source', (input) => ({ ...input, strategyDigest: sha256('other source') })],
+    ['the configuration', (input) => ({ ...input, config: { ...CONFIG, fee: 0.0006 } })],
+    ['a parameter', (input) => ({ ...input, config: { ...CONFIG, params: { fast: 3 } } })],
+    ['the order of the pairs', (input) => ({ ...input, pairs: [...input.pairs].reverse() })],
+    [
+      'the funding',
+      (input) => ({ ...input, pairs: input.pairs.map(({ pair, candles }) => ({ pair, candles })) }),
+    ],
+  ])('%s has its part in the digest', (_, change) => {
+    expect(digestOf(change(sampleInput()))).not.toBe(digestOf(sampleInput()));
+  });
+
+  it('the order of keys has none', () => {
+    const reversed = Object.fromEntries(Object.entries(CONFIG).reverse()) as typeof CONFIG;
+    expect(digestOf(sampleInput({ config: reversed }))).toBe(digestOf(sampleInput()));
+  });
+});
+
+describe('data that is not complete', () => {
+  it('holes are filled, counted and warned about', () => {
+    const input = sampleInput();
+    const [btc, eth] = input.pairs;
+    const holes = Array.from({ length: 20 }, (_, i) => 100 + i);
+    const { report } = run({
+      ...input,
+      pairs: [{ ...btc!, candles: without(btc!.candles, holes) }, eth!],
+    });
+    expect(report.data[0]).toMatchObject({ candles: ROWS, filled_candles: 20 });
+    expect(report.data[0]!.filled_pct).toBeCloseTo(2000 / (ROWS + STARTUP), 9);
+    expect(report.warnings.join()).toContain('20 candles of BTC/USDT:USDT (2.26 %) were missing');
+  });
+
+  it('a pair without enough history gives up its first candles and joins later', () => {
+    const input = sampleInput();
+    const [btc, eth] = input.pairs;
+    const late = sliceCandles(eth!.candles, STARTUP + 100, ROWS + STARTUP);
+    const { report, trades } = run({ ...input, pairs: [btc!, { ...eth!, candles: late }] });
+    const first = START + (100 + STARTUP) * STEP;
+    expect(report.data[1]).toMatchObject({
+      first: new Date(first).toISOString(),
+      candles: ROWS - 100 - STARTUP,
+      startup_candles: STARTUP,
+    });
+    expect(report.warnings.join()).toContain(`ETH/USDT:USDT joins at ${new Date(first).toISOString()}`);
+    for (const trade of trades) if (trade.pair === eth!.pair) expect(trade.openedAt).toBeGreaterThan(first);
+  });
+
+  it('the start of the run moves when no pair has the history', () => {
+    const input = sampleInput();
+    const pairs = input.pairs.map((data) => ({
+      ...data,
+      candles: sliceCandles(data.candles, STARTUP, ROWS + STARTUP),
+    }));
+    const { report } = run({ ...input, pairs });
+    expect(report.settings.first_candle).toBe(new Date(START + STARTUP * STEP).toISOString());
+  });
+
+  it('data that ends early is warned about', () => {
+    const input = sampleInput();
+    const pairs = input.pairs.map((data) => ({ ...data, candles: sliceCandles(data.candles, 0, 400) }));
+    expect(run({ ...input, pairs }).report.warnings[0]).toMatch(/ends with the candle at .* before the end/);
+  });
+
+  it('a pair without candles is left out, and said to be', () => {
+    const input = sampleInput();
+    const [btc, eth] = input.pairs;
+    const { report } = run({ ...input, pairs: [btc!, { ...eth!, candles: walk(0, STEP) }] });
+    expect(report.data.map((data) => data.pair)).toEqual([btc!.pair]);
+    expect(report.warnings[0]).toMatch(/^Left out: ETH\/USDT:USDT has no 5m candles/);
+  });
+
+  it('no candles at all is an error that says what was needed', () => {
+    const input = sampleInput();
+    const few = input.pairs.map((data) => ({ ...data, candles: sliceCandles(data.candles, 0, STARTUP + 2) }));
+    expect(kindOf(() => run({ ...input, pairs: few }))).toBe('insufficient_data');
+    expect(() => run({ ...input, pairs: few })).toThrow(
+      'BTC/USDT:USDT has 22 5m candles up to 2024-01-04T00:00:00.000Z: the strategy needs 20 before its first signal and 3 to trade on',
+    );
+    expect(kindOf(() => run({ ...input, pairs: [] }))).toBe('insufficient_data');
+  });
+
+  it('an impossible candle is an error that names it', () => {
+    const input = sampleInput();
+    input.pairs[1]!.candles.high[30] = 0.5;
+    expect(kindOf(() => run(input))).toBe('invalid_candles');
+    expect(() => run(input)).toThrow(/ETH\/USDT:USDT: the candle at 2024-01-01T00:50:00.000Z/);
+  });
+});
+
+describe('a strategy at fault', () => {
+  const failing = (overrides: Partial<typeof SAMPLE_STRATEGY>) =>
+    sampleInput({ strategy: { ...SAMPLE_STRATEGY, ...overrides } });
+
+  it('is named with the pair, whatever it throws', () => {
+    const input = failing({
+      signals: () => {
+        throw new Error('no such column');
+      },
+    });
+    expect(kindOf(() => run(input))).toBe('strategy');
+    expect(() => run(input)).toThrow('Strategy sample failed on BTC/USDT:USDT: no such column');
+  });
+
+  it('may not return columns of another length', () => {
+    const input = failing({ signals: () => ({ enterLong: new Uint8Array(3) }) });
+    expect(() => run(input)).toThrow(/sample failed on BTC.*"enterLong" must be a Uint8Array of 884/);
+  });
+
+  it('is named when a callback throws', () => {
+    const input = failing({
+      callbacks: {
+        customExit: () => {
+          throw new Error('bad callback');
+        },
+      },
+    });
+    expect(kindOf(() => run(input))).toBe('strategy');
+    expect(() => run(input)).toThrow('Strategy sample failed during the simulation: bad callback');
+  });
+});
+
+describe('a run without trades says why', () => {
+  it.each<[string, Partial<typeof SAMPLE_STRATEGY>, Partial<typeof CONFIG>, RegExp]>([
+    ['no signal', { signals: () => ({}) }, {}, /gave no entry signal/],
+    ['a stake that is too large', {}, { stake_amount: 995 }, /stake of 995 is above the 990/],
+    [
+      'signals that collide',
+      {
+        signals: ({ close }) => ({
+          enterLong: new Uint8Array(close.length).fill(1),
+          exitLong: new Uint8Array(close.length).fill(1),
+        }),
+      },
+      {},
+      /none of 1728 entry signals could be acted on/,
+    ],
+  ])('%s', (_, strategy, config, text) => {
+    const { result, report, equity } = run(
+      sampleInput({
+        strategy: { ...SAMPLE_STRATEGY, ...strategy },
+        config: { ...CONFIG, ...config },
+      }),
+    );
+    expect(result).toMatchObject({ total_trades: 0, sharpe_ratio: 0, profit_factor: 0 });
+    expect(report.warnings.join()).toMatch(text);
+    expect(equity.equity).toEqual([1000, 1000, 1000]);
+    BacktestReport.parse(JSON.parse(JSON.stringify(report)));
+  });
+
+  it('short signals without canShort are named', () => {
+    const { report } = run(sampleInput({ strategy: { ...SAMPLE_STRATEGY, canShort: false } }));
+    expect(report.warnings.join()).toMatch(/\d+ short signals were ignored/);
+  });
+});
+
+it('informative timeframes ask for their own history', () => {
+  const strategy = { ...SAMPLE_STRATEGY, informativeTimeframes: ['1h'] as const };
+  const from = START - (STARTUP + 1) * 12 * STEP;
+  const seen: number[] = [];
+  const input = sampleInput({
+    strategy: {
+      ...strategy,
+      signals: (candles, columns, params, informative) => {
+        const firstRow = candles.timestamp.indexOf(START);
+        seen.push(informative['1h']!.mean![firstRow]!);
+        return SAMPLE_STRATEGY.signals(candles, columns, params, informative);
+      },
+    },
+    pairs: CONFIG.pairs.map((pair, i) => ({
+      pair,
+      candles: walk(ROWS + (STARTUP + 1) * 12, STEP, i, from),
+    })),
+  });
+  const { report } = run(input);
+  expect(report.settings.first_candle).toBe('2024-01-01T00:00:00.000Z');
+  expect(seen.every(Number.isFinite)).toBe(true);
+});
+
+it('a run may use another timeframe than the strategy was written for', () => {
+  const input = sampleInput({ config: { ...CONFIG, timeframe: '15m' } });
+  const pairs = input.pairs.map((data, i) => ({
+    ...data,
+    candles: walk(ROWS / 3 + STARTUP, 3 * STEP, i, START - STARTUP * 3 * STEP),
+  }));
+  expect(run({ ...input, pairs }).report.settings).toMatchObject({
+    timeframe: '15m',
+    last_candle: '2024-01-03T23:45:00.000Z',
+  });
+});
+
+it('progress rises from start to end, and the clock is for the timing alone', () => {
+  const shares: number[] = [];
+  let time = 0;
+  const outcome = runBacktest(sampleInput(), {
+    digest: sha256,
+    now: () => (time += 7),
+    onProgress: (share) => shares.push(share),
+  });
+  expect(shares).toEqual([...shares].sort((a, b) => a - b));
+  expect(shares.length).toBeGreaterThan(10);
+  expect(shares.at(-1)).toBe(1);
+  expect(outcome.timing).toEqual({ indicators_ms: 7, simulate_ms: 7, report_ms: 7 });
+  expect(bytes(outcome)).toBe(bytes(run()));
+});
+
+function kindOf(action: () => unknown): string {
+  try {
+    action();
+  } catch (error) {
+    return (error as BacktestError).kind;
+  }
+  return 'no error';
+}
+
+/** The candles with ten more on either side, which no run over the range may see. */
+function extended(candles: BacktestInput['pairs'][number]['candles'], seed: number) {
+  const count = candles.timestamp.length;
+  const wide = walk(count + 20, STEP, seed + 100, candles.timestamp[0]! - 10 * STEP);
+  for (const name of ['open', 'high', 'low', 'close', 'volume'] as const) wide[name].set(candles[name], 10);
+  return wide;
+}
+
+function changedCandle(input: BacktestInput): BacktestInput {
+  input.pairs[0]!.candles.volume[50]! += 1;
+  return input;
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { type DailyEquity, dailyEquity } from '#engine/metrics/daily.ts';
+import { equityMetrics } from '#engine/metrics/equity-metrics.ts';
+import { DAY_MS } from '#engine/timeframe.ts';
+import { curve, EXAMPLE_EQUITY, START } from './samples.ts';
+
+const HOUR = 3_600_000;
+
+function measure(values: readonly number[], wallet = 1000, stepMs = DAY_MS) {
+  const equity = curve(values, stepMs);
+  const totalProfitPct = (values.at(-1)! / wallet - 1) * 100;
+  return equityMetrics(equity, dailyEquity(equity, wallet, START), {
+    wallet,
+    days: 10,
+    totalProfitPct,
+    cagrPct: 50,
+  });
+}
+
+describe('daily equity: the worked example of 2.4', () => {
+  const metrics = measure(EXAMPLE_EQUITY);
+
+  it.each([
+    ['sharpe_ratio', 4.0276, 4],
+    ['sortino_ratio', 8.4599, 4],
+    ['max_drawdown_pct', 3.5171, 4],
+    ['max_drawdown_abs', 37, 9],
+    ['best_day_pct', 2.9703, 4],
+    ['worst_day_pct', -1.9962, 4],
+  ] as const)('%s is %d', (name, value, digits) => {
+    expect(metrics[name]).toBeCloseTo(value, digits);
+  });
+
+  it('has the same numbers with the flat first day that the reference lists as B0', () => {
+    // Eleven end-of-day values of which the first is the wallet: its return of 0 is an eleventh one.
+    expect(measure([1000, ...EXAMPLE_EQUITY]).max_drawdown_abs).toBe(37);
+  });
+
+  it('volatility is the population deviation of 1.454141 % over a year', () => {
+    expect(metrics.volatility_pct).toBeCloseTo(1.454141 * Math.sqrt(365), 4);
+  });
+
+  it('Calmar as in 2.3, and the textbook one beside it', () => {
+    expect(metrics.calmar_ratio).toBeCloseTo(((3 / 10) * Math.sqrt(365)) / 0.035171103, 5);
+    expect(metrics.cagr_to_drawdown).toBeCloseTo(50 / 3.5171103, 5);
+  });
+
+  it('time under water: six of ten days', () => {
+    // Below a peak: 1012, 1010 and 1031, 1015, 1030, 1030.
+    expect(metrics.time_under_water_pct).toBe(60);
+    expect(metrics.longest_drawdown_days).toBe(4);
+  });
+});
+
+describe('daily equity: definitions', () => {
+  it('the first day counts, measured against the wallet', () => {
+    // Returns +10 % and -10 %: mean 0.
+    expect(measure([1100, 990]).sharpe_ratio).toBeCloseTo(0, 12);
+    expect(measure([1100, 990]).best_day_pct).toBeCloseTo(10, 12);
+  });
+
+  it('Sortino with the downside deviation takes all days into the denominator', () => {
+    const metrics = measure([1100, 990, 990, 990]);
+    const downside = Math.sqrt(0.1 ** 2 / 4);
+    expect(metrics.sortino_ratio_downside).toBeCloseTo((0 / downside) * Math.sqrt(365), 9);
+    expect(measure([900, 990]).sortino_ratio_downside).toBeCloseTo(0, 9);
+    expect(measure([900, 1080]).sortino_ratio_downside).toBeCloseTo(
+      (0.05 / Math.sqrt(0.1 ** 2 / 2)) * Math.sqrt(365),
+      9,
+    );
+  });
+
+  it('the drawdown of candles sees what the end of the day hides', () => {
+    const day = Array<number>(24).fill(1000);
+    day[10] = 800;
+    const metrics = measure(day, 1000, HOUR);
+    expect(metrics.max_drawdown_pct).toBe(0);
+    expect(metrics.max_drawdown_candle_pct).toBeCloseTo(20, 12);
+    expect(metrics.max_drawdown_candle_abs).toBe(200);
+    expect(metrics).toMatchObject({ lowest_equity: 800, highest_equity: 1000 });
+  });
+
+  it('a loss from the first day on is a drawdown from the wallet', () => {
+    const metrics = measure([900, 950]);
+    expect(metrics.max_drawdown_pct).toBeCloseTo(10, 12);
+    expect(metrics).toMatchObject({ time_under_water_pct: 100, longest_drawdown_days: 2 });
+  });
+});
+
+describe('daily equity: what is undefined is null', () => {
+  it('an account that never moved', () => {
+    expect(measure([1000, 1000, 1000])).toMatchObject({
+      sharpe_ratio: null,
+      sortino_ratio: null,
+      sortino_ratio_downside: null,
+      calmar_ratio: null,
+      cagr_to_drawdown: null,
+      volatility_pct: 0,
+      max_drawdown_pct: 0,
+      time_under_water_pct: 0,
+      longest_drawdown_days: 0,
+    });
+  });
+
+  it('one day: no spread', () => {
+    expect(measure([1010]).sharpe_ratio).toBeNull();
+  });
+
+  it('equal returns, up to rounding: no spread', () => {
+    expect(measure([1100, 1210, 1331, 1464.1]).sharpe_ratio).toBeNull();
+  });
+
+  it('an account that lost everything gives finite numbers', () => {
+    const metrics = measure([500, 0, 0]);
+    expect(metrics.max_drawdown_pct).toBe(100);
+    expect(metrics.sharpe_ratio).toBeLessThan(0);
+  });
+});
+
+it('a day is the UTC day in which the candle opens', () => {
+  const from = START + 22 * HOUR;
+  const daily: DailyEquity = dailyEquity(curve([1, 2, 3, 4], HOUR, from), 9, from);
+  expect([...daily.day]).toEqual([START, START + DAY_MS]);
+  expect([...daily.equity]).toEqual([2, 4]);
+});

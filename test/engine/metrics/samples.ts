@@ -1,0 +1,53 @@
+import type { EquityCurve, Trade } from '#engine/simulator/types.ts';
+import { DAY_MS } from '#engine/timeframe.ts';
+
+/** A Monday. */
+export const START = Date.UTC(2024, 0, 1);
+
+/** A trade that made `profit`, closed `day` days after the start; everything else as given, or plain. */
+export function trade(profit: number, day: number, values: Partial<Trade> = {}): Trade {
+  return {
+    pair: 'BTC/USDT:USDT',
+    side: 'long',
+    openedAt: START + day * DAY_MS - 3_600_000,
+    closedAt: START + day * DAY_MS,
+    entryPrice: 100,
+    exitPrice: 100 + profit,
+    amount: 1,
+    stake: 100,
+    leverage: 1,
+    enterTag: null,
+    exitReason: 'exit_signal',
+    fees: 0,
+    slippageCost: 0,
+    funding: 0,
+    profit,
+    profitRatio: profit / 100,
+    initialStopPrice: 90,
+    stopPrice: 90,
+    liquidationPrice: null,
+    lowestPrice: 95,
+    highestPrice: 110,
+    leftOpen: false,
+    ...values,
+  };
+}
+
+/** A curve with the given equity at the close of consecutive candles of `stepMs` from `from`. */
+export function curve(
+  equity: readonly number[],
+  stepMs = DAY_MS,
+  from = START,
+  openTrades: readonly number[] = [],
+): EquityCurve {
+  return {
+    timestamp: Float64Array.from(equity, (_, row) => from + row * stepMs),
+    equity: Float64Array.from(equity),
+    balance: Float64Array.from(equity),
+    openTrades: Uint16Array.from(equity, (_, row) => openTrades[row] ?? 0),
+  };
+}
+
+/** The worked example of reference/freqtrade.md 2.4: wallet 1000, ten days. */
+export const EXAMPLE_TRADES = [20, -10, 30, -25, 15].map((profit, i) => trade(profit, i + 1));
+export const EXAMPLE_EQUITY = [1004, 1020, 1012, 1010, 1040, 1052, 1031, 1015, 1030, 1030];

@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import { closedDayMetrics, tradeMetrics } from '#engine/metrics/trade-metrics.ts';
+import { EXAMPLE_TRADES, trade } from './samples.ts';
+
+describe('closed trades: the worked example of 2.4', () => {
+  const metrics = tradeMetrics(EXAMPLE_TRADES, 1000, 10);
+
+  it.each([
+    ['total_profit', 30, 9],
+    ['total_profit_pct', 3, 9],
+    ['closed_trade_sharpe_ratio', 2.8169, 4],
+    ['closed_trade_sortino_ratio', 7.642, 4],
+    ['sqn', 0.5898, 4],
+    ['profit_factor', 1.8571, 4],
+    ['expectancy', 6.0, 9],
+    ['expectancy_ratio', 0.3429, 4],
+    ['win_rate', 60, 9],
+    ['cagr_pct', 194.14, 2],
+    ['closed_trade_max_drawdown_abs', 25, 9],
+    ['closed_trade_max_drawdown_pct', 2.4038, 4],
+    ['closed_trade_calmar_ratio', 238.43, 2],
+  ] as const)('%s is %d', (name, value, digits) => {
+    expect(metrics[name]).toBeCloseTo(value, digits);
+  });
+
+  it('counts', () => {
+    expect(metrics).toMatchObject({ total_trades: 5, winning_trades: 3, losing_trades: 2, draws: 0 });
+  });
+
+  it('p-value is that of t = SQN with 4 degrees of freedom', () => {
+    const t = metrics.sqn!;
+    const s = 1 / Math.sqrt(1 + (t * t) / 4);
+    expect(metrics.p_value).toBeCloseTo(1 - 0.75 * t * s * (1 - (t * s) ** 2 / 12), 12);
+  });
+});
+
+describe('closed trades: means over the trades themselves', () => {
+  const ratios = [0.1, -0.05, 0.02, 0];
+  const metrics = tradeMetrics(
+    ratios.map((profitRatio, i) =>
+      trade(profitRatio * 200, i, { profitRatio, openedAt: 0, closedAt: (i + 1) * 60_000 }),
+    ),
+    1000,
+    5,
+  );
+
+  it('are on the collateral', () => {
+    expect(metrics.profit_mean_pct).toBeCloseTo(1.75, 12);
+    expect(metrics.profit_median_pct).toBeCloseTo(1, 12);
+    expect(metrics.profit_sum_pct).toBeCloseTo(7, 12);
+    expect(metrics.best_trade_pct).toBeCloseTo(10, 12);
+    expect(metrics.worst_trade_pct).toBeCloseTo(-5, 12);
+    expect(metrics.avg_duration_minutes).toBe(2.5);
+  });
+
+  it('a draw is neither won nor lost, and counts in the shares', () => {
+    expect(metrics).toMatchObject({ winning_trades: 2, losing_trades: 1, draws: 1, win_rate: 50 });
+    expect(metrics.expectancy).toBeCloseTo(0.5 * 12 - 0.25 * 10, 12);
+    expect(metrics.expectancy_ratio).toBeCloseTo((1 + 12 / 10) * 0.5 - 1, 12);
+  });
+});
+
+describe('closed trades: drawdown', () => {
+  it('starts at the wallet, so that a first loss is one', () => {
+    const metrics = tradeMetrics([trade(-100, 1), trade(300, 2)], 1000, 5);
+    expect(metrics.closed_trade_max_drawdown_abs).toBe(100);
+    expect(metrics.closed_trade_max_drawdown_pct).toBe(10);
+  });
+
+  it('the largest in currency and the largest share may be at different points', () => {
+    // 1000 -> 800 (200, 20 %) -> 2000 -> 1700 (300, 15 %)
+    const metrics = tradeMetrics([trade(-200, 1), trade(1200, 2), trade(-300, 3)], 1000, 5);
+    expect(metrics.closed_trade_max_drawdown_abs).toBe(300);
+    expect(metrics.closed_trade_max_drawdown_pct).toBe(15);
+    expect(metrics.closed_trade_max_relative_drawdown_pct).toBe(20);
+  });
+});
+
+describe('closed trades: what is undefined is null', () => {
+  it('without trades', () => {
+    expect(tradeMetrics([], 1000, 5)).toEqual({
+      total_trades: 0,
+      winning_trades: 0,
+      losing_trades: 0,
+      draws: 0,
+      win_rate: null,
+      total_profit: 0,
+      total_profit_pct: 0,
+      profit_mean_pct: null,
+      profit_median_pct: null,
+      profit_sum_pct: 0,
+      best_trade_pct: null,
+      worst_trade_pct: null,
+      avg_duration_minutes: null,
+      profit_factor: null,
+      expectancy: null,
+      expectancy_ratio: null,
+      sqn: null,
+      p_value: null,
+      cagr_pct: 0,
+      closed_trade_sharpe_ratio: null,
+      closed_trade_sortino_ratio: null,
+      closed_trade_calmar_ratio: null,
+      closed_trade_max_drawdown_abs: 0,
+      closed_trade_max_drawdown_pct: 0,
+      closed_trade_max_relative_drawdown_pct: 0,
+    });
+  });
+
+  it('with one trade: no spread, so no ratio', () => {
+    const metrics = tradeMetrics([trade(50, 1)], 1000, 5);
+    expect(metrics).toMatchObject({ closed_trade_sharpe_ratio: null, sqn: null, p_value: null });
+    expect(metrics.win_rate).toBe(100);
+  });
+
+  it('without losses', () => {
+    const metrics = tradeMetrics([trade(10, 1), trade(20, 2)], 1000, 5);
+    expect(metrics).toMatchObject({
+      profit_factor: null,
+      expectancy_ratio: null,
+      closed_trade_sortino_ratio: null,
+      closed_trade_calmar_ratio: null,
+    });
+    expect(metrics.closed_trade_sharpe_ratio).not.toBeNull();
+  });
+
+  it('with equal results, even when their sums round differently', () => {
+    const metrics = tradeMetrics([trade(0.1 + 0.2, 1), trade(0.3, 2), trade(0.3, 3)], 1000, 5);
+    expect(metrics).toMatchObject({ closed_trade_sharpe_ratio: null, sqn: null });
+  });
+
+  it('without wins the profit factor is 0', () => {
+    expect(tradeMetrics([trade(-10, 1)], 1000, 5).profit_factor).toBe(0);
+  });
+
+  it('when more than the wallet is lost there is no growth rate', () => {
+    expect(tradeMetrics([trade(-1100, 1)], 1000, 5).cagr_pct).toBeNull();
+  });
+});
+
+describe('days of closing', () => {
+  it('sums by UTC day; days without a close in between are draws', () => {
+    const metrics = closedDayMetrics([trade(10, 1), trade(-4, 1), trade(-8, 2), trade(5, 5)], 1000);
+    expect(metrics).toEqual({
+      lowest_closed_balance: 998,
+      highest_closed_balance: 1010,
+      best_day_profit: 6,
+      worst_day_profit: -8,
+      winning_days: 2,
+      draw_days: 2,
+      losing_days: 1,
+    });
+  });
+
+  it('without trades', () => {
+    expect(closedDayMetrics([], 1000)).toEqual({
+      lowest_closed_balance: 1000,
+      highest_closed_balance: 1000,
+      best_day_profit: null,
+      worst_day_profit: null,
+      winning_days: 0,
+      draw_days: 0,
+      losing_days: 0,
+    });
+  });
+});

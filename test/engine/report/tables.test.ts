@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { buildTables, NO_TAG, TOTAL } from '#engine/report/tables.ts';
+import { trade } from '../metrics/samples.ts';
+
+const BTC = 'BTC/USDT:USDT';
+const ETH = 'ETH/USDT:USDT';
+const SOL = 'SOL/USDT:USDT';
+
+const TRADES = [
+  trade(20, 1, { pair: BTC, enterTag: 'cross', exitReason: 'roi' }),
+  trade(-10, 2, { pair: ETH, enterTag: 'cross', exitReason: 'stop_loss', side: 'short' }),
+  trade(30, 3, { pair: ETH, enterTag: 'dip', exitReason: 'roi' }),
+  trade(-25, 4, { pair: BTC, enterTag: null, exitReason: 'stop_loss' }),
+  trade(-5, 5, { pair: ETH, enterTag: 'dip', exitReason: 'force_exit', leftOpen: true }),
+];
+
+const tables = buildTables(TRADES, [BTC, ETH, SOL], { wallet: 1000, days: 10 });
+const summary = (rows: (typeof tables)['per_pair']) =>
+  rows.map((row) => [row.key, row.total_trades, row.total_profit]);
+
+describe('tables', () => {
+  it('per pair: the most profitable first, a pair without trades too, then all', () => {
+    expect(summary(tables.per_pair)).toEqual([
+      [ETH, 3, 15],
+      [SOL, 0, 0],
+      [BTC, 2, -5],
+      [TOTAL, 5, 10],
+    ]);
+  });
+
+  it('per enter tag', () => {
+    expect(summary(tables.per_enter_tag)).toEqual([
+      ['dip', 2, 25],
+      ['cross', 2, 10],
+      [NO_TAG, 1, -25],
+      [TOTAL, 5, 10],
+    ]);
+  });
+
+  it('per exit reason', () => {
+    expect(summary(tables.per_exit_reason)).toEqual([
+      ['roi', 2, 50],
+      ['force_exit', 1, -5],
+      ['stop_loss', 2, -35],
+      [TOTAL, 5, 10],
+    ]);
+  });
+
+  it('per tag and reason', () => {
+    expect(summary(tables.per_enter_tag_and_exit_reason)).toEqual([
+      ['dip / roi', 1, 30],
+      ['cross / roi', 1, 20],
+      ['dip / force_exit', 1, -5],
+      ['cross / stop_loss', 1, -10],
+      [`${NO_TAG} / stop_loss`, 1, -25],
+      [TOTAL, 5, 10],
+    ]);
+  });
+
+  it('per side, both always', () => {
+    expect(summary(tables.per_side)).toEqual([
+      ['long', 4, 20],
+      ['short', 1, -10],
+      [TOTAL, 5, 10],
+    ]);
+  });
+
+  it('left open: those alone, in the total too', () => {
+    expect(summary(tables.left_open)).toEqual([
+      [ETH, 1, -5],
+      [TOTAL, 1, -5],
+    ]);
+  });
+
+  it('the columns of a row are those of its trades alone', () => {
+    expect(tables.per_pair[0]).toMatchObject({
+      winning_trades: 1,
+      losing_trades: 2,
+      total_profit_pct: 1.5,
+      profit_factor: 2,
+      expectancy: 5,
+      closed_trade_max_drawdown_abs: 10,
+      avg_duration_minutes: 60,
+    });
+    // mean(q) = (-0.1 + 0.3 - 0.05) / 3
+    expect(tables.per_pair[0]!.profit_mean_pct).toBeCloseTo(5, 12);
+    expect(tables.per_pair[1]).toMatchObject({ win_rate: null, profit_factor: null, cagr_pct: 0 });
+  });
+
+  it('without trades there is a row of all', () => {
+    const empty = buildTables([], [BTC], { wallet: 1000, days: 1 });
+    expect(summary(empty.per_exit_reason)).toEqual([[TOTAL, 0, 0]]);
+    expect(summary(empty.left_open)).toEqual([[TOTAL, 0, 0]]);
+  });
+});
