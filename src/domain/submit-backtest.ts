@@ -1,5 +1,6 @@
 import type { BacktestExecutionInput, JobIn, StoredBacktestJob } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
+import { idSuffix } from './id-suffix.ts';
 import type { Digest, Executions, Ids, JobStore } from './ports.ts';
 import { type ConfigInput, type ResolveDeps, resolveConfig } from './resolve-config.ts';
 import { unknownKeyWarnings } from './unknown-keys.ts';
@@ -66,7 +67,7 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
   });
   const experiment = checkExperimentName(body.experiment_name);
   const { config, warnings, dataStart } = await resolveConfig(deps, body.config);
-  const jobId = `bt-${jobSuffix(deps, owner, input.idempotencyKey)}`;
+  const jobId = `bt-${idSuffix(deps, owner, input.idempotencyKey)}`;
   const now = isoTime(deps.clock.now());
   const executionInput: BacktestExecutionInput = {
     job_id: jobId,
@@ -111,19 +112,4 @@ function checkExperimentName(name: string | undefined): string | null {
     });
   }
   return name;
-}
-
-/** With a key the id derives from owner and key, so that a repeated request meets the job it made. */
-function jobSuffix(deps: SubmitBacktestDeps, owner: string, key: string | null): string {
-  if (key === null) return deps.ids.ulid();
-  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
-    throw new CodedError('VAL005', {
-      message: 'Idempotency-Key must be 1 to 255 printable ASCII characters without spaces',
-      field: 'Idempotency-Key',
-    });
-  }
-  return `K${deps
-    .digest(JSON.stringify([owner, key]))
-    .slice(0, 25)
-    .toUpperCase()}`;
 }

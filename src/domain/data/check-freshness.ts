@@ -1,0 +1,126 @@
+import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
+import type { Clock, FreshnessQuery, SeriesInfo, SeriesStore } from '../ports.ts';
+import { checkNumber, checkSymbol, checkTimeframe } from '../validate.ts';
+import { parseRange, type TimeRange } from './time-range.ts';
+
+export interface SymbolFreshness {
+  readonly symbol: string;
+  /** Of the series that was examined; null when none is stored. */
+  readonly timeframe: string | null;
+  /** Open times of the first and the last closed candle. */
+  readonly first: string | null;
+  readonly last: string | null;
+  /** Hours since the last closed candle ended, to two decimals. */
+  readonly age_hours: number | null;
+  readonly fresh: boolean;
+}
+
+export interface FreshnessReport {
+  /** True when no symbol is stale. */
+  readonly all_fresh: boolean;
+  readonly stale_symbols: readonly string[];
+  readonly exchange: string;
+  readonly stale_threshold_hours: number;
+  readonly symbols: readonly SymbolFreshness[];
+}
+
+const HOUR_MS = 3_600_000;
+const DEFAULT_THRESHOLD_HOURS = 24;
+const MAX_THRESHOLD_HOURS = 87_600;
+/** DynamoDB reads at most 100 items at once. */
+const SERIES_PER_READ = 100;
+
+/**
+ * Whether what is stored is new enough. Without a range: the last closed candle ended at most the threshold ago.
+ * With `start` or `end`: the series covers [start, min(end, now - threshold)] without a hole longer than the
+ * threshold, so that a run over the past needs nothing new. A symbol of which nothing is stored is stale. A series
+ * must be stored in the timeframe asked for; without one the newest series of each symbol is examined.
+ * Throws VAL001, VAL002, VAL003, VAL005, DATA005.
+ */
+export async function checkFreshness(
+  deps: { readonly series: SeriesStore; readonly clock: Clock },
+  query: FreshnessQuery,
+): Promise<FreshnessReport> {
+  const symbols = [...new Set(query.symbols.map((symbol) => checkSymbol(symbol, 'symbols')))];
+  const timeframe = query.timeframe === undefined ? undefined : checkTimeframe(query.timeframe, 'timeframe');
+  const thresholdHours = checkNumber(
+    query.staleThresholdHours ?? DEFAULT_THRESHOLD_HOURS,
+    'stale_threshold_hours',
+    { min: 1, max: MAX_THRESHOLD_HOURS, integer: true },
+  );
+  const range = parseRange(query);
+  const stored = await readSeries(deps.series, query.exchange, symbols, timeframe);
+  const now = deps.clock.now();
+  const report = symbols.map((symbol) =>
+    judge(symbol, stored.get(symbol), range, now, thresholdHours * HOUR_MS),
+  );
+  const stale = report.filter((each) => !each.fresh).map((each) => each.symbol);
+  return {
+    all_fresh: stale.length === 0,
+    stale_symbols: stale,
+    exchange: query.exchange,
+    stale_threshold_hours: thresholdHours,
+    symbols: report,
+  };
+}
+
+/** The series to examine by symbol: that of the timeframe, else the one whose last candle ended last. */
+async function readSeries(
+  store: SeriesStore,
+  exchange: string,
+  symbols: readonly string[],
+  timeframe: Timeframe | undefined,
+): Promise<Map<string, SeriesInfo>> {
+  const wanted = symbols.flatMap((symbol) =>
+    (timeframe ? [timeframe] : TIMEFRAMES).map((each) => ({ symbol, timeframe: each })),
+  );
+  const newest = new Map<string, SeriesInfo>();
+  for (let from = 0; from < wanted.length; from += SERIES_PER_READ) {
+    const found = await store.getMany(exchange, wanted.slice(from, from + SERIES_PER_READ));
+    for (const info of found.values()) {
+      const best = newest.get(info.symbol);
+      if (!best || endOf(info) > endOf(best)) newest.set(info.symbol, info);
+    }
+  }
+  return newest;
+}
+
+/** When the last closed candle ended, ms. */
+function endOf(info: SeriesInfo): number {
+  return Date.parse(info.last) + TIMEFRAME_MS[info.timeframe];
+}
+
+function judge(
+  symbol: string,
+  info: SeriesInfo | undefined,
+  range: TimeRange,
+  now: number,
+  thresholdMs: number,
+): SymbolFreshness {
+  if (!info) return { symbol, timeframe: null, first: null, last: null, age_hours: null, fresh: false };
+  const age = now - endOf(info);
+  const ranged = range.start !== undefined || range.end !== undefined;
+  return {
+    symbol,
+    timeframe: info.timeframe,
+    first: info.first,
+    last: info.last,
+    age_hours: Math.round((age / HOUR_MS) * 100) / 100,
+    fresh: ranged ? covers(info, range, now - thresholdMs, thresholdMs) : age <= thresholdMs,
+  };
+}
+
+/** Whether the series holds every candle that opens in the range and had closed by `closedBy`, but for short holes. */
+function covers(info: SeriesInfo, range: TimeRange, closedBy: number, longestHole: number): boolean {
+  const step = TIMEFRAME_MS[info.timeframe];
+  const first = Date.parse(info.first);
+  const from = range.start === undefined ? first : Math.ceil(range.start / step) * step;
+  const opensBefore = range.end === undefined ? Infinity : Math.ceil(range.end / step) * step;
+  const to = Math.min(opensBefore, Math.floor(closedBy / step) * step);
+  if (first > from || endOf(info) < to) return false;
+  return info.gaps.every((gap) => {
+    const start = Math.max(Date.parse(gap.start), from);
+    const end = Math.min(Date.parse(gap.start) + gap.missing * step, to);
+    return end - start <= longestHole;
+  });
+}

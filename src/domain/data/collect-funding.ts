@@ -1,0 +1,61 @@
+import type { FundingEvents } from '#engine/simulator/types.ts';
+import type { CandleStore, Exchange } from '../ports.ts';
+
+/** The longest time between two funding events of any perpetual; some have 4 h or 1 h. */
+const LONGEST_INTERVAL_MS = 8 * 3_600_000;
+/** Exchanges stamp events up to some milliseconds late. */
+const TOLERANCE_MS = 60_000;
+
+/**
+ * Fetches and stores the funding events in [start, end] ms that are missing. Returns how many were new.
+ * Throws DATA003, DATA004, DATA005.
+ */
+export async function collectFunding(
+  store: CandleStore,
+  exchange: Exchange,
+  symbol: string,
+  start: number,
+  end: number,
+): Promise<number> {
+  const stored = await store.readFunding(exchange.name, symbol, start, end);
+  const missing = missingFunding(stored.timestamp, start, end);
+  if (!missing) return 0;
+  const fetched = await exchange.fetchFunding(symbol, missing.start, missing.end);
+  const known = new Set(stored.timestamp);
+  const rows = [...fetched.timestamp.keys()].filter((i) => !known.has(fetched.timestamp[i]!));
+  if (rows.length > 0) await store.writeFunding(exchange.name, symbol, pickEvents(fetched, rows));
+  return rows.length;
+}
+
+/**
+ * The stretch within [start, end] in which events must be missing: before the first stored one, after the last, or
+ * between two that lie too far apart. Undefined when none need be.
+ */
+function missingFunding(times: Float64Array, start: number, end: number) {
+  const count = times.length;
+  if (count === 0) return start <= end ? { start, end } : undefined;
+  const holes: { start: number; end: number }[] = [];
+  if (times[0]! - start >= interval(times, 1)) holes.push({ start, end: times[0]! - 1 });
+  for (let i = 1; i < count; i++) {
+    if (times[i]! - times[i - 1]! > LONGEST_INTERVAL_MS + TOLERANCE_MS) {
+      holes.push({ start: times[i - 1]! + 1, end: times[i]! - 1 });
+    }
+  }
+  if (end - times[count - 1]! >= interval(times, count - 1))
+    holes.push({ start: times[count - 1]! + 1, end });
+  return holes.length === 0 ? undefined : { start: holes[0]!.start, end: holes.at(-1)!.end };
+}
+
+/** Time between events `i - 1` and `i`, at most the longest there is. */
+function interval(times: Float64Array, i: number): number {
+  return Math.min(LONGEST_INTERVAL_MS, times.length > 1 ? times[i]! - times[i - 1]! : LONGEST_INTERVAL_MS);
+}
+
+function pickEvents(events: FundingEvents, rows: readonly number[]): FundingEvents {
+  const pick = (column: Float64Array) => Float64Array.from(rows, (row) => column[row]!);
+  return {
+    timestamp: pick(events.timestamp),
+    rate: pick(events.rate),
+    markPrice: pick(events.markPrice),
+  };
+}

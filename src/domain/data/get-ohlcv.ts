@@ -1,0 +1,99 @@
+import { CodedError } from '#contract/errors.ts';
+import { type Candles, sliceCandles } from '#engine/candles.ts';
+import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import type { CandleStore, SeriesKey, SeriesStore } from '../ports.ts';
+import { checkNumber, checkSymbol, checkTimeframe, isoTime } from '../validate.ts';
+import { parseRange } from './time-range.ts';
+
+export interface OhlcvInput {
+  readonly exchange: string;
+  readonly symbol: string;
+  readonly timeframe: string;
+  readonly limit?: number;
+  readonly start?: string;
+  readonly end?: string;
+}
+
+export interface CandleRecord {
+  /** Open time, ISO 8601. */
+  readonly timestamp: string;
+  readonly open: number;
+  readonly high: number;
+  readonly low: number;
+  readonly close: number;
+  readonly volume: number;
+}
+
+export interface OhlcvResult {
+  readonly exchange: string;
+  readonly symbol: string;
+  readonly timeframe: string;
+  readonly data: readonly CandleRecord[];
+  readonly count: number;
+}
+
+const DEFAULT_LIMIT = 1000;
+const MAX_LIMIT = 10_000;
+
+/**
+ * Stored candles that open in [start, end), ascending: the first `limit` of them, or the newest when there is no
+ * `start`. Throws VAL001, VAL002, VAL003, VAL005, DATA003 (no such series is stored), DATA005.
+ */
+export async function getOhlcv(
+  deps: { readonly series: SeriesStore; readonly candles: CandleStore },
+  input: OhlcvInput,
+): Promise<OhlcvResult> {
+  const { exchange } = input;
+  const symbol = checkSymbol(input.symbol, 'symbol');
+  const timeframe = checkTimeframe(input.timeframe, 'timeframe');
+  const limit = checkNumber(input.limit ?? DEFAULT_LIMIT, 'limit', { min: 1, max: MAX_LIMIT, integer: true });
+  const range = parseRange(input);
+  const stored = await deps.series.getMany(exchange, [{ symbol, timeframe }]);
+  const info = stored.get(`${symbol}#${timeframe}`);
+  if (!info) {
+    throw new CodedError('DATA003', {
+      message: `No ${timeframe} candles of ${symbol} on ${exchange} are stored`,
+      field: 'symbol',
+      context: { exchange, symbol, timeframe },
+    });
+  }
+  const first = Date.parse(info.first);
+  const end = Date.parse(info.last) + TIMEFRAME_MS[timeframe];
+  const bounds = { from: Math.max(first, range.start ?? first), to: Math.min(end, range.end ?? end) };
+  const key = { exchange, symbol, timeframe };
+  const candles = await readSome(deps.candles, key, bounds, limit, range.start === undefined);
+  const data = toRecords(candles);
+  return { exchange, symbol, timeframe, data, count: data.length };
+}
+
+/** `limit` candles from one side of the range. The stretch read doubles until holes no longer matter. */
+async function readSome(
+  store: CandleStore,
+  key: SeriesKey,
+  { from, to }: { readonly from: number; readonly to: number },
+  limit: number,
+  newest: boolean,
+): Promise<Candles> {
+  for (let span = limit * TIMEFRAME_MS[key.timeframe]; ; span *= 2) {
+    const start = newest ? Math.max(from, to - span) : from;
+    const end = newest ? to : Math.min(to, from + span);
+    const candles = await store.read(key, start, end);
+    const count = candles.timestamp.length;
+    const whole = newest ? start <= from : end >= to;
+    if (count < limit && !whole) continue;
+    return newest
+      ? sliceCandles(candles, Math.max(0, count - limit), count)
+      : sliceCandles(candles, 0, Math.min(limit, count));
+  }
+}
+
+function toRecords(candles: Candles): CandleRecord[] {
+  return Array.from(candles.timestamp, (time, i) => ({
+    timestamp: isoTime(time),
+    open: candles.open[i]!,
+    high: candles.high[i]!,
+    low: candles.low[i]!,
+    close: candles.close[i]!,
+    volume: candles.volume[i]!,
+  }));
+}

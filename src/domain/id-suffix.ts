@@ -1,0 +1,22 @@
+import { CodedError } from '#contract/errors.ts';
+import type { Digest, Ids } from './ports.ts';
+
+/**
+ * The part of a new resource's id after its prefix. With an Idempotency-Key it derives from owner and key, so that a
+ * repeated request meets what the first one made. Throws VAL005 for a malformed key.
+ */
+export function idSuffix(
+  deps: { readonly ids: Ids; readonly digest: Digest },
+  owner: string,
+  key: string | null,
+): string {
+  if (key === null) return deps.ids.ulid();
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
+    throw new CodedError('VAL005', {
+      message: 'Idempotency-Key must be 1 to 255 printable ASCII characters without spaces',
+      field: 'Idempotency-Key',
+    });
+  }
+  const digest = deps.digest(JSON.stringify([owner, key]));
+  return `K${digest.slice(0, 25).toUpperCase()}`;
+}
