@@ -62,7 +62,15 @@ export class LocalStateMachine {
   start(name: string, input: unknown): ExecutionHandle {
     const stop = new AbortController();
     const execution = this.#machine.run(input as never, {
-      context: { Execution: { Name: name, Input: input as never, StartTime: new Date().toISOString() } },
+      context: {
+        Execution: { Name: name, Input: input as never, StartTime: new Date().toISOString() },
+        // Read when a state resolves its parameters, which is when it is entered.
+        State: {
+          get EnteredTime() {
+            return new Date().toISOString();
+          },
+        },
+      },
       overrides: {
         taskResourceLocalHandlers: this.#handlers(stop.signal),
         retryIntervalOverrides: this.#retryIntervals(),
