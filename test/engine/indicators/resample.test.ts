@@ -1,0 +1,162 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Candles, createCandles, sliceCandles } from '#engine/candles.ts';
+import { resampleCandles } from '#engine/indicators/resample.ts';
+import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { marketCandles } from './market.ts';
+
+const MINUTE = TIMEFRAME_MS['1m'];
+const FIVE = TIMEFRAME_MS['5m'];
+const HOUR = TIMEFRAME_MS['1h'];
+
+/** One-minute candles at the given minutes: open 100 + minute, high +1, low -1, close +0.5, volume = minute. */
+function minuteCandles(minutes: readonly number[]): Candles {
+  const candles = createCandles(minutes.length);
+  for (const [row, minute] of minutes.entries()) {
+    candles.timestamp[row] = minute * MINUTE;
+    candles.open[row] = 100 + minute;
+    candles.high[row] = 101 + minute;
+    candles.low[row] = 99 + minute;
+    candles.close[row] = 100.5 + minute;
+    candles.volume[row] = minute;
+  }
+  return candles;
+}
+
+const rows = (candles: Candles) =>
+  [...candles.timestamp].map((time, row) => [
+    time / MINUTE,
+    candles.open[row],
+    candles.high[row],
+    candles.low[row],
+    candles.close[row],
+    candles.volume[row],
+  ]);
+
+describe('resampling', () => {
+  it('takes first open, highest high, lowest low, last close, summed volume', () => {
+    const candles = minuteCandles([0, 1, 2, 3, 4]);
+    candles.high[2] = 300;
+    candles.low[3] = 2;
+    expect(rows(resampleCandles(candles, MINUTE, FIVE))).toEqual([[0, 100, 300, 2, 104.5, 10]]);
+  });
+
+  it('leaves out the bucket that began before the series and the one still open at its end', () => {
+    const minutes = Array.from({ length: 12 }, (_, i) => i + 3);
+    expect(rows(resampleCandles(minuteCandles(minutes), MINUTE, FIVE)).map(([time]) => time)).toEqual([
+      5, 10,
+    ]);
+    expect(resampleCandles(minuteCandles(minutes.slice(0, -1)), MINUTE, FIVE).timestamp).toHaveLength(1);
+    expect(resampleCandles(minuteCandles([1, 2, 3, 4]), MINUTE, FIVE).timestamp).toHaveLength(0);
+    expect(resampleCandles(minuteCandles([0, 1, 2, 3]), MINUTE, FIVE).timestamp).toHaveLength(0);
+    expect(resampleCandles(minuteCandles([]), MINUTE, FIVE).timestamp).toHaveLength(0);
+  });
+
+  it('aggregates what was traded when candles are missing inside a bucket', () => {
+    const resampled = resampleCandles(minuteCandles([0, 2, 4, 11, 13, 15, 19]), MINUTE, FIVE);
+    expect(rows(resampled)).toEqual([
+      [0, 100, 105, 99, 104.5, 6],
+      [10, 111, 114, 110, 113.5, 24],
+      [15, 115, 120, 114, 119.5, 34],
+    ]);
+  });
+
+  it('starts days at midnight UTC', () => {
+    const hours = marketCandles(1, 72);
+    const days = resampleCandles(hours, HOUR, TIMEFRAME_MS['1d']);
+    expect([...days.timestamp]).toEqual([1, 2, 3].map((day) => Date.UTC(2024, 0, day)));
+  });
+
+  it('in two steps gives the same candles as in one', () => {
+    const candles = marketCandles(9, 3_000, '5m');
+    const quarters = resampleCandles(candles, FIVE, TIMEFRAME_MS['15m']);
+    const { volume, ...stepwise } = resampleCandles(quarters, TIMEFRAME_MS['15m'], HOUR);
+    const { volume: directVolume, ...direct } = resampleCandles(candles, FIVE, HOUR);
+    expect(stepwise).toEqual(direct);
+    // Sums in another order differ by rounding.
+    for (const [row, value] of volume.entries()) expect(value).toBeCloseTo(directVolume[row]!, 9);
+  });
+
+  it('never changes a candle when more of the series becomes known', () => {
+    const candles = marketCandles(2, 400, '5m');
+    const whole = resampleCandles(candles, FIVE, HOUR);
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 400 }), (cut) => {
+        const part = resampleCandles(sliceCandles(candles, 0, cut), FIVE, HOUR);
+        expect(part.timestamp).toHaveLength(Math.floor(cut / 12));
+        expect(part).toEqual(sliceCandles(whole, 0, part.timestamp.length));
+      }),
+    );
+  });
+
+  it('refuses timeframes that are no multiple', () => {
+    const candles = minuteCandles([0, 1]);
+    expect(resampleCandles(candles, MINUTE, MINUTE)).toBe(candles);
+    expect(() => resampleCandles(candles, FIVE, MINUTE)).toThrow(RangeError);
+    expect(() => resampleCandles(candles, 2 * MINUTE, FIVE)).toThrow(RangeError);
+    expect(() => resampleCandles(candles, 0, FIVE)).toThrow(RangeError);
+  });
+});
+
+const DATA = '../shared/data/candles';
+
+function readCandles(name: string): Candles {
+  const lines = gunzipSync(readFileSync(`${DATA}/${name}.csv.gz`))
+    .toString('utf8')
+    .trim()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split(',').map(Number));
+  const column = (index: number) => Float64Array.from(lines, (values) => values[index]!);
+  return {
+    timestamp: column(0),
+    open: column(1),
+    high: column(2),
+    low: column(3),
+    close: column(4),
+    volume: column(5),
+  };
+}
+
+/** How many of the exchange's own candles lie in the resampled range; every one of them must be equal. */
+function expectEqualWhereBoth(resampled: Candles, published: Candles): number {
+  const rowOf = new Map([...published.timestamp].map((time, row) => [time, row]));
+  let compared = 0;
+  for (const [row, time] of resampled.timestamp.entries()) {
+    const other = rowOf.get(time);
+    if (other === undefined) continue;
+    compared++;
+    for (const name of ['open', 'high', 'low', 'close'] as const) {
+      expect(resampled[name][row]).toBe(published[name][other]);
+    }
+    // Volumes are published with few decimals; sums of doubles differ in the last place.
+    expect(Math.abs(resampled.volume[row]! - published.volume[other]!)).toBeLessThan(
+      1e-9 * published.volume[other]! + 1e-9,
+    );
+  }
+  return compared;
+}
+
+describe.skipIf(!existsSync(DATA))(`real candles of ${DATA} (skipped when the folder is absent)`, () => {
+  it.each([
+    ['BTC_USDT_USDT', 10_906],
+    ['ETH_USDT_USDT', 10_906],
+    ['BNB_USDT_USDT', 10_906],
+    ['SOL_USDT_USDT', 8_639],
+  ])('%s: 5m gives the 15m and 1h candles of the exchange', (pair, length) => {
+    const candles = readCandles(`${pair}-5m`);
+    expect(candles.close).toHaveLength(length);
+    for (const timeframe of ['15m', '1h'] as const) {
+      const resampled = resampleCandles(candles, FIVE, TIMEFRAME_MS[timeframe]);
+      const compared = expectEqualWhereBoth(resampled, readCandles(`${pair}-${timeframe}`));
+      expect(compared).toBeGreaterThan(timeframe === '1h' ? 715 : 2_870);
+    }
+  });
+
+  it('XRP/ETH: minutes with holes give the 5m candles of the exchange', () => {
+    const resampled = resampleCandles(readCandles('XRP_ETH-1m'), MINUTE, FIVE);
+    expect(expectEqualWhereBoth(resampled, readCandles('XRP_ETH-5m'))).toBeGreaterThan(700);
+  });
+});
