@@ -1,14 +1,19 @@
 import { unrealisedProfit } from './accounting.ts';
+import type { Position } from './position.ts';
 import type { Run } from './run.ts';
 import type { Schedule } from './schedule.ts';
 import type { EquityCurve } from './types.ts';
 
-/** Writes the account after each step of the clock; row `step - 1` is the candle of `step`. */
+/**
+ * Writes the account after each step of the clock; row `step - 1` is the candle of `step`. It writes whole stretches in
+ * which the account did not change but for prices: {@link record} is called before every change.
+ */
 export class CurveRecorder {
   readonly curve: EquityCurve;
+  /** Rows written. */
+  #rows = 0;
 
-  constructor(schedule: Schedule, timeframeMs: number) {
-    const { start, steps } = schedule;
+  constructor({ start, steps }: Schedule, timeframeMs: number) {
     const timestamp = new Float64Array(steps);
     for (let row = 0; row < steps; row++) timestamp[row] = start + (row + 1) * timeframeMs;
     this.curve = {
@@ -19,25 +24,41 @@ export class CurveRecorder {
     };
   }
 
-  /** Steps `from` to `to`, `to` excluded, in which nothing was open. */
-  idle(from: number, to: number, balance: number): void {
-    this.curve.equity.fill(balance, from - 1, to - 1);
-    this.curve.balance.fill(balance, from - 1, to - 1);
-  }
-
-  /** The present step: positions valued at their candle's close. */
-  record(run: Run): void {
-    const row = run.step - 1;
-    let equity = run.balance;
+  /** Records the steps before `step` that are not yet, with the account as it is now. */
+  record(run: Run, step: number): void {
+    const from = this.#rows;
+    const to = step - 1;
+    if (to <= from) return;
+    const { equity, balance, openTrades } = this.curve;
+    equity.fill(run.balance, from, to);
+    balance.fill(run.balance, from, to);
     let open = 0;
     for (const position of run.positions) {
       if (position.order === 'entry') continue;
-      const { amount, openValue, funding, direction, market } = position;
-      equity += unrealisedProfit(amount, market.closeAt(run.step), openValue, funding, direction);
+      addUnrealised(equity, position, from, to);
       open++;
     }
-    this.curve.equity[row] = equity;
-    this.curve.balance[row] = run.balance;
-    this.curve.openTrades[row] = open;
+    openTrades.fill(open, from, to);
+    this.#rows = to;
   }
+
+  /** Records the last row again: the account after the forced exits. */
+  settle(run: Run): void {
+    this.#rows = Math.max(0, this.curve.equity.length - 1);
+    this.record(run, this.curve.equity.length + 1);
+  }
+}
+
+/** Adds what a position is worth beyond its collateral at each close; after the end of its data, at its last close. */
+function addUnrealised(equity: Float64Array, position: Position, from: number, to: number): void {
+  const { amount, openValue, funding, direction, market } = position;
+  const { close } = market.candles;
+  // Curve row 0 is step 1.
+  const shift = 1 - market.offset;
+  const end = Math.min(to, market.length - shift);
+  for (let row = from; row < end; row++)
+    equity[row]! += unrealisedProfit(amount, close[row + shift]!, openValue, funding, direction);
+  if (end === to) return;
+  const last = unrealisedProfit(amount, close[market.length - 1]!, openValue, funding, direction);
+  for (let row = Math.max(from, end); row < to; row++) equity[row]! += last;
 }

@@ -1,6 +1,6 @@
 import { availableStake, proposedStake } from './accounting.ts';
 import type { Market } from './market.ts';
-import { Position } from './position.ts';
+import type { Position } from './position.ts';
 import { type Direction, LONG, slippedEntry } from './rules.ts';
 import type { Run } from './run.ts';
 
@@ -8,8 +8,10 @@ import type { Run } from './run.ts';
 export function enter(run: Run, market: Market, direction: Direction): void {
   const { terms, bar } = run;
   const { callbacks } = terms;
-  market.rejected = run.positions.length >= terms.maxOpenTrades;
-  if (market.rejected) return;
+  if (run.positions.length >= terms.maxOpenTrades) {
+    run.reject(market);
+    return;
+  }
   const collateral = run.collateral();
   const available = availableStake(run.balance, collateral, terms.tradableBalanceRatio);
   let stake = proposedStake(
@@ -35,24 +37,23 @@ export function enter(run: Run, market: Market, direction: Direction): void {
     if (callbacks.confirmEntry?.(context, side, limit) === false) return;
   }
 
-  const position = new Position(market, direction, leverage, stake, market.enterTag(bar.row));
-  run.add(position);
+  const position = run.open(market, direction, leverage, stake);
   if (limit === bar.open) fillAtMarket(run, position);
   else placeEntry(run, position, limit);
 }
 
 function fillAtMarket(run: Run, position: Position): void {
   const { bar, terms } = run;
-  position.priceEntry(slippedEntry(bar.open, terms.slippage, position.direction));
+  position.priceEntry(slippedEntry(bar.open, terms.slippage, position.direction), bar.time, terms);
   position.slippageCost = position.amount * Math.abs(position.entryPrice - bar.open);
-  position.fill(bar.time, terms);
+  position.fill(bar, terms);
 }
 
 function placeEntry(run: Run, position: Position, price: number): void {
   position.order = 'entry';
   position.orderPrice = price;
   position.orderTime = run.bar.time;
-  position.priceEntry(price);
+  position.priceEntry(price, run.bar.time, run.terms);
 }
 
 /** A limit that the market would not have filled at once: a long at most at the high, a short at least at the low (1.20). */
@@ -90,5 +91,7 @@ export function manageOrder(run: Run, position: Position): void {
 
 /** Fills the waiting entry if the candle touches its price. */
 export function tryFillEntry(run: Run, position: Position): void {
-  if (run.bar.contains(position.orderPrice)) position.fill(run.bar.time, run.terms);
+  if (!run.bar.contains(position.orderPrice)) return;
+  run.recordBefore();
+  position.fill(run.bar, run.terms);
 }

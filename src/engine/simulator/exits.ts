@@ -23,7 +23,6 @@ const MAX_REASON_LENGTH = 255;
  */
 export function checkExits(run: Run, position: Position): void {
   const { conservative } = run.terms;
-  position.observe(run.bar);
   if (!conservative) raiseStop(run, position);
   tryExits(run, position);
   if (conservative && position.market.position === position) raiseStop(run, position);

@@ -1,7 +1,9 @@
 import { CurveRecorder } from './curve.ts';
 import { enter, manageOrder, tryFillEntry } from './entries.ts';
 import { checkExits, tryFillExit } from './exits.ts';
+import { nextEventRow } from './horizon.ts';
 import type { Market } from './market.ts';
+import type { Position } from './position.ts';
 import { Progress } from './progress.ts';
 import { Run } from './run.ts';
 import { createSchedule, type Schedule } from './schedule.ts';
@@ -23,22 +25,24 @@ export function simulateLoop(
 ): Simulation {
   const terms = readTerms(settings);
   const schedule = createSchedule(pairs, terms);
-  const run = new Run(terms, settings.startingBalance);
   const recorder = options.equity === false ? null : new CurveRecorder(schedule, terms.timeframeMs);
+  const run = new Run(terms, settings.startingBalance, recorder);
   const progress = new Progress(options.onProgress, schedule.steps);
-  const active: Market[] = [];
   for (;;) {
-    const next = run.positions.length > 0 ? run.step + 1 : nextSignalStep(schedule, run.step);
-    if (next > schedule.steps) break;
-    recorder?.idle(run.step + 1, next, run.balance);
-    run.step = next;
-    if (terms.detailPerCandle === 1) simulateStep(run, schedule, active);
-    else simulateDetailedStep(run, schedule, active);
-    recorder?.record(run);
-    if (next >= progress.next) progress.report(next);
+    const only = run.positions.length === 1 && terms.detailPerCandle === 1 ? run.positions[0]! : null;
+    const next = nextStep(run, schedule, only);
+    if (only !== null && only.nextStep < next)
+      simulateAlone(run, schedule, only.market, Math.min(next, progress.next));
+    else if (next > schedule.steps) break;
+    else {
+      run.step = next;
+      if (terms.detailPerCandle === 1) simulateStep(run, schedule);
+      else simulateDetailedStep(run, schedule);
+    }
+    if (run.step >= progress.next) progress.report(run.step);
   }
-  recorder?.idle(run.step + 1, schedule.steps + 1, run.balance);
-  closeLeftOpen(run, schedule, recorder);
+  closeLeftOpen(run, schedule);
+  recorder?.settle(run);
   return {
     trades: run.trades,
     curve: recorder?.curve ?? null,
@@ -47,27 +51,49 @@ export function simulateLoop(
   };
 }
 
-/** The first step after `step` with an entry signal; beyond the last step when there is none. */
-function nextSignalStep(schedule: Schedule, step: number): number {
-  const signal = schedule.firstSignal[step + 1];
-  return signal === undefined ? schedule.steps + 1 : (schedule.signalStep[signal] ?? schedule.steps + 1);
+/**
+ * The next step at which a position other than `except`, or an entry signal of a pair without position, needs simulation;
+ * beyond the last when none does.
+ */
+function nextStep({ step }: Run, { markets, steps }: Schedule, except: Position | null): number {
+  let next = steps + 1;
+  for (const market of markets) {
+    if (market.position !== null && market.position === except) continue;
+    if (market.position === null && market.signalStep <= step) market.seekSignal(step + 1);
+    const own = market.position === null ? market.signalStep : market.position.nextStep;
+    if (own < next) next = own;
+  }
+  return next;
 }
 
-function simulateStep(run: Run, schedule: Schedule, active: Market[]): void {
-  gather(run, schedule, active);
-  for (const market of active) {
+/** Simulates the one pair that has a position until it has none, or up to the step `until`, which concerns others. */
+function simulateAlone(run: Run, schedule: Schedule, market: Market, until: number): void {
+  while (market.position !== null && market.position.nextStep < until) {
+    run.step = market.position.nextStep;
     const row = run.step - market.offset;
     run.bar.load(market.candles, row, row);
     simulateCandle(run, market, run.step < schedule.steps);
+    if (market.position !== null) plan(run, market.position);
   }
-  countRejected(run, schedule);
+}
+
+function simulateStep(run: Run, schedule: Schedule): void {
+  const count = gather(run, schedule);
+  for (let index = 0; index < count; index++) {
+    const market = run.active[index]!;
+    const row = run.step - market.offset;
+    run.bar.load(market.candles, row, row);
+    simulateCandle(run, market, run.step < schedule.steps);
+    if (market.position !== null) plan(run, market.position);
+  }
 }
 
 /** One main candle in detail candles, all pairs side by side (1.22). Pairs without them take the main candle, first. */
-function simulateDetailedStep(run: Run, schedule: Schedule, active: Market[]): void {
+function simulateDetailedStep(run: Run, schedule: Schedule): void {
   for (let detail = 0; detail < run.terms.detailPerCandle; detail++) {
-    gather(run, schedule, active);
-    for (const market of active) {
+    const count = gather(run, schedule);
+    for (let index = 0; index < count; index++) {
+      const market = run.active[index]!;
       const row = run.step - market.offset;
       if (detail === 0) market.findDetail(row, run.terms);
       if (market.detailIndex >= 0) run.bar.load(market.input.detail!, market.detailIndex + detail, row);
@@ -76,22 +102,33 @@ function simulateDetailedStep(run: Run, schedule: Schedule, active: Market[]): v
       simulateCandle(run, market, run.step < schedule.steps);
     }
   }
-  countRejected(run, schedule);
+  for (const position of run.positions) if (position.nextStep <= run.step) plan(run, position);
+}
+
+/** Sets the step at which a position needs simulation next: never again when its pair's data has ended. */
+function plan({ step, terms }: Run, position: Position): void {
+  const { market } = position;
+  const row = step + 1 - market.offset;
+  if (row >= market.length) position.nextStep = Number.POSITIVE_INFINITY;
+  else if (terms.everyCandle || position.order !== 'none') position.nextStep = step + 1;
+  else {
+    const next = nextEventRow(position, row, terms);
+    position.nextStep = next < market.length ? next + market.offset : Number.POSITIVE_INFINITY;
+  }
 }
 
 /**
- * Lists the pairs to simulate now (1.14): those with positions in the order they were opened, then those with an entry
- * signal in whitelist order. A pair whose position ended in this main candle stays out of the rest of it.
+ * Lists in `run.active` the pairs to simulate now (1.14), and returns their number: those with positions in the order they
+ * were opened, then those with an entry signal in whitelist order. A pair whose position ended in this main candle stays
+ * out of the rest of it.
  */
-function gather({ positions, step }: Run, schedule: Schedule, active: Market[]): void {
-  const { markets, firstSignal, signalMarket } = schedule;
-  active.length = 0;
-  for (const { market } of positions) if (step - market.offset < market.length) active.push(market);
-  const end = firstSignal[step + 1]!;
-  for (let signal = firstSignal[step]!; signal < end; signal++) {
-    const market = markets[signalMarket[signal]!]!;
-    if (market.position === null && market.endedAt !== step) active.push(market);
-  }
+function gather({ positions, step, active }: Run, { markets }: Schedule): number {
+  let count = 0;
+  for (const position of positions) if (position.nextStep <= step) active[count++] = position.market;
+  for (const market of markets)
+    if (market.signalStep === step && market.position === null && market.endedAt !== step)
+      active[count++] = market;
+  return count;
 }
 
 /** One pair in the present candle, and once more when its position closed and the candle's signal is for the other side (1.4). */
@@ -114,23 +151,16 @@ function advance(run: Run, market: Market, mayEnter: boolean): void {
   if (position === null) return;
   if (position.order === 'entry') tryFillEntry(run, position);
   if (position.order === 'entry') return;
-  if (bar.time >= position.nextFundingTime) position.bookFunding(bar.time, run.terms);
+  if (bar.time >= position.nextFundingTime) {
+    run.recordBefore();
+    position.bookFunding(bar.time, run.terms);
+  }
   checkExits(run, position);
   if (position.order === 'exit' && market.position === position) tryFillExit(run, position);
 }
 
-/** Counts the signals of the present step that found no slot. */
-function countRejected({ counters, step }: Run, { markets, firstSignal, signalMarket }: Schedule): void {
-  const end = firstSignal[step + 1]!;
-  for (let signal = firstSignal[step]!; signal < end; signal++) {
-    const market = markets[signalMarket[signal]!]!;
-    if (market.rejected) counters.rejectedSignals++;
-    market.rejected = false;
-  }
-}
-
 /** Closes what is open at the open of each pair's last candle (1.21); entries that never filled are dropped. */
-function closeLeftOpen(run: Run, schedule: Schedule, recorder: CurveRecorder | null): void {
+function closeLeftOpen(run: Run, schedule: Schedule): void {
   run.step = schedule.steps;
   for (const position of run.positions.slice()) {
     const { market } = position;
@@ -139,5 +169,4 @@ function closeLeftOpen(run: Run, schedule: Schedule, recorder: CurveRecorder | n
     if (position.order === 'entry') run.remove(position);
     else run.closeAtMarket(position, run.bar.open, 'force_exit', true);
   }
-  if (schedule.steps > 0) recorder?.record(run);
 }

@@ -1,5 +1,5 @@
 import { type Candles, indexAtOrAfter } from '../candles.ts';
-import type { Position } from './position.ts';
+import { Position } from './position.ts';
 import { type Direction, LONG, SHORT } from './rules.ts';
 import type { Terms } from './terms.ts';
 import type { FundingEvents, PairInput } from './types.ts';
@@ -14,11 +14,16 @@ export class Market {
   /** Steps of the clock before the pair's first candle: row = step - offset. */
   readonly offset: number;
   readonly length: number;
+  /** The object that holds the pair's position while it has one. */
+  readonly seat = new Position(this);
+  /** The open position, if any: one trade per pair. */
   position: Position | null = null;
+  /** Step of the next entry signal, as last sought; Infinity after the last one. */
+  signalStep = 0;
   /** Step at which a position of the pair last ended; it stays out for the rest of that candle. */
   endedAt = -1;
-  /** Whether the present candle's entry signal found no free slot. */
-  rejected = false;
+  /** Step whose entry signal found no free slot. */
+  rejectedAt = -1;
   /** First row of `input.detail` of the present candle; -1 when the candle itself is used. */
   detailIndex = -1;
   readonly #enterLong: Uint8Array;
@@ -50,13 +55,31 @@ export class Market {
     return this.#exitShort[signal] === 1 ? 0 : SHORT;
   }
 
+  /** Sets `signalStep` to the first step from `step` on with an entry signal that may act. */
+  seekSignal(step: number): void {
+    const enterLong = this.#enterLong;
+    const enterShort = this.#enterShort;
+    const { length } = this;
+    let row = Math.max(1, step - this.offset);
+    while (row < length) {
+      if ((enterLong[row - 1] === 1 || enterShort[row - 1] === 1) && this.entryDirection(row) !== 0) break;
+      row++;
+    }
+    this.signalStep = row < length ? row + this.offset : Number.POSITIVE_INFINITY;
+  }
+
   /** Whether `row` carries an entry signal of `direction`, collisions aside. */
   hasEntrySignal(row: number, direction: Direction): boolean {
     return (direction === LONG ? this.#enterLong : this.#enterShort)[row - 1] === 1;
   }
 
   hasExitSignal(row: number, direction: Direction): boolean {
-    return (direction === LONG ? this.#exitLong : this.#exitShort)[row - 1] === 1;
+    return this.exitSignals(direction)[row - 1] === 1;
+  }
+
+  /** The exit signals of one side, unshifted. */
+  exitSignals(direction: Direction): Uint8Array {
+    return direction === LONG ? this.#exitLong : this.#exitShort;
   }
 
   enterTag(row: number): string | null {
@@ -70,11 +93,6 @@ export class Market {
   #tag(column: Uint8Array | undefined, row: number): string | null {
     const index = column?.[row - 1] ?? 0;
     return index > 0 ? (this.input.signals.tags?.[index] ?? null) : null;
-  }
-
-  /** Close of the candle at `step`, or the last one when the data has ended. */
-  closeAt(step: number): number {
-    return this.candles.close[Math.min(step - this.offset, this.length - 1)]!;
   }
 
   /** Points `detailIndex` at the detail candles of `row`, or at none unless all of them exist (1.22). */

@@ -9,16 +9,18 @@ import type { Terms } from './terms.ts';
 const MINUTE_MS = 60_000;
 
 /**
- * A trade from its entry order to its exit. Numbers start as NaN so that V8 keeps the fields as unboxed doubles.
+ * The trade of a pair from its entry order to its exit. Each pair has one, used again for trade after trade: a fresh object
+ * costs an allocation per number. Numbers start as NaN so that V8 keeps the fields as doubles.
  */
 export class Position {
   readonly market: Market;
-  readonly direction: Direction;
-  readonly leverage: number;
-  /** Collateral, quote currency. */
-  readonly stake: number;
-  readonly enterTag: string | null;
   readonly view: TradeView = new PositionView(this);
+
+  direction: Direction = LONG;
+  leverage = Number.NaN;
+  /** Collateral, quote currency. */
+  stake = Number.NaN;
+  enterTag: string | null = null;
 
   /** The limit order that waits, if any. */
   order: 'none' | 'entry' | 'exit' = 'none';
@@ -26,14 +28,17 @@ export class Position {
   orderTime = Number.NaN;
   orderReason = '';
 
+  /** Step of the clock at which something can happen next; in between the position is quiet. */
+  nextStep = Number.NaN;
+
   amount = Number.NaN;
   entryPrice = Number.NaN;
   openedAt = Number.NaN;
+  /** Row of the main candle of the entry. */
+  entryRow = -1;
   openValue = Number.NaN;
-  slippageCost = 0;
-  funding = 0;
-  lowest = Number.POSITIVE_INFINITY;
-  highest = Number.NEGATIVE_INFINITY;
+  slippageCost = Number.NaN;
+  funding = Number.NaN;
 
   initialStop = Number.NaN;
   stop = Number.NaN;
@@ -55,38 +60,45 @@ export class Position {
   nextRoiTime = Number.NaN;
 
   /** Time of the next funding event to be booked. */
-  nextFundingTime = Number.POSITIVE_INFINITY;
+  nextFundingTime = Number.NaN;
   #nextFunding = 0;
 
-  constructor(
-    market: Market,
-    direction: Direction,
-    leverage: number,
-    stake: number,
-    enterTag: string | null,
-  ) {
+  constructor(market: Market) {
     this.market = market;
+  }
+
+  /** Begins a trade whose entry is still to be priced. */
+  reset(direction: Direction, leverage: number, stake: number, enterTag: string | null): void {
     this.direction = direction;
     this.leverage = leverage;
     this.stake = stake;
     this.enterTag = enterTag;
+    this.order = 'none';
+    this.nextStep = 0;
+    this.slippageCost = 0;
+    this.funding = 0;
+    this.stopMoved = false;
+    this.roiStep = -1;
+    this.nextFundingTime = Number.POSITIVE_INFINITY;
   }
 
-  /** Sizes the entry at `price`. */
-  priceEntry(price: number): void {
+  /** Sizes an entry at `price`, filled or ordered at `time`, and sets its initial stop. */
+  priceEntry(price: number, time: number, terms: Terms): void {
     this.entryPrice = price;
+    this.openedAt = time;
     this.amount = amountFor(this.stake, price, this.leverage);
+    this.initialStop = stopAt(price, terms.stoploss, this.leverage, this.direction);
+    this.stop = this.initialStop;
+    this.stopDistance = terms.stoploss;
   }
 
-  /** Opens the position: the entry, priced before, is filled in the candle of `time`. */
-  fill(time: number, terms: Terms): void {
+  /** Opens the position: the entry, priced before, is filled in the present candle. */
+  fill({ time, row }: Bar, terms: Terms): void {
     const { amount, entryPrice, leverage, direction, stake } = this;
     this.order = 'none';
     this.openedAt = time;
+    this.entryRow = row;
     this.openValue = openValue(amount, entryPrice, terms.fee, direction);
-    this.initialStop = stopAt(entryPrice, terms.stoploss, leverage, direction);
-    this.stop = this.initialStop;
-    this.stopDistance = terms.stoploss;
     this.liquidation = liquidationPrice(
       entryPrice,
       stake,
@@ -150,12 +162,6 @@ export class Position {
       this.offsetExceeded = this.priceExceeding(trailingOffset, terms);
     }
     if (this.roiStep >= 0) this.roiTrigger = this.priceExceeding(terms.roiRatios[this.roiStep]!, terms);
-  }
-
-  /** Widens the price range seen by the trade. */
-  observe(bar: Bar): void {
-    if (bar.low < this.lowest) this.lowest = bar.low;
-    if (bar.high > this.highest) this.highest = bar.high;
   }
 
   /** Profit ratio if the trade were closed at `price`, after both fees and the funding so far. */

@@ -1,9 +1,10 @@
 import type { CallbackContext, Columns } from '../strategy.ts';
 import { closeValue, profitOf, profitRatioOf } from './accounting.ts';
 import { Bar } from './bar.ts';
+import type { CurveRecorder } from './curve.ts';
 import type { Market } from './market.ts';
 import type { Position } from './position.ts';
-import { LONG, slippedExit } from './rules.ts';
+import { type Direction, LONG, slippedExit } from './rules.ts';
 import type { Terms } from './terms.ts';
 import type { SimulationCounters, Trade } from './types.ts';
 
@@ -13,10 +14,13 @@ const NO_COLUMNS: Columns = {};
 export class Run {
   readonly terms: Terms;
   readonly bar = new Bar();
+  readonly #recorder: CurveRecorder | null;
   /** Reused for every callback. */
   readonly context = new Context(this.bar);
   readonly positions: Position[] = [];
   readonly trades: Trade[] = [];
+  /** Scratch list of the pairs to simulate in the present step. */
+  readonly active: Market[] = [];
   readonly counters: { -readonly [K in keyof SimulationCounters]: number } = {
     rejectedSignals: 0,
     timedOutEntries: 0,
@@ -29,9 +33,10 @@ export class Run {
   /** The present step of the clock. */
   step = 0;
 
-  constructor(terms: Terms, startingBalance: number) {
+  constructor(terms: Terms, startingBalance: number, recorder: CurveRecorder | null) {
     this.terms = terms;
     this.balance = startingBalance;
+    this.#recorder = recorder;
   }
 
   /** Collateral of all positions, waiting entries included. Summed afresh: a running sum would drift. */
@@ -41,13 +46,33 @@ export class Run {
     return sum;
   }
 
-  add(position: Position): void {
+  /** Must precede whatever changes the account: the steps before the present one are recorded as the account is now. */
+  recordBefore(): void {
+    this.#recorder?.record(this, this.step);
+  }
+
+  /** Counts the present candle's entry signal as lost, once. */
+  reject(market: Market): void {
+    if (market.rejectedAt === this.step) return;
+    market.rejectedAt = this.step;
+    this.counters.rejectedSignals++;
+  }
+
+  /** Takes a slot and collateral for a new position, whose entry is still to be priced. */
+  open(market: Market, direction: Direction, leverage: number, stake: number): Position {
+    this.recordBefore();
+    // A signal that found no slot in an earlier detail candle was not lost after all.
+    if (market.rejectedAt === this.step) this.counters.rejectedSignals--;
+    const position = market.seat;
+    position.reset(direction, leverage, stake, market.enterTag(this.bar.row));
     this.positions.push(position);
-    position.market.position = position;
+    market.position = position;
+    return position;
   }
 
   /** Takes a position out of the run, without a trade when its entry never filled. */
   remove(position: Position): void {
+    this.recordBefore();
     this.positions.splice(this.positions.indexOf(position), 1);
     position.market.position = null;
     position.market.endedAt = this.step;
@@ -63,13 +88,14 @@ export class Run {
 
   /** Closes a position at exactly `price` in the present candle and books the trade. */
   close(position: Position, price: number, reason: string, leftOpen = false): void {
-    const { amount, direction, leverage, openValue, funding } = position;
+    const { market, amount, direction, leverage, openValue, funding } = position;
     const { fee } = this.terms;
+    this.recordBefore();
     const value = closeValue(amount, price, fee, funding, direction);
     const profit = profitOf(openValue, value, direction);
     this.balance += profit;
     this.trades.push({
-      pair: position.market.input.pair,
+      pair: market.input.pair,
       side: direction === LONG ? 'long' : 'short',
       openedAt: position.openedAt,
       closedAt: this.bar.time,
@@ -88,8 +114,8 @@ export class Run {
       initialStopPrice: position.initialStop,
       stopPrice: position.stop,
       liquidationPrice: position.liquidation > 0 ? position.liquidation : null,
-      lowestPrice: position.lowest,
-      highestPrice: position.highest,
+      lowestPrice: minimum(market.candles.low, position.entryRow, this.bar.row),
+      highestPrice: maximum(market.candles.high, position.entryRow, this.bar.row),
       leftOpen,
     });
     this.remove(position);
@@ -100,6 +126,18 @@ export class Run {
     this.context.market = market;
     return this.context;
   }
+}
+
+function minimum(column: Float64Array, from: number, to: number): number {
+  let least = column[from]!;
+  for (let row = from + 1; row <= to; row++) if (column[row]! < least) least = column[row]!;
+  return least;
+}
+
+function maximum(column: Float64Array, from: number, to: number): number {
+  let most = column[from]!;
+  for (let row = from + 1; row <= to; row++) if (column[row]! > most) most = column[row]!;
+  return most;
 }
 
 /** What callbacks see of the present candle. */

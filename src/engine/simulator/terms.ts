@@ -42,6 +42,8 @@ export interface Terms {
   readonly orderTimeoutMs: number;
   readonly callbacks: StrategyCallbacks;
   readonly hasCallbacks: boolean;
+  /** Whether an open position must be simulated in every candle, because a callback or detail candles may act in any. */
+  readonly everyCandle: boolean;
 }
 
 /** Derives the terms of a run. Throws RangeError on settings that contradict each other. */
@@ -90,6 +92,11 @@ export function readTerms(settings: SimulationSettings): Terms {
     liquidationBuffer: settings.liquidation.buffer,
     orderTimeoutMs: (settings.unfilledTimeoutMinutes ?? 10) * MINUTE_MS,
     callbacks,
+    everyCandle:
+      detailTimeframeMs < timeframeMs ||
+      callbacks.customStoploss !== undefined ||
+      callbacks.customRoi !== undefined ||
+      (callbacks.customExit !== undefined && settings.useExitSignal),
     hasCallbacks: Object.values(callbacks).some((callback) => callback !== undefined),
   };
 }
