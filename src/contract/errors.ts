@@ -34,6 +34,7 @@ export const ERRORS = {
   OPT001: { status: 404, message: 'Hyperopt job not found' },
   CHL001: { status: 404, message: 'Challenge not found' },
   COL001: { status: 404, message: 'Collection not found' },
+  HTTP400: { status: 400, message: 'Malformed HTTP request' },
   HTTP404: { status: 404, message: 'No such path' },
   HTTP405: { status: 405, message: 'Method not allowed on this path' },
   HTTP413: { status: 413, message: 'Request body too large' },

@@ -46,7 +46,7 @@ function readAll(
 function readOne(name: string, parameter: z.core.$ZodType, raw: Raw): unknown {
   const parsed = z.safeParse(parameter, raw);
   if (parsed.success) return parsed.data;
-  if (raw === undefined || raw.length === 0) {
+  if (raw === undefined || (Array.isArray(raw) && raw.length === 0)) {
     throw new CodedError('VAL004', { message: `${name} is required`, field: name });
   }
   const allowed = describe(parameter);

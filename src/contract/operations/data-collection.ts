@@ -87,10 +87,11 @@ export const DATA_COLLECTION_OPERATIONS = [
     path: '/api/v1/collections',
     tag: COLLECTIONS,
     summary: 'Collect candles',
-    description: 'What is stored already is not fetched again.',
+    description:
+      'What is stored already is not fetched again. Collections run one after another; more than 20 that have not ended are refused.',
     body: CollectionRequest,
     success: { 201: { description: 'Started', schema: Collection } },
-    errors: ['VAL001', 'VAL002', 'VAL003', 'VAL005', 'DATA005'],
+    errors: ['VAL001', 'VAL002', 'VAL003', 'VAL005', 'RES005'],
     access: 'researcher',
   },
   {
@@ -102,7 +103,7 @@ export const DATA_COLLECTION_OPERATIONS = [
     summary: 'A collection and how far it is',
     params: CollectionParams,
     success: { 200: { description: 'The collection', schema: Collection } },
-    errors: ['COL001', 'DATA005'],
+    errors: ['COL001'],
     access: 'viewer',
   },
   ...documentationOperations('data_collection', 'Data'),

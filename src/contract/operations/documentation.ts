@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Operation, ServiceName } from '../operation.ts';
+import type { ServiceName } from '../operation.ts';
 
 const AssetParams = z.object({
   asset: z.string().min(1).max(100).meta({ description: 'A file that the documentation page links' }),
@@ -47,5 +47,5 @@ export function documentationOperations<S extends ServiceName, P extends string>
       errors: [],
       access: 'public',
     },
-  ] as const satisfies readonly Operation[];
+  ] as const;
 }

@@ -1,0 +1,79 @@
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
+import middy from '@middy/core';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import { handle } from 'hono/aws-lambda';
+import { CodedError } from '#contract/errors.ts';
+import { CORRELATION_HEADER, METRICS, METRICS_NAMESPACE } from '#contract/names.ts';
+import type { ServiceName } from '#contract/operation.ts';
+import { withoutIdentityProvider } from './authenticate.ts';
+import { errorResponse } from './error-response.ts';
+import type { Handlers } from './handler.ts';
+import { createLogger, type Log, type LogLevel } from './log.ts';
+import { createService, type RequestOutcome, type ServiceDeps } from './service.ts';
+
+export interface ServiceLambdaOptions extends Partial<ServiceDeps> {
+  /** Dimension of the total metrics; `production` enforces authentication. */
+  readonly environment: string;
+  readonly logLevel: LogLevel;
+}
+
+/** The Lambda handler of a service behind a REST API: its HTTP application inside the middy stack. */
+export function serviceLambda<S extends ServiceName>(
+  service: S,
+  handlers: Handlers<S>,
+  { environment, logLevel, ...deps }: ServiceLambdaOptions,
+) {
+  const logger = createLogger(service, logLevel);
+  const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: service });
+  const app = createService(service, handlers, {
+    log: logger,
+    authenticate: withoutIdentityProvider({ enforced: environment === 'production' }),
+    observe: (outcome) => countFault(metrics, environment, outcome),
+    ...deps,
+  });
+  const serve = handle(app) as (
+    event: APIGatewayProxyEvent,
+    context: Context,
+  ) => Promise<APIGatewayProxyResult>;
+  return middy<APIGatewayProxyEvent, APIGatewayProxyResult>(
+    async (event: APIGatewayProxyEvent, context: Context) =>
+      withCorrelationId(await serve(withoutStrayBody(event), context), event, logger),
+  )
+    .use(injectLambdaContext(logger, { resetKeys: true }))
+    .use(logMetrics(metrics));
+}
+
+/** Two dimension sets: [service, stage] is the total for the alarm, [service, operation] the breakdown. */
+function countFault(metrics: Metrics, stage: string, { operation, status }: RequestOutcome): void {
+  metrics.addDimension('stage', stage);
+  metrics.addDimensions({ operation: operation?.id ?? 'none' });
+  metrics.addMetric(METRICS.requestFaults, MetricUnit.Count, status >= 500 ? 1 : 0);
+}
+
+/** The Request of the web platform refuses a body with GET and HEAD; API Gateway passes one on. */
+function withoutStrayBody(event: APIGatewayProxyEvent): APIGatewayProxyEvent {
+  return event.httpMethod === 'GET' || event.httpMethod === 'HEAD' ? { ...event, body: null } : event;
+}
+
+/** An event that cannot even become a request never reaches the application, which sets the header otherwise. */
+function withCorrelationId(
+  result: APIGatewayProxyResult,
+  event: APIGatewayProxyEvent,
+  log: Log,
+): APIGatewayProxyResult {
+  const headers = { ...result.headers, ...result.multiValueHeaders };
+  if (Object.keys(headers).some((name) => name.toLowerCase() === CORRELATION_HEADER.toLowerCase()))
+    return result;
+  const { status, body, headers: own } = errorResponse(new CodedError('HTTP400'), log);
+  return {
+    statusCode: status,
+    headers: {
+      ...own,
+      'Content-Type': 'application/json',
+      [CORRELATION_HEADER]: event.requestContext.requestId,
+    },
+    body: JSON.stringify(body),
+  };
+}

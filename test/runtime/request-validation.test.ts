@@ -1,0 +1,375 @@
+import { describe, expect, it } from 'vitest';
+import { FreshnessQuery } from '#contract/market-data.ts';
+import { readQuery } from '#runtime/parameters.ts';
+import { backendApp, post } from '../support/backend.ts';
+import { pendingJob } from '../support/jobs.ts';
+
+interface ArrayError {
+  detail: { type: string; loc: (string | number)[]; msg: string; input: unknown }[];
+}
+
+const submitted: { config: Record<string, unknown> }[] = [];
+const { app } = backendApp({
+  submitBacktest: async ({ body }) => {
+    submitted.push(body as never);
+    return pendingJob('bt-1');
+  },
+});
+
+async function submit(body: unknown, headers: Record<string, string> = {}) {
+  const response = await app.request('/api/v1/backtests', post(body, headers));
+  return { status: response.status, body: (await response.json()) as ArrayError };
+}
+
+async function get(path: string) {
+  const response = await app.request(path);
+  return { status: response.status, body: await response.json() };
+}
+
+const config = { strategy: 'demo' };
+
+describe('body that does not fit its schema', () => {
+  it('names a missing config.strategy as the interface does', async () => {
+    expect(await submit({ config: {} })).toEqual({
+      status: 400,
+      body: {
+        detail: [
+          { type: 'missing', loc: ['body', 'config', 'strategy'], msg: 'Field required', input: null },
+        ],
+      },
+    });
+  });
+
+  it.each<[string, unknown, string, (string | number)[], unknown]>([
+    ['no config', {}, 'missing', ['config'], null],
+    ['no body', '', 'missing', [], null],
+    ['null for the body', null, 'dict_type', [], null],
+    ['a list for the body', [], 'dict_type', [], []],
+    ['a text for the body', '"x"', 'dict_type', [], 'x'],
+    ['a text for config', { config: 'x' }, 'dict_type', ['config'], 'x'],
+    ['null for the strategy', { config: { strategy: null } }, 'string_type', ['config', 'strategy'], null],
+    ['a number for the strategy', { config: { strategy: 7 } }, 'string_type', ['config', 'strategy'], 7],
+    ['a text for pairs', { config: { ...config, pairs: 'X' } }, 'list_type', ['config', 'pairs'], 'X'],
+    [
+      'a number in pairs',
+      { config: { ...config, pairs: ['A', 1] } },
+      'string_type',
+      ['config', 'pairs', 1],
+      1,
+    ],
+    [
+      'a text for the wallet',
+      { config: { ...config, dry_run_wallet: '5' } },
+      'float_type',
+      ['config', 'dry_run_wallet'],
+      '5',
+    ],
+    ['a text for a whole number', { config, priority: '5' }, 'int_type', ['priority'], '5'],
+    ['a fraction for a whole number', { config, priority: 1.5 }, 'int_from_float', ['priority'], 1.5],
+    [
+      'a whole number too large',
+      `{"config":{"strategy":"d"},"priority":1e300}`,
+      'int_parsing_size',
+      ['priority'],
+      1e300,
+    ],
+    [
+      'an infinite number',
+      `{"config":{"strategy":"d","fee":1e999}}`,
+      'finite_number',
+      ['config', 'fee'],
+      null,
+    ],
+    ['a boolean for a number', { config: { ...config, fee: true } }, 'float_type', ['config', 'fee'], true],
+    [
+      'a number for a date',
+      { config: { ...config, date_range: { start: 5 } } },
+      'string_type',
+      ['config', 'date_range', 'start'],
+      5,
+    ],
+    [
+      'a list for an object',
+      { config: { ...config, date_range: [] } },
+      'dict_type',
+      ['config', 'date_range'],
+      [],
+    ],
+    [
+      'a text in a table',
+      { config: { ...config, minimal_roi: { 0: 'x' } } },
+      'float_type',
+      ['config', 'minimal_roi', '0'],
+      'x',
+    ],
+    [
+      'a number for a flag',
+      { config: { ...config, trailing: { only_offset_is_reached: 1 } } },
+      'bool_type',
+      ['config', 'trailing', 'only_offset_is_reached'],
+      1,
+    ],
+  ])('%s', async (_, body, type, path, input) => {
+    const { status, body: answer } = await submit(body);
+    expect(status).toBe(400);
+    expect(answer.detail).toHaveLength(1);
+    expect(answer.detail[0]).toMatchObject({ type, loc: ['body', ...path], input });
+    expect(answer.detail[0]!.msg).not.toBe('');
+  });
+
+  it('names every fault, and each branch of a value that may be two things', async () => {
+    const { body } = await submit({ config: { stake_amount: [] }, experiment_name: 1 });
+    expect(body.detail.map(({ type, loc }) => [type, loc.join('.')])).toEqual([
+      ['missing', 'body.config.strategy'],
+      ['float_type', 'body.config.stake_amount'],
+      ['string_type', 'body.config.stake_amount'],
+      ['string_type', 'body.experiment_name'],
+    ]);
+  });
+
+  it('names at most 50 faults and sends no large value back', async () => {
+    const { body } = await submit({ config: { ...config, pairs: Array(1000).fill(1) } });
+    expect(body.detail).toHaveLength(50);
+    const large = await submit({ config: 'x'.repeat(5000) });
+    expect(large.body.detail[0]).toMatchObject({ type: 'dict_type', input: null });
+  });
+
+  it('leaves bounds, lists and formats to the use case', async () => {
+    const odd = { strategy: '', timeframe: '7x', pairs: [], fee: -5, stake_amount: 'all', leverage: 0 };
+    expect((await submit({ config: odd, priority: 99 })).status).toBe(201);
+  });
+
+  it('lets unknown keys through, so that they can be named in a warning', async () => {
+    submitted.length = 0;
+    await submit({ config: { ...config, pair: 'x' }, extra: 1 });
+    expect(submitted).toEqual([{ config: { strategy: 'demo', pair: 'x' }, extra: 1 }]);
+  });
+
+  it.each(['__proto__', 'constructor', 'prototype', 'toString'])(
+    'takes no harm from the key %s',
+    async (key) => {
+      submitted.length = 0;
+      const { status } = await submit(
+        `{"${key}":{"polluted":1},"config":{"strategy":"d","${key}":{"polluted":1}}}`,
+      );
+      expect(status).toBe(201);
+      expect(Object.getPrototypeOf(submitted[0])).toBe(Object.prototype);
+      expect(Object.getPrototypeOf(submitted[0]!.config)).toBe(Object.prototype);
+      expect(({} as { polluted?: number }).polluted).toBeUndefined();
+    },
+  );
+});
+
+describe('body that is not JSON', () => {
+  it.each([
+    ['cut off', '{"config":'],
+    ['single quotes', "{'config':1}"],
+    ['trailing comma', '{"a":1,}'],
+    ['not a number', '{"a":NaN}'],
+    ['two values', '{} {}'],
+    ['only a space', ' '],
+    ['deeper than 64 levels', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
+    ['unclosed brackets', '['.repeat(100_000)],
+    ['a megabyte of quotes', '\\"'.repeat(400_000)],
+  ])('%s', async (_, text) => {
+    const { status, body } = await submit(text);
+    expect(status).toBe(400);
+    expect(body.detail).toEqual([
+      {
+        type: 'json_invalid',
+        loc: ['body'],
+        msg: expect.stringMatching(/^JSON decode error: .{5,200}$/s),
+        input: null,
+      },
+    ]);
+  });
+
+  it('not UTF-8', async () => {
+    const body = Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]);
+    const response = await app.request('/api/v1/backtests', { ...post(''), body });
+    expect(response.status).toBe(400);
+    expect(((await response.json()) as ArrayError).detail[0]!.type).toBe('json_invalid');
+  });
+
+  it('counts brackets inside strings as text', async () => {
+    const { status } = await submit({ config: { strategy: '[{"\\'.repeat(100) } });
+    expect(status).toBe(201);
+  });
+});
+
+describe('media type', () => {
+  const text = JSON.stringify({ config });
+
+  it.each([
+    'application/json',
+    'Application/JSON',
+    'application/json; charset=utf-8',
+    'application/json;charset="UTF-8"',
+  ])('takes %s', async (type) => {
+    expect((await submit(text, { 'content-type': type })).status).toBe(201);
+  });
+
+  it.each([
+    [{ 'content-type': 'text/plain' }],
+    [{ 'content-type': 'application/x-www-form-urlencoded' }],
+    [{ 'content-type': 'application/json; charset=latin1' }],
+    [{ 'content-type': 'application/jsonx' }],
+    [{ 'content-type': '' }],
+    [{ 'content-encoding': 'gzip' }],
+  ])('refuses %o with 415 HTTP415', async (headers) => {
+    const { status, body } = await submit(text, headers as Record<string, string>);
+    expect(status).toBe(415);
+    expect(body.detail).toMatchObject({
+      code: 'HTTP415',
+      field: 'Content-Type',
+      context: { allowed: ['application/json'] },
+    });
+  });
+});
+
+describe('size', () => {
+  const fill = (bytes: number) => {
+    const rest = JSON.stringify({ config, x: '' }).length;
+    return JSON.stringify({ config, x: 'a'.repeat(bytes - rest) });
+  };
+
+  it('takes a body of exactly 1 MiB', async () => {
+    expect((await submit(fill(1024 * 1024))).status).toBe(201);
+  });
+
+  it('refuses one byte more with 413 HTTP413', async () => {
+    const { status, body } = await submit(fill(1024 * 1024 + 1));
+    expect(status).toBe(413);
+    expect(body.detail).toMatchObject({ code: 'HTTP413', context: { max_bytes: 1_048_576 } });
+  });
+
+  it('refuses one that is announced as larger before reading it, wherever it is sent', async () => {
+    const init = { method: 'POST', headers: { 'content-length': '1048577' } };
+    expect((await app.request('/api/v1/backtests/bt-1/cancel', init)).status).toBe(413);
+  });
+
+  it('counts a body that announces no length, and stops reading', async () => {
+    let sent = 0;
+    const body = new ReadableStream({
+      pull: (controller) => {
+        sent += 65_536;
+        controller.enqueue(new Uint8Array(65_536));
+      },
+    });
+    const response = await app.request('/api/v1/backtests', {
+      ...post(''),
+      body,
+      duplex: 'half',
+    } as RequestInit);
+    expect(response.status).toBe(413);
+    expect(sent).toBeLessThan(2 * 1024 * 1024);
+  });
+});
+
+describe('query parameters', () => {
+  it.each([
+    ['limit=0', 'limit', { value: '0', min: 1, max: 100 }],
+    ['limit=101', 'limit', { value: '101', min: 1, max: 100 }],
+    ['limit=-1', 'limit', { value: '-1' }],
+    ['limit=1.5', 'limit', { value: '1.5' }],
+    ['limit=1e1', 'limit', { value: '1e1' }],
+    ['limit=ten', 'limit', { value: 'ten', min: 1, max: 100 }],
+    ['limit=', 'limit', { value: '', min: 1, max: 100 }],
+    ['limit=%20', 'limit', { value: ' ' }],
+    ['limit=99999999999999999999', 'limit', {}],
+    ['limit=5&limit=6', 'limit', { value: ['5', '6'], count: 2 }],
+    [
+      'status=done',
+      'status',
+      { value: 'done', allowed: ['pending', 'running', 'completed', 'failed', 'cancelled'] },
+    ],
+    ['status=', 'status', {}],
+    ['status=__proto__', 'status', { value: '__proto__' }],
+    [`experiment_name=${'x'.repeat(201)}`, 'experiment_name', { value: 'x'.repeat(100), max_length: 200 }],
+    [`cursor=${'x'.repeat(5000)}`, 'cursor', { max_length: 4096 }],
+  ])('answers 400 VAL005 for ?%s', async (query, field, context) => {
+    const { status, body } = await get(`/api/v1/backtests?${query}`);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ detail: { code: 'VAL005', field, context } });
+  });
+
+  it('says what a whole number may be', async () => {
+    const { body } = await get('/api/v1/backtests?limit=0');
+    expect(body).toMatchObject({
+      detail: { code: 'VAL005', message: 'limit must be a whole number from 1 to 100' },
+    });
+  });
+
+  it.each(['limit=100', 'limit=007', 'unknown=1', '&&=&', 'x[a]=1', '%E0%A4%A=1', 'cursor=%FF'])(
+    'answers ?%s',
+    async (query) => {
+      expect((await get(`/api/v1/backtests?${query}`)).status).toBe(200);
+    },
+  );
+});
+
+describe('list parameters', () => {
+  const read = (query: string) => readQuery(FreshnessQuery, new URLSearchParams(query));
+
+  it.each([
+    ['symbols=A/B:C&symbols=D/E:F', ['A/B:C', 'D/E:F']],
+    ['symbols=A/B:C,D/E:F', ['A/B:C', 'D/E:F']],
+    ['symbols=A%2FB%3AC,&symbols=D/E:F', ['A/B:C', 'D/E:F']],
+    ['symbols=A', ['A']],
+  ])('reads ?%s', (query, symbols) => {
+    expect(read(query)).toMatchObject({ symbols, stale_threshold_hours: 24 });
+  });
+
+  it.each(['', 'symbols=', 'symbols=,,'])('answers VAL004 for ?%s', (query) => {
+    expect(() => read(query)).toThrow(expect.objectContaining({ code: 'VAL004', field: 'symbols' }));
+  });
+
+  it.each([`symbols=${'x'.repeat(51)}`, `symbols=${'x,'.repeat(1001)}`])(
+    'answers VAL005 beyond its bounds',
+    (query) => {
+      expect(() => read(query)).toThrow(expect.objectContaining({ code: 'VAL005', field: 'symbols' }));
+    },
+  );
+});
+
+describe('path parameters', () => {
+  it.each([
+    '1',
+    'bt-',
+    'BT-1',
+    'bt-é',
+    'bt-a b',
+    'bt-%2F',
+    'bt-%ZZ',
+    'bt-%',
+    '%E0%A4%A',
+    `bt-${'x'.repeat(65)}`,
+    'bt-%00',
+    'ho-1',
+  ])('answers 400 VAL005 for the job id %s', async (id) => {
+    const { status, body } = await get(`/api/v1/backtests/${id}`);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({
+      detail: { code: 'VAL005', field: 'job_id', context: { pattern: '^bt-[A-Za-z0-9]{1,64}$' } },
+    });
+  });
+
+  it('answers 404 RES001 for an unknown one of the right shape', async () => {
+    const { status, body } = await get('/api/v1/backtests/bt-01JD0000000000000000000000');
+    expect(status).toBe(404);
+    expect(body).toMatchObject({ detail: { code: 'RES001' } });
+  });
+
+  it.each(['x', '%00', '%ZZ', '..%2f..', '%F0%9F%98%80', '__proto__'])(
+    'answers 404 RES004 for the strategy %s',
+    async (name) => {
+      const { status, body } = await get(`/api/v1/strategies/${name}`);
+      expect(status).toBe(404);
+      expect(body).toMatchObject({ detail: { code: 'RES004' } });
+    },
+  );
+
+  it('answers 400 for a name longer than 100 characters', async () => {
+    expect((await get(`/api/v1/strategies/${'x'.repeat(101)}`)).status).toBe(400);
+  });
+});

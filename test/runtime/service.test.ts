@@ -1,0 +1,393 @@
+import { describe, expect, it } from 'vitest';
+import { CodedError } from '#contract/errors.ts';
+import { CORRELATION_HEADER } from '#contract/names.ts';
+import { withoutIdentityProvider } from '#runtime/authenticate.ts';
+import { withDeadline } from '#runtime/deadline.ts';
+import type { BackendUseCases } from '#runtime/services/backend.ts';
+import { backendApp, post } from '../support/backend.ts';
+import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const SUBMISSION = { config: { strategy: 'demo' } };
+
+describe('correlation id', () => {
+  const { app } = backendApp({
+    getStrategy: () => {
+      throw new Error('secret detail');
+    },
+  });
+  const every: [name: string, status: number, path: string, init?: RequestInit][] = [
+    ['success', 200, '/api/v1/health'],
+    ['created', 201, '/api/v1/backtests', post(SUBMISSION)],
+    ['unknown path', 404, '/nowhere'],
+    ['wrong method', 405, '/api/v1/health', { method: 'DELETE' }],
+    ['media type', 415, '/api/v1/backtests', { method: 'POST', body: 'a=1' }],
+    ['malformed JSON', 400, '/api/v1/backtests', post('{')],
+    ['body that does not fit', 400, '/api/v1/backtests', post({})],
+    ['too large', 413, '/api/v1/backtests', post(`"${'x'.repeat(1024 * 1024)}"`)],
+    ['bad query', 400, '/api/v1/backtests?limit=x'],
+    ['coded error', 404, '/api/v1/backtests/bt-2'],
+    ['fault', 500, '/api/v1/strategies/demo'],
+    ['invalid token', 401, '/api/v1/strategies', { headers: { authorization: 'Bearer x' } }],
+    ['HEAD', 200, '/api/v1/health', { method: 'HEAD' }],
+    ['page', 200, '/docs'],
+    ['missing asset', 404, '/docs/nothing.js'],
+  ];
+
+  it.each(every)('is on every response: %s', async (_, status, path, init) => {
+    const response = await app.request(path, init);
+    expect(response.status).toBe(status);
+    expect(response.headers.get(CORRELATION_HEADER)).toMatch(UUID);
+  });
+
+  it.each(['a', 'A.b:c_d-1', 'x'.repeat(128)])('keeps a well-formed one: %s', async (id) => {
+    const response = await app.request('/nowhere', { headers: { [CORRELATION_HEADER]: id } });
+    expect(response.headers.get(CORRELATION_HEADER)).toBe(id);
+  });
+
+  it.each(['', 'a b', 'a"b', '<script>', 'é', 'x'.repeat(129)])('replaces another: %s', async (id) => {
+    const response = await app.request('/nowhere', { headers: { [CORRELATION_HEADER]: id } });
+    expect(response.headers.get(CORRELATION_HEADER)).toMatch(UUID);
+  });
+
+  it("falls back to the gateway's", async () => {
+    const response = await app.request('/nowhere', {}, { requestContext: { requestId: 'gateway-1' } });
+    expect(response.headers.get(CORRELATION_HEADER)).toBe('gateway-1');
+  });
+
+  it('reaches the use case', async () => {
+    const seen: string[] = [];
+    const { app } = backendApp({
+      submitBacktest: async (input) => {
+        seen.push(input.correlationId);
+        return pendingJob('bt-1');
+      },
+    });
+    await app.request('/api/v1/backtests', post(SUBMISSION, { [CORRELATION_HEADER]: 'mine' }));
+    expect(seen).toEqual(['mine']);
+  });
+});
+
+describe('routing', () => {
+  const { app } = backendApp();
+
+  it.each([
+    '/',
+    '/api',
+    '/api/v1/health/',
+    '/api/v1/backtests/',
+    '/API/V1/health',
+    '/api/v1/backtests/bt-1/x',
+  ])('answers 404 HTTP404 for %s', async (path) => {
+    const response = await app.request(path);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ detail: { code: 'HTTP404', field: '' } });
+  });
+
+  it.each([
+    ['PUT', '/api/v1/backtests', 'POST, GET, HEAD'],
+    ['DELETE', '/api/v1/backtests/bt-1', 'GET, HEAD'],
+    ['GET', '/api/v1/backtests/bt-1/cancel', 'POST'],
+    ['OPTIONS', '/api/v1/health', 'GET, HEAD'],
+    ['PATCH', '/docs', 'GET, HEAD'],
+  ])('answers 405 HTTP405 with Allow for %s %s', async (method, path, allow) => {
+    const response = await app.request(path, { method });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('Allow')).toBe(allow);
+    expect(await response.json()).toMatchObject({ detail: { code: 'HTTP405' } });
+  });
+
+  it('serves HEAD as GET without the body', async () => {
+    const response = await app.request('/api/v1/health', { method: 'HEAD' });
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(await response.text()).toBe('');
+  });
+});
+
+describe('errors', () => {
+  it('answers an unexpected fault as SVC001, logs it whole and tells nothing of it', async () => {
+    const fault = new Error('connect to 10.0.0.7 as admin failed');
+    const { app, lines } = backendApp({
+      getBacktest: async () => {
+        throw fault;
+      },
+    });
+    const response = await app.request('/api/v1/backtests/bt-1');
+    expect(response.status).toBe(500);
+    expect(await response.json()).toEqual({
+      detail: { code: 'SVC001', message: 'Internal server error', field: '', context: {} },
+    });
+    expect(lines.filter((line) => line.level === 'error').map((line) => line.fields.error)).toEqual([fault]);
+  });
+
+  it('answers a coded error with its status, message, field and context', async () => {
+    const { app } = backendApp({
+      cancelBacktest: async () => {
+        throw new CodedError('RES005', {
+          status: 400,
+          message: 'The backtest is already completed',
+          field: 'job_id',
+          context: { status: 'completed' },
+        });
+      },
+    });
+    const response = await app.request('/api/v1/backtests/bt-1/cancel', { method: 'POST' });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({
+      detail: {
+        code: 'RES005',
+        message: 'The backtest is already completed',
+        field: 'job_id',
+        context: { status: 'completed' },
+      },
+    });
+  });
+
+  it('logs a dependency that is down and asks for a pause', async () => {
+    const { app, lines } = backendApp({
+      listBacktests: async () => {
+        throw new CodedError('DATA005', { cause: new Error('ECONNREFUSED') });
+      },
+    });
+    const response = await app.request('/api/v1/backtests');
+    expect(response.status).toBe(503);
+    expect(response.headers.get('Retry-After')).toBe('1');
+    expect(lines.some((line) => line.level === 'error' && line.fields.code === 'DATA005')).toBe(true);
+  });
+
+  it('answers 504 SVC006 when the deadline passes', async () => {
+    const { app } = backendApp({ getBacktest: () => new Promise(() => {}) }, { deadlineMs: 10 });
+    const response = await app.request('/api/v1/backtests/bt-1');
+    expect(response.status).toBe(504);
+    expect(await response.json()).toMatchObject({ detail: { code: 'SVC006' } });
+  });
+
+  it('tells the work to stop when the deadline passes, and not before', async () => {
+    const signals: AbortSignal[] = [];
+    const stuck = withDeadline(10, (signal) => {
+      signals.push(signal);
+      return new Promise(() => {});
+    });
+    await expect(stuck).rejects.toMatchObject({ code: 'SVC006' });
+    await withDeadline(1000, async (signal) => signals.push(signal));
+    expect(signals.map((signal) => signal.aborted)).toEqual([true, false]);
+  });
+
+  it('answers 504 for a body that never ends', async () => {
+    const { app } = backendApp({}, { deadlineMs: 10 });
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('{')) });
+    const response = await app.request('/api/v1/backtests', {
+      ...post(''),
+      body,
+      duplex: 'half',
+    } as RequestInit);
+    expect(response.status).toBe(504);
+  });
+
+  it('finds a response that the contract does not describe', async () => {
+    const odd = { ...pendingJob('bt-1'), attempt: 1.5 };
+    const { app, lines } = backendApp({ getBacktest: async () => odd });
+    expect((await app.request('/api/v1/backtests/bt-1')).status).toBe(500);
+    expect(String(lines.find((line) => line.level === 'error')?.fields.error)).toContain('attempt');
+  });
+
+  it('finds an error that the contract does not describe', async () => {
+    const { app } = backendApp({
+      getBacktest: async () => {
+        throw new CodedError('RES006');
+      },
+    });
+    expect((await app.request('/api/v1/backtests/bt-1')).status).toBe(500);
+  });
+});
+
+describe('log', () => {
+  it('has one line per request, which no header or path can forge', async () => {
+    const { app, lines } = backendApp();
+    await app.request('/a%0A{"level":"ERROR"}');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatchObject({
+      message: 'request',
+      fields: { operation: 'none', status: 404, code: 'HTTP404' },
+    });
+  });
+
+  it('tells observers of every response', async () => {
+    const outcomes: [string | undefined, number][] = [];
+    const { app } = backendApp(
+      {},
+      { observe: ({ operation, status }) => outcomes.push([operation?.id, status]) },
+    );
+    await app.request('/api/v1/health');
+    await app.request('/nowhere');
+    expect(outcomes).toEqual([
+      ['getHealth', 200],
+      [undefined, 404],
+    ]);
+  });
+});
+
+describe('authentication', () => {
+  const open = backendApp().app;
+  const enforced = backendApp({}, { authenticate: withoutIdentityProvider({ enforced: true }) }).app;
+  const token = { headers: { authorization: 'Bearer abc' } };
+
+  it('refuses a token that nobody can verify, also where none is needed', async () => {
+    const response = await open.request('/api/v1/backtests', token);
+    expect(response.status).toBe(401);
+    expect(response.headers.get('WWW-Authenticate')).toBe('Bearer realm="touchstone", error="invalid_token"');
+    expect(await response.json()).toMatchObject({ detail: { code: 'AUTH002', field: 'Authorization' } });
+  });
+
+  it('asks for a token where it is enforced', async () => {
+    const response = await enforced.request('/api/v1/backtests');
+    expect(response.status).toBe(401);
+    expect(response.headers.get('WWW-Authenticate')).toBe('Bearer realm="touchstone"');
+    expect(await response.json()).toMatchObject({ detail: { code: 'AUTH003' } });
+  });
+
+  it.each(['/api/v1/health', '/docs', '/docs/start.js', '/openapi.json'])(
+    'never asks for one at %s',
+    async (path) => {
+      expect((await enforced.request(path)).status).toBe(200);
+      expect((await enforced.request(path, token)).status).toBe(200);
+    },
+  );
+
+  it('answers AUTH004 when the role does not reach', async () => {
+    const { app } = backendApp({}, { authenticate: async () => ({ id: 'v', roles: ['viewer'] }) });
+    expect((await app.request('/api/v1/backtests')).status).toBe(200);
+    const response = await app.request('/api/v1/backtests', post(SUBMISSION));
+    expect(response.status).toBe(403);
+    expect(await response.json()).toMatchObject({
+      detail: { code: 'AUTH004', context: { required: 'researcher' } },
+    });
+  });
+});
+
+describe('backend operations', () => {
+  const completed = {
+    ...pendingJob('bt-1'),
+    status: 'completed' as const,
+    started_at: '2025-03-01T00:00:01.000Z',
+    task: 'task-1',
+    progress: 1,
+    finished_at: '2025-03-01T00:00:09.000Z',
+    result: SOME_RESULT,
+    results: SOME_RESULTS,
+    timing: SOME_TIMING,
+  };
+  const json = async (path: string, changes: Partial<BackendUseCases>, init?: RequestInit) => {
+    const response = await backendApp(changes).app.request(path, init);
+    return { status: response.status, headers: response.headers, body: (await response.json()) as never };
+  };
+
+  it('submits: 201 with job_id, status, created_at, and where the job is', async () => {
+    const seen: unknown[] = [];
+    const { status, headers, body } = await json(
+      '/api/v1/backtests',
+      {
+        submitBacktest: async (input) => {
+          seen.push(input);
+          return pendingJob('bt-9', { warnings: ['Unknown key config.pair was ignored'] });
+        },
+      },
+      post({ config: { strategy: 'demo', pair: 'x' }, priority: 7 }, { 'Idempotency-Key': 'k1' }),
+    );
+    expect(status).toBe(201);
+    expect(headers.get('Location')).toBe('backtests/bt-9');
+    expect(body).toEqual({
+      job_id: 'bt-9',
+      status: 'pending',
+      created_at: '2025-03-01T00:00:00.000Z',
+      warnings: ['Unknown key config.pair was ignored'],
+    });
+    expect(seen).toMatchObject([
+      {
+        owner: 'anonymous',
+        idempotencyKey: 'k1',
+        body: { config: { strategy: 'demo', pair: 'x' }, priority: 7 },
+      },
+    ]);
+  });
+
+  it('shows a job in each state with the fields of the interface', async () => {
+    const failed = {
+      ...pendingJob('bt-1'),
+      status: 'failed' as const,
+      finished_at: '2025-03-01T00:00:09.000Z',
+      error: 'Out of memory',
+      error_code: 'SVC001',
+    };
+    expect((await json('/api/v1/backtests/bt-1', {})).body).toMatchObject({
+      status: 'pending',
+      result: null,
+      error: null,
+      progress: 0,
+    });
+    expect((await json('/api/v1/backtests/bt-1', { getBacktest: async () => completed })).body).toMatchObject(
+      {
+        status: 'completed',
+        result: SOME_RESULT,
+        error: null,
+        progress: 1,
+        timing: SOME_TIMING,
+      },
+    );
+    expect((await json('/api/v1/backtests/bt-1', { getBacktest: async () => failed })).body).toMatchObject({
+      status: 'failed',
+      result: null,
+      error: 'Out of memory',
+      progress: null,
+      timing: null,
+    });
+  });
+
+  it('lists with the envelope of the interface and hands on every filter', async () => {
+    const seen: unknown[] = [];
+    const { body } = await json('/api/v1/backtests?limit=3&cursor=c&status=failed&experiment_name=e', {
+      listBacktests: async (input) => {
+        seen.push(input);
+        return { items: [], next: 'more' };
+      },
+    });
+    expect(body).toEqual({ items: [], next_cursor: 'more' });
+    expect(seen).toEqual([{ limit: 3, cursor: 'c', status: 'failed', experiment_name: 'e' }]);
+  });
+
+  it('answers 20 a page by default', async () => {
+    const limits: unknown[] = [];
+    await json('/api/v1/backtests', {
+      listBacktests: async ({ limit }) => {
+        limits.push(limit);
+        return { items: [], next: null };
+      },
+    });
+    expect(limits).toEqual([20]);
+  });
+
+  it('answers equity as stored', async () => {
+    const equity = {
+      dates: ['2025-01-01'],
+      equity: [1000],
+      drawdown: [0],
+      monthly_returns: { '2025-01': 0 },
+    };
+    expect((await json('/api/v1/backtests/bt-1/equity', { readEquity: async () => equity })).body).toEqual(
+      equity,
+    );
+  });
+
+  it('answers health with the service, its version and its dependencies', async () => {
+    expect((await json('/api/v1/health', {})).body).toEqual({
+      status: 'healthy',
+      service: 'backend',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      dependencies: { registry: 'healthy' },
+    });
+  });
+
+  it('lists strategies in items', async () => {
+    expect((await json('/api/v1/strategies', {})).body).toEqual({ items: [] });
+  });
+});
