@@ -36,18 +36,29 @@ export const Series = z
     first: Timestamp.meta({ description: 'Open time of the first candle' }),
     last: Timestamp.meta({ description: 'Open time of the last closed candle' }),
     count: z.int(),
-    gaps: z.array(
-      z.object({
-        start: Timestamp.meta({ description: 'Open time of the first missing candle' }),
-        missing: z.int().meta({ description: 'Candles missing' }),
-      }),
-    ),
+    gap_count: z.int().meta({ description: 'Holes between first and last, all of them' }),
+    gaps: z
+      .array(
+        z.object({
+          start: Timestamp.meta({ description: 'Open time of the first missing candle' }),
+          missing: z.int().meta({ description: 'Candles missing' }),
+        }),
+      )
+      .meta({ description: 'The earliest holes: at most 20 of a month, at most 100 in all' }),
     updated_at: Timestamp,
   })
   .meta({ id: 'Series' });
 
 export const DataStatus = z
-  .object({ exchange: z.string(), series: z.array(Series), count: z.int() })
+  .object({
+    exchange: z.string(),
+    series: z.array(Series),
+    count: z.int().meta({ description: 'Series' }),
+    candles: z.int().meta({ description: 'Candles of all series together' }),
+    newest: Timestamp.nullable().meta({
+      description: 'Open time of the newest candle; null when none is stored',
+    }),
+  })
   .meta({ id: 'DataStatus', description: 'What is stored of an exchange' });
 
 export const Freshness = z
@@ -104,8 +115,9 @@ export const Collection = z
     timeframe: z.string(),
     start: Timestamp,
     end: Timestamp,
-    candles: z.int().meta({ description: 'Candles stored so far' }),
-    error: z.string().nullable(),
+    progress: z.number().meta({ description: 'Share of the work that is done, 0 to 1' }),
+    candles: z.int().meta({ description: 'Candles stored so far that were not stored before' }),
+    error: z.string().nullable().meta({ description: 'Which symbols failed, and why' }),
     created_at: Timestamp,
     updated_at: Timestamp,
   })

@@ -27,8 +27,6 @@ export interface FreshnessReport {
 const HOUR_MS = 3_600_000;
 const DEFAULT_THRESHOLD_HOURS = 24;
 const MAX_THRESHOLD_HOURS = 87_600;
-/** DynamoDB reads at most 100 items at once. */
-const SERIES_PER_READ = 100;
 
 /**
  * Whether what is stored is new enough. Without a range: the last closed candle ended at most the threshold ago.
@@ -75,12 +73,9 @@ async function readSeries(
     (timeframe ? [timeframe] : TIMEFRAMES).map((each) => ({ symbol, timeframe: each })),
   );
   const newest = new Map<string, SeriesInfo>();
-  for (let from = 0; from < wanted.length; from += SERIES_PER_READ) {
-    const found = await store.getMany(exchange, wanted.slice(from, from + SERIES_PER_READ));
-    for (const info of found.values()) {
-      const best = newest.get(info.symbol);
-      if (!best || endOf(info) > endOf(best)) newest.set(info.symbol, info);
-    }
+  for (const info of (await store.getMany(exchange, wanted)).values()) {
+    const best = newest.get(info.symbol);
+    if (!best || endOf(info) > endOf(best)) newest.set(info.symbol, info);
   }
   return newest;
 }

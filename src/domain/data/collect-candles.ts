@@ -1,5 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
-import { indexAtOrAfter } from '#engine/candles.ts';
+import { createCandles, indexAtOrAfter } from '#engine/candles.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { CandleStore, Clock, Exchange, SeriesInfo, SeriesKey, SeriesStore } from '../ports.ts';
 import { cleanCandles, pickRows } from './clean-candles.ts';
@@ -136,32 +136,40 @@ async function fillChunk(
   chunk: Chunk,
 ): Promise<Filled> {
   const step = TIMEFRAME_MS[key.timeframe];
-  const known = await storedTimes(deps.candles, key, info, chunk);
-  if (known === 'all') return { info, added: 0, rejected: 0 };
-  const missing = missingStretch(known, chunk, step);
-  if (!missing) return { info, added: 0, rejected: 0 };
+  const claim = claimOf(info, chunk, step);
+  if (claim === 'all') return { info, added: 0, rejected: 0 };
+  const stored = claim === 'none' ? createCandles(0) : await deps.candles.read(key, chunk.start, chunk.end);
+  const missing = missingStretch(stored.timestamp, chunk, step);
+  if (!missing) {
+    // A writer died between the file and the series: what is stored is recorded again.
+    const repaired = claim === 'not all' ? await deps.candles.write(key, stored) : info;
+    return { info: repaired, added: 0, rejected: 0 };
+  }
   const raw = await exchange.fetchCandles(key.symbol, key.timeframe, missing.start, missing.end);
   const { candles, rejected } = cleanCandles(raw, { ...missing, step, now: deps.clock.now() });
-  const stored = new Set(known);
   // What is stored stays as it is: results name the digest of the candles they read.
-  const rows = [...candles.timestamp.keys()].filter((i) => !stored.has(candles.timestamp[i]!));
+  const known = new Set(stored.timestamp);
+  const rows = [...candles.timestamp.keys()].filter((i) => !known.has(candles.timestamp[i]!));
   if (rows.length === 0) return { info, added: 0, rejected };
   return { info: await deps.candles.write(key, pickRows(candles, rows)), added: rows.length, rejected };
 }
 
-/** Open times stored in the chunk, read only where the series' summary does not tell. */
-async function storedTimes(
-  store: CandleStore,
-  key: SeriesKey,
+/** How much of a chunk is stored, as the series' summary has it; 'unclear' when it does not list all its holes. */
+function claimOf(
   info: SeriesInfo | undefined,
   chunk: Chunk,
-): Promise<Float64Array | 'all'> {
-  if (!info) return new Float64Array(0);
+  step: number,
+): 'all' | 'none' | 'not all' | 'unclear' {
+  if (!info) return 'none';
   const first = Date.parse(info.first);
-  const end = Date.parse(info.last) + TIMEFRAME_MS[key.timeframe];
-  if (chunk.end <= first || chunk.start >= end) return new Float64Array(0);
-  if (info.gap_count === 0 && first <= chunk.start && chunk.end <= end) return 'all';
-  return (await store.read(key, chunk.start, chunk.end)).timestamp;
+  const end = Date.parse(info.last) + step;
+  if (chunk.end <= first || chunk.start >= end) return 'none';
+  const holed = info.gaps.some((gap) => {
+    const start = Date.parse(gap.start);
+    return start < chunk.end && start + gap.missing * step > chunk.start;
+  });
+  if (holed || chunk.start < first || chunk.end > end) return 'not all';
+  return info.gap_count === info.gaps.length ? 'all' : 'unclear';
 }
 
 /** From the first missing candle of the chunk to the end of the last one; undefined when none is missing. */

@@ -21,10 +21,24 @@ export async function collectFunding(
   const missing = missingFunding(stored.timestamp, start, end);
   if (!missing) return 0;
   const fetched = await exchange.fetchFunding(symbol, missing.start, missing.end);
-  const known = new Set(stored.timestamp);
-  const rows = [...fetched.timestamp.keys()].filter((i) => !known.has(fetched.timestamp[i]!));
-  if (rows.length > 0) await store.writeFunding(exchange.name, symbol, pickEvents(fetched, rows));
-  return rows.length;
+  const events = newEvents(fetched, stored.timestamp);
+  if (events.timestamp.length > 0) await store.writeFunding(exchange.name, symbol, events);
+  return events.timestamp.length;
+}
+
+/** The finite events at times that are not known, ascending. */
+function newEvents(fetched: FundingEvents, known: Float64Array): FundingEvents {
+  const times = new Set(known);
+  const rows: number[] = [];
+  for (let i = 0; i < fetched.timestamp.length; i++) {
+    const values = [fetched.timestamp[i]!, fetched.rate[i]!, fetched.markPrice[i]!];
+    if (times.has(values[0]!) || !values.every(Number.isFinite)) continue;
+    times.add(values[0]!);
+    rows.push(i);
+  }
+  rows.sort((a, b) => fetched.timestamp[a]! - fetched.timestamp[b]!);
+  const pick = (column: Float64Array) => Float64Array.from(rows, (row) => column[row]!);
+  return { timestamp: pick(fetched.timestamp), rate: pick(fetched.rate), markPrice: pick(fetched.markPrice) };
 }
 
 /**
@@ -49,13 +63,4 @@ function missingFunding(times: Float64Array, start: number, end: number) {
 /** Time between events `i - 1` and `i`, at most the longest there is. */
 function interval(times: Float64Array, i: number): number {
   return Math.min(LONGEST_INTERVAL_MS, times.length > 1 ? times[i]! - times[i - 1]! : LONGEST_INTERVAL_MS);
-}
-
-function pickEvents(events: FundingEvents, rows: readonly number[]): FundingEvents {
-  const pick = (column: Float64Array) => Float64Array.from(rows, (row) => column[row]!);
-  return {
-    timestamp: pick(events.timestamp),
-    rate: pick(events.rate),
-    markPrice: pick(events.markPrice),
-  };
 }

@@ -1,7 +1,7 @@
 import { CodedError } from '#contract/errors.ts';
 import { DAY_MS, type Timeframe } from '#engine/timeframe.ts';
 import { idSuffix } from '../id-suffix.ts';
-import type { Clock, Digest, Exchange, Ids } from '../ports.ts';
+import type { Digest, Exchange, Ids } from '../ports.ts';
 import { checkSymbol, checkTimeframe, isoTime } from '../validate.ts';
 import { type CollectDeps, collectCandles } from './collect-candles.ts';
 import { describeOutcomes } from './describe-outcomes.ts';

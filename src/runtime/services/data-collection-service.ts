@@ -1,0 +1,54 @@
+import { checkFreshness } from '#domain/data/check-freshness.ts';
+import { Collections, type CollectionsDeps } from '#domain/data/collections.ts';
+import { getOhlcv } from '#domain/data/get-ohlcv.ts';
+import { getStatus } from '#domain/data/get-status.ts';
+import { listSymbols } from '#domain/data/list-symbols.ts';
+import { checkHealth } from '#domain/get-health.ts';
+import { createService, type ServiceApp, type ServiceDeps } from '../service.ts';
+import { type DataCollectionUseCases, dataCollectionHandlers } from './data-collection.ts';
+
+/** What differs by host. */
+export type DataCollectionDeps = Omit<CollectionsDeps, 'onFault'>;
+
+export interface DataCollectionService {
+  readonly app: ServiceApp;
+  /** Ends the collections of this process: the one that runs after its current fetch. */
+  stop(): Promise<void>;
+}
+
+/** The data collection service for any host: its HTTP application and the collections that run behind it. */
+export function createDataCollectionService(
+  deps: DataCollectionDeps,
+  service: ServiceDeps,
+): DataCollectionService {
+  const collections = new Collections({
+    ...deps,
+    onFault: (id, error) =>
+      service.log.error('collection failed', { collection_id: id, error: error as Error }),
+  });
+  const handlers = dataCollectionHandlers(useCases(deps, collections));
+  return {
+    app: createService('data_collection', handlers, service),
+    stop: () => collections.stop(),
+  };
+}
+
+/** A health check answers within this time whatever storage does. */
+const PROBE_TIMEOUT_MS = 2_000;
+/** A series that cannot exist: reading it asks the database and nothing more. */
+const PROBED_SERIES = { symbol: 'HEALTH/CHECK:PROBE', timeframe: '1d' } as const;
+
+function useCases(deps: DataCollectionDeps, collections: Collections): DataCollectionUseCases {
+  const { defaultExchange } = deps;
+  const probes = { storage: () => deps.series.getMany(defaultExchange, [PROBED_SERIES]) };
+  return {
+    checkHealth: () => checkHealth(probes, PROBE_TIMEOUT_MS),
+    getOhlcv: (input) => getOhlcv(deps, { ...input, exchange: input.exchange ?? defaultExchange }),
+    listSymbols: (exchange = defaultExchange) => listSymbols(deps, exchange),
+    getStatus: (exchange = defaultExchange) => getStatus(deps, exchange),
+    checkFreshness: (query) =>
+      checkFreshness(deps, { ...query, exchange: query.exchange ?? defaultExchange }),
+    startCollection: (input) => collections.start(input),
+    getCollection: (id) => collections.get(id),
+  };
+}
