@@ -1,0 +1,83 @@
+import type { CandleStore, Clock, ObjectStore, SeriesInfo, SeriesKey, SeriesStore } from '#domain/ports.ts';
+import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
+import type { FundingEvents } from '#engine/simulator/types.ts';
+import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { KeyedLock } from '../keyed-lock.ts';
+import { describeMonth } from '../series-months.ts';
+import { candlesPrefix, fundingPrefix } from './keys.ts';
+import type { Rows } from './merge.ts';
+import { MonthFiles } from './month-files.ts';
+
+/** The usual distance of funding events. */
+const FUNDING_MS = 8 * 3_600_000;
+
+export interface CandleStoreDeps {
+  readonly objects: ObjectStore;
+  readonly series: SeriesStore;
+  readonly clock: Clock;
+}
+
+/**
+ * Candles and funding events as monthly Parquet files, and what is stored of each series in the series store.
+ * A month's file is replaced only while it is the one that was merged with, so no writer's candles are lost, whatever
+ * process it is in; within this process writers of one series wait for each other instead of trying again. A writer
+ * that dies between file and series leaves the series understated until its candles are written again.
+ */
+export class ParquetCandleStore implements CandleStore {
+  readonly #candles: MonthFiles;
+  readonly #funding: MonthFiles;
+  readonly #series: SeriesStore;
+  readonly #clock: Clock;
+  readonly #writers = new KeyedLock();
+
+  constructor({ objects, series, clock }: CandleStoreDeps) {
+    this.#candles = new MonthFiles(objects, CANDLE_COLUMNS);
+    this.#funding = new MonthFiles(objects, ['timestamp', 'rate', 'mark_price']);
+    this.#series = series;
+    this.#clock = clock;
+  }
+
+  async read(series: SeriesKey, start: number, end: number): Promise<Candles> {
+    const rows = await this.#candles.read(candlesPrefix(series), start, end, TIMEFRAME_MS[series.timeframe]);
+    const [timestamp, open, high, low, close, volume] = rows as [...Float64Array[]] & { length: 6 };
+    return { timestamp: timestamp!, open: open!, high: high!, low: low!, close: close!, volume: volume! };
+  }
+
+  /** @throws RangeError for candles that are not ascending, not on the timeframe's grid or not finite */
+  async write(series: SeriesKey, candles: Candles): Promise<SeriesInfo> {
+    const step = TIMEFRAME_MS[series.timeframe];
+    const rows = CANDLE_COLUMNS.map((name) => candles[name]);
+    checkRows(rows, step);
+    const prefix = candlesPrefix(series);
+    return this.#writers.run(prefix, async () => {
+      const merged = await this.#candles.merge(prefix, rows);
+      const months = merged.map(({ month, times }) => describeMonth(month, times, step));
+      return this.#series.record(series, months, new Date(this.#clock.now()).toISOString());
+    });
+  }
+
+  async readFunding(exchange: string, symbol: string, start: number, end: number): Promise<FundingEvents> {
+    const prefix = fundingPrefix(exchange, symbol);
+    const [timestamp, rate, markPrice] = await this.#funding.read(prefix, start, end + 1, FUNDING_MS);
+    return { timestamp: timestamp!, rate: rate!, markPrice: markPrice! };
+  }
+
+  /** @throws RangeError for events that are not ascending or not finite */
+  async writeFunding(exchange: string, symbol: string, events: FundingEvents): Promise<void> {
+    const rows = [events.timestamp, events.rate, events.markPrice];
+    checkRows(rows, 1);
+    const prefix = fundingPrefix(exchange, symbol);
+    await this.#writers.run(prefix, () => this.#funding.merge(prefix, rows));
+  }
+}
+
+function checkRows(rows: Rows, step: number): void {
+  const times = rows[0]!;
+  if (rows.some((column) => column.length !== times.length)) throw new RangeError('Columns differ in length');
+  for (let row = 0; row < times.length; row++) {
+    const time = times[row]!;
+    if (time % step !== 0) throw new RangeError(`Row ${row}: ${time} is not a multiple of ${step} ms`);
+    if (row > 0 && time <= times[row - 1]!) throw new RangeError(`Row ${row}: times do not ascend`);
+    if (!rows.every((column) => Number.isFinite(column[row]))) throw new RangeError(`Row ${row}: not finite`);
+  }
+}

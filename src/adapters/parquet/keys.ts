@@ -1,0 +1,55 @@
+import type { SeriesKey } from '#domain/ports.ts';
+
+/**
+ * Hive-style paths, so that any reader finds exchange, symbol and timeframe as columns:
+ * `candles/exchange=binanceusdm/symbol=BTC_USDT_USDT/timeframe=5m/2025-03.parquet`.
+ */
+export function candlesPrefix({ exchange, symbol, timeframe }: SeriesKey): string {
+  return `candles/exchange=${encodeName(exchange)}/symbol=${encodeSymbol(symbol)}/timeframe=${timeframe}`;
+}
+
+export function fundingPrefix(exchange: string, symbol: string): string {
+  return `funding/exchange=${encodeName(exchange)}/symbol=${encodeSymbol(symbol)}`;
+}
+
+/** Key of a month's file; the months of a series sort by time. */
+export function monthKey(prefix: string, month: string): string {
+  return `${prefix}/${month}.parquet`;
+}
+
+/** The month of a key made by {@link monthKey}, undefined for a file of another kind. */
+export function monthOfKey(key: string): string | undefined {
+  return /\/(\d{4}-\d{2})\.parquet$/.exec(key)?.[1];
+}
+
+/** `BTC/USDT:USDT` as `BTC_USDT_USDT`: the parts joined by `_`, whatever else is in them as `.` and two hex digits. */
+export function encodeSymbol(symbol: string): string {
+  return symbol.split(/[/:]/).map(encodeName).join('_');
+}
+
+/** Reverses {@link encodeSymbol}. */
+export function decodeSymbol(text: string): string {
+  const [base, quote, ...settle] = text.split('_').map(decodeName);
+  return [[base, quote].filter((part) => part !== undefined).join('/'), ...settle].join(':');
+}
+
+function encodeName(name: string): string {
+  return name.replace(/[^A-Za-z0-9-]/gu, (character) =>
+    [...Buffer.from(character)].map((byte) => `.${byte.toString(16).padStart(2, '0')}`).join(''),
+  );
+}
+
+function decodeName(text: string): string {
+  return decodeURIComponent(text.replaceAll('.', '%'));
+}
+
+/** `YYYY-MM` of a time in ms, UTC. */
+export function monthOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 7);
+}
+
+/** Start of the month and of the one after it, ms. */
+export function monthBounds(month: string): { start: number; end: number } {
+  const [year, number] = month.split('-').map(Number);
+  return { start: Date.UTC(year!, number! - 1), end: Date.UTC(year!, number!) };
+}

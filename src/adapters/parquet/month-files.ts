@@ -1,0 +1,157 @@
+import { CodedError } from '#contract/errors.ts';
+import type { ObjectStore, StoredObject } from '#domain/ports.ts';
+import { indexAtOrAfter } from '#engine/candles.ts';
+import { monthBounds, monthKey, monthOf, monthOfKey } from './keys.ts';
+import { mergeRows, type Rows, rowsBetween } from './merge.ts';
+import { readColumns } from './read.ts';
+import { encodeParquet, numberColumn, timestampColumn } from './write.ts';
+
+const PARQUET = 'application/vnd.apache.parquet';
+/** Files fetched ahead of the one being decoded: decoding is the slower part, but for the first byte from S3. */
+const FETCH_AHEAD = 8;
+/** Each lost attempt means that another process wrote the month; so many in a row mean that something is wrong. */
+const MERGE_ATTEMPTS = 50;
+
+/** What a month's file holds after a merge. */
+export interface MergedMonth {
+  readonly month: string;
+  readonly times: Float64Array;
+}
+
+/** Rows of numbers by time, kept as one Parquet file a month under a prefix of the object store. */
+export class MonthFiles {
+  readonly #objects: ObjectStore;
+  readonly #names: readonly string[];
+
+  /** @param names columns of the files; the first holds the times */
+  constructor(objects: ObjectStore, names: readonly string[]) {
+    this.#objects = objects;
+    this.#names = names;
+  }
+
+  /**
+   * Rows with a time in `[start, end)`, ascending.
+   * @param rowMs shortest usual distance of rows, ms: tells how much memory to take at once
+   */
+  async read(prefix: string, start: number, end: number, rowMs: number): Promise<Rows> {
+    const months = await this.#months(prefix, start, end);
+    const output = new RowBuffer(this.#names.length, capacityFor(months, start, end, rowMs));
+    const fetch = (month: string | undefined) =>
+      month === undefined ? undefined : this.#objects.get(monthKey(prefix, month));
+    const ahead = months.slice(0, FETCH_AHEAD).map(fetch);
+    // A failed fetch is met when its turn comes, not as an unhandled rejection before.
+    const watch = (fetched: Promise<unknown> | undefined) => fetched?.catch(() => undefined);
+    ahead.forEach(watch);
+    for (let next = FETCH_AHEAD; ahead.length > 0; next++) {
+      const object = await ahead.shift();
+      const following = fetch(months[next]);
+      watch(following);
+      if (following) ahead.push(following);
+      if (object) this.#decode(prefix, object, (rows) => output.append(rowsInRange(rows, start, end)));
+    }
+    return output.rows();
+  }
+
+  /** Merges rows into their months, a later write winning, and tells what the months hold then. */
+  async merge(prefix: string, rows: Rows): Promise<MergedMonth[]> {
+    const merged: MergedMonth[] = [];
+    const times = rows[0]!;
+    for (let from = 0; from < times.length; ) {
+      const month = monthOf(times[from]!);
+      const to = indexAtOrAfter(times, monthBounds(month).end);
+      merged.push({ month, times: await this.#mergeMonth(prefix, month, rowsBetween(rows, from, to)) });
+      from = to;
+    }
+    return merged;
+  }
+
+  /** Replaces the month's file only while it is the one that was read: a writer in another process loses nothing. */
+  async #mergeMonth(prefix: string, month: string, rows: Rows): Promise<Float64Array> {
+    const key = monthKey(prefix, month);
+    for (let attempt = 0; attempt < MERGE_ATTEMPTS; attempt++) {
+      const stored = await this.#objects.get(key);
+      const existing = stored && this.#readAll(prefix, stored);
+      const merged = existing ? mergeRows(existing, rows) : rows;
+      if (!merged) return existing![0]!;
+      const written = await this.#objects.putIf(key, this.#encode(merged), PARQUET, stored?.etag ?? null);
+      if (written) return merged[0]!;
+    }
+    throw new CodedError('DATA005', { message: `${key} is being written by too many processes at once` });
+  }
+
+  async #months(prefix: string, start: number, end: number): Promise<string[]> {
+    const months: string[] = [];
+    for await (const key of this.#objects.list(`${prefix}/`)) {
+      const month = monthOfKey(key);
+      if (month === undefined) continue;
+      const bounds = monthBounds(month);
+      if (bounds.start < end && bounds.end > start) months.push(month);
+    }
+    return months;
+  }
+
+  #readAll(prefix: string, object: StoredObject): Rows {
+    const output = new RowBuffer(this.#names.length, 0);
+    this.#decode(prefix, object, (rows) => output.append(rows));
+    return output.rows();
+  }
+
+  #decode(prefix: string, object: StoredObject, onRows: (rows: Rows) => void): void {
+    try {
+      readColumns(object.body, this.#names, onRows);
+    } catch (cause) {
+      throw new CodedError('DATA005', { message: `A file under ${prefix} cannot be read: ${cause}`, cause });
+    }
+  }
+
+  #encode(rows: Rows): Uint8Array {
+    return encodeParquet(
+      rows.map((values, index) => {
+        const name = this.#names[index]!;
+        return index === 0 ? timestampColumn(name, values) : numberColumn(name, values);
+      }),
+    );
+  }
+}
+
+/** Columns that are filled from the front; they are allocated once when the capacity was right. */
+class RowBuffer {
+  #columns: Float64Array[];
+  #length = 0;
+
+  constructor(columns: number, capacity: number) {
+    this.#columns = Array.from({ length: columns }, () => new Float64Array(capacity));
+  }
+
+  append(rows: Rows): void {
+    const needed = this.#length + rows[0]!.length;
+    if (needed > this.#columns[0]!.length) this.#grow(needed);
+    for (const [index, column] of this.#columns.entries()) column.set(rows[index]!, this.#length);
+    this.#length = needed;
+  }
+
+  rows(): Rows {
+    return rowsBetween(this.#columns, 0, this.#length);
+  }
+
+  #grow(needed: number): void {
+    const capacity = Math.max(needed, this.#length * 2);
+    this.#columns = this.#columns.map((column) => {
+      const larger = new Float64Array(capacity);
+      larger.set(column.subarray(0, this.#length));
+      return larger;
+    });
+  }
+}
+
+function rowsInRange(rows: Rows, start: number, end: number): Rows {
+  const times = rows[0]!;
+  return rowsBetween(rows, indexAtOrAfter(times, start), indexAtOrAfter(times, end));
+}
+
+function capacityFor(months: readonly string[], start: number, end: number, rowMs: number): number {
+  return months.reduce((rows, month) => {
+    const bounds = monthBounds(month);
+    return rows + Math.ceil((Math.min(end, bounds.end) - Math.max(start, bounds.start)) / rowMs);
+  }, 0);
+}

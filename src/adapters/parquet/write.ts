@@ -1,0 +1,79 @@
+import {
+  type Data,
+  type DataType,
+  Field,
+  Float64,
+  makeData,
+  RecordBatch,
+  Schema,
+  Struct,
+  Table,
+  TimestampMillisecond,
+  tableToIPC,
+} from 'apache-arrow';
+import {
+  Compression,
+  Encoding,
+  Table as ParquetTable,
+  WriterPropertiesBuilder,
+  writeParquet,
+} from 'parquet-wasm';
+
+const TIMESTAMP = new TimestampMillisecond('UTC');
+
+export interface ParquetColumn {
+  readonly name: string;
+  readonly data: Data;
+  /** Whether values may be absent. Default false. */
+  readonly nullable?: boolean;
+}
+
+/** Unix milliseconds as Parquet's TIMESTAMP_MILLIS in UTC: what pandas, DuckDB and Athena read as a time. */
+export function timestampColumn(name: string, milliseconds: Float64Array): ParquetColumn {
+  const data = new BigInt64Array(milliseconds.length);
+  // As halves of 32 bits: a BigInt for each value is ten times slower.
+  const halves = new Int32Array(data.buffer);
+  for (let i = 0; i < milliseconds.length; i++) {
+    const value = milliseconds[i]!;
+    const high = Math.floor(value / 4_294_967_296);
+    halves[2 * i] = value - high * 4_294_967_296;
+    halves[2 * i + 1] = high;
+  }
+  return { name, data: makeData({ type: TIMESTAMP, length: data.length, nullCount: 0, data }) };
+}
+
+export function numberColumn(name: string, values: Float64Array): ParquetColumn {
+  return {
+    name,
+    data: makeData({ type: new Float64(), length: values.length, nullCount: 0, data: values }),
+  };
+}
+
+/**
+ * The bytes of a Parquet file of columns of one length, with one row group per million rows: equal columns give equal bytes.
+ * Snappy and delta-encoded times are what every reader knows; of the codecs that are, Snappy reads fastest
+ * (27 million candles/s against 11 with zstd, at 23 bytes a candle against 15). Dictionaries would make prices larger.
+ */
+export function encodeParquet(columns: readonly ParquetColumn[]): Uint8Array {
+  const fields = columns.map(
+    ({ name, data, nullable }) => new Field(name, data.type as DataType, nullable ?? false),
+  );
+  const schema = new Schema(fields);
+  const rows = makeData({
+    type: new Struct(fields),
+    length: columns[0]!.data.length,
+    nullCount: 0,
+    children: columns.map((column) => column.data),
+  });
+  const table = new Table(schema, new RecordBatch(schema, rows));
+  let properties = new WriterPropertiesBuilder()
+    .setCompression(Compression.SNAPPY)
+    .setDictionaryEnabled(false)
+    .setMaxRowGroupSize(1_048_576)
+    .setCreatedBy('touchstone');
+  for (const { name, data } of columns) {
+    if (data.type === TIMESTAMP)
+      properties = properties.setColumnEncoding(name, Encoding.DELTA_BINARY_PACKED);
+  }
+  return writeParquet(ParquetTable.fromIPCStream(tableToIPC(table, 'stream')), properties.build());
+}

@@ -1,0 +1,261 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { DynamoSeriesStore } from '#adapters/aws/dynamo-series-store.ts';
+import { FileObjectStore } from '#adapters/local/file-object-store.ts';
+import { ParquetCandleStore } from '#adapters/parquet/candle-store.ts';
+import type { SeriesKey } from '#domain/ports.ts';
+import { type Candles, createCandles, sliceCandles } from '#engine/candles.ts';
+import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-candles-'));
+const HOUR: SeriesKey = { exchange: 'sim', symbol: 'BTC/USDT:USDT', timeframe: '1h' };
+const HOUR_MS = TIMEFRAME_MS['1h'];
+const clock = { now: () => Date.UTC(2025, 6, 1) };
+const T0 = Date.UTC(2025, 0, 30);
+
+let engine: TestEngine;
+let root: string;
+let objects: FileObjectStore;
+let series: DynamoSeriesStore;
+let store: ParquetCandleStore;
+let roots = 0;
+
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(async () => {
+  await engine?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  root = join(folder, String(roots++));
+  objects = new FileObjectStore(root);
+  series = new DynamoSeriesStore(engine.client, (await engine.freshTables()).series);
+  store = new ParquetCandleStore({ objects, series, clock });
+});
+
+/** Candles at the given rows of the hourly grid from T0; `level` tells writes apart. */
+function candlesAt(rows: readonly number[], level = 100): Candles {
+  const candles = createCandles(rows.length);
+  rows.forEach((row, i) => {
+    candles.timestamp[i] = T0 + row * HOUR_MS;
+    candles.open[i] = level + row;
+    candles.high[i] = level + row + 2;
+    candles.low[i] = level + row - 2;
+    candles.close[i] = level + row + 1;
+    candles.volume[i] = row;
+  });
+  return candles;
+}
+
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+const plain = (candles: Candles) =>
+  Object.fromEntries(Object.entries(candles).map(([name, values]) => [name, [...values]]));
+
+async function keys(): Promise<string[]> {
+  const found: string[] = [];
+  for await (const key of objects.list('')) found.push(key);
+  return found;
+}
+
+describe('candles', () => {
+  test('what is written is read, in any range, over months', async () => {
+    const written = candlesAt(range(0, 24 * 70));
+    const info = await store.write(HOUR, written);
+    expect(await keys()).toEqual(
+      ['2025-01', '2025-02', '2025-03', '2025-04'].map(
+        (month) => `candles/exchange=sim/symbol=BTC_USDT_USDT/timeframe=1h/${month}.parquet`,
+      ),
+    );
+    expect(info).toEqual({
+      ...HOUR,
+      first: '2025-01-30T00:00:00.000Z',
+      last: '2025-04-09T23:00:00.000Z',
+      count: 1_680,
+      gap_count: 0,
+      gaps: [],
+      updated_at: '2025-07-01T00:00:00.000Z',
+    });
+    for (const [from, to] of [
+      [0, 1_680],
+      [5, 6],
+      [40, 55],
+      [47, 48],
+      [700, 1_500],
+      [10, 10],
+    ] as const) {
+      const read = await store.read(HOUR, T0 + from * HOUR_MS, T0 + to * HOUR_MS);
+      expect(plain(read)).toEqual(plain(sliceCandles(written, from, to)));
+    }
+    const everything = await store.read(HOUR, 0, Number.MAX_SAFE_INTEGER);
+    expect(everything.timestamp).toHaveLength(1_680);
+    const between = await store.read(HOUR, T0 + 1, T0 + 2 * HOUR_MS + 1);
+    expect([...between.open]).toEqual([101, 102]);
+    expect((await store.read({ ...HOUR, symbol: 'ETH/USDT:USDT' }, 0, T0 * 2)).timestamp).toHaveLength(0);
+    expect((await store.read({ ...HOUR, timeframe: '4h' }, 0, T0 * 2)).timestamp).toHaveLength(0);
+  });
+
+  test('a later write wins, and fills and extends what was there', async () => {
+    await store.write(HOUR, candlesAt(range(40, 60)));
+    await store.write(HOUR, candlesAt([30, 31, 45, 70, 71], 500));
+    const read = await store.read(HOUR, 0, T0 * 2);
+    expect([...read.timestamp]).toEqual([30, 31, ...range(40, 60), 70, 71].map((row) => T0 + row * HOUR_MS));
+    expect(read.open[2 + 5]).toBe(545);
+    expect(read.open[2 + 4]).toBe(144);
+    const info = (await series.getMany('sim', [HOUR])).get('BTC/USDT:USDT#1h');
+    expect(info).toMatchObject({
+      count: 24,
+      gap_count: 2,
+      gaps: [
+        { start: '2025-01-31T08:00:00.000Z', missing: 8 },
+        { start: '2025-02-01T12:00:00.000Z', missing: 10 },
+      ],
+    });
+    await store.write(HOUR, candlesAt([...range(32, 40), ...range(60, 70)]));
+    expect((await series.list('sim'))[0]).toMatchObject({ count: 42, gap_count: 0, gaps: [] });
+  });
+
+  test('writing the same again changes no file', async () => {
+    await store.write(HOUR, candlesAt(range(0, 100)));
+    const etags = async () => Promise.all((await keys()).map(async (key) => (await objects.get(key))?.etag));
+    const before = await etags();
+    const info = await store.write(HOUR, candlesAt(range(10, 20)));
+    expect(await etags()).toEqual(before);
+    expect(info.count).toBe(100);
+  });
+
+  test('a whole missing month is one gap', async () => {
+    await store.write(HOUR, candlesAt([0, 1]));
+    const info = await store.write(HOUR, candlesAt([24 * 40]));
+    expect(info).toMatchObject({
+      gap_count: 1,
+      gaps: [{ start: '2025-01-30T02:00:00.000Z', missing: 24 * 40 - 2 }],
+    });
+  });
+
+  test('of many holes all are counted and the first are listed', async () => {
+    const info = await store.write(HOUR, candlesAt(range(0, 24 * 200).filter((row) => row % 3 !== 1)));
+    expect(info.gap_count).toBe((24 * 200) / 3);
+    expect(info.gaps.length).toBeLessThanOrEqual(100);
+    expect(info.gaps[0]).toEqual({ start: '2025-01-30T01:00:00.000Z', missing: 1 });
+  });
+
+  test.each([
+    ['descending times', candlesAt([2, 1])],
+    ['a repeated time', candlesAt([1, 1])],
+    ['a time off the grid', { ...candlesAt([0]), timestamp: Float64Array.of(T0 + 1) }],
+    ['NaN', { ...candlesAt([0]), close: Float64Array.of(Number.NaN) }],
+    ['columns of different length', { ...candlesAt([0, 1]), volume: Float64Array.of(1) }],
+  ])('%s is refused and nothing is written', async (_, candles) => {
+    await expect(store.write(HOUR, candles)).rejects.toThrow(RangeError);
+    expect(await keys()).toEqual([]);
+  });
+
+  test('concurrent writers of one series in one process lose nothing', async () => {
+    await Promise.all(range(0, 20).map((i) => store.write(HOUR, candlesAt(range(i * 5, i * 5 + 5)))));
+    const read = await store.read(HOUR, 0, T0 * 2);
+    expect([...read.volume]).toEqual(range(0, 100));
+    expect((await series.list('sim'))[0]).toMatchObject({ count: 100, gap_count: 0 });
+  });
+
+  test('concurrent writers of one month in several processes lose nothing', async () => {
+    const { series: table } = await engine.freshTables();
+    const script = join(import.meta.dirname, 'fixtures', 'write-candles.ts');
+    const exits = await Promise.all(
+      range(0, 3).map(async (part) => {
+        const child = spawn(process.execPath, [script, engine.endpoint, table, root, String(part)], {
+          stdio: 'inherit',
+        });
+        return (await once(child, 'exit'))[0];
+      }),
+    );
+    expect(exits).toEqual([0, 0, 0]);
+    const read = await store.read(HOUR, 0, T0 * 2);
+    expect(read.timestamp).toHaveLength(60);
+    const [info] = await new DynamoSeriesStore(engine.client, table).list('sim');
+    expect(info).toMatchObject({ count: 60, gap_count: 0 });
+  });
+
+  test('a broken file is DATA005 and names its place', async () => {
+    await store.write(HOUR, candlesAt([0]));
+    const [key] = await keys();
+    writeFileSync(join(root, key!), 'PAR1 broken');
+    await expect(store.read(HOUR, 0, T0 * 2)).rejects.toMatchObject({
+      code: 'DATA005',
+      message: expect.stringContaining('symbol=BTC_USDT_USDT'),
+    });
+  });
+});
+
+describe('funding', () => {
+  const events = (rows: readonly number[], rate = 0.0001) => ({
+    timestamp: Float64Array.from(rows, (row) => T0 + row * 8 * HOUR_MS),
+    rate: Float64Array.from(rows, (row) => rate * row),
+    markPrice: Float64Array.from(rows, (row) => 1000 + row),
+  });
+
+  test('what is written is read, both ends included', async () => {
+    await store.writeFunding('sim', 'BTC/USDT:USDT', events(range(0, 10)));
+    await store.writeFunding('sim', 'BTC/USDT:USDT', events([9, 10], 0.0002));
+    const end = T0 + 9 * 8 * HOUR_MS;
+    const read = await store.readFunding('sim', 'BTC/USDT:USDT', T0 + 8 * HOUR_MS, end);
+    expect([...read.timestamp]).toEqual([...events(range(1, 10)).timestamp]);
+    expect(read.rate[8]).toBe(0.0002 * 9);
+    expect(read.markPrice[8]).toBe(1009);
+    expect((await store.readFunding('sim', 'ETH/USDT:USDT', 0, end)).timestamp).toHaveLength(0);
+  });
+});
+
+describe('series', () => {
+  test('many series are read in batches, repeated and unknown ones too', async () => {
+    const symbols = range(0, 130).map((i) => `A${i}/USDT:USDT`);
+    const month = { month: '2025-01', first: T0, last: T0 + HOUR_MS, count: 2, gapCount: 0, gaps: [] };
+    await Promise.all(
+      symbols.map((symbol) => series.record({ ...HOUR, symbol }, [month], '2025-02-01T00:00:00Z')),
+    );
+    const wanted = [...symbols, ...symbols.slice(0, 5), 'NONE/USDT:USDT'].map((symbol) => ({
+      symbol,
+      timeframe: '1h' as const,
+    }));
+    const found = await series.getMany('sim', wanted);
+    expect([...found.keys()].sort()).toEqual(symbols.map((symbol) => `${symbol}#1h`).sort());
+    expect(await series.getMany('sim', [])).toEqual(new Map());
+    const listed = (await series.list('sim')).map((info) => info.symbol);
+    expect(listed).toEqual([...symbols].sort());
+    expect(await series.list('other')).toEqual([]);
+  });
+
+  test('an older report does not undo a newer one', async () => {
+    const report = (count: number) => ({
+      month: '2025-01',
+      first: T0,
+      last: T0 + (count - 1) * HOUR_MS,
+      count,
+      gapCount: 0,
+      gaps: [],
+    });
+    const at = '2025-02-01T00:00:00Z';
+    await series.record(HOUR, [report(10)], at);
+    expect((await series.record(HOUR, [report(7)], at)).count).toBe(10);
+    const counts = range(11, 25);
+    await Promise.all(counts.map((count) => series.record(HOUR, [report(count)], at)));
+    expect((await series.list('sim'))[0]?.count).toBe(24);
+    await expect(series.record({ ...HOUR, symbol: 'X/Y:Z' }, [], at)).rejects.toThrow('X/Y:Z#1h');
+  });
+
+  test('a broken item is an error that names the series and the field', async () => {
+    const { series: table } = await engine.freshTables();
+    const item = { exchange: 'sim', series: 'X#1h', symbol: 'X', timeframe: '1h', schema_version: 1 };
+    await engine.client.send(new PutCommand({ TableName: table, Item: item }));
+    await expect(new DynamoSeriesStore(engine.client, table).list('sim')).rejects.toMatchObject({
+      code: 'SVC001',
+      message: expect.stringMatching('X#1h.*first'),
+    });
+  });
+});
