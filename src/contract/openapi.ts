@@ -92,7 +92,7 @@ function operationObject(operation: Operation, components: Components): Json {
 function parameters(place: 'path' | 'query', schema: z.ZodObject | undefined): Json[] {
   if (!schema) return [];
   // The output side: what the text is read as, with its bounds and default.
-  const { properties = {} } = z.toJSONSchema(schema, { io: 'output' }) as {
+  const { properties = {} } = z.toJSONSchema(schema, { io: 'output', override: withoutSafeRange }) as {
     properties?: Record<string, Json>;
   };
   return Object.entries(properties).map(([name, { description, ...rest }]) => ({
@@ -151,7 +151,7 @@ class Components {
       $schema: _,
       $defs = {},
       ...root
-    } = z.toJSONSchema(schema, { io: 'input' }) as Json & {
+    } = z.toJSONSchema(schema, { io: 'input', override: withoutSafeRange }) as Json & {
       $defs?: Record<string, Json>;
     };
     for (const [name, definition] of Object.entries($defs)) this.#add(name, relocate(definition));
@@ -202,6 +202,12 @@ class Components {
   get responses(): Json {
     return sorted(this.#responses);
   }
+}
+
+/** Bounds that only say what a double can hold tell a reader nothing. */
+function withoutSafeRange({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }
 
 function sorted(entries: ReadonlyMap<string, Json>): Json {

@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { CORRELATION_HEADER, SERVICES } from '#contract/names.ts';
+import { openApiDocument } from '#contract/openapi.ts';
+import { documentedErrors } from '#contract/operation.ts';
+import { operationsOf } from '#contract/operations.ts';
+import { VERSION } from '#runtime/version.ts';
+
+interface Response {
+  description: string;
+  headers: Record<string, unknown>;
+  content: Record<string, { schema: unknown; examples?: Record<string, { value: unknown }> }>;
+}
+interface Op {
+  operationId: string;
+  parameters: { $ref?: string; name?: string; in?: string; required?: boolean; schema?: unknown }[];
+  requestBody?: unknown;
+  responses: Record<string, Response | { $ref: string }>;
+  security: unknown[];
+}
+interface Document {
+  openapi: string;
+  info: { version: string };
+  servers: { url: string }[];
+  paths: Record<string, Record<string, Op>>;
+  components: Record<string, Record<string, unknown>>;
+}
+
+describe.each(['backend', 'data_collection'] as const)('OpenAPI document of %s', (service) => {
+  const document = JSON.parse(JSON.stringify(openApiDocument(service, VERSION))) as Document;
+  const resolve = (ref: string) =>
+    ref
+      .slice(2)
+      .split('/')
+      .reduce<unknown>((node, key) => (node as Record<string, unknown>)?.[key], document);
+  const operations = operationsOf(service).map((row) => ({
+    row,
+    documented: document.paths[row.path]![row.method.toLowerCase()]!,
+  }));
+
+  it('is what is committed', () => {
+    const path = `docs/openapi/${SERVICES[service].document}.json`;
+    expect(readFileSync(path, 'utf8')).toBe(`${JSON.stringify(document, null, 2)}\n`);
+  });
+
+  it('resolves every reference, and has no component that nothing refers to', () => {
+    const refs = new Set(strings(document, '$ref'));
+    for (const ref of refs) expect(resolve(ref), ref).toBeDefined();
+    const { securitySchemes: _, ...components } = document.components;
+    const names = Object.entries(components).flatMap(([kind, entries]) =>
+      Object.keys(entries).map((name) => `#/components/${kind}/${name}`),
+    );
+    expect(names.filter((name) => !refs.has(name))).toEqual([]);
+  });
+
+  it('names components as OpenAPI allows', () => {
+    for (const entries of Object.values(document.components)) {
+      for (const name of Object.keys(entries)) expect(name).toMatch(/^[a-zA-Z0-9._-]+$/);
+    }
+  });
+
+  it('documents exactly the rows of the table', () => {
+    const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(documented.sort()).toEqual(operations.map(({ row }) => `${row.method} ${row.path}`).sort());
+  });
+
+  it('has the correlation header on every response and request', () => {
+    for (const { documented } of operations) {
+      expect(documented.parameters).toContainEqual({ $ref: `#/components/parameters/${CORRELATION_HEADER}` });
+      for (const response of Object.values(documented.responses)) {
+        const { headers } = ('$ref' in response ? resolve(response.$ref) : response) as Response;
+        expect(headers).toHaveProperty([CORRELATION_HEADER]);
+      }
+    }
+  });
+
+  it('has every status and every code of each row', () => {
+    for (const { row, documented } of operations) {
+      const errors = documentedErrors(row);
+      const statuses = new Set([...Object.keys(row.success), ...errors.map(({ status }) => String(status))]);
+      expect(new Set(Object.keys(documented.responses))).toEqual(statuses);
+      for (const { code, status } of errors) {
+        const { $ref } = documented.responses[status] as { $ref: string };
+        const media = (resolve($ref) as Response).content['application/json']!;
+        expect(strings(media.schema, 'enum').flat()).toContain(code);
+        expect(media.examples?.[code]?.value).toMatchObject({ detail: { code } });
+      }
+    }
+  });
+
+  it('shows both error shapes where a body is expected', () => {
+    for (const { row, documented } of operations) {
+      const bad = documented.responses[400] as { $ref: string } | undefined;
+      const refs = bad ? strings(resolve(bad.$ref), '$ref') : [];
+      expect(refs.includes('#/components/schemas/RequestValidationError')).toBe(row.body !== undefined);
+      expect(documented.requestBody !== undefined).toBe(row.body !== undefined);
+    }
+  });
+
+  it('asks for a token, optionally, except where the row is public', () => {
+    for (const { row, documented } of operations) {
+      expect(documented.security).toEqual(row.access === 'public' ? [] : [{ bearer: [] }, {}]);
+    }
+  });
+
+  it('declares every path variable', () => {
+    for (const { row, documented } of operations) {
+      const declared = documented.parameters.filter(({ in: place }) => place === 'path');
+      expect(declared.map(({ name }) => `{${name}}`)).toEqual(row.path.match(/\{\w+\}/g) ?? []);
+      for (const { required } of declared) expect(required).toBe(true);
+    }
+  });
+
+  it('is relative to its own address', () => {
+    expect(document).toMatchObject({ openapi: '3.1.0', info: { version: VERSION }, servers: [{ url: '.' }] });
+  });
+});
+
+describe('parameters and bodies', () => {
+  const { paths, components } = openApiDocument('backend', VERSION) as unknown as Document;
+
+  it('state the bounds that are enforced', () => {
+    const parameters = paths['/api/v1/backtests']!.get!.parameters;
+    expect(parameters[0]).toMatchObject({
+      name: 'limit',
+      required: false,
+      schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+    });
+    expect(parameters[2]!.schema).toMatchObject({
+      enum: ['pending', 'running', 'completed', 'failed', 'cancelled'],
+    });
+  });
+
+  it('require config.strategy alone, and state bounds that the use cases enforce', () => {
+    expect(components.schemas!.BacktestRequest).toMatchObject({
+      required: ['config'],
+      properties: { priority: { type: 'integer', minimum: 1, maximum: 10, default: 5 } },
+    });
+    expect(components.schemas!.BacktestConfig).toMatchObject({
+      required: ['strategy'],
+      properties: { timeframe: { enum: ['1m', '5m', '15m', '1h', '4h', '1d'] }, leverage: { maximum: 125 } },
+    });
+  });
+});
+
+/** Every value of that key, anywhere. */
+function strings(value: unknown, key: string): string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => strings(item, key));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, item]) =>
+    name === key && (typeof item === 'string' || key === 'enum') ? [item as string] : strings(item, key),
+  );
+}

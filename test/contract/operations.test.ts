@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { ERRORS } from '#contract/errors.ts';
+import { documentedErrors, type Operation } from '#contract/operation.ts';
+import { OPERATIONS, operationsOf } from '#contract/operations.ts';
+
+const rows: readonly Operation[] = OPERATIONS;
+const each = rows.map((operation) => [operation.id, operation] as const);
+const variables = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+
+/** Rows of the interface that this table must have, with their success statuses. */
+const INTERFACE = [
+  'backend GET /api/v1/health 200',
+  'backend POST /api/v1/backtests 201',
+  'backend GET /api/v1/backtests 200',
+  'backend GET /api/v1/backtests/{job_id} 200',
+  'backend POST /api/v1/backtests/{job_id}/cancel 200',
+  'backend GET /api/v1/backtests/{job_id}/equity 200',
+  'backend GET /api/v1/backtests/{job_id}/report-data 200',
+  'backend GET /api/v1/strategies 200',
+  'backend GET /api/v1/strategies/{name} 200',
+  'backend GET /docs 200',
+  'data_collection GET /api/v1/health 200',
+  'data_collection GET /api/v1/ohlcv 200',
+  'data_collection GET /api/v1/symbols 200',
+  'data_collection GET /api/v1/status 200',
+  'data_collection GET /api/v1/freshness 200',
+  'data_collection GET /docs 200',
+];
+
+describe('operations table', () => {
+  it.each(INTERFACE)('has %s', (row) => {
+    const known = rows.map(
+      ({ service, method, path, success }) => `${service} ${method} ${path} ${Object.keys(success).join()}`,
+    );
+    expect(known).toContain(row);
+  });
+
+  it('names each operation once', () => {
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+  });
+
+  it('has each method of a path once per service', () => {
+    const keys = rows.map(
+      ({ service, method, path }) => `${service} ${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`,
+    );
+    expect(new Set(keys).size).toBe(rows.length);
+  });
+
+  it('has one variable name per path position: API Gateway refuses siblings that differ', () => {
+    expect(differingSiblings(rows)).toEqual([]);
+    const clash = { ...rows[0]!, path: '/api/v1/strategies/{config_name}' };
+    expect(differingSiblings([...rows, clash])).toHaveLength(1);
+  });
+
+  it.each(each)('%s has a well-formed path whose variables are its params', (_, { path, params }) => {
+    expect(path).toMatch(/^(\/([a-z0-9.-]+|\{[a-z_]+\}))+$/);
+    expect(Object.keys(params?.shape ?? {})).toEqual(variables(path));
+  });
+
+  it.each(each)('%s documents its success with a schema or a media type', (_, { success }) => {
+    const responses = Object.entries(success);
+    expect(responses.length).toBeGreaterThan(0);
+    for (const [status, response] of responses) {
+      expect(Number(status)).toBeGreaterThanOrEqual(200);
+      expect(Number(status)).toBeLessThan(300);
+      expect(response.description).not.toBe('');
+      expect(response.schema !== undefined || response.contentType !== undefined).toBe(true);
+    }
+  });
+
+  it.each(each)('%s names errors of the catalogue, each once', (_, operation) => {
+    const errors = documentedErrors(operation);
+    for (const { code, status } of errors) {
+      expect(ERRORS).toHaveProperty(code);
+      expect(status).toBeGreaterThanOrEqual(400);
+    }
+    expect(new Set(errors.map(({ code }) => code)).size).toBe(errors.length);
+  });
+
+  it.each(each)('%s takes a body with POST and PUT only', (_, { method, body }) => {
+    if (body) expect(['POST', 'PUT']).toContain(method);
+  });
+
+  it.each(['backend', 'data_collection'] as const)(
+    'lets health and documentation of %s be public',
+    (service) => {
+      const open = operationsOf(service).filter(({ access }) => access === 'public');
+      expect(open.map(({ path }) => path)).toEqual([
+        '/api/v1/health',
+        '/docs',
+        '/docs/{asset}',
+        '/openapi.json',
+      ]);
+    },
+  );
+
+  it('fixes 400 for RES005 where the interface does', () => {
+    const fixed = rows.filter((row) =>
+      documentedErrors(row).some(({ code, status }) => code === 'RES005' && status === 400),
+    );
+    expect(fixed.map(({ id }) => id)).toEqual(['cancelBacktest', 'getBacktestEquity', 'getBacktestReport']);
+  });
+});
+
+/** Path prefixes of a service under which two variables with different names stand. */
+function differingSiblings(operations: readonly Operation[]): string[] {
+  const names = new Map<string, Set<string>>();
+  for (const { service, path } of operations) {
+    const segments = path.split('/');
+    for (const [index, segment] of segments.entries()) {
+      if (!segment.startsWith('{')) continue;
+      const parent = `${service} ${segments.slice(0, index).join('/')}`;
+      names.set(parent, (names.get(parent) ?? new Set()).add(segment));
+    }
+  }
+  return [...names].filter(([, siblings]) => siblings.size > 1).map(([parent]) => parent);
+}

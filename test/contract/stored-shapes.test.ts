@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+import { expect, it } from 'vitest';
+import * as z from 'zod';
+import { BacktestExecutionInput, StoredBacktestJob } from '#contract/backtest.ts';
+import { BacktestReport } from '#contract/report.ts';
+
+/**
+ * What is stored must stay readable. When one of these fails, the stored shape has changed: raise its
+ * `schema_version` unless every reader copes with items of the old shape, then pin the new hash.
+ * Descriptions are no part of the shape.
+ */
+it.each([
+  ['StoredBacktestJob', StoredBacktestJob, 1, 'f6822d0a9123107e'],
+  ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'a788d2df74cdd4df'],
+  ['BacktestReport', BacktestReport, 1, '754de311d1525d06'],
+])('%s is as pinned', (_, schema, version, hash) => {
+  expect({ version: versionOf(schema), hash: shapeHash(schema) }).toEqual({ version, hash });
+});
+
+function versionOf(schema: z.ZodType): unknown {
+  const option = schema instanceof z.ZodDiscriminatedUnion ? schema.options[0]! : schema;
+  const version = (option as z.ZodObject).shape.schema_version as z.ZodLiteral | undefined;
+  return version?.value;
+}
+
+function shapeHash(schema: z.ZodType): string {
+  const shape = JSON.stringify(z.toJSONSchema(schema, { io: 'input' }), (key, value) =>
+    key === 'description' || key === 'x-unit' ? undefined : value,
+  );
+  return createHash('sha256').update(shape).digest('hex').slice(0, 16);
+}
