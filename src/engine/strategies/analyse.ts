@@ -1,6 +1,7 @@
 import type { Candles } from '../candles.ts';
 import { alignInformative } from '../indicators/informative.ts';
 import { resampleCandles } from '../indicators/resample.ts';
+import { nearestName } from '../nearest-name.ts';
 import type {
   Columns,
   InformativeColumns,
@@ -36,54 +37,33 @@ export class StrategyRunError extends Error {
  * Runs a strategy over the candles of one pair: indicators on its timeframe, indicators on each informative timeframe
  * (aggregated from the same candles and aligned so that a row holds closed candles only), then signals.
  *
- * @param candles of `timeframe`, startup candles included
- * @param timeframe the run's timeframe when it is not the strategy's own
+ * @param candles of the strategy's timeframe, startup candles included
  * @throws StrategyRunError when a column has the wrong type or length, or an informative timeframe is shorter than
- *   the run's
+ *   the strategy's
  */
-export function analyse(
-  strategy: StrategyDefinition,
-  params: ParameterValues,
-  candles: Candles,
-  timeframe: Timeframe = strategy.timeframe,
-): Analysis {
+export function analyse(strategy: StrategyDefinition, params: ParameterValues, candles: Candles): Analysis {
   const columns = strategy.indicators(candles, params);
   checkColumns(strategy.name, columns, candles.timestamp.length);
   const informative: Partial<Record<Timeframe, Columns>> = {};
   for (const higher of strategy.informativeTimeframes ?? []) {
-    informative[higher] = informativeColumns(strategy, params, candles, timeframe, higher);
+    informative[higher] = informativeColumns(strategy, params, candles, higher);
   }
   const signals = strategy.signals(candles, columns, params, informative);
   checkSignals(strategy.name, signals, candles.timestamp.length);
   return { columns, informative, signals };
 }
 
-/**
- * Candles to load before a run so that its first signal can be trusted. `startupCandles` counts candles of the
- * strategy's own timeframe; a strategy with informative timeframes needs the same time span on a shorter one.
- */
-export function startupCandlesFor(
-  strategy: StrategyDefinition,
-  params: ParameterValues,
-  timeframe: Timeframe,
-): number {
-  const own = strategy.startupCandles(params);
-  if (!strategy.informativeTimeframes?.length) return own;
-  return Math.ceil(own * Math.max(1, TIMEFRAME_MS[strategy.timeframe] / TIMEFRAME_MS[timeframe]));
-}
-
 function informativeColumns(
   strategy: StrategyDefinition,
   params: ParameterValues,
   candles: Candles,
-  timeframe: Timeframe,
   higher: Timeframe,
 ): Columns {
-  const baseMs = TIMEFRAME_MS[timeframe];
+  const baseMs = TIMEFRAME_MS[strategy.timeframe];
   const higherMs = TIMEFRAME_MS[higher];
   if (higherMs < baseMs) {
     throw new StrategyRunError(
-      `Strategy ${strategy.name} reads ${higher} candles and cannot run on ${timeframe}: use ${higher} or shorter.`,
+      `Strategy ${strategy.name} reads ${higher} candles and cannot run on ${strategy.timeframe}: use ${higher} or shorter.`,
     );
   }
   const resampled = resampleCandles(candles, baseMs, higherMs);
@@ -97,6 +77,9 @@ function informativeColumns(
 }
 
 function checkColumns(strategy: string, columns: Columns, length: number): void {
+  if (typeof columns !== 'object' || columns === null) {
+    throw new StrategyRunError(`Strategy ${strategy}: indicators() must answer an object of columns.`);
+  }
   for (const [name, column] of Object.entries(columns)) {
     if (!(column instanceof Float64Array) || column.length !== length) {
       throw new StrategyRunError(
@@ -107,9 +90,19 @@ function checkColumns(strategy: string, columns: Columns, length: number): void 
 }
 
 function checkSignals(strategy: string, signals: Signals, length: number): void {
-  for (const name of SIGNAL_COLUMNS) {
-    const column = signals[name];
-    if (column !== undefined && (!(column instanceof Uint8Array) || column.length !== length)) {
+  if (typeof signals !== 'object' || signals === null) {
+    throw new StrategyRunError(`Strategy ${strategy}: signals() must answer an object of columns.`);
+  }
+  for (const [name, column] of Object.entries(signals)) {
+    if (name === 'tags' || column === undefined) continue;
+    if (!SIGNAL_COLUMNS.some((known) => known === name)) {
+      const nearest = nearestName(name, SIGNAL_COLUMNS);
+      throw new StrategyRunError(
+        `Strategy ${strategy}: signals() answered "${name}", which is not a signal` +
+          `${nearest ? `; did you mean ${nearest}?` : `: there are ${SIGNAL_COLUMNS.join(', ')} and tags.`}`,
+      );
+    }
+    if (!(column instanceof Uint8Array) || column.length !== length) {
       throw new StrategyRunError(
         `Strategy ${strategy}: signal column "${name}" must be a Uint8Array of ${length} values.`,
       );

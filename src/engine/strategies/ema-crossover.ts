@@ -1,0 +1,41 @@
+import { crossedAbove, crossedBelow, ema } from '../indicators/index.ts';
+import { defineStrategy } from '../strategy.ts';
+import { DEFAULT_PAIRS, DEFAULT_STAKE } from './default-pairs.ts';
+
+/**
+ * Trend following with two exponential averages: long while the fast one is above the slow one, short while it is below.
+ * Every crossing turns the position around.
+ */
+export const emaCrossover = defineStrategy({
+  name: 'ema_crossover',
+  description: 'Follows the trend: long when the fast average crosses above the slow one, short below.',
+  timeframe: '1h',
+  pairs: DEFAULT_PAIRS,
+  stakeAmount: DEFAULT_STAKE,
+  parameters: {
+    fast: {
+      kind: 'integer',
+      default: 20,
+      min: 5,
+      max: 45,
+      description: 'Length of the fast average, candles',
+    },
+    slow: {
+      kind: 'integer',
+      default: 50,
+      min: 50,
+      max: 200,
+      description: 'Length of the slow average, candles',
+    },
+  },
+  // After five lengths the average has forgotten all but e^-10 of its start.
+  startupCandles: ({ slow }) => 5 * slow,
+  indicators: ({ close }, { fast, slow }) => ({ fast: ema(close, fast), slow: ema(close, slow) }),
+  signals: (_candles, columns) => {
+    const rising = crossedAbove(columns['fast']!, columns['slow']!);
+    const falling = crossedBelow(columns['fast']!, columns['slow']!);
+    return { enterLong: rising, exitLong: falling, enterShort: falling, exitShort: rising };
+  },
+  canShort: true,
+  stoploss: -0.08,
+});
