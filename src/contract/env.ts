@@ -52,6 +52,11 @@ const dataCollection = {
   SERVICE_DISCOVERY_NAMESPACE: text.optional(),
 };
 
+const serviceToken = {
+  /** A secret that the platform's own services share: the proxy sends it, data collection accepts it beside JWTs. */
+  SERVICE_TOKEN: z.string().min(16).optional(),
+};
+
 /** The identity provider of a service: `{SERVICE}_IDP_*`. */
 function identityProvider<S extends 'BACKEND' | 'STRATEGY' | 'DATA_COLLECTION'>(service: S) {
   return {
@@ -84,6 +89,7 @@ export const DataProxyEnv = z.object({
   MAX_RETRIES: integer(2, { min: 0, max: 10 }),
   /** Seconds of one call of the service. */
   REQUEST_TIMEOUT: integer(30, { min: 1, max: 60 }),
+  ...serviceToken,
 });
 
 export const ReconcileEnv = z.object({
@@ -99,6 +105,8 @@ const task = {
   CORRELATION_ID: text.default('none'),
   /** Identity of the process on one machine; in AWS it is the ARN that the container's metadata names. */
   TASK_ID: text.optional(),
+  /** Set by ECS: where the container reads its task's ARN. */
+  ECS_CONTAINER_METADATA_URI_V4: z.url().optional(),
   /** `true`: the task ends when its standard input closes, so that none outlives its platform. */
   EXIT_WITH_STDIN: z.enum(['true', 'false']).default('false'),
 };
@@ -132,6 +140,7 @@ export const DataCollectionEnv = z.object({
   CANDLES_BUCKET: objects.CANDLES_BUCKET,
   OBJECTS_DIRECTORY: objects.OBJECTS_DIRECTORY,
   SERIES_TABLE: text,
+  ...serviceToken,
   PORT: integer(8002, { min: 0, max: 65_535 }),
 });
 
@@ -140,6 +149,8 @@ export const LocalEnv = z.object({
   ...common,
   ...database,
   ...strategies,
+  /** Requests are not logged unless asked for: a person reads this terminal. */
+  LOG_LEVEL: common.LOG_LEVEL.removeDefault().default('WARN'),
   TOUCHSTONE_HOME: text.default('.touchstone'),
   DEFAULT_EXCHANGE: text.default('sim'),
   BACKEND_PORT: integer(8000, { min: 0, max: 65_535 }),
