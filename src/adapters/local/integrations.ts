@@ -1,8 +1,5 @@
-import {
-  type DynamoDBClient,
-  UpdateItemCommand,
-  type UpdateItemCommandInput,
-} from '@aws-sdk/client-dynamodb';
+import { UpdateItemCommand, type UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { type Integration, TaskFailure } from './state-machine.ts';
 import type { TaskExit, TaskRunner } from './task-runner.ts';
 
@@ -28,7 +25,7 @@ export interface IntegrationDeps {
   readonly runner: TaskRunner;
   /** Priority of the job a task belongs to. */
   readonly priorityOf: (jobId: string) => Promise<number>;
-  readonly dynamo: DynamoDBClient;
+  readonly dynamo: DynamoDBDocumentClient;
 }
 
 /** What the state machines call, by Resource: the same Parameters as in AWS, served by this machine. */
@@ -67,7 +64,7 @@ function describeExit({ code, signal, stderr }: TaskExit): string {
   return `The task ended with exit code ${code}`;
 }
 
-async function updateItem(client: DynamoDBClient, parameters: UpdateItemCommandInput) {
+async function updateItem(client: DynamoDBDocumentClient, parameters: UpdateItemCommandInput) {
   try {
     await client.send(new UpdateItemCommand(parameters));
     return {};

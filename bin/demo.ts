@@ -1,0 +1,33 @@
+/** The main job, whole, on one machine: `npm run demo`. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startPlatform } from '../src/local/platform.ts';
+import { runBacktest } from './cli/backtest.ts';
+import { ApiClient } from './cli/client.ts';
+import { duration } from './cli/format.ts';
+
+const STRATEGY = 'ema_crossover';
+const started = performance.now();
+const home = mkdtempSync(join(tmpdir(), 'touchstone-demo-'));
+const platform = await startPlatform({ home, ports: { backend: 0, dataCollection: 0 } });
+try {
+  const { backend_url } = platform.info;
+  console.log(`The platform runs in this process: ${backend_url}`);
+  console.log('Candles come from sim, a seeded market that needs no network.\n');
+  const client = new ApiClient(backend_url);
+  const request = {
+    pairs: ['BTC/USDT:USDT', 'ETH/USDT:USDT', 'SOL/USDT:USDT', 'BNB/USDT:USDT'],
+    timeframe: '1h',
+  };
+  console.log(`POST ${backend_url}/api/v1/backtests`);
+  console.log(JSON.stringify({ config: { strategy: STRATEGY, ...request } }));
+  process.exitCode = await runBacktest(client, STRATEGY, request, { wait: true });
+  console.log(`\nDone in ${duration(performance.now() - started)}. Next:`);
+  console.log('  npm start                               then open http://127.0.0.1:8000/docs');
+  console.log(`  npx touchstone backtest ${STRATEGY}   a backtest of your own`);
+  console.log('  docs/writing-strategies.md              a strategy of your own');
+} finally {
+  await platform.stop();
+  rmSync(home, { recursive: true, force: true });
+}

@@ -1,0 +1,28 @@
+/** The single-machine platform: `npm start`. */
+import { LocalEnv } from '#contract/env.ts';
+import { readEnv } from '#runtime/env.ts';
+import { startPlatform } from '../src/local/platform.ts';
+
+try {
+  const env = readEnv(LocalEnv);
+  const platform = await startPlatform({
+    home: env.TOUCHSTONE_HOME,
+    ports: { backend: env.BACKEND_PORT, dataCollection: env.DATA_COLLECTION_PORT },
+    exchange: env.DEFAULT_EXCHANGE,
+    dynamodbEndpoint: env.DYNAMODB_ENDPOINT,
+    strategiesDirectory: env.STRATEGIES_DIRECTORY,
+    logLevel: env.LOG_LEVEL,
+  });
+  const { info } = platform;
+  console.log(`Touchstone runs on ${env.TOUCHSTONE_HOME}, exchange ${info.exchange}. Ctrl-C stops it.`);
+  console.log(`  backend          ${info.backend_url}/docs`);
+  console.log(`  data collection  ${info.data_collection_url}/docs`);
+  const stop = new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, resolve);
+  });
+  await Promise.race([stop, platform.failed]).finally(() => platform.stop());
+  process.exit(0);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}

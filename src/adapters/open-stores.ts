@@ -1,0 +1,50 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { CandleStore, JobStore, ResultStore, SeriesStore } from '#domain/ports.ts';
+import { createDocumentClient } from './aws/dynamo-client.ts';
+import { DynamoJobStore } from './aws/dynamo-job-store.ts';
+import { DynamoSeriesStore } from './aws/dynamo-series-store.ts';
+import { openObjectStore } from './open-object-store.ts';
+import { ParquetCandleStore } from './parquet/candle-store.ts';
+import { ObjectResultStore } from './result-store.ts';
+
+/** Where market data is stored; part of the environment of what reads or collects it. */
+export interface MarketStorageEnv {
+  readonly DYNAMODB_ENDPOINT?: string | undefined;
+  readonly OBJECTS_DIRECTORY?: string | undefined;
+  readonly SERIES_TABLE: string;
+  readonly CANDLES_BUCKET: string;
+}
+
+export interface MarketStores {
+  readonly dynamo: DynamoDBDocumentClient;
+  readonly series: SeriesStore;
+  readonly candles: CandleStore;
+}
+
+/** Opens the stores of market data. It loads the Parquet reader: for tasks and one machine, not for an API Lambda. */
+export function openMarketStores(env: MarketStorageEnv): MarketStores {
+  const dynamo = createDocumentClient(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNAMODB_ENDPOINT } : {});
+  const series = new DynamoSeriesStore(dynamo, env.SERIES_TABLE);
+  const objects = openObjectStore(env, env.CANDLES_BUCKET);
+  return { dynamo, series, candles: new ParquetCandleStore({ objects, series, clock: Date }) };
+}
+
+export interface StorageEnv extends MarketStorageEnv {
+  readonly JOBS_TABLE: string;
+  readonly RESULTS_BUCKET: string;
+}
+
+export interface Stores extends MarketStores {
+  readonly jobs: JobStore;
+  readonly results: ResultStore;
+}
+
+/** Opens every store of a host. */
+export function openStores(env: StorageEnv): Stores {
+  const market = openMarketStores(env);
+  return {
+    ...market,
+    jobs: new DynamoJobStore(market.dynamo, env.JOBS_TABLE),
+    results: new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),
+  };
+}

@@ -1,0 +1,192 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { createTables } from '#adapters/aws/create-tables.ts';
+import { type DataFolder, openDataFolder } from '#adapters/local/data-folder.ts';
+import { type Database, startDatabase } from '#adapters/local/dynoxide.ts';
+import { openStores, type StorageEnv } from '#adapters/open-stores.ts';
+import { loadStrategies } from '#adapters/strategies.ts';
+import type { TableNames } from '#contract/tables.ts';
+import { type ReconcileDeps, reconcileJob, reconcileJobs } from '#domain/reconcile-jobs.ts';
+import { createLogger, type Log, type LogLevel } from '#runtime/log.ts';
+import { localDataProxy, startBackend, startDataCollection } from './services.ts';
+import { createWorkflow } from './workflow.ts';
+
+export interface PlatformOptions {
+  /** Data folder; see {@link openDataFolder}. */
+  readonly home: string;
+  /** Port 0 takes a free one. */
+  readonly ports: { readonly backend: number; readonly dataCollection: number };
+  /** Serves imports, queries and jobs that name no exchange. Default `sim`. */
+  readonly exchange?: string;
+  /** A DynamoDB-compatible server instead of the embedded engine. */
+  readonly dynamodbEndpoint?: string | undefined;
+  /** Users' strategy files; default the project's `strategies/`. */
+  readonly strategiesDirectory?: string | undefined;
+  /** Tasks that run at once. Default: the machine's cores. */
+  readonly concurrency?: number;
+  readonly logLevel?: LogLevel;
+  /** Answers 500 for responses that do not fit the contract. */
+  readonly checkResponses?: boolean;
+}
+
+/** How other processes of this machine reach a running platform; stored in {@link PLATFORM_FILE}. */
+export interface PlatformInfo {
+  readonly pid: number;
+  readonly exchange: string;
+  readonly backend_url: string;
+  readonly data_collection_url: string;
+  readonly dynamodb_endpoint: string;
+  readonly objects_directory: string;
+}
+
+export interface Platform {
+  readonly info: PlatformInfo;
+  /** Rejects when the platform cannot go on, because the database is gone. Never resolves. */
+  readonly failed: Promise<never>;
+  /** Ends requests, executions and tasks. Unfinished jobs go on at the next start. */
+  stop(): Promise<void>;
+}
+
+/** File in the data folder that tells where the platform listens. */
+export const PLATFORM_FILE = 'platform.json';
+
+const TABLE_NAMES: TableNames = { jobs: 'Jobs', registry: 'Registry', series: 'Series' };
+
+const RECONCILE_EVERY_MS = 5 * 60_000;
+/** A job that is older and has no execution was lost between being stored and being started. */
+const GRACE_MS = 2 * 60_000;
+
+/** What is running, in the order in which it was started. */
+class Running {
+  readonly #stops: (() => unknown)[] = [];
+
+  add(stop: () => unknown): void {
+    this.#stops.push(stop);
+  }
+
+  /** Stops the last first; a second call does nothing. */
+  async stop(): Promise<void> {
+    for (const stop of this.#stops.splice(0).reverse()) await stop();
+  }
+}
+
+/**
+ * Starts the whole of Touchstone in this process: services, embedded database, state machine and task runner, all on
+ * one data folder. Jobs that a crash left unfinished are started again.
+ * Throws when the folder is in use, a port is taken, or the database does not start; what was started is stopped.
+ */
+export async function startPlatform(options: PlatformOptions): Promise<Platform> {
+  const running = new Running();
+  try {
+    const folder = openDataFolder(options.home);
+    running.add(() => folder.release());
+    const database = await startDatabase({ endpoint: options.dynamodbEndpoint, dbPath: folder.dbPath });
+    running.add(() => database.stop());
+    const info = await startServices(options, folder, database, running);
+    return { info, failed: failureOf(database), stop: () => running.stop() };
+  } catch (error) {
+    await running.stop();
+    throw error;
+  }
+}
+
+async function startServices(
+  options: PlatformOptions,
+  folder: DataFolder,
+  database: Database,
+  running: Running,
+): Promise<PlatformInfo> {
+  const { exchange = 'sim', checkResponses = false } = options;
+  const log = createLogger('touchstone', options.logLevel ?? 'WARN');
+  const storage = storageOf(database, folder);
+  const stores = openStores(storage);
+  await createTables(stores.dynamo, TABLE_NAMES);
+  const { registry: strategies } = await loadStrategies(options.strategiesDirectory);
+
+  const service = { exchange, checkResponses, log };
+  const data = await startDataCollection({ ...service, port: options.ports.dataCollection }, stores);
+  running.add(() => data.stop());
+  const workflow = createWorkflow({
+    stores,
+    jobsTable: TABLE_NAMES.jobs,
+    dataProxy: localDataProxy(data.url),
+    environment: taskEnvironment(options, storage),
+    concurrency: options.concurrency ?? availableParallelism(),
+    onEnd: (jobId) =>
+      reconcileJob(reconcile, jobId).catch((error: unknown) => reconcile.onFault(jobId, error)),
+    log,
+  });
+  running.add(() => workflow.stop());
+  const reconcile: ReconcileDeps = {
+    jobs: stores.jobs,
+    executions: workflow.executions,
+    tasks: workflow.runner,
+    clock: Date,
+    graceMs: GRACE_MS,
+    onFault: (jobId, error) => log.error('job not reconciled', { job_id: jobId, error: error as Error }),
+  };
+  const backend = await startBackend(
+    { ...service, port: options.ports.backend },
+    { stores, registryTable: TABLE_NAMES.registry, workflow, strategies, dataCollectionUrl: data.url },
+  );
+  running.add(() => backend.close());
+  await keepReconciling(reconcile, running, log);
+
+  const info: PlatformInfo = {
+    pid: process.pid,
+    exchange,
+    backend_url: backend.url,
+    data_collection_url: data.url,
+    dynamodb_endpoint: database.endpoint,
+    objects_directory: folder.objectsPath,
+  };
+  announce(folder, info, running);
+  return info;
+}
+
+/** At once without grace, since nothing that the last platform started runs any more; then every five minutes. */
+async function keepReconciling(reconcile: ReconcileDeps, running: Running, log: Log): Promise<void> {
+  await reconcileJobs({ ...reconcile, graceMs: 0 });
+  const timer = setInterval(() => {
+    reconcileJobs(reconcile).catch((error: unknown) => log.error('reconcile failed', error as Error));
+  }, RECONCILE_EVERY_MS);
+  running.add(() => clearInterval(timer));
+}
+
+function announce(folder: DataFolder, info: PlatformInfo, running: Running): void {
+  const file = join(folder.path, PLATFORM_FILE);
+  writeFileSync(file, `${JSON.stringify(info, null, 2)}\n`);
+  running.add(() => rmSync(file, { force: true }));
+}
+
+function failureOf(database: Database): Promise<never> {
+  const failed = database.lost.then((reason) => {
+    throw new Error(reason);
+  });
+  // Whoever runs the platform decides whether to wait for this.
+  failed.catch(() => undefined);
+  return failed;
+}
+
+function storageOf(database: Database, folder: DataFolder) {
+  return {
+    DYNAMODB_ENDPOINT: database.endpoint,
+    OBJECTS_DIRECTORY: folder.objectsPath,
+    RESULTS_BUCKET: 'results',
+    CANDLES_BUCKET: 'candles',
+    JOBS_TABLE: TABLE_NAMES.jobs,
+    SERIES_TABLE: TABLE_NAMES.series,
+  } satisfies StorageEnv;
+}
+
+function taskEnvironment(
+  options: PlatformOptions,
+  storage: Readonly<Record<string, string>>,
+): Record<string, string> {
+  return {
+    ...storage,
+    LOG_LEVEL: options.logLevel ?? 'WARN',
+    ...(options.strategiesDirectory ? { STRATEGIES_DIRECTORY: options.strategiesDirectory } : {}),
+  };
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import { createSimExchange } from '#adapters/exchange/sim.ts';
+import { sha256, ulids } from '#adapters/ids.ts';
+import type { Stores } from '#adapters/open-stores.ts';
+import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import { withoutIdentityProvider } from '#runtime/authenticate.ts';
+import { createDataProxy, type DataProxy } from '#runtime/data-proxy/create-data-proxy.ts';
+import type { Log } from '#runtime/log.ts';
+import { type RunningServer, serve } from '#runtime/serve.ts';
+import { createService } from '#runtime/service.ts';
+import { backendHandlers } from '#runtime/services/backend.ts';
+import { backendUseCases } from '#runtime/services/backend-use-cases.ts';
+import type { Workflow } from './workflow.ts';
+
+const HOST = '127.0.0.1';
+
+export interface LocalServiceOptions {
+  readonly port: number;
+  readonly exchange: string;
+  readonly checkResponses: boolean;
+  readonly log: Log;
+}
+
+/** Serves the backend of one machine. */
+export async function startBackend(
+  options: LocalServiceOptions,
+  deps: {
+    readonly stores: Stores;
+    readonly registryTable: string;
+    readonly workflow: Workflow;
+    readonly strategies: StrategyRegistry;
+    readonly dataCollectionUrl: string;
+  },
+): Promise<RunningServer> {
+  const { stores, workflow, strategies } = deps;
+  const { log } = options;
+  const useCases = backendUseCases({
+    ...stores,
+    strategies,
+    executions: workflow.executions,
+    tasks: workflow.runner,
+    ids: ulids,
+    digest: sha256,
+    clock: Date,
+    defaultExchange: options.exchange,
+    onStartFailure: (jobId, error) =>
+      log.error('execution not started', { job_id: jobId, error: error as Error }),
+    onStopFailure: (jobId, error) => log.error('job not stopped', { job_id: jobId, error: error as Error }),
+    probes: {
+      strategy_service: null,
+      data_collection: async (signal) => {
+        const reply = await fetch(`${deps.dataCollectionUrl}/api/v1/health`, { signal });
+        if (!reply.ok) throw new Error(`HTTP ${reply.status}`);
+      },
+      registry: () => stores.dynamo.send(new DescribeTableCommand({ TableName: deps.registryTable })),
+    },
+  });
+  const app = createService('backend', backendHandlers(useCases), {
+    log,
+    authenticate: withoutIdentityProvider({ enforced: false }),
+    checkResponses: options.checkResponses,
+  });
+  return serve(app, { port: options.port, hostname: HOST, log });
+}
+
+/** Serves data collection of one machine. */
+export async function startDataCollection(
+  options: LocalServiceOptions,
+  stores: Stores,
+): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const { exchange, log } = options;
+  const service = createDataCollectionService(
+    {
+      ...stores,
+      clock: Date,
+      ids: ulids,
+      digest: sha256,
+      defaultExchange: exchange,
+      exchanges: localExchanges(),
+    },
+    {
+      log,
+      authenticate: withoutIdentityProvider({ enforced: false }),
+      checkResponses: options.checkResponses,
+    },
+  );
+  const server = await serve(service.app, { port: options.port, hostname: HOST, log });
+  return {
+    url: server.url,
+    stop: async () => {
+      await server.close();
+      await service.stop();
+    },
+  };
+}
+
+/** The data proxy of one machine: the function's own logic, in this process. */
+export function localDataProxy(dataCollectionUrl: string): DataProxy {
+  return createDataProxy({
+    baseUrl: dataCollectionUrl,
+    fetch,
+    clock: Date,
+    sleep: (ms) => sleep(ms),
+    timeoutSignal: (ms) => AbortSignal.timeout(ms),
+    requestTimeoutMs: 30_000,
+    maxRetries: 2,
+    newCorrelationId: randomUUID,
+    onOutcome: () => undefined,
+  });
+}

@@ -1,0 +1,34 @@
+import { type CancelBacktestDeps, cancelBacktest } from '#domain/cancel-backtest.ts';
+import { getBacktest } from '#domain/get-backtest.ts';
+import { checkHealth, type Probe } from '#domain/get-health.ts';
+import { listBacktests } from '#domain/list-backtests.ts';
+import { getStrategy, listStrategies } from '#domain/list-strategies.ts';
+import type { ResultStore } from '#domain/ports.ts';
+import { readEquity } from '#domain/read-equity.ts';
+import { readReport } from '#domain/read-report.ts';
+import { type SubmitBacktestDeps, submitBacktest } from '#domain/submit-backtest.ts';
+import type { BackendUseCases } from './backend.ts';
+
+export interface BackendDeps extends SubmitBacktestDeps, CancelBacktestDeps {
+  readonly results: ResultStore;
+  /** By the dependency's name in the health response. */
+  readonly probes: Readonly<Record<'strategy_service' | 'data_collection' | 'registry', Probe>>;
+}
+
+/** A health check answers within this time whatever its dependencies do. */
+const PROBE_TIMEOUT_MS = 2_000;
+
+/** The use cases of the backend with their dependencies filled in, for any host. */
+export function backendUseCases(deps: BackendDeps): BackendUseCases {
+  return {
+    submitBacktest: (input) => submitBacktest(deps, input),
+    listBacktests: (input) => listBacktests(deps, input),
+    getBacktest: (jobId) => getBacktest(deps, jobId),
+    cancelBacktest: (jobId) => cancelBacktest(deps, jobId),
+    readEquity: (jobId) => readEquity(deps, jobId),
+    readReport: (jobId, page) => readReport(deps, jobId, page),
+    listStrategies: () => listStrategies(deps),
+    getStrategy: (name) => getStrategy(deps, name),
+    checkHealth: () => checkHealth(deps.probes, PROBE_TIMEOUT_MS),
+  };
+}

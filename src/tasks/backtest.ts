@@ -1,0 +1,31 @@
+/** Entry point of a backtest: the same in a Fargate container and as a child process. */
+import { sha256 } from '#adapters/ids.ts';
+import { openStores } from '#adapters/open-stores.ts';
+import { writeTradesParquet } from '#adapters/parquet/trades.ts';
+import { loadStrategies } from '#adapters/strategies.ts';
+import { BacktestTaskEnv } from '#contract/env.ts';
+import { runBacktestJob } from '#domain/run-backtest-job.ts';
+import { readEnv } from '#runtime/env.ts';
+import { createLogger } from '#runtime/log.ts';
+import { runTask } from '#runtime/task.ts';
+
+const env = readEnv(BacktestTaskEnv);
+const log = createLogger('backtest', env.LOG_LEVEL);
+
+await runTask(env, log, async (task) => {
+  const { registry, digestOf } = await loadStrategies(env.STRATEGIES_DIRECTORY);
+  const outcome = await runBacktestJob(
+    {
+      ...openStores(env),
+      strategies: registry,
+      strategyDigest: digestOf,
+      encodeTrades: writeTradesParquet,
+      digest: sha256,
+      clock: Date,
+      peakMemoryMb: () => Math.round(process.resourceUsage().maxRSS / 1024),
+    },
+    env.JOB_ID,
+    task,
+  );
+  log.info('backtest ended', { job_id: env.JOB_ID, outcome });
+});
