@@ -151,13 +151,6 @@ export function entryCandleTrailingFill(
   return Math.min(Math.max(price, low), high);
 }
 
-/** Index of the ROI step that applies `minutes` after the entry: the last key not above it; -1 for none. `keys` ascend. */
-export function roiStepAt(keys: Float64Array, minutes: number): number {
-  let step = keys.length - 1;
-  while (step >= 0 && keys[step]! > minutes) step--;
-  return step;
-}
-
 /** Price at which the ROI order rests (1.9): measured on the entry price, so that with fees the booked ratio is slightly below `roi`. */
 export function roiTarget(
   roi: number,

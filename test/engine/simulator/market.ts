@@ -1,5 +1,5 @@
 import type { Candles } from '#engine/candles.ts';
-import type { FundingEvents, PairInput, SimulationSettings } from '#engine/simulator/types.ts';
+import type { FundingEvents, PairInput, Simulation, SimulationSettings } from '#engine/simulator/types.ts';
 import type { Signals } from '#engine/strategy.ts';
 
 export const HOUR = 3_600_000;
@@ -40,7 +40,7 @@ export function candlesOf(rows: readonly Row[], timeframeMs = HOUR, startsAt = 0
 }
 
 export function pairOf(script: PairScript): PairInput {
-  const { rows, pair = 'BTC/USDT:USDT', timeframeMs = HOUR, startsAt = 0, detail, funding } = script;
+  const { rows, pair = 'A', timeframeMs = HOUR, startsAt = 0, detail, funding } = script;
   return {
     pair,
     candles: candlesOf(rows, timeframeMs, startsAt),
@@ -104,4 +104,23 @@ export function settingsOf(changes: Partial<SimulationSettings> = {}): Simulatio
     liquidation: { maintenanceMarginRate: 0.005, buffer: 0.05 },
     ...changes,
   };
+}
+
+/** A candle that stays at `price`. */
+export function flat(price: number): Row {
+  return [price, price, price, price];
+}
+
+/** Hours after START. */
+export function hourOf(time: number): number {
+  return (time - START) / HOUR;
+}
+
+/** The trades of a run as `pair side entryHour@entryPrice exitHour@exitPrice reason`, prices at 6 decimals. */
+export function summary({ trades }: Pick<Simulation, 'trades'>): string[] {
+  const price = (value: number) => String(Math.round(value * 1e6) / 1e6);
+  return trades.map(
+    ({ pair, side, openedAt, entryPrice, closedAt, exitPrice, exitReason }) =>
+      `${pair} ${side} ${hourOf(openedAt)}@${price(entryPrice)} ${hourOf(closedAt)}@${price(exitPrice)} ${exitReason}`,
+  );
 }

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import * as money from '#engine/simulator/accounting.ts';
+import * as rules from '#engine/simulator/rules.ts';
+
+const { LONG, SHORT } = rules;
+
+describe('stops', () => {
+  it('are a loss on the stake: leverage brings them nearer', () => {
+    expect(rules.stopAt(200, -0.1, 1, LONG)).toBe(180);
+    expect(rules.stopAt(200, -0.1, 4, LONG)).toBe(195);
+    expect(rules.stopAt(200, 0.1, 4, SHORT)).toBeCloseTo(205, 10);
+  });
+
+  it('are reached on equality', () => {
+    expect(rules.isStopReached(95, 100, 95, LONG)).toBe(true);
+    expect(rules.isStopReached(94.99, 100, 95, LONG)).toBe(false);
+    expect(rules.isStopReached(100, 100, 95, SHORT)).toBe(true);
+    expect(rules.isStopReached(100.01, 100, 95, SHORT)).toBe(false);
+  });
+
+  it('fill at the open only when the whole candle is beyond them', () => {
+    expect(rules.stopFill(98, 96, 97, 95, LONG, false)).toBe(96);
+    expect(rules.stopFill(98, 96, 98, 95, LONG, false)).toBe(98);
+    expect(rules.stopFill(98, 100, 101, 99, SHORT, false)).toBe(100);
+    expect(rules.stopFill(98, 100, 101, 98, SHORT, false)).toBe(98);
+  });
+
+  it('fill at the open in the conservative model whenever it is beyond them', () => {
+    expect(rules.stopFill(98, 96, 99, 95, LONG, true)).toBe(96);
+    expect(rules.stopFill(98, 99, 100, 95, LONG, true)).toBe(98);
+    expect(rules.stopFill(98, 100, 101, 97, SHORT, true)).toBe(100);
+    expect(rules.stopFill(98, 97, 101, 96, SHORT, true)).toBe(98);
+  });
+});
+
+describe('trailing', () => {
+  // Offset 3 %, positive 1 %, stop 10 %, entry 100 without fees: the offset's price is 103.
+  const distance = (best: number, onlyOffset: boolean) => {
+    const reached = rules.priceReaching(0.03, 100, 0, 1, LONG, 0);
+    const exceeded = rules.priceExceeding(0.03, 100, 0, 1, LONG, 0);
+    return rules.trailingDistance(best, reached, exceeded, onlyOffset, 0.01, -0.1, LONG);
+  };
+
+  it('uses the stop distance up to the offset and the positive one beyond it', () => {
+    expect(distance(102.9, false)).toBe(0.1);
+    expect(distance(103, false)).toBe(0.1);
+    expect(distance(103.1, false)).toBe(0.01);
+  });
+
+  it('waits for the offset when told to, equality included', () => {
+    expect(distance(102.9, true)).toBe(0);
+    expect(distance(103, true)).toBe(0.1);
+    expect(distance(103.1, true)).toBe(0.01);
+  });
+
+  it('prices a hit in the entry candle from the offset or the distance, inside the candle', () => {
+    // 100 * (1 + 0.04 - 0.02 / 2) = 103, and mirrored 97; without offset 100 * (1 - 0.02 / 2) = 99.
+    expect(rules.entryCandleTrailingFill(100, 106, 95, true, 0.04, 0.02, 0.02, 2, LONG)).toBe(103);
+    expect(rules.entryCandleTrailingFill(100, 106, 95, true, 0.04, 0.02, 0.02, 2, SHORT)).toBe(97);
+    expect(rules.entryCandleTrailingFill(100, 106, 95, false, 0.04, 0.02, 0.02, 2, LONG)).toBe(99);
+    expect(rules.entryCandleTrailingFill(100, 106, 99.5, false, 0.04, 0.02, 0.02, 2, LONG)).toBe(99.5);
+    expect(rules.entryCandleTrailingFill(100, 102, 99.5, true, 0.04, 0.02, 0.02, 2, LONG)).toBe(102);
+  });
+});
+
+describe('ROI', () => {
+  it.each([
+    { side: LONG, leverage: 1, funding: 0 },
+    { side: LONG, leverage: 5, funding: 0.7 },
+    { side: SHORT, leverage: 1, funding: 0 },
+    { side: SHORT, leverage: 5, funding: -0.7 },
+  ] as const)('triggers where the booked ratio exceeds it: $side x$leverage funding $funding', (scenario) => {
+    const { side, leverage, funding } = scenario;
+    const trigger = rules.priceExceeding(0.03, 100, 0.001, leverage, side, funding);
+    const booked = (price: number) => {
+      const open = money.openValue(1, 100, 0.001, side);
+      return money.profitRatioOf(open, money.closeValue(1, price, 0.001, funding, side), leverage, side);
+    };
+    expect(booked(trigger * (1 + side * 1e-9))).toBeGreaterThan(0.03);
+    expect(booked(trigger * (1 - side * 1e-9))).toBeLessThanOrEqual(0.03);
+  });
+
+  it('does not trigger on exactly the ratio, whatever the last bit says', () => {
+    // In doubles 100 * 1.15 is 114.99999999999999.
+    expect(rules.isAtOrBeyond(115, rules.priceExceeding(0.15, 100, 0, 1, LONG, 0), LONG)).toBe(false);
+    expect(rules.isAtOrBeyond(115.0001, rules.priceExceeding(0.15, 100, 0, 1, LONG, 0), LONG)).toBe(true);
+  });
+
+  it('rests at the price that pays the ratio of the entry price after the closing fee', () => {
+    // Long: (100.1 + 3) / 0.999. Short, leverage 3: (99.9 - 2) / 1.001.
+    expect(rules.roiTarget(0.03, 100, 0.001, 1, LONG)).toBeCloseTo(103.1 / 0.999, 10);
+    expect(rules.roiTarget(0.06, 100, 0.001, 3, SHORT)).toBeCloseTo(97.9 / 1.001, 10);
+  });
+
+  it('stays inside the candle', () => {
+    const fill = (target: number, key: number) =>
+      rules.roiFill(0.01, target, key, 120, 60, 100, 104, 105, 103, 104, LONG);
+    expect(fill(101, 0)).toBe(103);
+    expect(fill(104.5, 0)).toBe(104.5);
+    expect(fill(106, 0)).toBe(105);
+    expect(fill(101, 120)).toBe(104);
+    expect(fill(104.5, 120)).toBe(104.5);
+  });
+
+  it('of -1 closes at the open on the grid and at the worst price off it', () => {
+    expect(rules.roiFill(-1, 0, 120, 180, 60, 100, 104, 105, 103, 104, LONG)).toBe(104);
+    expect(rules.roiFill(-1, 0, 100, 120, 60, 100, 104, 105, 103, 104, LONG)).toBe(103);
+    expect(rules.roiFill(-1, 0, 100, 120, 60, 100, 104, 105, 103, 104, SHORT)).toBe(105);
+  });
+
+  it('is refused above the close of a red entry candle that was bought below its open', () => {
+    const fill = (target: number, entry: number, close: number) =>
+      rules.roiFill(0.01, target, 0, 0, 60, entry, 100, 101, 95, close, LONG);
+    expect(fill(99, 96, 98)).toBeNaN();
+    expect(fill(97, 96, 98)).toBe(97);
+    expect(fill(99, 100, 98)).toBe(99);
+    expect(fill(99, 96, 100.5)).toBe(99);
+    const mirrored = rules.roiFill(0.01, 101, 0, 0, 60, 104, 100, 105, 99, 102, SHORT);
+    expect(mirrored).toBeNaN();
+  });
+});
+
+describe('liquidation', () => {
+  it('follows the general isolated formula, moved towards the entry by the buffer', () => {
+    // Entry 100, leverage 5: v = 20. (100 - 20) / (1 - 0.006) = 80.482897; plus 5 % of 19.517103 = 81.458753.
+    expect(rules.liquidationPrice(100, 20, 1, 5, 0.005, 0.05, 0.001, LONG)).toBeCloseTo(81.458753, 6);
+    // (100 + 20) / 1.006 = 119.284294; minus 5 % of 19.284294 = 118.320079.
+    expect(rules.liquidationPrice(100, 20, 1, 5, 0.005, 0.05, 0.001, SHORT)).toBeCloseTo(118.320079, 6);
+  });
+
+  it('does not exist for a long without leverage, but for a short', () => {
+    expect(rules.liquidationPrice(100, 100, 1, 1, 0.005, 0.05, 0, LONG)).toBe(0);
+    // 200 / 1.005 = 199.004975; minus 5 % of 99.004975 = 194.054726.
+    expect(rules.liquidationPrice(100, 100, 1, 1, 0.005, 0.05, 0, SHORT)).toBeCloseTo(194.054726, 6);
+  });
+});
+
+describe('slippage', () => {
+  it('is always adverse', () => {
+    expect(rules.slippedEntry(100, 0.01, LONG)).toBe(101);
+    expect(rules.slippedEntry(100, 0.01, SHORT)).toBe(99);
+    expect(rules.slippedExit(100, 0.01, LONG)).toBe(99);
+    expect(rules.slippedExit(100, 0.01, SHORT)).toBe(101);
+  });
+});
+
+describe('money', () => {
+  it('charges both fees and adds funding', () => {
+    // Long 2 at 100 to 110, fee 1 %: 202 paid, 217.8 received, 1.5 funding received: 17.3 on 202.
+    const open = money.openValue(2, 100, 0.01, LONG);
+    const close = money.closeValue(2, 110, 0.01, 1.5, LONG);
+    expect(money.profitOf(open, close, LONG)).toBe(17.3);
+    expect(money.profitRatioOf(open, close, 3, LONG)).toBe(0.25693069);
+    // Short 2 at 100 to 90, fee 1 %: 198 received, 181.8 paid, 1.5 funding paid: 14.7 on 198.
+    const opened = money.openValue(2, 100, 0.01, SHORT);
+    const closed = money.closeValue(2, 90, 0.01, -1.5, SHORT);
+    expect(money.profitOf(opened, closed, SHORT)).toBe(14.7);
+    expect(money.profitRatioOf(opened, closed, 3, SHORT)).toBe(0.22272727);
+  });
+
+  it('rounds to 8 decimals and never to -0', () => {
+    expect(money.round8(0.123456785)).toBe(0.12345679);
+    expect(money.round8(-1e-10)).toBe(0);
+  });
+
+  it('keeps part of the balance out of trades', () => {
+    // 1000 * 0.99 - 300 in trades; with a ratio above 1 the free cash is the limit.
+    expect(money.availableStake(1000, 300, 0.99)).toBeCloseTo(690, 10);
+    expect(money.availableStake(1000, 300, 1.5)).toBe(700);
+  });
+
+  it('takes a fixed stake whole or not at all, unless the last one may be smaller', () => {
+    expect(money.proposedStake(100, 100, 0, 3, false, 0.5)).toBe(100);
+    expect(money.proposedStake(100, 99, 0, 3, false, 0.5)).toBe(0);
+    expect(money.proposedStake(100, 99, 0, 3, true, 0.5)).toBe(99);
+    expect(money.proposedStake(100, 50, 0, 3, true, 0.5)).toBe(0);
+    expect(money.proposedStake(100, 500, 0, 3, true, 0.5)).toBe(100);
+  });
+
+  it('divides the balance by the slots, at most what is available', () => {
+    expect(money.proposedStake(0, 600, 300, 3, false, 0.5)).toBe(300);
+    expect(money.proposedStake(0, 200, 700, 3, false, 0.5)).toBe(200);
+    expect(money.proposedStake(0, -5, 5, 3, false, 0.5)).toBe(0);
+  });
+});
