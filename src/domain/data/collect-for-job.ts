@@ -1,0 +1,58 @@
+import type { StoredBacktestJob } from '#contract/backtest.ts';
+import { CodedError } from '#contract/errors.ts';
+import type { Exchange, JobStore } from '../ports.ts';
+import { checkTimeframe, isoTime } from '../validate.ts';
+import { type CollectDeps, collectCandles, type SymbolOutcome } from './collect-candles.ts';
+import { describeOutcomes } from './describe-outcomes.ts';
+
+export interface CollectForJobDeps extends CollectDeps {
+  readonly jobs: JobStore;
+  readonly exchanges: ReadonlyMap<string, Exchange>;
+  readonly signal?: AbortSignal;
+  /** Told of what ended the collection unforeseen; the job gets a text without its words. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/**
+ * Collects what a backtest job will read, its detail timeframe too, and records the outcome in the job. A failed
+ * collection is an outcome like another: the backtest decides on the candles there are.
+ * Returns the outcome's message, or null when the job is unknown. Throws when the outcome could not be recorded.
+ */
+export async function collectForJob(deps: CollectForJobDeps, jobId: string): Promise<string | null> {
+  const job = await deps.jobs.get(jobId);
+  if (!job) return null;
+  const outcome = await collect(deps, job)
+    .then(describeOutcomes)
+    .catch((error: unknown) => failure(deps, error));
+  await deps.jobs.setCollection(jobId, { ...outcome, at: isoTime(deps.clock.now()) });
+  return outcome.message;
+}
+
+function failure(deps: CollectForJobDeps, error: unknown) {
+  const coded = error instanceof CodedError ? error : new CodedError('SVC001');
+  if (coded.code === 'SVC001') deps.onFault(error);
+  return { status: 'failed' as const, message: `${coded.code} ${coded.message}` };
+}
+
+async function collect(deps: CollectForJobDeps, job: StoredBacktestJob): Promise<SymbolOutcome[]> {
+  const { exchange: name, symbols, timeframe, start, end } = job.execution_input;
+  const exchange = deps.exchanges.get(name);
+  if (!exchange) {
+    throw new CodedError('VAL005', {
+      message: `Nothing can be collected from ${name}: known exchanges are ${[...deps.exchanges.keys()].join(', ')}`,
+    });
+  }
+  const { signal } = deps;
+  const wanted = { exchange, symbols, end: Date.parse(end), ...(signal ? { signal } : {}) };
+  const main = await collectCandles(deps, {
+    ...wanted,
+    timeframe: checkTimeframe(timeframe, 'timeframe'),
+    start: Date.parse(start),
+  });
+  const { timeframe_detail: detail, date_range: range } = job.config;
+  if (detail === null) return main;
+  return [
+    ...main,
+    ...(await collectCandles(deps, { ...wanted, timeframe: detail, start: Date.parse(range.start) })),
+  ];
+}

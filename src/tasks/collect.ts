@@ -1,0 +1,33 @@
+/** Entry point of the collection before a backtest: the same in a Fargate container and as a child process. */
+
+import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { exchanges } from '#adapters/exchange/exchanges.ts';
+import { openMarketStores } from '#adapters/open-stores.ts';
+import { CollectTaskEnv } from '#contract/env.ts';
+import { CodedError } from '#contract/errors.ts';
+import { collectForJob } from '#domain/data/collect-for-job.ts';
+import { readEnv } from '#runtime/env.ts';
+import { createLogger } from '#runtime/log.ts';
+import { runTask } from '#runtime/task.ts';
+
+const env = readEnv(CollectTaskEnv);
+const log = createLogger('collect', env.LOG_LEVEL);
+
+await runTask(env, log, async () => {
+  const stop = new AbortController();
+  const stopped = new CodedError('HTTP503', { message: 'The collection was stopped before its end' });
+  process.once('SIGTERM', () => stop.abort(stopped));
+  const stores = openMarketStores(env);
+  const message = await collectForJob(
+    {
+      ...stores,
+      jobs: new DynamoJobStore(stores.dynamo, env.JOBS_TABLE),
+      exchanges: exchanges(),
+      clock: Date,
+      signal: stop.signal,
+      onFault: (error) => log.error('collection failed', error as Error),
+    },
+    env.JOB_ID,
+  );
+  log.info('collection ended', { job_id: env.JOB_ID, message: message ?? 'unknown job' });
+});

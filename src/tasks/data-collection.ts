@@ -1,0 +1,42 @@
+/** Entry point of the data collection service in its container. */
+import { exchanges } from '#adapters/exchange/exchanges.ts';
+import { sha256, ulids } from '#adapters/ids.ts';
+import { openMarketStores } from '#adapters/open-stores.ts';
+import { DataCollectionEnv } from '#contract/env.ts';
+import { withoutIdentityProvider } from '#runtime/authenticate.ts';
+import { readEnv } from '#runtime/env.ts';
+import { createLogger } from '#runtime/log.ts';
+import { serve } from '#runtime/serve.ts';
+import { withServiceToken } from '#runtime/service-token.ts';
+import { createDataCollectionService } from '#runtime/services/data-collection-service.ts';
+
+const env = readEnv(DataCollectionEnv);
+const log = createLogger('data-collection', env.LOG_LEVEL);
+
+const service = createDataCollectionService(
+  {
+    ...openMarketStores(env),
+    exchanges: exchanges(),
+    defaultExchange: env.DEFAULT_EXCHANGE,
+    clock: Date,
+    ids: ulids,
+    digest: sha256,
+  },
+  {
+    log,
+    authenticate: withServiceToken(
+      env.SERVICE_TOKEN,
+      withoutIdentityProvider({ enforced: env.ENVIRONMENT === 'production' }),
+    ),
+  },
+);
+// Every address: within its network the container is reached by the one that service discovery tells.
+const server = await serve(service.app, { port: env.PORT, hostname: '0.0.0.0', log });
+log.info('listening', { port: server.port });
+
+// ECS kills 30 s after SIGTERM; requests end within 27 s and a collection after its current fetch.
+process.once('SIGTERM', async () => {
+  log.info('stopping');
+  await Promise.all([server.close(), service.stop()]);
+  process.exit(0);
+});
