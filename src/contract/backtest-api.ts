@@ -151,17 +151,17 @@ export const BacktestRequest = z
   .meta({
     id: 'BacktestRequest',
     examples: [
-      { config: { strategy: '<strategy>' } },
+      { config: { strategy: 'ema_crossover' } },
       {
         config: {
-          strategy: '<strategy>',
-          pairs: ['BASE/QUOTE:SETTLE'],
+          strategy: 'ema_crossover',
+          pairs: ['BTC/USDT:USDT', 'ETH/USDT:USDT'],
           timeframe: '5m',
           date_range: { start: '2024-01-01T00:00:00Z', end: '2024-04-01T00:00:00Z' },
           stake_amount: 100,
           dry_run_wallet: 1000,
         },
-        experiment_name: '<experiment>',
+        experiment_name: 'first-steps',
         priority: 5,
       },
     ],
