@@ -1,0 +1,259 @@
+import { type Candles, createCandles, sliceCandles } from './candles.ts';
+import { createRandom, hash32, type Random } from './random.ts';
+import { type Analysis, analyse } from './strategies/analyse.ts';
+import type { Columns, ParameterValues, Signals, StrategyDefinition } from './strategy.ts';
+
+/**
+ * What is wrong with a column:
+ * - `look_ahead`: a row changed when later candles became known;
+ * - `not_repeatable`: two runs over the same candles differed, so nothing can be said about the future;
+ * - `input_changed`: the strategy wrote into its candles.
+ */
+export type LookAheadKind = 'look_ahead' | 'not_repeatable' | 'input_changed';
+
+/** One column of one pair that cannot be trusted, with the first proof of it. */
+export interface LookAheadFinding {
+  readonly pair: string;
+  readonly kind: LookAheadKind;
+  /** `enterLong`, `columns.rsi`, `informative.1h.trend`, `candles.close`. */
+  readonly column: string;
+  /** Row and open time (ms) of the candle whose value changed. */
+  readonly row: number;
+  readonly time: number;
+  /** How many candles were known when the row had the value `before`. */
+  readonly known: number;
+  /** The value then, and with all candles; tags as texts. */
+  readonly before: number | string;
+  readonly after: number | string;
+  /** In how many of the truncated histories the column differed. */
+  readonly histories: number;
+}
+
+export interface LookAheadReport {
+  readonly findings: readonly LookAheadFinding[];
+  /** Truncated histories that were compared, over all pairs. */
+  readonly histories: number;
+  /** Rows with an entry signal, over all pairs: without any, only the columns were put to the test. */
+  readonly entrySignals: number;
+}
+
+export interface LookAheadOptions {
+  /**
+   * Truncated histories per pair. Default: as many as there are rows in a short series, fewer the longer it is (24 at
+   * the least), which keeps the time of a search about constant.
+   */
+  readonly histories?: number;
+  /** Chooses where histories are cut. Default 1. */
+  readonly seed?: number;
+}
+
+/** Every pair is cut this many times just before its end, where a look of few candles ahead shows at once. */
+const LAST_ROWS = 3;
+/** Histories times candles of a default search. */
+const DEFAULT_WORK = 5_000_000;
+const LEAST_HISTORIES = 24;
+/** Columns may differ by this much, relative: a sum over a longer array may be added up in another order. */
+const COLUMN_TOLERANCE = 1e-9;
+
+/**
+ * Searches a strategy for knowledge of the future: computes its signals, indicator columns and informative columns on
+ * truncated histories and compares every row with what the full history gives. A causal strategy gives the same. Half
+ * of the histories end right on a row with a signal: one that leans on the next candles is missing there.
+ * Callbacks are not covered: they run inside the simulation.
+ *
+ * @param candles per pair, of the strategy's timeframe, each longer than the strategy's startup candles
+ * @throws RangeError when there is no pair or one is too short to be cut
+ * @throws StrategyRunError when the strategy cannot run on the candles
+ */
+export function findLookAhead(
+  strategy: StrategyDefinition,
+  params: ParameterValues,
+  candles: ReadonlyMap<string, Candles>,
+  options: LookAheadOptions = {},
+): LookAheadReport {
+  if (candles.size === 0) throw new RangeError('There is no pair to search for look-ahead.');
+  const reports = [...candles].map(([pair, series]) => searchPair(strategy, params, pair, series, options));
+  return {
+    findings: reports.flatMap((report) => report.findings),
+    histories: sum(reports.map((report) => report.histories)),
+    entrySignals: sum(reports.map((report) => report.entrySignals)),
+  };
+}
+
+function searchPair(
+  strategy: StrategyDefinition,
+  params: ParameterValues,
+  pair: string,
+  given: Candles,
+  options: LookAheadOptions,
+): LookAheadReport {
+  const length = given.timestamp.length;
+  const least = Math.max(strategy.startupCandles(params), 1) + 1;
+  if (length < least + LAST_ROWS) {
+    throw new RangeError(
+      `${pair} has ${length} candles; searching ${strategy.name} for look-ahead needs ${least + LAST_ROWS}.`,
+    );
+  }
+  const candles = copy(given);
+  const full = analyse(strategy, params, candles);
+  const findings = new Findings(pair, given);
+  findings.compare('input_changed', length, inputColumns(given), inputColumns(candles));
+  findings.compare(
+    'not_repeatable',
+    length,
+    columnsOf(analyse(strategy, params, copy(given))),
+    columnsOf(full),
+  );
+  const expected = columnsOf(full);
+  const wanted = options.histories ?? Math.max(LEAST_HISTORIES, Math.floor(DEFAULT_WORK / length));
+  const random = createRandom((options.seed ?? 1) ^ hash32(pair));
+  const cuts = chooseCuts(signalRows(full.signals, least, length), least, length, wanted, random);
+  for (const known of cuts) {
+    const truncated = analyse(strategy, params, copy(sliceCandles(given, 0, known)));
+    findings.compare('look_ahead', known, columnsOf(truncated), expected);
+  }
+  return { findings: findings.all(), histories: cuts.length, entrySignals: countEntries(full.signals) };
+}
+
+/**
+ * Lengths of the truncated histories, ascending: all there are when that many are wanted, else ends on signal rows,
+ * random ends (on which a signal may show that is withdrawn later) and the last rows.
+ */
+function chooseCuts(
+  signals: readonly number[],
+  least: number,
+  length: number,
+  wanted: number,
+  random: Random,
+): number[] {
+  if (wanted >= length - least) return Array.from({ length: length - least }, (_, i) => least + i);
+  const cuts = new Set<number>();
+  for (let last = 1; last <= LAST_ROWS; last++) cuts.add(length - last);
+  for (let i = 0; i < wanted; i++) {
+    const onSignal = i % 2 === 0 && signals.length > 0;
+    // One draw from each of equal parts, so that the whole range is covered.
+    const share = (i + random()) / wanted;
+    if (onSignal) cuts.add(signals[Math.floor(share * signals.length)]! + 1);
+    else cuts.add(least + Math.floor(share * (length - least)));
+  }
+  return [...cuts].filter((known) => known < length).sort((a, b) => a - b);
+}
+
+/** Rows on which any signal begins, from the first that a history may end on. */
+function signalRows(signals: Signals, least: number, length: number): number[] {
+  const columns = [signals.enterLong, signals.exitLong, signals.enterShort, signals.exitShort];
+  const rows: number[] = [];
+  for (let row = least - 1; row < length; row++) {
+    if (columns.some((column) => column?.[row] === 1 && column[row - 1] !== 1)) rows.push(row);
+  }
+  return rows;
+}
+
+function countEntries({ enterLong, enterShort }: Signals): number {
+  let count = 0;
+  const length = enterLong?.length ?? enterShort?.length ?? 0;
+  for (let row = 0; row < length; row++) if (enterLong?.[row] === 1 || enterShort?.[row] === 1) count++;
+  return count;
+}
+
+/** Reads one row of a column. Signals that a run left out read as 0, other columns as NaN. */
+type Reader = (row: number) => number | string;
+type Readers = ReadonlyMap<string, Reader>;
+
+function columnsOf({ columns, informative, signals }: Analysis): Readers {
+  const readers = new Map<string, Reader>();
+  addColumns(readers, 'columns', columns);
+  for (const [timeframe, aligned] of Object.entries(informative)) {
+    addColumns(readers, `informative.${timeframe}`, aligned);
+  }
+  for (const name of ['enterLong', 'exitLong', 'enterShort', 'exitShort'] as const) {
+    const column = signals[name];
+    readers.set(name, (row) => column?.[row] ?? 0);
+  }
+  for (const name of ['enterTag', 'exitTag'] as const) {
+    const column = signals[name];
+    readers.set(name, (row) => signals.tags?.[column?.[row] ?? 0] ?? '');
+  }
+  return readers;
+}
+
+function addColumns(readers: Map<string, Reader>, path: string, columns: Columns): void {
+  for (const [name, column] of Object.entries(columns)) {
+    readers.set(`${path}.${name}`, (row) => column[row]!);
+  }
+}
+
+function inputColumns(candles: Candles): Readers {
+  const readers = new Map<string, Reader>();
+  addColumns(readers, 'candles', { ...candles });
+  return readers;
+}
+
+/** Collects one finding per kind and column: the first proof, and how many histories gave one. */
+class Findings {
+  readonly #pair: string;
+  readonly #candles: Candles;
+  readonly #byColumn = new Map<string, LookAheadFinding>();
+
+  constructor(pair: string, candles: Candles) {
+    this.#pair = pair;
+    this.#candles = candles;
+  }
+
+  /** Compares the first `known` rows of two sets of columns. */
+  compare(kind: LookAheadKind, known: number, before: Readers, after: Readers): void {
+    for (const column of new Set([...before.keys(), ...after.keys()])) {
+      const difference = firstDifference(known, before.get(column), after.get(column));
+      if (!difference) continue;
+      const key = `${kind} ${column}`;
+      const found = this.#byColumn.get(key);
+      this.#byColumn.set(key, {
+        ...(found ?? {
+          pair: this.#pair,
+          kind,
+          column,
+          ...difference,
+          time: this.#candles.timestamp[difference.row]!,
+          known,
+        }),
+        histories: (found?.histories ?? 0) + 1,
+      });
+    }
+  }
+
+  all(): LookAheadFinding[] {
+    return [...this.#byColumn.values()];
+  }
+}
+
+const undefinedColumn: Reader = () => Number.NaN;
+
+function firstDifference(
+  rows: number,
+  before: Reader = undefinedColumn,
+  after: Reader = undefinedColumn,
+): { row: number; before: number | string; after: number | string } | undefined {
+  for (let row = 0; row < rows; row++) {
+    const [a, b] = [before(row), after(row)];
+    if (!isSame(a, b)) return { row, before: a, after: b };
+  }
+  return undefined;
+}
+
+function isSame(a: number | string, b: number | string): boolean {
+  if (a === b) return true;
+  if (typeof a === 'string' || typeof b === 'string') return false;
+  if (Number.isNaN(a) || Number.isNaN(b)) return Number.isNaN(a) && Number.isNaN(b);
+  return Math.abs(a - b) <= COLUMN_TOLERANCE * Math.max(Math.abs(a), Math.abs(b));
+}
+
+/** The strategy gets candles of its own: what it writes into them must not reach the other runs. */
+function copy(candles: Candles): Candles {
+  const result = createCandles(candles.timestamp.length);
+  for (const name of Object.keys(result) as (keyof Candles)[]) result[name].set(candles[name]);
+  return result;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
