@@ -102,3 +102,8 @@ export function stageConfig(name: string): StageConfig {
   }
   return StageConfig.parse(STAGES[name as StageConfig['stage']]);
 }
+
+/** What entry points call the stage: `production` is the name that enforces authentication. */
+export function environmentOf(config: StageConfig): 'development' | 'production' {
+  return config.authRequired ? 'production' : 'development';
+}

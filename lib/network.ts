@@ -3,6 +3,8 @@ import { Construct } from 'constructs';
 import type { StageConfig } from './config.ts';
 import { logGroup } from './log-group.ts';
 
+const ADDRESSES = '10.0.0.0/16';
+
 /** Where a task runs, in the terms of a RunTask call. */
 export interface TaskPlacement {
   readonly subnets: readonly ec2.ISubnet[];
@@ -25,6 +27,7 @@ export class Network extends Construct {
   constructor(scope: Construct, id: string, props: { readonly config: StageConfig }) {
     super(scope, id);
     this.vpc = new ec2.Vpc(this, 'Vpc', {
+      ipAddresses: ec2.IpAddresses.cidr(ADDRESSES),
       maxAzs: 2,
       natGateways: 0,
       subnetConfiguration: [
@@ -54,20 +57,29 @@ export class Network extends Construct {
     if (props.config.network === 'isolated') this.#addEndpoints();
   }
 
-  /** What starting a task needs beside storage: its image (the layers come from S3) and its log. */
+  /**
+   * What starting a task needs beside storage: its image (the layers come from S3) and its log. Their names resolve to
+   * these addresses in the whole network, so that they are open to all of it.
+   */
   #addEndpoints(): void {
     const services = {
       EcrApi: ec2.InterfaceVpcEndpointAwsService.ECR,
       EcrDocker: ec2.InterfaceVpcEndpointAwsService.ECR_DOCKER,
       Logs: ec2.InterfaceVpcEndpointAwsService.CLOUDWATCH_LOGS,
     };
+    const securityGroup = new ec2.SecurityGroup(this, 'Endpoints', {
+      vpc: this.vpc,
+      description: 'Endpoints of AWS services: from the network itself',
+      allowAllOutbound: false,
+    });
+    securityGroup.addIngressRule(ec2.Peer.ipv4(ADDRESSES), ec2.Port.HTTPS, 'Calls of the services');
     for (const [id, service] of Object.entries(services)) {
-      const endpoint = this.vpc.addInterfaceEndpoint(id, {
+      this.vpc.addInterfaceEndpoint(id, {
         service,
         subnets: { subnetType: ec2.SubnetType.PRIVATE_ISOLATED },
+        securityGroups: [securityGroup],
         open: false,
       });
-      endpoint.connections.allowDefaultPortFrom(this.taskSecurityGroup);
     }
   }
 }

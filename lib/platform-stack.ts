@@ -8,7 +8,7 @@ import type { Construct } from 'constructs';
 import type * as z from 'zod';
 import type { BackendEnv, BacktestTaskEnv, CollectTaskEnv } from '#contract/env.ts';
 import { BacktestFlow } from './backtest-flow.ts';
-import type { StageConfig } from './config.ts';
+import { environmentOf, type StageConfig } from './config.ts';
 import { DataCollection } from './data-collection.ts';
 import { DataProxy } from './data-proxy.ts';
 import type { DataStack } from './data-stack.ts';
@@ -45,7 +45,7 @@ export class PlatformStack extends Stack {
     });
     this.#props = props;
     this.#common = {
-      ENVIRONMENT: config.authRequired ? 'production' : 'development',
+      ENVIRONMENT: environmentOf(config),
       LOG_LEVEL: config.logLevel,
     };
     this.#image = ecs.ContainerImage.fromAsset(join(dist, 'tasks'), { platform: Platform.LINUX_ARM64 });

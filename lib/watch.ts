@@ -6,7 +6,7 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { METRICS, METRICS_NAMESPACE } from '#contract/names.ts';
 import type { BacktestFlow } from './backtest-flow.ts';
-import type { StageConfig } from './config.ts';
+import { environmentOf, type StageConfig } from './config.ts';
 import type { DataCollection } from './data-collection.ts';
 import type { DataProxy } from './data-proxy.ts';
 import type { DataStack } from './data-stack.ts';
@@ -211,9 +211,9 @@ function watchTables(monitoring: Monitoring, { tables }: DataStack): void {
   monitoring.dashboard.addWidgets(graph('Tables', [all]));
 }
 
-/** A metric that Touchstone's own code emits. */
+/** A metric that Touchstone's own code emits, as the total of a service in this stage. */
 function ownMetric(
-  _config: StageConfig,
+  config: StageConfig,
   service: string,
   metricName: string,
   statistic: string,
@@ -221,7 +221,7 @@ function ownMetric(
   return new cloudwatch.Metric({
     namespace: METRICS_NAMESPACE,
     metricName,
-    dimensionsMap: { service },
+    dimensionsMap: { service, stage: environmentOf(config) },
     statistic,
     period: FIVE_MINUTES,
   });

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { ofType, synthesize } from '../support/stacks.ts';
+
+const prod = synthesize('prod', { alarmEmail: 'desk@example.org' });
+const alarms = ofType(prod, 'AWS::CloudWatch::Alarm').map(([, each]) => each.Properties);
+const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
+
+/** Anchors as GitHub makes them of headings. */
+const anchors = [...runbook.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+  heading!
+    .toLowerCase()
+    .replaceAll(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-'),
+);
+
+describe('every alarm', () => {
+  test('says what is lost and where to read on', () => {
+    expect(alarms.length).toBeGreaterThan(10);
+    for (const { AlarmName, AlarmDescription } of alarms) {
+      const [, impact, anchor] =
+        AlarmDescription.match(/^(.{40,}[.]) Runbook: docs\/runbook\.md#([a-z-]+)$/) ?? [];
+      expect(impact, AlarmName).toBeDefined();
+      expect(anchors, AlarmName).toContain(anchor);
+      expect(AlarmName).toBe(`touchstone-prod-platform-${anchor}`);
+    }
+  });
+
+  test('tells the topic, and when it is over too', () => {
+    for (const { AlarmActions, OKActions } of alarms) {
+      expect(AlarmActions).toHaveLength(1);
+      expect(OKActions).toEqual(AlarmActions);
+    }
+  });
+});
+
+test('every entry of the runbook says what to look at and what to do', () => {
+  const entries = runbook.split(/^## /m).slice(1);
+  const alarmed = entries.filter((entry) => alarms.some(({ AlarmName }) => AlarmName.endsWith(slug(entry))));
+  expect(alarmed).toHaveLength(alarms.length);
+  for (const entry of alarmed) {
+    for (const part of ['**Means**', '**Look**', '**Do**']) expect(entry, slug(entry)).toContain(part);
+  }
+});
+
+const slug = (entry: string) => entry.split('\n')[0]!.toLowerCase().replaceAll(' ', '-');
+
+test('CloudWatch may publish although the policy of the topic was replaced', () => {
+  const [, policy] = ofType(prod, 'AWS::SNS::TopicPolicy')[0]!;
+  expect(JSON.stringify(policy.Properties)).toContain('cloudwatch.amazonaws.com');
+  prod.platform.hasResourceProperties('AWS::SNS::Subscription', {
+    Protocol: 'email',
+    Endpoint: 'desk@example.org',
+  });
+});

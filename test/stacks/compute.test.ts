@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest';
+import { ofType, type Resource, type Synthesized, synthesize } from '../support/stacks.ts';
+
+const dev = synthesize('dev');
+const prod = synthesize('prod');
+
+const properties = (stage: Synthesized, type: string) =>
+  ofType(stage, type).map(([, each]) => each.Properties);
+const logGroupOf = (stage: Synthesized, reference: { Ref: string }) =>
+  stage.resources.get(reference.Ref) as Resource;
+
+describe.each([dev, prod])('functions of $config.stage', (stage) => {
+  const functions = ofType(stage, 'AWS::Lambda::Function');
+
+  test('are the three of this platform, and none that CDK brought along', () => {
+    const descriptions = functions.map(([, each]) => each.Properties.Description);
+    expect(descriptions.every((text) => text.startsWith(`Touchstone ${stage.config.stage}:`))).toBe(true);
+    expect(functions).toHaveLength(3);
+  });
+
+  test('run Node 24 on ARM and trace', () => {
+    for (const [, { Properties }] of functions) {
+      expect(Properties.Runtime).toBe('nodejs24.x');
+      expect(Properties.Architectures).toEqual(['arm64']);
+      expect(Properties.TracingConfig).toEqual({ Mode: 'Active' });
+      expect(Properties.Handler).toBe('index.handler');
+    }
+  });
+
+  test('write JSON into a log of their own, with a retention', () => {
+    for (const [, { Properties }] of functions) {
+      expect(Properties.LoggingConfig.LogFormat).toBe('JSON');
+      const log = logGroupOf(stage, Properties.LoggingConfig.LogGroup);
+      expect(log.Properties.RetentionInDays).toBe(stage.config.logRetentionDays);
+    }
+  });
+
+  test('are called as their alias live', () => {
+    const aliases = properties(stage, 'AWS::Lambda::Alias');
+    expect(aliases.map(({ Name }) => Name)).toEqual(['live', 'live', 'live']);
+    expect(new Set(aliases.map(({ FunctionName }) => FunctionName.Ref))).toEqual(
+      new Set(functions.map(([id]) => id)),
+    );
+  });
+
+  test('have limits that fit their callers', () => {
+    const limits = Object.fromEntries(
+      functions.map(([id, each]) => [id.replace(/[A-F0-9]{8}$/, ''), each.Properties]),
+    );
+    expect(limits.BackendFunction).toMatchObject({ Timeout: 28, MemorySize: 1024 });
+    expect(limits.DataProxyServiceFunction).toMatchObject({ Timeout: 60, MemorySize: 512 });
+    expect(limits.ReconcileServiceFunction!.Timeout).toBeLessThan(300);
+  });
+});
+
+describe.each([dev, prod])('tasks of $config.stage', (stage) => {
+  const definitions = properties(stage, 'AWS::ECS::TaskDefinition');
+  const containers = definitions.map((each) => each.ContainerDefinitions[0]);
+
+  test('run on ARM from one image', () => {
+    for (const { RuntimePlatform } of definitions) {
+      expect(RuntimePlatform).toEqual({ CpuArchitecture: 'ARM64', OperatingSystemFamily: 'LINUX' });
+    }
+    expect(containers.map(({ Command }) => Command[0]).sort()).toEqual([
+      '/app/backtest.mjs',
+      '/app/collect.mjs',
+      '/app/data-collection.mjs',
+    ]);
+    expect(new Set(containers.map(({ Image }) => JSON.stringify(Image))).size).toBe(1);
+  });
+
+  test('can write nothing but /tmp and have a minute to end', () => {
+    for (const container of containers) {
+      expect(container.Name).toBe('task');
+      expect(container.ReadonlyRootFilesystem).toBe(true);
+      expect(container.MountPoints).toEqual([
+        { ContainerPath: '/tmp', ReadOnly: false, SourceVolume: 'tmp' },
+      ]);
+      expect(container.StopTimeout).toBe(60);
+    }
+  });
+
+  test('do not stall on their log, which has a retention', () => {
+    for (const { LogConfiguration } of containers) {
+      expect(LogConfiguration.Options.mode).toBe('non-blocking');
+      const log = logGroupOf(stage, LogConfiguration.Options['awslogs-group']);
+      expect(log.Properties.RetentionInDays).toBe(stage.config.logRetentionDays);
+    }
+  });
+});
+
+describe('environments', () => {
+  test.each([dev, prod])('of $config.stage hold no account ids and no secrets', (stage) => {
+    const variables = [
+      ...properties(stage, 'AWS::Lambda::Function').map((each) => each.Environment.Variables),
+      ...properties(stage, 'AWS::ECS::TaskDefinition').map(
+        (each) => each.ContainerDefinitions[0].Environment,
+      ),
+    ];
+    expect(variables).toHaveLength(6);
+    expect(JSON.stringify(variables)).not.toMatch(/\d{12}|resolve:secretsmanager|SECRET|PASSWORD/);
+  });
+
+  test('enforce tokens in production only', () => {
+    const environmentsOf = (stage: Synthesized) => {
+      const backend = properties(stage, 'AWS::Lambda::Function').find(({ Description }) =>
+        Description.includes('backend'),
+      );
+      return backend!.Environment.Variables.ENVIRONMENT;
+    };
+    expect([environmentsOf(dev), environmentsOf(prod)]).toEqual(['development', 'production']);
+  });
+
+  test('reach data collection by its name, or by the URL of another', () => {
+    const url = 'https://data.example.org';
+    const elsewhere = synthesize('dev', { dataCollection: { url } });
+    const proxyOf = (stage: Synthesized) =>
+      properties(stage, 'AWS::Lambda::Function').find(({ MemorySize }) => MemorySize === 512)!;
+    expect(proxyOf(dev).Environment.Variables).toMatchObject({
+      SERVICE_DISCOVERY_NAMESPACE: 'touchstone-dev.internal',
+    });
+    expect(proxyOf(dev).VpcConfig).toBeDefined();
+    expect(proxyOf(elsewhere).Environment.Variables).toMatchObject({ DATA_COLLECTION_URL: url });
+    // Without a NAT nothing in the network reaches the internet but what has a public address.
+    expect(proxyOf(elsewhere).VpcConfig).toBeUndefined();
+    expect(ofType(elsewhere, 'AWS::ECS::Service')).toEqual([]);
+  });
+});

@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest';
+import { TABLES } from '#contract/tables.ts';
+import { ofType, type Resource, synthesize } from '../support/stacks.ts';
+
+const keys = ({ KeySchema }: Resource['Properties']) =>
+  KeySchema.map((each: Resource['Properties']) => `${each.KeyType} ${each.AttributeName}`);
+
+const dev = synthesize('dev');
+const prod = synthesize('prod');
+
+describe.each([dev, prod])('tables of $config.stage', (stage) => {
+  const tables = ofType(stage, 'AWS::DynamoDB::GlobalTable').map(([, table]) => table);
+
+  test('have the keys and indexes of the contract', () => {
+    const found = tables.map(({ Properties }) => ({
+      key: keys(Properties),
+      indexes: (Properties.GlobalSecondaryIndexes ?? []).map((index: Resource['Properties']) => ({
+        name: index.IndexName,
+        key: keys(index),
+        include: index.Projection.NonKeyAttributes ?? [],
+        projection: index.Projection.ProjectionType,
+      })),
+      types: Object.fromEntries(
+        Properties.AttributeDefinitions.map((each: Resource['Properties']) => [
+          each.AttributeName,
+          each.AttributeType,
+        ]),
+      ),
+    }));
+    const wanted = Object.values(TABLES).map((table) => {
+      const indexes: readonly (typeof TABLES.jobs.indexes)[number][] = table.indexes as never;
+      const attributes = [table, ...indexes].flatMap((each) => [each.partitionKey, each.sortKey]);
+      return {
+        key: [`HASH ${table.partitionKey.name}`, `RANGE ${table.sortKey.name}`],
+        indexes: indexes.map((index) => ({
+          name: index.name,
+          key: [`HASH ${index.partitionKey.name}`, `RANGE ${index.sortKey.name}`],
+          include: [...index.include],
+          projection: index.include.length === 0 ? 'KEYS_ONLY' : 'INCLUDE',
+        })),
+        types: Object.fromEntries(attributes.map(({ name, type }) => [name, type])),
+      };
+    });
+    expect(found).toEqual(wanted);
+  });
+
+  test('can be restored to any second, are encrypted, and cost by use', () => {
+    expect(tables).toHaveLength(3);
+    for (const { Properties } of tables) {
+      expect(Properties.BillingMode).toBe('PAY_PER_REQUEST');
+      expect(Properties.SSESpecification).toEqual({ SSEEnabled: true, SSEType: 'KMS' });
+      for (const replica of Properties.Replicas) {
+        expect(replica.PointInTimeRecoverySpecification).toEqual({ PointInTimeRecoveryEnabled: true });
+      }
+    }
+  });
+});
+
+describe.each([dev, prod])('buckets of $config.stage', (stage) => {
+  const buckets = ofType(stage, 'AWS::S3::Bucket');
+
+  test('are closed to the public and encrypted', () => {
+    expect(buckets).toHaveLength(3);
+    for (const [, { Properties }] of buckets) {
+      expect(Object.values(Properties.PublicAccessBlockConfiguration)).toEqual([true, true, true, true]);
+      expect(Properties.BucketEncryption).toBeDefined();
+    }
+  });
+
+  test('refuse requests without TLS', () => {
+    for (const [id] of buckets) {
+      const policy = ofType(stage, 'AWS::S3::BucketPolicy').find(
+        ([, { Properties }]) => Properties.Bucket.Ref === id,
+      );
+      expect(policy?.[1].Properties.PolicyDocument.Statement).toContainEqual(
+        expect.objectContaining({
+          Effect: 'Deny',
+          Action: 's3:*',
+          Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+        }),
+      );
+    }
+  });
+
+  test('of results and candles keep what was overwritten for 30 days', () => {
+    const versioned = buckets.filter(([, each]) => each.Properties.VersioningConfiguration);
+    expect(versioned).toHaveLength(2);
+    for (const [, { Properties }] of versioned) {
+      const [rule] = Properties.LifecycleConfiguration.Rules;
+      expect(rule.NoncurrentVersionExpiration).toEqual({ NoncurrentDays: 30 });
+    }
+  });
+});
+
+describe('protection', () => {
+  const stateful = (stage: typeof prod) =>
+    ['AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket', 'AWS::Cognito::UserPool'].flatMap((type) =>
+      ofType(stage, type),
+    );
+
+  test('production keeps its state whatever happens to the stack', () => {
+    expect(stateful(prod)).toHaveLength(7);
+    for (const [id, resource] of stateful(prod)) expect(resource.DeletionPolicy, id).toBe('Retain');
+    for (const [id, { Properties }] of ofType(prod, 'AWS::DynamoDB::GlobalTable')) {
+      for (const replica of Properties.Replicas) expect(replica.DeletionProtectionEnabled, id).toBe(true);
+    }
+    prod.data.hasResourceProperties('AWS::Cognito::UserPool', { DeletionProtection: 'ACTIVE' });
+  });
+
+  test('development can be thrown away', () => {
+    for (const [id, resource] of stateful(dev)) expect(resource.DeletionPolicy, id).toBe('Delete');
+  });
+});
+
+describe('users', () => {
+  test('production has a group for every role and asks for a second factor', () => {
+    const groups = ofType(prod, 'AWS::Cognito::UserPoolGroup').map(([, each]) => each.Properties.GroupName);
+    expect(groups.sort()).toEqual(['admin', 'approver', 'researcher', 'viewer']);
+    prod.data.hasResourceProperties('AWS::Cognito::UserPool', {
+      MfaConfiguration: 'ON',
+      AdminCreateUserConfig: { AllowAdminCreateUserOnly: true },
+    });
+  });
+
+  test('development has none', () => {
+    expect(ofType(dev, 'AWS::Cognito::UserPool')).toEqual([]);
+  });
+
+  test('a pool that exists is used instead of a new one', () => {
+    const pool = { userPoolId: 'eu-west-1_abc', clientId: 'client', region: 'eu-west-1' };
+    const stage = synthesize('prod', { identity: { kind: 'existing', ...pool } });
+    expect(ofType(stage, 'AWS::Cognito::UserPool')).toEqual([]);
+    const environments = ofType(stage, 'AWS::Lambda::Function').map(
+      ([, each]) => each.Properties.Environment.Variables,
+    );
+    expect(environments).toContainEqual(
+      expect.objectContaining({
+        BACKEND_IDP_USER_POOL_ID: pool.userPoolId,
+        BACKEND_IDP_CLIENT_ID: pool.clientId,
+        BACKEND_IDP_REGION: pool.region,
+      }),
+    );
+  });
+});

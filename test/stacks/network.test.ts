@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { ofType, type Synthesized, synthesize } from '../support/stacks.ts';
+
+const dev = synthesize('dev');
+const prod = synthesize('prod');
+
+const services = (stage: Synthesized, type: 'Gateway' | 'Interface') =>
+  ofType(stage, 'AWS::EC2::VPCEndpoint')
+    .map(([, each]) => each.Properties)
+    .filter(({ VpcEndpointType }) => VpcEndpointType === type)
+    .map(
+      ({ ServiceName }) => JSON.stringify(ServiceName).match(/\.(s3|dynamodb|ecr\.api|ecr\.dkr|logs)\b/)![1],
+    );
+
+const subnetsOf = (stage: Synthesized, kind: string) =>
+  ofType(stage, 'AWS::EC2::Subnet')
+    .filter(([id]) => id.includes(kind))
+    .map(([id]) => id);
+
+function flowSubstitutions(stage: Synthesized) {
+  const [, machine] = ofType(stage, 'AWS::StepFunctions::StateMachine')[0]!;
+  return machine.Properties.DefinitionSubstitutions;
+}
+
+describe.each([dev, prod])('the network of $config.stage', (stage) => {
+  test('has no NAT gateway', () => {
+    expect(ofType(stage, 'AWS::EC2::NatGateway')).toEqual([]);
+    expect(ofType(stage, 'AWS::EC2::EIP')).toEqual([]);
+  });
+
+  test('reaches storage without leaving AWS', () => {
+    expect(services(stage, 'Gateway').sort()).toEqual(['dynamodb', 's3']);
+  });
+
+  test('lets nobody in from outside', () => {
+    const inline = ofType(stage, 'AWS::EC2::SecurityGroup').flatMap(
+      ([, each]) => each.Properties.SecurityGroupIngress ?? [],
+    );
+    const separate = ofType(stage, 'AWS::EC2::SecurityGroupIngress').map(([, each]) => each.Properties);
+    const sources = [...inline, ...separate].map(
+      (rule) => rule.CidrIp ?? rule.CidrIpv6 ?? 'a security group',
+    );
+    expect(sources.length).toBeGreaterThan(0);
+    expect(sources.filter((source) => !['a security group', '10.0.0.0/16'].includes(source))).toEqual([]);
+  });
+
+  test('spans two zones whose names need no account', () => {
+    const zones = ofType(stage, 'AWS::EC2::Subnet').map(([, each]) =>
+      JSON.stringify(each.Properties.AvailabilityZone),
+    );
+    expect(new Set(zones)).toEqual(
+      new Set(['{"Fn::Select":[0,{"Fn::GetAZs":""}]}', '{"Fn::Select":[1,{"Fn::GetAZs":""}]}']),
+    );
+  });
+
+  test('keeps collectors where the exchanges can be reached', () => {
+    const flow = flowSubstitutions(stage);
+    expect([flow.PublicSubnetA.Ref, flow.PublicSubnetB.Ref]).toEqual(subnetsOf(stage, 'Public'));
+  });
+});
+
+describe('backtests', () => {
+  test('of development have a public address', () => {
+    const flow = flowSubstitutions(dev);
+    expect([flow.BacktestSubnetA.Ref, flow.BacktestSubnetB.Ref]).toEqual(subnetsOf(dev, 'Public'));
+    expect(flow.BacktestPublicIp).toBe('ENABLED');
+    expect(services(dev, 'Interface')).toEqual([]);
+  });
+
+  test('of production are isolated, with what starting a task needs', () => {
+    const flow = flowSubstitutions(prod);
+    expect([flow.BacktestSubnetA.Ref, flow.BacktestSubnetB.Ref]).toEqual(subnetsOf(prod, 'Isolated'));
+    expect(flow.BacktestPublicIp).toBe('DISABLED');
+    expect(services(prod, 'Interface').sort()).toEqual(['ecr.api', 'ecr.dkr', 'logs']);
+  });
+});
+
+test('an explicit account and region need no look-up', () => {
+  const env = { account: '111122223333', region: 'eu-central-1' };
+  expect(() => synthesize('dev', { env })).not.toThrow();
+});

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { actionsOf, ofType, statements, synthesize } from '../support/stacks.ts';
+
+const dev = synthesize('dev');
+const prod = synthesize('prod');
+
+/** Calls for which AWS accepts no resource; cdk-nag sees to it that each has a reason. */
+const WITHOUT_RESOURCE = new Set([
+  'ecr:GetAuthorizationToken',
+  'ec2:CreateNetworkInterface',
+  'ec2:DescribeNetworkInterfaces',
+  'ec2:DescribeSubnets',
+  'ec2:DeleteNetworkInterface',
+  'ec2:AssignPrivateIpAddresses',
+  'ec2:UnassignPrivateIpAddresses',
+]);
+
+describe.each([dev, prod])('$config.stage', (stage) => {
+  const all = statements(stage);
+
+  test('grants no action by wildcard', () => {
+    expect(all.length).toBeGreaterThan(20);
+    for (const { id, statement } of all) expect(actionsOf(statement).join(), id).not.toContain('*');
+  });
+
+  test('names the resource wherever AWS accepts one', () => {
+    for (const { id, statement } of all) {
+      if (statement.Resource !== '*') continue;
+      const unexpected = actionsOf(statement).filter(
+        (action) => !WITHOUT_RESOURCE.has(action) && !/^(xray:|logs:)/.test(action),
+      );
+      expect(unexpected, id).toEqual([]);
+    }
+  });
+
+  test('gives the state machine what .sync needs', () => {
+    const own = all.filter(({ id }) => id.startsWith('BacktestFlowRole')).map(({ statement }) => statement);
+    const allowed = (action: string) => own.filter((each) => actionsOf(each).includes(action));
+    expect(allowed('ecs:RunTask')[0]!.Condition).toHaveProperty(['ArnEquals', 'ecs:cluster']);
+    expect(allowed('ecs:RunTask')[0]!.Resource).toHaveLength(2);
+    for (const action of ['ecs:StopTask', 'ecs:DescribeTasks']) {
+      expect(JSON.stringify(allowed(action)[0]!.Resource), action).toMatch(/:task\/.*Cluster.*\/\*/);
+    }
+    expect(allowed('iam:PassRole')[0]).toMatchObject({
+      Condition: { StringEquals: { 'iam:PassedToService': 'ecs-tasks.amazonaws.com' } },
+    });
+    expect(allowed('iam:PassRole')[0]!.Resource).toHaveLength(4);
+    for (const action of ['events:PutTargets', 'events:PutRule', 'events:DescribeRule']) {
+      expect(JSON.stringify(allowed(action)[0]!.Resource)).toContain(
+        'rule/StepFunctionsGetEventsForECSTaskRule',
+      );
+    }
+    expect(allowed('dynamodb:UpdateItem')).toHaveLength(1);
+    expect(allowed('lambda:InvokeFunction')).toHaveLength(1);
+  });
+
+  test('lets tasks and the backend touch nothing of the registry that they need not', () => {
+    const registry = all.filter(({ statement }) => JSON.stringify(statement.Resource).includes('Registry'));
+    expect(registry.map(({ id }) => id.slice(0, 7))).toEqual(['Backend']);
+    expect(registry.flatMap(({ statement }) => actionsOf(statement))).toEqual([
+      'dynamodb:GetItem',
+      'dynamodb:Query',
+    ]);
+  });
+});
+
+describe('the data proxy', () => {
+  const permissions = (stage: typeof dev) =>
+    ofType(stage, 'AWS::Lambda::Permission')
+      .map(([, each]) => each.Properties)
+      .filter(({ FunctionName }) => JSON.stringify(FunctionName).includes('DataProxy'));
+
+  test('may be invoked by nobody else unless configured', () => {
+    expect(permissions(dev)).toEqual([]);
+    expect(permissions(prod)).toEqual([]);
+  });
+
+  test('may be invoked, as its alias, by the accounts and the organisation it trusts', () => {
+    const stage = synthesize('dev', {
+      trustedAccounts: ['111122223333'],
+      trustedOrganization: 'o-abcdefghij',
+    });
+    const [account, organization] = permissions(stage);
+    expect(account).toMatchObject({ Action: 'lambda:InvokeFunction', Principal: '111122223333' });
+    expect(organization).toMatchObject({ Principal: '*', PrincipalOrgID: 'o-abcdefghij' });
+    const aliases = ofType(stage, 'AWS::Lambda::Alias').map(([id]) => id);
+    for (const { FunctionName } of permissions(stage)) expect(aliases).toContain(FunctionName.Ref);
+  });
+
+  test('tells its callers where it is', () => {
+    prod.platform.hasResourceProperties('AWS::SSM::Parameter', { Name: '/touchstone/prod/data-proxy-arn' });
+    prod.platform.hasOutput('*', { Description: 'Invoke this from another account or workflow' });
+  });
+});

@@ -1,0 +1,84 @@
+import {
+  ConditionalCheckFailedException,
+  UpdateItemCommand,
+  type UpdateItemCommandInput,
+} from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import type { JobStatus } from '#contract/backtest.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
+import { BACKTEST_ASL, fail, walk } from '../support/walk.ts';
+
+/** The state's real write on a real table, read back by the store that the API reads with. */
+
+const AT = '2025-03-02T00:00:00.000Z';
+let engine: TestEngine;
+let store: DynamoJobStore;
+let ids = 0;
+
+beforeAll(async () => {
+  engine = await startEngine();
+  store = new DynamoJobStore(engine.client, engine.tables.jobs);
+});
+afterAll(() => engine?.stop());
+
+async function jobIn(status: JobStatus): Promise<string> {
+  const id = `bt-${String(ids++).padStart(26, '0')}`;
+  await store.create(pendingJob(id));
+  if (status !== 'pending') await store.claim(id, 'arn:task', AT);
+  const outcome = { result: SOME_RESULT, results: SOME_RESULTS, timing: SOME_TIMING, warnings: [] };
+  if (status === 'completed') await store.complete(id, 1, outcome, AT);
+  if (status === 'cancelled') await store.cancel(id, AT);
+  return id;
+}
+
+/** Runs the workflow of a job whose task always crashes; writes go to the table. */
+async function runCrashing(jobId: string) {
+  const input = { ...pendingJob(jobId).execution_input, on_demand: true };
+  return walk(BACKTEST_ASL, input, {
+    CollectData: () => ({}),
+    CheckFreshness: () => fail('Lambda.Unknown'),
+    RunBacktestOnDemand: () => fail('States.TaskFailed', 'exit 1'),
+    MarkFailed: async (parameters) => {
+      try {
+        await engine.client.send(
+          new UpdateItemCommand({ ...(parameters as UpdateItemCommandInput), TableName: engine.tables.jobs }),
+        );
+      } catch (error) {
+        if (!(error instanceof ConditionalCheckFailedException)) throw error;
+        fail('DynamoDB.ConditionalCheckFailedException');
+      }
+    },
+  });
+}
+
+test.each(['pending', 'running'] as const)(
+  'a %s job becomes a failed one that everyone can read',
+  async (status) => {
+    const id = await jobIn(status);
+    const before = await store.get(id);
+    const { failure } = await runCrashing(id);
+    expect(failure).toBeUndefined();
+    const job = await store.get(id);
+    expect(job).toMatchObject({
+      status: 'failed',
+      error_code: 'SVC001',
+      error: expect.stringContaining('could not be run'),
+      finished_at: '2026-01-02T03:04:05.678Z',
+      updated_at: '2026-01-02T03:04:05.678Z',
+      revision: before!.revision + 1,
+    });
+    const { items } = await store.list({ status: 'failed' }, 100, null);
+    const row = items.find(({ job_id }) => job_id === id);
+    expect(row).toMatchObject({ status: 'failed', error: (job as { error: string }).error });
+  },
+);
+
+test.each(['completed', 'cancelled'] as const)('a %s job stays as it is', async (status) => {
+  const id = await jobIn(status);
+  const before = await store.get(id);
+  const { path } = await runCrashing(id);
+  expect(path.at(-1)).toBe('Done');
+  expect(await store.get(id)).toEqual(before);
+});

@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { StateMachine } from 'aws-local-stepfunctions';
+
+type JsonValue = Parameters<StateMachine['run']>[0];
+
+export const BACKTEST_ASL = new URL('../../statemachines/backtest.asl.json', import.meta.url);
+
+export interface Retrier {
+  readonly ErrorEquals: readonly string[];
+  readonly MaxAttempts: number;
+  readonly IntervalSeconds?: number;
+  readonly BackoffRate?: number;
+}
+
+/** What the tests read of the parameters of a task. */
+export interface TaskParameters {
+  readonly CapacityProviderStrategy?: unknown;
+  readonly Overrides?: {
+    readonly ContainerOverrides: readonly { readonly Environment: readonly { readonly Name: string }[] }[];
+  };
+  readonly ExpressionAttributeValues?: Readonly<Record<string, { readonly S: string }>>;
+}
+
+export interface State {
+  readonly Type: string;
+  readonly Comment?: string;
+  readonly Resource?: string;
+  readonly TimeoutSeconds?: number;
+  readonly Retry?: readonly Retrier[];
+  readonly Catch?: readonly unknown[];
+  readonly Parameters?: TaskParameters;
+}
+
+export interface Definition {
+  readonly TimeoutSeconds: number;
+  readonly States: Readonly<Record<string, State>>;
+}
+
+/** What a fake task does: `fail` throws an error as its service names it. */
+export type Step = (parameters: TaskParameters) => unknown;
+
+export function fail(name: string, cause = 'because'): never {
+  throw Object.assign(new Error(cause), { name });
+}
+
+/** Every `${Name}` becomes its own name. */
+export function readDefinition(file: URL): Definition {
+  return JSON.parse(readFileSync(file, 'utf8').replaceAll(/\$\{(\w+)\}/g, '$1'));
+}
+
+export interface Walk {
+  /** States in the order in which they were entered; a retried state stands once. */
+  readonly path: readonly string[];
+  /** Parameters of every call of a task, in order. */
+  readonly calls: readonly { readonly state: string; readonly parameters: TaskParameters }[];
+  readonly failure: string | undefined;
+}
+
+/** Runs a definition with fake tasks and without pauses. A task that has no fake fails the walk. */
+export async function walk(file: URL, input: unknown, steps: Readonly<Record<string, Step>>): Promise<Walk> {
+  const definition = readDefinition(file);
+  const calls: Walk['calls'][number][] = [];
+  const tasks = Object.keys(definition.States).filter((name) => definition.States[name]!.Type === 'Task');
+  const handlers = Object.fromEntries(
+    tasks.map((state) => [
+      state,
+      async (parameters: JsonValue) => {
+        calls.push({ state, parameters: parameters as TaskParameters });
+        const step = steps[state] ?? (() => fail('NoFake', `${state} was not expected`));
+        return ((await step(parameters as TaskParameters)) ?? {}) as never;
+      },
+    ]),
+  );
+  const execution = new StateMachine(definition as never, { validationOptions: { checkArn: false } }).run(
+    input as never,
+    {
+      context: { State: { EnteredTime: '2026-01-02T03:04:05.678Z' } } as never,
+      overrides: {
+        taskResourceLocalHandlers: handlers,
+        retryIntervalOverrides: Object.fromEntries(tasks.map((name) => [name, 0])),
+      },
+    },
+  );
+  const [path, failure] = await Promise.all([
+    statesOf(execution.eventLogs),
+    execution.result.then(
+      () => undefined,
+      (error: Error) => error.message,
+    ),
+  ]);
+  return { path, calls, failure };
+}
+
+async function statesOf(events: ReturnType<StateMachine['run']>['eventLogs']): Promise<string[]> {
+  const path: string[] = [];
+  for await (const event of events) {
+    if (event.type.endsWith('StateEntered') && 'state' in event) path.push(event.state.name);
+  }
+  return path;
+}
