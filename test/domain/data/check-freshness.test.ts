@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest';
+import { checkFreshness } from '#domain/data/check-freshness.ts';
+import type { FreshnessQuery, SeriesInfo, SeriesStore } from '#domain/ports.ts';
+import type { Timeframe } from '#engine/timeframe.ts';
+import { at, BTC, ETH } from './market.ts';
+
+const SOL = 'SOL/USDT:USDT';
+const NOW = '2024-06-10T12:00';
+
+function series(
+  symbol: string,
+  timeframe: Timeframe,
+  first: string,
+  last: string,
+  gaps: SeriesInfo['gaps'] = [],
+): SeriesInfo {
+  const iso = (text: string) => new Date(at(text)).toISOString();
+  const shown = gaps.map(({ start, missing }) => ({ start: iso(start), missing }));
+  return {
+    exchange: 'sim',
+    symbol,
+    timeframe,
+    first: iso(first),
+    last: iso(last),
+    count: 1,
+    gap_count: gaps.length,
+    gaps: shown,
+    updated_at: iso(NOW),
+  };
+}
+
+function storeOf(infos: readonly SeriesInfo[]): SeriesStore & { reads: number } {
+  const known = new Map(infos.map((info) => [`${info.symbol}#${info.timeframe}`, info]));
+  return {
+    reads: 0,
+    async getMany(_, wanted) {
+      this.reads++;
+      const names = wanted.map(({ symbol, timeframe }) => `${symbol}#${timeframe}`);
+      return new Map(names.filter((name) => known.has(name)).map((name) => [name, known.get(name)!]));
+    },
+    list: async () => infos,
+    record: () => Promise.reject(new Error('not here')),
+  };
+}
+
+const check = (infos: readonly SeriesInfo[], query: Partial<FreshnessQuery>) =>
+  checkFreshness(
+    { series: storeOf(infos), clock: { now: () => at(NOW) } },
+    { exchange: 'sim', symbols: [BTC], ...query },
+  );
+const isFresh = async (info: SeriesInfo, query: Partial<FreshnessQuery>) =>
+  (await check([info], { timeframe: info.timeframe, ...query })).all_fresh;
+
+describe('by age', () => {
+  it('counts from the end of the last closed candle: exactly the threshold is fresh', async () => {
+    expect(await isFresh(series(BTC, '1h', '2024-01-01T00:00', '2024-06-09T11:00'), {})).toBe(true);
+    expect(await isFresh(series(BTC, '1h', '2024-01-01T00:00', '2024-06-09T10:00'), {})).toBe(false);
+    expect(await isFresh(series(BTC, '1d', '2024-01-01T00:00', '2024-06-09T00:00'), {})).toBe(true);
+    expect(await isFresh(series(BTC, '1d', '2024-01-01T00:00', '2024-06-08T00:00'), {})).toBe(false);
+  });
+
+  it('takes another threshold', async () => {
+    const info = series(BTC, '1h', '2024-01-01T00:00', '2024-06-09T10:00');
+    expect(await isFresh(info, { staleThresholdHours: 25 })).toBe(true);
+    expect(await isFresh(info, { staleThresholdHours: 24 })).toBe(false);
+  });
+
+  it.each([0, -1, 1.5, Number.NaN, 87_601])('refuses a threshold of %s', async (staleThresholdHours) => {
+    await expect(check([], { staleThresholdHours })).rejects.toMatchObject({
+      code: 'VAL005',
+      field: 'stale_threshold_hours',
+    });
+  });
+
+  it('without a timeframe takes the series whose last candle ended last', async () => {
+    const infos = [
+      series(BTC, '1d', '2024-01-01T00:00', '2024-06-08T00:00'),
+      series(BTC, '5m', '2024-06-01T00:00', '2024-06-10T11:50'),
+      series(BTC, '1h', '2024-06-01T00:00', '2024-06-01T00:00'),
+    ];
+    expect((await check(infos, {})).symbols).toEqual([
+      {
+        symbol: BTC,
+        timeframe: '5m',
+        first: '2024-06-01T00:00:00.000Z',
+        last: '2024-06-10T11:50:00.000Z',
+        age_hours: 0.08,
+        fresh: true,
+      },
+    ]);
+    expect((await check(infos, { timeframe: '1h' })).stale_symbols).toEqual([BTC]);
+    // Not made of finer candles.
+    expect((await check(infos, { timeframe: '15m' })).stale_symbols).toEqual([BTC]);
+  });
+});
+
+it('names the stale ones in the order of the request, the unknown ones too, each once', async () => {
+  const fresh = series(ETH, '1h', '2024-01-01T00:00', '2024-06-10T10:00');
+  const stale = series(BTC, '1h', '2024-01-01T00:00', '2024-06-01T10:00');
+  const report = await check([fresh, stale], { symbols: [SOL, ETH, BTC, SOL], timeframe: '1h' });
+  expect(report).toMatchObject({
+    all_fresh: false,
+    stale_symbols: [SOL, BTC],
+    exchange: 'sim',
+    stale_threshold_hours: 24,
+  });
+  expect(report.symbols.map(({ symbol, fresh, last }) => [symbol, fresh, last])).toEqual([
+    [SOL, false, null],
+    [ETH, true, '2024-06-10T10:00:00.000Z'],
+    [BTC, false, '2024-06-01T10:00:00.000Z'],
+  ]);
+});
+
+describe('by range', () => {
+  const old = series(BTC, '1h', '2023-01-01T00:00', '2023-12-31T23:00');
+
+  it('a past range that is covered needs nothing new, however old', async () => {
+    expect(await isFresh(old, { start: '2023-01-01', end: '2024-01-01' })).toBe(true);
+    expect(await isFresh(old, { start: '2023-03-01', end: '2023-04-01' })).toBe(true);
+  });
+
+  it('either side may be missing', async () => {
+    expect(await isFresh(old, { start: '2022-12-31T23:00', end: '2023-04-01' })).toBe(false);
+    expect(await isFresh(old, { start: '2023-01-01', end: '2024-01-01T01:00' })).toBe(false);
+    expect(await isFresh(old, { end: '2024-01-01' })).toBe(true);
+    expect(await isFresh(old, { start: '2023-01-01' })).toBe(false);
+  });
+
+  it('a range off the grid wants the candles that open in it', async () => {
+    expect(await isFresh(old, { start: '2022-12-31T23:30', end: '2023-04-01' })).toBe(true);
+    expect(await isFresh(old, { start: '2023-01-01', end: '2023-12-31T23:30' })).toBe(true);
+    expect(await isFresh(old, { start: '2023-01-01', end: '2024-01-01T00:30' })).toBe(false);
+  });
+
+  it('of an end near now only what had closed a threshold ago is wanted', async () => {
+    const info = series(BTC, '1h', '2024-01-01T00:00', '2024-06-09T11:00');
+    expect(await isFresh(info, { start: '2024-01-01', end: '2024-06-10T12:00' })).toBe(true);
+    expect(
+      await isFresh(info, { start: '2024-01-01', end: '2024-06-10T12:00', staleThresholdHours: 23 }),
+    ).toBe(false);
+    expect(await isFresh(info, { start: '2024-01-01', end: '2030-01-01' })).toBe(true);
+  });
+
+  it('a hole longer than the threshold makes it stale, where it matters', async () => {
+    const holed = series(BTC, '1h', '2023-01-01T00:00', '2023-12-31T23:00', [
+      { start: '2023-02-01T00:00', missing: 24 },
+      { start: '2023-06-01T00:00', missing: 25 },
+    ]);
+    expect(await isFresh(holed, { start: '2023-01-01', end: '2023-06-01' })).toBe(true);
+    expect(await isFresh(holed, { start: '2023-01-01', end: '2023-07-01' })).toBe(false);
+    expect(await isFresh(holed, { start: '2023-06-01T02:00', end: '2023-07-01' })).toBe(true);
+    expect(await isFresh(holed, { start: '2023-07-01', end: '2023-08-01' })).toBe(true);
+  });
+});
+
+it.each([
+  [{ symbols: ['BTCUSDT'] }, 'VAL002', 'symbols'],
+  [{ timeframe: '3m' }, 'VAL003', 'timeframe'],
+  [{ start: 'soon' }, 'VAL001', 'start'],
+  [{ start: '2024-01-02', end: '2024-01-02' }, 'VAL001', 'start'],
+])('%j is %s', async (query, code, field) => {
+  await expect(check([], query)).rejects.toMatchObject({ code, field });
+});

@@ -1,0 +1,280 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { CodedError } from '#contract/errors.ts';
+import { type CollectRequest, collectCandles } from '#domain/data/collect-candles.ts';
+import { describeOutcomes } from '#domain/data/describe-outcomes.ts';
+import { startEngine, type TestEngine } from '../../support/engine.ts';
+import { at, BTC, candlesAt, DAY, ETH, grid, HOUR, type Market, openMarket, TestExchange } from './market.ts';
+
+let engine: TestEngine;
+let market: Market;
+let exchange: TestExchange;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  market = await openMarket(engine);
+  exchange = new TestExchange();
+  return () => market.stop();
+});
+
+const START = at('2024-01-10');
+const END = at('2024-03-05');
+const collect = (changes: Partial<CollectRequest> = {}) =>
+  collectCandles(market, {
+    exchange,
+    symbols: [BTC],
+    timeframe: '5m',
+    start: START,
+    end: END,
+    ...changes,
+  });
+const read = (symbol = BTC, start = 0, end = at('2030-01-01')) =>
+  market.candles.read({ exchange: 'test', symbol, timeframe: '5m' }, start, end);
+const STEP = 300_000;
+
+describe('what is fetched', () => {
+  it('comes month by month and is stored whole; a second run fetches nothing', async () => {
+    const [outcome] = await collect();
+    expect(exchange.asked()).toEqual([
+      `${BTC} 2024-01-10T00:00 2024-02-01T00:00`,
+      `${BTC} 2024-02-01T00:00 2024-03-01T00:00`,
+      `${BTC} 2024-03-01T00:00 2024-03-05T00:00`,
+    ]);
+    const days = 22 + 29 + 4;
+    expect(outcome).toEqual({
+      symbol: BTC,
+      candles: days * 288,
+      funding: days * 3 + 1,
+      rejected: 0,
+      error: null,
+    });
+    expect(await read()).toEqual(candlesAt(grid(START, END, STEP), STEP));
+    const [again] = await collect();
+    expect(exchange.asked('candles')).toEqual([]);
+    expect(exchange.asked('funding')).toEqual([]);
+    expect(again).toMatchObject({ candles: 0, funding: 0, error: null });
+  });
+
+  it('long timeframes come in longer stretches', async () => {
+    await collect({ timeframe: '1d', start: at('2020-01-01'), end: at('2024-01-01') });
+    expect(exchange.asked()).toEqual([`${BTC} 2020-01-01T00:00 2024-01-01T00:00`]);
+    await collect({ timeframe: '1h', start: at('2022-01-01'), end: at('2024-01-01') });
+    expect(exchange.asked()).toEqual([
+      `${BTC} 2022-01-01T00:00 2023-02-01T00:00`,
+      `${BTC} 2023-02-01T00:00 2024-01-01T00:00`,
+    ]);
+  });
+
+  it('only what is missing: before, after and between', async () => {
+    await collect({ start: at('2024-02-10'), end: at('2024-02-12') });
+    await collect({ start: at('2024-02-20'), end: at('2024-02-21') });
+    exchange.asked();
+    await collect({ start: at('2024-02-05'), end: at('2024-02-11') });
+    expect(exchange.asked()).toEqual([`${BTC} 2024-02-05T00:00 2024-02-10T00:00`]);
+    await collect({ start: at('2024-02-11'), end: at('2024-02-25') });
+    expect(exchange.asked()).toEqual([`${BTC} 2024-02-12T00:00 2024-02-25T00:00`]);
+    const info = await market.series.getMany('test', [{ symbol: BTC, timeframe: '5m' }]);
+    expect(info.get(`${BTC}#5m`)).toMatchObject({
+      first: '2024-02-05T00:00:00.000Z',
+      last: '2024-02-24T23:55:00.000Z',
+      count: 20 * 288,
+      gap_count: 0,
+    });
+  });
+
+  it('a range off the grid gives the candles that open in it', async () => {
+    await collect({ start: at('2024-02-01T00:01'), end: at('2024-02-01T00:11') });
+    expect([...(await read()).timestamp].map((time) => new Date(time).toISOString().slice(11, 16))).toEqual([
+      '00:05',
+      '00:10',
+    ]);
+  });
+
+  it('nothing for an empty or a future range', async () => {
+    await collect({ start: at('2024-05-31T23:58'), end: at('2024-07-01') });
+    await collect({ start: at('2025-01-01'), end: at('2025-02-01') });
+    expect(exchange.calls).toEqual([]);
+  });
+});
+
+describe('what is stored', () => {
+  it('not the candle that is still open', async () => {
+    market.setNow(at('2024-02-01T12:03'));
+    // An exchange gives it whether asked or not.
+    exchange.change = (candles) =>
+      candlesAt(
+        [...candles.timestamp, candles.timestamp.at(-1)! + STEP, candles.timestamp.at(-1)! + 2 * STEP],
+        STEP,
+      );
+    await collect({ start: at('2024-02-01'), end: at('2024-02-02') });
+    expect((await read()).timestamp.at(-1)).toBe(at('2024-02-01T11:55'));
+  });
+
+  it('no candle that cannot be true, and each time once, in order', async () => {
+    exchange.change = (candles) => {
+      const order = [...candles.timestamp].reverse();
+      const given = candlesAt([...order, order[0]!, order[1]! + 1000], STEP);
+      const last = given.timestamp.length - 1;
+      given.low[last - 20] = given.open[last - 20]! + 1;
+      given.close[last - 21] = Number.NaN;
+      given.volume[last - 22] = -1;
+      given.low[last - 23] = 0;
+      given.high[last - 24] = Number.POSITIVE_INFINITY;
+      return given;
+    };
+    const [outcome] = await collect({ start: at('2024-02-01'), end: at('2024-02-02') });
+    expect(outcome).toMatchObject({ candles: 288 - 5, rejected: 6, error: null });
+    const { timestamp } = await read();
+    expect([...timestamp]).toEqual([...timestamp].sort((a, b) => a - b));
+    expect(new Set(timestamp).size).toBe(288 - 5);
+    expect(describeOutcomes([outcome!]).message).toBe('283 candles stored, 6 impossible ones left out');
+  });
+
+  it('holes of the exchange stay holes, and what is stored is not replaced', async () => {
+    for (const time of grid(at('2024-02-10T10:00'), at('2024-02-10T11:00'), STEP)) exchange.lacking.add(time);
+    await collect({ start: at('2024-02-01'), end: at('2024-03-01') });
+    exchange.asked();
+    exchange.lacking.clear();
+    exchange.change = (candles) => {
+      candles.volume.fill(77);
+      return candles;
+    };
+    await collect({ start: at('2024-02-01'), end: at('2024-03-01') });
+    expect(exchange.asked()).toEqual([`${BTC} 2024-02-10T10:00 2024-02-10T11:00`]);
+    const { timestamp, volume } = await read();
+    expect(timestamp.length).toBe(29 * 288);
+    expect(volume.filter((each) => each === 77)).toHaveLength(12);
+  });
+
+  it('a series that a dying writer left understated is recorded again without the exchange', async () => {
+    const key = { exchange: 'test', symbol: BTC, timeframe: '5m' } as const;
+    const early = grid(at('2024-02-01'), at('2024-02-05'), STEP);
+    await market.candles.write(key, candlesAt(early, STEP));
+    // The file is written, the series is not.
+    const recorded = market.series.record.bind(market.series);
+    market.series.record = () => Promise.reject(new CodedError('DATA005'));
+    const late = grid(at('2024-02-05'), at('2024-02-09'), STEP);
+    await expect(market.candles.write(key, candlesAt(late, STEP))).rejects.toThrow();
+    market.series.record = recorded;
+    await collect({ start: at('2024-02-01'), end: at('2024-02-09') });
+    expect(exchange.asked()).toEqual([]);
+    const info = (await market.series.getMany('test', [key])).get(`${BTC}#5m`)!;
+    expect([info.last, info.count]).toEqual(['2024-02-08T23:55:00.000Z', 8 * 288]);
+  });
+});
+
+describe('failures', () => {
+  it('an exchange that fails half-way: what was stored stays, and the next run goes on', async () => {
+    exchange.before = ({ from }) => {
+      if (from.startsWith('2024-02')) throw new CodedError('DATA004', { message: 'too busy' });
+    };
+    const [outcome] = await collect();
+    expect(outcome).toMatchObject({ candles: 22 * 288, error: { code: 'DATA004' } });
+    exchange.asked();
+    exchange.before = () => {};
+    expect((await collect())[0]).toMatchObject({ candles: 33 * 288, error: null });
+    expect(exchange.asked()).toEqual([
+      `${BTC} 2024-02-01T00:00 2024-03-01T00:00`,
+      `${BTC} 2024-03-01T00:00 2024-03-05T00:00`,
+    ]);
+  });
+
+  it('a symbol that the exchange does not know is named, the others go on', async () => {
+    exchange.before = ({ symbol }) => {
+      if (symbol === BTC) throw new CodedError('DATA003', { message: `${symbol} is not listed` });
+    };
+    const outcomes = await collect({ symbols: [BTC, ETH], end: START + DAY });
+    expect(outcomes.map(({ symbol, candles }) => [symbol, candles])).toEqual([
+      [BTC, 0],
+      [ETH, 288],
+    ]);
+    expect(describeOutcomes(outcomes)).toEqual({
+      status: 'failed',
+      message: `1 of 2 symbols failed: ${BTC}: DATA003 ${BTC} is not listed. 288 candles stored.`,
+    });
+  });
+
+  it('names ten of many', () => {
+    const error = new CodedError('DATA004', { message: 'no' });
+    const failed = Array.from({ length: 12 }, (_, i) => ({
+      symbol: `S${i}`,
+      candles: 0,
+      funding: 0,
+      rejected: 0,
+      error,
+    }));
+    expect(describeOutcomes(failed).message).toMatch(/S9: DATA004 no; and 2 more\. 0 candles stored\.$/);
+  });
+
+  it('ends with storage and with a fault', async () => {
+    const down = { ...market, candles: { ...market.candles, read: market.candles.read } };
+    down.candles.write = () => Promise.reject(new CodedError('DATA005'));
+    await expect(
+      collectCandles(down as never, { exchange, symbols: [BTC], timeframe: '5m', start: START, end: END }),
+    ).rejects.toMatchObject({ code: 'DATA005' });
+    exchange.before = () => {
+      throw new TypeError('bug');
+    };
+    await expect(collect()).rejects.toThrow(TypeError);
+  });
+
+  it('stops between two fetches when told to', async () => {
+    const stop = new AbortController();
+    exchange.before = () => stop.abort(new Error('stopped'));
+    await expect(collect({ signal: stop.signal })).rejects.toThrow('stopped');
+    expect(exchange.asked()).toHaveLength(1);
+    expect((await read()).timestamp.length).toBe(22 * 288);
+  });
+});
+
+it('tells how far it is', async () => {
+  const seen: [number, number][] = [];
+  await collect({
+    symbols: [BTC, ETH],
+    start: at('2024-01-31'),
+    end: at('2024-02-02'),
+    onProgress: ({ done, candles }) => seen.push([done, candles]),
+  });
+  expect(seen).toEqual([
+    [0.25, 288],
+    [0.5, 576],
+    [0.75, 864],
+    [1, 1152],
+  ]);
+});
+
+describe('funding', () => {
+  const funding = async (start: string, end: string) => {
+    await collect({ start: at(start), end: at(end) });
+    return exchange.asked('funding');
+  };
+
+  it('is stored with both ends of the range', async () => {
+    await funding('2024-02-01', '2024-02-02');
+    const events = await market.candles.readFunding('test', BTC, 0, at('2030-01-01'));
+    expect([...events.timestamp]).toEqual(grid(at('2024-02-01'), at('2024-02-02') + 1, 8 * HOUR));
+  });
+
+  it('only the missing stretch is fetched: after, before, between', async () => {
+    expect(await funding('2024-02-05', '2024-02-06')).toEqual([`${BTC} 2024-02-05T00:00 2024-02-06T00:00`]);
+    // The event after 00:00 comes at 08:00.
+    expect(await funding('2024-02-05', '2024-02-06T07:55')).toEqual([]);
+    expect(await funding('2024-02-05', '2024-02-06T08:00')).toEqual([
+      `${BTC} 2024-02-06T00:00 2024-02-06T08:00`,
+    ]);
+    expect(await funding('2024-02-04', '2024-02-06')).toEqual([`${BTC} 2024-02-04T00:00 2024-02-04T23:59`]);
+    expect(await funding('2024-02-10', '2024-02-11')).toEqual([`${BTC} 2024-02-10T00:00 2024-02-11T00:00`]);
+    expect(await funding('2024-02-04', '2024-02-11')).toEqual([`${BTC} 2024-02-06T08:00 2024-02-09T23:59`]);
+    expect(await funding('2024-02-04', '2024-02-11')).toEqual([]);
+  });
+
+  it('of a perpetual with hourly funding is looked for hourly', async () => {
+    exchange.fundingHours = 1;
+    await funding('2024-02-05', '2024-02-06');
+    expect(await funding('2024-02-05', '2024-02-06T00:55')).toEqual([]);
+    expect(await funding('2024-02-05', '2024-02-06T01:00')).toEqual([
+      `${BTC} 2024-02-06T00:00 2024-02-06T01:00`,
+    ]);
+  });
+});

@@ -1,0 +1,124 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DynamoSeriesStore } from '#adapters/aws/dynamo-series-store.ts';
+import { FileObjectStore } from '#adapters/local/file-object-store.ts';
+import { ParquetCandleStore } from '#adapters/parquet/candle-store.ts';
+import type { CandleStore, Exchange, SeriesStore } from '#domain/ports.ts';
+import { type Candles, createCandles } from '#engine/candles.ts';
+import type { FundingEvents } from '#engine/simulator/types.ts';
+import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import type { TestEngine } from '../../support/engine.ts';
+
+export const BTC = 'BTC/USDT:USDT';
+export const ETH = 'ETH/USDT:USDT';
+export const HOUR = 3_600_000;
+export const DAY = 86_400_000;
+export const at = (text: string) => Date.parse(`${text}Z`);
+
+export interface Market {
+  readonly series: SeriesStore;
+  readonly candles: CandleStore;
+  readonly clock: { now: () => number };
+  setNow(time: number): void;
+  stop(): Promise<void>;
+}
+
+/** Empty stores on a running engine, with a clock that stands still. */
+export async function openMarket(engine: TestEngine, now = at('2024-06-01')): Promise<Market> {
+  const folder = await mkdtemp(join(tmpdir(), 'touchstone-market-'));
+  const { series: table } = await engine.freshTables();
+  let time = now;
+  const clock = { now: () => time };
+  const series = new DynamoSeriesStore(engine.client, table);
+  const candles = new ParquetCandleStore({ objects: new FileObjectStore(folder), series, clock });
+  return {
+    series,
+    candles,
+    clock,
+    setNow: (next) => {
+      time = next;
+    },
+    stop: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** A price that tells its time: candle `k` since the epoch opens at 1000 + k modulo 1000. */
+export function candlesAt(times: readonly number[], step: number): Candles {
+  const candles = createCandles(times.length);
+  times.forEach((time, i) => {
+    const open = 1000 + ((time / step) % 1000);
+    candles.timestamp[i] = time;
+    candles.open[i] = open;
+    candles.high[i] = open + 2;
+    candles.low[i] = open - 2;
+    candles.close[i] = open + 1;
+    candles.volume[i] = 5;
+  });
+  return candles;
+}
+
+/** Grid times in [start, end). */
+export function grid(start: number, end: number, step: number): number[] {
+  return Array.from({ length: Math.max(0, Math.ceil((end - start) / step)) }, (_, i) => start + i * step);
+}
+
+type Call = {
+  readonly what: 'candles' | 'funding';
+  readonly symbol: string;
+  readonly from: string;
+  readonly to: string;
+};
+
+const iso = (time: number) => new Date(time).toISOString().slice(0, 16);
+
+/** An exchange that has every candle but those it is told to lack, and keeps a list of what it was asked. */
+export class TestExchange implements Exchange {
+  readonly name: string = 'test';
+  readonly calls: Call[] = [];
+  /** First candle of any symbol, ms. */
+  listed = 0;
+  /** Times without a candle. */
+  readonly lacking = new Set<number>();
+  /** Called before every answer; may throw. */
+  before: (call: Call) => void = () => {};
+  /** Changes what is given back. */
+  change: (candles: Candles) => Candles = (candles) => candles;
+  fundingHours = 8;
+
+  async symbols(): Promise<readonly string[]> {
+    return [BTC, ETH];
+  }
+
+  async fetchCandles(symbol: string, timeframe: Timeframe, start: number, end: number): Promise<Candles> {
+    this.#note({ what: 'candles', symbol, from: iso(start), to: iso(end) });
+    const step = TIMEFRAME_MS[timeframe];
+    const from = Math.max(Math.ceil(start / step) * step, this.listed);
+    const times = grid(from, end, step).filter((time) => !this.lacking.has(time));
+    return this.change(candlesAt(times, step));
+  }
+
+  async fetchFunding(symbol: string, start: number, end: number): Promise<FundingEvents> {
+    this.#note({ what: 'funding', symbol, from: iso(start), to: iso(end) });
+    const step = this.fundingHours * HOUR;
+    const times = grid(Math.ceil(Math.max(start, this.listed) / step) * step, end + 1, step);
+    return {
+      timestamp: Float64Array.from(times),
+      rate: new Float64Array(times.length).fill(0.0001),
+      markPrice: new Float64Array(times.length).fill(1000),
+    };
+  }
+
+  /** What was asked for since the last look, candles only unless told otherwise. */
+  asked(what: Call['what'] = 'candles'): string[] {
+    return this.calls
+      .splice(0)
+      .filter((call) => call.what === what)
+      .map(({ symbol, from, to }) => `${symbol} ${from} ${to}`);
+  }
+
+  #note(call: Call): void {
+    this.calls.push(call);
+    this.before(call);
+  }
+}
