@@ -1,18 +1,11 @@
 /** The single-machine platform: `npm start`. */
 import { LocalEnv } from '#contract/env.ts';
 import { readEnv } from '#runtime/env.ts';
-import { startPlatform } from '../src/local/platform.ts';
+import { platformOptions, startPlatform } from '../src/local/platform.ts';
 
 try {
   const env = readEnv(LocalEnv);
-  const platform = await startPlatform({
-    home: env.TOUCHSTONE_HOME,
-    ports: { backend: env.BACKEND_PORT, dataCollection: env.DATA_COLLECTION_PORT },
-    exchange: env.DEFAULT_EXCHANGE,
-    dynamodbEndpoint: env.DYNAMODB_ENDPOINT,
-    strategiesDirectory: env.STRATEGIES_DIRECTORY,
-    logLevel: env.LOG_LEVEL,
-  });
+  const platform = await startPlatform(platformOptions(env));
   const { info } = platform;
   console.log(`Touchstone runs on ${env.TOUCHSTONE_HOME}, exchange ${info.exchange}. Ctrl-C stops it.`);
   console.log(`  backend          ${info.backend_url}/docs`);

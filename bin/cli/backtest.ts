@@ -148,9 +148,9 @@ function pairTable(report: Report): string {
     ['Pair', 'Trades', 'Profit', 'Profit %', 'Win rate'],
     report.tables.per_pair.map((row) => [
       String(row.key),
-      Number(row.trades),
-      number(row.profit_total as number),
-      percent(row.profit_total_pct as number),
+      Number(row.total_trades),
+      number(row.total_profit as number),
+      percent(row.total_profit_pct as number),
       percent(row.win_rate as number),
     ]),
   );

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { dataFolder } from '#runtime/env.ts';
-import { PLATFORM_FILE, type PlatformInfo, startPlatform } from '../../src/local/platform.ts';
+import { LocalEnv } from '#contract/env.ts';
+import { readEnv } from '#runtime/env.ts';
+import { PLATFORM_FILE, type PlatformInfo, platformOptions, startPlatform } from '../../src/local/platform.ts';
 import { ApiClient } from './client.ts';
 
 /** Where commands send their requests, and where imported data goes. */
@@ -20,10 +21,10 @@ export async function withSession<T>(
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   if (url) return work({ client: new ApiClient(url), platform: null });
-  const home = dataFolder();
-  const running = await runningPlatform(home);
+  const env = readEnv(LocalEnv);
+  const running = await runningPlatform(env.TOUCHSTONE_HOME);
   if (running) return work({ client: new ApiClient(running.backend_url), platform: running });
-  const platform = await startPlatform({ home, ports: { backend: 0, dataCollection: 0 } });
+  const platform = await startPlatform({ ...platformOptions(env), ports: { backend: 0, dataCollection: 0 } });
   try {
     return await work({ client: new ApiClient(platform.info.backend_url), platform: platform.info });
   } finally {

@@ -156,3 +156,4 @@ export const LocalEnv = z.object({
   BACKEND_PORT: integer(8000, { min: 0, max: 65_535 }),
   DATA_COLLECTION_PORT: integer(8002, { min: 0, max: 65_535 }),
 });
+export type LocalEnv = z.output<typeof LocalEnv>;

@@ -6,6 +6,7 @@ import { type DataFolder, openDataFolder } from '#adapters/local/data-folder.ts'
 import { type Database, startDatabase } from '#adapters/local/dynoxide.ts';
 import { openStores, type StorageEnv } from '#adapters/open-stores.ts';
 import { loadStrategies } from '#adapters/strategies.ts';
+import type { LocalEnv } from '#contract/env.ts';
 import type { TableNames } from '#contract/tables.ts';
 import { type ReconcileDeps, reconcileJob, reconcileJobs } from '#domain/reconcile-jobs.ts';
 import { createLogger, type Log, type LogLevel } from '#runtime/log.ts';
@@ -25,9 +26,23 @@ export interface PlatformOptions {
   readonly strategiesDirectory?: string | undefined;
   /** Tasks that run at once. Default: the machine's cores. */
   readonly concurrency?: number;
+  /** Heap limit of a task, MB. Default: Node's own. */
+  readonly taskMemoryMb?: number;
   readonly logLevel?: LogLevel;
   /** Answers 500 for responses that do not fit the contract. */
   readonly checkResponses?: boolean;
+}
+
+/** What the environment says of a platform. */
+export function platformOptions(env: LocalEnv): PlatformOptions {
+  return {
+    home: env.TOUCHSTONE_HOME,
+    ports: { backend: env.BACKEND_PORT, dataCollection: env.DATA_COLLECTION_PORT },
+    exchange: env.DEFAULT_EXCHANGE,
+    dynamodbEndpoint: env.DYNAMODB_ENDPOINT,
+    strategiesDirectory: env.STRATEGIES_DIRECTORY,
+    logLevel: env.LOG_LEVEL,
+  };
 }
 
 /** How other processes of this machine reach a running platform; stored in {@link PLATFORM_FILE}. */
@@ -113,6 +128,7 @@ async function startServices(
     dataProxy: localDataProxy(data.url),
     environment: taskEnvironment(options, storage),
     concurrency: options.concurrency ?? availableParallelism(),
+    nodeOptions: options.taskMemoryMb ? [`--max-old-space-size=${options.taskMemoryMb}`] : [],
     onEnd: (jobId) =>
       reconcileJob(reconcile, jobId).catch((error: unknown) => reconcile.onFault(jobId, error)),
     log,

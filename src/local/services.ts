@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
-import { createSimExchange } from '#adapters/exchange/sim.ts';
+import { exchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import type { Stores } from '#adapters/open-stores.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
@@ -12,6 +12,7 @@ import { type RunningServer, serve } from '#runtime/serve.ts';
 import { createService } from '#runtime/service.ts';
 import { backendHandlers } from '#runtime/services/backend.ts';
 import { backendUseCases } from '#runtime/services/backend-use-cases.ts';
+import { createDataCollectionService } from '#runtime/services/data-collection-service.ts';
 import type { Workflow } from './workflow.ts';
 
 const HOST = '127.0.0.1';
@@ -78,7 +79,7 @@ export async function startDataCollection(
       ids: ulids,
       digest: sha256,
       defaultExchange: exchange,
-      exchanges: localExchanges(),
+      exchanges: exchanges(),
     },
     {
       log,

@@ -14,6 +14,8 @@ export interface WorkflowOptions {
   /** Environment of the tasks. */
   readonly environment: Readonly<Record<string, string>>;
   readonly concurrency: number;
+  /** Options of Node for the tasks. */
+  readonly nodeOptions: readonly string[];
   /** Told when a job's execution has ended. */
   readonly onEnd: (jobId: string) => void;
   readonly log: Log;
@@ -44,6 +46,7 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
   const runner = new TaskRunner({
     concurrency: options.concurrency,
     environment: options.environment,
+    nodeOptions: options.nodeOptions,
     onOutput: (task, line) => log.info('task output', { task, line }),
   });
   const integrations = localIntegrations({

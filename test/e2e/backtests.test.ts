@@ -1,0 +1,295 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+
+/** From POST to report over HTTP: state machine, collection from sim, task, engine, storage, all real. */
+
+const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-04-15T00:00:00Z' };
+const PAIRS = ['BTC/USDT:USDT', 'ETH/USDT:USDT'];
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await startTestPlatform();
+});
+afterAll(() => platform.stop());
+
+describe('a backtest from POST to report', () => {
+  let job: any;
+  beforeAll(async () => {
+    const submitted = await platform.post('/api/v1/backtests', {
+      config: { strategy: 'ema_crossover', pairs: PAIRS, timeframe: '1h', date_range: RANGE, stakeamount: 5 },
+      experiment_name: 'from post to report',
+      priority: 9,
+    });
+    expect(submitted.status).toBe(201);
+    expect(submitted.body).toMatchObject({
+      status: 'pending',
+      job_id: expect.stringMatching(/^bt-[0-9A-Z]{26}$/),
+    });
+    expect(Date.parse(submitted.body.created_at)).toBeGreaterThan(0);
+    job = await platform.until(submitted.body.job_id, 'completed');
+  });
+
+  it('ends as completed with the nine numbers', () => {
+    expect(job.error).toBeNull();
+    for (const field of [
+      'total_trades',
+      'winning_trades',
+      'losing_trades',
+      'total_profit',
+      'total_profit_pct',
+      'sharpe_ratio',
+      'profit_factor',
+      'win_rate',
+      'max_drawdown_pct',
+    ]) {
+      expect(Number.isFinite(job.result[field]), field).toBe(true);
+    }
+    expect(job.result.total_trades).toBeGreaterThan(10);
+    expect(job.progress).toBe(1);
+    expect(job.attempt).toBe(1);
+  });
+
+  it('resolved every default and says which key it ignored', () => {
+    expect(job.config).toMatchObject({
+      strategy: 'ema_crossover',
+      exchange: 'sim',
+      pairs: PAIRS,
+      dry_run_wallet: 1000,
+      max_open_trades: 2,
+      fee: 0.0005,
+      slippage: 0,
+      date_range: { start: '2026-03-01T00:00:00.000Z', end: '2026-04-15T00:00:00.000Z' },
+    });
+    expect(job.warnings[0]).toContain('config.stakeamount');
+    expect(job.warnings[0]).toContain('config.stake_amount');
+  });
+
+  it('collected the candles it needed first', () => {
+    expect(job.collection).toMatchObject({ status: 'completed' });
+  });
+
+  it('serves equity that agrees with the result', async () => {
+    const { status, body } = await platform.get(`/api/v1/backtests/${job.job_id}/equity`);
+    expect(status).toBe(200);
+    expect(body.dates).toHaveLength(45);
+    expect(body.dates[0]).toBe('2026-03-01');
+    expect(body.dates.at(-1)).toBe('2026-04-14');
+    expect(body.equity).toHaveLength(45);
+    expect(body.drawdown).toHaveLength(45);
+    expect(body.equity.at(-1)).toBeCloseTo(1000 + job.result.total_profit, 6);
+    expect(-Math.min(...body.drawdown)).toBeCloseTo(job.result.max_drawdown_pct, 9);
+    expect(Math.max(...body.drawdown)).toBeLessThanOrEqual(0);
+    expect(Object.keys(body.monthly_returns)).toEqual(['2026-03', '2026-04']);
+    const compounded = Object.values<number>(body.monthly_returns).reduce(
+      (total, each) => total * (1 + each / 100),
+      1,
+    );
+    expect((compounded - 1) * 100).toBeCloseTo(job.result.total_profit_pct, 6);
+  });
+
+  it('serves a report whose trades and tables add up to the result', async () => {
+    const { status, body } = await platform.get(`/api/v1/backtests/${job.job_id}/report-data`);
+    expect(status).toBe(200);
+    expect(body.trades).toMatchObject({ page: 1, pages: 1, total: job.result.total_trades });
+    const trades: any[] = body.trades.items;
+    expect(trades).toHaveLength(job.result.total_trades);
+    const profit = trades.reduce((sum, trade) => sum + trade.profit, 0);
+    expect(profit).toBeCloseTo(job.result.total_profit, 6);
+    expect(trades.filter((trade) => trade.profit > 0)).toHaveLength(job.result.winning_trades);
+    const pairs = body.tables.per_pair;
+    expect(pairs.map((row: any) => row.key).sort()).toEqual(['TOTAL', ...PAIRS].sort());
+    expect(body.costs.fees.amount).toBeCloseTo(
+      trades.reduce((sum, trade) => sum + trade.fees, 0),
+      6,
+    );
+    expect(JSON.stringify(body)).toContain('sim');
+    expect(body.provenance).toBeDefined();
+    expect(body.settings.fill_model).toBe('freqtrade');
+    expect(body.timing.total_ms).toBeGreaterThan(0);
+  });
+
+  it('refuses a page of trades beyond the last', async () => {
+    const { status, body } = await platform.get(`/api/v1/backtests/${job.job_id}/report-data?page=2`);
+    expect(status).toBe(400);
+    expect(body.detail).toMatchObject({ code: 'VAL005', field: 'page' });
+  });
+
+  it('gives the same bytes for the same request', async () => {
+    const again = await platform.run({
+      strategy: 'ema_crossover',
+      pairs: PAIRS,
+      timeframe: '1h',
+      date_range: RANGE,
+    });
+    const texts = await Promise.all(
+      [job.job_id, again.job_id].flatMap((id) => [
+        platform.request(`/api/v1/backtests/${id}/equity`).then((response) => response.text()),
+      ]),
+    );
+    expect(texts[0]).toBe(texts[1]);
+    expect(again.result).toEqual(job.result);
+    const [first, second] = await Promise.all(
+      [job.job_id, again.job_id].map(
+        async (id) => (await platform.get(`/api/v1/backtests/${id}/report-data`)).body,
+      ),
+    );
+    expect(second.provenance).toEqual(first.provenance);
+    expect(second.trades).toEqual(first.trades);
+    expect(again.collection).toBeNull();
+  });
+});
+
+describe('only the strategy is required', () => {
+  it('takes pairs, timeframe and stake from the strategy, and 90 days', async () => {
+    const job = await platform.run({ strategy: 'buy_and_hold' });
+    expect(job.status).toBe('completed');
+    const { start, end } = job.config.date_range;
+    expect(Date.parse(end) - Date.parse(start)).toBe(90 * 86_400_000);
+    const { body } = await platform.get('/api/v1/strategies/buy_and_hold');
+    expect(job.config).toMatchObject({
+      pairs: body.pairs,
+      timeframe: body.timeframe,
+      stake_amount: body.stake_amount,
+    });
+  });
+});
+
+describe('a detail timeframe', () => {
+  it('is collected too, and decides the order inside a candle', async () => {
+    const config = {
+      strategy: 'ema_crossover',
+      pairs: ['SOL/USDT:USDT'],
+      timeframe: '1h',
+      date_range: RANGE,
+    };
+    await platform.run(config);
+    const job = await platform.run({ ...config, timeframe_detail: '5m' });
+    expect(job.status).toBe('completed');
+    const { body } = await platform.get(`/api/v1/backtests/${job.job_id}/report-data`);
+    expect(body.data[0].detail_candles).toBe(45 * 288);
+  });
+});
+
+describe('lists', () => {
+  const experiment = 'listed';
+  const ids: string[] = [];
+  beforeAll(async () => {
+    for (let i = 0; i < 5; i++) {
+      const { body } = await platform.post('/api/v1/backtests', {
+        config: { strategy: 'buy_and_hold', pairs: PAIRS, timeframe: '1h', date_range: RANGE },
+        experiment_name: experiment,
+      });
+      ids.push(body.job_id);
+    }
+    for (const id of ids) await platform.until(id, 'completed');
+  });
+
+  it('pages newest first with a cursor until null', async () => {
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const query: string = cursor ? `&cursor=${encodeURIComponent(cursor)}` : '';
+      const { status, body } = await platform.get(
+        `/api/v1/backtests?limit=2&experiment_name=${experiment}${query}`,
+      );
+      expect(status).toBe(200);
+      expect(body.items.length).toBeLessThanOrEqual(2);
+      seen.push(...body.items.map((item: any) => item.job_id));
+      cursor = body.next_cursor;
+    } while (cursor !== null);
+    expect(seen).toEqual([...ids].reverse());
+  });
+
+  it('filters by status', async () => {
+    const completed = await platform.get('/api/v1/backtests?status=completed&limit=100');
+    expect(completed.body.items.length).toBeGreaterThanOrEqual(5);
+    expect(completed.body.items.every((item: any) => item.status === 'completed' && item.result)).toBe(true);
+    const failed = await platform.get('/api/v1/backtests?status=failed');
+    expect(failed.body).toEqual({ items: [], next_cursor: null });
+  });
+
+  it('refuses a cursor with other filters, and a broken one', async () => {
+    const { body } = await platform.get(`/api/v1/backtests?limit=1&experiment_name=${experiment}`);
+    for (const query of [
+      `cursor=${body.next_cursor}`,
+      'cursor=broken',
+      `status=failed&cursor=${body.next_cursor}`,
+    ]) {
+      const { status, body: refused } = await platform.get(`/api/v1/backtests?${query}`);
+      expect(status).toBe(400);
+      expect(refused.detail).toMatchObject({ code: 'VAL006', field: 'cursor' });
+    }
+  });
+});
+
+describe('Idempotency-Key', () => {
+  const body = { config: { strategy: 'buy_and_hold', pairs: PAIRS, timeframe: '1h', date_range: RANGE } };
+
+  it('answers the same job for the same request', async () => {
+    const key = { 'Idempotency-Key': 'one-and-the-same' };
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => platform.post('/api/v1/backtests', body, key)),
+    );
+    expect(new Set(answers.map((answer) => answer.body.job_id)).size).toBe(1);
+    expect(answers.every((answer) => answer.status === 201)).toBe(true);
+    await platform.until(answers[0]!.body.job_id, 'completed');
+  });
+
+  it('refuses the same key for another request', async () => {
+    const key = { 'Idempotency-Key': 'reused' };
+    await platform.post('/api/v1/backtests', body, key);
+    const { status, body: refused } = await platform.post('/api/v1/backtests', { ...body, priority: 1 }, key);
+    expect(status).toBe(409);
+    expect(refused.detail).toMatchObject({ code: 'RES005', field: 'Idempotency-Key' });
+  });
+});
+
+describe('strategies', () => {
+  it('lists all configurations and answers each by name', async () => {
+    const { body } = await platform.get('/api/v1/strategies');
+    const names = body.items.map((item: any) => item.strategy);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'bollinger_breakout',
+        'buy_and_hold',
+        'donchian_trend',
+        'ema_crossover',
+        'macd_momentum',
+        'rsi_mean_reversion',
+        'supertrend',
+      ]),
+    );
+    for (const item of body.items) {
+      const one = await platform.get(`/api/v1/strategies/${item.strategy}`);
+      expect(one.body).toEqual(item);
+      expect(one.body.ml_engine).toEqual({ enabled: false, model_type: 'none' });
+    }
+  });
+
+  it('answers RES004 for an unknown configuration', async () => {
+    const { status, body } = await platform.get('/api/v1/strategies/nothing');
+    expect(status).toBe(404);
+    expect(body.detail.code).toBe('RES004');
+  });
+});
+
+describe('health and documentation', () => {
+  it('names the dependencies', async () => {
+    const { body } = await platform.get('/api/v1/health');
+    expect(body).toMatchObject({
+      status: 'healthy',
+      service: 'backend',
+      version: expect.any(String),
+      dependencies: { strategy_service: 'not_deployed', data_collection: 'healthy', registry: 'healthy' },
+    });
+  });
+
+  it('serves the page, its assets and the document', async () => {
+    const page = await platform.request('/docs');
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain('swagger-ui-bundle.js');
+    const document = await platform.get('/openapi.json');
+    expect(document.body.openapi).toBe('3.1.0');
+    expect(document.body.paths['/api/v1/backtests']).toBeDefined();
+  });
+});

@@ -1,0 +1,239 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
+import { MisbehavingStrategies } from '../support/strategies.ts';
+
+/** What dies, hangs or lies, and what becomes of the jobs. */
+
+const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };
+const config = (strategy: string) => ({ strategy, date_range: RANGE });
+
+/** Waits for something that another process does. */
+async function eventually<T>(what: () => T | undefined | false, description: string): Promise<T> {
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    const value = what();
+    if (value) return value;
+    if (Date.now() > deadline) throw new Error(`Never happened: ${description}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // A zombie has ended; only its entry in the process table waits to be read.
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+describe('a task', () => {
+  const strategies = new MisbehavingStrategies();
+  let platform: TestPlatform;
+  beforeAll(async () => {
+    strategies.add('throws', `throw new Error('division by the moon');`);
+    strategies.add(
+      'dies_once',
+      `if (!existsSync(here + '/died')) { writeFileSync(here + '/died', ''); process.kill(process.pid, 'SIGKILL'); }`,
+    );
+    strategies.add('dies_always', `process.kill(process.pid, 'SIGKILL');`);
+    strategies.add('hoards', `const hoard = []; for (;;) hoard.push(new Array(100_000).fill(hoard.length));`);
+    strategies.addGated('hangs');
+    strategies.addGated('queued');
+    platform = await startTestPlatform({
+      strategiesDirectory: strategies.folder,
+      taskMemoryMb: 96,
+      concurrency: 2,
+    });
+  });
+  afterAll(async () => {
+    await platform.stop();
+    rmSync(strategies.folder, { recursive: true });
+  });
+
+  it('whose strategy throws fails with the strategy and its words', async () => {
+    const job = await platform.run(config('throws'));
+    expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006', result: null });
+    expect(job.error).toContain('throws');
+    expect(job.error).toContain('division by the moon');
+    expect(job.attempt).toBe(1);
+  });
+
+  it('that is killed is tried again and completes', async () => {
+    const job = await platform.run(config('dies_once'));
+    expect(job).toMatchObject({ status: 'completed', attempt: 2 });
+  });
+
+  it('that is killed every time fails with a text', async () => {
+    const job = await platform.run(config('dies_always'));
+    expect(job).toMatchObject({ status: 'failed', error_code: 'SVC001' });
+    expect(job.error).toMatch(/could not be run to its end/);
+  });
+
+  it('that runs out of memory fails and says so', async () => {
+    const job = await platform.run(config('hoards'));
+    expect(job).toMatchObject({ status: 'failed' });
+    expect(job.error).toMatch(/memory/);
+  });
+
+  it('that hangs is ended by cancel, and a late end changes nothing', async () => {
+    const { body } = await platform.post('/api/v1/backtests', { config: config('hangs') });
+    const [pid] = await eventually(
+      () => strategies.begun('hangs').length > 0 && strategies.begun('hangs'),
+      'task begun',
+    );
+    await platform.until(body.job_id, 'running');
+    const cancelled = await platform.post(`/api/v1/backtests/${body.job_id}/cancel`);
+    expect(cancelled.status).toBe(200);
+    expect(cancelled.body).toMatchObject({ status: 'cancelled', result: null, error: null });
+    await eventually(() => !isAlive(pid!), 'task ended');
+    const again = await platform.post(`/api/v1/backtests/${body.job_id}/cancel`);
+    expect([again.status, again.body.detail.code]).toEqual([400, 'RES005']);
+    expect((await platform.get(`/api/v1/backtests/${body.job_id}`)).body.status).toBe('cancelled');
+    for (const part of ['equity', 'report-data']) {
+      const refused = await platform.get(`/api/v1/backtests/${body.job_id}/${part}`);
+      expect(refused.status).toBe(400);
+      expect(refused.body.detail).toMatchObject({ code: 'RES005', context: { status: 'cancelled' } });
+    }
+  });
+
+  it('waits for a free place, and a pending job can be cancelled', async () => {
+    const submit = async () =>
+      (await platform.post('/api/v1/backtests', { config: config('queued') })).body.job_id;
+    const running = [await submit(), await submit()];
+    await eventually(() => strategies.begun('queued').length === 2, 'both places taken');
+    const waiting = await submit();
+    expect((await platform.get(`/api/v1/backtests/${waiting}`)).body.status).toBe('pending');
+    expect((await platform.post(`/api/v1/backtests/${waiting}/cancel`)).body.status).toBe('cancelled');
+    strategies.open('queued');
+    for (const id of running) await platform.until(id, 'completed');
+    expect(strategies.begun('queued')).toHaveLength(2);
+  });
+});
+
+describe('data', () => {
+  let platform: TestPlatform;
+  beforeAll(async () => {
+    platform = await startTestPlatform();
+  });
+  afterAll(() => platform.stop());
+
+  it('of an exchange that cannot be collected from fails the job with DATA003 and the reason', async () => {
+    const job = await platform.run({ strategy: 'buy_and_hold', exchange: 'elsewhere', date_range: RANGE });
+    expect(job).toMatchObject({ status: 'failed', error_code: 'DATA003' });
+    expect(job.collection).toMatchObject({ status: 'failed' });
+    expect(job.collection.message).toContain('elsewhere');
+  });
+
+  it('of the future fails the job with DATA001', async () => {
+    const job = await platform.run({
+      strategy: 'buy_and_hold',
+      date_range: { start: '2090-01-01', end: '2090-02-01' },
+    });
+    expect(job.status).toBe('failed');
+    expect(['DATA001', 'DATA003']).toContain(job.error_code);
+  });
+});
+
+describe('the platform', () => {
+  const strategies = new MisbehavingStrategies();
+  const home = mkdtempSync(join(tmpdir(), 'touchstone-killed-'));
+  afterAll(() => {
+    rmSync(home, { recursive: true, force: true });
+    rmSync(strategies.folder, { recursive: true });
+  });
+
+  /** The platform as a process of its own, so that it can be killed. */
+  async function startProcess(): Promise<{ child: ChildProcess; url: string }> {
+    const child = spawn(process.execPath, ['bin/local.ts'], {
+      env: {
+        TOUCHSTONE_HOME: home,
+        BACKEND_PORT: '0',
+        DATA_COLLECTION_PORT: '0',
+        STRATEGIES_DIRECTORY: strategies.folder,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+    const url = await eventually(() => /backend +(http:\S+)\/docs/.exec(output)?.[1], 'platform started');
+    return { child, url };
+  }
+
+  it('killed while jobs run loses nothing: they finish after the next start, each with one writer', async () => {
+    strategies.addGated('survives');
+    const first = await startProcess();
+    const ids: string[] = [];
+    for (let i = 0; i < 4; i++) {
+      const response = await fetch(`${first.url}/api/v1/backtests`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ config: config('survives') }),
+      });
+      ids.push(((await response.json()) as any).job_id);
+    }
+    await eventually(() => strategies.begun('survives').length > 0, 'a task begun');
+    const orphans = strategies.begun('survives');
+    first.child.kill('SIGKILL');
+    await eventually(() => orphans.every((pid) => !isAlive(pid)), 'no task outlives its platform');
+
+    const second = await startTestPlatform({ home, strategiesDirectory: strategies.folder });
+    strategies.open('survives');
+    for (const id of ids) {
+      const job = await second.until(id, ...TERMINAL);
+      expect(job).toMatchObject({ status: 'completed', error: null });
+      expect(job.attempt).toBeGreaterThanOrEqual(1);
+    }
+    await second.stop();
+  });
+
+  it('that loses its database says so, and its jobs finish after the next start', async () => {
+    strategies.addGated('bereft');
+    const first = await startTestPlatform({ home, strategiesDirectory: strategies.folder });
+    const { body } = await first.post('/api/v1/backtests', { config: config('bereft') });
+    await eventually(() => strategies.begun('bereft').length > 0, 'task begun');
+    const failed = expect(first.failed).rejects.toThrow(/database/);
+    process.kill(first.databasePid(), 'SIGKILL');
+    await failed;
+    const refused = await first.get(`/api/v1/backtests/${body.job_id}`);
+    expect([refused.status, refused.body.detail.code]).toEqual([503, 'DATA005']);
+    strategies.open('bereft');
+    await first.stop();
+
+    const second = await startTestPlatform({ home, strategiesDirectory: strategies.folder });
+    expect(await second.until(body.job_id, ...TERMINAL)).toMatchObject({ status: 'completed' });
+    await second.stop();
+  });
+
+  it('that died between storing a job and starting its execution starts it', async () => {
+    const first = await startTestPlatform({ home, strategiesDirectory: strategies.folder });
+    const done = await first.run({ strategy: 'buy_and_hold', date_range: RANGE });
+    const orphan = await first.storeWithoutStarting(done.job_id);
+    await first.stop();
+    const second = await startTestPlatform({ home, strategiesDirectory: strategies.folder });
+    expect(await second.until(orphan, ...TERMINAL)).toMatchObject({ status: 'completed' });
+    await second.stop();
+  });
+
+  it('refuses a data folder that another platform uses', async () => {
+    const first = await startTestPlatform({ home });
+    await expect(startTestPlatform({ home })).rejects.toThrow(/in use by process/);
+    await first.stop();
+  });
+
+  it('says which port is taken', async () => {
+    const first = await startTestPlatform();
+    const port = Number(new URL(first.info.backend_url).port);
+    await expect(startTestPlatform({ ports: { backend: port, dataCollection: 0 } })).rejects.toThrow(
+      `Port ${port} is in use`,
+    );
+    await first.stop();
+  });
+});

@@ -1,0 +1,130 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { ulids } from '#adapters/ids.ts';
+import { type Platform, type PlatformOptions, startPlatform } from '../../src/local/platform.ts';
+
+export interface TestPlatform extends Platform {
+  readonly home: string;
+  /** Calls the backend; `path` begins with a slash. */
+  request(path: string, init?: RequestInit): Promise<Response>;
+  get<T = any>(path: string): Promise<{ status: number; body: T }>;
+  post<T = any>(
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<{ status: number; body: T }>;
+  /** Submits and waits for the end. */
+  run(config: Record<string, unknown>, more?: Record<string, unknown>): Promise<any>;
+  /** Process id of the embedded database. */
+  databasePid(): number;
+  /** Stores a pending job like the given one, as a process would that dies before it starts the execution. */
+  storeWithoutStarting(jobId: string): Promise<string>;
+  /** Polls a job until it is in one of the statuses. */
+  until(jobId: string, ...statuses: string[]): Promise<any>;
+}
+
+export const TERMINAL = ['completed', 'failed', 'cancelled'];
+
+/** The process that listens on a loopback port, found as the child of this one with that port in its arguments. */
+function listeningProcess(port: number): number {
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue;
+    try {
+      const args = readFileSync(`/proc/${entry}/cmdline`, 'utf8').split('\0');
+      if (args[0]?.endsWith('dynoxide') && args.includes(String(port))) return Number(entry);
+    } catch {
+      // It ended while this looked.
+    }
+  }
+  throw new Error(`No database listens on ${port}`);
+}
+
+/** The whole platform on free ports and a folder of its own; responses are checked against the contract. */
+export async function startTestPlatform(
+  options: Partial<PlatformOptions> & { readonly keepHome?: boolean } = {},
+): Promise<TestPlatform> {
+  const home = options.home ?? mkdtempSync(join(tmpdir(), 'touchstone-test-'));
+  const platform = await startPlatform({
+    home,
+    ports: { backend: 0, dataCollection: 0 },
+    checkResponses: true,
+    logLevel: 'ERROR',
+    ...options,
+  });
+  const base = platform.info.backend_url;
+  const request = (path: string, init?: RequestInit) => fetch(`${base}${path}`, init);
+  const answer = async (response: Response) => ({
+    status: response.status,
+    body: (await response.json()) as any,
+  });
+  const until = async (jobId: string, ...statuses: string[]) => {
+    const deadline = Date.now() + 60_000;
+    for (;;) {
+      const { body } = await answer(await request(`/api/v1/backtests/${jobId}`));
+      if (statuses.includes(body.status)) return body;
+      if (TERMINAL.includes(body.status) || Date.now() > deadline) {
+        throw new Error(`${jobId} is ${body.status}, not ${statuses.join(' or ')}: ${body.error}`);
+      }
+      // Yields to the platform in this process; the loop ends with the job.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  const post = async (path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    answer(
+      await request(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+    );
+  return {
+    ...platform,
+    home,
+    request,
+    get: async (path) => answer(await request(path)),
+    post,
+    until,
+    run: async (config, more = {}) => {
+      const { status, body } = await post('/api/v1/backtests', { config, ...more });
+      if (status !== 201) throw new Error(`${status} ${JSON.stringify(body)}`);
+      return until(body.job_id, ...TERMINAL);
+    },
+    databasePid: () => listeningProcess(Number(new URL(platform.info.dynamodb_endpoint).port)),
+    storeWithoutStarting: async (jobId) => {
+      const jobs = new DynamoJobStore(
+        createDocumentClient({ endpoint: platform.info.dynamodb_endpoint }),
+        'Jobs',
+      );
+      const { schema_version, kind, owner, ...rest } = (await jobs.get(jobId))!;
+      const { created_at, updated_at, experiment_name, priority, config, execution_input, request_digest } =
+        rest;
+      const id = `bt-${ulids.ulid()}`;
+      await jobs.create({
+        schema_version,
+        kind,
+        owner,
+        created_at,
+        updated_at,
+        experiment_name,
+        priority,
+        config,
+        request_digest,
+        job_id: id,
+        status: 'pending',
+        revision: 1,
+        attempt: 0,
+        warnings: [],
+        collection: null,
+        execution_input: { ...execution_input, job_id: id },
+      });
+      return id;
+    },
+    stop: async () => {
+      await platform.stop();
+      if (!options.keepHome && !options.home) rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
