@@ -41,12 +41,6 @@ export class CurveRecorder {
     openTrades.fill(open, from, to);
     this.#rows = to;
   }
-
-  /** Records the last row again: the account after the forced exits. */
-  settle(run: Run): void {
-    this.#rows = Math.max(0, this.curve.equity.length - 1);
-    this.record(run, this.curve.equity.length + 1);
-  }
 }
 
 /** Adds what a position is worth beyond its collateral at each close; after the end of its data, at its last close. */

@@ -42,7 +42,7 @@ export function simulateLoop(
     if (run.step >= progress.next) progress.report(run.step);
   }
   closeLeftOpen(run, schedule);
-  recorder?.settle(run);
+  recorder?.record(run, schedule.steps + 1);
   return {
     trades: run.trades,
     curve: recorder?.curve ?? null,

@@ -122,16 +122,16 @@ describe('ROI', () => {
 
 describe('liquidation', () => {
   it('follows the general isolated formula, moved towards the entry by the buffer', () => {
-    // Entry 100, leverage 5: v = 20. (100 - 20) / (1 - 0.006) = 80.482897; plus 5 % of 19.517103 = 81.458753.
-    expect(rules.liquidationPrice(100, 20, 1, 5, 0.005, 0.05, 0.001, LONG)).toBeCloseTo(81.458753, 6);
-    // (100 + 20) / 1.006 = 119.284294; minus 5 % of 19.284294 = 118.320079.
-    expect(rules.liquidationPrice(100, 20, 1, 5, 0.005, 0.05, 0.001, SHORT)).toBeCloseTo(118.320079, 6);
+    // Entry 100, leverage 5: v = 20. (100 - 20) / (1 - 0.006) = 80.482897; plus 5 % of 19.517103 = 81.4587525.
+    expect(rules.liquidationPrice(100, 20, 1, 5, 0.005, 0.05, 0.001, LONG)).toBeCloseTo(81.4587525, 7);
+    // (100 + 20) / 1.006 = 119.284294; minus 5 % of 19.284294 = 118.3200795.
+    expect(rules.liquidationPrice(100, 20, 1, 5, 0.005, 0.05, 0.001, SHORT)).toBeCloseTo(118.3200795, 7);
   });
 
   it('does not exist for a long without leverage, but for a short', () => {
     expect(rules.liquidationPrice(100, 100, 1, 1, 0.005, 0.05, 0, LONG)).toBe(0);
-    // 200 / 1.005 = 199.004975; minus 5 % of 99.004975 = 194.054726.
-    expect(rules.liquidationPrice(100, 100, 1, 1, 0.005, 0.05, 0, SHORT)).toBeCloseTo(194.054726, 6);
+    // 200 / 1.005 = 199.004975; minus 5 % of 99.004975 = 194.0547264.
+    expect(rules.liquidationPrice(100, 100, 1, 1, 0.005, 0.05, 0, SHORT)).toBeCloseTo(194.0547264, 7);
   });
 });
 

@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import { simulateLoop } from '#engine/simulator/loop.ts';
+import { SimulationStopped } from '#engine/simulator/progress.ts';
+import type { SimulationSettings } from '#engine/simulator/types.ts';
+import { flat, HOUR, hourOf, type PairScript, pairOf, type Row, settingsOf, summary } from './market.ts';
+
+function run(scripts: readonly PairScript[], settings: Partial<SimulationSettings> = {}) {
+  return simulateLoop(scripts.map(pairOf), settingsOf(settings));
+}
+
+const flats = (count: number): Row[] => Array.from({ length: count }, () => flat(100));
+
+describe('one clock for all pairs', () => {
+  it('frees a slot for a pair that comes later in the same candle', () => {
+    const scripts = [
+      { pair: 'A', rows: flats(6), enterLong: [2] },
+      { pair: 'B', rows: flats(6), enterLong: [0], exitLong: [2] },
+    ];
+    // B has the trade, so it is processed before A and leaves it the slot.
+    expect(summary(run(scripts))).toEqual([
+      'B long 1@100 3@100 exit_signal',
+      'A long 3@100 5@100 force_exit',
+    ]);
+  });
+
+  it('processes open trades in the order they were opened, then the whitelist', () => {
+    const scripts = [
+      { pair: 'A', rows: flats(7), enterLong: [1], exitLong: [3] },
+      { pair: 'B', rows: flats(7), enterLong: [0], exitLong: [3] },
+      { pair: 'C', rows: flats(7), enterLong: [3] },
+      { pair: 'D', rows: flats(7), enterLong: [3] },
+    ];
+    expect(summary(run(scripts, { maxOpenTrades: 2 }))).toEqual([
+      'B long 1@100 4@100 exit_signal',
+      'A long 2@100 4@100 exit_signal',
+      'C long 4@100 6@100 force_exit',
+      'D long 4@100 6@100 force_exit',
+    ]);
+  });
+
+  it('does not lend a slot backwards: a pair processed before the exit is rejected', () => {
+    const rows: Row[] = [flat(100), flat(100), flat(100), flat(100), flat(100)];
+    const stopped: Row[] = [flat(100), flat(100), [100, 100, 80, 85], flat(85), flat(85)];
+    const scripts = [
+      { pair: 'A', rows, enterLong: [1] },
+      { pair: 'B', rows: stopped, enterLong: [1] },
+    ];
+    // Both signals act in candle 2. A takes the only slot; B's own stop in candle 2 could not have freed anything.
+    const { trades, counters } = run(scripts);
+    expect(summary({ trades })).toEqual(['A long 2@100 4@100 force_exit']);
+    expect(counters.rejectedSignals).toBe(1);
+  });
+
+  it('lets a pair join later; the signal of its first candle acts in its second', () => {
+    const scripts = [
+      { pair: 'A', rows: flats(6) },
+      { pair: 'B', rows: [flat(50), [51, 52, 50, 51], flat(51)] as Row[], startsAt: 2, enterLong: [0] },
+    ];
+    const { trades, curve } = run(scripts);
+    expect(summary({ trades })).toEqual(['B long 3@51 4@51 force_exit']);
+    expect(Array.from(curve!.timestamp, hourOf)).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('closes a pair whose data ends early at its own last candle, at the very end, holding its slot until then', () => {
+    const scripts = [
+      { pair: 'A', rows: [flat(100), flat(100), [104, 105, 103, 104]] as Row[], enterLong: [0] },
+      { pair: 'B', rows: flats(7), enterLong: [3] },
+    ];
+    const { trades, curve, counters } = run(scripts);
+    expect(summary({ trades })).toEqual(['A long 1@100 2@104 force_exit']);
+    expect(counters.rejectedSignals).toBe(1);
+    expect(Array.from(curve!.openTrades)).toEqual([1, 1, 1, 1, 1, 0]);
+    expect(Array.from(curve!.equity)).toEqual([1000, 1004, 1004, 1004, 1004, 1004]);
+    expect(Array.from(curve!.balance)).toEqual([1000, 1000, 1000, 1000, 1000, 1004]);
+  });
+
+  it('lets a pair enter in its own last candle when the run goes on', () => {
+    const scripts = [
+      { pair: 'A', rows: [flat(100), flat(100), [101, 103, 100, 102]] as Row[], enterLong: [1] },
+      { pair: 'B', rows: flats(5) },
+    ];
+    expect(summary(run(scripts))).toEqual(['A long 2@101 2@101 force_exit']);
+  });
+
+  it('has nothing to do for no pair, no candle or one candle', () => {
+    expect(run([]).curve!.equity).toHaveLength(0);
+    expect(run([{ rows: [] }]).finalBalance).toBe(1000);
+    expect(run([{ rows: [flat(1)], enterLong: [0] }]).trades).toEqual([]);
+  });
+});
+
+describe('the equity curve', () => {
+  it('values positions at the close after the entry fee, before the exit fee', () => {
+    const rows: Row[] = [
+      flat(100),
+      [100, 103, 100, 102],
+      [102, 103, 97, 98],
+      flat(110),
+      flat(110),
+      flat(110),
+    ];
+    const { curve, finalBalance } = run([{ rows, enterLong: [0], exitLong: [3] }], { fee: 0.001 });
+    // 1 bought for 100.1 and sold for 110 * 0.999 = 109.89.
+    const expected = [1001.9, 997.9, 1009.9, 1009.79, 1009.79];
+    for (const [row, equity] of expected.entries()) expect(curve!.equity[row]).toBeCloseTo(equity, 10);
+    expect(Array.from(curve!.balance)).toEqual([1000, 1000, 1000, 1009.79, 1009.79]);
+    expect(Array.from(curve!.openTrades)).toEqual([1, 1, 1, 0, 0]);
+    expect(finalBalance).toBe(1009.79);
+  });
+
+  it('ends with the account after the forced exits', () => {
+    const rows: Row[] = [flat(100), flat(100), [106, 109, 105, 108]];
+    const { curve } = run([{ rows, enterLong: [0] }]);
+    expect(Array.from(curve!.equity)).toEqual([1000, 1006]);
+    expect(Array.from(curve!.openTrades)).toEqual([1, 0]);
+  });
+
+  it('is left out when not asked for, without changing the trades', () => {
+    const pair = pairOf({ rows: flats(5), enterLong: [0] });
+    const without = simulateLoop([pair], settingsOf(), { equity: false });
+    expect(without.curve).toBeNull();
+    expect(without.trades).toEqual(simulateLoop([pair], settingsOf()).trades);
+  });
+});
+
+describe('progress', () => {
+  const pair = pairOf({ rows: flats(5000), enterLong: Array.from({ length: 4000 }, (_, row) => row) });
+  const settings = settingsOf({ minimalRoi: { 0: -1 } });
+
+  it('is told at most a hundred times, rising', () => {
+    const shares: number[] = [];
+    simulateLoop([pair], settings, { onProgress: (share) => void shares.push(share) });
+    expect(shares.length).toBeGreaterThan(50);
+    expect(shares.length).toBeLessThanOrEqual(100);
+    expect(shares).toEqual([...shares].sort((a, b) => a - b));
+    expect(shares.at(-1)).toBeLessThanOrEqual(1);
+  });
+
+  it('can stop the run', () => {
+    let calls = 0;
+    const onProgress = () => ++calls < 3;
+    expect(() => simulateLoop([pair], settings, { onProgress })).toThrow(SimulationStopped);
+    expect(calls).toBe(3);
+  });
+});
+
+describe('a trade', () => {
+  it('records the range of prices from its entry candle to its exit candle', () => {
+    const rows: Row[] = [
+      [100, 150, 50, 100],
+      [100, 104, 99, 103],
+      [103, 108, 98, 107],
+      [107, 109, 97, 100],
+      flat(100),
+    ];
+    const { trades } = run([{ rows, enterLong: [0], exitLong: [2] }], { timeframeMs: HOUR });
+    expect(trades[0]).toMatchObject({
+      lowestPrice: 97,
+      highestPrice: 109,
+      initialStopPrice: 90,
+      stopPrice: 90,
+    });
+  });
+});
