@@ -9,7 +9,8 @@ export interface DynamoClientOptions {
 
 /**
  * The document client of every table. Worst case of one call: 3 attempts of 5 s and at most 0.3 s between them, about
- * 15 s, half of what API Gateway waits; nobody listening costs 3 refused connections.
+ * 15 s, half of what API Gateway waits; a host that does not answer costs 3 s each. That limit includes the wait for one
+ * of 50 sockets, so a burst of some thousands of calls passes.
  * A command throws DATA005 when the database cannot answer. It refuses NaN and Infinity, and reads back every number
  * as a double, large ones too.
  */
@@ -19,7 +20,7 @@ export function createDocumentClient({ endpoint }: DynamoClientOptions = {}): Dy
       ? { endpoint, region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }
       : {}),
     maxAttempts: 3,
-    requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
+    requestHandler: { connectionTimeout: 3_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
   });
   return DynamoDBDocumentClient.from(reportUnavailable(client, 'DATA005'), {
     marshallOptions: { removeUndefinedValues: true, allowImpreciseNumbers: true },
