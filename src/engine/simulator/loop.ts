@@ -32,7 +32,8 @@ export function simulateLoop(
     const only = run.positions.length === 1 && terms.detailPerCandle === 1 ? run.positions[0]! : null;
     const next = nextStep(run, schedule, only);
     if (only !== null && only.nextStep < next)
-      simulateAlone(run, schedule, only.market, Math.min(next, progress.next));
+      // One step at least, even when the next report is due before it.
+      simulateAlone(run, schedule, only.market, Math.min(next, Math.max(progress.next, only.nextStep + 1)));
     else if (next > schedule.steps) break;
     else {
       run.step = next;
