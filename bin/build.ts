@@ -1,13 +1,28 @@
 /** Bundles every Lambda and task with one esbuild call: `node bin/build.ts` writes dist/. */
-import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { build as esbuild, type Metafile } from 'esbuild';
+import { build as esbuild, type Metafile, type Plugin } from 'esbuild';
 
 const ROOT = join(import.meta.dirname, '..');
+/** parquet-wasm's build for Node is CommonJS: it requires `fs` and reads its WebAssembly from beside the bundle. */
+const COMMONJS_NAMES = [
+  "import { createRequire } from 'node:module';",
+  'const require = createRequire(import.meta.url);',
+  'const __dirname = import.meta.dirname;',
+].join('');
 
-/** Files that code reads from beside its bundle at run time, not by import. */
-const ASSETS: readonly { readonly from: string; readonly to: string }[] = [
-  { from: 'src/tasks/Dockerfile', to: 'tasks/Dockerfile' },
+const STRATEGIES = join(ROOT, 'strategies');
+const SWAGGER_UI = ['swagger-ui-bundle.js', 'swagger-ui.css'];
+
+/** Files that code reads from beside its bundle at run time: source in this project -> folders under the output. */
+const ASSETS: readonly { readonly from: string; readonly to: readonly string[] }[] = [
+  { from: 'src/tasks/Dockerfile', to: ['tasks'] },
+  { from: 'node_modules/parquet-wasm/node/parquet_wasm_bg.wasm', to: ['tasks'] },
+  ...SWAGGER_UI.map((file) => ({
+    from: `node_modules/swagger-ui-dist/${file}`,
+    to: ['lambdas/backend/swagger-ui', 'tasks/swagger-ui'],
+  })),
 ];
 
 /**
@@ -16,7 +31,6 @@ const ASSETS: readonly { readonly from: string; readonly to: string }[] = [
  */
 export async function build(outdir: string): Promise<Metafile> {
   await rm(outdir, { recursive: true, force: true });
-  await mkdir(outdir, { recursive: true });
   const { metafile } = await esbuild({
     absWorkingDir: ROOT,
     entryPoints: [
@@ -31,23 +45,53 @@ export async function build(outdir: string): Promise<Metafile> {
     outExtension: { '.js': '.mjs' },
     // The CommonJS builds of the SDK would end in "Dynamic require of node:https is not supported".
     mainFields: ['module', 'main'],
+    banner: { js: COMMONJS_NAMES },
     minify: true,
-    keepNames: true,
     sourcemap: 'linked',
     sourcesContent: false,
     metafile: true,
     logLevel: 'warning',
+    plugins: [userStrategies],
   });
-  for (const { from, to } of ASSETS) {
-    await cp(join(ROOT, from), join(outdir, to), { recursive: true });
-  }
+  await copyAssets(outdir);
   await writeFile(join(outdir, 'meta.json'), JSON.stringify(metafile));
   return metafile;
 }
 
+/** A bundle has no folder of strategies to read: it holds the files, with the digests of their text. */
+const userStrategies: Plugin = {
+  name: 'user-strategies',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]src[\\/]adapters[\\/]strategy-files\.ts$/ }, async () => {
+      const files = (await typescriptFiles(STRATEGIES)).sort();
+      const imports = files.map((file, i) => `import strategy${i} from ${JSON.stringify(`./${file}`)};`);
+      const items = files.map(async (file, i) => {
+        const digest = createHash('sha256').update(await readFile(join(STRATEGIES, file)));
+        return `{file: ${JSON.stringify(file)}, definition: strategy${i}, digest: '${digest.digest('hex')}'}`;
+      });
+      const list = `export const loadStrategyFiles = async () => [${await Promise.all(items)}];`;
+      return { contents: [...imports, list].join('\n'), loader: 'js', resolveDir: STRATEGIES };
+    });
+  },
+};
+
 async function entries(folder: string, out: (name: string) => string) {
-  const files = (await readdir(join(ROOT, folder))).filter((file) => file.endsWith('.ts'));
+  const files = await typescriptFiles(join(ROOT, folder));
   return files.map((file) => ({ in: join(folder, file), out: out(file.slice(0, -'.ts'.length)) }));
+}
+
+async function typescriptFiles(folder: string): Promise<string[]> {
+  return (await readdir(folder)).filter((file) => file.endsWith('.ts'));
+}
+
+async function copyAssets(outdir: string): Promise<void> {
+  for (const { from, to } of ASSETS) {
+    const name = from.slice(from.lastIndexOf('/') + 1);
+    for (const folder of to) {
+      await mkdir(join(outdir, folder), { recursive: true });
+      await cp(join(ROOT, from), join(outdir, folder, name));
+    }
+  }
 }
 
 if (import.meta.main) await build(join(ROOT, 'dist'));

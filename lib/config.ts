@@ -29,11 +29,10 @@ export const StageConfig = z.strictObject({
   network: z.enum(['public', 'isolated']),
   /** A web application firewall before the API: about 8 USD a month and 0.60 USD a million requests. */
   firewall: z.boolean(),
-  /** Market data: a service of this deployment, or the URL of one that is reachable over the internet. */
-  dataCollection: z.union([
-    z.strictObject({ namespace: z.string().min(1) }),
-    z.strictObject({ url: z.url({ protocol: /^https?$/ }) }),
-  ]),
+  /** Private DNS name under which data collection runs: `data-collection.{namespace}:8002`. */
+  namespace: z.string().min(1),
+  /** A data collection service that exists, reachable over the internet: then none is deployed. */
+  dataCollectionUrl: z.url({ protocol: /^https?$/ }).optional(),
   defaultExchange: z.string().min(1),
   /** Who else may invoke the data proxy. */
   trustedAccounts: z.array(z.string().regex(/^\d{12}$/)),
@@ -58,7 +57,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], StageConfig>> = {
     protect: false,
     network: 'public',
     firewall: false,
-    dataCollection: { namespace: 'touchstone-dev.internal' },
+    namespace: 'touchstone-dev.internal',
     defaultExchange: 'binanceusdm',
     trustedAccounts: [],
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
@@ -72,7 +71,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], StageConfig>> = {
     protect: false,
     network: 'public',
     firewall: false,
-    dataCollection: { namespace: 'touchstone-test.internal' },
+    namespace: 'touchstone-test.internal',
     defaultExchange: 'binanceusdm',
     trustedAccounts: [],
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
@@ -86,7 +85,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], StageConfig>> = {
     protect: true,
     network: 'isolated',
     firewall: true,
-    dataCollection: { namespace: 'touchstone.internal' },
+    namespace: 'touchstone.internal',
     defaultExchange: 'binanceusdm',
     trustedAccounts: [],
     backtestTask: { cpu: 1024, memoryMiB: 4096 },

@@ -1,11 +1,13 @@
 import { Duration } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
+import * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
 import * as servicediscovery from 'aws-cdk-lib/aws-servicediscovery';
 import { Construct } from 'constructs';
 import type * as z from 'zod';
 import type { DataCollectionEnv } from '#contract/env.ts';
 import { SERVICES } from '#contract/names.ts';
+import { acknowledge } from './acknowledge.ts';
 import type { StageConfig } from './config.ts';
 import { JobTask } from './job-task.ts';
 import type { Network } from './network.ts';
@@ -17,18 +19,27 @@ export interface DataCollectionProps {
   readonly cluster: ecs.ICluster;
   readonly network: Network;
   readonly image: ecs.ContainerImage;
-  readonly namespace: string;
-  readonly environment: z.input<typeof DataCollectionEnv>;
+  readonly environment: Omit<z.input<typeof DataCollectionEnv>, 'SERVICE_TOKEN'>;
 }
 
 /** The data collection service: one small container, always on, at `data-collection.{namespace}:8002`. */
 export class DataCollection extends Construct {
   readonly task: JobTask;
+  /** What the platform's own services show it instead of a user's token. */
+  readonly serviceToken: secretsmanager.Secret;
   readonly service: ecs.FargateService;
 
   constructor(scope: Construct, id: string, props: DataCollectionProps) {
     super(scope, id);
     const { vpc } = props.network;
+    this.serviceToken = new secretsmanager.Secret(this, 'ServiceToken', {
+      description: `Touchstone ${props.config.stage}: the data proxy's token at data collection`,
+      generateSecretString: { passwordLength: 64, excludePunctuation: true },
+    });
+    acknowledge(this.serviceToken, {
+      'AwsSolutions-SMG4':
+        'Its two readers take it when they are deployed, so that it changes with a deployment; it opens one service, which the network shows to the proxy alone.',
+    });
     this.task = new JobTask(this, 'Task', {
       config: props.config,
       image: props.image,
@@ -37,6 +48,7 @@ export class DataCollection extends Construct {
       cpu: 256,
       memoryMiB: 512,
       environment: props.environment,
+      secrets: { SERVICE_TOKEN: ecs.Secret.fromSecretsManager(this.serviceToken) },
       port,
       healthCheck: {
         command: [
@@ -65,7 +77,7 @@ export class DataCollection extends Construct {
       cloudMapOptions: {
         name: 'data-collection',
         cloudMapNamespace: new servicediscovery.PrivateDnsNamespace(this, 'Namespace', {
-          name: props.namespace,
+          name: props.config.namespace,
           vpc,
         }),
         dnsRecordType: servicediscovery.DnsRecordType.A,

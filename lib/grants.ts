@@ -8,7 +8,7 @@ import { acknowledgeWildcard } from './acknowledge.ts';
 
 /** No Scan: nothing here reads a whole table. */
 export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem';
-export type ObjectAction = 'GetObject' | 'PutObject' | 'DeleteObject';
+export type ObjectAction = 'GetObject' | 'PutObject';
 
 export interface Permission {
   readonly actions: string[];

@@ -51,6 +51,7 @@ export class JobTask extends Construct {
       readonlyRootFilesystem: true,
       // A task ends within seconds of SIGTERM; Spot gives 120 s from its warning, so 60 s leave room for both.
       stopTimeout: Duration.seconds(60),
+      // Without an init process Node would be process 1, which ignores a SIGTERM that it does not handle.
       linuxParameters: new ecs.LinuxParameters(this, 'Linux', { initProcessEnabled: true }),
       logging: ecs.LogDriver.awsLogs({
         logGroup: logGroup(this, 'Log', props.config),

@@ -101,40 +101,32 @@ export class PlatformStack extends Stack {
   /** Undefined where a URL names the service of somebody else. */
   #dataCollection(network: Network, cluster: ecs.Cluster): DataCollection | undefined {
     const { config, data } = this.#props;
-    if (!('namespace' in config.dataCollection)) return undefined;
+    if (config.dataCollectionUrl) return undefined;
     const dataCollection = new DataCollection(this, 'DataCollection', {
       config,
       cluster,
       network,
       image: this.#image,
-      namespace: config.dataCollection.namespace,
       environment: {
         ...this.#common,
-        // Only the proxy and the collectors reach it, by their security groups; they bring no tokens.
-        ENVIRONMENT: 'development',
         DEFAULT_EXCHANGE: config.defaultExchange,
         CANDLES_BUCKET: data.candles.bucketName,
         SERIES_TABLE: data.tables.series.tableName,
       },
     });
     const { role } = dataCollection.task;
-    allowTable(role, 'series', data.tables.series, ['BatchGetItem', 'Query', 'PutItem']);
+    allowTable(role, 'series', data.tables.series, ['GetItem', 'BatchGetItem', 'Query', 'PutItem']);
     allowObjects(role, data.candles, ['GetObject', 'PutObject']);
-    dataCollection.allowFrom(network.taskSecurityGroup);
     return dataCollection;
   }
 
   #dataProxy(network: Network, dataCollection: DataCollection | undefined): DataProxy {
     const { config } = this.#props;
-    const target = config.dataCollection;
-    const environment = {
-      ...this.#common,
-      ...('url' in target
-        ? { DATA_COLLECTION_URL: target.url }
-        : { SERVICE_DISCOVERY_NAMESPACE: target.namespace }),
-    };
     const code = this.#code('data-proxy');
-    if (!dataCollection) return new DataProxy(this, 'DataProxy', { config, code, environment });
+    if (!dataCollection) {
+      const environment = { ...this.#common, DATA_COLLECTION_URL: config.dataCollectionUrl };
+      return new DataProxy(this, 'DataProxy', { config, code, environment });
+    }
     const securityGroup = new ec2.SecurityGroup(this, 'DataProxySecurityGroup', {
       vpc: network.vpc,
       description: 'Data proxy: to data collection and nowhere else',
@@ -144,19 +136,21 @@ export class PlatformStack extends Stack {
     return new DataProxy(this, 'DataProxy', {
       config,
       code,
-      environment,
+      environment: {
+        ...this.#common,
+        SERVICE_DISCOVERY_NAMESPACE: config.namespace,
+        // Resolved by CloudFormation into the function's encrypted environment: to read the secret itself, the
+        // function would need an endpoint in its network, for 15 USD a month.
+        SERVICE_TOKEN: dataCollection.serviceToken.secretValue.unsafeUnwrap(),
+      },
       network: { vpc: network.vpc, subnets: network.vpc.isolatedSubnets, securityGroup },
     });
   }
 
   #collectTask(): JobTask {
     const { config, data } = this.#props;
-    const target = config.dataCollection;
     const environment: TaskEnvironment<typeof CollectTaskEnv> = {
       ...this.#common,
-      ...('url' in target
-        ? { DATA_COLLECTION_URL: target.url }
-        : { SERVICE_DISCOVERY_NAMESPACE: target.namespace }),
       CANDLES_BUCKET: data.candles.bucketName,
       JOBS_TABLE: data.tables.jobs.tableName,
       SERIES_TABLE: data.tables.series.tableName,
@@ -171,7 +165,7 @@ export class PlatformStack extends Stack {
       environment,
     });
     allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'UpdateItem']);
-    allowTable(task.role, 'series', data.tables.series, ['BatchGetItem', 'Query', 'PutItem']);
+    allowTable(task.role, 'series', data.tables.series, ['GetItem', 'BatchGetItem', 'Query', 'PutItem']);
     allowObjects(task.role, data.candles, ['GetObject', 'PutObject']);
     return task;
   }
@@ -193,7 +187,7 @@ export class PlatformStack extends Stack {
       environment,
     });
     allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'UpdateItem']);
-    allowTable(task.role, 'series', data.tables.series, ['BatchGetItem', 'Query']);
+    allowTable(task.role, 'series', data.tables.series, ['GetItem', 'BatchGetItem', 'Query']);
     allowObjects(task.role, data.candles, ['GetObject']);
     allowObjects(task.role, data.results, ['GetObject', 'PutObject']);
     return task;
@@ -228,7 +222,7 @@ export class PlatformStack extends Stack {
     });
     const role = backend.function.role!;
     allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'Query', 'PutItem', 'UpdateItem']);
-    allowTable(role, 'series', data.tables.series, ['BatchGetItem', 'Query']);
+    allowTable(role, 'series', data.tables.series, ['GetItem', 'BatchGetItem', 'Query']);
     allowTable(role, 'registry', data.tables.registry, ['GetItem', 'Query']);
     allowObjects(role, data.results, ['GetObject']);
     flow.grantControl(role);

@@ -90,7 +90,7 @@ describe.each([dev, prod])('tasks of $config.stage', (stage) => {
 });
 
 describe('environments', () => {
-  test.each([dev, prod])('of $config.stage hold no account ids and no secrets', (stage) => {
+  test.each([dev, prod])('of $config.stage hold no account ids, and one secret by reference', (stage) => {
     const variables = [
       ...properties(stage, 'AWS::Lambda::Function').map((each) => each.Environment.Variables),
       ...properties(stage, 'AWS::ECS::TaskDefinition').map(
@@ -98,7 +98,11 @@ describe('environments', () => {
       ),
     ];
     expect(variables).toHaveLength(6);
-    expect(JSON.stringify(variables)).not.toMatch(/\d{12}|resolve:secretsmanager|SECRET|PASSWORD/);
+    const secret = variables.flatMap((each) => each.SERVICE_TOKEN ?? []);
+    expect(secret).toHaveLength(1);
+    expect(JSON.stringify(secret)).toMatch(/resolve:secretsmanager:.*DataCollectionServiceToken/);
+    const others = JSON.stringify(variables).replace(JSON.stringify(secret[0]), '');
+    expect(others).not.toMatch(/\d{12}|secretsmanager|SECRET|PASSWORD|TOKEN":"./);
   });
 
   test('enforce tokens in production only', () => {
@@ -113,7 +117,7 @@ describe('environments', () => {
 
   test('reach data collection by its name, or by the URL of another', () => {
     const url = 'https://data.example.org';
-    const elsewhere = synthesize('dev', { dataCollection: { url } });
+    const elsewhere = synthesize('dev', { dataCollectionUrl: url });
     const proxyOf = (stage: Synthesized) =>
       properties(stage, 'AWS::Lambda::Function').find(({ MemorySize }) => MemorySize === 512)!;
     expect(proxyOf(dev).Environment.Variables).toMatchObject({

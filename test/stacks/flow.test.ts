@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ofType, type Resource, synthesize } from '../support/stacks.ts';
+import { ofType, synthesize } from '../support/stacks.ts';
 import { BACKTEST_ASL } from '../support/walk.ts';
 
 const dev = synthesize('dev');

@@ -1,0 +1,113 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import type { Metafile } from 'esbuild';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { build } from '../../bin/build.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const outdir = mkdtempSync(join(tmpdir(), 'touchstone-bundles-'));
+let metafile: Metafile;
+/** Path under the output -> its part of the metafile. */
+let bundles: Map<string, Metafile['outputs'][string]>;
+
+beforeAll(async () => {
+  metafile = await build(outdir);
+  bundles = new Map(
+    Object.entries(metafile.outputs)
+      .filter(([, output]) => output.entryPoint)
+      .map(([path, output]) => [
+        path.slice(path.indexOf(basename(outdir)) + basename(outdir).length + 1),
+        output,
+      ]),
+  );
+});
+afterAll(() => rmSync(outdir, { recursive: true, force: true }));
+
+const namesIn = (folder: string) =>
+  readdirSync(join(ROOT, folder))
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => file.slice(0, -'.ts'.length));
+
+const packagesOf = (path: string) =>
+  new Set(
+    Object.keys(bundles.get(path)!.inputs).flatMap(
+      (input) => input.match(/node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1] ?? [],
+    ),
+  );
+
+test('there is a bundle for every Lambda and every task', () => {
+  const wanted = [
+    ...namesIn('lambdas').map((name) => `lambdas/${name}/index.mjs`),
+    ...namesIn('src/tasks').map((name) => `tasks/${name}.mjs`),
+  ];
+  expect([...bundles.keys()].sort()).toEqual(wanted.sort());
+});
+
+test('none holds CDK', () => {
+  for (const path of bundles.keys()) {
+    for (const name of ['aws-cdk-lib', 'constructs', 'cdk-nag'])
+      expect(packagesOf(path), path).not.toContain(name);
+  }
+});
+
+test('the Parquet reader is in tasks alone, with its WebAssembly beside them', () => {
+  const lambdas = [...bundles.keys()].filter((path) => path.startsWith('lambdas/'));
+  for (const path of lambdas) {
+    expect(packagesOf(path), path).not.toContain('parquet-wasm');
+    expect(packagesOf(path), path).not.toContain('apache-arrow');
+  }
+  expect(packagesOf('tasks/backtest.mjs')).toContain('parquet-wasm');
+  expect(readdirSync(join(outdir, 'tasks'))).toContain('parquet_wasm_bg.wasm');
+});
+
+test('the engine imports nothing but itself', () => {
+  const engine = Object.entries(metafile.inputs).filter(([input]) => input.startsWith('src/engine/'));
+  expect(engine.length).toBeGreaterThan(10);
+  for (const [input, { imports }] of engine) {
+    expect(
+      imports.map(({ path }) => path).filter((path) => !path.startsWith('src/engine/')),
+      input,
+    ).toEqual([]);
+  }
+});
+
+test.each([
+  ['lambdas/backend/index.mjs', 900],
+  ['lambdas/reconcile/index.mjs', 700],
+  // Without its tree shaken, zod alone is 443 KB.
+  ['lambdas/data-proxy/index.mjs', 200],
+])('%s is smaller than %i KB', (path, limit) => {
+  expect(bundles.get(path)!.bytes).toBeLessThan(limit * 1000);
+});
+
+test('the users’ strategies are in the bundles that know strategies', () => {
+  const strategies = namesIn('strategies').map((name) => `strategies/${name}.ts`);
+  expect(Object.keys(bundles.get('tasks/backtest.mjs')!.inputs)).toEqual(expect.arrayContaining(strategies));
+});
+
+test('the documentation page’s files are beside the backend', () => {
+  expect(readdirSync(join(outdir, 'lambdas/backend/swagger-ui')).sort()).toEqual([
+    'swagger-ui-bundle.js',
+    'swagger-ui.css',
+  ]);
+});
+
+test('source maps name sources without repeating them', () => {
+  for (const path of bundles.keys()) {
+    const map = JSON.parse(readFileSync(join(outdir, `${path}.map`), 'utf8'));
+    expect(map.sourcesContent, path).toBeUndefined();
+  }
+});
+
+test('every bundle loads in a fresh process, up to the variables that it misses', () => {
+  for (const path of bundles.keys()) {
+    const { status, stderr } = spawnSync(process.execPath, [join(outdir, path)], {
+      cwd: outdir,
+      env: { NODE_OPTIONS: '--enable-source-maps', AWS_REGION: 'eu-west-1' },
+      encoding: 'utf8',
+    });
+    if (status !== 0) expect(stderr, path).toContain('The environment does not fit');
+  }
+});
