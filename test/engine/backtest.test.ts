@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type * as z from 'zod';
 import { BacktestResult, ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { EquityData } from '#contract/backtest-api.ts';
 import { BacktestReport, Trade, TradesPage } from '#contract/report.ts';
@@ -6,9 +7,13 @@ import { type BacktestInput, type BacktestOutcome, runBacktest } from '#engine/b
 import { sliceCandles } from '#engine/candles.ts';
 import type { PeriodRow } from '#engine/report/periods.ts';
 import { tradePages } from '#engine/report/trades.ts';
+import type { RunConfig } from '#engine/run/config.ts';
 import type { BacktestError } from '#engine/run/errors.ts';
 import { CONFIG, ROWS, SAMPLE_STRATEGY, STARTUP, STEP, sampleInput, sha256 } from './backtest-sample.ts';
 import { START, walk, without } from './run/candles.ts';
+
+/** The engine's types are read-only, those of the schemas are not: apart from that they must agree. */
+type Mutable<T> = { -readonly [K in keyof T]: Mutable<T[K]> };
 
 const run = (input: BacktestInput = sampleInput()) => runBacktest(input, { digest: sha256 });
 const bytes = ({ timing, ...outcome }: BacktestOutcome) => JSON.stringify(outcome);
@@ -74,11 +79,14 @@ describe('a backtest', () => {
     expect(EquityData.strict().parse(equity)).toEqual(equity);
     const stored = JSON.parse(JSON.stringify(report));
     expect(BacktestReport.parse(stored)).toEqual(stored);
+    const typed: z.infer<typeof BacktestReport> = report as Mutable<typeof report>;
+    expect(typed).toBe(report);
     for (const page of tradePages(trades)) {
       for (const record of page) Trade.strict().parse(record);
       TradesPage.strict().parse({ items: page, page: 1, pages: 1, total: trades.length });
     }
-    ResolvedBacktestConfig.strict().parse(CONFIG);
+    const config: RunConfig = ResolvedBacktestConfig.strict().parse(CONFIG);
+    expect(config).toEqual(CONFIG);
     expect(JSON.stringify(result).length).toBeLessThan(800);
   });
 

@@ -1,5 +1,5 @@
 import type { FillModel, SimulationSettings } from '#engine/simulator/types.ts';
-import type { ParameterValues, RoiTable, StrategyDefinition, TrailingStop } from '#engine/strategy.ts';
+import type { RoiTable, StrategyDefinition, TrailingStop } from '#engine/strategy.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 
 /** The resolved configuration of a run, as the job carries it: every default is filled in. */
@@ -17,7 +17,8 @@ export interface RunConfig {
   readonly fee: number;
   readonly slippage: number;
   readonly leverage: number;
-  readonly params: ParameterValues;
+  /** A value for every parameter of the strategy. */
+  readonly params: Readonly<Record<string, string | number | boolean>>;
   readonly stoploss: number;
   readonly minimal_roi: RoiTable;
   readonly trailing: TrailingStop | null;

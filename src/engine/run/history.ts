@@ -1,5 +1,6 @@
 import type { ParameterValues, StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import type { RunConfig } from './config.ts';
 
 /**
  * Candles of the run's timeframe that a strategy needs before the start: its startup candles, and as many complete candles
@@ -7,10 +8,10 @@ import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
  */
 export function startupRows(
   strategy: StrategyDefinition,
-  params: ParameterValues,
+  params: RunConfig['params'],
   timeframe: Timeframe,
 ): number {
-  const startup = strategy.startupCandles(params);
+  const startup = strategy.startupCandles(params as ParameterValues);
   const rows = (strategy.informativeTimeframes ?? []).map(
     (each) => (startup + 1) * Math.ceil(TIMEFRAME_MS[each] / TIMEFRAME_MS[timeframe]),
   );
@@ -20,7 +21,7 @@ export function startupRows(
 /** Time from which candles are read for a run that begins at `start`, ms. */
 export function historyStart(
   strategy: StrategyDefinition,
-  params: ParameterValues,
+  params: RunConfig['params'],
   timeframe: Timeframe,
   start: number,
 ): number {

@@ -2,7 +2,7 @@ import { type Candles, indexAtOrAfter, sliceCandles } from '#engine/candles.ts';
 import { type Digest, digestCandles, digestFunding } from '#engine/digest.ts';
 import type { FundingEvents, PairInput } from '#engine/simulator/types.ts';
 import { type Analysis, analyse, SIGNAL_COLUMNS } from '#engine/strategies/analyse.ts';
-import type { Columns, Signals, StrategyDefinition } from '#engine/strategy.ts';
+import type { Columns, ParameterValues, Signals, StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { checkCandles } from './check-candles.ts';
 import type { RunConfig } from './config.ts';
@@ -129,7 +129,7 @@ function runStrategy(
 ): Analysis {
   try {
     // A run may override the timeframe for which the strategy was written.
-    return analyse({ ...strategy, timeframe: config.timeframe }, config.params, candles);
+    return analyse({ ...strategy, timeframe: config.timeframe }, config.params as ParameterValues, candles);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new BacktestError('strategy', `Strategy ${strategy.name} failed on ${pair}: ${reason}`, error);
