@@ -31,7 +31,8 @@ export function createSchedule(pairs: readonly PairInput[], terms: Terms): Sched
   return { markets, start, steps: Math.max(...markets.map(({ offset, length }) => offset + length - 1)) };
 }
 
-function checkGrid({ pair, candles, signals }: PairInput, start: number, timeframeMs: number): void {
+/** Throws RangeError unless the candles are on the grid of `start`, without holes, and the signals as long as they are. */
+export function checkGrid({ pair, candles, signals }: PairInput, start: number, timeframeMs: number): void {
   const { timestamp } = candles;
   const { length } = timestamp;
   if ((timestamp[0]! - start) % timeframeMs !== 0)

@@ -1,3 +1,4 @@
+import { canUseKernel, simulateKernel } from './kernel.ts';
 import { simulateLoop } from './loop.ts';
 import type { PairInput, SimulateOptions, Simulation, SimulationSettings } from './types.ts';
 
@@ -10,5 +11,7 @@ export function simulate(
   settings: SimulationSettings,
   options: SimulateOptions = {},
 ): Simulation {
-  return simulateLoop(pairs, settings, options);
+  return canUseKernel(pairs, settings)
+    ? simulateKernel(pairs, settings, options)
+    : simulateLoop(pairs, settings, options);
 }

@@ -1,0 +1,165 @@
+import type { KernelTrade } from './kernel-trade.ts';
+import {
+  bestPrice,
+  type Direction,
+  entryCandleTrailingFill,
+  isAtOrBeyond,
+  isStopReached,
+  isTighter,
+  roiFill,
+  roiTarget,
+  stopAt,
+  stopFill,
+  trailingDistance,
+} from './rules.ts';
+
+const MINUTE_MS = 60_000;
+
+/** A wake-up price is moved this much towards the market, so that rounding can only wake a trade too early. */
+const MARGIN = 1e-12;
+
+/**
+ * Tries the exits of `trade` in `row`, in the order of the loop, and sets its exit. `signal`: whether the row has an exit
+ * signal of the trade's side.
+ */
+export function tryExits(trade: KernelTrade, row: number, signal: boolean): boolean {
+  const { conservative, trailing } = trade.terms;
+  if (trailing && !conservative) raiseStop(trade, row);
+  if (signal && trySignalExit(trade, row)) return true;
+  if (tryPriceExits(trade, row)) return true;
+  if (trailing && conservative) raiseStop(trade, row);
+  return false;
+}
+
+function trySignalExit(trade: KernelTrade, row: number): boolean {
+  const { market, direction, terms } = trade;
+  if (market.hasEntrySignal(row, direction)) return false;
+  const price = market.candles.open[row]!;
+  if (terms.exitProfitOnly && !(trade.profitRatioAt(price) > terms.exitProfitOffset)) return false;
+  trade.exitAtMarket(price, market.exitTag(row) ?? 'exit_signal');
+  return true;
+}
+
+function tryPriceExits(trade: KernelTrade, row: number): boolean {
+  const { direction, terms, stop, liquidation } = trade;
+  const { candles } = trade.market;
+  const high = candles.high[row]!;
+  const low = candles.low[row]!;
+  const stopReached = isStopReached(stop, high, low, direction);
+  const stopFirst = terms.conservative || !trade.stopMoved;
+  if (stopReached && stopFirst) {
+    exitAtStop(trade, row, stop);
+    return true;
+  }
+  if (!stopReached && isStopReached(liquidation, high, low, direction)) {
+    const price = stopFill(liquidation, candles.open[row]!, high, low, direction, terms.conservative);
+    trade.exitAtMarket(price, 'liquidation');
+    return true;
+  }
+  if (trade.roiStep >= 0 && isAtOrBeyond(bestPrice(high, low, direction), trade.roiTrigger, direction))
+    if (tryRoiExit(trade, row)) return true;
+  if (stopReached) exitAtStop(trade, row, stop);
+  return stopReached;
+}
+
+function exitAtStop(trade: KernelTrade, row: number, stop: number): void {
+  const { direction, terms, stopMoved } = trade;
+  const { candles } = trade.market;
+  const open = candles.open[row]!;
+  const high = candles.high[row]!;
+  const low = candles.low[row]!;
+  let price = stopFill(stop, open, high, low, direction, terms.conservative);
+  if (stopMoved && !terms.conservative && row === trade.entryRow && price === stop)
+    price = entryCandleTrailingFill(
+      open,
+      high,
+      low,
+      terms.entryCandleByOffset,
+      terms.trailingOffset,
+      terms.trailingPositive,
+      trade.stopDistance,
+      trade.leverage,
+      direction,
+    );
+  trade.exitAtMarket(price, stopMoved ? 'trailing_stop_loss' : 'stop_loss');
+}
+
+function tryRoiExit(trade: KernelTrade, row: number): boolean {
+  const { direction, terms, entryPrice, roiStep, market } = trade;
+  if (terms.ignoreRoiIfEntrySignal && market.hasEntrySignal(row, direction)) return false;
+  const { open, high, low, close } = market.candles;
+  const roi = terms.roiRatios[roiStep]!;
+  const price = roiFill(
+    roi,
+    roiTarget(roi, entryPrice, terms.fee, trade.leverage, direction),
+    terms.roiKeys[roiStep]!,
+    Math.floor(((row - trade.entryRow) * terms.timeframeMs) / MINUTE_MS),
+    terms.timeframeMinutes,
+    entryPrice,
+    open[row]!,
+    high[row]!,
+    low[row]!,
+    close[row]!,
+    direction,
+  );
+  if (Number.isNaN(price)) return false;
+  trade.exitPrice = price;
+  trade.exitReason = 'roi';
+  return true;
+}
+
+/** Moves the stop by the candle's best price, unless its worst price has reached the present stop (1.8). */
+function raiseStop(trade: KernelTrade, row: number): void {
+  const { direction, terms, market, leverage } = trade;
+  const high = market.candles.high[row]!;
+  const low = market.candles.low[row]!;
+  if (isStopReached(trade.stop, high, low, direction)) return;
+  const best = bestPrice(high, low, direction);
+  const distance = trailingDistance(
+    best,
+    trade.offsetReached,
+    trade.offsetExceeded,
+    terms.trailingOnlyOffset,
+    terms.trailingPositive,
+    terms.stoploss,
+    direction,
+  );
+  const stop = stopAt(best, distance, leverage, direction);
+  if (distance === 0 || !isTighter(stop, trade.stop, direction)) return;
+  trade.stop = stop;
+  trade.stopDistance = distance;
+  trade.stopMoved = true;
+}
+
+/** The least favourable best price at which a ROI step triggers or the trailing stop moves. */
+export function wakePrice(trade: KernelTrade): number {
+  const { direction, terms } = trade;
+  let wake = trade.roiStep >= 0 ? trade.roiTrigger : direction * Number.POSITIVE_INFINITY;
+  if (terms.trailing) {
+    const { offsetReached, offsetExceeded } = trade;
+    const plain = liftingPrice(trade, terms.stoploss);
+    wake = nearer(
+      wake,
+      terms.trailingOnlyOffset ? further(plain, offsetReached, direction) : plain,
+      direction,
+    );
+    if (terms.trailingPositive > 0) {
+      const lifting = liftingPrice(trade, terms.trailingPositive);
+      wake = nearer(wake, further(lifting, offsetExceeded, direction), direction);
+    }
+  }
+  return wake * (1 - direction * MARGIN);
+}
+
+/** Best price from which a stop that trails at `distance` is tighter than the present one. */
+function liftingPrice({ stop, leverage, direction }: KernelTrade, distance: number): number {
+  return stop / (1 - direction * Math.abs(distance / leverage));
+}
+
+function nearer(a: number, b: number, direction: Direction): number {
+  return isTighter(a, b, direction) ? b : a;
+}
+
+function further(a: number, b: number, direction: Direction): number {
+  return isTighter(a, b, direction) ? a : b;
+}

@@ -1,0 +1,186 @@
+import { amountFor, closeValue, openValue, profitOf, profitRatioOf } from './accounting.ts';
+import type { Market } from './market.ts';
+import {
+  type Direction,
+  LONG,
+  liquidationPrice,
+  priceExceeding,
+  priceReaching,
+  slippedEntry,
+  slippedExit,
+  stopAt,
+} from './rules.ts';
+import type { Terms } from './terms.ts';
+import type { FundingEvents } from './types.ts';
+
+const MINUTE_MS = 60_000;
+
+/** The open trade of the segment kernel: one object, opened again and again. Rows instead of times; otherwise as in the loop. */
+export class KernelTrade {
+  readonly market: Market;
+  readonly terms: Terms;
+  readonly leverage: number;
+  /** Rows from the entry to the start of each ROI step. */
+  readonly #roiRows: Int32Array;
+  readonly #funding: FundingEvents | null;
+  readonly #start: number;
+
+  direction: Direction = LONG;
+  entryRow = 0;
+  stake = Number.NaN;
+  amount = Number.NaN;
+  entryPrice = Number.NaN;
+  openValue = Number.NaN;
+  slippageCost = Number.NaN;
+  funding = Number.NaN;
+
+  initialStop = Number.NaN;
+  stop = Number.NaN;
+  stopDistance = Number.NaN;
+  stopMoved = false;
+  /** 0 for none. */
+  liquidation = Number.NaN;
+  offsetReached = Number.NaN;
+  offsetExceeded = Number.NaN;
+
+  /** Applying step of the ROI table, -1 for none, and the price that triggers it. */
+  roiStep = -1;
+  roiTrigger = Number.NaN;
+  nextRoiRow = 0;
+  nextFundingRow = 0;
+  /** Index of the next funding event. */
+  #nextFunding = 0;
+
+  signalPrice = Number.NaN;
+  exitPrice = Number.NaN;
+  exitReason = '';
+
+  constructor(market: Market, terms: Terms) {
+    this.market = market;
+    this.terms = terms;
+    this.leverage = Math.max(1, terms.leverage);
+    this.#funding = market.funding;
+    this.#start = market.candles.timestamp[0]!;
+    this.#roiRows = Int32Array.from(terms.roiKeys, (key) =>
+      Math.min(Math.ceil((key * MINUTE_MS) / terms.timeframeMs), market.length),
+    );
+  }
+
+  open(row: number, direction: Direction, stake: number): void {
+    const { terms, leverage } = this;
+    const price = this.market.candles.open[row]!;
+    const entryPrice = slippedEntry(price, terms.slippage, direction);
+    const amount = amountFor(stake, entryPrice, leverage);
+    const stop = stopAt(entryPrice, terms.stoploss, leverage, direction);
+    this.direction = direction;
+    this.entryRow = row;
+    this.stake = stake;
+    this.entryPrice = entryPrice;
+    this.amount = amount;
+    this.openValue = openValue(amount, entryPrice, terms.fee, direction);
+    this.slippageCost = amount * Math.abs(entryPrice - price);
+    this.funding = 0;
+    this.initialStop = stop;
+    this.stop = stop;
+    this.stopDistance = terms.stoploss;
+    this.stopMoved = false;
+    this.liquidation = liquidationPrice(
+      entryPrice,
+      stake,
+      amount,
+      leverage,
+      terms.maintenanceMarginRate,
+      terms.liquidationBuffer,
+      terms.fee,
+      direction,
+    );
+    this.roiStep = -1;
+    this.nextRoiRow = row + (this.#roiRows[0] ?? this.market.length);
+    if (this.#funding) this.#skipFunding(this.#funding, row);
+    else this.nextFundingRow = this.market.length;
+    if (terms.trailing) this.#findOffsets();
+  }
+
+  /** Books funding and applies ROI steps that have come due in `row`. Returns the row in which something is due next. */
+  comeDue(row: number): number {
+    if (row >= this.nextFundingRow) this.#bookFunding(this.#funding!, row);
+    if (row >= this.nextRoiRow) this.#advanceRoi(row);
+    return Math.min(this.nextFundingRow, this.nextRoiRow);
+  }
+
+  /** Profit ratio if the trade were closed at `price`, after both fees and the funding so far. */
+  profitRatioAt(price: number): number {
+    const { amount, funding, direction, leverage } = this;
+    const value = closeValue(amount, price, this.terms.fee, funding, direction);
+    return profitRatioOf(this.openValue, value, leverage, direction);
+  }
+
+  /** Sets the exit: taking the market at `price`, which slippage worsens. */
+  exitAtMarket(price: number, reason: string): void {
+    const filled = slippedExit(price, this.terms.slippage, this.direction);
+    this.slippageCost += this.amount * Math.abs(price - filled);
+    this.exitPrice = filled;
+    this.exitReason = reason;
+  }
+
+  /** Profit of the trade at the exit set before, quote currency. */
+  profit(): number {
+    const { amount, exitPrice, funding, direction } = this;
+    const value = closeValue(amount, exitPrice, this.terms.fee, funding, direction);
+    return profitOf(this.openValue, value, direction);
+  }
+
+  #advanceRoi(row: number): void {
+    while (row >= this.nextRoiRow) {
+      this.roiStep++;
+      this.nextRoiRow = this.entryRow + (this.#roiRows[this.roiStep + 1] ?? this.market.length);
+    }
+    this.#findRoiTrigger();
+  }
+
+  #skipFunding({ timestamp }: FundingEvents, row: number): void {
+    const time = this.market.candles.timestamp[row]!;
+    while (timestamp[this.#nextFunding]! < time) this.#nextFunding++;
+    // A trade that reverses another one in the candle of a funding event pays for it too.
+    while (timestamp[this.#nextFunding - 1]! >= time) this.#nextFunding--;
+    this.#findFundingRow(timestamp);
+  }
+
+  #bookFunding({ timestamp, rate, markPrice }: FundingEvents, row: number): void {
+    const time = this.market.candles.timestamp[row]!;
+    for (; timestamp[this.#nextFunding]! <= time; this.#nextFunding++)
+      this.funding -= this.direction * rate[this.#nextFunding]! * markPrice[this.#nextFunding]! * this.amount;
+    this.#findFundingRow(timestamp);
+    if (this.terms.trailing) this.#findOffsets();
+    if (this.roiStep >= 0) this.#findRoiTrigger();
+  }
+
+  #findFundingRow(timestamp: Float64Array): void {
+    const time = timestamp[this.#nextFunding] ?? Number.POSITIVE_INFINITY;
+    const row = Math.ceil((time - this.#start) / this.terms.timeframeMs);
+    this.nextFundingRow = Math.min(row, this.market.length);
+  }
+
+  #findRoiTrigger(): void {
+    this.roiTrigger = this.#priceExceeding(this.terms.roiRatios[this.roiStep]!);
+  }
+
+  #findOffsets(): void {
+    const { entryPrice, leverage, direction, funding, amount } = this;
+    const { trailingOffset, fee } = this.terms;
+    this.offsetReached = priceReaching(
+      trailingOffset,
+      entryPrice,
+      fee,
+      leverage,
+      direction,
+      funding / amount,
+    );
+    this.offsetExceeded = this.#priceExceeding(trailingOffset);
+  }
+
+  #priceExceeding(ratio: number): number {
+    const { entryPrice, leverage, direction, funding, amount } = this;
+    return priceExceeding(ratio, entryPrice, this.terms.fee, leverage, direction, funding / amount);
+  }
+}
