@@ -1,5 +1,5 @@
 import type { EquityCurve, Trade } from '#engine/simulator/types.ts';
-import { finite, mean, ratio, sum } from './moments.ts';
+import { columnOf, finite, mean, ratio, sum } from './moments.ts';
 import { durationMinutes } from './trade-metrics.ts';
 
 /** How, and how much, the run traded. Formulas: {@link METRIC_DEFINITIONS}. */
@@ -26,8 +26,8 @@ export interface ActivityMetrics {
  * @param days whole days of the run, at least 1
  */
 export function activityMetrics(trades: readonly Trade[], curve: EquityCurve, days: number): ActivityMetrics {
-  const durations = Float64Array.from(trades, durationMinutes).sort();
-  const meanDuration = (of: readonly Trade[]) => finite(mean(of.map(durationMinutes)));
+  const durations = columnOf(trades, durationMinutes).sort();
+  const meanDuration = (of: readonly Trade[]) => finite(mean(columnOf(of, durationMinutes)));
   return {
     trades_per_day: trades.length / days,
     ...timeInMarket(curve),
@@ -39,9 +39,9 @@ export function activityMetrics(trades: readonly Trade[], curve: EquityCurve, da
     max_consecutive_losses: longestRun(trades, (trade) => trade.profit <= 0),
     same_candle_trades: trades.filter((trade) => trade.openedAt === trade.closedAt).length,
     left_open_trades: trades.filter((trade) => trade.leftOpen).length,
-    avg_stake: finite(mean(trades.map((trade) => trade.stake))),
-    avg_leverage: finite(mean(trades.map((trade) => trade.leverage))),
-    total_volume: sum(trades.map(tradedVolume)),
+    avg_stake: finite(mean(columnOf(trades, (trade) => trade.stake))),
+    avg_leverage: finite(mean(columnOf(trades, (trade) => trade.leverage))),
+    total_volume: sum(columnOf(trades, tradedVolume)),
   };
 }
 

@@ -1,6 +1,13 @@
 /** Values closer together than this share of the largest are equal: what is left of them is rounding. */
 const EQUAL_WITHIN = 1e-12;
 
+/** One number of each item as a column. A loop: `Float64Array.from` with a function takes ten times as long. */
+export function columnOf<T>(items: readonly T[], pick: (item: T) => number): Float64Array {
+  const column = new Float64Array(items.length);
+  for (let i = 0; i < items.length; i++) column[i] = pick(items[i]!);
+  return column;
+}
+
 export function sum(values: ArrayLike<number>): number {
   let total = 0;
   for (let i = 0; i < values.length; i++) total += values[i]!;
@@ -43,7 +50,7 @@ function allEqual(values: ArrayLike<number>): boolean {
 
 /** The middle value, or the mean of the two middle ones; `NaN` of nothing. */
 export function median(values: ArrayLike<number>): number {
-  const sorted = Float64Array.from(values).sort();
+  const sorted = new Float64Array(values).sort();
   const middle = sorted.length >>> 1;
   if (sorted.length % 2 === 1) return sorted[middle]!;
   return (sorted[middle - 1]! + sorted[middle]!) / 2;

@@ -3,7 +3,7 @@ import { DAY_MS } from '#engine/timeframe.ts';
 import { cagrPct } from './account-metrics.ts';
 import { dayOf } from './daily.ts';
 import { drawdownOf } from './drawdown.ts';
-import { deviation, finite, mean, median, ratio, sum } from './moments.ts';
+import { columnOf, deviation, finite, mean, median, ratio, sum } from './moments.ts';
 import { studentTwoSidedP } from './student-t.ts';
 
 /**
@@ -46,8 +46,9 @@ const YEAR_ROOT = Math.sqrt(365);
  * @param days whole days of the run, at least 1
  */
 export function tradeMetrics(trades: readonly Trade[], wallet: number, days: number): TradeMetrics {
-  const profits = Float64Array.from(trades, (trade) => trade.profit);
-  const ratios = Float64Array.from(trades, (trade) => trade.profitRatio);
+  const profits = columnOf(trades, (trade) => trade.profit);
+  const ratios = columnOf(trades, (trade) => trade.profitRatio);
+  const returns = columnOf(trades, (trade) => trade.profit / wallet);
   const profit = sum(profits);
   return {
     ...outcomes(profits),
@@ -58,10 +59,10 @@ export function tradeMetrics(trades: readonly Trade[], wallet: number, days: num
     profit_sum_pct: sum(ratios) * 100,
     best_trade_pct: finite(extreme(ratios, Math.max) * 100),
     worst_trade_pct: finite(extreme(ratios, Math.min) * 100),
-    avg_duration_minutes: finite(mean(trades.map(durationMinutes))),
-    ...significance(profits, wallet),
+    avg_duration_minutes: finite(mean(columnOf(trades, durationMinutes))),
+    ...significance(returns),
     cagr_pct: cagrPct(wallet, wallet + profit, days),
-    ...riskRatios(profits, wallet, days),
+    ...riskRatios(profits, returns, wallet, days),
   };
 }
 
@@ -95,14 +96,12 @@ function outcomes(profits: Float64Array) {
   };
 }
 
-function significance(profits: Float64Array, wallet: number) {
-  const returns = profits.map((profit) => profit / wallet);
+function significance(returns: Float64Array) {
   const sqn = ratio(Math.sqrt(returns.length) * mean(returns), deviation(returns, 'sample'));
   return { sqn, p_value: sqn === null ? null : finite(studentTwoSidedP(sqn, returns.length - 1)) };
 }
 
-function riskRatios(profits: Float64Array, wallet: number, days: number) {
-  const returns = profits.map((profit) => profit / wallet);
+function riskRatios(profits: Float64Array, returns: Float64Array, wallet: number, days: number) {
   const perDay = sum(returns) / days;
   const lossDeviation = deviation(
     returns.filter((each) => each < 0),
@@ -143,7 +142,7 @@ export interface ClosedDayMetrics {
 export function closedDayMetrics(trades: readonly Trade[], wallet: number): ClosedDayMetrics {
   const balances = cumulative(
     wallet,
-    Float64Array.from(trades, (trade) => trade.profit),
+    columnOf(trades, (trade) => trade.profit),
   );
   const perDay = profitPerDay(trades);
   return {

@@ -1,5 +1,5 @@
 import { tradedVolume } from '#engine/metrics/activity-metrics.ts';
-import { ratio, sum } from '#engine/metrics/moments.ts';
+import { columnOf, ratio, sum } from '#engine/metrics/moments.ts';
 import type { Trade } from '#engine/simulator/types.ts';
 
 /** One kind of cost. */
@@ -24,12 +24,12 @@ export interface ReportCosts {
 }
 
 export function buildCosts(trades: readonly Trade[]): ReportCosts {
-  const fees = sum(trades.map((trade) => trade.fees));
-  const slippage = sum(trades.map((trade) => trade.slippageCost));
-  const funding = sum(trades.map((trade) => -trade.funding));
+  const fees = sum(columnOf(trades, (trade) => trade.fees));
+  const slippage = sum(columnOf(trades, (trade) => trade.slippageCost));
+  const funding = sum(columnOf(trades, (trade) => -trade.funding));
   const total = fees + slippage + funding;
-  const turnover = sum(trades.map(tradedVolume));
-  const gross = sum(trades.map((trade) => trade.profit)) + total;
+  const turnover = sum(columnOf(trades, tradedVolume));
+  const gross = sum(columnOf(trades, (trade) => trade.profit)) + total;
   const row = (amount: number): CostRow => ({
     amount,
     pct_of_gross_profit: gross > 0 ? (amount / gross) * 100 : null,

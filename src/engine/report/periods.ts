@@ -59,8 +59,10 @@ export function buildPeriods(trades: readonly Trade[], daily: DailyEquity, walle
   const returns = dailyReturns(wallet, daily.equity);
   const rows = (keyOf: PeriodKey) => {
     const growth = periodReturns(daily.day, returns, keyOf);
-    const groups = groupTrades(trades, (trade) => keyOf(dayOf(trade.closedAt)), [...growth.keys()]);
-    return [...groups].map(([key, group]) => periodRow(key, growth.get(key) ?? 0, group, wallet));
+    const keys = Array.from(daily.day, keyOf);
+    const dayIndex = (trade: Trade) => (dayOf(trade.closedAt) - daily.day[0]!) / DAY_MS;
+    const groups = groupTrades(trades, (trade) => keys[dayIndex(trade)]!, [...growth.keys()]);
+    return [...groups].map(([key, group]) => periodRow(key, growth.get(key)!, group, wallet));
   };
   const weekday = rows(KEYS.weekday).sort((a, b) => WEEKDAYS.indexOf(a.key) - WEEKDAYS.indexOf(b.key));
   return {

@@ -81,7 +81,7 @@ export function buildReport(input: ReportInput): BacktestReport {
     tables: buildTables(
       trades,
       data.map((each) => each.pair),
-      { wallet, days: computed.days },
+      { wallet, days: computed.days, total: computed.total },
     ),
     periods: buildPeriods(trades, computed.daily, wallet),
     drawdowns: buildDrawdowns(wallet, computed.daily, input.curve),

@@ -1,5 +1,5 @@
 import type { Metrics } from '#engine/metrics/metrics.ts';
-import { finite, mean, variance } from '#engine/metrics/moments.ts';
+import { columnOf, finite, mean, sum, variance } from '#engine/metrics/moments.ts';
 import type { Trade } from '#engine/simulator/types.ts';
 import { roundNumbers } from './round.ts';
 import { profitPct } from './trades.ts';
@@ -39,7 +39,7 @@ export interface BacktestResult {
 
 export function buildResult(metrics: Metrics, trades: readonly Trade[]): BacktestResult {
   const { account, equity, closed_trades: closed, activity } = metrics;
-  const profits = Float64Array.from(trades, profitPct);
+  const profits = columnOf(trades, profitPct);
   const withoutLosses = closed.winning_trades > 0 ? PROFIT_FACTOR_WITHOUT_LOSSES : 0;
   return roundNumbers({
     total_trades: closed.total_trades,
@@ -60,8 +60,8 @@ export function buildResult(metrics: Metrics, trades: readonly Trade[]): Backtes
     sqn: closed.sqn,
     exposure_pct: activity.exposure_pct,
     market_change_pct: account.market_change_pct,
-    fees: trades.reduce((total, trade) => total + trade.fees, 0),
-    funding: trades.reduce((total, trade) => total + trade.funding, 0),
+    fees: sum(columnOf(trades, (trade) => trade.fees)),
+    funding: sum(columnOf(trades, (trade) => trade.funding)),
     trade_stats: {
       n: profits.length,
       mean: finite(mean(profits)),

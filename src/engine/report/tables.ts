@@ -27,6 +27,8 @@ export interface TableContext {
   readonly wallet: number;
   /** Whole days of the run, at least 1. */
   readonly days: number;
+  /** Metrics of all the trades. */
+  readonly total: TradeMetrics;
 }
 
 export function buildTables(
@@ -37,18 +39,17 @@ export function buildTables(
   const tagOf = (trade: Trade) => trade.enterTag ?? NO_TAG;
   const table = (keyOf: (trade: Trade) => string, keys: readonly string[] = []) =>
     groupTable(trades, keyOf, keys, context);
+  const leftOpen = trades.filter((trade) => trade.leftOpen);
   return {
     per_pair: table((trade) => trade.pair, pairs),
     per_enter_tag: table(tagOf),
     per_exit_reason: table((trade) => trade.exitReason),
     per_enter_tag_and_exit_reason: table((trade) => `${tagOf(trade)} / ${trade.exitReason}`),
     per_side: table((trade) => trade.side, ['long', 'short']),
-    left_open: groupTable(
-      trades.filter((trade) => trade.leftOpen),
-      (trade) => trade.pair,
-      [],
-      context,
-    ),
+    left_open: groupTable(leftOpen, (trade) => trade.pair, [], {
+      ...context,
+      total: tradeMetrics(leftOpen, context.wallet, context.days),
+    }),
   };
 }
 
@@ -57,20 +58,18 @@ export function buildTables(
  *
  * @param keys groups that have a row even without trades
  */
-export function groupTable(
+function groupTable(
   trades: readonly Trade[],
   keyOf: (trade: Trade) => string,
   keys: readonly string[],
   context: TableContext,
 ): TableRow[] {
-  const groups = groupTrades(trades, keyOf, keys);
-  const rowOf = (key: string, group: readonly Trade[]) => ({
+  const rows = [...groupTrades(trades, keyOf, keys)].map(([key, group]) => ({
     key,
     ...tradeMetrics(group, context.wallet, context.days),
-  });
-  const rows = [...groups].map(([key, group]) => rowOf(key, group));
+  }));
   rows.sort((a, b) => b.total_profit - a.total_profit || (a.key < b.key ? -1 : 1));
-  return [...rows, rowOf(TOTAL, trades)];
+  return [...rows, { key: TOTAL, ...context.total }];
 }
 
 /** Trades by key; the given keys come first, in their order. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { tradeMetrics } from '#engine/metrics/trade-metrics.ts';
 import { buildTables, NO_TAG, TOTAL } from '#engine/report/tables.ts';
 import { trade } from '../metrics/samples.ts';
 
@@ -14,7 +15,12 @@ const TRADES = [
   trade(-5, 5, { pair: ETH, enterTag: 'dip', exitReason: 'force_exit', leftOpen: true }),
 ];
 
-const tables = buildTables(TRADES, [BTC, ETH, SOL], { wallet: 1000, days: 10 });
+const context = (trades: typeof TRADES) => ({
+  wallet: 1000,
+  days: 10,
+  total: tradeMetrics(trades, 1000, 10),
+});
+const tables = buildTables(TRADES, [BTC, ETH, SOL], context(TRADES));
 const summary = (rows: (typeof tables)['per_pair']) =>
   rows.map((row) => [row.key, row.total_trades, row.total_profit]);
 
@@ -88,7 +94,7 @@ describe('tables', () => {
   });
 
   it('without trades there is a row of all', () => {
-    const empty = buildTables([], [BTC], { wallet: 1000, days: 1 });
+    const empty = buildTables([], [BTC], context([]));
     expect(summary(empty.per_exit_reason)).toEqual([[TOTAL, 0, 0]]);
     expect(summary(empty.left_open)).toEqual([[TOTAL, 0, 0]]);
   });
