@@ -107,8 +107,6 @@ const task = {
   TASK_ID: text.optional(),
   /** Set by ECS: where the container reads its task's ARN. */
   ECS_CONTAINER_METADATA_URI_V4: z.url().optional(),
-  /** `true`: the task ends when its standard input closes, so that none outlives its platform. */
-  EXIT_WITH_STDIN: z.enum(['true', 'false']).default('false'),
 };
 
 export const BacktestTaskEnv = z.object({

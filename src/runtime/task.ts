@@ -5,7 +5,6 @@ import { runInContext } from './request-context.ts';
 export interface TaskEnv {
   readonly CORRELATION_ID: string;
   readonly TASK_ID?: string | undefined;
-  readonly EXIT_WITH_STDIN: 'true' | 'false';
   readonly ECS_CONTAINER_METADATA_URI_V4?: string | undefined;
 }
 
@@ -22,7 +21,6 @@ export async function runTask(
   log: Log,
   work: (task: string) => Promise<unknown>,
 ): Promise<void> {
-  if (env.EXIT_WITH_STDIN === 'true') exitWithStdin();
   await runInContext({ correlationId: env.CORRELATION_ID }, async () => {
     try {
       await work(await taskIdentity(env));
@@ -32,14 +30,8 @@ export async function runTask(
       process.exitCode = 1;
     }
   });
-  // Sockets that clients keep open, and the watched standard input, must not keep an ended task alive.
+  // Sockets that clients keep open must not keep an ended task alive.
   process.exit();
-}
-
-/** The platform holds the other end: it closes however the platform dies, and no task outlives it. */
-function exitWithStdin(): void {
-  process.stdin.once('end', () => process.exit(1));
-  process.stdin.resume();
 }
 
 /** The task's ARN from the container's metadata, or the name that the process runner gave. */

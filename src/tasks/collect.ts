@@ -29,5 +29,5 @@ await runTask(env, log, async () => {
     },
     env.JOB_ID,
   );
-  log.info('collection ended', { job_id: env.JOB_ID, message: message ?? 'unknown job' });
+  log.info('collection ended', { job_id: env.JOB_ID, outcome: message ?? 'unknown job' });
 });

@@ -1,9 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import type { Writable } from 'node:stream';
+import { spawnTied, type TiedProcess } from './tied-process.ts';
 
 export interface DatabaseOptions {
   /** A DynamoDB-compatible server that is used instead of the embedded engine. */
@@ -19,12 +18,6 @@ export interface Database {
   /** Ends the embedded engine and waits until it is gone. */
   stop(): Promise<void>;
 }
-
-/**
- * The engine replaces the shell, and the shell's background reader kills it when descriptor 3 ends without a line: the
- * other end is held by this process alone, so the kernel closes it whatever ended this process.
- */
-const TIED_TO_PARENT = '{ read -r line <&3 || kill -9 $$; } >/dev/null 2>&1 & exec "$@" 3<&-';
 
 /** It starts in 30 ms; 15 s is a machine on its knees. */
 const START_TIMEOUT_MS = 15_000;
@@ -63,16 +56,7 @@ function findBinary(): string {
 /** The running engine, or what it said when it ended instead. */
 async function startEngine(binary: string, port: number, dbPath: string): Promise<Database | string> {
   const engine = ['--host', '127.0.0.1', '--port', String(port), '--db-path', dbPath];
-  const child = spawn('/bin/sh', ['-c', TIED_TO_PARENT, 'sh', binary, ...engine], {
-    // Its own process group: Ctrl-C at the terminal ends the platform, which needs the database to the last.
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    env: {},
-  });
-  const tie = child.stdio[3] as Writable;
-  // The far end is gone when the engine is.
-  tie.on('error', () => {});
-  child.once('exit', () => tie.end('ended\n'));
+  const child = spawnTied(binary, engine, {});
   const ended = once(child, 'close').then(([code, signal]) => `ended with ${signal ?? `exit code ${code}`}`);
   const problem = await becomesReady(child, ended);
   if (problem !== undefined) return problem;
@@ -92,7 +76,7 @@ async function startEngine(binary: string, port: number, dbPath: string): Promis
 }
 
 /** Resolves when the engine says that it listens, or with what went wrong. */
-async function becomesReady(child: ChildProcess, ended: Promise<string>): Promise<string | undefined> {
+async function becomesReady(child: TiedProcess, ended: Promise<string>): Promise<string | undefined> {
   let output = '';
   const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS);
   const listening = new Promise<true>((resolve) => {
@@ -101,8 +85,8 @@ async function becomesReady(child: ChildProcess, ended: Promise<string>): Promis
       if (output.length < 4_000) output += chunk;
       if (output.includes('listening on')) resolve(true);
     };
-    child.stdout!.on('data', onData);
-    child.stderr!.on('data', onData);
+    child.stdout.on('data', onData);
+    child.stderr.on('data', onData);
   });
   const first = await Promise.race([listening, ended]);
   clearTimeout(timer);

@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import type { TaskControl } from '#domain/ports.ts';
+import { spawnTied } from './tied-process.ts';
 
 /** How a task's process ended. */
 export interface TaskExit {
@@ -44,7 +45,7 @@ const STDERR_TAIL = 4_000;
 
 /**
  * Runs task entry points as child processes: the one machine's Fargate. Tasks wait in order of priority.
- * A task holds the read end of a pipe from this process and ends when that closes, however this process dies.
+ * No task outlives this process, however it ends.
  */
 export class TaskRunner implements TaskControl {
   readonly #options: TaskRunnerOptions;
@@ -114,16 +115,17 @@ export class TaskRunner implements TaskControl {
 
   #execute(request: TaskRequest): Promise<TaskExit> {
     const task = `local-${randomUUID()}`;
-    const child = spawn(process.execPath, [...(this.#options.nodeOptions ?? []), request.entry], {
-      stdio: ['pipe', 'pipe', 'pipe'],
-      env: { ...this.#options.environment, ...request.environment, TASK_ID: task, EXIT_WITH_STDIN: 'true' },
+    const child = spawnTied(process.execPath, [...(this.#options.nodeOptions ?? []), request.entry], {
+      ...this.#options.environment,
+      ...request.environment,
+      TASK_ID: task,
     });
     this.#running.set(task, child);
     const onAbort = () => terminate(child);
     request.signal.addEventListener('abort', onAbort, { once: true });
     let stderr = '';
-    forLines(child.stdout!, (line) => this.#options.onOutput(task, line));
-    forLines(child.stderr!, (line) => {
+    forLines(child.stdout, (line) => this.#options.onOutput(task, line));
+    forLines(child.stderr, (line) => {
       stderr = `${stderr}${line}\n`.slice(-STDERR_TAIL);
       this.#options.onOutput(task, line);
     });
