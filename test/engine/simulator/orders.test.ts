@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { simulateLoop } from '#engine/simulator/loop.ts';
+import type { SimulationSettings } from '#engine/simulator/types.ts';
+import type { StrategyCallbacks } from '#engine/strategy.ts';
+import { flat, hourOf, type PairScript, pairOf, type Row, settingsOf, summary } from './market.ts';
+
+function run(script: PairScript, callbacks: StrategyCallbacks, settings: Partial<SimulationSettings> = {}) {
+  return simulateLoop([pairOf(script)], settingsOf({ callbacks, unfilledTimeoutMinutes: 150, ...settings }));
+}
+
+describe('an entry at a price of its own', () => {
+  const rows: Row[] = [
+    flat(100),
+    [100, 101, 98, 99],
+    [99, 100, 96, 97],
+    [97, 99, 95, 98],
+    flat(98),
+    flat(98),
+  ];
+  const at = (price: number) => ({ customEntryPrice: () => price });
+
+  it('fills in the first candle that touches it, at that price and without slippage', () => {
+    const script = { rows, enterLong: [0] };
+    expect(summary(run(script, at(98)))).toEqual(['A long 1@98 5@98 force_exit']);
+    const { trades } = run(script, at(97), { slippage: 0.01 });
+    expect(summary({ trades })).toEqual(['A long 2@97 5@97.02 force_exit']);
+    expect(trades[0]).toMatchObject({ amount: 100 / 97, initialStopPrice: 97 * 0.9 });
+  });
+
+  it('beyond the candle is brought back into it; the proposed price takes the market', () => {
+    const script = { rows, enterLong: [0] };
+    expect(summary(run(script, at(105)))).toEqual(['A long 1@101 5@98 force_exit']);
+    expect(summary(run({ rows, enterShort: [0] }, at(90)))).toEqual(['A short 1@98 5@98 force_exit']);
+    const slipped = run(
+      script,
+      { customEntryPrice: (_context, _side, proposed) => proposed },
+      { slippage: 0.01 },
+    );
+    expect(slipped.trades[0]!.entryPrice).toBe(101);
+    expect(summary(run(script, at(Number.NaN)))).toEqual(['A long 1@100 5@98 force_exit']);
+  });
+
+  it('is cancelled once it is older than the limit, and the pair may enter again in that candle', () => {
+    // Ordered in candle 1; at candle 4 it is 180 minutes old.
+    const waiting = run({ rows, enterLong: [0] }, at(90));
+    expect(waiting.trades).toEqual([]);
+    expect(waiting.counters.timedOutEntries).toBe(1);
+    const kept = run({ rows, enterLong: [0] }, at(90), { unfilledTimeoutMinutes: 240 });
+    expect(kept.counters.timedOutEntries).toBe(0);
+    expect(kept.trades).toEqual([]);
+    let calls = 0;
+    const again = run({ rows, enterLong: [0, 3] }, { customEntryPrice: () => (++calls === 1 ? 90 : 98) });
+    expect(summary(again)).toEqual(['A long 4@98 5@98 force_exit']);
+  });
+
+  it('takes a slot and its collateral while it waits, but is no open trade', () => {
+    const pairs = [pairOf({ pair: 'A', rows, enterLong: [0] }), pairOf({ pair: 'B', rows, enterLong: [1] })];
+    const callbacks: StrategyCallbacks = {
+      customEntryPrice: ({ pair }, _side, proposed) => (pair === 'A' ? 90 : proposed),
+    };
+    const settings = { callbacks, unfilledTimeoutMinutes: 600 };
+    const full = simulateLoop(pairs, settingsOf(settings));
+    expect(full.trades).toEqual([]);
+    expect(full.counters.rejectedSignals).toBe(1);
+    expect(Array.from(full.curve!.openTrades)).toEqual([0, 0, 0, 0, 0]);
+    const poor = simulateLoop(pairs, settingsOf({ ...settings, maxOpenTrades: 2, startingBalance: 200 }));
+    expect(poor.trades).toEqual([]);
+    const rich = simulateLoop(pairs, settingsOf({ ...settings, maxOpenTrades: 2 }));
+    expect(summary(rich)).toEqual(['B long 2@99 5@98 force_exit']);
+    expect(Array.from(rich.curve!.openTrades)).toEqual([0, 1, 1, 1, 0]);
+  });
+
+  it('can be kept, replaced or cancelled candle by candle', () => {
+    const asked: number[] = [];
+    const follow = (price: number | null): StrategyCallbacks => ({
+      customEntryPrice: () => 90,
+      adjustEntryPrice: ({ time }, trade, present) => {
+        asked.push(hourOf(time));
+        expect(trade).toMatchObject({ pair: 'A', side: 'long', entryPrice: present, stake: 100 });
+        return price;
+      },
+    });
+    const replaced = run({ rows, enterLong: [0] }, follow(97));
+    expect(asked).toEqual([2]);
+    expect(summary(replaced)).toEqual(['A long 2@97 5@98 force_exit']);
+    expect(replaced.trades[0]!.amount).toBe(100 / 97);
+    expect(replaced.counters).toMatchObject({ replacedEntries: 1, cancelledEntries: 0, timedOutEntries: 0 });
+    asked.length = 0;
+    const kept = run({ rows, enterLong: [0] }, follow(90));
+    expect(asked).toEqual([2, 3]);
+    expect(kept.counters).toMatchObject({ replacedEntries: 0, timedOutEntries: 1 });
+    const cancelled = run({ rows, enterLong: [0] }, follow(null));
+    expect(cancelled.counters).toMatchObject({ cancelledEntries: 1, timedOutEntries: 0 });
+    expect(cancelled.trades).toEqual([]);
+  });
+
+  it('below the open refuses a ROI above the close of a red entry candle', () => {
+    const dip: Row[] = [flat(100), [100, 101, 94, 95], [95, 100, 94, 99], flat(99)];
+    const settings = { minimalRoi: { 0: 0.01 } };
+    // Bought at 96, target 96.96 above the close of 95: not in candle 1, but in candle 2.
+    expect(summary(run({ rows: dip, enterLong: [0] }, at(96), settings))).toEqual([
+      'A long 1@96 2@96.96 roi',
+    ]);
+    // Bought at 94, target 94.94 below the close.
+    expect(summary(run({ rows: dip, enterLong: [0] }, at(94), settings))).toEqual([
+      'A long 1@94 1@94.94 roi',
+    ]);
+  });
+});
+
+describe('an exit at a price of its own', () => {
+  const rows: Row[] = [
+    flat(100),
+    flat(100),
+    [100, 102, 99, 101],
+    [101, 104, 100, 103],
+    [103, 103, 88, 90],
+    flat(90),
+  ];
+  const exit = (price: number) => ({ customExitPrice: () => price });
+  const script = { rows, enterLong: [0], exitLong: [1] };
+
+  it('fills at that price, in this candle or a later one, without slippage', () => {
+    expect(summary(run(script, exit(101.5), { slippage: 0.01 }))).toEqual([
+      'A long 1@101 2@101.5 exit_signal',
+    ]);
+    expect(summary(run(script, exit(103.5), { slippage: 0.01 }))).toEqual([
+      'A long 1@101 3@103.5 exit_signal',
+    ]);
+  });
+
+  it('is no better than the candle allows; the proposed price takes the market', () => {
+    expect(summary(run(script, exit(90)))).toEqual(['A long 1@100 2@99 exit_signal']);
+    const short = { rows, enterShort: [0], exitShort: [1] };
+    expect(summary(run(short, exit(110)))).toEqual(['A short 1@100 2@102 exit_signal']);
+    const market = { customExitPrice: (_c: unknown, _t: unknown, proposed: number) => proposed };
+    expect(summary(run(script, market, { slippage: 0.01 }))).toEqual(['A long 1@101 2@99 exit_signal']);
+  });
+
+  it('waits no longer than the limit, and is counted', () => {
+    const { trades, counters } = run(script, exit(110), { stoploss: -0.5 });
+    expect(summary({ trades })).toEqual(['A long 1@100 5@90 force_exit']);
+    expect(counters.timedOutExits).toBe(1);
+  });
+
+  it('does not keep the stop from acting while it waits', () => {
+    expect(summary(run(script, exit(110)))).toEqual(['A long 1@100 4@90 stop_loss']);
+  });
+
+  it('is replaced by the next signal at another price', () => {
+    let calls = 0;
+    const callbacks = { customExitPrice: () => (++calls === 1 ? 110 : 103) };
+    expect(summary(run({ ...script, exitLong: [1, 2] }, callbacks))).toEqual([
+      'A long 1@100 3@103 exit_signal',
+    ]);
+  });
+});

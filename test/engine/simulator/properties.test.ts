@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { simulateLoop } from '#engine/simulator/loop.ts';
+import type { PairInput, Simulation, SimulationSettings, Trade } from '#engine/simulator/types.ts';
+import { pair, pairs, settings, withDetail } from './arbitraries.ts';
+import { flat, pairOf } from './market.ts';
+import { simulateNaively } from './naive.ts';
+
+const RUNS = { numRuns: 300 };
+const LARGE: Partial<SimulationSettings> = { maxOpenTrades: 10, stake: { kind: 'fixed', amount: 100 } };
+
+/** What an open trade adds to the balance at the close of the candle that opens at `time`, from its record alone. */
+function unrealised(trade: Trade, { candles, funding }: PairInput, time: number, fee: number): number {
+  const { timestamp, close } = candles;
+  const last = timestamp.length - 1;
+  const price = close[Math.min(last, Math.round((time - timestamp[0]!) / 3_600_000))]!;
+  const sign = trade.side === 'long' ? 1 : -1;
+  let value = sign * trade.amount * (price - trade.entryPrice) - trade.amount * trade.entryPrice * fee;
+  for (const [event, at] of (funding?.timestamp ?? []).entries())
+    if (at >= trade.openedAt && at <= Math.min(time, timestamp[last]!))
+      value -= sign * funding!.rate[event]! * funding!.markPrice[event]! * trade.amount;
+  return value;
+}
+
+function expectedEquity(
+  simulation: Simulation,
+  inputs: readonly PairInput[],
+  run: SimulationSettings,
+): number[] {
+  const times = Array.from(simulation.curve!.timestamp);
+  return times.map((time, row) => {
+    let equity = run.startingBalance;
+    for (const trade of simulation.trades) {
+      // Forced exits are booked at the very end, whenever the pair's own data ended.
+      const closed = trade.leftOpen ? row === times.length - 1 : trade.closedAt <= time;
+      const input = inputs.find(({ pair }) => pair === trade.pair)!;
+      if (closed) equity += trade.profit;
+      else if (trade.openedAt <= time) equity += unrealised(trade, input, time, run.fee);
+    }
+    return equity;
+  });
+}
+
+const outline = ({
+  side,
+  openedAt,
+  closedAt,
+  exitReason,
+}: Pick<Trade, 'side' | 'openedAt' | 'closedAt' | 'exitReason'>) =>
+  `${side} ${openedAt} ${closedAt} ${exitReason}`;
+
+const byEntry = (trades: readonly Trade[]) =>
+  [...trades].sort(
+    (a, b) => a.openedAt - b.openedAt || a.pair.localeCompare(b.pair) || a.closedAt - b.closedAt,
+  );
+
+function scaled({ candles, funding, ...input }: PairInput, factor: number): PairInput {
+  const times = (column: Float64Array) => column.map((value) => value * factor);
+  return {
+    ...input,
+    candles: {
+      ...candles,
+      open: times(candles.open),
+      high: times(candles.high),
+      low: times(candles.low),
+      close: times(candles.close),
+    },
+    ...(funding && { funding: { ...funding, markPrice: times(funding.markPrice) } }),
+  };
+}
+
+describe('for any candles, signals and settings', () => {
+  it('equity is cash plus positions at every candle', () => {
+    fc.assert(
+      fc.property(pairs(4), settings, (inputs, run) => {
+        const simulation = simulateLoop(inputs, run);
+        const { equity, openTrades } = simulation.curve!;
+        for (const [row, expected] of expectedEquity(simulation, inputs, run).entries())
+          expect(equity[row]).toBeCloseTo(expected, 5);
+        expect(Math.max(0, ...openTrades)).toBeLessThanOrEqual(run.maxOpenTrades);
+      }),
+      RUNS,
+    );
+  });
+
+  it('the trades account for the whole difference between start and end', () => {
+    fc.assert(
+      fc.property(pairs(4), settings, (inputs, run) => {
+        const { trades, finalBalance, curve } = simulateLoop(inputs, run);
+        const profit = trades.reduce((sum, trade) => sum + trade.profit, 0);
+        expect(finalBalance - run.startingBalance).toBeCloseTo(profit, 6);
+        expect(curve!.equity.at(-1) ?? run.startingBalance).toBe(finalBalance);
+        expect(curve!.balance.at(-1) ?? run.startingBalance).toBe(finalBalance);
+      }),
+      RUNS,
+    );
+  });
+
+  it('two disjoint runs make the same trades as one, with enough slots and money', () => {
+    fc.assert(
+      fc.property(pairs(5), settings, fc.nat({ max: 5 }), (inputs, base, cut) => {
+        const run = { ...base, ...LARGE };
+        // A silent pair gives every run the same clock: the last candle of a run allows no entry.
+        const clock = pairOf({ pair: 'CLOCK', rows: Array.from({ length: 80 }, () => flat(1)) });
+        const parts = [inputs.slice(0, cut), inputs.slice(cut)];
+        const apart = parts.flatMap((part) => simulateLoop([...part, clock], run).trades);
+        expect(byEntry(apart)).toEqual(byEntry(simulateLoop([...inputs, clock], run).trades));
+      }),
+      RUNS,
+    );
+  });
+
+  it('scaling all prices by a power of two leaves every ratio and profit as it was', () => {
+    fc.assert(
+      fc.property(pairs(3), settings, fc.constantFrom(2 ** -10, 0.5, 2, 2 ** 14), (inputs, run, factor) => {
+        const ratios = ({ trades }: Simulation) =>
+          trades.map((trade) => [
+            trade.pair,
+            trade.closedAt,
+            trade.exitReason,
+            trade.profitRatio,
+            trade.profit,
+          ]);
+        const other = simulateLoop(
+          inputs.map((input) => scaled(input, factor)),
+          run,
+        );
+        const plain = simulateLoop(inputs, run);
+        expect(ratios(other)).toEqual(ratios(plain));
+        expect(other.curve!.equity).toEqual(plain.curve!.equity);
+      }),
+      RUNS,
+    );
+  });
+
+  it('the same input gives the same bytes, and stays as it was', () => {
+    fc.assert(
+      fc.property(pairs(3), settings, (inputs, run) => {
+        const before = structuredClone(inputs);
+        const first = JSON.stringify(simulateLoop(inputs, run));
+        expect(JSON.stringify(simulateLoop(inputs, run))).toBe(first);
+        expect(inputs).toEqual(before);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('a plain retelling of the rules makes the same trades', () => {
+    fc.assert(
+      fc.property(pair('A'), settings, (input, base) => {
+        const run: SimulationSettings = { ...base, fillModel: 'freqtrade' };
+        const expected = simulateNaively(input, run);
+        const { trades } = simulateLoop([input], run);
+        expect(trades.map(outline)).toEqual(expected.map(outline));
+        for (const [index, trade] of trades.entries()) {
+          expect(trade.exitPrice).toBeCloseTo(expected[index]!.exitPrice, 8);
+          expect(trade.profit).toBeCloseTo(expected[index]!.profit, 5);
+        }
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('skipping quiet candles changes nothing', () => {
+    fc.assert(
+      fc.property(pairs(4), settings, (inputs, run) => {
+        const everyCandle = { ...run, callbacks: { customRoi: () => null } };
+        expect(simulateLoop(inputs, run)).toEqual(simulateLoop(inputs, everyCandle));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it.each(['main', 'detail'])('fills stay inside their %s candle, one trade at a time', (kind) => {
+    fc.assert(
+      fc.property(pairs(3), settings, (plain, base) => {
+        const detail = kind === 'detail';
+        const inputs = detail ? plain.map(withDetail) : plain;
+        const run = { ...base, slippage: 0, ...(detail && { detailTimeframeMs: base.timeframeMs / 2 }) };
+        const busyUntil = new Map<string, number>();
+        for (const trade of byEntry(simulateLoop(inputs, run).trades)) {
+          const input = inputs.find(({ pair }) => pair === trade.pair)!;
+          const columns = detail && !trade.leftOpen ? input.detail! : input.candles;
+          const row = columns.timestamp.indexOf(trade.closedAt);
+          expect(trade.exitPrice).toBeGreaterThanOrEqual(columns.low[row]!);
+          expect(trade.exitPrice).toBeLessThanOrEqual(columns.high[row]!);
+          expect(trade.openedAt).toBeGreaterThanOrEqual(busyUntil.get(trade.pair) ?? 0);
+          if (!(detail && trade.leftOpen)) expect(trade.closedAt).toBeGreaterThanOrEqual(trade.openedAt);
+          busyUntil.set(trade.pair, trade.closedAt);
+        }
+      }),
+      RUNS,
+    );
+  });
+});
