@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Metafile } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { build } from '../../bin/build.ts';
+import { startEngine } from '../support/engine.ts';
+import { pendingJob } from '../support/jobs.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const outdir = mkdtempSync(join(tmpdir(), 'touchstone-bundles-'));
@@ -98,6 +101,37 @@ test('source maps name sources without repeating them', () => {
   for (const path of bundles.keys()) {
     const map = JSON.parse(readFileSync(join(outdir, `${path}.map`), 'utf8'));
     expect(map.sourcesContent, path).toBeUndefined();
+  }
+});
+
+test('the bundled tasks collect candles and run a backtest on them', async () => {
+  const engine = await startEngine();
+  try {
+    const jobs = new DynamoJobStore(engine.client, engine.tables.jobs);
+    await jobs.create(pendingJob('bt-01J'));
+    const run = (task: string) =>
+      spawnSync(process.execPath, [join(outdir, 'tasks', `${task}.mjs`)], {
+        cwd: outdir,
+        env: {
+          AWS_REGION: 'eu-west-1',
+          DYNAMODB_ENDPOINT: engine.endpoint,
+          JOBS_TABLE: engine.tables.jobs,
+          SERIES_TABLE: engine.tables.series,
+          OBJECTS_DIRECTORY: join(outdir, 'objects'),
+          CANDLES_BUCKET: 'candles',
+          RESULTS_BUCKET: 'results',
+          JOB_ID: 'bt-01J',
+        },
+        encoding: 'utf8',
+      });
+    const collect = run('collect');
+    expect(collect.status, collect.stderr).toBe(0);
+    expect((await jobs.get('bt-01J'))?.collection, collect.stdout).toMatchObject({ status: 'completed' });
+    const backtest = run('backtest');
+    expect(backtest.status, backtest.stderr).toBe(0);
+    expect(await jobs.get('bt-01J'), backtest.stdout).toMatchObject({ status: 'completed' });
+  } finally {
+    await engine.stop();
   }
 });
 
