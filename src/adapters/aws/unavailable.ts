@@ -4,8 +4,6 @@ import { CodedError, type ErrorCode } from '#contract/errors.ts';
 const TRANSIENT_NAMES = new Set([
   'AbortError',
   'InternalServerError',
-  'ItemCollectionSizeLimitExceededException',
-  'LimitExceededException',
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
   'RequestTimeout',

@@ -1,0 +1,89 @@
+import {
+  DescribeExecutionCommand,
+  ExecutionAlreadyExists,
+  ExecutionDoesNotExist,
+  type ExecutionStatus,
+  SFNClient,
+  StartExecutionCommand,
+  StopExecutionCommand,
+} from '@aws-sdk/client-sfn';
+import type { BacktestExecutionInput } from '#contract/backtest.ts';
+import type { ExecutionState, Executions } from '#domain/ports.ts';
+import { reportUnavailable } from './unavailable.ts';
+
+/** A redrive continues an execution that had ended. */
+const STATES: Readonly<Record<ExecutionStatus, ExecutionState['status']>> = {
+  RUNNING: 'running',
+  PENDING_REDRIVE: 'running',
+  SUCCEEDED: 'succeeded',
+  FAILED: 'failed',
+  ABORTED: 'aborted',
+  TIMED_OUT: 'timed_out',
+};
+
+/** What StopExecution takes of a cause, characters. */
+const MAX_CAUSE = 32_768;
+
+/** Worst case of one call: 3 attempts of 5 s. Commands throw HTTP503 when Step Functions cannot answer. */
+export function createSfnClient(): SFNClient {
+  const client = new SFNClient({
+    maxAttempts: 3,
+    requestHandler: { connectionTimeout: 2_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
+  });
+  return reportUnavailable(client, 'HTTP503');
+}
+
+/**
+ * Executions of a Standard state machine, each named after its job: Step Functions itself keeps a job from having two,
+ * for the 90 days in which it remembers names.
+ */
+export class SfnExecutions implements Executions {
+  readonly #client: SFNClient;
+  readonly #stateMachineArn: string;
+
+  constructor(client: SFNClient, stateMachineArn: string) {
+    this.#client = client;
+    this.#stateMachineArn = stateMachineArn;
+  }
+
+  async start(input: BacktestExecutionInput): Promise<void> {
+    try {
+      await this.#client.send(
+        new StartExecutionCommand({
+          stateMachineArn: this.#stateMachineArn,
+          name: input.job_id,
+          input: JSON.stringify(input),
+        }),
+      );
+    } catch (error) {
+      // A running execution of the same input is no error to begin with: this one has ended already.
+      if (!(error instanceof ExecutionAlreadyExists)) throw error;
+    }
+  }
+
+  async stop(jobId: string, cause: string): Promise<void> {
+    try {
+      await this.#client.send(
+        new StopExecutionCommand({ executionArn: this.#arnOf(jobId), cause: cause.slice(0, MAX_CAUSE) }),
+      );
+    } catch (error) {
+      if (!(error instanceof ExecutionDoesNotExist)) throw error;
+    }
+  }
+
+  async state(jobId: string): Promise<ExecutionState | undefined> {
+    try {
+      const { status } = await this.#client.send(
+        new DescribeExecutionCommand({ executionArn: this.#arnOf(jobId) }),
+      );
+      return { status: STATES[status!] };
+    } catch (error) {
+      if (error instanceof ExecutionDoesNotExist) return undefined;
+      throw error;
+    }
+  }
+
+  #arnOf(jobId: string): string {
+    return `${this.#stateMachineArn.replace(':stateMachine:', ':execution:')}:${jobId}`;
+  }
+}

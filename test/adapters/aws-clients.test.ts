@@ -1,0 +1,221 @@
+import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { ECSClient, InvalidParameterException, StopTaskCommand } from '@aws-sdk/client-ecs';
+import { InvokeCommand, LambdaClient, ResourceNotFoundException } from '@aws-sdk/client-lambda';
+import {
+  DescribeExecutionCommand,
+  ExecutionAlreadyExists,
+  ExecutionDoesNotExist,
+  SFNClient,
+  StartExecutionCommand,
+  StopExecutionCommand,
+} from '@aws-sdk/client-sfn';
+import { BatchGetCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { mockClient } from 'aws-sdk-client-mock';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { DynamoSeriesStore } from '#adapters/aws/dynamo-series-store.ts';
+import { createEcsClient, EcsTaskControl } from '#adapters/aws/ecs-task-control.ts';
+import { createLambdaClient, LambdaDataProxy } from '#adapters/aws/lambda-data-proxy.ts';
+import { createSfnClient, SfnExecutions } from '#adapters/aws/sfn-executions.ts';
+import { isUnavailable, reportUnavailable } from '#adapters/aws/unavailable.ts';
+import { pendingJob } from '../support/jobs.ts';
+
+process.env.AWS_REGION ??= 'us-east-1';
+
+const meta = { $metadata: {}, message: 'x' };
+
+describe('Step Functions', () => {
+  const sfn = mockClient(SFNClient);
+  const machine = 'arn:aws:states:eu-west-1:123456789012:stateMachine:touchstone-backtest';
+  const execution = 'arn:aws:states:eu-west-1:123456789012:execution:touchstone-backtest:bt-1';
+  const executions = new SfnExecutions(createSfnClient(), machine);
+  const input = pendingJob('bt-1').execution_input;
+  afterEach(() => sfn.reset());
+
+  test('an execution is named after its job and given the stored input', async () => {
+    sfn.on(StartExecutionCommand).resolves({});
+    await executions.start(input);
+    expect(sfn.commandCalls(StartExecutionCommand)[0]!.args[0].input).toEqual({
+      stateMachineArn: machine,
+      name: 'bt-1',
+      input: JSON.stringify(input),
+    });
+  });
+
+  test('starting again what has ended already is no error', async () => {
+    sfn.on(StartExecutionCommand).rejects(new ExecutionAlreadyExists(meta));
+    await executions.start(input);
+    sfn.on(StartExecutionCommand).rejects(new Error('AccessDenied'));
+    await expect(executions.start(input)).rejects.toThrow('AccessDenied');
+  });
+
+  test.each([
+    ['RUNNING', 'running'],
+    ['PENDING_REDRIVE', 'running'],
+    ['SUCCEEDED', 'succeeded'],
+    ['FAILED', 'failed'],
+    ['ABORTED', 'aborted'],
+    ['TIMED_OUT', 'timed_out'],
+  ] as const)('%s is %s', async (status, expected) => {
+    sfn.on(DescribeExecutionCommand, { executionArn: execution }).resolves({ status });
+    expect(await executions.state('bt-1')).toEqual({ status: expected });
+  });
+
+  test('an execution that is not known has no state and is stopped already', async () => {
+    sfn.on(DescribeExecutionCommand).rejects(new ExecutionDoesNotExist(meta));
+    sfn.on(StopExecutionCommand).rejects(new ExecutionDoesNotExist(meta));
+    expect(await executions.state('bt-1')).toBeUndefined();
+    await executions.stop('bt-1', 'why');
+  });
+
+  test('stopping names the execution and the cause', async () => {
+    sfn.on(StopExecutionCommand).resolves({});
+    await executions.stop('bt-1', 'Cancelled by the user');
+    expect(sfn.commandCalls(StopExecutionCommand)[0]!.args[0].input).toEqual({
+      executionArn: execution,
+      cause: 'Cancelled by the user',
+    });
+  });
+});
+
+describe('ECS', () => {
+  const ecs = mockClient(ECSClient);
+  const control = new EcsTaskControl(createEcsClient());
+  const task = 'arn:aws:ecs:eu-west-1:123456789012:task/touchstone/0a1b2c';
+  afterEach(() => ecs.reset());
+
+  test('a task is stopped in its cluster', async () => {
+    ecs.on(StopTaskCommand).resolves({});
+    await control.stop(task, 'r'.repeat(300));
+    expect(ecs.commandCalls(StopTaskCommand)[0]!.args[0].input).toEqual({
+      cluster: 'touchstone',
+      task,
+      reason: 'r'.repeat(255),
+    });
+  });
+
+  test('a task that is forgotten is no error, anything else is', async () => {
+    ecs
+      .on(StopTaskCommand)
+      .rejects(new InvalidParameterException({ ...meta, message: 'The referenced task was not found.' }));
+    await control.stop(task, 'why');
+    ecs.on(StopTaskCommand).rejects(new InvalidParameterException({ ...meta, message: 'Bad reason' }));
+    await expect(control.stop(task, 'why')).rejects.toThrow('Bad reason');
+  });
+});
+
+describe('the data proxy', () => {
+  const lambda = mockClient(LambdaClient);
+  const proxy = new LambdaDataProxy(createLambdaClient(), 'touchstone-data-proxy:live');
+  const answer = (payload: unknown, FunctionError?: string) =>
+    lambda.on(InvokeCommand).resolves({
+      Payload: Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload)) as never,
+      ...(FunctionError && { FunctionError }),
+    });
+  const call = () => proxy.invoke('check-freshness', { symbols: ['BTC/USDT:USDT'] }, 5_000);
+  afterEach(() => lambda.reset());
+
+  test('is sent operation, parameters and deadline, and its envelope is returned', async () => {
+    const envelope = {
+      statusCode: 200,
+      body: {
+        success: true,
+        data: { operation: 'check-freshness', result: { all_fresh: true, stale_symbols: [] } },
+      },
+    };
+    answer(envelope);
+    expect(await call()).toEqual(envelope);
+    const { FunctionName, Payload } = lambda.commandCalls(InvokeCommand)[0]!.args[0].input;
+    expect(FunctionName).toBe('touchstone-data-proxy:live');
+    expect(JSON.parse(String(Payload))).toEqual({
+      operation: 'check-freshness',
+      params: { symbols: ['BTC/USDT:USDT'] },
+      deadline_ms: 5_000,
+    });
+  });
+
+  test.each([
+    ['SVC004', { code: 'SVC004', message: 'no address', field: '' }],
+    ['VAL005', { code: 'VAL005', message: 'limit', field: 'limit' }],
+    ['SVC002', { code: 'NEW999', message: 'unheard of', field: '' }],
+  ])('a rejection is thrown as %s', async (code, error) => {
+    answer({
+      statusCode: 400,
+      body: { success: false, data: { operation: 'check-freshness', result: null }, error },
+    });
+    await expect(call()).rejects.toMatchObject({ code, message: error.message, field: error.field });
+  });
+
+  test.each([
+    ['a function error', '{"errorMessage":"boom"}', 'Unhandled'],
+    ['something that is not JSON', 'not json', undefined],
+    ['another shape', '{"statusCode":"200"}', undefined],
+    ['nothing', '', undefined],
+  ])('%s is SVC002, without its text', async (_, payload, functionError) => {
+    answer(payload, functionError);
+    await expect(call()).rejects.toMatchObject({
+      code: 'SVC002',
+      message: 'Bad gateway: upstream returned an invalid response',
+    });
+  });
+
+  test('a function that does not exist is SVC004', async () => {
+    lambda.on(InvokeCommand).rejects(new ResourceNotFoundException(meta));
+    await expect(call()).rejects.toMatchObject({ code: 'SVC004' });
+  });
+});
+
+describe('what is unavailable', () => {
+  const keys = { region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } };
+
+  test.each([
+    ['throttling', Object.assign(new Error('x'), { name: 'ThrottlingException' }), true],
+    ['a refused connection', Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), true],
+    ['a time-out', Object.assign(new Error('x'), { name: 'TimeoutError' }), true],
+    ['a 500', Object.assign(new Error('x'), { $metadata: { httpStatusCode: 503 } }), true],
+    ['a 400', Object.assign(new Error('x'), { $metadata: { httpStatusCode: 400 } }), false],
+    ['a bug', new TypeError('x'), false],
+    ['no error', 'x', false],
+  ])('%s', (_, error, expected) => expect(isUnavailable(error)).toBe(expected));
+
+  test('is reported under the client’s code with its cause, and everything else passes', async () => {
+    const client = new DynamoDBClient({ endpoint: 'http://127.0.0.1:1', maxAttempts: 1, ...keys });
+    reportUnavailable(client, 'SVC005');
+    const error = await client.send(new ListTablesCommand({})).catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ code: 'SVC005', cause: { code: 'ECONNREFUSED' } });
+  });
+});
+
+describe('a busy database', () => {
+  const dynamo = mockClient(DynamoDBDocumentClient);
+  afterEach(() => dynamo.reset());
+  const store = new DynamoSeriesStore(createDocumentClient({ endpoint: 'http://127.0.0.1:1' }), 'series');
+  const item = (symbol: string) => ({
+    schema_version: 1,
+    exchange: 'sim',
+    symbol,
+    timeframe: '1h',
+    first: '2025-01-01T00:00:00.000Z',
+    last: '2025-01-01T01:00:00.000Z',
+    count: 2,
+    gap_count: 0,
+    gaps: [],
+    updated_at: '2025-01-02T00:00:00.000Z',
+  });
+
+  test('is asked again for what it left out', async () => {
+    const left = { Keys: [{ exchange: 'sim', series: 'B#1h' }] };
+    dynamo
+      .on(BatchGetCommand)
+      .resolvesOnce({ Responses: { series: [item('A')] }, UnprocessedKeys: { series: left } })
+      .resolvesOnce({ Responses: { series: [item('B')] } });
+    const found = await store.getMany('sim', [
+      { symbol: 'A', timeframe: '1h' },
+      { symbol: 'B', timeframe: '1h' },
+    ]);
+    expect([...found.keys()]).toEqual(['A#1h', 'B#1h']);
+    expect(dynamo.commandCalls(BatchGetCommand)[1]!.args[0].input.RequestItems?.series?.Keys).toEqual(
+      left.Keys,
+    );
+  });
+});
