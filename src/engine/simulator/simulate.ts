@@ -3,8 +3,8 @@ import { simulateLoop } from './loop.ts';
 import type { PairInput, SimulateOptions, Simulation, SimulationSettings } from './types.ts';
 
 /**
- * Simulates all pairs on one clock with one wallet by freqtrade's rules, on the fastest path that applies.
- * Arguments and errors as {@link simulateLoop}.
+ * Simulates all pairs on one clock with one wallet by freqtrade's rules, on the fastest path that applies: the segment kernel
+ * or the loop, which make identical trades. Arguments and errors as {@link simulateLoop}.
  */
 export function simulate(
   pairs: readonly PairInput[],
