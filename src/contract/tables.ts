@@ -21,7 +21,7 @@ export interface TableDefinition {
 }
 
 /** Attributes of a job that a list shows: an index row stays under 1 KB. The table's keys are always projected. */
-export const JOB_ROW_ATTRIBUTES = [
+const JOB_ROW_ATTRIBUTES = [
   'status',
   'updated_at',
   'strategy',

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { BacktestExecutionInput, StoredBacktestJob } from '#contract/backtest.ts';
 import { BacktestReport } from '#contract/report.ts';
+import { StoredSeries } from '#contract/stored-series.ts';
 
 /**
  * What is stored must stay readable. When one of these fails, the stored shape has changed: raise its
@@ -13,6 +14,7 @@ it.each([
   ['StoredBacktestJob', StoredBacktestJob, 1, 'f6822d0a9123107e'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'a788d2df74cdd4df'],
   ['BacktestReport', BacktestReport, 1, '754de311d1525d06'],
+  ['StoredSeries', StoredSeries, 1, '7b4c5881759e2e7c'],
 ])('%s is as pinned', (_, schema, version, hash) => {
   expect({ version: versionOf(schema), hash: shapeHash(schema) }).toEqual({ version, hash });
 });
