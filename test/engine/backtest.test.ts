@@ -4,13 +4,11 @@ import { BacktestResult, ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { EquityData } from '#contract/backtest-api.ts';
 import { BacktestReport, Trade, TradesPage } from '#contract/report.ts';
 import { type BacktestInput, type BacktestOutcome, runBacktest } from '#engine/backtest.ts';
-import { sliceCandles } from '#engine/candles.ts';
 import type { PeriodRow } from '#engine/report/periods.ts';
 import { tradePages } from '#engine/report/trades.ts';
 import type { RunConfig } from '#engine/run/config.ts';
-import type { BacktestError } from '#engine/run/errors.ts';
 import { CONFIG, ROWS, SAMPLE_STRATEGY, STARTUP, STEP, sampleInput, sha256 } from './backtest-sample.ts';
-import { START, walk, without } from './run/candles.ts';
+import { START, walk } from './run/candles.ts';
 
 /** The engine's types are read-only, those of the schemas are not: apart from that they must agree. */
 type Mutable<T> = { -readonly [K in keyof T]: Mutable<T[K]> };
@@ -124,6 +122,25 @@ describe('a backtest', () => {
   });
 });
 
+it('a signal acts at the open of the candle after its own', () => {
+  const at = START + 100 * STEP;
+  const input = sampleInput({
+    strategy: {
+      ...SAMPLE_STRATEGY,
+      signals: ({ timestamp }) => ({
+        enterLong: Uint8Array.from(timestamp, (time) => (time === at ? 1 : 0)),
+      }),
+    },
+    config: { ...CONFIG, slippage: 0 },
+  });
+  const { candles } = input.pairs[0]!;
+  const { trades } = run(input);
+  expect(trades).toHaveLength(2);
+  const trade = trades.find((each) => each.pair === CONFIG.pairs[0])!;
+  expect(trade.openedAt).toBe(at + STEP);
+  expect(trade.entryPrice).toBe(candles.open[candles.timestamp.indexOf(at) + 1]);
+});
+
 describe('provenance', () => {
   const digestOf = (input: BacktestInput) => run(input).report.provenance.digest;
 
@@ -160,178 +177,6 @@ describe('provenance', () => {
   });
 });
 
-describe('data that is not complete', () => {
-  it('holes are filled, counted and warned about', () => {
-    const input = sampleInput();
-    const [btc, eth] = input.pairs;
-    const holes = Array.from({ length: 20 }, (_, i) => 100 + i);
-    const { report } = run({
-      ...input,
-      pairs: [{ ...btc!, candles: without(btc!.candles, holes) }, eth!],
-    });
-    expect(report.data[0]).toMatchObject({ candles: ROWS, filled_candles: 20 });
-    expect(report.data[0]!.filled_pct).toBeCloseTo(2000 / (ROWS + STARTUP), 9);
-    expect(report.warnings.join()).toContain('20 candles of BTC/USDT:USDT (2.26 %) were missing');
-  });
-
-  it('a pair without enough history gives up its first candles and joins later', () => {
-    const input = sampleInput();
-    const [btc, eth] = input.pairs;
-    const late = sliceCandles(eth!.candles, STARTUP + 100, ROWS + STARTUP);
-    const { report, trades } = run({ ...input, pairs: [btc!, { ...eth!, candles: late }] });
-    const first = START + (100 + STARTUP) * STEP;
-    expect(report.data[1]).toMatchObject({
-      first: new Date(first).toISOString(),
-      candles: ROWS - 100 - STARTUP,
-      startup_candles: STARTUP,
-    });
-    expect(report.warnings.join()).toContain(`ETH/USDT:USDT joins at ${new Date(first).toISOString()}`);
-    for (const trade of trades) if (trade.pair === eth!.pair) expect(trade.openedAt).toBeGreaterThan(first);
-  });
-
-  it('the start of the run moves when no pair has the history', () => {
-    const input = sampleInput();
-    const pairs = input.pairs.map((data) => ({
-      ...data,
-      candles: sliceCandles(data.candles, STARTUP, ROWS + STARTUP),
-    }));
-    const { report } = run({ ...input, pairs });
-    expect(report.settings.first_candle).toBe(new Date(START + STARTUP * STEP).toISOString());
-  });
-
-  it('data that ends early is warned about', () => {
-    const input = sampleInput();
-    const pairs = input.pairs.map((data) => ({ ...data, candles: sliceCandles(data.candles, 0, 400) }));
-    expect(run({ ...input, pairs }).report.warnings[0]).toMatch(/ends with the candle at .* before the end/);
-  });
-
-  it('a pair without candles is left out, and said to be', () => {
-    const input = sampleInput();
-    const [btc, eth] = input.pairs;
-    const { report } = run({ ...input, pairs: [btc!, { ...eth!, candles: walk(0, STEP) }] });
-    expect(report.data.map((data) => data.pair)).toEqual([btc!.pair]);
-    expect(report.warnings[0]).toMatch(/^Left out: ETH\/USDT:USDT has no 5m candles/);
-  });
-
-  it('no candles at all is an error that says what was needed', () => {
-    const input = sampleInput();
-    const few = input.pairs.map((data) => ({ ...data, candles: sliceCandles(data.candles, 0, STARTUP + 2) }));
-    expect(kindOf(() => run({ ...input, pairs: few }))).toBe('insufficient_data');
-    expect(() => run({ ...input, pairs: few })).toThrow(
-      'BTC/USDT:USDT has 22 5m candles up to 2024-01-04T00:00:00.000Z: the strategy needs 20 before its first signal and 3 to trade on',
-    );
-    expect(kindOf(() => run({ ...input, pairs: [] }))).toBe('insufficient_data');
-  });
-
-  it('an impossible candle is an error that names it', () => {
-    const input = sampleInput();
-    input.pairs[1]!.candles.high[30] = 0.5;
-    expect(kindOf(() => run(input))).toBe('invalid_candles');
-    expect(() => run(input)).toThrow(/ETH\/USDT:USDT: the candle at 2024-01-01T00:50:00.000Z/);
-  });
-});
-
-describe('a strategy at fault', () => {
-  const failing = (overrides: Partial<typeof SAMPLE_STRATEGY>) =>
-    sampleInput({ strategy: { ...SAMPLE_STRATEGY, ...overrides } });
-
-  it('is named with the pair, whatever it throws', () => {
-    const input = failing({
-      signals: () => {
-        throw new Error('no such column');
-      },
-    });
-    expect(kindOf(() => run(input))).toBe('strategy');
-    expect(() => run(input)).toThrow('Strategy sample failed on BTC/USDT:USDT: no such column');
-  });
-
-  it('may not return columns of another length', () => {
-    const input = failing({ signals: () => ({ enterLong: new Uint8Array(3) }) });
-    expect(() => run(input)).toThrow(/sample failed on BTC.*"enterLong" must be a Uint8Array of 884/);
-  });
-
-  it('is named when a callback throws', () => {
-    const input = failing({
-      callbacks: {
-        customExit: () => {
-          throw new Error('bad callback');
-        },
-      },
-    });
-    expect(kindOf(() => run(input))).toBe('strategy');
-    expect(() => run(input)).toThrow('Strategy sample failed during the simulation: bad callback');
-  });
-});
-
-describe('a run without trades says why', () => {
-  it.each<[string, Partial<typeof SAMPLE_STRATEGY>, Partial<typeof CONFIG>, RegExp]>([
-    ['no signal', { signals: () => ({}) }, {}, /gave no entry signal/],
-    ['a stake that is too large', {}, { stake_amount: 995 }, /stake of 995 is above the 990/],
-    [
-      'signals that collide',
-      {
-        signals: ({ close }) => ({
-          enterLong: new Uint8Array(close.length).fill(1),
-          exitLong: new Uint8Array(close.length).fill(1),
-        }),
-      },
-      {},
-      /none of 1728 entry signals could be acted on/,
-    ],
-  ])('%s', (_, strategy, config, text) => {
-    const { result, report, equity } = run(
-      sampleInput({
-        strategy: { ...SAMPLE_STRATEGY, ...strategy },
-        config: { ...CONFIG, ...config },
-      }),
-    );
-    expect(result).toMatchObject({ total_trades: 0, sharpe_ratio: 0, profit_factor: 0 });
-    expect(report.warnings.join()).toMatch(text);
-    expect(equity.equity).toEqual([1000, 1000, 1000]);
-    BacktestReport.parse(JSON.parse(JSON.stringify(report)));
-  });
-
-  it('short signals without canShort are named', () => {
-    const { report } = run(sampleInput({ strategy: { ...SAMPLE_STRATEGY, canShort: false } }));
-    expect(report.warnings.join()).toMatch(/\d+ short signals were ignored/);
-  });
-});
-
-it('informative timeframes ask for their own history', () => {
-  const strategy = { ...SAMPLE_STRATEGY, informativeTimeframes: ['1h'] as const };
-  const from = START - (STARTUP + 1) * 12 * STEP;
-  const seen: number[] = [];
-  const input = sampleInput({
-    strategy: {
-      ...strategy,
-      signals: (candles, columns, params, informative) => {
-        const firstRow = candles.timestamp.indexOf(START);
-        seen.push(informative['1h']!.mean![firstRow]!);
-        return SAMPLE_STRATEGY.signals(candles, columns, params, informative);
-      },
-    },
-    pairs: CONFIG.pairs.map((pair, i) => ({
-      pair,
-      candles: walk(ROWS + (STARTUP + 1) * 12, STEP, i, from),
-    })),
-  });
-  const { report } = run(input);
-  expect(report.settings.first_candle).toBe('2024-01-01T00:00:00.000Z');
-  expect(seen.every(Number.isFinite)).toBe(true);
-});
-
-it('a run may use another timeframe than the strategy was written for', () => {
-  const input = sampleInput({ config: { ...CONFIG, timeframe: '15m' } });
-  const pairs = input.pairs.map((data, i) => ({
-    ...data,
-    candles: walk(ROWS / 3 + STARTUP, 3 * STEP, i, START - STARTUP * 3 * STEP),
-  }));
-  expect(run({ ...input, pairs }).report.settings).toMatchObject({
-    timeframe: '15m',
-    last_candle: '2024-01-03T23:45:00.000Z',
-  });
-});
-
 it('progress rises from start to end, and the clock is for the timing alone', () => {
   const shares: number[] = [];
   let time = 0;
@@ -341,20 +186,12 @@ it('progress rises from start to end, and the clock is for the timing alone', ()
     onProgress: (share) => shares.push(share),
   });
   expect(shares).toEqual([...shares].sort((a, b) => a - b));
+  expect(shares.slice(0, 2)).toEqual([0.2, 0.4]);
   expect(shares.length).toBeGreaterThan(10);
   expect(shares.at(-1)).toBe(1);
   expect(outcome.timing).toEqual({ indicators_ms: 7, simulate_ms: 7, report_ms: 7 });
   expect(bytes(outcome)).toBe(bytes(run()));
 });
-
-function kindOf(action: () => unknown): string {
-  try {
-    action();
-  } catch (error) {
-    return (error as BacktestError).kind;
-  }
-  return 'no error';
-}
 
 /** The candles with ten more on either side, which no run over the range may see. */
 function extended(candles: BacktestInput['pairs'][number]['candles'], seed: number) {

@@ -14,6 +14,10 @@ describe('drawdown', () => {
     });
   });
 
+  it('a peak that was reached again counts from its last day', () => {
+    expect(drawdownOf(10, [12, 11, 12, 9])).toMatchObject({ peakRow: 2, lowRow: 3, ratio: 0.25 });
+  });
+
   it('the series is zero or negative, and its smallest value is the largest share', () => {
     const series = drawdownSeries(1000, Float64Array.from(VALUES));
     [-10, 0, 0, -10, -5, 0, 0, -10].forEach((value, row) => {
