@@ -6,7 +6,7 @@ import { simulationSettings } from '#engine/run/config.ts';
 import type { BacktestError } from '#engine/run/errors.ts';
 import { historyStart } from '#engine/run/history.ts';
 import { CONFIG, ROWS, SAMPLE_STRATEGY, STARTUP, STEP, sampleInput, sha256 } from './backtest-sample.ts';
-import { START, walk, without } from './run/candles.ts';
+import { MINUTE, START, walk, without } from './run/candles.ts';
 
 const run = (input: BacktestInput) => runBacktest(input, { digest: sha256 });
 
@@ -175,15 +175,23 @@ it('informative timeframes ask for their own history', () => {
 });
 
 it('a run may use another timeframe than the strategy was written for', () => {
-  const input = sampleInput({ config: { ...CONFIG, timeframe: '15m' } });
-  const pairs = input.pairs.map((data, i) => ({
-    ...data,
-    candles: walk(ROWS / 3 + STARTUP, 3 * STEP, i, START - STARTUP * 3 * STEP),
-  }));
-  expect(run({ ...input, pairs }).report.settings).toMatchObject({
-    timeframe: '15m',
-    last_candle: '2024-01-03T23:45:00.000Z',
-  });
+  const changes: boolean[] = [];
+  const strategy: typeof SAMPLE_STRATEGY = {
+    ...SAMPLE_STRATEGY,
+    informativeTimeframes: ['1h'],
+    signals: (candles, columns, params, informative) => {
+      const { mean } = informative['1h']!;
+      const quarter = candles.timestamp.indexOf(START + 45 * MINUTE);
+      changes.push(...[-1, 0, 1].map((offset) => mean![quarter + offset] !== mean![quarter + offset - 1]));
+      return SAMPLE_STRATEGY.signals(candles, columns, params, informative);
+    },
+  };
+  const from = historyStart(strategy, {}, '15m', START);
+  const pairs = CONFIG.pairs.map((pair, i) => ({ pair, candles: walk(400, 3 * STEP, i, from) }));
+  const { settings } = run(sampleInput({ strategy, config: { ...CONFIG, timeframe: '15m' }, pairs })).report;
+  expect(settings).toMatchObject({ timeframe: '15m', first_candle: '2024-01-01T00:00:00.000Z' });
+  // The hour that begins at 00:00 is known on the 15m candle that closes with it, the one of 00:45.
+  expect(changes).toEqual([false, true, false, false, true, false]);
 });
 
 it('the simulator is told the whole configuration', () => {
