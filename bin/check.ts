@@ -11,10 +11,16 @@ interface Check {
 }
 
 const CHECKS: readonly Check[] = [
-  { name: 'format, lint, who may import whom (biome)', run: () => tool('biome', ['ci', '--colors=off', '.']) },
+  {
+    name: 'format, lint, who may import whom (biome)',
+    run: () => tool('biome', ['ci', '--colors=off', '.']),
+  },
   { name: 'types (tsc)', run: () => tool('tsc', ['-p', '.']) },
   { name: 'dead files, exports and dependencies (knip)', run: () => tool('knip', ['--no-progress']) },
-  { name: 'docs/openapi matches the operations table', run: () => tool('node', ['bin/openapi.ts', '--check']) },
+  {
+    name: 'docs/openapi matches the operations table',
+    run: () => tool('node', ['bin/openapi.ts', '--check']),
+  },
   { name: `source files of at most ${MAX_LINES} lines`, run: longFiles },
 ];
 

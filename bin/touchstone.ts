@@ -23,6 +23,7 @@ program
   .command('backtest')
   .description('submit a backtest, follow it and print the result')
   .argument('<strategy>', 'name of a strategy (see: touchstone strategies)')
+  .option('--exchange <key>', "whose candles; default: the platform's")
   .option('--pairs <list>', 'comma separated, such as BTC/USDT:USDT,ETH/USDT:USDT')
   .option('--timeframe <timeframe>', '1m, 5m, 15m, 1h, 4h or 1d')
   .option('--start <time>', 'ISO 8601, UTC; default: 90 days before the end')
@@ -59,7 +60,10 @@ program
   .command('import')
   .description('import candles from CSV files (timestamp_ms,open,high,low,close,volume; plain or .gz)')
   .argument('<path>', 'a file or a folder; a file is named like BTC_USDT_USDT-5m.csv.gz')
-  .option('--exchange <key>', "exchange the candles belong to; default: the platform's")
+  .option(
+    '--exchange <key>',
+    "exchange the candles are of; default: the platform's, binanceusdm where that is sim",
+  )
   .action(async (path: string, options: { exchange?: string }) => {
     process.exitCode = await withSession(undefined, ({ platform }) =>
       importCandles(platform!, path, options),

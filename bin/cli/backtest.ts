@@ -3,6 +3,7 @@ import type { ApiClient } from './client.ts';
 import { chart, duration, minute, number, percent, table } from './format.ts';
 
 export interface BacktestOptions {
+  readonly exchange?: string;
   readonly pairs?: string;
   readonly timeframe?: string;
   readonly start?: string;
@@ -58,6 +59,7 @@ function configOf(options: BacktestOptions): Record<string, unknown> {
     ...(options.end ? { end: options.end } : {}),
   };
   return {
+    ...(options.exchange ? { exchange: options.exchange } : {}),
     ...(options.pairs ? { pairs: options.pairs.split(',').map((pair) => pair.trim()) } : {}),
     ...(options.timeframe ? { timeframe: options.timeframe } : {}),
     ...(Object.keys(range).length > 0 ? { date_range: range } : {}),

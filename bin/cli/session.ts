@@ -2,7 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LocalEnv } from '#contract/env.ts';
 import { readEnv } from '#runtime/env.ts';
-import { PLATFORM_FILE, type PlatformInfo, platformOptions, startPlatform } from '../../src/local/platform.ts';
+import {
+  PLATFORM_FILE,
+  type PlatformInfo,
+  platformOptions,
+  startPlatform,
+} from '../../src/local/platform.ts';
 import { ApiClient } from './client.ts';
 
 /** Where commands send their requests, and where imported data goes. */

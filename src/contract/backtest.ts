@@ -107,7 +107,7 @@ export const BacktestExecutionInput = z.object({
   on_demand: z.boolean(),
   exchange: z.string(),
   symbols: z.array(z.string()),
-  timeframe: z.string(),
+  timeframe: z.string().meta({ description: 'With a detail timeframe both, comma separated' }),
   start: timestamp,
   end: timestamp,
 });

@@ -149,7 +149,10 @@ export const FreshnessQuery = z.object({
     maxLength: SYMBOL_LENGTH,
     description: '`BASE/QUOTE:SETTLE`, repeated or separated by commas',
   }),
-  timeframe: textParameter(10, 'Default: the newest stored series of each symbol').optional(),
+  timeframe: textParameter(
+    30,
+    'One or several, comma separated: each must be fresh. Default: the newest stored series of each symbol',
+  ).optional(),
   stale_threshold_hours: integerParameter({
     min: 1,
     max: 87_600,

@@ -1,6 +1,6 @@
 import type { JobIn, JobTiming } from '#contract/backtest.ts';
 import { CodedError, type ErrorCode } from '#contract/errors.ts';
-import { type BacktestOutcome, runBacktest } from '#engine/backtest.ts';
+import { type BacktestOutcome, runBacktestPausing } from '#engine/backtest.ts';
 import { type TradeRecord, tradePages } from '#engine/report/trades.ts';
 import { BacktestError, type BacktestErrorKind } from '#engine/run/errors.ts';
 import type { Trade } from '#engine/simulator/types.ts';
@@ -19,6 +19,8 @@ export interface RunBacktestJobDeps extends LoadCandlesDeps {
   readonly encodeTrades: (trades: readonly Trade[]) => Uint8Array;
   readonly digest: Digest;
   readonly clock: Clock;
+  /** Lets what is under way outside the computation go on, such as writing progress. */
+  readonly pause: () => Promise<void>;
   /** Peak memory of this process so far, MB. */
   readonly peakMemoryMb: () => number;
 }
@@ -73,7 +75,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: JobIn<'running'>): Prom
   const loaded = deps.clock.now();
   const progress = progressWriter(deps, job);
   progress.report(LOADED);
-  const outcome = runBacktest(
+  const outcome = await runBacktestPausing(
     {
       strategy,
       config: { ...config, params: config.params as ParameterValues },
@@ -85,6 +87,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: JobIn<'running'>): Prom
       now: () => deps.clock.now(),
       onProgress: (share) => progress.report(LOADED + (COMPUTED - LOADED) * share),
     },
+    deps.pause,
   );
   if (!(await progress.stillMine())) return false;
   const computed = deps.clock.now();
@@ -112,8 +115,8 @@ const COMPUTED = 0.95;
 const PROGRESS_EVERY_MS = 1_000;
 
 /**
- * Writes progress at most once a second. The engine computes without a pause, so what is reported meanwhile leaves
- * this process when it next waits; the answer tells whether the job is still this attempt's.
+ * Writes progress at most once a second; what is reported leaves this process when the engine next pauses.
+ * `stillMine` tells whether the job is still this attempt's.
  */
 function progressWriter(deps: RunBacktestJobDeps, job: JobIn<'running'>) {
   let last = Number.NEGATIVE_INFINITY;

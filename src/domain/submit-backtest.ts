@@ -75,7 +75,7 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
     on_demand: priority >= ON_DEMAND_PRIORITY,
     exchange: config.exchange,
     symbols: config.pairs,
-    timeframe: config.timeframe,
+    timeframe: [config.timeframe, config.timeframe_detail].filter((each) => each !== null).join(','),
     start: dataStart,
     end: config.date_range.end,
   };

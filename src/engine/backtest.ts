@@ -66,14 +66,40 @@ const COMPARED = 0.95;
  * @throws BacktestError `insufficient_data` when no pair can be traded, `invalid_candles`, `strategy`
  */
 export function runBacktest(input: BacktestInput, options: BacktestOptions): BacktestOutcome {
+  const steps = backtestSteps(input, options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/**
+ * The same with a pause after every pair and every phase, in which the host can do other work, such as sending the
+ * progress that was reported. A pause that throws ends the run.
+ */
+export async function runBacktestPausing(
+  input: BacktestInput,
+  options: BacktestOptions,
+  pause: () => Promise<void>,
+): Promise<BacktestOutcome> {
+  const steps = backtestSteps(input, options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    await pause();
+  }
+}
+
+function* backtestSteps(input: BacktestInput, options: BacktestOptions): Generator<void, BacktestOutcome> {
   const now = options.now ?? (() => 0);
   const progress = options.onProgress ?? (() => undefined);
   const started = now();
-  const { prepared, warnings } = preparePairs(input, options.digest, progress);
+  const { prepared, warnings } = yield* preparePairs(input, options.digest, progress);
   const preparedAt = now();
   const settings = simulationSettings(input.strategy, input.config);
   const runs = blamingCallbacks(input.strategy, () => simulateBoth(prepared, settings, progress));
   const simulatedAt = now();
+  yield;
   const documents = describe(input, options.digest, settings, prepared, runs, warnings);
   progress(1);
   return {
@@ -88,7 +114,11 @@ export function runBacktest(input: BacktestInput, options: BacktestOptions): Bac
   };
 }
 
-function preparePairs(input: BacktestInput, digest: Digest, progress: (share: number) => void) {
+function* preparePairs(
+  input: BacktestInput,
+  digest: Digest,
+  progress: (share: number) => void,
+): Generator<void, { prepared: PreparedPair[]; warnings: string[] }> {
   const prepared: PreparedPair[] = [];
   const skipped: string[] = [];
   for (const [index, data] of input.pairs.entries()) {
@@ -96,6 +126,7 @@ function preparePairs(input: BacktestInput, digest: Digest, progress: (share: nu
     if ('reason' in pair) skipped.push(pair.reason);
     else prepared.push(pair);
     progress(((index + 1) / input.pairs.length) * PREPARED);
+    yield;
   }
   if (prepared.length === 0) {
     throw new BacktestError('insufficient_data', skipped.join(' ') || 'No pair was given.');

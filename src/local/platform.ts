@@ -51,8 +51,7 @@ export interface PlatformInfo {
   readonly exchange: string;
   readonly backend_url: string;
   readonly data_collection_url: string;
-  readonly dynamodb_endpoint: string;
-  readonly objects_directory: string;
+  readonly storage: StorageEnv & { readonly DYNAMODB_ENDPOINT: string };
 }
 
 export interface Platform {
@@ -154,8 +153,7 @@ async function startServices(
     exchange,
     backend_url: backend.url,
     data_collection_url: data.url,
-    dynamodb_endpoint: database.endpoint,
-    objects_directory: folder.objectsPath,
+    storage,
   };
   announce(folder, info, running);
   return info;

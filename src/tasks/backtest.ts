@@ -1,4 +1,5 @@
 /** Entry point of a backtest: the same in a Fargate container and as a child process. */
+import { setImmediate } from 'node:timers/promises';
 import { sha256 } from '#adapters/ids.ts';
 import { openStores } from '#adapters/open-stores.ts';
 import { writeTradesParquet } from '#adapters/parquet/trades.ts';
@@ -22,6 +23,7 @@ await runTask(env, log, async (task) => {
       encodeTrades: writeTradesParquet,
       digest: sha256,
       clock: Date,
+      pause: setImmediate,
       peakMemoryMb: () => Math.round(process.resourceUsage().maxRSS / 1024),
     },
     env.JOB_ID,

@@ -92,10 +92,10 @@ export async function startTestPlatform(
       if (status !== 201) throw new Error(`${status} ${JSON.stringify(body)}`);
       return until(body.job_id, ...TERMINAL);
     },
-    databasePid: () => listeningProcess(Number(new URL(platform.info.dynamodb_endpoint).port)),
+    databasePid: () => listeningProcess(Number(new URL(platform.info.storage.DYNAMODB_ENDPOINT).port)),
     storeWithoutStarting: async (jobId) => {
       const jobs = new DynamoJobStore(
-        createDocumentClient({ endpoint: platform.info.dynamodb_endpoint }),
+        createDocumentClient({ endpoint: platform.info.storage.DYNAMODB_ENDPOINT }),
         'Jobs',
       );
       const { schema_version, kind, owner, ...rest } = (await jobs.get(jobId))!;

@@ -31,7 +31,8 @@ const MAX_THRESHOLD_HOURS = 87_600;
 /**
  * Whether what is stored is new enough. Without a range: the last closed candle ended at most the threshold ago.
  * With `start` or `end`: the series covers [start, min(end, now - threshold)] without a hole longer than the
- * threshold, so that a run over the past needs nothing new. A symbol of which nothing is stored is stale. A series
+ * threshold, so that a run over the past needs nothing new. A symbol of which nothing is stored is stale. Of several timeframes
+ * (comma separated) each must be fresh. A series
  * must be stored in the timeframe asked for; without one the newest series of each symbol is examined.
  * Throws VAL001, VAL002, VAL003, VAL005, DATA005.
  */
@@ -40,18 +41,19 @@ export async function checkFreshness(
   query: FreshnessQuery,
 ): Promise<FreshnessReport> {
   const symbols = [...new Set(query.symbols.map((symbol) => checkSymbol(symbol, 'symbols')))];
-  const timeframe = query.timeframe === undefined ? undefined : checkTimeframe(query.timeframe, 'timeframe');
+  const timeframes = query.timeframe?.split(',').map((each) => checkTimeframe(each, 'timeframe'));
   const thresholdHours = checkNumber(
     query.staleThresholdHours ?? DEFAULT_THRESHOLD_HOURS,
     'stale_threshold_hours',
     { min: 1, max: MAX_THRESHOLD_HOURS, integer: true },
   );
   const range = parseRange(query);
-  const stored = await readSeries(deps.series, query.exchange, symbols, timeframe);
+  const stored = await readSeries(deps.series, query.exchange, symbols, timeframes);
   const now = deps.clock.now();
-  const report = symbols.map((symbol) =>
-    judge(symbol, stored.get(symbol), range, now, thresholdHours * HOUR_MS),
-  );
+  const report = symbols.map((symbol) => {
+    const judged = stored(symbol).map((info) => judge(symbol, info, range, now, thresholdHours * HOUR_MS));
+    return judged.find((each) => !each.fresh) ?? judged[0]!;
+  });
   const stale = report.filter((each) => !each.fresh).map((each) => each.symbol);
   return {
     all_fresh: stale.length === 0,
@@ -62,22 +64,31 @@ export async function checkFreshness(
   };
 }
 
-/** The series to examine by symbol: that of the timeframe, else the one whose last candle ended last. */
+/**
+ * The series to examine of each symbol: one for every timeframe asked for, undefined where none is stored; without a
+ * timeframe the one whose last candle ended last.
+ */
 async function readSeries(
   store: SeriesStore,
   exchange: string,
   symbols: readonly string[],
-  timeframe: Timeframe | undefined,
-): Promise<Map<string, SeriesInfo>> {
+  timeframes: readonly Timeframe[] | undefined,
+): Promise<(symbol: string) => readonly (SeriesInfo | undefined)[]> {
   const wanted = symbols.flatMap((symbol) =>
-    (timeframe ? [timeframe] : TIMEFRAMES).map((each) => ({ symbol, timeframe: each })),
+    (timeframes ?? TIMEFRAMES).map((timeframe) => ({ symbol, timeframe })),
   );
-  const newest = new Map<string, SeriesInfo>();
-  for (const info of (await store.getMany(exchange, wanted)).values()) {
-    const best = newest.get(info.symbol);
-    if (!best || endOf(info) > endOf(best)) newest.set(info.symbol, info);
-  }
-  return newest;
+  const stored = await store.getMany(exchange, wanted);
+  return (symbol) => {
+    const series = (timeframes ?? TIMEFRAMES).map((timeframe) => stored.get(`${symbol}#${timeframe}`));
+    return timeframes ? series : [newestOf(series)];
+  };
+}
+
+function newestOf(series: readonly (SeriesInfo | undefined)[]): SeriesInfo | undefined {
+  return series.reduce(
+    (best, info) => (info && (!best || endOf(info) > endOf(best)) ? info : best),
+    undefined,
+  );
 }
 
 /** When the last closed candle ended, ms. */

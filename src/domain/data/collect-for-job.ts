@@ -1,7 +1,7 @@
 import type { StoredBacktestJob } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { Exchange, JobStore } from '../ports.ts';
-import { checkTimeframe, isoTime } from '../validate.ts';
+import { isoTime } from '../validate.ts';
 import { type CollectDeps, collectCandles, type SymbolOutcome } from './collect-candles.ts';
 import { describeOutcomes } from './describe-outcomes.ts';
 
@@ -35,7 +35,7 @@ function failure(deps: CollectForJobDeps, error: unknown) {
 }
 
 async function collect(deps: CollectForJobDeps, job: StoredBacktestJob): Promise<SymbolOutcome[]> {
-  const { exchange: name, symbols, timeframe, start, end } = job.execution_input;
+  const { exchange: name, symbols, start, end } = job.execution_input;
   const exchange = deps.exchanges.get(name);
   if (!exchange) {
     throw new CodedError('VAL005', {
@@ -46,7 +46,7 @@ async function collect(deps: CollectForJobDeps, job: StoredBacktestJob): Promise
   const wanted = { exchange, symbols, end: Date.parse(end), ...(signal ? { signal } : {}) };
   const main = await collectCandles(deps, {
     ...wanted,
-    timeframe: checkTimeframe(timeframe, 'timeframe'),
+    timeframe: job.config.timeframe,
     start: Date.parse(start),
   });
   const { timeframe_detail: detail, date_range: range } = job.config;
