@@ -79,6 +79,18 @@ test('a database that cannot start says why', async () => {
   );
 });
 
+test('without an engine for this machine the ways out are named', async () => {
+  const platform = Object.getOwnPropertyDescriptor(process, 'platform')!;
+  Object.defineProperty(process, 'platform', { ...platform, value: 'plan9' });
+  try {
+    await expect(startDatabase({ dbPath: join(folder, 'unused') })).rejects.toThrow(
+      /@dynoxide\/plan9-.* is not installed.*DYNAMODB_ENDPOINT/,
+    );
+  } finally {
+    Object.defineProperty(process, 'platform', platform);
+  }
+});
+
 test('a given endpoint is used as it is', async () => {
   const database = await startDatabase({ endpoint: 'http://127.0.0.1:9', dbPath: join(folder, 'unused') });
   expect(database.endpoint).toBe('http://127.0.0.1:9');
