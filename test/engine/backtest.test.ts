@@ -3,7 +3,12 @@ import type * as z from 'zod';
 import { BacktestResult, ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { EquityData } from '#contract/backtest-api.ts';
 import { BacktestReport, Trade, TradesPage } from '#contract/report.ts';
-import { type BacktestInput, type BacktestOutcome, runBacktest } from '#engine/backtest.ts';
+import {
+  type BacktestInput,
+  type BacktestOutcome,
+  runBacktest,
+  runBacktestPausing,
+} from '#engine/backtest.ts';
 import type { PeriodRow } from '#engine/report/periods.ts';
 import { tradePages } from '#engine/report/trades.ts';
 import type { RunConfig } from '#engine/run/config.ts';
@@ -191,6 +196,24 @@ it('progress rises from start to end, and the clock is for the timing alone', ()
   expect(shares.at(-1)).toBe(1);
   expect(outcome.timing).toEqual({ indicators_ms: 7, simulate_ms: 7, report_ms: 7 });
   expect(bytes(outcome)).toBe(bytes(run()));
+});
+
+describe('a run with pauses', () => {
+  it('rests after every pair and before the report, and gives the same bytes', async () => {
+    let pauses = 0;
+    const outcome = await runBacktestPausing(sampleInput(), { digest: sha256 }, async () => {
+      pauses++;
+    });
+    expect(pauses).toBe(CONFIG.pairs.length + 1);
+    expect(bytes(outcome)).toBe(bytes(run()));
+  });
+
+  it('ends when a pause throws', async () => {
+    const stopped = runBacktestPausing(sampleInput(), { digest: sha256 }, async () => {
+      throw new Error('stop');
+    });
+    await expect(stopped).rejects.toThrow('stop');
+  });
 });
 
 /** The candles with ten more on either side, which no run over the range may see. */
