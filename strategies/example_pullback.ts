@@ -55,15 +55,15 @@ export default defineStrategy({
   signals: ({ volume }, columns, { pullback, shorts }, informative) => {
     const length = volume.length;
     const { rsi: index, usualVolume } = columns;
-    const { close, trend } = informative['4h']!;
-    const traded = where(length, (i) => volume[i]! > 0.5 * usualVolume![i]!);
-    const up = where(length, (i) => close![i]! > trend![i]!);
-    const down = where(length, (i) => shorts === true && close![i]! < trend![i]!);
+    const { close, trend } = informative['4h'];
+    const traded = where(length, (i) => volume[i]! > 0.5 * usualVolume[i]!);
+    const up = where(length, (i) => close[i]! > trend[i]!);
+    const down = where(length, (i) => shorts && close[i]! < trend[i]!);
     return {
-      enterLong: allOf(crossedAbove(index!, pullback), up, traded),
-      exitLong: crossedAbove(index!, 75),
-      enterShort: allOf(crossedBelow(index!, 100 - pullback), down, traded),
-      exitShort: crossedBelow(index!, 25),
+      enterLong: allOf(crossedAbove(index, pullback), up, traded),
+      exitLong: crossedAbove(index, 75),
+      enterShort: allOf(crossedBelow(index, 100 - pullback), down, traded),
+      exitShort: crossedBelow(index, 25),
     };
   },
 

@@ -43,7 +43,7 @@ export type ParameterSpec = Readonly<Record<string, Parameter>>;
 
 /** Parameter values by name, as a run uses them. */
 export type ParameterValues<S extends ParameterSpec = ParameterSpec> = {
-  readonly [K in keyof S]: S[K] extends ChoiceParameter ? string | number | boolean : number;
+  readonly [K in keyof S]: S[K] extends ChoiceParameter ? S[K]['choices'][number] : number;
 };
 
 /** Minutes since entry -> required profit ratio after fees. -1 closes whatever the result. */
@@ -110,9 +110,19 @@ export interface StrategyCallbacks {
 }
 
 /** Columns of informative timeframes, already shifted so that a row holds closed candles only. */
-export type InformativeColumns = Readonly<Partial<Record<Timeframe, Columns>>>;
+export type InformativeColumns<C extends Columns = Columns, T extends Timeframe = Timeframe> = Readonly<
+  Timeframe extends T ? Partial<Record<T, C>> : Record<T, C>
+>;
 
-export interface StrategyDefinition<S extends ParameterSpec = ParameterSpec> {
+/**
+ * A strategy: `S` are its parameters, `C` the columns that its indicators make, `T` the informative timeframes it reads.
+ * {@link defineStrategy} infers all three.
+ */
+export interface StrategyDefinition<
+  S extends ParameterSpec = ParameterSpec,
+  C extends Columns = Columns,
+  T extends Timeframe = Timeframe,
+> {
   /** Unique name, as `config.strategy` gives it. */
   readonly name: string;
   readonly description: string;
@@ -125,14 +135,14 @@ export interface StrategyDefinition<S extends ParameterSpec = ParameterSpec> {
   /** Candles needed before the first signal can be trusted, for the given parameters. */
   startupCandles(params: ParameterValues<S>): number;
   /** Higher timeframes whose columns `signals` reads as `informative[timeframe]`. */
-  readonly informativeTimeframes?: readonly Timeframe[];
+  readonly informativeTimeframes?: readonly T[];
   /** Computed per timeframe: once on the base candles, once on each informative timeframe's candles. */
-  indicators(candles: Candles, params: ParameterValues<S>): Columns;
+  indicators(candles: Candles, params: ParameterValues<S>): C;
   signals(
     candles: Candles,
-    columns: Columns,
+    columns: C,
     params: ParameterValues<S>,
-    informative: InformativeColumns,
+    informative: InformativeColumns<C, T>,
   ): Signals;
   readonly canShort?: boolean;
   /** Negative ratio of the stake, for example -0.1. */
@@ -155,8 +165,10 @@ export interface StrategyDefinition<S extends ParameterSpec = ParameterSpec> {
  * Declares a strategy. A file in `strategies/` that exports one as default is available by its name.
  * The value is checked when it is registered (see strategies/registry.ts), not here.
  */
-export function defineStrategy<const S extends ParameterSpec>(
-  definition: StrategyDefinition<S>,
-): StrategyDefinition {
+export function defineStrategy<
+  const S extends ParameterSpec,
+  C extends Columns,
+  const T extends Timeframe = never,
+>(definition: StrategyDefinition<S, C, T>): StrategyDefinition {
   return definition as unknown as StrategyDefinition;
 }

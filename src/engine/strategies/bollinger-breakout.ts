@@ -41,12 +41,12 @@ export const bollingerBreakout = defineStrategy({
   },
   signals: ({ close }, columns) => {
     const { upper, middle, lower, width, usualWidth } = columns;
-    const isNarrow = where(close.length, (row) => row > 0 && width![row - 1]! < usualWidth![row - 1]!);
+    const isNarrow = where(close.length, (row) => row > 0 && width[row - 1]! < usualWidth[row - 1]!);
     return {
-      enterLong: crossedAbove(close, upper!),
-      exitLong: crossedBelow(close, middle!),
-      enterShort: crossedBelow(close, lower!),
-      exitShort: crossedAbove(close, middle!),
+      enterLong: crossedAbove(close, upper),
+      exitLong: crossedBelow(close, middle),
+      enterShort: crossedBelow(close, lower),
+      exitShort: crossedAbove(close, middle),
       enterTag: isNarrow.map((narrow) => (narrow ? SQUEEZE : BREAKOUT)),
       tags: ['', 'squeeze', 'breakout'],
     };

@@ -40,16 +40,16 @@ export const donchianTrend = defineStrategy({
     };
   },
   signals: ({ close }, { entryHigh, entryLow, exitHigh, exitLow }) => ({
-    enterLong: where(close.length, (row) => close[row]! > entryHigh![row]!),
-    exitLong: where(close.length, (row) => close[row]! < exitLow![row]!),
-    enterShort: where(close.length, (row) => close[row]! < entryLow![row]!),
-    exitShort: where(close.length, (row) => close[row]! > exitHigh![row]!),
+    enterLong: where(close.length, (row) => close[row]! > entryHigh[row]!),
+    exitLong: where(close.length, (row) => close[row]! < exitLow[row]!),
+    enterShort: where(close.length, (row) => close[row]! < entryLow[row]!),
+    exitShort: where(close.length, (row) => close[row]! > exitHigh[row]!),
   }),
   canShort: true,
   stoploss: -0.15,
   callbacks: {
     customStoploss: ({ columns, index }, trade) => {
-      const distance = columns['stopDistance']![index - 1];
+      const distance = columns['stopDistance']?.[index - 1];
       return distance !== undefined && distance > 0 ? distance * trade.leverage : null;
     },
   },

@@ -32,8 +32,8 @@ export const emaCrossover = defineStrategy({
   startupCandles: ({ slow }) => 5 * slow,
   indicators: ({ close }, { fast, slow }) => ({ fast: ema(close, fast), slow: ema(close, slow) }),
   signals: (_candles, columns) => {
-    const rising = crossedAbove(columns['fast']!, columns['slow']!);
-    const falling = crossedBelow(columns['fast']!, columns['slow']!);
+    const rising = crossedAbove(columns.fast, columns.slow);
+    const falling = crossedBelow(columns.fast, columns.slow);
     return { enterLong: rising, exitLong: falling, enterShort: falling, exitShort: rising };
   },
   canShort: true,

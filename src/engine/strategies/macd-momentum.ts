@@ -25,10 +25,10 @@ export const macdMomentum = defineStrategy({
     return { macd: lines.macd, signal: lines.signal, adx: adx(candles, adx_period).adx };
   },
   signals: (candles, columns, { adx_least }) => {
-    const strength = columns['adx']!;
+    const strength = columns.adx;
     const trending = where(candles.timestamp.length, (row) => strength[row]! >= adx_least);
-    const rising = crossedAbove(columns['macd']!, columns['signal']!);
-    const falling = crossedBelow(columns['macd']!, columns['signal']!);
+    const rising = crossedAbove(columns.macd, columns.signal);
+    const falling = crossedBelow(columns.macd, columns.signal);
     return {
       enterLong: allOf(rising, trending),
       exitLong: falling,

@@ -47,10 +47,10 @@ export const rsiMeanReversion = defineStrategy({
   }),
   signals: (candles, columns, { oversold, exit_level }, informative) => {
     const length = candles.timestamp.length;
-    const index = columns['rsi']!;
-    const { close, trend } = informative['1h']!;
-    const uptrend = where(length, (row) => close![row]! > trend![row]!);
-    const downtrend = where(length, (row) => close![row]! < trend![row]!);
+    const index = columns.rsi;
+    const { close, trend } = informative['1h'];
+    const uptrend = where(length, (row) => close[row]! > trend[row]!);
+    const downtrend = where(length, (row) => close[row]! < trend[row]!);
     return {
       enterLong: allOf(crossedAbove(index, oversold), uptrend),
       exitLong: crossedAbove(index, exit_level),

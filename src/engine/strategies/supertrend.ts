@@ -22,8 +22,8 @@ export const supertrendFollower = defineStrategy({
   startupCandles: ({ period }) => 20 * period,
   indicators: (candles, { period, multiplier }) => ({ ...supertrend(candles, period, multiplier) }),
   signals: (_candles, columns) => {
-    const turnsUp = crossedAbove(columns['direction']!, 0);
-    const turnsDown = crossedBelow(columns['direction']!, 0);
+    const turnsUp = crossedAbove(columns.direction, 0);
+    const turnsDown = crossedBelow(columns.direction, 0);
     return { enterLong: turnsUp, exitLong: turnsDown, enterShort: turnsDown, exitShort: turnsUp };
   },
   canShort: true,

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { sma } from '#engine/indicators/index.ts';
+import { analyse, StrategyRunError } from '#engine/strategies/analyse.ts';
+import { defineStrategy, type StrategyDefinition } from '#engine/strategy.ts';
+import { marketCandles } from '../indicators/market.ts';
+
+const candles = marketCandles(1, 48);
+
+const strategy = defineStrategy({
+  name: 'sample',
+  description: 'A sample',
+  timeframe: '1h',
+  pairs: ['BTC/USDT:USDT'],
+  stakeAmount: 100,
+  parameters: { period: { kind: 'integer', default: 2, min: 1, max: 5, description: 'Candles' } },
+  startupCandles: () => 5,
+  informativeTimeframes: ['4h', '1d'],
+  indicators: ({ close }, { period }) => ({ close, average: sma(close, period) }),
+  signals: ({ close }) => ({ enterLong: new Uint8Array(close.length) }),
+  stoploss: -0.1,
+});
+
+const run = (changes: Partial<StrategyDefinition>) => () =>
+  analyse({ ...strategy, ...changes }, { period: 2 }, candles);
+
+describe('analysis', () => {
+  it('computes indicators on every timeframe, and shows higher candles once they have closed', () => {
+    let seen: unknown;
+    const { columns, informative } = analyse(
+      {
+        ...strategy,
+        signals: (...args) => {
+          seen = args;
+          return {};
+        },
+      },
+      { period: 2 },
+      candles,
+    );
+    expect(columns).toEqual({ close: candles.close, average: sma(candles.close, 2) });
+    expect(Object.keys(informative)).toEqual(['4h', '1d']);
+    const at4h = informative['4h']!;
+    expect(at4h.close![2]).toBeNaN();
+    expect([...at4h.close!.subarray(3, 8)]).toEqual([3, 3, 3, 3, 7].map((row) => candles.close[row]));
+    expect(at4h.average![7]).toBe((candles.close[3]! + candles.close[7]!) / 2);
+    expect(informative['1d']!.close![22]).toBeNaN();
+    expect(informative['1d']!.close![23]).toBe(candles.close[23]);
+    expect(seen).toEqual([candles, columns, { period: 2 }, informative]);
+  });
+
+  it('accepts an informative timeframe equal to the run and refuses a shorter one', () => {
+    const daily = marketCandles(1, 40, '1d');
+    const onDays = { ...strategy, timeframe: '1d', informativeTimeframes: ['1d'] } as StrategyDefinition;
+    expect(analyse(onDays, { period: 2 }, daily).informative['1d']!.close).toEqual(daily.close);
+    expect(run({ timeframe: '1d', informativeTimeframes: ['4h'] })).toThrow(
+      'Strategy sample reads 4h candles and cannot run on 1d: use 4h or shorter.',
+    );
+  });
+
+  it.each<[string, Partial<StrategyDefinition>, string]>([
+    [
+      'a column of another length',
+      { indicators: () => ({ x: new Float64Array(3) }) },
+      '"x" must be a Float64Array of 48 values',
+    ],
+    ['an array', { indicators: () => ({ x: [1] as unknown as Float64Array }) }, '"x" must be a Float64Array'],
+    ['no columns', { indicators: () => undefined as never }, 'indicators() must answer an object of columns'],
+    ['no signals', { signals: () => undefined as never }, 'signals() must answer an object of columns'],
+    [
+      'signals of another length',
+      { signals: () => ({ exitLong: new Uint8Array(1) }) },
+      '"exitLong" must be a Uint8Array of 48 values',
+    ],
+    [
+      'signals of another type',
+      { signals: () => ({ enterShort: new Float64Array(48) as never }) },
+      '"enterShort" must be a Uint8Array',
+    ],
+    [
+      'a misspelt signal',
+      { signals: () => ({ enter_long: new Uint8Array(48) }) as never },
+      'did you mean enterLong?',
+    ],
+    [
+      'an invented signal',
+      { signals: () => ({ panic: new Uint8Array(48) }) as never },
+      'there are enterLong, exitLong',
+    ],
+  ])('refuses %s', (_case, changes, message) => {
+    expect(run(changes)).toThrow(StrategyRunError);
+    expect(run(changes)).toThrow(message);
+  });
+
+  it('names the timeframe when columns of a higher one are wrong', () => {
+    const indicators: StrategyDefinition['indicators'] = ({ close }) => ({
+      x: new Float64Array(48).fill(close[0]!),
+    });
+    expect(run({ indicators })).toThrow(
+      'Strategy sample on 4h: indicator column "x" must be a Float64Array of 12',
+    );
+  });
+});

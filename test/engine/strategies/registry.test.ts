@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest';
+import { createStrategyRegistry, StrategyDefinitionError } from '#engine/strategies/registry.ts';
+import { defineStrategy, type StrategyDefinition } from '#engine/strategy.ts';
+
+const sound = defineStrategy({
+  name: 'sound',
+  description: 'A sound strategy',
+  timeframe: '1h',
+  pairs: ['BTC/USDT:USDT'],
+  stakeAmount: 100,
+  parameters: {
+    fast_period: { kind: 'integer', default: 10, min: 5, max: 20, description: 'Candles' },
+    threshold: { kind: 'number', default: 0.5, min: 0, max: 1, description: 'Ratio' },
+    mode: { kind: 'choice', default: 'calm', choices: ['calm', 'wild'], description: 'Temper' },
+  },
+  startupCandles: ({ fast_period }) => 5 * fast_period,
+  indicators: () => ({}),
+  signals: () => ({}),
+  stoploss: -0.1,
+});
+
+const registry = createStrategyRegistry([sound]);
+
+function problemsOf(changes: object): readonly string[] {
+  try {
+    createStrategyRegistry([{ ...sound, ...changes } as StrategyDefinition]);
+  } catch (error) {
+    expect(error).toBeInstanceOf(StrategyDefinitionError);
+    return (error as StrategyDefinitionError).problems;
+  }
+  return [];
+}
+
+describe('a registry', () => {
+  it('finds strategies by name and lists the names in order', () => {
+    const both = createStrategyRegistry([sound, { ...sound, name: 'other' }]);
+    expect(both.names()).toEqual(['other', 'sound']);
+    expect(both.get('sound')).toBe(sound);
+    expect(both.get('unsound')).toBeUndefined();
+    expect(both.get('constructor')).toBeUndefined();
+  });
+
+  it('refuses a name that is taken', () => {
+    expect(() => createStrategyRegistry([sound, { ...sound }])).toThrow(
+      'Strategy sound: another strategy has the same name.',
+    );
+  });
+
+  it('names the strategy and everything that is wrong with it', () => {
+    expect(() =>
+      createStrategyRegistry([sound, { ...sound, name: 'loud', stoploss: 0.1, stakeAmount: 0 }]),
+    ).toThrow('Strategy loud: stakeAmount must be a number above 0; stoploss must be above -1 and below 0.');
+    expect(() => createStrategyRegistry([undefined as unknown as StrategyDefinition])).toThrow(
+      'Strategy number 1: the file must export default defineStrategy({...}).',
+    );
+  });
+});
+
+describe('a definition is refused for', () => {
+  it.each<[string, object, string]>([
+    ['a name with capitals', { name: 'Loud' }, 'name must match'],
+    ['a name that is too long', { name: `a${'b'.repeat(64)}` }, 'name must match'],
+    ['no description', { description: ' ' }, 'description must be a text'],
+    ['an unknown timeframe', { timeframe: '2h' }, 'timeframe must be one of 1m, 5m, 15m, 1h, 4h, 1d'],
+    ['no pairs', { pairs: [] }, 'pairs must be different symbols'],
+    ['a spot pair', { pairs: ['BTC/USDT'] }, 'pairs must be different symbols'],
+    ['a pair named twice', { pairs: ['BTC/USDT:USDT', 'BTC/USDT:USDT'] }, 'pairs must be different symbols'],
+    ['a stake of text', { stakeAmount: '100' }, 'stakeAmount must be a number above 0'],
+    [
+      'an informative timeframe that is no longer',
+      { informativeTimeframes: ['1h'] },
+      'not a timeframe longer than 1h',
+    ],
+    [
+      'an unknown informative timeframe',
+      { informativeTimeframes: ['1w'] },
+      'informativeTimeframes: 1w is not',
+    ],
+    ['a stop loss of 0', { stoploss: 0 }, 'stoploss must be above -1 and below 0'],
+    ['a stop loss of everything', { stoploss: -1 }, 'stoploss must be above -1 and below 0'],
+    ['a stop loss that is not a number', { stoploss: Number.NaN }, 'stoploss must be above -1 and below 0'],
+    [
+      'a ROI key that is no time',
+      { minimalRoi: { soon: 0.1 } },
+      'minimalRoi: the key soon is not a number of minutes',
+    ],
+    ['a ROI key below 0', { minimalRoi: { '-5': 0.1 } }, 'minimalRoi: the key -5'],
+    ['a ROI below -1', { minimalRoi: { 0: -2 } }, 'minimalRoi.0 must be a ratio from -1'],
+    [
+      'a trailing distance of 0',
+      { trailing: { positive: 0 } },
+      'trailing.positive must be above 0 and below 1',
+    ],
+    ['a trailing offset below 0', { trailing: { offset: -0.1 } }, 'trailing.offset must be a ratio from 0'],
+    ['a missing offset', { trailing: { only_offset_is_reached: true } }, 'trailing.offset is required'],
+    [
+      'an offset inside the distance',
+      { trailing: { positive: 0.03, offset: 0.02 } },
+      'trailing.offset must be above',
+    ],
+    ['a leverage below 1', { leverage: 0.5 }, 'leverage must be a number from 1 to 125'],
+    ['a flag that is none', { canShort: 'yes' }, 'canShort must be true or false'],
+    ['a timeout of 0', { unfilledTimeoutMinutes: 0 }, 'unfilledTimeoutMinutes must be a number above 0'],
+    ['an offset that is no number', { exitProfitOffset: null }, 'exitProfitOffset must be a number'],
+    ['no signals', { signals: undefined }, 'signals must be a function'],
+    ['startup candles that are no function', { startupCandles: 50 }, 'startupCandles must be a function'],
+    ['half a startup candle', { startupCandles: () => 0.5 }, 'startupCandles must answer a whole number'],
+    ['a misspelt key', { stopLoss: -0.1 }, 'stopLoss is not known; did you mean stoploss?'],
+    ['a misspelt callback', { callbacks: { customExits: () => null } }, 'did you mean callbacks.customExit?'],
+    ['a callback that is none', { callbacks: { customExit: 1 } }, 'callbacks.customExit must be a function'],
+    ['no parameters', { parameters: undefined }, 'parameters must be an object'],
+  ])('%s', (_case, changes, problem) => {
+    const problems = problemsOf(changes);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(problem);
+  });
+
+  it.each<[string, object, string]>([
+    [
+      'a default above the range',
+      { kind: 'number', default: 3, min: 0, max: 2 },
+      'default 3 is outside its range 0 to 2',
+    ],
+    ['an empty range', { kind: 'number', default: 1, min: 2, max: 0 }, 'min 2 is above max 0'],
+    ['a broken integer', { kind: 'integer', default: 1.5, min: 1, max: 2 }, 'must be of kind integer'],
+    [
+      'an endless range',
+      { kind: 'number', default: 1, min: 0, max: Number.POSITIVE_INFINITY },
+      'of kind number',
+    ],
+    [
+      'an unknown kind',
+      { kind: 'float', default: 1, min: 0, max: 2 },
+      'kind must be integer, number or choice',
+    ],
+    ['no choices', { kind: 'choice', default: 1, choices: [] }, 'choices must not be empty'],
+    ['a choice twice', { kind: 'choice', default: 1, choices: [1, 1] }, 'choices must differ'],
+    ['a default beside the choices', { kind: 'choice', default: 3, choices: [1, 2] }, 'one of the choices'],
+    [
+      'no description',
+      { kind: 'choice', default: 1, choices: [1], description: '' },
+      'description must be a text',
+    ],
+  ])('a parameter with %s', (_case, parameter, problem) => {
+    const problems = problemsOf({ parameters: { x: { description: 'x', ...parameter } } });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(/^parameters\.x: /);
+    expect(problems[0]).toContain(problem);
+  });
+
+  it('a parameter name that no client could write', () => {
+    const parameter = { kind: 'number', default: 1, min: 0, max: 2, description: 'x' };
+    expect(problemsOf({ parameters: { 'two words': parameter } })[0]).toContain('the name must match');
+  });
+});
+
+describe('parameters', () => {
+  const defaults = { fast_period: 10, threshold: 0.5, mode: 'calm' };
+
+  it('take their defaults and valid overrides', () => {
+    expect(registry.resolveParams(sound, {})).toEqual({ values: defaults, problems: [] });
+    const overrides = { fast_period: 20, threshold: 1, mode: 'wild' };
+    expect(registry.resolveParams(sound, overrides)).toEqual({ values: overrides, problems: [] });
+  });
+
+  it.each<[object, string]>([
+    [{ fast_period: 4 }, 'fast_period: must be an integer from 5 to 20'],
+    [{ fast_period: 21 }, 'fast_period: must be an integer from 5 to 20'],
+    [{ fast_period: 10.5 }, 'fast_period: must be an integer from 5 to 20'],
+    [{ fast_period: '10' }, 'fast_period: must be an integer from 5 to 20'],
+    [{ threshold: Number.NaN }, 'threshold: must be a number from 0 to 1'],
+    [{ threshold: null }, 'threshold: must be a number from 0 to 1'],
+    [{ mode: 'Calm' }, 'mode: must be one of "calm", "wild"'],
+    [{ fastPeriod: 10 }, 'fastPeriod: unknown parameter; did you mean fast_period?'],
+    [{ unrelated: 1 }, 'unrelated: unknown parameter; known are fast_period, threshold, mode'],
+    [{ toString: 1 }, 'toString: unknown parameter; known are fast_period, threshold, mode'],
+  ])('refuse %j and keep the default', (overrides, message) => {
+    const { values, problems } = registry.resolveParams(sound, overrides as Record<string, unknown>);
+    expect(problems).toEqual([{ parameter: Object.keys(overrides)[0], message }]);
+    expect(values).toEqual(defaults);
+  });
+
+  it('report every problem and keep what is sound', () => {
+    const { values, problems } = registry.resolveParams(sound, { fast_period: 0, threshold: 0.9, speed: 1 });
+    expect(problems.map(({ parameter }) => parameter)).toEqual(['fast_period', 'speed']);
+    expect(values).toEqual({ ...defaults, threshold: 0.9 });
+  });
+
+  it('of a strategy that has none are all unknown', () => {
+    const bare = { ...sound, parameters: {} };
+    expect(registry.resolveParams(bare, { x: 1 }).problems[0]!.message).toBe(
+      'x: unknown parameter; the strategy has none',
+    );
+  });
+});
