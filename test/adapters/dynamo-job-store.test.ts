@@ -1,13 +1,11 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { toItem } from '#adapters/aws/job-item.ts';
 import { JOB_STATUSES, type JobStatus, type StoredBacktestJob } from '#contract/backtest.ts';
-import type { JobFilter, JobRow } from '#domain/ports.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
-import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
+import { everyRow, pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
 
 let engine: TestEngine;
 let store: DynamoJobStore;
@@ -62,7 +60,7 @@ describe('creating and reading', () => {
     const result = { ...SOME_RESULT, total_profit: 1.2345e21, sharpe_ratio: -1e-9 };
     await store.complete(id, 1, { ...OUTCOME, result }, AT);
     expect(await store.get(id)).toMatchObject({ result });
-    const rows = await everyRow({ status: 'completed' });
+    const rows = await everyRow(store, { status: 'completed' });
     expect(rows.find((row) => row.job_id === id)?.result).toEqual(result);
   });
 
@@ -201,7 +199,7 @@ describe('transitions', () => {
       expect(after).toEqual(before);
     }
     expect(answered).toEqual(answer(effect !== null, after, status));
-    const listed = (await everyRow({ status: after.status })).find((row) => row.job_id === id);
+    const listed = (await everyRow(store, { status: after.status })).find((row) => row.job_id === id);
     expect(listed).toMatchObject({
       status: after.status,
       updated_at: after.updated_at,
@@ -253,141 +251,10 @@ describe('transitions', () => {
     const id = await jobIn('running');
     const message = 'x'.repeat(298) + '😀'.repeat(50);
     await store.fail(id, 1, { code: 'SVC001', message }, AT);
-    const row = (await everyRow({ status: 'failed' })).find((each) => each.job_id === id);
+    const row = (await everyRow(store, { status: 'failed' })).find((each) => each.job_id === id);
     expect(row?.error).toMatch(/^x{298}.?…$/u);
     expect(await store.get(id)).toMatchObject({ error: message });
   });
-});
-
-async function everyRow(filter: JobFilter, from = store, limit = 100): Promise<JobRow[]> {
-  const rows: JobRow[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: { items: readonly JobRow[]; next: string | null } = await from.list(filter, limit, cursor);
-    expect(page.items.length).toBeLessThanOrEqual(limit);
-    // A page that promises more is full, and what it promises exists.
-    if (page.next !== null) expect(page.items.length).toBe(limit);
-    if (cursor !== null) expect(page.items.length).toBeGreaterThan(0);
-    rows.push(...page.items);
-    cursor = page.next;
-  } while (cursor !== null);
-  return rows;
-}
-
-describe('listing', () => {
-  test('pages are complete, newest first and without repeats, whatever the filter, the ties and the page size', async () => {
-    const jobArbitrary = fc.record({
-      minute: fc.integer({ min: 0, max: 3 }),
-      status: fc.constantFrom<JobStatus>('pending', 'running', 'cancelled'),
-      experiment_name: fc.constantFrom(null, 'a', 'b'),
-    });
-    const filterArbitrary = fc.record(
-      {
-        status: fc.constantFrom<JobStatus>('pending', 'running', 'cancelled', 'failed'),
-        experiment_name: fc.constantFrom('a', 'b', 'c'),
-      },
-      { requiredKeys: [] },
-    );
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(jobArbitrary, { maxLength: 25 }),
-        filterArbitrary,
-        fc.integer({ min: 1, max: 8 }),
-        async (jobs, filter, limit) => {
-          const { jobs: table } = await engine.freshTables();
-          const own = new DynamoJobStore(engine.client, table);
-          for (const [index, { minute, status, experiment_name }] of jobs.entries()) {
-            const id = `bt-${index}`;
-            const created_at = `2025-03-01T00:0${minute}:00.000Z`;
-            await own.create(pendingJob(id, { created_at, experiment_name }));
-            if (status === 'running') await own.claim(id, 'task', AT);
-            if (status === 'cancelled') await own.cancel(id, AT);
-          }
-          const rows = await everyRow(filter, own, limit);
-          const wanted = jobs.flatMap((job, index) =>
-            (filter.status === undefined || filter.status === job.status) &&
-            (filter.experiment_name === undefined || filter.experiment_name === job.experiment_name)
-              ? [`bt-${index}`]
-              : [],
-          );
-          expect(rows.map((row) => row.job_id).sort()).toEqual(wanted.sort());
-          const times = rows.map((row) => row.created_at);
-          expect(times).toEqual([...times].sort().reverse());
-        },
-      ),
-      { numRuns: 25 },
-    );
-  });
-
-  test('a cursor serves its own filters only', async () => {
-    const { jobs: table } = await engine.freshTables();
-    const own = new DynamoJobStore(engine.client, table);
-    for (let i = 0; i < 4; i++) await own.create(pendingJob(`bt-${i}`, { experiment_name: 'a' }));
-    const filters: JobFilter[] = [
-      {},
-      { status: 'pending' },
-      { experiment_name: 'a' },
-      { status: 'pending', experiment_name: 'a' },
-    ];
-    for (const made of filters) {
-      const { next } = await own.list(made, 2, null);
-      for (const used of filters) {
-        const page = own.list(used, 2, next);
-        if (used === made) expect((await page).items).toHaveLength(2);
-        else await expect(page).rejects.toMatchObject({ code: 'VAL006', field: 'cursor' });
-      }
-    }
-  });
-
-  test.each([
-    '',
-    'x',
-    'null',
-    '[]',
-    Buffer.from('[2,"h",["a","b"]]').toString('base64url'),
-    Buffer.from('[1,"h",["a"]]').toString('base64url'),
-    Buffer.from('{"1":1}').toString('base64url'),
-    '𝔘𝔫𝔦',
-  ])('a broken cursor is VAL006: %j', async (cursor) => {
-    await expect(store.list({}, 10, cursor)).rejects.toMatchObject({ code: 'VAL006', field: 'cursor' });
-  });
-
-  test('a rare experiment among many jobs is found', async () => {
-    const { jobs: table } = await engine.freshTables();
-    const own = new DynamoJobStore(engine.client, table);
-    for (let from = 0; from < 700; from += 50) {
-      await Promise.all(
-        Array.from({ length: 50 }, (_, i) => from + i).map((i) =>
-          own.create(
-            pendingJob(`bt-${i}`, {
-              created_at: new Date(1.74e12 + i * 1000).toISOString(),
-              experiment_name: i % 350 === 3 ? 'rare' : 'common',
-            }),
-          ),
-        ),
-      );
-    }
-    const first = await own.list({ experiment_name: 'rare' }, 1, null);
-    expect(first.items.map((row) => row.job_id)).toEqual(['bt-353']);
-    const second = await own.list({ experiment_name: 'rare' }, 1, first.next);
-    expect(second).toMatchObject({ items: [{ job_id: 'bt-3' }], next: null });
-  });
-});
-
-test('unfinished jobs are the pending and the running ones, each once', async () => {
-  const { jobs: table } = await engine.freshTables();
-  const own = new DynamoJobStore(engine.client, table);
-  for (let i = 0; i < 6; i++) await own.create(pendingJob(`bt-${i}`));
-  await own.claim('bt-1', 'task', AT);
-  await own.cancel('bt-2', AT);
-  await own.fail('bt-3', null, ERROR, AT);
-  const seen: string[] = [];
-  for await (const job of own.unfinished()) {
-    seen.push(`${job.job_id} ${job.status}`);
-    // A job that moves on while the caller works is not met again.
-    if (job.job_id === 'bt-0') await own.claim('bt-0', 'task', AT);
-  }
-  expect(seen.sort()).toEqual(['bt-0 pending', 'bt-1 running', 'bt-4 pending', 'bt-5 pending']);
 });
 
 test('a database that is gone is DATA005', async () => {

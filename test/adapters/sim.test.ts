@@ -145,7 +145,9 @@ describe('candles', () => {
       '71860363140bf9bfc8bd3570b1a2dcbd836a6b410c2349a1d8a2499903c5af70',
     );
     const { timestamp, rate, markPrice } = await sim.fetchFunding(BTC, START, START + 30 * DAY);
-    expect(digest([timestamp, rate, markPrice])).toBe('1edec6364d845f6dd873a20015002b09f31d6dde93cf3ba7284098d73d212e5f');
+    expect(digest([timestamp, rate, markPrice])).toBe(
+      '1edec6364d845f6dd873a20015002b09f31d6dde93cf3ba7284098d73d212e5f',
+    );
   });
 
   test('another seed is another market', async () => {

@@ -1,4 +1,6 @@
+import { expect } from 'vitest';
 import type { BacktestResult, JobIn, JobTiming, ResultsLocation } from '#contract/backtest.ts';
+import type { JobFilter, JobRow, JobStore } from '#domain/ports.ts';
 
 /** A valid pending job; `changes` go over its fields. */
 export function pendingJob(jobId: string, changes: Partial<JobIn<'pending'>> = {}): JobIn<'pending'> {
@@ -87,3 +89,19 @@ export const SOME_TIMING: JobTiming = {
   candles: 100,
   peak_memory_mb: 80,
 };
+
+/** Every row of a list, page by page; checks what a page promises. */
+export async function everyRow(store: JobStore, filter: JobFilter, limit = 100): Promise<JobRow[]> {
+  const rows: JobRow[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: { items: readonly JobRow[]; next: string | null } = await store.list(filter, limit, cursor);
+    expect(page.items.length).toBeLessThanOrEqual(limit);
+    // A page that promises more is full, and what it promises exists.
+    if (page.next !== null) expect(page.items.length).toBe(limit);
+    if (cursor !== null) expect(page.items.length).toBeGreaterThan(0);
+    rows.push(...page.items);
+    cursor = page.next;
+  } while (cursor !== null);
+  return rows;
+}
