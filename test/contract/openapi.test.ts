@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { BacktestRequest } from '#contract/backtest-api.ts';
 import { CORRELATION_HEADER, SERVICES } from '#contract/names.ts';
 import { openApiDocument } from '#contract/openapi.ts';
 import { documentedErrors } from '#contract/operation.ts';
@@ -131,6 +133,12 @@ describe('parameters and bodies', () => {
     expect(parameters[2]!.schema).toMatchObject({
       enum: ['pending', 'running', 'completed', 'failed', 'cancelled'],
     });
+  });
+
+  it('show examples that fit', () => {
+    const { examples = [] } = z.globalRegistry.get(BacktestRequest) as { examples?: unknown[] };
+    expect(examples.length).toBeGreaterThan(0);
+    for (const example of examples) expect(BacktestRequest.safeParse(example).success).toBe(true);
   });
 
   it('require config.strategy alone, and state bounds that the use cases enforce', () => {

@@ -185,7 +185,7 @@ describe('body that is not JSON', () => {
   });
 
   it('not UTF-8', async () => {
-    const body = Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]);
+    const body = Buffer.from('{"config":{"strategy":"\xff"}}', 'latin1');
     const response = await app.request('/api/v1/backtests', { ...post(''), body });
     expect(response.status).toBe(400);
     expect(((await response.json()) as ArrayError).detail[0]!.type).toBe('json_invalid');
@@ -254,6 +254,7 @@ describe('size', () => {
       pull: (controller) => {
         sent += 65_536;
         controller.enqueue(new Uint8Array(65_536));
+        if (sent > 8 * 1024 * 1024) controller.close();
       },
     });
     const response = await app.request('/api/v1/backtests', {

@@ -191,6 +191,13 @@ describe('errors', () => {
     expect(String(lines.find((line) => line.level === 'error')?.fields.error)).toContain('attempt');
   });
 
+  it('finds a key that the contract does not name', async () => {
+    const equity = { dates: [], equity: [], drawdown: [], monthly_returns: {}, extra: 1 };
+    const { app, lines } = backendApp({ readEquity: async () => equity });
+    expect((await app.request('/api/v1/backtests/bt-1/equity')).status).toBe(500);
+    expect(String(lines.find((line) => line.level === 'error')?.fields.error)).toContain('does not name');
+  });
+
   it('finds an error that the contract does not describe', async () => {
     const { app } = backendApp({
       getBacktest: async () => {
