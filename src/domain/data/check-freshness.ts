@@ -31,9 +31,9 @@ const MAX_THRESHOLD_HOURS = 87_600;
 /**
  * Whether what is stored is new enough. Without a range: the last closed candle ended at most the threshold ago.
  * With `start` or `end`: the series covers [start, min(end, now - threshold)] without a hole longer than the
- * threshold, so that a run over the past needs nothing new. A symbol of which nothing is stored is stale. Of several timeframes
- * (comma separated) each must be fresh. A series
- * must be stored in the timeframe asked for; without one the newest series of each symbol is examined.
+ * threshold, so that a run over the past needs nothing new. A symbol of which nothing is stored is stale. A series
+ * must be stored in the timeframe asked for, and of several (comma separated) each must be fresh; without one the
+ * newest series of each symbol is examined.
  * Throws VAL001, VAL002, VAL003, VAL005, DATA005.
  */
 export async function checkFreshness(

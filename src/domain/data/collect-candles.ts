@@ -32,6 +32,7 @@ export interface CollectProgress {
 
 export interface SymbolOutcome {
   readonly symbol: string;
+  readonly timeframe: Timeframe;
   /** Candles and funding events that were not stored before. */
   readonly candles: number;
   readonly funding: number;
@@ -97,7 +98,7 @@ async function collectSymbol(
 ): Promise<SymbolOutcome> {
   const { exchange, timeframe } = request;
   const key: SeriesKey = { exchange: exchange.name, symbol, timeframe };
-  const outcome = { symbol, candles: 0, funding: 0, rejected: 0 };
+  const outcome = { symbol, timeframe, candles: 0, funding: 0, rejected: 0 };
   try {
     const known = await deps.series.getMany(exchange.name, [key]);
     let info = known.get(`${symbol}#${timeframe}`);

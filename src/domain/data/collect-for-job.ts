@@ -42,17 +42,21 @@ async function collect(deps: CollectForJobDeps, job: StoredBacktestJob): Promise
       message: `Nothing can be collected from ${name}: known exchanges are ${[...deps.exchanges.keys()].join(', ')}`,
     });
   }
-  const { signal } = deps;
-  const wanted = { exchange, symbols, end: Date.parse(end), ...(signal ? { signal } : {}) };
-  const main = await collectCandles(deps, {
-    ...wanted,
-    timeframe: job.config.timeframe,
-    start: Date.parse(start),
-  });
-  const { timeframe_detail: detail, date_range: range } = job.config;
-  if (detail === null) return main;
-  return [
-    ...main,
-    ...(await collectCandles(deps, { ...wanted, timeframe: detail, start: Date.parse(range.start) })),
-  ];
+  const { timeframe, timeframe_detail: detail } = job.config;
+  const outcomes: SymbolOutcome[] = [];
+  for (const each of detail === null ? [timeframe] : [timeframe, detail]) {
+    // From the same start, by which freshness is judged.
+    const range = { start: Date.parse(start), end: Date.parse(end) };
+    const { signal } = deps;
+    outcomes.push(
+      ...(await collectCandles(deps, {
+        exchange,
+        symbols,
+        timeframe: each,
+        ...range,
+        ...(signal ? { signal } : {}),
+      })),
+    );
+  }
+  return outcomes;
 }

@@ -94,6 +94,17 @@ describe('by age', () => {
   });
 });
 
+it('of several timeframes each must be fresh', async () => {
+  const fine = series(BTC, '5m', '2024-06-01T00:00', '2024-06-10T11:50');
+  const coarse = series(BTC, '1h', '2024-06-01T00:00', '2024-06-01T00:00');
+  const report = await check([fine, coarse], { timeframe: '5m,1h' });
+  expect(report.stale_symbols).toEqual([BTC]);
+  expect(report.symbols.map(({ timeframe, fresh }) => [timeframe, fresh])).toEqual([['1h', false]]);
+  expect((await check([fine], { timeframe: '5m,15m' })).all_fresh).toBe(false);
+  expect((await check([fine], { timeframe: '5m' })).all_fresh).toBe(true);
+  await expect(check([fine], { timeframe: '5m,' })).rejects.toMatchObject({ code: 'VAL003' });
+});
+
 it('names the stale ones in the order of the request, the unknown ones too, each once', async () => {
   const fresh = series(ETH, '1h', '2024-01-01T00:00', '2024-06-10T10:00');
   const stale = series(BTC, '1h', '2024-01-01T00:00', '2024-06-01T10:00');

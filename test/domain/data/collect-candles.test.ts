@@ -44,6 +44,7 @@ describe('what is fetched', () => {
     const days = 22 + 29 + 4;
     expect(outcome).toEqual({
       symbol: BTC,
+      timeframe: '5m',
       candles: days * 288,
       funding: days * 3 + 1,
       rejected: 0,
@@ -191,7 +192,7 @@ describe('failures', () => {
     ]);
     expect(describeOutcomes(outcomes)).toEqual({
       status: 'failed',
-      message: `1 of 2 symbols failed: ${BTC}: DATA003 ${BTC} is not listed. 288 candles stored.`,
+      message: `1 of 2 series failed: ${BTC} 5m: DATA003 ${BTC} is not listed. 288 candles stored.`,
     });
   });
 
@@ -199,12 +200,13 @@ describe('failures', () => {
     const error = new CodedError('DATA004', { message: 'no' });
     const failed = Array.from({ length: 12 }, (_, i) => ({
       symbol: `S${i}`,
+      timeframe: '5m' as const,
       candles: 0,
       funding: 0,
       rejected: 0,
       error,
     }));
-    expect(describeOutcomes(failed).message).toMatch(/S9: DATA004 no; and 2 more\. 0 candles stored\.$/);
+    expect(describeOutcomes(failed).message).toMatch(/S9 5m: DATA004 no; and 2 more\. 0 candles stored\.$/);
   });
 
   it('ends with storage and with a fault', async () => {

@@ -1,0 +1,154 @@
+import type { Context } from 'aws-lambda';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ProxyEnvelope, ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
+import { FakeService } from '../runtime/data-proxy-server.ts';
+import { gatewayEvent, LAMBDA_CONTEXT } from '../support/gateway.ts';
+
+let service: FakeService;
+beforeAll(async () => {
+  service = await FakeService.start();
+});
+afterAll(() => service.stop());
+
+let printed: string[];
+beforeEach(() => {
+  printed = [];
+  service.requests.length = 0;
+  service.behaviours = [{ status: 200, body: { all_fresh: true, stale_symbols: [] } }];
+  for (const stream of [process.stdout, process.stderr]) {
+    vi.spyOn(stream, 'write').mockImplementation((text) => {
+      printed.push(...String(text).trim().split('\n'));
+      return true;
+    });
+  }
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+/** The deployed handler, started anew with this environment. */
+async function start(environment: Record<string, string>) {
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  vi.resetModules();
+  const { handler } = await import('#lambdas/data-proxy.ts');
+  return (event: unknown, context = LAMBDA_CONTEXT) => handler(event as never, context as Context);
+}
+
+/** What was printed in the embedded metric format. */
+function metrics(): Record<string, unknown>[] {
+  const lines = printed.map((line) => JSON.parse(line) as Record<string, unknown>);
+  return lines.filter((line) => '_aws' in line);
+}
+
+const freshness = { operation: 'check-freshness', params: { symbols: ['BTC/USDT:USDT'] } };
+
+describe('metrics', () => {
+  it('are published for the total and for the operation, ProxyErrors 0 on success', async () => {
+    const invoke = await start({ DATA_COLLECTION_URL: service.url, ENVIRONMENT: 'test' });
+    await invoke(freshness);
+    expect(metrics()).toEqual([
+      {
+        _aws: {
+          Timestamp: expect.any(Number),
+          CloudWatchMetrics: [
+            {
+              Namespace: 'Touchstone',
+              Dimensions: [
+                ['service', 'stage'],
+                ['service', 'operation'],
+              ],
+              Metrics: [
+                { Name: 'ProxyRequests', Unit: 'Count' },
+                { Name: 'ProxyLatency', Unit: 'Milliseconds' },
+                { Name: 'ProxyErrors', Unit: 'Count' },
+              ],
+            },
+          ],
+        },
+        service: 'data-proxy',
+        stage: 'test',
+        operation: 'check-freshness',
+        ProxyRequests: 1,
+        ProxyLatency: expect.any(Number),
+        ProxyErrors: 0,
+      },
+    ]);
+  });
+
+  it('count a failure, although the envelope says 200, and a refused call', async () => {
+    service.behaviours = [{ status: 500, body: {} }];
+    const invoke = await start({ DATA_COLLECTION_URL: service.url, MAX_RETRIES: '0' });
+    const answer = (await invoke(freshness)) as ProxyEnvelope;
+    expect(answer.statusCode).toBe(200);
+    await invoke({ operation: 'made-up-dimension' });
+    expect(metrics().map(({ operation, ProxyErrors }) => [operation, ProxyErrors])).toEqual([
+      ['check-freshness', 1],
+      ['unknown', 1],
+    ]);
+  });
+});
+
+describe('settings', () => {
+  it('MAX_RETRIES is how often a 5xx is tried again', async () => {
+    service.behaviours = [{ status: 502, body: {} }];
+    const invoke = await start({ DATA_COLLECTION_URL: service.url, MAX_RETRIES: '0' });
+    const { body } = (await invoke(freshness)) as ProxyEnvelope;
+    expect(service.requests).toHaveLength(1);
+    expect(body).toEqual({
+      success: true,
+      data: {
+        operation: 'check-freshness',
+        result: {
+          all_fresh: false,
+          stale_symbols: [],
+          error: 'Data collection failed: status 502 (1 attempt)',
+        },
+      },
+    });
+  });
+
+  it('without an address every call is 503 SVC004', async () => {
+    const invoke = await start({ DATA_COLLECTION_URL: '', SERVICE_DISCOVERY_NAMESPACE: '' });
+    expect(await invoke({ operation: 'health' })).toMatchObject({
+      statusCode: 503,
+      body: { success: false, data: { operation: 'health', result: null }, error: { code: 'SVC004' } },
+    });
+  });
+
+  it('the service token is sent and never printed', async () => {
+    const invoke = await start({
+      DATA_COLLECTION_URL: service.url,
+      SERVICE_TOKEN: 'a-secret-of-the-platform',
+    });
+    await invoke(freshness);
+    expect(service.requests[0]!.headers.authorization).toBe('Bearer a-secret-of-the-platform');
+    expect(printed.join('\n')).not.toContain('a-secret-of-the-platform');
+  });
+
+  it('keeps within the time that the function has left', async () => {
+    const invoke = await start({ DATA_COLLECTION_URL: service.url });
+    const { body } = (await invoke(freshness, {
+      ...LAMBDA_CONTEXT,
+      getRemainingTimeInMillis: () => 1000,
+    })) as ProxyEnvelope;
+    expect(body.data.result!.error).toBe('No time is left to ask data collection');
+    expect(service.requests).toHaveLength(0);
+  });
+});
+
+it('answers API Gateway with strings and the correlation id, which its log carries too', async () => {
+  const invoke = await start({ DATA_COLLECTION_URL: service.url });
+  const event = gatewayEvent({
+    httpMethod: 'POST',
+    path: '/api/v1/data-proxy',
+    headers: { 'X-Correlation-ID': 'trace-42' },
+    body: JSON.stringify(freshness),
+  });
+  const response = (await invoke(event)) as ProxyHttpResponse;
+  expect([response.statusCode, response.headers['X-Correlation-ID']]).toEqual([200, 'trace-42']);
+  expect(JSON.parse(response.body)).toMatchObject({ success: true, data: { result: { all_fresh: true } } });
+  expect(service.requests[0]!.headers['x-correlation-id']).toBe('trace-42');
+  const line = printed.map((text) => JSON.parse(text)).find((each) => each.message === 'proxied');
+  expect(line).toMatchObject({ operation: 'check-freshness', correlation_id: 'trace-42' });
+});

@@ -1,0 +1,471 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sha256, ulids } from '#adapters/ids.ts';
+import { CodedError } from '#contract/errors.ts';
+import type { SeriesKey, SeriesStore } from '#domain/ports.ts';
+import { withoutIdentityProvider } from '#runtime/authenticate.ts';
+import type { ServiceDeps } from '#runtime/service.ts';
+import { withServiceToken } from '#runtime/service-token.ts';
+import {
+  createDataCollectionService,
+  type DataCollectionService,
+} from '#runtime/services/data-collection-service.ts';
+import {
+  at,
+  BTC,
+  candlesAt,
+  ETH,
+  grid,
+  HOUR,
+  type Market,
+  openMarket,
+  TestExchange,
+} from '../domain/data/market.ts';
+import { memoryLog, post } from '../support/backend.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+
+let engine: TestEngine;
+let market: Market;
+let exchange: TestExchange;
+let service: DataCollectionService;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  market = await openMarket(engine, at('2024-06-01T00:00'));
+  exchange = new TestExchange();
+  service = create();
+  return () => market.stop();
+});
+
+const { log, lines } = memoryLog();
+
+function create(stores: Partial<Market> = {}, deps: Partial<ServiceDeps> = {}): DataCollectionService {
+  return createDataCollectionService(
+    {
+      ...market,
+      ...stores,
+      exchanges: new Map([['test', exchange]]),
+      defaultExchange: 'test',
+      ids: ulids,
+      digest: sha256,
+    },
+    { log, authenticate: withoutIdentityProvider({ enforced: false }), checkResponses: true, ...deps },
+  );
+}
+
+const store = (symbol: string, timeframe: SeriesKey['timeframe'], times: readonly number[], step: number) =>
+  market.candles.write({ exchange: 'test', symbol, timeframe }, candlesAt(times, step));
+const hours = (from: string, to: string) => grid(at(from), at(to), HOUR);
+
+async function get(path: string, target = service): Promise<{ status: number; body: Record<string, never> }> {
+  const response = await target.app.request(path);
+  expect(response.headers.get('X-Correlation-ID')).toMatch(/^[0-9a-f-]{36}$/);
+  return { status: response.status, body: (await response.json()) as Record<string, never> };
+}
+
+describe('GET /api/v1/ohlcv', () => {
+  const ohlcv = (query: string) =>
+    get(`/api/v1/ohlcv?symbol=${encodeURIComponent(BTC)}&timeframe=1h${query}`);
+  const times = async (query: string) => {
+    const { body } = await ohlcv(query);
+    const data = body.data as unknown as { timestamp: string }[];
+    expect(body.count).toBe(data.length);
+    return data.map((candle) => candle.timestamp.slice(0, 16));
+  };
+  beforeEach(() => store(BTC, '1h', hours('2024-01-31T20:00', '2024-02-01T04:00'), HOUR));
+
+  it('gives candles with ISO times', async () => {
+    expect((await ohlcv('&limit=1')).body).toEqual({
+      exchange: 'test',
+      symbol: BTC,
+      timeframe: '1h',
+      data: [
+        // 19,754 days and 3 hours since the epoch are 474,099 hours.
+        { timestamp: '2024-02-01T03:00:00.000Z', open: 1099, high: 1101, low: 1097, close: 1100, volume: 5 },
+      ],
+      count: 1,
+    });
+  });
+
+  it('without a start the newest, ascending; with one the first', async () => {
+    expect(await times('&limit=3')).toEqual(['2024-02-01T01:00', '2024-02-01T02:00', '2024-02-01T03:00']);
+    expect(await times('&limit=2&end=2024-02-01')).toEqual(['2024-01-31T22:00', '2024-01-31T23:00']);
+    expect(await times('&limit=2&start=2024-01-31T23:00:00Z')).toEqual([
+      '2024-01-31T23:00',
+      '2024-02-01T00:00',
+    ]);
+    expect(await times('&start=2024-01-31T23:30&end=2024-02-01T02:00')).toEqual([
+      '2024-02-01T00:00',
+      '2024-02-01T01:00',
+    ]);
+    expect(await times('')).toHaveLength(8);
+  });
+
+  it('nothing outside what is stored', async () => {
+    expect(await times('&start=2024-03-01')).toEqual([]);
+    expect(await times('&end=2024-01-01')).toEqual([]);
+    expect(await times('&start=2020-01-01&end=2020-02-01')).toEqual([]);
+  });
+
+  it('reaches over a hole from either side', async () => {
+    await store(BTC, '1h', hours('2024-05-01T00:00', '2024-05-01T02:00'), HOUR);
+    expect(await times('&limit=4')).toEqual([
+      '2024-02-01T02:00',
+      '2024-02-01T03:00',
+      '2024-05-01T00:00',
+      '2024-05-01T01:00',
+    ]);
+    expect(await times('&limit=3&start=2024-02-01T03:00')).toEqual([
+      '2024-02-01T03:00',
+      '2024-05-01T00:00',
+      '2024-05-01T01:00',
+    ]);
+  });
+
+  it('gives 1000 by default and at most 10000', async () => {
+    await store(BTC, '1h', hours('2022-01-01T00:00', '2023-06-01T00:00'), HOUR);
+    expect(await times('')).toHaveLength(1000);
+    expect(await times('&limit=10000')).toHaveLength(10_000);
+  });
+
+  const encoded = encodeURIComponent(BTC);
+  it.each([
+    ['timeframe=1h', 400, 'VAL004', 'symbol'],
+    [`symbol=${encoded}`, 400, 'VAL004', 'timeframe'],
+    ['symbol=BTCUSDT&timeframe=1h', 400, 'VAL002', 'symbol'],
+    [`symbol=${encoded}&timeframe=2h`, 400, 'VAL003', 'timeframe'],
+    [`symbol=${encoded}&timeframe=1h&limit=0`, 400, 'VAL005', 'limit'],
+    [`symbol=${encoded}&timeframe=1h&limit=10001`, 400, 'VAL005', 'limit'],
+    [`symbol=${encoded}&timeframe=1h&limit=ten`, 400, 'VAL005', 'limit'],
+    [`symbol=${encoded}&timeframe=1h&start=2024-13-01`, 400, 'VAL001', 'start'],
+    [`symbol=${encoded}&timeframe=1h&start=2024-02-02&end=2024-02-01`, 400, 'VAL001', 'start'],
+    [`symbol=${encoded}&timeframe=5m`, 404, 'DATA003', 'symbol'],
+    [`symbol=${encoded}&timeframe=1h&exchange=other`, 404, 'DATA003', 'symbol'],
+  ])('%s is %i %s', async (query, status, code, field) => {
+    expect(await get(`/api/v1/ohlcv?${query}`)).toMatchObject({ status, body: { detail: { code, field } } });
+  });
+});
+
+describe('what is stored', () => {
+  beforeEach(async () => {
+    await store(ETH, '1h', hours('2024-02-01T00:00', '2024-02-02T00:00'), HOUR);
+    await store(BTC, '1h', [...hours('2024-02-01T00:00', '2024-02-01T05:00'), at('2024-02-01T07:00')], HOUR);
+    await store(BTC, '1d', [at('2024-03-01')], 24 * HOUR);
+  });
+
+  it('symbols, each once', async () => {
+    expect(await get('/api/v1/symbols')).toEqual({
+      status: 200,
+      body: { exchange: 'test', symbols: [BTC, ETH], count: 2 },
+    });
+    expect((await get('/api/v1/symbols?exchange=other')).body).toEqual({
+      exchange: 'other',
+      symbols: [],
+      count: 0,
+    });
+  });
+
+  it('status of every series', async () => {
+    const { status, body } = await get('/api/v1/status');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      exchange: 'test',
+      count: 3,
+      candles: 31,
+      newest: '2024-03-01T00:00:00.000Z',
+    });
+    const series = body.series as unknown as { symbol: string; timeframe: string }[];
+    expect(series.map((each) => `${each.symbol} ${each.timeframe}`)).toEqual([
+      `${BTC} 1d`,
+      `${BTC} 1h`,
+      `${ETH} 1h`,
+    ]);
+    expect(series[1]).toEqual({
+      symbol: BTC,
+      timeframe: '1h',
+      first: '2024-02-01T00:00:00.000Z',
+      last: '2024-02-01T07:00:00.000Z',
+      count: 6,
+      gap_count: 1,
+      gaps: [{ start: '2024-02-01T05:00:00.000Z', missing: 2 }],
+      updated_at: '2024-06-01T00:00:00.000Z',
+    });
+    expect((await get('/api/v1/status?exchange=other')).body).toMatchObject({
+      count: 0,
+      candles: 0,
+      newest: null,
+    });
+  });
+
+  it('freshness by age and by range, symbols repeated or with commas', async () => {
+    market.setNow(at('2024-02-02T12:00'));
+    const both = `symbols=${encodeURIComponent(`${ETH},${BTC}`)}&timeframe=1h`;
+    expect(await get(`/api/v1/freshness?${both}`)).toEqual({
+      status: 200,
+      body: {
+        all_fresh: false,
+        stale_symbols: [BTC],
+        exchange: 'test',
+        stale_threshold_hours: 24,
+        symbols: [
+          {
+            symbol: ETH,
+            timeframe: '1h',
+            first: '2024-02-01T00:00:00.000Z',
+            last: '2024-02-01T23:00:00.000Z',
+            age_hours: 12,
+            fresh: true,
+          },
+          {
+            symbol: BTC,
+            timeframe: '1h',
+            first: '2024-02-01T00:00:00.000Z',
+            last: '2024-02-01T07:00:00.000Z',
+            age_hours: 28,
+            fresh: false,
+          },
+        ],
+      },
+    });
+    const repeated = `symbols=${encodeURIComponent(ETH)}&symbols=${encodeURIComponent(BTC)}&timeframe=1h`;
+    expect((await get(`/api/v1/freshness?${repeated}&stale_threshold_hours=28`)).body.all_fresh).toBe(true);
+    expect(
+      (await get(`/api/v1/freshness?${repeated}&start=2024-02-01&end=2024-02-01T08:00`)).body.all_fresh,
+    ).toBe(true);
+    expect(
+      (await get(`/api/v1/freshness?${repeated}&start=2024-01-31&end=2024-02-01T08:00`)).body.stale_symbols,
+    ).toEqual([ETH, BTC]);
+  });
+
+  it('freshness of two hundred symbols', async () => {
+    const symbols = Array.from({ length: 200 }, (_, i) => `S${i}/USDT:USDT`);
+    const query = [ETH, ...symbols].map((symbol) => `symbols=${encodeURIComponent(symbol)}`).join('&');
+    const { body } = await get(`/api/v1/freshness?${query}&start=2024-02-01&end=2024-02-02`);
+    expect(body.stale_symbols).toEqual(symbols);
+  });
+
+  it.each([
+    ['', 'VAL004', 'symbols'],
+    ['symbols=', 'VAL004', 'symbols'],
+    ['symbols=BTC', 'VAL002', 'symbols'],
+    ['symbols=A/B:B&stale_threshold_hours=0', 'VAL005', 'stale_threshold_hours'],
+    ['symbols=A/B:B&stale_threshold_hours=-5', 'VAL005', 'stale_threshold_hours'],
+    ['symbols=A/B:B&stale_threshold_hours=1.5', 'VAL005', 'stale_threshold_hours'],
+    ['symbols=A/B:B&timeframe=7m', 'VAL003', 'timeframe'],
+    ['symbols=A/B:B&start=x', 'VAL001', 'start'],
+  ])('freshness?%s is 400 %s', async (query, code, field) => {
+    expect(await get(`/api/v1/freshness?${query}`)).toMatchObject({
+      status: 400,
+      body: { detail: { code, field } },
+    });
+  });
+});
+
+describe('health', () => {
+  it('is healthy while storage answers, degraded when not', async () => {
+    expect(await get('/api/v1/health')).toEqual({
+      status: 200,
+      body: {
+        status: 'healthy',
+        service: 'data-collection',
+        version: expect.any(String),
+        dependencies: { storage: 'healthy' },
+      },
+    });
+    const down: SeriesStore = { ...market.series, getMany: () => Promise.reject(new CodedError('DATA005')) };
+    expect((await get('/api/v1/health', create({ series: down }))).body).toMatchObject({
+      status: 'degraded',
+      dependencies: { storage: 'unhealthy' },
+    });
+  });
+
+  it('storage that is down is 503 DATA005 elsewhere', async () => {
+    const down: SeriesStore = { ...market.series, list: () => Promise.reject(new CodedError('DATA005')) };
+    expect(await get('/api/v1/symbols', create({ series: down }))).toMatchObject({
+      status: 503,
+      body: { detail: { code: 'DATA005' } },
+    });
+  });
+});
+
+describe('collections', () => {
+  const request = { symbols: [BTC], timeframe: '1h', start: '2024-02-01', end: '2024-02-02' };
+  const start = async (body: unknown, headers: Record<string, string> = {}) => {
+    const response = await service.app.request('/api/v1/collections', post(body, headers));
+    return { response, status: response.status, body: (await response.json()) as Record<string, never> };
+  };
+  /** Asks until the collection has ended. */
+  const ended = async (id: string) => {
+    for (;;) {
+      const { body } = await get(`/api/v1/collections/${id}`);
+      if (body.status === 'completed' || body.status === 'failed') return body;
+      await new Promise(setImmediate);
+    }
+  };
+
+  it('fetch and store what is missing, and tell how far they are', async () => {
+    const { response, status, body } = await start(request);
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      collection_id: expect.stringMatching(/^co-[0-9A-Z]{26}$/),
+      status: 'pending',
+      exchange: 'test',
+      symbols: [BTC],
+      timeframe: '1h',
+      start: '2024-02-01T00:00:00.000Z',
+      end: '2024-02-02T00:00:00.000Z',
+      progress: 0,
+      candles: 0,
+      error: null,
+      created_at: '2024-06-01T00:00:00.000Z',
+      updated_at: '2024-06-01T00:00:00.000Z',
+    });
+    expect(response.headers.get('Location')).toBe(`collections/${body.collection_id}`);
+    expect(await ended(body.collection_id!)).toMatchObject({
+      status: 'completed',
+      progress: 1,
+      candles: 24,
+      error: null,
+    });
+    expect((await get(`/api/v1/ohlcv?symbol=${encodeURIComponent(BTC)}&timeframe=1h`)).body.count).toBe(24);
+  });
+
+  it('without dates take the last 90 days', async () => {
+    const { body } = await start({ symbols: [BTC], timeframe: '1d' });
+    expect([body.start, body.end]).toEqual(['2024-03-03T00:00:00.000Z', '2024-06-01T00:00:00.000Z']);
+    expect((await ended(body.collection_id!)).candles).toBe(90);
+  });
+
+  it('a failed one says which symbols failed', async () => {
+    exchange.before = ({ symbol }) => {
+      if (symbol === ETH) throw new CodedError('DATA003', { message: 'not listed' });
+    };
+    const { body } = await start({ ...request, symbols: [BTC, ETH] });
+    expect(await ended(body.collection_id!)).toMatchObject({
+      status: 'failed',
+      candles: 24,
+      error: `1 of 2 series failed: ${ETH} 1h: DATA003 not listed. 24 candles stored.`,
+    });
+  });
+
+  it('an unforeseen fault is logged, and shown without its words', async () => {
+    exchange.before = () => {
+      throw new Error('password=1234');
+    };
+    const { body } = await start(request);
+    expect(await ended(body.collection_id!)).toMatchObject({
+      status: 'failed',
+      error: 'SVC001 Internal server error',
+    });
+    expect(
+      lines.at(-1)!.message === 'collection failed' ||
+        lines.some((line) => line.message === 'collection failed'),
+    ).toBe(true);
+  });
+
+  it('run one after another, at most 20 unfinished', async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 20; i++) {
+      const { status, body } = await start({
+        ...request,
+        start: `2024-01-${10 + i}`,
+        end: `2024-01-${11 + i}`,
+      });
+      expect(status).toBe(201);
+      ids.push(body.collection_id!);
+    }
+    const refused = await start(request);
+    expect([refused.status, refused.response.headers.get('Retry-After')]).toEqual([429, '1']);
+    expect(refused.body).toMatchObject({ detail: { code: 'HTTP429', context: { max: 20 } } });
+    await ended(ids.at(-1)!);
+    expect(exchange.asked()).toHaveLength(20);
+    expect((await start(request)).status).toBe(201);
+  });
+
+  it('the same Idempotency-Key is the same collection; with another body 409', async () => {
+    const first = await start(request, { 'Idempotency-Key': 'k-1' });
+    const again = await start(request, { 'Idempotency-Key': 'k-1' });
+    const other = await start(request, { 'Idempotency-Key': 'k-2' });
+    expect(again.body.collection_id).toBe(first.body.collection_id);
+    expect(other.body.collection_id).not.toBe(first.body.collection_id);
+    const changed = await start({ ...request, timeframe: '1d' }, { 'Idempotency-Key': 'k-1' });
+    expect([changed.status, changed.body.detail]).toMatchObject([409, { code: 'RES005' }]);
+    await service.stop();
+  });
+
+  it('stopping ends what runs and what waits', async () => {
+    const running = await start({ ...request, start: '2020-01-01' });
+    const waiting = await start(request);
+    await service.stop();
+    for (const { body } of [running, waiting]) {
+      expect(await ended(body.collection_id!)).toMatchObject({
+        status: 'failed',
+        error: 'HTTP503 The service was stopped: start the collection again',
+      });
+    }
+  });
+
+  it.each([
+    [{ ...request, symbols: [] }, 'VAL005', 'symbols'],
+    [{ ...request, symbols: Array(201).fill(BTC) }, 'VAL005', 'symbols'],
+    [{ ...request, symbols: [BTC, 'btc'] }, 'VAL002', 'symbols.1'],
+    [{ ...request, timeframe: '2m' }, 'VAL003', 'timeframe'],
+    [{ ...request, start: '2024-02-02' }, 'VAL001', 'start'],
+    [{ ...request, start: '2025-01-01', end: undefined }, 'VAL001', 'start'],
+    [{ ...request, end: 'now' }, 'VAL001', 'end'],
+    [{ ...request, exchange: 'mtgox' }, 'VAL005', 'exchange'],
+  ])('%j is refused', async (body, code, field) => {
+    expect(await start(body)).toMatchObject({ status: 400, body: { detail: { code, field } } });
+    expect(exchange.calls).toEqual([]);
+  });
+
+  it('a body that does not fit its schema is told where', async () => {
+    const { status, body } = await start({ timeframe: 5 });
+    expect(status).toBe(400);
+    expect(
+      (body.detail as unknown as { type: string; loc: string[] }[]).map(({ type, loc }) => [type, loc]),
+    ).toEqual([
+      ['missing', ['body', 'symbols']],
+      ['string_type', ['body', 'timeframe']],
+    ]);
+  });
+
+  it('an unknown one is 404 COL001, a malformed id 400', async () => {
+    expect(await get('/api/v1/collections/co-0')).toMatchObject({
+      status: 404,
+      body: { detail: { code: 'COL001' } },
+    });
+    expect(await get('/api/v1/collections/x')).toMatchObject({
+      status: 400,
+      body: { detail: { code: 'VAL005' } },
+    });
+  });
+});
+
+describe('the service token', () => {
+  const token = 'a-secret-of-the-platform';
+  const authenticate = withServiceToken(token, withoutIdentityProvider({ enforced: true }));
+  const status = async (authorization?: string) => {
+    const headers: Record<string, string> = authorization ? { Authorization: authorization } : {};
+    const response = await create({}, { authenticate }).app.request('/api/v1/symbols', { headers });
+    return response.status;
+  };
+
+  it('opens an enforced service; nothing else does', async () => {
+    expect(await status(`Bearer ${token}`)).toBe(200);
+    expect(await status(`Bearer ${token}x`)).toBe(401);
+    expect(await status(token)).toBe(401);
+    expect(await status()).toBe(401);
+  });
+
+  it('is not needed for health', async () => {
+    expect((await create({}, { authenticate }).app.request('/api/v1/health')).status).toBe(200);
+  });
+});
+
+it('serves its documentation', async () => {
+  expect((await service.app.request('/docs')).status).toBe(200);
+  const { body } = await get('/openapi.json');
+  expect(Object.keys(body.paths!)).toContain('/api/v1/collections/{collection_id}');
+});
