@@ -14,8 +14,6 @@ import { simulate } from './simulator/simulate.ts';
 import type { Simulation, SimulationSettings, Trade } from './simulator/types.ts';
 import type { StrategyDefinition } from './strategy.ts';
 
-export type { PairData } from './run/prepare-pair.ts';
-
 export interface BacktestInput {
   readonly strategy: StrategyDefinition;
   readonly config: RunConfig;
@@ -34,7 +32,7 @@ export interface BacktestOptions {
 }
 
 /** Milliseconds of each phase by the injected clock; zeros without one. */
-export interface BacktestTiming {
+interface BacktestTiming {
   /** Checks, digests, indicators and signals of all pairs. */
   readonly indicators_ms: number;
   /** Both simulations: the run, and the one under the other fill model. */

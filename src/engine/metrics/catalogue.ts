@@ -3,10 +3,10 @@ import type { ActivityMetrics } from './activity-metrics.ts';
 import type { EquityMetrics } from './equity-metrics.ts';
 import type { ClosedDayMetrics, TradeMetrics } from './trade-metrics.ts';
 
-export type MetricFamily = 'account' | 'equity' | 'closed_trades' | 'activity';
+type MetricFamily = 'account' | 'equity' | 'closed_trades' | 'activity';
 
 /** `quote`: quote currency. `ratio`: a number without a unit. */
-export type MetricUnit = 'percent' | 'quote' | 'ratio' | 'count' | 'minutes' | 'days' | 'probability';
+type MetricUnit = 'percent' | 'quote' | 'ratio' | 'count' | 'minutes' | 'days' | 'probability';
 
 export interface MetricDefinition {
   readonly label: string;
@@ -236,5 +236,3 @@ const ACTIVITY = define<ActivityMetrics>('activity', {
 
 /** Every metric of the report by name: what it is called, its unit and family, and how it is computed. */
 export const METRIC_DEFINITIONS = { ...ACCOUNT, ...EQUITY, ...CLOSED_TRADES, ...ACTIVITY };
-
-export type MetricName = keyof typeof METRIC_DEFINITIONS;

@@ -52,7 +52,7 @@ export function equityMetrics(curve: EquityCurve, daily: DailyEquity, context: E
 }
 
 /** Ratios of daily returns (as ratios, not percent): see the definitions of sharpe_ratio and the sortino ratios. */
-export function dailyRatios(returns: Float64Array) {
+function dailyRatios(returns: Float64Array) {
   const average = mean(returns);
   const spread = deviation(returns, 'population');
   const negative = returns.filter((each) => each < 0);

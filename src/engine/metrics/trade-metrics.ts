@@ -119,7 +119,7 @@ function riskRatios(profits: Float64Array, returns: Float64Array, wallet: number
 }
 
 /** Balance after each closed trade. */
-export function cumulative(wallet: number, profits: Float64Array): Float64Array {
+function cumulative(wallet: number, profits: Float64Array): Float64Array {
   let balance = wallet;
   return profits.map((profit) => {
     balance += profit;

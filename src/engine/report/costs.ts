@@ -3,7 +3,7 @@ import { columnOf, ratio, sum } from '#engine/metrics/moments.ts';
 import type { Trade } from '#engine/simulator/types.ts';
 
 /** One kind of cost. */
-export interface CostRow {
+interface CostRow {
   /** Quote currency; positive was paid, negative was received. */
   readonly amount: number;
   /** Of the profit before costs; null when there was none. */

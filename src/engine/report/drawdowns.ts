@@ -7,7 +7,7 @@ import { DAY_MS } from '#engine/timeframe.ts';
 const LISTED = 10;
 
 /** A fall of the daily equity from a peak until it was reached again. Dates are `YYYY-MM-DD`. */
-export interface DrawdownRow {
+interface DrawdownRow {
   /** Day of the peak; the run's first day when the peak is the wallet. */
   readonly start: string;
   readonly low: string;
@@ -22,7 +22,7 @@ export interface DrawdownRow {
 }
 
 /** The deepest fall of the equity at the close of every candle. Times are open times of candles, ISO 8601. */
-export interface CandleDrawdown {
+interface CandleDrawdown {
   /** Null when the peak is the wallet at the start. */
   readonly peak_at: string | null;
   readonly low_at: string;

@@ -16,9 +16,9 @@ import { buildTables, type ReportTables } from './tables.ts';
 import { resultWarnings } from './warnings.ts';
 
 /** Raised when the shape of a stored report changes. */
-export const REPORT_SCHEMA_VERSION = 1;
+const REPORT_SCHEMA_VERSION = 1;
 
-export interface ReportCounters {
+interface ReportCounters {
   readonly rejected_signals: number;
   readonly timed_out_entries: number;
   readonly timed_out_exits: number;

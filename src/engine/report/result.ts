@@ -5,7 +5,7 @@ import { roundNumbers } from './round.ts';
 import { profitPct } from './trades.ts';
 
 /** Profit factor of a run that has won and never lost: finite, so that it can be compared and optimised. */
-export const PROFIT_FACTOR_WITHOUT_LOSSES = 999;
+const PROFIT_FACTOR_WITHOUT_LOSSES = 999;
 
 /** The result of a job. Its first nine numbers are always finite; null further down is "undefined". */
 export interface BacktestResult {

@@ -2,7 +2,7 @@ import { type TradeMetrics, tradeMetrics } from '#engine/metrics/trade-metrics.t
 import type { Trade } from '#engine/simulator/types.ts';
 
 /** One group of trades with the metrics of the group alone. */
-export type TableRow = { readonly key: string } & TradeMetrics;
+type TableRow = { readonly key: string } & TradeMetrics;
 
 /** Key of the last row of every table. */
 export const TOTAL = 'TOTAL';

@@ -2,7 +2,7 @@ import { durationMinutes } from '#engine/metrics/trade-metrics.ts';
 import type { Trade } from '#engine/simulator/types.ts';
 
 /** Trades on one page. */
-export const TRADES_PER_PAGE = 1000;
+const TRADES_PER_PAGE = 1000;
 
 /** A closed trade as the outside sees it. Prices and amounts of money are in quote currency, times are ISO 8601. */
 export interface TradeRecord {
@@ -32,11 +32,6 @@ export interface TradeRecord {
   readonly lowest_price: number;
   readonly highest_price: number;
   readonly left_open: boolean;
-}
-
-/** Pages that `count` trades fill. */
-export function pageCount(count: number): number {
-  return Math.ceil(count / TRADES_PER_PAGE);
 }
 
 /** The trades page by page in the order of closing, so that no more than one page of records exists at a time. */

@@ -31,10 +31,10 @@ export interface RunConfig {
 export const TRADABLE_BALANCE_RATIO = 0.99;
 
 /** Isolated margin: maintenance margin rate, and the share of the distance by which a liquidation comes early. */
-export const LIQUIDATION = { maintenanceMarginRate: 0.005, buffer: 0.05 } as const;
+const LIQUIDATION = { maintenanceMarginRate: 0.005, buffer: 0.05 } as const;
 
 /** Minutes after which an unfilled order is cancelled. */
-export const UNFILLED_TIMEOUT_MINUTES = 10;
+const UNFILLED_TIMEOUT_MINUTES = 10;
 
 /** Settings of a run, with what the simulator would otherwise take by default. */
 export type RunSettings = SimulationSettings & {
