@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { exchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import type { Stores } from '#adapters/open-stores.ts';
+import { tableProbe } from '#adapters/probes.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { createDataProxy, type DataProxy } from '#runtime/data-proxy/create-data-proxy.ts';
@@ -37,27 +37,27 @@ export async function startBackend(
 ): Promise<RunningServer> {
   const { stores, workflow, strategies } = deps;
   const { log } = options;
-  const useCases = backendUseCases({
-    ...stores,
-    strategies,
-    executions: workflow.executions,
-    tasks: workflow.runner,
-    ids: ulids,
-    digest: sha256,
-    clock: Date,
-    defaultExchange: options.exchange,
-    onStartFailure: (jobId, error) =>
-      log.error('execution not started', { job_id: jobId, error: error as Error }),
-    onStopFailure: (jobId, error) => log.error('job not stopped', { job_id: jobId, error: error as Error }),
-    probes: {
-      strategy_service: null,
-      data_collection: async (signal) => {
-        const reply = await fetch(`${deps.dataCollectionUrl}/api/v1/health`, { signal });
-        if (!reply.ok) throw new Error(`HTTP ${reply.status}`);
+  const useCases = backendUseCases(
+    {
+      ...stores,
+      strategies,
+      executions: workflow.executions,
+      tasks: workflow.runner,
+      ids: ulids,
+      digest: sha256,
+      clock: Date,
+      defaultExchange: options.exchange,
+      probes: {
+        strategy_service: null,
+        data_collection: async (signal) => {
+          const reply = await fetch(`${deps.dataCollectionUrl}/api/v1/health`, { signal });
+          if (!reply.ok) throw new Error(`HTTP ${reply.status}`);
+        },
+        registry: tableProbe(stores.dynamo, 'registry', deps.registryTable),
       },
-      registry: () => stores.dynamo.send(new DescribeTableCommand({ TableName: deps.registryTable })),
     },
-  });
+    log,
+  );
   const app = createService('backend', backendHandlers(useCases), {
     log,
     authenticate: withoutIdentityProvider({ enforced: false }),

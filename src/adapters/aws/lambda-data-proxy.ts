@@ -27,6 +27,9 @@ export function createLambdaClient(): LambdaClient {
   return reportUnavailable(client, 'SVC004');
 }
 
+/** Short of the two seconds that a health check waits. */
+const PROBE_MS = 1_500;
+
 /** The data proxy as a deployed function. */
 export class LambdaDataProxy {
   readonly #client: LambdaClient;
@@ -53,6 +56,13 @@ export class LambdaDataProxy {
     if (success) return envelope;
     const code = error && error.code in ERRORS ? (error.code as ErrorCode) : 'SVC002';
     throw new CodedError(code, { ...(error && { message: error.message, field: error.field ?? '' }) });
+  }
+
+  /** A health probe of data collection: rejects when the proxy or the service behind it does not answer. */
+  async probe(): Promise<void> {
+    const { body } = await this.invoke('health', {}, PROBE_MS);
+    const result = body.data.result as { readonly error?: string } | null;
+    if (result?.error) throw new CodedError('SVC004', { message: result.error });
   }
 
   async #call(event: Record<string, unknown>): Promise<DataProxyEnvelope> {

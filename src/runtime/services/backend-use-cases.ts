@@ -7,9 +7,12 @@ import type { ResultStore } from '#domain/ports.ts';
 import { readEquity } from '#domain/read-equity.ts';
 import { readReport } from '#domain/read-report.ts';
 import { type SubmitBacktestDeps, submitBacktest } from '#domain/submit-backtest.ts';
+import type { Log } from '../log.ts';
 import type { BackendUseCases } from './backend.ts';
 
-export interface BackendDeps extends SubmitBacktestDeps, CancelBacktestDeps {
+export interface BackendDeps
+  extends Omit<SubmitBacktestDeps, 'onStartFailure'>,
+    Omit<CancelBacktestDeps, 'onStopFailure'> {
   readonly results: ResultStore;
   /** By the dependency's name in the health response. */
   readonly probes: Readonly<Record<'strategy_service' | 'data_collection' | 'registry', Probe>>;
@@ -19,12 +22,16 @@ export interface BackendDeps extends SubmitBacktestDeps, CancelBacktestDeps {
 const PROBE_TIMEOUT_MS = 2_000;
 
 /** The use cases of the backend with their dependencies filled in, for any host. */
-export function backendUseCases(deps: BackendDeps): BackendUseCases {
+export function backendUseCases(deps: BackendDeps, log: Log): BackendUseCases {
+  const warn = (message: string) => (jobId: string, error: unknown) =>
+    log.error(message, { job_id: jobId, error: error as Error });
+  const onStartFailure = warn('execution not started');
+  const onStopFailure = warn('backtest not stopped');
   return {
-    submitBacktest: (input) => submitBacktest(deps, input),
+    submitBacktest: (input) => submitBacktest({ ...deps, onStartFailure }, input),
     listBacktests: (input) => listBacktests(deps, input),
     getBacktest: (jobId) => getBacktest(deps, jobId),
-    cancelBacktest: (jobId) => cancelBacktest(deps, jobId),
+    cancelBacktest: (jobId) => cancelBacktest({ ...deps, onStopFailure }, jobId),
     readEquity: (jobId) => readEquity(deps, jobId),
     readReport: (jobId, page) => readReport(deps, jobId, page),
     listStrategies: () => listStrategies(deps),
