@@ -4,7 +4,7 @@ import { integerParameter, listParameter, textParameter } from './parameters.ts'
 
 /** Resources and requests of the data collection service. */
 
-export const Candle = z
+const Candle = z
   .object({
     timestamp: Timestamp.meta({ description: 'Open time, ISO 8601, UTC' }),
     open: z.number(),
@@ -29,7 +29,7 @@ export const Symbols = z
   .object({ exchange: z.string(), symbols: z.array(z.string()), count: z.int() })
   .meta({ id: 'Symbols', description: 'Symbols of which candles are stored' });
 
-export const Series = z
+const Series = z
   .object({
     symbol: z.string(),
     timeframe: z.string(),
@@ -104,7 +104,7 @@ export const CollectionRequest = z
     examples: [{ symbols: ['BASE/QUOTE:SETTLE'], timeframe: '5m' }],
   });
 
-export const COLLECTION_STATUSES = ['pending', 'running', 'completed', 'failed'] as const;
+const COLLECTION_STATUSES = ['pending', 'running', 'completed', 'failed'] as const;
 
 export const Collection = z
   .object({

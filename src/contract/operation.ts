@@ -3,7 +3,7 @@ import { ERRORS, type ErrorCode } from './errors.ts';
 
 export type ServiceName = 'backend' | 'strategy' | 'data_collection';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** `public` needs no token ever; the others are the least role that may call. */
 export type Access = 'public' | 'viewer' | 'researcher' | 'approver' | 'admin';
@@ -17,7 +17,7 @@ export interface OperationResponse {
 }
 
 /** A code that an operation may answer; with a status where the interface fixes another than the catalogue's. */
-export type OperationError = ErrorCode | { readonly code: ErrorCode; readonly status: number };
+type OperationError = ErrorCode | { readonly code: ErrorCode; readonly status: number };
 
 /**
  * One row of the operations table. From it come the API Gateway route, request validation and dispatch,

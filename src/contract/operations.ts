@@ -5,8 +5,7 @@ import { DATA_COLLECTION_OPERATIONS } from './operations/data-collection.ts';
 /** The one table. A service's rows live in their own file of `operations/`. */
 export const OPERATIONS = [...BACKEND_OPERATIONS, ...DATA_COLLECTION_OPERATIONS] as const;
 
-export type OperationRow = (typeof OPERATIONS)[number];
-export type OperationId = OperationRow['id'];
+type OperationRow = (typeof OPERATIONS)[number];
 export type OperationsOf<S extends ServiceName> = Extract<OperationRow, { service: S }>;
 
 /** The rows of a service, in the order of the table. */

@@ -3,7 +3,7 @@ import * as z from 'zod';
 const Choice = z.union([z.string(), z.number(), z.boolean()]);
 
 /** One tunable parameter of a strategy. */
-export const StrategyParameter = z
+const StrategyParameter = z
   .discriminatedUnion('kind', [
     z.object({
       kind: z.enum(['integer', 'number']),

@@ -1,7 +1,7 @@
 import { CodedError } from '#contract/errors.ts';
 import type { Access } from '#contract/operation.ts';
 
-export type Role = Exclude<Access, 'public'>;
+type Role = Exclude<Access, 'public'>;
 
 /** Who is calling. */
 export interface Principal {

@@ -3,17 +3,17 @@ import type { ServiceName } from '#contract/operation.ts';
 import type { OperationsOf } from '#contract/operations.ts';
 import type { Principal } from './authenticate.ts';
 
-type Readonlyed<T> = T extends readonly (infer E)[]
-  ? readonly Readonlyed<E>[]
+type Immutable<T> = T extends readonly (infer E)[]
+  ? readonly Immutable<E>[]
   : T extends object
-    ? { readonly [K in keyof T]: Readonlyed<T[K]> }
+    ? { readonly [K in keyof T]: Immutable<T[K]> }
     : T;
 
 type Output<O, K extends string> = O extends { [P in K]: infer S extends z.ZodType }
-  ? Readonlyed<z.output<S>>
+  ? Immutable<z.output<S>>
   : undefined;
 
-type BodyOf<R> = R extends { schema: infer S extends z.ZodType } ? Readonlyed<z.input<S>> : string;
+type BodyOf<R> = R extends { schema: infer S extends z.ZodType } ? Immutable<z.input<S>> : string;
 
 /** What a handler is given: everything validated by the operation's row. */
 export interface HandlerRequest<O> {
@@ -28,7 +28,7 @@ export interface HandlerRequest<O> {
 }
 
 /** One of the row's success responses. A body without a schema is text, sent as it is. */
-export type HandlerResponse<O> = O extends { success: infer S }
+type HandlerResponse<O> = O extends { success: infer S }
   ? {
       [K in keyof S & number]: {
         readonly status: K;
@@ -38,7 +38,7 @@ export type HandlerResponse<O> = O extends { success: infer S }
     }[keyof S & number]
   : never;
 
-export type Handler<O> = (request: HandlerRequest<O>) => Promise<HandlerResponse<O>>;
+type Handler<O> = (request: HandlerRequest<O>) => Promise<HandlerResponse<O>>;
 
 /** One handler for every row of a service: a row without one does not compile. */
 export type Handlers<S extends ServiceName> = {

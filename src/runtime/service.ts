@@ -46,7 +46,7 @@ interface Variables {
   code?: string | null;
 }
 
-export type ServiceEnv = { Bindings: Bindings; Variables: Variables };
+type ServiceEnv = { Bindings: Bindings; Variables: Variables };
 export type ServiceApp = Hono<ServiceEnv>;
 type ServiceContext = Context<ServiceEnv>;
 
