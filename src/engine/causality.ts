@@ -9,10 +9,10 @@ import type { Columns, ParameterValues, Signals, StrategyDefinition } from './st
  * - `not_repeatable`: two runs over the same candles differed, so nothing can be said about the future;
  * - `input_changed`: the strategy wrote into its candles.
  */
-export type LookAheadKind = 'look_ahead' | 'not_repeatable' | 'input_changed';
+type LookAheadKind = 'look_ahead' | 'not_repeatable' | 'input_changed';
 
 /** One column of one pair that cannot be trusted, with the first proof of it. */
-export interface LookAheadFinding {
+interface LookAheadFinding {
   readonly pair: string;
   readonly kind: LookAheadKind;
   /** `enterLong`, `columns.rsi`, `informative.1h.trend`, `candles.close`. */

@@ -22,7 +22,7 @@ export interface Signals {
 }
 
 /** One tunable number of a strategy, with its range for optimisation. */
-export interface NumberParameter {
+interface NumberParameter {
   readonly kind: 'integer' | 'number';
   readonly default: number;
   readonly min: number;
@@ -31,7 +31,7 @@ export interface NumberParameter {
 }
 
 /** One tunable choice of a strategy. */
-export interface ChoiceParameter {
+interface ChoiceParameter {
   readonly kind: 'choice';
   readonly default: string | number | boolean;
   readonly choices: readonly (string | number | boolean)[];

@@ -36,7 +36,7 @@ export function donchian(candles: Pick<Candles, 'high' | 'low'>, period: number,
 }
 
 /** Columns of {@link stochastic}. */
-export interface Stochastic {
+interface Stochastic {
   readonly k: Float64Array;
   /** Simple average of `k`. */
   readonly d: Float64Array;

@@ -16,10 +16,10 @@ export {
   standardDeviation,
   zScore,
 } from './deviation.ts';
-export { donchian, highest, lowest, type Stochastic, stochastic, williamsR } from './extremes.ts';
+export { donchian, highest, lowest, stochastic, williamsR } from './extremes.ts';
 export { cci, type Macd, macd, momentum, rateOfChange, rsi } from './momentum.ts';
 export { dema, ema, hma, rma, sma, tema, wma } from './moving-averages.ts';
 export { allOf, anyOf, crossedAbove, crossedBelow, where } from './signals.ts';
-export { adx, atr, type DirectionalMovement, type Supertrend, supertrend, trueRange } from './trend.ts';
+export { adx, atr, supertrend, trueRange } from './trend.ts';
 export { mfi, obv, rollingVwap, typicalPrice } from './volume.ts';
 export { rollingSum } from './windows.ts';

@@ -43,7 +43,7 @@ export function atr({ high, low, close }: HighLowClose, period: number, out?: Fl
 }
 
 /** Columns of {@link adx}, each 0 to 100. */
-export interface DirectionalMovement {
+interface DirectionalMovement {
   /** Strength of the trend, whatever its direction. */
   readonly adx: Float64Array;
   readonly plusDi: Float64Array;
@@ -102,7 +102,7 @@ function directionalIndicators(
 }
 
 /** Columns of {@link supertrend}. */
-export interface Supertrend {
+interface Supertrend {
   /** The trailing line: below the price in an uptrend, above it in a downtrend. */
   readonly line: Float64Array;
   /** 1 in an uptrend, -1 in a downtrend. */

@@ -2,7 +2,7 @@ import { nearestName } from '../nearest-name.ts';
 import type { Parameter, ParameterSpec, ParameterValues } from '../strategy.ts';
 
 /** Why an override was not taken. */
-export interface ParameterProblem {
+interface ParameterProblem {
   readonly parameter: string;
   readonly message: string;
 }

@@ -4,10 +4,10 @@ import { isTimeframe, TIMEFRAME_MS, TIMEFRAMES } from '../timeframe.ts';
 import { defaultParameters } from './parameters.ts';
 
 /** Names of strategies: what `config.strategy` may hold. */
-export const STRATEGY_NAME = /^[a-z][a-z0-9_]{0,63}$/;
+const STRATEGY_NAME = /^[a-z][a-z0-9_]{0,63}$/;
 const PARAMETER_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
-/** `BASE/QUOTE:SETTLE`, at most 50 characters as the interface allows. */
-const PAIR = /^(?=.{1,50}$)[A-Za-z0-9]+\/[A-Za-z0-9]+:[A-Za-z0-9]+$/;
+/** `BASE/QUOTE:SETTLE`, upper case, at most 50 characters: what a submission may name. */
+const PAIR = /^(?=.{1,50}$)[A-Z0-9]{1,20}\/[A-Z0-9]{1,20}:[A-Z0-9]{1,20}$/;
 const MAX_LEVERAGE = 125;
 
 /** Every key of a definition: a record, so that a key added to the type must be added here. */

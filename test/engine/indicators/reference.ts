@@ -28,7 +28,7 @@ export function fromFixed(value: bigint): number {
 }
 
 /** Exact `a / b` as a double. */
-export function ratio(a: bigint, b: bigint): number {
+function ratio(a: bigint, b: bigint): number {
   return fromFixed((a * ONE) / b);
 }
 
