@@ -1,24 +1,22 @@
 import { type Candles, createCandles } from '#engine/candles.ts';
 
 export interface CleanBounds {
-  /** Open times wanted: `[start, end)` ms. */
+  /** Open times wanted: `[start, end)` ms; `end` is no later than the open candle. */
   readonly start: number;
   readonly end: number;
   /** Length of a candle, ms. */
   readonly step: number;
-  /** A candle that has not closed by then is still forming and is left out, ms. */
-  readonly now: number;
 }
 
 export interface CleanedCandles {
   /** Ascending by time, each time once, on the grid. */
   readonly candles: Candles;
-  /** Rows left out because they cannot be true; open and unwanted candles are not counted. */
+  /** Rows left out because they cannot be true; those outside the bounds are not counted. */
   readonly rejected: number;
 }
 
 /**
- * What may be stored of candles from outside: closed, within the bounds, on the timeframe's grid, in ascending order,
+ * What may be stored of candles from outside: within the bounds, on the timeframe's grid, in ascending order,
  * low <= open, close <= high, prices above 0, volume not negative. Of two candles of one time the later row counts.
  */
 export function cleanCandles(raw: Candles, bounds: CleanBounds): CleanedCandles {
@@ -27,7 +25,7 @@ export function cleanCandles(raw: Candles, bounds: CleanBounds): CleanedCandles 
   for (let i = 0; i < raw.timestamp.length; i++) {
     const time = raw.timestamp[i]!;
     if (!isPlausible(raw, i) || time % bounds.step !== 0) rejected++;
-    else if (time >= bounds.start && time < bounds.end && time + bounds.step <= bounds.now) rows.set(time, i);
+    else if (time >= bounds.start && time < bounds.end) rows.set(time, i);
   }
   const order = [...rows.keys()].sort((a, b) => a - b).map((time) => rows.get(time)!);
   return { candles: pickRows(raw, order), rejected };

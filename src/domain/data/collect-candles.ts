@@ -147,7 +147,7 @@ async function fillChunk(
     return { info: repaired, added: 0, rejected: 0 };
   }
   const raw = await exchange.fetchCandles(key.symbol, key.timeframe, missing.start, missing.end);
-  const { candles, rejected } = cleanCandles(raw, { ...missing, step, now: deps.clock.now() });
+  const { candles, rejected } = cleanCandles(raw, { ...missing, step });
   // What is stored stays as it is: results name the digest of the candles they read.
   const known = new Set(stored.timestamp);
   const rows = [...candles.timestamp.keys()].filter((i) => !known.has(candles.timestamp[i]!));

@@ -150,6 +150,9 @@ describe('by range', () => {
       await isFresh(info, { start: '2024-01-01', end: '2024-06-10T12:00', staleThresholdHours: 23 }),
     ).toBe(false);
     expect(await isFresh(info, { start: '2024-01-01', end: '2030-01-01' })).toBe(true);
+    // The day that was forming a threshold ago is not wanted.
+    const daily = series(BTC, '1d', '2024-01-01T00:00', '2024-06-08T00:00');
+    expect(await isFresh(daily, { start: '2024-01-01', end: '2030-01-01' })).toBe(true);
   });
 
   it('a hole longer than the threshold makes it stale, where it matters', async () => {

@@ -133,7 +133,9 @@ describe('what is stored', () => {
   });
 
   it('holes of the exchange stay holes, and what is stored is not replaced', async () => {
-    for (const time of grid(at('2024-02-10T10:00'), at('2024-02-10T11:00'), STEP)) exchange.lacking.add(time);
+    for (const from of ['2024-02-10T10:00', '2024-02-10T12:00']) {
+      for (const time of grid(at(from), at(from) + HOUR, STEP)) exchange.lacking.add(time);
+    }
     await collect({ start: at('2024-02-01'), end: at('2024-03-01') });
     exchange.asked();
     exchange.lacking.clear();
@@ -142,10 +144,10 @@ describe('what is stored', () => {
       return candles;
     };
     await collect({ start: at('2024-02-01'), end: at('2024-03-01') });
-    expect(exchange.asked()).toEqual([`${BTC} 2024-02-10T10:00 2024-02-10T11:00`]);
+    expect(exchange.asked()).toEqual([`${BTC} 2024-02-10T10:00 2024-02-10T13:00`]);
     const { timestamp, volume } = await read();
     expect(timestamp.length).toBe(29 * 288);
-    expect(volume.filter((each) => each === 77)).toHaveLength(12);
+    expect(volume.filter((each) => each === 77)).toHaveLength(24);
   });
 
   it('a series that a dying writer left understated is recorded again without the exchange', async () => {
