@@ -3,7 +3,7 @@ import type { Clock, FreshnessQuery, SeriesInfo, SeriesStore } from '../ports.ts
 import { checkNumber, checkSymbol, checkTimeframe } from '../validate.ts';
 import { parseRange, type TimeRange } from './time-range.ts';
 
-export interface SymbolFreshness {
+interface SymbolFreshness {
   readonly symbol: string;
   /** Of the series that was examined; null when none is stored. */
   readonly timeframe: string | null;

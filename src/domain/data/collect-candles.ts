@@ -23,7 +23,7 @@ export interface CollectRequest {
   readonly onProgress?: (progress: CollectProgress) => void;
 }
 
-export interface CollectProgress {
+interface CollectProgress {
   /** Share of the work that is done, 0 to 1. */
   readonly done: number;
   /** Candles stored by this collection so far. */

@@ -14,7 +14,7 @@ export interface OhlcvInput {
   readonly end?: string;
 }
 
-export interface CandleRecord {
+interface CandleRecord {
   /** Open time, ISO 8601. */
   readonly timestamp: string;
   readonly open: number;

@@ -33,7 +33,7 @@ export interface DataProxyOptions extends UpstreamOptions {
   readonly onOutcome: (outcome: ProxyOutcome) => void;
 }
 
-export interface ProxyContext {
+interface ProxyContext {
   readonly getRemainingTimeInMillis?: () => number;
 }
 

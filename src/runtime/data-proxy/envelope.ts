@@ -3,14 +3,14 @@ import { CodedError, type ErrorCode } from '#contract/errors.ts';
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** What went wrong with the request itself or with the function's set-up. */
-export interface ProxyError {
+interface ProxyError {
   readonly code: ErrorCode;
   readonly message: string;
   /** The parameter at fault, empty when there is none. */
   readonly field: string;
 }
 
-export interface ProxyBody {
+interface ProxyBody {
   readonly success: boolean;
   readonly data: { readonly operation: string; readonly result: JsonObject | null };
   /** Present exactly when `success` is false. */
