@@ -1,0 +1,113 @@
+import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
+import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { mockClient } from 'aws-sdk-client-mock';
+import { afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { gatewayEvent, headerOf, LAMBDA_CONTEXT } from '../support/gateway.ts';
+
+const ENVIRONMENT = {
+  AWS_REGION: 'us-east-1',
+  AWS_ACCESS_KEY_ID: 'x',
+  AWS_SECRET_ACCESS_KEY: 'x',
+  LOG_LEVEL: 'ERROR',
+  POWERTOOLS_METRICS_DISABLED: 'true',
+  // Nothing listens there: whatever is not mocked finds its database down.
+  DYNAMODB_ENDPOINT: 'http://127.0.0.1:1',
+  JOBS_TABLE: 'jobs',
+  SERIES_TABLE: 'series',
+  REGISTRY_TABLE: 'registry',
+  RESULTS_BUCKET: 'results',
+  CANDLES_BUCKET: 'candles',
+  BACKTEST_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:backtest',
+  DATA_PROXY_FUNCTION: 'data-proxy',
+};
+
+type Backend = typeof import('#lambdas/backend.ts');
+let backend: Backend;
+const call = (changes: Partial<APIGatewayProxyEvent>) =>
+  backend.handler(gatewayEvent(changes), LAMBDA_CONTEXT);
+const json = { 'Content-Type': 'application/json' };
+
+beforeAll(async () => {
+  for (const [name, value] of Object.entries(ENVIRONMENT)) vi.stubEnv(name, value);
+  backend = await import('#lambdas/backend.ts');
+});
+afterEach(() => vi.restoreAllMocks());
+
+it('stores a submission and starts the execution of its name', async () => {
+  const dynamo = mockClient(DynamoDBDocumentClient);
+  const states = mockClient(SFNClient);
+  dynamo.onAnyCommand().resolves({ Responses: { series: [] } } as never);
+  states.on(StartExecutionCommand).resolves({});
+  const result = await call({
+    httpMethod: 'POST',
+    path: '/api/v1/backtests',
+    headers: { ...json, 'X-Correlation-ID': 'trace-me' },
+    body: JSON.stringify({ config: { strategy: 'ema_crossover' } }),
+  });
+  dynamo.restore();
+  states.restore();
+  expect(result.statusCode).toBe(201);
+  const { job_id } = JSON.parse(result.body) as { job_id: string };
+  expect(job_id).toMatch(/^bt-[0-9A-HJKMNP-TV-Z]{26}$/);
+  expect(dynamo.commandCalls(PutCommand)).toHaveLength(1);
+  const [start] = states.commandCalls(StartExecutionCommand);
+  expect(start!.args[0].input).toMatchObject({
+    stateMachineArn: ENVIRONMENT.BACKTEST_STATE_MACHINE_ARN,
+    name: job_id,
+  });
+  expect(JSON.parse(start!.args[0].input.input!)).toMatchObject({ job_id, correlation_id: 'trace-me' });
+});
+
+it('answers 503 DATA005 when the database is down', async () => {
+  vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const result = await call({ path: '/api/v1/backtests' });
+  expect(result.statusCode).toBe(503);
+  expect(JSON.parse(result.body)).toMatchObject({ detail: { code: 'DATA005' } });
+});
+
+it('lists the built-in strategies and shows one', async () => {
+  const list = await call({ path: '/api/v1/strategies' });
+  const { items } = JSON.parse(list.body) as { items: { strategy: string; ml_engine: unknown }[] };
+  expect(items.map(({ strategy }) => strategy)).toContain('ema_crossover');
+  expect(items[0]!.ml_engine).toEqual({ enabled: false, model_type: 'none' });
+  const one = await call({ path: '/api/v1/strategies/ema_crossover' });
+  expect(JSON.parse(one.body)).toEqual(items.find(({ strategy }) => strategy === 'ema_crossover'));
+});
+
+it.each<[string, number, Partial<APIGatewayProxyEvent>]>([
+  ['an unknown strategy', 404, { path: '/api/v1/strategies/nothing' }],
+  [
+    'a submission of an unknown strategy',
+    404,
+    {
+      httpMethod: 'POST',
+      path: '/api/v1/backtests',
+      headers: json,
+      body: '{"config":{"strategy":"nothing"}}',
+    },
+  ],
+  [
+    'a submission that breaks a rule',
+    400,
+    {
+      httpMethod: 'POST',
+      path: '/api/v1/backtests',
+      headers: json,
+      body: '{"config":{"strategy":"ema_crossover","timeframe":"7x"}}',
+    },
+  ],
+  ['a broken job id', 400, { path: '/api/v1/backtests/1' }],
+  ['an unknown path', 404, { path: '/x', resource: '/{proxy+}', pathParameters: { proxy: 'x' } }],
+])('answers %s with %i and the header', async (_, status, changes) => {
+  const result = await call(changes);
+  expect(result.statusCode).toBe(status);
+  expect(headerOf(result, 'X-Correlation-ID')).toBe('c6af9ac6-7b61-11e6-9a41-93e8deadbeef');
+});
+
+it('does not start without its environment, and says what is missing', async () => {
+  vi.resetModules();
+  vi.stubEnv('JOBS_TABLE', undefined);
+  await expect(import('#lambdas/backend.ts')).rejects.toThrow('JOBS_TABLE is missing');
+});
