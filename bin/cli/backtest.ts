@@ -30,6 +30,7 @@ interface Job {
     readonly exchange: string;
     readonly date_range: { readonly start: string; readonly end: string };
   };
+  readonly collection: { readonly status: string; readonly message: string } | null;
   readonly timing?: { readonly total_ms: number; readonly candles: number } | null;
 }
 
@@ -105,6 +106,9 @@ async function follow(client: ApiClient, jobId: string): Promise<Job> {
 /** Prints a finished job: warnings, the result table, the pairs and the equity curve. Answers the exit code. */
 export async function printJob(client: ApiClient, job: Job): Promise<number> {
   for (const warning of job.warnings) console.log(`Warning: ${warning}`);
+  if (job.status !== 'completed' && job.collection?.status === 'failed') {
+    console.log(`Warning: Collecting market data failed: ${job.collection.message}`);
+  }
   if (job.status !== 'completed' || !job.result) {
     console.error(`${job.job_id} is ${job.status}${job.error ? `: ${job.error}` : ''}`);
     return 1;

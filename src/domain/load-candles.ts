@@ -2,7 +2,7 @@ import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import { type Candles, indexAtOrAfter } from '#engine/candles.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
-import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
 import type { CandleStore, SeriesStore } from './ports.ts';
 import { isoTime } from './validate.ts';
 
@@ -44,15 +44,28 @@ export async function loadCandles(
   );
   const loaded: PairCandles[] = [];
   for (const pair of config.pairs) {
-    if (!stored.has(`${pair}#${timeframe}`)) {
-      throw new CodedError('DATA003', {
-        message: `No ${timeframe} candles of ${pair} on ${exchange} are stored or could be collected`,
-        context: { symbol: pair, exchange, timeframe },
-      });
-    }
+    if (!stored.has(`${pair}#${timeframe}`)) throw await notAvailable(deps.series, config, pair);
     loaded.push(await loadPair(deps.candles, config, pair, dataStart));
   }
   return loaded;
+}
+
+/** Says which timeframes are stored: a run with another one may be what was wanted. */
+async function notAvailable(
+  series: SeriesStore,
+  { exchange, timeframe }: ResolvedBacktestConfig,
+  pair: string,
+): Promise<CodedError> {
+  const stored = await series.getMany(
+    exchange,
+    TIMEFRAMES.map((each) => ({ symbol: pair, timeframe: each })),
+  );
+  const others = [...stored.values()].map((info) => info.timeframe);
+  const hint = others.length > 0 ? `; stored: ${others.join(', ')}` : '';
+  return new CodedError('DATA003', {
+    message: `No ${timeframe} candles of ${pair} on ${exchange} are stored or could be collected${hint}`,
+    context: { symbol: pair, exchange, timeframe, stored: others },
+  });
 }
 
 async function loadPair(

@@ -1,0 +1,178 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+
+/** The command line as a person meets it: real processes, plain text. */
+
+const home = mkdtempSync(join(tmpdir(), 'touchstone-cli-'));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+async function run(
+  script: string,
+  args: readonly string[] = [],
+): Promise<{ code: number | null; out: string; err: string }> {
+  const child = spawn(process.execPath, [script, ...args], {
+    env: { TOUCHSTONE_HOME: home, NO_COLOR: '1', TMPDIR: tmpdir() },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let err = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, out, err };
+}
+
+const touchstone = (...args: string[]) => run('bin/touchstone.ts', args);
+
+describe('without a running platform', () => {
+  it('runs a backtest on candles of sim and prints the result', async () => {
+    const { code, out, err } = await touchstone(
+      ...['backtest', 'ema_crossover', '--pairs', 'BTC/USDT:USDT,ETH/USDT:USDT', '--timeframe', '1h'],
+      ...['--start', '2026-03-01', '--end', '2026-04-01', '--param', 'fast=10', '--experiment', 'by hand'],
+    );
+    expect(err).not.toMatch(/Error/);
+    expect(code).toBe(0);
+    expect(out).toMatch(/Submitted bt-[0-9A-Z]{26}/);
+    expect(out).toContain(
+      'BTC/USDT:USDT, ETH/USDT:USDT on sim, 1h, 2026-03-01 00:00 to 2026-04-01 00:00 UTC',
+    );
+    for (const label of [
+      'Total profit',
+      'Sharpe ratio (daily equity)',
+      'Max drawdown',
+      'Win rate',
+      'TOTAL',
+      '┤',
+    ]) {
+      expect(out).toContain(label);
+    }
+    expect(out).not.toMatch(/NaN|undefined|\[object/);
+  });
+
+  it('remembers it', async () => {
+    const { code, out } = await touchstone('jobs', '--experiment', 'by hand');
+    expect(code).toBe(0);
+    expect(out).toMatch(/bt-[0-9A-Z]{26}.*completed.*ema_crossover.*by hand/);
+    expect((await touchstone('jobs', '--status', 'failed')).out).toContain('No backtests');
+  });
+
+  it('lists strategies, and one with its parameters', async () => {
+    expect((await touchstone('strategies')).out).toMatch(
+      /supertrend.*\n?.*macd_momentum|macd_momentum[\s\S]*supertrend/,
+    );
+    const { out } = await touchstone('strategies', 'ema_crossover');
+    expect(out).toMatch(/fast +│ +20/);
+  });
+
+  it.each([
+    [['backtest', 'get_rich'], 'RES002'],
+    [['backtest', 'ema_crossover', '--timeframe', '3m'], 'VAL003'],
+    [['backtest', 'ema_crossover', '--param', 'fast=900'], 'VAL005'],
+    [['backtest', 'ema_crossover', '--stake', 'much'], 'stake'],
+    [['jobs', '--limit', '1000'], 'VAL005'],
+    [['strategies', 'nothing'], 'RES004'],
+    [['fly'], 'unknown command'],
+  ])('says what is wrong with %j', async (args, text) => {
+    const { code, err } = await touchstone(...args);
+    expect(code).not.toBe(0);
+    expect(err).toContain(text);
+    expect(err).not.toMatch(/ at .*\.ts:\d+/);
+  });
+});
+
+describe('import', () => {
+  const folder = join(home, 'candles');
+  beforeAll(() => {
+    mkdirSync(folder, { recursive: true });
+    const start = Date.UTC(2026, 0, 1);
+    const rows = Array.from({ length: 2_000 }, (_, i) => {
+      const price = 100 + 10 * Math.sin(i / 40);
+      return `${start + i * 3_600_000},${price},${price + 1},${price - 1},${price + 0.5},10`;
+    });
+    writeFileSync(
+      join(folder, 'SINE_USDT_USDT-1h.csv'),
+      `timestamp_ms,open,high,low,close,volume\n${rows.join('\n')}\n`,
+    );
+    writeFileSync(
+      join(folder, 'BAD_USDT_USDT-1h.csv'),
+      'timestamp_ms,open,high,low,close,volume\n1,2,1,3,2,1\n',
+    );
+    writeFileSync(join(folder, 'notes.txt'), 'nothing');
+  });
+
+  it('imports what is good, names what is not, and the candles can be traded on', async () => {
+    const imported = await touchstone('import', folder);
+    expect(imported.out).toMatch(/SINE\/USDT:USDT.*1h.*2,000.*2026-01-01 00:00/);
+    expect(imported.out).toMatch(/failed: .*BAD_USDT_USDT-1h\.csv/);
+    expect(imported.out).toMatch(/skipped: .*notes\.txt/);
+    expect(imported.out).toContain('1 of 3 files imported as binanceusdm');
+    expect(imported.code).toBe(1);
+    const { code, out } = await touchstone(
+      ...[
+        'backtest',
+        'rsi_mean_reversion',
+        '--exchange',
+        'binanceusdm',
+        '--pairs',
+        'SINE/USDT:USDT',
+        '--timeframe',
+        '1h',
+      ],
+    );
+    expect(out).toContain('SINE/USDT:USDT on binanceusdm');
+    expect(code).toBe(0);
+  });
+
+  it('refuses to put real candles among simulated ones', async () => {
+    const { code, err } = await touchstone('import', folder, '--exchange', 'sim');
+    expect([code, err]).toEqual([1, expect.stringContaining('simulated')]);
+  });
+});
+
+describe('with a running platform', () => {
+  let platform: TestPlatform;
+  beforeAll(async () => {
+    platform = await startTestPlatform({ home });
+  });
+  afterAll(() => platform.stop());
+
+  it('uses it', async () => {
+    const info = JSON.parse(readFileSync(join(home, 'platform.json'), 'utf8'));
+    expect(info.backend_url).toBe(platform.info.backend_url);
+    const { out } = await touchstone(
+      'backtest',
+      'buy_and_hold',
+      '--no-wait',
+      '--start',
+      '2026-03-01',
+      '--end',
+      '2026-03-05',
+    );
+    const id = /bt-[0-9A-Z]{26}/.exec(out)![0];
+    expect(await platform.until(id, 'completed')).toBeTruthy();
+  });
+
+  it('takes an address', async () => {
+    const { code, out } = await touchstone('--url', platform.info.backend_url, 'jobs');
+    expect([code, out]).toEqual([0, expect.stringContaining('buy_and_hold')]);
+  });
+});
+
+it('says so when nothing answers at the address', async () => {
+  const { code, err } = await touchstone('--url', 'http://127.0.0.1:9', 'jobs');
+  expect([code, err]).toEqual([1, expect.stringContaining('No answer from http://127.0.0.1:9')]);
+});
+
+it('the demo runs the main job whole', async () => {
+  const { code, out } = await run('bin/demo.ts');
+  expect(code).toBe(0);
+  for (const text of ['POST http', 'Total profit', 'TOTAL', '/docs', 'Done in']) expect(out).toContain(text);
+});

@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { importFolder } from '#adapters/import/csv.ts';
+import { openMarketStores } from '#adapters/open-stores.ts';
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+
+/** Every strategy over real perpetuals, through HTTP. The candles are not part of the project. */
+
+const DATA = join(import.meta.dirname, '../../../shared/data');
+const PAIRS = ['BTC', 'ETH', 'BNB', 'SOL'];
+const present = PAIRS.every((base) => existsSync(join(DATA, `candles/${base}_USDT_USDT-5m.csv.gz`)));
+if (!present) console.warn(`Skipped: no real candles in ${DATA}`);
+
+describe.skipIf(!present)('real candles', () => {
+  let platform: TestPlatform;
+  let names: string[];
+  beforeAll(async () => {
+    platform = await startTestPlatform({ exchange: 'binanceusdm' });
+    const { candles } = openMarketStores(platform.info.storage);
+    for (const base of PAIRS) {
+      for (const file of [
+        `candles/${base}_USDT_USDT-5m`,
+        `futures-funding/${base}_USDT_USDT-8h-funding_rate`,
+      ]) {
+        const [result] = await importFolder(join(DATA, `${file}.csv.gz`), {
+          store: candles,
+          exchange: 'binanceusdm',
+        });
+        expect(result).toMatchObject({ outcome: 'imported' });
+      }
+    }
+    names = (await platform.get('/api/v1/strategies')).body.items.map((item: any) => item.strategy);
+  });
+  afterAll(() => platform.stop());
+
+  it('are traded by every strategy, and every report adds up', async () => {
+    const pairs = PAIRS.map((base) => `${base}/USDT:USDT`);
+    const date_range = { start: '2025-03-08T00:00:00Z', end: '2025-04-05T00:00:00Z' };
+    expect(names.length).toBeGreaterThanOrEqual(7);
+    const jobs = await Promise.all(
+      names.map((strategy) => platform.run({ strategy, pairs, timeframe: '5m', date_range })),
+    );
+    for (const job of jobs) {
+      expect(job, job.config.strategy).toMatchObject({ status: 'completed', error: null });
+      const { body: report } = await platform.get(`/api/v1/backtests/${job.job_id}/report-data`);
+      const trades: any[] = [];
+      for (let page = 1; page <= report.trades.pages; page++) {
+        trades.push(
+          ...(await platform.get(`/api/v1/backtests/${job.job_id}/report-data?page=${page}`)).body.trades
+            .items,
+        );
+      }
+      expect(trades).toHaveLength(job.result.total_trades);
+      expect(trades.length, job.config.strategy).toBeGreaterThan(0);
+      expect(trades.reduce((sum, trade) => sum + trade.profit, 0)).toBeCloseTo(job.result.total_profit, 6);
+      const { body: equity } = await platform.get(`/api/v1/backtests/${job.job_id}/equity`);
+      // A strategy that needs more history than is stored joins later, and the report says when.
+      expect(equity.dates[0]).toBe(report.settings.first_candle.slice(0, 10));
+      expect(equity.dates.at(-1)).toBe('2025-04-04');
+      expect(equity.equity.at(-1)).toBeCloseTo(1000 + job.result.total_profit, 6);
+    }
+  }, 120_000);
+
+  it('pay and receive funding', async () => {
+    const job = await platform.run({
+      strategy: 'buy_and_hold',
+      pairs: ['BTC/USDT:USDT'],
+      timeframe: '5m',
+      date_range: { start: '2025-03-08T00:00:00Z', end: '2025-04-05T00:00:00Z' },
+    });
+    const { body } = await platform.get(`/api/v1/backtests/${job.job_id}/report-data`);
+    expect(body.trades.items).toHaveLength(1);
+    expect(body.trades.items[0].funding).not.toBe(0);
+    expect(body.costs.funding.amount).toBeCloseTo(-body.trades.items[0].funding, 9);
+  });
+});
