@@ -101,6 +101,8 @@ export const DATA_COLLECTION_OPERATIONS = [
     path: '/api/v1/collections/{collection_id}',
     tag: COLLECTIONS,
     summary: 'A collection and how far it is',
+    description:
+      'Known while the process lives that runs it. What it stored stays; starting it again goes on from there.',
     params: CollectionParams,
     success: { 200: { description: 'The collection', schema: Collection } },
     errors: ['COL001'],
