@@ -11,7 +11,6 @@ const ROOT = join(import.meta.dirname, '../..');
 
 export interface Resource {
   readonly Type: string;
-  // biome-ignore lint/suspicious/noExplicitAny: every type of resource has its own properties
   readonly Properties: Record<string, any>;
   readonly DeletionPolicy?: string;
 }
