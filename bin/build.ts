@@ -47,11 +47,12 @@ export async function build(outdir: string): Promise<Metafile> {
     mainFields: ['module', 'main'],
     banner: { js: COMMONJS_NAMES },
     minify: true,
+    legalComments: 'linked',
     sourcemap: 'linked',
     sourcesContent: false,
     metafile: true,
     logLevel: 'warning',
-    plugins: [userStrategies],
+    plugins: [userStrategies, packageVersions],
   });
   await copyAssets(outdir);
   await writeFile(join(outdir, 'meta.json'), JSON.stringify(metafile));
@@ -71,6 +72,17 @@ const userStrategies: Plugin = {
       });
       const list = `export const loadStrategyFiles = async () => [${await Promise.all(items)}];`;
       return { contents: [...imports, list].join('\n'), loader: 'js', resolveDir: STRATEGIES };
+    });
+  },
+};
+
+/** Packages, the SDK's clients first, import their whole package.json for their version: 2 KB each. */
+const packageVersions: Plugin = {
+  name: 'package-versions',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]package\.json$/ }, async ({ path }) => {
+      const { name, version } = JSON.parse(await readFile(path, 'utf8'));
+      return { contents: JSON.stringify({ name, version }), loader: 'json' };
     });
   },
 };

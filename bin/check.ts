@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 const MAX_LINES = 300;
+const MAX_ENTRY_LINES = 40;
 
 interface Check {
   readonly name: string;
@@ -21,7 +22,13 @@ const CHECKS: readonly Check[] = [
     name: 'docs/openapi matches the operations table',
     run: () => tool('node', ['bin/openapi.ts', '--check']),
   },
-  { name: `source files of at most ${MAX_LINES} lines`, run: longFiles },
+  {
+    name: `source files of at most ${MAX_LINES} lines, Lambda entry points of ${MAX_ENTRY_LINES}`,
+    run: () => [
+      ...longerThan(MAX_LINES, ['*.ts', ':!test', ':!bench']),
+      ...longerThan(MAX_ENTRY_LINES, ['lambdas']),
+    ],
+  },
 ];
 
 function tool(command: string, args: readonly string[]): string[] {
@@ -30,13 +37,13 @@ function tool(command: string, args: readonly string[]): string[] {
   return status === 0 ? [] : `${stdout}${stderr}`.trimEnd().split('\n');
 }
 
-function longFiles(): string[] {
-  const { stdout } = spawnSync('git', ['ls-files', '*.ts', ':!test', ':!bench'], { encoding: 'utf8' });
+function longerThan(most: number, paths: readonly string[]): string[] {
+  const { stdout } = spawnSync('git', ['ls-files', ...paths], { encoding: 'utf8' });
   return stdout
     .split('\n')
     .filter((file) => file !== '')
     .map((file) => ({ file, lines: readFileSync(file, 'utf8').split('\n').length - 1 }))
-    .filter(({ lines }) => lines > MAX_LINES)
+    .filter(({ lines }) => lines > most)
     .map(({ file, lines }) => `${file} has ${lines} lines`);
 }
 

@@ -104,7 +104,7 @@ async function follow(client: ApiClient, jobId: string): Promise<Job> {
 }
 
 /** Prints a finished job: warnings, the result table, the pairs and the equity curve. Answers the exit code. */
-export async function printJob(client: ApiClient, job: Job): Promise<number> {
+async function printJob(client: ApiClient, job: Job): Promise<number> {
   for (const warning of job.warnings) console.log(`Warning: ${warning}`);
   if (job.status !== 'completed' && job.collection?.status === 'failed') {
     console.log(`Warning: Collecting market data failed: ${job.collection.message}`);

@@ -1,14 +1,3 @@
-/** A response outside 2xx, as a sentence for a person. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError';
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
 const REQUEST_TIMEOUT_MS = 30_000;
 
 /** Calls one service's HTTP API. */
@@ -40,10 +29,7 @@ export class ApiClient {
     const text = await response.text();
     if (!response.ok) {
       const correlation = response.headers.get('x-correlation-id');
-      throw new ApiError(
-        response.status,
-        `${explain(response.status, text)} (correlation id ${correlation})`,
-      );
+      throw new Error(`${explain(response.status, text)} (correlation id ${correlation})`);
     }
     return JSON.parse(text) as T;
   }

@@ -13,7 +13,7 @@ export interface StrategyFile {
 }
 
 /** The folder beside `src` into which users put their strategies. */
-export const USER_STRATEGIES = join(import.meta.dirname, '../../strategies');
+const USER_STRATEGIES = join(import.meta.dirname, '../../strategies');
 
 /**
  * Loads every strategy file (`*.ts` with a default export) of a folder, by name; a folder that does not exist holds
@@ -29,7 +29,8 @@ async function loadFile(folder: string, file: string): Promise<StrategyFile> {
   const path = join(folder, file);
   try {
     const module = (await import(pathToFileURL(path).href)) as { readonly default?: StrategyDefinition };
-    if (!module.default) throw new Error('it has no default export; write export default defineStrategy({...})');
+    if (!module.default)
+      throw new Error('it has no default export; write export default defineStrategy({...})');
     return { file, definition: module.default, digest: sha256(await readFile(path)) };
   } catch (cause) {
     throw new Error(`Strategy file ${path}: ${cause instanceof Error ? cause.message : cause}`, { cause });

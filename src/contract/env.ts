@@ -82,6 +82,8 @@ export const BackendEnv = z.object({
   STRATEGY_SERVICE_URL: z.url().optional(),
 });
 
+export type BackendEnv = z.output<typeof BackendEnv>;
+
 export const DataProxyEnv = z.object({
   ...common,
   ...dataCollection,

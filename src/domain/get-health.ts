@@ -1,5 +1,5 @@
 /** What a dependency's probe found; `not_deployed` where this installation does not have it. */
-export type DependencyStatus = 'healthy' | 'unhealthy' | 'not_deployed';
+type DependencyStatus = 'healthy' | 'unhealthy' | 'not_deployed';
 
 /** Resolves when the dependency answers, rejects when it does not; null where it is not deployed. */
 export type Probe = ((signal: AbortSignal) => Promise<unknown>) | null;

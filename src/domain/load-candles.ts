@@ -21,7 +21,7 @@ export interface LoadCandlesDeps {
 }
 
 /** Share of a pair's candles that may be missing between its first and last in the range; they are filled flat. */
-export const GAP_TOLERANCE = 0.05;
+const GAP_TOLERANCE = 0.05;
 /** Fewer candles than this in the range leave no room for an entry and an exit. */
 const MIN_CANDLES = 3;
 

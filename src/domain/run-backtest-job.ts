@@ -5,7 +5,6 @@ import { type TradeRecord, tradePages } from '#engine/report/trades.ts';
 import { BacktestError, type BacktestErrorKind } from '#engine/run/errors.ts';
 import type { Trade } from '#engine/simulator/types.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
-import type { ParameterValues } from '#engine/strategy.ts';
 import { type LoadCandlesDeps, loadCandles } from './load-candles.ts';
 import type { Clock, Digest, JobStore, ResultFiles, ResultStore } from './ports.ts';
 import { isoTime } from './validate.ts';
@@ -78,7 +77,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: JobIn<'running'>): Prom
   const outcome = await runBacktestPausing(
     {
       strategy,
-      config: { ...config, params: config.params as ParameterValues },
+      config,
       pairs,
       strategyDigest: deps.strategyDigest(strategy.name),
     },

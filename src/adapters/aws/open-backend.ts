@@ -1,0 +1,28 @@
+import type { BackendEnv } from '#contract/env.ts';
+import { openObjectStore } from '../open-object-store.ts';
+import { tableProbe } from '../probes.ts';
+import { ObjectResultStore } from '../result-store.ts';
+import { createDocumentClient } from './dynamo-client.ts';
+import { DynamoJobStore } from './dynamo-job-store.ts';
+import { DynamoSeriesStore } from './dynamo-series-store.ts';
+import { createEcsClient, EcsTaskControl } from './ecs-task-control.ts';
+import { createLambdaClient, LambdaDataProxy } from './lambda-data-proxy.ts';
+import { createSfnClient, SfnExecutions } from './sfn-executions.ts';
+
+/** What the deployed backend reaches. */
+export function openBackend(env: BackendEnv) {
+  const dynamo = createDocumentClient(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNAMODB_ENDPOINT } : {});
+  const proxy = new LambdaDataProxy(createLambdaClient(), env.DATA_PROXY_FUNCTION);
+  return {
+    jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
+    series: new DynamoSeriesStore(dynamo, env.SERIES_TABLE),
+    results: new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),
+    executions: new SfnExecutions(createSfnClient(), env.BACKTEST_STATE_MACHINE_ARN),
+    tasks: new EcsTaskControl(createEcsClient()),
+    probes: {
+      strategy_service: null,
+      data_collection: () => proxy.probe(),
+      registry: tableProbe(dynamo, 'registry', env.REGISTRY_TABLE),
+    },
+  };
+}
