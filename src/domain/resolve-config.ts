@@ -2,7 +2,7 @@ import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import { historyStart } from '#engine/run/history.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
-import type { ParameterValues, RoiTable, StrategyDefinition, TrailingStop } from '#engine/strategy.ts';
+import type { ParameterValues, StrategyDefinition, TrailingStop } from '#engine/strategy.ts';
 import { DAY_MS, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import {
   checkDetail,
