@@ -12,7 +12,7 @@ import { environmentOf, type StageConfig } from './config.ts';
 import { DataCollection } from './data-collection.ts';
 import { DataProxy } from './data-proxy.ts';
 import type { DataStack } from './data-stack.ts';
-import { allowObjects, allowTable } from './grants.ts';
+import { allowObjects, allowTable, allowTasks } from './grants.ts';
 import { JobTask } from './job-task.ts';
 import { Network } from './network.ts';
 import { Reconcile } from './reconcile.ts';
@@ -67,7 +67,7 @@ export class PlatformStack extends Stack {
       backtestTask: this.#backtestTask(),
       jobs: data.tables.jobs,
     });
-    const backend = this.#backend(flow, dataProxy);
+    const backend = this.#backend(flow, dataProxy, cluster);
     const { api } = new ServiceApi(this, 'BackendApi', {
       config,
       service: 'backend',
@@ -193,7 +193,7 @@ export class PlatformStack extends Stack {
     return task;
   }
 
-  #backend(flow: BacktestFlow, dataProxy: DataProxy): ServiceFunction {
+  #backend(flow: BacktestFlow, dataProxy: DataProxy, cluster: ecs.Cluster): ServiceFunction {
     const { config, data } = this.#props;
     const pool = data.identity.pool;
     const environment: z.input<typeof BackendEnv> = {
@@ -226,6 +226,7 @@ export class PlatformStack extends Stack {
     allowTable(role, 'registry', data.tables.registry, ['GetItem', 'Query']);
     allowObjects(role, data.results, ['GetObject']);
     flow.grantControl(role);
+    allowTasks(role, cluster, ['StopTask']);
     dataProxy.service.alias.grantInvoke(role);
     return backend;
   }

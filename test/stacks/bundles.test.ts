@@ -108,7 +108,8 @@ test('the bundled tasks collect candles and run a backtest on them', async () =>
   const engine = await startEngine();
   try {
     const jobs = new DynamoJobStore(engine.client, engine.tables.jobs);
-    await jobs.create(pendingJob('bt-01J'));
+    const { config } = pendingJob('bt-01J');
+    await jobs.create(pendingJob('bt-01J', { config: { ...config, strategy: 'buy_and_hold' } }));
     const run = (task: string) =>
       spawnSync(process.execPath, [join(outdir, 'tasks', `${task}.mjs`)], {
         cwd: outdir,
@@ -129,7 +130,10 @@ test('the bundled tasks collect candles and run a backtest on them', async () =>
     expect((await jobs.get('bt-01J'))?.collection, collect.stdout).toMatchObject({ status: 'completed' });
     const backtest = run('backtest');
     expect(backtest.status, backtest.stderr).toBe(0);
-    expect(await jobs.get('bt-01J'), backtest.stdout).toMatchObject({ status: 'completed' });
+    expect(await jobs.get('bt-01J')).toMatchObject({
+      status: 'completed',
+      results: { prefix: 'results/bt-01J/1' },
+    });
   } finally {
     await engine.stop();
   }
