@@ -8,7 +8,7 @@ import { defined, type Environment } from './environment.ts';
 import { logGroup } from './log-group.ts';
 
 /** The one container of every task, by which a RunTask call overrides its environment. */
-export const CONTAINER = 'task';
+const CONTAINER = 'task';
 
 export interface JobTaskProps {
   readonly config: StageConfig;

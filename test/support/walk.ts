@@ -5,7 +5,7 @@ type JsonValue = Parameters<StateMachine['run']>[0];
 
 export const BACKTEST_ASL = new URL('../../statemachines/backtest.asl.json', import.meta.url);
 
-export interface Retrier {
+interface Retrier {
   readonly ErrorEquals: readonly string[];
   readonly MaxAttempts: number;
   readonly IntervalSeconds?: number;
@@ -13,7 +13,7 @@ export interface Retrier {
 }
 
 /** What the tests read of the parameters of a task. */
-export interface TaskParameters {
+interface TaskParameters {
   readonly CapacityProviderStrategy?: unknown;
   readonly Overrides?: {
     readonly ContainerOverrides: readonly { readonly Environment: readonly { readonly Name: string }[] }[];
@@ -21,7 +21,7 @@ export interface TaskParameters {
   readonly ExpressionAttributeValues?: Readonly<Record<string, { readonly S: string }>>;
 }
 
-export interface State {
+interface State {
   readonly Type: string;
   readonly Comment?: string;
   readonly Resource?: string;

@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { build } from '../../bin/build.ts';
+
+/** The real Dockerfile, built without a registry: the base image must be in buildah's own store. */
+const BASE = 'public.ecr.aws/docker/library/node:24-slim';
+const IMAGE = 'localhost/touchstone-tasks-test';
+
+const buildah = (...args: string[]) =>
+  spawnSync('buildah', args, {
+    encoding: 'utf8',
+    env: { ...process.env, STORAGE_DRIVER: 'vfs', BUILDAH_ISOLATION: 'chroot' },
+  });
+const available = buildah('inspect', '--type', 'image', BASE).status === 0;
+
+describe.skipIf(!available)(`the image of the tasks (skipped without buildah and ${BASE})`, () => {
+  const outdir = mkdtempSync(join(tmpdir(), 'touchstone-image-'));
+  let container = '';
+
+  beforeAll(async () => {
+    await build(outdir);
+    const built = buildah('bud', '--pull-never', '--format', 'docker', '-t', IMAGE, join(outdir, 'tasks'));
+    expect(built.status, built.stderr).toBe(0);
+    container = buildah('from', '--pull-never', IMAGE).stdout.trim();
+  });
+  afterAll(() => {
+    buildah('rm', container);
+    buildah('rmi', IMAGE);
+    rmSync(outdir, { recursive: true, force: true });
+  });
+
+  const run = (...command: string[]) => buildah('run', container, '--', ...command);
+
+  test('runs as a user who can write nothing but /tmp', () => {
+    expect(run('id', '-u').stdout.trim()).toBe('1000');
+    expect(run('sh', '-c', 'touch /app/x').status).not.toBe(0);
+    expect(run('sh', '-c', 'touch /tmp/x').status).toBe(0);
+  });
+
+  test.each(['backtest', 'collect', 'data-collection'])('holds %s', (task) => {
+    const { stderr } = run('node', `/app/${task}.mjs`);
+    expect(stderr).toContain('The environment does not fit');
+  });
+});
