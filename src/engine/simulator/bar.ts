@@ -1,24 +1,37 @@
-import type { Candles } from '../candles.ts';
+import { type Candles, createCandles } from '../candles.ts';
 
-/** The candle being simulated, reused for every candle: prices travel in its fields so that no call boxes them. */
+/**
+ * The candle being simulated: a cursor on columns, reused for every candle, so that no call boxes a price and a candle in
+ * which little is asked costs little.
+ */
 export class Bar {
-  /** Open time, ms. */
-  time = Number.NaN;
-  open = Number.NaN;
-  high = Number.NaN;
-  low = Number.NaN;
-  close = Number.NaN;
   /** Row of the pair's main candle, also while detail candles are simulated. */
   row = 0;
+  #candles = createCandles(0);
+  #index = 0;
 
-  /** Loads row `index` of `candles`, which belongs to main row `row`. */
+  /** Moves to row `index` of `candles`, which belongs to main row `row`. */
   load(candles: Candles, index: number, row: number): void {
-    this.time = candles.timestamp[index]!;
-    this.open = candles.open[index]!;
-    this.high = candles.high[index]!;
-    this.low = candles.low[index]!;
-    this.close = candles.close[index]!;
+    if (this.#candles !== candles) this.#candles = candles;
+    this.#index = index;
     this.row = row;
+  }
+
+  /** Open time, ms. */
+  get time(): number {
+    return this.#candles.timestamp[this.#index]!;
+  }
+  get open(): number {
+    return this.#candles.open[this.#index]!;
+  }
+  get high(): number {
+    return this.#candles.high[this.#index]!;
+  }
+  get low(): number {
+    return this.#candles.low[this.#index]!;
+  }
+  get close(): number {
+    return this.#candles.close[this.#index]!;
   }
 
   /** Whether a limit order at `price` fills: both ends of the candle count (1.5). */

@@ -1,3 +1,4 @@
+import { askExit, askRoi, askStoploss } from './answers.ts';
 import type { Position } from './position.ts';
 import {
   bestPrice,
@@ -13,9 +14,7 @@ import {
   trailingDistance,
 } from './rules.ts';
 import type { Run } from './run.ts';
-
-const MINUTE_MS = 60_000;
-const MAX_REASON_LENGTH = 255;
+import { MINUTE_MS } from './terms.ts';
 
 /**
  * Tries the exits of an open position in the present candle, in the order of rule 1.6: exit signal, stop or liquidation,
@@ -46,24 +45,12 @@ function tryExits(run: Run, position: Position): void {
 /** Moves the stop by the candle's best price, unless its worst price has reached the present stop (1.8). */
 function raiseStop(run: Run, position: Position): void {
   const { bar, terms } = run;
-  const { callbacks } = terms;
-  if (!terms.trailing && !callbacks.customStoploss) return;
+  if (!terms.trailing && !terms.callbacks.customStoploss) return;
   const { direction, leverage } = position;
   if (isStopReached(position.stop, bar.high, bar.low, direction)) return;
   const best = bestPrice(bar.high, bar.low, direction);
-  let distance = terms.stoploss;
-  if (callbacks.customStoploss) {
-    const asked = callbacks.customStoploss(
-      run.contextOf(position.market),
-      position.view,
-      best,
-      position.profitRatioAt(best, terms.fee),
-    );
-    if (asked !== null && asked !== 0 && Number.isFinite(asked)) {
-      distance = asked;
-      moveStop(position, stopAt(best, distance, leverage, direction), distance);
-    }
-  }
+  const asked = askStoploss(run, position);
+  if (asked !== null) moveStop(position, stopAt(best, asked, leverage, direction), asked);
   if (!terms.trailing) return;
   const trailed = trailingDistance(
     best,
@@ -71,7 +58,7 @@ function raiseStop(run: Run, position: Position): void {
     position.offsetExceeded,
     terms.trailingOnlyOffset,
     terms.trailingPositive,
-    distance,
+    asked ?? terms.stoploss,
     direction,
   );
   if (trailed > 0) moveStop(position, stopAt(best, trailed, leverage, direction), trailed);
@@ -89,35 +76,21 @@ function isRoiReached(run: Run, position: Position): boolean {
   const { bar, terms } = run;
   const { direction } = position;
   if (bar.time >= position.nextRoiTime) position.advanceRoi(bar.time, terms);
-  const custom = askCustomRoi(run, position);
-  if (!custom && position.roiStep < 0) return false;
-  const trigger = custom ? position.priceExceeding(position.customRoi, terms) : position.roiTrigger;
+  const asked = askRoi(run, position);
+  if (asked === null && position.roiStep < 0) return false;
+  const trigger = asked === null ? position.roiTrigger : position.priceExceeding(asked, terms);
   if (!isAtOrBeyond(bestPrice(bar.high, bar.low, direction), trigger, direction)) return false;
   return !(terms.ignoreRoiIfEntrySignal && position.market.hasEntrySignal(bar.row, direction));
-}
-
-/** Whether the strategy names a profit of its own for this candle; it replaces the table. */
-function askCustomRoi(run: Run, position: Position): boolean {
-  const { callbacks } = run.terms;
-  if (!callbacks.customRoi) return false;
-  const minutes = wholeMinutes(run, position);
-  const context = run.contextOf(position.market);
-  position.customRoi = callbacks.customRoi(context, position.view, minutes) ?? Number.NaN;
-  return Number.isFinite(position.customRoi);
-}
-
-function wholeMinutes({ bar }: Run, position: Position): number {
-  return Math.floor((bar.time - position.openedAt) / MINUTE_MS);
 }
 
 function tryRoiExit(run: Run, position: Position): boolean {
   const { bar, terms } = run;
   const { direction, entryPrice, leverage } = position;
-  const minutes = wholeMinutes(run, position);
-  const custom = Number.isFinite(position.customRoi);
+  const minutes = Math.floor((bar.time - position.openedAt) / MINUTE_MS);
+  const asked = askRoi(run, position);
   // A ratio asked for in this candle applies from its start, like a table step whose minutes are just over.
-  const key = custom ? minutes : terms.roiKeys[position.roiStep]!;
-  const roi = custom ? position.customRoi : terms.roiRatios[position.roiStep]!;
+  const key = asked === null ? terms.roiKeys[position.roiStep]! : minutes;
+  const roi = asked ?? terms.roiRatios[position.roiStep]!;
   const price = roiFill(
     roi,
     roiTarget(roi, entryPrice, terms.fee, leverage, direction),
@@ -199,17 +172,13 @@ function trySignalExit(run: Run, position: Position): boolean {
 
 function signalReason(run: Run, position: Position): string | null {
   const { bar, terms } = run;
-  const { callbacks } = terms;
   const { market, direction } = position;
   if (market.hasExitSignal(bar.row, direction) && !market.hasEntrySignal(bar.row, direction)) {
     const blocked =
       terms.exitProfitOnly && !(position.profitRatioAt(bar.open, terms.fee) > terms.exitProfitOffset);
     return blocked ? null : (market.exitTag(bar.row) ?? 'exit_signal');
   }
-  if (!callbacks.customExit) return null;
-  const profit = position.profitRatioAt(bar.open, terms.fee);
-  const text = callbacks.customExit(run.contextOf(market), position.view, bar.open, profit);
-  return text ? text.slice(0, MAX_REASON_LENGTH) : null;
+  return askExit(run, position);
 }
 
 function isConfirmed(run: Run, position: Position, price: number, reason: string): boolean {

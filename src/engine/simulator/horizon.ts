@@ -1,52 +1,42 @@
+import { askThrough } from './answers.ts';
 import type { Position } from './position.ts';
 import { isTighter, LONG } from './rules.ts';
+import type { Run } from './run.ts';
 import type { Terms } from './terms.ts';
 
 /** A wake-up price is moved this much towards the market, so that rounding can only wake a position too early. */
 const MARGIN = 1e-12;
 
 /**
- * First row from `row` on in which anything can happen to an open position: a stop or liquidation is reached, the stop moves,
- * a ROI step triggers or comes due, funding is booked, an exit signal acts. The rows before it need no simulation.
+ * First row in [from, to) in which anything can happen to an open position: a stop or liquidation is reached, the stop moves,
+ * a ROI step triggers or comes due, funding is booked, an exit signal acts; `to` when nothing can. The rows before it need no
+ * simulation. Per-candle callbacks are asked in them, in the order and with the arguments of a simulated candle.
  */
-export function nextEventRow(position: Position, row: number, terms: Terms): number {
-  const { market, direction } = position;
-  const { high, low, timestamp } = market.candles;
+export function quietUntil(run: Run, position: Position, from: number, to: number): number {
+  const { terms } = run;
+  const { market, direction, stop, liquidation } = position;
   const nextTime = Math.min(position.nextRoiTime, position.nextFundingTime);
-  const due = Math.ceil((nextTime - timestamp[0]!) / terms.timeframeMs);
-  const end = Math.min(due, market.length);
-  const exits = market.exitSignals(direction);
+  const due = Math.ceil((nextTime - market.candles.timestamp[0]!) / terms.timeframeMs);
+  const end = Math.min(due, to) | 0;
   const wake = wakePrice(position, terms);
-  if (direction === LONG)
-    return quietLong(high, low, exits, row, end, Math.max(position.stop, position.liquidation), wake);
-  return quietShort(high, low, exits, row, end, Math.min(position.stop, position.liquidation), wake);
+  const bottom = direction === LONG ? Math.max(stop, liquidation) : wake;
+  const top = direction === LONG ? wake : Math.min(stop, liquidation);
+  return terms.everyCandle
+    ? askThrough(run, position, from, end, bottom, top)
+    : pass(position, from, end, bottom, top);
 }
 
-function quietLong(
-  high: Float64Array,
-  low: Float64Array,
-  exits: Uint8Array,
+function pass(
+  { market, direction }: Position,
   from: number,
   end: number,
-  stop: number,
-  wake: number,
+  bottom: number,
+  top: number,
 ): number {
+  const { high, low } = market.candles;
+  const exits = market.exitSignals(direction);
   let row = from;
-  while (row < end && low[row]! > stop && high[row]! < wake && exits[row - 1] !== 1) row++;
-  return row;
-}
-
-function quietShort(
-  high: Float64Array,
-  low: Float64Array,
-  exits: Uint8Array,
-  from: number,
-  end: number,
-  stop: number,
-  wake: number,
-): number {
-  let row = from;
-  while (row < end && high[row]! < stop && low[row]! > wake && exits[row - 1] !== 1) row++;
+  while (row < end && low[row]! > bottom && high[row]! < top && exits[row - 1] !== 1) row++;
   return row;
 }
 

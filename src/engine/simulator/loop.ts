@@ -1,8 +1,7 @@
+import { simulateCandle } from './candle.ts';
 import { CurveRecorder } from './curve.ts';
-import { enter, manageOrder, tryFillEntry } from './entries.ts';
-import { checkExits, tryFillExit } from './exits.ts';
-import { nextEventRow } from './horizon.ts';
-import type { Market } from './market.ts';
+import { quietUntil } from './horizon.ts';
+import { type Market, NEVER } from './market.ts';
 import type { Position } from './position.ts';
 import { Progress } from './progress.ts';
 import { Run } from './run.ts';
@@ -31,9 +30,7 @@ export function simulateLoop(
   for (;;) {
     const only = run.positions.length === 1 && terms.detailPerCandle === 1 ? run.positions[0]! : null;
     const next = nextStep(run, schedule, only);
-    if (only !== null && only.nextStep < next)
-      // One step at least, even when the next report is due before it.
-      simulateAlone(run, schedule, only.market, Math.min(next, Math.max(progress.next, only.nextStep + 1)));
+    if (only !== null && only.nextStep < next) simulateAlone(run, schedule, only.market, next);
     else if (next > schedule.steps) break;
     else {
       run.step = next;
@@ -67,11 +64,23 @@ function nextStep({ step }: Run, { markets, steps }: Schedule, except: Position 
   return next;
 }
 
-/** Simulates the one pair that has a position until it has none, or up to the step `until`, which concerns others. */
+/**
+ * Simulates the one pair that has a position until it has none, or up to the step `until`, which concerns others. Only here
+ * may callbacks be asked ahead of the clock: nothing of another pair lies between.
+ */
 function simulateAlone(run: Run, schedule: Schedule, market: Market, until: number): void {
-  while (market.position !== null && market.position.nextStep < until) {
-    run.step = market.position.nextStep;
-    const row = run.step - market.offset;
+  const end = Math.min(market.length, until - market.offset);
+  for (;;) {
+    const { position } = market;
+    if (position === null) return;
+    let row = position.nextStep - market.offset;
+    if (run.terms.everyCandle && position.order === 'none' && row < end)
+      row = quietUntil(run, position, row, end);
+    if (row >= end) {
+      position.nextStep = row < market.length ? row + market.offset : NEVER;
+      return;
+    }
+    run.step = row + market.offset;
     run.bar.load(market.candles, row, row);
     simulateCandle(run, market, run.step < schedule.steps);
     if (market.position !== null) plan(run, market.position);
@@ -107,14 +116,15 @@ function simulateDetailedStep(run: Run, schedule: Schedule): void {
 }
 
 /** Sets the step at which a position needs simulation next: never again when its pair's data has ended. */
-function plan({ step, terms }: Run, position: Position): void {
+function plan(run: Run, position: Position): void {
+  const { step, terms } = run;
   const { market } = position;
   const row = step + 1 - market.offset;
-  if (row >= market.length) position.nextStep = Number.POSITIVE_INFINITY;
+  if (row >= market.length) position.nextStep = NEVER;
   else if (terms.everyCandle || position.order !== 'none') position.nextStep = step + 1;
   else {
-    const next = nextEventRow(position, row, terms);
-    position.nextStep = next < market.length ? next + market.offset : Number.POSITIVE_INFINITY;
+    const next = quietUntil(run, position, row, market.length);
+    position.nextStep = next < market.length ? next + market.offset : NEVER;
   }
 }
 
@@ -130,34 +140,6 @@ function gather({ positions, step, active }: Run, { markets }: Schedule): number
     if (market.signalStep === step && market.position === null && market.endedAt !== step)
       active[count++] = market;
   return count;
-}
-
-/** One pair in the present candle, and once more when its position closed and the candle's signal is for the other side (1.4). */
-function simulateCandle(run: Run, market: Market, mayEnter: boolean): void {
-  const held = market.position;
-  advance(run, market, mayEnter);
-  if (held === null || market.position !== null || held.order === 'entry') return;
-  if (market.entryDirection(run.bar.row) === -held.direction) advance(run, market, mayEnter);
-}
-
-/** The steps of rule 1.4 in their order: manage the waiting order, enter, fill the entry, funding and exits, fill the exit. */
-function advance(run: Run, market: Market, mayEnter: boolean): void {
-  const { bar } = run;
-  if (market.position !== null && market.position.order !== 'none') manageOrder(run, market.position);
-  if (market.position === null) {
-    const direction = mayEnter ? market.entryDirection(bar.row) : 0;
-    if (direction !== 0) enter(run, market, direction);
-  }
-  const { position } = market;
-  if (position === null) return;
-  if (position.order === 'entry') tryFillEntry(run, position);
-  if (position.order === 'entry') return;
-  if (bar.time >= position.nextFundingTime) {
-    run.recordBefore();
-    position.bookFunding(bar.time, run.terms);
-  }
-  checkExits(run, position);
-  if (position.order === 'exit' && market.position === position) tryFillExit(run, position);
 }
 
 /** Closes what is open at the open of each pair's last candle (1.21); entries that never filled are dropped. */

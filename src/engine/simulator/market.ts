@@ -4,6 +4,9 @@ import { type Direction, LONG, SHORT } from './rules.ts';
 import type { Terms } from './terms.ts';
 import type { FundingEvents, PairInput } from './types.ts';
 
+/** A step that no clock reaches. It fits V8's small integers: rows and steps that were doubles would index every column slowly. */
+export const NEVER = 2 ** 30 - 1;
+
 /**
  * One pair in a run: its input, and its place on the clock. Signals are read shifted: what row `i - 1` decided acts in row `i`.
  */
@@ -18,7 +21,7 @@ export class Market {
   readonly seat = new Position(this);
   /** The open position, if any: one trade per pair. */
   position: Position | null = null;
-  /** Step of the next entry signal, as last sought; Infinity after the last one. */
+  /** Step of the next entry signal, as last sought; {@link NEVER} after the last one. */
   signalStep = 0;
   /** Step at which a position of the pair last ended; it stays out for the rest of that candle. */
   endedAt = -1;
@@ -65,7 +68,7 @@ export class Market {
       if ((enterLong[row - 1] === 1 || enterShort[row - 1] === 1) && this.entryDirection(row) !== 0) break;
       row++;
     }
-    this.signalStep = row < length ? row + this.offset : Number.POSITIVE_INFINITY;
+    this.signalStep = row < length ? row + this.offset : NEVER;
   }
 
   /** Whether `row` carries an entry signal of `direction`, collisions aside. */

@@ -1,12 +1,11 @@
 import { indexAtOrAfter } from '../candles.ts';
 import type { TradeView } from '../strategy.ts';
 import { amountFor, closeValue, openValue, profitRatioOf } from './accounting.ts';
+import { Answers } from './answers.ts';
 import type { Bar } from './bar.ts';
 import type { Market } from './market.ts';
 import { type Direction, LONG, liquidationPrice, priceExceeding, priceReaching, stopAt } from './rules.ts';
-import type { Terms } from './terms.ts';
-
-const MINUTE_MS = 60_000;
+import { MINUTE_MS, type Terms } from './terms.ts';
 
 /**
  * The trade of a pair from its entry order to its exit. Each pair has one, used again for trade after trade: a fresh object
@@ -22,6 +21,8 @@ export class Position {
   stake = Number.NaN;
   enterTag: string | null = null;
 
+  readonly answers = new Answers();
+
   /** The limit order that waits, if any. */
   order: 'none' | 'entry' | 'exit' = 'none';
   orderPrice = Number.NaN;
@@ -29,7 +30,7 @@ export class Position {
   orderReason = '';
 
   /** Step of the clock at which something can happen next; in between the position is quiet. */
-  nextStep = Number.NaN;
+  nextStep = 0;
 
   amount = Number.NaN;
   entryPrice = Number.NaN;
@@ -54,8 +55,6 @@ export class Position {
   /** Applying step of the ROI table, -1 for none, and the price that triggers it. */
   roiStep = -1;
   roiTrigger = Number.NaN;
-  /** The ratio that the strategy asked for in the present candle, NaN for none. */
-  customRoi = Number.NaN;
   /** Time from which the next ROI step applies. */
   nextRoiTime = Number.NaN;
 
@@ -73,6 +72,7 @@ export class Position {
     this.leverage = leverage;
     this.stake = stake;
     this.enterTag = enterTag;
+    this.answers.keep(Number.NaN, undefined, undefined, undefined);
     this.order = 'none';
     this.nextStep = 0;
     this.slippageCost = 0;

@@ -123,20 +123,25 @@ export class Run {
 
   /** The callback context of `market` in the present candle. */
   contextOf(market: Market): CallbackContext {
-    this.context.market = market;
+    this.context.look(market);
     return this.context;
   }
 }
 
+/** Rows between the samples that a search for an extreme begins with: few further ones then surprise the branch predictor. */
+const SAMPLE = 8;
+
 function minimum(column: Float64Array, from: number, to: number): number {
-  let least = column[from]!;
-  for (let row = from + 1; row <= to; row++) if (column[row]! < least) least = column[row]!;
+  let least = column[to]!;
+  for (let row = from; row < to; row += SAMPLE) if (column[row]! < least) least = column[row]!;
+  for (let row = from; row < to; row++) if (column[row]! < least) least = column[row]!;
   return least;
 }
 
 function maximum(column: Float64Array, from: number, to: number): number {
-  let most = column[from]!;
-  for (let row = from + 1; row <= to; row++) if (column[row]! > most) most = column[row]!;
+  let most = column[to]!;
+  for (let row = from; row < to; row += SAMPLE) if (column[row]! > most) most = column[row]!;
+  for (let row = from; row < to; row++) if (column[row]! > most) most = column[row]!;
   return most;
 }
 
@@ -149,8 +154,9 @@ class Context implements CallbackContext {
     this.#bar = bar;
   }
 
-  set market(market: Market) {
-    this.#market = market;
+  /** Turns to a pair. */
+  look(market: Market): void {
+    if (this.#market !== market) this.#market = market;
   }
   get time() {
     return this.#bar.time;

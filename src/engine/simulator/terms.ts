@@ -1,7 +1,7 @@
 import type { StrategyCallbacks } from '../strategy.ts';
 import type { SimulationSettings } from './types.ts';
 
-const MINUTE_MS = 60_000;
+export const MINUTE_MS = 60_000;
 
 /** Settings of a run with every default filled in, in the shape that the inner functions read. */
 export interface Terms {

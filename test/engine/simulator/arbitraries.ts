@@ -14,7 +14,7 @@ export function rows(length: { minLength: number; maxLength: number }): fc.Arbit
   return fc
     .tuple(fc.constantFrom(40, 100, 400), fc.array(candle, { ...length, size: 'max' }))
     .map(([start, candles]) => {
-      let price = start;
+      let price: number = start;
       return candles.map(([gapTicks, bodyTicks, upTicks, downTicks]): Row => {
         const open = Math.max(10, price + gapTicks / 2);
         const close = Math.max(10, open + bodyTicks / 2);

@@ -1,0 +1,141 @@
+import { closeValue, profitRatioOf } from './accounting.ts';
+import type { Position } from './position.ts';
+import { bestPrice, isTighter, LONG, stopAt } from './rules.ts';
+import type { Run } from './run.ts';
+import { MINUTE_MS } from './terms.ts';
+
+const MAX_REASON_LENGTH = 255;
+
+/** undefined: not asked; null: asked, and the strategy has no wish. */
+type Answer<T> = T | null | undefined;
+
+/** What a strategy's per-candle callbacks said about a position in one candle. No callback is asked twice in a candle. */
+export class Answers {
+  #time = Number.NaN;
+  stoploss: Answer<number> = undefined;
+  roi: Answer<number> = undefined;
+  exit: Answer<string> = undefined;
+
+  /** Takes over the answers given in the candle of `time` (ms). */
+  keep(time: number, stoploss: Answer<number>, roi: Answer<number>, exit: Answer<string>): void {
+    this.#time = time;
+    this.stoploss = stoploss;
+    this.roi = roi;
+    this.exit = exit;
+  }
+
+  /** The answers of the candle of `time`: none yet, if it is a new one. */
+  in(time: number): this {
+    if (this.#time !== time) this.keep(time, undefined, undefined, undefined);
+    return this;
+  }
+}
+
+/** The stop distance that the strategy wants at the candle's best price, null for none. */
+export function askStoploss(run: Run, position: Position): number | null {
+  const { bar, terms } = run;
+  if (!terms.callbacks.customStoploss) return null;
+  const answers = position.answers.in(bar.time);
+  if (answers.stoploss === undefined) {
+    const best = bestPrice(bar.high, bar.low, position.direction);
+    const profit = position.profitRatioAt(best, terms.fee);
+    const context = run.contextOf(position.market);
+    answers.stoploss = distanceOf(terms.callbacks.customStoploss(context, position.view, best, profit));
+  }
+  return answers.stoploss;
+}
+
+/** The profit ratio that the strategy requires in this candle, null for what the table says. */
+export function askRoi(run: Run, position: Position): number | null {
+  const { bar, terms } = run;
+  if (!terms.callbacks.customRoi) return null;
+  const answers = position.answers.in(bar.time);
+  if (answers.roi === undefined) {
+    const minutes = Math.floor((bar.time - position.openedAt) / MINUTE_MS);
+    answers.roi = ratioOf(terms.callbacks.customRoi(run.contextOf(position.market), position.view, minutes));
+  }
+  return answers.roi;
+}
+
+/** The reason for which the strategy closes the position at the open, null for none. */
+export function askExit(run: Run, position: Position): string | null {
+  const { bar, terms } = run;
+  if (!terms.callbacks.customExit) return null;
+  const answers = position.answers.in(bar.time);
+  if (answers.exit === undefined) {
+    const profit = position.profitRatioAt(bar.open, terms.fee);
+    const context = run.contextOf(position.market);
+    answers.exit = reasonOf(terms.callbacks.customExit(context, position.view, bar.open, profit));
+  }
+  return answers.exit;
+}
+
+/**
+ * Asks the callbacks through the quiet rows from `from` on: until one leaves the prices between `bottom` and `top`, has an
+ * exit signal or is `end`, or until an answer makes something happen. Returns that row, for which answers are kept.
+ * What a quiet candle cannot change is read once, before the rows: this loop is most of the time of such a strategy.
+ */
+export function askThrough(
+  run: Run,
+  position: Position,
+  from: number,
+  end: number,
+  bottom: number,
+  top: number,
+): number {
+  const { callbacks, fee, trailing, useExitSignal } = run.terms;
+  const { market, view, answers, direction, leverage, amount, openValue, funding, openedAt, stop } = position;
+  const { timestamp, open, high, low } = market.candles;
+  const best = direction === LONG ? high : low;
+  const exits = market.exitSignals(direction);
+  const context = run.contextOf(market);
+  const profitAt = (price: number) =>
+    profitRatioOf(openValue, closeValue(amount, price, fee, funding, direction), leverage, direction);
+  let row = from;
+  for (; row < end && low[row]! > bottom && high[row]! < top && exits[row - 1] !== 1; row++) {
+    run.bar.load(market.candles, row, row);
+    let stoploss: Answer<number>;
+    let roi: Answer<number>;
+    let exit: Answer<string>;
+    if (callbacks.customStoploss) {
+      const price = best[row]!;
+      stoploss = distanceOf(callbacks.customStoploss(context, view, price, profitAt(price)));
+      if (
+        stoploss !== null &&
+        (trailing || isTighter(stopAt(price, stoploss, leverage, direction), stop, direction))
+      ) {
+        answers.keep(timestamp[row]!, stoploss, roi, exit);
+        break;
+      }
+    }
+    if (callbacks.customRoi) {
+      roi = ratioOf(callbacks.customRoi(context, view, Math.floor((timestamp[row]! - openedAt) / MINUTE_MS)));
+      if (roi !== null) {
+        answers.keep(timestamp[row]!, stoploss, roi, exit);
+        break;
+      }
+    }
+    if (useExitSignal && callbacks.customExit) {
+      const price = open[row]!;
+      exit = reasonOf(callbacks.customExit(context, view, price, profitAt(price)));
+      if (exit !== null) {
+        answers.keep(timestamp[row]!, stoploss, roi, exit);
+        break;
+      }
+    }
+  }
+  return row;
+}
+
+/** A distance of 0, or no number, is no wish. */
+function distanceOf(asked: number | null): number | null {
+  return asked === 0 ? null : ratioOf(asked);
+}
+
+function ratioOf(asked: number | null): number | null {
+  return asked !== null && Number.isFinite(asked) ? asked : null;
+}
+
+function reasonOf(asked: string | null): string | null {
+  return asked ? asked.slice(0, MAX_REASON_LENGTH) : null;
+}
