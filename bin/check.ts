@@ -23,6 +23,10 @@ const CHECKS: readonly Check[] = [
     run: () => tool('node', ['bin/openapi.ts', '--check']),
   },
   {
+    name: 'package-lock.json names every platform package',
+    run: () => tool('node', ['bin/complete-lockfile.ts', '--check']),
+  },
+  {
     name: `source files of at most ${MAX_LINES} lines, Lambda entry points of ${MAX_ENTRY_LINES}`,
     run: () => [
       ...longerThan(MAX_LINES, ['*.ts', ':!test', ':!bench']),
