@@ -97,32 +97,26 @@ export function askThrough(
     let stoploss: Answer<number>;
     let roi: Answer<number>;
     let exit: Answer<string>;
+    let acts = false;
     if (callbacks.customStoploss) {
       const price = best[row]!;
       stoploss = distanceOf(callbacks.customStoploss(context, view, price, profitAt(price)));
-      if (
+      acts =
         stoploss !== null &&
-        (trailing || isTighter(stopAt(price, stoploss, leverage, direction), stop, direction))
-      ) {
-        answers.keep(timestamp[row]!, stoploss, roi, exit);
-        break;
-      }
+        (trailing || isTighter(stopAt(price, stoploss, leverage, direction), stop, direction));
     }
-    if (callbacks.customRoi) {
+    if (!acts && callbacks.customRoi) {
       roi = ratioOf(callbacks.customRoi(context, view, Math.floor((timestamp[row]! - openedAt) / MINUTE_MS)));
-      if (roi !== null) {
-        answers.keep(timestamp[row]!, stoploss, roi, exit);
-        break;
-      }
+      acts = roi !== null;
     }
-    if (useExitSignal && callbacks.customExit) {
+    if (!acts && useExitSignal && callbacks.customExit) {
       const price = open[row]!;
       exit = reasonOf(callbacks.customExit(context, view, price, profitAt(price)));
-      if (exit !== null) {
-        answers.keep(timestamp[row]!, stoploss, roi, exit);
-        break;
-      }
+      acts = exit !== null;
     }
+    if (!acts) continue;
+    answers.keep(timestamp[row]!, stoploss, roi, exit);
+    break;
   }
   return row;
 }

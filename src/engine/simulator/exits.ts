@@ -21,10 +21,12 @@ import { MINUTE_MS } from './terms.ts';
  * ROI, trailing stop. The conservative model tries a trailing stop before the ROI, and moves stops only after the candle.
  */
 export function checkExits(run: Run, position: Position): void {
-  const { conservative } = run.terms;
-  if (!conservative) raiseStop(run, position);
+  const { bar, terms } = run;
+  if (!terms.conservative) raiseStop(run, position);
+  // Asked before the other callbacks in either model.
+  else if (!isStopReached(position.stop, bar.high, bar.low, position.direction)) askStoploss(run, position);
   tryExits(run, position);
-  if (conservative && position.market.position === position) raiseStop(run, position);
+  if (terms.conservative && position.market.position === position) raiseStop(run, position);
 }
 
 function tryExits(run: Run, position: Position): void {

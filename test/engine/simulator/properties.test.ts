@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { simulateLoop } from '#engine/simulator/loop.ts';
 import type { PairInput, Simulation, SimulationSettings, Trade } from '#engine/simulator/types.ts';
+import type { StrategyCallbacks } from '#engine/strategy.ts';
 import { pair, pairs, settings, withDetail } from './arbitraries.ts';
 import { flat, pairOf } from './market.ts';
 import { simulateNaively } from './naive.ts';
@@ -168,6 +169,42 @@ describe('for any candles, signals and settings', () => {
         expect(simulateLoop(inputs, run)).toEqual(simulateLoop(inputs, everyCandle));
       }),
       { numRuns: 1000 },
+    );
+  });
+
+  it('callbacks are asked the same questions whether or not another pair has a position', () => {
+    fc.assert(
+      fc.property(pair('A'), settings, fc.infiniteStream(fc.nat({ max: 60 })), (input, base, wishes) => {
+        const script = Array.from({ length: 400 }, () => wishes.next().value);
+        const play = (inputs: PairInput[]) => {
+          const calls: unknown[][] = [];
+          const note = (...call: unknown[]) => script[calls.push(call) % script.length]!;
+          const callbacks: StrategyCallbacks = {
+            customStoploss: ({ pair, time }, { stopPrice }, best, profit) => {
+              if (pair !== 'A') return null;
+              const wish = note('stoploss', time, stopPrice, best, profit);
+              return wish < 20 ? wish / 100 : null;
+            },
+            customRoi: ({ pair, time }, _trade, minutes) =>
+              pair === 'A' && note('roi', time, minutes) === 0 ? 0.01 : null,
+            customExit: ({ pair, time }, _trade, price, profit) =>
+              pair === 'A' && note('exit', time, price, profit) === 1 ? 'mine' : null,
+          };
+          const { trades } = simulateLoop(inputs, { ...base, ...LARGE, callbacks });
+          return { calls, trades: trades.filter((trade) => trade.pair === 'A') };
+        };
+        const rows = Array.from({ length: 90 }, () => flat(1));
+        const held = pairOf({ pair: 'HELD', rows, enterLong: [0] });
+        const idle = pairOf({ pair: 'IDLE', rows });
+        const alone = play([input, idle]);
+        expect(play([held, input])).toEqual(alone);
+        const questions = alone.calls.map(([kind, time]) => `${kind} ${time}`);
+        const reversals = alone.trades.filter(
+          ({ openedAt }, at) => alone.trades[at - 1]?.closedAt === openedAt,
+        );
+        if (reversals.length === 0) expect(new Set(questions).size).toBe(questions.length);
+      }),
+      RUNS,
     );
   });
 
