@@ -83,7 +83,7 @@ export function askThrough(
   bottom: number,
   top: number,
 ): number {
-  const { callbacks, fee, trailing, useExitSignal } = run.terms;
+  const { callbacks, fee, useExitSignal } = run.terms;
   const { market, view, answers, direction, leverage, amount, openValue, funding, openedAt, stop } = position;
   const { timestamp, open, high, low } = market.candles;
   const best = direction === LONG ? high : low;
@@ -101,9 +101,7 @@ export function askThrough(
     if (callbacks.customStoploss) {
       const price = best[row]!;
       stoploss = distanceOf(callbacks.customStoploss(context, view, price, profitAt(price)));
-      acts =
-        stoploss !== null &&
-        (trailing || isTighter(stopAt(price, stoploss, leverage, direction), stop, direction));
+      acts = stoploss !== null && isTighter(stopAt(price, stoploss, leverage, direction), stop, direction);
     }
     if (!acts && callbacks.customRoi) {
       roi = ratioOf(callbacks.customRoi(context, view, Math.floor((timestamp[row]! - openedAt) / MINUTE_MS)));

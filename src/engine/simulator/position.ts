@@ -59,7 +59,7 @@ export class Position {
   nextRoiTime = Number.NaN;
 
   /** Time of the next funding event to be booked. */
-  nextFundingTime = Number.NaN;
+  nextFundingTime = Number.POSITIVE_INFINITY;
   #nextFunding = 0;
 
   constructor(market: Market) {
@@ -79,7 +79,6 @@ export class Position {
     this.funding = 0;
     this.stopMoved = false;
     this.roiStep = -1;
-    this.nextFundingTime = Number.POSITIVE_INFINITY;
   }
 
   /** Sizes an entry at `price`, filled or ordered at `time`, and sets its initial stop. */

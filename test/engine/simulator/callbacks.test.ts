@@ -105,6 +105,27 @@ describe('customStoploss', () => {
     expect(asked).toEqual([1]);
   });
 
+  it('of 0 leaves the stop', () => {
+    expect(summary(run({ rows: RISE, enterLong: [0] }, { customStoploss: () => 0 }))).toEqual([
+      'A long 1@100 4@107 force_exit',
+    ]);
+  });
+
+  it('gives the trailing stop its distance', () => {
+    // Trailing 10 % of 106 = 95.4 from the settings, 3 % = 102.82 from the callback, alone and with a trailing stop.
+    const rows: Row[] = [flat(100), flat(100), [103, 106, 103, 105], [104, 104, 102, 103], flat(103)];
+    const callbacks: StrategyCallbacks = { customStoploss: () => 0.03 };
+    expect(summary(run({ rows, enterLong: [0] }, callbacks, { trailing: {} }))).toEqual([
+      'A long 1@100 3@102.82 trailing_stop_loss',
+    ]);
+    // A distance wider than the settings' widens the trailing too: 20 % never comes near.
+    const wide: StrategyCallbacks = { customStoploss: () => 0.2 };
+    const fall: Row[] = [flat(100), flat(100), [103, 106, 103, 105], [104, 104, 94, 95], flat(95)];
+    expect(summary(run({ rows: fall, enterLong: [0] }, wide, { trailing: {} }))).toEqual([
+      'A long 1@100 4@95 force_exit',
+    ]);
+  });
+
   it('in the entry candle is priced from its distance', () => {
     const rows: Row[] = [flat(100), [100, 106, 98, 105], flat(105)];
     const trailing = { positive: 0.01, offset: 0.03, only_offset_is_reached: true };

@@ -10,9 +10,12 @@ function differences(
   settings: Parameters<typeof settingsOf>[0],
 ): number {
   const pair = pairOf({ rows, enterLong });
-  const run = (fillModel: 'freqtrade' | 'conservative') =>
-    simulateLoop([pair], settingsOf({ ...settings, fillModel }));
-  return countFillModelDifferences(run('freqtrade'), run('conservative'));
+  const [freqtrade, conservative] = (['freqtrade', 'conservative'] as const).map((fillModel) =>
+    simulateLoop([pair], settingsOf({ ...settings, fillModel })),
+  );
+  const count = countFillModelDifferences(freqtrade!, conservative!);
+  expect(countFillModelDifferences(conservative!, freqtrade!)).toBe(count);
+  return count;
 }
 
 describe('the number of trades on which the fill models differ', () => {

@@ -68,6 +68,42 @@ describe('an entry at a price of its own', () => {
     const rich = simulateLoop(pairs, settingsOf({ ...settings, maxOpenTrades: 2 }));
     expect(summary(rich)).toEqual(['B long 2@99 5@98 force_exit']);
     expect(Array.from(rich.curve!.openTrades)).toEqual([0, 1, 1, 1, 0]);
+    expect(Array.from(full.curve!.equity)).toEqual([1000, 1000, 1000, 1000, 1000]);
+  });
+
+  it('is on the curve from the candle that fills it', () => {
+    const { curve } = run({ rows, enterLong: [0] }, at(97));
+    expect(Array.from(curve!.openTrades)).toEqual([0, 1, 1, 1, 0]);
+    expect(curve!.equity[0]).toBe(1000);
+    expect(curve!.equity[2]).toBeCloseTo(1000 + 100 / 97, 10);
+  });
+
+  it('waits ten minutes by default, and a refused entry is not asked for again', () => {
+    const prices: number[] = [];
+    const callbacks: StrategyCallbacks = {
+      customEntryPrice: () => 90,
+      confirmEntry: (_context, side) => prices.push(side === 'long' ? 1 : -1) === 1,
+    };
+    const settings = settingsOf({ callbacks });
+    const { counters, trades } = simulateLoop([pairOf({ rows, enterLong: [0], enterShort: [1] })], settings);
+    expect(counters.timedOutEntries).toBe(1);
+    expect(trades).toEqual([]);
+    expect(prices).toEqual([1, -1]);
+  });
+
+  it('owes nothing to the slippage of the trade before', () => {
+    let calls = 0;
+    const callbacks: StrategyCallbacks = {
+      customEntryPrice: (_context, _side, proposed) => (++calls === 1 ? proposed : 96),
+      customExitPrice: (_context, _trade, proposed) => proposed - 0.5,
+    };
+    const script = { rows, enterLong: [0, 2], exitLong: [1] };
+    const { trades } = run(script, callbacks, { slippage: 0.01 });
+    expect(summary({ trades })).toEqual([
+      'A long 1@101 2@98.5 exit_signal',
+      'A long 3@96 5@97.02 force_exit',
+    ]);
+    expect(trades[1]!.slippageCost).toBeCloseTo((100 / 96) * 0.98, 10);
   });
 
   it('can be kept, replaced or cancelled candle by candle', () => {
@@ -145,6 +181,13 @@ describe('an exit at a price of its own', () => {
 
   it('does not keep the stop from acting while it waits', () => {
     expect(summary(run(script, exit(110)))).toEqual(['A long 1@100 4@90 stop_loss']);
+  });
+
+  it('stays the same order when the signal is repeated at its price', () => {
+    const repeated = { ...script, exitLong: [1, 2, 3] };
+    expect(summary(run(repeated, exit(110)))).toEqual(['A long 1@100 4@90 stop_loss']);
+    const { counters } = run(repeated, exit(110), { stoploss: -0.5, unfilledTimeoutMinutes: 119 });
+    expect(counters.timedOutExits).toBe(1);
   });
 
   it('is replaced by the next signal at another price', () => {
