@@ -92,6 +92,21 @@ describe('customStoploss', () => {
     ]);
   });
 
+  it('is asked again for the other side in the candle of a reversal', () => {
+    const sides: string[] = [];
+    const callbacks: StrategyCallbacks = {
+      customStoploss: ({ index }, { side }) => {
+        sides.push(`${side} ${index}`);
+        return side === 'short' ? 0.02 : null;
+      },
+    };
+    const rows: Row[] = [flat(100), flat(100), [100, 101, 99.5, 100], flat(100), flat(100)];
+    // The short's stop moves to 99.5 * 1.02 = 101.49, out of reach.
+    const script = { rows, enterLong: [0], exitLong: [1], enterShort: [1] };
+    expect(run(script, callbacks).trades.map(({ stopPrice }) => stopPrice)).toEqual([90, 99.5 * 1.02]);
+    expect(sides).toEqual(['long 1', 'long 2', 'short 2', 'short 3', 'short 4']);
+  });
+
   it('is not asked when the candle has reached the present stop', () => {
     const asked: number[] = [];
     const callbacks: StrategyCallbacks = {

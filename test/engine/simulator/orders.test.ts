@@ -190,6 +190,14 @@ describe('an exit at a price of its own', () => {
     expect(counters.timedOutExits).toBe(1);
   });
 
+  it('is watched in every candle beside other callbacks', () => {
+    const callbacks: StrategyCallbacks = {
+      customExit: ({ index }) => (index === 2 ? 'mine' : null),
+      customExitPrice: () => 103.5,
+    };
+    expect(summary(run({ rows, enterLong: [0] }, callbacks))).toEqual(['A long 1@100 3@103.5 mine']);
+  });
+
   it('is replaced by the next signal at another price', () => {
     let calls = 0;
     const callbacks = { customExitPrice: () => (++calls === 1 ? 110 : 103) };
