@@ -1,3 +1,4 @@
+import { indexAtOrAfter } from '../candles.ts';
 import { simulateCandle } from './candle.ts';
 import { CurveRecorder } from './curve.ts';
 import { quietUntil } from './horizon.ts';
@@ -142,13 +143,19 @@ function gather({ positions, step, active }: Run, { markets }: Schedule): number
   return count;
 }
 
-/** Closes what is open at the open of each pair's last candle (1.21); entries that never filled are dropped. */
+/**
+ * Closes what is open at the open of each pair's last candle (1.21); entries that never filled are dropped. An entry that a
+ * detail candle filled later than that is closed at the open of this detail candle.
+ */
 function closeLeftOpen(run: Run, schedule: Schedule): void {
   run.step = schedule.steps;
   for (const position of run.positions.slice()) {
-    const { market } = position;
+    const { market, openedAt } = position;
+    const { detail } = market.input;
     const last = market.length - 1;
     run.bar.load(market.candles, last, last);
+    if (detail && openedAt > run.bar.time)
+      run.bar.load(detail, indexAtOrAfter(detail.timestamp, openedAt), last);
     if (position.order === 'entry') run.remove(position);
     else run.closeAtMarket(position, run.bar.open, 'force_exit', true);
   }

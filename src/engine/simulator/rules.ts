@@ -19,7 +19,7 @@ export function bestPrice(high: number, low: number, direction: Direction): numb
 }
 
 /** The candle's least favourable price. */
-export function worstPrice(high: number, low: number, direction: Direction): number {
+function worstPrice(high: number, low: number, direction: Direction): number {
   return direction === LONG ? low : high;
 }
 
@@ -74,7 +74,7 @@ export function stopFill(
  * Price at which a trade's profit ratio (after both fees and funding so far, times leverage) is `ratio`.
  * `fundingPerUnit` is the funding received so far per unit of base currency, negative when paid.
  */
-export function priceAtProfit(
+function priceAtProfit(
   ratio: number,
   entryPrice: number,
   fee: number,

@@ -16,7 +16,7 @@ export class Run {
   readonly bar = new Bar();
   readonly #recorder: CurveRecorder | null;
   /** Reused for every callback. */
-  readonly context = new Context(this.bar);
+  readonly #context = new Context(this.bar);
   readonly positions: Position[] = [];
   readonly trades: Trade[] = [];
   /** Scratch list of the pairs to simulate in the present step. */
@@ -123,8 +123,8 @@ export class Run {
 
   /** The callback context of `market` in the present candle. */
   contextOf(market: Market): CallbackContext {
-    this.context.look(market);
-    return this.context;
+    this.#context.look(market);
+    return this.#context;
   }
 }
 

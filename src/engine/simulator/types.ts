@@ -28,7 +28,7 @@ export interface PairInput {
   /** Indicator columns, for callbacks only. */
   readonly columns?: Columns;
   readonly funding?: FundingEvents;
-  /** Candles of `detailTimeframeMs`, any range; missing ones fall back to the main candle. */
+  /** Candles of `detailTimeframeMs`, any range; a main candle that lacks any of them is simulated whole. */
   readonly detail?: Candles;
 }
 

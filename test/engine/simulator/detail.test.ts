@@ -105,6 +105,13 @@ describe('detail candles', () => {
     expect(run([detailed(flats(6), { enterLong: [1] })]).trades).toEqual([]);
   });
 
+  it('that fill an entry after the open of the last candle close it at their own open', () => {
+    const halves: Row[] = [...flats(4), flat(100), [99, 99, 97, 98]];
+    const pair = detailed(halves, { enterLong: [0] });
+    const settings = { callbacks: { customEntryPrice: () => 98.5 }, unfilledTimeoutMinutes: 600 };
+    expect(summary(run([pair], settings))).toEqual(['A long 2.5@98.5 2.5@99 force_exit']);
+  });
+
   it('fall back to the candle where any of them is missing', () => {
     const pair = detailed(targetFirst, { enterLong: [0] });
     const settings = { stoploss: -0.02, minimalRoi: { 0: 0.03 } };
