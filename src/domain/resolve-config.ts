@@ -87,7 +87,7 @@ export async function resolveConfig(deps: ResolveDeps, input: ConfigInput): Prom
   const params = resolveParams(deps.strategies, strategy, input.params ?? {});
   const exchange = checkExchange(input.exchange ?? deps.defaultExchange);
   const pairs = checkPairs(input.pairs ?? strategy.pairs);
-  const timeframe = checkTimeframe(input.timeframe ?? strategy.timeframe, 'config.timeframe');
+  const timeframe = checkRunTimeframe(input.timeframe ?? strategy.timeframe, strategy);
   const range = await resolveRange(deps, input.date_range ?? {}, exchange, pairs, timeframe);
   const wallet = checkNumber(input.dry_run_wallet ?? DEFAULTS.wallet, 'config.dry_run_wallet', LIMITS.wallet);
   const warnings = [
@@ -149,6 +149,20 @@ function resolveParams(
     });
   }
   return resolved.values;
+}
+
+/** A strategy that reads a longer timeframe beside the run's cannot run on one that is longer still. */
+function checkRunTimeframe(text: string, strategy: StrategyDefinition): Timeframe {
+  const timeframe = checkTimeframe(text, 'config.timeframe');
+  const tooShort = strategy.informativeTimeframes?.find(
+    (each) => TIMEFRAME_MS[each] < TIMEFRAME_MS[timeframe],
+  );
+  if (!tooShort) return timeframe;
+  throw new CodedError('VAL005', {
+    message: `config.timeframe must be ${tooShort} or shorter: ${strategy.name} reads ${tooShort} candles`,
+    field: 'config.timeframe',
+    context: { value: timeframe, max: tooShort },
+  });
 }
 
 async function resolveRange(

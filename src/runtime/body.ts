@@ -20,11 +20,25 @@ export async function readJsonBody(request: Request): Promise<unknown> {
   checkMediaType(request.headers);
   const text = decode(bytes);
   checkDepth(text);
+  const parsed = parse(text);
+  // Half a surrogate pair can be written as an escape, but is no text that could be stored or sent on.
+  if (/\\u[dD][89a-fA-F]/.test(text) && !isWellFormed(parsed)) throw invalidJson('a text is not Unicode');
+  return parsed;
+}
+
+function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
     throw invalidJson((error as Error).message);
   }
+}
+
+/** Whether every text in a JSON value, keys included, is well-formed Unicode. */
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([key, each]) => key.isWellFormed() && isWellFormed(each));
 }
 
 async function readBytes(request: Request): Promise<Uint8Array> {

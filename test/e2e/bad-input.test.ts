@@ -43,6 +43,22 @@ describe('a body that does not fit its schema', () => {
   });
 });
 
+describe('a text that is not Unicode', () => {
+  it.each([
+    '{"config":{"strategy":"ema_crossover"},"experiment_name":"\\ud800"}',
+    '{"config":{"strategy":"\\uDfff"}}',
+    '{"\\udc00":1}',
+  ])('%s is json_invalid', async (text) => {
+    const response = await platform.request('/api/v1/backtests', {
+      method: 'POST',
+      body: text,
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(response.status).toBe(400);
+    expect(((await response.json()) as any).detail[0].type).toBe('json_invalid');
+  });
+});
+
 describe('a value that breaks a rule', () => {
   it.each([
     ['VAL001', { date_range: { start: '2026-02-01', end: '2026-01-01' } }, 'config.date_range'],
@@ -67,6 +83,7 @@ describe('a value that breaks a rule', () => {
     ['VAL005', { stoploss: 0.1 }, 'config.stoploss'],
     ['VAL005', { minimal_roi: { 0: -2 } }, 'config.minimal_roi.0'],
     ['VAL005', { timeframe: '1m', timeframe_detail: '5m' }, 'config.timeframe_detail'],
+    ['VAL005', { strategy: 'rsi_mean_reversion', timeframe: '1d' }, 'config.timeframe'],
     ['VAL005', { fill_model: 'hopeful' }, 'config.fill_model'],
     ['VAL005', { seed: -1 }, 'config.seed'],
     ['VAL005', { exchange: '../sim' }, 'config.exchange'],
