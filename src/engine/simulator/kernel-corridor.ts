@@ -20,10 +20,13 @@ export class Corridor {
   highest = Number.NaN;
   readonly #low: Float64Array;
   readonly #high: Float64Array;
+  readonly #open: Float64Array;
+  #touched = Number.NaN;
   #chunkLow = Number.NaN;
   #chunkHigh = Number.NaN;
 
-  constructor({ low, high }: Candles) {
+  constructor({ low, high, open }: Candles) {
+    this.#open = open;
     this.#low = low;
     this.#high = high;
   }
@@ -40,7 +43,8 @@ export class Corridor {
       this.#measure(start, end);
       if (this.#chunkLow <= this.bottom || this.#chunkHigh >= this.top) {
         const row = this.#firstOutside(start);
-        this.see(start, row + 1);
+        this.#measure(start, row + 1);
+        this.#widen();
         return row;
       }
       this.#widen();
@@ -48,10 +52,10 @@ export class Corridor {
     return to;
   }
 
-  /** Widens the range seen by the rows [from, to). */
-  see(from: number, to: number): void {
-    this.#measure(from, to);
-    this.#widen();
+  /** Widens the range seen by one row. */
+  see(row: number): void {
+    if (this.#low[row]! < this.lowest) this.lowest = this.#low[row]!;
+    if (this.#high[row]! > this.highest) this.highest = this.#high[row]!;
   }
 
   #firstOutside(from: number): number {
@@ -77,7 +81,10 @@ export class Corridor {
     const high = this.#high;
     let lowest = low[to - 1]!;
     let highest = high[to - 1]!;
+    const open = this.#open;
+    let touched = 0.5;
     for (let row = from; row < to; row += SAMPLE) {
+      touched += open[row]!;
       if (low[row]! < lowest) lowest = low[row]!;
       if (high[row]! > highest) highest = high[row]!;
     }
@@ -89,6 +96,7 @@ export class Corridor {
       if (low[row + 1]! < lowest) lowest = low[row + 1]!;
       if (high[row + 1]! > highest) highest = high[row + 1]!;
     }
+    this.#touched = touched;
     this.#chunkLow = lowest;
     this.#chunkHigh = highest;
   }

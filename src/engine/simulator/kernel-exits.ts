@@ -1,3 +1,4 @@
+import type { Corridor } from './kernel-corridor.ts';
 import type { KernelTrade } from './kernel-trade.ts';
 import {
   bestPrice,
@@ -6,6 +7,7 @@ import {
   isAtOrBeyond,
   isStopReached,
   isTighter,
+  LONG,
   roiFill,
   roiTarget,
   stopAt,
@@ -13,7 +15,7 @@ import {
   trailingDistance,
 } from './rules.ts';
 
-const MINUTE_MS = 60_000;
+import { MINUTE_MS } from './terms.ts';
 
 /** A wake-up price is moved this much towards the market, so that rounding can only wake a trade too early. */
 const MARGIN = 1e-12;
@@ -87,7 +89,8 @@ function exitAtStop(trade: KernelTrade, row: number, stop: number): void {
 function tryRoiExit(trade: KernelTrade, row: number): boolean {
   const { direction, terms, entryPrice, roiStep, market } = trade;
   if (terms.ignoreRoiIfEntrySignal && market.hasEntrySignal(row, direction)) return false;
-  const { open, high, low, close } = market.candles;
+  const { high, low } = market.candles;
+  const open = market.candles.open[row]!;
   const roi = terms.roiRatios[roiStep]!;
   const price = roiFill(
     roi,
@@ -96,10 +99,11 @@ function tryRoiExit(trade: KernelTrade, row: number): boolean {
     Math.floor(((row - trade.entryRow) * terms.timeframeMs) / MINUTE_MS),
     terms.timeframeMinutes,
     entryPrice,
-    open[row]!,
+    open,
     high[row]!,
     low[row]!,
-    close[row]!,
+    // The close matters only to an entry below the open, and the kernel's entries take the market.
+    open,
     direction,
   );
   if (Number.isNaN(price)) return false;
@@ -131,8 +135,21 @@ function raiseStop(trade: KernelTrade, row: number): void {
   trade.stopMoved = true;
 }
 
+/** Sets the prices between which nothing happens to `trade` until something comes due. */
+export function setCorridor(corridor: Corridor, trade: KernelTrade): void {
+  const { stop, liquidation } = trade;
+  const wake = wakePrice(trade);
+  if (trade.direction === LONG) {
+    corridor.bottom = Math.max(stop, liquidation);
+    corridor.top = wake;
+  } else {
+    corridor.bottom = wake;
+    corridor.top = Math.min(stop, liquidation);
+  }
+}
+
 /** The least favourable best price at which a ROI step triggers or the trailing stop moves. */
-export function wakePrice(trade: KernelTrade): number {
+function wakePrice(trade: KernelTrade): number {
   const { direction, terms } = trade;
   let wake = trade.roiStep >= 0 ? trade.roiTrigger : direction * Number.POSITIVE_INFINITY;
   if (terms.trailing) {

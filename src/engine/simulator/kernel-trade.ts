@@ -1,4 +1,4 @@
-import { amountFor, closeValue, openValue, profitOf, profitRatioOf } from './accounting.ts';
+import { amountFor, closeValue, openValue, profitRatioOf } from './accounting.ts';
 import type { Market } from './market.ts';
 import {
   type Direction,
@@ -10,10 +10,8 @@ import {
   slippedExit,
   stopAt,
 } from './rules.ts';
-import type { Terms } from './terms.ts';
+import { MINUTE_MS, type Terms } from './terms.ts';
 import type { FundingEvents } from './types.ts';
-
-const MINUTE_MS = 60_000;
 
 /** The open trade of the segment kernel: one object, opened again and again. Rows instead of times; otherwise as in the loop. */
 export class KernelTrade {
@@ -51,7 +49,6 @@ export class KernelTrade {
   /** Index of the next funding event. */
   #nextFunding = 0;
 
-  signalPrice = Number.NaN;
   exitPrice = Number.NaN;
   exitReason = '';
 
@@ -121,13 +118,6 @@ export class KernelTrade {
     this.slippageCost += this.amount * Math.abs(price - filled);
     this.exitPrice = filled;
     this.exitReason = reason;
-  }
-
-  /** Profit of the trade at the exit set before, quote currency. */
-  profit(): number {
-    const { amount, exitPrice, funding, direction } = this;
-    const value = closeValue(amount, exitPrice, this.terms.fee, funding, direction);
-    return profitOf(this.openValue, value, direction);
   }
 
   #advanceRoi(row: number): void {

@@ -2,12 +2,12 @@ import { availableStake, proposedStake } from './accounting.ts';
 import { KernelBook } from './kernel-book.ts';
 import { Corridor } from './kernel-corridor.ts';
 import { KernelCurve } from './kernel-curve.ts';
-import { tryExits, wakePrice } from './kernel-exits.ts';
+import { setCorridor, tryExits } from './kernel-exits.ts';
 import { SignalFinder } from './kernel-signals.ts';
 import { KernelTrade } from './kernel-trade.ts';
 import { Market } from './market.ts';
 import { Progress } from './progress.ts';
-import { type Direction, LONG } from './rules.ts';
+import type { Direction } from './rules.ts';
 import { checkGrid } from './schedule.ts';
 import { readTerms, type Terms } from './terms.ts';
 import type { PairInput, SimulateOptions, Simulation, SimulationSettings } from './types.ts';
@@ -47,6 +47,13 @@ export function simulateKernel(
   };
 }
 
+/** What stands for the signals that a pair does not have: zeros, or nothing when it has them all. */
+function silentColumn({ candles, signals }: PairInput, { canShort }: Terms): Uint8Array {
+  const { enterLong, exitLong, enterShort, exitShort } = signals;
+  const complete = enterLong && exitLong && enterShort && exitShort && canShort;
+  return new Uint8Array(complete ? 0 : candles.timestamp.length);
+}
+
 class Kernel {
   readonly book: KernelBook;
   leftOpen = false;
@@ -63,8 +70,8 @@ class Kernel {
   constructor(input: PairInput, terms: Terms, balance: number, options: SimulateOptions) {
     this.#terms = terms;
     this.#length = input.candles.timestamp.length;
-    this.#market = new Market(input, 0, terms.canShort, new Uint8Array(this.#length));
-    this.#signals = new SignalFinder(this.#market, terms.canShort);
+    this.#market = new Market(input, 0, terms.canShort, silentColumn(input, terms));
+    this.#signals = new SignalFinder(this.#market, terms);
     this.#corridor = new Corridor(input.candles);
     this.book = new KernelBook(this.#market, terms);
     this.#trade = new KernelTrade(this.#market, terms);
@@ -74,52 +81,38 @@ class Kernel {
   }
 
   run(): void {
-    let row = 1;
-    for (;;) {
-      row = this.#signals.nextEntry(row);
-      if (row >= this.#length - 1) break;
+    const last = this.#length - 1;
+    let row = this.#signals.nextEntry(1);
+    while (row < last) {
       const stake = this.#stake();
-      if (stake > 0) {
-        this.curve?.idle(row, this.balance);
-        row = this.#holdFrom(row, stake);
-      }
-      row++;
+      row = stake > 0 ? this.#simulateTrade(row, stake) : this.#signals.nextEntry(row + 1);
       if (row >= this.#progress.next) this.#progress.report(row);
     }
     this.curve?.idle(this.#length, this.balance);
   }
 
-  /** Trades from the entry in `row` until nothing is open: a reversal opens the next trade in the candle of the exit. */
-  #holdFrom(entryRow: number, firstStake: number): number {
+  /** The trade entered in `row`. Returns the row of the next entry. */
+  #simulateTrade(row: number, stake: number): number {
     const market = this.#market;
-    let row = entryRow;
-    let stake = firstStake;
-    for (;;) {
-      const direction = market.entryDirection(row) as Direction;
-      const trade = this.#trade;
-      trade.open(row, direction, stake);
-      const exitRow = this.#hold(row);
-      const opened = row;
-      row = Math.min(exitRow, this.#length - 1);
-      this.#book(exitRow);
-      if (exitRow === opened && opened !== entryRow) return row;
-      if (exitRow >= this.#length - 1 || exitRow === entryRow) return row;
-      if (market.entryDirection(row) !== -direction) return row;
-      stake = this.#stake();
-      if (!(stake > 0)) return row;
-    }
+    const direction = market.entryDirection(row) as Direction;
+    this.curve?.idle(row, this.balance);
+    this.#trade.open(row, direction, stake);
+    const exitRow = this.#hold(row);
+    this.#book(exitRow);
+    // A trade held since an earlier candle may be reversed in the candle of its exit (1.4).
+    const reversed = exitRow > row && market.entryDirection(exitRow) === -direction;
+    return reversed ? exitRow : this.#signals.nextEntry(exitRow + 1);
   }
 
+  /** Books the open trade, closed in `exitRow`: by force when that lies behind the last candle. */
   #book(exitRow: number): void {
     const trade = this.#trade;
     const last = this.#length - 1;
-    const leftOpen = exitRow > last;
-    const row = leftOpen ? last : exitRow;
-    if (leftOpen) trade.exitAtMarket(this.#market.candles.open[last]!, 'force_exit');
+    const row = Math.min(exitRow, last);
+    this.leftOpen = exitRow > last;
+    if (this.leftOpen) trade.exitAtMarket(this.#market.candles.open[last]!, 'force_exit');
     this.curve?.holding(row, this.balance, trade);
-    this.book.add(trade, row, this.#corridor.lowest, this.#corridor.highest);
-    this.balance += trade.profit();
-    this.leftOpen = leftOpen;
+    this.balance += this.book.add(trade, row, this.#corridor);
   }
 
   #stake(): number {
@@ -137,42 +130,30 @@ class Kernel {
 
   /** Row of the exit of the open trade; the number of candles when it is left open. */
   #hold(entryRow: number): number {
-    const length = this.#length;
     const trade = this.#trade;
+    const signals = this.#signals;
     const corridor = this.#corridor;
     const { direction } = trade;
-    const { open } = this.#market.candles;
-    const useExitSignal = this.#terms.useExitSignal;
     corridor.reset();
     let row = entryRow;
-    while (row < length) {
+    while (row < this.#length) {
       if (row >= trade.nextFundingRow) this.curve?.holding(row, this.balance, trade);
       const due = trade.comeDue(row);
-      const exit = useExitSignal ? this.#signals.nextExit(row, direction) : length;
+      const exit = signals.nextExit(row, direction);
       if (row === exit) {
-        corridor.see(row, row + 1);
+        corridor.see(row);
         if (tryExits(trade, row, true)) return row;
         row++;
         continue;
       }
-      const level = trade.stop;
-      const wake = wakePrice(trade);
-      if (direction === LONG) {
-        corridor.bottom = Math.max(level, trade.liquidation);
-        corridor.top = wake;
-      } else {
-        corridor.bottom = wake;
-        corridor.top = Math.min(level, trade.liquidation);
-      }
-      const end = Math.min(due, exit, length);
-      // The open of the exit is far from the prices being scanned: asking for it now hides the wait for memory.
-      trade.signalPrice = open[exit < length ? exit : row]!;
+      setCorridor(corridor, trade);
+      const end = Math.min(due, exit, this.#length);
       row = corridor.leave(row, end);
       if (row < end) {
         if (tryExits(trade, row, false)) return row;
         row++;
       }
     }
-    return length;
+    return this.#length;
   }
 }
