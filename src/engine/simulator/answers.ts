@@ -93,7 +93,7 @@ export function askThrough(
     profitRatioOf(openValue, closeValue(amount, price, fee, funding, direction), leverage, direction);
   let row = from;
   for (; row < end && low[row]! > bottom && high[row]! < top && exits[row - 1] !== 1; row++) {
-    run.bar.load(market.candles, row, row);
+    run.bar.load(market.candles, row);
     let stoploss: Answer<number>;
     let roi: Answer<number>;
     let exit: Answer<string>;

@@ -9,17 +9,33 @@ export class Bar {
   row = 0;
   #candles = createCandles(0);
   #index = 0;
+  #isDetail = false;
+  readonly #timeframeMs: number;
 
-  /** Moves to row `index` of `candles`, which belongs to main row `row`. */
-  load(candles: Candles, index: number, row: number): void {
+  constructor(timeframeMs: number) {
+    this.#timeframeMs = timeframeMs;
+  }
+
+  /** Moves to the main candle `row`. */
+  load(candles: Candles, row: number): void {
     if (this.#candles !== candles) this.#candles = candles;
-    this.#index = index;
+    this.#index = row;
+    this.#isDetail = false;
     this.row = row;
   }
 
-  /** Open time, ms. */
+  /** Moves to row `index` of detail candles, which belongs to main row `row`. */
+  loadDetail(detail: Candles, index: number, row: number): void {
+    if (this.#candles !== detail) this.#candles = detail;
+    this.#index = index;
+    this.#isDetail = true;
+    this.row = row;
+  }
+
+  /** Open time, ms. That of a main candle is computed: its column is read nowhere else, and every look would wait for memory. */
   get time(): number {
-    return this.#candles.timestamp[this.#index]!;
+    const { timestamp } = this.#candles;
+    return this.#isDetail ? timestamp[this.#index]! : timestamp[0]! + this.#index * this.#timeframeMs;
   }
   get open(): number {
     return this.#candles.open[this.#index]!;

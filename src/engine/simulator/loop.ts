@@ -82,7 +82,7 @@ function simulateAlone(run: Run, schedule: Schedule, market: Market, until: numb
       return;
     }
     run.step = row + market.offset;
-    run.bar.load(market.candles, row, row);
+    run.bar.load(market.candles, row);
     simulateCandle(run, market, run.step < schedule.steps);
     if (market.position !== null) plan(run, market.position);
   }
@@ -93,7 +93,7 @@ function simulateStep(run: Run, schedule: Schedule): void {
   for (let index = 0; index < count; index++) {
     const market = run.active[index]!;
     const row = run.step - market.offset;
-    run.bar.load(market.candles, row, row);
+    run.bar.load(market.candles, row);
     simulateCandle(run, market, run.step < schedule.steps);
     if (market.position !== null) plan(run, market.position);
   }
@@ -107,8 +107,8 @@ function simulateDetailedStep(run: Run, schedule: Schedule): void {
       const market = run.active[index]!;
       const row = run.step - market.offset;
       if (detail === 0) market.findDetail(row, run.terms);
-      if (market.detailIndex >= 0) run.bar.load(market.input.detail!, market.detailIndex + detail, row);
-      else if (detail === 0) run.bar.load(market.candles, row, row);
+      if (market.detailIndex >= 0) run.bar.loadDetail(market.input.detail!, market.detailIndex + detail, row);
+      else if (detail === 0) run.bar.load(market.candles, row);
       else continue;
       simulateCandle(run, market, run.step < schedule.steps);
     }
@@ -153,9 +153,9 @@ function closeLeftOpen(run: Run, schedule: Schedule): void {
     const { market, openedAt } = position;
     const { detail } = market.input;
     const last = market.length - 1;
-    run.bar.load(market.candles, last, last);
+    run.bar.load(market.candles, last);
     if (detail && openedAt > run.bar.time)
-      run.bar.load(detail, indexAtOrAfter(detail.timestamp, openedAt), last);
+      run.bar.loadDetail(detail, indexAtOrAfter(detail.timestamp, openedAt), last);
     if (position.order === 'entry') run.remove(position);
     else run.closeAtMarket(position, run.bar.open, 'force_exit', true);
   }

@@ -13,10 +13,10 @@ const NO_COLUMNS: Columns = {};
 /** State of one simulation: the wallet, the open positions in the order they were opened, and what has been booked. */
 export class Run {
   readonly terms: Terms;
-  readonly bar = new Bar();
+  readonly bar: Bar;
   readonly #recorder: CurveRecorder | null;
   /** Reused for every callback. */
-  readonly #context = new Context(this.bar);
+  readonly #context: Context;
   readonly positions: Position[] = [];
   readonly trades: Trade[] = [];
   /** Scratch list of the pairs to simulate in the present step. */
@@ -35,6 +35,8 @@ export class Run {
 
   constructor(terms: Terms, startingBalance: number, recorder: CurveRecorder | null) {
     this.terms = terms;
+    this.bar = new Bar(terms.timeframeMs);
+    this.#context = new Context(this.bar);
     this.balance = startingBalance;
     this.#recorder = recorder;
   }
