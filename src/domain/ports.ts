@@ -8,6 +8,7 @@ import type {
   ResultsLocation,
   StoredBacktestJob,
 } from '#contract/backtest.ts';
+import type { ProxyOperationName } from '#contract/data-proxy.ts';
 import type { Candles } from '#engine/candles.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
@@ -227,10 +228,38 @@ export interface Exchange {
   readonly name: string;
   /** Perpetuals that may be traded, `BASE/QUOTE:SETTLE`. */
   symbols(): Promise<readonly string[]>;
-  /** Candles that open in `[start, end)` ms, ascending; the last may still be open. Fewer than asked: none exist. */
-  fetchCandles(symbol: string, timeframe: Timeframe, start: number, end: number): Promise<Candles>;
+  /**
+   * Candles that open in `[start, end)` ms, in any order; the last may still be open. Fewer than asked: none exist.
+   * An aborted signal ends it with the signal's reason.
+   */
+  fetchCandles(
+    symbol: string,
+    timeframe: Timeframe,
+    start: number,
+    end: number,
+    signal?: AbortSignal,
+  ): Promise<Candles>;
   /** Funding events in `[start, end]` ms. */
-  fetchFunding(symbol: string, start: number, end: number): Promise<FundingEvents>;
+  fetchFunding(symbol: string, start: number, end: number, signal?: AbortSignal): Promise<FundingEvents>;
+}
+
+/** The exchanges that can be collected from. */
+export interface Exchanges {
+  /** Throws CodedError VAL005 for a key that none has. */
+  open(key: string): Promise<Exchange>;
+}
+
+/** Data collection as the other services reach it: behind its proxy. */
+export interface DataProxy {
+  /**
+   * The result of one operation. Throws SVC004 when data collection is down, SVC002 when it answers nonsense, and the
+   * VAL or DATA code with which it refused or failed.
+   */
+  call(request: {
+    readonly operation: ProxyOperationName;
+    readonly params: Readonly<Record<string, unknown>>;
+    readonly correlationId: string;
+  }): Promise<unknown>;
 }
 
 export interface FreshnessQuery {

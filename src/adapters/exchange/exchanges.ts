@@ -1,8 +1,22 @@
-import type { Exchange } from '#domain/ports.ts';
+import type { Exchange, Exchanges } from '#domain/ports.ts';
+import { CcxtExchange, type CcxtExchangeOptions } from './ccxt.ts';
 import { SimExchange } from './sim.ts';
 
-/** Every exchange that candles can be collected from, by its key. */
+/** `sim`, and every exchange that ccxt knows perpetual futures of. Each is opened once, when it is first asked for. */
+export function openExchanges(options: CcxtExchangeOptions = {}): Exchanges {
+  const opened = new Map<string, Promise<Exchange>>();
+  return {
+    open: (key) => {
+      const known = opened.get(key);
+      if (known) return known;
+      const opening = key === 'sim' ? Promise.resolve(new SimExchange()) : CcxtExchange.open(key, options);
+      opened.set(key, opening);
+      opening.catch(() => opened.delete(key));
+      return opening;
+    },
+  };
+}
+
 export function exchanges(): ReadonlyMap<string, Exchange> {
-  const all = [new SimExchange({ clock: Date })];
-  return new Map(all.map((exchange) => [exchange.name, exchange]));
+  return new Map([['sim', new SimExchange()]]);
 }

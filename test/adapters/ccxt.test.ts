@@ -1,0 +1,367 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CcxtExchange, type CcxtExchangeOptions } from '#adapters/exchange/ccxt.ts';
+import { openExchanges } from '#adapters/exchange/exchanges.ts';
+import type { RepeatedCall } from '#adapters/exchange/retry.ts';
+import { SimExchange } from '#adapters/exchange/sim.ts';
+import { cleanCandles } from '#domain/data/clean-candles.ts';
+import type { Candles } from '#engine/candles.ts';
+import type { Timeframe } from '#engine/timeframe.ts';
+import { at, BTC, DAY, ETH, grid, HOUR } from '../domain/data/market.ts';
+import { type ExchangeServer, type Fault, startExchangeServer } from '../support/exchange-server.ts';
+
+const MINUTE = 60_000;
+const NOW = at('2024-06-01T12:00:30');
+
+/** ccxt's own client against a server that speaks Binance's format. Pauses pass at once, on a clock of the test. */
+let server: ExchangeServer;
+let now: number;
+let pauses: number[];
+let repeats: RepeatedCall[];
+beforeEach(async () => {
+  server = await startExchangeServer();
+  now = NOW;
+  server.now = () => now;
+  pauses = [];
+  repeats = [];
+  return () => server.stop();
+});
+
+function options(changes: Partial<CcxtExchangeOptions> = {}): CcxtExchangeOptions {
+  return {
+    url: server.url,
+    intervalMs: 1,
+    timeoutMs: 5_000,
+    clock: { now: () => now },
+    sleep: async (ms, signal) => {
+      signal?.throwIfAborted();
+      pauses.push(ms);
+      now += ms;
+    },
+    random: () => 1,
+    onRepeat: (call) => repeats.push(call),
+    ...changes,
+  };
+}
+const open = (changes?: Partial<CcxtExchangeOptions>) => CcxtExchange.open('binanceusdm', options(changes));
+
+async function expected(timeframe: Timeframe, start: number, end: number, symbol = BTC): Promise<Candles> {
+  return new SimExchange({ clock: { now: () => now } }).fetchCandles(symbol, timeframe, start, end);
+}
+const asked = (endpoint = 'klines') =>
+  server.requests
+    .splice(0)
+    .filter((request) => request.endpoint === endpoint)
+    .map(({ symbol, interval, start, end, limit }) => {
+      const [from, to] = [start, end].map((time) => new Date(time).toISOString().slice(0, 19));
+      return `${symbol} ${interval} ${from} ${to} ${limit}`;
+    });
+
+describe('candles', () => {
+  it('come page by page, number for number, and only as many pages as are needed', async () => {
+    const exchange = await open();
+    const [start, end] = [at('2024-03-01T00:00'), at('2024-03-02T00:00')];
+    expect(await exchange.fetchCandles(BTC, '1m', start, end)).toEqual(await expected('1m', start, end));
+    expect(asked()).toEqual([
+      'BTCUSDT 1m 2024-03-01T00:00:00 2024-03-01T08:18:59 499',
+      'BTCUSDT 1m 2024-03-01T08:19:00 2024-03-01T16:37:59 499',
+      'BTCUSDT 1m 2024-03-01T16:38:00 2024-03-01T23:59:59 442',
+    ]);
+    const hours = await exchange.fetchCandles(ETH, '1h', start + 1, end + 1);
+    expect(hours).toEqual(await expected('1h', start + HOUR, end + HOUR, ETH));
+  });
+
+  it('the one that is forming is left out, by the exchange’s clock and not by ours', async () => {
+    const exchange = await open();
+    // Ours is a minute ahead: the candle of 12:00 has not closed.
+    server.now = () => now - MINUTE;
+    const { timestamp } = await exchange.fetchCandles(BTC, '1m', at('2024-06-01T11:50'), now + DAY);
+    expect([...timestamp]).toEqual(grid(at('2024-06-01T11:50'), at('2024-06-01T11:59'), MINUTE));
+    expect(await exchange.fetchCandles(BTC, '1h', now, now + DAY)).toEqual(
+      await expected('1h', now + DAY, now),
+    );
+  });
+
+  it('a clock that is not told is asked for again', async () => {
+    const exchange = await open();
+    server.fail('time', { kind: 'rows', change: () => ({}) }, { kind: 'status', status: 502 });
+    expect((await exchange.fetchCandles(BTC, '1h', now - DAY, now)).timestamp).toHaveLength(23);
+    expect(repeats).toHaveLength(2);
+  });
+
+  it('before a listing cost one page of days', async () => {
+    server.listed.set(ETH, at('2024-02-10T06:30'));
+    const exchange = await open();
+    const end = at('2024-02-10T12:00');
+    const candles = await exchange.fetchCandles(ETH, '1m', at('2023-06-01'), end);
+    expect(candles).toEqual(await expected('1m', at('2024-02-10T06:30'), end, ETH));
+    expect(asked()).toHaveLength(4);
+    const none = await exchange.fetchCandles(ETH, '1m', at('2023-01-01'), at('2023-02-01'));
+    expect(none.timestamp).toHaveLength(0);
+    expect(asked()).toHaveLength(2);
+  });
+
+  it('a hole wider than a page is passed', async () => {
+    const exchange = await open();
+    const [start, end] = [at('2024-03-01T00:00'), at('2024-03-03T00:00')];
+    const hole = grid(start + 30 * MINUTE, start + DAY, MINUTE);
+    for (const time of hole) server.lacking.add(time);
+    const { timestamp } = await exchange.fetchCandles(BTC, '1m', start, end);
+    expect([...timestamp]).toEqual(grid(start, end, MINUTE).filter((time) => !server.lacking.has(time)));
+  });
+
+  it('what a page repeats, mixes up or lacks is all that differs', async () => {
+    const exchange = await open();
+    const [start, end] = [at('2024-03-01T00:00'), at('2024-03-02T00:00')];
+    server.fail(
+      'klines',
+      { kind: 'rows', change: (rows) => [...rows.slice(0, 50), ...rows.slice(40)] },
+      { kind: 'rows', change: (rows) => [...rows].reverse() },
+      // Less than was asked for: the rest comes with another page.
+      { kind: 'rows', change: (rows) => rows.slice(0, 7) },
+    );
+    const raw = await exchange.fetchCandles(BTC, '1m', start, end);
+    const { candles, rejected } = cleanCandles(raw, { start, end, step: MINUTE });
+    expect(candles).toEqual(await expected('1m', start, end));
+    expect(rejected).toBe(0);
+    server.fail('klines', { kind: 'rows', change: (rows) => rows.filter((_, i) => i < 10 || i > 19) });
+    const holed = await exchange.fetchCandles(BTC, '1m', start, start + 3 * HOUR);
+    expect(holed.timestamp).toHaveLength(170);
+  });
+});
+
+describe('symbols', () => {
+  it('are the perpetuals, in the house’s format', async () => {
+    const symbols = await (await open()).symbols();
+    expect(symbols).toContain(BTC);
+    expect(symbols.every((symbol) => /^[A-Z0-9]+\/USDT:USDT$/.test(symbol))).toBe(true);
+  });
+
+  it('one that is not listed is DATA003 and costs no request; it is looked for again after ten minutes', async () => {
+    const exchange = await open();
+    const fetch = () => exchange.fetchCandles('NEW/USDT:USDT', '1h', at('2024-05-01'), at('2024-05-02'));
+    const unknown = { code: 'DATA003', message: 'NEW/USDT:USDT is not listed on binanceusdm' };
+    await expect(fetch()).rejects.toMatchObject(unknown);
+    server.aliases.push('NEW/USDT:USDT');
+    await expect(fetch()).rejects.toMatchObject(unknown);
+    expect(server.requests.map((request) => request.endpoint)).toEqual(['exchangeInfo']);
+    now += 10 * MINUTE;
+    expect((await fetch()).timestamp).toHaveLength(24);
+  });
+
+  it('that was taken off since is DATA003 too; one that is no perpetual as well', async () => {
+    const exchange = await open();
+    await exchange.symbols();
+    const body = JSON.stringify({ code: -1121, msg: 'Invalid symbol.' });
+    server.fail('klines', { kind: 'status', status: 400, body });
+    await expect(exchange.fetchCandles(BTC, '1h', at('2024-05-01'), at('2024-05-02'))).rejects.toMatchObject({
+      code: 'DATA003',
+    });
+    await expect(
+      exchange.fetchCandles('BTC/USDT:USDT-301227', '1h', at('2024-05-01'), at('2024-05-02')),
+    ).rejects.toMatchObject({ code: 'DATA003' });
+  });
+});
+
+describe('failures that pass', () => {
+  const day = async (exchange: CcxtExchange) =>
+    exchange.fetchCandles(BTC, '1m', at('2024-03-01'), at('2024-03-02'));
+  const whole = () => expected('1m', at('2024-03-01'), at('2024-03-02'));
+  const refusal = (retryAfter?: string): Fault => ({
+    kind: 'status',
+    status: 429,
+    body: '{"code":-1003,"msg":"Too many requests."}',
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+  });
+
+  it.each<[string, Fault]>([
+    ['429', refusal()],
+    ['503 with a page for people', { kind: 'status', status: 503 }],
+    ['500 with an empty body', { kind: 'status', status: 500, body: '' }],
+    ['truncated JSON', { kind: 'truncated' }],
+    ['200 with a page for people', { kind: 'html' }],
+    ['a connection that breaks', { kind: 'cut' }],
+  ])('%s: the page is asked for again', async (_, fault) => {
+    const exchange = await open();
+    await exchange.symbols();
+    server.fail('klines', fault);
+    expect(await day(exchange)).toEqual(await whole());
+    expect(repeats).toHaveLength(1);
+    expect(pauses).toEqual([1000]);
+    expect(asked()).toHaveLength(4);
+  });
+
+  it.each<Fault>([{ kind: 'silent' }, { kind: 'stalled' }])(
+    '%j: the page is asked for again',
+    async (fault) => {
+      const exchange = await open({ timeoutMs: 100 });
+      await exchange.symbols();
+      server.fail('klines', fault);
+      expect(await day(exchange)).toEqual(await whole());
+      expect(repeats).toHaveLength(1);
+    },
+  );
+
+  it.each<[string, Fault]>([
+    ['truncated', { kind: 'truncated' }],
+    ['empty', { kind: 'rows', change: () => ({ symbols: [] }) }],
+    ['unavailable', { kind: 'status', status: 502 }],
+  ])('a list of markets that is %s is loaded again', async (_, fault) => {
+    server.fail('exchangeInfo', fault, fault);
+    expect(await (await open()).symbols()).toContain(BTC);
+    expect(repeats).toHaveLength(2);
+  });
+
+  it('pauses double and are spread by half', async () => {
+    const exchange = await open({ random: () => 0.5 });
+    await exchange.symbols();
+    server.fail('klines', ...Array(4).fill({ kind: 'status', status: 503 }));
+    await day(exchange);
+    expect(pauses).toEqual([750, 1500, 3000, 6000]);
+  });
+
+  it('Retry-After is kept, in seconds and as a date, and by every other call too', async () => {
+    const exchange = await open();
+    await exchange.symbols();
+    server.fail('klines', refusal('7'));
+    await day(exchange);
+    expect(pauses).toEqual([7000]);
+    server.fail('klines', refusal(new Date(now + 20_000).toUTCString()));
+    await day(exchange);
+    expect(pauses[1]).toBeGreaterThan(18_000);
+    expect(pauses[1]).toBeLessThanOrEqual(20_000);
+    // A pause shorter than the usual one does not shorten it.
+    server.fail('klines', refusal('0'));
+    await day(exchange);
+    expect(pauses[2]).toBe(1000);
+  });
+
+  it('a ban is not waited for: DATA004 at once, without a request, until it ends', async () => {
+    const exchange = await open();
+    await exchange.symbols();
+    server.fail('klines', { ...refusal('3600'), status: 418 } as Fault);
+    const banned = {
+      code: 'DATA004',
+      message: 'binanceusdm refuses requests until 2024-06-01T13:00:30.000Z',
+    };
+    await expect(day(exchange)).rejects.toMatchObject(banned);
+    expect(asked()).toHaveLength(1);
+    await expect(exchange.fetchFunding(ETH, NOW - DAY, NOW)).rejects.toMatchObject(banned);
+    expect(server.requests).toEqual([]);
+    now += 3600_000;
+    expect(await day(exchange)).toEqual(await whole());
+    expect(pauses).toEqual([]);
+  });
+
+  it.each<[Fault, string]>([
+    [{ kind: 'status', status: 503 }, 'is not available'],
+    [{ kind: 'status', status: 429 }, 'refuses more requests'],
+    [{ kind: 'truncated' }, 'answered with something unreadable'],
+    [{ kind: 'cut' }, 'broke off its answer'],
+  ])('%j six times in a row is DATA004 in our own words', async (fault, words) => {
+    const exchange = await open();
+    await exchange.symbols();
+    server.requests.length = 0;
+    server.failing = () => fault;
+    const failure = await day(exchange).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'DATA004', message: `binanceusdm ${words}, 6 times in a row` });
+    expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000]);
+    expect(asked()).toHaveLength(6);
+  });
+
+  it('nobody listening is DATA004', async () => {
+    const exchange = await open({ url: 'http://127.0.0.1:9' });
+    await expect(exchange.symbols()).rejects.toMatchObject({ code: 'DATA004' });
+    expect(pauses).toHaveLength(5);
+  });
+
+  it('a request that the exchange rejects is not repeated', async () => {
+    const exchange = await open();
+    await exchange.symbols();
+    server.failing = () => ({
+      kind: 'status',
+      status: 400,
+      body: '{"code":-1102,"msg":"Mandatory parameter"}',
+    });
+    await expect(day(exchange)).rejects.toMatchObject({
+      code: 'DATA004',
+      message: 'binanceusdm refused the request (BadRequest)',
+    });
+    expect(pauses).toEqual([]);
+  });
+
+  it('an aborted signal ends the pages and the pauses with its reason', async () => {
+    const exchange = await open();
+    await exchange.symbols();
+    const stop = new AbortController();
+    server.failing = () => {
+      stop.abort(new Error('stopped'));
+      return undefined;
+    };
+    server.requests.length = 0;
+    const fetched = exchange.fetchCandles(BTC, '1m', at('2024-03-01'), at('2024-03-02'), stop.signal);
+    await expect(fetched).rejects.toThrow('stopped');
+    expect(asked()).toHaveLength(1);
+  });
+});
+
+describe('funding', () => {
+  const sim = (start: number, end: number) => new SimExchange().fetchFunding(BTC, start, end);
+
+  it('comes page by page, on the minute, with the prices that are told', async () => {
+    const exchange = await open();
+    const [start, end] = [at('2024-01-01'), at('2024-02-01')];
+    expect(await exchange.fetchFunding(BTC, start, end)).toEqual(await sim(start, end));
+    // 100 hours a page: 744 hours and the event at the end.
+    expect(server.requests.filter((request) => request.endpoint === 'fundingRate')).toHaveLength(8);
+    expect(server.requests.some((request) => request.endpoint === 'markPriceKlines')).toBe(false);
+  });
+
+  it('where no price is told it is the open of the mark price’s candle', async () => {
+    server.tellsMarkPrice = false;
+    const exchange = await open();
+    const [start, end] = [at('2023-01-01'), at('2023-01-11')];
+    const events = await exchange.fetchFunding(BTC, start, end);
+    const hours = await expected('1h', start, end + HOUR);
+    expect(events.timestamp).toHaveLength(31);
+    expect([...events.markPrice]).toEqual(
+      [...events.timestamp].map((time) => hours.open[(time - start) / HOUR]),
+    );
+    expect(events.rate).toEqual((await sim(start, end)).rate);
+  });
+});
+
+describe('exchange keys', () => {
+  const exchanges = () => openExchanges(options());
+
+  it('of ccxt’s futures exchanges open, each once', async () => {
+    const all = exchanges();
+    expect((await all.open('sim')).name).toBe('sim');
+    expect((await all.open('bybit')).name).toBe('bybit');
+    expect(await all.open('binanceusdm')).toBe(await all.open('binanceusdm'));
+  });
+
+  it.each([
+    ['mtgox', 'There is no exchange "mtgox"'],
+    ['bitso', 'bitso has no perpetual futures'],
+    ['Binance', 'There is no exchange "Binance"'],
+    ['../ccxt', 'There is no exchange "../ccxt"'],
+    ['base/Exchange', 'There is no exchange'],
+    ['', 'There is no exchange ""'],
+  ])('%j is VAL005', async (key, message) => {
+    await expect(exchanges().open(key)).rejects.toMatchObject({
+      code: 'VAL005',
+      field: 'exchange',
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it('address every part of the exchange at the given host, each with its own path', async () => {
+    const exchange = await openExchanges(options()).open('okx');
+    await expect(exchange.symbols()).rejects.toMatchObject({ code: 'DATA004' });
+    expect(server.requests[0]!.endpoint).toBe('/api/v5/public/instruments');
+  });
+});
+
+afterEach(() => {
+  server.failing = undefined;
+});
