@@ -63,7 +63,7 @@ async function notAvailable(
   const others = [...stored.values()].map((info) => info.timeframe);
   const hint = others.length > 0 ? `; stored: ${others.join(', ')}` : '';
   return new CodedError('DATA003', {
-    message: `No ${timeframe} candles of ${pair} on ${exchange} are stored or could be collected${hint}`,
+    message: `No ${timeframe} candles of ${pair} on ${exchange} are stored, and none could be collected${hint}`,
     context: { symbol: pair, exchange, timeframe, stored: others },
   });
 }
@@ -90,7 +90,7 @@ function checkEnough(candles: Candles, config: ResolvedBacktestConfig, pair: str
   const inRange = candles.timestamp.length - indexAtOrAfter(candles.timestamp, start);
   if (inRange >= MIN_CANDLES) return;
   throw new CodedError('DATA001', {
-    message: `Only ${inRange} ${config.timeframe} candles of ${pair} are stored between ${config.date_range.start} and ${config.date_range.end}`,
+    message: `Of ${pair}, ${inRange} ${config.timeframe} candles are stored between ${config.date_range.start} and ${config.date_range.end}: a backtest needs at least ${MIN_CANDLES}`,
     context: { symbol: pair, candles: inRange, needed: MIN_CANDLES, ...config.date_range },
   });
 }

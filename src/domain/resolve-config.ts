@@ -17,7 +17,7 @@ import {
 } from './config-checks.ts';
 import type { Clock, SeriesStore } from './ports.ts';
 import { unknownKeyWarnings } from './unknown-keys.ts';
-import { checkNumber, checkOneOf, checkTimeframe, isoTime, parseTime } from './validate.ts';
+import { ACCEPTED_TIMES, checkNumber, checkOneOf, checkTimeframe, isoTime, parseTime } from './validate.ts';
 
 /** A submission's `config` after its JSON types were checked: only `strategy` is required. */
 export interface ConfigInput {
@@ -148,6 +148,9 @@ function resolveParams(
       context: { problems: resolved.problems.slice(0, 20).map((each) => each.message) },
     });
   }
+  for (const [name, value] of Object.entries(resolved.values)) {
+    if (typeof value === 'number') checkNumber(value, `config.params.${name}`, {});
+  }
   return resolved.values;
 }
 
@@ -181,6 +184,7 @@ async function resolveRange(
   const start = givenStart ?? end - DEFAULTS.days * DAY_MS;
   if (broken || start >= end) {
     throw new CodedError('VAL001', {
+      ...(broken && { message: `Invalid date range: start and end must be ${ACCEPTED_TIMES}` }),
       field: 'config.date_range',
       context: {
         start: range.start?.slice(0, 100) ?? (broken ? null : isoTime(start)),

@@ -56,7 +56,8 @@ export async function runBacktestJob(
   const ended = await runClaimed(deps, job).catch((error: unknown) => {
     const failure = finalFailure(error);
     if (!failure) throw error;
-    return deps.jobs.fail(jobId, job.attempt, failure, isoTime(deps.clock.now()));
+    const message = [failure.message, ...collectionWarnings(job)].join('. ');
+    return deps.jobs.fail(jobId, job.attempt, { ...failure, message }, isoTime(deps.clock.now()));
   });
   return ended ? 'recorded' : 'not_mine';
 }

@@ -34,14 +34,24 @@ export interface NumberBounds {
   readonly integer?: boolean;
 }
 
-/** Throws VAL005 unless `value` is finite and within the bounds. */
+/** A number this small but not 0 is a slip, and the smallest of them are too small to be stored. */
+const SMALLEST = 1e-12;
+
+/** Throws VAL005 unless `value` is finite, within the bounds, and 0 or at least 1e-12 in size. */
 export function checkNumber(value: number, field: string, bounds: NumberBounds): number {
   const { min = -Infinity, max = Infinity } = bounds;
   const tooLow = bounds.aboveMin ? value <= min : value < min;
   const tooHigh = bounds.belowMax ? value >= max : value > max;
-  if (!Number.isFinite(value) || tooLow || tooHigh || (bounds.integer && !Number.isSafeInteger(value))) {
+  const tooSmall = value !== 0 && Math.abs(value) < SMALLEST;
+  if (
+    !Number.isFinite(value) ||
+    tooSmall ||
+    tooLow ||
+    tooHigh ||
+    (bounds.integer && !Number.isSafeInteger(value))
+  ) {
     throw new CodedError('VAL005', {
-      message: `${field} must be ${describeBounds(bounds)}`,
+      message: `${field} must be ${tooSmall ? `0 or at least ${SMALLEST} in size` : describeBounds(bounds)}`,
       field,
       context: {
         value,
@@ -76,6 +86,9 @@ const ISO_TIME =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
 const EARLIEST = Date.UTC(2000, 0, 1);
 const LATEST = Date.UTC(2100, 0, 1);
+
+/** What {@link parseTime} accepts, in words. */
+export const ACCEPTED_TIMES = 'ISO 8601, from 2000-01-01 to 2099-12-31';
 
 /**
  * Unix milliseconds of an ISO 8601 date or time; without an offset it is UTC.

@@ -21,8 +21,8 @@ export async function readJsonBody(request: Request): Promise<unknown> {
   const text = decode(bytes);
   checkDepth(text);
   const parsed = parse(text);
-  // Half a surrogate pair can be written as an escape, but is no text that could be stored or sent on.
-  if (/\\u[dD][89a-fA-F]/.test(text) && !isWellFormed(parsed)) throw invalidJson('a text is not Unicode');
+  const flaw = flawIn(parsed);
+  if (flaw) throw invalidJson(flaw);
   return parsed;
 }
 
@@ -34,11 +34,18 @@ function parse(text: string): unknown {
   }
 }
 
-/** Whether every text in a JSON value, keys included, is well-formed Unicode. */
-function isWellFormed(value: unknown): boolean {
-  if (typeof value === 'string') return value.isWellFormed();
-  if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(([key, each]) => key.isWellFormed() && isWellFormed(each));
+/**
+ * What makes a JSON value unusable: half a surrogate pair, which an escape can write, is no text that could be stored or
+ * sent on; the key `__proto__` is dropped by whatever copies an object, and nothing may be dropped silently.
+ */
+function flawIn(value: unknown): string | undefined {
+  if (typeof value === 'string') return value.isWellFormed() ? undefined : 'a text is not Unicode';
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [key, each] of Object.entries(value)) {
+    const flaw = key === '__proto__' ? 'the key __proto__ is not accepted' : (flawIn(key) ?? flawIn(each));
+    if (flaw) return flaw;
+  }
+  return undefined;
 }
 
 async function readBytes(request: Request): Promise<Uint8Array> {

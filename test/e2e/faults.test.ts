@@ -128,6 +128,7 @@ describe('data', () => {
     expect(job).toMatchObject({ status: 'failed', error_code: 'DATA003' });
     expect(job.collection).toMatchObject({ status: 'failed' });
     expect(job.collection.message).toContain('elsewhere');
+    expect(job.error).toContain(job.collection.message);
   });
 
   it('of the future fails the job with DATA001', async () => {

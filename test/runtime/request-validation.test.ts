@@ -145,23 +145,22 @@ describe('body that does not fit its schema', () => {
     expect(submitted).toEqual([{ config: { strategy: 'demo', pair: 'x' }, extra: 1 }]);
   });
 
-  it.each(['__proto__', 'constructor', 'prototype', 'toString'])(
-    'takes no harm from the key %s',
-    async (key) => {
-      submitted.length = 0;
-      const { status } = await submit(
-        `{"${key}":{"polluted":1},"config":{"strategy":"d","${key}":{"polluted":1}}}`,
-      );
-      expect(status).toBe(201);
-      expect(Object.getPrototypeOf(submitted[0])).toBe(Object.prototype);
-      expect(Object.getPrototypeOf(submitted[0]!.config)).toBe(Object.prototype);
-      expect(({} as { polluted?: number }).polluted).toBeUndefined();
-    },
-  );
+  it.each(['constructor', 'prototype', 'toString'])('takes no harm from the key %s', async (key) => {
+    submitted.length = 0;
+    const { status } = await submit(
+      `{"${key}":{"polluted":1},"config":{"strategy":"d","${key}":{"polluted":1}}}`,
+    );
+    expect(status).toBe(201);
+    expect(Object.getPrototypeOf(submitted[0])).toBe(Object.prototype);
+    expect(Object.getPrototypeOf(submitted[0]!.config)).toBe(Object.prototype);
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+  });
 });
 
 describe('body that is not JSON', () => {
   it.each([
+    ['a key that copies drop', '{"config":{"strategy":"d","__proto__":{"polluted":1}}}'],
+    ['half a surrogate pair', '{"config":{"strategy":"\\ud800"}}'],
     ['cut off', '{"config":'],
     ['single quotes', "{'config':1}"],
     ['trailing comma', '{"a":1,}'],

@@ -1,9 +1,13 @@
 /** Significant digits of every number in a result: what is beyond them is the order of the additions. */
 const DIGITS = 12;
 
-/** `value` to 12 significant digits; -0 becomes 0. */
+/** What is smaller is the rest of a cancellation, and too small for a database. */
+const SMALLEST = 1e-100;
+
+/** `value` to 12 significant digits; -0, and anything smaller than 1e-100 in size, becomes 0. */
 export function roundNumber(value: number): number {
-  return Number.isInteger(value) ? value + 0 : Number(value.toPrecision(DIGITS));
+  if (Math.abs(value) < SMALLEST) return 0;
+  return Number.isInteger(value) ? value : Number(value.toPrecision(DIGITS));
 }
 
 /** A copy of plain JSON data with every number rounded by {@link roundNumber}. */

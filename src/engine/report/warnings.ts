@@ -22,11 +22,11 @@ export function resultWarnings(input: ResultWarningInput): string[] {
   if (trades === 0) return [whyNoTrades(input), ...ignoredShorts(input)];
   const warnings = ignoredShorts(input);
   if (trades < FEW_TRADES) {
-    warnings.push(`Only ${trades} trades: ratios and the p-value rest on too few results to mean much.`);
+    warnings.push(`Ratios and the p-value rest on too few trades (${trades}) to mean much.`);
   }
   if (input.counters.rejectedSignals > 0) {
     warnings.push(
-      `${input.counters.rejectedSignals} entry signals were lost because all ${input.config.max_open_trades} slots were taken.`,
+      `${input.counters.rejectedSignals} entry signals were lost because no slot was free (max_open_trades ${input.config.max_open_trades}).`,
     );
   }
   return [...warnings, ...fillModelWarning(input)];
