@@ -19,9 +19,10 @@ export default {
       },
     };
     const settings = { ...CROSSOVER_SETTINGS, callbacks };
-    const subject = () => simulate(pairs, settings);
-    subject();
+    simulate(pairs, settings);
     const label = `${calls} calls`;
-    return [boundFigure(label, await compareWithBound(candles, subject), 0.08)];
+    const trades = await compareWithBound(candles, () => simulate(pairs, settings, { equity: false }));
+    const curve = await compareWithBound(candles, () => simulate(pairs, settings));
+    return [boundFigure(label, trades, 0.08), boundFigure(`${label}, with equity curve`, curve, 0.08)];
   },
 } satisfies Bench;

@@ -40,8 +40,14 @@ function pass(
   return row;
 }
 
+/** What decides the prices at which something happens to an open position. */
+type Waiting = Pick<
+  Position,
+  'direction' | 'leverage' | 'stop' | 'roiStep' | 'roiTrigger' | 'offsetReached' | 'offsetExceeded'
+>;
+
 /** The least favourable best price at which a ROI step triggers or the trailing stop moves. */
-function wakePrice(position: Position, terms: Terms): number {
+export function wakePrice(position: Waiting, terms: Terms): number {
   const { direction } = position;
   let wake = direction === LONG ? Number.POSITIVE_INFINITY : 0;
   if (position.roiStep >= 0) wake = nearer(wake, position.roiTrigger, position);
@@ -58,14 +64,14 @@ function wakePrice(position: Position, terms: Terms): number {
 }
 
 /** Best price from which a stop that trails at `distance` is tighter than the present one. */
-function liftingPrice({ stop, leverage, direction }: Position, distance: number): number {
+function liftingPrice({ stop, leverage, direction }: Waiting, distance: number): number {
   return stop / (1 - direction * Math.abs(distance / leverage));
 }
 
-function nearer(a: number, b: number, { direction }: Position): number {
+function nearer(a: number, b: number, { direction }: Waiting): number {
   return isTighter(a, b, direction) ? b : a;
 }
 
-function further(a: number, b: number, { direction }: Position): number {
+function further(a: number, b: number, { direction }: Waiting): number {
   return isTighter(a, b, direction) ? a : b;
 }

@@ -82,9 +82,7 @@ export class KernelBook {
   /** All trades in the order they were booked. `leftOpen`: the last one was closed only because the data ended. */
   toTrades(leftOpen: boolean): Trade[] {
     this.#flush();
-    const last = this.#trades.pop();
-    if (last) this.#trades.push({ ...last, leftOpen });
-    return this.#trades;
+    return leftOpen ? this.#trades.with(-1, { ...this.#trades.at(-1)!, leftOpen }) : this.#trades;
   }
 
   #flush(): void {

@@ -18,17 +18,21 @@ export class Corridor {
   /** Lowest and highest price seen since {@link reset}. */
   lowest = Number.NaN;
   highest = Number.NaN;
+  /**
+   * A sum of opens that nobody needs. The open of an exit lies in a column that is otherwise not read: looking at some opens
+   * on the way lets the processor fetch it in time, which saves a fifth of a run.
+   */
+  opens = Number.NaN;
   readonly #low: Float64Array;
   readonly #high: Float64Array;
   readonly #open: Float64Array;
-  #touched = Number.NaN;
   #chunkLow = Number.NaN;
   #chunkHigh = Number.NaN;
 
   constructor({ low, high, open }: Candles) {
-    this.#open = open;
     this.#low = low;
     this.#high = high;
+    this.#open = open;
   }
 
   reset(): void {
@@ -79,12 +83,12 @@ export class Corridor {
   #measure(from: number, to: number): void {
     const low = this.#low;
     const high = this.#high;
+    const open = this.#open;
     let lowest = low[to - 1]!;
     let highest = high[to - 1]!;
-    const open = this.#open;
-    let touched = 0.5;
+    let opens = 0.5;
     for (let row = from; row < to; row += SAMPLE) {
-      touched += open[row]!;
+      opens += open[row]!;
       if (low[row]! < lowest) lowest = low[row]!;
       if (high[row]! > highest) highest = high[row]!;
     }
@@ -96,7 +100,7 @@ export class Corridor {
       if (low[row + 1]! < lowest) lowest = low[row + 1]!;
       if (high[row + 1]! > highest) highest = high[row + 1]!;
     }
-    this.#touched = touched;
+    this.opens = opens;
     this.#chunkLow = lowest;
     this.#chunkHigh = highest;
   }

@@ -1,8 +1,8 @@
+import { wakePrice } from './horizon.ts';
 import type { Corridor } from './kernel-corridor.ts';
 import type { KernelTrade } from './kernel-trade.ts';
 import {
   bestPrice,
-  type Direction,
   entryCandleTrailingFill,
   isAtOrBeyond,
   isStopReached,
@@ -14,11 +14,7 @@ import {
   stopFill,
   trailingDistance,
 } from './rules.ts';
-
 import { MINUTE_MS } from './terms.ts';
-
-/** A wake-up price is moved this much towards the market, so that rounding can only wake a trade too early. */
-const MARGIN = 1e-12;
 
 /**
  * Tries the exits of `trade` in `row`, in the order of the loop, and sets its exit. `signal`: whether the row has an exit
@@ -138,7 +134,7 @@ function raiseStop(trade: KernelTrade, row: number): void {
 /** Sets the prices between which nothing happens to `trade` until something comes due. */
 export function setCorridor(corridor: Corridor, trade: KernelTrade): void {
   const { stop, liquidation } = trade;
-  const wake = wakePrice(trade);
+  const wake = wakePrice(trade, trade.terms);
   if (trade.direction === LONG) {
     corridor.bottom = Math.max(stop, liquidation);
     corridor.top = wake;
@@ -146,37 +142,4 @@ export function setCorridor(corridor: Corridor, trade: KernelTrade): void {
     corridor.bottom = wake;
     corridor.top = Math.min(stop, liquidation);
   }
-}
-
-/** The least favourable best price at which a ROI step triggers or the trailing stop moves. */
-function wakePrice(trade: KernelTrade): number {
-  const { direction, terms } = trade;
-  let wake = trade.roiStep >= 0 ? trade.roiTrigger : direction * Number.POSITIVE_INFINITY;
-  if (terms.trailing) {
-    const { offsetReached, offsetExceeded } = trade;
-    const plain = liftingPrice(trade, terms.stoploss);
-    wake = nearer(
-      wake,
-      terms.trailingOnlyOffset ? further(plain, offsetReached, direction) : plain,
-      direction,
-    );
-    if (terms.trailingPositive > 0) {
-      const lifting = liftingPrice(trade, terms.trailingPositive);
-      wake = nearer(wake, further(lifting, offsetExceeded, direction), direction);
-    }
-  }
-  return wake * (1 - direction * MARGIN);
-}
-
-/** Best price from which a stop that trails at `distance` is tighter than the present one. */
-function liftingPrice({ stop, leverage, direction }: KernelTrade, distance: number): number {
-  return stop / (1 - direction * Math.abs(distance / leverage));
-}
-
-function nearer(a: number, b: number, direction: Direction): number {
-  return isTighter(a, b, direction) ? b : a;
-}
-
-function further(a: number, b: number, direction: Direction): number {
-  return isTighter(a, b, direction) ? a : b;
 }

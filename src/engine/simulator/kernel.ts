@@ -23,6 +23,14 @@ export function canUseKernel(pairs: readonly PairInput[], settings: SimulationSe
   );
 }
 
+/**
+ * The simulation of {@link simulateLoop} for one pair, to the same bits, as jumps from signal to signal: between the entry
+ * and the exit of a trade only the prices are scanned that could end it.
+ *
+ * @param pairs and settings that {@link canUseKernel} accepts.
+ * @throws RangeError on candles with holes and on settings that contradict each other.
+ * @throws SimulationStopped when `options.onProgress` returned false.
+ */
 export function simulateKernel(
   pairs: readonly PairInput[],
   settings: SimulationSettings,
@@ -54,6 +62,7 @@ function silentColumn({ candles, signals }: PairInput, { canShort }: Terms): Uin
   return new Uint8Array(complete ? 0 : candles.timestamp.length);
 }
 
+/** State of one run: the wallet, the one trade that may be open, and what has been booked. */
 class Kernel {
   readonly book: KernelBook;
   leftOpen = false;
