@@ -108,8 +108,8 @@ class Kernel {
     this.#trade.open(row, direction, stake);
     const exitRow = this.#hold(row);
     this.#book(exitRow);
-    // A trade held since an earlier candle may be reversed in the candle of its exit (1.4).
-    const reversed = exitRow > row && market.entryDirection(exitRow) === -direction;
+    // The candle of an exit may carry the entry of the other side (1.4); one of its own side waits for a later candle.
+    const reversed = market.entryDirection(exitRow) === -direction;
     return reversed ? exitRow : this.#signals.nextEntry(exitRow + 1);
   }
 
