@@ -1,66 +1,87 @@
-import { Bool, type Data, type DataType, Float64, Int32, Utf8, vectorFromArray } from 'apache-arrow';
-import { type TradeRecord, tradeRecord } from '#engine/report/trades.ts';
+import { durationMinutes } from '#engine/metrics/trade-columns.ts';
+import { profitPct, type TradeRecord } from '#engine/report/trades.ts';
 import type { Trade } from '#engine/simulator/types.ts';
-import { encodeParquet, type ParquetColumn, timestampColumn } from './write.ts';
+import {
+  encodeParquet,
+  flagColumn,
+  integerColumn,
+  numberColumn,
+  optionalNumberColumn,
+  optionalTextColumn,
+  type ParquetColumn,
+  textColumn,
+  timestampColumn,
+} from './write.ts';
 
-type Kind = 'id' | 'text' | 'text or none' | 'time' | 'number' | 'number or none' | 'flag';
+type ColumnOfTrades = (name: string, trades: readonly Trade[]) => ParquetColumn;
 
-/** Columns of trades.parquet: the fields of a trade record, in its order. */
-const KINDS: Readonly<Record<keyof TradeRecord, Kind>> = {
-  id: 'id',
-  pair: 'text',
-  side: 'text',
-  opened_at: 'time',
-  closed_at: 'time',
-  duration_minutes: 'number',
-  entry_price: 'number',
-  exit_price: 'number',
-  amount: 'number',
-  stake: 'number',
-  leverage: 'number',
-  enter_tag: 'text or none',
-  exit_reason: 'text',
-  fees: 'number',
-  slippage_cost: 'number',
-  funding: 'number',
-  profit: 'number',
-  profit_pct: 'number',
-  initial_stop_price: 'number',
-  stop_price: 'number',
-  liquidation_price: 'number or none',
-  lowest_price: 'number',
-  highest_price: 'number',
-  left_open: 'flag',
-};
+const number =
+  (pick: (trade: Trade) => number): ColumnOfTrades =>
+  (name, trades) =>
+    numberColumn(name, numbersOf(trades, pick));
 
-const TYPES: Readonly<Record<Exclude<Kind, 'time'>, DataType>> = {
-  id: new Int32(),
-  text: new Utf8(),
-  'text or none': new Utf8(),
-  number: new Float64(),
-  'number or none': new Float64(),
-  flag: new Bool(),
+const time =
+  (pick: (trade: Trade) => number): ColumnOfTrades =>
+  (name, trades) =>
+    timestampColumn(name, numbersOf(trades, pick));
+
+const text =
+  (pick: (trade: Trade) => string): ColumnOfTrades =>
+  (name, trades) =>
+    textColumn(name, trades.map(pick));
+
+/** Columns of trades.parquet: the fields of a trade record, in its order. Made from the trades themselves: records of
+ * all of them would take longer than the file. */
+const COLUMNS: Readonly<Record<keyof TradeRecord, ColumnOfTrades>> = {
+  id: (name, trades) =>
+    integerColumn(
+      name,
+      Int32Array.from(trades.keys(), (row) => row + 1),
+    ),
+  pair: text((trade) => trade.pair),
+  side: text((trade) => trade.side),
+  opened_at: time((trade) => trade.openedAt),
+  closed_at: time((trade) => trade.closedAt),
+  duration_minutes: number(durationMinutes),
+  entry_price: number((trade) => trade.entryPrice),
+  exit_price: number((trade) => trade.exitPrice),
+  amount: number((trade) => trade.amount),
+  stake: number((trade) => trade.stake),
+  leverage: number((trade) => trade.leverage),
+  enter_tag: (name, trades) =>
+    optionalTextColumn(
+      name,
+      trades.map((trade) => trade.enterTag),
+    ),
+  exit_reason: text((trade) => trade.exitReason),
+  fees: number((trade) => trade.fees),
+  slippage_cost: number((trade) => trade.slippageCost),
+  funding: number((trade) => trade.funding),
+  profit: number((trade) => trade.profit),
+  profit_pct: number((trade) => profitPct(trade.profitRatio)),
+  initial_stop_price: number((trade) => trade.initialStopPrice),
+  stop_price: number((trade) => trade.stopPrice),
+  liquidation_price: (name, trades) =>
+    optionalNumberColumn(
+      name,
+      trades.map((trade) => trade.liquidationPrice),
+    ),
+  lowest_price: number((trade) => trade.lowestPrice),
+  highest_price: number((trade) => trade.highestPrice),
+  left_open: (name, trades) =>
+    flagColumn(
+      name,
+      trades.map((trade) => trade.leftOpen),
+    ),
 };
 
 /** Trades as a Parquet file for people and their tools: the fields of the API's trade records, times as timestamps. */
 export function writeTradesParquet(trades: readonly Trade[]): Uint8Array {
-  const records = trades.map((trade, index) => tradeRecord(trade, index + 1));
-  const names = Object.keys(KINDS) as (keyof TradeRecord)[];
-  return encodeParquet(
-    names.map((name) => {
-      const values = records.map((record) => record[name]);
-      return columnOf(name, values, KINDS[name]);
-    }),
-  );
+  return encodeParquet(Object.entries(COLUMNS).map(([name, columnOf]) => columnOf(name, trades)));
 }
 
-function columnOf(name: string, values: readonly unknown[], kind: Kind): ParquetColumn {
-  if (kind === 'time') {
-    return timestampColumn(
-      name,
-      Float64Array.from(values, (value) => Date.parse(value as string)),
-    );
-  }
-  const data = vectorFromArray(values as unknown[], TYPES[kind]).data[0]!;
-  return { name, data: data as Data, nullable: kind.endsWith('none') };
+function numbersOf(trades: readonly Trade[], pick: (trade: Trade) => number): Float64Array {
+  const numbers = new Float64Array(trades.length);
+  for (let row = 0; row < trades.length; row++) numbers[row] = pick(trades[row]!);
+  return numbers;
 }

@@ -1,8 +1,12 @@
+import './tiering.ts';
+
 import {
+  Bool,
   type Data,
   type DataType,
   Field,
   Float64,
+  Int32,
   makeData,
   RecordBatch,
   Schema,
@@ -10,6 +14,7 @@ import {
   Table,
   TimestampMillisecond,
   tableToIPC,
+  Utf8,
 } from 'apache-arrow';
 import {
   Compression,
@@ -47,6 +52,72 @@ export function numberColumn(name: string, values: Float64Array): ParquetColumn 
     name,
     data: makeData({ type: new Float64(), length: values.length, nullCount: 0, data: values }),
   };
+}
+
+export function integerColumn(name: string, values: Int32Array): ParquetColumn {
+  return { name, data: makeData({ type: new Int32(), length: values.length, nullCount: 0, data: values }) };
+}
+
+export function optionalNumberColumn(name: string, values: readonly (number | null)[]): ParquetColumn {
+  const data = Float64Array.from(values, (value) => value ?? 0);
+  const presence = presenceOf(values);
+  return {
+    name,
+    data: makeData({ type: new Float64(), length: values.length, data, ...presence }),
+    nullable: true,
+  };
+}
+
+export function flagColumn(name: string, values: readonly boolean[]): ParquetColumn {
+  const data = bitsWhere(values.length, (row) => values[row]!);
+  return { name, data: makeData({ type: new Bool(), length: values.length, nullCount: 0, data }) };
+}
+
+export function textColumn(name: string, values: readonly string[]): ParquetColumn {
+  return {
+    name,
+    data: makeData({ type: new Utf8(), length: values.length, nullCount: 0, ...textBuffers(values) }),
+  };
+}
+
+export function optionalTextColumn(name: string, values: readonly (string | null)[]): ParquetColumn {
+  const buffers = textBuffers(values);
+  return {
+    name,
+    data: makeData({ type: new Utf8(), length: values.length, ...buffers, ...presenceOf(values) }),
+    nullable: true,
+  };
+}
+
+/** Offsets and bytes of texts, null as an empty one. Few of them differ: each is encoded once. */
+function textBuffers(values: readonly (string | null)[]): { valueOffsets: Int32Array; data: Uint8Array } {
+  const encoder = new TextEncoder();
+  const encoded = new Map<string | null, Uint8Array>([[null, new Uint8Array(0)]]);
+  const valueOffsets = new Int32Array(values.length + 1);
+  const parts = values.map((value, row) => {
+    let bytes = encoded.get(value);
+    if (!bytes) {
+      bytes = encoder.encode(value!);
+      encoded.set(value, bytes);
+    }
+    valueOffsets[row + 1] = valueOffsets[row]! + bytes.length;
+    return bytes;
+  });
+  const data = new Uint8Array(valueOffsets.at(-1)!);
+  for (const [row, bytes] of parts.entries()) data.set(bytes, valueOffsets[row]!);
+  return { valueOffsets, data };
+}
+
+function presenceOf(values: readonly unknown[]): { nullCount: number; nullBitmap: Uint8Array } {
+  const nullCount = values.reduce<number>((count, value) => count + (value === null ? 1 : 0), 0);
+  return { nullCount, nullBitmap: bitsWhere(values.length, (row) => values[row] !== null) };
+}
+
+/** Arrow's bitmap, the lowest bit first, in whole words of 64 bits as its readers expect. */
+function bitsWhere(length: number, isSet: (row: number) => boolean): Uint8Array {
+  const bits = new Uint8Array(Math.ceil(length / 64) * 8);
+  for (let row = 0; row < length; row++) if (isSet(row)) bits[row >> 3]! |= 1 << (row & 7);
+  return bits;
 }
 
 /**
