@@ -211,7 +211,7 @@ function describe(
     provenance: provenanceOf(config, input.strategyDigest, data, digest),
   });
   return {
-    result: buildResult(computed.metrics, run.trades),
+    result: buildResult(computed.metrics, computed.trades),
     equity: buildEquityData(wallet, computed.daily),
     report,
   };

@@ -1,6 +1,6 @@
-import type { EquityCurve, Trade } from '#engine/simulator/types.ts';
-import { columnOf, finite, mean, ratio, sum } from './moments.ts';
-import { durationMinutes } from './trade-metrics.ts';
+import type { EquityCurve } from '#engine/simulator/types.ts';
+import { finite, largest, mean, ratio, smallest, sum } from './moments.ts';
+import type { TradeColumns } from './trade-columns.ts';
 
 /** How, and how much, the run traded. Formulas: {@link METRIC_DEFINITIONS}. */
 export interface ActivityMetrics {
@@ -25,29 +25,23 @@ export interface ActivityMetrics {
  * @param trades in the order of closing
  * @param days whole days of the run, at least 1
  */
-export function activityMetrics(trades: readonly Trade[], curve: EquityCurve, days: number): ActivityMetrics {
-  const durations = columnOf(trades, durationMinutes).sort();
-  const meanDuration = (of: readonly Trade[]) => finite(mean(columnOf(of, durationMinutes)));
+export function activityMetrics(trades: TradeColumns, curve: EquityCurve, days: number): ActivityMetrics {
+  const { profit, minutes } = trades;
   return {
-    trades_per_day: trades.length / days,
+    trades_per_day: profit.length / days,
     ...timeInMarket(curve),
-    min_duration_minutes: durations[0] ?? null,
-    max_duration_minutes: durations.at(-1) ?? null,
-    avg_duration_winners_minutes: meanDuration(trades.filter((trade) => trade.profit > 0)),
-    avg_duration_losers_minutes: meanDuration(trades.filter((trade) => trade.profit < 0)),
-    max_consecutive_wins: longestRun(trades, (trade) => trade.profit > 0),
-    max_consecutive_losses: longestRun(trades, (trade) => trade.profit <= 0),
-    same_candle_trades: trades.filter((trade) => trade.openedAt === trade.closedAt).length,
-    left_open_trades: trades.filter((trade) => trade.leftOpen).length,
-    avg_stake: finite(mean(columnOf(trades, (trade) => trade.stake))),
-    avg_leverage: finite(mean(columnOf(trades, (trade) => trade.leverage))),
-    total_volume: sum(columnOf(trades, tradedVolume)),
+    min_duration_minutes: finite(smallest(minutes)),
+    max_duration_minutes: finite(largest(minutes)),
+    avg_duration_winners_minutes: finite(mean(minutes.filter((_, row) => profit[row]! > 0))),
+    avg_duration_losers_minutes: finite(mean(minutes.filter((_, row) => profit[row]! < 0))),
+    max_consecutive_wins: longestRun(profit, (each) => each > 0),
+    max_consecutive_losses: longestRun(profit, (each) => each <= 0),
+    same_candle_trades: minutes.filter((each) => each === 0).length,
+    left_open_trades: sum(trades.leftOpen),
+    avg_stake: finite(mean(trades.stake)),
+    avg_leverage: finite(mean(trades.leverage)),
+    total_volume: sum(trades.volume),
   };
-}
-
-/** Quote currency moved by the entry and the exit of a trade, before fees. */
-export function tradedVolume(trade: Trade): number {
-  return trade.amount * (trade.entryPrice + trade.exitPrice);
 }
 
 function timeInMarket(curve: EquityCurve) {
@@ -68,12 +62,12 @@ function timeInMarket(curve: EquityCurve) {
   };
 }
 
-function longestRun(trades: readonly Trade[], counts: (trade: Trade) => boolean): number {
+function longestRun(profits: Float64Array, counts: (profit: number) => boolean): number {
   let longest = 0;
   let run = 0;
-  for (const trade of trades) {
-    run = counts(trade) ? run + 1 : 0;
-    longest = Math.max(longest, run);
+  for (let row = 0; row < profits.length; row++) {
+    run = counts(profits[row]!) ? run + 1 : 0;
+    if (run > longest) longest = run;
   }
   return longest;
 }

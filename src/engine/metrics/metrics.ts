@@ -4,6 +4,7 @@ import { type ActivityMetrics, activityMetrics } from './activity-metrics.ts';
 import type { ClosedTradeMetrics } from './catalogue.ts';
 import { type DailyEquity, dailyEquity } from './daily.ts';
 import { type EquityMetrics, equityMetrics } from './equity-metrics.ts';
+import { type TradeColumns, tradeColumns } from './trade-columns.ts';
 import { closedDayMetrics, type TradeMetrics, tradeMetrics } from './trade-metrics.ts';
 
 /** All metrics of a run by family. */
@@ -34,13 +35,16 @@ export interface ComputedMetrics {
   readonly daily: DailyEquity;
   /** Whole days of the run, at least 1. */
   readonly days: number;
+  /** The trades as columns. */
+  readonly trades: TradeColumns;
   /** All trades as one table row. */
   readonly total: TradeMetrics;
 }
 
 /** Computes every metric of a run that had at least one candle. */
 export function computeMetrics(input: MetricsInput): ComputedMetrics {
-  const { trades, curve, wallet } = input;
+  const { curve, wallet } = input;
+  const trades = tradeColumns(input.trades);
   const days = wholeDays(input.firstCandle, input.lastCandle);
   const daily = dailyEquity(curve, wallet, input.firstCandle);
   const total = tradeMetrics(trades, wallet, days);
@@ -57,5 +61,5 @@ export function computeMetrics(input: MetricsInput): ComputedMetrics {
     closed_trades: { ...closedTrades, ...closedDayMetrics(trades, wallet) },
     activity: activityMetrics(trades, curve, days),
   };
-  return { metrics, daily, days, total };
+  return { metrics, daily, days, trades, total };
 }

@@ -1,13 +1,6 @@
 /** Values closer together than this share of the largest are equal: what is left of them is rounding. */
 const EQUAL_WITHIN = 1e-12;
 
-/** One number of each item as a column. A loop: `Float64Array.from` with a function takes ten times as long. */
-export function columnOf<T>(items: readonly T[], pick: (item: T) => number): Float64Array {
-  const column = new Float64Array(items.length);
-  for (let i = 0; i < items.length; i++) column[i] = pick(items[i]!);
-  return column;
-}
-
 export function sum(values: ArrayLike<number>): number {
   let total = 0;
   for (let i = 0; i < values.length; i++) total += values[i]!;
@@ -39,13 +32,23 @@ export function variance(values: ArrayLike<number>, kind: 'population' | 'sample
 }
 
 function allEqual(values: ArrayLike<number>): boolean {
-  let low = Number.POSITIVE_INFINITY;
-  let high = Number.NEGATIVE_INFINITY;
-  for (let i = 0; i < values.length; i++) {
-    low = Math.min(low, values[i]!);
-    high = Math.max(high, values[i]!);
-  }
+  const low = smallest(values);
+  const high = largest(values);
   return high - low <= EQUAL_WITHIN * Math.max(Math.abs(low), Math.abs(high));
+}
+
+/** The smallest value; `NaN` of nothing. */
+export function smallest(values: ArrayLike<number>): number {
+  let low = values.length === 0 ? Number.NaN : values[0]!;
+  for (let i = 1; i < values.length; i++) if (values[i]! < low) low = values[i]!;
+  return low;
+}
+
+/** The largest value; `NaN` of nothing. */
+export function largest(values: ArrayLike<number>): number {
+  let high = values.length === 0 ? Number.NaN : values[0]!;
+  for (let i = 1; i < values.length; i++) if (values[i]! > high) high = values[i]!;
+  return high;
 }
 
 /** The middle value, or the mean of the two middle ones; `NaN` of nothing. */

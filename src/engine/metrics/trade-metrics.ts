@@ -1,10 +1,10 @@
-import type { Trade } from '#engine/simulator/types.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { cagrPct } from './account-metrics.ts';
 import { dayOf } from './daily.ts';
 import { drawdownOf } from './drawdown.ts';
-import { columnOf, deviation, finite, mean, median, ratio, sum } from './moments.ts';
+import { deviation, finite, largest, mean, median, ratio, smallest, sum } from './moments.ts';
 import { studentTwoSidedP } from './student-t.ts';
+import type { OutcomeColumns, TradeColumns } from './trade-columns.ts';
 
 /**
  * What closed trades alone say: the columns of every table, and the closed-trade family of the whole run. Percentages
@@ -45,10 +45,9 @@ const YEAR_ROOT = Math.sqrt(365);
  * @param wallet starting balance of the run, quote currency
  * @param days whole days of the run, at least 1
  */
-export function tradeMetrics(trades: readonly Trade[], wallet: number, days: number): TradeMetrics {
-  const profits = columnOf(trades, (trade) => trade.profit);
-  const ratios = columnOf(trades, (trade) => trade.profitRatio);
-  const returns = columnOf(trades, (trade) => trade.profit / wallet);
+export function tradeMetrics(trades: OutcomeColumns, wallet: number, days: number): TradeMetrics {
+  const { profit: profits, profitRatio: ratios, minutes } = trades;
+  const returns = profits.map((each) => each / wallet);
   const profit = sum(profits);
   return {
     ...outcomes(profits),
@@ -57,41 +56,42 @@ export function tradeMetrics(trades: readonly Trade[], wallet: number, days: num
     profit_mean_pct: finite(mean(ratios) * 100),
     profit_median_pct: finite(median(ratios) * 100),
     profit_sum_pct: sum(ratios) * 100,
-    best_trade_pct: finite(extreme(ratios, Math.max) * 100),
-    worst_trade_pct: finite(extreme(ratios, Math.min) * 100),
-    avg_duration_minutes: finite(mean(columnOf(trades, durationMinutes))),
+    best_trade_pct: finite(largest(ratios) * 100),
+    worst_trade_pct: finite(smallest(ratios) * 100),
+    avg_duration_minutes: finite(mean(minutes)),
     ...significance(returns),
     cagr_pct: cagrPct(wallet, wallet + profit, days),
     ...riskRatios(profits, returns, wallet, days),
   };
 }
 
-/** Minutes from the entry candle's open to the exit candle's open. */
-export function durationMinutes(trade: Trade): number {
-  return (trade.closedAt - trade.openedAt) / 60_000;
-}
-
-function extreme(values: Float64Array, pick: (a: number, b: number) => number): number {
-  return values.length === 0 ? Number.NaN : values.reduce((a, b) => pick(a, b));
-}
-
 function outcomes(profits: Float64Array) {
-  const wins = profits.filter((profit) => profit > 0);
-  const losses = profits.filter((profit) => profit < 0);
   const count = profits.length;
-  const won = sum(wins);
-  const lost = Math.abs(sum(losses));
-  const averageWin = wins.length === 0 ? 0 : won / wins.length;
-  const averageLoss = losses.length === 0 ? 0 : lost / losses.length;
-  const winShare = wins.length / count;
+  let wins = 0;
+  let losses = 0;
+  let won = 0;
+  let lost = 0;
+  for (let row = 0; row < count; row++) {
+    const profit = profits[row]!;
+    if (profit > 0) {
+      wins++;
+      won += profit;
+    } else if (profit < 0) {
+      losses++;
+      lost -= profit;
+    }
+  }
+  const averageWin = wins === 0 ? 0 : won / wins;
+  const averageLoss = losses === 0 ? 0 : lost / losses;
+  const winShare = wins / count;
   return {
     total_trades: count,
-    winning_trades: wins.length,
-    losing_trades: losses.length,
-    draws: count - wins.length - losses.length,
+    winning_trades: wins,
+    losing_trades: losses,
+    draws: count - wins - losses,
     win_rate: finite(winShare * 100),
     profit_factor: ratio(won, lost),
-    expectancy: finite(winShare * averageWin - (losses.length / count) * averageLoss),
+    expectancy: finite(winShare * averageWin - (losses / count) * averageLoss),
     expectancy_ratio: finite((1 + averageWin / averageLoss) * winShare - 1),
   };
 }
@@ -139,29 +139,31 @@ export interface ClosedDayMetrics {
 }
 
 /** Days run from the first to the last with a close; days without a close in between are draws with a profit of 0. */
-export function closedDayMetrics(trades: readonly Trade[], wallet: number): ClosedDayMetrics {
-  const balances = cumulative(
-    wallet,
-    columnOf(trades, (trade) => trade.profit),
-  );
+export function closedDayMetrics(trades: TradeColumns, wallet: number): ClosedDayMetrics {
+  let lowest = wallet;
+  let highest = wallet;
+  for (const balance of cumulative(wallet, trades.profit)) {
+    if (balance < lowest) lowest = balance;
+    if (balance > highest) highest = balance;
+  }
   const perDay = profitPerDay(trades);
   return {
-    lowest_closed_balance: balances.reduce((a, b) => Math.min(a, b), wallet),
-    highest_closed_balance: balances.reduce((a, b) => Math.max(a, b), wallet),
-    best_day_profit: finite(extreme(perDay, Math.max)),
-    worst_day_profit: finite(extreme(perDay, Math.min)),
+    lowest_closed_balance: lowest,
+    highest_closed_balance: highest,
+    best_day_profit: finite(largest(perDay)),
+    worst_day_profit: finite(smallest(perDay)),
     winning_days: perDay.filter((profit) => profit > 0).length,
     draw_days: perDay.filter((profit) => profit === 0).length,
     losing_days: perDay.filter((profit) => profit < 0).length,
   };
 }
 
-function profitPerDay(trades: readonly Trade[]): Float64Array {
-  if (trades.length === 0) return new Float64Array(0);
-  const days = trades.map((trade) => dayOf(trade.closedAt) / DAY_MS);
-  const first = days.reduce((a, b) => Math.min(a, b));
-  const last = days.reduce((a, b) => Math.max(a, b));
-  const profits = new Float64Array(last - first + 1);
-  for (const [i, trade] of trades.entries()) profits[days[i]! - first]! += trade.profit;
+function profitPerDay({ closedAt, profit }: TradeColumns): Float64Array {
+  if (closedAt.length === 0) return new Float64Array(0);
+  const first = dayOf(smallest(closedAt));
+  const profits = new Float64Array((dayOf(largest(closedAt)) - first) / DAY_MS + 1);
+  for (let row = 0; row < closedAt.length; row++) {
+    profits[Math.floor((closedAt[row]! - first) / DAY_MS)]! += profit[row]!;
+  }
   return profits;
 }

@@ -1,6 +1,5 @@
-import { tradedVolume } from '#engine/metrics/activity-metrics.ts';
-import { columnOf, ratio, sum } from '#engine/metrics/moments.ts';
-import type { Trade } from '#engine/simulator/types.ts';
+import { ratio, sum } from '#engine/metrics/moments.ts';
+import type { TradeColumns } from '#engine/metrics/trade-columns.ts';
 
 /** One kind of cost. */
 interface CostRow {
@@ -23,13 +22,13 @@ export interface ReportCosts {
   readonly total: CostRow;
 }
 
-export function buildCosts(trades: readonly Trade[]): ReportCosts {
-  const fees = sum(columnOf(trades, (trade) => trade.fees));
-  const slippage = sum(columnOf(trades, (trade) => trade.slippageCost));
-  const funding = sum(columnOf(trades, (trade) => -trade.funding));
+export function buildCosts(trades: TradeColumns): ReportCosts {
+  const fees = sum(trades.fees);
+  const slippage = sum(trades.slippageCost);
+  const funding = 0 - sum(trades.funding);
   const total = fees + slippage + funding;
-  const turnover = sum(columnOf(trades, tradedVolume));
-  const gross = sum(columnOf(trades, (trade) => trade.profit)) + total;
+  const turnover = sum(trades.volume);
+  const gross = sum(trades.profit) + total;
   const row = (amount: number): CostRow => ({
     amount,
     pct_of_gross_profit: gross > 0 ? (amount / gross) * 100 : null,

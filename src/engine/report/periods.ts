@@ -1,16 +1,14 @@
 import {
   type DailyEquity,
   dailyReturns,
-  dayOf,
   isoDay,
   monthOf,
   type PeriodKey,
   periodReturns,
 } from '#engine/metrics/daily.ts';
-import { ratio, sum } from '#engine/metrics/moments.ts';
-import type { Trade } from '#engine/simulator/types.ts';
+import { ratio } from '#engine/metrics/moments.ts';
+import type { TradeColumns } from '#engine/metrics/trade-columns.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-import { groupTrades } from './tables.ts';
 
 /** One calendar period: trades by the UTC day of closing, and the return of the equity, open positions valued. */
 export interface PeriodRow {
@@ -55,14 +53,17 @@ const KEYS = {
 } satisfies Record<keyof ReportPeriods, PeriodKey>;
 
 /** @param wallet starting balance, quote currency */
-export function buildPeriods(trades: readonly Trade[], daily: DailyEquity, wallet: number): ReportPeriods {
+export function buildPeriods(trades: TradeColumns, daily: DailyEquity, wallet: number): ReportPeriods {
   const returns = dailyReturns(wallet, daily.equity);
+  const days = profitsByDay(trades, daily.day);
   const rows = (keyOf: PeriodKey) => {
     const growth = periodReturns(daily.day, returns, keyOf);
-    const keys = Array.from(daily.day, keyOf);
-    const dayIndex = (trade: Trade) => (dayOf(trade.closedAt) - daily.day[0]!) / DAY_MS;
-    const groups = groupTrades(trades, (trade) => keys[dayIndex(trade)]!, [...growth.keys()]);
-    return [...groups].map(([key, group]) => periodRow(key, growth.get(key)!, group, wallet));
+    const tallies = new Map<string, Tally>([...growth.keys()].map((key) => [key, new Tally()]));
+    for (const [index, profits] of days.entries()) {
+      const tally = tallies.get(keyOf(daily.day[index]!))!;
+      for (const profit of profits) tally.add(profit);
+    }
+    return [...tallies].map(([key, tally]) => periodRow(key, growth.get(key)!, tally, wallet));
   };
   const weekday = rows(KEYS.weekday).sort((a, b) => WEEKDAYS.indexOf(a.key) - WEEKDAYS.indexOf(b.key));
   return {
@@ -74,21 +75,49 @@ export function buildPeriods(trades: readonly Trade[], daily: DailyEquity, walle
   };
 }
 
-function periodRow(key: string, returnPct: number, trades: readonly Trade[], wallet: number): PeriodRow {
-  const profits = trades.map((trade) => trade.profit);
-  const wins = profits.filter((profit) => profit > 0);
-  const losses = profits.filter((profit) => profit < 0);
-  const profit = sum(profits);
+/** Profits of the trades that closed on each of consecutive days, in the order of closing. */
+function profitsByDay({ closedAt, profit }: TradeColumns, days: Float64Array): number[][] {
+  const byDay = Array.from(days, (): number[] => []);
+  for (let row = 0; row < profit.length; row++) {
+    byDay[Math.floor((closedAt[row]! - days[0]!) / DAY_MS)]!.push(profit[row]!);
+  }
+  return byDay;
+}
+
+/** Running totals of a period's trades. */
+class Tally {
+  trades = 0;
+  wins = 0;
+  losses = 0;
+  profit = 0;
+  won = 0;
+  lost = 0;
+
+  add(profit: number): void {
+    this.trades++;
+    this.profit += profit;
+    if (profit > 0) {
+      this.wins++;
+      this.won += profit;
+    } else if (profit < 0) {
+      this.losses++;
+      this.lost -= profit;
+    }
+  }
+}
+
+function periodRow(key: string, returnPct: number, tally: Tally, wallet: number): PeriodRow {
+  const { trades, wins, losses, profit } = tally;
   return {
     key,
     return_pct: returnPct,
     total_profit: profit,
     total_profit_pct: (profit / wallet) * 100,
-    total_trades: profits.length,
-    winning_trades: wins.length,
-    losing_trades: losses.length,
-    draws: profits.length - wins.length - losses.length,
-    win_rate: ratio(wins.length * 100, profits.length),
-    profit_factor: ratio(sum(wins), Math.abs(sum(losses))),
+    total_trades: trades,
+    winning_trades: wins,
+    losing_trades: losses,
+    draws: trades - wins - losses,
+    win_rate: ratio(wins * 100, trades),
+    profit_factor: ratio(tally.won, tally.lost),
   };
 }

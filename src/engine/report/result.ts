@@ -1,6 +1,6 @@
 import type { Metrics } from '#engine/metrics/metrics.ts';
-import { columnOf, finite, mean, sum, variance } from '#engine/metrics/moments.ts';
-import type { Trade } from '#engine/simulator/types.ts';
+import { finite, mean, sum, variance } from '#engine/metrics/moments.ts';
+import type { TradeColumns } from '#engine/metrics/trade-columns.ts';
 import { roundNumbers } from './round.ts';
 import { profitPct } from './trades.ts';
 
@@ -37,9 +37,9 @@ export interface BacktestResult {
   };
 }
 
-export function buildResult(metrics: Metrics, trades: readonly Trade[]): BacktestResult {
+export function buildResult(metrics: Metrics, trades: TradeColumns): BacktestResult {
   const { account, equity, closed_trades: closed, activity } = metrics;
-  const profits = columnOf(trades, profitPct);
+  const profits = trades.profitRatio.map(profitPct);
   const withoutLosses = closed.winning_trades > 0 ? PROFIT_FACTOR_WITHOUT_LOSSES : 0;
   return roundNumbers({
     total_trades: closed.total_trades,
@@ -60,8 +60,8 @@ export function buildResult(metrics: Metrics, trades: readonly Trade[]): Backtes
     sqn: closed.sqn,
     exposure_pct: activity.exposure_pct,
     market_change_pct: account.market_change_pct,
-    fees: sum(columnOf(trades, (trade) => trade.fees)),
-    funding: sum(columnOf(trades, (trade) => trade.funding)),
+    fees: sum(trades.fees),
+    funding: sum(trades.funding),
     trade_stats: {
       n: profits.length,
       mean: finite(mean(profits)),

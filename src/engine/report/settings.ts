@@ -1,3 +1,4 @@
+import { canonicalJson } from '#engine/digest.ts';
 import type { RunConfig, RunSettings } from '#engine/run/config.ts';
 import type { PairDataSummary } from '#engine/run/prepare-pair.ts';
 
@@ -28,7 +29,8 @@ export function reportSettings(
   data: readonly PairDataSummary[],
 ): ReportSettings {
   return {
-    ...config,
+    // In one order of keys: a database gives those of a map back in any.
+    ...(JSON.parse(canonicalJson(config)) as RunConfig),
     first_candle: data.map((pair) => pair.first).sort()[0]!,
     last_candle: data
       .map((pair) => pair.last)

@@ -1,3 +1,5 @@
+import type { ComputedMetrics } from '#engine/metrics/metrics.ts';
+import { pickOutcomes } from '#engine/metrics/trade-columns.ts';
 import { type TradeMetrics, tradeMetrics } from '#engine/metrics/trade-metrics.ts';
 import type { Trade } from '#engine/simulator/types.ts';
 
@@ -22,68 +24,68 @@ export interface ReportTables {
   readonly left_open: readonly TableRow[];
 }
 
-export interface TableContext {
-  /** Starting balance, quote currency. */
-  readonly wallet: number;
-  /** Whole days of the run, at least 1. */
-  readonly days: number;
-  /** Metrics of all the trades. */
-  readonly total: TradeMetrics;
-}
-
+/**
+ * @param pairs every pair of the run
+ * @param wallet starting balance, quote currency
+ */
 export function buildTables(
   trades: readonly Trade[],
   pairs: readonly string[],
-  context: TableContext,
+  wallet: number,
+  computed: Pick<ComputedMetrics, 'trades' | 'total' | 'days'>,
 ): ReportTables {
+  const { days, total } = computed;
+  const metricsOf = (rows: readonly number[]) =>
+    rows.length === trades.length ? total : tradeMetrics(pickOutcomes(computed.trades, rows), wallet, days);
+  const table = (keyOf: (trade: Trade) => string, keys: readonly string[] = []) => [
+    ...tableRows(groupRows(trades, keyOf, keys), metricsOf),
+    { key: TOTAL, ...total },
+  ];
   const tagOf = (trade: Trade) => trade.enterTag ?? NO_TAG;
-  const table = (keyOf: (trade: Trade) => string, keys: readonly string[] = []) =>
-    groupTable(trades, keyOf, keys, context);
-  const leftOpen = trades.filter((trade) => trade.leftOpen);
+  const leftOpen = [...trades.keys()].filter((row) => trades[row]!.leftOpen);
   return {
     per_pair: table((trade) => trade.pair, pairs),
     per_enter_tag: table(tagOf),
     per_exit_reason: table((trade) => trade.exitReason),
     per_enter_tag_and_exit_reason: table((trade) => `${tagOf(trade)} / ${trade.exitReason}`),
     per_side: table((trade) => trade.side, ['long', 'short']),
-    left_open: groupTable(leftOpen, (trade) => trade.pair, [], {
-      ...context,
-      total: tradeMetrics(leftOpen, context.wallet, context.days),
-    }),
+    left_open: [
+      ...tableRows(
+        groupRows(trades, (trade) => trade.pair, [], leftOpen),
+        metricsOf,
+      ),
+      { key: TOTAL, ...metricsOf(leftOpen) },
+    ],
   };
 }
 
-/**
- * One row a group, the largest total profit first (equal ones by key), then the row of all.
- *
- * @param keys groups that have a row even without trades
- */
-function groupTable(
-  trades: readonly Trade[],
-  keyOf: (trade: Trade) => string,
-  keys: readonly string[],
-  context: TableContext,
+/** One row a group, the largest total profit first; equal ones by key. */
+function tableRows(
+  groups: ReadonlyMap<string, readonly number[]>,
+  metricsOf: (rows: readonly number[]) => TradeMetrics,
 ): TableRow[] {
-  const rows = [...groupTrades(trades, keyOf, keys)].map(([key, group]) => ({
-    key,
-    ...tradeMetrics(group, context.wallet, context.days),
-  }));
-  rows.sort((a, b) => b.total_profit - a.total_profit || (a.key < b.key ? -1 : 1));
-  return [...rows, { key: TOTAL, ...context.total }];
+  const rows = [...groups].map(([key, group]) => ({ key, ...metricsOf(group) }));
+  return rows.sort((a, b) => b.total_profit - a.total_profit || (a.key < b.key ? -1 : 1));
 }
 
-/** Trades by key; the given keys come first, in their order. */
-export function groupTrades(
+/**
+ * Rows of the trades by key.
+ *
+ * @param keys groups that there are even without trades; they come first, in their order
+ * @param rows the trades to group; default all
+ */
+function groupRows(
   trades: readonly Trade[],
   keyOf: (trade: Trade) => string,
   keys: readonly string[],
-): Map<string, Trade[]> {
-  const groups = new Map<string, Trade[]>(keys.map((key) => [key, []]));
-  for (const trade of trades) {
-    const key = keyOf(trade);
+  rows: Iterable<number> = trades.keys(),
+): Map<string, number[]> {
+  const groups = new Map<string, number[]>(keys.map((key) => [key, []]));
+  for (const row of rows) {
+    const key = keyOf(trades[row]!);
     const group = groups.get(key);
-    if (group) group.push(trade);
-    else groups.set(key, [trade]);
+    if (group) group.push(row);
+    else groups.set(key, [row]);
   }
   return groups;
 }

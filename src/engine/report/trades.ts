@@ -1,4 +1,4 @@
-import { durationMinutes } from '#engine/metrics/trade-metrics.ts';
+import { durationMinutes } from '#engine/metrics/trade-columns.ts';
 import type { Trade } from '#engine/simulator/types.ts';
 
 /** Trades on one page. */
@@ -61,7 +61,7 @@ export function tradeRecord(trade: Trade, id: number): TradeRecord {
     slippage_cost: trade.slippageCost,
     funding: trade.funding,
     profit: trade.profit,
-    profit_pct: profitPct(trade),
+    profit_pct: profitPct(trade.profitRatio),
     initial_stop_price: trade.initialStopPrice,
     stop_price: trade.stopPrice,
     liquidation_price: trade.liquidationPrice,
@@ -72,6 +72,6 @@ export function tradeRecord(trade: Trade, id: number): TradeRecord {
 }
 
 /** Profit on the collateral in percent; the ratio has 8 decimals, so this has 6. */
-export function profitPct(trade: Trade): number {
-  return Math.round(trade.profitRatio * 1e8) / 1e6;
+export function profitPct(profitRatio: number): number {
+  return Math.round(profitRatio * 1e8) / 1e6;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dailyEquity } from '#engine/metrics/daily.ts';
 import { computeMetrics } from '#engine/metrics/metrics.ts';
+import { tradeColumns } from '#engine/metrics/trade-columns.ts';
 import { buildCosts } from '#engine/report/costs.ts';
 import { buildDrawdowns } from '#engine/report/drawdowns.ts';
 import { compareFillModels } from '#engine/report/fill-models.ts';
@@ -75,10 +76,12 @@ describe('drawdown periods', () => {
 
 describe('costs', () => {
   it('are parts of the profit before costs and of the turnover', () => {
-    const costs = buildCosts([
-      trade(80, 1, { fees: 6, slippageCost: 4, funding: -10, amount: 2, entryPrice: 200, exitPrice: 300 }),
-      trade(-10, 2, { fees: 4, slippageCost: 1, funding: 15, amount: 1, entryPrice: 500, exitPrice: 500 }),
-    ]);
+    const costs = buildCosts(
+      tradeColumns([
+        trade(80, 1, { fees: 6, slippageCost: 4, funding: -10, amount: 2, entryPrice: 200, exitPrice: 300 }),
+        trade(-10, 2, { fees: 4, slippageCost: 1, funding: 15, amount: 1, entryPrice: 500, exitPrice: 500 }),
+      ]),
+    );
     // 70 after costs + fees 10 + slippage 5 - funding received 5
     expect(costs).toEqual({
       gross_profit: 80,
@@ -91,8 +94,12 @@ describe('costs', () => {
   });
 
   it('have no share of a profit that is none', () => {
-    expect(buildCosts([trade(-10, 1, { fees: 1 })]).fees.pct_of_gross_profit).toBeNull();
-    expect(buildCosts([]).total).toEqual({ amount: 0, pct_of_gross_profit: null, pct_of_turnover: null });
+    expect(buildCosts(tradeColumns([trade(-10, 1, { fees: 1 })])).fees.pct_of_gross_profit).toBeNull();
+    expect(buildCosts(tradeColumns([])).total).toEqual({
+      amount: 0,
+      pct_of_gross_profit: null,
+      pct_of_turnover: null,
+    });
   });
 });
 
@@ -161,19 +168,18 @@ describe('trades for the outside', () => {
 });
 
 describe('the result', () => {
-  const resultOf = (trades: Trade[], equity: number[]) =>
-    buildResult(
-      computeMetrics({
-        trades,
-        curve: curve(equity),
-        finalBalance: equity.at(-1)!,
-        wallet: 1000,
-        firstCandle: START,
-        lastCandle: START + 10 * DAY_MS,
-        marketChangePct: 4,
-      }).metrics,
+  const resultOf = (trades: Trade[], equity: number[]) => {
+    const computed = computeMetrics({
       trades,
-    );
+      curve: curve(equity),
+      finalBalance: equity.at(-1)!,
+      wallet: 1000,
+      firstCandle: START,
+      lastCandle: START + 10 * DAY_MS,
+      marketChangePct: 4,
+    });
+    return buildResult(computed.metrics, computed.trades);
+  };
 
   it('of the worked example', () => {
     const result = resultOf(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dailyEquity } from '#engine/metrics/daily.ts';
+import { tradeColumns } from '#engine/metrics/trade-columns.ts';
 import { buildEquityData } from '#engine/report/equity-data.ts';
 import { buildPeriods } from '#engine/report/periods.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
@@ -17,7 +18,7 @@ const TRADES = [
   trade(0, OFFSET + 4),
 ];
 
-const periods = buildPeriods(TRADES, DAILY, 1000);
+const periods = buildPeriods(tradeColumns(TRADES), DAILY, 1000);
 
 describe('periods', () => {
   it('months: trades by day of closing, the return of the equity beside them', () => {
@@ -58,7 +59,7 @@ describe('periods', () => {
 
   it('weekdays run from Monday', () => {
     const wholeWeek = dailyEquity(curve(Array(9).fill(1), DAY_MS, FROM + 2 * DAY_MS), 1, FROM + 2 * DAY_MS);
-    expect(buildPeriods([], wholeWeek, 1).weekday.map((row) => row.key)).toEqual([
+    expect(buildPeriods(tradeColumns([]), wholeWeek, 1).weekday.map((row) => row.key)).toEqual([
       'Monday',
       'Tuesday',
       'Wednesday',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { tradeColumns } from '#engine/metrics/trade-columns.ts';
 import { tradeMetrics } from '#engine/metrics/trade-metrics.ts';
 import { buildTables, NO_TAG, TOTAL } from '#engine/report/tables.ts';
 import { trade } from '../metrics/samples.ts';
@@ -15,12 +16,15 @@ const TRADES = [
   trade(-5, 5, { pair: ETH, enterTag: 'dip', exitReason: 'force_exit', leftOpen: true }),
 ];
 
-const context = (trades: typeof TRADES) => ({
-  wallet: 1000,
-  days: 10,
-  total: tradeMetrics(trades, 1000, 10),
-});
-const tables = buildTables(TRADES, [BTC, ETH, SOL], context(TRADES));
+const tablesOf = (trades: typeof TRADES, pairs: string[]) => {
+  const columns = tradeColumns(trades);
+  return buildTables(trades, pairs, 1000, {
+    trades: columns,
+    days: 10,
+    total: tradeMetrics(columns, 1000, 10),
+  });
+};
+const tables = tablesOf(TRADES, [BTC, ETH, SOL]);
 const summary = (rows: (typeof tables)['per_pair']) =>
   rows.map((row) => [row.key, row.total_trades, row.total_profit]);
 
@@ -94,7 +98,7 @@ describe('tables', () => {
   });
 
   it('without trades there is a row of all', () => {
-    const empty = buildTables([], [BTC], context([]));
+    const empty = tablesOf([], [BTC]);
     expect(summary(empty.per_exit_reason)).toEqual([[TOTAL, 0, 0]]);
     expect(summary(empty.left_open)).toEqual([[TOTAL, 0, 0]]);
   });
