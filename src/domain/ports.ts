@@ -144,13 +144,16 @@ export interface ObjectStore {
   list(prefix: string): AsyncIterable<string>;
 }
 
-/** What a finished backtest leaves in object storage, each part as the JSON text that is served. */
+/**
+ * What a finished backtest leaves in object storage, each part as the JSON text that is served. Trades may be made into
+ * pages and file only when they are read, each once: while some are written, the next are made.
+ */
 export interface ResultFiles {
   readonly result: string;
   readonly equity: string;
   readonly report: string;
   /** JSON arrays of trades, 1,000 a page, in the order of closing. */
-  readonly tradePages: readonly string[];
+  readonly tradePages: Iterable<string>;
   /** The same trades for people and their tools. */
   readonly tradesParquet: Uint8Array;
 }

@@ -1,7 +1,7 @@
 import type { JobIn, JobTiming } from '#contract/backtest.ts';
 import { CodedError, type ErrorCode } from '#contract/errors.ts';
 import { type BacktestOutcome, runBacktestPausing } from '#engine/backtest.ts';
-import { type TradeRecord, tradePages } from '#engine/report/trades.ts';
+import { tradePages } from '#engine/report/trades.ts';
 import { BacktestError, type BacktestErrorKind } from '#engine/run/errors.ts';
 import type { Trade } from '#engine/simulator/types.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
@@ -148,15 +148,19 @@ function collectionWarnings({ collection }: JobIn<'running'>): string[] {
 }
 
 function resultFiles(deps: RunBacktestJobDeps, outcome: BacktestOutcome): ResultFiles {
-  const pages: string[] = [];
-  for (const page of tradePages(outcome.trades)) pages.push(JSON.stringify(page satisfies TradeRecord[]));
   return {
     result: JSON.stringify(outcome.result),
     equity: JSON.stringify(outcome.equity),
     report: JSON.stringify(outcome.report),
-    tradePages: pages,
-    tradesParquet: deps.encodeTrades(outcome.trades),
+    tradePages: pagesAsJson(outcome.trades),
+    get tradesParquet() {
+      return deps.encodeTrades(outcome.trades);
+    },
   };
+}
+
+function* pagesAsJson(trades: readonly Trade[]): Generator<string> {
+  for (const page of tradePages(trades)) yield JSON.stringify(page);
 }
 
 function finalFailure(error: unknown): { code: ErrorCode; message: string } | undefined {
