@@ -87,6 +87,8 @@ export type BackendEnv = z.output<typeof BackendEnv>;
 export const DataProxyEnv = z.object({
   ...common,
   ...dataCollection,
+  /** Any text: an address that is none is an answer of the function (SVC004), not a function that does not start. */
+  DATA_COLLECTION_URL: text.optional(),
   /** Attempts after the first, when the service answers 5xx. */
   MAX_RETRIES: integer(2, { min: 0, max: 10 }),
   /** Seconds of one call of the service. */

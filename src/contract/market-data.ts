@@ -163,6 +163,19 @@ export const FreshnessQuery = z.object({
   exchange,
 });
 
+/** The backend's own: bounds a request, and answers a malformed symbol by the symbols' own code. */
+export const DataFreshnessQuery = FreshnessQuery.pick({
+  stale_threshold_hours: true,
+  timeframe: true,
+  exchange: true,
+}).extend({
+  symbols: listParameter({
+    maxItems: 500,
+    description:
+      '`BASE/QUOTE:SETTLE`, repeated or separated by commas. Long lists: with commas, and `/` and `:` as they are, 500 symbols fit the 10 KB that a gateway takes',
+  }),
+});
+
 export const CollectionParams = z.object({
   collection_id: z
     .string()

@@ -35,7 +35,7 @@ export interface Service {
 export const SERVICES: Readonly<Record<ServiceName, Service>> = {
   backend: {
     title: 'Touchstone backend',
-    description: 'Central gateway: backtests and strategy configurations.',
+    description: 'Central gateway: backtests, strategy configurations and market data.',
     port: 8000,
     document: 'backend',
   },

@@ -29,7 +29,10 @@ export function openApiDocument(service: ServiceName, version: string): Json {
       responses: components.responses,
       headers: { [CORRELATION_HEADER]: CORRELATION_RESPONSE_HEADER },
       parameters: { [CORRELATION_HEADER]: CORRELATION_PARAMETER, 'Idempotency-Key': IDEMPOTENCY_PARAMETER },
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+        ...(operations.some(({ integration }) => integration) && { sigv4: SIGNATURE }),
+      },
     },
   };
 }
@@ -56,6 +59,14 @@ const CORRELATION_PARAMETER = {
   schema: { type: 'string', pattern: CORRELATION_ID.source },
 };
 
+/** As API Gateway itself describes it in the documents that it exports. */
+const SIGNATURE = {
+  type: 'apiKey',
+  name: 'Authorization',
+  in: 'header',
+  'x-amazon-apigateway-authtype': 'awsSigv4',
+};
+
 const IDEMPOTENCY_PARAMETER = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -74,7 +85,7 @@ function operationObject(operation: Operation, components: Components): Json {
       ...parameters('path', operation.params),
       ...parameters('query', operation.query),
       { $ref: `#/components/parameters/${CORRELATION_HEADER}` },
-      ...(body ? [{ $ref: '#/components/parameters/Idempotency-Key' }] : []),
+      ...(body && !operation.integration ? [{ $ref: '#/components/parameters/Idempotency-Key' }] : []),
     ],
     ...(body
       ? {
@@ -85,8 +96,14 @@ function operationObject(operation: Operation, components: Components): Json {
         }
       : {}),
     responses: { ...successResponses(operation, components), ...errorResponses(operation, components) },
-    security: operation.access === 'public' ? [] : [{ bearer: [] }, {}],
+    security: security(operation),
   };
+}
+
+/** A token or a signature, which not every stage asks for. */
+function security({ access, integration }: Operation): Json[] {
+  if (access === 'public') return [];
+  return [integration ? { sigv4: [] } : { bearer: [] }, {}];
 }
 
 function parameters(place: 'path' | 'query', schema: z.ZodObject | undefined): Json[] {
@@ -126,14 +143,37 @@ const HEADERS = { [CORRELATION_HEADER]: { $ref: `#/components/headers/${CORRELAT
 function errorResponses(operation: Operation, components: Components): Json {
   const byStatus = Map.groupBy(documentedErrors(operation), ({ status }) => status);
   const statuses = new Set([...byStatus.keys(), ...(operation.body ? [400] : [])]);
+  const other = (status: number) => {
+    if (operation.integration) return { ...FUNCTION_REFUSAL, schema: operation.integration.refusal };
+    return status === 400 && operation.body ? BODY_REFUSAL : undefined;
+  };
   const entries = [...statuses]
     .sort((a, b) => a - b)
     .map((status) => {
       const codes = (byStatus.get(status) ?? []).map(({ code }) => code).sort();
-      return [String(status), components.errorResponse(status, codes, status === 400 && !!operation.body)];
+      return [String(status), components.errorResponse(status, codes, other(status))];
     });
   return Object.fromEntries(entries);
 }
+
+/** A body of an error that is not the coded one. */
+interface OtherShape {
+  /** Part of the response's name. */
+  readonly name: string;
+  readonly description: string;
+  readonly schema: z.ZodType;
+}
+
+const BODY_REFUSAL: OtherShape = {
+  name: 'body',
+  description: 'An array: the body does not fit its schema',
+  schema: RequestValidationError,
+};
+
+const FUNCTION_REFUSAL = {
+  name: 'function',
+  description: "In `detail` from the gateway, in the function's own body from the function",
+};
 
 function codedExample(code: ErrorCode): Json {
   const { message } = ERRORS[code];
@@ -166,23 +206,20 @@ class Components {
     this.#schemas.set(name, schema as Json);
   }
 
-  /** A reference to the response of that status with these codes, and the array shape where a body is expected. */
-  errorResponse(status: number, codes: readonly ErrorCode[], hasBody: boolean): Json {
-    const name = [status, ...codes, ...(hasBody ? ['body'] : [])].join('.');
+  /** A reference to the response of that status with these codes, and in the other shape where there is one. */
+  errorResponse(status: number, codes: readonly ErrorCode[], other: OtherShape | undefined): Json {
+    const name = [status, ...codes, ...(other ? [other.name] : [])].join('.');
     const coded = {
       allOf: [
         this.reference(ErrorBody),
         { properties: { detail: { properties: { code: { enum: codes } } } } },
       ],
     };
-    const shapes = [
-      ...(codes.length > 0 ? [coded] : []),
-      ...(hasBody ? [this.reference(RequestValidationError)] : []),
-    ];
+    const shapes = [...(codes.length > 0 ? [coded] : []), ...(other ? [this.reference(other.schema)] : [])];
     this.#responses.set(name, {
       description: [
         ...codes.map((code) => `${code}: ${ERRORS[code].message}`),
-        ...(hasBody ? ['An array: the body does not fit its schema'] : []),
+        ...(other ? [other.description] : []),
       ].join('\n\n'),
       headers: HEADERS,
       content: {

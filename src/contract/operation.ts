@@ -3,6 +3,9 @@ import { ERRORS, type ErrorCode } from './errors.ts';
 
 export type ServiceName = 'backend' | 'strategy' | 'data_collection';
 
+/** Functions that callers reach by a route of their own. */
+export type FunctionName = 'data_proxy';
+
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** `public` needs no token ever; the others are the least role that may call. */
@@ -41,13 +44,38 @@ export interface Operation {
   /** Codes of its own; those that follow from the row's shape are added by {@link documentedErrors}. */
   readonly errors: readonly OperationError[];
   readonly access: Access;
+  /**
+   * Answered by this function instead of the service's handlers. API Gateway hands it the request as it came, and asks
+   * for IAM's signature where authentication is enforced.
+   */
+  readonly integration?: {
+    readonly function: FunctionName;
+    /** Body of the errors that the function words itself; those of the gateway are as everywhere. */
+    readonly refusal: z.ZodType;
+  };
 }
 
 /** Every code that an operation may answer, with its status: its own and those that follow from the row's shape. */
 export function documentedErrors(
   operation: Operation,
 ): { readonly code: ErrorCode; readonly status: number }[] {
-  const fromShape: ErrorCode[] = [
+  const fromShape: ErrorCode[] = operation.integration ? GATEWAY_ERRORS : errorsFromShape(operation);
+  const own = operation.errors.map((error) =>
+    typeof error === 'string' ? { code: error, status: ERRORS[error].status } : error,
+  );
+  const named = new Set<ErrorCode>(own.map((error) => error.code));
+  const added = fromShape.filter((code) => !named.has(code));
+  return [...own, ...added.map((code) => ({ code, status: ERRORS[code].status }))];
+}
+
+/** What API Gateway answers before and after a function: a signature that is missing, wrong or not enough, and limits. */
+const GATEWAY_ERRORS: ErrorCode[] = [
+  ...(['AUTH001', 'AUTH002', 'AUTH003', 'AUTH004'] as const),
+  ...(['HTTP413', 'HTTP429', 'SVC001', 'SVC002', 'SVC006'] as const),
+];
+
+function errorsFromShape(operation: Operation): ErrorCode[] {
+  return [
     ...(operation.params || operation.query ? (['VAL004', 'VAL005'] as const) : []),
     ...(operation.access === 'public' ? [] : (['AUTH001', 'AUTH002', 'AUTH003', 'AUTH004'] as const)),
     ...(operation.body ? (['HTTP415'] as const) : []),
@@ -56,10 +84,4 @@ export function documentedErrors(
     'SVC001',
     'SVC006',
   ];
-  const own = operation.errors.map((error) =>
-    typeof error === 'string' ? { code: error, status: ERRORS[error].status } : error,
-  );
-  const named = new Set<ErrorCode>(own.map((error) => error.code));
-  const added = fromShape.filter((code) => !named.has(code));
-  return [...own, ...added.map((code) => ({ code, status: ERRORS[code].status }))];
 }

@@ -21,10 +21,14 @@ export function textParameter(max: number, description: string) {
   return z.string().min(1).max(max).meta({ description });
 }
 
-/** One or more texts: the parameter repeated, or one parameter with commas. */
-export function listParameter(bounds: { maxItems: number; maxLength: number; description: string }) {
+/**
+ * One or more texts: the parameter repeated, or one parameter with commas. Without `maxLength` the length of a text is
+ * a rule of its own, with a code of its own.
+ */
+export function listParameter(bounds: { maxItems: number; maxLength?: number; description: string }) {
+  const text = z.string().min(1);
   return z
-    .array(z.string().min(1).max(bounds.maxLength))
+    .array(bounds.maxLength === undefined ? text : text.max(bounds.maxLength))
     .min(1)
     .max(bounds.maxItems)
     .meta({ description: bounds.description });

@@ -121,10 +121,11 @@ async function startServices(
   const service = { exchange, checkResponses, log };
   const data = await startDataCollection({ ...service, port: options.ports.dataCollection }, stores);
   running.add(() => data.stop());
+  const dataProxy = localDataProxy(data.url);
   const workflow = createWorkflow({
     stores,
     jobsTable: TABLE_NAMES.jobs,
-    dataProxy: localDataProxy(data.url),
+    dataProxy,
     environment: taskEnvironment(options, storage),
     concurrency: options.concurrency ?? availableParallelism(),
     nodeOptions: options.taskMemoryMb ? [`--max-old-space-size=${options.taskMemoryMb}`] : [],
@@ -143,7 +144,7 @@ async function startServices(
   };
   const backend = await startBackend(
     { ...service, port: options.ports.backend },
-    { stores, registryTable: TABLE_NAMES.registry, workflow, strategies, dataCollectionUrl: data.url },
+    { stores, registryTable: TABLE_NAMES.registry, workflow, strategies, dataProxy },
   );
   running.add(() => backend.close());
   await keepReconciling(reconcile, running, log);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DataProxyClient } from '#adapters/data-proxy-client.ts';
 import { exchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import type { Stores } from '#adapters/open-stores.ts';
@@ -7,9 +8,10 @@ import { tableProbe } from '#adapters/probes.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { createDataProxy, type DataProxy } from '#runtime/data-proxy/create-data-proxy.ts';
+import type { ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
 import type { Log } from '#runtime/log.ts';
 import { type RunningServer, serve } from '#runtime/serve.ts';
-import { createService } from '#runtime/service.ts';
+import { createService, type GatewayFunction } from '#runtime/service.ts';
 import { backendHandlers } from '#runtime/services/backend.ts';
 import { backendUseCases } from '#runtime/services/backend-use-cases.ts';
 import { createDataCollectionService } from '#runtime/services/data-collection-service.ts';
@@ -32,11 +34,12 @@ export async function startBackend(
     readonly registryTable: string;
     readonly workflow: Workflow;
     readonly strategies: StrategyRegistry;
-    readonly dataCollectionUrl: string;
+    readonly dataProxy: DataProxy;
   },
 ): Promise<RunningServer> {
   const { stores, workflow, strategies } = deps;
   const { log } = options;
+  const dataProxy = new DataProxyClient((event) => deps.dataProxy(event));
   const useCases = backendUseCases(
     {
       ...stores,
@@ -47,12 +50,10 @@ export async function startBackend(
       digest: sha256,
       clock: Date,
       defaultExchange: options.exchange,
+      dataProxy,
       probes: {
         strategy_service: null,
-        data_collection: async (signal) => {
-          const reply = await fetch(`${deps.dataCollectionUrl}/api/v1/health`, { signal });
-          if (!reply.ok) throw new Error(`HTTP ${reply.status}`);
-        },
+        data_collection: () => dataProxy.probe(),
         registry: tableProbe(stores.dynamo, 'registry', deps.registryTable),
       },
     },
@@ -62,6 +63,7 @@ export async function startBackend(
     log,
     authenticate: withoutIdentityProvider({ enforced: false }),
     checkResponses: options.checkResponses,
+    functions: { data_proxy: behindGateway(deps.dataProxy) },
   });
   return serve(app, { port: options.port, hostname: HOST, log });
 }
@@ -110,4 +112,17 @@ export function localDataProxy(dataCollectionUrl: string): DataProxy {
     newCorrelationId: randomUUID,
     onOutcome: () => undefined,
   });
+}
+
+/** The proxy as API Gateway invokes it: with a proxy event, answered by a string body. */
+function behindGateway(proxy: DataProxy): GatewayFunction {
+  return async ({ body, headers, correlationId }) => {
+    const event = {
+      requestContext: { requestId: correlationId },
+      headers: Object.fromEntries(headers),
+      body,
+    };
+    const response = (await proxy(event)) as ProxyHttpResponse;
+    return new Response(response.body, { status: response.statusCode, headers: response.headers });
+  };
 }

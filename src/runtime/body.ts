@@ -48,7 +48,8 @@ function flawIn(value: unknown): string | undefined {
   return undefined;
 }
 
-async function readBytes(request: Request): Promise<Uint8Array> {
+/** The body as it came. Throws HTTP413. */
+export async function readBytes(request: Request): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   // Counted as it arrives: a chunked body announces no length.

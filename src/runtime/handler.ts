@@ -40,7 +40,7 @@ type HandlerResponse<O> = O extends { success: infer S }
 
 type Handler<O> = (request: HandlerRequest<O>) => Promise<HandlerResponse<O>>;
 
-/** One handler for every row of a service: a row without one does not compile. */
+/** One handler for every row of a service but those that a function answers: a row without one does not compile. */
 export type Handlers<S extends ServiceName> = {
-  readonly [O in OperationsOf<S> as O['id']]: Handler<O>;
+  readonly [O in OperationsOf<S> as O extends { integration: object } ? never : O['id']]: Handler<O>;
 };

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { CodedError } from '#contract/errors.ts';
 import { CORRELATION_HEADER, CORRELATION_ID } from '#contract/names.ts';
-import type { Operation, ServiceName } from '#contract/operation.ts';
+import type { FunctionName, Operation, ServiceName } from '#contract/operation.ts';
 import { operationsOf } from '#contract/operations.ts';
 import { ANONYMOUS, type Authenticate, authorize } from './authenticate.ts';
-import { checkAnnouncedSize, readJsonBody } from './body.ts';
+import { checkAnnouncedSize, readBytes, readJsonBody } from './body.ts';
 import { parseBody } from './body-issues.ts';
 import { ConformanceError, checkError, checkResponse } from './conformance.ts';
 import { withDeadline } from './deadline.ts';
@@ -22,6 +22,13 @@ export interface RequestOutcome {
   readonly durationMs: number;
 }
 
+/** A function as API Gateway calls it for a route. */
+export type GatewayFunction = (request: {
+  readonly body: string;
+  readonly headers: Headers;
+  readonly correlationId: string;
+}) => Promise<Response>;
+
 export interface ServiceDeps {
   readonly log: Log;
   readonly authenticate: Authenticate;
@@ -31,6 +38,8 @@ export interface ServiceDeps {
   readonly deadlineMs?: number;
   /** Answers 500 for a response that the contract does not describe. For development and tests. */
   readonly checkResponses?: boolean;
+  /** Functions that answer rows of the table, where no gateway hands the request to them. */
+  readonly functions?: Readonly<Partial<Record<FunctionName, GatewayFunction>>>;
   /** Told of every response, for metrics. */
   readonly observe?: (outcome: RequestOutcome) => void;
 }
@@ -73,6 +82,10 @@ export function createService<S extends ServiceName>(
   app.use('*', (c, next) => track(c, next, deps));
   const operations = operationsOf(service);
   for (const operation of operations) {
+    if (operation.integration) {
+      routeToFunction(app, operation, deps.functions?.[operation.integration.function]);
+      continue;
+    }
     const handler = (handlers as unknown as Record<string, AnyHandler>)[operation.id]!;
     app.on(operation.method, honoPath(operation.path), (c) => {
       c.set('operation', operation);
@@ -89,6 +102,17 @@ export function createService<S extends ServiceName>(
   );
   app.onError((error, c) => fail(c, error, deps));
   return app;
+}
+
+function routeToFunction(app: ServiceApp, operation: Operation, answer: GatewayFunction | undefined): void {
+  app.on(operation.method, honoPath(operation.path), async (c) => {
+    c.set('operation', operation);
+    if (!answer) throw new CodedError('SVC004', { message: 'This host does not serve the data proxy' });
+    const { headers } = c.req.raw;
+    checkAnnouncedSize(headers);
+    const body = Buffer.from(await readBytes(c.req.raw)).toString('utf8');
+    return answer({ body, headers, correlationId: c.var.correlationId });
+  });
 }
 
 /** Around every request: correlation id, log line, outcome. */

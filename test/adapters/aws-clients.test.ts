@@ -15,9 +15,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { DynamoSeriesStore } from '#adapters/aws/dynamo-series-store.ts';
 import { createEcsClient, EcsTaskControl } from '#adapters/aws/ecs-task-control.ts';
-import { createLambdaClient, LambdaDataProxy } from '#adapters/aws/lambda-data-proxy.ts';
+import { createLambdaClient, lambdaDataProxy } from '#adapters/aws/lambda-data-proxy.ts';
 import { createSfnClient, SfnExecutions } from '#adapters/aws/sfn-executions.ts';
 import { isUnavailable, reportUnavailable } from '#adapters/aws/unavailable.ts';
+import { DataProxyClient } from '#adapters/data-proxy-client.ts';
 import { pendingJob } from '../support/jobs.ts';
 
 process.env.AWS_REGION ??= 'us-east-1';
@@ -106,43 +107,55 @@ describe('ECS', () => {
 
 describe('the data proxy', () => {
   const lambda = mockClient(LambdaClient);
-  const proxy = new LambdaDataProxy(createLambdaClient(), 'touchstone-data-proxy:live');
+  const proxy = new DataProxyClient(lambdaDataProxy(createLambdaClient(), 'touchstone-data-proxy:live'));
   const answer = (payload: unknown, FunctionError?: string) =>
     lambda.on(InvokeCommand).resolves({
       Payload: Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload)) as never,
       ...(FunctionError && { FunctionError }),
     });
-  const call = () => proxy.invoke('check-freshness', { symbols: ['BTC/USDT:USDT'] }, 5_000);
+  const params = { symbols: ['BTC/USDT:USDT'] };
+  const call = () => proxy.call({ operation: 'check-freshness', params, correlationId: 'c-1' });
+  const sent = () => {
+    const { FunctionName, Payload } = lambda.commandCalls(InvokeCommand)[0]!.args[0].input;
+    return { FunctionName, event: JSON.parse(String(Payload)) };
+  };
+  const data = { operation: 'check-freshness', result: { all_fresh: true, stale_symbols: [] } };
   afterEach(() => lambda.reset());
 
-  test('is sent operation, parameters and deadline, and its envelope is returned', async () => {
-    const envelope = {
-      statusCode: 200,
-      body: {
-        success: true,
-        data: { operation: 'check-freshness', result: { all_fresh: true, stale_symbols: [] } },
+  test('is asked for errors, within the time of a request, and its result is returned', async () => {
+    answer({ statusCode: 200, body: { success: true, data } });
+    expect(await call()).toEqual(data.result);
+    expect(sent()).toEqual({
+      FunctionName: 'touchstone-data-proxy:live',
+      event: {
+        operation: 'check-freshness',
+        params,
+        correlation_id: 'c-1',
+        deadline_ms: 25_000,
+        safe: false,
       },
-    };
-    answer(envelope);
-    expect(await call()).toEqual(envelope);
-    const { FunctionName, Payload } = lambda.commandCalls(InvokeCommand)[0]!.args[0].input;
-    expect(FunctionName).toBe('touchstone-data-proxy:live');
-    expect(JSON.parse(String(Payload))).toEqual({
-      operation: 'check-freshness',
-      params: { symbols: ['BTC/USDT:USDT'] },
-      deadline_ms: 5_000,
     });
+  });
+
+  test('is probed within the time of a health check', async () => {
+    answer({ statusCode: 200, body: { success: true, data: { operation: 'health', result: {} } } });
+    await proxy.probe();
+    expect(sent().event).toEqual({ operation: 'health', deadline_ms: 1_500, safe: false });
+    const error = { code: 'SVC004', message: 'down', field: '' };
+    answer({
+      statusCode: 503,
+      body: { success: false, data: { operation: 'health', result: null }, error },
+    });
+    await expect(proxy.probe()).rejects.toMatchObject({ code: 'SVC004' });
   });
 
   test.each([
     ['SVC004', { code: 'SVC004', message: 'no address', field: '' }],
     ['VAL005', { code: 'VAL005', message: 'limit', field: 'limit' }],
     ['SVC002', { code: 'NEW999', message: 'unheard of', field: '' }],
+    ['SVC002', { code: 'toString', message: 'not a code', field: '' }],
   ])('a rejection is thrown as %s', async (code, error) => {
-    answer({
-      statusCode: 400,
-      body: { success: false, data: { operation: 'check-freshness', result: null }, error },
-    });
+    answer({ statusCode: 400, body: { success: false, data: { ...data, result: null }, error } });
     await expect(call()).rejects.toMatchObject({ code, message: error.message, field: error.field });
   });
 
@@ -150,6 +163,7 @@ describe('the data proxy', () => {
     ['a function error', '{"errorMessage":"boom"}', 'Unhandled'],
     ['something that is not JSON', 'not json', undefined],
     ['another shape', '{"statusCode":"200"}', undefined],
+    ['a failure without an error', { statusCode: 200, body: { success: false, data } }, undefined],
     ['nothing', '', undefined],
   ])('%s is SVC002, without its text', async (_, payload, functionError) => {
     answer(payload, functionError);

@@ -94,6 +94,7 @@ describe.each(['backend', 'data_collection'] as const)('OpenAPI document of %s',
 
   it('shows both error shapes where a body is expected', () => {
     for (const { row, documented } of operations) {
+      if (row.integration) continue;
       const bad = documented.responses[400] as { $ref: string } | undefined;
       const refs = bad ? strings(resolve(bad.$ref), '$ref') : [];
       expect(refs.includes('#/components/schemas/RequestValidationError')).toBe(row.body !== undefined);
@@ -101,9 +102,21 @@ describe.each(['backend', 'data_collection'] as const)('OpenAPI document of %s',
     }
   });
 
+  it("shows a function's own refusals beside the gateway's", () => {
+    for (const { row, documented } of operations.filter(({ row }) => row.integration)) {
+      for (const status of new Set(documentedErrors(row).map((error) => String(error.status)))) {
+        const { $ref } = documented.responses[status] as { $ref: string };
+        expect(strings(resolve($ref), '$ref')).toEqual(
+          expect.arrayContaining(['#/components/schemas/ErrorBody', '#/components/schemas/ProxyAnswer']),
+        );
+      }
+    }
+  });
+
   it('asks for a token, optionally, except where the row is public', () => {
     for (const { row, documented } of operations) {
-      expect(documented.security).toEqual(row.access === 'public' ? [] : [{ bearer: [] }, {}]);
+      const proof = row.integration ? { sigv4: [] } : { bearer: [] };
+      expect(documented.security).toEqual(row.access === 'public' ? [] : [proof, {}]);
     }
   });
 

@@ -18,6 +18,8 @@ const INTERFACE = [
   'backend GET /api/v1/backtests/{job_id}/report-data 200',
   'backend GET /api/v1/strategies 200',
   'backend GET /api/v1/strategies/{name} 200',
+  'backend GET /api/v1/data/symbols 200',
+  'backend GET /api/v1/data/freshness 200',
   'backend GET /docs 200',
   'data_collection GET /api/v1/health 200',
   'data_collection GET /api/v1/ohlcv 200',

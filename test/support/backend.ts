@@ -44,6 +44,10 @@ export function fakeUseCases(changes: Partial<BackendUseCases> = {}): BackendUse
     getStrategy: () => {
       throw new CodedError('RES004', { field: 'name' });
     },
+    listDataSymbols: async () => ({ exchange: 'sim', symbols: [], count: 0 }),
+    checkDataFreshness: async () => {
+      throw new CodedError('SVC004');
+    },
     checkHealth: async () => ({ status: 'healthy', dependencies: { registry: 'healthy' } }),
     ...changes,
   };

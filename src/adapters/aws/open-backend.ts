@@ -1,4 +1,5 @@
 import type { BackendEnv } from '#contract/env.ts';
+import { DataProxyClient } from '../data-proxy-client.ts';
 import { openObjectStore } from '../open-object-store.ts';
 import { tableProbe } from '../probes.ts';
 import { ObjectResultStore } from '../result-store.ts';
@@ -6,22 +7,23 @@ import { createDocumentClient } from './dynamo-client.ts';
 import { DynamoJobStore } from './dynamo-job-store.ts';
 import { DynamoSeriesStore } from './dynamo-series-store.ts';
 import { createEcsClient, EcsTaskControl } from './ecs-task-control.ts';
-import { createLambdaClient, LambdaDataProxy } from './lambda-data-proxy.ts';
+import { createLambdaClient, lambdaDataProxy } from './lambda-data-proxy.ts';
 import { createSfnClient, SfnExecutions } from './sfn-executions.ts';
 
 /** What the deployed backend reaches. */
 export function openBackend(env: BackendEnv) {
   const dynamo = createDocumentClient(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNAMODB_ENDPOINT } : {});
-  const proxy = new LambdaDataProxy(createLambdaClient(), env.DATA_PROXY_FUNCTION);
+  const dataProxy = new DataProxyClient(lambdaDataProxy(createLambdaClient(), env.DATA_PROXY_FUNCTION));
   return {
     jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
     series: new DynamoSeriesStore(dynamo, env.SERIES_TABLE),
     results: new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),
     executions: new SfnExecutions(createSfnClient(), env.BACKTEST_STATE_MACHINE_ARN),
     tasks: new EcsTaskControl(createEcsClient()),
+    dataProxy,
     probes: {
       strategy_service: null,
-      data_collection: () => proxy.probe(),
+      data_collection: () => dataProxy.probe(),
       registry: tableProbe(dynamo, 'registry', env.REGISTRY_TABLE),
     },
   };

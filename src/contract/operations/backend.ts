@@ -10,6 +10,8 @@ import {
   EquityData,
 } from '../backtest-api.ts';
 import { Health } from '../common.ts';
+import { ProxyAnswer, ProxyRequest } from '../data-proxy.ts';
+import { DataFreshnessQuery, ExchangeQuery, Freshness, Symbols } from '../market-data.ts';
 import type { Operation } from '../operation.ts';
 import { textParameter } from '../parameters.ts';
 import { BacktestReportData } from '../report.ts';
@@ -18,6 +20,7 @@ import { documentationOperations } from './documentation.ts';
 
 const BACKTESTS = 'Backtests';
 const STRATEGIES = 'Strategies';
+const MARKET_DATA = 'Market data';
 
 /** Rows of the backend service. */
 export const BACKEND_OPERATIONS = [
@@ -134,6 +137,50 @@ export const BACKEND_OPERATIONS = [
     success: { 200: { description: 'The configuration', schema: StrategyConfiguration } },
     errors: ['RES004'],
     access: 'viewer',
+  },
+  {
+    id: 'listSymbols',
+    service: 'backend',
+    method: 'GET',
+    path: '/api/v1/data/symbols',
+    tag: MARKET_DATA,
+    summary: 'Symbols of which candles are stored',
+    query: ExchangeQuery,
+    success: { 200: { description: 'Ascending', schema: Symbols } },
+    errors: ['SVC002', 'SVC004', 'DATA004', 'DATA005'],
+    access: 'viewer',
+  },
+  {
+    id: 'checkFreshness',
+    service: 'backend',
+    method: 'GET',
+    path: '/api/v1/data/freshness',
+    tag: MARKET_DATA,
+    summary: 'Whether the stored candles are new enough',
+    description:
+      'A symbol is fresh when its last closed candle is not older than the threshold. One of which nothing is stored is stale.',
+    query: DataFreshnessQuery,
+    success: { 200: { description: 'Per symbol and for all', schema: Freshness } },
+    errors: ['VAL002', 'VAL003', 'SVC002', 'SVC004', 'DATA003', 'DATA004', 'DATA005'],
+    access: 'viewer',
+  },
+  {
+    id: 'callDataProxy',
+    service: 'backend',
+    method: 'POST',
+    path: '/api/v1/data-proxy',
+    tag: MARKET_DATA,
+    summary: 'Call the data-collection proxy',
+    description:
+      'One of the five operations with its parameters. A failure of data collection is a safe result with `error` and status 200, unless `safe` is false. Stages that enforce authentication take requests signed for IAM (`execute-api:Invoke`) here, not tokens.',
+    body: ProxyRequest,
+    success: { 200: { description: 'What data collection answered, or a safe result', schema: ProxyAnswer } },
+    errors: [
+      ...(['VAL001', 'VAL002', 'VAL003', 'VAL004', 'VAL005'] as const),
+      ...(['DATA003', 'DATA004', 'DATA005', 'SVC002', 'SVC004'] as const),
+    ],
+    access: 'viewer',
+    integration: { function: 'data_proxy', refusal: ProxyAnswer },
   },
   ...documentationOperations('backend', ''),
 ] as const satisfies readonly Operation[];

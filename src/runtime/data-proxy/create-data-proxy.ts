@@ -53,6 +53,8 @@ const HTTP_LIMIT_MS = 27_000;
  * The data-collection proxy: forwards five named operations and always returns an envelope, whatever the event is
  * and whatever data collection does. It never throws and never runs past
  * min(time left - 1 s, 27 s for API Gateway, `deadline_ms` of the caller).
+ * A failure of data collection is a safe result, unless the caller asks for `safe: false`: then it is an error with
+ * the code and status of its kind.
  */
 export function createDataProxy(options: DataProxyOptions): DataProxy {
   return async (event, context) => {
@@ -90,6 +92,7 @@ async function perform(
 ): Promise<Performed> {
   const name = typeof invocation.input?.operation === 'string' ? invocation.input.operation : '';
   const operation = operationOf(invocation);
+  const safe = invocation.input?.safe !== false;
   try {
     if (!operation) throw unknownOperation(invocation);
     const params = readParams(invocation.input?.params);
@@ -102,9 +105,12 @@ async function perform(
       [CORRELATION_HEADER]: correlationId,
       ...(options.serviceToken ? { Authorization: `Bearer ${options.serviceToken}` } : {}),
     };
-    return await forward(options, { name, operation, params, paths, baseUrl, headers, deadline: deadline() });
+    return await forward(options, {
+      ...{ name, operation, params, paths, baseUrl, headers, safe },
+      deadline: deadline(),
+    });
   } catch (error) {
-    return refuse(name, operation, error);
+    return refuse(name, safe ? operation : undefined, error);
   }
 }
 
@@ -116,6 +122,8 @@ interface Forwarding {
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly deadline: number;
+  /** Whether a failure becomes a result. */
+  readonly safe: boolean;
 }
 
 async function forward(options: DataProxyOptions, request: Forwarding): Promise<Performed> {
@@ -130,8 +138,10 @@ async function forward(options: DataProxyOptions, request: Forwarding): Promise<
       accepts: operation.accepts,
     });
     if (!outcome.ok) {
-      const result = { ...operation.empty(params), error: outcome.message };
-      return { envelope: answered(name, result), failure: outcome.message };
+      const { code, message, field } = outcome;
+      if (!request.safe) throw new CodedError(code, { message, field });
+      const result = { ...operation.empty(params), error: message };
+      return { envelope: answered(name, result), failure: message };
     }
     replies.push(outcome.reply);
   }
@@ -139,7 +149,7 @@ async function forward(options: DataProxyOptions, request: Forwarding): Promise<
   return { envelope: answered(name, result) };
 }
 
-/** A request that is never sent, or broke unforeseen. */
+/** A request that is never sent, broke unforeseen, or failed for a caller who wants errors (then without `operation`). */
 function refuse(name: string, operation: ProxyOperation | undefined, thrown: unknown): Performed {
   const error = asCodedError(thrown);
   const failure = `${error.code} ${error.message}`;

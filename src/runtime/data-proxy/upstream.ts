@@ -1,3 +1,4 @@
+import { ERRORS, type ErrorCode } from '#contract/errors.ts';
 import type { Clock } from '#domain/ports.ts';
 import { isJsonObject, type JsonObject } from './envelope.ts';
 
@@ -21,12 +22,19 @@ export interface UpstreamRequest {
   readonly accepts: (reply: JsonObject) => boolean;
 }
 
-export type UpstreamReply =
-  | { readonly ok: true; readonly reply: JsonObject }
-  /** `message` is fit to be shown to the caller. */
-  | { readonly ok: false; readonly message: string };
+interface Failure {
+  readonly ok: false;
+  /** Fit to be shown to the caller. */
+  readonly message: string;
+  /** SVC004: it is down; SVC002: it answers nonsense; a VAL or DATA code: its own. */
+  readonly code: ErrorCode;
+  /** The parameter at fault, empty when there is none. */
+  readonly field: string;
+}
 
-type Attempt = UpstreamReply | { readonly ok: false; readonly message: string; readonly retry: true };
+export type UpstreamReply = { readonly ok: true; readonly reply: JsonObject } | Failure;
+
+type Attempt = UpstreamReply | (Failure & { readonly retry: true });
 
 const FIRST_PAUSE_MS = 1000;
 
@@ -43,17 +51,16 @@ export async function getWithRetries(
 ): Promise<UpstreamReply> {
   for (let attempts = 0; ; ) {
     const left = request.deadline - options.clock.now();
-    if (left <= 0) return { ok: false, message: 'No time is left to ask data collection' };
+    if (left <= 0) return down('No time is left to ask data collection');
     const outcome = await attempt(options, request, Math.min(options.requestTimeoutMs, left));
     attempts++;
     if (!('retry' in outcome)) return outcome;
     const pause = FIRST_PAUSE_MS * 2 ** (attempts - 1);
     const inTime = options.clock.now() + pause < request.deadline;
     if (attempts > options.maxRetries || !inTime) {
-      return {
-        ok: false,
-        message: `${outcome.message} (${attempts} ${attempts === 1 ? 'attempt' : 'attempts'})`,
-      };
+      const { code, field } = outcome;
+      const message = `${outcome.message} (${attempts} ${attempts === 1 ? 'attempt' : 'attempts'})`;
+      return { ok: false, message, code, field };
     }
     await options.sleep(pause);
   }
@@ -76,18 +83,39 @@ async function attempt(
     const message = signal.aborted
       ? `Data collection did not answer within ${timeoutMs / 1000} s`
       : 'Data collection could not be reached';
-    return { ok: false, message, retry: true };
+    return { ...down(message), retry: true };
   }
 }
 
 function judge(status: number, text: string, accepts: (reply: JsonObject) => boolean): Attempt {
   const body = parse(text);
-  if (isRefusal(status)) return { ok: false, message: `Data collection refused: ${describe(status, body)}` };
+  if (isRefusal(status)) {
+    const message = `Data collection refused: ${describe(status, body)}`;
+    return { ok: false, message, ...classify(status, body) };
+  }
   if (status < 200 || status > 299) {
-    return { ok: false, message: `Data collection failed: ${describe(status, body)}`, retry: true };
+    const message = `Data collection failed: ${describe(status, body)}`;
+    return { ok: false, message, ...classify(status, body), retry: true };
   }
   if (isJsonObject(body) && accepts(body)) return { ok: true, reply: body };
-  return { ok: false, message: 'Data collection gave an answer that cannot be read', retry: true };
+  const message = 'Data collection gave an answer that cannot be read';
+  return { ok: false, message, code: 'SVC002', field: '', retry: true };
+}
+
+function down(message: string): Failure {
+  return { ok: false, message, code: 'SVC004', field: '' };
+}
+
+/** Statuses by which a service turns everybody away, or us: the caller can do nothing about them. */
+const CLOSED = new Set([401, 403, 408, 429]);
+
+/** Its own code where that speaks of the request or of the data; of its own affairs a caller learns that it is down. */
+function classify(status: number, body: unknown): Pick<Failure, 'code' | 'field'> {
+  const { code, field } = codedDetail(body) ?? {};
+  if (code !== undefined && /^(VAL|DATA)/.test(code) && Object.hasOwn(ERRORS, code)) {
+    return { code: code as ErrorCode, field: typeof field === 'string' ? field : '' };
+  }
+  return { code: isRefusal(status) && !CLOSED.has(status) ? 'SVC002' : 'SVC004', field: '' };
 }
 
 function isRefusal(status: number): boolean {
@@ -98,11 +126,18 @@ const MAX_DETAIL = 300;
 
 /** The status and, when the body is a coded error, its code and message: texts that are documented to be shown. */
 function describe(status: number, body: unknown): string {
+  const detail = codedDetail(body);
+  return (detail ? `status ${status}, ${detail.code} ${detail.message}` : `status ${status}`).slice(
+    0,
+    MAX_DETAIL,
+  );
+}
+
+function codedDetail(body: unknown): { code: string; message: string; field?: unknown } | undefined {
   const detail = isJsonObject(body) ? body.detail : undefined;
-  if (!isJsonObject(detail) || typeof detail.code !== 'string' || typeof detail.message !== 'string') {
-    return `status ${status}`;
-  }
-  return `status ${status}, ${detail.code} ${detail.message}`.slice(0, MAX_DETAIL);
+  if (!isJsonObject(detail)) return undefined;
+  const { code, message, field } = detail;
+  return typeof code === 'string' && typeof message === 'string' ? { code, message, field } : undefined;
 }
 
 function parse(text: string): unknown {

@@ -1,9 +1,11 @@
 import { type CancelBacktestDeps, cancelBacktest } from '#domain/cancel-backtest.ts';
+import { checkDataFreshness } from '#domain/check-data-freshness.ts';
 import { getBacktest } from '#domain/get-backtest.ts';
 import { checkHealth, type Probe } from '#domain/get-health.ts';
 import { listBacktests } from '#domain/list-backtests.ts';
+import { listDataSymbols } from '#domain/list-data-symbols.ts';
 import { getStrategy, listStrategies } from '#domain/list-strategies.ts';
-import type { ResultStore } from '#domain/ports.ts';
+import type { DataProxy, ResultStore } from '#domain/ports.ts';
 import { readEquity } from '#domain/read-equity.ts';
 import { readReport } from '#domain/read-report.ts';
 import { type SubmitBacktestDeps, submitBacktest } from '#domain/submit-backtest.ts';
@@ -14,6 +16,7 @@ export interface BackendDeps
   extends Omit<SubmitBacktestDeps, 'onStartFailure'>,
     Omit<CancelBacktestDeps, 'onStopFailure'> {
   readonly results: ResultStore;
+  readonly dataProxy: DataProxy;
   /** By the dependency's name in the health response. */
   readonly probes: Readonly<Record<'strategy_service' | 'data_collection' | 'registry', Probe>>;
 }
@@ -36,6 +39,8 @@ export function backendUseCases(deps: BackendDeps, log: Log): BackendUseCases {
     readReport: (jobId, page) => readReport(deps, jobId, page),
     listStrategies: () => listStrategies(deps),
     getStrategy: (name) => getStrategy(deps, name),
+    listDataSymbols: (input) => listDataSymbols(deps, input),
+    checkDataFreshness: (input) => checkDataFreshness(deps, input),
     checkHealth: () => checkHealth(deps.probes, PROBE_TIMEOUT_MS),
   };
 }

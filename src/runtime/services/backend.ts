@@ -2,8 +2,12 @@ import type * as z from 'zod';
 import type { StoredBacktestJob } from '#contract/backtest.ts';
 import type { EquityData } from '#contract/backtest-api.ts';
 import type { BacktestReportData } from '#contract/report.ts';
+import type { CheckDataFreshnessInput } from '#domain/check-data-freshness.ts';
+import type { FreshnessReport } from '#domain/data/check-freshness.ts';
+import type { SymbolList } from '#domain/data/list-symbols.ts';
 import type { HealthReport } from '#domain/get-health.ts';
 import type { ListBacktestsInput } from '#domain/list-backtests.ts';
+import type { ListDataSymbolsInput } from '#domain/list-data-symbols.ts';
 import type { StrategyConfiguration } from '#domain/list-strategies.ts';
 import type { JobRow, Page } from '#domain/ports.ts';
 import type { BacktestReport } from '#domain/read-report.ts';
@@ -23,6 +27,8 @@ export interface BackendUseCases {
   readReport(jobId: string, page: number): Promise<BacktestReport>;
   listStrategies(): readonly StrategyConfiguration[];
   getStrategy(name: string): StrategyConfiguration;
+  listDataSymbols(input: ListDataSymbolsInput): Promise<SymbolList>;
+  checkDataFreshness(input: CheckDataFreshnessInput): Promise<FreshnessReport>;
   checkHealth(): Promise<HealthReport>;
 }
 
@@ -68,6 +74,14 @@ export function backendHandlers(useCases: BackendUseCases): Handlers<'backend'> 
     },
     listStrategies: async () => ({ status: 200, body: { items: useCases.listStrategies() } }),
     getStrategy: async ({ params }) => ({ status: 200, body: useCases.getStrategy(params.name) }),
+    listSymbols: async ({ query, correlationId }) => ({
+      status: 200,
+      body: await useCases.listDataSymbols({ ...query, correlationId }),
+    }),
+    checkFreshness: async ({ query, correlationId }) => ({
+      status: 200,
+      body: await useCases.checkDataFreshness({ ...query, correlationId }),
+    }),
     getDocs: docs.page,
     getDocsAsset: docs.asset,
     getOpenApi: docs.openApi,

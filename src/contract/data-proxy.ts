@@ -1,0 +1,51 @@
+import * as z from 'zod';
+
+/** The data-collection proxy as its callers see it. */
+
+export const PROXY_OPERATION_NAMES = [
+  'health',
+  'fetch_ohlcv',
+  'symbols',
+  'status',
+  'check-freshness',
+] as const;
+
+export type ProxyOperationName = (typeof PROXY_OPERATION_NAMES)[number];
+
+export const ProxyRequest = z
+  .object({
+    operation: z.string().meta({ enum: [...PROXY_OPERATION_NAMES] }),
+    params: z.record(z.string(), z.unknown()).optional().meta({ description: "The operation's parameters" }),
+    deadline_ms: z.number().optional().meta({
+      description: 'Milliseconds that the call may take; what is left of the function bounds it too',
+    }),
+    safe: z.boolean().optional().meta({
+      description:
+        'With false a failure of data collection is an `error` with the status of its code, instead of a safe result',
+      default: true,
+    }),
+  })
+  .meta({
+    id: 'ProxyRequest',
+    examples: [{ operation: 'check-freshness', params: { symbols: ['BASE/QUOTE:SETTLE'], timeframe: '5m' } }],
+  });
+
+export const ProxyAnswer = z
+  .object({
+    success: z.boolean(),
+    data: z.object({
+      operation: z.string(),
+      result: z
+        .record(z.string(), z.unknown())
+        .nullable()
+        .meta({ description: 'With `error`, a text, when data collection failed' }),
+    }),
+    error: z
+      .object({ code: z.string(), message: z.string(), field: z.string() })
+      .optional()
+      .meta({ description: 'Present exactly when `success` is false' }),
+  })
+  .meta({ id: 'ProxyAnswer' });
+
+/** What the function returns to orchestrators and other accounts. */
+export const ProxyEnvelope = z.object({ statusCode: z.int(), body: ProxyAnswer });
