@@ -22,7 +22,8 @@ const GATEWAY_ERRORS: readonly GatewayError[] = [
   { type: ResponseType.DEFAULT_5XX, code: 'SVC001', status: 'keep' },
   { type: ResponseType.BAD_REQUEST_BODY, code: 'VAL006', message: 'The body could not be read' },
   { type: ResponseType.BAD_REQUEST_PARAMETERS, code: 'VAL005', message: 'A parameter could not be read' },
-  { type: ResponseType.MISSING_AUTHENTICATION_TOKEN, code: 'HTTP404' },
+  // Every path has a method, so this is a request without the signature that a function's method asks for.
+  { type: ResponseType.MISSING_AUTHENTICATION_TOKEN, code: 'AUTH003' },
   { type: ResponseType.RESOURCE_NOT_FOUND, code: 'HTTP404' },
   { type: ResponseType.REQUEST_TOO_LARGE, code: 'HTTP413' },
   { type: ResponseType.UNSUPPORTED_MEDIA_TYPE, code: 'HTTP415' },

@@ -72,6 +72,7 @@ export class PlatformStack extends Stack {
       config,
       service: 'backend',
       handler: backend.alias,
+      functions: { data_proxy: dataProxy.service.alias },
     });
     const reconcile = new Reconcile(this, 'Reconcile', {
       config,

@@ -3,7 +3,7 @@ import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { SERVICES } from '#contract/names.ts';
-import type { ServiceName } from '#contract/operation.ts';
+import type { FunctionName, ServiceName } from '#contract/operation.ts';
 import { operationsOf } from '#contract/operations.ts';
 import { acknowledge } from './acknowledge.ts';
 import type { StageConfig } from './config.ts';
@@ -15,6 +15,8 @@ export interface ServiceApiProps {
   readonly config: StageConfig;
   readonly service: ServiceName;
   readonly handler: lambda.IAlias;
+  /** Functions that answer rows of the table themselves. */
+  readonly functions: Readonly<Record<FunctionName, lambda.IAlias>>;
 }
 
 /**
@@ -24,8 +26,9 @@ export interface ServiceApiProps {
 export class ServiceApi extends Construct {
   readonly api: apigateway.RestApi;
 
-  constructor(scope: Construct, id: string, { config, service, handler }: ServiceApiProps) {
+  constructor(scope: Construct, id: string, props: ServiceApiProps) {
     super(scope, id);
+    const { config, service } = props;
     this.api = new apigateway.RestApi(this, 'Api', {
       restApiName: `${Stack.of(this).stackName}-${service}`,
       description: SERVICES[service].description,
@@ -46,7 +49,8 @@ export class ServiceApi extends Construct {
         throttlingBurstLimit: 400,
       },
     });
-    this.#addRoutes(service, handler);
+    this.#addRoutes(props);
+    this.#addFunctions(props);
     addGatewayResponses(this.api);
     if (config.firewall) new Firewall(this, 'Firewall', { stage: this.api.deploymentStage });
     this.#acknowledge(config);
@@ -56,7 +60,7 @@ export class ServiceApi extends Construct {
    * Every resource takes ANY method, and the root any path: unknown ones get the service's own 404 and 405.
    * One permission for all methods: a permission each would outgrow the function's policy.
    */
-  #addRoutes(service: ServiceName, handler: lambda.IAlias): void {
+  #addRoutes({ service, handler }: ServiceApiProps): void {
     const integration = new apigateway.LambdaIntegration(handler, { scopePermissionToMethod: false });
     const withMethod = new Set<apigateway.IResource>();
     const addAny = (resource: apigateway.IResource) => {
@@ -67,6 +71,22 @@ export class ServiceApi extends Construct {
     };
     for (const { path } of operationsOf(service)) addAny(this.api.root.resourceForPath(path));
     addAny(this.api.root.addResource('{proxy+}'));
+  }
+
+  /**
+   * A function's own method beside ANY. It takes no tokens, so where authentication is enforced its callers sign for IAM.
+   * One permission each, for that method alone.
+   */
+  #addFunctions({ config, service, functions }: ServiceApiProps): void {
+    const { IAM, NONE } = apigateway.AuthorizationType;
+    for (const { method, path, integration } of operationsOf(service)) {
+      if (!integration) continue;
+      const target = new apigateway.LambdaIntegration(functions[integration.function], {
+        allowTestInvoke: false,
+      });
+      const authorizationType = config.authRequired ? IAM : NONE;
+      this.api.root.resourceForPath(path).addMethod(method, target, { authorizationType });
+    }
   }
 
   #acknowledge(config: StageConfig): void {

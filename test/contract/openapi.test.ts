@@ -107,7 +107,7 @@ describe.each(['backend', 'data_collection'] as const)('OpenAPI document of %s',
       for (const status of new Set(documentedErrors(row).map((error) => String(error.status)))) {
         const { $ref } = documented.responses[status] as { $ref: string };
         expect(strings(resolve($ref), '$ref')).toEqual(
-          expect.arrayContaining(['#/components/schemas/ErrorBody', '#/components/schemas/ProxyAnswer']),
+          expect.arrayContaining(['#/components/schemas/Error', '#/components/schemas/ProxyAnswer']),
         );
       }
     }

@@ -19,7 +19,8 @@ function pathOf(id: string): string {
 }
 
 describe('routes', () => {
-  const methods = ofType(dev, 'AWS::ApiGateway::Method').map(([, each]) => each.Properties);
+  const all = ofType(dev, 'AWS::ApiGateway::Method').map(([, each]) => each.Properties);
+  const methods = all.filter(({ HttpMethod }) => HttpMethod === 'ANY');
   const routed = methods.map(({ ResourceId }) => (ResourceId.Ref ? paths.get(ResourceId.Ref)! : '/'));
 
   test('there is one for every operation of the table', () => {
@@ -27,21 +28,46 @@ describe('routes', () => {
   });
 
   test('every resource takes any method, so that the service words its own 404 and 405', () => {
-    expect(methods.every(({ HttpMethod }) => HttpMethod === 'ANY')).toBe(true);
     expect([...routed].sort()).toEqual(['/', ...paths.values()].sort());
     expect(routed).toContain('/{proxy+}');
   });
 
   test('all lead to the alias of the backend with one permission', () => {
-    for (const { Integration } of methods) {
+    for (const { Integration, AuthorizationType } of methods) {
       expect(Integration.Type).toBe('AWS_PROXY');
       expect(JSON.stringify(Integration.Uri)).toContain('BackendLive');
+      expect(AuthorizationType).toBe('NONE');
     }
-    const permissions = ofType(dev, 'AWS::Lambda::Permission').filter(
-      ([, { Properties }]) => Properties.Principal === 'apigateway.amazonaws.com',
-    );
-    expect(permissions).toHaveLength(1);
+    expect(gatewayPermissions('BackendLive')).toHaveLength(1);
   });
+
+  test("the data proxy's leads to its alias, with a permission for that method alone", () => {
+    const own = all.filter(({ HttpMethod }) => HttpMethod !== 'ANY');
+    expect(own.map(({ HttpMethod, ResourceId }) => `${HttpMethod} ${paths.get(ResourceId.Ref)}`)).toEqual([
+      'POST /api/v1/data-proxy',
+    ]);
+    expect(own[0]!.Integration.Type).toBe('AWS_PROXY');
+    expect(JSON.stringify(own[0]!.Integration.Uri)).toContain('DataProxyServiceLive');
+    const [permission, ...others] = gatewayPermissions('DataProxyServiceLive');
+    expect(others).toEqual([]);
+    expect(JSON.stringify(permission!.SourceArn)).toContain('/POST/api/v1/data-proxy');
+  });
+
+  test("the data proxy's is open in development and asks for IAM's signature in production", () => {
+    const authorization = (stage: typeof dev) =>
+      ofType(stage, 'AWS::ApiGateway::Method')
+        .map(([, { Properties }]) => Properties)
+        .find(({ HttpMethod }) => HttpMethod === 'POST')!.AuthorizationType;
+    expect(authorization(dev)).toBe('NONE');
+    expect(authorization(prod)).toBe('AWS_IAM');
+  });
+
+  function gatewayPermissions(alias: string) {
+    return ofType(dev, 'AWS::Lambda::Permission')
+      .map(([, { Properties }]) => Properties)
+      .filter(({ Principal }) => Principal === 'apigateway.amazonaws.com')
+      .filter(({ FunctionName }) => JSON.stringify(FunctionName).includes(alias));
+  }
 
   test('no two siblings are variables of different names', () => {
     const byParent = Map.groupBy(
@@ -75,7 +101,7 @@ describe('errors of the gateway itself', () => {
   });
 
   test.each([
-    ['MISSING_AUTHENTICATION_TOKEN', '404'],
+    ['MISSING_AUTHENTICATION_TOKEN', '401'],
     ['REQUEST_TOO_LARGE', '413'],
     ['THROTTLED', '429'],
     ['INTEGRATION_FAILURE', '502'],

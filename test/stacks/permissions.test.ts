@@ -68,9 +68,10 @@ describe('the data proxy', () => {
   const permissions = (stage: typeof dev) =>
     ofType(stage, 'AWS::Lambda::Permission')
       .map(([, each]) => each.Properties)
-      .filter(({ FunctionName }) => JSON.stringify(FunctionName).includes('DataProxy'));
+      .filter(({ FunctionName }) => JSON.stringify(FunctionName).includes('DataProxy'))
+      .filter(({ Principal }) => Principal !== 'apigateway.amazonaws.com');
 
-  test('may be invoked by nobody else unless configured', () => {
+  test('may be invoked by nobody but its own route unless configured', () => {
     expect(permissions(dev)).toEqual([]);
     expect(permissions(prod)).toEqual([]);
   });
@@ -88,7 +89,17 @@ describe('the data proxy', () => {
   });
 
   test('tells its callers where it is', () => {
-    prod.platform.hasResourceProperties('AWS::SSM::Parameter', { Name: '/touchstone/prod/data-proxy-arn' });
-    prod.platform.hasOutput('*', { Description: 'Invoke this from another account or workflow' });
+    const [parameter] = ofType(prod, 'AWS::SSM::Parameter')
+      .map(([, { Properties }]) => Properties)
+      .filter(({ Name }) => Name === '/touchstone/prod/data-proxy-arn');
+    const outputs = prod.platform.findOutputs('*', {
+      Description: 'Invoke this from another account or workflow',
+    });
+    // An alias' Ref is its ARN, qualifier included.
+    const alias = { Ref: expect.stringMatching(/^DataProxyServiceLive/) };
+    expect(Object.values(outputs).map(({ Value }) => Value)).toEqual([alias]);
+    expect(parameter!.Value).toEqual(alias);
+    const names = ofType(prod, 'AWS::Lambda::Alias').map(([, { Properties }]) => Properties.Name);
+    expect(new Set(names)).toEqual(new Set(['live']));
   });
 });
