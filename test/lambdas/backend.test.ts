@@ -1,3 +1,4 @@
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
@@ -65,6 +66,47 @@ it('answers 503 DATA005 when the database is down', async () => {
   const result = await call({ path: '/api/v1/backtests' });
   expect(result.statusCode).toBe(503);
   expect(JSON.parse(result.body)).toMatchObject({ detail: { code: 'DATA005' } });
+});
+
+it('asks the proxy for freshness, whichever way API Gateway hands over the list', async () => {
+  const lambda = mockClient(LambdaClient);
+  const result = {
+    all_fresh: true,
+    stale_symbols: [],
+    exchange: 'binanceusdm',
+    stale_threshold_hours: 24,
+    symbols: [],
+  };
+  const envelope = {
+    statusCode: 200,
+    body: { success: true, data: { operation: 'check-freshness', result } },
+  };
+  lambda.on(InvokeCommand).resolves({ Payload: Buffer.from(JSON.stringify(envelope)) as never });
+  const both = ['BTC/USDT:USDT', 'ETH/USDT:USDT'];
+  const answers = await Promise.all(
+    [both, [both.join(',')]].map((symbols) =>
+      call({ path: '/api/v1/data/freshness', multiValueQueryStringParameters: { symbols } }),
+    ),
+  );
+  const sent = lambda
+    .commandCalls(InvokeCommand)
+    .map(({ args: [{ input }] }) => [input.FunctionName, JSON.parse(String(input.Payload))]);
+  lambda.restore();
+  for (const { statusCode, body } of answers) {
+    expect(statusCode).toBe(200);
+    expect(JSON.parse(body)).toEqual(result);
+  }
+  const event = {
+    operation: 'check-freshness',
+    params: { symbols: both, exchange: 'binanceusdm', stale_threshold_hours: 24 },
+    correlation_id: 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef',
+    deadline_ms: 25_000,
+    safe: false,
+  };
+  expect(sent).toEqual([
+    ['data-proxy', event],
+    ['data-proxy', event],
+  ]);
 });
 
 it('lists the built-in strategies and shows one', async () => {

@@ -108,13 +108,16 @@ describe('settings', () => {
     });
   });
 
-  it('without an address every call is 503 SVC004', async () => {
-    const invoke = await start({ DATA_COLLECTION_URL: '', SERVICE_DISCOVERY_NAMESPACE: '' });
-    expect(await invoke({ operation: 'health' })).toMatchObject({
-      statusCode: 503,
-      body: { success: false, data: { operation: 'health', result: null }, error: { code: 'SVC004' } },
-    });
-  });
+  it.each(['', 'not an address', 'data.example:8002'])(
+    'with the address "%s" every call is 503 SVC004',
+    async (url) => {
+      const invoke = await start({ DATA_COLLECTION_URL: url, SERVICE_DISCOVERY_NAMESPACE: '' });
+      expect(await invoke({ operation: 'health' })).toMatchObject({
+        statusCode: 503,
+        body: { success: false, data: { operation: 'health', result: null }, error: { code: 'SVC004' } },
+      });
+    },
+  );
 
   it('the service token is sent and never printed', async () => {
     const invoke = await start({

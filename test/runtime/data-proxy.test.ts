@@ -273,6 +273,69 @@ describe('retries', () => {
   });
 });
 
+describe('errors instead of safe results, when asked for', () => {
+  const refusal = (code: string, field = '') => ({ detail: { code, message: 'Why', field, context: {} } });
+  const unsafe = (r: Rig, event: object = freshness) => call(r, { ...event, safe: false });
+
+  it.each([
+    [400, refusal('VAL002', 'symbols'), 'VAL002', 'symbols', 400],
+    [404, refusal('DATA003', 'symbol'), 'DATA003', 'symbol', 404],
+    [503, refusal('DATA005'), 'DATA005', '', 503],
+    [503, refusal('DATA004'), 'DATA004', '', 503],
+    [500, refusal('SVC001'), 'SVC004', '', 503],
+    [502, '<html>', 'SVC004', '', 503],
+    [401, refusal('AUTH002'), 'SVC004', '', 503],
+    [429, refusal('HTTP429'), 'SVC004', '', 503],
+    [404, refusal('HTTP404'), 'SVC002', '', 502],
+    [400, { detail: [{ type: 'missing' }] }, 'SVC002', '', 502],
+    [400, refusal('VAL999'), 'SVC002', '', 502],
+    [200, '<html>', 'SVC002', '', 502],
+    [200, { all_fresh: 'yes' }, 'SVC002', '', 502],
+  ])('a reply of %i %j is %s', async (status, body, code, field, statusCode) => {
+    service.behaviours = [{ status, body }];
+    const r = rig(service, { maxRetries: 0 });
+    const answer = await unsafe(r);
+    expect(answer).toEqual({
+      statusCode,
+      body: {
+        success: false,
+        data: { operation: 'check-freshness', result: null },
+        error: { code, message: expect.stringMatching(/^Data collection /), field },
+      },
+    });
+    expect(r.outcomes[0]!.failure).toContain(code);
+    expect(r.outcomes[0]!.cause).toBeUndefined();
+  });
+
+  it('a service that is gone is SVC004, after the same retries', async () => {
+    service.behaviours = ['drop'];
+    const r = rig(service);
+    expect((await unsafe(r)).body.error).toMatchObject({
+      code: 'SVC004',
+      message: expect.stringContaining('(3 attempts)'),
+    });
+    expect(r.pauses).toEqual([1000, 2000]);
+  });
+
+  it('too little time, no address and parameters that cannot be forwarded are errors too', async () => {
+    const late = (await rig(service).proxy(
+      { ...freshness, safe: false },
+      { getRemainingTimeInMillis: () => 900 },
+    )) as ProxyEnvelope;
+    expect([late.statusCode, late.body.error!.code]).toEqual([503, 'SVC004']);
+    const lost = await unsafe(rig(service, { baseUrl: null }));
+    expect([lost.statusCode, lost.body.data.result]).toEqual([503, null]);
+    const empty = await unsafe(rig(service), { ...freshness, params: { symbols: [] } });
+    expect([empty.statusCode, empty.body.error]).toMatchObject([400, { code: 'VAL005', field: 'symbols' }]);
+  });
+
+  it.each([[true], [null], ['false'], [0]])('only a false boolean asks for them, not %j', async (safe) => {
+    service.behaviours = [fault];
+    const { statusCode, body } = await call(rig(service), { ...freshness, safe });
+    expect([statusCode, body.success, body.data.result!.all_fresh]).toEqual([200, true, false]);
+  });
+});
+
 describe('time', () => {
   const context = (ms: number) => ({ getRemainingTimeInMillis: () => ms });
   const http = { requestContext: { requestId: 'gw-1' }, body: JSON.stringify(freshness) };
