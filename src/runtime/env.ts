@@ -13,7 +13,7 @@ export function readEnv<T extends z.ZodType>(
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => {
     const name = issue.path.join('.');
-    return name in present ? `${name} is malformed` : `${name} is missing`;
+    return name in present ? `${name} is malformed: ${issue.message}` : `${name} is missing`;
   });
   throw new Error(`The environment does not fit: ${problems.join(', ')}`);
 }
