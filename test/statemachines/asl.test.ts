@@ -147,7 +147,7 @@ describe('freshness', () => {
 
 describe('collection', () => {
   test.each([
-    ['crashed', 'States.TaskFailed', 1],
+    ['crashed', 'States.TaskFailed', 3],
     ['ran out of time', 'States.Timeout', 1],
     ['was refused by ECS', 'ECS.AmazonECSException', 3],
   ])('that %s does not fail the backtest', async (_, name, attempts) => {
