@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { type BacktestOptions, runBacktest } from './cli/backtest.ts';
 import { importCandles } from './cli/import.ts';
 import { type JobsOptions, printJobs } from './cli/jobs.ts';
+import { callProxy } from './cli/proxy.ts';
 import { withSession } from './cli/session.ts';
 import { printStrategies } from './cli/strategies.ts';
 
@@ -68,6 +69,14 @@ program
     process.exitCode = await withSession(undefined, ({ platform }) =>
       importCandles(platform!, path, options),
     );
+  });
+
+program
+  .command('proxy')
+  .description("run the data proxy's handler on an event and print its envelope (docs/calling-the-proxy.md)")
+  .argument('<event>', 'JSON such as \'{"operation":"symbols"}\', or - to read it from stdin')
+  .action(async (event: string) => {
+    process.exitCode = await callProxy(event);
   });
 
 program.parseAsync().catch((error: unknown) => {

@@ -82,10 +82,21 @@ describe('metrics', () => {
     const answer = (await invoke(freshness)) as ProxyEnvelope;
     expect(answer.statusCode).toBe(200);
     await invoke({ operation: 'made-up-dimension' });
+    await invoke({ ...freshness, safe: false });
     expect(metrics().map(({ operation, ProxyErrors }) => [operation, ProxyErrors])).toEqual([
       ['check-freshness', 1],
       ['unknown', 1],
+      ['check-freshness', 1],
     ]);
+    // A function that stays warm keeps none of an earlier call's dimensions.
+    for (const { _aws } of metrics() as { _aws: { CloudWatchMetrics: { Dimensions: unknown }[] } }[]) {
+      expect(_aws.CloudWatchMetrics.map(({ Dimensions }) => Dimensions)).toEqual([
+        [
+          ['service', 'stage'],
+          ['service', 'operation'],
+        ],
+      ]);
+    }
   });
 });
 

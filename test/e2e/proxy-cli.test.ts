@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FakeService } from '../runtime/data-proxy-server.ts';
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+
+/** `touchstone proxy` as a person or a script meets it. */
+
+const home = mkdtempSync(join(tmpdir(), 'touchstone-proxy-'));
+let service: FakeService;
+beforeAll(async () => {
+  service = await FakeService.start();
+});
+afterAll(async () => {
+  await service.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+async function proxy(event: string, env: Record<string, string> = {}, input = '') {
+  const child = spawn(process.execPath, ['bin/touchstone.ts', 'proxy', event], {
+    env: { TOUCHSTONE_HOME: home, NO_COLOR: '1', TMPDIR: tmpdir(), MAX_RETRIES: '0', ...env },
+  });
+  child.stdin.end(input);
+  const [out, err, code] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    new Promise<number | null>((resolve) => child.once('close', resolve)),
+  ]);
+  return { code, out, err };
+}
+const atService = () => ({ DATA_COLLECTION_URL: service.url });
+
+const freshness = { operation: 'check-freshness', params: { symbols: ['BTC/USDT:USDT'] } };
+
+describe('touchstone proxy', () => {
+  it('prints the envelope alone, as pretty JSON; the metrics of the handler go to stderr', async () => {
+    service.behaviours = [{ status: 200, body: { all_fresh: true, stale_symbols: [] } }];
+    const { code, out, err } = await proxy(JSON.stringify(freshness), atService());
+    const envelope = {
+      statusCode: 200,
+      body: {
+        success: true,
+        data: { operation: 'check-freshness', result: { all_fresh: true, stale_symbols: [] } },
+      },
+    };
+    expect(out).toBe(`${JSON.stringify(envelope, null, 2)}\n`);
+    expect(JSON.parse(err)).toMatchObject({ operation: 'check-freshness', ProxyErrors: 0 });
+    expect(code).toBe(0);
+  });
+
+  it('reads an event of API Gateway from stdin and prints its string body', async () => {
+    service.behaviours = [{ status: 200, body: { all_fresh: true, stale_symbols: [] } }];
+    const event = { requestContext: { requestId: 'gw-1' }, body: JSON.stringify(freshness) };
+    const { code, out } = await proxy('-', atService(), JSON.stringify(event));
+    expect(JSON.parse(JSON.parse(out).body)).toMatchObject({ success: true });
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    ['a safe result with an error', freshness, 200],
+    ['a refusal', { operation: 'drop_tables' }, 400],
+    ['an error that was asked for', { ...freshness, safe: false }, 503],
+  ])('ends with 1 for %s', async (_, event, statusCode) => {
+    service.behaviours = [{ status: 503, body: {} }];
+    const { code, out } = await proxy(JSON.stringify(event), atService());
+    expect(JSON.parse(out).statusCode).toBe(statusCode);
+    expect(code).toBe(1);
+  });
+
+  it('says what is wrong with an event that is not JSON', async () => {
+    const { code, out, err } = await proxy('{operation: health}', atService());
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(/^The event is not JSON: .+ For example: touchstone proxy/);
+    expect(err).not.toContain('    at ');
+  });
+
+  it('starts a platform for the occasion when none runs', async () => {
+    const { code, out } = await proxy('{"operation":"symbols"}');
+    expect(JSON.parse(out).body.data.result).toEqual({ exchange: 'sim', symbols: [], count: 0 });
+    expect(code).toBe(0);
+  });
+});
+
+describe('with a running platform', () => {
+  let platform: TestPlatform;
+  beforeAll(async () => {
+    platform = await startTestPlatform({ exchange: 'kraken' });
+  });
+  afterAll(() => platform.stop());
+
+  it('asks its data collection', async () => {
+    const { out } = await proxy('{"operation":"symbols"}', { TOUCHSTONE_HOME: platform.home });
+    expect(JSON.parse(out).body.data.result.exchange).toBe('kraken');
+  });
+});

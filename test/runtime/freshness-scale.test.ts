@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { openStores, type Stores } from '#adapters/open-stores.ts';
+import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import { localDataProxy, startBackend, startDataCollection } from '../../src/local/services.ts';
+import type { Workflow } from '../../src/local/workflow.ts';
+import { memoryLog } from '../support/backend.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+
+const SYMBOLS = Array.from({ length: 500 }, (_, i) => `S${i}/USDT:USDT`);
+
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-scale-'));
+let engine: TestEngine;
+let data: Awaited<ReturnType<typeof startDataCollection>>;
+let backend: Awaited<ReturnType<typeof startBackend>>;
+let batches = 0;
+
+beforeAll(async () => {
+  engine = await startEngine();
+  const stores = openStores({
+    DYNAMODB_ENDPOINT: engine.endpoint,
+    OBJECTS_DIRECTORY: folder,
+    JOBS_TABLE: engine.tables.jobs,
+    SERIES_TABLE: engine.tables.series,
+    RESULTS_BUCKET: 'results',
+    CANDLES_BUCKET: 'candles',
+  });
+  await record(stores);
+  countBatches(stores.dynamo);
+  const options = { port: 0, exchange: 'sim', checkResponses: true, log: memoryLog().log };
+  data = await startDataCollection(options, stores);
+  backend = await startBackend(options, {
+    stores,
+    registryTable: engine.tables.registry,
+    workflow: {} as Workflow,
+    strategies: {} as StrategyRegistry,
+    dataProxy: localDataProxy(data.url),
+  });
+});
+afterAll(async () => {
+  await backend.close();
+  await data.stop();
+  await engine.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+beforeEach(() => {
+  batches = 0;
+});
+
+async function record({ series }: Stores): Promise<void> {
+  const hour = Math.floor(Date.now() / 3_600_000) * 3_600_000 - 3_600_000;
+  const month = new Date(hour).toISOString().slice(0, 7);
+  for (const symbol of SYMBOLS) {
+    const held = { month, first: hour, last: hour, count: 1, gapCount: 0, gaps: [] };
+    await series.record({ exchange: 'sim', symbol, timeframe: '1h' }, [held], new Date().toISOString());
+  }
+}
+
+function countBatches(client: DynamoDBDocumentClient): void {
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      (args) => {
+        if (commandName === 'BatchGetItemCommand') batches++;
+        return next(args);
+      },
+    { step: 'initialize', name: 'count' },
+  );
+}
+
+it.each([
+  ['data collection', () => `${data.url}/api/v1/freshness`],
+  ['the backend, which asks through the proxy', () => `${backend.url}/api/v1/data/freshness`],
+])('freshness of 500 symbols is five BatchGet calls at %s', async (_, address) => {
+  const response = await fetch(`${address()}?symbols=${SYMBOLS.join(',')}&timeframe=1h`);
+  expect(response.status).toBe(200);
+  const { all_fresh, symbols } = (await response.json()) as { all_fresh: boolean; symbols: unknown[] };
+  expect([all_fresh, symbols.length]).toEqual([true, 500]);
+  expect(batches).toBe(5);
+});
