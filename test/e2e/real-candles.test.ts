@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { importFolder } from '#adapters/import/csv.ts';
+import { findFiles } from '#adapters/import/find.ts';
+import { importFiles } from '#adapters/import/import-files.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
@@ -23,8 +24,9 @@ describe.skipIf(!present)('real candles', () => {
         `candles/${base}_USDT_USDT-5m`,
         `futures-funding/${base}_USDT_USDT-8h-funding_rate`,
       ]) {
-        const [result] = await importFolder(join(DATA, `${file}.csv.gz`), {
+        const [result] = await importFiles(await findFiles(join(DATA, `${file}.csv.gz`)), {
           store: candles,
+          clock: Date,
           exchange: 'binanceusdm',
         });
         expect(result).toMatchObject({ outcome: 'imported' });

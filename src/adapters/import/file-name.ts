@@ -1,36 +1,126 @@
+import { checkSymbol } from '#domain/validate.ts';
 import { isTimeframe, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
+import { decodeSymbol } from '../parquet/keys.ts';
+import { type Format, formatOf } from './formats.ts';
 
-/** What a file holds, by its name, or why it cannot be imported. */
+interface Source {
+  readonly symbol: string;
+  readonly format: Format;
+  /** Exchange that the folders around the file name; undefined when they name none. */
+  readonly exchange?: string;
+}
+
+/** What a file holds, by its path, or why it is not imported. */
 export type FileContent =
-  | { readonly kind: 'candles'; readonly symbol: string; readonly timeframe: Timeframe }
-  | { readonly kind: 'funding' | 'mark'; readonly symbol: string }
+  | (Source & { readonly kind: 'candles'; readonly timeframe: Timeframe })
+  /** Funding rates alone; the mark prices that make events of them are in a file beside it. */
+  | (Source & { readonly kind: 'rates' })
+  | (Source & { readonly kind: 'marks' })
+  /** Funding events as Touchstone stores them: rates with mark prices. */
+  | (Source & { readonly kind: 'events' })
   | { readonly kind: 'other'; readonly reason: string };
 
-/** `BTC_USDT_USDT-5m.csv`, `BTC_USDT_USDT-5m-futures.csv`, `BTC_USDT_USDT-8h-funding_rate.csv`, `...-mark.csv`; each also `.gz`. */
-const NAME = /^(?<pair>.+)-(?<timeframe>\d+[a-zA-Z])(?:-(?<type>futures|funding_rate|mark))?\.csv(?:\.gz)?$/;
+/** `BTC_USDT_USDT-5m`, `BTC_USDT_USDT-5m-futures`, `BTC_USDT_USDT-8h-funding_rate`, `...-mark`. */
+const STEM = /^(?<pair>.+)-(?<timeframe>\d+[A-Za-z]{1,2})(?:-(?<type>[A-Za-z_]+))?$/;
+/** Our own folders: `exchange=binanceusdm/symbol=BTC_USDT_USDT/timeframe=5m/2025-03.parquet`; funding has no timeframe. */
+const HIVE =
+  /\/exchange=(?<exchange>[^/]+)\/symbol=(?<pair>[^/]+)(?:\/timeframe=(?<timeframe>[^/]+))?\/[^/]+\.parquet$/;
+/** freqtrade's folder of perpetuals. */
+const FREQTRADE = /\/(?<exchange>[^/]+)\/futures\/[^/]+$/;
+/** Exchanges whose perpetuals freqtrade trades, by the name of its folder, and what they are called here: as in ccxt. */
+const FREQTRADE_EXCHANGES: ReadonlyMap<string, string> = new Map([
+  ['binance', 'binanceusdm'],
+  ['bitget', 'bitget'],
+  ['bybit', 'bybit'],
+  ['gate', 'gate'],
+  ['hyperliquid', 'hyperliquid'],
+  ['krakenfutures', 'krakenfutures'],
+  ['okx', 'okx'],
+]);
 
-export function contentOf(fileName: string): FileContent {
-  if (!/\.csv(\.gz)?$/.test(fileName)) return other('not a CSV file (.csv or .csv.gz)');
-  const { pair, timeframe, type } = NAME.exec(fileName)?.groups ?? {};
+/** @param path absolute, with `/` between its parts */
+export function contentOf(path: string): FileContent {
+  const fileName = path.slice(path.lastIndexOf('/') + 1);
+  if (/\.(h5|hdf5)$/.test(fileName)) {
+    return other(
+      'HDF5; freqtrade makes Feather of it: freqtrade convert-data --format-from hdf5 --format-to feather',
+    );
+  }
+  const named = formatOf(fileName);
+  if (!named) return other('not a CSV, Feather, JSON or Parquet file');
+  const hive = HIVE.exec(path)?.groups;
+  if (hive) return hiveContent(hive, named.format);
+  if (named.stem.endsWith('-trades')) return other('trades; candles and funding rates are imported');
+  const { pair, timeframe, type } = STEM.exec(named.stem)?.groups ?? {};
   if (pair === undefined || timeframe === undefined) {
     return other(
-      'the name does not say what it holds: expected PAIR-TIMEFRAME.csv, as in BTC_USDT_USDT-5m.csv.gz',
+      'the name does not say what it holds: expected PAIR-TIMEFRAME, as in BTC_USDT_USDT-5m.csv.gz',
     );
   }
-  // From the right: a base may hold an underscore itself.
-  const parts = pair.split('_');
-  const [quote, settle] = parts.slice(-2);
-  const base = parts.slice(0, -2).join('_');
-  if (!base || !quote || !settle) {
-    return other(
-      `${pair} names a spot pair; Touchstone trades perpetuals: symbol BASE/QUOTE:SETTLE, file name BASE_QUOTE_SETTLE-${timeframe}.csv, as in BTC_USDT_USDT-5m.csv for BTC/USDT:USDT`,
-    );
-  }
-  const symbol = `${base}/${quote}:${settle}`;
-  if (type === 'funding_rate') return { kind: 'funding', symbol };
-  if (type === 'mark') return { kind: 'mark', symbol };
+  const symbol = symbolOf(pair, type);
+  if (typeof symbol !== 'string') return symbol;
+  const folder = type === undefined ? undefined : FREQTRADE.exec(path)?.groups?.exchange;
+  const exchange = folder && FREQTRADE_EXCHANGES.get(folder);
+  const source = { symbol, format: named.format, ...(exchange && { exchange }) };
+  if (type === 'funding_rate') return { kind: 'rates', ...source };
+  if (type === 'mark') return { kind: 'marks', ...source };
+  return candles(source, timeframe);
+}
+
+function hiveContent(groups: Readonly<Record<string, string | undefined>>, format: Format): FileContent {
+  const { exchange = '', pair = '', timeframe } = groups;
+  if (exchange === 'sim') return other('candles of sim, the simulated market');
+  const symbol = decoded(pair);
+  if (symbol === undefined || !isSymbol(symbol)) return notASymbol(symbol ?? pair);
+  const source = { symbol, format, exchange };
+  return timeframe === undefined ? { kind: 'events', ...source } : candles(source, timeframe);
+}
+
+function candles(source: Source, timeframe: string): FileContent {
   if (!isTimeframe(timeframe)) return other(`timeframe ${timeframe} is not one of ${TIMEFRAMES.join(', ')}`);
-  return { kind: 'candles', symbol, timeframe };
+  return { kind: 'candles', timeframe, ...source };
+}
+
+/** From the right: only the base may hold an underscore. */
+function symbolOf(pair: string, type: string | undefined): string | FileContent {
+  if (type !== undefined && !['futures', 'mark', 'funding_rate'].includes(type)) {
+    return other(
+      `candles of type ${type}; those of perpetuals are imported, their mark prices and funding rates`,
+    );
+  }
+  const parts = pair.split('_');
+  // Binance's perpetuals as freqtrade wrote them before 2023: settled in the quote currency.
+  if (type !== undefined && parts.length === 2) parts.push(parts[1]!);
+  if (parts.length < 3) {
+    return other(
+      'a spot pair; perpetuals are traded: BASE_QUOTE_SETTLE, as in BTC_USDT_USDT-5m for BTC/USDT:USDT',
+    );
+  }
+  const [quote, settle] = parts.slice(-2);
+  const symbol = `${parts.slice(0, -2).join('_')}/${quote}:${settle}`;
+  if (/-\d{6}$/.test(symbol)) return other('a future with a delivery date; perpetuals are traded');
+  return isSymbol(symbol) ? symbol : notASymbol(symbol);
+}
+
+function isSymbol(text: string): boolean {
+  try {
+    checkSymbol(text, 'symbol');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function decoded(pair: string): string | undefined {
+  try {
+    return decodeSymbol(pair);
+  } catch {
+    return undefined;
+  }
+}
+
+function notASymbol(text: string): FileContent {
+  return other(`${text} is not a symbol that can be traded: BASE/QUOTE:SETTLE in capital letters and digits`);
 }
 
 function other(reason: string): FileContent {

@@ -1,0 +1,62 @@
+import { type Data, DataType, Precision, type RecordBatch, type Timestamp, TimeUnit } from 'apache-arrow';
+import { BadFileError } from './rows.ts';
+
+/** What a time is multiplied with and divided by to be in milliseconds; both whole, so that nothing is lost on the way. */
+const TO_MS: Readonly<Record<TimeUnit, readonly [factor: number, divisor: number]>> = {
+  [TimeUnit.SECOND]: [1_000, 1],
+  [TimeUnit.MILLISECOND]: [1, 1],
+  [TimeUnit.MICROSECOND]: [1, 1_000],
+  [TimeUnit.NANOSECOND]: [1, 1_000_000],
+};
+
+/**
+ * Columns of a record batch as numbers, empty values as NaN. Times, in the first column, are timestamps of any unit, with
+ * or without a time zone (Arrow counts both in UTC), or whole milliseconds.
+ * @param names names in the file
+ * @throws BadFileError for a column that is missing, of another type or shorter than the batch
+ */
+export function columnsOfBatch(batch: RecordBatch, names: readonly string[]): Float64Array[] {
+  return names.map((name, index) => {
+    const column = batch.getChild(name)?.data[0];
+    if (!column) throw new BadFileError(`has no column ${name}`);
+    const values = index === 0 && DataType.isTimestamp(column.type) ? timesOf(column) : numbersOf(column);
+    if (!values) throw new BadFileError(`column ${name} holds ${column.type}: expected numbers`);
+    if (values.length !== batch.numRows) throw new BadFileError(`column ${name} is cut off`);
+    if (column.nullCount > 0) {
+      for (let row = 0; row < values.length; row++) if (!column.getValid(row)) values[row] = Number.NaN;
+    }
+    return values;
+  });
+}
+
+/** Which of several names a file calls a column by. Throws BadFileError when it has none of them. */
+export function nameIn(hasColumn: (name: string) => boolean, names: readonly string[]): string {
+  const found = names.find(hasColumn);
+  if (found === undefined) throw new BadFileError(`has no column ${names.join(' or ')}`);
+  return found;
+}
+
+function timesOf(column: Data<Timestamp>): Float64Array {
+  const [factor, divisor] = TO_MS[column.type.unit];
+  const times = int64ToNumbers(column.values.subarray(0, column.length));
+  for (let row = 0; row < times.length; row++) times[row] = (times[row]! * factor) / divisor;
+  return times;
+}
+
+/** Undefined for what are no numbers. */
+function numbersOf({ type, values, length }: Data): Float64Array | undefined {
+  if (DataType.isNull(type)) return new Float64Array(length).fill(Number.NaN);
+  if (DataType.isFloat(type) ? type.precision === Precision.HALF : !DataType.isInt(type)) return undefined;
+  const numbers = values.subarray(0, length);
+  return numbers instanceof BigInt64Array ? int64ToNumbers(numbers) : Float64Array.from(numbers, Number);
+}
+
+/** As halves of 32 bits: a BigInt for each value is ten times slower. Beyond 2^53 to the nearest number there is. */
+function int64ToNumbers(integers: BigInt64Array): Float64Array {
+  const halves = new Int32Array(integers.buffer, integers.byteOffset, 2 * integers.length);
+  const numbers = new Float64Array(integers.length);
+  for (let i = 0; i < numbers.length; i++) {
+    numbers[i] = (halves[2 * i]! >>> 0) + halves[2 * i + 1]! * 4_294_967_296;
+  }
+  return numbers;
+}

@@ -1,0 +1,126 @@
+import { type Candles, sliceCandles } from '#engine/candles.ts';
+import { inOrder, rejectWrongRows, timeProblem } from './checks.ts';
+import { BadFileError, type FileRows, isoTime } from './rows.ts';
+
+export interface CheckedCandles {
+  /** At least one; ascending, each time once. */
+  readonly candles: Candles;
+  /** Rows that were merged into another of the same time. */
+  readonly duplicates: number;
+  /** What was put right, for people. */
+  readonly notes: readonly string[];
+}
+
+export interface CandleRules {
+  /** Length of a candle, ms: times are multiples of it. */
+  readonly step: number;
+  /** What that length is called: `5m`. */
+  readonly timeframe: string;
+  /** Unix milliseconds. A candle that is not closed by then is left out; one that opens later is wrong. */
+  readonly now: number;
+}
+
+/**
+ * Candles of a file, put in order. Rows of one time become one as freqtrade's do: first open, highest high, lowest low,
+ * last close, highest volume. An absent volume, as in mark prices, is 0.
+ * @param rows `timestamp, open, high, low, close, volume`; their arrays are reused
+ * @throws BadFileError for a row that cannot be true: where one is wrong, none is to be trusted
+ */
+export function checkCandles(rows: FileRows, rules: CandleRules): CheckedCandles {
+  const notes: string[] = [];
+  const withoutVolume = fillVolumes(rows.columns[5]!);
+  if (withoutVolume > 0)
+    notes.push(`volume missing in ${withoutVolume.toLocaleString('en-US')} rows: taken as 0`);
+  rejectWrongRows(rows, candleProblems(candlesOf(rows.columns), rules));
+  const { columns, sorted } = inOrder(rows.columns);
+  if (sorted) notes.push('rows were not in the order of time: sorted');
+  const all = candlesOf(columns);
+  const distinct = mergeRepeated(all);
+  const open = all.timestamp[distinct - 1]! + rules.step > rules.now;
+  if (open) notes.push('the last candle is still open: left out');
+  const closed = distinct - (open ? 1 : 0);
+  if (closed === 0) throw new BadFileError('holds no closed candle');
+  return { candles: sliceCandles(all, 0, closed), duplicates: all.timestamp.length - distinct, notes };
+}
+
+export interface Gaps {
+  readonly count: number;
+  /** Candles missing in all of them. */
+  readonly missing: number;
+  /** The first of the widest. `start`: open time of its first missing candle, ISO 8601. */
+  readonly widest: { readonly start: string; readonly missing: number } | null;
+}
+
+/** Holes in the grid between the first and the last of ascending times. `step`: length of a candle, ms. */
+export function gapsBetween(times: Float64Array, step: number): Gaps {
+  let count = 0;
+  let total = 0;
+  let widest = { start: 0, missing: 0 };
+  for (let row = 1; row < times.length; row++) {
+    const missing = (times[row]! - times[row - 1]!) / step - 1;
+    if (missing === 0) continue;
+    count++;
+    total += missing;
+    if (missing > widest.missing) widest = { start: times[row - 1]! + step, missing };
+  }
+  return {
+    count,
+    missing: total,
+    widest: count === 0 ? null : { start: isoTime(widest.start), missing: widest.missing },
+  };
+}
+
+function candlesOf(columns: readonly Float64Array[]): Candles {
+  const [timestamp, open, high, low, close, volume] = columns as readonly Float64Array[] & { length: 6 };
+  return { timestamp: timestamp!, open: open!, high: high!, low: low!, close: close!, volume: volume! };
+}
+
+function fillVolumes(volume: Float64Array): number {
+  let filled = 0;
+  for (let row = 0; row < volume.length; row++) {
+    if (!Number.isNaN(volume[row])) continue;
+    volume[row] = 0;
+    filled++;
+  }
+  return filled;
+}
+
+function candleProblems(candles: Candles, { step, timeframe, now }: CandleRules) {
+  return (row: number): string | undefined => {
+    const time = candles.timestamp[row]!;
+    const [open, high, low] = [candles.open[row]!, candles.high[row]!, candles.low[row]!];
+    const [close, volume] = [candles.close[row]!, candles.volume[row]!];
+    const wrongTime = timeProblem(time, now);
+    if (wrongTime) return wrongTime;
+    if (time % step !== 0) return `${isoTime(time)} does not lie on the grid of ${timeframe}`;
+    if (Number.isNaN(open + high + low + close)) return 'a price is missing';
+    if (!(low > 0)) return `low ${low} is not above 0`;
+    if (high === Infinity) return 'high is not finite';
+    if (high < Math.max(open, close, low)) return `high ${high} is below open, low or close`;
+    if (low > Math.min(open, close)) return `low ${low} is above open or close`;
+    if (!(volume >= 0 && volume < Infinity)) return `volume ${volume} is negative or not finite`;
+    return undefined;
+  };
+}
+
+/** Merges rows of one time in place and answers how many are left. */
+function mergeRepeated({ timestamp, open, high, low, close, volume }: Candles): number {
+  let last = 0;
+  for (let row = 1; row < timestamp.length; row++) {
+    if (timestamp[row] === timestamp[last]) {
+      high[last] = Math.max(high[last]!, high[row]!);
+      low[last] = Math.min(low[last]!, low[row]!);
+      close[last] = close[row]!;
+      volume[last] = Math.max(volume[last]!, volume[row]!);
+      continue;
+    }
+    last++;
+    timestamp[last] = timestamp[row]!;
+    open[last] = open[row]!;
+    high[last] = high[row]!;
+    low[last] = low[row]!;
+    close[last] = close[row]!;
+    volume[last] = volume[row]!;
+  }
+  return last + 1;
+}

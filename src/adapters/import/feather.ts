@@ -1,0 +1,66 @@
+import { zstdDecompressSync } from 'node:zlib';
+import { CompressionType, compressionRegistry, RecordBatchReader } from 'apache-arrow';
+import { columnsOfBatch, nameIn } from './arrow-columns.ts';
+import { decodeLz4Frame } from './lz4-frame.ts';
+import {
+  BadFileError,
+  byRow,
+  ColumnBuilder,
+  type FileRows,
+  MAX_ROWS,
+  readWhole,
+  TIME_NAMES,
+} from './rows.ts';
+
+const MAGIC = 'ARROW1';
+const MAGIC_OF_VERSION_1 = 'FEA1';
+/** Shorter than this are only the two magics and what stands between them. */
+const MIN_BYTES = 24;
+
+compressionRegistry.set(CompressionType.LZ4_FRAME, {
+  decode: (body) => decodeLz4Frame(body, unpackedLength(body)),
+});
+compressionRegistry.set(CompressionType.ZSTD, {
+  decode(body) {
+    const length = unpackedLength(body);
+    const unpacked = zstdDecompressSync(body, { maxOutputLength: length });
+    if (unpacked.length !== length) throw new BadFileError('its ZSTD compressed data is damaged');
+    return unpacked;
+  },
+});
+
+/**
+ * Reads Feather version 2, which is an Arrow IPC file: freqtrade's own format, with bodies plain or compressed with LZ4 or
+ * ZSTD, in any number of record batches.
+ * @throws BadFileError; errors of the Arrow library for a damaged file
+ */
+export async function readFeather(path: string, names: readonly string[]): Promise<FileRows> {
+  const bytes = await readWhole(path);
+  checkMagic(bytes);
+  const reader = RecordBatchReader.from(bytes);
+  reader.open();
+  const fields = new Set(reader.schema.fields.map((field) => field.name));
+  const time = nameIn((name) => fields.has(name), TIME_NAMES);
+  const builder = new ColumnBuilder(names.length);
+  for (const batch of reader) builder.addBlock(columnsOfBatch(batch, [time, ...names.slice(1)]));
+  return { columns: builder.finish(), place: byRow };
+}
+
+function checkMagic(bytes: Uint8Array): void {
+  const text = (from: number, length: number) =>
+    Buffer.from(bytes.subarray(from, from + length)).toString('latin1');
+  if (text(0, MAGIC_OF_VERSION_1.length) === MAGIC_OF_VERSION_1) {
+    throw new BadFileError('is Feather version 1: expected version 2');
+  }
+  if (text(0, MAGIC.length) !== MAGIC) throw new BadFileError('is not a Feather file');
+  if (bytes.length < MIN_BYTES || text(bytes.length - MAGIC.length, MAGIC.length) !== MAGIC) {
+    throw new BadFileError('is cut off');
+  }
+}
+
+/** The body's length stands in the eight bytes before it; the Arrow library passes on what follows them. */
+function unpackedLength(body: Uint8Array): number {
+  const length = Number(new DataView(body.buffer, body.byteOffset - 8).getBigInt64(0, true));
+  if (!(length >= 0 && length <= 8 * MAX_ROWS)) throw new BadFileError('its compressed data is damaged');
+  return length;
+}

@@ -1,0 +1,214 @@
+import { basename, dirname } from 'node:path';
+import type { CandleStore, Clock } from '#domain/ports.ts';
+import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
+import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { checkCandles, gapsBetween } from './candles.ts';
+import type { FileContent } from './file-name.ts';
+import type { Found, FoundFile } from './find.ts';
+import { type Format, readerOf } from './formats.ts';
+import { type CheckedFunding, checkEvents, joinFunding, MINUTE_MS } from './funding.ts';
+import { BadFileError, byRow, ColumnBuilder, type FileRows, isoTime } from './rows.ts';
+
+const SIMULATED = 'sim';
+
+/** What became of one file. Times are ISO 8601. */
+export type ImportResult =
+  | {
+      readonly outcome: 'imported';
+      readonly file: string;
+      readonly kind: 'candles';
+      readonly symbol: string;
+      readonly timeframe: Timeframe;
+      readonly rows: number;
+      /** Rows that were merged into another of the same time. */
+      readonly duplicates: number;
+      /** Candles missing between first and last. */
+      readonly missing: number;
+      /** Open times. */
+      readonly first: string;
+      readonly last: string;
+      /** What was put right, for people. */
+      readonly notes: readonly string[];
+    }
+  | {
+      readonly outcome: 'imported';
+      readonly file: string;
+      readonly kind: 'funding';
+      readonly symbol: string;
+      readonly rows: number;
+      readonly first: string;
+      readonly last: string;
+      /** What was put right or left out, for people. */
+      readonly notes: readonly string[];
+    }
+  /** Of no use here: another kind of file, a spot pair, an unsupported timeframe. */
+  | { readonly outcome: 'skipped'; readonly file: string; readonly reason: string }
+  /** Meant for us and wrong; nothing of it was stored. */
+  | { readonly outcome: 'failed'; readonly file: string; readonly reason: string };
+
+type ContentOf<Kind> = Extract<FileContent, { kind: Kind }>;
+
+type Imported = Extract<ImportResult, { outcome: 'imported' }>;
+
+export interface ImportOptions {
+  readonly store: CandleStore;
+  /** Exchange that the candles are of, for example `binanceusdm`. */
+  readonly exchange: string;
+  readonly clock: Clock;
+  readonly onFile?: (result: ImportResult) => void;
+  /** Told after each file. */
+  readonly onProgress?: (done: { readonly files: number; readonly bytes: number }) => void;
+}
+
+/**
+ * Imports files one after the other. Candles that are stored already are replaced. A file is checked whole before anything
+ * of it is stored, and a bad one does not keep the others from being imported. Mark prices are read along with the funding
+ * rates they belong to and have no result of their own.
+ * @throws RangeError for the exchange `sim`: its collection would fill the holes of real candles with simulated ones
+ * @throws CodedError DATA005 when storage fails
+ */
+export async function importFiles(found: Found, options: ImportOptions): Promise<ImportResult[]> {
+  if (options.exchange === SIMULATED) {
+    throw new RangeError(`${SIMULATED} is the simulated market: name the exchange of the candles`);
+  }
+  const results: ImportResult[] = [];
+  let bytes = 0;
+  for (const [index, file] of found.files.entries()) {
+    const result = await importFile(file, found, options);
+    if (result) {
+      results.push(result);
+      options.onFile?.(result);
+    }
+    bytes += file.bytes;
+    options.onProgress?.({ files: index + 1, bytes });
+  }
+  return results;
+}
+
+async function importFile(
+  file: FoundFile,
+  found: Found,
+  options: ImportOptions,
+): Promise<ImportResult | undefined> {
+  const { path, content } = file;
+  const skipped = (reason: string): ImportResult => ({ outcome: 'skipped', file: path, reason });
+  if (content.kind === 'other') return skipped(content.reason);
+  if (content.kind === 'unreadable') return { outcome: 'failed', file: path, reason: content.reason };
+  if (found.exchanges.length > 1 && content.exchange && content.exchange !== options.exchange) {
+    return skipped(`of ${content.exchange}, not of ${options.exchange}`);
+  }
+  try {
+    switch (content.kind) {
+      case 'candles':
+        return await importCandles(path, content, options);
+      case 'events':
+        return await importEvents(path, content, options);
+      case 'rates': {
+        const marks = found.marks.filter((mark) => belongTogether(file, mark));
+        if (marks.length === 0) return skipped('no mark prices beside it (...-mark)');
+        return await importRates(path, content, marks, options);
+      }
+      case 'marks':
+        if (found.files.some((other) => other.content.kind === 'rates' && belongTogether(other, file))) {
+          return undefined;
+        }
+        return skipped('mark prices without funding rates beside them (...-funding_rate)');
+    }
+  } catch (error) {
+    if (error instanceof BadFileError) return { outcome: 'failed', file: path, reason: error.message };
+    throw error;
+  }
+}
+
+async function importCandles(
+  path: string,
+  { symbol, timeframe, format }: ContentOf<'candles'>,
+  { store, exchange, clock }: ImportOptions,
+): Promise<Imported> {
+  const step = TIMEFRAME_MS[timeframe];
+  const rows = await readRows(path, format, CANDLE_COLUMNS);
+  const { candles, ...checked } = checkCandles(rows, { step, timeframe, now: clock.now() });
+  await store.write({ exchange, symbol, timeframe }, candles);
+  const { missing } = gapsBetween(candles.timestamp, step);
+  return {
+    outcome: 'imported',
+    file: path,
+    kind: 'candles',
+    symbol,
+    timeframe,
+    ...extent(candles),
+    missing,
+    ...checked,
+  };
+}
+
+async function importEvents(
+  path: string,
+  { symbol, format }: ContentOf<'events'>,
+  options: ImportOptions,
+): Promise<Imported> {
+  const rows = await readRows(path, format, ['timestamp', 'rate', 'mark_price']);
+  return storeFunding(path, symbol, checkEvents(rows, options.clock.now()), options);
+}
+
+async function importRates(
+  path: string,
+  { symbol, format }: ContentOf<'rates'>,
+  marks: readonly FoundFile[],
+  options: ImportOptions,
+): Promise<Imported> {
+  const now = options.clock.now();
+  const rates = await readRows(path, format, CANDLE_COLUMNS);
+  return storeFunding(path, symbol, joinFunding(rates, await readMarks(marks, now), now), options);
+}
+
+async function storeFunding(
+  path: string,
+  symbol: string,
+  { events, notes }: CheckedFunding,
+  { store, exchange }: ImportOptions,
+): Promise<Imported> {
+  await store.writeFunding(exchange, symbol, events);
+  return { outcome: 'imported', file: path, kind: 'funding', symbol, ...extent(events), notes };
+}
+
+/** freqtrade changed the timeframe of mark prices and leaves the older files: what one of them lacks, another may have. */
+async function readMarks(files: readonly FoundFile[], now: number): Promise<Candles> {
+  const builder = new ColumnBuilder(CANDLE_COLUMNS.length);
+  for (const { path, content } of files) {
+    try {
+      const rows = await readRows(path, (content as ContentOf<'marks'>).format, CANDLE_COLUMNS);
+      const { candles } = checkCandles(rows, { step: MINUTE_MS, timeframe: '1m', now });
+      builder.addBlock(CANDLE_COLUMNS.map((name) => candles[name]));
+    } catch (error) {
+      if (error instanceof BadFileError)
+        throw new BadFileError(`mark prices in ${basename(path)}: ${error.message}`);
+      throw error;
+    }
+  }
+  return checkCandles({ columns: builder.finish(), place: byRow }, { step: MINUTE_MS, timeframe: '1m', now })
+    .candles;
+}
+
+/** Whatever keeps a file from being read is the file's fault: the libraries throw all sorts of errors at damaged ones. */
+async function readRows(path: string, format: Format, names: readonly string[]): Promise<FileRows> {
+  try {
+    return await readerOf(format)(path, names);
+  } catch (error) {
+    if (error instanceof BadFileError) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    throw new BadFileError(`cannot be read: ${message.split('\n')[0]!.slice(0, 200)}`, { cause: error });
+  }
+}
+
+/** Of one folder and symbol; their timeframes may differ. */
+function belongTogether(rates: FoundFile, marks: FoundFile): boolean {
+  return (
+    dirname(rates.path) === dirname(marks.path) &&
+    (rates.content as ContentOf<'rates'>).symbol === (marks.content as ContentOf<'marks'>).symbol
+  );
+}
+
+function extent({ timestamp }: { readonly timestamp: Float64Array }) {
+  return { rows: timestamp.length, first: isoTime(timestamp[0]!), last: isoTime(timestamp.at(-1)!) };
+}

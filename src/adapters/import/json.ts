@@ -1,0 +1,59 @@
+import { BadFileError, byRow, ColumnBuilder, type FileRows } from './rows.ts';
+import { MAX_ROW_LENGTH, textOf } from './text.ts';
+
+/**
+ * Reads an array of rows, each an array of the wanted columns in their order; times in Unix milliseconds, `null` for what
+ * is missing. The file is streamed: a row begins at a bracket, so the text before the last bracket holds whole rows.
+ * @throws BadFileError
+ */
+export async function readJson(path: string, names: readonly string[]): Promise<FileRows> {
+  const builder = new ColumnBuilder(names.length);
+  const add = (text: string) => {
+    for (const row of parseRows(text)) builder.addRow(rowOf(row, names, builder.length));
+  };
+  let rest = '';
+  let begun = false;
+  for await (const piece of textOf(path)) {
+    rest += piece;
+    if (!begun) {
+      rest = rest.replace('\ufeff', '').trimStart();
+      if (rest !== '' && rest[0] !== '[') throw notRows();
+      begun = rest !== '';
+      rest = rest.slice(1);
+    }
+    const end = rest.lastIndexOf('[');
+    if (end > 0) add(withoutComma(rest.slice(0, end)));
+    if (end > 0) rest = rest.slice(end);
+    if (rest.length > MAX_ROW_LENGTH) throw notRows();
+  }
+  if (!begun) throw notRows();
+  if (!rest.trimEnd().endsWith(']')) throw new BadFileError('is cut off');
+  add(rest.trimEnd().slice(0, -1));
+  return { columns: builder.finish(), place: byRow };
+}
+
+function withoutComma(text: string): string {
+  const trimmed = text.trim();
+  if (trimmed === '') return '';
+  if (!trimmed.endsWith(',')) throw notRows();
+  return trimmed.slice(0, -1);
+}
+
+function parseRows(text: string): unknown[] {
+  try {
+    return JSON.parse(`[${text}]`) as unknown[];
+  } catch {
+    throw notRows();
+  }
+}
+
+function rowOf(row: unknown, names: readonly string[], index: number): number[] {
+  if (!Array.isArray(row)) throw notRows();
+  const values = row.map((value) => (value === null ? Number.NaN : value));
+  if (values.length !== names.length || values.some((value) => typeof value !== 'number')) {
+    throw new BadFileError(`${byRow(index)}: expected ${names.length} numbers: ${names}`);
+  }
+  return values;
+}
+
+const notRows = () => new BadFileError('is not a JSON array of rows, each an array of numbers');

@@ -1,0 +1,86 @@
+import { BadFileError } from './rows.ts';
+
+const MAGIC = 0x184d2204;
+/** Bits of the frame's descriptor. */
+const FLAG = { dictionary: 0x01, contentSize: 0x08, blockChecksum: 0x10, version: 0xc0 } as const;
+const VERSION_1 = 0x40;
+/** Set in the size of a block that is stored as it is. */
+const STORED = 0x8000_0000;
+const MIN_MATCH = 4;
+/** From here on copying in one call is faster than byte by byte. */
+const LONG = 32;
+
+/**
+ * Unpacks an LZ4 frame of known length. Strict: a frame that ends early, points outside itself or has another length is an
+ * error, never wrong bytes of the right number. Checksums, which Arrow's writers leave out, are skipped.
+ * Format: github.com/lz4/lz4, doc/lz4_Frame_format.md and lz4_Block_format.md.
+ * @param length bytes that the frame unpacks to
+ * @throws BadFileError
+ */
+export function decodeLz4Frame(frame: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
+  const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
+  const output = new Uint8Array(length);
+  try {
+    if (view.getUint32(0, true) !== MAGIC) throw damaged();
+    const flags = view.getUint8(4);
+    if ((flags & FLAG.version) !== VERSION_1) throw damaged();
+    let at = 7 + (flags & FLAG.contentSize ? 8 : 0) + (flags & FLAG.dictionary ? 4 : 0);
+    let written = 0;
+    for (;;) {
+      const size = view.getUint32(at, true);
+      at += 4;
+      if (size === 0) break;
+      const end = at + (size % STORED);
+      if (end > frame.length) throw damaged();
+      const block = frame.subarray(at, end);
+      if (size < STORED) written = decodeBlock(block, output, written);
+      else {
+        output.set(block, written);
+        written += block.length;
+      }
+      at = end + (flags & FLAG.blockChecksum ? 4 : 0);
+    }
+    if (written !== length) throw damaged();
+  } catch (cause) {
+    // Reading or writing past an end is a RangeError.
+    throw damaged(cause);
+  }
+  return output;
+}
+
+/** Appends a block's bytes to `output` and answers the length so far; a block may repeat bytes of those before it. */
+function decodeBlock(block: Uint8Array, output: Uint8Array, from: number): number {
+  let at = 0;
+  let written = from;
+  const more = (count: number) => {
+    if (count < 15) return count;
+    let total = count;
+    for (;;) {
+      const byte = block[at++];
+      if (byte === undefined) throw damaged();
+      total += byte;
+      if (byte < 255) return total;
+    }
+  };
+  for (;;) {
+    const token = block[at++];
+    if (token === undefined) throw damaged();
+    const literals = more(token >> 4);
+    if (literals > block.length - at || literals > output.length - written) throw damaged();
+    if (literals < LONG) for (let i = 0; i < literals; i++) output[written + i] = block[at + i]!;
+    else output.set(block.subarray(at, at + literals), written);
+    at += literals;
+    written += literals;
+    if (at === block.length) return written;
+
+    if (block.length - at < 2) throw damaged();
+    const offset = block[at]! | (block[at + 1]! << 8);
+    at += 2;
+    const matched = more(token & 15) + MIN_MATCH;
+    if (offset === 0 || offset > written || matched > output.length - written) throw damaged();
+    // Byte by byte: a match may overlap what it writes.
+    for (const end = written + matched; written < end; written++) output[written] = output[written - offset]!;
+  }
+}
+
+const damaged = (cause?: unknown) => new BadFileError('its LZ4 compressed data is damaged', { cause });

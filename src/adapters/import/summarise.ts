@@ -1,0 +1,64 @@
+import type { CandleStore } from '#domain/ports.ts';
+import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { type Gaps, gapsBetween } from './candles.ts';
+import type { ImportResult } from './import-files.ts';
+
+/** What was imported of one series. Times are open times, ISO 8601. */
+export interface ImportedSeries {
+  readonly symbol: string;
+  readonly series: Timeframe | 'funding';
+  readonly files: number;
+  /** Rows stored, of all files together. */
+  readonly rows: number;
+  /** Rows that were merged into another of the same time; null for funding. */
+  readonly duplicates: number | null;
+  readonly first: string;
+  readonly last: string;
+  /** Holes of what is stored now between first and last; null for funding. */
+  readonly gaps: Gaps | null;
+}
+
+type Imported = Extract<ImportResult, { outcome: 'imported' }>;
+
+/** Imported files by their series, ascending. The candles are read back: several files may fill each other's gaps. */
+export async function summariseImport(
+  results: readonly ImportResult[],
+  exchange: string,
+  store: CandleStore,
+): Promise<ImportedSeries[]> {
+  const imported = results.filter((result) => result.outcome === 'imported');
+  const groups = Map.groupBy(imported, (result) => `${result.symbol} ${seriesOf(result)}`);
+  const series: ImportedSeries[] = [];
+  for (const [, files] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    series.push(await summarise(files, exchange, store));
+  }
+  return series;
+}
+
+async function summarise(
+  files: readonly Imported[],
+  exchange: string,
+  store: CandleStore,
+): Promise<ImportedSeries> {
+  const { symbol } = files[0]!;
+  const series = seriesOf(files[0]!);
+  // ISO 8601 sorts by time.
+  const first = files.map((file) => file.first).sort()[0]!;
+  const last = files
+    .map((file) => file.last)
+    .sort()
+    .at(-1)!;
+  const all = { symbol, series, files: files.length, rows: sum(files.map((file) => file.rows)), first, last };
+  if (series === 'funding') return { ...all, duplicates: null, gaps: null };
+  const step = TIMEFRAME_MS[series];
+  const key = { exchange, symbol, timeframe: series };
+  const { timestamp } = await store.read(key, Date.parse(first), Date.parse(last) + step);
+  const duplicates = sum(files.map((file) => (file.kind === 'candles' ? file.duplicates : 0)));
+  return { ...all, duplicates, gaps: gapsBetween(timestamp, step) };
+}
+
+function seriesOf(result: Imported): Timeframe | 'funding' {
+  return result.kind === 'candles' ? result.timeframe : 'funding';
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
