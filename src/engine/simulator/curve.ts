@@ -28,13 +28,20 @@ export class CurveRecorder {
     const from = this.#rows;
     const to = step - 1;
     if (to <= from) return;
+    const only = run.positions.length === 1 ? run.positions[0]! : null;
+    if (only !== null && only.order !== 'entry' && to < only.market.offset + only.market.length)
+      fillHolding(this.curve, only, from, to, run.balance);
+    else this.#fill(run, from, to);
+    this.#rows = to;
+  }
+
+  #fill({ positions, balance: cash }: Run, from: number, to: number): void {
     const { equity, balance, openTrades } = this.curve;
     let open = 0;
-    for (const position of run.positions) if (position.order !== 'entry') open++;
-    fillRows(equity, balance, openTrades, from, to, run.balance, open);
-    for (const position of run.positions)
+    for (const position of positions) if (position.order !== 'entry') open++;
+    fillRows(equity, balance, openTrades, from, to, cash, open);
+    for (const position of positions)
       if (position.order !== 'entry') addUnrealised(equity, position, from, to);
-    this.#rows = to;
   }
 }
 
@@ -61,6 +68,24 @@ function fillRows(
     equity[row] = cash;
     balance[row] = cash;
     openTrades[row] = open;
+  }
+}
+
+/** The rows in which `position` alone is open, all of them with candles of its own: in one loop, for most stretches are such. */
+function fillHolding(
+  { equity, balance, openTrades }: EquityCurve,
+  { amount, openValue, funding, direction, market }: Position,
+  from: number,
+  to: number,
+  cash: number,
+): void {
+  const { close } = market.candles;
+  // Curve row 0 is step 1.
+  const shift = 1 - market.offset;
+  for (let row = from; row < to; row++) {
+    equity[row] = cash + unrealisedProfit(amount, close[row + shift]!, openValue, funding, direction);
+    balance[row] = cash;
+    openTrades[row] = 1;
   }
 }
 
