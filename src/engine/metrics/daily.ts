@@ -1,3 +1,4 @@
+import { indexAtOrAfter } from '#engine/candles.ts';
 import type { EquityCurve } from '#engine/simulator/types.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 
@@ -33,11 +34,9 @@ export function dailyEquity(curve: EquityCurve, wallet: number, firstCandle: num
   const count = rows === 0 ? 1 : (dayOf(timestamp[rows - 1]!) - first) / DAY_MS + 1;
   const day = new Float64Array(count);
   const last = new Float64Array(count);
-  let row = 0;
   for (let i = 0; i < count; i++) {
     day[i] = first + i * DAY_MS;
-    const end = day[i]! + DAY_MS;
-    while (row < rows && timestamp[row]! < end) row++;
+    const row = indexAtOrAfter(timestamp, day[i]! + DAY_MS);
     last[i] = row === 0 ? wallet : equity[row - 1]!;
   }
   return { day, equity: last };

@@ -1,6 +1,6 @@
 import type { EquityCurve } from '#engine/simulator/types.ts';
 import { type DailyEquity, dailyReturns } from './daily.ts';
-import { drawdownOf, drawdownPeriods } from './drawdown.ts';
+import { type Drawdown, drawdownOf, drawdownPeriods } from './drawdown.ts';
 import { deviation, finite, mean, ratio, sum } from './moments.ts';
 
 /** The headline family: from the account with open positions valued. Formulas: {@link METRIC_DEFINITIONS}. */
@@ -28,6 +28,8 @@ const YEAR_ROOT = Math.sqrt(365);
 /** What the equity metrics need to know of the whole run. */
 export interface EquityContext {
   readonly wallet: number;
+  /** Of the equity at the close of every candle. */
+  readonly candleDrawdown: Drawdown;
   readonly days: number;
   readonly totalProfitPct: number;
   readonly cagrPct: number | null;
@@ -36,7 +38,6 @@ export interface EquityContext {
 export function equityMetrics(curve: EquityCurve, daily: DailyEquity, context: EquityContext): EquityMetrics {
   const returns = dailyReturns(context.wallet, daily.equity);
   const drawdown = drawdownOf(context.wallet, daily.equity);
-  const byCandle = drawdownOf(context.wallet, curve.equity);
   const drawdownPct = drawdown.ratio * 100;
   return {
     ...dailyRatios(returns),
@@ -44,8 +45,8 @@ export function equityMetrics(curve: EquityCurve, daily: DailyEquity, context: E
     cagr_to_drawdown: context.cagrPct === null ? null : ratio(context.cagrPct, drawdownPct),
     max_drawdown_pct: drawdownPct,
     max_drawdown_abs: drawdown.amount,
-    max_drawdown_candle_pct: byCandle.ratio * 100,
-    max_drawdown_candle_abs: byCandle.amount,
+    max_drawdown_candle_pct: context.candleDrawdown.ratio * 100,
+    max_drawdown_candle_abs: context.candleDrawdown.amount,
     ...timeUnderWater(context.wallet, daily.equity),
     ...extremes(context.wallet, curve.equity),
   };

@@ -3,6 +3,7 @@ import { type AccountMetrics, accountMetrics, wholeDays } from './account-metric
 import { type ActivityMetrics, activityMetrics } from './activity-metrics.ts';
 import type { ClosedTradeMetrics } from './catalogue.ts';
 import { type DailyEquity, dailyEquity } from './daily.ts';
+import { type Drawdown, drawdownOf } from './drawdown.ts';
 import { type EquityMetrics, equityMetrics } from './equity-metrics.ts';
 import { type TradeColumns, tradeColumns } from './trade-columns.ts';
 import { closedDayMetrics, type TradeMetrics, tradeMetrics } from './trade-metrics.ts';
@@ -35,6 +36,8 @@ export interface ComputedMetrics {
   readonly daily: DailyEquity;
   /** Whole days of the run, at least 1. */
   readonly days: number;
+  /** The worst falls of the equity at the close of every candle. */
+  readonly candleDrawdown: Drawdown;
   /** The trades as columns. */
   readonly trades: TradeColumns;
   /** All trades as one table row. */
@@ -47,6 +50,7 @@ export function computeMetrics(input: MetricsInput): ComputedMetrics {
   const trades = tradeColumns(input.trades);
   const days = wholeDays(input.firstCandle, input.lastCandle);
   const daily = dailyEquity(curve, wallet, input.firstCandle);
+  const candleDrawdown = drawdownOf(wallet, curve.equity);
   const total = tradeMetrics(trades, wallet, days);
   const account = accountMetrics(wallet, input.finalBalance, total.total_profit, days, input.marketChangePct);
   const { total_profit: _profit, total_profit_pct: _percent, cagr_pct: _cagr, ...closedTrades } = total;
@@ -54,6 +58,7 @@ export function computeMetrics(input: MetricsInput): ComputedMetrics {
     account,
     equity: equityMetrics(curve, daily, {
       wallet,
+      candleDrawdown,
       days,
       totalProfitPct: account.total_profit_pct,
       cagrPct: account.cagr_pct,
@@ -61,5 +66,5 @@ export function computeMetrics(input: MetricsInput): ComputedMetrics {
     closed_trades: { ...closedTrades, ...closedDayMetrics(trades, wallet) },
     activity: activityMetrics(trades, curve, days),
   };
-  return { metrics, daily, days, trades, total };
+  return { metrics, daily, candleDrawdown, days, trades, total };
 }

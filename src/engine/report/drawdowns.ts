@@ -1,5 +1,5 @@
 import { type DailyEquity, isoDay } from '#engine/metrics/daily.ts';
-import { type DrawdownPeriod, drawdownOf, drawdownPeriods } from '#engine/metrics/drawdown.ts';
+import { type Drawdown, type DrawdownPeriod, drawdownOf, drawdownPeriods } from '#engine/metrics/drawdown.ts';
 import type { EquityCurve } from '#engine/simulator/types.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 
@@ -38,14 +38,22 @@ export interface ReportDrawdowns {
   readonly candle: CandleDrawdown | null;
 }
 
-/** @param wallet starting balance, quote currency */
-export function buildDrawdowns(wallet: number, daily: DailyEquity, curve: EquityCurve): ReportDrawdowns {
+/**
+ * @param wallet starting balance, quote currency
+ * @param worst of the curve's equity, when it is known already
+ */
+export function buildDrawdowns(
+  wallet: number,
+  daily: DailyEquity,
+  curve: EquityCurve,
+  worst: Drawdown = drawdownOf(wallet, curve.equity),
+): ReportDrawdowns {
   const deepest = drawdownPeriods(wallet, daily.equity)
     .sort((a, b) => b.ratio - a.ratio || a.lowRow - b.lowRow)
     .slice(0, LISTED);
   return {
     daily: deepest.map((period) => dailyRow(period, daily.day)),
-    candle: candleDrawdown(wallet, curve),
+    candle: candleDrawdown(wallet, curve, worst),
   };
 }
 
@@ -63,8 +71,11 @@ function dailyRow(period: DrawdownPeriod, days: Float64Array): DrawdownRow {
   };
 }
 
-function candleDrawdown(wallet: number, curve: EquityCurve): CandleDrawdown | null {
-  const { peakRow, lowRow, ratio } = drawdownOf(wallet, curve.equity);
+function candleDrawdown(
+  wallet: number,
+  curve: EquityCurve,
+  { peakRow, lowRow, ratio }: Drawdown,
+): CandleDrawdown | null {
   if (lowRow < 0) return null;
   const timeAt = (row: number) => new Date(curve.timestamp[row]!).toISOString();
   return {

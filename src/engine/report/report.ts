@@ -85,7 +85,7 @@ export function buildReport(input: ReportInput): BacktestReport {
       computed,
     ),
     periods: buildPeriods(computed.trades, computed.daily, wallet),
-    drawdowns: buildDrawdowns(wallet, computed.daily, input.curve),
+    drawdowns: buildDrawdowns(wallet, computed.daily, input.curve, computed.candleDrawdown),
     costs: buildCosts(computed.trades),
     counters: reportCounters(counters),
     fill_model: input.fillModel,

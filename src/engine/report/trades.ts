@@ -1,5 +1,6 @@
 import { durationMinutes } from '#engine/metrics/trade-columns.ts';
 import type { Trade } from '#engine/simulator/types.ts';
+import { isoTime } from './iso-time.ts';
 
 /** Trades on one page. */
 const TRADES_PER_PAGE = 1000;
@@ -47,8 +48,8 @@ export function tradeRecord(trade: Trade, id: number): TradeRecord {
     id,
     pair: trade.pair,
     side: trade.side,
-    opened_at: new Date(trade.openedAt).toISOString(),
-    closed_at: new Date(trade.closedAt).toISOString(),
+    opened_at: isoTime(trade.openedAt),
+    closed_at: isoTime(trade.closedAt),
     duration_minutes: durationMinutes(trade),
     entry_price: trade.entryPrice,
     exit_price: trade.exitPrice,

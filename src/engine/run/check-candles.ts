@@ -25,53 +25,48 @@ export function checkCandles(pair: string, candles: Candles, stepMs: number): Ca
       `${pair}: column ${odd} holds ${candles[odd].length} values for ${rows} candles.`,
     );
   }
-  const problem = firstProblem(candles, stepMs);
-  if (problem) {
-    const time = candles.timestamp[problem.row]!;
-    const at = Number.isFinite(time) ? new Date(time).toISOString() : `row ${problem.row}`;
-    throw new BacktestError('invalid_candles', `${pair}: the candle at ${at} ${problem.what}.`);
+  const checked = checkRows(candles, stepMs);
+  if ('problem' in checked) {
+    const time = candles.timestamp[checked.row]!;
+    const at = Number.isFinite(time) ? new Date(time).toISOString() : `row ${checked.row}`;
+    throw new BacktestError('invalid_candles', `${pair}: the candle at ${at} ${checked.problem}.`);
   }
-  return measure(candles);
+  return checked;
 }
 
-function firstProblem(candles: Candles, stepMs: number): { row: number; what: string } | undefined {
+function checkRows(candles: Candles, stepMs: number): CandleQuality | { row: number; problem: string } {
   const { timestamp, open, high, low, close, volume } = candles;
-  let previous = Number.NEGATIVE_INFINITY;
+  let previousTime = Number.NEGATIVE_INFINITY;
+  let previousClose = open[0]!;
+  let outsideRange = 0;
+  let largestJump = 0;
   for (let row = 0; row < timestamp.length; row++) {
     const time = timestamp[row]!;
-    // Comparisons with NaN are false: each test is written so that NaN fails it.
-    if (!(time > previous)) return { row, what: 'does not come after the one before it' };
-    // A division a row would cost more than all the rest.
-    if (time - previous !== stepMs && time % stepMs !== 0) {
-      return { row, what: 'does not open on the grid of its timeframe' };
-    }
-    if (!(low[row]! > 0) || !(open[row]! > 0) || !(close[row]! > 0)) {
-      return { row, what: 'has a price that is not above 0' };
-    }
-    if (!(high[row]! >= low[row]!) || high[row] === Number.POSITIVE_INFINITY) {
-      return { row, what: 'has no high at or above its low' };
-    }
-    if (open[row] === Number.POSITIVE_INFINITY || close[row] === Number.POSITIVE_INFINITY) {
-      return { row, what: 'has a price without bound' };
-    }
-    if (!(volume[row]! >= 0)) return { row, what: 'has no volume at or above 0' };
-    previous = time;
-  }
-  return undefined;
-}
-
-function measure({ open, high, low, close }: Candles): CandleQuality {
-  let outsideRange = 0;
-  let largest = 0;
-  for (let row = 0; row < open.length; row++) {
     const first = open[row]!;
-    const last = close[row]!;
     const top = high[row]!;
     const bottom = low[row]!;
+    const last = close[row]!;
+    // Comparisons with NaN are false: each test is written so that NaN fails it.
+    if (!(time > previousTime)) return { row, problem: 'does not come after the one before it' };
+    // A division a row would cost more than all the rest.
+    if (time - previousTime !== stepMs && time % stepMs !== 0) {
+      return { row, problem: 'does not open on the grid of its timeframe' };
+    }
+    if (!(bottom > 0) || !(first > 0) || !(last > 0)) {
+      return { row, problem: 'has a price that is not above 0' };
+    }
+    if (!(top >= bottom) || top === Number.POSITIVE_INFINITY) {
+      return { row, problem: 'has no high at or above its low' };
+    }
+    if (first === Number.POSITIVE_INFINITY || last === Number.POSITIVE_INFINITY) {
+      return { row, problem: 'has a price without bound' };
+    }
+    if (!(volume[row]! >= 0)) return { row, problem: 'has no volume at or above 0' };
     if (first > top || first < bottom || last > top || last < bottom) outsideRange++;
-    if (row === 0) continue;
-    const jump = Math.abs(first / close[row - 1]! - 1);
-    if (jump > largest) largest = jump;
+    const jump = Math.abs(first / previousClose - 1);
+    if (jump > largestJump) largestJump = jump;
+    previousTime = time;
+    previousClose = last;
   }
-  return { outsideRange, largestJumpPct: largest * 100 };
+  return { outsideRange, largestJumpPct: largestJump * 100 };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type DailyEquity, dailyEquity } from '#engine/metrics/daily.ts';
+import { drawdownOf } from '#engine/metrics/drawdown.ts';
 import { equityMetrics } from '#engine/metrics/equity-metrics.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { curve, EXAMPLE_EQUITY, START } from './samples.ts';
@@ -11,6 +12,7 @@ function measure(values: readonly number[], wallet = 1000, stepMs = DAY_MS) {
   const totalProfitPct = (values.at(-1)! / wallet - 1) * 100;
   return equityMetrics(equity, dailyEquity(equity, wallet, START), {
     wallet,
+    candleDrawdown: drawdownOf(wallet, equity.equity),
     days: 10,
     totalProfitPct,
     cagrPct: 50,
