@@ -13,75 +13,89 @@ import {
   timestampColumn,
 } from './write.ts';
 
-type ColumnOfTrades = (name: string, trades: readonly Trade[]) => ParquetColumn;
-
-const number =
-  (pick: (trade: Trade) => number): ColumnOfTrades =>
-  (name, trades) =>
-    numberColumn(name, numbersOf(trades, pick));
-
-const time =
-  (pick: (trade: Trade) => number): ColumnOfTrades =>
-  (name, trades) =>
-    timestampColumn(name, numbersOf(trades, pick));
-
-const text =
-  (pick: (trade: Trade) => string): ColumnOfTrades =>
-  (name, trades) =>
-    textColumn(name, trades.map(pick));
-
-/** Columns of trades.parquet: the fields of a trade record, in its order. Made from the trades themselves: records of
- * all of them would take longer than the file. */
-const COLUMNS: Readonly<Record<keyof TradeRecord, ColumnOfTrades>> = {
-  id: (name, trades) =>
-    integerColumn(
-      name,
-      Int32Array.from(trades.keys(), (row) => row + 1),
-    ),
-  pair: text((trade) => trade.pair),
-  side: text((trade) => trade.side),
-  opened_at: time((trade) => trade.openedAt),
-  closed_at: time((trade) => trade.closedAt),
-  duration_minutes: number(durationMinutes),
-  entry_price: number((trade) => trade.entryPrice),
-  exit_price: number((trade) => trade.exitPrice),
-  amount: number((trade) => trade.amount),
-  stake: number((trade) => trade.stake),
-  leverage: number((trade) => trade.leverage),
-  enter_tag: (name, trades) =>
-    optionalTextColumn(
-      name,
-      trades.map((trade) => trade.enterTag),
-    ),
-  exit_reason: text((trade) => trade.exitReason),
-  fees: number((trade) => trade.fees),
-  slippage_cost: number((trade) => trade.slippageCost),
-  funding: number((trade) => trade.funding),
-  profit: number((trade) => trade.profit),
-  profit_pct: number((trade) => profitPct(trade.profitRatio)),
-  initial_stop_price: number((trade) => trade.initialStopPrice),
-  stop_price: number((trade) => trade.stopPrice),
-  liquidation_price: (name, trades) =>
-    optionalNumberColumn(
-      name,
-      trades.map((trade) => trade.liquidationPrice),
-    ),
-  lowest_price: number((trade) => trade.lowestPrice),
-  highest_price: number((trade) => trade.highestPrice),
-  left_open: (name, trades) =>
-    flagColumn(
-      name,
-      trades.map((trade) => trade.leftOpen),
-    ),
-};
-
-/** Trades as a Parquet file for people and their tools: the fields of the API's trade records, times as timestamps. */
-export function writeTradesParquet(trades: readonly Trade[]): Uint8Array {
-  return encodeParquet(Object.entries(COLUMNS).map(([name, columnOf]) => columnOf(name, trades)));
+/** A column that is filled trade by trade. */
+interface Filling {
+  put(trade: Trade, row: number): void;
+  column(name: string): ParquetColumn;
 }
 
-function numbersOf(trades: readonly Trade[], pick: (trade: Trade) => number): Float64Array {
-  const numbers = new Float64Array(trades.length);
-  for (let row = 0; row < trades.length; row++) numbers[row] = pick(trades[row]!);
-  return numbers;
+type Start = (length: number) => Filling;
+
+/** Columns of trades.parquet: the fields of a trade record, in its order. */
+const COLUMNS: Readonly<Record<keyof TradeRecord, Start>> = {
+  id: (length) => {
+    const values = new Int32Array(length);
+    return {
+      put: (_, row) => {
+        values[row] = row + 1;
+      },
+      column: (name) => integerColumn(name, values),
+    };
+  },
+  pair: list((trade) => trade.pair, textColumn),
+  side: list((trade) => trade.side, textColumn),
+  opened_at: numbers((trade) => trade.openedAt, timestampColumn),
+  closed_at: numbers((trade) => trade.closedAt, timestampColumn),
+  duration_minutes: numbers(durationMinutes),
+  entry_price: numbers((trade) => trade.entryPrice),
+  exit_price: numbers((trade) => trade.exitPrice),
+  amount: numbers((trade) => trade.amount),
+  stake: numbers((trade) => trade.stake),
+  leverage: numbers((trade) => trade.leverage),
+  enter_tag: list((trade) => trade.enterTag, optionalTextColumn),
+  exit_reason: list((trade) => trade.exitReason, textColumn),
+  fees: numbers((trade) => trade.fees),
+  slippage_cost: numbers((trade) => trade.slippageCost),
+  funding: numbers((trade) => trade.funding),
+  profit: numbers((trade) => trade.profit),
+  profit_pct: numbers((trade) => profitPct(trade.profitRatio)),
+  initial_stop_price: numbers((trade) => trade.initialStopPrice),
+  stop_price: numbers((trade) => trade.stopPrice),
+  liquidation_price: list((trade) => trade.liquidationPrice, optionalNumberColumn),
+  lowest_price: numbers((trade) => trade.lowestPrice),
+  highest_price: numbers((trade) => trade.highestPrice),
+  left_open: list((trade) => trade.leftOpen, flagColumn),
+};
+
+/**
+ * Trades as a Parquet file for people and their tools: the fields of the API's trade records, times as timestamps.
+ * Made in one walk over the trades: one for each column would wait for memory, records of all would take more of it.
+ */
+export function writeTradesParquet(trades: readonly Trade[]): Uint8Array {
+  const fillings = Object.values(COLUMNS).map((start) => start(trades.length));
+  for (let row = 0; row < trades.length; row++) {
+    const trade = trades[row]!;
+    for (const filling of fillings) filling.put(trade, row);
+  }
+  return encodeParquet(Object.keys(COLUMNS).map((name, index) => fillings[index]!.column(name)));
+}
+
+function numbers(
+  pick: (trade: Trade) => number,
+  make: (name: string, values: Float64Array) => ParquetColumn = numberColumn,
+): Start {
+  return (length) => {
+    const values = new Float64Array(length);
+    return {
+      put: (trade, row) => {
+        values[row] = pick(trade);
+      },
+      column: (name) => make(name, values),
+    };
+  };
+}
+
+function list<T>(
+  pick: (trade: Trade) => T,
+  make: (name: string, values: readonly T[]) => ParquetColumn,
+): Start {
+  return () => {
+    const values: T[] = [];
+    return {
+      put: (trade) => {
+        values.push(pick(trade));
+      },
+      column: (name) => make(name, values),
+    };
+  };
 }

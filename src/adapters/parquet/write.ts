@@ -93,18 +93,20 @@ export function optionalTextColumn(name: string, values: readonly (string | null
 function textBuffers(values: readonly (string | null)[]): { valueOffsets: Int32Array; data: Uint8Array } {
   const encoder = new TextEncoder();
   const encoded = new Map<string | null, Uint8Array>([[null, new Uint8Array(0)]]);
-  const valueOffsets = new Int32Array(values.length + 1);
-  const parts = values.map((value, row) => {
+  const bytesOf = (value: string | null) => {
     let bytes = encoded.get(value);
     if (!bytes) {
       bytes = encoder.encode(value!);
       encoded.set(value, bytes);
     }
-    valueOffsets[row + 1] = valueOffsets[row]! + bytes.length;
     return bytes;
-  });
+  };
+  const valueOffsets = new Int32Array(values.length + 1);
+  for (let row = 0; row < values.length; row++) {
+    valueOffsets[row + 1] = valueOffsets[row]! + bytesOf(values[row]!).length;
+  }
   const data = new Uint8Array(valueOffsets.at(-1)!);
-  for (const [row, bytes] of parts.entries()) data.set(bytes, valueOffsets[row]!);
+  for (let row = 0; row < values.length; row++) data.set(bytesOf(values[row]!), valueOffsets[row]!);
   return { valueOffsets, data };
 }
 
