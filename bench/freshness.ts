@@ -19,7 +19,8 @@ async function record({ series }: Stores): Promise<void> {
   const now = new Date();
   const months = Array.from({ length: MONTHS }, (_, back) => {
     const first = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back);
-    const last = back === 0 ? Math.floor(now.getTime() / MINUTE) * MINUTE - MINUTE : first + 27 * 86_400_000;
+    const next = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back + 1);
+    const last = Math.min(next, Math.floor(now.getTime() / MINUTE) * MINUTE) - MINUTE;
     const month = new Date(first).toISOString().slice(0, 7);
     return { month, first, last, count: (last - first) / MINUTE + 1, gapCount: 0, gaps: [] };
   });

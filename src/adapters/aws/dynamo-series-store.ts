@@ -26,7 +26,14 @@ const INFO_PROJECTION = {
   ExpressionAttributeNames: Object.fromEntries(INFO_NAMES.map((name) => [`#${name}`, name])),
 };
 
-const RecordedItem = z.object({ revision: z.int(), months: z.array(StoredSeriesMonth) });
+const RecordedItem = z.object({
+  revision: z.int(),
+  // As text: nested values are what an item costs to read, and freshness reads hundreds that need none of these.
+  months: z.preprocess(
+    (stored) => (typeof stored === 'string' ? JSON.parse(stored) : stored),
+    z.array(StoredSeriesMonth),
+  ),
+});
 
 /** What is stored of each series, in the Series table. Reads are strongly consistent. */
 export class DynamoSeriesStore implements SeriesStore {
@@ -100,7 +107,12 @@ export class DynamoSeriesStore implements SeriesStore {
       await this.#client.send(
         new PutCommand({
           TableName: this.#table,
-          Item: { ...stored, series: seriesName(info), months, revision: revision + 1 },
+          Item: {
+            ...stored,
+            series: seriesName(info),
+            months: JSON.stringify(months),
+            revision: revision + 1,
+          },
           ...(revision === 0
             ? { ConditionExpression: 'attribute_not_exists(exchange)' }
             : {
