@@ -35,8 +35,10 @@ export class Position {
   amount = Number.NaN;
   entryPrice = Number.NaN;
   openedAt = Number.NaN;
-  /** Row of the main candle of the entry. */
-  entryRow = -1;
+  /** Lowest and highest price of the main candles from the entry up to row `seenTo`, excluded. */
+  lowest = Number.NaN;
+  highest = Number.NaN;
+  seenTo = 0;
   openValue = Number.NaN;
   slippageCost = Number.NaN;
   funding = Number.NaN;
@@ -96,7 +98,9 @@ export class Position {
     const { amount, entryPrice, leverage, direction, stake } = this;
     this.order = 'none';
     this.openedAt = time;
-    this.entryRow = row;
+    this.lowest = Number.POSITIVE_INFINITY;
+    this.highest = Number.NEGATIVE_INFINITY;
+    this.seenTo = row;
     this.openValue = openValue(amount, entryPrice, terms.fee, direction);
     this.liquidation = liquidationPrice(
       entryPrice,
@@ -146,6 +150,14 @@ export class Position {
     return priceExceeding(ratio, entryPrice, terms.fee, leverage, direction, funding / amount);
   }
 
+  /** Widens the range of prices seen by the main candles up to `row`, included. */
+  see(row: number): void {
+    const { low, high } = this.market.candles;
+    this.lowest = Math.min(this.lowest, minimum(low, this.seenTo, row));
+    this.highest = Math.max(this.highest, maximum(high, this.seenTo, row));
+    this.seenTo = row + 1;
+  }
+
   #findTriggers(terms: Terms): void {
     const { entryPrice, leverage, direction, funding, amount } = this;
     const { trailingOffset, fee } = terms;
@@ -173,6 +185,23 @@ export class Position {
       direction,
     );
   }
+}
+
+/** Rows between the samples that a search for an extreme begins with: few further ones then surprise the branch predictor. */
+const SAMPLE = 8;
+
+function minimum(column: Float64Array, from: number, to: number): number {
+  let least = column[to]!;
+  for (let row = from; row < to; row += SAMPLE) if (column[row]! < least) least = column[row]!;
+  for (let row = from; row < to; row++) if (column[row]! < least) least = column[row]!;
+  return least;
+}
+
+function maximum(column: Float64Array, from: number, to: number): number {
+  let most = column[to]!;
+  for (let row = from; row < to; row += SAMPLE) if (column[row]! > most) most = column[row]!;
+  for (let row = from; row < to; row++) if (column[row]! > most) most = column[row]!;
+  return most;
 }
 
 /** What callbacks see of a position. */

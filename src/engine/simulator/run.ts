@@ -96,6 +96,7 @@ export class Run {
     const value = closeValue(amount, price, fee, funding, direction);
     const profit = profitOf(openValue, value, direction);
     this.balance += profit;
+    position.see(this.bar.row);
     this.trades.push({
       pair: market.input.pair,
       side: direction === LONG ? 'long' : 'short',
@@ -116,8 +117,8 @@ export class Run {
       initialStopPrice: position.initialStop,
       stopPrice: position.stop,
       liquidationPrice: position.liquidation > 0 ? position.liquidation : null,
-      lowestPrice: minimum(market.candles.low, position.entryRow, this.bar.row),
-      highestPrice: maximum(market.candles.high, position.entryRow, this.bar.row),
+      lowestPrice: position.lowest,
+      highestPrice: position.highest,
       leftOpen,
     });
     this.remove(position);
@@ -128,23 +129,6 @@ export class Run {
     this.#context.look(market);
     return this.#context;
   }
-}
-
-/** Rows between the samples that a search for an extreme begins with: few further ones then surprise the branch predictor. */
-const SAMPLE = 8;
-
-function minimum(column: Float64Array, from: number, to: number): number {
-  let least = column[to]!;
-  for (let row = from; row < to; row += SAMPLE) if (column[row]! < least) least = column[row]!;
-  for (let row = from; row < to; row++) if (column[row]! < least) least = column[row]!;
-  return least;
-}
-
-function maximum(column: Float64Array, from: number, to: number): number {
-  let most = column[to]!;
-  for (let row = from; row < to; row += SAMPLE) if (column[row]! > most) most = column[row]!;
-  for (let row = from; row < to; row++) if (column[row]! > most) most = column[row]!;
-  return most;
 }
 
 /** What callbacks see of the present candle. */
