@@ -1,0 +1,374 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { chooseExchange } from '#adapters/import/choose-exchange.ts';
+import { findFiles } from '#adapters/import/find.ts';
+import { type ImportResult, importFiles } from '#adapters/import/import-files.ts';
+import { summariseImport } from '#adapters/import/summarise.ts';
+import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/write.ts';
+import { csvRows, FIXTURES, FOREVER, importWorld, MINUTES_5, T0 } from './import-world.ts';
+
+const world = importWorld();
+const { put, load, stored } = world;
+const HOUR = 3_600_000;
+const at = (event: number, late = 0) => T0 + event * 8 * HOUR + late;
+const one = csvRows([0, 1, 1, 1, 1, 1]);
+const outcomes = (results: readonly ImportResult[]) =>
+  results.map((result) => [
+    relative(world.folder, result.file),
+    result.outcome === 'imported' ? result.kind : result.reason,
+  ]);
+
+describe('funding', () => {
+  const events = async (symbol = 'BTC/USDT:USDT') => {
+    const { timestamp, rate, markPrice } = await world.store.readFunding(
+      'binanceusdm',
+      symbol,
+      0,
+      FOREVER - 1,
+    );
+    return [...timestamp].map((time, i) => [time, rate[i], markPrice[i]]);
+  };
+
+  test('rates and mark prices of the same minutes become events', async () => {
+    put(
+      'BTC_USDT_USDT-8h-funding_rate.csv.gz',
+      [`${at(0, 17)},0.0001,0,0,0,0`, `${at(1)},-0.0002,0,0,0,0`, `${at(3)},0.0003,0,0,0,0`].join('\n'),
+    );
+    put('BTC_USDT_USDT-8h-mark.csv', [0, 1, 2].map((i) => `${at(i)},${100 + i},200,50,150,0`).join('\n'));
+    expect(await load()).toMatchObject([
+      {
+        outcome: 'imported',
+        kind: 'funding',
+        symbol: 'BTC/USDT:USDT',
+        rows: 2,
+        first: '2025-03-01T00:00:00.000Z',
+        notes: ['events without a mark price: 1, left out'],
+      },
+    ]);
+    expect(await events()).toEqual([
+      [at(0), 0.0001, 100],
+      [at(1), -0.0002, 101],
+    ]);
+  });
+
+  test('hourly files beside those of 8 hours: mark prices complete each other, whatever their format', async () => {
+    put(
+      'BTC_USDT_USDT-1h-funding_rate.json',
+      JSON.stringify([4, 0, 8].map((h) => [T0 + h * HOUR, h / 1e4, 0, 0, 0, 0])),
+    );
+    put('BTC_USDT_USDT-8h-mark.json', JSON.stringify([[at(1), 200, 201, 199, 200, null]]));
+    put('BTC_USDT_USDT-1h-mark.csv', [0, 4].map((h) => `${T0 + h * HOUR},${100 + h},200,50,150,`).join('\n'));
+    expect(await load()).toMatchObject([
+      { outcome: 'imported', rows: 3, notes: ['rows were not in the order of time: sorted'] },
+    ]);
+    expect(await events()).toEqual([
+      [T0, 0, 100],
+      [T0 + 4 * HOUR, 0.0004, 104],
+      [at(1), 0.0008, 200],
+    ]);
+  });
+
+  test('a single file of rates finds the mark prices beside it', async () => {
+    const rates = put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},0.0001,0,0,0,0`);
+    put('BTC_USDT_USDT-8h-mark.csv', `${at(0)},7,7,7,7,0`);
+    expect(await load(rates)).toMatchObject([{ outcome: 'imported', rows: 1 }]);
+    expect(await events()).toEqual([[at(0), 0.0001, 7]]);
+  });
+
+  test('as Touchstone stores it', async () => {
+    const column = (...values: number[]) => Float64Array.from(values);
+    const rows = (times: Float64Array, marks: Float64Array) =>
+      encodeParquet([
+        timestampColumn('timestamp', times),
+        numberColumn('rate', column(0.0001, 0.0002)),
+        numberColumn('mark_price', marks),
+      ]);
+    const folder = 'funding/exchange=binanceusdm/symbol';
+    put(`${folder}=BTC_USDT_USDT/2025-03.parquet`, rows(column(at(0), at(1)), column(100, 101)));
+    put(`${folder}=ETH_USDT_USDT/2025-03.parquet`, rows(column(at(0), at(1)), column(100, 0)));
+    expect(await load()).toMatchObject([
+      { outcome: 'imported', kind: 'funding', rows: 2, notes: [] },
+      { outcome: 'failed', reason: 'row 2: mark price 0 is not above 0' },
+    ]);
+    expect(await events()).toEqual([
+      [at(0), 0.0001, 100],
+      [at(1), 0.0002, 101],
+    ]);
+    expect(await events('ETH/USDT:USDT')).toEqual([]);
+  });
+
+  test('either file alone is skipped with its reason', async () => {
+    put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},0.0001,0,0,0,0`);
+    put('elsewhere/BTC_USDT_USDT-8h-mark.csv', `${at(0)},1,1,1,1,0`);
+    expect(await load()).toMatchObject([
+      { outcome: 'skipped', reason: expect.stringContaining('no mark prices beside it') },
+      { outcome: 'skipped', reason: expect.stringContaining('without funding rates beside') },
+    ]);
+  });
+
+  test.each([
+    ['a price in place of a rate', '60000', '1,1,1,1,0', 'line 1: funding rate 60000 is not a ratio'],
+    ['a rate that is missing', '', '1,1,1,1,0', 'line 1: funding rate NaN is not a ratio'],
+    [
+      'wrong mark prices',
+      '0.0001',
+      '1,1,2,1,0',
+      /^mark prices in BTC_USDT_USDT-8h-mark.csv: line 1: high 1 is below/,
+    ],
+    [
+      'mark prices that cannot be read',
+      '0.0001',
+      'x',
+      /^mark prices in BTC_USDT_USDT-8h-mark.csv: line 1: expected/,
+    ],
+  ])('%s fails', async (_, rate, mark, reason) => {
+    put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},${rate},0,0,0,0`);
+    put('BTC_USDT_USDT-8h-mark.csv', `${at(0)},${mark}`);
+    const matcher = typeof reason === 'string' ? reason : expect.stringMatching(reason);
+    expect(await load()).toMatchObject([{ outcome: 'failed', reason: matcher }]);
+    expect(await events()).toEqual([]);
+  });
+
+  test('no time in both fails', async () => {
+    put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},0.0001,0,0,0,0`);
+    put('BTC_USDT_USDT-8h-mark.csv', `${at(1)},1,1,1,1,0`);
+    expect(await load()).toMatchObject([
+      { outcome: 'failed', reason: 'no event has a mark price of its time' },
+    ]);
+  });
+});
+
+describe('a folder', () => {
+  test('is imported with the folders in it, and progress is told', async () => {
+    put('BTC_USDT_USDT-5m.csv', one);
+    put('deeper/still/ETH_USDT_USDT-5m.csv', one);
+    put('notes.txt', 'xyz');
+    put('.hidden/BTC_USDT_USDT-1h.csv', one);
+    const told: unknown[] = [];
+    const results = await load(world.folder, {
+      onFile: (result) => told.push(result),
+      onProgress: ({ files, bytes }) => told.push(`${files} ${bytes}`),
+    });
+    expect(results.map((result) => result.outcome)).toEqual(['imported', 'imported', 'skipped']);
+    const size = one.length;
+    expect(told).toEqual([
+      results[0],
+      `1 ${size}`,
+      results[1],
+      `2 ${2 * size}`,
+      results[2],
+      `3 ${2 * size + 3}`,
+    ]);
+    await expect(load(join(world.folder, 'absent'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  test('nothing outside it is read, and no circle is walked', async () => {
+    const outside = put('outside/BTC_USDT_USDT-5m.csv', one);
+    const inside = join(world.folder, 'inside');
+    mkdirSync(inside);
+    symlinkSync(outside, join(inside, 'BTC_USDT_USDT-5m.csv'));
+    symlinkSync('..', join(inside, 'circle'));
+    symlinkSync('nowhere', join(inside, 'ETH_USDT_USDT-5m.csv'));
+    execFileSync('mkfifo', [join(inside, 'XRP_USDT_USDT-5m.csv')]);
+    expect(await load(inside)).toMatchObject([
+      { outcome: 'skipped', reason: 'a link; links are not followed' },
+      { outcome: 'skipped', reason: 'a link; links are not followed' },
+      { outcome: 'skipped', reason: 'not an ordinary file' },
+      { outcome: 'skipped', reason: 'a link; links are not followed' },
+    ]);
+    symlinkSync('outside', join(world.folder, 'named'));
+    expect(await load(join(world.folder, 'named'))).toMatchObject([{ outcome: 'imported' }]);
+    await expect(load(join(inside, 'XRP_USDT_USDT-5m.csv'))).rejects.toThrow('neither a file nor a folder');
+  });
+
+  test.skipIf(process.getuid?.() === 0)('what may not be read fails by name', async () => {
+    chmodSync(put('BTC_USDT_USDT-5m.csv', one), 0);
+    put('closed/ETH_USDT_USDT-5m.csv', one);
+    chmodSync(join(world.folder, 'closed'), 0);
+    put('XRP_USDT_USDT-5m.csv', one);
+    expect((await load()).map((result) => result.outcome).sort()).toEqual(['failed', 'failed', 'imported']);
+    chmodSync(join(world.folder, 'closed'), 0o700);
+  });
+
+  test('a file that is gone when its turn comes fails, and the next is imported', async () => {
+    put('BTC_USDT_USDT-5m.csv', one);
+    put('ETH_USDT_USDT-5m.csv', one);
+    const found = await findFiles(world.folder);
+    execFileSync('rm', [join(world.folder, 'BTC_USDT_USDT-5m.csv')]);
+    const { store } = world;
+    expect(await importFiles(found, { store, exchange: 'binanceusdm', clock: Date })).toMatchObject([
+      { outcome: 'failed', reason: expect.stringContaining('cannot be read: ENOENT') },
+      { outcome: 'imported' },
+    ]);
+  });
+
+  test("of freqtrade's is imported as it lies", async () => {
+    const folder = 'user_data/data/binance';
+    for (const base of ['BTC', 'ETH']) put(`${folder}/futures/${base}_USDT_USDT-5m-futures.feather`, '');
+    for (const base of ['BTC', 'ETH']) {
+      copyFileSync(
+        join(FIXTURES, 'lz4.feather'),
+        join(world.folder, `${folder}/futures/${base}_USDT_USDT-5m-futures.feather`),
+      );
+    }
+    copyFileSync(
+      join(FIXTURES, 'zstd.feather'),
+      join(world.folder, `${folder}/futures/XRP_USDT-5m-futures.feather`),
+    );
+    put(`${folder}/futures/BTC_USDT_USDT-1h-mark.json`, JSON.stringify([[at(0), 100, 101, 99, 100, null]]));
+    put(
+      `${folder}/futures/BTC_USDT_USDT-1h-funding_rate.json`,
+      JSON.stringify([[at(0, 3), 0.0001, 0, 0, 0, 0]]),
+    );
+    put(`${folder}/futures/BTC_USDT_USDT-trades.feather`, 'x');
+    put(`${folder}/futures/BTC_USDT_USDT-1h-index.feather`, 'x');
+    put(`${folder}/ETH_BTC-5m.feather`, 'x');
+    put('user_data/config.json', '{}');
+    const results = await load();
+    expect(outcomes(results)).toEqual([
+      ['user_data/config.json', expect.stringContaining('the name does not say')],
+      [`${folder}/ETH_BTC-5m.feather`, expect.stringContaining('a spot pair')],
+      [`${folder}/futures/BTC_USDT_USDT-1h-funding_rate.json`, 'funding'],
+      [`${folder}/futures/BTC_USDT_USDT-1h-index.feather`, expect.stringContaining('type index')],
+      [`${folder}/futures/BTC_USDT_USDT-5m-futures.feather`, 'candles'],
+      [`${folder}/futures/BTC_USDT_USDT-trades.feather`, expect.stringContaining('trades')],
+      [`${folder}/futures/ETH_USDT_USDT-5m-futures.feather`, 'candles'],
+      [`${folder}/futures/XRP_USDT-5m-futures.feather`, 'candles'],
+    ]);
+    expect((await stored('5m', 'XRP/USDT:USDT')).timestamp).toHaveLength(200);
+    expect(await load()).toEqual(results);
+  });
+});
+
+describe('exchanges', () => {
+  const hive = (exchange: string) =>
+    `candles/exchange=${exchange}/symbol=BTC_USDT_USDT/timeframe=5m/2025-03.parquet`;
+  const found = () => findFiles(world.folder);
+  test('the folders name one, or it is asked for', async () => {
+    put('BTC_USDT_USDT-5m.csv', one);
+    expect(chooseExchange(await found(), undefined, 'binanceusdm')).toBe('binanceusdm');
+    put('bybit/futures/BTC_USDT_USDT-5m-futures.csv', one);
+    expect(chooseExchange(await found(), undefined, 'binanceusdm')).toBe('bybit');
+    expect(chooseExchange(await found(), 'okx', 'binanceusdm')).toBe('okx');
+    expect(() => chooseExchange({ files: [], marks: [], exchanges: [] }, '../x', 'y')).toThrow(
+      'is not an exchange key',
+    );
+  });
+
+  test('files of several are not mixed', async () => {
+    for (const exchange of ['bybit', 'okx']) {
+      put(hive(exchange), '');
+      copyFileSync(join(FIXTURES, 'snappy.parquet'), join(world.folder, hive(exchange)));
+    }
+    const two = await found();
+    expect(() => chooseExchange(two, undefined, 'binanceusdm')).toThrow(
+      'bybit, okx: choose one with --exchange',
+    );
+    expect(await load(world.folder, { exchange: 'okx' })).toMatchObject([
+      { outcome: 'skipped', reason: 'of bybit, not of okx' },
+      { outcome: 'imported' },
+    ]);
+    expect(await world.series.list('okx')).toHaveLength(1);
+    expect(await world.series.list('bybit')).toHaveLength(0);
+  });
+
+  test('nothing goes to the simulated market, and nothing of it is imported', async () => {
+    put('BTC_USDT_USDT-5m.csv', one);
+    await expect(load(world.folder, { exchange: 'sim' })).rejects.toThrow('sim is the simulated market');
+    put(hive('sim'), '');
+    expect((await found()).exchanges).toEqual([]);
+    expect(await load()).toMatchObject([
+      { outcome: 'imported' },
+      { outcome: 'skipped', reason: 'candles of sim, the simulated market' },
+    ]);
+  });
+});
+
+test('the summary tells the gaps of what the files hold together', async () => {
+  const flat = (...rows: number[]) => csvRows(...rows.map((row) => [row, 1, 1, 1, 1, 1]));
+  put('a/BTC_USDT_USDT-5m.csv', flat(0, 1, 2, 10, 10));
+  put('b/BTC_USDT_USDT-5m.csv', flat(4, 5, 20));
+  put('c/BTC_USDT_USDT-5m.csv', flat(3));
+  put('BTC_USDT_USDT-1h.csv', one);
+  put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},0.0001,0,0,0,0`);
+  put('BTC_USDT_USDT-8h-mark.csv', `${at(0)},7,7,7,7,0`);
+  put('BTC_USDT_USDT-4h.csv', 'x');
+  const summary = await summariseImport(await load(), 'binanceusdm', world.store);
+  expect(summary).toEqual([
+    {
+      symbol: 'BTC/USDT:USDT',
+      series: '1h',
+      files: 1,
+      rows: 1,
+      duplicates: 0,
+      first: '2025-03-01T00:00:00.000Z',
+      last: '2025-03-01T00:00:00.000Z',
+      gaps: { count: 0, missing: 0, widest: null },
+    },
+    {
+      symbol: 'BTC/USDT:USDT',
+      series: '5m',
+      files: 3,
+      rows: 8,
+      duplicates: 1,
+      first: '2025-03-01T00:00:00.000Z',
+      last: new Date(T0 + 20 * MINUTES_5).toISOString(),
+      // Rows 6 to 9 and 11 to 19 are missing; row 3 is in another file than those around it.
+      gaps: {
+        count: 2,
+        missing: 13,
+        widest: { start: new Date(T0 + 11 * MINUTES_5).toISOString(), missing: 9 },
+      },
+    },
+    {
+      symbol: 'BTC/USDT:USDT',
+      series: 'funding',
+      files: 1,
+      rows: 1,
+      duplicates: null,
+      first: '2025-03-01T00:00:00.000Z',
+      last: '2025-03-01T00:00:00.000Z',
+      gaps: null,
+    },
+  ]);
+});
+
+const REAL = join(import.meta.dirname, '../../../shared/data');
+if (!existsSync(REAL)) console.warn('Skipped: the import of real candles needs ../shared/data.');
+
+test.skipIf(!existsSync(REAL))('real perpetuals are imported as their README describes them', async () => {
+  const results = await load(join(REAL, 'candles'));
+  const name = (result: ImportResult) => result.file.split('/').at(-1)!.replace('.csv.gz', '');
+  const imported = results.flatMap((result) =>
+    result.outcome === 'imported' ? [`${name(result)} ${result.rows} ${result.first}`] : [],
+  );
+  expect(imported).toHaveLength(19);
+  expect(imported).toEqual(
+    expect.arrayContaining([
+      'BTC_USDT_USDT-5m 10906 2025-03-06T10:30:00.000Z',
+      'ETH_USDT_USDT-1m 60191 2025-05-04T15:33:00.000Z',
+      'BNB_USDT_USDT-15m 3635 2025-03-06T10:30:00.000Z',
+      'SOL_USDT_USDT-1h 719 2025-03-06T11:00:00.000Z',
+      'BTC_USDT_USDT-1d 29 2025-03-17T00:00:00.000Z',
+      'ADA_USDT_USDT-1m 1440 2022-12-13T00:00:00.000Z',
+      'XRP_USDT_USDT-5m 1999 2021-11-15T00:00:00.000Z',
+    ]),
+  );
+  const skipped = results.filter((result) => result.outcome === 'skipped').map(name);
+  expect(skipped).toEqual(
+    expect.arrayContaining(['ETH_USDT_USDT-30m', 'ETH_BTC-5m', 'XRP_ETH-1m', 'BTC_USD-1d', 'BTC_USD-1m']),
+  );
+  expect(results.filter((result) => result.outcome === 'failed')).toEqual([]);
+  expect(imported.length + skipped.length).toBe(results.length);
+
+  const funding = await load(join(REAL, 'futures-funding'));
+  expect(funding.map((result) => result.outcome === 'imported' && `${name(result)} ${result.rows}`)).toEqual([
+    'BNB_USDT_USDT-8h-funding_rate 266',
+    'BTC_USDT_USDT-8h-funding_rate 266',
+    'ETH_USDT_USDT-8h-funding_rate 302',
+    'SOL_USDT_USDT-8h-funding_rate 266',
+    'XRP_USDT_USDT-8h-funding_rate 91',
+  ]);
+});

@@ -1,0 +1,350 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import {
+  Float32,
+  Float64,
+  Int64,
+  makeData,
+  makeVector,
+  Table,
+  TimestampMillisecond,
+  TimestampNanosecond,
+  tableToIPC,
+  Utf8,
+  vectorFromArray,
+} from 'apache-arrow';
+import { describe, expect, test } from 'vitest';
+import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/write.ts';
+import { CANDLE_COLUMNS } from '#engine/candles.ts';
+import { FIXTURES, importWorld, MINUTES_5, T0 } from './import-world.ts';
+
+const world = importWorld();
+const { put, load, stored } = world;
+
+/** The candles of fixtures/import/make.py. */
+const rows = Array.from({ length: 200 }, (_, i) => {
+  const open = 100 + (i % 20) * 0.5;
+  return [T0 + i * MINUTES_5, open, open + 1, open - 1, open + 0.25, (i % 4) * 10];
+});
+const column = (index: number) => rows.map((row) => row[index]!);
+const candles = Object.fromEntries(CANDLE_COLUMNS.map((name, index) => [name, column(index)]));
+/** As {@link candles}, the volume being known in every third row only. */
+const sparse = { ...candles, volume: candles.volume!.map((volume, i) => (i % 3 === 0 ? volume : 0)) };
+const without = { ...candles, volume: candles.volume!.map(() => 0) };
+
+const EXPECTED = {
+  'gzip-us-nulls.parquet': [without, ['volume missing in 200 rows: taken as 0']],
+  'lz4-batches-us.feather': [candles, []],
+  'lz4-s-nulls.feather': [sparse, ['volume missing in 133 rows: taken as 0']],
+  'lz4.feather': [candles, []],
+  'snappy.parquet': [candles, []],
+  'zstd-more-columns.parquet': [candles, []],
+  'zstd-ms-naive.feather': [candles, []],
+  'zstd.feather': [candles, []],
+} as const;
+
+const candleFiles = (folder: string) =>
+  readdirSync(folder).filter((name) => /\.(feather|parquet)$/.test(name));
+
+const importAs = (path: string) => {
+  const ending = path.slice(path.lastIndexOf('.'));
+  copyFileSync(path, join(world.folder, `BTC_USDT_USDT-5m-futures${ending}`));
+  return load();
+};
+
+describe('files as pandas writes them', () => {
+  test('each of them is expected', () => expect(candleFiles(FIXTURES)).toEqual(Object.keys(EXPECTED)));
+
+  test.each(Object.entries(EXPECTED))('%s', async (name, [expected, notes]) => {
+    expect(await importAs(join(FIXTURES, name))).toMatchObject([
+      { outcome: 'imported', kind: 'candles', rows: 200, duplicates: 0, missing: 0, notes },
+    ]);
+    expect(await stored('5m')).toEqual(expected);
+  });
+
+  test('their bodies are compressed as their names say', () => {
+    const magic = { lz4: '04224d18', zstd: '28b52ffd' };
+    for (const name of candleFiles(FIXTURES).filter((file) => file.endsWith('.feather'))) {
+      const codec = name.startsWith('lz4') ? 'lz4' : 'zstd';
+      expect(readFileSync(join(FIXTURES, name)).includes(magic[codec], 0, 'hex'), name).toBe(true);
+    }
+  });
+
+  const python = hasPython();
+  if (!python) console.warn('Skipped: files fresh from pandas need python3 with pandas, pyarrow and lz4.');
+  test.skipIf(!python)(
+    'fresh from the pandas of this machine',
+    async () => {
+      const made = mkdtempSync(join(tmpdir(), 'touchstone-pandas-'));
+      try {
+        execFileSync('python3', [join(FIXTURES, 'make.py'), made]);
+        for (const [name, [expected]] of Object.entries(EXPECTED)) {
+          for (const file of readdirSync(world.folder)) rmSync(join(world.folder, file));
+          expect(await importAs(join(made, name)), name).toMatchObject([{ outcome: 'imported', rows: 200 }]);
+          expect(await stored('5m'), name).toEqual({ ...expected });
+        }
+      } finally {
+        rmSync(made, { recursive: true });
+      }
+    },
+    60_000,
+  );
+});
+
+const nanoseconds = (values: readonly bigint[]) =>
+  makeVector(makeData({ type: new TimestampNanosecond('UTC'), data: BigInt64Array.from(values) }));
+const numbers = (index: number) => vectorFromArray(column(index), new Float64());
+const columns = () => ({
+  date: nanoseconds(column(0).map((time) => BigInt(time) * 1_000_000n)),
+  open: numbers(1),
+  high: numbers(2),
+  low: numbers(3),
+  close: numbers(4),
+  volume: numbers(5),
+});
+const feather = (vectors: Record<string, any>) => tableToIPC(new Table(vectors), 'file');
+
+describe('columns of other types', () => {
+  test.each([
+    ['whole milliseconds', { date: vectorFromArray(column(0).map(BigInt), new Int64()) }],
+    ['whole volumes', { volume: vectorFromArray(column(5).map(BigInt), new Int64()) }],
+    ['single precision, which these numbers have', { close: vectorFromArray(column(4), new Float32()) }],
+    [
+      'a column more',
+      {
+        count: vectorFromArray(
+          rows.map(() => 'x'),
+          new Utf8(),
+        ),
+      },
+    ],
+  ])('%s', async (_, others) => {
+    put('BTC_USDT_USDT-5m-futures.feather', feather({ ...columns(), ...others }));
+    expect(await load()).toMatchObject([{ outcome: 'imported', notes: [] }]);
+    expect(await stored('5m')).toEqual(candles);
+  });
+
+  test('our own name for the times', async () => {
+    const { date, ...others } = columns();
+    put('BTC_USDT_USDT-5m-futures.feather', feather({ timestamp: date, ...others }));
+    expect(await load()).toMatchObject([{ outcome: 'imported' }]);
+  });
+
+  test('a time between two milliseconds is not on the grid', async () => {
+    const late = nanoseconds(column(0).map((time, i) => BigInt(time) * 1_000_000n + (i === 7 ? 1_000n : 0n)));
+    put('BTC_USDT_USDT-5m-futures.feather', feather({ ...columns(), date: late }));
+    expect(await load()).toMatchObject([
+      { outcome: 'failed', reason: expect.stringMatching(/^row 8: .*does not lie on the grid of 5m$/) },
+    ]);
+  });
+});
+
+const parquetOf = (names: readonly string[]) =>
+  encodeParquet(
+    names.map((name, index) => {
+      const values = Float64Array.from(column(index));
+      return index === 0 ? timestampColumn(name, values) : numberColumn(name, values);
+    }),
+  );
+
+describe('Parquet as Touchstone stores it', () => {
+  const months = 'candles/exchange=binanceusdm/symbol=BTC_USDT_USDT/timeframe=5m';
+
+  test('is imported from its folders', async () => {
+    put(`${months}/2025-03.parquet`, parquetOf(CANDLE_COLUMNS));
+    expect(await load()).toMatchObject([{ outcome: 'imported', symbol: 'BTC/USDT:USDT', rows: 200 }]);
+    expect(await stored('5m')).toEqual(candles);
+  });
+
+  test('is imported in pieces when it is long', async () => {
+    const length = 600_000;
+    const start = Date.UTC(2024, 0, 1);
+    const time = Float64Array.from({ length }, (_, i) => start + i * 60_000);
+    const price = Float64Array.from({ length }, (_, i) => 1 + i);
+    put(
+      'BTC_USDT_USDT-1m.parquet',
+      encodeParquet([
+        timestampColumn('timestamp', time),
+        ...CANDLE_COLUMNS.slice(1).map((name) => numberColumn(name, price.slice())),
+      ]),
+    );
+    expect(await load()).toMatchObject([{ outcome: 'imported', rows: length, missing: 0 }]);
+    const { timestamp, volume } = await stored('1m');
+    expect(timestamp!.every((value, i) => value === time[i])).toBe(true);
+    expect(volume!.every((value, i) => value === 1 + i)).toBe(true);
+  });
+});
+
+describe('JSON', () => {
+  const spaced = JSON.stringify(rows, null, 2);
+  test.each([
+    ['as freqtrade writes it', 'json', JSON.stringify(rows)],
+    ['gzipped', 'json.gz', JSON.stringify(rows)],
+    ['with spaces, and a byte order mark', 'json', `\ufeff \n${spaced}\n`],
+  ])('%s', async (_, ending, text) => {
+    put(`BTC_USDT_USDT-5m-futures.${ending}`, text);
+    expect(await load()).toMatchObject([{ outcome: 'imported', rows: 200, notes: [] }]);
+    expect(await stored('5m')).toEqual(candles);
+  });
+
+  test('absent volumes are null', async () => {
+    const nulls = rows.map(([time, ...prices], i) => [
+      time,
+      ...prices.slice(0, 4),
+      i % 3 === 0 ? prices[4] : null,
+    ]);
+    put('BTC_USDT_USDT-5m-futures.json', JSON.stringify(nulls));
+    expect(await load()).toMatchObject([{ notes: ['volume missing in 133 rows: taken as 0'] }]);
+    expect(await stored('5m')).toEqual(sparse);
+  });
+
+  test('of many pieces stays whole', async () => {
+    const many = Array.from({ length: 30_000 }, (_, i) => [T0 + i * 60_000, 1.5, 2.5, 0.5, 1.25, i]);
+    put('BTC_USDT_USDT-1m-futures.json.gz', JSON.stringify(many));
+    expect(await load()).toMatchObject([{ rows: 30_000, missing: 0 }]);
+    expect((await stored('1m')).volume).toEqual(many.map((row) => row[5]));
+  });
+
+  test.each([
+    ['an object', '{"a": [1]}', 'is not a JSON array of rows'],
+    ['rows as objects', '[{"date": 1}]', 'is not a JSON array of rows'],
+    ['rows within rows', `[[${T0}, [1, 1], 1, 1, 1, 1]]`, 'is not a JSON array of rows'],
+    ['numbers', '[1, 2, 3]', 'is not a JSON array of rows'],
+    ['a word', `[[${T0}, "1", 1, 1, 1, 1]]`, 'row 1: expected 6 numbers'],
+    ['five columns', `[[${T0}, 1, 1, 1, 1]]`, 'row 1: expected 6 numbers'],
+    ['no rows', '[]', 'holds no rows'],
+    ['nothing', '', 'is not a JSON array of rows'],
+    ['a first half', JSON.stringify(rows).slice(0, 5_000), 'is cut off'],
+    ['no comma', `[[${T0},1,1,1,1,1] [${T0},1,1,1,1,1]]`, 'is not a JSON array of rows'],
+    ['text without end', '['.padEnd(1_000_000, 'x'), 'is not a JSON array of rows'],
+  ])('with %s fails', async (_, text, reason) => {
+    put('BTC_USDT_USDT-5m-futures.json', text);
+    expect(await load()).toMatchObject([{ outcome: 'failed', reason: expect.stringContaining(reason) }]);
+  });
+});
+
+describe('a damaged or foreign file fails, nothing of it is stored, and the next is imported', () => {
+  const read = (name: string) => readFileSync(join(FIXTURES, name));
+  const flipped = (bytes: Uint8Array, at: number) => {
+    const copy = Uint8Array.from(bytes);
+    copy[at]! ^= 0xff;
+    return copy;
+  };
+  const lz4 = read('lz4.feather');
+  const lz4Block = lz4.indexOf('04224d18', 0, 'hex') + 11;
+  const zstd = read('zstd.feather');
+  const snappy = read('snappy.parquet');
+  const { volume: _, ...noVolume } = columns();
+  const { date: __, ...noTimes } = columns();
+  const names = CANDLE_COLUMNS;
+
+  test.each<[string, string, Uint8Array, string | RegExp]>(
+    [
+      ['Feather, cut off', 'feather', lz4.subarray(0, 3_000), 'is cut off'],
+      ['Feather, its first bytes only', 'feather', lz4.subarray(0, 6), 'is cut off'],
+      ['Feather, empty', 'feather', new Uint8Array(), 'is not a Feather file'],
+      ['Feather, another magic', 'feather', flipped(lz4, 0), 'is not a Feather file'],
+      [
+        'Feather version 1',
+        'feather',
+        Buffer.from('FEA1....FEA1'),
+        'is Feather version 1: expected version 2',
+      ],
+      ['Feather, LZ4 damaged', 'feather', flipped(lz4, lz4Block + 1), 'its LZ4 compressed data is damaged'],
+      [
+        'Feather, LZ4 of impossible length',
+        'feather',
+        flipped(lz4, lz4Block - 16),
+        'its compressed data is damaged',
+      ],
+      [
+        'Feather, ZSTD damaged',
+        'feather',
+        flipped(zstd, zstd.indexOf('28b52ffd', 0, 'hex')),
+        'cannot be read: ',
+      ],
+      ['Feather, footer damaged', 'feather', flipped(lz4, lz4.length - 9), /^cannot be read: |is cut off/],
+      ['Feather, a column missing', 'feather', feather(noVolume), 'has no column volume'],
+      ['Feather, no times', 'feather', feather(noTimes), 'has no column timestamp or timestamp_ms or date'],
+      [
+        'Feather, words for prices',
+        'feather',
+        feather({
+          ...columns(),
+          open: vectorFromArray(
+            rows.map(() => '1'),
+            new Utf8(),
+          ),
+        }),
+        'column open holds Utf8: expected numbers',
+      ],
+      [
+        'Feather, times for prices',
+        'feather',
+        feather({ ...columns(), open: vectorFromArray(column(0), new TimestampMillisecond()) }),
+        'column open holds Timestamp<MILLISECOND>: expected numbers',
+      ],
+      ['Parquet, cut off', 'parquet', snappy.subarray(0, 4_000), /^cannot be read: .*Corrupt footer/],
+      ['Parquet, empty', 'parquet', new Uint8Array(), /^cannot be read: /],
+      ['Parquet, a page damaged', 'parquet', flipped(snappy, 4), /^cannot be read: /],
+      ['Parquet, a CSV file in truth', 'parquet', Buffer.from('1,2,3\n'.repeat(50)), /^cannot be read: /],
+      ['Parquet, a column missing', 'parquet', parquetOf(names.slice(0, 5)), 'has no column volume'],
+      [
+        'Parquet, no times',
+        'parquet',
+        parquetOf(['when', ...names.slice(1)]),
+        'has no column timestamp or timestamp_ms or date',
+      ],
+      ['JSON.gz, not zipped', 'json.gz', Buffer.alloc(0), 'unused'],
+    ].slice(0, -1) as any,
+  )('%s', async (_, ending, bytes, reason) => {
+    put(`BTC_USDT_USDT-5m-futures.${ending}`, bytes);
+    copyFileSync(join(FIXTURES, 'lz4.feather'), join(world.folder, 'ETH_USDT_USDT-5m-futures.feather'));
+    copyFileSync(join(FIXTURES, 'snappy.parquet'), join(world.folder, 'XRP_USDT_USDT-5m-futures.parquet'));
+    const [bad, ...good] = await load();
+    const matcher =
+      typeof reason === 'string' ? expect.stringContaining(reason) : expect.stringMatching(reason);
+    expect(bad).toMatchObject({ outcome: 'failed', reason: matcher });
+    expect(good).toMatchObject([
+      { outcome: 'imported', rows: 200 },
+      { outcome: 'imported', rows: 200 },
+    ]);
+    expect((await stored('5m')).timestamp).toEqual([]);
+  });
+
+  test('a file that only calls itself gzipped', async () => {
+    const path = put('BTC_USDT_USDT-5m-futures.json', gzipSync('[]'));
+    copyFileSync(path, join(world.folder, 'ETH_USDT_USDT-5m-futures.json'));
+    expect(await load()).toMatchObject([
+      { outcome: 'failed', reason: expect.stringContaining('is not a JSON array') },
+      { outcome: 'failed' },
+    ]);
+  });
+
+  test('Feather and Parquet with any byte changed are refused or hold plausible candles', async () => {
+    for (const [ending, whole] of [
+      ['feather', lz4],
+      ['feather', zstd],
+      ['parquet', snappy],
+    ] as const) {
+      for (let at = 0; at < whole.length; at += 97) {
+        put(`BTC_USDT_USDT-5m-futures.${ending}`, flipped(whole, at));
+        const [result] = await load(join(world.folder, `BTC_USDT_USDT-5m-futures.${ending}`));
+        if (result!.outcome === 'failed') expect(result!.reason.length).toBeGreaterThan(5);
+        else expect(result).toMatchObject({ outcome: 'imported' });
+      }
+    }
+  });
+});
+
+function hasPython(): boolean {
+  try {
+    execFileSync('python3', ['-c', 'import pandas, pyarrow, lz4.frame'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { contentOf } from '#adapters/import/file-name.ts';
+
+describe('what a file holds is read from its path', () => {
+  const candles = (symbol: string, timeframe: string, format: string, exchange?: string) => ({
+    kind: 'candles',
+    symbol,
+    timeframe,
+    format,
+    ...(exchange && { exchange }),
+  });
+  test.each([
+    ['BTC_USDT_USDT-5m.csv', candles('BTC/USDT:USDT', '5m', 'CSV')],
+    ['1000SHIB_USDT_USDT-1d.csv.gz', candles('1000SHIB/USDT:USDT', '1d', 'CSV')],
+    ['BTC_USD_BTC-4h-futures.json', candles('BTC/USD:BTC', '4h', 'JSON')],
+    ['BTC_USDT_USDT-15m-futures.json.gz', candles('BTC/USDT:USDT', '15m', 'JSON')],
+    ['BTC_USDT_USDT-1h.parquet', candles('BTC/USDT:USDT', '1h', 'Parquet')],
+    // freqtrade's folders name the exchange.
+    [
+      'binance/futures/BTC_USDT_USDT-5m-futures.feather',
+      candles('BTC/USDT:USDT', '5m', 'Feather', 'binanceusdm'),
+    ],
+    [
+      'hyperliquid/futures/BTC_USDC_USDC-1m-futures.feather',
+      candles('BTC/USDC:USDC', '1m', 'Feather', 'hyperliquid'),
+    ],
+    ['mine/futures/BTC_USDT_USDT-5m-futures.feather', candles('BTC/USDT:USDT', '5m', 'Feather')],
+    ['constructor/futures/BTC_USDT_USDT-5m-futures.feather', candles('BTC/USDT:USDT', '5m', 'Feather')],
+    // Before 2023 without the settlement currency.
+    ['binance/futures/BTC_USDT-5m-futures.feather', candles('BTC/USDT:USDT', '5m', 'Feather', 'binanceusdm')],
+    ['BTC_USDT_USDT-8h-funding_rate.feather', { kind: 'rates', symbol: 'BTC/USDT:USDT', format: 'Feather' }],
+    ['BTC_USDT_USDT-1h-funding_rate.csv.gz', { kind: 'rates', symbol: 'BTC/USDT:USDT', format: 'CSV' }],
+    ['BTC_USDT_USDT-1h-mark.json', { kind: 'marks', symbol: 'BTC/USDT:USDT', format: 'JSON' }],
+    ['BTC_USDT-8h-mark.feather', { kind: 'marks', symbol: 'BTC/USDT:USDT', format: 'Feather' }],
+    // Our own.
+    [
+      'objects/candles/exchange=binanceusdm/symbol=BTC_USDT_USDT/timeframe=5m/2025-03.parquet',
+      candles('BTC/USDT:USDT', '5m', 'Parquet', 'binanceusdm'),
+    ],
+    [
+      'funding/exchange=bybit/symbol=BTC_USDT_USDT/2025-03.parquet',
+      { kind: 'events', symbol: 'BTC/USDT:USDT', format: 'Parquet', exchange: 'bybit' },
+    ],
+  ])('%s', (path, content) => expect(contentOf(`/data/${path}`)).toEqual(content));
+
+  test.each([
+    ['README.md', 'not a CSV, Feather, JSON or Parquet file'],
+    ['archive.zip', 'not a CSV'],
+    ['BTC_USDT_USDT-5m-futures.h5', 'freqtrade convert-data --format-from hdf5'],
+    ['config.json', 'the name does not say what it holds: expected PAIR-TIMEFRAME'],
+    ['BTC_USDT_USDT.csv', 'the name does not say'],
+    ['BTC_USDT_USDT-30m-futures.feather', 'timeframe 30m is not one of 1m, 5m, 15m, 1h, 4h, 1d'],
+    ['BTC_USDT_USDT-1Mo-futures.feather', 'timeframe 1Mo is not one of'],
+    ['BTC_USDT_USDT-1h-index.feather', 'candles of type index'],
+    ['BTC_USDT_USDT-8h-premiumIndex.feather', 'candles of type premiumIndex'],
+    ['BTC_USDT_USDT-trades.feather', 'trades'],
+    ['BTC_USDT-trades.json.gz', 'trades'],
+    ['ETH_BTC-5m.feather', 'a spot pair; perpetuals are traded'],
+    ['ETH_BTC-5m.csv.gz', 'a spot pair'],
+    ['BTC-5m.csv', 'a spot pair'],
+    ['BTC_USDT_USDT-250328-5m-futures.feather', 'a future with a delivery date'],
+    ['A_B_USD_BTC-4h-futures.csv', 'A_B/USD:BTC is not a symbol that can be traded'],
+    ['kPEPE_USDC_USDC-1h-futures.feather', 'kPEPE/USDC:USDC is not a symbol that can be traded'],
+    [
+      'exchange=sim/symbol=BTC_USDT_USDT/timeframe=5m/2025-03.parquet',
+      'candles of sim, the simulated market',
+    ],
+    ['exchange=okx/symbol=.zz/timeframe=5m/2025-03.parquet', 'is not a symbol'],
+    ['exchange=okx/symbol=BTC_USDT_USDT/timeframe=3m/2025-03.parquet', 'timeframe 3m'],
+  ])('%s is skipped', (path, reason) =>
+    expect(contentOf(`/data/${path}`)).toEqual({ kind: 'other', reason: expect.stringContaining(reason) }),
+  );
+});
