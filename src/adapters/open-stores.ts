@@ -1,6 +1,8 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import type { CandleStore, JobStore, ResultStore, SeriesStore } from '#domain/ports.ts';
 import { createDocumentClient } from './aws/dynamo-client.ts';
+import { DynamoCollectionStore } from './aws/dynamo-collection-store.ts';
 import { DynamoJobStore } from './aws/dynamo-job-store.ts';
 import { DynamoSeriesStore } from './aws/dynamo-series-store.ts';
 import { openObjectStore } from './open-object-store.ts';
@@ -19,6 +21,7 @@ export interface MarketStores {
   readonly dynamo: DynamoDBDocumentClient;
   readonly series: SeriesStore;
   readonly candles: CandleStore;
+  readonly collections: CollectionStore;
 }
 
 /** Opens the stores of market data. It loads the Parquet reader: for tasks and one machine, not for an API Lambda. */
@@ -26,7 +29,12 @@ export function openMarketStores(env: MarketStorageEnv): MarketStores {
   const dynamo = createDocumentClient(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNAMODB_ENDPOINT } : {});
   const series = new DynamoSeriesStore(dynamo, env.SERIES_TABLE);
   const objects = openObjectStore(env, env.CANDLES_BUCKET);
-  return { dynamo, series, candles: new ParquetCandleStore({ objects, series, clock: Date }) };
+  return {
+    dynamo,
+    series,
+    candles: new ParquetCandleStore({ objects, series, clock: Date }),
+    collections: new DynamoCollectionStore(dynamo, env.SERIES_TABLE),
+  };
 }
 
 export interface StorageEnv extends MarketStorageEnv {

@@ -28,6 +28,7 @@ export function summariseMonths(series: SeriesKey, months: readonly SeriesMonth[
   const gaps: (readonly [number, number])[] = [];
   let gapCount = 0;
   let count = 0;
+  const damaged = ordered.filter((month) => month.count === 0).map(({ month }) => month);
   for (const [index, month] of ordered.entries()) {
     const expected = index === 0 ? month.first : ordered[index - 1]!.last + step;
     if (month.first > expected) {
@@ -47,8 +48,26 @@ export function summariseMonths(series: SeriesKey, months: readonly SeriesMonth[
     gaps: gaps
       .slice(0, GAPS_PER_SERIES)
       .map(([start, missing]) => ({ start: new Date(start).toISOString(), missing })),
+    ...(damaged.length > 0 ? { damaged } : {}),
     updated_at: at,
   };
+}
+
+/**
+ * The months with one marked as damaged, its candles as one hole: the newest up to `month`, the oldest where none is.
+ * The count of 0 lets every later report on the month win.
+ */
+export function withDamage(
+  months: readonly SeriesMonth[],
+  month: string,
+  step: number,
+): readonly SeriesMonth[] {
+  const marked = months.findLast((each) => each.month <= month) ?? months[0];
+  return months.map((each) => {
+    if (each !== marked) return each;
+    const missing = (each.last - each.first) / step + 1;
+    return { ...each, count: 0, gapCount: 1, gaps: [[each.first, missing]] };
+  });
 }
 
 /**

@@ -117,6 +117,10 @@ export type BacktestExecutionInput = z.infer<typeof BacktestExecutionInput>;
 export const CollectionOutcome = z.object({
   status: z.enum(['completed', 'failed']),
   message: z.string(),
+  unlisted: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'Symbols that the exchange does not have; absent when it has all' }),
   at: timestamp,
 });
 export type CollectionOutcome = z.infer<typeof CollectionOutcome>;

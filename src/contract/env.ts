@@ -7,14 +7,17 @@ import * as z from 'zod';
 
 const text = z.string().min(1);
 
-/** A whole number in decimal digits with a default. */
-function integer(fallback: number, bounds: { min: number; max: number }) {
+/** A whole number in decimal digits. */
+function digits(bounds: { min: number; max: number }) {
   return z
     .string()
     .regex(/^\d{1,9}$/, 'must be a whole number')
     .transform(Number)
-    .pipe(z.int().min(bounds.min).max(bounds.max))
-    .default(fallback);
+    .pipe(z.int().min(bounds.min).max(bounds.max));
+}
+
+function integer(fallback: number, bounds: { min: number; max: number }) {
+  return digits(bounds).default(fallback);
 }
 
 const common = {
@@ -38,6 +41,13 @@ const objects = {
 const exchange = {
   /** Serves imports, queries and jobs that name no exchange. */
   DEFAULT_EXCHANGE: text.default('binanceusdm'),
+};
+
+const collecting = {
+  /** Scheme and host at which every exchange is called instead of its own: a relay, or a server for tests. */
+  EXCHANGE_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /** Milliseconds between two requests of an exchange. Default: what ccxt knows of it. */
+  EXCHANGE_INTERVAL_MS: digits({ min: 1, max: 60_000 }).optional(),
 };
 
 const strategies = {
@@ -126,6 +136,7 @@ export const BacktestTaskEnv = z.object({
 export const CollectTaskEnv = z.object({
   ...common,
   ...database,
+  ...collecting,
   ...task,
   ...dataCollection,
   CANDLES_BUCKET: objects.CANDLES_BUCKET,
@@ -138,6 +149,7 @@ export const DataCollectionEnv = z.object({
   ...common,
   ...database,
   ...exchange,
+  ...collecting,
   ...identityProvider('DATA_COLLECTION'),
   CANDLES_BUCKET: objects.CANDLES_BUCKET,
   OBJECTS_DIRECTORY: objects.OBJECTS_DIRECTORY,
@@ -150,6 +162,7 @@ export const DataCollectionEnv = z.object({
 export const LocalEnv = z.object({
   ...common,
   ...database,
+  ...collecting,
   ...strategies,
   /** Requests are not logged unless asked for: a person reads this terminal. */
   LOG_LEVEL: common.LOG_LEVEL.removeDefault().default('WARN'),

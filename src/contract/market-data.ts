@@ -45,6 +45,13 @@ const Series = z
         }),
       )
       .meta({ description: 'The earliest holes: at most 20 of a month, at most 100 in all' }),
+    complete_from: Timestamp.nullable().meta({
+      description:
+        'Nothing exists between this time and `first`: the exchange was asked. Null while nobody knows',
+    }),
+    damaged: z.array(z.string()).meta({
+      description: 'Months (`YYYY-MM`) whose file was found damaged and is to be collected again',
+    }),
     updated_at: Timestamp,
   })
   .meta({ id: 'Series' });
@@ -94,10 +101,11 @@ export const CollectionRequest = z
       .meta({ description: 'One of 1m, 5m, 15m, 1h, 4h, 1d', enum: ['1m', '5m', '15m', '1h', '4h', '1d'] }),
     start: Timestamp.optional().meta({ description: 'First candle wanted; default 90 days before `end`' }),
     end: Timestamp.optional().meta({ description: 'Exclusive; default now' }),
-    exchange: z
-      .string()
-      .optional()
-      .meta({ description: 'Exchange key; default the configured exchange', pattern: '^[a-z0-9]{1,40}$' }),
+    exchange: z.string().optional().meta({
+      description:
+        '`sim`, or the key of an exchange with perpetual futures in ccxt; default the configured exchange',
+      pattern: '^[a-z0-9]{1,40}$',
+    }),
   })
   .meta({
     id: 'CollectionRequest',
@@ -116,8 +124,14 @@ export const Collection = z
     start: Timestamp,
     end: Timestamp,
     progress: z.number().meta({ description: 'Share of the work that is done, 0 to 1' }),
-    candles: z.int().meta({ description: 'Candles stored so far that were not stored before' }),
-    error: z.string().nullable().meta({ description: 'Which symbols failed, and why' }),
+    candles: z.int().meta({
+      description:
+        'Candles stored so far that were not stored before; those of a process that died may not be counted',
+    }),
+    error: z
+      .string()
+      .nullable()
+      .meta({ description: 'Which symbols failed, and why; of one that waits, what keeps it waiting' }),
     created_at: Timestamp,
     updated_at: Timestamp,
   })

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** What the Series table stores of one month's file: times are open times in ms. */
+/** What the Series table stores of one month's file: times are open times in ms; a count of 0 means that it is damaged. */
 export const StoredSeriesMonth = z.object({
   month: z.string(),
   first: z.int(),
@@ -21,6 +21,8 @@ export const StoredSeries = z.object({
   count: z.int(),
   gap_count: z.int(),
   gaps: z.array(z.object({ start: z.iso.datetime(), missing: z.int() })),
+  complete_from: z.iso.datetime().optional(),
+  damaged: z.array(z.string()).optional(),
   updated_at: z.iso.datetime(),
 });
 export type StoredSeries = z.infer<typeof StoredSeries>;

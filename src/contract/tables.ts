@@ -84,7 +84,10 @@ export const TABLES = {
       },
     ],
   },
-  /** What is stored of each candle series; `series` is `symbol#timeframe`. */
+  /**
+   * What is stored of each candle series; `series` is `symbol#timeframe`. Under the exchange `#collections` it is the id of
+   * a collection, or `#queue`.
+   */
   series: { partitionKey: text('exchange'), sortKey: text('series'), indexes: [] },
 } as const satisfies Record<string, TableDefinition>;
 

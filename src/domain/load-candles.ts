@@ -3,7 +3,8 @@ import { CodedError } from '#contract/errors.ts';
 import { type Candles, indexAtOrAfter } from '#engine/candles.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import { TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
-import type { CandleStore, SeriesStore } from './ports.ts';
+import { notingDamage } from './data/damaged-file.ts';
+import type { CandleStore, Clock, SeriesStore } from './ports.ts';
 import { isoTime } from './validate.ts';
 
 /** Everything stored of one pair that a backtest reads. Gaps are not filled. */
@@ -18,6 +19,7 @@ export interface PairCandles {
 export interface LoadCandlesDeps {
   readonly series: SeriesStore;
   readonly candles: CandleStore;
+  readonly clock: Clock;
 }
 
 /** Share of a pair's candles that may be missing between its first and last in the range; they are filled flat. */
@@ -27,15 +29,17 @@ const MIN_CANDLES = 3;
 
 /**
  * Reads the candles of every pair of a run.
- * Throws DATA003 for a symbol of which nothing is stored, DATA001 for too few candles in the range,
- * DATA002 for holes beyond {@link GAP_TOLERANCE}.
+ * Throws DATA003 for a symbol that the exchange does not have, DATA001 for none or too few candles in the range,
+ * DATA002 for holes beyond {@link GAP_TOLERANCE}, DamagedFileError (DATA005) for a file that must not be traded on.
  *
  * @param dataStart start of the range less the startup candles, ms
+ * @param unlisted symbols that the exchange was found not to have
  */
 export async function loadCandles(
   deps: LoadCandlesDeps,
   config: ResolvedBacktestConfig,
   dataStart: number,
+  unlisted: readonly string[] = [],
 ): Promise<PairCandles[]> {
   const { exchange, timeframe } = config;
   const stored = await deps.series.getMany(
@@ -44,8 +48,10 @@ export async function loadCandles(
   );
   const loaded: PairCandles[] = [];
   for (const pair of config.pairs) {
-    if (!stored.has(`${pair}#${timeframe}`)) throw await notAvailable(deps.series, config, pair);
-    loaded.push(await loadPair(deps.candles, config, pair, dataStart));
+    if (!stored.has(`${pair}#${timeframe}`)) {
+      throw await notAvailable(deps.series, config, pair, unlisted.includes(pair));
+    }
+    loaded.push(await loadPair(deps, config, pair, dataStart));
   }
   return loaded;
 }
@@ -55,6 +61,7 @@ async function notAvailable(
   series: SeriesStore,
   { exchange, timeframe }: ResolvedBacktestConfig,
   pair: string,
+  unlisted: boolean,
 ): Promise<CodedError> {
   const stored = await series.getMany(
     exchange,
@@ -62,14 +69,14 @@ async function notAvailable(
   );
   const others = [...stored.values()].map((info) => info.timeframe);
   const hint = others.length > 0 ? `; stored: ${others.join(', ')}` : '';
-  return new CodedError('DATA003', {
+  return new CodedError(unlisted ? 'DATA003' : 'DATA001', {
     message: `No ${timeframe} candles of ${pair} on ${exchange} are stored, and none could be collected${hint}`,
     context: { symbol: pair, exchange, timeframe, stored: others },
   });
 }
 
 async function loadPair(
-  store: CandleStore,
+  deps: LoadCandlesDeps,
   config: ResolvedBacktestConfig,
   pair: string,
   dataStart: number,
@@ -77,12 +84,14 @@ async function loadPair(
   const { exchange, timeframe, timeframe_detail: detailTimeframe } = config;
   const start = Date.parse(config.date_range.start);
   const end = Date.parse(config.date_range.end);
-  const candles = await store.read({ exchange, symbol: pair, timeframe }, dataStart, end);
+  const key = { exchange, symbol: pair, timeframe };
+  const candles = await notingDamage(deps, key, () => deps.candles.read(key, dataStart, end));
   checkEnough(candles, config, pair, start);
   checkHoles(candles, config, pair);
-  const funding = await store.readFunding(exchange, pair, start, end);
+  const funding = await notingDamage(deps, key, () => deps.candles.readFunding(exchange, pair, start, end));
   if (detailTimeframe === null) return { pair, candles, funding };
-  const detail = await store.read({ exchange, symbol: pair, timeframe: detailTimeframe }, start, end);
+  const detailKey = { ...key, timeframe: detailTimeframe };
+  const detail = await notingDamage(deps, detailKey, () => deps.candles.read(detailKey, start, end));
   return { pair, candles, funding, detail };
 }
 

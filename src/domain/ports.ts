@@ -184,10 +184,14 @@ export interface SeriesInfo extends SeriesKey {
   readonly gap_count: number;
   /** Holes by open time of the first missing candle: at most 20 of a month, at most 100 in all, the earliest. */
   readonly gaps: readonly { readonly start: string; readonly missing: number }[];
+  /** The exchange has nothing between this time and the first candle: it was asked. Absent: nobody knows. */
+  readonly complete_from?: string;
+  /** Months (`YYYY-MM`) of which a file was found damaged; until they are collected again they count as one hole. */
+  readonly damaged?: readonly string[];
   readonly updated_at: string;
 }
 
-/** What one month's file of a series holds. Times are open times, ms. */
+/** What one month's file of a series holds; a count of 0 means that it is damaged. Times are open times, ms. */
 export interface SeriesMonth {
   /** `YYYY-MM`, UTC. */
   readonly month: string;
@@ -213,15 +217,32 @@ export interface SeriesStore {
    * two reports on one month the one with more candles is the newer, in whatever order they arrive.
    */
   record(series: SeriesKey, months: readonly SeriesMonth[], at: string): Promise<SeriesInfo>;
+  /** Notes that nothing exists between that time (ISO 8601) and the first candle. Of an unknown series: nothing. */
+  markComplete(series: SeriesKey, from: string, at: string): Promise<void>;
+  /**
+   * Notes that what is stored of a month is damaged: the newest recorded month up to it, since funding may reach beyond
+   * the candles. Recording the month again undoes it. Of an unknown series: nothing.
+   */
+  markDamaged(series: SeriesKey, month: string, at: string): Promise<void>;
 }
 
+/** Given to a read: it is told each damaged file, which then counts as missing. Without one the read throws. */
+export type OnDamaged = (file: string) => void;
+
+/** Every file carries a checksum, and one that does not match it is never used: DamagedFileError (DATA005) names it. */
 export interface CandleStore {
   /** Closed candles that open in `[start, end)` ms, ascending, without duplicates; gaps are not filled. */
-  read(series: SeriesKey, start: number, end: number): Promise<Candles>;
-  /** Merges candles into the stored months (a later write wins) and updates the series' info. */
+  read(series: SeriesKey, start: number, end: number, onDamaged?: OnDamaged): Promise<Candles>;
+  /** Merges candles into the stored months (a later write wins) and updates the series' info. A damaged file is replaced. */
   write(series: SeriesKey, candles: Candles): Promise<SeriesInfo>;
   /** Funding events in `[start, end]`; empty columns when none are stored. */
-  readFunding(exchange: string, symbol: string, start: number, end: number): Promise<FundingEvents>;
+  readFunding(
+    exchange: string,
+    symbol: string,
+    start: number,
+    end: number,
+    onDamaged?: OnDamaged,
+  ): Promise<FundingEvents>;
   writeFunding(exchange: string, symbol: string, events: FundingEvents): Promise<void>;
 }
 

@@ -5,6 +5,7 @@ import { tradePages } from '#engine/report/trades.ts';
 import { BacktestError, type BacktestErrorKind } from '#engine/run/errors.ts';
 import type { Trade } from '#engine/simulator/types.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import { DamagedFileError } from './data/damaged-file.ts';
 import { type LoadCandlesDeps, loadCandles } from './load-candles.ts';
 import type { Clock, Digest, JobStore, ResultFiles, ResultStore } from './ports.ts';
 import { isoTime } from './validate.ts';
@@ -56,7 +57,7 @@ export async function runBacktestJob(
   const ended = await runClaimed(deps, job).catch((error: unknown) => {
     const failure = finalFailure(error);
     if (!failure) throw error;
-    const message = [failure.message, ...collectionWarnings(job)].join('. ');
+    const message = [failure.message, ...whyNothingStored(job, failure.code)].join('. ');
     return deps.jobs.fail(jobId, job.attempt, { ...failure, message }, isoTime(deps.clock.now()));
   });
   return ended ? 'recorded' : 'not_mine';
@@ -71,7 +72,8 @@ async function runClaimed(deps: RunBacktestJobDeps, job: JobIn<'running'>): Prom
       message: `Strategy ${config.strategy} is not part of this task's image any more`,
     });
   }
-  const pairs = await loadCandles(deps, config, Date.parse(job.execution_input.start));
+  const unlisted = job.collection?.unlisted ?? [];
+  const pairs = await loadCandles(deps, config, Date.parse(job.execution_input.start), unlisted);
   const loaded = deps.clock.now();
   const progress = progressWriter(deps, job);
   progress.report(LOADED);
@@ -147,6 +149,12 @@ function collectionWarnings({ collection }: JobIn<'running'>): string[] {
   return collection?.status === 'failed' ? [`Collecting market data failed: ${collection.message}`] : [];
 }
 
+/** A task that was killed records nothing, and what is not stored then is not the data's fault. */
+function whyNothingStored(job: JobIn<'running'>, code: ErrorCode): string[] {
+  if (job.collection === null && code === 'DATA003') return ['Collecting market data did not finish'];
+  return collectionWarnings(job);
+}
+
 function resultFiles(deps: RunBacktestJobDeps, outcome: BacktestOutcome): ResultFiles {
   return {
     result: JSON.stringify(outcome.result),
@@ -165,7 +173,11 @@ function* pagesAsJson(trades: readonly Trade[]): Generator<string> {
 
 function finalFailure(error: unknown): { code: ErrorCode; message: string } | undefined {
   if (error instanceof BacktestError) return { code: CODE_OF[error.kind], message: error.message };
-  if (error instanceof CodedError && FINAL_CODES.includes(error.code)) {
+  // A damaged file is as damaged for another attempt: it is collected before the next run.
+  if (
+    error instanceof CodedError &&
+    (error instanceof DamagedFileError || FINAL_CODES.includes(error.code))
+  ) {
     return { code: error.code, message: error.message };
   }
   return undefined;

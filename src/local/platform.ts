@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createTables } from '#adapters/aws/create-tables.ts';
+import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { type DataFolder, openDataFolder } from '#adapters/local/data-folder.ts';
 import { type Database, startDatabase } from '#adapters/local/dynoxide.ts';
 import { openStores, type StorageEnv } from '#adapters/open-stores.ts';
@@ -20,6 +21,10 @@ export interface PlatformOptions {
   readonly ports: { readonly backend: number; readonly dataCollection: number };
   /** Serves imports, queries and jobs that name no exchange. Default `sim`. */
   readonly exchange?: string;
+  /** Scheme and host at which every exchange is called instead of its own. */
+  readonly exchangeUrl?: string | undefined;
+  /** Milliseconds between two requests of an exchange. Default: what ccxt knows of it. */
+  readonly exchangeIntervalMs?: number | undefined;
   /** A DynamoDB-compatible server instead of the embedded engine. */
   readonly dynamodbEndpoint?: string | undefined;
   /** Users' strategy files; default the project's `strategies/`. */
@@ -39,6 +44,8 @@ export function platformOptions(env: LocalEnv): PlatformOptions {
     home: env.TOUCHSTONE_HOME,
     ports: { backend: env.BACKEND_PORT, dataCollection: env.DATA_COLLECTION_PORT },
     exchange: env.DEFAULT_EXCHANGE,
+    exchangeUrl: env.EXCHANGE_URL,
+    exchangeIntervalMs: env.EXCHANGE_INTERVAL_MS,
     dynamodbEndpoint: env.DYNAMODB_ENDPOINT,
     strategiesDirectory: env.STRATEGIES_DIRECTORY,
     logLevel: env.LOG_LEVEL,
@@ -119,7 +126,16 @@ async function startServices(
   const { registry: strategies } = await loadStrategies(options.strategiesDirectory);
 
   const service = { exchange, checkResponses, log };
-  const data = await startDataCollection({ ...service, port: options.ports.dataCollection }, stores);
+  const exchanges = openExchanges({
+    url: options.exchangeUrl,
+    intervalMs: options.exchangeIntervalMs,
+    onRepeat: (call) => log.warn('exchange is asked again', { ...call, error: call.error as Error }),
+  });
+  const data = await startDataCollection(
+    { ...service, port: options.ports.dataCollection },
+    stores,
+    exchanges,
+  );
   running.add(() => data.stop());
   const dataProxy = localDataProxy(data.url);
   const workflow = createWorkflow({
@@ -202,6 +218,8 @@ function taskEnvironment(
   return {
     ...storage,
     LOG_LEVEL: options.logLevel ?? 'WARN',
+    ...(options.exchangeUrl ? { EXCHANGE_URL: options.exchangeUrl } : {}),
+    ...(options.exchangeIntervalMs ? { EXCHANGE_INTERVAL_MS: String(options.exchangeIntervalMs) } : {}),
     ...(options.strategiesDirectory ? { STRATEGIES_DIRECTORY: options.strategiesDirectory } : {}),
   };
 }

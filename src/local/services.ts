@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataProxyClient } from '#adapters/data-proxy-client.ts';
-import { exchanges } from '#adapters/exchange/exchanges.ts';
+import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import type { Stores } from '#adapters/open-stores.ts';
 import { tableProbe } from '#adapters/probes.ts';
+import type { Exchanges } from '#domain/ports.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { createDataProxy, type DataProxy } from '#runtime/data-proxy/create-data-proxy.ts';
@@ -72,6 +73,7 @@ export async function startBackend(
 export async function startDataCollection(
   options: LocalServiceOptions,
   stores: Stores,
+  exchanges: Exchanges = openExchanges(),
 ): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const { exchange, log } = options;
   const service = createDataCollectionService(
@@ -81,7 +83,9 @@ export async function startDataCollection(
       ids: ulids,
       digest: sha256,
       defaultExchange: exchange,
-      exchanges: exchanges(),
+      exchanges,
+      // The data folder is locked against another platform.
+      alone: true,
     },
     {
       log,
@@ -90,6 +94,7 @@ export async function startDataCollection(
     },
   );
   const server = await serve(service.app, { port: options.port, hostname: HOST, log });
+  service.resume();
   return {
     url: server.url,
     stop: async () => {

@@ -1,7 +1,7 @@
 /** Entry point of the collection before a backtest: the same in a Fargate container and as a child process. */
 
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import { exchanges } from '#adapters/exchange/exchanges.ts';
+import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
 import { CollectTaskEnv } from '#contract/env.ts';
 import { CodedError } from '#contract/errors.ts';
@@ -22,7 +22,11 @@ await runTask(env, log, async () => {
     {
       ...stores,
       jobs: new DynamoJobStore(stores.dynamo, env.JOBS_TABLE),
-      exchanges: exchanges(),
+      exchanges: openExchanges({
+        url: env.EXCHANGE_URL,
+        intervalMs: env.EXCHANGE_INTERVAL_MS,
+        onRepeat: (call) => log.warn('exchange is asked again', { ...call, error: call.error as Error }),
+      }),
       clock: Date,
       signal: stop.signal,
       onFault: (error) => log.error('collection failed', error as Error),

@@ -1,5 +1,5 @@
 /** Entry point of the data collection service in its container. */
-import { exchanges } from '#adapters/exchange/exchanges.ts';
+import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
 import { DataCollectionEnv } from '#contract/env.ts';
@@ -16,7 +16,11 @@ const log = createLogger('data-collection', env.LOG_LEVEL);
 const service = createDataCollectionService(
   {
     ...openMarketStores(env),
-    exchanges: exchanges(),
+    exchanges: openExchanges({
+      url: env.EXCHANGE_URL,
+      intervalMs: env.EXCHANGE_INTERVAL_MS,
+      onRepeat: (call) => log.warn('exchange is asked again', { ...call, error: call.error as Error }),
+    }),
     defaultExchange: env.DEFAULT_EXCHANGE,
     clock: Date,
     ids: ulids,
@@ -32,9 +36,10 @@ const service = createDataCollectionService(
 );
 // Every address: within its network the container is reached by the one that service discovery tells.
 const server = await serve(service.app, { port: env.PORT, hostname: '0.0.0.0', log });
+service.resume();
 log.info('listening', { port: server.port });
 
-// ECS kills 30 s after SIGTERM; requests end within 27 s and a collection after its current fetch.
+// ECS kills 60 s after SIGTERM; requests end within 27 s and a collection after its current request, within 10 s.
 process.once('SIGTERM', async () => {
   log.info('stopping');
   await Promise.all([server.close(), service.stop()]);

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { BacktestExecutionInput, StoredBacktestJob } from '#contract/backtest.ts';
 import { BacktestReport } from '#contract/report.ts';
+import { CollectionQueue, StoredCollection } from '#contract/stored-collection.ts';
 import { StoredSeries } from '#contract/stored-series.ts';
 
 /**
@@ -11,10 +12,12 @@ import { StoredSeries } from '#contract/stored-series.ts';
  * Descriptions are no part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 1, 'f6822d0a9123107e'],
+  ['StoredBacktestJob', StoredBacktestJob, 1, '809a3a07444169e4'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'a788d2df74cdd4df'],
   ['BacktestReport', BacktestReport, 1, '754de311d1525d06'],
-  ['StoredSeries', StoredSeries, 1, '7b4c5881759e2e7c'],
+  ['StoredSeries', StoredSeries, 1, 'fd1bd1c172817462'],
+  ['StoredCollection', StoredCollection, 1, '4ae6acbc03894950'],
+  ['CollectionQueue', CollectionQueue, 1, '4a7797358b59aaf1'],
 ])('%s is as pinned', (_, schema, version, hash) => {
   expect({ version: versionOf(schema), hash: shapeHash(schema) }).toEqual({ version, hash });
 });

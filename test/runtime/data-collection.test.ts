@@ -14,6 +14,7 @@ import {
   BTC,
   candlesAt,
   ETH,
+  exchangesOf,
   grid,
   HOUR,
   type Market,
@@ -35,7 +36,10 @@ beforeEach(async () => {
   market = await openMarket(engine, at('2024-06-01T00:00'));
   exchange = new TestExchange();
   service = create();
-  return () => market.stop();
+  return async () => {
+    await service.stop();
+    await market.stop();
+  };
 });
 
 const { log, lines } = memoryLog();
@@ -45,7 +49,7 @@ function create(stores: Partial<Market> = {}, deps: Partial<ServiceDeps> = {}): 
     {
       ...market,
       ...stores,
-      exchanges: new Map([['test', exchange]]),
+      exchanges: exchangesOf(exchange),
       defaultExchange: 'test',
       ids: ulids,
       digest: sha256,
@@ -189,6 +193,8 @@ describe('what is stored', () => {
       count: 6,
       gap_count: 1,
       gaps: [{ start: '2024-02-01T05:00:00.000Z', missing: 2 }],
+      complete_from: null,
+      damaged: [],
       updated_at: '2024-06-01T00:00:00.000Z',
     });
     expect((await get('/api/v1/status?exchange=other')).body).toMatchObject({
@@ -366,6 +372,11 @@ describe('collections', () => {
 
   it('run one after another, at most 20 unfinished', async () => {
     const ids: string[] = [];
+    let go = () => {};
+    const gate = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    exchange.during = () => gate;
     for (let i = 0; i < 20; i++) {
       const { status, body } = await start({
         ...request,
@@ -378,6 +389,7 @@ describe('collections', () => {
     const refused = await start(request);
     expect([refused.status, refused.response.headers.get('Retry-After')]).toEqual([429, '1']);
     expect(refused.body).toMatchObject({ detail: { code: 'HTTP429', context: { max: 20 } } });
+    go();
     await ended(ids.at(-1)!);
     expect(exchange.asked()).toHaveLength(20);
     expect((await start(request)).status).toBe(201);
@@ -394,16 +406,21 @@ describe('collections', () => {
     await service.stop();
   });
 
-  it('stopping ends what runs and what waits', async () => {
-    const running = await start({ ...request, start: '2020-01-01' });
-    const waiting = await start(request);
+  it('what a process leaves unfinished is taken up by the next', async () => {
+    exchange.during = (signal) =>
+      new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)));
+    const running = await start(request);
+    const waiting = await start({ ...request, timeframe: '1d' });
     await service.stop();
+    exchange.during = async () => {};
+    service = create();
     for (const { body } of [running, waiting]) {
-      expect(await ended(body.collection_id!)).toMatchObject({
-        status: 'failed',
-        error: 'HTTP503 The service was stopped: start the collection again',
-      });
+      const id = body.collection_id!;
+      expect((await get(`/api/v1/collections/${id}`)).body).toMatchObject({ status: 'pending', error: null });
     }
+    service.resume();
+    expect(await ended(running.body.collection_id!)).toMatchObject({ status: 'completed', candles: 24 });
+    expect(await ended(waiting.body.collection_id!)).toMatchObject({ status: 'completed', candles: 1 });
   });
 
   it.each([

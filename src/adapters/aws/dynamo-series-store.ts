@@ -11,7 +11,8 @@ import * as z from 'zod';
 import { CodedError } from '#contract/errors.ts';
 import { StoredSeries, StoredSeriesMonth } from '#contract/stored-series.ts';
 import type { SeriesInfo, SeriesKey, SeriesMonth, SeriesStore } from '#domain/ports.ts';
-import { mergeMonths, summariseMonths } from '../series-months.ts';
+import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { mergeMonths, summariseMonths, withDamage } from '../series-months.ts';
 
 /** What a BatchGetItem takes. */
 const BATCH = 100;
@@ -33,7 +34,15 @@ const RecordedItem = z.object({
     (stored) => (typeof stored === 'string' ? JSON.parse(stored) : stored),
     z.array(StoredSeriesMonth),
   ),
+  complete_from: z.string().optional(),
 });
+
+/** What `info` is made of. */
+interface Recorded {
+  /** By month, ascending. */
+  readonly months: readonly SeriesMonth[];
+  readonly complete_from?: string | undefined;
+}
 
 /** What is stored of each series, in the Series table. Reads are strongly consistent. */
 export class DynamoSeriesStore implements SeriesStore {
@@ -77,12 +86,41 @@ export class DynamoSeriesStore implements SeriesStore {
 
   /** @throws RangeError for no months of a series that is not known */
   async record(series: SeriesKey, months: readonly SeriesMonth[], at: string): Promise<SeriesInfo> {
+    const info = await this.#change(series, at, (known) => ({
+      ...known,
+      months: mergeMonths(known?.months ?? [], months),
+    }));
+    if (!info) throw new RangeError(`Nothing is known of ${seriesName(series)}`);
+    return info;
+  }
+
+  async markComplete(series: SeriesKey, from: string, at: string): Promise<void> {
+    await this.#change(series, at, (known) => known && { ...known, complete_from: from });
+  }
+
+  async markDamaged(series: SeriesKey, month: string, at: string): Promise<void> {
+    const step = TIMEFRAME_MS[series.timeframe];
+    await this.#change(
+      series,
+      at,
+      // Without the mark of its beginning: the series may begin later when the month has been collected again.
+      (known) => known && { months: withDamage(known.months, month, step) },
+    );
+  }
+
+  /** What `change` makes of what is known; undefined, and nothing stored, when it is no month. */
+  async #change(
+    series: SeriesKey,
+    at: string,
+    change: (known: Recorded | undefined) => Recorded | undefined,
+  ): Promise<SeriesInfo | undefined> {
     for (let attempt = 0; attempt < RECORD_ATTEMPTS; attempt++) {
       const known = await this.#recorded(series);
-      const all = mergeMonths(known?.months ?? [], months);
-      if (all.length === 0) throw new RangeError(`Nothing is known of ${seriesName(series)}`);
-      const info = summariseMonths(series, all, at);
-      if (await this.#replace(info, all, known?.revision)) return info;
+      const changed = change(known);
+      if (!changed || changed.months.length === 0) return undefined;
+      const { months, complete_from } = changed;
+      const info = { ...summariseMonths(series, months, at), ...(complete_from ? { complete_from } : {}) };
+      if (await this.#replace(info, months, known?.revision)) return info;
     }
     throw new CodedError('DATA005', {
       message: `${seriesName(series)} is being written by too many processes at once`,
@@ -102,7 +140,13 @@ export class DynamoSeriesStore implements SeriesStore {
 
   /** Stores the series unless another writer came between; tells whether it did. */
   async #replace(info: SeriesInfo, months: readonly SeriesMonth[], revision = 0): Promise<boolean> {
-    const stored: StoredSeries = { schema_version: 1, ...info, gaps: [...info.gaps] };
+    const { gaps, damaged, ...rest } = info;
+    const stored: StoredSeries = {
+      schema_version: 1,
+      ...rest,
+      gaps: [...gaps],
+      ...(damaged ? { damaged: [...damaged] } : {}),
+    };
     try {
       await this.#client.send(
         new PutCommand({

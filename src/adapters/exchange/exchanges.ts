@@ -16,7 +16,3 @@ export function openExchanges(options: CcxtExchangeOptions = {}): Exchanges {
     },
   };
 }
-
-export function exchanges(): ReadonlyMap<string, Exchange> {
-  return new Map([['sim', new SimExchange()]]);
-}

@@ -1,4 +1,12 @@
-import type { CandleStore, Clock, ObjectStore, SeriesInfo, SeriesKey, SeriesStore } from '#domain/ports.ts';
+import type {
+  CandleStore,
+  Clock,
+  ObjectStore,
+  OnDamaged,
+  SeriesInfo,
+  SeriesKey,
+  SeriesStore,
+} from '#domain/ports.ts';
 import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
@@ -37,8 +45,9 @@ export class ParquetCandleStore implements CandleStore {
     this.#clock = clock;
   }
 
-  async read(series: SeriesKey, start: number, end: number): Promise<Candles> {
-    const rows = await this.#candles.read(candlesPrefix(series), start, end, TIMEFRAME_MS[series.timeframe]);
+  async read(series: SeriesKey, start: number, end: number, onDamaged?: OnDamaged): Promise<Candles> {
+    const step = TIMEFRAME_MS[series.timeframe];
+    const rows = await this.#candles.read(candlesPrefix(series), start, end, step, onDamaged);
     const [timestamp, open, high, low, close, volume] = rows as [...Float64Array[]] & { length: 6 };
     return { timestamp: timestamp!, open: open!, high: high!, low: low!, close: close!, volume: volume! };
   }
@@ -56,9 +65,16 @@ export class ParquetCandleStore implements CandleStore {
     });
   }
 
-  async readFunding(exchange: string, symbol: string, start: number, end: number): Promise<FundingEvents> {
+  async readFunding(
+    exchange: string,
+    symbol: string,
+    start: number,
+    end: number,
+    onDamaged?: OnDamaged,
+  ): Promise<FundingEvents> {
     const prefix = fundingPrefix(exchange, symbol);
-    const [timestamp, rate, markPrice] = await this.#funding.read(prefix, start, end + 1, FUNDING_MS);
+    const rows = await this.#funding.read(prefix, start, end + 1, FUNDING_MS, onDamaged);
+    const [timestamp, rate, markPrice] = rows;
     return { timestamp: timestamp!, rate: rate!, markPrice: markPrice! };
   }
 

@@ -1,9 +1,11 @@
 import { CodedError } from '#contract/errors.ts';
-import type { ObjectStore, StoredObject } from '#domain/ports.ts';
+import { DamagedFileError } from '#domain/data/damaged-file.ts';
+import type { ObjectStore, OnDamaged, StoredObject } from '#domain/ports.ts';
 import { indexAtOrAfter } from '#engine/candles.ts';
 import { monthBounds, monthKey, monthOf, monthOfKey } from './keys.ts';
 import { mergeRows, type Rows, rowsBetween } from './merge.ts';
 import { readColumns } from './read.ts';
+import { isIntact, sealFile } from './seal.ts';
 import { encodeParquet, numberColumn, timestampColumn } from './write.ts';
 
 const PARQUET = 'application/vnd.apache.parquet';
@@ -18,7 +20,7 @@ export interface MergedMonth {
   readonly times: Float64Array;
 }
 
-/** Rows of numbers by time, kept as one Parquet file a month under a prefix of the object store. */
+/** Rows of numbers by time, kept as one Parquet file a month, with its checksum, under a prefix of the object store. */
 export class MonthFiles {
   readonly #objects: ObjectStore;
   readonly #names: readonly string[];
@@ -32,8 +34,15 @@ export class MonthFiles {
   /**
    * Rows with a time in `[start, end)`, ascending.
    * @param rowMs shortest usual distance of rows, ms: tells how much memory to take at once
+   * @throws DamagedFileError unless `onDamaged` is given
    */
-  async read(prefix: string, start: number, end: number, rowMs: number): Promise<Rows> {
+  async read(
+    prefix: string,
+    start: number,
+    end: number,
+    rowMs: number,
+    onDamaged?: OnDamaged,
+  ): Promise<Rows> {
     const months = await this.#months(prefix, start, end);
     const output = new RowBuffer(this.#names.length, capacityFor(months, start, end, rowMs));
     const fetch = (month: string | undefined) =>
@@ -42,12 +51,18 @@ export class MonthFiles {
     // A failed fetch is met when its turn comes, not as an unhandled rejection before.
     const watch = (fetched: Promise<unknown> | undefined) => fetched?.catch(() => undefined);
     ahead.forEach(watch);
-    for (let next = FETCH_AHEAD; ahead.length > 0; next++) {
+    for (const [index, month] of months.entries()) {
       const object = await ahead.shift();
-      const following = fetch(months[next]);
+      const following = fetch(months[index + FETCH_AHEAD]);
       watch(following);
       if (following) ahead.push(following);
-      if (object) this.#decode(prefix, object, (rows) => output.append(rowsInRange(rows, start, end)));
+      if (!object) continue;
+      const damage = this.#decode(prefix, month, object, (rows) =>
+        output.append(rowsInRange(rows, start, end)),
+      );
+      if (!damage) continue;
+      if (!onDamaged) throw damage;
+      onDamaged(monthKey(prefix, month));
     }
     return output.rows();
   }
@@ -70,7 +85,7 @@ export class MonthFiles {
     const key = monthKey(prefix, month);
     for (let attempt = 0; attempt < MERGE_ATTEMPTS; attempt++) {
       const stored = await this.#objects.get(key);
-      const existing = stored && this.#readAll(prefix, stored);
+      const existing = stored && this.#readAll(prefix, month, stored);
       const merged = existing ? mergeRows(existing, rows) : rows;
       if (!merged) return existing![0]!;
       const written = await this.#objects.putIf(key, this.#encode(merged), PARQUET, stored?.etag ?? null);
@@ -90,27 +105,36 @@ export class MonthFiles {
     return months;
   }
 
-  #readAll(prefix: string, object: StoredObject): Rows {
+  /** Undefined for a damaged file: it is as good as none. */
+  #readAll(prefix: string, month: string, object: StoredObject): Rows | undefined {
     const output = new RowBuffer(this.#names.length, 0);
-    this.#decode(prefix, object, (rows) => output.append(rows));
-    return output.rows();
+    const damage = this.#decode(prefix, month, object, (rows) => output.append(rows));
+    return damage ? undefined : output.rows();
   }
 
-  #decode(prefix: string, object: StoredObject, onRows: (rows: Rows) => void): void {
+  /** Gives the rows of an intact file, or answers what is wrong with it. */
+  #decode(
+    prefix: string,
+    month: string,
+    { body }: StoredObject,
+    onRows: (rows: Rows) => void,
+  ): DamagedFileError | undefined {
+    if (!isIntact(body)) return new DamagedFileError(monthKey(prefix, month), month);
     try {
-      readColumns(object.body, this.#names, onRows);
+      readColumns(body, this.#names, onRows);
+      return undefined;
     } catch (cause) {
-      throw new CodedError('DATA005', { message: `A file under ${prefix} cannot be read: ${cause}`, cause });
+      // What was written whole and is no table of ours was put there by something else.
+      return new DamagedFileError(monthKey(prefix, month), month, cause);
     }
   }
 
   #encode(rows: Rows): Uint8Array {
-    return encodeParquet(
-      rows.map((values, index) => {
-        const name = this.#names[index]!;
-        return index === 0 ? timestampColumn(name, values) : numberColumn(name, values);
-      }),
-    );
+    const columns = rows.map((values, index) => {
+      const name = this.#names[index]!;
+      return index === 0 ? timestampColumn(name, values) : numberColumn(name, values);
+    });
+    return sealFile(encodeParquet(columns));
   }
 }
 

@@ -88,10 +88,10 @@ export const DATA_COLLECTION_OPERATIONS = [
     tag: COLLECTIONS,
     summary: 'Collect candles',
     description:
-      'What is stored already is not fetched again. Collections run one after another; more than 20 that have not ended are refused.',
+      'What is stored already is not fetched again. Collections run one after another; more than 20 that have not ended are refused. An accepted collection survives the process: what it leaves unfinished is taken up by the next.',
     body: CollectionRequest,
-    success: { 201: { description: 'Started', schema: Collection } },
-    errors: ['VAL001', 'VAL002', 'VAL003', 'VAL005', 'RES005'],
+    success: { 201: { description: 'Accepted', schema: Collection } },
+    errors: ['VAL001', 'VAL002', 'VAL003', 'VAL005', 'RES005', 'DATA005'],
     access: 'researcher',
   },
   {
@@ -102,10 +102,10 @@ export const DATA_COLLECTION_OPERATIONS = [
     tag: COLLECTIONS,
     summary: 'A collection and how far it is',
     description:
-      'Known while the process lives that runs it. What it stored stays; starting it again goes on from there.',
+      '`pending` waits, for the first time or since its process ended; what it stored stays. `completed` and `failed` are final.',
     params: CollectionParams,
     success: { 200: { description: 'The collection', schema: Collection } },
-    errors: ['COL001'],
+    errors: ['COL001', 'DATA005'],
     access: 'viewer',
   },
   ...documentationOperations('data_collection', 'Data'),

@@ -1,6 +1,7 @@
 import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
 import type { Clock, FreshnessQuery, SeriesInfo, SeriesStore } from '../ports.ts';
 import { checkNumber, checkSymbol, checkTimeframe } from '../validate.ts';
+import { monthsBetween } from './months.ts';
 import { parseRange, type TimeRange } from './time-range.ts';
 
 interface SymbolFreshness {
@@ -31,7 +32,8 @@ const MAX_THRESHOLD_HOURS = 87_600;
 /**
  * Whether what is stored is new enough. Without a range: the last closed candle ended at most the threshold ago.
  * With `start` or `end`: the series covers [start, min(end, now - threshold)] without a hole longer than the
- * threshold, so that a run over the past needs nothing new. A symbol of which nothing is stored is stale. A series
+ * threshold, so that a run over the past needs nothing new; what the exchange does not have before the first candle is
+ * not awaited. A symbol of which nothing is stored is stale, and so is a month whose file was found damaged. A series
  * must be stored in the timeframe asked for, and of several (comma separated) each must be fresh; without one the
  * newest series of each symbol is examined.
  * Throws VAL001, VAL002, VAL003, VAL005, DATA005.
@@ -112,7 +114,9 @@ function judge(
     first: info.first,
     last: info.last,
     age_hours: Math.round((age / HOUR_MS) * 100) / 100,
-    fresh: ranged ? covers(info, range, now - thresholdMs, thresholdMs) : age <= thresholdMs,
+    fresh: ranged
+      ? covers(info, range, now - thresholdMs, thresholdMs)
+      : age <= thresholdMs && !info.damaged?.length,
   };
 }
 
@@ -123,7 +127,9 @@ function covers(info: SeriesInfo, range: TimeRange, closedBy: number, longestHol
   const from = range.start === undefined ? first : Math.ceil(range.start / step) * step;
   const opensBefore = range.end === undefined ? Infinity : Math.ceil(range.end / step) * step;
   const to = Math.min(opensBefore, Math.floor(closedBy / step) * step);
-  if (first > from || endOf(info) < to) return false;
+  const begins = Math.min(first, info.complete_from === undefined ? first : Date.parse(info.complete_from));
+  if (begins > from || endOf(info) < to) return false;
+  if (info.damaged && monthsBetween(from, to).some((month) => info.damaged!.includes(month))) return false;
   return info.gaps.every((gap) => {
     const start = Math.max(Date.parse(gap.start), from);
     const end = Math.min(Date.parse(gap.start) + gap.missing * step, to);

@@ -1,9 +1,9 @@
 import { CodedError } from '#contract/errors.ts';
-import { createCandles, indexAtOrAfter } from '#engine/candles.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { CandleStore, Clock, Exchange, SeriesInfo, SeriesKey, SeriesStore } from '../ports.ts';
-import { cleanCandles, pickRows } from './clean-candles.ts';
+import { isoTime } from '../validate.ts';
 import { collectFunding } from './collect-funding.ts';
+import { type Chunk, fillChunk } from './fill-chunk.ts';
 
 export interface CollectDeps {
   readonly series: SeriesStore;
@@ -18,12 +18,12 @@ export interface CollectRequest {
   /** Candles that open in `[start, end)` ms are wanted. */
   readonly start: number;
   readonly end: number;
-  /** Checked between two fetches. */
+  /** Ends the current fetch; what was stored stays. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: CollectProgress) => void;
 }
 
-interface CollectProgress {
+export interface CollectProgress {
   /** Share of the work that is done, 0 to 1. */
   readonly done: number;
   /** Candles stored by this collection so far. */
@@ -38,6 +38,8 @@ export interface SymbolOutcome {
   readonly funding: number;
   /** Candles that the exchange gave and that cannot be true. */
   readonly rejected: number;
+  /** Damaged files that were met and replaced. */
+  readonly damaged: readonly string[];
   /** What ended the symbol early; what was stored until then stays. */
   readonly error: CodedError | null;
 }
@@ -70,11 +72,6 @@ export async function collectCandles(deps: CollectDeps, request: CollectRequest)
   return outcomes;
 }
 
-interface Chunk {
-  readonly start: number;
-  readonly end: number;
-}
-
 /** `[start, end)` cut at the first of some months, UTC. */
 function chunksOf(start: number, end: number, step: number): Chunk[] {
   const months = Math.max(1, Math.floor((CHUNK_CANDLES * step) / LONGEST_MONTH_MS));
@@ -96,23 +93,15 @@ async function collectSymbol(
   chunks: readonly Chunk[],
   onChunk: (done: number, candles: number) => void,
 ): Promise<SymbolOutcome> {
-  const { exchange, timeframe } = request;
-  const key: SeriesKey = { exchange: exchange.name, symbol, timeframe };
-  const outcome = { symbol, timeframe, candles: 0, funding: 0, rejected: 0 };
+  const { exchange, timeframe, signal } = request;
+  const outcome = { symbol, timeframe, candles: 0, funding: 0, rejected: 0, damaged: [] as string[] };
   try {
-    const known = await deps.series.getMany(exchange.name, [key]);
-    let info = known.get(`${symbol}#${timeframe}`);
-    for (const [index, chunk] of chunks.entries()) {
-      request.signal?.throwIfAborted();
-      const filled = await fillChunk(deps, exchange, key, info, chunk);
-      info = filled.info;
-      outcome.candles += filled.added;
-      outcome.rejected += filled.rejected;
-      onChunk(index + 1, filled.added);
-    }
+    await fillChunks(deps, request, symbol, chunks, outcome, onChunk);
     if (chunks.length > 0) {
       const funded = { start: chunks[0]!.start, end: chunks.at(-1)!.end };
-      outcome.funding = await collectFunding(deps.candles, exchange, symbol, funded.start, funded.end);
+      const funding = await collectFunding(deps.candles, exchange, symbol, funded, signal);
+      outcome.funding = funding.added;
+      outcome.damaged.push(...funding.damaged);
     }
     return { ...outcome, error: null };
   } catch (error) {
@@ -123,60 +112,35 @@ async function collectSymbol(
   }
 }
 
-interface Filled {
-  readonly info: SeriesInfo | undefined;
-  readonly added: number;
-  readonly rejected: number;
-}
-
-async function fillChunk(
+async function fillChunks(
   deps: CollectDeps,
-  exchange: Exchange,
-  key: SeriesKey,
-  info: SeriesInfo | undefined,
-  chunk: Chunk,
-): Promise<Filled> {
-  const step = TIMEFRAME_MS[key.timeframe];
-  const claim = claimOf(info, chunk, step);
-  if (claim === 'all') return { info, added: 0, rejected: 0 };
-  const stored = claim === 'none' ? createCandles(0) : await deps.candles.read(key, chunk.start, chunk.end);
-  const missing = missingStretch(stored.timestamp, chunk, step);
-  if (!missing) {
-    // A writer died between the file and the series: what is stored is recorded again.
-    const repaired = claim === 'not all' ? await deps.candles.write(key, stored) : info;
-    return { info: repaired, added: 0, rejected: 0 };
+  { exchange, timeframe, signal }: CollectRequest,
+  symbol: string,
+  chunks: readonly Chunk[],
+  outcome: { candles: number; rejected: number; damaged: string[] },
+  onChunk: (done: number, candles: number) => void,
+): Promise<void> {
+  const key: SeriesKey = { exchange: exchange.name, symbol, timeframe };
+  let info = (await deps.series.getMany(exchange.name, [key])).get(`${symbol}#${timeframe}`);
+  for (const [index, chunk] of chunks.entries()) {
+    signal?.throwIfAborted();
+    const filled = await fillChunk({ store: deps.candles, exchange, key, info, chunk, signal });
+    info = filled.info;
+    outcome.candles += filled.added;
+    outcome.rejected += filled.rejected;
+    outcome.damaged.push(...filled.damaged);
+    onChunk(index + 1, filled.added);
   }
-  const raw = await exchange.fetchCandles(key.symbol, key.timeframe, missing.start, missing.end);
-  const { candles, rejected } = cleanCandles(raw, { ...missing, step });
-  // What is stored stays as it is: results name the digest of the candles they read.
-  const known = new Set(stored.timestamp);
-  const rows = [...candles.timestamp.keys()].filter((i) => !known.has(candles.timestamp[i]!));
-  if (rows.length === 0) return { info, added: 0, rejected };
-  return { info: await deps.candles.write(key, pickRows(candles, rows)), added: rows.length, rejected };
+  if (info && chunks.length > 0) await noteBeginning(deps, key, info, chunks[0]!.start);
 }
 
-/** How much of a chunk is stored, as the series' summary has it; 'unclear' when it does not list all its holes. */
-function claimOf(
-  info: SeriesInfo | undefined,
-  chunk: Chunk,
-  step: number,
-): 'all' | 'none' | 'not all' | 'unclear' {
-  if (!info) return 'none';
-  const first = Date.parse(info.first);
-  const end = Date.parse(info.last) + step;
-  if (chunk.end <= first || chunk.start >= end) return 'none';
-  const holed = info.gaps.some((gap) => {
-    const start = Date.parse(gap.start);
-    return start < chunk.end && start + gap.missing * step > chunk.start;
-  });
-  if (holed || chunk.start < first || chunk.end > end) return 'not all';
-  return info.gap_count === info.gaps.length ? 'all' : 'unclear';
-}
-
-/** From the first missing candle of the chunk to the end of the last one; undefined when none is missing. */
-function missingStretch(known: Float64Array, chunk: Chunk, step: number): Chunk | undefined {
-  let { start, end } = chunk;
-  for (let i = indexAtOrAfter(known, start); known[i] === start; i++) start += step;
-  for (let i = known.length - 1; end > start && known[i] === end - step; i--) end -= step;
-  return start < end ? { start, end } : undefined;
+/** All that the exchange has from `start` on is stored now: what does not exist before the first candle is not awaited. */
+async function noteBeginning(
+  deps: CollectDeps,
+  key: SeriesKey,
+  info: SeriesInfo,
+  start: number,
+): Promise<void> {
+  const known = Date.parse(info.complete_from ?? info.first);
+  if (start < known) await deps.series.markComplete(key, isoTime(start), isoTime(deps.clock.now()));
 }

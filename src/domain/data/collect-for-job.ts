@@ -1,13 +1,13 @@
 import type { StoredBacktestJob } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
-import type { Exchange, JobStore } from '../ports.ts';
+import type { Exchanges, JobStore } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import { type CollectDeps, collectCandles, type SymbolOutcome } from './collect-candles.ts';
-import { describeOutcomes } from './describe-outcomes.ts';
+import { type CollectionEnd, describeOutcomes } from './describe-outcomes.ts';
 
 export interface CollectForJobDeps extends CollectDeps {
   readonly jobs: JobStore;
-  readonly exchanges: ReadonlyMap<string, Exchange>;
+  readonly exchanges: Exchanges;
   readonly signal?: AbortSignal;
   /** Told of what ended the collection unforeseen; the job gets a text without its words. */
   readonly onFault: (error: unknown) => void;
@@ -23,25 +23,22 @@ export async function collectForJob(deps: CollectForJobDeps, jobId: string): Pro
   if (!job) return null;
   const outcome = await collect(deps, job)
     .then(describeOutcomes)
-    .catch((error: unknown) => failure(deps, error));
+    .catch((error: unknown) => failure(deps, job, error));
   await deps.jobs.setCollection(jobId, { ...outcome, at: isoTime(deps.clock.now()) });
   return outcome.message;
 }
 
-function failure(deps: CollectForJobDeps, error: unknown) {
+function failure(deps: CollectForJobDeps, job: StoredBacktestJob, error: unknown): CollectionEnd {
   const coded = error instanceof CodedError ? error : new CodedError('SVC001');
   if (coded.code === 'SVC001') deps.onFault(error);
-  return { status: 'failed' as const, message: `${coded.code} ${coded.message}` };
+  // An exchange that does not exist (VAL005) has none of the symbols.
+  const unlisted = coded.code === 'VAL005' ? { unlisted: [...job.execution_input.symbols] } : {};
+  return { status: 'failed', message: `${coded.code} ${coded.message}`, ...unlisted };
 }
 
 async function collect(deps: CollectForJobDeps, job: StoredBacktestJob): Promise<SymbolOutcome[]> {
   const { exchange: name, symbols, start, end } = job.execution_input;
-  const exchange = deps.exchanges.get(name);
-  if (!exchange) {
-    throw new CodedError('VAL005', {
-      message: `Nothing can be collected from ${name}: known exchanges are ${[...deps.exchanges.keys()].join(', ')}`,
-    });
-  }
+  const exchange = await deps.exchanges.open(name);
   const { timeframe, timeframe_detail: detail } = job.config;
   const outcomes: SymbolOutcome[] = [];
   for (const each of detail === null ? [timeframe] : [timeframe, detail]) {

@@ -7,23 +7,24 @@ const LONGEST_INTERVAL_MS = 8 * 3_600_000;
 const TOLERANCE_MS = 60_000;
 
 /**
- * Fetches and stores the funding events in [start, end] ms that are missing. Returns how many were new.
- * Throws DATA003, DATA004, DATA005.
+ * Fetches and stores the funding events in [start, end] ms that are missing. Tells how many were new, and which damaged
+ * files were met: they are replaced. Throws DATA003, DATA004, DATA005.
  */
 export async function collectFunding(
   store: CandleStore,
   exchange: Exchange,
   symbol: string,
-  start: number,
-  end: number,
-): Promise<number> {
-  const stored = await store.readFunding(exchange.name, symbol, start, end);
+  { start, end }: { readonly start: number; readonly end: number },
+  signal?: AbortSignal,
+): Promise<{ readonly added: number; readonly damaged: readonly string[] }> {
+  const damaged: string[] = [];
+  const stored = await store.readFunding(exchange.name, symbol, start, end, (file) => damaged.push(file));
   const missing = missingFunding(stored.timestamp, start, end);
-  if (!missing) return 0;
-  const fetched = await exchange.fetchFunding(symbol, missing.start, missing.end);
+  if (!missing) return { added: 0, damaged };
+  const fetched = await exchange.fetchFunding(symbol, missing.start, missing.end, signal);
   const events = newEvents(fetched, stored.timestamp);
   if (events.timestamp.length > 0) await store.writeFunding(exchange.name, symbol, events);
-  return events.timestamp.length;
+  return { added: events.timestamp.length, damaged };
 }
 
 /** The finite events at times that are not known, ascending. */

@@ -1,223 +1,177 @@
 import { CodedError } from '#contract/errors.ts';
-import { DAY_MS, type Timeframe } from '#engine/timeframe.ts';
+import type { StoredCollection } from '#contract/stored-collection.ts';
 import { idSuffix } from '../id-suffix.ts';
-import type { Digest, Exchange, Ids } from '../ports.ts';
-import { checkSymbol, checkTimeframe, isoTime } from '../validate.ts';
-import { type CollectDeps, collectCandles } from './collect-candles.ts';
-import { describeOutcomes } from './describe-outcomes.ts';
-import { parseRange } from './time-range.ts';
+import type { Digest, Ids } from '../ports.ts';
+import { isoTime } from '../validate.ts';
+import { checkRoom, enqueue, lease, RENEW_MS, release, without } from './collection-queue.ts';
+import { type CollectionBody, planCollection } from './plan-collection.ts';
+import { type RunCollectionDeps, runCollection } from './run-collection.ts';
 
 export interface CollectionInput {
-  readonly body: {
-    readonly symbols: readonly string[];
-    readonly timeframe: string;
-    readonly start?: string;
-    readonly end?: string;
-    readonly exchange?: string;
-  };
+  readonly body: CollectionBody;
   readonly owner: string;
   /** Header Idempotency-Key: the same key of the same owner always means the same collection. */
   readonly idempotencyKey: string | null;
 }
 
 /** A collection as it is shown. */
-export interface Collection {
-  readonly collection_id: string;
-  readonly status: 'pending' | 'running' | 'completed' | 'failed';
-  readonly exchange: string;
-  readonly symbols: readonly string[];
-  readonly timeframe: string;
-  readonly start: string;
-  readonly end: string;
-  /** Share of the work that is done, 0 to 1. */
-  readonly progress: number;
-  /** Candles stored so far. */
-  readonly candles: number;
-  readonly error: string | null;
-  readonly created_at: string;
-  readonly updated_at: string;
-}
+export type Collection = Omit<StoredCollection, 'schema_version' | 'revision' | 'request_digest' | 'starts'>;
 
-export interface CollectionsDeps extends CollectDeps {
-  readonly exchanges: ReadonlyMap<string, Exchange>;
+export interface CollectionsDeps extends RunCollectionDeps {
   readonly defaultExchange: string;
   readonly ids: Ids;
   readonly digest: Digest;
-  /** Told of what ended a collection unforeseen. */
-  readonly onFault: (collectionId: string, error: unknown) => void;
+  /** Calls again and again until the returned function is called. */
+  readonly every: (ms: number, action: () => void) => () => void;
+  /** No other process works on these collections: what the last one held is free at once. Default false. */
+  readonly alone?: boolean;
 }
 
-interface Plan {
-  readonly exchange: Exchange;
-  readonly symbols: readonly string[];
-  readonly timeframe: Timeframe;
-  readonly start: number;
-  readonly end: number;
-}
-
-interface Entry {
-  readonly requestDigest: string;
-  collection: Collection;
-}
-
-const DEFAULT_DAYS = 90;
-const MAX_SYMBOLS = 200;
-/** One runs, the others wait: exchanges count requests per address, not per collection. */
-const MAX_UNFINISHED = 20;
-/** Finished ones beyond this are forgotten, the oldest first. About 30 KB each at most. */
-const MAX_KEPT = 500;
+/** How often a process looks for what another left unfinished. With the lease, at most 90 s pass until it is taken up. */
+const LOOK_EVERY_MS = 30_000;
 
 /**
- * Collections of this process, run one after another in the order of their start. They live as long as the process;
- * what a collection has stored stays, and starting it again goes on from there.
+ * Collections, stored before they are accepted and run one after another, by one process at a time. What a process
+ * leaves unfinished, however it ends, is taken up by the next.
  */
 export class Collections {
   readonly #deps: CollectionsDeps;
-  readonly #entries = new Map<string, Entry>();
+  /** This process, in the queue. */
+  readonly #holder: string;
   readonly #stop = new AbortController();
-  #queue: Promise<void> = Promise.resolve();
-  #unfinished = 0;
+  #stopLooking = () => {};
+  #working: Promise<void> = Promise.resolve();
+  #busy = false;
+  #again = false;
 
   constructor(deps: CollectionsDeps) {
     this.#deps = deps;
+    this.#holder = deps.ids.ulid();
+  }
+
+  /** Takes up what was left unfinished, now and whenever another process dies. */
+  resume(): void {
+    this.#work(this.#deps.alone ?? false);
+    this.#stopLooking = this.#deps.every(LOOK_EVERY_MS, () => this.#work(false));
   }
 
   /**
    * Starts a collection, or answers the one that this owner's Idempotency-Key has started.
-   * Throws VAL001, VAL002, VAL003, VAL005, RES005 (key used with another body), HTTP429 (too many unfinished).
+   * Throws VAL001, VAL002, VAL003, VAL005, RES005 (key used with another body), HTTP429 (too many unfinished), DATA005.
    */
-  start(input: CollectionInput): Collection {
-    const plan = this.#plan(input.body);
+  async start(input: CollectionInput): Promise<Collection> {
+    const { collections, digest } = this.#deps;
+    const plan = await planCollection(this.#deps, input.body);
     const id = `co-${idSuffix(this.#deps, input.owner, input.idempotencyKey)}`;
-    const requestDigest = this.#deps.digest(JSON.stringify(input.body));
-    const known = this.#entries.get(id);
-    if (known) return repeated(known, requestDigest);
-    if (this.#unfinished >= MAX_UNFINISHED) {
-      throw new CodedError('HTTP429', {
-        message: `${MAX_UNFINISHED} collections are waiting or running: try again when one has ended`,
-        context: { unfinished: this.#unfinished, max: MAX_UNFINISHED },
-      });
-    }
+    const request_digest = digest(JSON.stringify(input.body));
     const now = isoTime(this.#deps.clock.now());
-    const entry: Entry = { requestDigest, collection: newCollection(id, plan, now) };
-    this.#entries.set(id, entry);
-    this.#unfinished++;
-    this.#queue = this.#queue.then(() => this.#run(entry, plan));
-    return entry.collection;
-  }
-
-  /** Throws COL001 for an id that this process does not know. */
-  get(id: string): Collection {
-    const entry = this.#entries.get(id);
-    if (!entry) throw new CodedError('COL001', { field: 'collection_id', context: { collection_id: id } });
-    return entry.collection;
-  }
-
-  /** Resolves when no collection waits or runs. */
-  idle(): Promise<void> {
-    return this.#queue;
-  }
-
-  /** Ends what runs after its current fetch, and everything that waits. */
-  async stop(): Promise<void> {
-    this.#stop.abort(
-      new CodedError('HTTP503', { message: 'The service was stopped: start the collection again' }),
-    );
-    await this.#queue;
-  }
-
-  #plan(body: CollectionInput['body']): Plan {
-    const symbols = checkSymbols(body.symbols);
-    const timeframe = checkTimeframe(body.timeframe, 'timeframe');
-    const exchange = this.#exchange(body.exchange ?? this.#deps.defaultExchange);
-    const range = parseRange(body);
-    const end = range.end ?? this.#deps.clock.now();
-    const start = range.start ?? end - DEFAULT_DAYS * DAY_MS;
-    if (start >= end) {
-      throw new CodedError('VAL001', {
-        message: 'start lies in the future',
-        field: 'start',
-        context: { start: isoTime(start), end: isoTime(end) },
-      });
-    }
-    return { exchange, symbols, timeframe, start, end };
-  }
-
-  #exchange(name: string): Exchange {
-    const exchange = this.#deps.exchanges.get(name);
-    if (exchange) return exchange;
-    const allowed = [...this.#deps.exchanges.keys()];
-    throw new CodedError('VAL005', {
-      message: `exchange must be one of ${allowed.join(', ')}`,
-      field: 'exchange',
-      context: { value: name.slice(0, 100), allowed },
-    });
-  }
-
-  async #run(entry: Entry, plan: Plan): Promise<void> {
-    this.#update(entry, { status: 'running' });
-    try {
-      const outcomes = await collectCandles(this.#deps, {
+    let stored = await collections.get(id);
+    if (!stored) {
+      await collections.changeQueue(checkRoom);
+      stored = await collections.create({
+        schema_version: 1,
+        revision: 1,
+        request_digest,
+        collection_id: id,
+        status: 'pending',
         ...plan,
-        signal: this.#stop.signal,
-        onProgress: ({ done, candles }) => this.#update(entry, { progress: done, candles }),
+        progress: 0,
+        candles: 0,
+        error: null,
+        starts: 0,
+        created_at: now,
+        updated_at: now,
       });
-      const { status, message } = describeOutcomes(outcomes);
-      this.#update(entry, { status, progress: 1, error: status === 'failed' ? message : null });
+    }
+    if (stored.request_digest !== request_digest) throw keyUsed(id);
+    // Whoever stored it may have died before it was in the queue.
+    if (isUnfinished(stored)) await collections.changeQueue((queue) => enqueue(queue, id));
+    this.#work(false);
+    return shown(stored);
+  }
+
+  /** Throws COL001 for an id that nobody has started, DATA005. */
+  async get(id: string): Promise<Collection> {
+    const stored = await this.#deps.collections.get(id);
+    if (!stored) throw new CodedError('COL001', { field: 'collection_id', context: { collection_id: id } });
+    return shown(stored);
+  }
+
+  /** Ends what runs here after its current request; it and what waits is left to the next process. */
+  async stop(): Promise<void> {
+    this.#stopLooking();
+    this.#stop.abort();
+    await this.#working;
+  }
+
+  #work(force: boolean): void {
+    this.#again = true;
+    if (this.#busy) return;
+    this.#busy = true;
+    this.#working = this.#drain(force);
+  }
+
+  async #drain(force: boolean): Promise<void> {
+    try {
+      while (this.#again && !this.#stop.signal.aborted) {
+        this.#again = false;
+        while (await this.#runNext(force));
+      }
     } catch (error) {
-      const coded = error instanceof CodedError ? error : new CodedError('SVC001');
-      if (coded.code === 'SVC001') this.#deps.onFault(entry.collection.collection_id, error);
-      this.#update(entry, { status: 'failed', error: `${coded.code} ${coded.message}` });
-    }
-    this.#unfinished--;
-    this.#forget();
-  }
-
-  #update(entry: Entry, change: Partial<Collection>): void {
-    entry.collection = { ...entry.collection, ...change, updated_at: isoTime(this.#deps.clock.now()) };
-  }
-
-  #forget(): void {
-    for (const [id, { collection }] of this.#entries) {
-      if (this.#entries.size <= MAX_KEPT) return;
-      if (collection.status === 'completed' || collection.status === 'failed') this.#entries.delete(id);
+      // Storage is down: the next look finds the queue as it was left.
+      this.#deps.onFault('queue', error);
+    } finally {
+      this.#busy = false;
     }
   }
-}
 
-function checkSymbols(symbols: readonly string[]): string[] {
-  if (symbols.length === 0 || symbols.length > MAX_SYMBOLS) {
-    throw new CodedError('VAL005', {
-      message: `symbols must hold 1 to ${MAX_SYMBOLS} symbols`,
-      field: 'symbols',
-      context: { count: symbols.length, min: 1, max: MAX_SYMBOLS },
+  /** Whether there may be more to run. */
+  async #runNext(force: boolean): Promise<boolean> {
+    const { collections, every } = this.#deps;
+    const queue = await this.#lease(force);
+    const id = queue.ids[0];
+    if (queue.holder !== this.#holder || id === undefined) return false;
+    const lost = new AbortController();
+    const stopRenewing = every(RENEW_MS, () => {
+      this.#lease(false).then(
+        ({ holder }) => holder === this.#holder || lost.abort(),
+        // One renewal may fail: the next comes before the lease ends.
+        () => undefined,
+      );
     });
+    const mine = await runCollection(
+      this.#deps,
+      id,
+      AbortSignal.any([this.#stop.signal, lost.signal]),
+    ).finally(stopRenewing);
+    const stopped = this.#stop.signal.aborted;
+    if (!mine || lost.signal.aborted) return false;
+    await collections.changeQueue((now) => {
+      const left = stopped ? now : without(now, id);
+      return stopped || left.ids.length === 0 ? release(left, this.#holder) : left;
+    });
+    return !stopped;
   }
-  return [...new Set(symbols.map((symbol, index) => checkSymbol(symbol, `symbols.${index}`)))];
+
+  #lease(force: boolean) {
+    const now = this.#deps.clock.now();
+    return this.#deps.collections.changeQueue((queue) => lease(queue, this.#holder, { now, force }));
+  }
 }
 
-function repeated({ requestDigest, collection }: Entry, digest: string): Collection {
-  if (requestDigest === digest) return collection;
-  throw new CodedError('RES005', {
+function isUnfinished({ status }: StoredCollection): boolean {
+  return status === 'pending' || status === 'running';
+}
+
+function keyUsed(collection_id: string): CodedError {
+  return new CodedError('RES005', {
     message: 'This Idempotency-Key was used with another request body',
     field: 'Idempotency-Key',
-    context: { collection_id: collection.collection_id },
+    context: { collection_id },
   });
 }
 
-function newCollection(id: string, plan: Plan, now: string): Collection {
-  return {
-    collection_id: id,
-    status: 'pending',
-    exchange: plan.exchange.name,
-    symbols: plan.symbols,
-    timeframe: plan.timeframe,
-    start: isoTime(plan.start),
-    end: isoTime(plan.end),
-    progress: 0,
-    candles: 0,
-    error: null,
-    created_at: now,
-    updated_at: now,
-  };
+function shown(stored: StoredCollection): Collection {
+  const { schema_version: _, revision: _r, request_digest: _d, starts: _s, ...collection } = stored;
+  return collection;
 }

@@ -2,22 +2,35 @@ import type { SymbolOutcome } from './collect-candles.ts';
 
 const NAMED = 10;
 
-/** A collection's end in words: failed as soon as one series failed, naming the first ten of those. */
-export function describeOutcomes(outcomes: readonly SymbolOutcome[]): {
+export interface CollectionEnd {
   readonly status: 'completed' | 'failed';
   readonly message: string;
-} {
+  /** Symbols that the exchange does not have; absent when it has all. */
+  readonly unlisted?: string[];
+}
+
+/** A collection's end in words: failed as soon as one series failed, naming the first ten of those, and of damaged files. */
+export function describeOutcomes(outcomes: readonly SymbolOutcome[]): CollectionEnd {
   const candles = outcomes.reduce((sum, each) => sum + each.candles, 0);
   const rejected = outcomes.reduce((sum, each) => sum + each.rejected, 0);
-  const stored = `${candles} candles stored${rejected > 0 ? `, ${rejected} impossible ones left out` : ''}`;
+  const left = rejected > 0 ? `, ${rejected} impossible ones left out` : '';
+  const damaged = [...new Set(outcomes.flatMap((each) => each.damaged))];
+  const replaced = damaged.length > 0 ? `, damaged files: ${first(damaged, ', ')}` : '';
+  const stored = `${candles} candles stored${left}${replaced}`;
   const failed = outcomes.flatMap(({ symbol, timeframe, error }) =>
     error ? [`${symbol} ${timeframe}: ${error.code} ${error.message}`] : [],
   );
   if (failed.length === 0) return { status: 'completed', message: stored };
-  const more = failed.length > NAMED ? `; and ${failed.length - NAMED} more` : '';
-  const named = failed.slice(0, NAMED).join('; ');
+  const unknown = outcomes.filter(({ error }) => error?.code === 'DATA003');
+  const unlisted = [...new Set(unknown.map(({ symbol }) => symbol))];
   return {
     status: 'failed',
-    message: `${failed.length} of ${outcomes.length} series failed: ${named}${more}. ${stored}.`,
+    message: `${failed.length} of ${outcomes.length} series failed: ${first(failed, '; ')}. ${stored}.`,
+    ...(unlisted.length > 0 ? { unlisted } : {}),
   };
+}
+
+function first(all: readonly string[], separator: string): string {
+  const more = all.length > NAMED ? `${separator}and ${all.length - NAMED} more` : '';
+  return `${all.slice(0, NAMED).join(separator)}${more}`;
 }

@@ -1,8 +1,9 @@
 import { CodedError } from '#contract/errors.ts';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
-import type { CandleStore, SeriesKey, SeriesStore } from '../ports.ts';
+import type { CandleStore, Clock, SeriesKey, SeriesStore } from '../ports.ts';
 import { checkNumber, checkSymbol, checkTimeframe, isoTime } from '../validate.ts';
+import { notingDamage } from './damaged-file.ts';
 import { parseRange } from './time-range.ts';
 
 export interface OhlcvInput {
@@ -40,7 +41,7 @@ const MAX_LIMIT = 10_000;
  * `start`. Throws VAL001, VAL002, VAL003, VAL005, DATA003 (no such series is stored), DATA005.
  */
 export async function getOhlcv(
-  deps: { readonly series: SeriesStore; readonly candles: CandleStore },
+  deps: { readonly series: SeriesStore; readonly candles: CandleStore; readonly clock: Clock },
   input: OhlcvInput,
 ): Promise<OhlcvResult> {
   const { exchange } = input;
@@ -61,7 +62,9 @@ export async function getOhlcv(
   const end = Date.parse(info.last) + TIMEFRAME_MS[timeframe];
   const bounds = { from: Math.max(first, range.start ?? first), to: Math.min(end, range.end ?? end) };
   const key = { exchange, symbol, timeframe };
-  const candles = await readSome(deps.candles, key, bounds, limit, range.start === undefined);
+  const candles = await notingDamage(deps, key, () =>
+    readSome(deps.candles, key, bounds, limit, range.start === undefined),
+  );
   const data = toRecords(candles);
   return { exchange, symbol, timeframe, data, count: data.length };
 }

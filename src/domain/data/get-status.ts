@@ -1,9 +1,16 @@
 import type { SeriesInfo, SeriesStore } from '../ports.ts';
 
+interface SeriesStatus extends Omit<SeriesInfo, 'exchange' | 'complete_from' | 'damaged'> {
+  /** Nothing exists between this time and `first`; null while nobody knows. */
+  readonly complete_from: string | null;
+  /** Months whose file was found damaged. */
+  readonly damaged: readonly string[];
+}
+
 export interface DataStatusReport {
   readonly exchange: string;
   /** Ascending by symbol. */
-  readonly series: readonly Omit<SeriesInfo, 'exchange'>[];
+  readonly series: readonly SeriesStatus[];
   readonly count: number;
   /** Candles of all series together. */
   readonly candles: number;
@@ -17,15 +24,10 @@ export async function getStatus(
   exchange: string,
 ): Promise<DataStatusReport> {
   const stored = await deps.series.list(exchange);
-  const series = stored.map(({ symbol, timeframe, first, last, count, gap_count, gaps, updated_at }) => ({
-    symbol,
-    timeframe,
-    first,
-    last,
-    count,
-    gap_count,
-    gaps,
-    updated_at,
+  const series = stored.map(({ exchange: _, complete_from = null, damaged = [], ...info }) => ({
+    ...info,
+    complete_from,
+    damaged,
   }));
   return {
     exchange,

@@ -8,11 +8,13 @@ import { createService, type ServiceApp, type ServiceDeps } from '../service.ts'
 import { type DataCollectionUseCases, dataCollectionHandlers } from './data-collection.ts';
 
 /** What differs by host. */
-export type DataCollectionDeps = Omit<CollectionsDeps, 'onFault'>;
+export type DataCollectionDeps = Omit<CollectionsDeps, 'onFault' | 'every'>;
 
 export interface DataCollectionService {
   readonly app: ServiceApp;
-  /** Ends the collections of this process: the one that runs after its current fetch. */
+  /** Takes up the collections that an earlier process left unfinished, and those of one that dies later. */
+  resume(): void;
+  /** Leaves the collections to the next process: the one that runs here after its current request. */
   stop(): Promise<void>;
 }
 
@@ -23,14 +25,23 @@ export function createDataCollectionService(
 ): DataCollectionService {
   const collections = new Collections({
     ...deps,
+    every,
     onFault: (id, error) =>
       service.log.error('collection failed', { collection_id: id, error: error as Error }),
   });
   const handlers = dataCollectionHandlers(useCases(deps, collections));
   return {
     app: createService('data_collection', handlers, service),
+    resume: () => collections.resume(),
     stop: () => collections.stop(),
   };
+}
+
+/** Looking for work keeps no process alive. */
+function every(ms: number, action: () => void): () => void {
+  const timer = setInterval(action, ms);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 /** A health check answers within this time whatever storage does. */

@@ -19,8 +19,8 @@ export interface DataCollectionUseCases {
   listSymbols(exchange: string | undefined): Promise<SymbolList>;
   getStatus(exchange: string | undefined): Promise<DataStatusReport>;
   checkFreshness(query: WithoutExchange<FreshnessQuery>): Promise<FreshnessReport>;
-  startCollection(input: CollectionInput): Collection;
-  getCollection(id: string): Collection;
+  startCollection(input: CollectionInput): Promise<Collection>;
+  getCollection(id: string): Promise<Collection>;
 }
 
 /** HTTP on top of the use cases. */
@@ -39,7 +39,7 @@ export function dataCollectionHandlers(useCases: DataCollectionUseCases): Handle
       body: await useCases.checkFreshness({ ...query, staleThresholdHours: stale_threshold_hours }),
     }),
     startCollection: async ({ body, headers, principal }) => {
-      const collection = useCases.startCollection({
+      const collection = await useCases.startCollection({
         body,
         owner: principal.id,
         idempotencyKey: headers.get('Idempotency-Key'),
@@ -52,7 +52,7 @@ export function dataCollectionHandlers(useCases: DataCollectionUseCases): Handle
     },
     getCollection: async ({ params }) => ({
       status: 200,
-      body: useCases.getCollection(params.collection_id),
+      body: await useCases.getCollection(params.collection_id),
     }),
     getDataDocs: docs.page,
     getDataDocsAsset: docs.asset,

@@ -40,6 +40,8 @@ function storeOf(infos: readonly SeriesInfo[]): SeriesStore & { reads: number } 
     },
     list: async () => infos,
     record: () => Promise.reject(new Error('not here')),
+    markComplete: () => Promise.reject(new Error('not here')),
+    markDamaged: () => Promise.reject(new Error('not here')),
   };
 }
 
@@ -153,6 +155,29 @@ describe('by range', () => {
     // The day that was forming a threshold ago is not wanted.
     const daily = series(BTC, '1d', '2024-01-01T00:00', '2024-06-08T00:00');
     expect(await isFresh(daily, { start: '2024-01-01', end: '2030-01-01' })).toBe(true);
+  });
+
+  it('what does not exist before the first candle is not awaited, as far back as the exchange was asked', async () => {
+    const listed = {
+      ...series(BTC, '1h', '2024-02-01T00:00', '2024-06-10T11:00'),
+      complete_from: new Date(at('2024-01-10')).toISOString(),
+    };
+    const end = '2024-03-01T00:00:00Z';
+    expect(await isFresh(listed, { start: '2024-01-10T00:00:00Z', end })).toBe(true);
+    expect(await isFresh(listed, { start: '2024-01-09T23:00:00Z', end })).toBe(false);
+  });
+
+  it('a month whose file is damaged is stale, where it matters', async () => {
+    const damaged = {
+      ...series(BTC, '1h', '2024-01-01T00:00', '2024-06-10T11:00'),
+      damaged: ['2024-03'],
+    };
+    expect(await isFresh(damaged, { start: '2024-01-05', end: '2024-03-01' })).toBe(true);
+    expect(await isFresh(damaged, { start: '2024-01-05', end: '2024-03-01T01:00:00Z' })).toBe(false);
+    expect(await isFresh(damaged, { start: '2024-03-31T23:00:00Z', end: '2024-05-01' })).toBe(false);
+    expect(await isFresh(damaged, { start: '2024-04-01', end: '2024-05-01' })).toBe(true);
+    expect(await isFresh(damaged, { start: '2024-01-31T23:00:00Z', end: '2024-05-01' })).toBe(false);
+    expect(await isFresh(damaged, {})).toBe(false);
   });
 
   it('a hole longer than the threshold makes it stale, where it matters', async () => {

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CodedError } from '#contract/errors.ts';
+import { checkFreshness } from '#domain/data/check-freshness.ts';
 import { type CollectRequest, collectCandles } from '#domain/data/collect-candles.ts';
+import { notingDamage } from '#domain/data/damaged-file.ts';
 import { describeOutcomes } from '#domain/data/describe-outcomes.ts';
+import { createCandles } from '#engine/candles.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { at, BTC, candlesAt, DAY, ETH, grid, HOUR, type Market, openMarket, TestExchange } from './market.ts';
 
@@ -48,6 +51,7 @@ describe('what is fetched', () => {
       candles: days * 288,
       funding: days * 3 + 1,
       rejected: 0,
+      damaged: [],
       error: null,
     });
     expect(await read()).toEqual(candlesAt(grid(START, END, STEP), STEP));
@@ -114,6 +118,7 @@ describe('what is stored', () => {
 
   it('no candle that cannot be true, and each time once, in order', async () => {
     exchange.change = (candles) => {
+      if (candles.timestamp.length < 288) return createCandles(0);
       const order = [...candles.timestamp].reverse();
       const given = candlesAt([...order, order[0]!, order[1]! + 1000], STEP);
       const last = given.timestamp.length - 1;
@@ -150,6 +155,54 @@ describe('what is stored', () => {
     expect(volume.filter((each) => each === 77)).toHaveLength(24);
   });
 
+  it('a few holes are asked for once more, many are not', async () => {
+    const hole = grid(at('2024-02-10T10:00'), at('2024-02-10T11:00'), STEP);
+    for (const time of [...hole, at('2024-02-11')]) exchange.lacking.add(time);
+    // The page lacked them, the exchange does not.
+    exchange.before = () => exchange.calls.length === 2 && exchange.lacking.clear();
+    await collect({ start: at('2024-02-10'), end: at('2024-02-12') });
+    expect(exchange.asked()).toEqual([
+      `${BTC} 2024-02-10T00:00 2024-02-12T00:00`,
+      `${BTC} 2024-02-10T10:00 2024-02-10T11:00`,
+      `${BTC} 2024-02-11T00:00 2024-02-11T00:05`,
+    ]);
+    expect((await read()).timestamp).toHaveLength(2 * 288);
+    exchange.before = () => {};
+    for (let i = 0; i < 6; i++) exchange.lacking.add(at('2024-03-01T05:00') + 2 * i * STEP);
+    await collect({ start: at('2024-03-01'), end: at('2024-03-02') });
+    expect(exchange.asked()).toHaveLength(1);
+  });
+
+  it('of a symbol listed later, that there is nothing before', async () => {
+    exchange.listed = at('2024-02-20');
+    const fresh = async (start: string) => {
+      const query = { exchange: 'test', symbols: [BTC], timeframe: '5m', start, end: '2024-03-05' };
+      return (await checkFreshness(market, query)).all_fresh;
+    };
+    const info = async () => (await market.series.list('test'))[0]!;
+    await collect({ start: at('2024-02-10'), end: END });
+    expect([(await info()).first, (await info()).complete_from]).toEqual([
+      '2024-02-20T00:00:00.000Z',
+      '2024-02-10T00:00:00.000Z',
+    ]);
+    expect(await fresh('2024-02-10')).toBe(true);
+    expect(await fresh('2024-01-10')).toBe(false);
+    // A longer range asks again, a shorter one changes nothing.
+    await collect();
+    expect(await fresh('2024-01-10')).toBe(true);
+    await collect({ start: at('2024-02-15'), end: END });
+    expect((await info()).complete_from).toBe('2024-01-10T00:00:00.000Z');
+  });
+
+  it('nothing of that when the exchange failed', async () => {
+    exchange.listed = at('2024-02-20');
+    exchange.before = ({ from }) => {
+      if (from.startsWith('2024-03')) throw new CodedError('DATA004');
+    };
+    await collect();
+    expect((await market.series.list('test'))[0]).not.toHaveProperty('complete_from');
+  });
+
   it('a series that a dying writer left understated is recorded again without the exchange', async () => {
     const key = { exchange: 'test', symbol: BTC, timeframe: '5m' } as const;
     const early = grid(at('2024-02-01'), at('2024-02-05'), STEP);
@@ -164,6 +217,75 @@ describe('what is stored', () => {
     expect(exchange.asked()).toEqual([]);
     const info = (await market.series.getMany('test', [key])).get(`${BTC}#5m`)!;
     expect([info.last, info.count]).toEqual(['2024-02-08T23:55:00.000Z', 8 * 288]);
+  });
+});
+
+describe('a damaged file', () => {
+  const file = 'candles/exchange=test/symbol=BTC_USDT_USDT/timeframe=5m/2024-02.parquet';
+  const query = { exchange: 'test', symbols: [BTC], timeframe: '5m', start: '2024-01-10', end: '2024-03-05' };
+  const key = { exchange: 'test', symbol: BTC, timeframe: '5m' } as const;
+  const isFresh = async () => (await checkFreshness(market, query)).all_fresh;
+  const readAs = (run: () => Promise<unknown>) => notingDamage(market, key, run);
+
+  it('is never read; it makes the series stale, and is collected again', async () => {
+    await collect();
+    expect(await isFresh()).toBe(true);
+    await market.damage(file);
+    await expect(readAs(() => read())).rejects.toMatchObject({
+      code: 'DATA005',
+      message: expect.stringContaining(file),
+    });
+    expect(await isFresh()).toBe(false);
+    expect((await market.series.list('test'))[0]).toMatchObject({
+      damaged: ['2024-02'],
+      count: (22 + 4) * 288,
+      gaps: [{ start: '2024-02-01T00:00:00.000Z', missing: 29 * 288 }],
+    });
+    exchange.asked();
+    const [outcome] = await collect();
+    expect(exchange.asked()).toEqual([`${BTC} 2024-02-01T00:00 2024-03-01T00:00`]);
+    expect(outcome).toMatchObject({ candles: 29 * 288, damaged: [file], error: null });
+    expect(describeOutcomes([outcome!]).message).toBe(`8352 candles stored, damaged files: ${file}`);
+    expect(await isFresh()).toBe(true);
+    expect(await readAs(() => read())).toEqual(candlesAt(grid(START, END, STEP), STEP));
+    expect((await market.series.list('test'))[0]).not.toHaveProperty('damaged');
+  });
+
+  it('that the exchange cannot give again stays marked', async () => {
+    await collect();
+    await market.damage(file);
+    await readAs(() => read()).catch(() => undefined);
+    exchange.before = () => {
+      throw new CodedError('DATA004');
+    };
+    await collect();
+    expect(await isFresh()).toBe(false);
+    await expect(read()).rejects.toMatchObject({ code: 'DATA005' });
+  });
+
+  it('of the first month forgets where the series begins', async () => {
+    exchange.listed = at('2024-02-10');
+    await collect();
+    await market.damage(file);
+    await readAs(() => read()).catch(() => undefined);
+    await collect({ start: at('2024-02-20') });
+    expect(await isFresh()).toBe(false);
+    await collect();
+    expect(await isFresh()).toBe(true);
+    expect((await read()).timestamp).toHaveLength((20 + 4) * 288);
+  });
+
+  it('of funding rates is collected again too, the month after the last candle as well', async () => {
+    await collect({ end: at('2024-03-01') });
+    await market.damage('funding/exchange=test/symbol=BTC_USDT_USDT/2024-03.parquet');
+    const funding = () => market.candles.readFunding('test', BTC, START, at('2024-03-01'));
+    await expect(readAs(funding)).rejects.toMatchObject({ code: 'DATA005' });
+    expect((await checkFreshness(market, { ...query, end: '2024-03-01' })).all_fresh).toBe(false);
+    exchange.asked();
+    const [outcome] = await collect({ end: at('2024-03-01') });
+    expect(outcome).toMatchObject({ candles: 0, funding: 1 });
+    expect((await checkFreshness(market, { ...query, end: '2024-03-01' })).all_fresh).toBe(true);
+    expect((await funding()).timestamp).toHaveLength(51 * 3 + 1);
   });
 });
 
@@ -195,6 +317,7 @@ describe('failures', () => {
     expect(describeOutcomes(outcomes)).toEqual({
       status: 'failed',
       message: `1 of 2 series failed: ${BTC} 5m: DATA003 ${BTC} is not listed. 288 candles stored.`,
+      unlisted: [BTC],
     });
   });
 
@@ -206,6 +329,7 @@ describe('failures', () => {
       candles: 0,
       funding: 0,
       rejected: 0,
+      damaged: [],
       error,
     }));
     expect(describeOutcomes(failed).message).toMatch(/S9 5m: DATA004 no; and 2 more\. 0 candles stored\.$/);

@@ -12,7 +12,7 @@ import { collectForJob } from '#domain/data/collect-for-job.ts';
 import type { JobStore } from '#domain/ports.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { pendingJob } from '../../support/jobs.ts';
-import { BTC, DAY, ETH, type Market, openMarket, TestExchange } from './market.ts';
+import { BTC, DAY, ETH, exchangesOf, type Market, openMarket, TestExchange } from './market.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -43,7 +43,7 @@ describe('collectForJob', () => {
   });
   const run = (jobId = 'bt-1') =>
     collectForJob(
-      { ...market, jobs, exchanges: new Map([['test', exchange]]), onFault: (error) => faults.push(error) },
+      { ...market, jobs, exchanges: exchangesOf(exchange), onFault: (error) => faults.push(error) },
       jobId,
     );
   const outcome = async (jobId = 'bt-1') => (await jobs.get(jobId))!.collection;
@@ -95,7 +95,8 @@ describe('collectForJob', () => {
     await run('bt-2');
     expect(await outcome('bt-2')).toMatchObject({
       status: 'failed',
-      message: 'VAL005 Nothing can be collected from mtgox: known exchanges are test',
+      message: 'VAL005 There is no exchange "mtgox"',
+      unlisted: [BTC, ETH],
     });
     exchange.before = () => {
       throw new CodedError('DATA005');

@@ -1,10 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DynamoCollectionStore } from '#adapters/aws/dynamo-collection-store.ts';
 import { DynamoSeriesStore } from '#adapters/aws/dynamo-series-store.ts';
 import { FileObjectStore } from '#adapters/local/file-object-store.ts';
 import { ParquetCandleStore } from '#adapters/parquet/candle-store.ts';
-import type { CandleStore, Exchange, SeriesStore } from '#domain/ports.ts';
+import { CodedError } from '#contract/errors.ts';
+import type { CollectionStore } from '#domain/data/collection-queue.ts';
+import type { CandleStore, Exchange, Exchanges, SeriesStore } from '#domain/ports.ts';
 import { type Candles, createCandles } from '#engine/candles.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
@@ -19,8 +22,11 @@ export const at = (text: string) => Date.parse(`${text}Z`);
 export interface Market {
   readonly series: SeriesStore;
   readonly candles: CandleStore;
+  readonly collections: CollectionStore;
   readonly clock: { now: () => number };
   setNow(time: number): void;
+  /** Turns one bit in the middle of a stored file. */
+  damage(file: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -35,9 +41,16 @@ export async function openMarket(engine: TestEngine, now = at('2024-06-01')): Pr
   return {
     series,
     candles,
+    collections: new DynamoCollectionStore(engine.client, table),
     clock,
     setNow: (next) => {
       time = next;
+    },
+    damage: async (file) => {
+      const path = join(folder, file);
+      const body = await readFile(path);
+      body[body.length >> 1]! ^= 1;
+      await writeFile(path, body);
     },
     stop: () => rm(folder, { recursive: true, force: true }),
   };
@@ -63,6 +76,16 @@ export function grid(start: number, end: number, step: number): number[] {
   return Array.from({ length: Math.max(0, Math.ceil((end - start) / step)) }, (_, i) => start + i * step);
 }
 
+/** That exchange alone. */
+export function exchangesOf(exchange: Exchange): Exchanges {
+  return {
+    open: async (key) => {
+      if (key === exchange.name) return exchange;
+      throw new CodedError('VAL005', { message: `There is no exchange "${key}"`, field: 'exchange' });
+    },
+  };
+}
+
 type Call = {
   readonly what: 'candles' | 'funding';
   readonly symbol: string;
@@ -82,6 +105,8 @@ export class TestExchange implements Exchange {
   readonly lacking = new Set<number>();
   /** Called before every answer; may throw. */
   before: (call: Call) => void = () => {};
+  /** What a call waits for. */
+  during: (signal: AbortSignal | undefined) => Promise<void> = async () => {};
   /** Changes what is given back. */
   change: (candles: Candles) => Candles = (candles) => candles;
   fundingHours = 8;
@@ -90,8 +115,15 @@ export class TestExchange implements Exchange {
     return [BTC, ETH];
   }
 
-  async fetchCandles(symbol: string, timeframe: Timeframe, start: number, end: number): Promise<Candles> {
+  async fetchCandles(
+    symbol: string,
+    timeframe: Timeframe,
+    start: number,
+    end: number,
+    signal?: AbortSignal,
+  ): Promise<Candles> {
     this.#note({ what: 'candles', symbol, from: iso(start), to: iso(end) });
+    await this.during(signal);
     const step = TIMEFRAME_MS[timeframe];
     const from = Math.max(Math.ceil(start / step) * step, this.listed);
     const times = grid(from, end, step).filter((time) => !this.lacking.has(time));

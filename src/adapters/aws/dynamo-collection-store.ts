@@ -1,0 +1,95 @@
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import type * as z from 'zod';
+import { CodedError } from '#contract/errors.ts';
+import { CollectionQueue, StoredCollection } from '#contract/stored-collection.ts';
+import type { CollectionStore } from '#domain/data/collection-queue.ts';
+
+/** No exchange has such a key, so that these items lie beside the series and are in no list of them. */
+const PARTITION = '#collections';
+const QUEUE = '#queue';
+/** Each lost attempt means that another request came between: at most 20 collections wait. */
+const QUEUE_ATTEMPTS = 50;
+const EMPTY: CollectionQueue = { schema_version: 1, revision: 0, ids: [], holder: null, held_until: 0 };
+
+/**
+ * Collections and their queue, in the Series table: an item each, and one for the queue, whole in the attribute `stored`,
+ * since `exchange` is the table's key. Reads are strongly consistent.
+ */
+export class DynamoCollectionStore implements CollectionStore {
+  readonly #client: DynamoDBDocumentClient;
+  readonly #table: string;
+
+  constructor(client: DynamoDBDocumentClient, table: string) {
+    this.#client = client;
+    this.#table = table;
+  }
+
+  async create(collection: StoredCollection): Promise<StoredCollection> {
+    const created = await this.#put(collection.collection_id, { ...collection, revision: 0 });
+    return created ?? (await this.get(collection.collection_id))!;
+  }
+
+  get(id: string): Promise<StoredCollection | undefined> {
+    return this.#get(id, StoredCollection);
+  }
+
+  update(collection: StoredCollection): Promise<StoredCollection | undefined> {
+    return this.#put(collection.collection_id, collection);
+  }
+
+  async changeQueue(change: (queue: CollectionQueue) => CollectionQueue): Promise<CollectionQueue> {
+    for (let attempt = 0; attempt < QUEUE_ATTEMPTS; attempt++) {
+      const queue = (await this.#get(QUEUE, CollectionQueue)) ?? EMPTY;
+      const changed = change(queue);
+      if (changed === queue) return queue;
+      const written = await this.#put(QUEUE, changed);
+      if (written) return written;
+    }
+    throw new CodedError('DATA005', {
+      message: 'The queue of collections is being written by too many at once',
+    });
+  }
+
+  async #get<T extends z.ZodType>(name: string, schema: T): Promise<z.output<T> | undefined> {
+    const { Item } = await this.#client.send(
+      new GetCommand({ TableName: this.#table, Key: this.#key(name), ConsistentRead: true }),
+    );
+    if (!Item) return undefined;
+    const parsed = schema.safeParse(Item.stored);
+    if (parsed.success) return parsed.data;
+    const { path, message } = parsed.error.issues[0]!;
+    throw new CodedError('SVC001', {
+      message: `The stored ${name} cannot be read: ${path.join('.')}: ${message}`,
+      cause: parsed.error,
+    });
+  }
+
+  /** Stores the next revision of an item, unless it is no longer the one given. Revision 0 is none. */
+  async #put<T extends { readonly revision: number }>(name: string, item: T): Promise<T | undefined> {
+    const { revision } = item;
+    const next = { ...item, revision: revision + 1 };
+    try {
+      await this.#client.send(
+        new PutCommand({
+          TableName: this.#table,
+          Item: { ...this.#key(name), revision: next.revision, stored: next },
+          ...(revision === 0
+            ? { ConditionExpression: 'attribute_not_exists(revision)' }
+            : {
+                ConditionExpression: 'revision = :revision',
+                ExpressionAttributeValues: { ':revision': revision },
+              }),
+        }),
+      );
+      return next;
+    } catch (error) {
+      if (error instanceof ConditionalCheckFailedException) return undefined;
+      throw error;
+    }
+  }
+
+  #key(name: string) {
+    return { exchange: PARTITION, series: name };
+  }
+}

@@ -1,0 +1,38 @@
+import * as z from 'zod';
+
+/** A collection as it is stored; test/contract pins the hash of this shape. */
+export const StoredCollection = z.object({
+  schema_version: z.literal(1),
+  /** Grows with every write: each is conditional on the one before. */
+  revision: z.int(),
+  /** sha-256 of the request's body: an Idempotency-Key belongs to one. */
+  request_digest: z.string(),
+  collection_id: z.string(),
+  status: z.enum(['pending', 'running', 'completed', 'failed']),
+  exchange: z.string(),
+  symbols: z.array(z.string()),
+  timeframe: z.enum(['1m', '5m', '15m', '1h', '4h', '1d']),
+  start: z.iso.datetime(),
+  end: z.iso.datetime(),
+  progress: z.number(),
+  candles: z.int(),
+  error: z.string().nullable(),
+  /** Starts since it last came further than ever before. */
+  starts: z.int(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+export type StoredCollection = z.infer<typeof StoredCollection>;
+
+/** Which collections are unfinished, and who works on them. */
+export const CollectionQueue = z.object({
+  schema_version: z.literal(1),
+  revision: z.int(),
+  /** In the order in which they are run. */
+  ids: z.array(z.string()),
+  /** The process that works on the first, as long as it renews its lease; null when none does. */
+  holder: z.string().nullable(),
+  /** Unix milliseconds. */
+  held_until: z.int(),
+});
+export type CollectionQueue = z.infer<typeof CollectionQueue>;

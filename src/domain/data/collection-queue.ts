@@ -1,0 +1,53 @@
+import { CodedError } from '#contract/errors.ts';
+import type { CollectionQueue, StoredCollection } from '#contract/stored-collection.ts';
+
+/** Collections and their queue. Every write is conditional, so that any number of processes may share them. */
+export interface CollectionStore {
+  /** Stores a new collection. Answers the stored one when the id exists already. */
+  create(collection: StoredCollection): Promise<StoredCollection>;
+  get(id: string): Promise<StoredCollection | undefined>;
+  /** Stores it with the next revision, and answers it so; undefined when another writer came first. */
+  update(collection: StoredCollection): Promise<StoredCollection | undefined>;
+  /** Replaces the queue by what `change` makes of it, if that is another one. What `change` throws is thrown. */
+  changeQueue(change: (queue: CollectionQueue) => CollectionQueue): Promise<CollectionQueue>;
+}
+
+/** One runs, the others wait: exchanges count requests per address, not per collection. */
+const MAX_UNFINISHED = 20;
+/** How long a process that died keeps its place. It renews three times as often: two renewals may fail. */
+const LEASE_MS = 60_000;
+export const RENEW_MS = LEASE_MS / 3;
+
+/** With the collection at its end, where it is not in it yet. Throws HTTP429 when too many are unfinished. */
+export function enqueue(queue: CollectionQueue, id: string): CollectionQueue {
+  if (queue.ids.includes(id)) return queue;
+  checkRoom(queue);
+  return { ...queue, ids: [...queue.ids, id] };
+}
+
+/** The queue as it is. Throws HTTP429 when too many are unfinished. */
+export function checkRoom(queue: CollectionQueue): CollectionQueue {
+  if (queue.ids.length < MAX_UNFINISHED) return queue;
+  throw new CodedError('HTTP429', {
+    message: `${MAX_UNFINISHED} collections are waiting or running: try again when one has ended`,
+    context: { unfinished: queue.ids.length, max: MAX_UNFINISHED },
+  });
+}
+
+/** Leased to `holder`, unless it is empty or another process holds it and is alive; `force`: that one is known to be dead. */
+export function lease(
+  queue: CollectionQueue,
+  holder: string,
+  { now, force }: { readonly now: number; readonly force: boolean },
+): CollectionQueue {
+  const free = queue.holder === null || queue.holder === holder || queue.held_until <= now || force;
+  return free && queue.ids.length > 0 ? { ...queue, holder, held_until: now + LEASE_MS } : queue;
+}
+
+export function without(queue: CollectionQueue, id: string): CollectionQueue {
+  return queue.ids.includes(id) ? { ...queue, ids: queue.ids.filter((each) => each !== id) } : queue;
+}
+
+export function release(queue: CollectionQueue, holder: string): CollectionQueue {
+  return queue.holder === holder ? { ...queue, holder: null, held_until: 0 } : queue;
+}

@@ -1,0 +1,288 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { DynamoCollectionStore } from '#adapters/aws/dynamo-collection-store.ts';
+import { sha256, ulids } from '#adapters/ids.ts';
+import { CodedError } from '#contract/errors.ts';
+import type { CollectionStore } from '#domain/data/collection-queue.ts';
+import { Collections } from '#domain/data/collections.ts';
+import { startEngine, type TestEngine } from '../../support/engine.ts';
+import { at, BTC, ETH, exchangesOf, type Market, openMarket, TestExchange } from './market.ts';
+
+/** Several processes of the service on one database, on a clock of the test: each is a `Collections`. */
+let engine: TestEngine;
+let market: Market;
+let exchange: TestExchange;
+let now: number;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  now = at('2024-06-01');
+  market = await openMarket(engine, now);
+  exchange = new TestExchange();
+  return async () => {
+    await Promise.all(processes.splice(0).map((each) => each.collections.stop()));
+    await market.stop();
+  };
+});
+
+interface Process {
+  readonly collections: Collections;
+  /** What it does again and again, by how often. */
+  readonly timers: Map<number, () => void>;
+  readonly faults: unknown[];
+}
+const processes: Process[] = [];
+
+/** `hung`: its calls of the exchange never end, as if it were dead; only its own `stop` ends them. */
+function start(changes: { alone?: boolean; store?: CollectionStore; exchange?: TestExchange } = {}): Process {
+  const timers = new Map<number, () => void>();
+  const faults: unknown[] = [];
+  const collections = new Collections({
+    ...market,
+    clock: { now: () => now },
+    collections: changes.store ?? market.collections,
+    exchanges: exchangesOf(changes.exchange ?? exchange),
+    defaultExchange: 'test',
+    ids: ulids,
+    digest: sha256,
+    every: (ms, action) => {
+      timers.set(ms, action);
+      return () => timers.delete(ms);
+    },
+    onFault: (_, error) => faults.push(error),
+    alone: changes.alone ?? false,
+  });
+  const started = { collections, timers, faults };
+  processes.push(started);
+  return started;
+}
+
+const LOOK = 30_000;
+const RENEW = 20_000;
+const body = { symbols: [BTC], timeframe: '1h', start: '2024-01-01', end: '2024-04-01' };
+const input = (idempotencyKey: string | null = null, changes: object = {}) => ({
+  body: { ...body, ...changes },
+  owner: 'me',
+  idempotencyKey,
+});
+
+async function until(process: Process, id: string, ...statuses: string[]) {
+  for (;;) {
+    const collection = await process.collections.get(id);
+    if (statuses.includes(collection.status)) return collection;
+    await new Promise(setImmediate);
+  }
+}
+
+/** An exchange whose calls wait for `open`; a call says that it has begun. */
+function gated(gatedExchange = exchange) {
+  let open = () => {};
+  let begun = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const begins = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  gatedExchange.during = (signal) => {
+    begun();
+    return new Promise((resolve, reject) => {
+      gate.then(resolve);
+      signal?.addEventListener('abort', () => reject(signal.reason));
+    });
+  };
+  return { open: () => open(), begins };
+}
+
+describe('a process that is stopped', () => {
+  it('leaves what runs and what waits to the next, which fetches only what is missing', async () => {
+    const first = start();
+    // 1d is one stretch a year, 5m one a month: the second month hangs.
+    let calls = 0;
+    let second = () => {};
+    const reached = new Promise<void>((resolve) => {
+      second = resolve;
+    });
+    exchange.during = async (signal) => {
+      if (++calls < 2) return;
+      second();
+      await new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)));
+    };
+    const one = await first.collections.start(input(null, { timeframe: '5m' }));
+    const two = await first.collections.start(input(null, { symbols: [ETH] }));
+    await reached;
+    await first.collections.stop();
+    expect(await first.collections.get(one.collection_id)).toMatchObject({
+      status: 'pending',
+      progress: expect.closeTo(1 / 3),
+      candles: 31 * 288,
+      error: null,
+    });
+    exchange.asked();
+    exchange.during = async () => {};
+    const next = start();
+    next.collections.resume();
+    expect(await until(next, one.collection_id, 'completed')).toMatchObject({
+      progress: 1,
+      candles: 91 * 288,
+    });
+    expect(await until(next, two.collection_id, 'completed')).toMatchObject({ candles: 91 * 24 });
+    expect(exchange.asked()).toEqual([
+      `${BTC} 2024-02-01T00:00 2024-03-01T00:00`,
+      `${BTC} 2024-03-01T00:00 2024-04-01T00:00`,
+      `${ETH} 2024-01-01T00:00 2024-04-01T00:00`,
+    ]);
+  });
+});
+
+describe('a process that dies', () => {
+  it('keeps its place for a minute, and writes nothing when it turns out to live', async () => {
+    const dead = start();
+    const { open, begins } = gated();
+    const { collection_id: id } = await dead.collections.start(input());
+    await begins;
+    const other = new TestExchange();
+    const next = start({ exchange: other });
+    next.collections.resume();
+    now += 59_999;
+    next.timers.get(LOOK)!();
+    await next.collections.stop();
+    expect(other.asked()).toEqual([]);
+
+    const third = start({ exchange: other });
+    now += 1;
+    third.collections.resume();
+    const ended = await until(third, id, 'completed');
+    expect(ended).toMatchObject({ candles: 91 * 24 });
+    open();
+    await dead.collections.stop();
+    expect(await third.collections.get(id)).toEqual(ended);
+  });
+
+  it('one that lives renews its lease, and is left alone', async () => {
+    const alive = start();
+    const { open, begins } = gated();
+    const { collection_id: id } = await alive.collections.start(input());
+    await begins;
+    const other = new TestExchange();
+    const next = start({ exchange: other });
+    for (let minutes = 0; minutes < 3; minutes++) {
+      now += 45_000;
+      const { revision } = await market.collections.changeQueue((queue) => queue);
+      alive.timers.get(RENEW)!();
+      for (;;) {
+        const queue = await market.collections.changeQueue((each) => each);
+        if (queue.revision > revision) break;
+        await new Promise(setImmediate);
+      }
+      next.collections.resume();
+      next.timers.get(LOOK)!();
+    }
+    open();
+    await until(alive, id, 'completed');
+    expect(other.calls).toEqual([]);
+  });
+
+  it('where no other process can be, is followed at once', async () => {
+    const dead = start();
+    const { begins } = gated();
+    const { collection_id: id } = await dead.collections.start(input());
+    await begins;
+    const next = start({ alone: true, exchange: new TestExchange() });
+    next.collections.resume();
+    expect(await until(next, id, 'completed')).toMatchObject({ candles: 91 * 24 });
+  });
+
+  it('again and again without coming further, takes its collection out of the queue', async () => {
+    for (let i = 0; i < 5; i++) {
+      const dying = start({ alone: true });
+      const { begins } = gated();
+      if (i === 0) await dying.collections.start(input('k'));
+      else dying.collections.resume();
+      await begins;
+    }
+    const next = start({ alone: true });
+    next.collections.resume();
+    const { collection_id: id } = await next.collections.start(input('k'));
+    expect(await until(next, id, 'failed')).toMatchObject({
+      error: 'SVC001 Its process ended, 5 times without coming further',
+    });
+    exchange.during = async () => {};
+    const { collection_id } = await next.collections.start(input());
+    await until(next, collection_id, 'completed');
+  });
+});
+
+describe('storage', () => {
+  it('that is down lets a collection wait', async () => {
+    const process = start();
+    const write = market.candles.write;
+    market.candles.write = () => Promise.reject(new CodedError('DATA005'));
+    const { collection_id: id } = await process.collections.start(input());
+    const waiting = async () => {
+      for (;;) {
+        const collection = await process.collections.get(id);
+        if (collection.error) return collection;
+        await new Promise(setImmediate);
+      }
+    };
+    expect(await waiting()).toMatchObject({ status: 'pending', error: 'DATA005 Data storage unavailable' });
+    process.collections.resume();
+    market.candles.write = write;
+    while (process.faults.length === 0) await new Promise(setImmediate);
+    process.timers.get(LOOK)!();
+    expect(await until(process, id, 'completed')).toMatchObject({ error: null, candles: 91 * 24 });
+  });
+});
+
+describe('acceptance', () => {
+  it('by several processes at once: one collection for one key, run once', async () => {
+    const both = [start(), start()];
+    const accepted = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => both[i % 2]!.collections.start(input('k'))),
+    );
+    const ids = new Set(accepted.map((each) => each.collection_id));
+    expect(ids.size).toBe(1);
+    await until(both[0]!, [...ids][0]!, 'completed');
+    await Promise.all(both.map((each) => each.collections.stop()));
+    expect(exchange.asked()).toHaveLength(1);
+  });
+
+  it('of one that was stored by a process that died before it was in the queue', async () => {
+    const dying = start({
+      store: {
+        create: (collection) => market.collections.create(collection),
+        get: (id) => market.collections.get(id),
+        update: (collection) => market.collections.update(collection),
+        changeQueue: async (change) => {
+          const queue = await market.collections.changeQueue((each) => each);
+          if (change(queue) !== queue) throw new Error('killed');
+          return queue;
+        },
+      },
+    });
+    await expect(dying.collections.start(input('k'))).rejects.toThrow('killed');
+    const next = start();
+    next.collections.resume();
+    const { collection_id: id } = await next.collections.start(input('k'));
+    expect(await until(next, id, 'completed')).toMatchObject({ candles: 91 * 24 });
+  });
+
+  it('one that has ended is not run again by its key', async () => {
+    const process = start();
+    const { collection_id: id } = await process.collections.start(input('k'));
+    const ended = await until(process, id, 'completed');
+    exchange.asked();
+    expect(await process.collections.start(input('k'))).toEqual(ended);
+    await process.collections.stop();
+    expect(exchange.calls).toEqual([]);
+  });
+});
+
+it('a stored item that is broken is named', async () => {
+  const { series } = await engine.freshTables();
+  const store = new DynamoCollectionStore(engine.client, series);
+  await store.update({ revision: 0, collection_id: 'co-1', status: 'done' } as never);
+  await expect(store.get('co-1')).rejects.toMatchObject({ code: 'SVC001', message: /co-1 cannot be read/ });
+});
