@@ -1,0 +1,48 @@
+import type { Position, Rules, Side } from './types.ts';
+
+/** +1 for a long, -1 for a short. */
+export const sign = (side: Side): number => (side === 'long' ? 1 : -1);
+
+export const round8 = (value: number): number => Number(value.toFixed(8));
+
+/** What was paid (long) or received (short) at the entry, fee included (1.12). */
+export function openValue(position: Position, rules: Rules): number {
+  return position.amount * position.entry * (1 + sign(position.side) * rules.fee);
+}
+
+/** What a close at this price would bring (long) or cost (short), fee and funding included (1.12). */
+export function closeValue(position: Position, price: number, rules: Rules): number {
+  const value = position.amount * price * (1 - sign(position.side) * rules.fee);
+  return value + sign(position.side) * position.funding;
+}
+
+/** Profit in stake currency of a close at this price (1.12). */
+export function profitAt(position: Position, price: number, rules: Rules): number {
+  const gain = closeValue(position, price, rules) - openValue(position, rules);
+  return round8(sign(position.side) * gain);
+}
+
+/** Profit on the collateral of a close at this price (1.12). */
+export function ratioAt(position: Position, price: number, rules: Rules): number {
+  const change = closeValue(position, price, rules) / openValue(position, rules) - 1;
+  return round8(sign(position.side) * change * rules.leverage);
+}
+
+/** Value of a position that stays open: what it would bring without the fee of a close that is not made. */
+export function openProfitAt(position: Position, price: number, rules: Rules): number {
+  const side = sign(position.side);
+  return side * (position.amount * price - openValue(position, rules)) + position.funding;
+}
+
+/** Liquidation price of an isolated position, moved towards the entry by the buffer (1.11); a long without leverage has none. */
+export function liquidationPrice(position: Position, rules: Rules): number | undefined {
+  if (position.side === 'long' && rules.leverage === 1) return undefined;
+  const collateral = position.stake / position.amount;
+  const rate = rules.maintenanceRate + rules.fee;
+  const bare =
+    position.side === 'long'
+      ? (position.entry - collateral) / (1 - rate)
+      : (position.entry + collateral) / (1 + rate);
+  const buffer = Math.abs(position.entry - bare) * rules.liquidationBuffer;
+  return position.side === 'long' ? Math.max(0, bare + buffer) : bare - buffer;
+}

@@ -1,0 +1,253 @@
+import { liquidationPrice, openProfitAt, profitAt, ratioAt, sign } from './arithmetic.ts';
+import { findExit, type Moment } from './exits.ts';
+import type { Bar, Market, OracleTrade, Outcome, Position, Rules, Side, Signals } from './types.ts';
+import { proposeStake } from './wallet.ts';
+
+interface Book {
+  rules: Rules;
+  markets: readonly Market[];
+  /** Row of each candle by its open time, per pair. */
+  rows: Map<string, Map<number, number>>;
+  open: Position[];
+  trades: OracleTrade[];
+  closedProfit: number;
+  rejectedSignals: number;
+  /** Pairs that found no slot in the present main candle: each signal is lost once. */
+  rejected: Set<string>;
+  /** Pairs whose trade closed in the present main candle. */
+  left: Set<string>;
+}
+
+const MINUTE = 60_000;
+
+/** Every candle time of the run: from the earliest first candle + 1 to the latest last one (1.14). */
+function clock(markets: readonly Market[], rules: Rules): number[] {
+  const filled = markets.filter((market) => market.bars.length > 0);
+  if (filled.length === 0) return [];
+  const first = Math.min(...filled.map((market) => (market.bars[0] as Bar).time));
+  const last = Math.max(...filled.map((market) => (market.bars.at(-1) as Bar).time));
+  const times: number[] = [];
+  const step = rules.timeframeMinutes * MINUTE;
+  for (let time = first + step; time <= last; time += step) times.push(time);
+  return times;
+}
+
+const rowsByTime = (bars: readonly Bar[]): Map<number, number> =>
+  new Map(bars.map((bar, row) => [bar.time, row]));
+
+/** Pairs with open trades in the order of their entries, then the others as listed (1.14). */
+function turns(book: Book): Market[] {
+  const busy = book.open.map(({ pair }) => pair);
+  const first = busy.map((pair) => book.markets.find((market) => market.pair === pair) as Market);
+  return [...first, ...book.markets.filter((market) => !busy.includes(market.pair))];
+}
+
+/** The direction asked for; a collision asks for nothing (1.3). Nobody hears short signals that cannot be followed. */
+function direction(signals: Signals, rules: Rules): Side | undefined {
+  const { enterLong, exitLong, exitShort } = signals;
+  const enterShort = signals.enterShort && rules.canShort;
+  if (enterLong && !exitLong && !enterShort) return 'long';
+  if (enterShort && !exitShort && !enterLong) return 'short';
+  return undefined;
+}
+
+const openOf = (book: Book, pair: string): Position | undefined =>
+  book.open.find((position) => position.pair === pair);
+
+/** Taking the market is worse than the quoted price by the slippage, for whoever buys or sells. */
+const buyPrice = (price: number, rules: Rules): number => price * (1 + rules.slippage);
+const sellPrice = (price: number, rules: Rules): number => price * (1 - rules.slippage);
+
+/** The profit target is a limit order that waits in the market; every other exit takes the market. */
+function exitPrice(position: Position, price: number, reason: string, rules: Rules): number {
+  if (reason === 'roi') return price;
+  return position.side === 'long' ? sellPrice(price, rules) : buyPrice(price, rules);
+}
+
+/** By how much slippage moved the entry price. */
+function unslipped(position: Position, rules: Rules): number {
+  const quoted = position.entry / (1 + sign(position.side) * rules.slippage);
+  return Math.abs(position.entry - quoted);
+}
+
+function enter(book: Book, market: Market, moment: Moment, side: Side): void {
+  const { rules, open } = book;
+  const unlimited = rules.maxOpenTrades <= 0 || !Number.isFinite(rules.maxOpenTrades);
+  if (!unlimited && open.length >= rules.maxOpenTrades) {
+    book.rejected.add(market.pair);
+    return;
+  }
+  const stake = proposeStake(book.closedProfit, open, rules);
+  if (stake === undefined) return;
+  const price = moment.bar.open;
+  const entry = side === 'long' ? buyPrice(price, rules) : sellPrice(price, rules);
+  const position: Position = {
+    pair: market.pair,
+    side,
+    openTime: moment.bar.time,
+    entry,
+    amount: (stake / entry) * rules.leverage,
+    stake,
+    stop: entry * (1 - (sign(side) * rules.stoploss) / rules.leverage),
+    stopRatio: rules.stoploss,
+    stopMoved: false,
+    initialStop: 0,
+    liquidation: undefined,
+    funding: 0,
+    lowest: moment.bar.low,
+    highest: moment.bar.high,
+    enterTag: moment.signals.enterTag,
+  };
+  book.rejected.delete(market.pair);
+  position.initialStop = position.stop;
+  position.liquidation = liquidationPrice(position, rules);
+  open.push(position);
+}
+
+/** Funding since the entry, up to and including now (1.15). Longs pay a positive rate. */
+function fund(position: Position, market: Market, now: number): void {
+  const due = market.funding.filter(({ time }) => time >= position.openTime && time <= now);
+  const paid = due.reduce((sum, { rate, mark }) => sum + rate * mark * position.amount, 0);
+  position.funding = -sign(position.side) * paid;
+}
+
+function close(book: Book, position: Position, time: number, price: number, reason: string): void {
+  const { rules } = book;
+  const exit = exitPrice(position, price, reason, rules);
+  const profit = profitAt(position, exit, rules);
+  book.trades.push({
+    pair: position.pair,
+    side: position.side,
+    reason,
+    enterTag: position.enterTag,
+    openTime: position.openTime,
+    closeTime: time,
+    entry: position.entry,
+    exit,
+    amount: position.amount,
+    stake: position.stake,
+    funding: position.funding,
+    profit,
+    ratio: ratioAt(position, exit, rules),
+    fees: position.amount * (position.entry + exit) * rules.fee,
+    slippageCost: position.amount * (unslipped(position, rules) + Math.abs(exit - price)),
+    initialStop: position.initialStop,
+    stop: position.stop,
+    liquidation: position.liquidation,
+    lowest: position.lowest,
+    highest: position.highest,
+  });
+  book.closedProfit += profit;
+  book.open.splice(book.open.indexOf(position), 1);
+  book.left.add(position.pair);
+}
+
+/** Entry, then exit, of one pair in one candle (1.4). Returns the side that was closed. */
+function step(book: Book, market: Market, moment: Moment, mayEnter: boolean): Side | undefined {
+  const side = direction(moment.signals, book.rules);
+  if (mayEnter && side !== undefined && openOf(book, market.pair) === undefined) {
+    enter(book, market, moment, side);
+  }
+  const position = openOf(book, market.pair);
+  if (position === undefined) return undefined;
+  position.lowest = Math.min(position.lowest, moment.bar.low);
+  position.highest = Math.max(position.highest, moment.bar.high);
+  fund(position, market, moment.bar.time);
+  const exit = findExit(position, moment, book.rules);
+  if (exit === undefined) return undefined;
+  close(book, position, moment.bar.time, exit.price, exit.reason);
+  return position.side;
+}
+
+/** One pair in one candle; a close against an opposite entry signal gives it a second turn (1.4). */
+function visit(book: Book, market: Market, moment: Moment, last: boolean): void {
+  const mayEnter = !last && !book.left.has(market.pair);
+  const closed = step(book, market, moment, mayEnter);
+  const side = direction(moment.signals, book.rules);
+  const flips = closed !== undefined && side !== undefined && side !== closed;
+  if (flips) step(book, market, moment, !last);
+}
+
+/** The candles a pair goes through within one main candle: itself, or its detail candles (1.22). */
+function inside(market: Market, bar: Bar, rules: Rules): Bar[] {
+  const end = bar.time + rules.timeframeMinutes * MINUTE;
+  const detail = market.detail.filter(({ time }) => time >= bar.time && time < end);
+  const complete = detail.length * (rules.detailMinutes ?? 0) === rules.timeframeMinutes;
+  return complete ? detail : [bar];
+}
+
+/** One main candle of all pairs; with detail candles all pairs advance together on them (1.14, 1.22). */
+function walkCandle(book: Book, time: number, last: boolean): void {
+  const { rules } = book;
+  book.left.clear();
+  book.rejected.clear();
+  const main = rules.timeframeMinutes;
+  const fine = rules.detailMinutes ?? main;
+  for (let minute = 0; minute < main; minute += fine) {
+    for (const market of turns(book)) {
+      const index = book.rows.get(market.pair)?.get(time) ?? 0;
+      if (index === 0) continue;
+      const bars = inside(market, market.bars[index] as Bar, rules);
+      const bar = bars.find((candidate) => candidate.time === time + minute * MINUTE);
+      const signals = market.signals[index - 1] as Signals;
+      const customStop = market.customStop?.[index];
+      if (bar !== undefined) visit(book, market, { bar, signals, customStop }, last);
+    }
+  }
+  book.rejectedSignals += book.rejected.size;
+}
+
+/** Force exit of what is left: at the open of the pair's last candle (1.21). */
+function closeTheRest(book: Book): void {
+  for (const position of [...book.open]) {
+    const market = book.markets.find(({ pair }) => pair === position.pair) as Market;
+    const last = market.bars.at(-1) as Bar;
+    // A detail candle of the last candle may have opened it later than that: it cannot close before it opened.
+    const entered = market.detail.find(({ time }) => time === position.openTime);
+    const bar = position.openTime > last.time && entered !== undefined ? entered : last;
+    fund(position, market, bar.time);
+    close(book, position, bar.time, bar.open, 'force_exit');
+  }
+}
+
+/** Balance with open positions valued at their pair's newest close. */
+function equityAt(book: Book, time: number): Outcome['equity'][number] {
+  const balance = book.rules.wallet + book.closedProfit;
+  let value = balance;
+  for (const position of book.open) {
+    const market = book.markets.find(({ pair }) => pair === position.pair) as Market;
+    const row = book.rows.get(position.pair)?.get(time);
+    const bar = (row === undefined ? market.bars.at(-1) : market.bars[row]) as Bar;
+    value += openProfitAt(position, bar.close, book.rules);
+  }
+  return { time, value, balance, openTrades: book.open.length };
+}
+
+/** Runs the reference's rules (freqtrade fill model) one candle at a time. */
+export function runOracle(markets: readonly Market[], rules: Rules): Outcome {
+  const book: Book = {
+    rules,
+    markets,
+    rows: new Map(markets.map(({ pair, bars }) => [pair, rowsByTime(bars)])),
+    open: [],
+    trades: [],
+    closedProfit: 0,
+    rejectedSignals: 0,
+    rejected: new Set(),
+    left: new Set(),
+  };
+  const times = clock(markets, rules);
+  const end = times.at(-1);
+  const equity: Outcome['equity'] = [];
+  for (const time of times) {
+    walkCandle(book, time, time === end);
+    if (time === end) closeTheRest(book);
+    equity.push(equityAt(book, time));
+  }
+  return {
+    trades: book.trades,
+    finalBalance: rules.wallet + book.closedProfit,
+    rejectedSignals: book.rejectedSignals,
+    equity,
+  };
+}

@@ -1,0 +1,123 @@
+/** One candle as an object: the oracle is slow on purpose. `time` is the open time, Unix milliseconds UTC. */
+export interface Bar {
+  time: number;
+  open: number;
+  high: number;
+  low: number;
+  close: number;
+}
+
+/** What the strategy said on the close of one candle. */
+export interface Signals {
+  enterLong: boolean;
+  exitLong: boolean;
+  enterShort: boolean;
+  exitShort: boolean;
+  enterTag?: string;
+  exitTag?: string;
+}
+
+export interface FundingEvent {
+  time: number;
+  rate: number;
+  mark: number;
+}
+
+/** One pair: candles without holes on the timeframe's grid, the strategy's word on each, its funding events. */
+export interface Market {
+  pair: string;
+  bars: readonly Bar[];
+  signals: readonly Signals[];
+  funding: readonly FundingEvent[];
+  detail: readonly Bar[];
+  /** Distance of the stop from the best price that a callback asks for in each candle; undefined to leave the stop. */
+  customStop?: readonly (number | undefined)[];
+}
+
+export interface Trailing {
+  /** Distance once the offset is passed; the stoploss itself when absent. */
+  positive: number | undefined;
+  offset: number;
+  onlyOffset: boolean;
+}
+
+export interface Rules {
+  timeframeMinutes: number;
+  detailMinutes: number | undefined;
+  wallet: number;
+  stake: number | 'unlimited';
+  tradableBalanceRatio: number;
+  maxOpenTrades: number;
+  fee: number;
+  slippage: number;
+  leverage: number;
+  canShort: boolean;
+  maintenanceRate: number;
+  liquidationBuffer: number;
+  /** Loss ratio on the stake, a positive number. */
+  stoploss: number;
+  trailing: Trailing | undefined;
+  /** [minutes since the entry, required profit ratio]. */
+  roi: readonly (readonly [number, number])[];
+  useExitSignal: boolean;
+  exitProfitOnly: boolean;
+  exitProfitOffset: number;
+  ignoreRoiIfEntrySignal: boolean;
+  /** Whether the strategy has a callback that moves stops. */
+  hasCustomStop: boolean;
+  /** The fill model of design section 6 that assumes no favourable order of ticks within a candle. */
+  conservative: boolean;
+}
+
+export type Side = 'long' | 'short';
+
+export interface Position {
+  pair: string;
+  side: Side;
+  openTime: number;
+  entry: number;
+  amount: number;
+  stake: number;
+  stop: number;
+  /** The ratio behind the present stop, before it is divided by the leverage. */
+  stopRatio: number;
+  stopMoved: boolean;
+  initialStop: number;
+  liquidation: number | undefined;
+  funding: number;
+  lowest: number;
+  highest: number;
+  enterTag: string | undefined;
+}
+
+export interface OracleTrade {
+  pair: string;
+  side: Side;
+  reason: string;
+  enterTag: string | undefined;
+  openTime: number;
+  closeTime: number;
+  entry: number;
+  exit: number;
+  amount: number;
+  stake: number;
+  funding: number;
+  profit: number;
+  ratio: number;
+  fees: number;
+  slippageCost: number;
+  initialStop: number;
+  stop: number;
+  liquidation: number | undefined;
+  lowest: number;
+  highest: number;
+}
+
+export interface Outcome {
+  /** In the order in which they were closed. */
+  trades: OracleTrade[];
+  finalBalance: number;
+  rejectedSignals: number;
+  /** Balance with open positions valued, at the close of each candle of the clock. */
+  equity: { time: number; value: number; balance: number; openTrades: number }[];
+}

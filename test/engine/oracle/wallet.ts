@@ -1,0 +1,18 @@
+import type { Position, Rules } from './types.ts';
+
+/** The stake of a new trade, or undefined when there is no trade (1.13). */
+export function proposeStake(
+  closedProfit: number,
+  open: readonly Position[],
+  rules: Rules,
+): number | undefined {
+  const tied = open.reduce((sum, position) => sum + position.stake, 0);
+  const free = rules.wallet + closedProfit - tied;
+  const tradable = (free + tied) * rules.tradableBalanceRatio;
+  const available = Math.min(tradable - tied, free);
+  if (rules.stake === 'unlimited') {
+    const stake = Math.min((available + tied) / rules.maxOpenTrades, available);
+    return stake > 0 ? stake : undefined;
+  }
+  return rules.stake <= available ? rules.stake : undefined;
+}
