@@ -1,8 +1,8 @@
 /** Bundles every Lambda and task with one esbuild call: `node bin/build.ts` writes dist/. */
-import { createHash } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build as esbuild, type Metafile, type Plugin } from 'esbuild';
+import { digestStrategyFiles } from '../src/adapters/strategy-files.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** parquet-wasm's build for Node is CommonJS: it requires `fs` and reads its WebAssembly from beside the bundle. */
@@ -64,13 +64,13 @@ const userStrategies: Plugin = {
   name: 'user-strategies',
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]src[\\/]adapters[\\/]strategy-files\.ts$/ }, async () => {
-      const files = (await typescriptFiles(STRATEGIES)).sort();
-      const imports = files.map((file, i) => `import strategy${i} from ${JSON.stringify(`./${file}`)};`);
-      const items = files.map(async (file, i) => {
-        const digest = createHash('sha256').update(await readFile(join(STRATEGIES, file)));
-        return `{file: ${JSON.stringify(file)}, definition: strategy${i}, digest: '${digest.digest('hex')}'}`;
-      });
-      const list = `export const loadStrategyFiles = async () => [${await Promise.all(items)}];`;
+      const files = [...(await digestStrategyFiles(STRATEGIES))];
+      const imports = files.map(([file], i) => `import strategy${i} from ${JSON.stringify(`./${file}`)};`);
+      const items = files.map(
+        ([file, digest], i) =>
+          `{file: ${JSON.stringify(file)}, definition: strategy${i}, digest: ${JSON.stringify(digest)}}`,
+      );
+      const list = `export const loadStrategyFiles = async () => [${items}];`;
       return { contents: [...imports, list].join('\n'), loader: 'js', resolveDir: STRATEGIES };
     });
   },

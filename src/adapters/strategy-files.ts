@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { sha256 } from './ids.ts';
@@ -8,7 +8,7 @@ import { sha256 } from './ids.ts';
 export interface StrategyFile {
   readonly file: string;
   readonly definition: StrategyDefinition;
-  /** sha-256 of the file's text, hex. */
+  /** sha-256 over the file's text and that of every file in the folders beside it, which it may import; hex. */
   readonly digest: string;
 }
 
@@ -21,17 +21,30 @@ const USER_STRATEGIES = join(import.meta.dirname, '../../strategies');
  * Throws an Error that names the file which cannot be loaded.
  */
 export async function loadStrategyFiles(folder = USER_STRATEGIES): Promise<StrategyFile[]> {
-  const files = (await readdir(folder).catch(() => [])).filter((file) => file.endsWith('.ts')).sort();
-  return Promise.all(files.map((file) => loadFile(folder, file)));
+  const digests = await digestStrategyFiles(folder);
+  return Promise.all([...digests].map(([file, digest]) => loadFile(folder, file, digest)));
 }
 
-async function loadFile(folder: string, file: string): Promise<StrategyFile> {
+/** The strategy files of a folder, in the order of their names, each with its digest; see {@link StrategyFile}. */
+export async function digestStrategyFiles(folder: string): Promise<Map<string, string>> {
+  const found = await readdir(folder, { recursive: true }).catch(() => []);
+  const sources = found.filter((file) => file.endsWith('.ts')).sort();
+  const texts = new Map(
+    await Promise.all(sources.map(async (file) => [file, await readFile(join(folder, file))] as const)),
+  );
+  const isShared = (file: string) => file !== basename(file);
+  const shared = sources.filter(isShared).map((file) => `${file} ${sha256(texts.get(file)!)}\n`);
+  const strategies = sources.filter((file) => !isShared(file));
+  return new Map(strategies.map((file) => [file, sha256(shared.join('') + sha256(texts.get(file)!))]));
+}
+
+async function loadFile(folder: string, file: string, digest: string): Promise<StrategyFile> {
   const path = join(folder, file);
   try {
     const module = (await import(pathToFileURL(path).href)) as { readonly default?: StrategyDefinition };
     if (!module.default)
       throw new Error('it has no default export; write export default defineStrategy({...})');
-    return { file, definition: module.default, digest: sha256(await readFile(path)) };
+    return { file, definition: module.default, digest };
   } catch (cause) {
     throw new Error(`Strategy file ${path}: ${cause instanceof Error ? cause.message : cause}`, { cause });
   }

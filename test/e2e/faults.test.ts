@@ -36,6 +36,7 @@ describe('a task', () => {
   const strategies = new MisbehavingStrategies();
   let platform: TestPlatform;
   beforeAll(async () => {
+    strategies.add('overwrites', 'arguments[0].close[3] += 1;');
     strategies.add('throws', `throw new Error('division by the moon');`);
     strategies.add(
       'dies_once',
@@ -62,6 +63,12 @@ describe('a task', () => {
     expect(job.error).toContain('throws');
     expect(job.error).toContain('division by the moon');
     expect(job.attempt).toBe(1);
+  });
+
+  it('whose strategy writes into its candles fails instead of reporting wrong numbers', async () => {
+    const job = await platform.run(config('overwrites'));
+    expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006' });
+    expect(job.error).toContain('wrote into the candles');
   });
 
   it('that is killed is tried again and completes', async () => {

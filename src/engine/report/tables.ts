@@ -9,6 +9,12 @@ type TableRow = { readonly key: string } & TradeMetrics;
 /** Key of the last row of every table. */
 export const TOTAL = 'TOTAL';
 
+/** Rows of a table, TOTAL left out: strategies may give every trade a tag or a reason of its own. */
+const MAX_ROWS = 200;
+
+/** Key of the row that holds the groups beyond {@link MAX_ROWS}. */
+const OTHERS = 'OTHERS';
+
 /** Key of trades whose entry carried no tag. */
 export const NO_TAG = '(none)';
 
@@ -87,5 +93,12 @@ function groupRows(
     if (group) group.push(row);
     else groups.set(key, [row]);
   }
-  return groups;
+  return groups.size > MAX_ROWS ? mergeSmallest(groups) : groups;
+}
+
+/** The groups with the most trades, and all others as one. */
+function mergeSmallest(groups: ReadonlyMap<string, number[]>): Map<string, number[]> {
+  const largest = [...groups].sort(([, a], [, b]) => b.length - a.length);
+  const others = largest.splice(MAX_ROWS - 1).flatMap(([, rows]) => rows);
+  return new Map([...largest, [OTHERS, others.sort((a, b) => a - b)]]);
 }

@@ -8,6 +8,7 @@ import { checkCandles } from './check-candles.ts';
 import type { RunConfig } from './config.ts';
 import { BacktestError } from './errors.ts';
 import { fillGaps } from './fill-gaps.ts';
+import { fingerprint } from './fingerprint.ts';
 import { startupRows } from './history.ts';
 
 /** Everything read of one pair, as stored. */
@@ -128,8 +129,17 @@ function runStrategy(
   candles: Candles,
 ): Analysis {
   try {
+    const before = fingerprint(candles);
     // A run may override the timeframe for which the strategy was written.
-    return analyse({ ...strategy, timeframe: config.timeframe }, config.params as ParameterValues, candles);
+    const analysis = analyse(
+      { ...strategy, timeframe: config.timeframe },
+      config.params as ParameterValues,
+      candles,
+    );
+    if (fingerprint(candles) !== before) {
+      throw new Error('it wrote into the candles it was given; write into columns of its own');
+    }
+    return analysis;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new BacktestError('strategy', `Strategy ${strategy.name} failed on ${pair}: ${reason}`, error);

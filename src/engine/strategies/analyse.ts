@@ -107,5 +107,18 @@ function checkSignals(strategy: string, signals: Signals, length: number): void 
         `Strategy ${strategy}: signal column "${name}" must be a Uint8Array of ${length} values.`,
       );
     }
+    checkValues(strategy, name, column, signals.tags);
   }
+}
+
+/** A signal is 0 or 1, a tag the place of its text: anything else would be passed over in silence. */
+function checkValues(strategy: string, name: string, column: Uint8Array, tags: Signals['tags']): void {
+  const isTag = name === 'enterTag' || name === 'exitTag';
+  const most = isTag ? Math.max(0, (tags?.length ?? 0) - 1) : 1;
+  const row = column.findIndex((value) => value > most);
+  if (row < 0) return;
+  throw new StrategyRunError(
+    `Strategy ${strategy}: signal column "${name}" holds ${column[row]} in row ${row}: ` +
+      (isTag ? `tags has ${tags?.length ?? 0} texts.` : 'a signal is 0 or 1.'),
+  );
 }

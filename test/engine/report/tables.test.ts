@@ -38,6 +38,17 @@ describe('tables', () => {
     ]);
   });
 
+  it('stay readable when every trade has a reason of its own: the smallest groups become one row', () => {
+    const trades = Array.from({ length: 500 }, (_, i) =>
+      trade(1, i + 1, { pair: BTC, exitReason: `reason ${Math.max(0, i - 9)}` }),
+    );
+    const rows = summary(tablesOf(trades, [BTC]).per_exit_reason);
+    expect(rows).toHaveLength(201);
+    expect(rows).toContainEqual(['reason 0', 10, 10]);
+    expect(rows).toContainEqual(['OTHERS', 500 - 10 - 198, 500 - 10 - 198]);
+    expect(rows.at(-1)).toEqual([TOTAL, 500, 500]);
+  });
+
   it('per enter tag', () => {
     expect(summary(tables.per_enter_tag)).toEqual([
       ['dip', 2, 25],

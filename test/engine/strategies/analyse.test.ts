@@ -100,3 +100,29 @@ describe('analysis', () => {
     );
   });
 });
+
+describe('values of signals', () => {
+  const column = (value: number) => Uint8Array.from(candles.close, (_, row) => (row === 7 ? value : 0));
+
+  it.each([
+    [
+      'a signal that is neither 0 nor 1',
+      { enterLong: column(7) },
+      '"enterLong" holds 7 in row 7: a signal is 0 or 1',
+    ],
+    [
+      'a tag without a text',
+      { enterTag: column(2), tags: ['', 'dip'] },
+      '"enterTag" holds 2 in row 7: tags has 2 texts',
+    ],
+    ['a tag without any texts', { exitTag: column(1) }, '"exitTag" holds 1 in row 7: tags has 0 texts'],
+  ])('%s is refused', (_, signals, text) => {
+    expect(run({ signals: () => signals })).toThrow(text);
+  });
+
+  it('up to the last text are taken', () => {
+    expect(
+      run({ signals: () => ({ enterLong: column(1), enterTag: column(1), tags: ['', 'dip'] }) }),
+    ).not.toThrow();
+  });
+});

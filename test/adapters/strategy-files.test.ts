@@ -1,0 +1,45 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { digestStrategyFiles, loadStrategyFiles } from '#adapters/strategy-files.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'touchstone-strategy-files-'));
+  mkdirSync(join(folder, 'shared'));
+  writeFileSync(join(folder, 'shared/levels.ts'), 'export const level = 1;');
+  writeFileSync(
+    join(folder, 'one.ts'),
+    "import { level } from './shared/levels.ts'; export default { name: 'one', level };",
+  );
+  writeFileSync(join(folder, 'two.ts'), "export default { name: 'two' };");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+it('takes the files of the folder, not those that they share', async () => {
+  const files = await loadStrategyFiles(folder);
+  expect(files.map(({ file, definition }) => [file, definition.name])).toEqual([
+    ['one.ts', 'one'],
+    ['two.ts', 'two'],
+  ]);
+});
+
+it('gives another digest when the file or what it may import has changed', async () => {
+  const before = await digestStrategyFiles(folder);
+  writeFileSync(join(folder, 'two.ts'), "export default { name: 'two', changed: true };");
+  const own = await digestStrategyFiles(folder);
+  expect(own.get('one.ts')).toBe(before.get('one.ts'));
+  expect(own.get('two.ts')).not.toBe(before.get('two.ts'));
+  writeFileSync(join(folder, 'shared/levels.ts'), 'export const level = 2;');
+  expect((await digestStrategyFiles(folder)).get('one.ts')).not.toBe(before.get('one.ts'));
+});
+
+it('names the file that has no strategy', async () => {
+  writeFileSync(join(folder, 'helper.ts'), 'export const x = 1;');
+  await expect(loadStrategyFiles(folder)).rejects.toThrow(/helper\.ts: it has no default export/);
+});
+
+it('has none where there is no folder', async () => {
+  expect(await loadStrategyFiles(join(folder, 'nowhere'))).toEqual([]);
+});
