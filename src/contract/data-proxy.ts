@@ -2,13 +2,7 @@ import * as z from 'zod';
 
 /** The data-collection proxy as its callers see it. */
 
-export const PROXY_OPERATION_NAMES = [
-  'health',
-  'fetch_ohlcv',
-  'symbols',
-  'status',
-  'check-freshness',
-] as const;
+const PROXY_OPERATION_NAMES = ['health', 'fetch_ohlcv', 'symbols', 'status', 'check-freshness'] as const;
 
 export type ProxyOperationName = (typeof PROXY_OPERATION_NAMES)[number];
 

@@ -1,3 +1,4 @@
+import type { ProxyOperationName } from '#contract/data-proxy.ts';
 import { CodedError, type ErrorCode } from '#contract/errors.ts';
 import { parseTime } from '#domain/validate.ts';
 import { isJsonObject, type JsonObject } from './envelope.ts';
@@ -56,7 +57,7 @@ export const PROXY_OPERATIONS: Readonly<Record<string, ProxyOperation>> = {
     merge: mergeFreshness,
     alwaysShaped: true,
   },
-};
+} satisfies Record<ProxyOperationName, ProxyOperation>;
 
 function ohlcvQuery(params: JsonObject): [string, string][] {
   const symbol = required(params, 'symbol', 'VAL002', 'symbol must be text such as BTC/USDT:USDT');
