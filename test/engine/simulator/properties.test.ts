@@ -7,9 +7,9 @@ import { pair, pairs, settings, withDetail } from './arbitraries.ts';
 import { flat, pairOf } from './market.ts';
 import { simulateNaively } from './naive.ts';
 
-/** Runs that compound reach any size: what floating point allows is a share of it. */
+/** Profits have 8 decimals, and runs that compound reach any size: what floating point allows is a share of it. */
 function expectNear(actual: number, expected: number): void {
-  expect(Math.abs(actual - expected)).toBeLessThanOrEqual(1e-9 * Math.max(1, Math.abs(expected)));
+  expect(Math.abs(actual - expected)).toBeLessThanOrEqual(1e-6 + 1e-9 * Math.abs(expected));
 }
 
 const RUNS = { numRuns: 300 };
