@@ -1,4 +1,4 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { CollectionOutcome, ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import { type Candles, indexAtOrAfter } from '#engine/candles.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
@@ -33,13 +33,13 @@ const MIN_CANDLES = 3;
  * DATA002 for holes beyond {@link GAP_TOLERANCE}, DamagedFileError (DATA005) for a file that must not be traded on.
  *
  * @param dataStart start of the range less the startup candles, ms
- * @param unlisted symbols that the exchange was found not to have
+ * @param collection that of this run; null when none was needed, or none came to its end
  */
 export async function loadCandles(
   deps: LoadCandlesDeps,
   config: ResolvedBacktestConfig,
   dataStart: number,
-  unlisted: readonly string[] = [],
+  collection: CollectionOutcome | null,
 ): Promise<PairCandles[]> {
   const { exchange, timeframe } = config;
   const stored = await deps.series.getMany(
@@ -49,7 +49,7 @@ export async function loadCandles(
   const loaded: PairCandles[] = [];
   for (const pair of config.pairs) {
     if (!stored.has(`${pair}#${timeframe}`)) {
-      throw await notAvailable(deps.series, config, pair, unlisted.includes(pair));
+      throw await notAvailable(deps.series, config, pair, collection);
     }
     loaded.push(await loadPair(deps, config, pair, dataStart));
   }
@@ -61,7 +61,7 @@ async function notAvailable(
   series: SeriesStore,
   { exchange, timeframe }: ResolvedBacktestConfig,
   pair: string,
-  unlisted: boolean,
+  collection: CollectionOutcome | null,
 ): Promise<CodedError> {
   const stored = await series.getMany(
     exchange,
@@ -69,8 +69,10 @@ async function notAvailable(
   );
   const others = [...stored.values()].map((info) => info.timeframe);
   const hint = others.length > 0 ? `; stored: ${others.join(', ')}` : '';
-  return new CodedError(unlisted ? 'DATA003' : 'DATA001', {
-    message: `No ${timeframe} candles of ${pair} on ${exchange} are stored, and none could be collected${hint}`,
+  // What is not stored is always collected first: without an outcome that task was killed.
+  const why = collection ? 'none could be collected' : 'collecting them did not come to its end';
+  return new CodedError(collection?.unlisted?.includes(pair) ? 'DATA003' : 'DATA001', {
+    message: `No ${timeframe} candles of ${pair} on ${exchange} are stored, and ${why}${hint}`,
     context: { symbol: pair, exchange, timeframe, stored: others },
   });
 }

@@ -57,7 +57,7 @@ export async function runBacktestJob(
   const ended = await runClaimed(deps, job).catch((error: unknown) => {
     const failure = finalFailure(error);
     if (!failure) throw error;
-    const message = [failure.message, ...whyNothingStored(job, failure.code)].join('. ');
+    const message = [failure.message, ...collectionWarnings(job)].join('. ');
     return deps.jobs.fail(jobId, job.attempt, { ...failure, message }, isoTime(deps.clock.now()));
   });
   return ended ? 'recorded' : 'not_mine';
@@ -72,8 +72,8 @@ async function runClaimed(deps: RunBacktestJobDeps, job: JobIn<'running'>): Prom
       message: `Strategy ${config.strategy} is not part of this task's image any more`,
     });
   }
-  const unlisted = job.collection?.unlisted ?? [];
-  const pairs = await loadCandles(deps, config, Date.parse(job.execution_input.start), unlisted);
+  const dataStart = Date.parse(job.execution_input.start);
+  const pairs = await loadCandles(deps, config, dataStart, job.collection);
   const loaded = deps.clock.now();
   const progress = progressWriter(deps, job);
   progress.report(LOADED);
@@ -147,12 +147,6 @@ function progressWriter(deps: RunBacktestJobDeps, job: JobIn<'running'>) {
 
 function collectionWarnings({ collection }: JobIn<'running'>): string[] {
   return collection?.status === 'failed' ? [`Collecting market data failed: ${collection.message}`] : [];
-}
-
-/** A task that was killed records nothing, and what is not stored then is not the data's fault. */
-function whyNothingStored(job: JobIn<'running'>, code: ErrorCode): string[] {
-  if (job.collection === null && code === 'DATA003') return ['Collecting market data did not finish'];
-  return collectionWarnings(job);
 }
 
 function resultFiles(deps: RunBacktestJobDeps, outcome: BacktestOutcome): ResultFiles {
