@@ -188,7 +188,8 @@ export class PlatformStack extends Stack {
       environment,
     });
     allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'UpdateItem']);
-    allowTable(task.role, 'series', data.tables.series, ['GetItem', 'BatchGetItem', 'Query']);
+    // It notes which files it found damaged.
+    allowTable(task.role, 'series', data.tables.series, ['GetItem', 'BatchGetItem', 'Query', 'PutItem']);
     allowObjects(task.role, data.candles, ['GetObject']);
     allowObjects(task.role, data.results, ['GetObject', 'PutObject']);
     return task;

@@ -137,7 +137,11 @@ export const Collection = z
   })
   .meta({ id: 'Collection' });
 
-const exchange = textParameter(40, 'Exchange key; default the configured exchange').optional();
+const exchange = z
+  .string()
+  .regex(/^[a-z0-9]{1,40}$/)
+  .meta({ description: 'Exchange key; default the configured exchange' })
+  .optional();
 const start = textParameter(40, 'ISO 8601; without an offset it is UTC').optional();
 const end = textParameter(40, 'ISO 8601, exclusive; without an offset it is UTC').optional();
 const SYMBOL_LENGTH = 50;

@@ -139,6 +139,7 @@ describe('GET /api/v1/ohlcv', () => {
     [`symbol=${encoded}`, 400, 'VAL004', 'timeframe'],
     ['symbol=BTCUSDT&timeframe=1h', 400, 'VAL002', 'symbol'],
     [`symbol=${encoded}&timeframe=2h`, 400, 'VAL003', 'timeframe'],
+    [`symbol=${encoded}&timeframe=1h&exchange=%23collections`, 400, 'VAL005', 'exchange'],
     [`symbol=${encoded}&timeframe=1h&limit=0`, 400, 'VAL005', 'limit'],
     [`symbol=${encoded}&timeframe=1h&limit=10001`, 400, 'VAL005', 'limit'],
     [`symbol=${encoded}&timeframe=1h&limit=ten`, 400, 'VAL005', 'limit'],

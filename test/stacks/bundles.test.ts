@@ -1,12 +1,15 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { Metafile } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { build } from '../../bin/build.ts';
 import { startEngine } from '../support/engine.ts';
+import { startExchangeServer } from '../support/exchange-server.ts';
 import { pendingJob } from '../support/jobs.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -65,6 +68,14 @@ test('the Parquet reader is in tasks alone, with its WebAssembly beside them', (
   expect(readdirSync(join(outdir, 'tasks'))).toContain('parquet_wasm_bg.wasm');
 });
 
+test('ccxt is in no bundle, but beside the tasks, each exchange in a file of its own', () => {
+  for (const path of bundles.keys()) expect(packagesOf(path), path).not.toContain('ccxt');
+  const files = readdirSync(join(outdir, 'tasks/ccxt'));
+  expect(files).toEqual(expect.arrayContaining(['binanceusdm.mjs', 'bybit.mjs', 'okx.mjs']));
+  const bytes = files.reduce((sum, file) => sum + statSync(join(outdir, 'tasks/ccxt', file)).size, 0);
+  expect(bytes).toBeLessThan(8_000_000);
+});
+
 test('the engine imports nothing but itself', () => {
   const engine = Object.entries(metafile.inputs).filter(([input]) => input.startsWith('src/engine/'));
   expect(engine.length).toBeGreaterThan(10);
@@ -104,40 +115,56 @@ test('source maps name sources without repeating them', () => {
   }
 });
 
-test('the bundled tasks collect candles and run a backtest on them', async () => {
-  const engine = await startEngine();
-  try {
-    const jobs = new DynamoJobStore(engine.client, engine.tables.jobs);
-    const { config } = pendingJob('bt-01J');
-    await jobs.create(pendingJob('bt-01J', { config: { ...config, strategy: 'buy_and_hold' } }));
-    const run = (task: string) =>
-      spawnSync(process.execPath, [join(outdir, 'tasks', `${task}.mjs`)], {
-        cwd: outdir,
-        env: {
-          AWS_REGION: 'eu-west-1',
-          DYNAMODB_ENDPOINT: engine.endpoint,
-          JOBS_TABLE: engine.tables.jobs,
-          SERIES_TABLE: engine.tables.series,
-          OBJECTS_DIRECTORY: join(outdir, 'objects'),
-          CANDLES_BUCKET: 'candles',
-          RESULTS_BUCKET: 'results',
-          JOB_ID: 'bt-01J',
-        },
-        encoding: 'utf8',
+test.each(['sim', 'binanceusdm'])(
+  'the bundled tasks collect from %s and run a backtest on it',
+  async (exchange) => {
+    const engine = await startEngine();
+    const server = await startExchangeServer();
+    try {
+      const jobs = new DynamoJobStore(engine.client, engine.tables.jobs);
+      const { config, execution_input } = pendingJob('bt-01J');
+      await jobs.create(
+        pendingJob('bt-01J', {
+          config: { ...config, exchange, strategy: 'buy_and_hold' },
+          execution_input: { ...execution_input, exchange },
+        }),
+      );
+      const run = async (task: string) => {
+        const child = spawn(process.execPath, [join(outdir, 'tasks', `${task}.mjs`)], {
+          cwd: outdir,
+          env: {
+            AWS_REGION: 'eu-west-1',
+            DYNAMODB_ENDPOINT: engine.endpoint,
+            JOBS_TABLE: engine.tables.jobs,
+            SERIES_TABLE: engine.tables.series,
+            OBJECTS_DIRECTORY: join(outdir, 'objects'),
+            CANDLES_BUCKET: 'candles',
+            RESULTS_BUCKET: 'results',
+            EXCHANGE_URL: server.url,
+            EXCHANGE_INTERVAL_MS: '1',
+            JOB_ID: 'bt-01J',
+          },
+        });
+        const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
+        const [status] = await once(child, 'close');
+        return { status, output: `${await stdout}${await stderr}` };
+      };
+      const collect = await run('collect');
+      expect(collect.status, collect.output).toBe(0);
+      expect((await jobs.get('bt-01J'))?.collection, collect.output).toMatchObject({ status: 'completed' });
+      const backtest = await run('backtest');
+      expect(backtest.status, backtest.output).toBe(0);
+      expect(await jobs.get('bt-01J')).toMatchObject({
+        status: 'completed',
+        results: { prefix: 'results/bt-01J/1' },
       });
-    const collect = run('collect');
-    expect(collect.status, collect.stderr).toBe(0);
-    expect((await jobs.get('bt-01J'))?.collection, collect.stdout).toMatchObject({ status: 'completed' });
-    const backtest = run('backtest');
-    expect(backtest.status, backtest.stderr).toBe(0);
-    expect(await jobs.get('bt-01J')).toMatchObject({
-      status: 'completed',
-      results: { prefix: 'results/bt-01J/1' },
-    });
-  } finally {
-    await engine.stop();
-  }
-});
+      expect(server.requests.length > 0).toBe(exchange !== 'sim');
+    } finally {
+      await server.stop();
+      await engine.stop();
+    }
+  },
+);
 
 test('every bundle loads in a fresh process, up to the variables that it misses', () => {
   for (const path of bundles.keys()) {
