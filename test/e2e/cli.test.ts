@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
@@ -110,6 +111,9 @@ describe('import', () => {
 
   it('imports what is good, names what is not, and the candles can be traded on', async () => {
     const imported = await touchstone('import', folder);
+    expect(imported.out).toMatch(
+      /Found in .*: 3 files[\s\S]*candles +│ CSV +│ +2[\s\S]*not for import +│ +│ +1/,
+    );
     expect(imported.out).toMatch(/SINE\/USDT:USDT.*1h.*2,000.*2026-01-01 00:00/);
     expect(imported.out).toMatch(/failed: .*BAD_USDT_USDT-1h\.csv/);
     expect(imported.out).toMatch(/skipped: .*notes\.txt/);
@@ -125,10 +129,85 @@ describe('import', () => {
         'SINE/USDT:USDT',
         '--timeframe',
         '1h',
+        // Within what was imported, with room for the strategy's startup: nothing is asked of an exchange.
+        '--start',
+        '2026-02-20',
+        '--end',
+        '2026-03-20',
       ],
     );
     expect(out).toContain('SINE/USDT:USDT on binanceusdm');
     expect(code).toBe(0);
+  });
+
+  it('imports a data folder of freqtrade, and the exchange is the one it is of', async () => {
+    const data = join(home, 'user_data/data/bybit');
+    const futures = join(data, 'futures');
+    mkdirSync(futures, { recursive: true });
+    const fixtures = join(import.meta.dirname, '../adapters/fixtures/import');
+    const start = Date.UTC(2025, 2, 1);
+    const hour = 3_600_000;
+    const json = (name: string, rows: unknown) =>
+      writeFileSync(
+        join(futures, name),
+        name.endsWith('.gz') ? gzipSync(JSON.stringify(rows)) : JSON.stringify(rows),
+      );
+    copyFileSync(join(fixtures, 'lz4.feather'), join(futures, 'BTC_USDT_USDT-5m-futures.feather'));
+    copyFileSync(join(fixtures, 'zstd.feather'), join(futures, 'ETH_USDT-5m-futures.feather'));
+    copyFileSync(join(fixtures, 'snappy.parquet'), join(futures, 'SOL_USDT_USDT-5m-futures.parquet'));
+    json('BTC_USDT_USDT-1h-funding_rate.json', [[start + 17, 0.0001, 0, 0, 0, 0]]);
+    json('BTC_USDT_USDT-1h-mark.json.gz', [[start, 100, 101, 99, 100, null]]);
+    json(
+      'XRP_USDT_USDT-1h-futures.json.gz',
+      [0, 3, 1, 1, 20].map((i) => [start + i * hour, 1, 2, 0.5, 1.5, 9]),
+    );
+    for (const name of [
+      'BTC_USDT_USDT-30m-futures',
+      'BTC_USDT_USDT-8h-index',
+      'BTC_USDT_USDT-trades',
+      '../BTC_USDT-5m',
+    ]) {
+      writeFileSync(join(futures, `${name}.feather`), '');
+    }
+    writeFileSync(join(futures, 'BTC_USDT_USDT-\u001b[2J-1h-futures.feather'), '');
+
+    const { code, out } = await touchstone('import', data);
+    const lines = out.split('\n');
+    expect(lines[0]).toContain('Found in ');
+    for (const row of [
+      /candles +│ Feather +│ +2 /,
+      /candles +│ JSON +│ +1 /,
+      /candles +│ Parquet +│ +1 /,
+      /funding rates +│ JSON +│ +1 /,
+      /mark prices +│ JSON +│ +1 /,
+      /not for import +│ +│ +5 /,
+      /BTC\/USDT:USDT │ 5m +│ +1 │ +200 │ 2025-03-01 00:00 │ 2025-03-01 16:35 │ +0 │ +0 │ - +│ +0 │/,
+      /BTC\/USDT:USDT │ funding │ +1 │ +1 │/,
+      /ETH\/USDT:USDT │ 5m +│ +1 │ +200 │/,
+      /SOL\/USDT:USDT │ 5m +│ +1 │ +200 │/,
+      /XRP\/USDT:USDT │ 1h +│ +1 │ +4 │ 2025-03-01 00:00 │ 2025-03-01 20:00 │ +2 │ +17 │ 16 from 2025-03-01 04:00 │ +1 │/,
+      /^note: futures\/XRP_USDT_USDT-1h-futures.json.gz: rows were not in the order of time: sorted$/,
+      /^skipped: BTC_USDT-5m.feather: a spot pair/,
+      /^skipped: futures\/BTC_USDT_USDT-30m-futures.feather: timeframe 30m is not one of/,
+      /^skipped: futures\/BTC_USDT_USDT-8h-index.feather: candles of type index/,
+      /^skipped: futures\/BTC_USDT_USDT-trades.feather: trades/,
+      /^skipped: futures\/BTC_USDT_USDT-\\u\{1b\}\[2J-1h-futures.feather: /,
+      /^5 of 10 files imported as bybit in /,
+    ]) {
+      expect(lines).toContainEqual(expect.stringMatching(row));
+    }
+    expect(out).not.toContain('failed');
+    expect(out).not.toContain('\u001b');
+    expect(code).toBe(0);
+  });
+
+  it('says so when nothing can be imported', async () => {
+    const empty = join(home, 'empty');
+    mkdirSync(empty);
+    const nothing = await touchstone('import', empty);
+    expect([nothing.code, nothing.out]).toEqual([1, expect.stringContaining('0 of 0 files imported')]);
+    const absent = await touchstone('import', join(home, 'absent'));
+    expect([absent.code, absent.err]).toEqual([1, expect.stringContaining('ENOENT')]);
   });
 
   it('refuses to put real candles among simulated ones', async () => {

@@ -24,7 +24,7 @@ export type Fault =
   | { readonly kind: 'stalled' }
   | { readonly kind: 'rows'; readonly change: (rows: unknown[]) => unknown };
 
-export interface Request {
+interface Request {
   readonly endpoint: Endpoint;
   readonly symbol: string | null;
   readonly interval: string | null;

@@ -1,7 +1,7 @@
 import type { Candles } from '../candles.ts';
 import type { Columns, RoiTable, Signals, StrategyCallbacks, TrailingStop } from '../strategy.ts';
 
-export type Side = 'long' | 'short';
+type Side = 'long' | 'short';
 
 /** Which assumptions decide fills inside a candle. See freqtrade rules 1.7 to 1.9. */
 export type FillModel = 'freqtrade' | 'conservative';
@@ -32,7 +32,7 @@ export interface PairInput {
   readonly detail?: Candles;
 }
 
-export type Stake =
+type Stake =
   | { readonly kind: 'fixed'; readonly amount: number }
   /** Divide the balance by `maxOpenTrades`; profits compound. */
   | { readonly kind: 'unlimited' };

@@ -3,15 +3,15 @@ import type { Position, Rules, Side } from './types.ts';
 /** +1 for a long, -1 for a short. */
 export const sign = (side: Side): number => (side === 'long' ? 1 : -1);
 
-export const round8 = (value: number): number => Number(value.toFixed(8));
+const round8 = (value: number): number => Number(value.toFixed(8));
 
 /** What was paid (long) or received (short) at the entry, fee included (1.12). */
-export function openValue(position: Position, rules: Rules): number {
+function openValue(position: Position, rules: Rules): number {
   return position.amount * position.entry * (1 + sign(position.side) * rules.fee);
 }
 
 /** What a close at this price would bring (long) or cost (short), fee and funding included (1.12). */
-export function closeValue(position: Position, price: number, rules: Rules): number {
+function closeValue(position: Position, price: number, rules: Rules): number {
   const value = position.amount * price * (1 - sign(position.side) * rules.fee);
   return value + sign(position.side) * position.funding;
 }

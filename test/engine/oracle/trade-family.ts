@@ -37,7 +37,7 @@ function expectancy(profits: readonly number[]) {
 }
 
 /** Sums of profit per UTC day of the close, from the first to the last day with a close. */
-export function profitByDay(trades: readonly ClosedTrade[]): Map<number, number> {
+function profitByDay(trades: readonly ClosedTrade[]): Map<number, number> {
   const days = new Map<number, number>();
   if (trades.length === 0) return days;
   const dayOf = (trade: ClosedTrade) => Math.floor(trade.closeTime / 86_400_000);

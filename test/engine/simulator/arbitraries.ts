@@ -3,7 +3,7 @@ import type { FundingEvents, PairInput, SimulationSettings } from '#engine/simul
 import { candlesOf, HOUR, pairOf, type Row, START, settingsOf } from './market.ts';
 
 /** Candles on a coarse price grid, so that prices meet stops and targets exactly; gaps and dojis included. */
-export function rows(length: { minLength: number; maxLength: number }): fc.Arbitrary<Row[]> {
+function rows(length: { minLength: number; maxLength: number }): fc.Arbitrary<Row[]> {
   const gap = fc.oneof(
     { weight: 4, arbitrary: fc.constant(0) },
     { weight: 1, arbitrary: fc.integer({ min: -4, max: 4 }) },

@@ -82,7 +82,7 @@ describe('for any candles, signals and settings', () => {
         const simulation = simulateLoop(inputs, run);
         const { equity, openTrades } = simulation.curve!;
         for (const [row, expected] of expectedEquity(simulation, inputs, run).entries())
-          expectNear(equity[row], expected);
+          expectNear(equity[row]!, expected);
         expect(Math.max(0, ...openTrades)).toBeLessThanOrEqual(run.maxOpenTrades);
       }),
       RUNS,
