@@ -1,7 +1,7 @@
 /** Bundles every Lambda and task with one esbuild call: `node bin/build.ts` writes dist/. */
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { build as esbuild, type Metafile, type Plugin } from 'esbuild';
+import { type BuildOptions, build as esbuild, type Metafile, type Plugin } from 'esbuild';
 import { digestStrategyFiles } from '../src/adapters/strategy-files.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -36,27 +36,13 @@ const CCXT = 'node_modules/ccxt/js/src';
 export async function build(outdir: string): Promise<Metafile> {
   await rm(outdir, { recursive: true, force: true });
   const { metafile } = await esbuild({
-    absWorkingDir: ROOT,
+    ...BUNDLE_OPTIONS,
     entryPoints: [
       ...(await entries('lambdas', (name) => `lambdas/${name}/index`)),
       ...(await entries('src/tasks', (name) => `tasks/${name}`)),
     ],
     outdir,
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    outExtension: { '.js': '.mjs' },
-    // The CommonJS builds of the SDK would end in "Dynamic require of node:https is not supported".
-    mainFields: ['module', 'main'],
-    banner: { js: COMMONJS_NAMES },
-    minify: true,
-    legalComments: 'linked',
-    sourcemap: 'linked',
-    sourcesContent: false,
     metafile: true,
-    logLevel: 'warning',
-    plugins: [userStrategies, bundledExchanges, packageVersions],
   });
   await bundleExchanges(outdir);
   await copyAssets(outdir);
@@ -137,6 +123,25 @@ const packageVersions: Plugin = {
     });
   },
 };
+
+/** How everything is bundled. */
+export const BUNDLE_OPTIONS = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  outExtension: { '.js': '.mjs' },
+  // The CommonJS builds of the SDK would end in "Dynamic require of node:https is not supported".
+  mainFields: ['module', 'main'],
+  banner: { js: COMMONJS_NAMES },
+  minify: true,
+  legalComments: 'linked',
+  sourcemap: 'linked',
+  sourcesContent: false,
+  logLevel: 'warning',
+  plugins: [userStrategies, bundledExchanges, packageVersions],
+} satisfies BuildOptions;
 
 async function entries(folder: string, out: (name: string) => string) {
   const files = await typescriptFiles(join(ROOT, folder));

@@ -2,7 +2,8 @@ import { type Candles, createCandles } from '#engine/candles.ts';
 import { createRandom } from '#engine/random.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 
-const START = Date.UTC(2024, 0, 1);
+/** Open time of the first candle, ms. */
+export const CANDLES_START = Date.UTC(2024, 0, 1);
 
 /** Standard deviation of one minute's logarithmic return: about 70 % a year. */
 const MINUTE_VOLATILITY = 0.001;
@@ -22,7 +23,7 @@ export function randomCandles(seed: number, length: number, timeframe: Timeframe
   for (let i = 0; i < length; i++) {
     const close = price * Math.exp(sigma * normal());
     const wick = sigma * 0.5;
-    candles.timestamp[i] = START + i * step;
+    candles.timestamp[i] = CANDLES_START + i * step;
     candles.open[i] = price;
     candles.high[i] = Math.max(price, close) * (1 + wick * random());
     candles.low[i] = Math.min(price, close) * (1 - wick * random());

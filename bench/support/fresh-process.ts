@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
@@ -14,22 +13,40 @@ export interface ProcessUsage {
   readonly peakMb: number;
 }
 
-const USAGE = join(import.meta.dirname, 'usage.ts');
+export interface FreshProcess extends ProcessUsage {
+  /** What it printed. */
+  readonly output: string;
+}
 
-/** Runs `file` with Node in a process of its own. Throws an Error with what it printed when it does not end with 0. */
+/** Writes what the process used to descriptor 3 at its end. JavaScript, so that Node need not load its TypeScript parser. */
+const REPORT_USAGE = `data:text/javascript,${encodeURIComponent(`
+import { writeSync } from 'node:fs';
+process.on('exit', () => {
+  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+  writeSync(3, JSON.stringify({ cpuMs: (userCPUTime + systemCPUTime) / 1000, peakMb: maxRSS / 1024 }));
+});`)}`;
+
+/**
+ * Runs Node in a process of its own, with nothing in its environment but what is given.
+ * Throws an Error with what it printed when it does not end with 0.
+ *
+ * @param args Node's, the file among them
+ * @param oneCore keeps all threads of the process on one core; Linux
+ */
 export async function runFresh(
-  file: string,
-  environment: Readonly<Record<string, string>> = {},
-): Promise<ProcessUsage> {
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  oneCore = false,
+): Promise<FreshProcess> {
+  const node = [process.execPath, '--import', REPORT_USAGE, ...args];
+  const [command, ...rest] = oneCore ? ['taskset', '--cpu-list', '0', ...node] : node;
   const started = performance.now();
-  const child = spawn(process.execPath, ['--import', USAGE, file], {
-    env: environment,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-  });
-  const printed = Promise.all([text(child.stdout!), text(child.stderr!)]);
-  const usage = text(child.stdio[3] as Readable);
+  const child = spawn(command!, rest, { env: environment, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
+  const pipes = [child.stdout!, child.stderr!, child.stdio[3] as Readable];
+  const texts = Promise.all(pipes.map((pipe) => text(pipe)));
   const [code] = await once(child, 'exit');
   const wallMs = performance.now() - started;
-  if (code !== 0) throw new Error(`${file} ended with ${code}: ${(await printed).join('')}`);
-  return { wallMs, ...(JSON.parse(await usage) as Omit<ProcessUsage, 'wallMs'>) };
+  const [output, errors, usage] = (await texts) as [string, string, string];
+  if (code !== 0) throw new Error(`node ${args.at(-1)} ended with ${code}: ${output}${errors}`);
+  return { wallMs, output, ...(JSON.parse(usage) as { cpuMs: number; peakMb: number }) };
 }

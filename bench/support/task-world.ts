@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTables } from '#adapters/aws/create-tables.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
-import { startDatabase } from '#adapters/local/dynoxide.ts';
+import { type Database, startDatabase } from '#adapters/local/dynoxide.ts';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
 import { loadStrategies } from '#adapters/strategies.ts';
 import type { JobTiming } from '#contract/backtest.ts';
@@ -13,7 +13,8 @@ import type { Candles } from '#engine/candles.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import { type ProcessUsage, runFresh } from './fresh-process.ts';
 
-export const EXCHANGE = 'bench';
+const EXCHANGE = 'bench';
+const TABLES = { jobs: 'Jobs', registry: 'Registry', series: 'Series' };
 
 export interface TaskRun {
   /** What the task wrote into its job. */
@@ -23,63 +24,85 @@ export interface TaskRun {
 }
 
 /** The storage of one machine in a temporary folder, and tasks that run on it in processes of their own. */
-export interface TaskWorld {
-  storeCandles(symbol: string, timeframe: Timeframe, candles: Candles): Promise<void>;
+export class TaskWorld {
+  readonly #folder: string;
+  readonly #database: Database;
+  readonly #stores: Stores;
+  readonly #environment: Readonly<Record<string, string>>;
+
+  static async start(): Promise<TaskWorld> {
+    const folder = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
+    const database = await startDatabase({ dbPath: join(folder, 'database.sqlite') });
+    const environment = {
+      DYNAMODB_ENDPOINT: database.endpoint,
+      OBJECTS_DIRECTORY: join(folder, 'objects'),
+      RESULTS_BUCKET: 'results',
+      CANDLES_BUCKET: 'candles',
+      JOBS_TABLE: TABLES.jobs,
+      SERIES_TABLE: TABLES.series,
+      LOG_LEVEL: 'WARN',
+    };
+    const stores = openStores(environment);
+    await createTables(stores.dynamo, TABLES);
+    return new TaskWorld(folder, database, stores, environment);
+  }
+
+  private constructor(
+    folder: string,
+    database: Database,
+    stores: Stores,
+    environment: Readonly<Record<string, string>>,
+  ) {
+    this.#folder = folder;
+    this.#database = database;
+    this.#stores = stores;
+    this.#environment = environment;
+  }
+
+  async storeCandles(symbol: string, timeframe: Timeframe, candles: Candles): Promise<void> {
+    await this.#stores.candles.write({ exchange: EXCHANGE, symbol, timeframe }, candles);
+  }
+
   /** Submits a job as the API does and runs its task: `entry` is the file that Node runs. */
-  runTask(entry: string, config: ConfigInput): Promise<TaskRun>;
-  stop(): Promise<void>;
-}
+  async runTask(entry: string, config: ConfigInput, oneCore = false): Promise<TaskRun> {
+    const jobId = await this.#submit(config);
+    const usage = await this.#run(entry, jobId, oneCore);
+    const job = await this.#stores.jobs.get(jobId);
+    if (job?.status !== 'completed') throw new Error(`${jobId} is ${JSON.stringify(job)}`);
+    return { timing: job.timing, trades: job.result.total_trades, usage };
+  }
 
-const TABLES = { jobs: 'Jobs', registry: 'Registry', series: 'Series' };
+  /** The task of a job that is none: it starts, asks for its job and ends. */
+  async runIdle(entry: string): Promise<ProcessUsage> {
+    return this.#run(entry, 'bt-none', false);
+  }
 
-export async function startTaskWorld(): Promise<TaskWorld> {
-  const folder = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
-  const database = await startDatabase({ dbPath: join(folder, 'database.sqlite') });
-  const environment = {
-    DYNAMODB_ENDPOINT: database.endpoint,
-    OBJECTS_DIRECTORY: join(folder, 'objects'),
-    RESULTS_BUCKET: 'results',
-    CANDLES_BUCKET: 'candles',
-    JOBS_TABLE: TABLES.jobs,
-    SERIES_TABLE: TABLES.series,
-    LOG_LEVEL: 'WARN',
-  };
-  const stores = openStores(environment);
-  await createTables(stores.dynamo, TABLES);
-  return {
-    storeCandles: async (symbol, timeframe, candles) => {
-      await stores.candles.write({ exchange: EXCHANGE, symbol, timeframe }, candles);
-    },
-    runTask: async (entry, config) => {
-      const jobId = await submit(stores, config);
-      const usage = await runFresh(entry, { ...environment, JOB_ID: jobId });
-      const job = await stores.jobs.get(jobId);
-      if (job?.status !== 'completed') throw new Error(`${jobId} is ${JSON.stringify(job)}`);
-      return { timing: job.timing, trades: job.result.total_trades, usage };
-    },
-    stop: async () => {
-      stores.dynamo.destroy();
-      await database.stop();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
-}
+  async stop(): Promise<void> {
+    this.#stores.dynamo.destroy();
+    await this.#database.stop();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
 
-async function submit(stores: Stores, config: ConfigInput): Promise<string> {
-  const { registry } = await loadStrategies();
-  const job = await submitBacktest(
-    {
-      ...stores,
-      strategies: registry,
-      // The bench starts the task itself.
-      executions: { start: async () => {}, stop: async () => {}, state: async () => undefined },
-      ids: ulids,
-      digest: sha256,
-      clock: Date,
-      defaultExchange: EXCHANGE,
-      onStartFailure: () => {},
-    },
-    { body: { config }, owner: 'bench', idempotencyKey: null, correlationId: 'bench' },
-  );
-  return job.job_id;
+  async #run(entry: string, jobId: string, oneCore: boolean): Promise<ProcessUsage> {
+    return runFresh([entry], { ...this.#environment, JOB_ID: jobId }, oneCore);
+  }
+
+  async #submit(config: ConfigInput): Promise<string> {
+    const { registry } = await loadStrategies();
+    const job = await submitBacktest(
+      {
+        ...this.#stores,
+        strategies: registry,
+        // The bench starts the task itself.
+        executions: { start: async () => {}, stop: async () => {}, state: async () => undefined },
+        ids: ulids,
+        digest: sha256,
+        clock: Date,
+        defaultExchange: EXCHANGE,
+        onStartFailure: () => {},
+      },
+      { body: { config }, owner: 'bench', idempotencyKey: null, correlationId: 'bench' },
+    );
+    return job.job_id;
+  }
 }

@@ -1,0 +1,129 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Bench, Figure } from './support/bench.ts';
+import { time } from './support/measure.ts';
+
+const SUBMITS = 300;
+const READS = 300;
+const WARM_UPS = 30;
+const BODY = JSON.stringify({
+  config: {
+    strategy: 'buy_and_hold',
+    pairs: ['BTC/USDT:USDT'],
+    timeframe: '1h',
+    date_range: { start: '2026-01-01T00:00:00Z', end: '2026-01-08T00:00:00Z' },
+  },
+});
+
+class Client {
+  readonly #base: string;
+
+  constructor(backend: string) {
+    this.#base = `${backend}/api/v1/backtests`;
+  }
+
+  async submit(): Promise<string> {
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(this.#base, { method: 'POST', headers, body: BODY });
+    const { job_id } = (await expectOk(response)) as { job_id: string };
+    return job_id;
+  }
+
+  async cancel(jobId: string): Promise<void> {
+    await (await fetch(`${this.#base}/${jobId}/cancel`, { method: 'POST' })).text();
+  }
+
+  async get(jobId: string): Promise<{ status: string }> {
+    return (await expectOk(await fetch(`${this.#base}/${jobId}`))) as { status: string };
+  }
+
+  async list(): Promise<void> {
+    await expectOk(await fetch(`${this.#base}?limit=20`));
+  }
+
+  async finished(jobId: string): Promise<void> {
+    for (;;) {
+      const { status } = await this.get(jobId);
+      if (status === 'completed') return;
+      if (status !== 'pending' && status !== 'running') throw new Error(`${jobId} is ${status}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+async function expectOk(response: Response): Promise<unknown> {
+  const body = await response.json();
+  if (!response.ok) throw new Error(`HTTP ${response.status}: ${JSON.stringify(body)}`);
+  return body;
+}
+
+/** Each job is cancelled before the next, so that no task runs beside the requests. */
+async function submitTimes(client: Client): Promise<number[]> {
+  const times: number[] = [];
+  for (let run = -WARM_UPS; run < SUBMITS; run++) {
+    let jobId = '';
+    const ms = await time(async () => {
+      jobId = await client.submit();
+    });
+    await client.cancel(jobId);
+    if (run >= 0) times.push(ms);
+  }
+  return times;
+}
+
+async function readTimes(read: () => Promise<unknown>): Promise<number[]> {
+  const times: number[] = [];
+  for (let run = -WARM_UPS; run < READS; run++) {
+    const ms = await time(read);
+    if (run >= 0) times.push(ms);
+  }
+  return times;
+}
+
+function figures(label: string, times: readonly number[], shares: readonly number[]): Figure[] {
+  const sorted = [...times].sort((a, b) => a - b);
+  const detail = `${times.length} requests, load average ${loadavg()[0]!.toFixed(1)}`;
+  return shares.map((share) => ({
+    label: `${label}, p${share * 100}`,
+    value: sorted[Math.floor(share * sorted.length)]!,
+    unit: 'ms',
+    detail,
+  }));
+}
+
+async function startPlatform(home: string): Promise<{ child: ChildProcess; url: string }> {
+  const child = fork(join(import.meta.dirname, 'support', 'platform-process.ts'), [home], { execArgv: [] });
+  const [url] = await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(([code]) => Promise.reject(new Error(`The platform ended with code ${code}`))),
+  ]);
+  return { child, url };
+}
+
+export default {
+  name: 'submit',
+  description:
+    'Requests over loopback to the platform on one machine: one after the other, from another process',
+  async run() {
+    const home = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
+    const { child, url } = await startPlatform(home);
+    try {
+      const client = new Client(url);
+      // Its candles are collected with the first job.
+      const jobId = await client.submit();
+      await client.finished(jobId);
+      return [
+        ...figures('submit', await submitTimes(client), [0.5, 0.99]),
+        ...figures('get', await readTimes(() => client.get(jobId)), [0.5, 0.99]),
+        ...figures('list of 20', await readTimes(() => client.list()), [0.5, 0.99]),
+      ];
+    } finally {
+      child.disconnect();
+      await once(child, 'exit');
+      await rm(home, { recursive: true, force: true });
+    }
+  },
+} satisfies Bench;

@@ -1,0 +1,11 @@
+/** The platform of one machine in a process of its own: tells its parent where it listens, stops when that lets go of it. */
+import { startPlatform } from '../../src/local/platform.ts';
+
+const platform = await startPlatform({
+  home: process.argv[2]!,
+  ports: { backend: 0, dataCollection: 0 },
+  concurrency: 1,
+  logLevel: 'ERROR',
+});
+process.send?.(platform.info.backend_url);
+process.once('disconnect', () => platform.stop().finally(() => process.exit()));

@@ -1,0 +1,159 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ConfigInput } from '#domain/resolve-config.ts';
+import { build } from '../bin/build.ts';
+import type { Bench, Figure } from './support/bench.ts';
+import { CANDLES_START, randomCandles } from './support/candles.ts';
+import type { ProcessUsage } from './support/fresh-process.ts';
+import { median } from './support/measure.ts';
+import { type TaskRun, TaskWorld } from './support/task-world.ts';
+
+const CANDLES = 1_000_000;
+const MINUTE = 60_000;
+/** More than any of the strategies needs before its first signal. */
+const STARTUP = 1_000;
+const RUNS = 11;
+
+const COLUMNS_MB = (6 * 8 * CANDLES) / 1_048_576;
+const PEAK_MB = 150 + 3 * COLUMNS_MB;
+
+interface Case {
+  readonly label: string;
+  readonly pairs: number;
+  readonly params: Readonly<Record<string, number>>;
+  /** Also measured with every thread on one core. */
+  readonly oneCore?: boolean;
+}
+
+const CASES: readonly Case[] = [
+  { label: '1 pair, EMA 20/50', pairs: 1, params: { fast: 20, slow: 50 }, oneCore: true },
+  { label: '1 pair, EMA 45/200', pairs: 1, params: { fast: 45, slow: 200 } },
+  { label: '4 pairs, EMA 20/50', pairs: 4, params: { fast: 20, slow: 50 } },
+];
+
+const symbolsOf = (pairs: number) => Array.from({ length: pairs }, (_, i) => `P${i}OF${pairs}/USDT:USDT`);
+
+async function storeSeries(world: TaskWorld, pairs: number): Promise<void> {
+  for (const [index, symbol] of symbolsOf(pairs).entries()) {
+    await world.storeCandles(symbol, '1m', randomCandles(index + 1, STARTUP + CANDLES / pairs, '1m'));
+  }
+}
+
+function configOf({ pairs, params }: Case): ConfigInput {
+  const start = CANDLES_START + STARTUP * MINUTE;
+  return {
+    strategy: 'ema_crossover',
+    params,
+    pairs: symbolsOf(pairs),
+    timeframe: '1m',
+    date_range: {
+      start: new Date(start).toISOString(),
+      end: new Date(start + (CANDLES / pairs) * MINUTE).toISOString(),
+    },
+    // Fees do not empty it.
+    dry_run_wallet: 1_000_000,
+    stake_amount: 1_000,
+  };
+}
+
+async function measure(world: TaskWorld, entry: string, each: Case, oneCore: boolean): Promise<TaskRun[]> {
+  const runs: TaskRun[] = [];
+  for (let run = -1; run < RUNS; run++) {
+    const result = await world.runTask(entry, configOf(each), oneCore);
+    if (run >= 0) runs.push(result);
+  }
+  return runs;
+}
+
+const millionPerSecond = (ms: number) => CANDLES / ms / 1000;
+
+/** @param idleCpuMs processor time of a task that finds no job */
+function figures(label: string, runs: readonly TaskRun[], idleCpuMs: number): Figure[] {
+  const middle = (pick: (run: TaskRun) => number) => median(runs.map(pick));
+  const totalMs = middle(({ timing }) => timing.total_ms);
+  const wallMs = middle(({ usage }) => usage.wallMs);
+  const jobCpuMs = middle(({ usage }) => usage.cpuMs) - idleCpuMs;
+  const part = (name: string, pick: (run: TaskRun) => number): Figure => ({
+    label: `${label}: ${name}`,
+    value: middle(pick),
+    unit: 'ms',
+    detail: `${((middle(pick) / wallMs) * 100).toFixed(0)} % of the process`,
+  });
+  return [
+    {
+      label: `${label}: the job by its own clock`,
+      value: millionPerSecond(totalMs),
+      unit: 'M candles/s',
+      target: { atLeast: 3 },
+      detail: `${totalMs.toFixed(0)} ms, ${runs[0]!.trades} trades; load average ${loadavg()[0]!.toFixed(1)}`,
+    },
+    {
+      label: `${label}: the process as a whole`,
+      value: millionPerSecond(wallMs),
+      unit: 'M candles/s',
+      detail: `${wallMs.toFixed(0)} ms`,
+    },
+    {
+      label: `${label}: the job by processor time`,
+      value: millionPerSecond(jobCpuMs),
+      unit: 'M candles/s',
+      detail: `${jobCpuMs.toFixed(0)} ms in all threads, compilation and garbage collection too`,
+    },
+    part('load', ({ timing }) => timing.load_ms),
+    part('check, digest, indicators', ({ timing }) => timing.indicators_ms),
+    part('simulate', ({ timing }) => timing.simulate_ms),
+    part('metrics and report', ({ timing }) => timing.report_ms),
+    part('write', ({ timing }) => timing.write_ms),
+    part('start, claim, exit', ({ timing, usage }) => usage.wallMs - timing.total_ms),
+    {
+      label: `${label}: peak memory`,
+      value: middle(({ usage }) => usage.peakMb),
+      unit: 'MB',
+      target: { atMost: Math.floor(PEAK_MB) },
+      detail: `150 MB and 3 times the columns of ${COLUMNS_MB.toFixed(0)} MB`,
+    },
+  ];
+}
+
+function idleFigure(runs: readonly ProcessUsage[]): Figure {
+  const cpuMs = median(runs.map((run) => run.cpuMs));
+  const peakMb = median(runs.map((run) => run.peakMb));
+  return {
+    label: 'a task without a job',
+    value: median(runs.map((run) => run.wallMs)),
+    unit: 'ms',
+    detail: `${cpuMs.toFixed(0)} ms of processor time, ${peakMb.toFixed(0)} MB`,
+  };
+}
+
+const canPin = () => spawnSync('taskset', ['--version']).status === 0;
+
+export default {
+  name: 'whole-task',
+  description: `The bundled backtest task in a fresh process: claim the job, read ${CANDLES} candles from Parquet, run, report, write (medians of ${RUNS})`,
+  async run() {
+    const bundles = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
+    const world = await TaskWorld.start();
+    try {
+      await build(bundles);
+      const entry = join(bundles, 'tasks', 'backtest.mjs');
+      for (const pairs of new Set(CASES.map((each) => each.pairs))) await storeSeries(world, pairs);
+      const idle: ProcessUsage[] = [];
+      for (let run = 0; run < RUNS; run++) idle.push(await world.runIdle(entry));
+      const idleCpuMs = median(idle.map(({ cpuMs }) => cpuMs));
+      const rows = [idleFigure(idle)];
+      for (const each of CASES) {
+        rows.push(...figures(each.label, await measure(world, entry, each, false), idleCpuMs));
+        if (!each.oneCore || !canPin()) continue;
+        const runs = await measure(world, entry, each, true);
+        rows.push(figures(`${each.label}, all threads on one core`, runs, idleCpuMs)[0]!);
+      }
+      return rows;
+    } finally {
+      await world.stop();
+      await rm(bundles, { recursive: true, force: true });
+    }
+  },
+} satisfies Bench;
