@@ -8,8 +8,8 @@ import { sha256 } from './ids.ts';
 const zip = promisify<string, ZlibOptions, Buffer>(gzip);
 const unzip = promisify(gunzip);
 const JSON_GZ = 'application/gzip';
-/** As many as Node has threads for compression. */
-const WRITES_AT_ONCE = 4;
+/** While Node's four threads compress or sync some, others wait for them. */
+const WRITES_AT_ONCE = 8;
 const WHOLE_PARTS = ['result', 'equity', 'report'] as const;
 
 /**
