@@ -52,13 +52,11 @@ describe('stale candles', () => {
   it('are collected and traded on; fresh ones are not collected again', async () => {
     const job = await run('BTC');
     expect(job).toMatchObject({ status: 'completed', collection: { status: 'completed' } });
-    expect(job.collection.message).toMatch(/^11\d\d candles stored$/);
-    const { data, funding } = {
-      data: (await report(job)).data[0],
-      funding: (await report(job)).costs.funding,
-    };
-    expect(data).toMatchObject({ candles: 45 * 24 });
-    expect(funding).toBeDefined();
+    // 45 days and 250 startup candles.
+    expect(job.collection.message).toBe('1330 candles stored');
+    const { data, costs } = await report(job);
+    expect(data[0]).toMatchObject({ candles: 45 * 24 });
+    expect(costs.funding.amount).not.toBe(0);
     expect(requests()).toBeGreaterThan(3);
     const again = await run('BTC');
     expect(again).toMatchObject({ status: 'completed', collection: null, result: job.result });
@@ -72,7 +70,6 @@ describe('stale candles', () => {
     expect(job).toMatchObject({ status: 'completed', collection: { status: 'failed' } });
     const warning = expect.stringMatching(/^Collecting market data failed: .*DATA004 binanceusdm refused/);
     expect(job.warnings).toContainEqual(warning);
-    expect((await report(job)).warnings.length + job.warnings.length).toBeGreaterThan(0);
     expect((await report(job)).data[0].candles).toBe(31 * 24);
   });
 
@@ -87,7 +84,7 @@ describe('stale candles', () => {
     const { series } = (await (await fetch(`${url}/api/v1/status`)).json()) as { series: any[] };
     expect(series.find(({ symbol }) => symbol.startsWith('YOUNG'))).toMatchObject({
       first: '2026-03-20T10:00:00.000Z',
-      complete_from: expect.stringMatching(/^2026-02-2/),
+      complete_from: '2026-02-18T14:00:00.000Z',
     });
   });
 });

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { readColumns } from '#adapters/parquet/read.ts';
+import { isIntact, sealFile } from '#adapters/parquet/seal.ts';
+import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/write.ts';
+
+const times = Float64Array.from({ length: 50 }, (_, i) => 1_700_000_000_000 + i * 60_000);
+const values = Float64Array.from(times, (_, i) => Math.sqrt(i));
+const plain = encodeParquet([timestampColumn('timestamp', times), numberColumn('value', values)]);
+const sealed = sealFile(plain);
+
+test('a sealed file is a Parquet file like before', () => {
+  expect(isIntact(sealed)).toBe(true);
+  expect(sealed.length).toBe(plain.length + 40);
+  const read: number[][] = [];
+  readColumns(sealed, ['timestamp', 'value'], (columns) => read.push(...columns.map((each) => [...each])));
+  expect(read).toEqual([[...times], [...values]]);
+});
+
+test('every bit counts', () => {
+  for (let byte = 0; byte < sealed.length; byte++) {
+    const changed = sealed.slice();
+    changed[byte]! ^= 1 << (byte % 8);
+    expect(isIntact(changed), `byte ${byte}`).toBe(false);
+  }
+});
+
+test.each<[string, Uint8Array]>([
+  ['without its end', sealed.slice(0, -1)],
+  ['without its beginning', sealed.slice(1)],
+  ['without a piece in the middle', Buffer.concat([sealed.slice(0, 100), sealed.slice(110)])],
+  ['with something behind it', Buffer.concat([sealed, Buffer.from('PAR1')])],
+  ['twice', Buffer.concat([sealed, sealed])],
+  ['of zeros', new Uint8Array(sealed.length)],
+  ['that is empty', new Uint8Array()],
+  ['that was never sealed', plain],
+])('a file %s is damaged', (_, file) => {
+  expect(isIntact(file)).toBe(false);
+});
+
+test('part of a larger buffer is judged by itself', () => {
+  const buffer = Buffer.concat([Buffer.alloc(7), sealed, Buffer.alloc(9)]);
+  expect(isIntact(buffer.subarray(7, 7 + sealed.length))).toBe(true);
+});

@@ -1,0 +1,234 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { SimExchange } from '#adapters/exchange/sim.ts';
+import { openMarketStores } from '#adapters/open-stores.ts';
+import { isIntact } from '#adapters/parquet/seal.ts';
+import type { SeriesKey } from '#domain/ports.ts';
+import { startEngine } from '../support/engine.ts';
+import { type ExchangeServer, startExchangeServer } from '../support/exchange-server.ts';
+import { pendingJob } from '../support/jobs.ts';
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+
+/** Collectors that are killed with SIGKILL while they collect, and what becomes of the collections. */
+
+const BTC = 'BTC/USDT:USDT';
+const at = (text: string) => Date.parse(`${text}Z`);
+const START = '2026-01-15T00:00:00.000Z';
+const END = '2026-03-10T00:00:00.000Z';
+
+let server: ExchangeServer;
+let home: string;
+beforeEach(async () => {
+  server = await startExchangeServer();
+  home = mkdtempSync(join(tmpdir(), 'touchstone-collections-'));
+});
+afterEach(async () => {
+  await server.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** Resolves when the server has been asked for so many pages of candles from now on; `then` runs before it answers. */
+function afterPages(count: number, then: () => void): Promise<void> {
+  return new Promise((resolve) => {
+    let pages = 0;
+    server.failing = ({ endpoint }) => {
+      if (endpoint === 'klines' && ++pages === count) {
+        then();
+        server.failing = undefined;
+        resolve();
+      }
+      return undefined;
+    };
+  });
+}
+
+async function startProcess(): Promise<{ child: ChildProcess; url: string }> {
+  const child = spawn(process.execPath, ['bin/local.ts'], {
+    env: {
+      TOUCHSTONE_HOME: home,
+      BACKEND_PORT: '0',
+      DATA_COLLECTION_PORT: '0',
+      DEFAULT_EXCHANGE: 'binanceusdm',
+      EXCHANGE_URL: server.url,
+      EXCHANGE_INTERVAL_MS: '1',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  for await (const line of createInterface(child.stdout!)) {
+    const url = /data collection +(http:\S+)\/docs/.exec(line)?.[1];
+    if (url) return { child, url };
+  }
+  throw new Error('The platform did not start');
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'close');
+  child.kill('SIGKILL');
+  await ended;
+}
+
+const inProcess = () =>
+  startTestPlatform({ home, exchange: 'binanceusdm', exchangeUrl: server.url, exchangeIntervalMs: 1 });
+
+async function post(url: string, body: object, key: string): Promise<{ status: number; body: any }> {
+  const response = await fetch(`${url}/api/v1/collections`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'idempotency-key': key },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+async function ended(url: string, id: string): Promise<any> {
+  for (;;) {
+    const body: any = await (await fetch(`${url}/api/v1/collections/${id}`)).json();
+    if (!['pending', 'running'].includes(body.status)) return body;
+    // Yields to the platform in this process; the loop ends with the collection.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** Every Parquet file under a folder. */
+function parquetFiles(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.parquet'))
+    .map((file) => join(folder, file));
+}
+
+async function expectStored(
+  storage: TestPlatform['info']['storage'],
+  key: SeriesKey,
+  start: number,
+  end: number,
+) {
+  const stores = openMarketStores(storage);
+  const stored = await stores.candles.read(key, 0, Number.MAX_SAFE_INTEGER);
+  expect(stored).toEqual(await new SimExchange().fetchCandles(key.symbol, key.timeframe, start, end));
+  const info = (await stores.series.getMany(key.exchange, [key])).get(`${key.symbol}#${key.timeframe}`);
+  expect(info).toMatchObject({ count: stored.timestamp.length, gap_count: 0 });
+  stores.dynamo.destroy();
+}
+
+describe('the service', () => {
+  it('killed again and again: whole files at every moment, and each start goes on', async () => {
+    const request = { symbols: [BTC], timeframe: '1m', start: START, end: END };
+    let id = '';
+    const starts: number[] = [];
+    // In January's pages (50), at its last one, in February's (81), after its last one: while the file is written.
+    for (const [pages, delay] of [
+      [20, 0],
+      [50, 0],
+      [40, 0],
+      [82, 15],
+    ] as const) {
+      const { child, url } = await startProcess();
+      const reached = afterPages(pages, () => setTimeout(() => child.kill('SIGKILL'), delay));
+      const { status, body } = await post(url, request, 'the-one');
+      expect(status).toBe(201);
+      expect(id === '' || id === body.collection_id).toBe(true);
+      id = body.collection_id;
+      await reached;
+      await killed(child);
+      const files = parquetFiles(home);
+      expect(files.filter((file) => !isIntact(readFileSync(file)))).toEqual([]);
+      starts.push(files.length);
+    }
+    expect(starts[0]).toBe(0);
+
+    server.requests.length = 0;
+    const platform = await inProcess();
+    const collection = await ended(platform.info.data_collection_url, id);
+    expect(collection).toMatchObject({ status: 'completed', progress: 1, error: null });
+    // January was whole before the last start: nothing of it is fetched again.
+    const asked = server.requests.filter((request) => request.endpoint === 'klines');
+    expect(Math.min(...asked.map((request) => request.start))).toBeGreaterThanOrEqual(at('2026-02-01'));
+    const key = { exchange: 'binanceusdm', symbol: BTC, timeframe: '1m' } as const;
+    await expectStored(platform.info.storage, key, Date.parse(START), Date.parse(END));
+    await platform.stop();
+  });
+
+  it('killed under load loses no collection that it accepted', async () => {
+    const requests = Array.from({ length: 12 }, (_, i) => ({
+      symbols: [BTC, 'ETH/USDT:USDT'],
+      timeframe: '1d',
+      start: `2025-${String(i + 1).padStart(2, '0')}-01`,
+      end: `2025-${String(i + 1).padStart(2, '0')}-28`,
+    }));
+    const { child, url } = await startProcess();
+    const dead = afterPages(3, () => child.kill('SIGKILL'));
+    const answers = await Promise.allSettled(requests.map((body, i) => post(url, body, `k-${i}`)));
+    await dead;
+    await killed(child);
+    const accepted = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    expect(accepted.length).toBeGreaterThan(0);
+
+    const platform = await inProcess();
+    const service = platform.info.data_collection_url;
+    for (const { status, body } of accepted) {
+      expect(status).toBe(201);
+      expect(await ended(service, body.collection_id)).toMatchObject({ status: 'completed', error: null });
+    }
+    // Whoever was not answered asks again by the same key.
+    for (const [i, body] of requests.entries()) {
+      const again = await post(service, body, `k-${i}`);
+      expect(await ended(service, again.body.collection_id)).toMatchObject({ status: 'completed' });
+    }
+    const stores = openMarketStores(platform.info.storage);
+    const [info] = await stores.series.list('binanceusdm');
+    expect(info).toMatchObject({ symbol: BTC, count: 12 * 27 });
+    stores.dynamo.destroy();
+    await platform.stop();
+  });
+});
+
+describe('the task', () => {
+  it('killed while it collects leaves whole months, and the next one goes on', async () => {
+    const engine = await startEngine();
+    const jobs = new DynamoJobStore(engine.client, engine.tables.jobs);
+    const { config, execution_input } = pendingJob('bt-1');
+    await jobs.create(
+      pendingJob('bt-1', {
+        config: { ...config, timeframe: '1m' },
+        execution_input: { ...execution_input, exchange: 'binanceusdm', start: START, end: END },
+      }),
+    );
+    const environment = {
+      DYNAMODB_ENDPOINT: engine.endpoint,
+      OBJECTS_DIRECTORY: home,
+      CANDLES_BUCKET: 'candles',
+      RESULTS_BUCKET: 'results',
+      JOBS_TABLE: engine.tables.jobs,
+      SERIES_TABLE: engine.tables.series,
+      EXCHANGE_URL: server.url,
+      EXCHANGE_INTERVAL_MS: '1',
+      JOB_ID: 'bt-1',
+    };
+    const start = () =>
+      spawn(process.execPath, ['src/tasks/collect.ts'], { env: environment, stdio: 'ignore' });
+    const first = start();
+    await afterPages(60, () => first.kill('SIGKILL'));
+    await killed(first);
+    expect((await jobs.get('bt-1'))!.collection).toBeNull();
+    const key = { exchange: 'binanceusdm', symbol: BTC, timeframe: '1m' } as const;
+    await expectStored(environment, key, Date.parse(START), at('2026-02-01'));
+
+    server.requests.length = 0;
+    const [code] = await once(start(), 'close');
+    expect(code).toBe(0);
+    const collected = (28 + 9) * 1440;
+    expect((await jobs.get('bt-1'))!.collection).toMatchObject({
+      status: 'completed',
+      message: `${collected} candles stored`,
+    });
+    await expectStored(environment, key, Date.parse(START), Date.parse(END));
+    const asked = server.requests.filter((request) => request.endpoint === 'klines');
+    expect(Math.min(...asked.map((request) => request.start))).toBe(at('2026-02-01'));
+    await engine.stop();
+  });
+});
