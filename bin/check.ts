@@ -1,6 +1,7 @@
 /** Every static rule of the house, each enforced by a tool: what CI runs before the tests. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { importProblems } from './import-rules.ts';
 
 const MAX_LINES = 300;
 const MAX_ENTRY_LINES = 40;
@@ -16,6 +17,7 @@ const CHECKS: readonly Check[] = [
     name: 'format, lint, who may import whom (biome)',
     run: () => tool('biome', ['ci', '--colors=off', '.']),
   },
+  { name: 'who may import whom (bin/import-rules.ts)', run: importRules },
   { name: 'types (tsc)', run: () => tool('tsc', ['-p', '.']) },
   { name: 'dead files, exports and dependencies (knip)', run: () => tool('knip', ['--no-progress']) },
   {
@@ -41,11 +43,21 @@ function tool(command: string, args: readonly string[]): string[] {
   return status === 0 ? [] : `${stdout}${stderr}`.trimEnd().split('\n');
 }
 
-function longerThan(most: number, paths: readonly string[]): string[] {
+function importRules(): string[] {
+  const { imports } = JSON.parse(readFileSync('package.json', 'utf8')) as { imports: Record<string, string> };
+  return sources(['*.ts']).flatMap((file) => importProblems(file, imports));
+}
+
+/** Tracked files; an empty list would make a check pass that checked nothing. */
+function sources(paths: readonly string[]): string[] {
   const { stdout } = spawnSync('git', ['ls-files', ...paths], { encoding: 'utf8' });
-  return stdout
-    .split('\n')
-    .filter((file) => file !== '')
+  const files = stdout.split('\n').filter((file) => file !== '' && existsSync(file));
+  if (files.length === 0) throw new Error('git lists no sources: the checks need a git checkout');
+  return files;
+}
+
+function longerThan(most: number, paths: readonly string[]): string[] {
+  return sources(paths)
     .map((file) => ({ file, lines: readFileSync(file, 'utf8').split('\n').length - 1 }))
     .filter(({ lines }) => lines > most)
     .map(({ file, lines }) => `${file} has ${lines} lines`);

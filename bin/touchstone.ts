@@ -2,6 +2,7 @@
 /** The command line: `npx touchstone <command>`. */
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { VERSION } from '#runtime/version.ts';
 import { type BacktestOptions, runBacktest } from './cli/backtest.ts';
 import { importCandles } from './cli/import.ts';
 import { type JobsOptions, printJobs } from './cli/jobs.ts';
@@ -15,10 +16,19 @@ const program = new Command('touchstone')
     '--url <url>',
     'backend service; default: the platform on this data folder, started when it is not running',
   )
+  .version(VERSION)
   .showHelpAfterError();
 
 const url = () => program.opts<{ url?: string }>().url;
 const collect = (value: string, previous: string[]) => [...previous, value];
+
+function readConfig(file: string): Record<string, unknown> {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    throw new Error(`${file} cannot be read as JSON: ${(cause as Error).message}`, { cause });
+  }
+}
 
 program
   .command('backtest')
@@ -37,7 +47,7 @@ program
   .option('--priority <n>', '1 to 10')
   .option('--no-wait', 'print the job id and return')
   .action(async (strategy: string, options: BacktestOptions) => {
-    const config = options.config ? JSON.parse(readFileSync(options.config, 'utf8')) : {};
+    const config = options.config ? readConfig(options.config) : {};
     process.exitCode = await withSession(url(), ({ client }) =>
       runBacktest(client, strategy, config, options),
     );
@@ -59,13 +69,16 @@ program
 
 program
   .command('import')
-  .description('import candles from CSV files (timestamp_ms,open,high,low,close,volume; plain or .gz)')
+  .description(
+    'import candles and funding rates: CSV, Parquet, Feather, JSON; freqtrade data folders (docs/importing.md)',
+  )
   .argument('<path>', 'a file or a folder; a file is named like BTC_USDT_USDT-5m.csv.gz')
   .option(
     '--exchange <key>',
-    "exchange the candles are of; default: the platform's, binanceusdm where that is sim",
+    "exchange the candles are of; default: what their folders say, else the platform's, binanceusdm where that is sim",
   )
   .action(async (path: string, options: { exchange?: string }) => {
+    if (url()) throw new Error('import writes into the data folder of this machine: it takes no --url');
     process.exitCode = await withSession(undefined, ({ platform }) =>
       importCandles(platform!, path, options),
     );

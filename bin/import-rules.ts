@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+/** Who may import whom, by folder; the first rule whose folder holds a file is the one for it. */
+interface Rule {
+  readonly folder: string;
+  /** Folders and files of the project, its own folder aside. */
+  readonly project: readonly string[];
+  /** Packages, `node:*` included; a name that ends in `*` stands for all that begin so. */
+  readonly packages: readonly string[];
+  /** Code that would make a result depend on more than its inputs. */
+  readonly noClock?: true;
+}
+
+const ANY = ['*'];
+const RULES: readonly Rule[] = [
+  { folder: 'src/engine', project: [], packages: [], noClock: true },
+  { folder: 'strategies', project: ['src/engine'], packages: [], noClock: true },
+  { folder: 'src/contract', project: [], packages: ['zod'] },
+  { folder: 'src/domain', project: ['src/engine', 'src/contract'], packages: [], noClock: true },
+  {
+    folder: 'src/adapters',
+    project: ['src/domain', 'src/contract', 'src/engine'],
+    packages: ANY,
+  },
+  {
+    folder: 'src/runtime',
+    project: ['src/contract', 'src/domain', 'package.json'],
+    packages: [
+      'node:*',
+      '@middy/*',
+      '@aws-lambda-powertools/*',
+      'aws-jwt-verify',
+      'hono',
+      'hono/*',
+      '@hono/*',
+      'aws-lambda',
+      'zod',
+    ],
+  },
+  { folder: 'src', project: ['src', 'package.json'], packages: ANY },
+  { folder: 'lambdas', project: ['src'], packages: ANY },
+  {
+    folder: 'lib',
+    project: ['src/contract', 'package.json'],
+    packages: ['aws-cdk-lib', 'aws-cdk-lib/*', 'constructs', 'cdk-nag', 'cdk-nag/*', 'zod', 'node:*'],
+  },
+];
+/** Nothing that runs may carry the CDK along. */
+const CDK = /^(aws-cdk-lib|constructs|cdk-nag)(\/|$)/;
+const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g;
+const CLOCK = /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bperformance\.now\(|\bglobalThis\b|\bprocess\./;
+
+/** What breaks the rules in one file, a line each. */
+export function importProblems(file: string, imports: Readonly<Record<string, string>>): string[] {
+  const rule = RULES.find(({ folder }) => isWithin(file, folder));
+  if (!rule) return [];
+  const text = readFileSync(file, 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+  const problems = [...text.matchAll(IMPORT)]
+    .map(([, specifier]) => specifier!)
+    .filter((specifier) => !isAllowed(file, specifier, rule, imports))
+    .map((specifier) => `${file} must not import ${specifier}`);
+  const clock = rule.noClock && CLOCK.exec(text);
+  return clock ? [...problems, `${file} must not use ${clock[0]}: clock and chance are injected`] : problems;
+}
+
+function isAllowed(
+  file: string,
+  specifier: string,
+  rule: Rule,
+  imports: Readonly<Record<string, string>>,
+): boolean {
+  const target = projectPath(file, specifier, imports);
+  if (target !== undefined) return [rule.folder, ...rule.project].some((folder) => isWithin(target, folder));
+  if (rule.folder !== 'lib' && CDK.test(specifier)) return false;
+  return rule.packages.some((name) =>
+    name.endsWith('*') ? specifier.startsWith(name.slice(0, -1)) : specifier === name,
+  );
+}
+
+/** Where in the project an import leads; undefined for a package. */
+function projectPath(
+  file: string,
+  specifier: string,
+  imports: Readonly<Record<string, string>>,
+): string | undefined {
+  if (specifier.startsWith('.')) return normalize(join(dirname(file), specifier));
+  const alias = Object.keys(imports).find((key) => specifier.startsWith(key.slice(0, -1)));
+  return alias && normalize(specifier.replace(alias.slice(0, -1), imports[alias]!.slice(0, -1)));
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
+}
