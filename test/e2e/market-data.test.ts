@@ -1,158 +1,231 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type ExchangeServer, startExchangeServer } from '../support/exchange-server.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openStores, type Stores } from '#adapters/open-stores.ts';
+import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import type { RunningServer } from '#runtime/serve.ts';
+import { localDataProxy, startBackend } from '../../src/local/services.ts';
+import type { Workflow } from '../../src/local/workflow.ts';
+import { candlesAt, grid } from '../domain/data/market.ts';
+import { FakeService } from '../runtime/data-proxy-server.ts';
+import { memoryLog } from '../support/backend.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/**
- * Backtests on an exchange, from POST to report: ccxt against a server that speaks Binance's format, the state machine, the
- * collection task, the backtest task, all real. Each test has symbols of its own, so that none finds another's candles.
- */
+/** The backend's market data over HTTP: backend, proxy, data collection and database, each the real one. */
 
 const HOUR = 3_600_000;
-const at = (text: string) => Date.parse(`${text}Z`);
-const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-04-15T00:00:00Z' };
-const BASE = '/api/v1/backtests';
+const BTC = 'BTC/USDT:USDT';
+const ETH = '1000PEPE/USDT:USDT';
+const OLD = 'ETH/USDT:USDT';
 
-let server: ExchangeServer;
 let platform: TestPlatform;
+let stores: Stores;
 beforeAll(async () => {
-  server = await startExchangeServer();
-  server.aliases.push('UNSEEN/USDT:USDT', 'YOUNG/USDT:USDT', 'BRIEF/USDT:USDT', 'HOLED/USDT:USDT');
-  platform = await startTestPlatform({
-    exchange: 'binanceusdm',
-    exchangeUrl: server.url,
-    exchangeIntervalMs: 1,
-  });
+  platform = await startTestPlatform();
+  stores = openStores(platform.info.storage);
+  const now = Math.floor(Date.now() / HOUR) * HOUR;
+  const store = (symbol: string, end: number, exchange = 'sim') =>
+    stores.candles.write(
+      { exchange, symbol, timeframe: '1h' },
+      candlesAt(grid(end - 10 * HOUR, end, HOUR), HOUR),
+    );
+  await store(BTC, now);
+  await store(ETH, now);
+  await store(OLD, now - 48 * HOUR);
+  await store(BTC, now, 'other');
 });
-afterAll(async () => {
-  await platform.stop();
-  await server.stop();
-});
-afterEach(() => {
-  server.failing = undefined;
-});
+afterAll(() => platform.stop());
 
-const run = (pair: string, changes: object = {}) =>
-  platform.run({
-    strategy: 'ema_crossover',
-    pairs: [`${pair}/USDT:USDT`],
-    timeframe: '1h',
-    date_range: RANGE,
-    ...changes,
-  });
-const report = async (job: any) => (await platform.get(`${BASE}/${job.job_id}/report-data`)).body;
-const requests = () => server.requests.splice(0).length;
-/** Refused for good, so that nothing waits for another attempt. */
-const refuse = () => {
-  server.failing = () => ({ kind: 'status', status: 400, body: '{"code":-1102,"msg":"no"}' });
-};
+const freshness = (query: string) => platform.get(`/api/v1/data/freshness?${query}`);
 
-describe('stale candles', () => {
-  it('are collected and traded on; fresh ones are not collected again', async () => {
-    const job = await run('BTC');
-    expect(job).toMatchObject({ status: 'completed', collection: { status: 'completed' } });
-    // 45 days and 250 startup candles.
-    expect(job.collection.message).toBe('1330 candles stored');
-    const { data, costs } = await report(job);
-    expect(data[0]).toMatchObject({ candles: 45 * 24 });
-    expect(costs.funding.amount).not.toBe(0);
-    expect(requests()).toBeGreaterThan(3);
-    const again = await run('BTC');
-    expect(again).toMatchObject({ status: 'completed', collection: null, result: job.result });
-    expect(requests()).toBe(0);
-  });
-
-  it('that cannot be collected: the backtest runs on what there is, and warns', async () => {
-    await run('ETH', { date_range: { start: RANGE.start, end: '2026-04-01T00:00:00Z' } });
-    refuse();
-    const job = await run('ETH');
-    expect(job).toMatchObject({ status: 'completed', collection: { status: 'failed' } });
-    const warning = expect.stringMatching(/^Collecting market data failed: .*DATA004 binanceusdm refused/);
-    expect(job.warnings).toContainEqual(warning);
-    expect((await report(job)).data[0].candles).toBe(31 * 24);
-  });
-
-  it('of a symbol listed after the start are collected once', async () => {
-    server.listed.set('YOUNG/USDT:USDT', at('2026-03-20T10:00'));
-    const job = await run('YOUNG');
-    expect(job).toMatchObject({ status: 'completed', collection: { status: 'completed' } });
-    requests();
-    expect(await run('YOUNG')).toMatchObject({ status: 'completed', collection: null });
-    expect(requests()).toBe(0);
-    const url = platform.info.data_collection_url;
-    const { series } = (await (await fetch(`${url}/api/v1/status`)).json()) as { series: any[] };
-    expect(series.find(({ symbol }) => symbol.startsWith('YOUNG'))).toMatchObject({
-      first: '2026-03-20T10:00:00.000Z',
-      complete_from: '2026-02-18T14:00:00.000Z',
+describe('GET /api/v1/data/symbols', () => {
+  it('lists what is stored of the default exchange, or of the one named', async () => {
+    expect(await platform.get('/api/v1/data/symbols')).toEqual({
+      status: 200,
+      body: { exchange: 'sim', symbols: [ETH, BTC, OLD], count: 3 },
     });
+    expect((await platform.get('/api/v1/data/symbols?exchange=other')).body).toEqual({
+      exchange: 'other',
+      symbols: [BTC],
+      count: 1,
+    });
+    expect((await platform.get('/api/v1/data/symbols?exchange=none')).body).toMatchObject({ count: 0 });
   });
 });
 
-describe('the task decides on the data there is', () => {
-  it('none: DATA001, with the reason', async () => {
-    refuse();
-    const job = await run('UNSEEN');
-    expect(job).toMatchObject({ status: 'failed', error_code: 'DATA001', collection: { status: 'failed' } });
-    expect(job.error).toMatch(/No 1h candles of UNSEEN.*DATA004 binanceusdm refused the request/);
-  });
-
-  it('too few for the range and the startup candles: DATA001', async () => {
-    server.listed.set('BRIEF/USDT:USDT', at('2026-04-14T12:00'));
-    const job = await run('BRIEF');
-    expect(job).toMatchObject({
-      status: 'failed',
-      error_code: 'DATA001',
-      collection: { status: 'completed' },
+describe('GET /api/v1/data/freshness', () => {
+  const both = [BTC, OLD];
+  const encoded = both.map(encodeURIComponent);
+  it.each([
+    ['repeated, raw', both.map((symbol) => `symbols=${symbol}`).join('&')],
+    ['repeated, URL-encoded', encoded.map((symbol) => `symbols=${symbol}`).join('&')],
+    ['comma separated, raw', `symbols=${both.join(',')}`],
+    ['comma separated, URL-encoded', `symbols=${encodeURIComponent(both.join(','))}`],
+    ['both ways at once, twice', `symbols=${encoded.join(',')}&symbols=${OLD}`],
+  ])('takes the list %s', async (_, query) => {
+    const { status, body } = await freshness(query);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      all_fresh: false,
+      stale_symbols: [OLD],
+      exchange: 'sim',
+      stale_threshold_hours: 24,
+      symbols: [
+        { symbol: BTC, timeframe: '1h', fresh: true },
+        { symbol: OLD, timeframe: '1h', fresh: false },
+      ],
     });
   });
 
-  it('too many holes: DATA002', async () => {
-    // Three days of 45 and some startup candles: 6 %.
-    const hole = Array.from({ length: 72 }, (_, i) => at('2026-03-10') + i * HOUR);
-    for (const time of hole) server.lacking.add(time);
-    const job = await run('HOLED').finally(() => server.lacking.clear());
-    expect(job).toMatchObject({ status: 'failed', error_code: 'DATA002' });
-    expect(job.error).toContain('more than 5 %');
-    // What the exchange has by now is fetched before the next run.
-    expect(await run('HOLED')).toMatchObject({ status: 'completed', collection: { status: 'completed' } });
+  it('keeps to threshold, timeframe and exchange', async () => {
+    const answer = async (query: string) => (await freshness(`symbols=${OLD},${BTC}&${query}`)).body;
+    expect((await answer('stale_threshold_hours=72')).all_fresh).toBe(true);
+    expect((await answer('timeframe=5m')).stale_symbols).toEqual([OLD, BTC]);
+    expect((await answer('timeframe=1h')).stale_symbols).toEqual([OLD]);
+    expect(await answer('exchange=other')).toMatchObject({ exchange: 'other', stale_symbols: [OLD] });
   });
 
-  it('a symbol that the exchange does not list: DATA003', async () => {
-    const job = await run('NOBODY');
-    expect(job).toMatchObject({
-      status: 'failed',
-      error_code: 'DATA003',
-      collection: { status: 'failed', unlisted: ['NOBODY/USDT:USDT'] },
-    });
-    expect(job.error).toContain('NOBODY/USDT:USDT is not listed on binanceusdm');
+  it('holds 500 symbols', async () => {
+    const symbols = Array.from({ length: 500 }, (_, i) => `S${i}/USDT:USDT`);
+    const { status, body } = await freshness(`symbols=${symbols.join(',')}&timeframe=1h`);
+    expect(status).toBe(200);
+    expect(body.stale_symbols).toEqual(symbols);
+    expect(body.symbols).toHaveLength(500);
   });
-});
-
-describe('a damaged file', () => {
-  const pathOf = (file: string) =>
-    join(platform.info.storage.OBJECTS_DIRECTORY!, platform.info.storage.CANDLES_BUCKET, file);
-  function damage(file: string): void {
-    const body = readFileSync(pathOf(file));
-    body[100]! ^= 1;
-    writeFileSync(pathOf(file), body);
-  }
 
   it.each([
-    'candles/exchange=binanceusdm/symbol=SOL_USDT_USDT/timeframe=1h/2026-03.parquet',
-    'funding/exchange=binanceusdm/symbol=SOL_USDT_USDT/2026-04.parquet',
-  ])('%s fails the run with its name, and the next collects it again', async (file) => {
-    const sound = await run('SOL');
-    const bytes = readFileSync(pathOf(file));
-    damage(file);
-    const failed = await run('SOL');
-    expect(failed).toMatchObject({ status: 'failed', error_code: 'DATA005', attempt: 1 });
-    expect(failed.error).toContain(`${file} is damaged`);
-    const repaired = await run('SOL');
-    expect(repaired).toMatchObject({ status: 'completed', result: sound.result });
-    expect(repaired.collection.message).toContain(`damaged files: ${file}`);
-    expect(readFileSync(pathOf(file)).equals(bytes)).toBe(true);
-    expect((await report(repaired)).provenance).toEqual((await report(sound)).provenance);
-    expect((await run('SOL')).collection).toBeNull();
+    ['', 'VAL004', 'symbols'],
+    ['symbols=', 'VAL004', 'symbols'],
+    ['symbols=,', 'VAL004', 'symbols'],
+    ['symbols=BTCUSDT', 'VAL002', 'symbols'],
+    [`symbols=${BTC},btc/usdt:usdt`, 'VAL002', 'symbols'],
+    [`symbols=${'A'.repeat(60)}/USDT:USDT`, 'VAL002', 'symbols'],
+    [`symbols=${Array.from({ length: 501 }, (_, i) => `S${i}/U:U`).join(',')}`, 'VAL005', 'symbols'],
+    [`symbols=${BTC}&timeframe=7m`, 'VAL003', 'timeframe'],
+    [`symbols=${BTC}&stale_threshold_hours=0`, 'VAL005', 'stale_threshold_hours'],
+    [`symbols=${BTC}&stale_threshold_hours=1.5`, 'VAL005', 'stale_threshold_hours'],
+    [`symbols=${BTC}&exchange=${'x'.repeat(41)}`, 'VAL005', 'exchange'],
+  ])('%.40s is 400 %s at %s', async (query, code, field) => {
+    const { status, body } = await freshness(query);
+    expect(status).toBe(400);
+    expect(body.detail).toMatchObject({ code, field });
+  });
+});
+
+describe('POST /api/v1/data-proxy', () => {
+  const call = (body: string, headers: Record<string, string> = {}) =>
+    platform.request('/api/v1/data-proxy', { method: 'POST', body, headers });
+
+  it("answers as the function behind API Gateway does: the envelope's status, body and correlation id", async () => {
+    const event = { operation: 'check-freshness', params: { symbols: [BTC], timeframe: '1h' } };
+    const response = await call(JSON.stringify(event), { 'X-Correlation-ID': 'trace-7' });
+    expect([response.status, response.headers.get('X-Correlation-ID')]).toEqual([200, 'trace-7']);
+    expect(await response.json()).toMatchObject({
+      success: true,
+      data: { operation: 'check-freshness', result: { all_fresh: true, stale_symbols: [] } },
+    });
+  });
+
+  it.each([
+    ['{', 'VAL004', 'operation'],
+    ['', 'VAL004', 'operation'],
+    ['{"operation":"drop"}', 'VAL005', 'operation'],
+    ['{"operation":"fetch_ohlcv","params":{"symbol":"BTC"}}', 'VAL002', 'symbol'],
+  ])('refuses %s in its own shape', async (body, code, field) => {
+    const response = await call(body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      success: false,
+      data: { result: null },
+      error: { code, field },
+    });
+  });
+
+  it('knows POST alone, and bodies of 1 MiB', async () => {
+    const { status, body } = await platform.get('/api/v1/data-proxy');
+    expect([status, body.detail.context.allowed]).toEqual([405, ['POST']]);
+    expect((await call('x'.repeat(1_100_000))).status).toBe(413);
+  });
+});
+
+/** A backend on the platform's stores whose data collection is at `url`. */
+function backendOn(url: string): Promise<RunningServer> {
+  return startBackend(
+    { port: 0, exchange: 'sim', checkResponses: true, log: memoryLog().log },
+    {
+      stores,
+      registryTable: 'Registry',
+      workflow: {} as Workflow,
+      strategies: {} as StrategyRegistry,
+      dataProxy: localDataProxy(url),
+    },
+  );
+}
+
+describe('when data collection is down', () => {
+  let backend: RunningServer;
+  beforeAll(async () => {
+    // Nothing listens on port 1.
+    backend = await backendOn('http://127.0.0.1:1');
+  });
+  afterAll(() => backend.close());
+
+  it('symbols and freshness are 503 SVC004 after the retries, and the route keeps its safe result', async () => {
+    const started = performance.now();
+    const [symbols, freshness, route, health] = await Promise.all([
+      fetch(`${backend.url}/api/v1/data/symbols`),
+      fetch(`${backend.url}/api/v1/data/freshness?symbols=${BTC}`),
+      fetch(`${backend.url}/api/v1/data-proxy`, {
+        method: 'POST',
+        body: JSON.stringify({ operation: 'check-freshness', params: { symbols: [BTC] } }),
+      }),
+      fetch(`${backend.url}/api/v1/health`),
+    ]);
+    const message = 'Data collection could not be reached (3 attempts)';
+    for (const response of [symbols, freshness]) {
+      expect([response.status, response.headers.get('Retry-After')]).toEqual([503, '1']);
+      expect(await response.json()).toEqual({ detail: { code: 'SVC004', message, field: '', context: {} } });
+    }
+    expect(route.status).toBe(200);
+    expect(await route.json()).toEqual({
+      success: true,
+      data: {
+        operation: 'check-freshness',
+        result: { all_fresh: false, stale_symbols: [], error: message },
+      },
+    });
+    expect(await health.json()).toMatchObject({ dependencies: { data_collection: 'unhealthy' } });
+    expect(performance.now() - started).toBeLessThan(27_000);
+  });
+});
+
+describe('when data collection answers', () => {
+  let service: FakeService;
+  let backend: RunningServer;
+  beforeAll(async () => {
+    service = await FakeService.start();
+    backend = await backendOn(service.url);
+  });
+  afterAll(async () => {
+    await backend.close();
+    await service.stop();
+  });
+
+  it.each([
+    ['symbols that are numbers', 200, { exchange: 'sim', symbols: [1], count: 1 }, 502, 'SVC002'],
+    ['that it knows no such path', 404, { detail: { code: 'HTTP404', message: 'No' } }, 502, 'SVC002'],
+    ['that it takes no token', 401, { detail: { code: 'AUTH002', message: 'No' } }, 503, 'SVC004'],
+    ['something unforeseen', 418, 'teapot', 502, 'SVC002'],
+  ])('%s, the caller gets the code that fits', async (_, status, body, expected, code) => {
+    service.behaviours = [{ status, body }];
+    const response = await fetch(`${backend.url}/api/v1/data/symbols`);
+    expect(response.status).toBe(expected);
+    expect(await response.json()).toMatchObject({ detail: { code } });
+  });
+
+  it('that its storage is down, the caller gets that', async () => {
+    const detail = { code: 'DATA005', message: 'Data storage unavailable', field: '', context: {} };
+    service.behaviours = [{ status: 503, body: { detail } }];
+    const response = await fetch(`${backend.url}/api/v1/data/freshness?symbols=${BTC}`);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({ detail: { code: 'DATA005' } });
   });
 });

@@ -1,0 +1,158 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type ExchangeServer, startExchangeServer } from '../support/exchange-server.ts';
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+
+/**
+ * Backtests on an exchange, from POST to report: ccxt against a server that speaks Binance's format, the state machine, the
+ * collection task, the backtest task, all real. Each test has symbols of its own, so that none finds another's candles.
+ */
+
+const HOUR = 3_600_000;
+const at = (text: string) => Date.parse(`${text}Z`);
+const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-04-15T00:00:00Z' };
+const BASE = '/api/v1/backtests';
+
+let server: ExchangeServer;
+let platform: TestPlatform;
+beforeAll(async () => {
+  server = await startExchangeServer();
+  server.aliases.push('UNSEEN/USDT:USDT', 'YOUNG/USDT:USDT', 'BRIEF/USDT:USDT', 'HOLED/USDT:USDT');
+  platform = await startTestPlatform({
+    exchange: 'binanceusdm',
+    exchangeUrl: server.url,
+    exchangeIntervalMs: 1,
+  });
+});
+afterAll(async () => {
+  await platform.stop();
+  await server.stop();
+});
+afterEach(() => {
+  server.failing = undefined;
+});
+
+const run = (pair: string, changes: object = {}) =>
+  platform.run({
+    strategy: 'ema_crossover',
+    pairs: [`${pair}/USDT:USDT`],
+    timeframe: '1h',
+    date_range: RANGE,
+    ...changes,
+  });
+const report = async (job: any) => (await platform.get(`${BASE}/${job.job_id}/report-data`)).body;
+const requests = () => server.requests.splice(0).length;
+/** Refused for good, so that nothing waits for another attempt. */
+const refuse = () => {
+  server.failing = () => ({ kind: 'status', status: 400, body: '{"code":-1102,"msg":"no"}' });
+};
+
+describe('stale candles', () => {
+  it('are collected and traded on; fresh ones are not collected again', async () => {
+    const job = await run('BTC');
+    expect(job).toMatchObject({ status: 'completed', collection: { status: 'completed' } });
+    // 45 days and 250 startup candles.
+    expect(job.collection.message).toBe('1330 candles stored');
+    const { data, costs } = await report(job);
+    expect(data[0]).toMatchObject({ candles: 45 * 24 });
+    expect(costs.funding.amount).not.toBe(0);
+    expect(requests()).toBeGreaterThan(3);
+    const again = await run('BTC');
+    expect(again).toMatchObject({ status: 'completed', collection: null, result: job.result });
+    expect(requests()).toBe(0);
+  });
+
+  it('that cannot be collected: the backtest runs on what there is, and warns', async () => {
+    await run('ETH', { date_range: { start: RANGE.start, end: '2026-04-01T00:00:00Z' } });
+    refuse();
+    const job = await run('ETH');
+    expect(job).toMatchObject({ status: 'completed', collection: { status: 'failed' } });
+    const warning = expect.stringMatching(/^Collecting market data failed: .*DATA004 binanceusdm refused/);
+    expect(job.warnings).toContainEqual(warning);
+    expect((await report(job)).data[0].candles).toBe(31 * 24);
+  });
+
+  it('of a symbol listed after the start are collected once', async () => {
+    server.listed.set('YOUNG/USDT:USDT', at('2026-03-20T10:00'));
+    const job = await run('YOUNG');
+    expect(job).toMatchObject({ status: 'completed', collection: { status: 'completed' } });
+    requests();
+    expect(await run('YOUNG')).toMatchObject({ status: 'completed', collection: null });
+    expect(requests()).toBe(0);
+    const url = platform.info.data_collection_url;
+    const { series } = (await (await fetch(`${url}/api/v1/status`)).json()) as { series: any[] };
+    expect(series.find(({ symbol }) => symbol.startsWith('YOUNG'))).toMatchObject({
+      first: '2026-03-20T10:00:00.000Z',
+      complete_from: '2026-02-18T14:00:00.000Z',
+    });
+  });
+});
+
+describe('the task decides on the data there is', () => {
+  it('none: DATA001, with the reason', async () => {
+    refuse();
+    const job = await run('UNSEEN');
+    expect(job).toMatchObject({ status: 'failed', error_code: 'DATA001', collection: { status: 'failed' } });
+    expect(job.error).toMatch(/No 1h candles of UNSEEN.*DATA004 binanceusdm refused the request/);
+  });
+
+  it('too few for the range and the startup candles: DATA001', async () => {
+    server.listed.set('BRIEF/USDT:USDT', at('2026-04-14T12:00'));
+    const job = await run('BRIEF');
+    expect(job).toMatchObject({
+      status: 'failed',
+      error_code: 'DATA001',
+      collection: { status: 'completed' },
+    });
+  });
+
+  it('too many holes: DATA002', async () => {
+    // Three days of 45 and some startup candles: 6 %.
+    const hole = Array.from({ length: 72 }, (_, i) => at('2026-03-10') + i * HOUR);
+    for (const time of hole) server.lacking.add(time);
+    const job = await run('HOLED').finally(() => server.lacking.clear());
+    expect(job).toMatchObject({ status: 'failed', error_code: 'DATA002' });
+    expect(job.error).toContain('more than 5 %');
+    // What the exchange has by now is fetched before the next run.
+    expect(await run('HOLED')).toMatchObject({ status: 'completed', collection: { status: 'completed' } });
+  });
+
+  it('a symbol that the exchange does not list: DATA003', async () => {
+    const job = await run('NOBODY');
+    expect(job).toMatchObject({
+      status: 'failed',
+      error_code: 'DATA003',
+      collection: { status: 'failed', unlisted: ['NOBODY/USDT:USDT'] },
+    });
+    expect(job.error).toContain('NOBODY/USDT:USDT is not listed on binanceusdm');
+  });
+});
+
+describe('a damaged file', () => {
+  const pathOf = (file: string) =>
+    join(platform.info.storage.OBJECTS_DIRECTORY!, platform.info.storage.CANDLES_BUCKET, file);
+  function damage(file: string): void {
+    const body = readFileSync(pathOf(file));
+    body[100]! ^= 1;
+    writeFileSync(pathOf(file), body);
+  }
+
+  it.each([
+    'candles/exchange=binanceusdm/symbol=SOL_USDT_USDT/timeframe=1h/2026-03.parquet',
+    'funding/exchange=binanceusdm/symbol=SOL_USDT_USDT/2026-04.parquet',
+  ])('%s fails the run with its name, and the next collects it again', async (file) => {
+    const sound = await run('SOL');
+    const bytes = readFileSync(pathOf(file));
+    damage(file);
+    const failed = await run('SOL');
+    expect(failed).toMatchObject({ status: 'failed', error_code: 'DATA005', attempt: 1 });
+    expect(failed.error).toContain(`${file} is damaged`);
+    const repaired = await run('SOL');
+    expect(repaired).toMatchObject({ status: 'completed', result: sound.result });
+    expect(repaired.collection.message).toContain(`damaged files: ${file}`);
+    expect(readFileSync(pathOf(file)).equals(bytes)).toBe(true);
+    expect((await report(repaired)).provenance).toEqual((await report(sound)).provenance);
+    expect((await run('SOL')).collection).toBeNull();
+  });
+});
