@@ -115,10 +115,17 @@ function checkSignals(strategy: string, signals: Signals, length: number): void 
 function checkValues(strategy: string, name: string, column: Uint8Array, tags: Signals['tags']): void {
   const isTag = name === 'enterTag' || name === 'exitTag';
   const most = isTag ? Math.max(0, (tags?.length ?? 0) - 1) : 1;
-  const row = column.findIndex((value) => value > most);
-  if (row < 0) return;
+  const row = firstAbove(column, most);
+  if (row === column.length) return;
   throw new StrategyRunError(
     `Strategy ${strategy}: signal column "${name}" holds ${column[row]} in row ${row}: ` +
       (isTag ? `tags has ${tags?.length ?? 0} texts.` : 'a signal is 0 or 1.'),
   );
+}
+
+/** First row with a value above `most`, the length when there is none. A loop: `findIndex` takes ten times as long. */
+function firstAbove(column: Uint8Array, most: number): number {
+  let row = 0;
+  while (row < column.length && column[row]! <= most) row++;
+  return row;
 }
