@@ -1,0 +1,20 @@
+/** A collection in a process of its own, which prints what it stored: as the task does, without a job. */
+import { openExchanges } from '#adapters/exchange/exchanges.ts';
+import { openMarketStores } from '#adapters/open-stores.ts';
+import { collectCandles } from '#domain/data/collect-candles.ts';
+
+const env = process.env as Record<'SERIES_TABLE' | 'CANDLES_BUCKET', string> & NodeJS.ProcessEnv;
+const outcomes = await collectCandles(
+  { ...openMarketStores(env), clock: Date },
+  {
+    exchange: await openExchanges({ url: env.EXCHANGE_URL, intervalMs: 1 }).open('binanceusdm'),
+    symbols: env.SYMBOLS!.split(','),
+    timeframe: '1m',
+    start: Number(env.START),
+    end: Number(env.END),
+  },
+);
+const failed = outcomes.find((outcome) => outcome.error);
+if (failed) throw failed.error;
+console.log(outcomes.reduce((sum, outcome) => sum + outcome.candles, 0));
+process.exit();
