@@ -304,6 +304,19 @@ describe('failures that pass', () => {
   });
 });
 
+it('a pause that is aborted ends at once with the reason', async () => {
+  const stop = new AbortController();
+  const {
+    sleep: _,
+    clock: _c,
+    ...rest
+  } = options({ onRepeat: () => setImmediate(() => stop.abort(new Error('stopped'))) });
+  const exchange = await CcxtExchange.open('binanceusdm', rest);
+  server.failing = () => ({ kind: 'status', status: 429, retryAfter: '100' });
+  const fetched = exchange.fetchCandles(BTC, '1m', NOW - DAY, NOW, stop.signal);
+  await expect(fetched).rejects.toThrow('stopped');
+});
+
 describe('funding', () => {
   const sim = (start: number, end: number) => new SimExchange().fetchFunding(BTC, start, end);
 

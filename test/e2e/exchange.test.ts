@@ -70,6 +70,7 @@ describe('stale candles', () => {
     expect(job).toMatchObject({ status: 'completed', collection: { status: 'failed' } });
     const warning = expect.stringMatching(/^Collecting market data failed: .*DATA004 binanceusdm refused/);
     expect(job.warnings).toContainEqual(warning);
+    expect((await report(job)).warnings).toContainEqual(warning);
     expect((await report(job)).data[0].candles).toBe(31 * 24);
   });
 

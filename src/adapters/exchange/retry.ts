@@ -13,7 +13,7 @@ export interface RepeatedCall {
 export interface RetryOptions {
   /** Default: the system's. */
   readonly clock?: Clock;
-  /** Rejects when the signal is aborted. */
+  /** Ends early, in whatever way, when the signal is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal | undefined) => Promise<unknown>;
   /** In [0, 1): spreads the pauses of processes that were refused together. */
   readonly random: () => number;
@@ -113,7 +113,11 @@ export class RetryingCaller {
         context: { exchange: this.#exchange, until },
       });
     }
-    await this.#options.sleep(wait, signal);
+    await this.#options.sleep(wait, signal).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      throw error;
+    });
+    signal?.throwIfAborted();
   }
 
   #finalEnd(error: unknown, made: number): CodedError | undefined {
