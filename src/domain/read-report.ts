@@ -3,7 +3,7 @@ import { CodedError } from '#contract/errors.ts';
 import { getCompletedBacktest } from './get-backtest.ts';
 import type { JobStore, ResultStore } from './ports.ts';
 
-/** The stored report, one page of its trades, and the job that made them. */
+/** The stored report with every warning of its job, one page of its trades, and the job that made them. */
 export interface BacktestReport {
   readonly job: JobIn<'completed'>;
   readonly report: Readonly<Record<string, unknown>>;
@@ -39,7 +39,8 @@ export async function readReport(
   ]);
   return {
     job,
-    report: report as Readonly<Record<string, unknown>>,
+    // What was ignored at submission or not collected is part of one run: the stored report is the same for all.
+    report: { ...(report as Readonly<Record<string, unknown>>), warnings: job.warnings },
     trades: { items, page, pages, total: job.result.total_trades },
   };
 }
