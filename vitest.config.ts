@@ -5,7 +5,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // The end-to-end files start whole platforms: two at a time fit two cores.
     maxWorkers: 2,
-    testTimeout: 30_000,
+    // The machines are shared: a test that starts and kills processes may take several times what it takes alone.
+    testTimeout: 90_000,
     hookTimeout: 60_000,
   },
 });
