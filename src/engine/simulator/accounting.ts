@@ -51,9 +51,12 @@ export function unrealisedProfit(
   return direction * (amount * price - openValueOfTrade) + funding;
 }
 
-/** Quote currency available for a new trade: the tradable share of the balance less the collateral in trades, at most what is free. */
+/**
+ * Quote currency available for a new trade: the tradable share of the balance less the collateral in trades, at most what is
+ * free. At 8 decimals, or the third stake of 0.33 would find 0.32999999999999996 left of a wallet of 1.
+ */
 export function availableStake(balance: number, inTrades: number, tradableBalanceRatio: number): number {
-  return Math.min(balance * tradableBalanceRatio - inTrades, balance - inTrades);
+  return round8(Math.min(balance * tradableBalanceRatio - inTrades, balance - inTrades));
 }
 
 /**

@@ -27,6 +27,7 @@ function advance(run: Run, market: Market, mayEnter: boolean): void {
     run.recordBefore();
     position.bookFunding(bar.time, run.terms);
   }
+  if (run.terms.detailPerCandle > 1) position.seeDetail(bar);
   checkExits(run, position);
   if (position.order === 'exit' && market.position === position) tryFillExit(run, position);
 }

@@ -1,4 +1,4 @@
-import { availableStake, proposedStake } from './accounting.ts';
+import { availableStake, proposedStake, round8 } from './accounting.ts';
 import { KernelBook } from './kernel-book.ts';
 import { Corridor } from './kernel-corridor.ts';
 import { KernelCurve } from './kernel-curve.ts';
@@ -121,7 +121,7 @@ class Kernel {
     this.leftOpen = exitRow > last;
     if (this.leftOpen) trade.exitAtMarket(this.#market.candles.open[last]!, 'force_exit');
     this.curve?.holding(row, this.balance, trade);
-    this.balance += this.book.add(trade, row, this.#corridor);
+    this.balance = round8(this.balance + this.book.add(trade, row, this.#corridor));
   }
 
   #stake(): number {

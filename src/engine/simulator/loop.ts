@@ -113,7 +113,18 @@ function simulateDetailedStep(run: Run, schedule: Schedule): void {
       simulateCandle(run, market, run.step < schedule.steps);
     }
   }
-  for (const position of run.positions) if (position.nextStep <= run.step) plan(run, position);
+  for (const position of run.positions) {
+    if (position.nextStep > run.step) continue;
+    plan(run, position);
+    if (position.nextStep === NEVER && position.order !== 'entry') limitFunding(run, position);
+  }
+}
+
+/** What survives the last candle of its pair will be closed at its open (1.21), before the funding of later detail candles. */
+function limitFunding({ step, terms }: Run, position: Position): void {
+  const { market, openedAt } = position;
+  const last = market.candles.timestamp[step - market.offset]!;
+  position.limitFunding(Math.max(last, openedAt), terms);
 }
 
 /** Sets the step at which a position needs simulation next: never again when its pair's data has ended. */

@@ -35,7 +35,7 @@ export class Position {
   amount = Number.NaN;
   entryPrice = Number.NaN;
   openedAt = Number.NaN;
-  /** Lowest and highest price of the main candles from the entry up to row `seenTo`, excluded. */
+  /** Lowest and highest price from the entry on: of the main candles up to row `seenTo`, excluded, or of the detail candles. */
   lowest = Number.NaN;
   highest = Number.NaN;
   seenTo = 0;
@@ -133,6 +133,14 @@ export class Position {
     this.#findTriggers(terms);
   }
 
+  /** Forgets the funding booked for detail candles after `time`, at which the position is closed in retrospect. */
+  limitFunding(time: number, terms: Terms): void {
+    if (!this.market.funding) return;
+    this.funding = 0;
+    this.#nextFunding = indexAtOrAfter(this.market.funding.timestamp, this.openedAt);
+    this.bookFunding(time, terms);
+  }
+
   /** Applies the ROI steps that have come due at `time`. */
   advanceRoi(time: number, terms: Terms): void {
     const { roiKeys } = terms;
@@ -156,6 +164,12 @@ export class Position {
     this.lowest = Math.min(this.lowest, minimum(low, this.seenTo, row));
     this.highest = Math.max(this.highest, maximum(high, this.seenTo, row));
     this.seenTo = row + 1;
+  }
+
+  /** Widens the range of prices seen by a detail candle: the main one holds prices of before the entry or after the exit. */
+  seeDetail({ low, high }: Bar): void {
+    if (low < this.lowest) this.lowest = low;
+    if (high > this.highest) this.highest = high;
   }
 
   #findTriggers(terms: Terms): void {

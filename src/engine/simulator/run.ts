@@ -1,5 +1,5 @@
 import type { CallbackContext, Columns } from '../strategy.ts';
-import { closeValue, profitOf, profitRatioOf } from './accounting.ts';
+import { closeValue, profitOf, profitRatioOf, round8 } from './accounting.ts';
 import { Bar } from './bar.ts';
 import type { CurveRecorder } from './curve.ts';
 import type { Market } from './market.ts';
@@ -28,7 +28,7 @@ export class Run {
     cancelledEntries: 0,
     replacedEntries: 0,
   };
-  /** Starting balance plus the profit of closed trades, quote currency. */
+  /** Starting balance plus the profit of closed trades, quote currency, at 8 decimals like each profit. */
   balance: number;
   /** The present step of the clock. */
   step = 0;
@@ -95,8 +95,8 @@ export class Run {
     this.recordBefore();
     const value = closeValue(amount, price, fee, funding, direction);
     const profit = profitOf(openValue, value, direction);
-    this.balance += profit;
-    position.see(this.bar.row);
+    this.balance = round8(this.balance + profit);
+    if (this.terms.detailPerCandle === 1) position.see(this.bar.row);
     this.trades.push({
       pair: market.input.pair,
       side: direction === LONG ? 'long' : 'short',

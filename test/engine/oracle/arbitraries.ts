@@ -136,11 +136,7 @@ function market(pair: string, shape: Shape): fc.Arbitrary<Market> {
       // Only every n-th candle may say something.
       talk: fc.constantFrom(1, 1, 3, 11),
       rates: fc.oneof(fc.constant([]), fc.array(fundingRate, { maxLength: 2 * candles })),
-      fundingEvery: fc.constantFrom(
-        timeframeMinutes,
-        timeframeMinutes * 4,
-        detailMinutes === undefined ? 25 : 60,
-      ),
+      fundingEvery: fc.constantFrom(timeframeMinutes, timeframeMinutes * 4, 25),
       // Detail candles that are not there: every n-th one, or all after some row.
       missing: fc.oneof(
         { weight: 2, arbitrary: fc.constant(0) },
@@ -192,7 +188,7 @@ function rulesOf(shape: Shape): fc.Arbitrary<Rules> {
     timeframeMinutes: fc.constant(shape.timeframeMinutes),
     detailMinutes: fc.constant(shape.detailMinutes),
     wallet: fc.constantFrom(1000, 1000, 137.5, 1e6),
-    stake: fc.oneof(fc.constantFrom(100, 250, 333.3, 985), fc.constant('unlimited' as const)),
+    stake: fc.oneof(fc.constantFrom(100, 250, 333.3, 990, 330, 110), fc.constant('unlimited' as const)),
     tradableBalanceRatio: fc.constantFrom(0.99, 0.99, 1, 0.5),
     maxOpenTrades: fc.constantFrom(1, 1, 2, 3, 10, Number.POSITIVE_INFINITY),
     fee: fc.constantFrom(0, 0.0005, 0.0005, 0.001, 0.01),
@@ -205,7 +201,7 @@ function rulesOf(shape: Shape): fc.Arbitrary<Rules> {
     trailing,
     roi,
     useExitSignal: rarely(false, true),
-    exitProfitOnly: rarely(true, false),
+    exitProfitOnly: fc.boolean(),
     exitProfitOffset: fc.constantFrom(0, 0, 0.01, -0.01),
     ignoreRoiIfEntrySignal: fc.boolean(),
     conservative: rarely(true, false),

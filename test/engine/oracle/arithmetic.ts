@@ -3,7 +3,7 @@ import type { Position, Rules, Side } from './types.ts';
 /** +1 for a long, -1 for a short. */
 export const sign = (side: Side): number => (side === 'long' ? 1 : -1);
 
-const round8 = (value: number): number => Number(value.toFixed(8));
+export const round8 = (value: number): number => Number(value.toFixed(8));
 
 /** What was paid (long) or received (short) at the entry, fee included (1.12). */
 function openValue(position: Position, rules: Rules): number {

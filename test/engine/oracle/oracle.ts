@@ -1,4 +1,4 @@
-import { liquidationPrice, openProfitAt, profitAt, ratioAt, sign } from './arithmetic.ts';
+import { liquidationPrice, openProfitAt, profitAt, ratioAt, round8, sign } from './arithmetic.ts';
 import { findExit, type Moment } from './exits.ts';
 import type { Bar, Market, OracleTrade, Outcome, Position, Rules, Side, Signals } from './types.ts';
 import { proposeStake } from './wallet.ts';
@@ -137,7 +137,7 @@ function close(book: Book, position: Position, time: number, price: number, reas
     lowest: position.lowest,
     highest: position.highest,
   });
-  book.closedProfit += profit;
+  book.closedProfit = round8(book.closedProfit + profit);
   book.open.splice(book.open.indexOf(position), 1);
   book.left.add(position.pair);
 }
@@ -197,14 +197,23 @@ function walkCandle(book: Book, time: number, last: boolean): void {
   book.rejectedSignals += book.rejected.size;
 }
 
-/** Force exit of what is left: at the open of the pair's last candle (1.21). */
+/**
+ * The candle at whose open a position is closed by force: its pair's last one (1.21). A detail candle of it may have opened
+ * the position later than that: it cannot close before it opened.
+ */
+function lastBar(market: Market, position: Position): Bar {
+  const last = market.bars.at(-1) as Bar;
+  const entered = market.detail.find(({ time }) => time === position.openTime);
+  return position.openTime > last.time && entered !== undefined ? entered : last;
+}
+
+const marketOf = (book: Book, { pair }: Position): Market =>
+  book.markets.find((market) => market.pair === pair) as Market;
+
 function closeTheRest(book: Book): void {
   for (const position of [...book.open]) {
-    const market = book.markets.find(({ pair }) => pair === position.pair) as Market;
-    const last = market.bars.at(-1) as Bar;
-    // A detail candle of the last candle may have opened it later than that: it cannot close before it opened.
-    const entered = market.detail.find(({ time }) => time === position.openTime);
-    const bar = position.openTime > last.time && entered !== undefined ? entered : last;
+    const market = marketOf(book, position);
+    const bar = lastBar(market, position);
     fund(position, market, bar.time);
     close(book, position, bar.time, bar.open, 'force_exit');
   }
@@ -215,9 +224,11 @@ function equityAt(book: Book, time: number): Outcome['equity'][number] {
   const balance = book.rules.wallet + book.closedProfit;
   let value = balance;
   for (const position of book.open) {
-    const market = book.markets.find(({ pair }) => pair === position.pair) as Market;
+    const market = marketOf(book, position);
     const row = book.rows.get(position.pair)?.get(time);
     const bar = (row === undefined ? market.bars.at(-1) : market.bars[row]) as Bar;
+    // What survives its pair's last candle will have been closed at that candle's open, later funding forgotten.
+    if (bar === market.bars.at(-1)) fund(position, market, lastBar(market, position).time);
     value += openProfitAt(position, bar.close, book.rules);
   }
   return { time, value, balance, openTrades: book.open.length };

@@ -1,3 +1,4 @@
+import { round8 } from './arithmetic.ts';
 import type { Position, Rules } from './types.ts';
 
 /** The stake of a new trade, or undefined when there is no trade (1.13). */
@@ -9,7 +10,8 @@ export function proposeStake(
   const tied = open.reduce((sum, position) => sum + position.stake, 0);
   const free = rules.wallet + closedProfit - tied;
   const tradable = (free + tied) * rules.tradableBalanceRatio;
-  const available = Math.min(tradable - tied, free);
+  // Money has 8 decimals: what is left of a sum in binary is not.
+  const available = round8(Math.min(tradable - tied, free));
   if (rules.stake === 'unlimited') {
     const stake = Math.min((available + tied) / rules.maxOpenTrades, available);
     return stake > 0 ? stake : undefined;
