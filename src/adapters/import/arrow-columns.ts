@@ -48,7 +48,8 @@ function numbersOf({ type, values, length }: Data): Float64Array | undefined {
   if (DataType.isNull(type)) return new Float64Array(length).fill(Number.NaN);
   if (DataType.isFloat(type) ? type.precision === Precision.HALF : !DataType.isInt(type)) return undefined;
   const numbers = values.subarray(0, length);
-  return numbers instanceof BigInt64Array ? int64ToNumbers(numbers) : Float64Array.from(numbers, Number);
+  if (numbers instanceof BigInt64Array) return int64ToNumbers(numbers);
+  return numbers instanceof BigUint64Array ? Float64Array.from(numbers, Number) : new Float64Array(numbers);
 }
 
 /** As halves of 32 bits: a BigInt for each value is ten times slower. Beyond 2^53 to the nearest number there is. */

@@ -51,8 +51,7 @@ class CsvRows {
   }
 
   finish(): FileRows {
-    const first = this.#header ? 2 : 1;
-    return { columns: this.#builder.finish(), place: (row) => `line ${row + first}` };
+    return { columns: this.#builder.finish(), first: { word: 'line', number: this.#header ? 2 : 1 } };
   }
 
   #isHeader(cells: readonly string[]): boolean {

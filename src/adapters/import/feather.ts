@@ -4,8 +4,8 @@ import { columnsOfBatch, nameIn } from './arrow-columns.ts';
 import { decodeLz4Frame } from './lz4-frame.ts';
 import {
   BadFileError,
-  byRow,
   ColumnBuilder,
+  FIRST_ROW,
   type FileRows,
   MAX_ROWS,
   readWhole,
@@ -43,7 +43,7 @@ export async function readFeather(path: string, names: readonly string[]): Promi
   const time = nameIn((name) => fields.has(name), TIME_NAMES);
   const builder = new ColumnBuilder(names.length);
   for (const batch of reader) builder.addBlock(columnsOfBatch(batch, [time, ...names.slice(1)]));
-  return { columns: builder.finish(), place: byRow };
+  return { columns: builder.finish(), first: FIRST_ROW };
 }
 
 function checkMagic(bytes: Uint8Array): void {

@@ -10,11 +10,15 @@ export interface FoundFile {
   readonly content: FileContent | { readonly kind: 'unreadable'; readonly reason: string };
 }
 
+export interface FoundMarks extends FoundFile {
+  readonly content: Extract<FileContent, { kind: 'marks' }>;
+}
+
 export interface Found {
   /** In the order of their paths. */
   readonly files: readonly FoundFile[];
   /** Mark prices at hand for the funding rates among them. */
-  readonly marks: readonly FoundFile[];
+  readonly marks: readonly FoundMarks[];
   /** Exchanges that their paths name. */
   readonly exchanges: readonly string[];
 }
@@ -41,7 +45,7 @@ function found(files: readonly FoundFile[], beside: readonly FoundFile[]): Found
   const named = files.flatMap(({ content }) => ('exchange' in content && content.exchange) || []);
   return {
     files,
-    marks: beside.filter(({ content }) => content.kind === 'marks'),
+    marks: beside.filter((file): file is FoundMarks => file.content.kind === 'marks'),
     exchanges: [...new Set(named)].sort(),
   };
 }

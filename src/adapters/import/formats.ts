@@ -1,21 +1,20 @@
-import { readCsv } from './csv.ts';
-import { readFeather } from './feather.ts';
-import { readJson } from './json.ts';
-import { readParquetFile } from './parquet.ts';
 import type { ReadRows } from './rows.ts';
 
-/** Every format that can be imported: its endings and its reader. A new one is a file beside these and a line here. */
+/**
+ * Every format that can be imported: its endings and its reader, which is loaded when the first such file is read. A new
+ * one is a file beside these and a line here.
+ */
 const FORMATS = {
-  CSV: { endings: ['.csv', '.csv.gz'], read: readCsv },
-  Feather: { endings: ['.feather'], read: readFeather },
-  JSON: { endings: ['.json', '.json.gz'], read: readJson },
-  Parquet: { endings: ['.parquet'], read: readParquetFile },
-} satisfies Readonly<Record<string, { readonly endings: readonly string[]; readonly read: ReadRows }>>;
+  CSV: { endings: ['.csv', '.csv.gz'], load: async () => (await import('./csv.ts')).readCsv },
+  Feather: { endings: ['.feather'], load: async () => (await import('./feather.ts')).readFeather },
+  JSON: { endings: ['.json', '.json.gz'], load: async () => (await import('./json.ts')).readJson },
+  Parquet: { endings: ['.parquet'], load: async () => (await import('./parquet.ts')).readParquetFile },
+} satisfies Readonly<Record<string, { endings: readonly string[]; load: () => Promise<ReadRows> }>>;
 
 export type Format = keyof typeof FORMATS;
 
-export function readerOf(format: Format): ReadRows {
-  return FORMATS[format].read;
+export function readerOf(format: Format): Promise<ReadRows> {
+  return FORMATS[format].load();
 }
 
 /** The format that a file's name ends with, and the name without that ending. */

@@ -4,10 +4,10 @@ import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { checkCandles, gapsBetween } from './candles.ts';
 import type { FileContent } from './file-name.ts';
-import type { Found, FoundFile } from './find.ts';
-import { type Format, readerOf } from './formats.ts';
+import { FileReader } from './file-reader.ts';
+import type { Found, FoundFile, FoundMarks } from './find.ts';
 import { type CheckedFunding, checkEvents, joinFunding, MINUTE_MS } from './funding.ts';
-import { BadFileError, byRow, ColumnBuilder, type FileRows, isoTime } from './rows.ts';
+import { BadFileError, ColumnBuilder, FIRST_ROW, isoTime } from './rows.ts';
 
 const SIMULATED = 'sim';
 
@@ -71,45 +71,58 @@ export async function importFiles(found: Found, options: ImportOptions): Promise
   if (options.exchange === SIMULATED) {
     throw new RangeError(`${SIMULATED} is the simulated market: name the exchange of the candles`);
   }
+  const reader = new FileReader();
   const results: ImportResult[] = [];
   let bytes = 0;
-  for (const [index, file] of found.files.entries()) {
-    const result = await importFile(file, found, options);
-    if (result) {
-      results.push(result);
-      options.onFile?.(result);
+  try {
+    for (const [index, file] of found.files.entries()) {
+      const result = await importFile(file, found, { ...options, reader });
+      if (result) {
+        results.push(result);
+        options.onFile?.(result);
+      }
+      bytes += file.bytes;
+      options.onProgress?.({ files: index + 1, bytes });
     }
-    bytes += file.bytes;
-    options.onProgress?.({ files: index + 1, bytes });
+    return results;
+  } finally {
+    await reader.close();
   }
-  return results;
+}
+
+interface ImportContext extends ImportOptions {
+  readonly reader: FileReader;
 }
 
 async function importFile(
   file: FoundFile,
   found: Found,
-  options: ImportOptions,
+  context: ImportContext,
 ): Promise<ImportResult | undefined> {
   const { path, content } = file;
   const skipped = (reason: string): ImportResult => ({ outcome: 'skipped', file: path, reason });
   if (content.kind === 'other') return skipped(content.reason);
   if (content.kind === 'unreadable') return { outcome: 'failed', file: path, reason: content.reason };
-  if (found.exchanges.length > 1 && content.exchange && content.exchange !== options.exchange) {
-    return skipped(`of ${content.exchange}, not of ${options.exchange}`);
+  if (found.exchanges.length > 1 && content.exchange && content.exchange !== context.exchange) {
+    return skipped(`of ${content.exchange}, not of ${context.exchange}`);
   }
   try {
     switch (content.kind) {
       case 'candles':
-        return await importCandles(path, content, options);
+        return await importCandles(path, content, context);
       case 'events':
-        return await importEvents(path, content, options);
+        return await importEvents(path, content, context);
       case 'rates': {
-        const marks = found.marks.filter((mark) => belongTogether(file, mark));
+        const marks = found.marks.filter((mark) => belongTogether(mark, path, content.symbol));
         if (marks.length === 0) return skipped('no mark prices beside it (...-mark)');
-        return await importRates(path, content, marks, options);
+        return await importRates(path, content, marks, context);
       }
       case 'marks':
-        if (found.files.some((other) => other.content.kind === 'rates' && belongTogether(other, file))) {
+        if (
+          found.files.some(
+            (other) => other.content.kind === 'rates' && belongTogether(other, path, content.symbol),
+          )
+        ) {
           return undefined;
         }
         return skipped('mark prices without funding rates beside them (...-funding_rate)');
@@ -123,10 +136,10 @@ async function importFile(
 async function importCandles(
   path: string,
   { symbol, timeframe, format }: ContentOf<'candles'>,
-  { store, exchange, clock }: ImportOptions,
+  { store, exchange, clock, reader }: ImportContext,
 ): Promise<Imported> {
   const step = TIMEFRAME_MS[timeframe];
-  const rows = await readRows(path, format, CANDLE_COLUMNS);
+  const rows = await reader.read({ path, format, names: CANDLE_COLUMNS });
   const { candles, ...checked } = checkCandles(rows, { step, timeframe, now: clock.now() });
   await store.write({ exchange, symbol, timeframe }, candles);
   const { missing } = gapsBetween(candles.timestamp, step);
@@ -145,21 +158,21 @@ async function importCandles(
 async function importEvents(
   path: string,
   { symbol, format }: ContentOf<'events'>,
-  options: ImportOptions,
+  context: ImportContext,
 ): Promise<Imported> {
-  const rows = await readRows(path, format, ['timestamp', 'rate', 'mark_price']);
-  return storeFunding(path, symbol, checkEvents(rows, options.clock.now()), options);
+  const rows = await context.reader.read({ path, format, names: ['timestamp', 'rate', 'mark_price'] });
+  return storeFunding(path, symbol, checkEvents(rows, context.clock.now()), context);
 }
 
 async function importRates(
   path: string,
   { symbol, format }: ContentOf<'rates'>,
-  marks: readonly FoundFile[],
-  options: ImportOptions,
+  markFiles: readonly FoundMarks[],
+  context: ImportContext,
 ): Promise<Imported> {
-  const now = options.clock.now();
-  const rates = await readRows(path, format, CANDLE_COLUMNS);
-  return storeFunding(path, symbol, joinFunding(rates, await readMarks(marks, now), now), options);
+  const rates = await context.reader.read({ path, format, names: CANDLE_COLUMNS });
+  const marks = await readMarks(markFiles, context);
+  return storeFunding(path, symbol, joinFunding(rates, marks, context.clock.now()), context);
 }
 
 async function storeFunding(
@@ -173,40 +186,25 @@ async function storeFunding(
 }
 
 /** freqtrade changed the timeframe of mark prices and leaves the older files: what one of them lacks, another may have. */
-async function readMarks(files: readonly FoundFile[], now: number): Promise<Candles> {
+async function readMarks(files: readonly FoundMarks[], { reader, clock }: ImportContext): Promise<Candles> {
+  const rules = { step: MINUTE_MS, timeframe: '1m', now: clock.now() };
   const builder = new ColumnBuilder(CANDLE_COLUMNS.length);
   for (const { path, content } of files) {
     try {
-      const rows = await readRows(path, (content as ContentOf<'marks'>).format, CANDLE_COLUMNS);
-      const { candles } = checkCandles(rows, { step: MINUTE_MS, timeframe: '1m', now });
+      const rows = await reader.read({ path, format: content.format, names: CANDLE_COLUMNS });
+      const { candles } = checkCandles(rows, rules);
       builder.addBlock(CANDLE_COLUMNS.map((name) => candles[name]));
     } catch (error) {
-      if (error instanceof BadFileError)
-        throw new BadFileError(`mark prices in ${basename(path)}: ${error.message}`);
-      throw error;
+      if (!(error instanceof BadFileError)) throw error;
+      throw new BadFileError(`mark prices in ${basename(path)}: ${error.message}`);
     }
   }
-  return checkCandles({ columns: builder.finish(), place: byRow }, { step: MINUTE_MS, timeframe: '1m', now })
-    .candles;
+  return checkCandles({ columns: builder.finish(), first: FIRST_ROW }, rules).candles;
 }
 
-/** Whatever keeps a file from being read is the file's fault: the libraries throw all sorts of errors at damaged ones. */
-async function readRows(path: string, format: Format, names: readonly string[]): Promise<FileRows> {
-  try {
-    return await readerOf(format)(path, names);
-  } catch (error) {
-    if (error instanceof BadFileError) throw error;
-    const message = error instanceof Error ? error.message : String(error);
-    throw new BadFileError(`cannot be read: ${message.split('\n')[0]!.slice(0, 200)}`, { cause: error });
-  }
-}
-
-/** Of one folder and symbol; their timeframes may differ. */
-function belongTogether(rates: FoundFile, marks: FoundFile): boolean {
-  return (
-    dirname(rates.path) === dirname(marks.path) &&
-    (rates.content as ContentOf<'rates'>).symbol === (marks.content as ContentOf<'marks'>).symbol
-  );
+/** Rates and mark prices of one folder and symbol; their timeframes and formats may differ. */
+function belongTogether({ path, content }: FoundFile, otherPath: string, symbol: string): boolean {
+  return dirname(path) === dirname(otherPath) && 'symbol' in content && content.symbol === symbol;
 }
 
 function extent({ timestamp }: { readonly timestamp: Float64Array }) {

@@ -1,4 +1,4 @@
-import { BadFileError, byRow, ColumnBuilder, type FileRows } from './rows.ts';
+import { BadFileError, ColumnBuilder, FIRST_ROW, type FileRows } from './rows.ts';
 import { MAX_ROW_LENGTH, textOf } from './text.ts';
 
 /**
@@ -29,7 +29,7 @@ export async function readJson(path: string, names: readonly string[]): Promise<
   if (!begun) throw notRows();
   if (!rest.trimEnd().endsWith(']')) throw new BadFileError('is cut off');
   add(rest.trimEnd().slice(0, -1));
-  return { columns: builder.finish(), place: byRow };
+  return { columns: builder.finish(), first: FIRST_ROW };
 }
 
 function withoutComma(text: string): string {
@@ -51,7 +51,7 @@ function rowOf(row: unknown, names: readonly string[], index: number): number[] 
   if (!Array.isArray(row)) throw notRows();
   const values = row.map((value) => (value === null ? Number.NaN : value));
   if (values.length !== names.length || values.some((value) => typeof value !== 'number')) {
-    throw new BadFileError(`${byRow(index)}: expected ${names.length} numbers: ${names}`);
+    throw new BadFileError(`row ${index + 1}: expected ${names.length} numbers: ${names}`);
   }
   return values;
 }

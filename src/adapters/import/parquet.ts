@@ -1,7 +1,7 @@
 import { RecordBatchReader } from 'apache-arrow';
 import { readParquet, readSchema } from 'parquet-wasm';
 import { columnsOfBatch, nameIn } from './arrow-columns.ts';
-import { byRow, ColumnBuilder, type FileRows, readWhole, TIME_NAMES } from './rows.ts';
+import { ColumnBuilder, FIRST_ROW, type FileRows, readWhole, TIME_NAMES } from './rows.ts';
 
 /** Rows unpacked at once: what they take in WebAssembly's memory is never given back. */
 const ROWS_AT_ONCE = 262_144;
@@ -22,7 +22,7 @@ export async function readParquetFile(path: string, names: readonly string[]): P
     }
     if (builder.length < offset + ROWS_AT_ONCE) break;
   }
-  return { columns: builder.finish(), place: byRow };
+  return { columns: builder.finish(), first: FIRST_ROW };
 }
 
 function timeColumn(bytes: Uint8Array): string {

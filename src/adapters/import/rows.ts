@@ -8,10 +8,12 @@ export class BadFileError extends Error {
 /** What a reader makes of a file. */
 export interface FileRows {
   /** The wanted columns in the wanted order, of one length, as they are in the file: nothing is checked. Empty values are NaN. */
-  readonly columns: readonly Float64Array[];
-  /** What a person calls row `row` (from 0) of the columns: `line 2`, `row 1`. */
-  readonly place: (row: number) => string;
+  readonly columns: readonly Float64Array<ArrayBuffer>[];
+  /** What people call the first row: `row 1`, or `line 2` of a text with a header. */
+  readonly first: { readonly word: 'row' | 'line'; readonly number: number };
 }
+
+export const FIRST_ROW: FileRows['first'] = { word: 'row', number: 1 };
 
 /**
  * Reads columns of numbers by name; `timestamp` stands for the column of times whatever its name in the file, and comes as
@@ -25,12 +27,9 @@ export const TIME_NAMES: readonly string[] = ['timestamp', 'timestamp_ms', 'date
 /** 31 years of minutes, 805 MB of candles: what is larger is broken, or a small file that unpacks without end. */
 export const MAX_ROWS = 2 ** 24;
 
-/** Rows by their number from 1. */
-export const byRow = (row: number) => `row ${row + 1}`;
-
 /** Columns that grow row by row or block by block. */
 export class ColumnBuilder {
-  #columns: Float64Array[];
+  #columns: Float64Array<ArrayBuffer>[];
   #length = 0;
 
   constructor(columns: number) {
@@ -55,7 +54,7 @@ export class ColumnBuilder {
     this.#length += columns[0]!.length;
   }
 
-  finish(): Float64Array[] {
+  finish(): Float64Array<ArrayBuffer>[] {
     return this.#columns.map((column) => column.subarray(0, this.#length));
   }
 
