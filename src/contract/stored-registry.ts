@@ -1,0 +1,141 @@
+import * as z from 'zod';
+import { BacktestResult, ResolvedBacktestConfig, ResultsLocation } from './backtest.ts';
+import { Timestamp } from './common.ts';
+
+/** Shapes of the registry table. A stored shape carries `schema_version`; test/contract pins its hash. */
+
+export const STAGES = ['None', 'Staging', 'Production', 'Archived'] as const;
+export type Stage = (typeof STAGES)[number];
+
+/** A model: one per strategy, of the same name. Its versions are items of their own. */
+export const StoredModel = z.object({
+  schema_version: z.literal(1),
+  model_name: z.string(),
+  owner: z.string().meta({ description: 'Principal of the first registration' }),
+  shared_with: z.array(z.string()).meta({ description: 'Principals and groups that may act as the owner' }),
+  production_version: z.string().nullable().meta({ description: 'What runs: the truth for routers' }),
+  latest_version: z.int().meta({ description: 'Highest number given; numbers are never reused' }),
+  active_challenge_id: z.string().nullable(),
+  rev: z.int().meta({ description: 'Rises with every change of production_version or active_challenge_id' }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type StoredModel = z.infer<typeof StoredModel>;
+
+export const Thresholds = z.object({
+  min_sharpe: z.number().optional(),
+  min_profit_factor: z.number().optional(),
+  max_drawdown: z.number().optional().meta({ description: 'Percent, of either sign' }),
+});
+export type Thresholds = z.infer<typeof Thresholds>;
+
+export const VALIDATION_STATUSES = ['pending', 'passed', 'failed', 'skipped'] as const;
+export type ValidationStatus = (typeof VALIDATION_STATUSES)[number];
+
+/** One line of the check list of a staging. */
+export const ValidationCheck = z.object({
+  name: z.string(),
+  status: z.enum(['passed', 'failed', 'warning', 'pending', 'skipped']),
+  message: z.string(),
+  value: z.union([z.number(), z.string()]).nullable(),
+  threshold: z.union([z.number(), z.string()]).nullable(),
+});
+export type ValidationCheck = z.infer<typeof ValidationCheck>;
+
+export const Validation = z.object({
+  status: z.enum(VALIDATION_STATUSES),
+  checks: z.array(ValidationCheck),
+  job_id: z.string().nullable().meta({ description: 'Job of the checks that need a task; null without one' }),
+});
+export type Validation = z.infer<typeof Validation>;
+
+/** What a version is made of. Written once at registration, never changed. */
+export const VersionContent = z.object({
+  backtest_run_id: z.string(),
+  config: ResolvedBacktestConfig,
+  container_image_uri: z.string().meta({ description: 'As registered' }),
+  image_digest: z.string().nullable().meta({ description: '`sha256:…`; null where images are not resolved' }),
+  metrics: BacktestResult,
+  results: ResultsLocation.meta({ description: 'Of the backtest: its trades and report' }),
+  thresholds: Thresholds.nullable(),
+  candle_digest: z.string().meta({ description: 'Of all candles that the backtest read' }),
+  strategy_digest: z.string(),
+  engine_version: z.string(),
+  trials: z.int().meta({ description: 'Configurations tried to find this one; 1 without an optimisation' }),
+});
+export type VersionContent = z.infer<typeof VersionContent>;
+
+/** A version of a model as stored: its content, and the state that moves change. */
+export const StoredVersion = VersionContent.extend({
+  schema_version: z.literal(1),
+  model_name: z.string(),
+  version: z.string().meta({ description: 'Decimal number from 1' }),
+  content_hash: z.string().meta({ description: 'sha-256 of the content as canonical JSON, hex' }),
+  description: z.string(),
+  tags: z.array(z.string()),
+  created_by: z.string(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  stage: z.enum(STAGES),
+  validation: Validation,
+  staged_at: Timestamp.nullable(),
+  promoted_at: Timestamp.nullable(),
+  archived_at: Timestamp.nullable(),
+  rolled_back: z.boolean().meta({ description: 'A rollback took it out of Production' }),
+  rolled_back_reason: z.string().nullable(),
+});
+export type StoredVersion = z.infer<typeof StoredVersion>;
+
+export const REGISTRY_ACTIONS = ['register', 'stage', 'promote', 'rollback', 'validate'] as const;
+export type RegistryAction = (typeof REGISTRY_ACTIONS)[number];
+
+/** One line of a model's history: insert-only, written in the transaction of the change that it tells. */
+export const RegistryEvent = z.object({
+  schema_version: z.literal(1),
+  model_name: z.string(),
+  event_id: z.string().meta({ description: 'A ULID: ascending in time' }),
+  at: Timestamp,
+  actor: z.string(),
+  action: z.enum(REGISTRY_ACTIONS),
+  version: z.string(),
+  from: z.enum(STAGES).nullable(),
+  to: z.enum(STAGES),
+  previous_production: z.string().nullable().meta({ description: 'Before the change' }),
+  production: z.string().nullable().meta({ description: 'After the change' }),
+  archived_versions: z.array(z.string()),
+  reason: z.string().nullable(),
+  notes: z.array(z.string()).meta({ description: 'For example that validation was skipped, or forced' }),
+  challenge_id: z.string().nullable(),
+  correlation_id: z.string(),
+});
+export type RegistryEvent = z.infer<typeof RegistryEvent>;
+
+/** A catalog row: of a version in Production or Staging, at most 1 KB. */
+export const CatalogRow = z.object({
+  name: z.string(),
+  model_name: z.string(),
+  version: z.string(),
+  stage: z.enum(['Production', 'Staging']),
+  description: z.string(),
+  exchange: z.string(),
+  pairs: z.array(z.string()),
+  timeframe: z.string(),
+  ml_engine: z.object({ enabled: z.boolean(), model_type: z.string() }),
+  metrics: z.object({
+    total_trades: z.int(),
+    total_profit_pct: z.number(),
+    sharpe_ratio: z.number(),
+    profit_factor: z.number(),
+    win_rate: z.number(),
+    max_drawdown_pct: z.number(),
+  }),
+  backtest_run_id: z.string(),
+  owner: z.string(),
+  tags: z.array(z.string()),
+  validation_status: z.enum(VALIDATION_STATUSES),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  promoted_at: Timestamp.nullable(),
+  active_challenge_id: z.string().nullable(),
+});
+export type CatalogRow = z.infer<typeof CatalogRow>;
