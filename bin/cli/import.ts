@@ -11,7 +11,7 @@ import { duration, minute, number, table } from './format.ts';
 /** Whose candles a file holds when nobody says: what the deployed platform collects by default. */
 const REAL_EXCHANGE = 'binanceusdm';
 const SIMULATED = 'sim';
-/** Names shown of the files that were skipped for one reason. */
+/** Names shown of the files of which the same is said. */
 const NAMES_SHOWN = 20;
 
 const KINDS: Readonly<Record<FoundFile['content']['kind'], string>> = {
@@ -34,6 +34,7 @@ export async function importCandles(
 ): Promise<number> {
   const found = await findFiles(path);
   printFound(found, path);
+  if (found.files.length === 0) return 1;
   const fallback = platform.exchange === SIMULATED ? REAL_EXCHANGE : platform.exchange;
   const exchange = chooseExchange(found, options.exchange, fallback);
   const { candles: store } = openMarketStores(platform.storage);
@@ -44,8 +45,9 @@ export async function importCandles(
   );
   const taken = duration(performance.now() - started);
   const imported = results.filter((result) => result.outcome === 'imported');
-  if (imported.length > 0) printSeries(await summariseImport(results, exchange, store));
-  printRemarks(results, (file) => printable(relative(resolve(path), file) || basename(file)));
+  const nameOf = (file: string) => printable(relative(resolve(path), file) || basename(file));
+  if (imported.length > 0) printSeries(await summariseImport(results, exchange, store), nameOf);
+  printRemarks(results, nameOf);
   console.log(`${imported.length} of ${results.length} files imported as ${exchange} in ${taken}.`);
   if (exchange !== platform.exchange && imported.length > 0) {
     console.log(`Trade on them with: npx touchstone backtest <strategy> --exchange ${exchange}`);
@@ -67,55 +69,74 @@ function printFound({ files }: Found, path: string): void {
 
 function progressBar({ files }: Found) {
   const bar = new cliProgress.SingleBar(
-    { format: 'Importing [{bar}] {percentage} % {files}/{of} files', hideCursor: true },
+    {
+      format: 'Importing [{bar}] {percentage} % {files}/{of} files',
+      // The terminal is left as it is, so Ctrl-C can end the process at once: the bar would swallow the first one.
+      gracefulExit: false,
+      linewrap: true,
+    },
     cliProgress.Presets.shades_classic,
   );
-  // By size, for a file may be a day or a decade. Empty files count a little, so that the bar can end.
-  const total = files.reduce((sum, file) => sum + file.bytes, 1);
+  // By size, for a file may be a day or a decade; one more for each, since files may be empty.
+  const total = files.reduce((sum, file) => sum + file.bytes, files.length);
   bar.start(total, 0, { files: 0, of: files.length });
   return {
     update: (done: { readonly files: number; readonly bytes: number }) =>
-      bar.update(done.bytes, { files: done.files }),
+      bar.update(done.files + done.bytes, { files: done.files }),
     stop: () => bar.stop(),
   };
 }
 
-function printSeries(series: readonly ImportedSeries[]): void {
-  const head = ['Symbol', 'Series', 'Files', 'Rows', 'First (UTC)', 'Last (UTC)'];
+function printSeries(all: readonly ImportedSeries[], nameOf: (file: string) => string): void {
+  const head = ['Symbol', 'Series', 'Files', 'Imported', 'Stored', 'First (UTC)', 'Last (UTC)'];
   console.log(
     table(
-      [...head, 'Gaps', 'Missing', 'Widest gap', 'Duplicates'],
-      series.map(({ gaps, ...imported }) => [
+      [...head, 'Gaps', 'Missing', 'Duplicates'],
+      all.map(({ gaps, ...imported }) => [
         imported.symbol,
         imported.series,
-        imported.files,
+        imported.files.length,
         number(imported.rows, 0),
+        number(imported.stored, 0),
         minute(imported.first),
         minute(imported.last),
         number(gaps?.count, 0),
         number(gaps?.missing, 0),
-        gaps?.widest ? `${number(gaps.widest.missing, 0)} from ${minute(gaps.widest.start)}` : '-',
         number(imported.duplicates, 0),
       ]),
     ),
   );
+  for (const { symbol, series, gaps } of all) {
+    if (!gaps?.count) continue;
+    const widest = gaps.widest.map(({ start, missing }) => `${minute(start)} (${number(missing, 0)})`);
+    console.log(`gaps: ${symbol} ${series}, candles missing from: ${listed(widest, gaps.count)}`);
+  }
+  for (const { symbol, series, files, rows, stored } of all) {
+    if (files.length === 1 || rows <= stored) continue;
+    console.log(`note: ${symbol} ${series}: files overlap; what several hold is of ${nameOf(files.at(-1)!)}`);
+  }
 }
 
+/** Files by what is to be said of them. */
 function printRemarks(results: readonly ImportResult[], nameOf: (file: string) => string): void {
-  for (const result of results) {
-    if (result.outcome !== 'imported' || result.notes.length === 0) continue;
-    console.log(`note: ${nameOf(result.file)}: ${result.notes.join('; ')}`);
+  const remarks = results.flatMap((result) => {
+    if (result.outcome !== 'imported') return { ...result, says: result.reason };
+    const says = result.notes.join('; ');
+    return says === '' ? [] : { outcome: 'note', file: result.file, says };
+  });
+  for (const outcome of ['note', 'skipped', 'failed']) {
+    const of = remarks.filter((remark) => remark.outcome === outcome);
+    for (const [says, files] of Map.groupBy(of, (remark) => remark.says)) {
+      const names = files.slice(0, NAMES_SHOWN).map(({ file }) => nameOf(file));
+      console.log(`${outcome}: ${listed(names, files.length)}: ${printable(says)}`);
+    }
   }
-  const skipped = results.filter((result) => result.outcome === 'skipped');
-  for (const [reason, of] of Map.groupBy(skipped, (result) => result.reason)) {
-    const names = of.slice(0, NAMES_SHOWN).map((result) => nameOf(result.file));
-    if (of.length > NAMES_SHOWN) names.push(`and ${number(of.length - NAMES_SHOWN, 0)} more`);
-    console.log(`skipped: ${names.join(', ')}: ${printable(reason)}`);
-  }
-  for (const result of results) {
-    if (result.outcome === 'failed')
-      console.log(`failed: ${nameOf(result.file)}: ${printable(result.reason)}`);
-  }
+}
+
+/** The first of `count` things. */
+function listed(first: readonly string[], count: number): string {
+  const more = count - first.length;
+  return more > 0 ? `${first.join(', ')} and ${number(more, 0)} more` : first.join(', ');
 }
 
 /** File names come from anywhere: none may steer the terminal. */

@@ -56,9 +56,9 @@ describe('a CSV file', () => {
     expect(await load()).toMatchObject([
       {
         outcome: 'failed',
-        reason: 'line 1: expected 6 numbers: timestamp,open,high,low,close,volume',
+        reason: 'line 1 holds "open_time": expected decimal numbers: timestamp,open,high,low,close,volume',
       },
-      { outcome: 'failed', reason: 'cannot be read: unexpected end of file' },
+      { outcome: 'failed', reason: 'is cut off' },
     ]);
   });
 
@@ -69,6 +69,53 @@ describe('a CSV file', () => {
     const { volume, close } = await stored('5m');
     expect(volume).toEqual(values.map((row) => row[5]));
     expect(close!.every((value) => value === 1.75)).toBe(true);
+  });
+
+  test.each([
+    ['exponents and signs', '1e5,1.5E5,+9.9e4,.12e6,0', [1e5, 1.5e5, 9.9e4, 1.2e5, 0]],
+    ['spaces, and points without digits', ' 2 , 4.,1.,3. ,\t5', [2, 4, 1, 3, 5]],
+  ])('%s are numbers too', async (_, values, [open, high, low, close, volume]) => {
+    put('BTC_USDT_USDT-5m.csv', `${T0},${values}`);
+    expect(await load()).toMatchObject([{ outcome: 'imported', notes: [] }]);
+    expect(await stored('5m')).toEqual({
+      timestamp: [T0],
+      open: [open],
+      high: [high],
+      low: [low],
+      close: [close],
+      volume: [volume],
+    });
+  });
+
+  test.each([
+    ['seconds', T0 / 1000, (T0 + MINUTES_5) / 1000, ['times are in seconds']],
+    ['microseconds', T0 * 1000, (T0 + MINUTES_5) * 1000, ['times are in microseconds']],
+    ['nanoseconds', `${T0}000000`, `${T0 + MINUTES_5}000000`, ['times are in nanoseconds']],
+    ['ISO 8601', '2025-03-01T00:00:00.000Z', '2025-03-01T00:05:00.000Z', []],
+    ['ISO 8601 without a zone', '2025-03-01', '2025-03-01 00:05', []],
+    ['ISO 8601 as pandas writes it', '2025-03-01 00:00:00+00:00', '2025-03-01 00:05:00+00:00', []],
+    ['ISO 8601 of another zone', '2025-03-01T05:30+0530', '2025-02-28T23:05:00-01:00', []],
+  ])('times as %s', async (_, first, second, notes) => {
+    put('BTC_USDT_USDT-5m.csv', `date,open,high,low,close,volume\n${first},1,1,1,1,1\n${second},1,1,1,1,1`);
+    expect(await load()).toMatchObject([{ outcome: 'imported', rows: 2, notes }]);
+    expect((await stored('5m')).timestamp).toEqual([T0, T0 + MINUTES_5]);
+  });
+
+  test('one that is empty, one that is not gzipped and one whose gzip data is damaged are told apart', async () => {
+    put('A_USDT_USDT-5m.csv', '');
+    const one = csvRows([0, 1, 1, 1, 1, 1]);
+    writeFileSync(join(world.folder, 'B_USDT_USDT-5m.csv.gz'), '');
+    writeFileSync(join(world.folder, 'C_USDT_USDT-5m.csv.gz'), one);
+    const damaged = gzipSync(one);
+    damaged[damaged.length - 7]! ^= 1;
+    writeFileSync(join(world.folder, 'D_USDT_USDT-5m.csv.gz'), damaged);
+    const notGzip = 'is not gzipped, or its gzip compressed data is damaged';
+    expect((await load()).map((result) => 'reason' in result && result.reason)).toEqual([
+      'is empty',
+      'is empty',
+      notGzip,
+      notGzip,
+    ]);
   });
 
   test('a line without end is given up before it fills the memory', async () => {
@@ -84,7 +131,20 @@ describe('a file with wrong rows fails and stores nothing, and the others are im
       `${T0 + 1},1,1,1,1,1`,
       /^line 2: 2025-03-01T00:00:00.001Z does not lie on the grid of 5m$/,
     ],
-    ['times in seconds', `${T0 / 1000},1,1,1,1,1`, /^line 2: timestamp 1740787200 is not in milliseconds$/],
+    [
+      'a time in another unit than the first',
+      `${T0},1,1,1,1,1\n${(T0 + MINUTES_5) / 1000},1,1,1,1,1`,
+      /^line 3: the time is not in milliseconds$/,
+    ],
+    [
+      'a first time in another unit than the others',
+      `${T0 / 1000},1,1,1,1,1\n${T0 + MINUTES_5},1,1,1,1,1`,
+      /^line 3: the time is not in seconds$/,
+    ],
+    ['a number that is no time', '17,1,1,1,1,1', /^line 2: the time is not in milliseconds$/],
+    ['a time to come in microseconds', `${(NOW + MINUTES_5) * 1000},1,1,1,1,1`, /lies in the future$/],
+    ['a date that does not exist', '2025-13-01 00:00,1,1,1,1,1', /^line 2 holds "2025-13-01 00:00"/],
+    ['a date of another kind', '01.03.2025 00:00,1,1,1,1,1', /^line 2 holds "01.03.2025 00:00"/],
     [
       'a time to come',
       `${NOW + MINUTES_5},1,1,1,1,1`,
@@ -95,13 +155,22 @@ describe('a file with wrong rows fails and stores nothing, and the others are im
     ['a low above the open', csvRows([0, 1, 4, 2, 3, 1]), /^line 2: low 2 is above/],
     ['a price of zero', csvRows([0, 1, 4, 0, 3, 1]), /^line 2: low 0 is not above 0$/],
     ['a negative volume', csvRows([0, 1, 1, 1, 1, -1]), /^line 2: volume -1 is negative/],
-    ['an infinite volume', `${T0},1,1,1,1,Infinity`, /^line 2: volume Infinity is negative or not finite$/],
+    ['an infinite volume', `${T0},1,1,1,1,Infinity`, /^line 2 holds "Infinity": expected decimal numbers/],
+    ['a number beyond all bounds', `${T0},1,1,1,1,1e400`, /^line 2 holds "1e400"/],
+    ['a hexadecimal number', `${csvRows([0, 1, 1, 1, 1, 1])}\n${T0},1,1,1,0x1,1`, /^line 3 holds "0x1"/],
+    ['a binary number', `${T0},1,1,1,0b1,1`, /^line 2 holds "0b1"/],
+    ['an octal number', `${T0},1,1,1,1,0o17`, /^line 2 holds "0o17"/],
+    ['not a number', `${T0},nan,1,1,1,1`, /^line 2 holds "nan"/],
+    ['quotes', `${T0},"1",1,1,1,1`, /^line 2 holds "\\"1\\""/],
+    ['two numbers in one', `${T0},1 1,1,1,1,1`, /^line 2 holds "1 1"/],
+    ['half a line at its end', `${csvRows([0, 1, 1, 1, 1, 1])}\n${T0},1,1`, /^line 3 has 3 values/],
+    ['semicolons', `${T0};1;1;1;1;1`, /^line 2 has 1 values/],
     ['a missing price', `${T0},1,1,,1,1`, /^line 2: a price is missing$/],
     ['a missing time', ',1,1,1,1,1', /^line 2: the time is missing$/],
-    ['a word', `${T0},1,1,one,1,1`, /^line 2: expected 6 numbers/],
-    ['Infinity', `${T0},1,Infinity,1,1,1`, /^line 2: high is not finite$/],
-    ['too many cells', `${T0},1,1,1,1,1,1`, /^line 2: expected 6 numbers/],
-    ['rows after an empty line', `${csvRows([0, 1, 1, 1, 1, 1])}\n\n1`, /^line 4: expected 6 numbers/],
+    ['a word', `${T0},1,1,one,1,1`, /^line 2 holds "one"/],
+    ['Infinity', `${T0},1,Infinity,1,1,1`, /^line 2 holds "Infinity"/],
+    ['too many cells', `${T0},1,1,1,1,1,1`, /^line 2 has 7 values/],
+    ['rows after an empty line', `${csvRows([0, 1, 1, 1, 1, 1])}\n\n1`, /^line 4 stands after an empty one/],
     ['no rows', '', /^holds no rows$/],
     [
       'several wrong rows',
@@ -132,7 +201,7 @@ describe('what is put right', () => {
     );
     expect(await load()).toMatchObject([{ rows: 3, duplicates: 2, missing: 2, notes: [] }]);
     const [info] = await world.series.list('binanceusdm');
-    expect(info).toMatchObject({ count: 3, gaps: [{ start: '2025-03-01T00:05:00.000Z', missing: 2 }] });
+    expect(info).toMatchObject({ count: 3 });
     const { open, high, low, close, volume } = await stored('5m');
     expect([open![0], high![0], low![0], close![0], volume![0]]).toEqual([2, 9, 1, 5, 10]);
   });

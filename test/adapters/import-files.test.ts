@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { gapsBetween } from '#adapters/import/candles.ts';
 import { chooseExchange } from '#adapters/import/choose-exchange.ts';
 import { findFiles } from '#adapters/import/find.ts';
 import { type ImportResult, importFiles } from '#adapters/import/import-files.ts';
@@ -121,7 +122,7 @@ describe('funding', () => {
       'mark prices that cannot be read',
       '0.0001',
       'x',
-      /^mark prices in BTC_USDT_USDT-8h-mark.csv: line 1: expected/,
+      /^mark prices in BTC_USDT_USDT-8h-mark.csv: line 1 has 2 values/,
     ],
   ])('%s fails', async (_, rate, mark, reason) => {
     put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},${rate},0,0,0,0`);
@@ -161,7 +162,7 @@ describe('a folder', () => {
       results[2],
       `3 ${2 * size + 3}`,
     ]);
-    await expect(load(join(world.folder, 'absent'))).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(load(join(world.folder, 'absent'))).rejects.toThrow('absent does not exist');
   });
 
   test('nothing outside it is read, and no circle is walked', async () => {
@@ -288,51 +289,80 @@ describe('exchanges', () => {
 
 test('the summary tells the gaps of what the files hold together', async () => {
   const flat = (...rows: number[]) => csvRows(...rows.map((row) => [row, 1, 1, 1, 1, 1]));
-  put('a/BTC_USDT_USDT-5m.csv', flat(0, 1, 2, 10, 10));
-  put('b/BTC_USDT_USDT-5m.csv', flat(4, 5, 20));
-  put('c/BTC_USDT_USDT-5m.csv', flat(3));
-  put('BTC_USDT_USDT-1h.csv', one);
-  put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},0.0001,0,0,0,0`);
+  const a = put('a/BTC_USDT_USDT-5m.csv', flat(0, 1, 2, 10, 10));
+  const b = put('b/BTC_USDT_USDT-5m.csv', flat(2, 4, 5, 20));
+  const c = put('c/BTC_USDT_USDT-5m.csv', flat(3));
+  const hour = put('BTC_USDT_USDT-1h.csv', one);
+  const funding = put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},0.0001,0,0,0,0`);
   put('BTC_USDT_USDT-8h-mark.csv', `${at(0)},7,7,7,7,0`);
   put('BTC_USDT_USDT-4h.csv', 'x');
   const summary = await summariseImport(await load(), 'binanceusdm', world.store);
+  const iso = (row: number) => new Date(T0 + row * MINUTES_5).toISOString();
+  const btc = { symbol: 'BTC/USDT:USDT', first: iso(0) };
   expect(summary).toEqual([
     {
-      symbol: 'BTC/USDT:USDT',
+      ...btc,
       series: '1h',
-      files: 1,
+      files: [hour],
       rows: 1,
+      stored: 1,
       duplicates: 0,
-      first: '2025-03-01T00:00:00.000Z',
-      last: '2025-03-01T00:00:00.000Z',
-      gaps: { count: 0, missing: 0, widest: null },
+      last: iso(0),
+      gaps: { count: 0, missing: 0, widest: [] },
     },
     {
-      symbol: 'BTC/USDT:USDT',
+      ...btc,
       series: '5m',
-      files: 3,
-      rows: 8,
+      files: [a, b, c],
+      // Row 2 is in two files.
+      rows: 9,
+      stored: 8,
       duplicates: 1,
-      first: '2025-03-01T00:00:00.000Z',
-      last: new Date(T0 + 20 * MINUTES_5).toISOString(),
+      last: iso(20),
       // Rows 6 to 9 and 11 to 19 are missing; row 3 is in another file than those around it.
       gaps: {
         count: 2,
         missing: 13,
-        widest: { start: new Date(T0 + 11 * MINUTES_5).toISOString(), missing: 9 },
+        widest: [
+          { start: iso(11), missing: 9 },
+          { start: iso(6), missing: 4 },
+        ],
       },
     },
     {
-      symbol: 'BTC/USDT:USDT',
+      ...btc,
       series: 'funding',
-      files: 1,
+      files: [funding],
       rows: 1,
+      stored: 1,
       duplicates: null,
-      first: '2025-03-01T00:00:00.000Z',
-      last: '2025-03-01T00:00:00.000Z',
+      last: iso(0),
       gaps: null,
     },
   ]);
+});
+
+test('the ten widest gaps are told, of equals the older', () => {
+  // Gaps of 1, 2, 3 and again 1, 2, 3 candles.
+  const times = [0];
+  for (let gap = 0; gap < 12; gap++) times.push(times.at(-1)! + MINUTES_5 * (2 + (gap % 3)));
+  const { count, missing, widest } = gapsBetween(Float64Array.from(times), MINUTES_5);
+  expect([count, missing]).toEqual([12, 24]);
+  expect(widest.map((gap) => gap.missing)).toEqual([3, 3, 3, 3, 2, 2, 2, 2, 1, 1]);
+  expect(widest.map((gap) => gap.start).slice(-2)).toEqual([
+    new Date(MINUTES_5).toISOString(),
+    new Date(times[3]! + MINUTES_5).toISOString(),
+  ]);
+});
+
+test('of a time that several files hold the last one counts, and importing again changes nothing', async () => {
+  put('a/BTC_USDT_USDT-5m.csv', csvRows([0, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1]));
+  put('b/BTC_USDT_USDT-5m.csv', csvRows([1, 2, 2, 2, 2, 2], [2, 2, 2, 2, 2, 2]));
+  const first = await load();
+  const candles = await stored('5m');
+  expect(candles.close).toEqual([1, 2, 2]);
+  expect(await load()).toEqual(first);
+  expect(await stored('5m')).toEqual(candles);
 });
 
 const REAL = join(import.meta.dirname, '../../../shared/data');

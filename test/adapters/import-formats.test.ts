@@ -133,6 +133,25 @@ describe('columns of other types', () => {
     expect(await load()).toMatchObject([{ outcome: 'imported' }]);
   });
 
+  test('whole numbers of seconds', async () => {
+    const seconds = vectorFromArray(
+      column(0).map((time) => BigInt(time / 1000)),
+      new Int64(),
+    );
+    put('BTC_USDT_USDT-5m-futures.feather', feather({ ...columns(), date: seconds }));
+    expect(await load()).toMatchObject([{ outcome: 'imported', notes: ['times are in seconds'] }]);
+    expect(await stored('5m')).toEqual(candles);
+  });
+
+  test('numbers of a big-endian machine are refused', async () => {
+    const swapped = BigInt64Array.from(column(0), (time) => BigInt(time) * 1_000_000n);
+    Buffer.from(swapped.buffer).swap64();
+    put('BTC_USDT_USDT-5m-futures.feather', feather({ ...columns(), date: nanoseconds([...swapped]) }));
+    expect(await load()).toMatchObject([
+      { outcome: 'failed', reason: expect.stringMatching(/^row 1: .*200 wrong rows in all/) },
+    ]);
+  });
+
   test('a time between two milliseconds is not on the grid', async () => {
     const late = nanoseconds(column(0).map((time, i) => BigInt(time) * 1_000_000n + (i === 7 ? 1_000n : 0n)));
     put('BTC_USDT_USDT-5m-futures.feather', feather({ ...columns(), date: late }));
@@ -211,12 +230,25 @@ describe('JSON', () => {
   test.each([
     ['an object', '{"a": [1]}', 'is not a JSON array of rows'],
     ['rows as objects', '[{"date": 1}]', 'is not a JSON array of rows'],
-    ['rows within rows', `[[${T0}, [1, 1], 1, 1, 1, 1]]`, 'is not a JSON array of rows'],
+    ['rows within rows', `[[${T0}, [1, 1], 1, 1, 1, 1]]`, 'row 1 is not a JSON array of numbers'],
+    [
+      'Infinity',
+      `[[${T0},1,1,1,1,1], [${T0 + MINUTES_5},1,Infinity,1,1,1]]`,
+      `row 2 is not a JSON array of numbers: [${T0 + MINUTES_5},1,Infinity,1,1,1]`,
+    ],
+    ['a hexadecimal number', `[[${T0},1,1,1,1,0x10]]`, 'row 1 is not a JSON array of numbers'],
+    [
+      'a number beyond all bounds',
+      `[[${T0},1,1,1,1,1e400]]`,
+      'row 1: volume Infinity is negative or not finite',
+    ],
+    ['a time that is missing', '[[null,1,1,1,1,1]]', 'row 1: the time is missing'],
     ['numbers', '[1, 2, 3]', 'is not a JSON array of rows'],
     ['a word', `[[${T0}, "1", 1, 1, 1, 1]]`, 'row 1: expected 6 numbers'],
     ['five columns', `[[${T0}, 1, 1, 1, 1]]`, 'row 1: expected 6 numbers'],
     ['no rows', '[]', 'holds no rows'],
-    ['nothing', '', 'is not a JSON array of rows'],
+    ['nothing', '', 'is empty'],
+    ['spaces', ' \n', 'is not a JSON array of rows'],
     ['a first half', JSON.stringify(rows).slice(0, 5_000), 'is cut off'],
     ['no comma', `[[${T0},1,1,1,1,1] [${T0},1,1,1,1,1]]`, 'is not a JSON array of rows'],
     ['text without end', '['.padEnd(1_000_000, 'x'), 'is not a JSON array of rows'],
@@ -241,73 +273,66 @@ describe('a damaged or foreign file fails, nothing of it is stored, and the next
   const { date: __, ...noTimes } = columns();
   const names = CANDLE_COLUMNS;
 
-  test.each<[string, string, Uint8Array, string | RegExp]>(
+  test.each<[string, string, Uint8Array, string | RegExp]>([
+    ['Feather, cut off', 'feather', lz4.subarray(0, 3_000), 'is cut off'],
+    ['Feather, its first bytes only', 'feather', lz4.subarray(0, 6), 'is cut off'],
+    ['Feather, empty', 'feather', new Uint8Array(), 'is empty'],
+    ['Feather, a CSV file in truth', 'feather', Buffer.from('1,2,3\n'), 'is not a Feather file'],
+    ['Feather, another magic', 'feather', flipped(lz4, 0), 'is not a Feather file'],
+    ['Feather version 1', 'feather', Buffer.from('FEA1....FEA1'), 'is Feather version 1: expected version 2'],
+    ['Feather, LZ4 damaged', 'feather', flipped(lz4, lz4Block + 1), 'its LZ4 compressed data is damaged'],
     [
-      ['Feather, cut off', 'feather', lz4.subarray(0, 3_000), 'is cut off'],
-      ['Feather, its first bytes only', 'feather', lz4.subarray(0, 6), 'is cut off'],
-      ['Feather, empty', 'feather', new Uint8Array(), 'is not a Feather file'],
-      ['Feather, another magic', 'feather', flipped(lz4, 0), 'is not a Feather file'],
-      [
-        'Feather version 1',
-        'feather',
-        Buffer.from('FEA1....FEA1'),
-        'is Feather version 1: expected version 2',
-      ],
-      ['Feather, LZ4 damaged', 'feather', flipped(lz4, lz4Block + 1), 'its LZ4 compressed data is damaged'],
-      [
-        'Feather, LZ4 of impossible length',
-        'feather',
-        flipped(lz4, lz4Block - 16),
-        'its compressed data is damaged',
-      ],
-      [
-        'Feather, ZSTD damaged',
-        'feather',
-        flipped(zstd, zstd.indexOf('28b52ffd', 0, 'hex')),
-        'cannot be read: ',
-      ],
-      ['Feather, footer damaged', 'feather', flipped(lz4, lz4.length - 9), /^cannot be read: |is cut off/],
-      // Found by trying: the Arrow library follows the offset and never stops allocating.
-      [
-        'Feather, that takes all memory',
-        'feather',
-        flipped(lz4, lz4.length - 76, 0x30),
-        /^cannot be read: .*memory limit/,
-      ],
-      ['Feather, a column missing', 'feather', feather(noVolume), 'has no column volume'],
-      ['Feather, no times', 'feather', feather(noTimes), 'has no column timestamp or timestamp_ms or date'],
-      [
-        'Feather, words for prices',
-        'feather',
-        feather({
-          ...columns(),
-          open: vectorFromArray(
-            rows.map(() => '1'),
-            new Utf8(),
-          ),
-        }),
-        'column open holds Utf8: expected numbers',
-      ],
-      [
-        'Feather, times for prices',
-        'feather',
-        feather({ ...columns(), open: vectorFromArray(column(0), new TimestampMillisecond()) }),
-        'column open holds Timestamp<MILLISECOND>: expected numbers',
-      ],
-      ['Parquet, cut off', 'parquet', snappy.subarray(0, 4_000), /^cannot be read: .*Corrupt footer/],
-      ['Parquet, empty', 'parquet', new Uint8Array(), /^cannot be read: /],
-      ['Parquet, a page damaged', 'parquet', flipped(snappy, 4), /^cannot be read: /],
-      ['Parquet, a CSV file in truth', 'parquet', Buffer.from('1,2,3\n'.repeat(50)), /^cannot be read: /],
-      ['Parquet, a column missing', 'parquet', parquetOf(names.slice(0, 5)), 'has no column volume'],
-      [
-        'Parquet, no times',
-        'parquet',
-        parquetOf(['when', ...names.slice(1)]),
-        'has no column timestamp or timestamp_ms or date',
-      ],
-      ['JSON.gz, not zipped', 'json.gz', Buffer.alloc(0), 'unused'],
-    ].slice(0, -1) as any,
-  )('%s', async (_, ending, bytes, reason) => {
+      'Feather, LZ4 of impossible length',
+      'feather',
+      flipped(lz4, lz4Block - 16),
+      'its compressed data is damaged',
+    ],
+    [
+      'Feather, ZSTD damaged',
+      'feather',
+      flipped(zstd, zstd.indexOf('28b52ffd', 0, 'hex')),
+      'cannot be read: ',
+    ],
+    ['Feather, footer damaged', 'feather', flipped(lz4, lz4.length - 9), /^cannot be read: |is cut off/],
+    // Found by trying: the Arrow library follows the offset and never stops allocating.
+    [
+      'Feather, that takes all memory',
+      'feather',
+      flipped(lz4, lz4.length - 76, 0x30),
+      /^cannot be read: .*memory limit/,
+    ],
+    ['Feather, a column missing', 'feather', feather(noVolume), 'has no column volume'],
+    ['Feather, no times', 'feather', feather(noTimes), 'has no column timestamp or timestamp_ms or date'],
+    [
+      'Feather, words for prices',
+      'feather',
+      feather({
+        ...columns(),
+        open: vectorFromArray(
+          rows.map(() => '1'),
+          new Utf8(),
+        ),
+      }),
+      'column open holds Utf8: expected numbers',
+    ],
+    [
+      'Feather, times for prices',
+      'feather',
+      feather({ ...columns(), open: vectorFromArray(column(0), new TimestampMillisecond()) }),
+      'column open holds Timestamp<MILLISECOND>: expected numbers',
+    ],
+    ['Parquet, cut off', 'parquet', snappy.subarray(0, 4_000), /^cannot be read: .*Corrupt footer/],
+    ['Parquet, empty', 'parquet', new Uint8Array(), 'is empty'],
+    ['Parquet, a page damaged', 'parquet', flipped(snappy, 4), /^cannot be read: /],
+    ['Parquet, a CSV file in truth', 'parquet', Buffer.from('1,2,3\n'.repeat(50)), /^cannot be read: /],
+    ['Parquet, a column missing', 'parquet', parquetOf(names.slice(0, 5)), 'has no column volume'],
+    [
+      'Parquet, no times',
+      'parquet',
+      parquetOf(['when', ...names.slice(1)]),
+      'has no column timestamp or timestamp_ms or date',
+    ],
+  ])('%s', async (_, ending, bytes, reason) => {
     put(`BTC_USDT_USDT-5m-futures.${ending}`, bytes);
     copyFileSync(join(FIXTURES, 'lz4.feather'), join(world.folder, 'ETH_USDT_USDT-5m-futures.feather'));
     copyFileSync(join(FIXTURES, 'snappy.parquet'), join(world.folder, 'XRP_USDT_USDT-5m-futures.parquet'));

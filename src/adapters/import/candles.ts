@@ -1,5 +1,5 @@
 import { type Candles, sliceCandles } from '#engine/candles.ts';
-import { inOrder, rejectWrongRows, timeProblem } from './checks.ts';
+import { inOrder, rejectWrongRows, type TimeRules, takeTimes, timeProblem } from './checks.ts';
 import { BadFileError, type FileRows, isoTime } from './rows.ts';
 
 export interface CheckedCandles {
@@ -27,11 +27,12 @@ export interface CandleRules {
  * @throws BadFileError for a row that cannot be true: where one is wrong, none is to be trusted
  */
 export function checkCandles(rows: FileRows, rules: CandleRules): CheckedCandles {
-  const notes: string[] = [];
+  const times = takeTimes(rows.columns[0]!, rules.now);
+  const notes = [...times.notes];
   const withoutVolume = fillVolumes(rows.columns[5]!);
   if (withoutVolume > 0)
     notes.push(`volume missing in ${withoutVolume.toLocaleString('en-US')} rows: taken as 0`);
-  rejectWrongRows(rows, candleProblems(candlesOf(rows.columns), rules));
+  rejectWrongRows(rows, candleProblems(candlesOf(rows.columns), rules, times.rules));
   const { columns, sorted } = inOrder(rows.columns);
   if (sorted) notes.push('rows were not in the order of time: sorted');
   const all = candlesOf(columns);
@@ -43,30 +44,36 @@ export function checkCandles(rows: FileRows, rules: CandleRules): CheckedCandles
   return { candles: sliceCandles(all, 0, closed), duplicates: all.timestamp.length - distinct, notes };
 }
 
+/** Gaps that are told one by one. */
+const GAPS_LISTED = 10;
+
 export interface Gaps {
   readonly count: number;
   /** Candles missing in all of them. */
   readonly missing: number;
-  /** The first of the widest. `start`: open time of its first missing candle, ISO 8601. */
-  readonly widest: { readonly start: string; readonly missing: number } | null;
+  /** The widest first, of equals the older; ten at most. `start`: open time of the first missing candle, ISO 8601. */
+  readonly widest: readonly { readonly start: string; readonly missing: number }[];
 }
 
 /** Holes in the grid between the first and the last of ascending times. `step`: length of a candle, ms. */
 export function gapsBetween(times: Float64Array, step: number): Gaps {
   let count = 0;
   let total = 0;
-  let widest = { start: 0, missing: 0 };
+  const widest: { readonly start: number; readonly missing: number }[] = [];
   for (let row = 1; row < times.length; row++) {
     const missing = (times[row]! - times[row - 1]!) / step - 1;
     if (missing === 0) continue;
     count++;
     total += missing;
-    if (missing > widest.missing) widest = { start: times[row - 1]! + step, missing };
+    if (widest.length === GAPS_LISTED && missing <= widest.at(-1)!.missing) continue;
+    widest.push({ start: times[row - 1]! + step, missing });
+    widest.sort((a, b) => b.missing - a.missing);
+    widest.length = Math.min(widest.length, GAPS_LISTED);
   }
   return {
     count,
     missing: total,
-    widest: count === 0 ? null : { start: isoTime(widest.start), missing: widest.missing },
+    widest: widest.map(({ start, missing }) => ({ start: isoTime(start), missing })),
   };
 }
 
@@ -85,12 +92,12 @@ function fillVolumes(volume: Float64Array): number {
   return filled;
 }
 
-function candleProblems(candles: Candles, { step, timeframe, now }: CandleRules) {
+function candleProblems(candles: Candles, { step, timeframe }: CandleRules, times: TimeRules) {
   return (row: number): string | undefined => {
     const time = candles.timestamp[row]!;
     const [open, high, low] = [candles.open[row]!, candles.high[row]!, candles.low[row]!];
     const [close, volume] = [candles.close[row]!, candles.volume[row]!];
-    const wrongTime = timeProblem(time, now);
+    const wrongTime = timeProblem(time, times);
     if (wrongTime) return wrongTime;
     if (time % step !== 0) return `${isoTime(time)} does not lie on the grid of ${timeframe}`;
     if (Number.isNaN(open + high + low + close)) return 'a price is missing';

@@ -1,7 +1,47 @@
 import { BadFileError, type FileRows, isoTime } from './rows.ts';
 
-/** 1973 in milliseconds, and far from now in seconds. */
-const EARLIEST_MS = 1e11;
+interface TimeUnit {
+  readonly name: string;
+  /** 1973. The next larger number of digits begins 3000 years later, so no time can be taken for one of another unit. */
+  readonly from: number;
+  /** What its times are multiplied with and divided by to be in milliseconds. */
+  readonly factor: number;
+  readonly divisor: number;
+}
+
+const MILLISECONDS: TimeUnit = { name: 'milliseconds', from: 1e11, factor: 1, divisor: 1 };
+const UNITS: readonly TimeUnit[] = [
+  { name: 'seconds', from: 1e8, factor: 1_000, divisor: 1 },
+  MILLISECONDS,
+  { name: 'microseconds', from: 1e14, factor: 1, divisor: 1_000 },
+  { name: 'nanoseconds', from: 1e17, factor: 1, divisor: 1_000_000 },
+];
+/** Between where one unit begins and where the next does. */
+const RANGE = 1_000;
+
+/** What the times of a file are held against. */
+export interface TimeRules {
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** What the file counts its times in, for messages. */
+  readonly unit: string;
+}
+
+/**
+ * Turns times into milliseconds, in place, from the unit that the first of them tells by its size.
+ * @returns the rules that the times must keep, and what people should know
+ */
+export function takeTimes(
+  times: Float64Array,
+  now: number,
+): { readonly rules: TimeRules; readonly notes: readonly string[] } {
+  const first = times[0]!;
+  const unit = UNITS.find(({ from }) => first >= from && first < from * RANGE) ?? MILLISECONDS;
+  const rules = { now, unit: unit.name };
+  if (unit === MILLISECONDS) return { rules, notes: [] };
+  for (let row = 0; row < times.length; row++) times[row] = (times[row]! * unit.factor) / unit.divisor;
+  return { rules, notes: [`times are in ${unit.name}`] };
+}
 
 /** Throws BadFileError that says what is wrong with the first wrong row, and how many more there are. */
 export function rejectWrongRows(rows: FileRows, problemOf: (row: number) => string | undefined): void {
@@ -21,10 +61,10 @@ export function rejectWrongRows(rows: FileRows, problemOf: (row: number) => stri
   );
 }
 
-/** What is wrong with a time, if anything. `now`: Unix milliseconds. */
-export function timeProblem(time: number, now: number): string | undefined {
+/** What is wrong with a time in milliseconds, if anything. */
+export function timeProblem(time: number, { now, unit }: TimeRules): string | undefined {
   if (Number.isNaN(time)) return 'the time is missing';
-  if (time < EARLIEST_MS) return `timestamp ${time} is not in milliseconds`;
+  if (!(time >= MILLISECONDS.from && time < MILLISECONDS.from * RANGE)) return `the time is not in ${unit}`;
   if (time > now) return `${isoTime(time)} lies in the future`;
   return undefined;
 }

@@ -1,9 +1,17 @@
 import { BadFileError, ColumnBuilder, type FileRows, TIME_NAMES } from './rows.ts';
 import { MAX_ROW_LENGTH, textOf } from './text.ts';
 
+/** What decimal numbers and times are written with. Hexadecimal numbers and `Infinity` need other letters. */
+const PLAIN = /^[\d.,eE+\-:TZ \t]*$/;
+/** A date, or date and time; without a zone in UTC. */
+const ISO_TIME =
+  /^(?<day>\d{4}-\d\d-\d\d)(?:[T ](?<clock>\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?<zone>Z|[+-]\d\d:?\d\d)?)?$/;
+/** Characters of a wrong value that are repeated in a message. */
+const VALUE_LENGTH = 40;
+
 /**
- * Reads comma separated numbers, times in Unix milliseconds, with or without a header of the columns' names. The columns
- * must be the wanted ones in their order. The file is streamed.
+ * Reads comma separated decimal numbers, times as Unix time or ISO 8601, with or without a header of the columns' names.
+ * The columns must be the wanted ones in their order. The file is streamed.
  * @throws BadFileError
  */
 export async function readCsv(path: string, names: readonly string[]): Promise<FileRows> {
@@ -33,7 +41,7 @@ class CsvRows {
 
   add(text: string): void {
     this.#lines++;
-    const line = text.trimEnd();
+    const line = (this.#lines === 1 ? text.replace('\ufeff', '') : text).trimEnd();
     if (line === '') {
       this.#ended = true;
       return;
@@ -43,9 +51,12 @@ class CsvRows {
       this.#header = true;
       return;
     }
+    if (this.#ended) throw this.#wrongLine('stands after an empty one');
+    if (cells.length !== this.#names.length) throw this.#wrongLine(`has ${cells.length} values`);
     const row = cells.map(numberOf);
-    if (this.#ended || row.length !== this.#names.length || row.includes(undefined)) {
-      throw new BadFileError(`line ${this.#lines}: expected ${this.#names.length} numbers: ${this.#names}`);
+    if (row.includes(undefined) || !PLAIN.test(line)) {
+      const wrong = cells.find((cell, index) => row[index] === undefined || !PLAIN.test(cell))!;
+      throw this.#wrongLine(`holds ${JSON.stringify(wrong.slice(0, VALUE_LENGTH))}`);
     }
     this.#builder.addRow(row as number[]);
   }
@@ -55,14 +66,25 @@ class CsvRows {
   }
 
   #isHeader(cells: readonly string[]): boolean {
-    const [time, ...others] = cells.map((cell) => cell.replace('\ufeff', '').trim());
+    const [time, ...others] = cells.map((cell) => cell.trim());
     return TIME_NAMES.includes(time!) && others.join() === this.#names.slice(1).join();
+  }
+
+  #wrongLine(what: string): BadFileError {
+    return new BadFileError(`line ${this.#lines} ${what}: expected decimal numbers: ${this.#names}`);
   }
 }
 
 /** NaN for an empty cell; undefined for what is not a number. */
-function numberOf(cell: string): number | undefined {
+function numberOf(cell: string, column: number): number | undefined {
   const value = Number(cell);
-  if (value !== 0) return Number.isNaN(value) ? undefined : value;
-  return cell.trim() === '' ? Number.NaN : value;
+  if (value === 0) return cell.trim() === '' ? Number.NaN : value;
+  if (Number.isFinite(value)) return value;
+  return column === 0 ? isoTimeOf(cell.trim()) : undefined;
+}
+
+function isoTimeOf(text: string): number | undefined {
+  const { day, clock = '00:00', zone = 'Z' } = ISO_TIME.exec(text)?.groups ?? {};
+  const time = Date.parse(`${day}T${clock}${zone.replace(/(\d\d):?(\d\d)$/, '$1:$2')}`);
+  return Number.isNaN(time) ? undefined : time;
 }

@@ -26,11 +26,13 @@ export interface Found {
 /**
  * Looks at a file, or at every one in a folder and the folders in it, by its name alone. Links inside the folder are not
  * followed, so nothing outside it is read and no circle is walked; names that begin with a dot are passed over.
- * Throws Node's error when `path` does not exist.
+ * @throws Error when `path` is neither a file nor a folder, or may not be looked at
  */
 export async function findFiles(path: string): Promise<Found> {
   const root = resolve(path);
-  const info = await stat(root);
+  const info = await stat(root).catch((cause: NodeJS.ErrnoException) => {
+    throw cause.code === 'ENOENT' ? new Error(`${path} does not exist`, { cause }) : cause;
+  });
   if (info.isDirectory()) {
     const files = await filesIn(root);
     return found(files, files);

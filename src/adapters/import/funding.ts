@@ -1,6 +1,6 @@
 import { type Candles, indexAtOrAfter } from '#engine/candles.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
-import { inOrder, rejectWrongRows, timeProblem } from './checks.ts';
+import { inOrder, rejectWrongRows, takeTimes, timeProblem } from './checks.ts';
 import { BadFileError, type FileRows } from './rows.ts';
 
 /** Exchanges stamp funding events some milliseconds late; they belong to the minute. */
@@ -20,7 +20,8 @@ export interface CheckedFunding {
  */
 export function joinFunding(rates: FileRows, marks: Candles, now: number): CheckedFunding {
   const [stamps, values] = rates.columns;
-  rejectWrongRows(rates, (row) => timeProblem(stamps![row]!, now) ?? rateProblem(values![row]!));
+  const taken = takeTimes(stamps!, now);
+  rejectWrongRows(rates, (row) => timeProblem(stamps![row]!, taken.rules) ?? rateProblem(values![row]!));
   const { columns, sorted } = inOrder([stamps!, values!]);
   const times = columns[0]!.map((time) => Math.floor(time / MINUTE_MS) * MINUTE_MS);
   const markPrices = times.map((time) => markAt(marks, time));
@@ -28,7 +29,7 @@ export function joinFunding(rates: FileRows, marks: Candles, now: number): Check
   if (events.timestamp.length === 0) throw new BadFileError('no event has a mark price of its time');
   const left = markPrices.filter(Number.isNaN).length;
   const notes = left > 0 ? [`events without a mark price: ${left.toLocaleString('en-US')}, left out`] : [];
-  return { events, notes: [...notes, ...orderNotes(sorted)] };
+  return { events, notes: [...taken.notes, ...notes, ...orderNotes(sorted)] };
 }
 
 /**
@@ -38,15 +39,19 @@ export function joinFunding(rates: FileRows, marks: Candles, now: number): Check
  */
 export function checkEvents(rows: FileRows, now: number): CheckedFunding {
   const [stamps, rates, marks] = rows.columns;
+  const taken = takeTimes(stamps!, now);
   rejectWrongRows(
     rows,
     (row) =>
-      timeProblem(stamps![row]!, now) ??
+      timeProblem(stamps![row]!, taken.rules) ??
       rateProblem(rates![row]!) ??
       (marks![row]! > 0 && marks![row]! < Infinity ? undefined : `mark price ${marks![row]} is not above 0`),
   );
   const { columns, sorted } = inOrder(rows.columns);
-  return { events: eventsOf(columns[0]!, columns[1]!, columns[2]!), notes: orderNotes(sorted) };
+  return {
+    events: eventsOf(columns[0]!, columns[1]!, columns[2]!),
+    notes: [...taken.notes, ...orderNotes(sorted)],
+  };
 }
 
 function rateProblem(rate: number): string | undefined {

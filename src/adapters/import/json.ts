@@ -1,15 +1,18 @@
 import { BadFileError, ColumnBuilder, FIRST_ROW, type FileRows } from './rows.ts';
 import { MAX_ROW_LENGTH, textOf } from './text.ts';
 
+/** Characters of a wrong row that are repeated in a message. */
+const EXCERPT = 40;
+
 /**
- * Reads an array of rows, each an array of the wanted columns in their order; times in Unix milliseconds, `null` for what
- * is missing. The file is streamed: a row begins at a bracket, so the text before the last bracket holds whole rows.
+ * Reads an array of rows, each an array of the wanted columns in their order; times as Unix time, `null` for what is
+ * missing. The file is streamed: a row begins at a bracket, so the text before the last bracket holds whole rows.
  * @throws BadFileError
  */
 export async function readJson(path: string, names: readonly string[]): Promise<FileRows> {
   const builder = new ColumnBuilder(names.length);
   const add = (text: string) => {
-    for (const row of parseRows(text)) builder.addRow(rowOf(row, names, builder.length));
+    for (const row of parseRows(text, builder.length)) builder.addRow(rowOf(row, names, builder.length));
   };
   let rest = '';
   let begun = false;
@@ -39,11 +42,25 @@ function withoutComma(text: string): string {
   return trimmed.slice(0, -1);
 }
 
-function parseRows(text: string): unknown[] {
+/** `before`: rows of the file before these. */
+function parseRows(text: string, before: number): unknown[] {
+  const parsed = parse(`[${text}]`);
+  if (parsed) return parsed as unknown[];
+  const rows = text.split(/(?<=\])\s*,/);
+  const wrong = Math.max(
+    0,
+    rows.findIndex((row) => parse(row) === undefined),
+  );
+  const excerpt = rows[wrong]!.trim().slice(0, EXCERPT);
+  throw new BadFileError(`row ${before + wrong + 1} is not a JSON array of numbers: ${excerpt}`);
+}
+
+/** Undefined for what is not JSON. */
+function parse(text: string): unknown {
   try {
-    return JSON.parse(`[${text}]`) as unknown[];
+    return JSON.parse(text);
   } catch {
-    throw notRows();
+    return undefined;
   }
 }
 

@@ -1,4 +1,5 @@
 /** A worker thread that reads the files it is told to, one after the other. Its other end is file-reader.ts. */
+import { stat } from 'node:fs/promises';
 import { parentPort } from 'node:worker_threads';
 import { type Format, readerOf } from './formats.ts';
 import { BadFileError, type FileRows } from './rows.ts';
@@ -14,6 +15,7 @@ export type ReadReply = FileRows | { readonly problem: string; readonly sound: b
 
 parentPort!.on('message', async ({ path, format, names }: ReadRequest) => {
   try {
+    if ((await stat(path)).size === 0) throw new BadFileError('is empty');
     const read = await readerOf(format);
     const rows = await read(path, names);
     reply(rows, rows.columns);

@@ -17,7 +17,7 @@ export const FIRST_ROW: FileRows['first'] = { word: 'row', number: 1 };
 
 /**
  * Reads columns of numbers by name; `timestamp` stands for the column of times whatever its name in the file, and comes as
- * Unix milliseconds. Whatever it throws means that the file cannot be read; a {@link BadFileError} says why in plain words.
+ * Unix milliseconds, or as the number in the file where that does not tell its unit. Whatever it throws means that the file cannot be read; a {@link BadFileError} says why in plain words.
  */
 export type ReadRows = (path: string, names: readonly string[]) => Promise<FileRows>;
 

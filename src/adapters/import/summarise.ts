@@ -7,9 +7,12 @@ import type { ImportResult } from './import-files.ts';
 export interface ImportedSeries {
   readonly symbol: string;
   readonly series: Timeframe | 'funding';
-  readonly files: number;
-  /** Rows stored, of all files together. */
+  /** Paths, in the order in which they were imported: of a time in several the last counts. */
+  readonly files: readonly string[];
+  /** Rows imported, of all files together; a time that is in several files counts in each. */
   readonly rows: number;
+  /** Rows that storage holds now between first and last. */
+  readonly stored: number;
   /** Rows that were merged into another of the same time; null for funding. */
   readonly duplicates: number | null;
   readonly first: string;
@@ -20,7 +23,10 @@ export interface ImportedSeries {
 
 type Imported = Extract<ImportResult, { outcome: 'imported' }>;
 
-/** Imported files by their series, ascending. The candles are read back: several files may fill each other's gaps. */
+/**
+ * Imported files by their series, ascending. The candles are read back: several files may fill each other's gaps. What is
+ * damaged in storage counts as missing.
+ */
 export async function summariseImport(
   results: readonly ImportResult[],
   exchange: string,
@@ -48,13 +54,23 @@ async function summarise(
     .map((file) => file.last)
     .sort()
     .at(-1)!;
-  const all = { symbol, series, files: files.length, rows: sum(files.map((file) => file.rows)), first, last };
-  if (series === 'funding') return { ...all, duplicates: null, gaps: null };
+  const rows = sum(files.map((file) => file.rows));
+  const all = { symbol, series, files: files.map(({ file }) => file), rows, first, last };
+  const [start, end] = [Date.parse(first), Date.parse(last)];
+  const passOver = () => {};
+  if (series === 'funding') {
+    const { timestamp } = await store.readFunding(exchange, symbol, start, end, passOver);
+    return { ...all, stored: timestamp.length, duplicates: null, gaps: null };
+  }
   const step = TIMEFRAME_MS[series];
-  const key = { exchange, symbol, timeframe: series };
-  const { timestamp } = await store.read(key, Date.parse(first), Date.parse(last) + step);
+  const { timestamp } = await store.read(
+    { exchange, symbol, timeframe: series },
+    start,
+    end + step,
+    passOver,
+  );
   const duplicates = sum(files.map((file) => (file.kind === 'candles' ? file.duplicates : 0)));
-  return { ...all, duplicates, gaps: gapsBetween(timestamp, step) };
+  return { ...all, stored: timestamp.length, duplicates, gaps: gapsBetween(timestamp, step) };
 }
 
 function seriesOf(result: Imported): Timeframe | 'funding' {

@@ -1,16 +1,33 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { BadFileError } from './rows.ts';
 
 /** No row is nearly so long: what is longer is not what its name says, and must not fill the memory. */
 export const MAX_ROW_LENGTH = 65_536;
 
-/** The text of a file, piece by piece; unzipped when its name ends with `.gz`. */
-export function textOf(path: string): AsyncIterable<string> {
+const GZIP_ERRORS: Readonly<Record<string, string>> = {
+  Z_BUF_ERROR: 'is cut off',
+  Z_DATA_ERROR: 'is not gzipped, or its gzip compressed data is damaged',
+};
+
+/**
+ * The text of a file, piece by piece; unzipped when its name ends with `.gz`.
+ * @throws BadFileError for gzip data that is damaged
+ */
+export async function* textOf(path: string): AsyncIterable<string> {
   const bytes = createReadStream(path);
-  if (!path.endsWith('.gz')) return bytes.setEncoding('utf8');
+  if (!path.endsWith('.gz')) {
+    yield* bytes.setEncoding('utf8');
+    return;
+  }
   const unzipped = createGunzip();
   // What fails is thrown where the text is read.
   pipeline(bytes, unzipped, () => {});
-  return unzipped.setEncoding('utf8');
+  try {
+    yield* unzipped.setEncoding('utf8');
+  } catch (error) {
+    const problem = GZIP_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];
+    throw problem ? new BadFileError(problem) : error;
+  }
 }
