@@ -116,7 +116,13 @@ export class PlatformStack extends Stack {
       },
     });
     const { role } = dataCollection.task;
-    allowTable(role, 'series', data.tables.series, ['GetItem', 'BatchGetItem', 'Query', 'PutItem']);
+    allowTable(role, 'series', data.tables.series, [
+      'GetItem',
+      'BatchGetItem',
+      'Query',
+      'PutItem',
+      'UpdateItem',
+    ]);
     allowObjects(role, data.candles, ['GetObject', 'PutObject']);
     return dataCollection;
   }
@@ -166,7 +172,13 @@ export class PlatformStack extends Stack {
       environment,
     });
     allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'UpdateItem']);
-    allowTable(task.role, 'series', data.tables.series, ['GetItem', 'BatchGetItem', 'Query', 'PutItem']);
+    allowTable(task.role, 'series', data.tables.series, [
+      'GetItem',
+      'BatchGetItem',
+      'Query',
+      'PutItem',
+      'UpdateItem',
+    ]);
     allowObjects(task.role, data.candles, ['GetObject', 'PutObject']);
     return task;
   }
@@ -189,7 +201,13 @@ export class PlatformStack extends Stack {
     });
     allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'UpdateItem']);
     // It notes which files it found damaged.
-    allowTable(task.role, 'series', data.tables.series, ['GetItem', 'BatchGetItem', 'Query', 'PutItem']);
+    allowTable(task.role, 'series', data.tables.series, [
+      'GetItem',
+      'BatchGetItem',
+      'Query',
+      'PutItem',
+      'UpdateItem',
+    ]);
     allowObjects(task.role, data.candles, ['GetObject']);
     allowObjects(task.role, data.results, ['GetObject', 'PutObject']);
     return task;

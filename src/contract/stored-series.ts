@@ -1,26 +1,45 @@
 import * as z from 'zod';
 
-/** What the Series table stores of one month's file: times are open times in ms; a count of 0 means that it is damaged. */
-export const StoredSeriesMonth = z.object({
+/** A hole: [open time of the first missing candle in ms, candles missing]. */
+const Gap = z.tuple([z.int(), z.int()]);
+
+/** What is stored of one month's file: times are open times in ms; a count of 0 means that it is damaged. */
+const StoredSeriesMonth = z.object({
   month: z.string(),
   first: z.int(),
   last: z.int(),
   count: z.int(),
   gapCount: z.int(),
-  gaps: z.array(z.tuple([z.int(), z.int()])),
+  gaps: z.array(Gap),
+  unlisted: z.int(),
+  askedAt: z.int().optional(),
 });
 
-/** What the Series table tells of a series; test/contract pins the hash of this shape. */
-export const StoredSeries = z.object({
+/**
+ * What the Series table keeps of each month of a series, `months` as one text: nested values are what an item costs to
+ * read. At most 0.6 KB a month; test/contract pins the hash of this shape.
+ */
+export const StoredSeriesMonths = z.object({
   schema_version: z.literal(1),
-  exchange: z.string(),
-  symbol: z.string(),
-  timeframe: z.enum(['1m', '5m', '15m', '1h', '4h', '1d']),
+  /** Grows with every write: each is conditional on the one before. */
+  revision: z.int(),
+  months: z.array(StoredSeriesMonth),
+  complete_from: z.iso.datetime().optional(),
+});
+export type StoredSeriesMonths = z.infer<typeof StoredSeriesMonths>;
+
+/**
+ * What the Series table tells of a series, as one text in the item of its symbol, by timeframe: the freshness of a symbol is
+ * one small item. At most 3 KB; test/contract pins the hash of this shape.
+ */
+export const StoredSeries = z.object({
+  schema_version: z.literal(2),
   first: z.iso.datetime(),
   last: z.iso.datetime(),
   count: z.int(),
   gap_count: z.int(),
-  gaps: z.array(z.object({ start: z.iso.datetime(), missing: z.int() })),
+  gaps: z.array(Gap),
+  longest_unlisted: z.int(),
   complete_from: z.iso.datetime().optional(),
   damaged: z.array(z.string()).optional(),
   updated_at: z.iso.datetime(),

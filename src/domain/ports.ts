@@ -174,6 +174,9 @@ export interface SeriesKey {
   readonly timeframe: Timeframe;
 }
 
+/** A hole in a series: [open time of the first missing candle in ms, candles missing]. */
+export type Gap = readonly [number, number];
+
 /** What is stored of a series: freshness is answered from this alone. Times are ISO 8601. */
 export interface SeriesInfo extends SeriesKey {
   /** Open time of the first and of the last closed candle. */
@@ -182,8 +185,10 @@ export interface SeriesInfo extends SeriesKey {
   readonly count: number;
   /** Holes in the grid between first and last, all of them. */
   readonly gap_count: number;
-  /** Holes by open time of the first missing candle: at most 20 of a month, at most 100 in all, the earliest. */
-  readonly gaps: readonly { readonly start: string; readonly missing: number }[];
+  /** The longest holes, at most 100 in all and 20 of a month, by time. */
+  readonly gaps: readonly Gap[];
+  /** Candles missing in the longest of the other holes; 0 when there are none. */
+  readonly longest_unlisted: number;
   /** The exchange has nothing between this time and the first candle: it was asked. Absent: nobody knows. */
   readonly complete_from?: string;
   /** Months (`YYYY-MM`) of which a file was found damaged; until they are collected again they count as one hole. */
@@ -200,25 +205,36 @@ export interface SeriesMonth {
   readonly count: number;
   /** Holes between first and last. */
   readonly gapCount: number;
-  /** The first 20 of them: [open time of the first missing candle, candles missing]. */
-  readonly gaps: readonly (readonly [number, number])[];
+  /** The longest 20 of them, by time. */
+  readonly gaps: readonly Gap[];
+  /** Candles missing in the longest of the others; 0 when there are none. */
+  readonly unlisted: number;
+  /** When the exchange was last asked for the holes again, and still had nothing for them. Absent: never. */
+  readonly askedAt?: number | undefined;
 }
 
 export interface SeriesStore {
-  /** One batch of reads; missing series are absent from the map (key: `symbol#timeframe`). */
+  /** One read for every hundred symbols; missing series are absent from the map (key: `symbol#timeframe`). */
   getMany(
     exchange: string,
     series: readonly Omit<SeriesKey, 'exchange'>[],
   ): Promise<ReadonlyMap<string, SeriesInfo>>;
-  /** All series of an exchange, ascending by symbol. */
+  /** All series of an exchange, ascending by symbol, those of a symbol by timeframe. */
   list(exchange: string): Promise<readonly SeriesInfo[]>;
+  /** The months of a series, ascending; none of an unknown one. */
+  months(series: SeriesKey): Promise<readonly SeriesMonth[]>;
   /**
    * Records what the files of some months hold now and answers the whole series. Candles are only ever added, so of
    * two reports on one month the one with more candles is the newer, in whatever order they arrive.
    */
   record(series: SeriesKey, months: readonly SeriesMonth[], at: string): Promise<SeriesInfo>;
-  /** Notes that nothing exists between that time (ISO 8601) and the first candle. Of an unknown series: nothing. */
+  /**
+   * Notes that nothing exists between that time (ISO 8601) and the first candle, unless as much is known. Of an unknown
+   * series: nothing.
+   */
   markComplete(series: SeriesKey, from: string, at: string): Promise<void>;
+  /** Notes that the exchange was asked for the holes of those months (`YYYY-MM`) again, and had nothing for them. */
+  markAsked(series: SeriesKey, months: readonly string[], at: string): Promise<void>;
   /**
    * Notes that what is stored of a month is damaged: the newest recorded month up to it, since funding may reach beyond
    * the candles. Recording the month again undoes it. Of an unknown series: nothing.

@@ -1,4 +1,4 @@
-import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, ListTablesCommand, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { ECSClient, InvalidParameterException, StopTaskCommand } from '@aws-sdk/client-ecs';
 import { InvokeCommand, LambdaClient, ResourceNotFoundException } from '@aws-sdk/client-lambda';
 import {
@@ -9,7 +9,12 @@ import {
   StartExecutionCommand,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
-import { BatchGetCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import {
+  BatchGetCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  TransactWriteCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
@@ -204,21 +209,20 @@ describe('a busy database', () => {
   const dynamo = mockClient(DynamoDBDocumentClient);
   afterEach(() => dynamo.reset());
   const store = new DynamoSeriesStore(createDocumentClient({ endpoint: 'http://127.0.0.1:1' }), 'series');
-  const item = (symbol: string) => ({
-    schema_version: 1,
-    exchange: 'sim',
-    symbol,
-    timeframe: '1h',
+  const summary = {
+    schema_version: 2,
     first: '2025-01-01T00:00:00.000Z',
     last: '2025-01-01T01:00:00.000Z',
     count: 2,
     gap_count: 0,
     gaps: [],
+    longest_unlisted: 0,
     updated_at: '2025-01-02T00:00:00.000Z',
-  });
+  };
+  const item = (series: string) => ({ series, '1h': JSON.stringify(summary) });
 
   test('is asked again for what it left out', async () => {
-    const left = { Keys: [{ exchange: 'sim', series: 'B#1h' }] };
+    const left = { Keys: [{ exchange: 'sim', series: 'B' }] };
     dynamo
       .on(BatchGetCommand)
       .resolvesOnce({ Responses: { series: [item('A')] }, UnprocessedKeys: { series: left } })
@@ -231,5 +235,32 @@ describe('a busy database', () => {
     expect(dynamo.commandCalls(BatchGetCommand)[1]!.args[0].input.RequestItems?.series?.Keys).toEqual(
       left.Keys,
     );
+  });
+
+  const key = { exchange: 'sim', symbol: 'A', timeframe: '1h' } as const;
+  const month = {
+    ...{ month: '2025-01', first: Date.UTC(2025, 0), last: Date.UTC(2025, 0, 1, 1) },
+    ...{ count: 2, gapCount: 0, gaps: [], unlisted: 0 },
+  };
+  const cancelled = (Code: string) =>
+    new TransactionCanceledException({
+      message: 'Transaction cancelled',
+      $metadata: {},
+      CancellationReasons: [{ Code: 'None' }, { Code }],
+    });
+
+  test('that writes another timeframe of the symbol is waited for', async () => {
+    dynamo.on(GetCommand).resolves({});
+    dynamo.on(TransactWriteCommand).rejectsOnce(cancelled('TransactionConflict')).resolvesOnce({});
+    const { schema_version: _, ...info } = summary;
+    expect(await store.record(key, [month], info.updated_at)).toEqual({ ...key, ...info });
+    expect(dynamo.commandCalls(TransactWriteCommand)).toHaveLength(2);
+  });
+
+  test('a transaction that it refuses for another reason is not sent again', async () => {
+    dynamo.on(GetCommand).resolves({});
+    dynamo.on(TransactWriteCommand).rejects(cancelled('ValidationError'));
+    await expect(store.record(key, [month], summary.updated_at)).rejects.toThrow('cancelled');
+    expect(dynamo.commandCalls(TransactWriteCommand)).toHaveLength(1);
   });
 });

@@ -3,14 +3,15 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DynamoSeriesStore } from '#adapters/aws/dynamo-series-store.ts';
 import { FileObjectStore } from '#adapters/local/file-object-store.ts';
 import { ParquetCandleStore } from '#adapters/parquet/candle-store.ts';
+import { describeMonth } from '#adapters/series-months.ts';
 import type { SeriesKey } from '#domain/ports.ts';
 import { type Candles, createCandles, sliceCandles } from '#engine/candles.ts';
-import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-candles-'));
@@ -22,6 +23,7 @@ const T0 = Date.UTC(2025, 0, 30);
 let engine: TestEngine;
 let root: string;
 let objects: FileObjectStore;
+let table: string;
 let series: DynamoSeriesStore;
 let store: ParquetCandleStore;
 let roots = 0;
@@ -36,7 +38,8 @@ afterAll(async () => {
 beforeEach(async () => {
   root = join(folder, String(roots++));
   objects = new FileObjectStore(root);
-  series = new DynamoSeriesStore(engine.client, (await engine.freshTables()).series);
+  table = (await engine.freshTables()).series;
+  series = new DynamoSeriesStore(engine.client, table);
   store = new ParquetCandleStore({ objects, series, clock });
 });
 
@@ -80,6 +83,7 @@ describe('candles', () => {
       count: 1_680,
       gap_count: 0,
       gaps: [],
+      longest_unlisted: 0,
       updated_at: '2025-07-01T00:00:00.000Z',
     });
     for (const [from, to] of [
@@ -113,8 +117,8 @@ describe('candles', () => {
       count: 24,
       gap_count: 2,
       gaps: [
-        { start: '2025-01-31T08:00:00.000Z', missing: 8 },
-        { start: '2025-02-01T12:00:00.000Z', missing: 10 },
+        [Date.parse('2025-01-31T08:00:00Z'), 8],
+        [Date.parse('2025-02-01T12:00:00Z'), 10],
       ],
     });
     await store.write(HOUR, candlesAt([...range(32, 40), ...range(60, 70)]));
@@ -135,15 +139,25 @@ describe('candles', () => {
     const info = await store.write(HOUR, candlesAt([24 * 40]));
     expect(info).toMatchObject({
       gap_count: 1,
-      gaps: [{ start: '2025-01-30T02:00:00.000Z', missing: 24 * 40 - 2 }],
+      gaps: [[Date.parse('2025-01-30T02:00:00Z'), 24 * 40 - 2]],
     });
   });
 
-  test('of many holes all are counted and the first are listed', async () => {
-    const info = await store.write(HOUR, candlesAt(range(0, 24 * 200).filter((row) => row % 3 !== 1)));
-    expect(info.gap_count).toBe((24 * 200) / 3);
-    expect(info.gaps.length).toBeLessThanOrEqual(100);
-    expect(info.gaps[0]).toEqual({ start: '2025-01-30T01:00:00.000Z', missing: 1 });
+  test('of many holes all are counted, and the longest are listed by time', async () => {
+    // Every third row is missing, and every 200 rows one or two more: longer holes of 2 and 3 rows.
+    const long = new Set(range(1, 24).flatMap((i) => (i % 2 ? [200 * i] : [200 * i, 200 * i + 1])));
+    const rows = range(0, 24 * 200).filter((row) => row % 3 !== 1 && !long.has(row));
+    const info = await store.write(HOUR, candlesAt(rows));
+    const missing = (i: number) => rows[i + 1]! - rows[i]! - 1;
+    const holes = range(0, rows.length - 1).flatMap((i): [number, number][] =>
+      missing(i) > 0 ? [[T0 + (rows[i]! + 1) * HOUR_MS, missing(i)]] : [],
+    );
+    expect(info.gap_count).toBe(holes.length);
+    expect(info.gaps).toHaveLength(100);
+    const longer = (gaps: typeof info.gaps) => gaps.filter((gap) => gap[1] > 1);
+    expect(longer(info.gaps)).toEqual(longer(holes));
+    expect([...info.gaps].sort((a, b) => a[0] - b[0])).toEqual(info.gaps);
+    expect(info.longest_unlisted).toBe(1);
   });
 
   test.each([
@@ -165,7 +179,6 @@ describe('candles', () => {
   });
 
   test('concurrent writers of one month in several processes lose nothing', async () => {
-    const { series: table } = await engine.freshTables();
     const script = join(import.meta.dirname, 'fixtures', 'write-candles.ts');
     const exits = await Promise.all(
       range(0, 3).map(async (part) => {
@@ -178,7 +191,7 @@ describe('candles', () => {
     expect(exits).toEqual([0, 0, 0]);
     const read = await store.read(HOUR, 0, T0 * 2);
     expect(read.timestamp).toHaveLength(60);
-    const [info] = await new DynamoSeriesStore(engine.client, table).list('sim');
+    const [info] = await series.list('sim');
     expect(info).toMatchObject({ count: 60, gap_count: 0 });
   });
 
@@ -213,9 +226,20 @@ describe('funding', () => {
 });
 
 describe('series', () => {
+  /** January from T0 on, without holes. */
+  const monthOf = (count: number) => ({
+    month: '2025-01',
+    first: T0,
+    last: T0 + (count - 1) * HOUR_MS,
+    count,
+    gapCount: 0,
+    gaps: [],
+    unlisted: 0,
+  });
+
   test('many series are read in batches, repeated and unknown ones too', async () => {
     const symbols = range(0, 130).map((i) => `A${i}/USDT:USDT`);
-    const month = { month: '2025-01', first: T0, last: T0 + HOUR_MS, count: 2, gapCount: 0, gaps: [] };
+    const month = monthOf(2);
     await Promise.all(
       symbols.map((symbol) => series.record({ ...HOUR, symbol }, [month], '2025-02-01T00:00:00Z')),
     );
@@ -231,29 +255,60 @@ describe('series', () => {
     expect(await series.list('other')).toEqual([]);
   });
 
-  test('an older report does not undo a newer one', async () => {
-    const report = (count: number) => ({
-      month: '2025-01',
-      first: T0,
-      last: T0 + (count - 1) * HOUR_MS,
-      count,
-      gapCount: 0,
-      gaps: [],
-    });
+  test('five years of minutes with ten thousands of holes are two small items, and quick', async () => {
+    const minute: SeriesKey = { ...HOUR, timeframe: '1m' };
+    const started = performance.now();
+    for (let at = Date.UTC(2020, 0); at < Date.UTC(2025, 0); ) {
+      const next = new Date(at).setUTCMonth(new Date(at).getUTCMonth() + 1);
+      // Every fiftieth minute is missing, and an hour of the tenth day.
+      const times = range(0, (next - at) / 60_000).filter((i) => i % 50 !== 3 && (i < 14_400 || i > 14_459));
+      const month = new Date(at).toISOString().slice(0, 7);
+      const columns = Float64Array.from(times, (i) => at + i * 60_000);
+      await series.record(minute, [describeMonth(month, columns, 60_000)], '2025-02-01T00:00:00Z');
+      at = next;
+    }
+    const [info] = await series.list('sim');
+    expect(info!.gap_count).toBeGreaterThan(50_000);
+    expect(info!.gaps.filter((gap) => gap[1] >= 60)).toHaveLength(60);
+    expect(info!.longest_unlisted).toBe(1);
+    const item = async (exchange: string, name: string) => {
+      const Key = { exchange, series: name };
+      return (await engine.client.send(new GetCommand({ TableName: table, Key }))).Item;
+    };
+    const size = async (...key: [string, string]) => JSON.stringify(await item(...key)).length;
+    expect(await size('sim', minute.symbol)).toBeLessThan(4_000);
+    expect(await size('sim#months', `${minute.symbol}#1m`)).toBeLessThan(40_000);
+    // 60 writes, of which each reads and writes what the ones before have left.
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
+  test('writers of several timeframes of one symbol lose nothing', async () => {
     const at = '2025-02-01T00:00:00Z';
-    await series.record(HOUR, [report(10)], at);
-    expect((await series.record(HOUR, [report(7)], at)).count).toBe(10);
+    await Promise.all(
+      TIMEFRAMES.flatMap((timeframe) =>
+        range(1, 6).map((count) => series.record({ ...HOUR, timeframe }, [monthOf(count)], at)),
+      ),
+    );
+    const listed = await series.list('sim');
+    expect(listed.map(({ timeframe, count }) => [timeframe, count])).toEqual(
+      TIMEFRAMES.map((each) => [each, 5]),
+    );
+  });
+
+  test('an older report does not undo a newer one', async () => {
+    const at = '2025-02-01T00:00:00Z';
+    await series.record(HOUR, [monthOf(10)], at);
+    expect((await series.record(HOUR, [monthOf(7)], at)).count).toBe(10);
     const counts = range(11, 25);
-    await Promise.all(counts.map((count) => series.record(HOUR, [report(count)], at)));
+    await Promise.all(counts.map((count) => series.record(HOUR, [monthOf(count)], at)));
     expect((await series.list('sim'))[0]?.count).toBe(24);
     await expect(series.record({ ...HOUR, symbol: 'X/Y:Z' }, [], at)).rejects.toThrow('X/Y:Z#1h');
   });
 
   test('a broken item is an error that names the series and the field', async () => {
-    const { series: table } = await engine.freshTables();
-    const item = { exchange: 'sim', series: 'X#1h', symbol: 'X', timeframe: '1h', schema_version: 1 };
+    const item = { exchange: 'sim', series: 'X', '1h': '{"schema_version":2}' };
     await engine.client.send(new PutCommand({ TableName: table, Item: item }));
-    await expect(new DynamoSeriesStore(engine.client, table).list('sim')).rejects.toMatchObject({
+    await expect(series.list('sim')).rejects.toMatchObject({
       code: 'SVC001',
       message: expect.stringMatching('X#1h.*first'),
     });

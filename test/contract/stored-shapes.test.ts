@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { BacktestExecutionInput, StoredBacktestJob } from '#contract/backtest.ts';
 import { BacktestReport } from '#contract/report.ts';
 import { CollectionQueue, StoredCollection } from '#contract/stored-collection.ts';
-import { StoredSeries } from '#contract/stored-series.ts';
+import { StoredSeries, StoredSeriesMonths } from '#contract/stored-series.ts';
 
 /**
  * What is stored must stay readable. When one of these fails, the stored shape has changed: raise its
@@ -15,7 +15,8 @@ it.each([
   ['StoredBacktestJob', StoredBacktestJob, 1, '809a3a07444169e4'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'a788d2df74cdd4df'],
   ['BacktestReport', BacktestReport, 1, '754de311d1525d06'],
-  ['StoredSeries', StoredSeries, 1, 'fd1bd1c172817462'],
+  ['StoredSeries', StoredSeries, 2, '09bcd52a62adbab4'],
+  ['StoredSeriesMonths', StoredSeriesMonths, 1, 'eb363573bf2a1ba3'],
   ['StoredCollection', StoredCollection, 1, '4ae6acbc03894950'],
   ['CollectionQueue', CollectionQueue, 1, '4a7797358b59aaf1'],
 ])('%s is as pinned', (_, schema, version, hash) => {

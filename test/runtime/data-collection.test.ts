@@ -182,11 +182,11 @@ describe('what is stored', () => {
     });
     const series = body.series as unknown as { symbol: string; timeframe: string }[];
     expect(series.map((each) => `${each.symbol} ${each.timeframe}`)).toEqual([
-      `${BTC} 1d`,
       `${BTC} 1h`,
+      `${BTC} 1d`,
       `${ETH} 1h`,
     ]);
-    expect(series[1]).toEqual({
+    expect(series[0]).toEqual({
       symbol: BTC,
       timeframe: '1h',
       first: '2024-02-01T00:00:00.000Z',

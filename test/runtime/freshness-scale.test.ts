@@ -54,7 +54,7 @@ async function record({ series }: Stores): Promise<void> {
   const hour = Math.floor(Date.now() / 3_600_000) * 3_600_000 - 3_600_000;
   const month = new Date(hour).toISOString().slice(0, 7);
   for (const symbol of SYMBOLS) {
-    const held = { month, first: hour, last: hour, count: 1, gapCount: 0, gaps: [] };
+    const held = { month, first: hour, last: hour, count: 1, gapCount: 0, gaps: [], unlisted: 0 };
     await series.record({ exchange: 'sim', symbol, timeframe: '1h' }, [held], new Date().toISOString());
   }
 }
@@ -70,11 +70,16 @@ function countBatches(client: DynamoDBDocumentClient): void {
   );
 }
 
+const service = () => `${data.url}/api/v1/freshness`;
+const gateway = () => `${backend.url}/api/v1/data/freshness`;
+
 it.each([
-  ['data collection', () => `${data.url}/api/v1/freshness`],
-  ['the backend, which asks through the proxy', () => `${backend.url}/api/v1/data/freshness`],
-])('freshness of 500 symbols is five BatchGet calls at %s', async (_, address) => {
-  const response = await fetch(`${address()}?symbols=${SYMBOLS.join(',')}&timeframe=1h`);
+  ['data collection', service, '&timeframe=1h'],
+  ['data collection, the newest series of each', service, ''],
+  ['the backend, which asks through the proxy', gateway, '&timeframe=1h'],
+  ['the backend, the newest series of each', gateway, ''],
+])('freshness of 500 symbols is five BatchGet calls at %s', async (_, address, query) => {
+  const response = await fetch(`${address()}?symbols=${SYMBOLS.join(',')}${query}`);
   expect(response.status).toBe(200);
   const { all_fresh, symbols } = (await response.json()) as { all_fresh: boolean; symbols: unknown[] };
   expect([all_fresh, symbols.length]).toEqual([true, 500]);

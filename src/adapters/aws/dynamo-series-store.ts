@@ -1,41 +1,28 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
   type DynamoDBDocumentClient,
   GetCommand,
-  PutCommand,
   paginateQuery,
+  TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
-import * as z from 'zod';
+import type * as z from 'zod';
 import { CodedError } from '#contract/errors.ts';
-import { StoredSeries, StoredSeriesMonth } from '#contract/stored-series.ts';
+import { StoredSeries, StoredSeriesMonths } from '#contract/stored-series.ts';
 import type { SeriesInfo, SeriesKey, SeriesMonth, SeriesStore } from '#domain/ports.ts';
-import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
 import { mergeMonths, summariseMonths, withDamage } from '../series-months.ts';
 
 /** What a BatchGetItem takes. */
 const BATCH = 100;
 /** Pauses of 0.05 to 1.6 s between them, 3.2 s in all at most. */
 const BATCH_ATTEMPTS = 7;
-const RECORD_ATTEMPTS = 50;
+/** Each lost attempt means that another writer came between, of this series or of another timeframe of its symbol. */
+const WRITE_ATTEMPTS = 50;
 
-/** Everything of an item but its months, which only `record` needs: they are most of its size. */
-const INFO_NAMES = Object.keys(StoredSeries.shape);
-const INFO_PROJECTION = {
-  ProjectionExpression: INFO_NAMES.map((name) => `#${name}`).join(', '),
-  ExpressionAttributeNames: Object.fromEntries(INFO_NAMES.map((name) => [`#${name}`, name])),
-};
-
-const RecordedItem = z.object({
-  revision: z.int(),
-  // As text: nested values are what an item costs to read, and freshness reads hundreds that need none of these.
-  months: z.preprocess(
-    (stored) => (typeof stored === 'string' ? JSON.parse(stored) : stored),
-    z.array(StoredSeriesMonth),
-  ),
-  complete_from: z.string().optional(),
-});
+/** Why a transaction may be tried again: another writer was first, or is at it. */
+const LOST = new Set(['ConditionalCheckFailed', 'TransactionConflict']);
 
 /** What `info` is made of. */
 interface Recorded {
@@ -44,7 +31,11 @@ interface Recorded {
   readonly complete_from?: string | undefined;
 }
 
-/** What is stored of each series, in the Series table. Reads are strongly consistent. */
+/**
+ * What is stored of each series, in the Series table: an item for each symbol with a short text for each timeframe, and, out
+ * of the way of freshness, an item for each series with its months. Both are written in one transaction. Reads are strongly
+ * consistent.
+ */
 export class DynamoSeriesStore implements SeriesStore {
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
@@ -58,30 +49,38 @@ export class DynamoSeriesStore implements SeriesStore {
     exchange: string,
     series: readonly Omit<SeriesKey, 'exchange'>[],
   ): Promise<ReadonlyMap<string, SeriesInfo>> {
-    const names = [...new Set(series.map(seriesName))];
-    const batches = Array.from({ length: Math.ceil(names.length / BATCH) }, (_, index) =>
-      names.slice(index * BATCH, (index + 1) * BATCH),
+    const wanted = new Set(series.map(seriesName));
+    const timeframes = TIMEFRAMES.filter((each) => series.some(({ timeframe }) => timeframe === each));
+    const symbols = [...new Set(series.map(({ symbol }) => symbol))];
+    const batches = Array.from({ length: Math.ceil(symbols.length / BATCH) }, (_, index) =>
+      symbols.slice(index * BATCH, (index + 1) * BATCH),
     );
-    const found = await Promise.all(batches.map((batch) => this.#getBatch(exchange, batch)));
-    return new Map(found.flat().map((info) => [seriesName(info), info]));
+    const items = await Promise.all(batches.map((batch) => this.#getBatch(exchange, batch, timeframes)));
+    const found = items.flat().flatMap((item) => readSymbol(exchange, item));
+    const named = found.map((info) => [seriesName(info), info] as const);
+    return new Map(named.filter(([name]) => wanted.has(name)));
   }
 
   async list(exchange: string): Promise<readonly SeriesInfo[]> {
-    const { ExpressionAttributeNames, ProjectionExpression } = INFO_PROJECTION;
     const pages = paginateQuery(
       { client: this.#client },
       {
         TableName: this.#table,
         ConsistentRead: true,
         KeyConditionExpression: '#exchange = :exchange',
-        ProjectionExpression,
-        ExpressionAttributeNames,
+        ExpressionAttributeNames: { '#exchange': 'exchange' },
         ExpressionAttributeValues: { ':exchange': exchange },
       },
     );
     const listed: SeriesInfo[] = [];
-    for await (const { Items = [] } of pages) listed.push(...Items.map(toInfo));
+    for await (const { Items = [] } of pages) {
+      listed.push(...Items.flatMap((item) => readSymbol(exchange, item)));
+    }
     return listed;
+  }
+
+  async months(series: SeriesKey): Promise<readonly SeriesMonth[]> {
+    return (await this.#recorded(series))?.months ?? [];
   }
 
   /** @throws RangeError for no months of a series that is not known */
@@ -95,7 +94,25 @@ export class DynamoSeriesStore implements SeriesStore {
   }
 
   async markComplete(series: SeriesKey, from: string, at: string): Promise<void> {
-    await this.#change(series, at, (known) => known && { ...known, complete_from: from });
+    await this.#change(series, at, (known) => {
+      if (!known) return undefined;
+      const { months, complete_from } = known;
+      const begins = complete_from === undefined ? months[0]!.first : Date.parse(complete_from);
+      return Date.parse(from) < begins ? { months, complete_from: from } : undefined;
+    });
+  }
+
+  async markAsked(series: SeriesKey, months: readonly string[], at: string): Promise<void> {
+    const askedAt = Date.parse(at);
+    await this.#change(
+      series,
+      at,
+      (known) =>
+        known && {
+          ...known,
+          months: known.months.map((each) => (months.includes(each.month) ? { ...each, askedAt } : each)),
+        },
+    );
   }
 
   async markDamaged(series: SeriesKey, month: string, at: string): Promise<void> {
@@ -114,75 +131,96 @@ export class DynamoSeriesStore implements SeriesStore {
     at: string,
     change: (known: Recorded | undefined) => Recorded | undefined,
   ): Promise<SeriesInfo | undefined> {
-    for (let attempt = 0; attempt < RECORD_ATTEMPTS; attempt++) {
+    for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
+      if (attempt > 0) await wait(Math.random() * 5 * Math.min(attempt, 10));
       const known = await this.#recorded(series);
       const changed = change(known);
       if (!changed || changed.months.length === 0) return undefined;
-      const { months, complete_from } = changed;
-      const info = { ...summariseMonths(series, months, at), ...(complete_from ? { complete_from } : {}) };
-      if (await this.#replace(info, months, known?.revision)) return info;
+      const { complete_from } = changed;
+      const info = {
+        ...summariseMonths(series, changed.months, at),
+        ...(complete_from ? { complete_from } : {}),
+      };
+      if (await this.#replace(info, changed, known?.revision)) return info;
     }
     throw new CodedError('DATA005', {
       message: `${seriesName(series)} is being written by too many processes at once`,
     });
   }
 
-  async #recorded(series: SeriesKey): Promise<z.infer<typeof RecordedItem> | undefined> {
+  async #recorded(series: SeriesKey): Promise<StoredSeriesMonths | undefined> {
     const { Item } = await this.#client.send(
-      new GetCommand({
-        TableName: this.#table,
-        Key: { exchange: series.exchange, series: seriesName(series) },
-        ConsistentRead: true,
-      }),
+      new GetCommand({ TableName: this.#table, Key: monthsKey(series), ConsistentRead: true }),
     );
-    return Item && RecordedItem.parse(Item);
+    if (!Item) return undefined;
+    return readStored(`${seriesName(series)}, months`, StoredSeriesMonths, () => ({
+      ...Item,
+      months: JSON.parse(Item.months),
+    }));
   }
 
   /** Stores the series unless another writer came between; tells whether it did. */
-  async #replace(info: SeriesInfo, months: readonly SeriesMonth[], revision = 0): Promise<boolean> {
-    const { gaps, damaged, ...rest } = info;
-    const stored: StoredSeries = {
+  async #replace(info: SeriesInfo, recorded: Recorded, revision = 0): Promise<boolean> {
+    const { exchange, symbol, timeframe, ...rest } = info;
+    const summary = JSON.stringify({ schema_version: 2, ...rest });
+    const months = {
+      ...monthsKey(info),
       schema_version: 1,
-      ...rest,
-      gaps: [...gaps],
-      ...(damaged ? { damaged: [...damaged] } : {}),
+      revision: revision + 1,
+      months: JSON.stringify(recorded.months),
+      complete_from: recorded.complete_from,
     };
+    const condition =
+      revision === 0
+        ? { ConditionExpression: 'attribute_not_exists(exchange)' }
+        : {
+            ConditionExpression: 'revision = :revision',
+            ExpressionAttributeValues: { ':revision': revision },
+          };
     try {
       await this.#client.send(
-        new PutCommand({
-          TableName: this.#table,
-          Item: {
-            ...stored,
-            series: seriesName(info),
-            months: JSON.stringify(months),
-            revision: revision + 1,
-          },
-          ...(revision === 0
-            ? { ConditionExpression: 'attribute_not_exists(exchange)' }
-            : {
-                ConditionExpression: 'revision = :revision',
-                ExpressionAttributeValues: { ':revision': revision },
-              }),
+        new TransactWriteCommand({
+          TransactItems: [
+            { Put: { TableName: this.#table, Item: months, ...condition } },
+            {
+              Update: {
+                TableName: this.#table,
+                Key: { exchange, series: symbol },
+                UpdateExpression: 'SET #timeframe = :summary',
+                ExpressionAttributeNames: { '#timeframe': timeframe },
+                ExpressionAttributeValues: { ':summary': summary },
+              },
+            },
+          ],
         }),
       );
       return true;
     } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return false;
+      if (error instanceof TransactionCanceledException && isLost(error)) return false;
       throw error;
     }
   }
 
-  async #getBatch(exchange: string, names: readonly string[]): Promise<SeriesInfo[]> {
-    const found: SeriesInfo[] = [];
-    let keys: Record<string, unknown>[] = names.map((series) => ({ exchange, series }));
+  /** The items of some symbols, with those timeframes. */
+  async #getBatch(
+    exchange: string,
+    symbols: readonly string[],
+    timeframes: readonly Timeframe[],
+  ): Promise<Record<string, unknown>[]> {
+    const found: Record<string, unknown>[] = [];
+    const projection = {
+      ProjectionExpression: ['series', ...timeframes.map((each) => `#t${each}`)].join(', '),
+      ExpressionAttributeNames: Object.fromEntries(timeframes.map((each) => [`#t${each}`, each])),
+    };
+    let keys: Record<string, unknown>[] = symbols.map((series) => ({ exchange, series }));
     for (let attempt = 0; attempt < BATCH_ATTEMPTS; attempt++) {
       if (attempt > 0) await wait(25 * 2 ** attempt * (0.5 + Math.random() / 2));
       const { Responses, UnprocessedKeys } = await this.#client.send(
         new BatchGetCommand({
-          RequestItems: { [this.#table]: { Keys: keys, ConsistentRead: true, ...INFO_PROJECTION } },
+          RequestItems: { [this.#table]: { Keys: keys, ConsistentRead: true, ...projection } },
         }),
       );
-      found.push(...(Responses?.[this.#table] ?? []).map(toInfo));
+      found.push(...(Responses?.[this.#table] ?? []));
       keys = UnprocessedKeys?.[this.#table]?.Keys ?? [];
       if (keys.length === 0) return found;
     }
@@ -194,15 +232,38 @@ function seriesName({ symbol, timeframe }: Omit<SeriesKey, 'exchange'>): string 
   return `${symbol}#${timeframe}`;
 }
 
-function toInfo(item: Record<string, unknown>): SeriesInfo {
-  const parsed = StoredSeries.safeParse(item);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]!;
-    throw new CodedError('SVC001', {
-      message: `The stored series ${item.symbol}#${item.timeframe} cannot be read: ${issue.path.join('.')}: ${issue.message}`,
-      cause: parsed.error,
-    });
+/** No exchange has such a key, so that the months are in no list of series. */
+function monthsKey(series: SeriesKey) {
+  return { exchange: `${series.exchange}#months`, series: seriesName(series) };
+}
+
+function isLost({ CancellationReasons = [] }: TransactionCanceledException): boolean {
+  return CancellationReasons.some(({ Code }) => Code !== undefined && LOST.has(Code));
+}
+
+/** The series of a symbol's item, by timeframe. */
+function readSymbol(exchange: string, item: Record<string, unknown>): SeriesInfo[] {
+  const symbol = String(item.series);
+  return TIMEFRAMES.flatMap((timeframe) => {
+    const text = item[timeframe];
+    if (typeof text !== 'string') return [];
+    const read = () => JSON.parse(text);
+    const { schema_version: _, ...info } = readStored(seriesName({ symbol, timeframe }), StoredSeries, read);
+    return [{ exchange, symbol, timeframe, ...info }];
+  });
+}
+
+function readStored<T extends z.ZodType>(name: string, schema: T, read: () => unknown): z.output<T> {
+  const unreadable = (problem: string, cause: unknown) =>
+    new CodedError('SVC001', { message: `The stored series ${name} cannot be read: ${problem}`, cause });
+  let stored: unknown;
+  try {
+    stored = read();
+  } catch (cause) {
+    throw unreadable('it is not JSON', cause);
   }
-  const { schema_version: _, ...info } = parsed.data;
-  return info;
+  const parsed = schema.safeParse(stored);
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0]!;
+  throw unreadable(`${path.join('.')}: ${message}`, parsed.error);
 }

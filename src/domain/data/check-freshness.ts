@@ -130,9 +130,9 @@ function covers(info: SeriesInfo, range: TimeRange, closedBy: number, longestHol
   const begins = Math.min(first, info.complete_from === undefined ? first : Date.parse(info.complete_from));
   if (begins > from || endOf(info) < to) return false;
   if (info.damaged && monthsBetween(from, to).some((month) => info.damaged!.includes(month))) return false;
-  return info.gaps.every((gap) => {
-    const start = Math.max(Date.parse(gap.start), from);
-    const end = Math.min(Date.parse(gap.start) + gap.missing * step, to);
-    return end - start <= longestHole;
-  });
+  // Holes that are not listed may be anywhere: of them the longest decides.
+  if (info.longest_unlisted * step > longestHole) return false;
+  return info.gaps.every(
+    ([start, missing]) => Math.min(start + missing * step, to) - Math.max(start, from) <= longestHole,
+  );
 }

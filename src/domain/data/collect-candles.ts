@@ -1,15 +1,12 @@
 import { CodedError } from '#contract/errors.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
-import type { CandleStore, Clock, Exchange, SeriesInfo, SeriesKey, SeriesStore } from '../ports.ts';
+import type { Exchange, SeriesKey } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import { collectFunding } from './collect-funding.ts';
-import { type Chunk, fillChunk } from './fill-chunk.ts';
+import { type FillDeps, fillChunk } from './fill-chunk.ts';
+import type { Stretch } from './what-is-missing.ts';
 
-export interface CollectDeps {
-  readonly series: SeriesStore;
-  readonly candles: CandleStore;
-  readonly clock: Clock;
-}
+export type CollectDeps = FillDeps;
 
 export interface CollectRequest {
   readonly exchange: Exchange;
@@ -73,9 +70,9 @@ export async function collectCandles(deps: CollectDeps, request: CollectRequest)
 }
 
 /** `[start, end)` cut at the first of some months, UTC. */
-function chunksOf(start: number, end: number, step: number): Chunk[] {
+function chunksOf(start: number, end: number, step: number): Stretch[] {
   const months = Math.max(1, Math.floor((CHUNK_CANDLES * step) / LONGEST_MONTH_MS));
-  const chunks: Chunk[] = [];
+  const chunks: Stretch[] = [];
   for (let from = start; from < end; from = chunks.at(-1)!.end) {
     const date = new Date(from);
     chunks.push({
@@ -90,7 +87,7 @@ async function collectSymbol(
   deps: CollectDeps,
   request: CollectRequest,
   symbol: string,
-  chunks: readonly Chunk[],
+  chunks: readonly Stretch[],
   onChunk: (done: number, candles: number) => void,
 ): Promise<SymbolOutcome> {
   const { exchange, timeframe, signal } = request;
@@ -116,31 +113,22 @@ async function fillChunks(
   deps: CollectDeps,
   { exchange, timeframe, signal }: CollectRequest,
   symbol: string,
-  chunks: readonly Chunk[],
+  chunks: readonly Stretch[],
   outcome: { candles: number; rejected: number; damaged: string[] },
   onChunk: (done: number, candles: number) => void,
 ): Promise<void> {
   const key: SeriesKey = { exchange: exchange.name, symbol, timeframe };
-  let info = (await deps.series.getMany(exchange.name, [key])).get(`${symbol}#${timeframe}`);
+  const months = await deps.series.months(key);
   for (const [index, chunk] of chunks.entries()) {
     signal?.throwIfAborted();
-    const filled = await fillChunk({ store: deps.candles, exchange, key, info, chunk, signal });
-    info = filled.info;
+    const filled = await fillChunk(deps, { exchange, key, months, chunk, signal });
     outcome.candles += filled.added;
     outcome.rejected += filled.rejected;
     outcome.damaged.push(...filled.damaged);
     onChunk(index + 1, filled.added);
   }
-  if (info && chunks.length > 0) await noteBeginning(deps, key, info, chunks[0]!.start);
-}
-
-/** All that the exchange has from `start` on is stored now: what does not exist before the first candle is not awaited. */
-async function noteBeginning(
-  deps: CollectDeps,
-  key: SeriesKey,
-  info: SeriesInfo,
-  start: number,
-): Promise<void> {
-  const known = Date.parse(info.complete_from ?? info.first);
-  if (start < known) await deps.series.markComplete(key, isoTime(start), isoTime(deps.clock.now()));
+  // All that the exchange has from there on is stored now: what does not exist before the first candle is not awaited.
+  if (chunks.length > 0) {
+    await deps.series.markComplete(key, isoTime(chunks[0]!.start), isoTime(deps.clock.now()));
+  }
 }

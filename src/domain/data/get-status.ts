@@ -1,6 +1,10 @@
 import type { SeriesInfo, SeriesStore } from '../ports.ts';
+import { isoTime } from '../validate.ts';
 
-interface SeriesStatus extends Omit<SeriesInfo, 'exchange' | 'complete_from' | 'damaged'> {
+interface SeriesStatus
+  extends Omit<SeriesInfo, 'exchange' | 'gaps' | 'longest_unlisted' | 'complete_from' | 'damaged'> {
+  /** Holes by open time of the first missing candle. */
+  readonly gaps: readonly { readonly start: string; readonly missing: number }[];
   /** Nothing exists between this time and `first`; null while nobody knows. */
   readonly complete_from: string | null;
   /** Months whose file was found damaged. */
@@ -24,11 +28,14 @@ export async function getStatus(
   exchange: string,
 ): Promise<DataStatusReport> {
   const stored = await deps.series.list(exchange);
-  const series = stored.map(({ exchange: _, complete_from = null, damaged = [], ...info }) => ({
-    ...info,
-    complete_from,
-    damaged,
-  }));
+  const series = stored.map(
+    ({ exchange: _, longest_unlisted: _l, gaps, complete_from = null, damaged = [], ...info }) => ({
+      ...info,
+      gaps: gaps.map(([start, missing]) => ({ start: isoTime(start), missing })),
+      complete_from,
+      damaged,
+    }),
+  );
   return {
     exchange,
     series,

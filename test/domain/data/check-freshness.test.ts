@@ -12,10 +12,9 @@ function series(
   timeframe: Timeframe,
   first: string,
   last: string,
-  gaps: SeriesInfo['gaps'] = [],
+  gaps: readonly { readonly start: string; readonly missing: number }[] = [],
 ): SeriesInfo {
   const iso = (text: string) => new Date(at(text)).toISOString();
-  const shown = gaps.map(({ start, missing }) => ({ start: iso(start), missing }));
   return {
     exchange: 'sim',
     symbol,
@@ -24,7 +23,8 @@ function series(
     last: iso(last),
     count: 1,
     gap_count: gaps.length,
-    gaps: shown,
+    gaps: gaps.map(({ start, missing }) => [at(start), missing] as const),
+    longest_unlisted: 0,
     updated_at: iso(NOW),
   };
 }
@@ -39,8 +39,10 @@ function storeOf(infos: readonly SeriesInfo[]): SeriesStore & { reads: number } 
       return new Map(names.filter((name) => known.has(name)).map((name) => [name, known.get(name)!]));
     },
     list: async () => infos,
+    months: () => Promise.reject(new Error('not here')),
     record: () => Promise.reject(new Error('not here')),
     markComplete: () => Promise.reject(new Error('not here')),
+    markAsked: () => Promise.reject(new Error('not here')),
     markDamaged: () => Promise.reject(new Error('not here')),
   };
 }
@@ -189,6 +191,10 @@ describe('by range', () => {
     expect(await isFresh(holed, { start: '2023-01-01', end: '2023-07-01' })).toBe(false);
     expect(await isFresh(holed, { start: '2023-06-01T02:00', end: '2023-07-01' })).toBe(true);
     expect(await isFresh(holed, { start: '2023-07-01', end: '2023-08-01' })).toBe(true);
+    // Where a hole that is not listed lies nobody knows.
+    const past = { start: '2023-01-01', end: '2023-06-01' };
+    expect(await isFresh({ ...holed, longest_unlisted: 24 }, past)).toBe(true);
+    expect(await isFresh({ ...holed, longest_unlisted: 25 }, past)).toBe(false);
   });
 });
 

@@ -173,6 +173,60 @@ describe('what is stored', () => {
     expect(exchange.asked()).toHaveLength(1);
   });
 
+  describe('of many holes', () => {
+    const february = { start: at('2024-02-01'), end: at('2024-03-01') };
+    beforeEach(async () => {
+      // Every hour lacks its third candle.
+      for (const time of grid(at('2024-02-01T00:10'), at('2024-03-01'), HOUR)) exchange.lacking.add(time);
+      await collect(february);
+      exchange.asked();
+    });
+
+    it('that they are there, each time after twice as long', async () => {
+      const asked = async (now: string) => {
+        market.setNow(at(now));
+        await collect(february);
+        return exchange.asked();
+      };
+      expect(await asked('2024-03-01T01:00')).toEqual([`${BTC} 2024-02-01T00:10 2024-02-29T23:15`]);
+      expect(await asked('2024-03-01T02:00')).toEqual([]);
+      expect(await asked('2024-03-02T00:59')).toEqual([]);
+      expect(await asked('2024-03-03T00:00')).toHaveLength(1);
+      // Two days after the month it was asked: two days later it is asked again, and then four.
+      expect(await asked('2024-03-04T23:00')).toEqual([]);
+      expect(await asked('2024-03-05T00:05')).toHaveLength(1);
+      expect(await asked('2024-03-08T23:00')).toEqual([]);
+      expect(await asked('2024-03-09T00:15')).toHaveLength(1);
+    });
+
+    it('and fills them when the exchange has them after all', async () => {
+      exchange.lacking.clear();
+      await collect(february);
+      expect((await read()).timestamp).toHaveLength(29 * 288);
+      expect((await market.series.list('test'))[0]).toMatchObject({ gap_count: 0, gaps: [] });
+    });
+
+    it('while only what came since is fetched', async () => {
+      await collect(february);
+      exchange.asked();
+      await collect({ start: at('2024-01-31'), end: at('2024-03-02') });
+      expect(exchange.asked()).toEqual([
+        `${BTC} 2024-01-31T00:00 2024-02-01T00:00`,
+        `${BTC} 2024-03-01T00:00 2024-03-02T00:00`,
+      ]);
+      // The month that is running: its end is fetched, its holes are left.
+      const march = { start: at('2024-03-01'), end: at('2024-03-10') };
+      for (const time of grid(at('2024-03-01T00:10'), at('2024-03-12'), HOUR)) exchange.lacking.add(time);
+      market.setNow(at('2024-03-10'));
+      await collect(march);
+      await collect(march);
+      exchange.asked();
+      market.setNow(at('2024-03-10T20:00'));
+      await collect({ ...march, end: at('2024-03-10T20:00') });
+      expect(exchange.asked()).toEqual([`${BTC} 2024-03-10T00:00 2024-03-10T20:00`]);
+    });
+  });
+
   it('of a symbol listed later, that there is nothing before', async () => {
     exchange.listed = at('2024-02-20');
     const fresh = async (start: string) => {
@@ -239,7 +293,7 @@ describe('a damaged file', () => {
     expect((await market.series.list('test'))[0]).toMatchObject({
       damaged: ['2024-02'],
       count: (22 + 4) * 288,
-      gaps: [{ start: '2024-02-01T00:00:00.000Z', missing: 29 * 288 }],
+      gaps: [[at('2024-02-01'), 29 * 288]],
     });
     exchange.asked();
     const [outcome] = await collect();
@@ -336,11 +390,8 @@ describe('failures', () => {
   });
 
   it('ends with storage and with a fault', async () => {
-    const down = { ...market, candles: { ...market.candles, read: market.candles.read } };
-    down.candles.write = () => Promise.reject(new CodedError('DATA005'));
-    await expect(
-      collectCandles(down as never, { exchange, symbols: [BTC], timeframe: '5m', start: START, end: END }),
-    ).rejects.toMatchObject({ code: 'DATA005' });
+    market.candles.write = () => Promise.reject(new CodedError('DATA005'));
+    await expect(collect()).rejects.toMatchObject({ code: 'DATA005' });
     exchange.before = () => {
       throw new TypeError('bug');
     };
