@@ -16,7 +16,7 @@ const MINUTE = 60_000;
 const MONTHS = 24;
 const TARGET_MS = 50;
 
-/** The heaviest items there are: six series of each symbol, with as many holes as are listed. */
+/** Its symbols have six series each, with as many holes as are listed. */
 const HOLED = 'bybit';
 const GAPS_PER_MONTH = 20;
 
@@ -94,10 +94,11 @@ export default {
           'over two years, with holes in each month',
           await measure(service.url, `&exchange=${HOLED}&timeframe=1m&start=${monthsAgo(MONTHS - 1)}`),
         ),
-        figure(
-          'the newest of six timeframes, all stored, with holes',
-          await measure(service.url, `&exchange=${HOLED}`),
-        ),
+        {
+          label: 'the heaviest items there are: six series, each with 40 holes listed',
+          value: await measure(service.url, `&exchange=${HOLED}`),
+          unit: 'ms',
+        },
       ];
     } finally {
       await service.stop();

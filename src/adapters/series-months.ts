@@ -3,7 +3,7 @@ import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 
 /** A hole takes 20 bytes where it is stored: ten years of months with all of theirs take 65 KB of an item's 400. */
 const GAPS_PER_MONTH = 20;
-const GAPS_PER_SERIES = 100;
+const GAPS_PER_SERIES = 40;
 
 /**
  * What a month's file holds, from the open times in it.

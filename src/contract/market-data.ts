@@ -44,7 +44,7 @@ const Series = z
           missing: z.int().meta({ description: 'Candles missing' }),
         }),
       )
-      .meta({ description: 'The longest holes, by time: at most 20 of a month, at most 100 in all' }),
+      .meta({ description: 'The longest holes, by time: at most 20 of a month, at most 40 in all' }),
     complete_from: Timestamp.nullable().meta({
       description:
         'Nothing exists between this time and `first`: the exchange was asked. Null while nobody knows',

@@ -30,7 +30,7 @@ export type StoredSeriesMonths = z.infer<typeof StoredSeriesMonths>;
 
 /**
  * What the Series table tells of a series, as one text in the item of its symbol, by timeframe: the freshness of a symbol is
- * one small item. At most 3 KB; test/contract pins the hash of this shape.
+ * one small item. At most 1.5 KB; test/contract pins the hash of this shape.
  */
 export const StoredSeries = z.object({
   schema_version: z.literal(2),

@@ -185,7 +185,7 @@ export interface SeriesInfo extends SeriesKey {
   readonly count: number;
   /** Holes in the grid between first and last, all of them. */
   readonly gap_count: number;
-  /** The longest holes, at most 100 in all and 20 of a month, by time. */
+  /** The longest holes, at most 40 in all and 20 of a month, by time. */
   readonly gaps: readonly Gap[];
   /** Candles missing in the longest of the other holes; 0 when there are none. */
   readonly longest_unlisted: number;
