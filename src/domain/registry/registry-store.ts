@@ -43,7 +43,24 @@ export interface RegistryMove {
 }
 
 export interface CatalogFilter {
-  readonly stage?: 'Production' | 'Staging';
+  readonly stage?: CatalogRow['stage'];
+}
+
+export const CATALOG_SORT_FIELDS = ['name', 'sharpe', 'drawdown'] as const;
+export const SORT_ORDERS = ['asc', 'desc'] as const;
+
+export interface CatalogSort {
+  /** `drawdown` orders by magnitude. */
+  readonly field: (typeof CATALOG_SORT_FIELDS)[number];
+  readonly order: (typeof SORT_ORDERS)[number];
+}
+
+/** Where a row stands in one order of the catalog: what the store needs to go on after it, of at most 200 characters each. */
+export type CatalogPosition = readonly string[];
+
+export interface CatalogEntry {
+  readonly row: CatalogRow;
+  readonly position: CatalogPosition;
 }
 
 export interface RegistryStore {
@@ -57,9 +74,15 @@ export interface RegistryStore {
   commit(move: RegistryMove): Promise<'done' | 'lost'>;
   /** The reply stored under a key that has not expired. */
   reply(principal: string, key: string): Promise<IdempotentReply | undefined>;
-  /** Rows of the catalog by name, sharpe or drawdown, from an index. */
+  /**
+   * Rows of the catalog in that order, from an index, after a position of the same order (null: from its start). It reads
+   * ahead by little more than a page, so that whoever stops early has not paid for the rest.
+   */
   catalog(
     filter: CatalogFilter,
-    sort: { readonly field: 'name' | 'sharpe' | 'drawdown'; readonly order: 'asc' | 'desc' },
-  ): AsyncIterable<CatalogRow>;
+    sort: CatalogSort,
+    after: CatalogPosition | null,
+  ): AsyncIterable<CatalogEntry>;
+  /** Rows that {@link catalog} has for the filter, from counters that every move keeps: none is read for it. */
+  catalogCount(filter: CatalogFilter): Promise<number>;
 }
