@@ -1,0 +1,164 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openMarketStores } from '#adapters/open-stores.ts';
+import { startTestPlatform } from '../support/platform.ts';
+
+/** `touchstone import` in processes of its own, its output in a pipe. */
+
+const root = mkdtempSync(join(tmpdir(), 'touchstone-import-cli-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const MINUTES_5 = 300_000;
+const START = Date.UTC(2023, 0, 1);
+const HEADER = 'timestamp_ms,open,high,low,close,volume';
+const candle = (row: number, price = 100 + (row % 1_000)) =>
+  `${START + row * MINUTES_5},${price},${price + 1},${price - 1},${price},${row}`;
+
+function start(home: string, path: string): ChildProcess {
+  return spawn(process.execPath, ['bin/touchstone.ts', 'import', path], {
+    env: { TOUCHSTONE_HOME: home, TMPDIR: tmpdir() },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+async function importInto(home: string, path: string) {
+  const child = start(home, path);
+  const [out, err, [code]] = await Promise.all([
+    text(child.stdout!),
+    text(child.stderr!),
+    once(child, 'close'),
+  ]);
+  return { out, err, code };
+}
+
+describe('what a person reads', () => {
+  const home = join(root, 'home');
+  const folder = join(root, 'mixed');
+  beforeAll(() => {
+    mkdirSync(join(folder, 'more'), { recursive: true });
+    mkdirSync(join(root, 'empty'));
+    const put = (name: string, ...lines: string[]) => writeFileSync(join(folder, name), lines.join('\n'));
+    put('BTC_USDT_USDT-5m.csv', HEADER, ...[0, 1, 1, 4, 9].map((row) => candle(row)));
+    put('more/BTC_USDT_USDT-5m.csv', HEADER, ...[9, 10].map((row) => candle(row)));
+    put('more/ETH_USDT_USDT-5m.csv', `${START / 1000},1,1,1,1,1`);
+    put('A_USDT_USDT-5m.csv', HEADER, candle(0), `${START},1,0x10,1,1,1`);
+    put('B_USDT_USDT-5m.csv');
+    put('C_USDT_USDT-5m.csv');
+    put('ETH_BTC-5m.csv', HEADER, candle(0));
+    put('\u001b[31mnotes.txt', 'x');
+  });
+
+  it('tells what was found, what went in, what is missing and what was left out', async () => {
+    const { out, err, code } = await importInto(home, folder);
+    const lines = out.split('\n');
+    expect(err).toBe('');
+    expect(code).toBe(1);
+    expect(lines[0]).toBe(`Found in ${folder}: 8 files`);
+    const cells = (line: string) =>
+      line
+        .split('│')
+        .slice(1, -1)
+        .map((cell) => cell.trim());
+    const [head, ...rows] = lines.filter((line) => /Imported|USDT:USDT +│/.test(line)).map(cells);
+    expect(head).toEqual([
+      ...['Symbol', 'Series', 'Files', 'Imported', 'Stored', 'First (UTC)', 'Last (UTC)'],
+      ...['Gaps', 'Missing', 'Duplicates'],
+    ]);
+    expect(rows).toEqual([
+      ['BTC/USDT:USDT', '5m', '2', '6', '5', '2023-01-01 00:00', '2023-01-01 00:50', '2', '6', '1'],
+      ['ETH/USDT:USDT', '5m', '1', '1', '1', '2023-01-01 00:00', '2023-01-01 00:00', '0', '0', '0'],
+    ]);
+    expect(
+      lines.slice(
+        lines.findIndex((line) => line.startsWith('gaps')),
+        -2,
+      ),
+    ).toEqual([
+      'gaps: BTC/USDT:USDT 5m, candles missing from: 2023-01-01 00:25 (4), 2023-01-01 00:10 (2)',
+      'note: BTC/USDT:USDT 5m: files overlap; what several hold is of more/BTC_USDT_USDT-5m.csv',
+      'note: more/ETH_USDT_USDT-5m.csv: times are in seconds',
+      'skipped: \\u{1b}[31mnotes.txt: not a CSV, Feather, JSON or Parquet file',
+      expect.stringMatching(/^skipped: ETH_BTC-5m.csv: a spot pair/),
+      `failed: A_USDT_USDT-5m.csv: line 3 holds "0x10": expected decimal numbers: ${HEADER.replace('_ms', '')}`,
+      'failed: B_USDT_USDT-5m.csv, C_USDT_USDT-5m.csv: is empty',
+      expect.stringMatching(/^3 of 8 files imported as binanceusdm in /),
+    ]);
+  });
+
+  it('in a pipe without a word for terminals', async () => {
+    const { out, err } = await importInto(home, folder);
+    expect(out + err).not.toMatch(/[\p{Cc}--\n]/v);
+    expect(out).not.toContain('Importing [');
+  });
+
+  it.each([
+    ['absent', '', 'absent does not exist\n'],
+    ['empty', 'empty: 0 files\n', ''],
+  ])('%s', async (path, out, err) => {
+    expect(await importInto(home, join(root, path))).toEqual({
+      code: 1,
+      out: out && `Found in ${join(root, out)}`,
+      err: err && join(root, err),
+    });
+  });
+});
+
+describe('killed half way', () => {
+  const home = join(root, 'killed');
+  const folder = join(root, 'years');
+  const rows = 200_000;
+  const bases = ['A', 'B', 'C', 'D'];
+
+  async function stored(base: string) {
+    const platform = await startTestPlatform({ home, keepHome: true });
+    try {
+      const { candles, series } = openMarketStores(platform.info.storage);
+      const symbol = `${base}/USDT:USDT`;
+      const key = { exchange: 'binanceusdm', symbol, timeframe: '5m' } as const;
+      const known = await series.getMany(key.exchange, [key]);
+      return { ...(await candles.read(key, 0, Date.now())), known: known.get(`${symbol}#5m`)?.count };
+    } finally {
+      await platform.stop();
+    }
+  }
+
+  it('it leaves whole months of true candles, and the next import completes them', async () => {
+    mkdirSync(folder);
+    const csv = [HEADER, ...Array.from({ length: rows }, (_, row) => candle(row))].join('\n');
+    for (const base of bases) writeFileSync(join(folder, `${base}_USDT_USDT-5m.csv`), csv);
+    const child = start(home, folder);
+    const ended = once(child, 'exit');
+    const months = () => {
+      try {
+        return readdirSync(join(home, 'objects'), { recursive: true, encoding: 'utf8' });
+      } catch {
+        return [];
+      }
+    };
+    const ofB = () => months().filter((path) => /symbol=B_.*parquet$/.test(path)).length;
+    while (ofB() < 2 && child.exitCode === null) await wait(2);
+    child.kill('SIGKILL');
+    expect((await ended)[1]).toBe('SIGKILL');
+
+    const first = await stored('A');
+    expect([first.timestamp.length, first.known]).toEqual([rows, rows]);
+    const half = await stored('B');
+    expect(half.timestamp.length).toBeGreaterThan(0);
+    expect(half.timestamp.length).toBeLessThan(rows);
+    expect(half.timestamp.every((time, row) => time === START + row * MINUTES_5)).toBe(true);
+    expect(half.volume.every((volume, row) => volume === row)).toBe(true);
+
+    const { out, code } = await importInto(home, folder);
+    expect(code).toBe(0);
+    expect(out).toContain('4 of 4 files imported');
+    const whole = await stored('B');
+    expect([whole.timestamp.length, whole.known]).toEqual([rows, rows]);
+    expect(whole.volume.every((volume, row) => volume === row)).toBe(true);
+  }, 60_000);
+});
