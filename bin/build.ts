@@ -21,7 +21,7 @@ const ASSETS: readonly { readonly from: string; readonly to: readonly string[] }
   { from: 'node_modules/parquet-wasm/node/parquet_wasm_bg.wasm', to: ['tasks'] },
   ...SWAGGER_UI.map((file) => ({
     from: `node_modules/swagger-ui-dist/${file}`,
-    to: ['lambdas/backend/swagger-ui', 'tasks/swagger-ui'],
+    to: ['lambdas/backend/swagger-ui', 'lambdas/strategy/swagger-ui', 'tasks/swagger-ui'],
   })),
 ];
 

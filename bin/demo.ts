@@ -10,7 +10,7 @@ import { duration } from './cli/format.ts';
 const STRATEGY = 'ema_crossover';
 const started = performance.now();
 const home = mkdtempSync(join(tmpdir(), 'touchstone-demo-'));
-const platform = await startPlatform({ home, ports: { backend: 0, dataCollection: 0 } });
+const platform = await startPlatform({ home, ports: { backend: 0, strategy: 0, dataCollection: 0 } });
 try {
   const { backend_url } = platform.info;
   console.log(`The platform runs in this process: ${backend_url}`);

@@ -9,6 +9,7 @@ try {
   const { info } = platform;
   console.log(`Touchstone runs on ${env.TOUCHSTONE_HOME}, exchange ${info.exchange}. Ctrl-C stops it.`);
   console.log(`  backend          ${info.backend_url}/docs`);
+  console.log(`  strategy         ${info.strategy_service_url}/docs`);
   console.log(`  data collection  ${info.data_collection_url}/docs`);
   const stop = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, resolve);

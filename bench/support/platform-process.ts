@@ -3,7 +3,7 @@ import { startPlatform } from '../../src/local/platform.ts';
 
 const platform = await startPlatform({
   home: process.argv[2]!,
-  ports: { backend: 0, dataCollection: 0 },
+  ports: { backend: 0, strategy: 0, dataCollection: 0 },
   concurrency: 1,
   logLevel: 'ERROR',
 });

@@ -29,7 +29,10 @@ export async function withSession<T>(
   const env = readEnv(LocalEnv);
   const running = await runningPlatform(env.TOUCHSTONE_HOME);
   if (running) return work({ client: new ApiClient(running.backend_url), platform: running });
-  const platform = await startPlatform({ ...platformOptions(env), ports: { backend: 0, dataCollection: 0 } });
+  const platform = await startPlatform({
+    ...platformOptions(env),
+    ports: { backend: 0, strategy: 0, dataCollection: 0 },
+  });
   try {
     return await work({ client: new ApiClient(platform.info.backend_url), platform: platform.info });
   } finally {

@@ -94,6 +94,16 @@ export const BackendEnv = z.object({
 
 export type BackendEnv = z.output<typeof BackendEnv>;
 
+export const StrategyEnv = z.object({
+  ...common,
+  ...database,
+  ...objects,
+  ...identityProvider('STRATEGY'),
+  JOBS_TABLE: text,
+  REGISTRY_TABLE: text,
+});
+export type StrategyEnv = z.output<typeof StrategyEnv>;
+
 export const DataProxyEnv = z.object({
   ...common,
   ...dataCollection,
@@ -169,6 +179,7 @@ export const LocalEnv = z.object({
   TOUCHSTONE_HOME: text.default('.touchstone'),
   DEFAULT_EXCHANGE: text.default('sim'),
   BACKEND_PORT: integer(8000, { min: 0, max: 65_535 }),
+  STRATEGY_PORT: integer(8003, { min: 0, max: 65_535 }),
   DATA_COLLECTION_PORT: integer(8002, { min: 0, max: 65_535 }),
 });
 export type LocalEnv = z.output<typeof LocalEnv>;

@@ -1,9 +1,14 @@
 import type { Operation, ServiceName } from './operation.ts';
 import { BACKEND_OPERATIONS } from './operations/backend.ts';
 import { DATA_COLLECTION_OPERATIONS } from './operations/data-collection.ts';
+import { STRATEGY_OPERATIONS } from './operations/strategy.ts';
 
 /** The one table. A service's rows live in their own file of `operations/`. */
-export const OPERATIONS = [...BACKEND_OPERATIONS, ...DATA_COLLECTION_OPERATIONS] as const;
+export const OPERATIONS = [
+  ...BACKEND_OPERATIONS,
+  ...STRATEGY_OPERATIONS,
+  ...DATA_COLLECTION_OPERATIONS,
+] as const;
 
 type OperationRow = (typeof OPERATIONS)[number];
 export type OperationsOf<S extends ServiceName> = Extract<OperationRow, { service: S }>;

@@ -1,5 +1,5 @@
 /** What a dependency's probe found; `not_deployed` where this installation does not have it. */
-type DependencyStatus = 'healthy' | 'unhealthy' | 'not_deployed';
+type DependencyStatus = 'healthy' | 'unavailable' | 'not_deployed';
 
 /** Resolves when the dependency answers, rejects when it does not; null where it is not deployed. */
 export type Probe = ((signal: AbortSignal) => Promise<unknown>) | null;
@@ -20,7 +20,7 @@ export async function checkHealth(
     Object.entries(probes).map(async ([name, probe]) => [name, await runProbe(probe, timeoutMs)] as const),
   );
   return {
-    status: entries.some(([, status]) => status === 'unhealthy') ? 'degraded' : 'healthy',
+    status: entries.some(([, status]) => status === 'unavailable') ? 'degraded' : 'healthy',
     dependencies: Object.fromEntries(entries),
   };
 }
@@ -35,6 +35,6 @@ async function runProbe(probe: Probe, timeoutMs: number): Promise<DependencyStat
     await Promise.race([probe(signal), expired]);
     return 'healthy';
   } catch {
-    return 'unhealthy';
+    return 'unavailable';
   }
 }

@@ -11,14 +11,14 @@ import type { LocalEnv } from '#contract/env.ts';
 import type { TableNames } from '#contract/tables.ts';
 import { type ReconcileDeps, reconcileJob, reconcileJobs } from '#domain/reconcile-jobs.ts';
 import { createLogger, type Log, type LogLevel } from '#runtime/log.ts';
-import { localDataProxy, startBackend, startDataCollection } from './services.ts';
+import { localDataProxy, startBackend, startDataCollection, startStrategyService } from './services.ts';
 import { createWorkflow } from './workflow.ts';
 
 export interface PlatformOptions {
   /** Data folder; see {@link openDataFolder}. */
   readonly home: string;
   /** Port 0 takes a free one. */
-  readonly ports: { readonly backend: number; readonly dataCollection: number };
+  readonly ports: { readonly backend: number; readonly strategy: number; readonly dataCollection: number };
   /** Serves imports, queries and jobs that name no exchange. Default `sim`. */
   readonly exchange?: string;
   /** Scheme and host at which every exchange is called instead of its own. */
@@ -42,7 +42,11 @@ export interface PlatformOptions {
 export function platformOptions(env: LocalEnv): PlatformOptions {
   return {
     home: env.TOUCHSTONE_HOME,
-    ports: { backend: env.BACKEND_PORT, dataCollection: env.DATA_COLLECTION_PORT },
+    ports: {
+      backend: env.BACKEND_PORT,
+      strategy: env.STRATEGY_PORT,
+      dataCollection: env.DATA_COLLECTION_PORT,
+    },
     exchange: env.DEFAULT_EXCHANGE,
     exchangeUrl: env.EXCHANGE_URL,
     exchangeIntervalMs: env.EXCHANGE_INTERVAL_MS,
@@ -57,6 +61,7 @@ export interface PlatformInfo {
   readonly pid: number;
   readonly exchange: string;
   readonly backend_url: string;
+  readonly strategy_service_url: string;
   readonly data_collection_url: string;
   readonly storage: StorageEnv & { readonly DYNAMODB_ENDPOINT: string };
 }
@@ -158,9 +163,21 @@ async function startServices(
     graceMs: GRACE_MS,
     onFault: (jobId, error) => log.error('job not reconciled', { job_id: jobId, error: error as Error }),
   };
+  const strategy = await startStrategyService(
+    { ...service, port: options.ports.strategy },
+    { stores, registryTable: TABLE_NAMES.registry, strategies },
+  );
+  running.add(() => strategy.close());
   const backend = await startBackend(
     { ...service, port: options.ports.backend },
-    { stores, registryTable: TABLE_NAMES.registry, workflow, strategies, dataProxy },
+    {
+      stores,
+      registryTable: TABLE_NAMES.registry,
+      workflow,
+      strategies,
+      dataProxy,
+      strategyServiceUrl: strategy.url,
+    },
   );
   running.add(() => backend.close());
   await keepReconciling(reconcile, running, log);
@@ -169,6 +186,7 @@ async function startServices(
     pid: process.pid,
     exchange,
     backend_url: backend.url,
+    strategy_service_url: strategy.url,
     data_collection_url: data.url,
     storage,
   };

@@ -4,7 +4,7 @@ import { DataProxyClient } from '#adapters/data-proxy-client.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import type { Stores } from '#adapters/open-stores.ts';
-import { tableProbe } from '#adapters/probes.ts';
+import { serviceProbe, tableProbe } from '#adapters/probes.ts';
 import type { Exchanges } from '#domain/ports.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
@@ -16,6 +16,8 @@ import { createService, type GatewayFunction } from '#runtime/service.ts';
 import { backendHandlers } from '#runtime/services/backend.ts';
 import { backendUseCases } from '#runtime/services/backend-use-cases.ts';
 import { createDataCollectionService } from '#runtime/services/data-collection-service.ts';
+import { strategyHandlers } from '#runtime/services/strategy.ts';
+import { strategyUseCases } from '#runtime/services/strategy-use-cases.ts';
 import type { Workflow } from './workflow.ts';
 
 const HOST = '127.0.0.1';
@@ -36,6 +38,8 @@ export async function startBackend(
     readonly workflow: Workflow;
     readonly strategies: StrategyRegistry;
     readonly dataProxy: DataProxy;
+    /** Absent: it does not run. */
+    readonly strategyServiceUrl?: string;
   },
 ): Promise<RunningServer> {
   const { stores, workflow, strategies } = deps;
@@ -53,7 +57,7 @@ export async function startBackend(
       defaultExchange: options.exchange,
       dataProxy,
       probes: {
-        strategy_service: null,
+        strategy_service: deps.strategyServiceUrl ? serviceProbe(deps.strategyServiceUrl) : null,
         data_collection: () => dataProxy.probe(),
         registry: tableProbe(stores.dynamo, 'registry', deps.registryTable),
       },
@@ -65,6 +69,35 @@ export async function startBackend(
     authenticate: withoutIdentityProvider({ enforced: false }),
     checkResponses: options.checkResponses,
     functions: { data_proxy: behindGateway(deps.dataProxy) },
+  });
+  return serve(app, { port: options.port, hostname: HOST, log });
+}
+
+/** Serves the strategy service of one machine. */
+export async function startStrategyService(
+  options: LocalServiceOptions,
+  deps: {
+    readonly stores: Stores;
+    readonly registryTable: string;
+    readonly strategies: StrategyRegistry;
+  },
+): Promise<RunningServer> {
+  const { log } = options;
+  const { stores } = deps;
+  const useCases = strategyUseCases({
+    ...stores,
+    strategies: deps.strategies,
+    ids: ulids,
+    digest: sha256,
+    clock: Date,
+    probes: {
+      registry: tableProbe(stores.dynamo, 'registry', deps.registryTable),
+    },
+  });
+  const app = createService('strategy', strategyHandlers(useCases), {
+    log,
+    authenticate: withoutIdentityProvider({ enforced: false }),
+    checkResponses: options.checkResponses,
   });
   return serve(app, { port: options.port, hostname: HOST, log });
 }

@@ -21,6 +21,8 @@ const INTERFACE = [
   'backend GET /api/v1/data/symbols 200',
   'backend GET /api/v1/data/freshness 200',
   'backend GET /docs 200',
+  'strategy GET /api/v1/health 200',
+  'strategy GET /docs 200',
   'data_collection GET /api/v1/health 200',
   'data_collection GET /api/v1/ohlcv 200',
   'data_collection GET /api/v1/symbols 200',

@@ -280,7 +280,7 @@ describe('health and documentation', () => {
       status: 'healthy',
       service: 'backend',
       version: expect.any(String),
-      dependencies: { strategy_service: 'not_deployed', data_collection: 'healthy', registry: 'healthy' },
+      dependencies: { strategy_service: 'healthy', data_collection: 'healthy', registry: 'healthy' },
     });
   });
 

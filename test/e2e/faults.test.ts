@@ -239,9 +239,9 @@ describe('the platform', () => {
   it('says which port is taken', async () => {
     const first = await startTestPlatform();
     const port = Number(new URL(first.info.backend_url).port);
-    await expect(startTestPlatform({ ports: { backend: port, dataCollection: 0 } })).rejects.toThrow(
-      `Port ${port} is in use`,
-    );
+    await expect(
+      startTestPlatform({ ports: { backend: port, strategy: 0, dataCollection: 0 } }),
+    ).rejects.toThrow(`Port ${port} is in use`);
     await first.stop();
   });
 });

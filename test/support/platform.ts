@@ -6,9 +6,8 @@ import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { ulids } from '#adapters/ids.ts';
 import { type Platform, type PlatformOptions, startPlatform } from '../../src/local/platform.ts';
 
-export interface TestPlatform extends Platform {
-  readonly home: string;
-  /** Calls the backend; `path` begins with a slash. */
+/** Calls of one service; `path` begins with a slash. */
+interface ServiceCalls {
   request(path: string, init?: RequestInit): Promise<Response>;
   get<T = any>(path: string): Promise<{ status: number; body: T }>;
   post<T = any>(
@@ -16,6 +15,12 @@ export interface TestPlatform extends Platform {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<{ status: number; body: T }>;
+}
+
+/** Its own calls go to the backend. */
+export interface TestPlatform extends Platform, ServiceCalls {
+  readonly home: string;
+  readonly strategy: ServiceCalls;
   /** Submits and waits for the end. */
   run(config: Record<string, unknown>, more?: Record<string, unknown>): Promise<any>;
   /** Process id of the embedded database. */
@@ -42,6 +47,26 @@ function listeningProcess(port: number): number {
   throw new Error(`No database listens on ${port}`);
 }
 
+function callsOf(base: string): ServiceCalls {
+  const request = (path: string, init?: RequestInit) => fetch(`${base}${path}`, init);
+  const answer = async (response: Response) => ({
+    status: response.status,
+    body: (await response.json()) as any,
+  });
+  return {
+    request,
+    get: async (path) => answer(await request(path)),
+    post: async (path, body, headers = {}) =>
+      answer(
+        await request(path, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        }),
+      ),
+  };
+}
+
 /** The whole platform on free ports and a folder of its own; responses are checked against the contract. */
 export async function startTestPlatform(
   options: Partial<PlatformOptions> & { readonly keepHome?: boolean } = {},
@@ -49,21 +74,16 @@ export async function startTestPlatform(
   const home = options.home ?? mkdtempSync(join(tmpdir(), 'touchstone-test-'));
   const platform = await startPlatform({
     home,
-    ports: { backend: 0, dataCollection: 0 },
+    ports: { backend: 0, strategy: 0, dataCollection: 0 },
     checkResponses: true,
     logLevel: 'ERROR',
     ...options,
   });
-  const base = platform.info.backend_url;
-  const request = (path: string, init?: RequestInit) => fetch(`${base}${path}`, init);
-  const answer = async (response: Response) => ({
-    status: response.status,
-    body: (await response.json()) as any,
-  });
+  const backend = callsOf(platform.info.backend_url);
   const until = async (jobId: string, ...statuses: string[]) => {
     const deadline = Date.now() + 60_000;
     for (;;) {
-      const { body } = await answer(await request(`/api/v1/backtests/${jobId}`));
+      const { body } = await backend.get(`/api/v1/backtests/${jobId}`);
       if (statuses.includes(body.status)) return body;
       if (TERMINAL.includes(body.status) || Date.now() > deadline) {
         throw new Error(`${jobId} is ${body.status}, not ${statuses.join(' or ')}: ${body.error}`);
@@ -72,23 +92,14 @@ export async function startTestPlatform(
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
-  const post = async (path: string, body?: unknown, headers: Record<string, string> = {}) =>
-    answer(
-      await request(path, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      }),
-    );
   return {
     ...platform,
     home,
-    request,
-    get: async (path) => answer(await request(path)),
-    post,
+    ...backend,
+    strategy: callsOf(platform.info.strategy_service_url),
     until,
     run: async (config, more = {}) => {
-      const { status, body } = await post('/api/v1/backtests', { config, ...more });
+      const { status, body } = await backend.post('/api/v1/backtests', { config, ...more });
       if (status !== 201) throw new Error(`${status} ${JSON.stringify(body)}`);
       return until(body.job_id, ...TERMINAL);
     },

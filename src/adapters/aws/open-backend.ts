@@ -1,7 +1,7 @@
 import type { BackendEnv } from '#contract/env.ts';
 import { DataProxyClient } from '../data-proxy-client.ts';
 import { openObjectStore } from '../open-object-store.ts';
-import { tableProbe } from '../probes.ts';
+import { serviceProbe, tableProbe } from '../probes.ts';
 import { ObjectResultStore } from '../result-store.ts';
 import { createDocumentClient } from './dynamo-client.ts';
 import { DynamoJobStore } from './dynamo-job-store.ts';
@@ -22,7 +22,7 @@ export function openBackend(env: BackendEnv) {
     tasks: new EcsTaskControl(createEcsClient()),
     dataProxy,
     probes: {
-      strategy_service: null,
+      strategy_service: env.STRATEGY_SERVICE_URL ? serviceProbe(env.STRATEGY_SERVICE_URL) : null,
       data_collection: () => dataProxy.probe(),
       registry: tableProbe(dynamo, 'registry', env.REGISTRY_TABLE),
     },

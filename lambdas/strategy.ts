@@ -1,0 +1,22 @@
+import { openStrategyService } from '#adapters/aws/open-strategy-service.ts';
+import { sha256, ulids } from '#adapters/ids.ts';
+import { loadStrategies } from '#adapters/strategies.ts';
+import { StrategyEnv } from '#contract/env.ts';
+import { readEnv } from '#runtime/env.ts';
+import { serviceLambda } from '#runtime/lambda.ts';
+import { strategyHandlers } from '#runtime/services/strategy.ts';
+import { strategyUseCases } from '#runtime/services/strategy-use-cases.ts';
+
+const env = readEnv(StrategyEnv);
+const useCases = strategyUseCases({
+  ...openStrategyService(env),
+  strategies: (await loadStrategies()).registry,
+  ids: ulids,
+  digest: sha256,
+  clock: Date,
+});
+
+export const handler = serviceLambda('strategy', strategyHandlers(useCases), {
+  environment: env.ENVIRONMENT,
+  logLevel: env.LOG_LEVEL,
+});

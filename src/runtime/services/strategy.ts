@@ -1,0 +1,23 @@
+import type { HealthReport } from '#domain/get-health.ts';
+import { documentation } from '../docs.ts';
+import type { Handlers } from '../handler.ts';
+import { VERSION } from '../version.ts';
+
+/** What the handlers need: the use cases of src/domain with their dependencies filled in. */
+export interface StrategyUseCases {
+  checkHealth(): Promise<HealthReport>;
+}
+
+/** HTTP on top of the use cases. */
+export function strategyHandlers(useCases: StrategyUseCases): Handlers<'strategy'> {
+  const docs = documentation('strategy');
+  return {
+    getStrategyServiceHealth: async () => {
+      const { status, dependencies } = await useCases.checkHealth();
+      return { status: 200, body: { status, service: 'strategy', version: VERSION, dependencies } };
+    },
+    getStrategyServiceDocs: docs.page,
+    getStrategyServiceDocsAsset: docs.asset,
+    getStrategyServiceOpenApi: docs.openApi,
+  };
+}
