@@ -1,9 +1,9 @@
+import { studentTwoSidedP } from '#engine/stats/student-t.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { cagrPct } from './account-metrics.ts';
 import { dayOf } from './daily.ts';
 import { drawdownOf } from './drawdown.ts';
 import { deviation, finite, largest, mean, median, ratio, smallest, sum } from './moments.ts';
-import { studentTwoSidedP } from './student-t.ts';
 import type { OutcomeColumns, TradeColumns } from './trade-columns.ts';
 
 /**

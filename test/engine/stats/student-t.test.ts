@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { studentTwoSidedP } from '#engine/metrics/student-t.ts';
+import { studentTwoSidedP } from '#engine/stats/student-t.ts';
 
 const sqrt = Math.sqrt;
 

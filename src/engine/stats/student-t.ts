@@ -22,6 +22,18 @@ export function studentTwoSidedP(t: number, df: number): number {
   return 1 - (front * betaFraction(0.5, a, y)) / 0.5;
 }
 
+/**
+ * Distribution function of Student's t: the probability of a value of at most `t`.
+ *
+ * @param t the t value, any sign
+ * @param df degrees of freedom, above 0; need not be whole
+ * @returns 0 to 1; `NaN` when t is `NaN` or df is not above 0
+ */
+export function studentCdf(t: number, df: number): number {
+  const tail = studentTwoSidedP(t, df) / 2;
+  return t > 0 ? 1 - tail : tail;
+}
+
 /** B(a, 1/2) = sqrt(pi) Γ(a) / Γ(a + 1/2). */
 function betaWithHalf(a: number): number {
   return Math.sqrt(Math.PI) / gammaHalfStep(a);
