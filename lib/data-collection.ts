@@ -44,9 +44,10 @@ export class DataCollection extends Construct {
       config: props.config,
       image: props.image,
       entry: 'data-collection',
-      // The smallest there is, 7 USD a month: it serves a few questions a minute.
+      // A few questions a minute, and collections that wait for exchanges: 8 USD a month. Collecting two years of ten pairs
+      // takes 380 MB at its peak, which half of this would hold, but not beside anything else.
       cpu: 256,
-      memoryMiB: 512,
+      memoryMiB: 1024,
       environment: props.environment,
       secrets: { SERVICE_TOKEN: ecs.Secret.fromSecretsManager(this.serviceToken) },
       port,

@@ -172,13 +172,7 @@ export class PlatformStack extends Stack {
       environment,
     });
     allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'UpdateItem']);
-    allowTable(task.role, 'series', data.tables.series, [
-      'GetItem',
-      'BatchGetItem',
-      'Query',
-      'PutItem',
-      'UpdateItem',
-    ]);
+    allowTable(task.role, 'series', data.tables.series, ['GetItem', 'PutItem', 'UpdateItem']);
     allowObjects(task.role, data.candles, ['GetObject', 'PutObject']);
     return task;
   }
@@ -201,13 +195,7 @@ export class PlatformStack extends Stack {
     });
     allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'UpdateItem']);
     // It notes which files it found damaged.
-    allowTable(task.role, 'series', data.tables.series, [
-      'GetItem',
-      'BatchGetItem',
-      'Query',
-      'PutItem',
-      'UpdateItem',
-    ]);
+    allowTable(task.role, 'series', data.tables.series, ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem']);
     allowObjects(task.role, data.candles, ['GetObject']);
     allowObjects(task.role, data.results, ['GetObject', 'PutObject']);
     return task;
@@ -242,7 +230,7 @@ export class PlatformStack extends Stack {
     });
     const role = backend.function.role!;
     allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'Query', 'PutItem', 'UpdateItem']);
-    allowTable(role, 'series', data.tables.series, ['GetItem', 'BatchGetItem', 'Query']);
+    allowTable(role, 'series', data.tables.series, ['BatchGetItem']);
     allowTable(role, 'registry', data.tables.registry, ['GetItem', 'Query']);
     allowObjects(role, data.results, ['GetObject']);
     flow.grantControl(role);
