@@ -48,21 +48,26 @@ function afterPages(count: number, then: () => void): Promise<void> {
   });
 }
 
-async function startProcess(): Promise<{ child: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, ['bin/local.ts'], {
+/** The platform in a process of its own; `dies` when it writes a file whose name ends so. */
+async function startProcess(dies?: { at: 'half' | 'named'; file: string }) {
+  const preload = ['--import', join(import.meta.dirname, '../support/die-at.ts')];
+  const child = spawn(process.execPath, [...(dies ? preload : []), 'bin/local.ts'], {
     env: {
       TOUCHSTONE_HOME: home,
       BACKEND_PORT: '0',
+      STRATEGY_PORT: '0',
       DATA_COLLECTION_PORT: '0',
       DEFAULT_EXCHANGE: 'binanceusdm',
       EXCHANGE_URL: server.url,
       EXCHANGE_INTERVAL_MS: '1',
+      ...(dies && { DIE_AT: dies.at, DIE_AT_FILE: dies.file }),
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  const dead = once(child, 'close');
   for await (const line of createInterface(child.stdout!)) {
     const url = /data collection +(http:\S+)\/docs/.exec(line)?.[1];
-    if (url) return { child, url };
+    if (url) return { child, url, dead };
   }
   throw new Error('The platform did not start');
 }
@@ -117,38 +122,40 @@ async function expectStored(
 
 describe('the service', () => {
   it('killed again and again: whole files at every moment, and each start goes on', async () => {
-    const request = { symbols: [BTC], timeframe: '1m', start: START, end: END };
-    let id = '';
-    const starts: number[] = [];
-    // In January's pages (50), at its last one, in February's (81), after its last one: while the file is written.
-    for (const [pages, delay] of [
-      [20, 0],
-      [50, 0],
-      [40, 0],
-      [82, 15],
-    ] as const) {
-      const { child, url } = await startProcess();
-      const reached = afterPages(pages, () => setTimeout(() => child.kill('SIGKILL'), delay));
-      const { status, body } = await post(url, request, 'the-one');
-      expect(status).toBe(201);
-      expect(id === '' || id === body.collection_id).toBe(true);
-      id = body.collection_id;
-      await reached;
-      await killed(child);
-      const files = parquetFiles(home);
-      expect(files.filter((file) => !isIntact(readFileSync(file)))).toEqual([]);
-      starts.push(files.length);
-    }
-    expect(starts[0]).toBe(0);
+    const request = { symbols: [BTC], timeframe: '5m', start: START, end: END };
+    const january = 'timeframe=5m/2026-01.parquet';
+    const ids = new Set<string>();
+    /** Starts the platform, lets it die, and tells of which months it asked for candles. */
+    const live = async (die: (platform: Awaited<ReturnType<typeof startProcess>>) => void, dies?: any) => {
+      server.requests.length = 0;
+      const platform = await startProcess(dies);
+      die(platform);
+      // It may die before it has answered.
+      const { body } = await post(platform.url, request, 'the-one').catch(() => ({ body: undefined }));
+      if (body) ids.add(body.collection_id);
+      await platform.dead;
+      const asked = server.requests.filter(({ endpoint }) => endpoint === 'klines');
+      return [...new Set(asked.map(({ start }) => new Date(start).toISOString().slice(0, 7)))];
+    };
+    const byItself = () => {};
+    const files = () => parquetFiles(home).map((file) => isIntact(readFileSync(file)));
+
+    expect(await live(byItself, { at: 'half', file: january })).toEqual(['2026-01']);
+    expect(files()).toEqual([]);
+    expect(await live(byItself, { at: 'named', file: january })).toEqual(['2026-01']);
+    expect(files()).toEqual([true]);
+    // The file is whole, though nobody came to record it: nothing of it is fetched again. February has 17 pages.
+    expect(await live(({ child }) => afterPages(8, () => child.kill('SIGKILL')))).toEqual(['2026-02']);
+    expect(files()).toEqual([true]);
 
     server.requests.length = 0;
     const platform = await inProcess();
-    const collection = await ended(platform.info.data_collection_url, id);
+    expect(ids.size).toBe(1);
+    const collection = await ended(platform.info.data_collection_url, [...ids][0]!);
     expect(collection).toMatchObject({ status: 'completed', progress: 1, error: null });
-    // January was whole before the last start: nothing of it is fetched again.
     const asked = server.requests.filter((request) => request.endpoint === 'klines');
     expect(Math.min(...asked.map((request) => request.start))).toBeGreaterThanOrEqual(at('2026-02-01'));
-    const key = { exchange: 'binanceusdm', symbol: BTC, timeframe: '1m' } as const;
+    const key = { exchange: 'binanceusdm', symbol: BTC, timeframe: '5m' } as const;
     await expectStored(platform.info.storage, key, Date.parse(START), Date.parse(END));
     await platform.stop();
   });
@@ -160,11 +167,10 @@ describe('the service', () => {
       start: `2025-${String(i + 1).padStart(2, '0')}-01`,
       end: `2025-${String(i + 1).padStart(2, '0')}-28`,
     }));
-    const { child, url } = await startProcess();
-    const dead = afterPages(3, () => child.kill('SIGKILL'));
+    const { child, url, dead } = await startProcess();
+    afterPages(3, () => child.kill('SIGKILL'));
     const answers = await Promise.allSettled(requests.map((body, i) => post(url, body, `k-${i}`)));
     await dead;
-    await killed(child);
     const accepted = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
     expect(accepted.length).toBeGreaterThan(0);
 
