@@ -50,7 +50,7 @@ function afterPages(count: number, then: () => void): Promise<void> {
 
 /** The platform in a process of its own; `dies` when it writes a file whose name ends so. */
 async function startProcess(dies?: { at: 'half' | 'named'; file: string }) {
-  const preload = ['--import', join(import.meta.dirname, '../support/die-at.ts')];
+  const preload = ['--import', join(import.meta.dirname, 'fixtures/die-at.ts')];
   const child = spawn(process.execPath, [...(dies ? preload : []), 'bin/local.ts'], {
     env: {
       TOUCHSTONE_HOME: home,
