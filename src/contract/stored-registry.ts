@@ -17,6 +17,8 @@ export const StoredModel = z.object({
   latest_version: z.int().meta({ description: 'Highest number given; numbers are never reused' }),
   active_challenge_id: z.string().nullable(),
   rev: z.int().meta({ description: 'Rises with every change of production_version or active_challenge_id' }),
+  events: z.int().meta({ description: 'Events so far. Every move raises it: the moves of a model have one order' }),
+  last_event_id: z.string().meta({ description: 'Of the move that made this state' }),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -93,8 +95,9 @@ export type RegistryAction = (typeof REGISTRY_ACTIONS)[number];
 export const RegistryEvent = z.object({
   schema_version: z.literal(1),
   model_name: z.string(),
-  event_id: z.string().meta({ description: 'A ULID: ascending in time' }),
-  at: Timestamp,
+  event_id: z.string().meta({ description: 'A ULID' }),
+  sequence: z.int().meta({ description: 'From 1 without gaps: the order of the moves' }),
+  at: Timestamp.meta({ description: 'Never before the event that came before' }),
   actor: z.string(),
   action: z.enum(REGISTRY_ACTIONS),
   version: z.string(),

@@ -35,7 +35,6 @@ const JOB_ROW_ATTRIBUTES = [
 export const ERROR_SUMMARY_LENGTH = 300;
 
 const text = (name: string): KeyAttribute => ({ name, type: 'S' });
-const number = (name: string): KeyAttribute => ({ name, type: 'N' });
 
 const jobsBy = (name: string, partitionKey: string): IndexDefinition => ({
   name,
@@ -44,11 +43,14 @@ const jobsBy = (name: string, partitionKey: string): IndexDefinition => ({
   include: JOB_ROW_ATTRIBUTES,
 });
 
-/** A catalog row is one map, so that what it shows may change without building the index anew. */
-const catalogBy = (name: string, sortKey: KeyAttribute): IndexDefinition => ({
+/**
+ * Partitions are stages. The sort key is a text that begins with what is sorted by and ends with the version, so that no two
+ * rows are equal and a page can begin after any of them. A row is one map: what it shows may change without a new index.
+ */
+const catalogBy = (name: string, sortKey: string): IndexDefinition => ({
   name,
   partitionKey: text('catalog'),
-  sortKey,
+  sortKey: text(sortKey),
   include: ['catalog_row'],
 });
 
@@ -73,9 +75,9 @@ export const TABLES = {
     partitionKey: text('pk'),
     sortKey: text('sk'),
     indexes: [
-      catalogBy('catalog-by-name', text('catalog_name')),
-      catalogBy('catalog-by-sharpe', number('catalog_sharpe')),
-      catalogBy('catalog-by-drawdown', number('catalog_drawdown')),
+      catalogBy('catalog-by-name', 'catalog_name'),
+      catalogBy('catalog-by-sharpe', 'catalog_sharpe'),
+      catalogBy('catalog-by-drawdown', 'catalog_drawdown'),
       {
         name: 'active-challenges',
         partitionKey: text('active_challenge'),

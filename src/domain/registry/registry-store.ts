@@ -13,31 +13,48 @@ export interface ModelState {
   readonly model: StoredModel | undefined;
   /** The versions asked for that exist, by number. */
   readonly versions: ReadonlyMap<string, StoredVersion>;
+  /** Stored under the key asked for; it may have expired. */
+  readonly reply: IdempotentReply | undefined;
+}
+
+/** Under what a reply is stored: an Idempotency-Key of one caller. */
+export interface ReplyKey {
+  readonly principal: string;
+  readonly key: string;
 }
 
 /** A reply that is repeated for a repeated Idempotency-Key. */
-export interface IdempotentReply {
-  readonly principal: string;
-  readonly key: string;
+export interface IdempotentReply extends ReplyKey {
   /** Digest of operation, path and body: another one under the same key is a conflict. */
   readonly request_digest: string;
   readonly status: number;
   readonly body: unknown;
-  /** Unix seconds after which the key may be used anew. */
+  /** Unix seconds. */
+  readonly created_at: number;
+  /** Unix seconds from which the key may be used anew. */
   readonly expires_at: number;
 }
 
-/** A change of one version: to `after`, if its stage still is `from` (null: if it does not exist yet). */
+/** A change of one version: to the state in `after`, if its stage still is `from` (null: if it does not exist yet). */
 export interface VersionChange {
   readonly from: Stage | null;
   readonly after: StoredVersion;
 }
 
+/** The version that leaves Production. It need not have been read: nothing else of it changes. */
+export interface ArchivedProduction {
+  readonly version: string;
+  readonly at: string;
+  /** When a rollback took it out, with the reason given. */
+  readonly rolledBack: { readonly reason: string | null } | null;
+}
+
 /** All that one call changes: stored together or not at all. */
 export interface RegistryMove {
-  /** The model after the move. It is stored only while `rev` and `latest_version` are as in `before` (null: no model yet). */
+  /** The model after the move. It is stored only while `events` is as in `before` (null: no model yet). */
   readonly model: { readonly before: StoredModel | null; readonly after: StoredModel };
   readonly versions: readonly VersionChange[];
+  readonly archived: ArchivedProduction | null;
   readonly event: RegistryEvent;
   readonly reply: IdempotentReply | null;
 }
@@ -55,8 +72,8 @@ export interface CatalogSort {
   readonly order: (typeof SORT_ORDERS)[number];
 }
 
-/** Where a row stands in one order of the catalog: what the store needs to go on after it, of at most 200 characters each. */
-export type CatalogPosition = readonly string[];
+/** Where a row stands in one order of the catalog: what the index sorts it by, as text, and whose row it is. */
+export type CatalogPosition = readonly [sortKey: string, model: string, version: string];
 
 export interface CatalogEntry {
   readonly row: CatalogRow;
@@ -64,16 +81,18 @@ export interface CatalogEntry {
 }
 
 export interface RegistryStore {
-  /** The model and the versions named, in one round of strongly consistent reads. */
-  read(model: string, versions: readonly string[]): Promise<ModelState>;
+  /** The model, the versions named and what is stored under a key, in one strongly consistent read. */
+  read(model: string, versions: readonly string[], reply?: ReplyKey | null): Promise<ModelState>;
   /** All versions, newest number first. */
   versions(model: string): Promise<readonly StoredVersion[]>;
   /** Newest first. Throws VAL006 for a broken cursor. */
   history(model: string, limit: number, cursor: string | null): Promise<Page<RegistryEvent>>;
+  /** The last event at or before a time (ISO 8601, milliseconds). */
+  eventAt(model: string, at: string): Promise<RegistryEvent | undefined>;
   /** One transaction. `lost`: something that the move rests on has changed; nothing was stored. */
   commit(move: RegistryMove): Promise<'done' | 'lost'>;
-  /** The reply stored under a key that has not expired. */
-  reply(principal: string, key: string): Promise<IdempotentReply | undefined>;
+  /** Stores the reply of a call that changed nothing. `lost`: another one is stored under its key. */
+  keep(reply: IdempotentReply): Promise<'done' | 'lost'>;
   /**
    * Rows of the catalog in that order, from an index, after a position of the same order (null: from its start). It reads
    * ahead by little more than a page, so that whoever stops early has not paid for the rest.
