@@ -1,0 +1,199 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  paginateQuery,
+  QueryCommand,
+  TransactWriteCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { CodedError } from '#contract/errors.ts';
+import { RegistryEvent, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
+import type { Page } from '#domain/ports.ts';
+import type {
+  CatalogEntry,
+  CatalogFilter,
+  CatalogPosition,
+  CatalogSort,
+  IdempotentReply,
+  ModelState,
+  RegistryMove,
+  RegistryStore,
+  ReplyKey,
+} from '#domain/registry/registry-store.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import { readCatalog } from './registry-catalog.ts';
+import {
+  COUNTS_KEY,
+  EVENT_PREFIX,
+  type ItemKey,
+  modelKey,
+  partitionOf,
+  readItem,
+  replyKey,
+  VERSION_PREFIX,
+  versionKey,
+} from './registry-item.ts';
+import { madeThisMove, putReply, readReply, transactionOf } from './registry-transaction.ts';
+
+/** Pauses of 0.05 to 1.6 s between them, 3.2 s in all at most. */
+const READ_ATTEMPTS = 7;
+/** Why a transaction was cancelled that may be decided anew: another one was first, or is at it. */
+const LOST = new Set(['ConditionalCheckFailed', 'TransactionConflict']);
+/** Why it was cancelled that may succeed later as it is. */
+const BUSY = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
+
+/** The Registry table. Reads of a model are strongly consistent, the catalog is not. */
+export class DynamoRegistryStore implements RegistryStore {
+  readonly #client: DynamoDBDocumentClient;
+  readonly #table: string;
+
+  /** @param client one whose failures are SVC005 */
+  constructor(client: DynamoDBDocumentClient, table: string) {
+    this.#client = client;
+    this.#table = table;
+  }
+
+  async read(model: string, versions: readonly string[], reply?: ReplyKey | null): Promise<ModelState> {
+    const keys = [
+      modelKey(model),
+      ...[...new Set(versions)].map((version) => versionKey(model, version)),
+      ...(reply ? [replyKey(reply)] : []),
+    ];
+    const items = await this.#getAll(keys);
+    const state: { model?: StoredModel; reply?: IdempotentReply } = {};
+    const found = new Map<string, StoredVersion>();
+    for (const item of items) {
+      if (item.sk === 'META') state.model = readItem(StoredModel, item);
+      else if (String(item.sk).startsWith(VERSION_PREFIX)) {
+        const version = readItem(StoredVersion, item);
+        found.set(version.version, version);
+      } else state.reply = readReply(item);
+    }
+    return { model: state.model, versions: found, reply: state.reply };
+  }
+
+  async versions(model: string): Promise<readonly StoredVersion[]> {
+    const pages = paginateQuery(
+      { client: this.#client },
+      { ...this.#itemsOf(model, VERSION_PREFIX), ConsistentRead: true },
+    );
+    const versions: StoredVersion[] = [];
+    for await (const { Items = [] } of pages) {
+      versions.push(...Items.map((item) => readItem(StoredVersion, item)));
+    }
+    return versions;
+  }
+
+  async history(model: string, limit: number, cursor: string | null): Promise<Page<RegistryEvent>> {
+    const scope = { list: 'history', model };
+    const after = cursor === null ? undefined : decodeCursor(cursor, scope, 1)[0];
+    const { Items = [] } = await this.#client.send(
+      new QueryCommand({
+        ...this.#itemsOf(model, EVENT_PREFIX),
+        ConsistentRead: true,
+        ExclusiveStartKey: after === undefined ? undefined : { pk: partitionOf(model), sk: after },
+        // One more than asked tells whether anything follows. Events are small: a page is one read.
+        Limit: limit + 1,
+      }),
+    );
+    const more = Items.length > limit;
+    const shown = Items.slice(0, limit);
+    return {
+      items: shown.map((item) => readItem(RegistryEvent, item)),
+      next: more ? encodeCursor([String(shown.at(-1)!.sk)], scope) : null,
+    };
+  }
+
+  async eventAt(model: string, at: string): Promise<RegistryEvent | undefined> {
+    const { Items = [] } = await this.#client.send(
+      new QueryCommand({
+        TableName: this.#table,
+        ConsistentRead: true,
+        ScanIndexForward: false,
+        KeyConditionExpression: 'pk = :model AND sk BETWEEN :first AND :last',
+        ExpressionAttributeValues: {
+          ':model': partitionOf(model),
+          ':first': EVENT_PREFIX,
+          // Beyond every sequence number of that time.
+          ':last': `${EVENT_PREFIX}${at}#~`,
+        },
+        Limit: 1,
+      }),
+    );
+    return Items[0] && readItem(RegistryEvent, Items[0]);
+  }
+
+  async commit(move: RegistryMove): Promise<'done' | 'lost'> {
+    try {
+      await this.#client.send(
+        new TransactWriteCommand({
+          // The SDK's own repeats are told from a second move by it.
+          ClientRequestToken: move.event.event_id,
+          TransactItems: transactionOf(move, this.#table),
+        }),
+      );
+      return 'done';
+    } catch (error) {
+      if (!(error instanceof TransactionCanceledException)) throw error;
+      const codes = (error.CancellationReasons ?? []).map(({ Code = 'None' }) => Code);
+      if (codes.some((code) => LOST.has(code))) return madeThisMove(error, move) ? 'done' : 'lost';
+      throw codes.some((code) => BUSY.has(code)) ? new CodedError('SVC005', { cause: error }) : error;
+    }
+  }
+
+  async keep(reply: IdempotentReply): Promise<'done' | 'lost'> {
+    try {
+      await this.#client.send(new PutCommand(putReply(reply, this.#table)));
+      return 'done';
+    } catch (error) {
+      if (error instanceof ConditionalCheckFailedException) return 'lost';
+      throw error;
+    }
+  }
+
+  catalog(
+    filter: CatalogFilter,
+    sort: CatalogSort,
+    after: CatalogPosition | null,
+  ): AsyncIterable<CatalogEntry> {
+    const stages = filter.stage ? [filter.stage] : (['Production', 'Staging'] as const);
+    return readCatalog({ client: this.#client, table: this.#table, sort, after }, stages);
+  }
+
+  async catalogCount({ stage }: CatalogFilter): Promise<number> {
+    const { Item = {} } = await this.#client.send(
+      new GetCommand({ TableName: this.#table, Key: COUNTS_KEY, ConsistentRead: true }),
+    );
+    const { Production = 0, Staging = 0 } = Item as Partial<Record<'Production' | 'Staging', number>>;
+    if (!stage) return Production + Staging;
+    return stage === 'Production' ? Production : Staging;
+  }
+
+  /** A query of a model's items of one kind, last first. */
+  #itemsOf(model: string, prefix: string) {
+    return {
+      TableName: this.#table,
+      ScanIndexForward: false,
+      KeyConditionExpression: 'pk = :model AND begins_with(sk, :prefix)',
+      ExpressionAttributeValues: { ':model': partitionOf(model), ':prefix': prefix },
+    };
+  }
+
+  async #getAll(wanted: readonly ItemKey[]): Promise<Record<string, unknown>[]> {
+    const found: Record<string, unknown>[] = [];
+    let keys: Record<string, unknown>[] = wanted.map((key) => ({ ...key }));
+    for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+      if (attempt > 0) await wait(25 * 2 ** attempt * (0.5 + Math.random() / 2));
+      const { Responses, UnprocessedKeys } = await this.#client.send(
+        new BatchGetCommand({ RequestItems: { [this.#table]: { Keys: keys, ConsistentRead: true } } }),
+      );
+      found.push(...(Responses?.[this.#table] ?? []));
+      keys = UnprocessedKeys?.[this.#table]?.Keys ?? [];
+      if (keys.length === 0) return found;
+    }
+    throw new CodedError('SVC005', { message: 'The registry is too busy' });
+  }
+}

@@ -1,0 +1,115 @@
+import type * as z from 'zod';
+import { CodedError } from '#contract/errors.ts';
+import {
+  CatalogRow,
+  type RegistryEvent,
+  type Stage,
+  type StoredModel,
+  type StoredVersion,
+} from '#contract/stored-registry.ts';
+import type { CatalogSort, ReplyKey } from '#domain/registry/registry-store.ts';
+
+/** How the registry's items are keyed and indexed. */
+
+export type ItemKey = Readonly<Record<'pk' | 'sk', string>>;
+
+export const VERSION_PREFIX = 'VERSION#';
+export const EVENT_PREFIX = 'EVENT#';
+
+/** Rows in the catalog, by stage. */
+export const COUNTS_KEY: ItemKey = { pk: 'CATALOG', sk: 'COUNTS' };
+
+/** Everything of a model is in one partition, so that its moves and reads are of one place. */
+export function partitionOf(model: string): string {
+  return `MODEL#${model}`;
+}
+
+export function modelKey(model: string): ItemKey {
+  return { pk: partitionOf(model), sk: 'META' };
+}
+
+export function versionKey(model: string, version: string): ItemKey {
+  return { pk: partitionOf(model), sk: `${VERSION_PREFIX}${paddedVersion(version)}` };
+}
+
+/** Time and sequence number never fall from one event to the next, so this sorts as the moves happened. */
+export function eventKey({ model_name, at, sequence }: RegistryEvent): ItemKey {
+  return { pk: partitionOf(model_name), sk: `${EVENT_PREFIX}${at}#${String(sequence).padStart(9, '0')}` };
+}
+
+/** Principal and key are keys of their own, so that no two pairs are spelt alike. */
+export function replyKey({ principal, key }: ReplyKey): ItemKey {
+  return { pk: `IDEM#${principal}`, sk: `KEY#${key}` };
+}
+
+/** Attribute by which each order of the catalog is indexed. */
+export const SORT_ATTRIBUTES = {
+  name: 'catalog_name',
+  sharpe: 'catalog_sharpe',
+  drawdown: 'catalog_drawdown',
+} as const satisfies Record<CatalogSort['field'], string>;
+
+/** Every attribute that puts an item into the catalog. */
+export const CATALOG_ATTRIBUTES = ['catalog', ...Object.values(SORT_ATTRIBUTES), 'catalog_row'] as const;
+
+export function isInCatalog(stage: Stage | null): stage is CatalogRow['stage'] {
+  return stage === 'Production' || stage === 'Staging';
+}
+
+/** What puts a version into the catalog; undefined in a stage that is not listed. */
+export function catalogAttributes(
+  version: StoredVersion,
+  model: StoredModel,
+): Record<(typeof CATALOG_ATTRIBUTES)[number], unknown> | undefined {
+  if (!isInCatalog(version.stage)) return undefined;
+  const id = `#${version.model_name}#${paddedVersion(version.version)}`;
+  return {
+    catalog: version.stage,
+    catalog_name: `${version.model_name}${id}`,
+    catalog_sharpe: `${sortableNumber(version.metrics.sharpe_ratio)}${id}`,
+    catalog_drawdown: `${sortableNumber(Math.abs(version.metrics.max_drawdown_pct))}${id}`,
+    catalog_row: catalogRow(version, version.stage, model),
+  };
+}
+
+function catalogRow(version: StoredVersion, stage: CatalogRow['stage'], model: StoredModel): CatalogRow {
+  const { config, metrics } = version;
+  return CatalogRow.parse({
+    ...version,
+    stage,
+    name: config.strategy,
+    exchange: config.exchange,
+    pairs: config.pairs,
+    timeframe: config.timeframe,
+    ml_engine: { enabled: false, model_type: 'none' },
+    metrics,
+    owner: model.owner,
+    validation_status: version.validation.status,
+    active_challenge_id: model.active_challenge_id,
+  });
+}
+
+/** A text of 16 characters that sorts as the number does: its bits, with the order of the negative ones turned round. */
+export function sortableNumber(value: number): string {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, value === 0 ? 0 : value);
+  const bits = view.getBigUint64(0);
+  const sign = 1n << 63n;
+  const sortable = bits & sign ? ~bits & (2n * sign - 1n) : bits | sign;
+  return sortable.toString(16).padStart(16, '0');
+}
+
+/** The value of an item; throws SVC001 naming the item and the field when it is of another shape. */
+export function readItem<T>(schema: z.ZodType<T>, item: Record<string, unknown>): T {
+  const parsed = schema.safeParse(item);
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0]!;
+  throw new CodedError('SVC001', {
+    message: `The registry's item ${String(item.pk)} ${String(item.sk)} cannot be read: ${path.join('.') || 'item'}: ${message}`,
+    cause: parsed.error,
+  });
+}
+
+function paddedVersion(version: string): string {
+  return version.padStart(6, '0');
+}
