@@ -1,10 +1,9 @@
 import { closeValue, profitRatioOf } from './accounting.ts';
+import { distanceOf, ratioOf, reasonOf } from './answer-checks.ts';
 import type { Position } from './position.ts';
 import { bestPrice, isTighter, LONG, stopAt } from './rules.ts';
 import type { Run } from './run.ts';
 import { MINUTE_MS } from './terms.ts';
-
-const MAX_REASON_LENGTH = 255;
 
 /** undefined: not asked; null: asked, and the strategy has no wish. */
 type Answer<T> = T | null | undefined;
@@ -40,7 +39,8 @@ export function askStoploss(run: Run, position: Position): number | null {
     const best = bestPrice(bar.high, bar.low, position.direction);
     const profit = position.profitRatioAt(best, terms.fee);
     const context = run.contextOf(position.market);
-    answers.stoploss = distanceOf(terms.callbacks.customStoploss(context, position.view, best, profit));
+    const asked = terms.callbacks.customStoploss(context, position.view, best, profit);
+    answers.stoploss = distanceOf(asked, 'customStoploss', context);
   }
   return answers.stoploss;
 }
@@ -52,7 +52,8 @@ export function askRoi(run: Run, position: Position): number | null {
   const answers = position.answers.in(bar.time);
   if (answers.roi === undefined) {
     const minutes = Math.floor((bar.time - position.openedAt) / MINUTE_MS);
-    answers.roi = ratioOf(terms.callbacks.customRoi(run.contextOf(position.market), position.view, minutes));
+    const context = run.contextOf(position.market);
+    answers.roi = ratioOf(terms.callbacks.customRoi(context, position.view, minutes), 'customRoi', context);
   }
   return answers.roi;
 }
@@ -65,7 +66,8 @@ export function askExit(run: Run, position: Position): string | null {
   if (answers.exit === undefined) {
     const profit = position.profitRatioAt(bar.open, terms.fee);
     const context = run.contextOf(position.market);
-    answers.exit = reasonOf(terms.callbacks.customExit(context, position.view, bar.open, profit));
+    const asked = terms.callbacks.customExit(context, position.view, bar.open, profit);
+    answers.exit = reasonOf(asked, 'customExit', context);
   }
   return answers.exit;
 }
@@ -106,18 +108,23 @@ export function askThrough(
       const price = best[row]!;
       const value = closeValue(amount, price, fee, funding, direction);
       const profit = profitRatioOf(openValue, value, leverage, direction);
-      stoploss = distanceOf(callbacks.customStoploss(context, view, price, profit));
+      stoploss = distanceOf(
+        callbacks.customStoploss(context, view, price, profit),
+        'customStoploss',
+        context,
+      );
       acts = stoploss !== null && isTighter(stopAt(price, stoploss, leverage, direction), stop, direction);
     }
     if (!acts && callbacks.customRoi) {
-      roi = ratioOf(callbacks.customRoi(context, view, Math.floor((timestamp[row]! - openedAt) / MINUTE_MS)));
+      const minutes = Math.floor((timestamp[row]! - openedAt) / MINUTE_MS);
+      roi = ratioOf(callbacks.customRoi(context, view, minutes), 'customRoi', context);
       acts = roi !== null;
     }
     if (!acts && useExitSignal && callbacks.customExit) {
       const price = open[row]!;
       const value = closeValue(amount, price, fee, funding, direction);
       const profit = profitRatioOf(openValue, value, leverage, direction);
-      exit = reasonOf(callbacks.customExit(context, view, price, profit));
+      exit = reasonOf(callbacks.customExit(context, view, price, profit), 'customExit', context);
       acts = exit !== null;
     }
     if (!acts) continue;
@@ -128,17 +135,4 @@ export function askThrough(
   position.highest = highest;
   position.seenTo = row;
   return row;
-}
-
-/** A distance of 0, or no number, is no wish. */
-function distanceOf(asked: number | null): number | null {
-  return asked === 0 ? null : ratioOf(asked);
-}
-
-function ratioOf(asked: number | null): number | null {
-  return asked !== null && Number.isFinite(asked) ? asked : null;
-}
-
-function reasonOf(asked: string | null): string | null {
-  return asked ? asked.slice(0, MAX_REASON_LENGTH) : null;
 }

@@ -1,4 +1,5 @@
 import { availableStake, proposedStake } from './accounting.ts';
+import { consentOf, leverageOf, priceOf, stakeOf } from './answer-checks.ts';
 import type { Market } from './market.ts';
 import type { Position } from './position.ts';
 import { type Direction, LONG, slippedEntry } from './rules.ts';
@@ -29,12 +30,22 @@ export function enter(run: Run, market: Market, direction: Direction): void {
   let limit = bar.open;
   if (terms.hasCallbacks) {
     const context = run.contextOf(market);
-    leverage = Math.max(1, callbacks.leverage?.(context, side, leverage) ?? leverage);
-    const asked = callbacks.customEntryPrice?.(context, side, bar.open);
-    if (asked !== undefined && asked !== bar.open) limit = placeableEntry(run, asked, direction);
-    stake = Math.min(callbacks.customStake?.(context, side, stake) ?? stake, available);
-    if (!(stake > 0 && leverage < Number.POSITIVE_INFINITY)) return;
-    if (callbacks.confirmEntry?.(context, side, limit) === false) return;
+    if (callbacks.leverage)
+      leverage = leverageOf(callbacks.leverage(context, side, leverage), leverage, 'leverage', context);
+    if (callbacks.customEntryPrice) {
+      const asked = callbacks.customEntryPrice(context, side, bar.open);
+      const price = priceOf(asked, bar.open, 'customEntryPrice', context);
+      if (price !== bar.open) limit = placeableEntry(run, price, direction);
+    }
+    if (callbacks.customStake) {
+      const asked = stakeOf(callbacks.customStake(context, side, stake), stake, 'customStake', context);
+      stake = Math.min(asked, available);
+    }
+    if (!(stake > 0)) return;
+    if (callbacks.confirmEntry) {
+      const answer = callbacks.confirmEntry(context, side, limit);
+      if (!consentOf(answer, 'confirmEntry', context)) return;
+    }
   }
 
   const position = run.open(market, direction, leverage, stake);
@@ -58,7 +69,6 @@ function placeEntry(run: Run, position: Position, price: number): void {
 
 /** A limit that the market would not have filled at once: a long at most at the high, a short at least at the low (1.20). */
 function placeableEntry({ bar }: Run, price: number, direction: Direction): number {
-  if (!(price > 0)) return bar.open;
   return direction === LONG ? Math.min(price, bar.high) : Math.max(price, bar.low);
 }
 
@@ -78,15 +88,16 @@ export function manageOrder(run: Run, position: Position): void {
   const { callbacks } = terms;
   if (position.order !== 'entry' || !callbacks.adjustEntryPrice) return;
   const context = run.contextOf(position.market);
-  const price = callbacks.adjustEntryPrice(context, position.view, position.orderPrice);
-  if (price === position.orderPrice) return;
-  if (price === null) {
+  const answer = callbacks.adjustEntryPrice(context, position.view, position.orderPrice);
+  if (answer === null) {
     counters.cancelledEntries++;
     run.remove(position);
-  } else {
-    counters.replacedEntries++;
-    placeEntry(run, position, placeableEntry(run, price, position.direction));
+    return;
   }
+  const price = priceOf(answer, position.orderPrice, 'adjustEntryPrice', context);
+  if (price === position.orderPrice) return;
+  counters.replacedEntries++;
+  placeEntry(run, position, placeableEntry(run, price, position.direction));
 }
 
 /** Fills the waiting entry if the candle touches its price. */

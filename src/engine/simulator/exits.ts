@@ -1,3 +1,4 @@
+import { consentOf, priceOf } from './answer-checks.ts';
 import { askExit, askRoi, askStoploss } from './answers.ts';
 import type { Position } from './position.ts';
 import {
@@ -156,9 +157,10 @@ function trySignalExit(run: Run, position: Position): boolean {
   if (callbacks.customExitPrice) {
     const profit = position.profitRatioAt(price, terms.fee);
     const context = run.contextOf(position.market);
-    const asked = callbacks.customExitPrice(context, position.view, price, profit);
+    const answer = callbacks.customExitPrice(context, position.view, price, profit);
+    const asked = priceOf(answer, price, 'customExitPrice', context);
     // No better than possible: an order below the low of a long would have filled at once, at a better price.
-    if (asked > 0) price = position.direction === LONG ? Math.max(asked, bar.low) : Math.min(asked, bar.high);
+    price = position.direction === LONG ? Math.max(asked, bar.low) : Math.min(asked, bar.high);
   }
   if (position.order === 'exit' && position.orderPrice === price) return false;
   if (!isConfirmed(run, position, price, reason)) return false;
@@ -187,7 +189,7 @@ function isConfirmed(run: Run, position: Position, price: number, reason: string
   const { callbacks } = run.terms;
   if (!callbacks.confirmExit) return true;
   const context = run.contextOf(position.market);
-  return callbacks.confirmExit(context, position.view, price, reason) !== false;
+  return consentOf(callbacks.confirmExit(context, position.view, price, reason), 'confirmExit', context);
 }
 
 /** Fills the waiting exit if the candle touches its price. */

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { runBacktest } from '#engine/backtest.ts';
+import { BacktestError } from '#engine/run/errors.ts';
+import type { StrategyCallbacks } from '#engine/strategy.ts';
+import { CONFIG, SAMPLE_STRATEGY, sampleInput, sha256 } from './backtest-sample.ts';
+
+type Name = keyof StrategyCallbacks;
+
+/** Entries rest far from the market, so that they are still waiting in the next candle. */
+const WAITING: StrategyCallbacks = {
+  customEntryPrice: (_context, side, proposed) => proposed * (side === 'long' ? 0.98 : 1.02),
+};
+
+function run(name: Name, answer: unknown, fillModel: 'freqtrade' | 'conservative' = 'freqtrade') {
+  const callbacks = {
+    ...(name === 'adjustEntryPrice' && WAITING),
+    [name]: () => answer,
+  } as StrategyCallbacks;
+  return runBacktest(
+    sampleInput({
+      strategy: { ...SAMPLE_STRATEGY, callbacks },
+      config: { ...CONFIG, fill_model: fillModel },
+    }),
+    { digest: sha256 },
+  );
+}
+
+const INVALID: readonly (readonly [Name, unknown, string, string])[] = [
+  ['leverage', Number.NaN, 'NaN', 'a number above 0, at most 125'],
+  ['leverage', 1e9, '1000000000', 'a number above 0, at most 125'],
+  ['leverage', 0, '0', 'a number above 0, at most 125'],
+  ['customStake', Number.NaN, 'NaN', 'a finite number from 0'],
+  ['customStake', -1, '-1', 'a finite number from 0'],
+  ['customStake', 'all', '"all"', 'a finite number from 0'],
+  ['customEntryPrice', -5, '-5', 'a finite number above 0'],
+  ['customEntryPrice', Number.POSITIVE_INFINITY, 'Infinity', 'a finite number above 0'],
+  ['customExitPrice', '100', '"100"', 'a finite number above 0'],
+  ['customExitPrice', Number.NaN, 'NaN', 'a finite number above 0'],
+  ['adjustEntryPrice', 0, '0', 'a finite number above 0'],
+  ['confirmEntry', undefined, 'undefined', 'true or false'],
+  ['confirmEntry', 1, '1', 'true or false'],
+  ['confirmExit', null, 'null', 'true or false'],
+  ['confirmExit', {}, 'an object', 'true or false'],
+  ['customStoploss', 'a', '"a"', 'a finite number, or null'],
+  ['customStoploss', Number.NaN, 'NaN', 'a finite number, or null'],
+  ['customStoploss', Promise.resolve(0.1), 'an object', 'a finite number, or null'],
+  ['customRoi', false, 'false', 'a finite number, or null'],
+  ['customRoi', [0.1], 'a list', 'a finite number, or null'],
+  ['customExit', 5, '5', 'a text, or null'],
+  ['customExit', true, 'true', 'a text, or null'],
+];
+
+describe('an answer of a callback that means nothing', () => {
+  it.each(INVALID)('%s: %j ends the run and is named', (name, answer, shown, allowed) => {
+    for (const model of ['freqtrade', 'conservative'] as const) {
+      const attempt = () => run(name, answer, model);
+      expect(attempt).toThrow(BacktestError);
+      expect(attempt).toThrow(
+        new RegExp(
+          `^Strategy sample failed during the simulation: ${name} answered ${shown} for (BTC|ETH)/USDT:USDT ` +
+            `in the candle of 2024-01-0\\dT\\d\\d:\\d[05]:00\\.000Z; it must answer ${allowed}\\.$`,
+        ),
+      );
+    }
+  });
+});
+
+describe('an answer that leaves things as they are', () => {
+  const tradesOf = (...[name, answer]: Parameters<typeof run>) =>
+    sha256(JSON.stringify(run(name, answer).trades));
+
+  it.each([
+    ['leverage', undefined],
+    ['leverage', null],
+    ['customStake', undefined],
+    ['customEntryPrice', null],
+    ['customExitPrice', undefined],
+    ['confirmEntry', true],
+    ['confirmExit', true],
+    ['customRoi', undefined],
+    ['customExit', undefined],
+    ['customExit', ''],
+  ] as const)('%s: %j', (name, answer) => {
+    expect(tradesOf(name, answer)).toBe(tradesOf('customExit', null));
+  });
+
+  // With the callback a trailing stop of the entry candle is priced in another way, so null is what to compare with.
+  it.each([undefined, 0])('customStoploss: %j', (answer) => {
+    expect(tradesOf('customStoploss', answer)).toBe(tradesOf('customStoploss', null));
+  });
+
+  it('adjustEntryPrice: undefined keeps the order, null cancels it', () => {
+    expect(run('adjustEntryPrice', null).report.counters.cancelled_entries).toBeGreaterThan(0);
+    expect(run('adjustEntryPrice', undefined).report.counters).toMatchObject({
+      cancelled_entries: 0,
+      replaced_entries: 0,
+    });
+  });
+});
