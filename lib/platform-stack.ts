@@ -18,6 +18,7 @@ import { Network } from './network.ts';
 import { Reconcile } from './reconcile.ts';
 import { ServiceApi } from './service-api.ts';
 import { ServiceFunction } from './service-function.ts';
+import { StrategyService } from './strategy-service.ts';
 import { watch } from './watch.ts';
 
 export interface PlatformStackProps {
@@ -67,9 +68,11 @@ export class PlatformStack extends Stack {
       backtestTask: this.#backtestTask(),
       jobs: data.tables.jobs,
     });
-    const backend = this.#backend(flow, dataProxy, cluster);
+    const strategy = this.#strategyService();
+    const backend = this.#backend(flow, dataProxy, strategy, cluster);
     const { api } = new ServiceApi(this, 'BackendApi', {
       config,
+      after: strategy.api,
       service: 'backend',
       handler: backend.alias,
       functions: { data_proxy: dataProxy.service.alias },
@@ -86,8 +89,15 @@ export class PlatformStack extends Stack {
       cluster,
       jobs: data.tables.jobs,
     });
-    watch(this, { config, data, api, backend, dataProxy, reconcile, flow, cluster, dataCollection });
+    watch(this, {
+      ...{ config, data, api, backend, strategy, dataProxy },
+      ...{ reconcile, flow, cluster, dataCollection },
+    });
     new CfnOutput(this, 'BackendUrl', { value: api.url, description: 'base_url of the backend service' });
+    new CfnOutput(this, 'StrategyServiceUrl', {
+      value: strategy.api.api.url,
+      description: 'strategy_service_url',
+    });
   }
 
   /** Two zones of the region, whichever they are called: a look-up would need an account at synthesis. */
@@ -201,7 +211,34 @@ export class PlatformStack extends Stack {
     return task;
   }
 
-  #backend(flow: BacktestFlow, dataProxy: DataProxy, cluster: ecs.Cluster): ServiceFunction {
+  #strategyService(): StrategyService {
+    const { config, data } = this.#props;
+    const pool = data.identity.pool;
+    return new StrategyService(this, 'Strategy', {
+      config,
+      data,
+      code: this.#code('strategy'),
+      environment: {
+        ...this.#common,
+        RESULTS_BUCKET: data.results.bucketName,
+        CANDLES_BUCKET: data.candles.bucketName,
+        JOBS_TABLE: data.tables.jobs.tableName,
+        REGISTRY_TABLE: data.tables.registry.tableName,
+        ...(pool && {
+          STRATEGY_IDP_USER_POOL_ID: pool.userPoolId,
+          STRATEGY_IDP_CLIENT_ID: pool.clientId,
+          STRATEGY_IDP_REGION: pool.region,
+        }),
+      },
+    });
+  }
+
+  #backend(
+    flow: BacktestFlow,
+    dataProxy: DataProxy,
+    strategy: StrategyService,
+    cluster: ecs.Cluster,
+  ): ServiceFunction {
     const { config, data } = this.#props;
     const pool = data.identity.pool;
     const environment: z.input<typeof BackendEnv> = {
@@ -214,6 +251,7 @@ export class PlatformStack extends Stack {
       REGISTRY_TABLE: data.tables.registry.tableName,
       BACKTEST_STATE_MACHINE_ARN: flow.machine.stateMachineArn,
       DATA_PROXY_FUNCTION: dataProxy.service.alias.functionArn,
+      STRATEGY_SERVICE_URL: strategy.api.api.url,
       ...(pool && {
         BACKEND_IDP_USER_POOL_ID: pool.userPoolId,
         BACKEND_IDP_CLIENT_ID: pool.clientId,
@@ -231,7 +269,7 @@ export class PlatformStack extends Stack {
     const role = backend.function.role!;
     allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'Query', 'PutItem', 'UpdateItem']);
     allowTable(role, 'series', data.tables.series, ['BatchGetItem']);
-    allowTable(role, 'registry', data.tables.registry, ['GetItem', 'Query']);
+    allowTable(role, 'registry', data.tables.registry, ['GetItem', 'Query', 'PutItem', 'UpdateItem']);
     allowObjects(role, data.results, ['GetObject']);
     flow.grantControl(role);
     allowTasks(role, cluster, ['StopTask']);

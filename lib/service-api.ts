@@ -16,7 +16,9 @@ export interface ServiceApiProps {
   readonly service: ServiceName;
   readonly handler: lambda.IAlias;
   /** Functions that answer rows of the table themselves. */
-  readonly functions: Readonly<Record<FunctionName, lambda.IAlias>>;
+  readonly functions?: Readonly<Partial<Record<FunctionName, lambda.IAlias>>>;
+  /** An API of the same account, deployed before this one. @default - this is the first */
+  readonly after?: ServiceApi;
 }
 
 /**
@@ -34,7 +36,7 @@ export class ServiceApi extends Construct {
       description: SERVICES[service].description,
       endpointConfiguration: { types: [apigateway.EndpointType.REGIONAL] },
       // The account's role for API Gateway's logs: one a region, made by whoever comes first and then kept.
-      cloudWatchRole: true,
+      cloudWatchRole: props.after === undefined,
       // An equity curve is text and shrinks to a fifth.
       minCompressionSize: Size.bytes(1024),
       deployOptions: {
@@ -49,11 +51,12 @@ export class ServiceApi extends Construct {
         throttlingBurstLimit: 400,
       },
     });
+    if (props.after) this.node.addDependency(props.after);
     this.#addRoutes(props);
     this.#addFunctions(props);
     addGatewayResponses(this.api);
     if (config.firewall) new Firewall(this, 'Firewall', { stage: this.api.deploymentStage });
-    this.#acknowledge(config);
+    this.#acknowledge(config, props.after === undefined);
   }
 
   /**
@@ -77,11 +80,11 @@ export class ServiceApi extends Construct {
    * A function's own method beside ANY. It takes no tokens, so where authentication is enforced its callers sign for IAM.
    * One permission each, for that method alone.
    */
-  #addFunctions({ config, service, functions }: ServiceApiProps): void {
+  #addFunctions({ config, service, functions = {} }: ServiceApiProps): void {
     const { IAM, NONE } = apigateway.AuthorizationType;
     for (const { method, path, integration } of operationsOf(service)) {
       if (!integration) continue;
-      const target = new apigateway.LambdaIntegration(functions[integration.function], {
+      const target = new apigateway.LambdaIntegration(functions[integration.function]!, {
         allowTestInvoke: false,
       });
       const authorizationType = config.authRequired ? IAM : NONE;
@@ -89,7 +92,7 @@ export class ServiceApi extends Construct {
     }
   }
 
-  #acknowledge(config: StageConfig): void {
+  #acknowledge(config: StageConfig, first: boolean): void {
     const handled =
       'Tokens are verified by the handler: optional outside production, with error codes that an authorizer cannot give.';
     acknowledge(this.api, {
@@ -97,8 +100,10 @@ export class ServiceApi extends Construct {
         'The handler validates against the operations table and answers in the documented shape.',
       'AwsSolutions-APIG4': handled,
       'AwsSolutions-COG4': handled,
-      'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
-        'The policy that API Gateway documents for its one logging role of an account.',
+      ...(first && {
+        'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
+          'The policy that API Gateway documents for its one logging role of an account.',
+      }),
       ...(!config.firewall && {
         'AwsSolutions-APIG3': 'The firewall is a setting of the stage: on in production.',
       }),

@@ -13,12 +13,14 @@ import type { DataStack } from './data-stack.ts';
 import { Monitoring } from './monitoring.ts';
 import type { Reconcile } from './reconcile.ts';
 import type { ServiceFunction } from './service-function.ts';
+import type { StrategyService } from './strategy-service.ts';
 
 export interface Watched {
   readonly config: StageConfig;
   readonly data: DataStack;
   readonly api: apigateway.RestApi;
   readonly backend: ServiceFunction;
+  readonly strategy: StrategyService;
   readonly dataProxy: DataProxy;
   readonly reconcile: Reconcile;
   readonly flow: BacktestFlow;
@@ -35,36 +37,50 @@ const p99 = { statistic: 'p99', period: FIVE_MINUTES };
 /** The platform's alarms and its dashboard, what users feel first. */
 export function watch(scope: Construct, watched: Watched): void {
   const monitoring = new Monitoring(scope, 'Monitoring', { config: watched.config });
-  watchApi(monitoring, watched);
+  watchApi(monitoring, 'Backend', watched.api, {
+    errors:
+      'At least one request in twenty fails: researchers cannot submit or read backtests, or move versions.',
+    latency: 'One request in a hundred takes over 5 s: the API feels broken.',
+  });
+  watchApi(monitoring, 'Strategy', watched.strategy.api.api, {
+    errors: 'At least one request of the strategy service in twenty fails: nothing can be registered.',
+    latency: 'One request of the strategy service in a hundred takes over 5 s: registering feels broken.',
+  });
   watchBacktests(monitoring, watched);
   watchData(monitoring, watched);
   watchFunctions(monitoring, {
     Backend: watched.backend,
+    Strategy: watched.strategy.service,
     DataProxy: watched.dataProxy.service,
     Reconcile: watched.reconcile.service,
   });
   watchTables(monitoring, watched.data);
 }
 
-function watchApi(monitoring: Monitoring, { api }: Watched): void {
+function watchApi(
+  monitoring: Monitoring,
+  name: string,
+  api: apigateway.RestApi,
+  impact: { readonly errors: string; readonly latency: string },
+): void {
   const errors = api.metricServerError({ statistic: 'Average', period: FIVE_MINUTES });
   const latency = api.metricLatency(p99);
-  monitoring.alarm('BackendErrors', {
+  monitoring.alarm(`${name}Errors`, {
     metric: errors,
     threshold: 0.05,
     periods: 3,
-    impact: 'At least one request in twenty fails: researchers cannot submit or read backtests.',
+    impact: impact.errors,
   });
-  monitoring.alarm('BackendLatency', {
+  monitoring.alarm(`${name}Latency`, {
     metric: latency,
     threshold: Duration.seconds(5).toMilliseconds(),
     periods: 3,
-    impact: 'One request in a hundred takes over 5 s: the API feels broken.',
+    impact: impact.latency,
   });
   monitoring.dashboard.addWidgets(
-    graph('Requests', [api.metricCount(sum)]),
-    graph('Errors', [errors, api.metricClientError({ statistic: 'Average', period: FIVE_MINUTES })]),
-    graph('Latency, ms', [api.metricLatency({ ...p99, statistic: 'p50' }), latency]),
+    graph(`${name}: requests`, [api.metricCount(sum)]),
+    graph(`${name}: errors`, [errors, api.metricClientError({ statistic: 'Average', period: FIVE_MINUTES })]),
+    graph(`${name}: latency, ms`, [api.metricLatency({ ...p99, statistic: 'p50' }), latency]),
   );
 }
 

@@ -11,12 +11,14 @@ export function tableProbe(client: DynamoDBDocumentClient, id: TableId, table: s
   return (signal: AbortSignal) => client.send(command, { abortSignal: signal });
 }
 
-/** A health probe of a service of ours: rejects when its health operation does not answer 200. */
-export function serviceProbe(baseUrl: string) {
+/** A health probe of a service of ours: rejects when its health operation does not answer, or is that of another one. */
+export function serviceProbe(baseUrl: string, service: string) {
   const address = `${baseUrl.replace(/\/+$/, '')}/api/v1/health`;
   return async (signal: AbortSignal): Promise<void> => {
     const response = await fetch(address, { signal, redirect: 'error' });
-    await response.body?.cancel();
-    if (response.status !== 200) throw new Error(`${address} answered ${response.status}`);
+    const body = (await response.json()) as { readonly service?: unknown } | null;
+    if (response.status !== 200 || body?.service !== service) {
+      throw new Error(`${address} answered ${response.status}, not as ${service}`);
+    }
   };
 }

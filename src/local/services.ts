@@ -57,7 +57,7 @@ export async function startBackend(
       defaultExchange: options.exchange,
       dataProxy,
       probes: {
-        strategy_service: deps.strategyServiceUrl ? serviceProbe(deps.strategyServiceUrl) : null,
+        strategy_service: deps.strategyServiceUrl ? serviceProbe(deps.strategyServiceUrl, 'strategy') : null,
         data_collection: () => dataProxy.probe(),
         registry: tableProbe(stores.dynamo, 'registry', deps.registryTable),
       },

@@ -2,15 +2,26 @@ import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { describe, expect, test } from 'vitest';
 import { ERRORS, type ErrorCode } from '#contract/errors.ts';
 import { operationsOf } from '#contract/operations.ts';
-import { ofType, type Resource, synthesize } from '../support/stacks.ts';
+import { ofType, type Resource, type Synthesized, synthesize } from '../support/stacks.ts';
 
 const dev = synthesize('dev');
 const prod = synthesize('prod');
 
-/** Path of every API resource, by its id. */
-const paths = new Map<string, string>();
+const SERVICES = [
+  { service: 'backend', api: /^BackendApi/, alias: 'BackendLive' },
+  { service: 'strategy', api: /^StrategyApi/, alias: 'StrategyServiceLive' },
+] as const;
+
 const resources = new Map(ofType(dev, 'AWS::ApiGateway::Resource'));
-for (const id of resources.keys()) paths.set(id, pathOf(id));
+
+/** Paths of the resources of one API. */
+const pathsOf = (api: RegExp) => [...resources.keys()].filter((id) => api.test(id)).map(pathOf);
+
+/** Methods of one API. */
+const methodsOf = (stage: Synthesized, api: RegExp) =>
+  ofType(stage, 'AWS::ApiGateway::Method')
+    .filter(([id]) => api.test(id))
+    .map(([, each]) => each.Properties);
 
 function pathOf(id: string): string {
   const { ParentId, PathPart } = (resources.get(id) as Resource).Properties;
@@ -18,32 +29,46 @@ function pathOf(id: string): string {
   return `${parent}/${PathPart}`;
 }
 
-describe('routes', () => {
-  const all = ofType(dev, 'AWS::ApiGateway::Method').map(([, each]) => each.Properties);
-  const methods = all.filter(({ HttpMethod }) => HttpMethod === 'ANY');
-  const routed = methods.map(({ ResourceId }) => (ResourceId.Ref ? paths.get(ResourceId.Ref)! : '/'));
+describe.each(SERVICES)('routes of the $service', ({ service, api, alias }) => {
+  const paths = pathsOf(api);
+  const methods = methodsOf(dev, api).filter(({ HttpMethod }) => HttpMethod === 'ANY');
+  const routed = methods.map(({ ResourceId }) => (ResourceId.Ref ? pathOf(ResourceId.Ref) : '/'));
 
   test('there is one for every operation of the table', () => {
-    for (const { id, path } of operationsOf('backend')) expect(routed, id).toContain(path);
+    for (const { id, path } of operationsOf(service)) expect(routed, id).toContain(path);
   });
 
   test('every resource takes any method, so that the service words its own 404 and 405', () => {
-    expect([...routed].sort()).toEqual(['/', ...paths.values()].sort());
+    expect([...routed].sort()).toEqual(['/', ...paths].sort());
     expect(routed).toContain('/{proxy+}');
   });
 
-  test('all lead to the alias of the backend with one permission', () => {
+  test('all lead to the alias of the service with one permission', () => {
     for (const { Integration, AuthorizationType } of methods) {
       expect(Integration.Type).toBe('AWS_PROXY');
-      expect(JSON.stringify(Integration.Uri)).toContain('BackendLive');
+      expect(JSON.stringify(Integration.Uri)).toContain(alias);
       expect(AuthorizationType).toBe('NONE');
     }
-    expect(gatewayPermissions('BackendLive')).toHaveLength(1);
+    expect(gatewayPermissions(alias)).toHaveLength(1);
   });
 
-  test("the data proxy's leads to its alias, with a permission for that method alone", () => {
-    const own = all.filter(({ HttpMethod }) => HttpMethod !== 'ANY');
-    expect(own.map(({ HttpMethod, ResourceId }) => `${HttpMethod} ${paths.get(ResourceId.Ref)}`)).toEqual([
+  test('no two siblings are variables of different names', () => {
+    const byParent = Map.groupBy(
+      paths.filter((path) => /\{[^+]+\}$/.test(path)),
+      (path) => path.slice(0, path.lastIndexOf('/')),
+    );
+    for (const [parent, siblings] of byParent) expect(siblings, parent).toHaveLength(1);
+  });
+});
+
+describe("the data proxy's route", () => {
+  const [{ api }] = SERVICES;
+
+  test('leads to its alias, with a permission for that method alone', () => {
+    const own = ofType(dev, 'AWS::ApiGateway::Method')
+      .map(([, each]) => each.Properties)
+      .filter(({ HttpMethod }) => HttpMethod !== 'ANY');
+    expect(own.map(({ HttpMethod, ResourceId }) => `${HttpMethod} ${pathOf(ResourceId.Ref)}`)).toEqual([
       'POST /api/v1/data-proxy',
     ]);
     expect(own[0]!.Integration.Type).toBe('AWS_PROXY');
@@ -53,33 +78,25 @@ describe('routes', () => {
     expect(JSON.stringify(permission!.SourceArn)).toContain('/POST/api/v1/data-proxy');
   });
 
-  test("the data proxy's is open in development and asks for IAM's signature in production", () => {
-    const authorization = (stage: typeof dev) =>
-      ofType(stage, 'AWS::ApiGateway::Method')
-        .map(([, { Properties }]) => Properties)
-        .find(({ HttpMethod }) => HttpMethod === 'POST')!.AuthorizationType;
+  test("is open in development and asks for IAM's signature in production", () => {
+    const authorization = (stage: Synthesized) =>
+      methodsOf(stage, api).find(({ HttpMethod }) => HttpMethod === 'POST')!.AuthorizationType;
     expect(authorization(dev)).toBe('NONE');
     expect(authorization(prod)).toBe('AWS_IAM');
   });
-
-  function gatewayPermissions(alias: string) {
-    return ofType(dev, 'AWS::Lambda::Permission')
-      .map(([, { Properties }]) => Properties)
-      .filter(({ Principal }) => Principal === 'apigateway.amazonaws.com')
-      .filter(({ FunctionName }) => JSON.stringify(FunctionName).includes(alias));
-  }
-
-  test('no two siblings are variables of different names', () => {
-    const byParent = Map.groupBy(
-      [...paths.values()].filter((path) => /\{[^+]+\}$/.test(path)),
-      (path) => path.slice(0, path.lastIndexOf('/')),
-    );
-    for (const [parent, siblings] of byParent) expect(siblings, parent).toHaveLength(1);
-  });
 });
 
-describe('errors of the gateway itself', () => {
-  const responses = ofType(dev, 'AWS::ApiGateway::GatewayResponse').map(([, each]) => each.Properties);
+function gatewayPermissions(alias: string) {
+  return ofType(dev, 'AWS::Lambda::Permission')
+    .map(([, { Properties }]) => Properties)
+    .filter(({ Principal }) => Principal === 'apigateway.amazonaws.com')
+    .filter(({ FunctionName }) => JSON.stringify(FunctionName).includes(alias));
+}
+
+describe.each(SERVICES)('errors of the gateway of the $service', ({ api }) => {
+  const responses = ofType(dev, 'AWS::ApiGateway::GatewayResponse')
+    .filter(([id]) => api.test(id))
+    .map(([, each]) => each.Properties);
 
   test('there is an answer for every type there is', () => {
     const types = Object.values(ResponseType)
@@ -117,20 +134,40 @@ describe('errors of the gateway itself', () => {
   });
 });
 
-test('the stage logs every request, traces and throttles', () => {
-  dev.platform.hasResourceProperties('AWS::ApiGateway::RestApi', {
-    EndpointConfiguration: { Types: ['REGIONAL'] },
-  });
-  const [, stage] = ofType(dev, 'AWS::ApiGateway::Stage')[0]!;
-  expect(stage.Properties.AccessLogSetting.DestinationArn).toBeDefined();
-  expect(stage.Properties.TracingEnabled).toBe(true);
-  expect(stage.Properties.MethodSettings[0]).toMatchObject({
-    ThrottlingRateLimit: 200,
-    ThrottlingBurstLimit: 400,
-  });
+test('every stage logs every request, traces and throttles', () => {
+  const apis = ofType(dev, 'AWS::ApiGateway::RestApi');
+  const stages = ofType(dev, 'AWS::ApiGateway::Stage');
+  expect([apis.length, stages.length]).toEqual([2, 2]);
+  for (const [, { Properties }] of apis) {
+    expect(Properties.EndpointConfiguration.Types).toEqual(['REGIONAL']);
+  }
+  for (const [id, { Properties }] of stages) {
+    expect(Properties.AccessLogSetting.DestinationArn, id).toBeDefined();
+    expect(Properties.TracingEnabled, id).toBe(true);
+    expect(Properties.MethodSettings[0], id).toMatchObject({
+      ThrottlingRateLimit: 200,
+      ThrottlingBurstLimit: 400,
+    });
+  }
 });
 
-test('a firewall stands before the API of production alone', () => {
+test("the account's role for API Gateway's logs is set once, before any stage logs", () => {
+  expect(ofType(dev, 'AWS::ApiGateway::Account')).toHaveLength(1);
+  const { Resources } = dev.platform.toJSON();
+  const [account] = ofType(dev, 'AWS::ApiGateway::Account')[0]!;
+  const dependsOn = (id: string): string[] => [Resources[id].DependsOn ?? []].flat();
+  for (const [id] of ofType(dev, 'AWS::ApiGateway::Stage')) expect(dependsOn(id), id).toContain(account);
+});
+
+test('a firewall stands before the APIs of production alone', () => {
   expect(ofType(dev, 'AWS::WAFv2::WebACLAssociation')).toEqual([]);
-  expect(ofType(prod, 'AWS::WAFv2::WebACLAssociation')).toHaveLength(1);
+  expect(ofType(prod, 'AWS::WAFv2::WebACLAssociation')).toHaveLength(2);
+});
+
+test('the backend knows where the strategy service is, and so do people', () => {
+  const backend = ofType(dev, 'AWS::Lambda::Function').find(([id]) => id.startsWith('BackendFunction'))!;
+  const url = backend[1].Properties.Environment.Variables.STRATEGY_SERVICE_URL;
+  expect(JSON.stringify(url)).toMatch(/StrategyApi.*execute-api.*StrategyApi.*Stage/);
+  const outputs = dev.platform.findOutputs('StrategyServiceUrl');
+  expect(outputs.StrategyServiceUrl!.Value).toEqual(url);
 });

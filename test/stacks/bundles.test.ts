@@ -89,6 +89,7 @@ test('the engine imports nothing but itself', () => {
 
 test.each([
   ['lambdas/backend/index.mjs', 900],
+  ['lambdas/strategy/index.mjs', 900],
   ['lambdas/reconcile/index.mjs', 700],
   // Without its tree shaken, zod alone is 443 KB.
   ['lambdas/data-proxy/index.mjs', 200],
@@ -101,8 +102,8 @@ test('the users’ strategies are in the bundles that know strategies', () => {
   expect(Object.keys(bundles.get('tasks/backtest.mjs')!.inputs)).toEqual(expect.arrayContaining(strategies));
 });
 
-test('the documentation page’s files are beside the backend', () => {
-  expect(readdirSync(join(outdir, 'lambdas/backend/swagger-ui')).sort()).toEqual([
+test.each(['backend', 'strategy'])('the documentation page’s files are beside the %s', (name) => {
+  expect(readdirSync(join(outdir, `lambdas/${name}/swagger-ui`)).sort()).toEqual([
     'swagger-ui-bundle.js',
     'swagger-ui.css',
   ]);

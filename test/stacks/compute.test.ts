@@ -12,10 +12,10 @@ const logGroupOf = (stage: Synthesized, reference: { Ref: string }) =>
 describe.each([dev, prod])('functions of $config.stage', (stage) => {
   const functions = ofType(stage, 'AWS::Lambda::Function');
 
-  test('are the three of this platform, and none that CDK brought along', () => {
+  test('are the four of this platform, and none that CDK brought along', () => {
     const descriptions = functions.map(([, each]) => each.Properties.Description);
     expect(descriptions.every((text) => text.startsWith(`Touchstone ${stage.config.stage}:`))).toBe(true);
-    expect(functions).toHaveLength(3);
+    expect(functions).toHaveLength(4);
   });
 
   test('run Node 24 on ARM and trace', () => {
@@ -37,7 +37,7 @@ describe.each([dev, prod])('functions of $config.stage', (stage) => {
 
   test('are called as their alias live', () => {
     const aliases = properties(stage, 'AWS::Lambda::Alias');
-    expect(aliases.map(({ Name }) => Name)).toEqual(['live', 'live', 'live']);
+    expect(aliases.map(({ Name }) => Name)).toEqual(['live', 'live', 'live', 'live']);
     expect(new Set(aliases.map(({ FunctionName }) => FunctionName.Ref))).toEqual(
       new Set(functions.map(([id]) => id)),
     );
@@ -48,6 +48,7 @@ describe.each([dev, prod])('functions of $config.stage', (stage) => {
       functions.map(([id, each]) => [id.replace(/[A-F0-9]{8}$/, ''), each.Properties]),
     );
     expect(limits.BackendFunction).toMatchObject({ Timeout: 28, MemorySize: 1024 });
+    expect(limits.StrategyServiceFunction).toMatchObject({ Timeout: 28, MemorySize: 1024 });
     expect(limits.DataProxyServiceFunction).toMatchObject({ Timeout: 60, MemorySize: 512 });
     expect(limits.ReconcileServiceFunction!.Timeout).toBeLessThan(300);
   });
@@ -97,7 +98,7 @@ describe('environments', () => {
         (each) => each.ContainerDefinitions[0].Environment,
       ),
     ];
-    expect(variables).toHaveLength(6);
+    expect(variables).toHaveLength(7);
     const secret = variables.flatMap((each) => each.SERVICE_TOKEN ?? []);
     expect(secret).toHaveLength(1);
     expect(JSON.stringify(secret)).toMatch(/resolve:secretsmanager:.*DataCollectionServiceToken/);
@@ -107,12 +108,15 @@ describe('environments', () => {
 
   test('enforce tokens in production only', () => {
     const environmentsOf = (stage: Synthesized) => {
-      const backend = properties(stage, 'AWS::Lambda::Function').find(({ Description }) =>
-        Description.includes('backend'),
+      const services = properties(stage, 'AWS::Lambda::Function').filter(({ Description }) =>
+        Description.endsWith('service'),
       );
-      return backend!.Environment.Variables.ENVIRONMENT;
+      return services.map((each) => each.Environment.Variables.ENVIRONMENT);
     };
-    expect([environmentsOf(dev), environmentsOf(prod)]).toEqual(['development', 'production']);
+    expect([environmentsOf(dev), environmentsOf(prod)]).toEqual([
+      ['development', 'development'],
+      ['production', 'production'],
+    ]);
   });
 
   test('reach data collection by its name, or by the URL of another', () => {

@@ -54,15 +54,46 @@ describe.each([dev, prod])('$config.stage', (stage) => {
     expect(allowed('lambda:InvokeFunction')).toHaveLength(1);
   });
 
-  test('lets tasks and the backend touch nothing of the registry that they need not', () => {
-    const registry = all.filter(({ statement }) => JSON.stringify(statement.Resource).includes('Registry'));
-    expect(registry.map(({ id }) => id.slice(0, 7))).toEqual(['Backend']);
-    expect(registry.flatMap(({ statement }) => actionsOf(statement))).toEqual([
-      'dynamodb:GetItem',
-      'dynamodb:Query',
+  test('lets each function and task write these tables and no other', () => {
+    const writers = all.flatMap(({ id, statement }) => {
+      const writes = actionsOf(statement).filter((action) => WRITES.test(action));
+      if (writes.length === 0) return [];
+      const role = id.replace(/DefaultPolicy[0-9A-F]{8}$/, '');
+      // CDK makes one statement of the tables on which the same calls are allowed.
+      const tables = new Set(JSON.stringify(statement.Resource).match(/Jobs|Registry|Series/g));
+      expect(tables.size, role).toBeGreaterThan(0);
+      return [...tables].map((table) => `${role} ${table}: ${shortNames(writes)}`);
+    });
+    expect(writers.sort()).toEqual([
+      'BackendRole Jobs: PutItem UpdateItem',
+      'BackendRole Registry: PutItem UpdateItem',
+      'BacktestFlowRole Jobs: UpdateItem',
+      'BacktestTaskDefinitionTaskRole Jobs: UpdateItem',
+      'BacktestTaskDefinitionTaskRole Series: PutItem UpdateItem',
+      'CollectTaskDefinitionTaskRole Jobs: UpdateItem',
+      'CollectTaskDefinitionTaskRole Series: PutItem UpdateItem',
+      'DataCollectionTaskDefinitionTaskRole Series: PutItem UpdateItem',
+      'ReconcileServiceRole Jobs: UpdateItem',
+      'StrategyServiceRole Registry: PutItem UpdateItem',
     ]);
   });
+
+  test('lets these read the registry and no other', () => {
+    const readers = all.filter(({ statement }) => /Registry/.test(JSON.stringify(statement.Resource)));
+    expect(new Set(readers.map(({ id }) => id.replace(/DefaultPolicy[0-9A-F]{8}$/, '')))).toEqual(
+      new Set(['BackendRole', 'StrategyServiceRole']),
+    );
+  });
 });
+
+/** Every call that changes an item, whatever else it is called: what only reads is listed. */
+const WRITES = /^dynamodb:(?!(Batch|Transact)?GetItems?$|Query$|Scan$|ConditionCheckItem$|DescribeTable$)/;
+
+const shortNames = (actions: readonly string[]) =>
+  actions
+    .map((action) => action.slice('dynamodb:'.length))
+    .sort()
+    .join(' ');
 
 describe('the data proxy', () => {
   const permissions = (stage: typeof dev) =>

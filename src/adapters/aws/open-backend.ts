@@ -22,7 +22,7 @@ export function openBackend(env: BackendEnv) {
     tasks: new EcsTaskControl(createEcsClient()),
     dataProxy,
     probes: {
-      strategy_service: env.STRATEGY_SERVICE_URL ? serviceProbe(env.STRATEGY_SERVICE_URL) : null,
+      strategy_service: env.STRATEGY_SERVICE_URL ? serviceProbe(env.STRATEGY_SERVICE_URL, 'strategy') : null,
       data_collection: () => dataProxy.probe(),
       registry: tableProbe(dynamo, 'registry', env.REGISTRY_TABLE),
     },

@@ -1,0 +1,101 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { serviceProbe, tableProbe } from '#adapters/probes.ts';
+import { checkHealth, type Probe } from '#domain/get-health.ts';
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await startTestPlatform();
+});
+afterAll(() => platform.stop());
+
+describe('health of the strategy service', () => {
+  it('names itself and what it depends on', async () => {
+    const { status, body } = await platform.strategy.get('/api/v1/health');
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      status: 'healthy',
+      service: 'strategy',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      dependencies: { registry: 'healthy' },
+    });
+  });
+
+  it('comes with a correlation id, documentation and document of its own', async () => {
+    const health = await platform.strategy.request('/api/v1/health', {
+      headers: { 'X-Correlation-ID': 'look-1' },
+    });
+    expect(health.headers.get('X-Correlation-ID')).toBe('look-1');
+    const page = await platform.strategy.request('/docs');
+    expect(await page.text()).toContain('Touchstone strategy service');
+    const { body } = await platform.strategy.get('/openapi.json');
+    expect(body.info.title).toBe('Touchstone strategy service');
+    expect((await platform.strategy.get('/api/v1/nothing')).body.detail.code).toBe('HTTP404');
+  });
+});
+
+/** What `probe` is found to be, and how long that took. */
+async function found(probe: Probe, timeoutMs = 200) {
+  const started = performance.now();
+  const { status, dependencies } = await checkHealth({ it: probe }, timeoutMs);
+  return { status, it: dependencies.it, ms: performance.now() - started };
+}
+
+async function withServer(answer: RequestListener, run: (url: string) => Promise<void>) {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    await run(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+const DOWN = { status: 'degraded', it: 'unavailable' };
+
+describe('a dependency', () => {
+  it('is healthy when it answers as itself', async () => {
+    const probe = serviceProbe(`${platform.info.strategy_service_url}/`, 'strategy');
+    expect(await found(probe, 2_000)).toMatchObject({ status: 'healthy', it: 'healthy' });
+  });
+
+  it('is unavailable when nothing listens', async () => {
+    expect(await found(serviceProbe('http://127.0.0.1:1', 'strategy'))).toMatchObject(DOWN);
+  });
+
+  it.each([
+    ['another service', 200, '{"service":"backend"}'],
+    ['an error', 503, '{"service":"strategy"}'],
+    ['no JSON', 200, '<html>'],
+  ])('is unavailable when %s answers', async (_, status, body) => {
+    await withServer(
+      (_request, response) => response.writeHead(status).end(body),
+      async (url) => expect(await found(serviceProbe(url, 'strategy'))).toMatchObject(DOWN),
+    );
+  });
+
+  it('is unavailable when it does not answer in time, and nobody waits for it', async () => {
+    await withServer(
+      () => undefined,
+      async (url) => {
+        const { ms, ...rest } = await found(serviceProbe(url, 'strategy'));
+        expect(rest).toEqual(DOWN);
+        expect(ms).toBeLessThan(1_000);
+      },
+    );
+  });
+
+  it('is unavailable when its table is not there', async () => {
+    const client = createDocumentClient({ endpoint: platform.info.storage.DYNAMODB_ENDPOINT });
+    expect(await found(tableProbe(client, 'registry', 'Elsewhere'), 2_000)).toMatchObject(DOWN);
+    expect(await found(tableProbe(client, 'registry', 'Registry'), 2_000)).toMatchObject({ it: 'healthy' });
+  });
+
+  it('that this installation does not have makes nothing worse', async () => {
+    expect(await found(null)).toMatchObject({ status: 'healthy', it: 'not_deployed' });
+  });
+});
