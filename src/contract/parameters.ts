@@ -16,6 +16,17 @@ export function integerParameter(bounds: { min: number; max: number; description
     .meta({ description });
 }
 
+/** A number as JSON or a person writes it, within `[min, max]`. */
+export function numberParameter(bounds: { min: number; max: number; description: string }) {
+  const { min, max, description } = bounds;
+  return z
+    .string()
+    .regex(/^[-+]?(\d{1,15}(\.\d{0,15})?|\.\d{1,15})(e[-+]?\d{1,2})?$/i)
+    .transform(Number)
+    .pipe(z.number().min(min).max(max))
+    .meta({ description });
+}
+
 /** A text of 1 to `max` characters. */
 export function textParameter(max: number, description: string) {
   return z.string().min(1).max(max).meta({ description });

@@ -1,0 +1,116 @@
+import * as z from 'zod';
+import { paginated } from './common.ts';
+import { integerParameter, numberParameter, textParameter } from './parameters.ts';
+import { CatalogRow } from './stored-registry.ts';
+
+/** Requests and responses of the catalog and of the comparison of two versions. */
+
+/** Furthest start of a page; beyond it only a cursor leads on. */
+const MAX_OFFSET = 10_000;
+
+export const CatalogQuery = z.object({
+  stage: z
+    .enum(['Production', 'Staging'])
+    .optional()
+    .meta({ description: 'Only versions in this stage; default both' }),
+  exchange: textParameter(40, 'Only strategies on this exchange').optional(),
+  timeframe: textParameter(10, 'Only strategies on this timeframe').optional(),
+  search: textParameter(
+    200,
+    'Only versions with this text in name, description, tags or pairs, in either case',
+  ).optional(),
+  min_sharpe: numberParameter({ min: -1e6, max: 1e6, description: 'Smallest Sharpe ratio' }).optional(),
+  max_drawdown: numberParameter({
+    min: -1e6,
+    max: 1e6,
+    description: 'Largest drawdown, percent; of either sign',
+  }).optional(),
+  sort_field: z
+    .enum(['name', 'sharpe', 'drawdown'])
+    .default('name')
+    .meta({ description: 'drawdown sorts by magnitude' }),
+  sort_order: z.enum(['asc', 'desc']).default('asc').meta({ description: 'Ascending or descending' }),
+  limit: integerParameter({ min: 1, max: 100, description: 'Items on a page' }).default(20),
+  offset: integerParameter({
+    min: 0,
+    max: MAX_OFFSET,
+    description: 'Items before the page; not together with `cursor`',
+  }).default(0),
+  cursor: textParameter(4096, '`next_cursor` of the page before, with the same filters and order').optional(),
+});
+
+const CatalogStrategy = CatalogRow.meta({
+  id: 'CatalogStrategy',
+  description: 'A version in Production or Staging.',
+});
+
+export const CatalogStrategyList = paginated(CatalogStrategy)
+  .extend({
+    total: z.int().meta({ description: 'Items that pass the filters, on all pages' }),
+    limit: z.int(),
+    offset: z.int().meta({ description: 'Items before this page' }),
+  })
+  .meta({ id: 'CatalogStrategyList' });
+
+export const CompareParams = z.object({ name: textParameter(100, 'Name of the strategy') });
+
+const versionParameter = (role: string) =>
+  textParameter(20, `${role}: a version number, \`latest\` or \`champion\``);
+
+export const CompareQuery = z.object({
+  version_a: versionParameter('The champion'),
+  version_b: versionParameter('The challenger'),
+});
+
+const ComparedMetric = z
+  .object({
+    a: z.number(),
+    b: z.number(),
+    improvement: z.number().meta({
+      description:
+        'Percent of the magnitude of `a`; positive: b is better. Without a direction the relative change. When `a` is 0: 0, 100 or -100',
+    }),
+    direction: z
+      .enum(['higher', 'lower', 'none'])
+      .meta({ description: 'Which values are better; `none` has no vote' }),
+    notes: z.array(z.enum(['baseline_near_zero', 'no_losses'])).meta({
+      description: '`no_losses`: a profit factor without losing trades stands as 999',
+    }),
+  })
+  .meta({ id: 'ComparedMetric' });
+
+const Guardrail = z
+  .object({
+    name: z.enum(['max_drawdown_pct', 'profit_factor', 'sharpe_ratio']),
+    status: z.enum(['passed', 'broken']),
+    value: z.number().meta({ description: 'Improvement in percent, of profit_factor its value in b' }),
+    threshold: z.number(),
+    message: z.string(),
+  })
+  .meta({ id: 'ComparisonGuardrail' });
+
+export const VersionComparison = z
+  .object({
+    model_name: z.string(),
+    version_a: z.string().meta({ description: 'The champion' }),
+    version_b: z.string().meta({ description: 'The challenger' }),
+    decision: z.enum(['PROMOTE', 'REJECT', 'INCONCLUSIVE']).meta({ description: 'Of the challenger' }),
+    confidence: z
+      .number()
+      .meta({ description: '0 to 1: probability that the mean trade differs in the direction decided' }),
+    confidence_method: z.enum(['welch', 'metric_agreement']).meta({
+      description:
+        "`welch`: Welch's test on profit_pct of all trades of both backtests. `metric_agreement`, where a trade list is too short or does not vary: share of the metrics with a direction that agree",
+    }),
+    sample_sizes: z.object({ a: z.int(), b: z.int() }).meta({ description: 'Trades of each' }),
+    comparable: z.boolean().meta({ description: 'Backtested over the same market, timeframe and time' }),
+    differences: z
+      .array(z.object({ field: z.string(), a: z.string(), b: z.string() }))
+      .meta({ description: 'What makes them not comparable' }),
+    metrics: z.record(z.string(), ComparedMetric),
+    guardrails: z.array(Guardrail),
+    recommendation: z.string(),
+    warnings: z.array(z.string()).meta({ description: 'What to know before believing the decision' }),
+  })
+  .meta({ id: 'VersionComparison' });
+export type VersionComparison = z.infer<typeof VersionComparison>;

@@ -1,0 +1,43 @@
+import {
+  CatalogQuery,
+  CatalogStrategyList,
+  CompareParams,
+  CompareQuery,
+  VersionComparison,
+} from '../catalog-api.ts';
+import type { Operation } from '../operation.ts';
+
+const CATALOG = 'Catalog';
+
+/** Rows of the backend that read across models. */
+export const CATALOG_OPERATIONS = [
+  {
+    id: 'listCatalog',
+    service: 'backend',
+    method: 'GET',
+    path: '/api/v1/catalog/strategies',
+    tag: CATALOG,
+    summary: 'Versions in Production and Staging',
+    description:
+      'Pages by `limit` and `offset`, or by `cursor`. `total` counts the versions that pass the filters on all pages.',
+    query: CatalogQuery,
+    success: { 200: { description: 'One page', schema: CatalogStrategyList } },
+    errors: ['VAL003', 'VAL006', 'SVC005'],
+    access: 'viewer',
+  },
+  {
+    id: 'compareVersions',
+    service: 'backend',
+    method: 'GET',
+    path: '/api/v1/catalog/strategies/{name}/compare',
+    tag: CATALOG,
+    summary: 'Compare a challenger with a champion on their registered backtests',
+    description:
+      'PROMOTE needs a Sharpe ratio that is at least 10 % better, no broken guardrail, 100 trades and a confidence of 0.8. A broken guardrail is REJECT, everything else INCONCLUSIVE. Archived versions may be compared.',
+    params: CompareParams,
+    query: CompareQuery,
+    success: { 200: { description: 'The comparison', schema: VersionComparison } },
+    errors: ['RES002', 'RES003', 'SVC005'],
+    access: 'viewer',
+  },
+] as const satisfies readonly Operation[];

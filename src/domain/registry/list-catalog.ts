@@ -1,0 +1,186 @@
+import { CodedError } from '#contract/errors.ts';
+import type { CatalogRow } from '#contract/stored-registry.ts';
+import { checkTimeframe } from '../validate.ts';
+import type {
+  CatalogEntry,
+  CatalogFilter,
+  CatalogPosition,
+  CatalogSort,
+  RegistryStore,
+} from './registry-store.ts';
+
+export interface ListCatalogInput {
+  readonly stage?: CatalogRow['stage'] | undefined;
+  readonly exchange?: string | undefined;
+  readonly timeframe?: string | undefined;
+  /** In name, description, tags or pairs; in either case. */
+  readonly search?: string | undefined;
+  readonly min_sharpe?: number | undefined;
+  /** Percent, of either sign. */
+  readonly max_drawdown?: number | undefined;
+  readonly sort_field: CatalogSort['field'];
+  readonly sort_order: CatalogSort['order'];
+  readonly limit: number;
+  readonly offset: number;
+  readonly cursor?: string | undefined;
+}
+
+export interface CatalogPage {
+  readonly items: readonly CatalogRow[];
+  /** Rows that pass the filters, on all pages. */
+  readonly total: number;
+  readonly limit: number;
+  /** Rows before this page. */
+  readonly offset: number;
+  readonly next_cursor: string | null;
+}
+
+const POSITION_LENGTH: CatalogPosition['length'] = 3;
+
+type Scope = Readonly<Record<string, string | null>>;
+
+/** Opaque positions in lists; `decode` throws VAL006 for one that is broken or was made with another scope. */
+export interface Cursors {
+  encode(position: readonly string[], scope: Scope): string;
+  decode(cursor: string, scope: Scope, length: number): string[];
+}
+
+/**
+ * One page of the versions in Production and Staging. Without a filter but the stage the page alone is read from its
+ * index, and the total from a counter; with one, every row of the stage is read once, since any of them may count.
+ * Throws VAL003 for a timeframe that is none, VAL005 for a cursor together with an offset, VAL006 for a cursor of
+ * another list.
+ */
+export async function listCatalog(
+  deps: { readonly registry: RegistryStore; readonly cursors: Cursors },
+  input: ListCatalogInput,
+): Promise<CatalogPage> {
+  if (input.timeframe !== undefined) checkTimeframe(input.timeframe, 'timeframe');
+  const scope = scopeOf(input);
+  const start = startOf(deps.cursors, input, scope);
+  const passes = filterOf(input);
+  const { rows, total } = passes
+    ? await readFiltered(deps.registry, input, start, passes)
+    : await readPage(deps.registry, input, start);
+  const page = rows.slice(0, input.limit);
+  const last = page.at(-1);
+  const more = last && rows.length > input.limit;
+  const offset = start.offset + page.length;
+  return {
+    items: page.map(({ row }) => row),
+    total,
+    limit: input.limit,
+    offset: start.offset,
+    next_cursor: more ? deps.cursors.encode([String(offset), ...last.position], scope) : null,
+  };
+}
+
+/** Where a page begins: after a position, or a number of rows from the start. */
+interface Start {
+  readonly after: CatalogPosition | null;
+  /** Rows before the page. */
+  readonly offset: number;
+}
+
+function startOf(cursors: Cursors, input: ListCatalogInput, scope: Scope): Start {
+  if (input.cursor === undefined) return { after: null, offset: input.offset };
+  if (input.offset > 0) {
+    throw new CodedError('VAL005', {
+      message: 'offset must be absent where a cursor says where the page begins',
+      field: 'offset',
+      context: { value: input.offset, max: 0 },
+    });
+  }
+  const [offset = '', ...position] = cursors.decode(input.cursor, scope, POSITION_LENGTH + 1);
+  return { after: position as unknown as CatalogPosition, offset: Number.parseInt(offset, 10) || 0 };
+}
+
+/** All that decides which rows a list has, and in which order. */
+function scopeOf(input: ListCatalogInput): Scope {
+  const text = (value: string | number | undefined) => (value === undefined ? null : String(value));
+  return {
+    list: 'catalog',
+    stage: text(input.stage),
+    exchange: text(input.exchange),
+    timeframe: text(input.timeframe),
+    search: text(input.search),
+    min_sharpe: text(input.min_sharpe),
+    max_drawdown: text(input.max_drawdown),
+    sort_field: input.sort_field,
+    sort_order: input.sort_order,
+  };
+}
+
+/** Which rows pass all filters but the stage; undefined when there is none. */
+function filterOf(input: ListCatalogInput): ((row: CatalogRow) => boolean) | undefined {
+  const { exchange, timeframe, search, min_sharpe, max_drawdown } = input;
+  const wanted = search?.toLowerCase();
+  const rules = [
+    exchange !== undefined && ((row: CatalogRow) => row.exchange === exchange),
+    timeframe !== undefined && ((row: CatalogRow) => row.timeframe === timeframe),
+    wanted !== undefined && ((row: CatalogRow) => textOf(row).includes(wanted)),
+    min_sharpe !== undefined && ((row: CatalogRow) => row.metrics.sharpe_ratio >= min_sharpe),
+    max_drawdown !== undefined &&
+      ((row: CatalogRow) => Math.abs(row.metrics.max_drawdown_pct) <= Math.abs(max_drawdown)),
+  ].filter((rule) => rule !== false);
+  return rules.length === 0 ? undefined : (row) => rules.every((rule) => rule(row));
+}
+
+/** What is searched, with line ends between the parts so that nothing is found across them. */
+function textOf({ name, description, tags, pairs }: CatalogRow): string {
+  return [name, description, ...tags, ...pairs].join('\n').toLowerCase();
+}
+
+interface Found {
+  /** One row more than the page when more follow. */
+  readonly rows: readonly CatalogEntry[];
+  readonly total: number;
+}
+
+async function readPage(
+  registry: RegistryStore,
+  input: ListCatalogInput,
+  { after, offset }: Start,
+): Promise<Found> {
+  const total = registry.catalogCount(stageOf(input));
+  // Awaited last: a failure before that must not be left without anyone who waits for it.
+  total.catch(() => undefined);
+  const rows: CatalogEntry[] = [];
+  let skip = after ? 0 : offset;
+  for await (const entry of registry.catalog(stageOf(input), sortOf(input), after)) {
+    if (skip-- > 0) continue;
+    rows.push(entry);
+    if (rows.length > input.limit) break;
+  }
+  return { rows, total: await total };
+}
+
+async function readFiltered(
+  registry: RegistryStore,
+  input: ListCatalogInput,
+  { after, offset }: Start,
+  passes: (row: CatalogRow) => boolean,
+): Promise<Found> {
+  const rows: CatalogEntry[] = [];
+  let total = 0;
+  for await (const entry of registry.catalog(stageOf(input), sortOf(input), null)) {
+    if (!passes(entry.row)) continue;
+    total += 1;
+    const before = after ? !follows(entry.position, after, input.sort_order) : total <= offset;
+    if (!before && rows.length <= input.limit) rows.push(entry);
+  }
+  return { rows, total };
+}
+
+/** The index sorts by that text, and no two rows have the same. */
+function follows([key]: CatalogPosition, [after]: CatalogPosition, order: CatalogSort['order']): boolean {
+  return order === 'asc' ? key > after : key < after;
+}
+
+function stageOf({ stage }: ListCatalogInput): CatalogFilter {
+  return stage === undefined ? {} : { stage };
+}
+
+function sortOf({ sort_field, sort_order }: ListCatalogInput): CatalogSort {
+  return { field: sort_field, order: sort_order };
+}
