@@ -128,7 +128,10 @@ export const TableRow = z
 export const PeriodRow = z
   .object({
     key: z.string().meta({ description: 'YYYY-MM-DD, YYYY-MM, YYYY or the name of a weekday' }),
-    return_pct: always('percent', "Return of the equity: the compounded daily returns of the period's days"),
+    return_pct: always(
+      'percent',
+      "Return of the equity: its value at the period's end over the one before the period, less 1; weekdays: their daily returns compounded",
+    ),
     total_profit: profit.total_profit,
     total_profit_pct: profit.total_profit_pct,
     total_trades: trades.total_trades,

@@ -13,14 +13,14 @@ import { MINUTE, START, walk } from './run/candles.ts';
 
 /** The version of the engine and, for each run below, the digest of everything it leaves behind under that version. */
 const PINNED = {
-  version: '1.0.0',
+  version: '1.1.0',
   digests: {
     bollinger_breakout: 'b0cf7cb125fafe0d',
     buy_and_hold: '0956092bcd4e6ee7',
     'conservative fills, compounding stake, one slot': '384abd5b159b6598',
     'detail candles': 'f9c6faa0ad615d26',
     'detail candles and every callback': 'e288ce40e6c0a343',
-    donchian_trend: '28f015d276c9c11e',
+    donchian_trend: 'ffbbac4f27d80484',
     ema_crossover: 'b08d582370a85b8b',
     'every callback': '98d8abdacf56a8ec',
     'every callback, conservative fills': '24a937323ad6bd63',

@@ -62,18 +62,26 @@ export type PeriodKey = (day: number) => string;
 export const monthOf: PeriodKey = (day) => isoDay(day).slice(0, 7);
 
 /**
- * Return of each period in percent: its days' returns compounded. For periods of consecutive days that is the equity at
- * the period's end over the equity at the end of the one before (the first against the wallet), less 1.
+ * Return of each period in percent: the equity at its end over that at the end of the day before it (the first: the
+ * wallet), less 1, whatever the equity was in between. A period of days that are not consecutive, such as all Mondays,
+ * compounds the returns of its stretches. A stretch that begins with nothing left counts as 0.
+ *
+ * @param wallet starting balance, quote currency
  */
 export function periodReturns(
-  day: Float64Array,
-  returns: Float64Array,
+  { day, equity }: DailyEquity,
+  wallet: number,
   keyOf: PeriodKey,
 ): Map<string, number> {
   const growth = new Map<string, number>();
+  let before = wallet;
+  let key = keyOf(day[0]!);
   for (let i = 0; i < day.length; i++) {
-    const key = keyOf(day[i]!);
-    growth.set(key, (growth.get(key) ?? 1) * (1 + returns[i]!));
+    const next = i + 1 < day.length ? keyOf(day[i + 1]!) : null;
+    if (next === key) continue;
+    growth.set(key, (growth.get(key) ?? 1) * (before > 0 ? equity[i]! / before : 1));
+    before = equity[i]!;
+    if (next !== null) key = next;
   }
-  return new Map([...growth].map(([key, factor]) => [key, (factor - 1) * 100]));
+  return new Map([...growth].map(([period, factor]) => [period, (factor - 1) * 100]));
 }

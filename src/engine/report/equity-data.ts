@@ -1,4 +1,4 @@
-import { type DailyEquity, dailyReturns, isoDay, monthOf, periodReturns } from '#engine/metrics/daily.ts';
+import { type DailyEquity, isoDay, monthOf, periodReturns } from '#engine/metrics/daily.ts';
 import { drawdownSeries } from '#engine/metrics/drawdown.ts';
 import { roundNumbers } from './round.ts';
 
@@ -15,11 +15,10 @@ export interface EquityData {
 
 /** @param wallet starting balance, quote currency */
 export function buildEquityData(wallet: number, daily: DailyEquity): EquityData {
-  const returns = dailyReturns(wallet, daily.equity);
   return roundNumbers({
     dates: Array.from(daily.day, isoDay),
     equity: Array.from(daily.equity),
     drawdown: Array.from(drawdownSeries(wallet, daily.equity)),
-    monthly_returns: Object.fromEntries(periodReturns(daily.day, returns, monthOf)),
+    monthly_returns: Object.fromEntries(periodReturns(daily, wallet, monthOf)),
   });
 }

@@ -1,11 +1,4 @@
-import {
-  type DailyEquity,
-  dailyReturns,
-  isoDay,
-  monthOf,
-  type PeriodKey,
-  periodReturns,
-} from '#engine/metrics/daily.ts';
+import { type DailyEquity, isoDay, monthOf, type PeriodKey, periodReturns } from '#engine/metrics/daily.ts';
 import { ratio } from '#engine/metrics/moments.ts';
 import type { TradeColumns } from '#engine/metrics/trade-columns.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
@@ -13,7 +6,7 @@ import { DAY_MS } from '#engine/timeframe.ts';
 /** One calendar period: trades by the UTC day of closing, and the return of the equity, open positions valued. */
 export interface PeriodRow {
   readonly key: string;
-  /** Compounded daily returns of the equity over the period's days, percent. */
+  /** Equity at the period's end over the equity before it, less 1, percent; weekdays: their daily returns compounded. */
   readonly return_pct: number;
   readonly total_profit: number;
   readonly total_profit_pct: number;
@@ -54,10 +47,9 @@ const KEYS = {
 
 /** @param wallet starting balance, quote currency */
 export function buildPeriods(trades: TradeColumns, daily: DailyEquity, wallet: number): ReportPeriods {
-  const returns = dailyReturns(wallet, daily.equity);
   const days = profitsByDay(trades, daily.day);
   const rows = (keyOf: PeriodKey) => {
-    const growth = periodReturns(daily.day, returns, keyOf);
+    const growth = periodReturns(daily, wallet, keyOf);
     const tallies = new Map<string, Tally>([...growth.keys()].map((key) => [key, new Tally()]));
     for (const [index, profits] of days.entries()) {
       const tally = tallies.get(keyOf(daily.day[index]!))!;
