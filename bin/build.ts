@@ -124,6 +124,26 @@ const packageVersions: Plugin = {
   },
 };
 
+/**
+ * The SDK's clients describe every operation of their service in one file, with names of properties that are computed
+ * from constants. esbuild cannot know that computing them does nothing else and keeps all: with names in their place it
+ * keeps what the bundle calls, 100 KB less for the backend.
+ */
+const plainSchemas: Plugin = {
+  name: 'plain-schemas',
+  setup({ onLoad }) {
+    onLoad({ filter: /@aws-sdk[\\/].*[\\/]schemas_0\.js$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      const names = new Map(
+        [...text.matchAll(/^const (\w+) = (".*");$/gm)].map(([, name, value]) => [name, value]),
+      );
+      return {
+        contents: text.replace(/\[(\w+)\]:/g, (whole, name) => `${names.get(name) ?? whole.slice(0, -1)}:`),
+      };
+    });
+  },
+};
+
 /** How everything is bundled. */
 export const BUNDLE_OPTIONS = {
   absWorkingDir: ROOT,
@@ -140,7 +160,7 @@ export const BUNDLE_OPTIONS = {
   sourcemap: 'linked',
   sourcesContent: false,
   logLevel: 'warning',
-  plugins: [userStrategies, bundledExchanges, packageVersions],
+  plugins: [userStrategies, bundledExchanges, packageVersions, plainSchemas],
 } satisfies BuildOptions;
 
 async function entries(folder: string, out: (name: string) => string) {

@@ -21,6 +21,15 @@ export async function time(subject: () => unknown): Promise<number> {
   return performance.now() - start;
 }
 
+/** {@link time} of one call beside the processor time of all threads of this process meanwhile, milliseconds. */
+export async function cpuTime(subject: () => unknown): Promise<{ wallMs: number; cpuMs: number }> {
+  globalThis.gc?.({ type: 'minor' });
+  const before = process.cpuUsage();
+  const wallMs = await time(subject);
+  const { user, system } = process.cpuUsage(before);
+  return { wallMs, cpuMs: (user + system) / 1000 };
+}
+
 /** Median milliseconds of `runs` calls, after warm-up calls that are not counted. */
 export async function medianTime(subject: () => unknown, runs = RUNS, warmUps = WARM_UPS): Promise<number> {
   for (let i = 0; i < warmUps; i++) await subject();

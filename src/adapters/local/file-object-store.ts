@@ -21,6 +21,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   json: 'application/json',
   parquet: 'application/vnd.apache.parquet',
   txt: 'text/plain',
+  zst: 'application/zstd',
 };
 
 /**
@@ -89,20 +90,21 @@ export class FileObjectStore implements ObjectStore {
     const aside = join(folder, `${OWN_FILE}${process.pid}.${this.#written++}`);
     return this.#orUnavailable(async () => {
       const created = await mkdir(folder, { recursive: true });
+      let renamed = false;
       try {
         const file = await open(aside, 'w');
         await file.writeFile(body);
         await file.sync();
         await file.close();
-        const renamed = this.#locked(() => {
+        renamed = this.#locked(() => {
           if (!allowed(path)) return false;
           renameSync(aside, path);
           return true;
         });
-        if (!renamed) return false;
       } finally {
-        await rm(aside, { force: true });
+        if (!renamed) await rm(aside, { force: true });
       }
+      if (!renamed) return false;
       await this.#syncFolders(folder, created ? this.#root : folder);
       return true;
     });

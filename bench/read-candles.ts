@@ -1,0 +1,119 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FileObjectStore } from '#adapters/local/file-object-store.ts';
+import { ParquetCandleStore } from '#adapters/parquet/candle-store.ts';
+import { readColumns } from '#adapters/parquet/read.ts';
+import { isIntact } from '#adapters/parquet/seal.ts';
+import type { SeriesStore } from '#domain/ports.ts';
+import { CANDLE_COLUMNS } from '#engine/candles.ts';
+import type { Bench, Figure } from './support/bench.ts';
+import { CANDLES_START, randomCandles } from './support/candles.ts';
+import { cpuTime, median } from './support/measure.ts';
+
+const CANDLES = 1_000_000;
+const MINUTE = 60_000;
+const SERIES = { exchange: 'bench', symbol: 'BTC/USDT:USDT', timeframe: '1m' } as const;
+const RUNS = 21;
+
+interface World {
+  readonly objects: FileObjectStore;
+  readonly store: ParquetCandleStore;
+  readonly keys: readonly string[];
+}
+
+/** A series of candles as the collector stores it: one file a month. */
+async function storeCandles(folder: string): Promise<World> {
+  const objects = new FileObjectStore(folder);
+  // Reading asks the object store alone.
+  const series = { record: async () => undefined } as unknown as SeriesStore;
+  const store = new ParquetCandleStore({ objects, series, clock: Date });
+  await store.write(SERIES, randomCandles(1, CANDLES, '1m'));
+  const keys: string[] = [];
+  for await (const key of objects.list('')) keys.push(key);
+  return { objects, store, keys };
+}
+
+/** Medians of wall and processor time of `subject`, ms, the first call left out. */
+async function measure(subject: () => Promise<unknown>) {
+  await subject();
+  const runs: { wallMs: number; cpuMs: number }[] = [];
+  for (let run = 0; run < RUNS; run++) runs.push(await cpuTime(subject));
+  return { wallMs: median(runs.map((run) => run.wallMs)), cpuMs: median(runs.map((run) => run.cpuMs)) };
+}
+
+async function readWhole({ store }: World): Promise<void> {
+  const { timestamp } = await store.read(SERIES, CANDLES_START, CANDLES_START + CANDLES * MINUTE);
+  if (timestamp.length !== CANDLES) throw new Error(`${timestamp.length} candles were read`);
+}
+
+/** The parts of a read by themselves, over files that are in memory but for the first. */
+async function measureParts({ objects, keys }: World) {
+  const fetchAll = () => Promise.all(keys.map(async (key) => (await objects.get(key))!.body));
+  const files = await fetchAll();
+  const check = async () => {
+    if (!files.every(isIntact)) throw new Error('A file is damaged');
+  };
+  const decode = async () => {
+    for (const file of files) readColumns(file, CANDLE_COLUMNS, () => {});
+  };
+  return {
+    bytes: files.reduce((total, file) => total + file.length, 0),
+    parts: {
+      'parse and decode': await measure(decode),
+      checksum: await measure(check),
+      'file I/O': await measure(fetchAll),
+    },
+  };
+}
+
+const perSecond = (ms: number) => CANDLES / ms / 1000;
+
+async function figures(world: World): Promise<Figure[]> {
+  const first = await cpuTime(() => readWhole(world));
+  const whole = await measure(() => readWhole(world));
+  const { bytes, parts } = await measureParts(world);
+  const rest = Object.values(parts).reduce((left, { cpuMs }) => left - cpuMs, whole.cpuMs);
+  const share = (label: string, cpuMs: number): Figure => ({
+    label: `share of ${label}`,
+    value: (cpuMs / whole.cpuMs) * 100,
+    unit: '%',
+    detail: `${cpuMs.toFixed(1)} ms of processor time`,
+  });
+  return [
+    {
+      label: 'read into columns, on one core',
+      value: perSecond(whole.cpuMs),
+      unit: 'M candles/s',
+      target: { atLeast: 5 },
+      detail: `${whole.cpuMs.toFixed(0)} ms of processor time in all threads; ${world.keys.length} files, ${(bytes / CANDLES).toFixed(1)} bytes a candle`,
+    },
+    {
+      label: 'read into columns, by the clock',
+      value: perSecond(whole.wallMs),
+      unit: 'M candles/s',
+      detail: `${whole.wallMs.toFixed(0)} ms; load average ${loadavg()[0]!.toFixed(1)}`,
+    },
+    {
+      label: 'the first read of the process',
+      value: perSecond(first.wallMs),
+      unit: 'M candles/s',
+      detail: `${first.wallMs.toFixed(0)} ms, ${first.cpuMs.toFixed(0)} ms of processor time`,
+    },
+    ...Object.entries(parts).map(([label, { cpuMs }]) => share(label, cpuMs)),
+    share('columns: memory and copy', rest),
+  ];
+}
+
+export default {
+  name: 'read-candles',
+  description: `${CANDLES} one-minute candles of a series from its Parquet files into columns (medians of ${RUNS})`,
+  async run() {
+    const folder = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
+    try {
+      return await figures(await storeCandles(folder));
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+} satisfies Bench;
