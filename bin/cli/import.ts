@@ -1,6 +1,7 @@
 import { basename, relative, resolve } from 'node:path';
 import cliProgress from 'cli-progress';
 import { chooseExchange } from '#adapters/import/choose-exchange.ts';
+import { FileReader } from '#adapters/import/file-reader.ts';
 import { type Found, type FoundFile, findFiles } from '#adapters/import/find.ts';
 import { type ImportResult, importFiles } from '#adapters/import/import-files.ts';
 import { type ImportedSeries, summariseImport } from '#adapters/import/summarise.ts';
@@ -40,9 +41,17 @@ export async function importCandles(
   const { candles: store } = openMarketStores(platform.storage);
   const started = performance.now();
   const bar = progressBar(found);
-  const results = await importFiles(found, { store, exchange, clock: Date, onProgress: bar.update }).finally(
-    bar.stop,
-  );
+  const reader = new FileReader();
+  const results = await importFiles(found, {
+    store,
+    reader,
+    exchange,
+    clock: Date,
+    onProgress: bar.update,
+  }).finally(() => {
+    reader.close();
+    bar.stop();
+  });
   const taken = duration(performance.now() - started);
   const imported = results.filter((result) => result.outcome === 'imported');
   const nameOf = (file: string) => printable(relative(resolve(path), file) || basename(file));

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { DynamoSeriesStore } from '#adapters/aws/dynamo-series-store.ts';
+import { FileReader } from '#adapters/import/file-reader.ts';
 import { findFiles } from '#adapters/import/find.ts';
 import { type ImportOptions, type ImportResult, importFiles } from '#adapters/import/import-files.ts';
 import { FileObjectStore } from '#adapters/local/file-object-store.ts';
@@ -23,6 +24,8 @@ export interface ImportWorld {
   folder: string;
   store: ParquetCandleStore;
   series: DynamoSeriesStore;
+  /** One for all tests: it is a process. */
+  readonly reader: FileReader;
   /** Writes a file into the folder, gzip'd when its name says so, and answers its path. */
   put(name: string, content: string | Uint8Array): string;
   load(path?: string, options?: Partial<ImportOptions>): Promise<ImportResult[]>;
@@ -32,9 +35,11 @@ export interface ImportWorld {
 
 export function importWorld(): ImportWorld {
   const root = mkdtempSync(join(tmpdir(), 'touchstone-import-'));
+  const reader = new FileReader();
   let engine: TestEngine;
   let worlds = 0;
   const world = {
+    reader,
     put(name: string, content: string | Uint8Array): string {
       const path = join(world.folder, name);
       mkdirSync(dirname(path), { recursive: true });
@@ -45,6 +50,7 @@ export function importWorld(): ImportWorld {
       const clock = { now: () => NOW };
       return importFiles(await findFiles(path), {
         store: world.store,
+        reader,
         exchange: 'binanceusdm',
         clock,
         ...options,
@@ -59,6 +65,7 @@ export function importWorld(): ImportWorld {
     engine = await startEngine();
   });
   afterAll(async () => {
+    reader.close();
     await engine?.stop();
     rmSync(root, { recursive: true, force: true });
   });

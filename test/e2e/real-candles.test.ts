@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FileReader } from '#adapters/import/file-reader.ts';
 import { findFiles } from '#adapters/import/find.ts';
 import { importFiles } from '#adapters/import/import-files.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
@@ -21,6 +22,7 @@ describe.skipIf(!present)('real candles', () => {
   beforeAll(async () => {
     platform = await startTestPlatform({ exchange: RECORDED });
     const { candles } = openMarketStores(platform.info.storage);
+    const reader = new FileReader();
     for (const base of PAIRS) {
       for (const file of [
         `candles/${base}_USDT_USDT-5m`,
@@ -28,12 +30,14 @@ describe.skipIf(!present)('real candles', () => {
       ]) {
         const [result] = await importFiles(await findFiles(join(DATA, `${file}.csv.gz`)), {
           store: candles,
+          reader,
           clock: Date,
           exchange: RECORDED,
         });
         expect(result).toMatchObject({ outcome: 'imported' });
       }
     }
+    reader.close();
     names = (await platform.get('/api/v1/strategies')).body.items.map((item: any) => item.strategy);
   });
   afterAll(() => platform.stop());

@@ -4,7 +4,7 @@ import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { checkCandles, gapsBetween } from './candles.ts';
 import type { FileContent } from './file-name.ts';
-import { FileReader } from './file-reader.ts';
+import type { FileReader } from './file-reader.ts';
 import type { Found, FoundFile, FoundMarks } from './find.ts';
 import { type CheckedFunding, checkEvents, joinFunding, MINUTE_MS } from './funding.ts';
 import { BadFileError, ColumnBuilder, FIRST_ROW, isoTime } from './rows.ts';
@@ -52,10 +52,11 @@ type Imported = Extract<ImportResult, { outcome: 'imported' }>;
 
 export interface ImportOptions {
   readonly store: CandleStore;
+  /** Closed by who opened it. */
+  readonly reader: FileReader;
   /** Exchange that the candles are of, for example `binanceusdm`. */
   readonly exchange: string;
   readonly clock: Clock;
-  readonly onFile?: (result: ImportResult) => void;
   /** Told after each file. */
   readonly onProgress?: (done: { readonly files: number; readonly bytes: number }) => void;
 }
@@ -71,51 +72,39 @@ export async function importFiles(found: Found, options: ImportOptions): Promise
   if (options.exchange === SIMULATED) {
     throw new RangeError(`${SIMULATED} is the simulated market: name the exchange of the candles`);
   }
-  const reader = new FileReader();
   const results: ImportResult[] = [];
   let bytes = 0;
-  try {
-    for (const [index, file] of found.files.entries()) {
-      const result = await importFile(file, found, { ...options, reader });
-      if (result) {
-        results.push(result);
-        options.onFile?.(result);
-      }
-      bytes += file.bytes;
-      options.onProgress?.({ files: index + 1, bytes });
-    }
-    return results;
-  } finally {
-    await reader.close();
+  for (const [index, file] of found.files.entries()) {
+    const result = await importFile(file, found, options);
+    if (result) results.push(result);
+    bytes += file.bytes;
+    options.onProgress?.({ files: index + 1, bytes });
   }
-}
-
-interface ImportContext extends ImportOptions {
-  readonly reader: FileReader;
+  return results;
 }
 
 async function importFile(
   file: FoundFile,
   found: Found,
-  context: ImportContext,
+  options: ImportOptions,
 ): Promise<ImportResult | undefined> {
   const { path, content } = file;
   const skipped = (reason: string): ImportResult => ({ outcome: 'skipped', file: path, reason });
   if (content.kind === 'other') return skipped(content.reason);
   if (content.kind === 'unreadable') return { outcome: 'failed', file: path, reason: content.reason };
-  if (found.exchanges.length > 1 && content.exchange && content.exchange !== context.exchange) {
-    return skipped(`of ${content.exchange}, not of ${context.exchange}`);
+  if (found.exchanges.length > 1 && content.exchange && content.exchange !== options.exchange) {
+    return skipped(`of ${content.exchange}, not of ${options.exchange}`);
   }
   try {
     switch (content.kind) {
       case 'candles':
-        return await importCandles(path, content, context);
+        return await importCandles(path, content, options);
       case 'events':
-        return await importEvents(path, content, context);
+        return await importEvents(path, content, options);
       case 'rates': {
         const marks = found.marks.filter((mark) => belongTogether(mark, path, content.symbol));
         if (marks.length === 0) return skipped('no mark prices beside it (...-mark)');
-        return await importRates(path, content, marks, context);
+        return await importRates(path, content, marks, options);
       }
       case 'marks':
         if (
@@ -136,7 +125,7 @@ async function importFile(
 async function importCandles(
   path: string,
   { symbol, timeframe, format }: ContentOf<'candles'>,
-  { store, exchange, clock, reader }: ImportContext,
+  { store, exchange, clock, reader }: ImportOptions,
 ): Promise<Imported> {
   const step = TIMEFRAME_MS[timeframe];
   const rows = await reader.read({ path, format, names: CANDLE_COLUMNS });
@@ -158,21 +147,21 @@ async function importCandles(
 async function importEvents(
   path: string,
   { symbol, format }: ContentOf<'events'>,
-  context: ImportContext,
+  options: ImportOptions,
 ): Promise<Imported> {
-  const rows = await context.reader.read({ path, format, names: ['timestamp', 'rate', 'mark_price'] });
-  return storeFunding(path, symbol, checkEvents(rows, context.clock.now()), context);
+  const rows = await options.reader.read({ path, format, names: ['timestamp', 'rate', 'mark_price'] });
+  return storeFunding(path, symbol, checkEvents(rows, options.clock.now()), options);
 }
 
 async function importRates(
   path: string,
   { symbol, format }: ContentOf<'rates'>,
   markFiles: readonly FoundMarks[],
-  context: ImportContext,
+  options: ImportOptions,
 ): Promise<Imported> {
-  const rates = await context.reader.read({ path, format, names: CANDLE_COLUMNS });
-  const marks = await readMarks(markFiles, context);
-  return storeFunding(path, symbol, joinFunding(rates, marks, context.clock.now()), context);
+  const rates = await options.reader.read({ path, format, names: CANDLE_COLUMNS });
+  const marks = await readMarks(markFiles, options);
+  return storeFunding(path, symbol, joinFunding(rates, marks, options.clock.now()), options);
 }
 
 async function storeFunding(
@@ -186,7 +175,7 @@ async function storeFunding(
 }
 
 /** freqtrade changed the timeframe of mark prices and leaves the older files: what one of them lacks, another may have. */
-async function readMarks(files: readonly FoundMarks[], { reader, clock }: ImportContext): Promise<Candles> {
+async function readMarks(files: readonly FoundMarks[], { reader, clock }: ImportOptions): Promise<Candles> {
   const rules = { step: MINUTE_MS, timeframe: '1m', now: clock.now() };
   const builder = new ColumnBuilder(CANDLE_COLUMNS.length);
   for (const { path, content } of files) {

@@ -1,0 +1,41 @@
+/** A process that reads the files it is told to, one after the other. Its other end is file-reader.ts. */
+import { stat } from 'node:fs/promises';
+import { type Format, readerOf } from './formats.ts';
+import { BadFileError, type FileRows } from './rows.ts';
+
+/** Rows sent at once, 3 MB of candles. */
+const ROWS_AT_ONCE = 65_536;
+
+export interface ReadRequest {
+  readonly path: string;
+  readonly format: Format;
+  readonly names: readonly string[];
+}
+
+/** Blocks of rows, then where the first stands; or a problem. `sound`: the reader itself found it, so it can go on. */
+export type ReadReply =
+  | { readonly columns: FileRows['columns'] }
+  | { readonly first: FileRows['first'] }
+  | { readonly problem: string; readonly sound: boolean };
+
+process.on('message', async ({ path, format, names }: ReadRequest) => {
+  try {
+    if ((await stat(path)).size === 0) throw new BadFileError('is empty');
+    const read = await readerOf(format);
+    const { columns, first } = await read(path, names);
+    for (let row = 0; row < columns[0]!.length; row += ROWS_AT_ONCE) {
+      await reply({ columns: columns.map((column) => column.subarray(row, row + ROWS_AT_ONCE)) });
+    }
+    await reply({ first });
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    await reply({ problem, sound: error instanceof BadFileError });
+  }
+});
+
+/** Waits until it is on its way: what waits would fill the memory. */
+function reply(message: ReadReply): Promise<void> {
+  return new Promise((resolve) => {
+    process.send!(message, undefined, {}, () => resolve());
+  });
+}
