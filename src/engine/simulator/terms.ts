@@ -1,4 +1,5 @@
 import type { StrategyCallbacks } from '../strategy.ts';
+import { checkSettings } from './check-settings.ts';
 import type { SimulationSettings } from './types.ts';
 
 export const MINUTE_MS = 60_000;
@@ -46,8 +47,9 @@ export interface Terms {
   readonly everyCandle: boolean;
 }
 
-/** Derives the terms of a run. Throws RangeError on settings that contradict each other. */
+/** Derives the terms of a run. Throws RangeError on settings that are out of bounds or contradict each other. */
 export function readTerms(settings: SimulationSettings): Terms {
+  checkSettings(settings);
   const { timeframeMs, stake, trailing, callbacks = {} } = settings;
   const detailTimeframeMs = settings.detailTimeframeMs ?? timeframeMs;
   if (!(detailTimeframeMs <= timeframeMs) || timeframeMs % detailTimeframeMs !== 0)
@@ -55,7 +57,6 @@ export function readTerms(settings: SimulationSettings): Terms {
   const maxOpenTrades = settings.maxOpenTrades > 0 ? settings.maxOpenTrades : Number.POSITIVE_INFINITY;
   if (stake.kind === 'unlimited' && maxOpenTrades === Number.POSITIVE_INFINITY)
     throw new RangeError('An unlimited stake needs a limit of open trades');
-  if (stake.kind === 'fixed' && !(stake.amount > 0)) throw new RangeError('The stake must be above 0');
   const roi = Object.entries(settings.minimalRoi ?? {})
     .map(([minutes, ratio]) => [Number(minutes), ratio] as const)
     .sort(([a], [b]) => a - b);
