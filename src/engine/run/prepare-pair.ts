@@ -8,8 +8,8 @@ import { checkCandles } from './check-candles.ts';
 import type { RunConfig } from './config.ts';
 import { BacktestError } from './errors.ts';
 import { fillGaps } from './fill-gaps.ts';
-import { fingerprint } from './fingerprint.ts';
 import { startupRows } from './history.ts';
+import { watchCandles } from './watched-candles.ts';
 
 /** Everything read of one pair, as stored. */
 export interface PairData {
@@ -129,14 +129,14 @@ function runStrategy(
   candles: Candles,
 ): Analysis {
   try {
-    const before = fingerprint(candles);
+    const watched = watchCandles(candles);
     // A run may override the timeframe for which the strategy was written.
     const analysis = analyse(
       { ...strategy, timeframe: config.timeframe },
       config.params as ParameterValues,
-      candles,
+      watched.candles,
     );
-    if (fingerprint(candles) !== before) {
+    if (watched.changed()) {
       throw new Error('it wrote into the candles it was given; write into columns of its own');
     }
     return analysis;
