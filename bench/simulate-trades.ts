@@ -4,16 +4,20 @@ import { randomCandles } from './support/candles.ts';
 import { CROSSOVER_SETTINGS, crossoverPair } from './support/crossover.ts';
 import { boundFigure, compareWithBound } from './support/measure.ts';
 
-/** Signals given, stop loss and ROI; trades as the API returns them, no equity curve. */
+/** Signals given, stop loss and ROI, no equity curve. A run keeps its trades as records; objects are built for those who look. */
 export default {
   name: 'simulate-trades',
-  description: 'Simulation from given signals with stop loss and ROI: 1,000,000 candles to a list of trades',
+  description: 'Simulation from given signals with stop loss and ROI: 1,000,000 candles to its trades',
   async run() {
     const candles = randomCandles(1, 1_000_000, '1m');
     const pairs = [crossoverPair('BTC/USDT:USDT', candles)];
     const subject = () => simulate(pairs, CROSSOVER_SETTINGS, { equity: false });
-    const { trades } = subject();
-    const comparison = await compareWithBound(candles, subject);
-    return [boundFigure(`${trades.length} trades`, comparison, 0.35)];
+    const label = `${subject().trades.length} trades`;
+    const records = await compareWithBound(candles, subject);
+    const objects = await compareWithBound(candles, () => subject().trades);
+    return [
+      boundFigure(label, records, 0.35),
+      boundFigure(`${label}, built as objects with their price ranges`, objects),
+    ];
   },
 } satisfies Bench;

@@ -76,8 +76,7 @@ export function askExit(run: Run, position: Position): string | null {
  * Asks the callbacks through the quiet rows from `from` on: until one leaves the prices between `bottom` and `top`, has an
  * exit signal or is `end`, or until an answer makes something happen. Returns that row, for which answers are kept.
  * What a quiet candle cannot change is read once, before the rows: this loop is most of the time of such a strategy. The
- * profit is written out twice: measured, a closure that yields it makes the loop slower. The range
- * of prices is widened on the way, or a search at the exit would read the same candles again.
+ * profit is written out twice: measured, a closure that yields it makes the loop slower.
  */
 export function askThrough(
   run: Run,
@@ -93,13 +92,9 @@ export function askThrough(
   const best = direction === LONG ? high : low;
   const exits = market.exitSignals(direction);
   const context = run.contextOf(market);
-  if (position.seenTo < from) position.see(from - 1);
-  let { lowest, highest } = position;
   let row = from;
   for (; row < end && low[row]! > bottom && high[row]! < top && exits[row - 1] !== 1; row++) {
     run.bar.load(market.candles, row);
-    if (low[row]! < lowest) lowest = low[row]!;
-    if (high[row]! > highest) highest = high[row]!;
     let stoploss: Answer<number>;
     let roi: Answer<number>;
     let exit: Answer<string>;
@@ -131,8 +126,5 @@ export function askThrough(
     answers.keep(timestamp[row]!, stoploss, roi, exit);
     break;
   }
-  position.lowest = lowest;
-  position.highest = highest;
-  position.seenTo = row;
   return row;
 }

@@ -16,10 +16,17 @@ export class SignalFinder {
   constructor(market: Market, { canShort, useExitSignal }: Terms) {
     const { enterLong, exitLong, enterShort, exitShort } = market.input.signals;
     this.#market = market;
-    this.#enterLong = new SetRows(enterLong, market.length);
-    this.#enterShort = new SetRows(canShort ? enterShort : undefined, market.length);
-    this.#exitLong = new SetRows(useExitSignal ? exitLong : undefined, market.length);
-    this.#exitShort = new SetRows(useExitSignal ? exitShort : undefined, market.length);
+    // A column that stands for an exit and the reversed entry is searched once.
+    const known = new Map<Uint8Array | undefined, SetRows>();
+    const finder = (column: Uint8Array | undefined) => {
+      const rows = known.get(column) ?? new SetRows(column, market.length);
+      known.set(column, rows);
+      return rows;
+    };
+    this.#enterLong = finder(enterLong);
+    this.#enterShort = finder(canShort ? enterShort : undefined);
+    this.#exitLong = finder(useExitSignal ? exitLong : undefined);
+    this.#exitShort = finder(useExitSignal ? exitShort : undefined);
   }
 
   /** First row from `row` on that has an entry which no other signal cancels; behind the last row when there is none. */
@@ -40,24 +47,20 @@ export class SignalFinder {
   }
 }
 
-/** The set rows of one signal column. Unset rows are skipped four at a time. */
+/** The set rows of one signal column, read four rows at a time. */
 class SetRows {
   readonly #bytes: Uint8Array;
-  /** The column as numbers of four bytes, from its first aligned row on. */
+  /** The column as numbers of four bytes, but for a rest of less than four. */
   readonly #words: Int32Array;
-  readonly #firstWord: number;
   readonly #length: number;
   /** The set row last found; it stands until it is passed. */
   #found = -1;
 
   /** A column of `length` rows, none of them set without `column`. */
   constructor(column: Uint8Array | undefined, length: number) {
-    const bytes = column ?? new Uint8Array(0);
-    const firstWord = -bytes.byteOffset & 3;
-    const words = Math.max(0, bytes.length - firstWord) >>> 2;
+    const bytes = aligned(column ?? new Uint8Array(0));
     this.#bytes = bytes;
-    this.#words = new Int32Array(bytes.buffer, words > 0 ? bytes.byteOffset + firstWord : 0, words);
-    this.#firstWord = firstWord;
+    this.#words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2);
     this.#length = length;
   }
 
@@ -69,16 +72,25 @@ class SetRows {
 
   #find(from: number): number {
     const bytes = this.#bytes;
-    const words = this.#words;
-    let row = from;
-    while (row < bytes.length) {
-      if (bytes[row] === 1) return row;
-      row++;
-      let word = (row - this.#firstWord) >> 2;
-      if (row !== this.#firstWord + (word << 2)) continue;
-      while (word < words.length && words[word] === 0) word++;
-      row = this.#firstWord + (word << 2);
-    }
-    return this.#length;
+    let row = this.#nonZero(from);
+    while (row < bytes.length && bytes[row] !== 1) row = this.#nonZero(row + 1);
+    return row < bytes.length ? row : this.#length;
   }
+
+  /** First row from `from` on whose byte may not be zero. */
+  #nonZero(from: number): number {
+    const words = this.#words;
+    let index = from >> 2;
+    if (index >= words.length) return from;
+    // The rows before `from` are the lower bytes of their word.
+    let word = words[index]! & (-1 << ((from & 3) << 3));
+    while (word === 0 && ++index < words.length) word = words[index]!;
+    const lowestBit = 31 - Math.clz32(word & -word);
+    return word === 0 ? index << 2 : (index << 2) + (lowestBit >> 3);
+  }
+}
+
+/** `bytes`, or a copy where words of four cannot be laid over them. */
+function aligned(bytes: Uint8Array): Uint8Array {
+  return bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
 }

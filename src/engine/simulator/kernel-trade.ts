@@ -25,6 +25,7 @@ export class KernelTrade {
 
   direction: Direction = LONG;
   entryRow = 0;
+  openedAt = Number.NaN;
   stake = Number.NaN;
   amount = Number.NaN;
   entryPrice = Number.NaN;
@@ -51,6 +52,9 @@ export class KernelTrade {
 
   exitPrice = Number.NaN;
   exitReason = '';
+  /** The book finds the range of prices. */
+  readonly lowest = Number.NaN;
+  readonly highest = Number.NaN;
 
   constructor(market: Market, terms: Terms) {
     this.market = market;
@@ -71,6 +75,7 @@ export class KernelTrade {
     const stop = stopAt(entryPrice, terms.stoploss, leverage, direction);
     this.direction = direction;
     this.entryRow = row;
+    this.openedAt = this.timeOf(row);
     this.stake = stake;
     this.entryPrice = entryPrice;
     this.amount = amount;
@@ -118,6 +123,11 @@ export class KernelTrade {
     this.slippageCost += this.amount * Math.abs(price - filled);
     this.exitPrice = filled;
     this.exitReason = reason;
+  }
+
+  /** Open time of a row's candle, ms. Computed: its column is read nowhere else, and every look would wait for memory. */
+  timeOf(row: number): number {
+    return this.#start + row * this.terms.timeframeMs;
   }
 
   #advanceRoi(row: number): void {

@@ -1,5 +1,4 @@
 import { availableStake, proposedStake, round8 } from './accounting.ts';
-import { KernelBook } from './kernel-book.ts';
 import { Corridor } from './kernel-corridor.ts';
 import { KernelCurve } from './kernel-curve.ts';
 import { setCorridor, tryExits } from './kernel-exits.ts';
@@ -10,6 +9,7 @@ import { Progress } from './progress.ts';
 import type { Direction } from './rules.ts';
 import { checkGrid } from './schedule.ts';
 import { readTerms, type Terms } from './terms.ts';
+import { TradeBook } from './trade-book.ts';
 import type { PairInput, SimulateOptions, Simulation, SimulationSettings } from './types.ts';
 
 /** Whether {@link simulateKernel} applies: one pair, without callbacks and detail candles. */
@@ -42,7 +42,9 @@ export function simulateKernel(
   const kernel = new Kernel(input, terms, settings.startingBalance, options);
   kernel.run();
   return {
-    trades: kernel.book.toTrades(kernel.leftOpen),
+    get trades() {
+      return kernel.book.trades;
+    },
     curve: kernel.curve?.curve ?? null,
     finalBalance: kernel.balance,
     counters: {
@@ -64,8 +66,7 @@ function silentColumn({ candles, signals }: PairInput, { canShort }: Terms): Uin
 
 /** State of one run: the wallet, the one trade that may be open, and what has been booked. */
 class Kernel {
-  readonly book: KernelBook;
-  leftOpen = false;
+  readonly book: TradeBook;
   readonly curve: KernelCurve | null;
   balance: number;
   readonly #terms: Terms;
@@ -79,10 +80,10 @@ class Kernel {
   constructor(input: PairInput, terms: Terms, balance: number, options: SimulateOptions) {
     this.#terms = terms;
     this.#length = input.candles.timestamp.length;
-    this.#market = new Market(input, 0, terms.canShort, silentColumn(input, terms));
+    this.#market = new Market(input, 0, 0, terms.canShort, silentColumn(input, terms));
     this.#signals = new SignalFinder(this.#market, terms);
     this.#corridor = new Corridor(input.candles);
-    this.book = new KernelBook(this.#market, terms);
+    this.book = new TradeBook(terms, [this.#market]);
     this.#trade = new KernelTrade(this.#market, terms);
     this.#progress = new Progress(options.onProgress, this.#length - 1);
     this.curve = options.equity === false ? null : new KernelCurve(input.candles.timestamp);
@@ -118,10 +119,11 @@ class Kernel {
     const trade = this.#trade;
     const last = this.#length - 1;
     const row = Math.min(exitRow, last);
-    this.leftOpen = exitRow > last;
-    if (this.leftOpen) trade.exitAtMarket(this.#market.candles.open[last]!, 'force_exit');
+    const leftOpen = exitRow > last;
+    if (leftOpen) trade.exitAtMarket(this.#market.candles.open[last]!, 'force_exit');
     this.curve?.holding(row, this.balance, trade);
-    this.balance = round8(this.balance + this.book.add(trade, row, this.#corridor));
+    const profit = this.book.add(trade, trade.timeOf(row), trade.exitPrice, trade.exitReason, leftOpen);
+    this.balance = round8(this.balance + profit);
   }
 
   #stake(): number {
@@ -143,14 +145,12 @@ class Kernel {
     const signals = this.#signals;
     const corridor = this.#corridor;
     const { direction } = trade;
-    corridor.reset();
     let row = entryRow;
     while (row < this.#length) {
       if (row >= trade.nextFundingRow) this.curve?.holding(row, this.balance, trade);
       const due = trade.comeDue(row);
       const exit = signals.nextExit(row, direction);
       if (row === exit) {
-        corridor.see(row);
         if (tryExits(trade, row, true)) return row;
         row++;
         continue;

@@ -26,7 +26,7 @@ export function simulateLoop(
   const terms = readTerms(settings);
   const schedule = createSchedule(pairs, terms);
   const recorder = options.equity === false ? null : new CurveRecorder(schedule, terms.timeframeMs);
-  const run = new Run(terms, settings.startingBalance, recorder);
+  const run = new Run(terms, schedule.markets, settings.startingBalance, recorder);
   const progress = new Progress(options.onProgress, schedule.steps);
   for (;;) {
     const only = run.positions.length === 1 && terms.detailPerCandle === 1 ? run.positions[0]! : null;
@@ -43,7 +43,9 @@ export function simulateLoop(
   closeLeftOpen(run, schedule);
   recorder?.record(run, schedule.steps + 1);
   return {
-    trades: run.trades,
+    get trades() {
+      return run.book.trades;
+    },
     curve: recorder?.curve ?? null,
     finalBalance: run.balance,
     counters: run.counters,

@@ -12,6 +12,8 @@ export const NEVER = 2 ** 30 - 1;
  */
 export class Market {
   readonly input: PairInput;
+  /** Place among the markets of the run. */
+  readonly index: number;
   readonly candles: Candles;
   readonly funding: FundingEvents | null;
   /** Steps of the clock before the pair's first candle: row = step - offset. */
@@ -35,8 +37,9 @@ export class Market {
   readonly #exitShort: Uint8Array;
 
   /** `silent` is a zeroed column, at least as long as the pair, for signals that the pair does not have. */
-  constructor(input: PairInput, offset: number, canShort: boolean, silent: Uint8Array) {
+  constructor(input: PairInput, index: number, offset: number, canShort: boolean, silent: Uint8Array) {
     this.input = input;
+    this.index = index;
     this.candles = input.candles;
     this.funding = input.funding ?? null;
     this.offset = offset;

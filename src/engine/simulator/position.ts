@@ -19,7 +19,8 @@ export class Position {
   leverage = Number.NaN;
   /** Collateral, quote currency. */
   stake = Number.NaN;
-  enterTag: string | null = null;
+  /** Main row of the entry order. */
+  entryRow = 0;
 
   readonly answers = new Answers();
 
@@ -35,10 +36,9 @@ export class Position {
   amount = Number.NaN;
   entryPrice = Number.NaN;
   openedAt = Number.NaN;
-  /** Lowest and highest price from the entry on: of the main candles up to row `seenTo`, excluded, or of the detail candles. */
+  /** Lowest and highest price of the detail candles from the entry on; NaN without any. */
   lowest = Number.NaN;
   highest = Number.NaN;
-  seenTo = 0;
   openValue = Number.NaN;
   slippageCost = Number.NaN;
   funding = Number.NaN;
@@ -69,11 +69,11 @@ export class Position {
   }
 
   /** Begins a trade whose entry is still to be priced. */
-  reset(direction: Direction, leverage: number, stake: number, enterTag: string | null): void {
+  reset(direction: Direction, leverage: number, stake: number, entryRow: number): void {
     this.direction = direction;
     this.leverage = leverage;
     this.stake = stake;
-    this.enterTag = enterTag;
+    this.entryRow = entryRow;
     this.answers.keep(Number.NaN, undefined, undefined, undefined);
     this.order = 'none';
     this.nextStep = 0;
@@ -94,13 +94,12 @@ export class Position {
   }
 
   /** Opens the position: the entry, priced before, is filled in the present candle. */
-  fill({ time, row }: Bar, terms: Terms): void {
+  fill({ time }: Bar, terms: Terms): void {
     const { amount, entryPrice, leverage, direction, stake } = this;
     this.order = 'none';
     this.openedAt = time;
-    this.lowest = Number.POSITIVE_INFINITY;
-    this.highest = Number.NEGATIVE_INFINITY;
-    this.seenTo = row;
+    this.lowest = Number.NaN;
+    this.highest = Number.NaN;
     this.openValue = openValue(amount, entryPrice, terms.fee, direction);
     this.liquidation = liquidationPrice(
       entryPrice,
@@ -158,18 +157,10 @@ export class Position {
     return priceExceeding(ratio, entryPrice, terms.fee, leverage, direction, funding / amount);
   }
 
-  /** Widens the range of prices seen by the main candles up to `row`, included. */
-  see(row: number): void {
-    const { low, high } = this.market.candles;
-    this.lowest = Math.min(this.lowest, minimum(low, this.seenTo, row));
-    this.highest = Math.max(this.highest, maximum(high, this.seenTo, row));
-    this.seenTo = row + 1;
-  }
-
   /** Widens the range of prices seen by a detail candle: the main one holds prices of before the entry or after the exit. */
   seeDetail({ low, high }: Bar): void {
-    if (low < this.lowest) this.lowest = low;
-    if (high > this.highest) this.highest = high;
+    if (!(low >= this.lowest)) this.lowest = low;
+    if (!(high <= this.highest)) this.highest = high;
   }
 
   #findTriggers(terms: Terms): void {
@@ -199,23 +190,6 @@ export class Position {
       direction,
     );
   }
-}
-
-/** Rows between the samples that a search for an extreme begins with: few further ones then surprise the branch predictor. */
-const SAMPLE = 8;
-
-function minimum(column: Float64Array, from: number, to: number): number {
-  let least = column[to]!;
-  for (let row = from; row < to; row += SAMPLE) if (column[row]! < least) least = column[row]!;
-  for (let row = from; row < to; row++) if (column[row]! < least) least = column[row]!;
-  return least;
-}
-
-function maximum(column: Float64Array, from: number, to: number): number {
-  let most = column[to]!;
-  for (let row = from; row < to; row += SAMPLE) if (column[row]! > most) most = column[row]!;
-  for (let row = from; row < to; row++) if (column[row]! > most) most = column[row]!;
-  return most;
 }
 
 /** What callbacks see of a position. */
@@ -248,7 +222,7 @@ class PositionView implements TradeView {
     return this.#position.leverage;
   }
   get enterTag() {
-    return this.#position.enterTag;
+    return this.#position.market.enterTag(this.#position.entryRow);
   }
   get stopPrice() {
     return this.#position.stop;

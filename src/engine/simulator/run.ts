@@ -1,12 +1,13 @@
 import type { CallbackContext, Columns } from '../strategy.ts';
-import { closeValue, profitOf, profitRatioOf, round8 } from './accounting.ts';
+import { round8 } from './accounting.ts';
 import { Bar } from './bar.ts';
 import type { CurveRecorder } from './curve.ts';
 import type { Market } from './market.ts';
 import type { Position } from './position.ts';
-import { type Direction, LONG, slippedExit } from './rules.ts';
+import { type Direction, slippedExit } from './rules.ts';
 import type { Terms } from './terms.ts';
-import type { SimulationCounters, Trade } from './types.ts';
+import { TradeBook } from './trade-book.ts';
+import type { SimulationCounters } from './types.ts';
 
 const NO_COLUMNS: Columns = {};
 
@@ -18,7 +19,7 @@ export class Run {
   /** Reused for every callback. */
   readonly #context: Context;
   readonly positions: Position[] = [];
-  readonly trades: Trade[] = [];
+  readonly book: TradeBook;
   /** Scratch list of the pairs to simulate in the present step. */
   readonly active: Market[] = [];
   readonly counters: { -readonly [K in keyof SimulationCounters]: number } = {
@@ -33,8 +34,14 @@ export class Run {
   /** The present step of the clock. */
   step = 0;
 
-  constructor(terms: Terms, startingBalance: number, recorder: CurveRecorder | null) {
+  constructor(
+    terms: Terms,
+    markets: readonly Market[],
+    startingBalance: number,
+    recorder: CurveRecorder | null,
+  ) {
     this.terms = terms;
+    this.book = new TradeBook(terms, markets);
     this.bar = new Bar(terms.timeframeMs);
     this.#context = new Context(this.bar);
     this.balance = startingBalance;
@@ -66,7 +73,7 @@ export class Run {
     // A signal that found no slot in an earlier detail candle was not lost after all.
     if (market.rejectedAt === this.step) this.counters.rejectedSignals--;
     const position = market.seat;
-    position.reset(direction, leverage, stake, market.enterTag(this.bar.row));
+    position.reset(direction, leverage, stake, this.bar.row);
     this.positions.push(position);
     market.position = position;
     return position;
@@ -90,37 +97,9 @@ export class Run {
 
   /** Closes a position at exactly `price` in the present candle and books the trade. */
   close(position: Position, price: number, reason: string, leftOpen = false): void {
-    const { market, amount, direction, leverage, openValue, funding } = position;
-    const { fee } = this.terms;
     this.recordBefore();
-    const value = closeValue(amount, price, fee, funding, direction);
-    const profit = profitOf(openValue, value, direction);
+    const profit = this.book.add(position, this.bar.time, price, reason, leftOpen);
     this.balance = round8(this.balance + profit);
-    if (this.terms.detailPerCandle === 1) position.see(this.bar.row);
-    this.trades.push({
-      pair: market.input.pair,
-      side: direction === LONG ? 'long' : 'short',
-      openedAt: position.openedAt,
-      closedAt: this.bar.time,
-      entryPrice: position.entryPrice,
-      exitPrice: price,
-      amount,
-      stake: position.stake,
-      leverage,
-      enterTag: position.enterTag,
-      exitReason: reason,
-      fees: amount * position.entryPrice * fee + amount * price * fee,
-      slippageCost: position.slippageCost,
-      funding,
-      profit,
-      profitRatio: profitRatioOf(openValue, value, leverage, direction),
-      initialStopPrice: position.initialStop,
-      stopPrice: position.stop,
-      liquidationPrice: position.liquidation > 0 ? position.liquidation : null,
-      lowestPrice: position.lowest,
-      highestPrice: position.highest,
-      leftOpen,
-    });
     this.remove(position);
   }
 

@@ -23,11 +23,11 @@ export function createSchedule(pairs: readonly PairInput[], terms: Terms): Sched
   if (filled.length === 0) return { markets: [], start: 0, steps: 0 };
   const start = Math.min(...filled.map(({ candles }) => candles.timestamp[0]!));
   const silent = new Uint8Array(Math.max(...filled.map(({ candles }) => candles.timestamp.length)));
-  const markets = filled.map((input) => {
+  const markets = filled.map((input, index) => {
     checkGrid(input, start, terms.timeframeMs);
     // A quotient is a double to V8 even when it is whole; see NEVER.
     const offset = ((input.candles.timestamp[0]! - start) / terms.timeframeMs) | 0;
-    return new Market(input, offset, terms.canShort, silent);
+    return new Market(input, index, offset, terms.canShort, silent);
   });
   return { markets, start, steps: Math.max(...markets.map(({ offset, length }) => offset + length - 1)) };
 }

@@ -136,7 +136,7 @@ export interface SimulationCounters {
 }
 
 export interface Simulation {
-  /** In the order in which they were closed. */
+  /** In the order in which they were closed; built at the first look. */
   readonly trades: readonly Trade[];
   /** Absent when `equity: false` was asked. */
   readonly curve: EquityCurve | null;
