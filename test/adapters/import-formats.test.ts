@@ -17,6 +17,7 @@ import {
   vectorFromArray,
 } from 'apache-arrow';
 import { describe, expect, test } from 'vitest';
+import { FileReader } from '#adapters/import/file-reader.ts';
 import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/write.ts';
 import { CANDLE_COLUMNS } from '#engine/candles.ts';
 import { FIXTURES, importWorld, MINUTES_5, T0 } from './import-world.ts';
@@ -353,6 +354,16 @@ describe('a damaged or foreign file fails, nothing of it is stored, and the next
     expect((await stored('5m')).timestamp).toEqual([]);
   });
 
+  test('Feather, that would be read for a minute', async () => {
+    // Found by trying: the Arrow library goes through a billion entries that are not there.
+    put('BTC_USDT_USDT-5m-futures.feather', flipped(zstd, 3_988));
+    const reader = new FileReader({ patienceMs: 1_000 });
+    expect(await load(world.folder, { reader })).toMatchObject([
+      { outcome: 'failed', reason: 'cannot be read: it takes too long, which a damaged file can cause' },
+    ]);
+    reader.close();
+  });
+
   test('a file that only calls itself gzipped', async () => {
     const path = put('BTC_USDT_USDT-5m-futures.json', gzipSync('[]'));
     copyFileSync(path, join(world.folder, 'ETH_USDT_USDT-5m-futures.json'));
@@ -369,7 +380,7 @@ describe('a damaged or foreign file fails, nothing of it is stored, and the next
       ['ZSTD', 'feather', zstd],
       ['SNAPPY', 'parquet', snappy],
     ] as const) {
-      for (let at = 0; at < whole.length; at += 997) {
+      for (let at = 0; at < whole.length; at += 1_009) {
         put(`${at}/${base}_USDT_USDT-5m-futures.${ending}`, flipped(whole, at));
         expected++;
       }

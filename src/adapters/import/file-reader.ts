@@ -1,33 +1,52 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { on } from 'node:events';
+import { stat } from 'node:fs/promises';
 import type { ReadReply, ReadRequest } from './read-process.ts';
 import { BadFileError, ColumnBuilder, type FileRows } from './rows.ts';
 
 /** Objects that reading may need, in MB; columns are not among them. A sound file stays far below. */
 const HEAP_MB = 128;
+/** Any sound file is read in a small part of the time; the rest is for slow disks. */
+const PATIENCE_MS = 30_000;
+const BYTES_PER_MS = 1_000;
 const REASON_LENGTH = 200;
 
 /**
- * Reads files in a process of its own with a bounded heap: the Arrow library can take all memory for a damaged file, which
- * ends the process (a thread would take this one with it), and the Parquet library is unusable after a fault. A process
- * that saw either is replaced.
+ * Reads files in a process of its own, with a bounded heap and time: the Arrow library can take all memory for a damaged
+ * file, which ends the process (a thread would take this one with it), or count to 2^31, and the Parquet library is
+ * unusable after a fault. A process that saw such a thing is replaced.
  */
 export class FileReader {
+  readonly #patienceMs: number;
   #process: ChildProcess | undefined;
+
+  /** @param patienceMs what a file may take, and a second more for each MB of it */
+  constructor({ patienceMs = PATIENCE_MS } = {}) {
+    this.#patienceMs = patienceMs;
+  }
 
   /** One at a time. Throws BadFileError, whatever keeps the file from being read. */
   async read(request: ReadRequest): Promise<FileRows> {
-    this.#process ??= fork(new URL('./read-process.ts', import.meta.url), {
-      execArgv: [`--max-old-space-size=${HEAP_MB}`],
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    });
-    const builder = new ColumnBuilder(request.names.length);
-    const end = await receive(this.#process, request, builder);
-    if ('first' in end) return { columns: builder.finish(), first: end.first };
+    const bytes = await sizeOf(request.path);
+    if (bytes === 0) throw new BadFileError('is empty');
+    const rows = new ColumnBuilder(request.names.length);
+    const limit = AbortSignal.timeout(this.#patienceMs + Math.ceil(bytes / BYTES_PER_MS));
+    const end = await receive(this.#running(), request, rows, limit);
+    if ('first' in end) return { columns: rows.finish(), first: end.first };
     if (end.sound) throw new BadFileError(end.problem);
     this.close();
-    throw new BadFileError(`cannot be read: ${end.problem.split('\n')[0]!.slice(0, REASON_LENGTH)}`);
+    throw unreadable(end.problem);
+  }
+
+  #running(): ChildProcess {
+    if (!this.#process?.connected) {
+      this.#process = fork(new URL('./read-process.ts', import.meta.url), {
+        execArgv: [`--max-old-space-size=${HEAP_MB}`],
+        serialization: 'advanced',
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      });
+    }
+    return this.#process;
   }
 
   close(): void {
@@ -39,12 +58,34 @@ export class FileReader {
 type End = Exclude<ReadReply, { columns: unknown }>;
 
 /** Collects the rows of the file and answers how reading it ended. */
-async function receive(reader: ChildProcess, request: ReadRequest, rows: ColumnBuilder): Promise<End> {
-  const replies = on(reader, 'message', { close: ['exit'] });
-  reader.send(request);
-  for await (const [reply] of replies as AsyncIterable<[ReadReply]>) {
-    if (!('columns' in reply)) return reply;
-    rows.addBlock(reply.columns);
+async function receive(
+  reader: ChildProcess,
+  request: ReadRequest,
+  rows: ColumnBuilder,
+  limit: AbortSignal,
+): Promise<End> {
+  try {
+    const replies = on(reader, 'message', { close: ['exit'], signal: limit });
+    reader.send(request);
+    for await (const [reply] of replies as AsyncIterable<[ReadReply]>) {
+      if (!('columns' in reply)) return reply;
+      rows.addBlock(reply.columns);
+    }
+    return { problem: 'its reader broke, which a damaged file can cause', sound: false };
+  } catch (error) {
+    if (!limit.aborted) throw error;
+    return { problem: 'it takes too long, which a damaged file can cause', sound: false };
   }
-  return { problem: 'its reader broke, which a damaged file can cause', sound: false };
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    throw unreadable((error as Error).message);
+  }
+}
+
+function unreadable(problem: string): BadFileError {
+  return new BadFileError(`cannot be read: ${problem.split('\n')[0]!.slice(0, REASON_LENGTH)}`);
 }

@@ -1,5 +1,4 @@
 /** A process that reads the files it is told to, one after the other. Its other end is file-reader.ts. */
-import { stat } from 'node:fs/promises';
 import { type Format, readerOf } from './formats.ts';
 import { BadFileError, type FileRows } from './rows.ts';
 
@@ -20,7 +19,6 @@ export type ReadReply =
 
 process.on('message', async ({ path, format, names }: ReadRequest) => {
   try {
-    if ((await stat(path)).size === 0) throw new BadFileError('is empty');
     const read = await readerOf(format);
     const { columns, first } = await read(path, names);
     for (let row = 0; row < columns[0]!.length; row += ROWS_AT_ONCE) {
