@@ -82,9 +82,9 @@ describe('a task', () => {
     expect(job.error).toMatch(/could not be run to its end/);
   });
 
-  it('that runs out of memory fails and says so', async () => {
+  it('that runs out of memory fails at the first attempt and says so', async () => {
     const job = await platform.run(config('hoards'));
-    expect(job).toMatchObject({ status: 'failed' });
+    expect(job).toMatchObject({ status: 'failed', attempt: 1 });
     expect(job.error).toMatch(/memory/);
   });
 

@@ -60,12 +60,14 @@ describe('the definition', () => {
       );
       return (1 + pauses.length) * TimeoutSeconds + pauses.reduce((sum, pause) => sum + pause, 0);
     };
+    const backtest = definition.States.RunBacktestOnDemand!.TimeoutSeconds!;
     // A retried CollectData or RunBacktest was refused at its start or crashed: it did not use up its time before.
     const longest =
       worst('CheckFreshness') +
       definition.States.CollectData!.TimeoutSeconds! +
       definition.States.RunBacktest!.TimeoutSeconds! +
-      worst('RunBacktestOnDemand') +
+      3 * backtest +
+      (10 + 20) +
       worst('MarkFailed');
     expect(definition.TimeoutSeconds).toBeGreaterThan(longest);
   });
@@ -206,7 +208,14 @@ describe('lanes', () => {
     const steps = { CheckFreshness: fresh, RunBacktest: crash('spot'), RunBacktestOnDemand: ok };
     const { path, failure } = await walk(BACKTEST_ASL, INPUT, steps);
     expect(failure).toBeUndefined();
-    expect(path.slice(2)).toEqual(['Lane', 'RunBacktest', 'RunBacktestOnDemand', 'Done']);
+    expect(path.slice(2)).toEqual([
+      'Lane',
+      'RunBacktest',
+      'WhyFailed',
+      'Again',
+      'RunBacktestOnDemand',
+      'Done',
+    ]);
   });
 
   test('on demand tries twice more', async () => {
@@ -231,10 +240,13 @@ describe('a backtest that cannot be run', () => {
   test('is marked failed, once every attempt has failed', async () => {
     const walked = await run({ RunBacktest: crash(), RunBacktestOnDemand: crash('secret internals') });
     expect(walked.failure).toBeUndefined();
+    const onceMore = ['RunBacktestOnDemand', 'WhyFailed', 'Pause', 'OnceMore'];
     expect(walked.path.slice(3)).toEqual([
       'RunBacktest',
-      'RunBacktestOnDemand',
-      'WhyFailed',
+      ...['WhyFailed', 'Again'],
+      ...onceMore,
+      ...onceMore,
+      ...['RunBacktestOnDemand', 'WhyFailed'],
       'CouldNotRun',
       'MarkFailed',
       'Done',
@@ -244,13 +256,33 @@ describe('a backtest that cannot be run', () => {
     expect(JSON.stringify(walked.calls.at(-1))).not.toContain('secret internals');
   });
 
-  test.each([
-    ['OutOfMemoryError: Container killed due to memory usage'],
-    ['{"Containers":[{"ExitCode":134,"Name":"task"}]}'],
+  describe.each([
+    ['{"Containers":[{"ExitCode":137,"Reason":"OutOfMemoryError: container killed due to memory usage"}]}'],
+    ['{"Containers":[{"ExitCode":137,"Name":"task"}],"StopCode":"EssentialContainerExited"}'],
+    ['{"Containers":[{"ExitCode":134,"Name":"task"}],"StopCode":"EssentialContainerExited"}'],
     ['The task ran out of memory'],
-  ])('says when memory was too small: %s', async (cause) => {
-    const walked = await run({ RunBacktest: crash(), RunBacktestOnDemand: crash(cause) });
-    expect(messageOf(walked)).toMatch(/more memory than its task has/);
+  ])('for want of memory: %s', (cause) => {
+    test('is not tried again, on Spot and on demand', async () => {
+      for (const on_demand of [false, true]) {
+        const first = on_demand ? 'RunBacktestOnDemand' : 'RunBacktest';
+        const steps = { CheckFreshness: fresh, MarkFailed: () => ({}), [first]: crash(cause) };
+        const walked = await walk(BACKTEST_ASL, { ...INPUT, on_demand }, steps);
+        expect(walked.path.slice(3)).toEqual([first, 'WhyFailed', 'OutOfMemory', 'MarkFailed', 'Done']);
+        expect(messageOf(walked)).toMatch(/more memory than its task has/);
+      }
+    });
+
+    test('is not tried again after an attempt that ended otherwise', async () => {
+      const walked = await run({ RunBacktest: crash(), RunBacktestOnDemand: crash(cause) });
+      expect(walked.calls.filter(({ state }) => state === 'RunBacktestOnDemand')).toHaveLength(1);
+      expect(messageOf(walked)).toMatch(/more memory than its task has/);
+    });
+  });
+
+  test('is tried again when Spot took its task back, which kills it too', async () => {
+    const cause = '{"Containers":[{"ExitCode":137,"Name":"task"}],"StopCode":"SpotInterruption"}';
+    const { path } = await run({ RunBacktest: crash(cause), RunBacktestOnDemand: ok });
+    expect(path.slice(3)).toEqual(['RunBacktest', 'WhyFailed', 'Again', 'RunBacktestOnDemand', 'Done']);
   });
 
   test.each(['RunBacktest', 'RunBacktestOnDemand'])(

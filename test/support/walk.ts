@@ -60,7 +60,9 @@ export interface Walk {
 export async function walk(file: URL, input: unknown, steps: Readonly<Record<string, Step>>): Promise<Walk> {
   const definition = readDefinition(file);
   const calls: Walk['calls'][number][] = [];
-  const tasks = Object.keys(definition.States).filter((name) => definition.States[name]!.Type === 'Task');
+  const ofType = (type: string) =>
+    Object.keys(definition.States).filter((name) => definition.States[name]!.Type === type);
+  const tasks = ofType('Task');
   const handlers = Object.fromEntries(
     tasks.map((state) => [
       state,
@@ -78,6 +80,7 @@ export async function walk(file: URL, input: unknown, steps: Readonly<Record<str
       overrides: {
         taskResourceLocalHandlers: handlers,
         retryIntervalOverrides: Object.fromEntries(tasks.map((name) => [name, 0])),
+        waitTimeOverrides: Object.fromEntries(ofType('Wait').map((name) => [name, 0])),
       },
     },
   );

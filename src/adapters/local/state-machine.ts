@@ -18,7 +18,7 @@ export interface ExecutionHandle {
   readonly abort: (reason: string) => void;
 }
 
-interface TaskState {
+interface State {
   readonly Type: string;
   readonly Resource?: string;
   readonly TimeoutSeconds?: number;
@@ -27,11 +27,11 @@ interface TaskState {
 
 interface Definition {
   readonly StartAt: string;
-  readonly States: Readonly<Record<string, TaskState>>;
+  readonly States: Readonly<Record<string, State>>;
 }
 
-/** Back-off between retries exists to outlast faults of remote services; on one machine nothing is remote. */
-const LOCAL_RETRY_MS = 250;
+/** Pauses between attempts exist to outlast faults of remote services; on one machine nothing is remote. */
+const LOCAL_PAUSE_MS = 250;
 
 /**
  * The state machine file that CDK deploys, run by the embedded interpreter.
@@ -73,7 +73,8 @@ export class LocalStateMachine {
       },
       overrides: {
         taskResourceLocalHandlers: this.#handlers(stop.signal),
-        retryIntervalOverrides: this.#retryIntervals(),
+        retryIntervalOverrides: this.#pauses((state) => state.Retry !== undefined),
+        waitTimeOverrides: this.#pauses((state) => state.Type === 'Wait'),
       },
     });
     return {
@@ -98,7 +99,7 @@ export class LocalStateMachine {
     }
   }
 
-  #tasks(): [string, TaskState][] {
+  #tasks(): [string, State][] {
     return Object.entries(this.#definition.States).filter(([, state]) => state.Type === 'Task');
   }
 
@@ -116,9 +117,11 @@ export class LocalStateMachine {
     );
   }
 
-  #retryIntervals(): Record<string, number> {
-    const retrying = this.#tasks().filter(([, state]) => state.Retry?.length);
-    return Object.fromEntries(retrying.map(([name]) => [name, LOCAL_RETRY_MS]));
+  #pauses(pausing: (state: State) => boolean): Record<string, number> {
+    const names = Object.keys(this.#definition.States).filter((name) =>
+      pausing(this.#definition.States[name]!),
+    );
+    return Object.fromEntries(names.map((name) => [name, LOCAL_PAUSE_MS]));
   }
 }
 
