@@ -12,19 +12,26 @@ export interface Drawdown {
   readonly lowRow: number;
 }
 
-/** One pass over `balances`, which follow a starting balance of `start`. */
+/**
+ * One pass over `balances`, which follow a starting balance of `start`. Only a new low since the peak can be worse than what
+ * came before: the falls of the other rows are not computed.
+ */
 export function drawdownOf(start: number, balances: ArrayLike<number>): Drawdown {
   let peak = start;
-  let peakRow = -1;
+  let low = start;
+  let peakAt = -1;
   let amount = 0;
   let ratioAtAmount = 0;
   let ratio = 0;
-  let worst = { peakRow: -1, lowRow: -1 };
+  let peakRow = -1;
+  let lowRow = -1;
   for (let row = 0; row < balances.length; row++) {
     const balance = balances[row]!;
+    if (balance >= low && balance < peak) continue;
+    low = balance;
     if (balance >= peak) {
       peak = balance;
-      peakRow = row;
+      peakAt = row;
       continue;
     }
     const fall = peak - balance;
@@ -35,10 +42,11 @@ export function drawdownOf(start: number, balances: ArrayLike<number>): Drawdown
     }
     if (share > ratio) {
       ratio = share;
-      worst = { peakRow, lowRow: row };
+      peakRow = peakAt;
+      lowRow = row;
     }
   }
-  return { amount, ratioAtAmount, ratio, ...worst };
+  return { amount, ratioAtAmount, ratio, peakRow, lowRow };
 }
 
 /** Percent below the running maximum at each row, zero or negative. */

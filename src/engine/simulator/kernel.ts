@@ -1,4 +1,5 @@
 import { availableStake, proposedStake, round8 } from './accounting.ts';
+import { AccountCurve } from './curve.ts';
 import { Corridor } from './kernel-corridor.ts';
 import { KernelCurve } from './kernel-curve.ts';
 import { setCorridor, tryExits } from './kernel-exits.ts';
@@ -45,7 +46,7 @@ export function simulateKernel(
     get trades() {
       return kernel.book.trades;
     },
-    curve: kernel.curve?.curve ?? null,
+    curve: kernel.curve,
     finalBalance: kernel.balance,
     counters: {
       rejectedSignals: 0,
@@ -67,9 +68,10 @@ function silentColumn({ candles, signals }: PairInput, { canShort }: Terms): Uin
 /** State of one run: the wallet, the one trade that may be open, and what has been booked. */
 class Kernel {
   readonly book: TradeBook;
-  readonly curve: KernelCurve | null;
+  readonly curve: AccountCurve | null;
   balance: number;
   readonly #terms: Terms;
+  readonly #recorder: KernelCurve | null;
   readonly #market: Market;
   readonly #length: number;
   readonly #signals: SignalFinder;
@@ -86,7 +88,11 @@ class Kernel {
     this.book = new TradeBook(terms, [this.#market]);
     this.#trade = new KernelTrade(this.#market, terms);
     this.#progress = new Progress(options.onProgress, this.#length - 1);
-    this.curve = options.equity === false ? null : new KernelCurve(input.candles.timestamp);
+    this.curve =
+      options.equity === false
+        ? null
+        : new AccountCurve(input.candles.timestamp.subarray(1), balance, terms.timeframeMs, this.book);
+    this.#recorder = this.curve && new KernelCurve(this.curve.equity);
     this.balance = balance;
   }
 
@@ -98,14 +104,14 @@ class Kernel {
       row = stake > 0 ? this.#simulateTrade(row, stake) : this.#signals.nextEntry(row + 1);
       if (row >= this.#progress.next) this.#progress.report(row);
     }
-    this.curve?.idle(this.#length, this.balance);
+    this.#recorder?.idle(this.#length, this.balance);
   }
 
   /** The trade entered in `row`. Returns the row of the next entry. */
   #simulateTrade(row: number, stake: number): number {
     const market = this.#market;
     const direction = market.entryDirection(row) as Direction;
-    this.curve?.idle(row, this.balance);
+    this.#recorder?.idle(row, this.balance);
     this.#trade.open(row, direction, stake);
     const exitRow = this.#hold(row);
     this.#book(exitRow);
@@ -121,7 +127,7 @@ class Kernel {
     const row = Math.min(exitRow, last);
     const leftOpen = exitRow > last;
     if (leftOpen) trade.exitAtMarket(this.#market.candles.open[last]!, 'force_exit');
-    this.curve?.holding(row, this.balance, trade);
+    this.#recorder?.holding(row, this.balance, trade);
     const profit = this.book.add(trade, trade.timeOf(row), trade.exitPrice, trade.exitReason, leftOpen);
     this.balance = round8(this.balance + profit);
   }
@@ -147,7 +153,7 @@ class Kernel {
     const { direction } = trade;
     let row = entryRow;
     while (row < this.#length) {
-      if (row >= trade.nextFundingRow) this.curve?.holding(row, this.balance, trade);
+      if (row >= trade.nextFundingRow) this.#recorder?.holding(row, this.balance, trade);
       const due = trade.comeDue(row);
       const exit = signals.nextExit(row, direction);
       if (row === exit) {

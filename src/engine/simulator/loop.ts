@@ -1,6 +1,6 @@
 import { indexAtOrAfter } from '../candles.ts';
 import { simulateCandle } from './candle.ts';
-import { CurveRecorder } from './curve.ts';
+import { CurveRecorder } from './curve-recorder.ts';
 import { quietUntil } from './horizon.ts';
 import { type Market, NEVER } from './market.ts';
 import type { Position } from './position.ts';
@@ -25,8 +25,8 @@ export function simulateLoop(
 ): Simulation {
   const terms = readTerms(settings);
   const schedule = createSchedule(pairs, terms);
-  const recorder = options.equity === false ? null : new CurveRecorder(schedule, terms.timeframeMs);
-  const run = new Run(terms, schedule.markets, settings.startingBalance, recorder);
+  const run = new Run(terms, schedule.markets, settings.startingBalance);
+  if (options.equity !== false) run.recorder = new CurveRecorder(schedule, run);
   const progress = new Progress(options.onProgress, schedule.steps);
   for (;;) {
     const only = run.positions.length === 1 && terms.detailPerCandle === 1 ? run.positions[0]! : null;
@@ -41,12 +41,12 @@ export function simulateLoop(
     if (run.step >= progress.next) progress.report(run.step);
   }
   closeLeftOpen(run, schedule);
-  recorder?.record(run, schedule.steps + 1);
+  run.recorder?.record(run, schedule.steps + 1);
   return {
     get trades() {
       return run.book.trades;
     },
-    curve: recorder?.curve ?? null,
+    curve: run.recorder?.curve ?? null,
     finalBalance: run.balance,
     counters: run.counters,
   };

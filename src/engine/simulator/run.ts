@@ -1,7 +1,7 @@
 import type { CallbackContext, Columns } from '../strategy.ts';
 import { round8 } from './accounting.ts';
 import { Bar } from './bar.ts';
-import type { CurveRecorder } from './curve.ts';
+import type { CurveRecorder } from './curve-recorder.ts';
 import type { Market } from './market.ts';
 import type { Position } from './position.ts';
 import { type Direction, slippedExit } from './rules.ts';
@@ -15,7 +15,8 @@ const NO_COLUMNS: Columns = {};
 export class Run {
   readonly terms: Terms;
   readonly bar: Bar;
-  readonly #recorder: CurveRecorder | null;
+  /** Of the curve, if one is wanted. */
+  recorder: CurveRecorder | null = null;
   /** Reused for every callback. */
   readonly #context: Context;
   readonly positions: Position[] = [];
@@ -34,18 +35,12 @@ export class Run {
   /** The present step of the clock. */
   step = 0;
 
-  constructor(
-    terms: Terms,
-    markets: readonly Market[],
-    startingBalance: number,
-    recorder: CurveRecorder | null,
-  ) {
+  constructor(terms: Terms, markets: readonly Market[], startingBalance: number) {
     this.terms = terms;
     this.book = new TradeBook(terms, markets);
     this.bar = new Bar(terms.timeframeMs);
     this.#context = new Context(this.bar);
     this.balance = startingBalance;
-    this.#recorder = recorder;
   }
 
   /** Collateral of all positions, waiting entries included. Summed afresh: a running sum would drift. */
@@ -57,7 +52,7 @@ export class Run {
 
   /** Must precede whatever changes the account: the steps before the present one are recorded as the account is now. */
   recordBefore(): void {
-    this.#recorder?.record(this, this.step);
+    this.recorder?.record(this, this.step);
   }
 
   /** Counts the present candle's entry signal as lost, once. */

@@ -114,6 +114,21 @@ export class TradeBook {
     return profitOf(trade.openValue, value, direction);
   }
 
+  /** Calls `see` with the times and the profit of each trade, in the order of closing. */
+  visit(see: (openedAt: number, closedAt: number, leftOpen: boolean, profit: number) => void): void {
+    const { fee } = this.#terms;
+    for (let row = 0; row < this.#length; row++) {
+      const block = this.#blocks[Math.floor(row / BLOCK)]!;
+      const at = (row % BLOCK) * RECORD;
+      const direction = block[at + DIRECTION] as Direction;
+      const amount = block[at + AMOUNT]!;
+      const open = openValue(amount, block[at + ENTRY_PRICE]!, fee, direction);
+      const close = closeValue(amount, block[at + EXIT_PRICE]!, fee, block[at + FUNDING]!, direction);
+      const leftOpen = block[at + LEFT_OPEN] === 1;
+      see(block[at + OPENED_AT]!, block[at + CLOSED_AT]!, leftOpen, profitOf(open, close, direction));
+    }
+  }
+
   #indexOf(reason: string): number {
     const known = this.#reasonIndex.get(reason);
     if (known !== undefined) return known;

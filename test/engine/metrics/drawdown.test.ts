@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { drawdownOf, drawdownPeriods, drawdownSeries } from '#engine/metrics/drawdown.ts';
 
@@ -16,6 +17,25 @@ describe('drawdown', () => {
 
   it('a peak that was reached again counts from its last day', () => {
     expect(drawdownOf(10, [12, 11, 12, 9])).toMatchObject({ peakRow: 2, lowRow: 3, ratio: 0.25 });
+  });
+
+  it('is the worst of the falls of all rows, to the last bit', () => {
+    const balance = fc.oneof(fc.integer({ min: -3, max: 12 }), fc.double({ min: 0.1, max: 12, noNaN: true }));
+    fc.assert(
+      fc.property(fc.array(balance), (balances) => {
+        let worst = { amount: 0, ratioAtAmount: 0, ratio: 0, peakRow: -1, lowRow: -1 };
+        balances.forEach((value, lowRow) => {
+          const series = [10, ...balances.slice(0, lowRow + 1)];
+          const peak = Math.max(...series);
+          const amount = peak - value;
+          const ratio = amount / peak;
+          if (amount > worst.amount) worst = { ...worst, amount, ratioAtAmount: ratio };
+          if (ratio > worst.ratio) worst = { ...worst, ratio, peakRow: series.lastIndexOf(peak) - 1, lowRow };
+        });
+        expect(drawdownOf(10, balances)).toEqual(worst);
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it('the series is zero or negative, and its smallest value is the largest share', () => {
