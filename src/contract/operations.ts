@@ -1,11 +1,13 @@
 import type { Operation, ServiceName } from './operation.ts';
 import { BACKEND_OPERATIONS } from './operations/backend.ts';
+import { CATALOG_OPERATIONS } from './operations/catalog.ts';
 import { DATA_COLLECTION_OPERATIONS } from './operations/data-collection.ts';
 import { STRATEGY_OPERATIONS } from './operations/strategy.ts';
 
 /** The one table. A service's rows live in their own file of `operations/`. */
 export const OPERATIONS = [
   ...BACKEND_OPERATIONS,
+  ...CATALOG_OPERATIONS,
   ...STRATEGY_OPERATIONS,
   ...DATA_COLLECTION_OPERATIONS,
 ] as const;

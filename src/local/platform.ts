@@ -5,6 +5,7 @@ import { createTables } from '#adapters/aws/create-tables.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { type DataFolder, openDataFolder } from '#adapters/local/data-folder.ts';
 import { type Database, startDatabase } from '#adapters/local/dynoxide.ts';
+import { tryStrategyFiles } from '#adapters/local/strategy-trial.ts';
 import { openStores, type StorageEnv } from '#adapters/open-stores.ts';
 import { loadStrategies } from '#adapters/strategies.ts';
 import type { LocalEnv } from '#contract/env.ts';
@@ -128,6 +129,7 @@ async function startServices(
   const storage = storageOf(database, folder);
   const stores = openStores(storage);
   await createTables(stores.dynamo, TABLE_NAMES);
+  await tryStrategyFiles(options.strategiesDirectory);
   const { registry: strategies } = await loadStrategies(options.strategiesDirectory);
 
   const service = { exchange, checkResponses, log };
@@ -173,6 +175,7 @@ async function startServices(
     {
       stores,
       registryTable: TABLE_NAMES.registry,
+      databaseEndpoint: storage.DYNAMODB_ENDPOINT,
       workflow,
       strategies,
       dataProxy,

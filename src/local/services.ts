@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openRegistry } from '#adapters/aws/open-registry.ts';
 import { DataProxyClient } from '#adapters/data-proxy-client.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
@@ -35,6 +36,7 @@ export async function startBackend(
   deps: {
     readonly stores: Stores;
     readonly registryTable: string;
+    readonly databaseEndpoint: string;
     readonly workflow: Workflow;
     readonly strategies: StrategyRegistry;
     readonly dataProxy: DataProxy;
@@ -48,6 +50,7 @@ export async function startBackend(
   const useCases = backendUseCases(
     {
       ...stores,
+      ...openRegistry(deps.registryTable, deps.databaseEndpoint),
       strategies,
       executions: workflow.executions,
       tasks: workflow.runner,

@@ -153,6 +153,7 @@ function backendOn(url: string): Promise<RunningServer> {
     {
       stores,
       registryTable: 'Registry',
+      databaseEndpoint: 'http://127.0.0.1:1',
       workflow: {} as Workflow,
       strategies: {} as StrategyRegistry,
       dataProxy: localDataProxy(url),

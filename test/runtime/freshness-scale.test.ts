@@ -35,6 +35,7 @@ beforeAll(async () => {
   backend = await startBackend(options, {
     stores,
     registryTable: engine.tables.registry,
+    databaseEndpoint: engine.endpoint,
     workflow: {} as Workflow,
     strategies: {} as StrategyRegistry,
     dataProxy: localDataProxy(data.url),

@@ -48,6 +48,10 @@ export function fakeUseCases(changes: Partial<BackendUseCases> = {}): BackendUse
     checkDataFreshness: async () => {
       throw new CodedError('SVC004');
     },
+    listCatalog: async ({ limit, offset }) => ({ items: [], total: 0, limit, offset, next_cursor: null }),
+    compareVersions: async () => {
+      throw new CodedError('RES003', { field: 'version_b' });
+    },
     checkHealth: async () => ({ status: 'healthy', dependencies: { registry: 'healthy' } }),
     ...changes,
   };

@@ -8,6 +8,7 @@ import { DynamoJobStore } from './dynamo-job-store.ts';
 import { DynamoSeriesStore } from './dynamo-series-store.ts';
 import { createEcsClient, EcsTaskControl } from './ecs-task-control.ts';
 import { createLambdaClient, lambdaDataProxy } from './lambda-data-proxy.ts';
+import { openRegistry } from './open-registry.ts';
 import { createSfnClient, SfnExecutions } from './sfn-executions.ts';
 
 /** What the deployed backend reaches. */
@@ -15,6 +16,7 @@ export function openBackend(env: BackendEnv) {
   const dynamo = createDocumentClient(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNAMODB_ENDPOINT } : {});
   const dataProxy = new DataProxyClient(lambdaDataProxy(createLambdaClient(), env.DATA_PROXY_FUNCTION));
   return {
+    ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT),
     jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
     series: new DynamoSeriesStore(dynamo, env.SERIES_TABLE),
     results: new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),

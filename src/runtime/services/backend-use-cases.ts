@@ -11,10 +11,12 @@ import { readReport } from '#domain/read-report.ts';
 import { type SubmitBacktestDeps, submitBacktest } from '#domain/submit-backtest.ts';
 import type { Log } from '../log.ts';
 import type { BackendUseCases } from './backend.ts';
+import { type CatalogDeps, catalogUseCases } from './catalog.ts';
 
 export interface BackendDeps
   extends Omit<SubmitBacktestDeps, 'onStartFailure'>,
-    Omit<CancelBacktestDeps, 'onStopFailure'> {
+    Omit<CancelBacktestDeps, 'onStopFailure'>,
+    CatalogDeps {
   readonly results: ResultStore;
   readonly dataProxy: DataProxy;
   /** By the dependency's name in the health response. */
@@ -41,6 +43,7 @@ export function backendUseCases(deps: BackendDeps, log: Log): BackendUseCases {
     getStrategy: (name) => getStrategy(deps, name),
     listDataSymbols: (input) => listDataSymbols(deps, input),
     checkDataFreshness: (input) => checkDataFreshness(deps, input),
+    ...catalogUseCases(deps),
     checkHealth: () => checkHealth(deps.probes, PROBE_TIMEOUT_MS),
   };
 }

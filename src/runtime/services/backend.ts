@@ -16,9 +16,10 @@ import { documentation } from '../docs.ts';
 import type { Handlers } from '../handler.ts';
 import { VERSION } from '../version.ts';
 import { jobView, rowView, submissionView } from './backtest-views.ts';
+import { type CatalogUseCases, catalogHandlers } from './catalog.ts';
 
 /** What the backend's handlers need: the use cases of src/domain with their dependencies filled in. */
-export interface BackendUseCases {
+export interface BackendUseCases extends CatalogUseCases {
   submitBacktest(input: SubmitBacktestInput): Promise<StoredBacktestJob>;
   listBacktests(input: ListBacktestsInput): Promise<Page<JobRow>>;
   getBacktest(jobId: string): Promise<StoredBacktestJob>;
@@ -82,6 +83,7 @@ export function backendHandlers(useCases: BackendUseCases): Handlers<'backend'> 
       status: 200,
       body: await useCases.checkDataFreshness({ ...query, correlationId }),
     }),
+    ...catalogHandlers(useCases),
     getDocs: docs.page,
     getDocsAsset: docs.asset,
     getOpenApi: docs.openApi,

@@ -1,0 +1,17 @@
+import type { Cursors } from '#domain/registry/list-catalog.ts';
+import type { RegistryStore } from '#domain/registry/registry-store.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import { createDocumentClient } from './dynamo-client.ts';
+import { DynamoRegistryStore } from './dynamo-registry-store.ts';
+
+/** The registry and the cursors of its lists, on a client of its own: a registry that cannot be reached is SVC005. */
+export function openRegistry(
+  table: string,
+  endpoint: string | undefined,
+): { readonly registry: RegistryStore; readonly cursors: Cursors } {
+  const client = createDocumentClient({ endpoint, unavailable: 'SVC005' });
+  return {
+    registry: new DynamoRegistryStore(client, table),
+    cursors: { encode: encodeCursor, decode: decodeCursor },
+  };
+}
