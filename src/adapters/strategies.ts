@@ -1,8 +1,9 @@
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { createStrategyRegistry, type StrategyRegistry } from '#engine/strategies/registry.ts';
+import { definitionProblems } from '#engine/strategies/validate-definition.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';
 import { sha256 } from './ids.ts';
-import { loadStrategyFiles } from './strategy-files.ts';
+import { loadStrategyFiles, type StrategyFile } from './strategy-files.ts';
 
 /** All strategies of a host, with what identifies the source of each. */
 export interface Strategies {
@@ -13,14 +14,35 @@ export interface Strategies {
 
 /**
  * The built-in strategies and those of a folder (default: the users' folder).
- * Throws an Error that names the file or the strategy which cannot be used.
+ * Throws an Error that names the file which cannot be used, or both files that define one name.
  */
 export async function loadStrategies(folder?: string): Promise<Strategies> {
   const files = await loadStrategyFiles(folder);
+  checkFiles(files);
   const registry = createStrategyRegistry([...builtInStrategies, ...files.map((file) => file.definition)]);
   const digests = new Map(files.map(({ definition, digest }) => [definition.name, digest]));
   return {
     registry,
     digestOf: (name) => digests.get(name) ?? sha256(`engine ${ENGINE_VERSION} ${name}`),
   };
+}
+
+function checkFiles(files: readonly StrategyFile[]): void {
+  const definedBy = new Map(builtInStrategies.map(({ name }) => [name, 'a built-in strategy']));
+  for (const { file, definition } of files) {
+    const problems = problemsOf(definition);
+    const other = definedBy.get(definition.name);
+    if (other) problems.push(`${other} has the name ${definition.name} already`);
+    if (problems.length > 0) throw new Error(`Strategy file ${file}: ${problems.join('; ')}`);
+    definedBy.set(definition.name, `strategy file ${file}`);
+  }
+}
+
+/** Its own functions are asked too, and may throw. */
+function problemsOf(definition: StrategyFile['definition']): string[] {
+  try {
+    return definitionProblems(definition);
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)];
+  }
 }

@@ -13,7 +13,7 @@ export interface StrategyFile {
 }
 
 /** The folder beside `src` into which users put their strategies. */
-const USER_STRATEGIES = join(import.meta.dirname, '../../strategies');
+export const USER_STRATEGIES = join(import.meta.dirname, '../../strategies');
 
 /**
  * Loads every strategy file (`*.ts` with a default export) of a folder, by name; a folder that does not exist holds
@@ -46,6 +46,13 @@ async function loadFile(folder: string, file: string, digest: string): Promise<S
       throw new Error('it has no default export; write export default defineStrategy({...})');
     return { file, definition: module.default, digest };
   } catch (cause) {
-    throw new Error(`Strategy file ${path}: ${cause instanceof Error ? cause.message : cause}`, { cause });
+    throw new Error(`Strategy file ${path}: ${inWords(cause)}`, { cause });
   }
+}
+
+/** Of a syntax error only the stack's first line tells the place, `file:line`. */
+function inWords(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  const [place = ''] = cause.stack?.split('\n') ?? [];
+  return cause.name === 'SyntaxError' && /:\d+$/.test(place) ? `${cause.message} (${place})` : cause.message;
 }

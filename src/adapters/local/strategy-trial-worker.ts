@@ -1,0 +1,18 @@
+/** Thread of {@link tryStrategyFiles}: says which file it is about to load, and `null` at the end. */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parentPort, workerData } from 'node:worker_threads';
+import { definitionProblems } from '#engine/strategies/validate-definition.ts';
+import { digestStrategyFiles } from '../strategy-files.ts';
+
+const folder: string = workerData;
+for (const file of (await digestStrategyFiles(folder)).keys()) {
+  parentPort!.postMessage(file);
+  try {
+    const { default: definition } = await import(pathToFileURL(join(folder, file)).href);
+    definitionProblems(definition);
+  } catch {
+    // It ends by itself: whoever loads it for use says what is wrong.
+  }
+}
+parentPort!.postMessage(null);
