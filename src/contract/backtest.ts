@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ValidationCheck } from './validation.ts';
 
 /** Shapes of backtest jobs as stored and as answered. A stored shape carries `schema_version`; test/contract pins its hash. */
 
@@ -100,9 +101,22 @@ export const ResolvedBacktestConfig = z
   .meta({ id: 'ResolvedBacktestConfig' });
 export type ResolvedBacktestConfig = z.infer<typeof ResolvedBacktestConfig>;
 
+/**
+ * What the backtest state machine runs. A `validation` is the run of a registered version's staging checks: it is in no
+ * list of backtests, and its id begins with `va-` instead of `bt-`.
+ */
+export const JOB_KINDS = ['backtest', 'validation'] as const;
+export type JobKind = (typeof JOB_KINDS)[number];
+
+export const VALIDATION_ID_PREFIX = 'va-';
+
 /** Input of the backtest state machine: small, no config, no results. */
 export const BacktestExecutionInput = z.object({
   job_id: z.string(),
+  kind: z.enum(JOB_KINDS).default('backtest'),
+  image: z.string().nullable().default(null).meta({
+    description: 'Container image to run, `name@sha256:…`; null: that of the platform',
+  }),
   correlation_id: z.string(),
   on_demand: z.boolean(),
   exchange: z.string(),
@@ -125,9 +139,21 @@ export const CollectionOutcome = z.object({
 });
 export type CollectionOutcome = z.infer<typeof CollectionOutcome>;
 
+/** A registered version that a job runs, and what it was registered with. */
+export const RegisteredVersion = z.object({
+  model_name: z.string(),
+  version: z.string(),
+  container_image_uri: z.string(),
+  image_digest: z.string().nullable(),
+  strategy_digest: z.string(),
+});
+export type RegisteredVersion = z.infer<typeof RegisteredVersion>;
+
 const jobBase = {
   schema_version: z.literal(1),
-  kind: z.literal('backtest'),
+  kind: z.enum(JOB_KINDS),
+  /** The registered version that is run; absent: a backtest of a configuration alone. */
+  registered: RegisteredVersion.optional(),
   job_id: z.string(),
   owner: z.string(),
   revision: z.int(),
@@ -183,6 +209,7 @@ export const StoredBacktestJob = z.discriminatedUnion('status', [
     result: BacktestResult,
     results: ResultsLocation,
     timing: JobTiming,
+    checks: z.array(ValidationCheck).optional().meta({ description: 'Of a validation' }),
   }),
   z.object({
     ...jobBase,

@@ -1,6 +1,9 @@
 import * as z from 'zod';
 import { BacktestResult, ResolvedBacktestConfig, ResultsLocation } from './backtest.ts';
 import { Timestamp } from './common.ts';
+import { ValidationCheck } from './validation.ts';
+
+export { ValidationCheck };
 
 /** Shapes of the registry table. A stored shape carries `schema_version`; test/contract pins its hash. */
 
@@ -17,7 +20,9 @@ export const StoredModel = z.object({
   latest_version: z.int().meta({ description: 'Highest number given; numbers are never reused' }),
   active_challenge_id: z.string().nullable(),
   rev: z.int().meta({ description: 'Rises with every change of production_version or active_challenge_id' }),
-  events: z.int().meta({ description: 'Events so far. Every move raises it: the moves of a model have one order' }),
+  events: z
+    .int()
+    .meta({ description: 'Events so far. Every move raises it: the moves of a model have one order' }),
   last_event_id: z.string().meta({ description: 'Of the move that made this state' }),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -33,16 +38,6 @@ export type Thresholds = z.infer<typeof Thresholds>;
 
 export const VALIDATION_STATUSES = ['pending', 'passed', 'failed', 'skipped'] as const;
 export type ValidationStatus = (typeof VALIDATION_STATUSES)[number];
-
-/** One line of the check list of a staging. */
-export const ValidationCheck = z.object({
-  name: z.string(),
-  status: z.enum(['passed', 'failed', 'warning', 'pending', 'skipped']),
-  message: z.string(),
-  value: z.union([z.number(), z.string()]).nullable(),
-  threshold: z.union([z.number(), z.string()]).nullable(),
-});
-export type ValidationCheck = z.infer<typeof ValidationCheck>;
 
 export const Validation = z.object({
   status: z.enum(VALIDATION_STATUSES),

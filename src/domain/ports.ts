@@ -9,6 +9,7 @@ import type {
   StoredBacktestJob,
 } from '#contract/backtest.ts';
 import type { ProxyOperationName } from '#contract/data-proxy.ts';
+import type { ValidationCheck } from '#contract/validation.ts';
 import type { Candles } from '#engine/candles.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
@@ -59,7 +60,7 @@ export type ClaimOutcome =
   | { readonly outcome: 'unknown' };
 
 /**
- * Backtest jobs. Every transition is one conditional write; a terminal state never changes.
+ * Jobs of the backtest state machine. Every transition is one conditional write; a terminal state never changes.
  * Writes of a task name its `attempt`: they answer false, and change nothing, when another attempt has
  * claimed the job since or the job is terminal. Repeating the write that ended the job answers true again.
  */
@@ -81,6 +82,8 @@ export interface JobStore {
       results: ResultsLocation;
       timing: JobTiming;
       warnings: readonly string[];
+      /** Of a validation. */
+      checks?: readonly ValidationCheck[];
     },
     at: string,
   ): Promise<boolean>;
@@ -94,7 +97,7 @@ export interface JobStore {
   /** The cancelled job, or what it was found to be. */
   cancel(jobId: string, at: string): Promise<{ cancelled: boolean; job: StoredBacktestJob | undefined }>;
   setCollection(jobId: string, outcome: CollectionOutcome): Promise<void>;
-  /** Every job that is pending or running. */
+  /** Every job that is pending or running, of either kind. */
   unfinished(): AsyncIterable<StoredBacktestJob>;
 }
 

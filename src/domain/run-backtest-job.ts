@@ -8,6 +8,7 @@ import type { StrategyRegistry } from '#engine/strategies/registry.ts';
 import { DamagedFileError } from './data/damaged-file.ts';
 import { type LoadCandlesDeps, loadCandles } from './load-candles.ts';
 import type { Clock, Digest, JobStore, ResultFiles, ResultStore } from './ports.ts';
+import { runStagingChecks } from './registry/run-staging-checks.ts';
 import { isoTime } from './validate.ts';
 
 export interface RunBacktestJobDeps extends LoadCandlesDeps {
@@ -16,6 +17,8 @@ export interface RunBacktestJobDeps extends LoadCandlesDeps {
   readonly strategies: StrategyRegistry;
   /** Digest of a strategy's source. */
   readonly strategyDigest: (name: string) => string;
+  /** The container image that this process runs in; null outside of one. */
+  readonly image: string | null;
   readonly encodeTrades: (trades: readonly Trade[]) => Uint8Array;
   readonly digest: Digest;
   readonly clock: Clock;
@@ -77,13 +80,10 @@ async function runClaimed(deps: RunBacktestJobDeps, job: JobIn<'running'>): Prom
   const loaded = deps.clock.now();
   const progress = progressWriter(deps, job);
   progress.report(LOADED);
+  const strategyDigest = deps.strategyDigest(strategy.name);
+  const input = { strategy, config, pairs, strategyDigest };
   const outcome = await runBacktestPausing(
-    {
-      strategy,
-      config,
-      pairs,
-      strategyDigest: deps.strategyDigest(strategy.name),
-    },
+    input,
     {
       digest: deps.digest,
       now: () => deps.clock.now(),
@@ -91,6 +91,14 @@ async function runClaimed(deps: RunBacktestJobDeps, job: JobIn<'running'>): Prom
     },
     deps.pause,
   );
+  const checks =
+    job.kind === 'validation' && job.registered
+      ? await runStagingChecks({
+          ...{ registered: job.registered, image: deps.image, strategy, config, pairs, outcome },
+          strategyDigest,
+          again: () => runBacktestPausing(input, { digest: deps.digest }, deps.pause),
+        })
+      : undefined;
   if (!(await progress.stillMine())) return false;
   const computed = deps.clock.now();
   const results = await deps.results.write(job.job_id, job.attempt, resultFiles(deps, outcome));
@@ -106,7 +114,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: JobIn<'running'>): Prom
   return deps.jobs.complete(
     job.job_id,
     job.attempt,
-    { result: { ...outcome.result }, results, timing, warnings },
+    { result: { ...outcome.result }, results, timing, warnings, ...(checks && { checks }) },
     isoTime(deps.clock.now()),
   );
 }

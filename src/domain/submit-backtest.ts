@@ -1,4 +1,9 @@
-import type { BacktestExecutionInput, JobIn, StoredBacktestJob } from '#contract/backtest.ts';
+import type {
+  BacktestExecutionInput,
+  JobIn,
+  ResolvedBacktestConfig,
+  StoredBacktestJob,
+} from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import { idSuffix } from './id-suffix.ts';
 import type { Digest, Executions, Ids, JobStore } from './ports.ts';
@@ -69,16 +74,14 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
   const { config, warnings, dataStart } = await resolveConfig(deps, body.config);
   const jobId = `bt-${idSuffix(deps, owner, input.idempotencyKey)}`;
   const now = isoTime(deps.clock.now());
-  const executionInput: BacktestExecutionInput = {
+  const executionInput = executionInputOf(config, {
     job_id: jobId,
+    kind: 'backtest',
+    image: null,
     correlation_id: input.correlationId,
     on_demand: priority >= ON_DEMAND_PRIORITY,
-    exchange: config.exchange,
-    symbols: config.pairs,
-    timeframe: [config.timeframe, config.timeframe_detail].filter((each) => each !== null).join(','),
     start: dataStart,
-    end: config.date_range.end,
-  };
+  });
   return {
     schema_version: 1,
     kind: 'backtest',
@@ -99,6 +102,24 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
     request_digest: deps.digest(JSON.stringify(body)),
     attempt: 0,
     collection: null,
+  };
+}
+
+/**
+ * What the state machine is told of a job: the candles that the configuration reads, and the job's own.
+ *
+ * @param own `start`: time from which candles are needed
+ */
+export function executionInputOf(
+  config: ResolvedBacktestConfig,
+  own: Pick<BacktestExecutionInput, 'job_id' | 'kind' | 'image' | 'correlation_id' | 'on_demand' | 'start'>,
+): BacktestExecutionInput {
+  return {
+    ...own,
+    exchange: config.exchange,
+    symbols: config.pairs,
+    timeframe: [config.timeframe, config.timeframe_detail].filter((each) => each !== null).join(','),
+    end: config.date_range.end,
   };
 }
 

@@ -8,18 +8,31 @@ export interface TaskEnv {
   readonly ECS_CONTAINER_METADATA_URI_V4?: string | undefined;
 }
 
+export interface TaskIdentity {
+  /** Under which it can be stopped. */
+  readonly id: string;
+  /** The container image as its task definition names it; null outside of a container. */
+  readonly image: string | null;
+}
+
+/** What is read of https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-metadata-endpoint-v4.html. */
+interface TaskMetadata {
+  readonly TaskARN: string;
+  readonly Containers?: readonly { readonly Name: string; readonly Image: string }[];
+}
+
 const METADATA_TIMEOUT_MS = 5_000;
 
 /**
  * Runs a task to its end and sets the exit code: 0 when `work` returns, because then it has recorded its outcome;
  * 1 when it throws, so that the state machine tries again.
  *
- * @param work is given the identity under which the task can be stopped
+ * @param work is given what the task is to the platform
  */
 export async function runTask(
   env: TaskEnv,
   log: Log,
-  work: (task: string) => Promise<unknown>,
+  work: (task: TaskIdentity) => Promise<unknown>,
 ): Promise<void> {
   await runInContext({ correlationId: env.CORRELATION_ID }, async () => {
     try {
@@ -34,13 +47,13 @@ export async function runTask(
   process.exit();
 }
 
-/** The task's ARN from the container's metadata, or the name that the process runner gave. */
-async function taskIdentity(env: TaskEnv): Promise<string> {
-  if (env.TASK_ID) return env.TASK_ID;
-  if (!env.ECS_CONTAINER_METADATA_URI_V4) return `process-${process.pid}`;
-  const reply = await fetch(`${env.ECS_CONTAINER_METADATA_URI_V4}/task`, {
+/** The task's ARN and image from the container's metadata, or the name that the process runner gave. */
+async function taskIdentity(env: TaskEnv): Promise<TaskIdentity> {
+  const uri = env.ECS_CONTAINER_METADATA_URI_V4;
+  if (env.TASK_ID || !uri) return { id: env.TASK_ID ?? `process-${process.pid}`, image: null };
+  const reply = await fetch(`${uri}/task`, {
     signal: AbortSignal.timeout(METADATA_TIMEOUT_MS),
   });
-  const { TaskARN } = (await reply.json()) as { readonly TaskARN: string };
-  return TaskARN;
+  const { TaskARN, Containers } = (await reply.json()) as TaskMetadata;
+  return { id: TaskARN, image: Containers?.find(({ Name }) => Name === 'task')?.Image ?? null };
 }

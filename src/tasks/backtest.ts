@@ -13,13 +13,14 @@ import { runTask } from '#runtime/task.ts';
 const env = readEnv(BacktestTaskEnv);
 const log = createLogger('backtest', env.LOG_LEVEL);
 
-await runTask(env, log, async (task) => {
+await runTask(env, log, async ({ id, image }) => {
   const { registry, digestOf } = await loadStrategies(env.STRATEGIES_DIRECTORY);
   const outcome = await runBacktestJob(
     {
       ...openStores(env),
       strategies: registry,
       strategyDigest: digestOf,
+      image,
       encodeTrades: writeTradesParquet,
       digest: sha256,
       clock: Date,
@@ -27,7 +28,7 @@ await runTask(env, log, async (task) => {
       peakMemoryMb: () => Math.round(process.resourceUsage().maxRSS / 1024),
     },
     env.JOB_ID,
-    task,
+    id,
   );
   log.info('backtest ended', { job_id: env.JOB_ID, outcome });
 });

@@ -12,8 +12,8 @@ import { StoredSeries, StoredSeriesMonths } from '#contract/stored-series.ts';
  * Descriptions are no part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 1, '809a3a07444169e4'],
-  ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'a788d2df74cdd4df'],
+  ['StoredBacktestJob', StoredBacktestJob, 1, 'e43ba0988cf7a419'],
+  ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'a6615f07ea3fef50'],
   ['BacktestReport', BacktestReport, 1, '754de311d1525d06'],
   ['StoredSeries', StoredSeries, 2, '09bcd52a62adbab4'],
   ['StoredSeriesMonths', StoredSeriesMonths, 1, 'eb363573bf2a1ba3'],

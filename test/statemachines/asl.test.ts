@@ -10,6 +10,7 @@ const text = JSON.stringify(definition);
 
 const INPUT = {
   job_id: 'bt-01J',
+  kind: 'backtest',
   correlation_id: 'c-1',
   on_demand: false,
   exchange: 'sim',

@@ -39,6 +39,8 @@ export function pendingJob(jobId: string, changes: Partial<JobIn<'pending'>> = {
     warnings: [],
     execution_input: {
       job_id: jobId,
+      kind: 'backtest',
+      image: null,
       correlation_id: 'c-1',
       on_demand: false,
       exchange: 'sim',

@@ -9,16 +9,20 @@ import {
 import {
   type CollectionOutcome,
   isTerminal,
+  JOB_KINDS,
   type JobIn,
+  type JobKind,
   type JobStatus,
   type StoredBacktestJob,
 } from '#contract/backtest.ts';
 import type { ClaimOutcome, JobFilter, JobRow, JobStore, Page } from '#domain/ports.ts';
+import type { EndedValidations } from '#domain/registry/staging-checks.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { JOB_ITEM, summariseError, toItem, toJob, toJobFromAttributes, toRow } from './job-item.ts';
+import { type JobChange, updateOf } from './job-update.ts';
 
-const KIND = 'backtest';
 const UNFINISHED: readonly JobStatus[] = ['pending', 'running'];
+const ENDED: readonly JobStatus[] = ['completed', 'failed', 'cancelled'];
 /** Rows a filtered list reads at once: a filter drops rows after they are read, so a page of the asked size would often be short. */
 const FILTERED_PAGE = 300;
 
@@ -26,20 +30,8 @@ type Outcome =
   | { readonly job: StoredBacktestJob; readonly found?: undefined }
   | { readonly job?: undefined; readonly found: StoredBacktestJob | undefined };
 
-interface Change {
-  /** Attributes to set. */
-  readonly set: Readonly<Record<string, unknown>>;
-  readonly status?: JobStatus;
-  readonly add?: readonly string[];
-  readonly append?: { readonly warnings: readonly string[] };
-  /** The change happens only from these states ... */
-  readonly from: readonly JobStatus[];
-  /** ... and, when given, only while this is the job's attempt. */
-  readonly attempt?: number | undefined;
-}
-
 /** Backtest jobs in the Jobs table. Reads of one job are strongly consistent, lists are not. */
-export class DynamoJobStore implements JobStore {
+export class DynamoJobStore implements JobStore, EndedValidations {
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
 
@@ -74,10 +66,14 @@ export class DynamoJobStore implements JobStore {
   }
 
   async list(filter: JobFilter, limit: number, cursor: string | null): Promise<Page<JobRow>> {
-    const scope = { kind: KIND, status: filter.status ?? null, experiment: filter.experiment_name ?? null };
+    const scope = {
+      kind: 'backtest',
+      status: filter.status ?? null,
+      experiment: filter.experiment_name ?? null,
+    };
     const after = cursor === null ? undefined : decodeCursor(cursor, scope, 2);
     const rows: JobRow[] = [];
-    for await (const row of this.#rows(filter, limit, after)) {
+    for await (const row of this.#rows('backtest', filter, limit, after)) {
       if (rows.length === limit) {
         const last = rows.at(-1)!;
         return { items: rows, next: encodeCursor([last.job_id, last.created_at], scope) };
@@ -108,10 +104,13 @@ export class DynamoJobStore implements JobStore {
     outcome: Parameters<JobStore['complete']>[2],
     at: string,
   ): Promise<boolean> {
-    const { result, results, timing, warnings } = outcome;
+    const { result, results, timing, warnings, checks } = outcome;
     return this.#changes(jobId, {
       status: 'completed',
-      set: { result, results, timing, progress: 1, finished_at: at, updated_at: at },
+      set: {
+        ...{ result, results, timing, ...(checks && { checks }) },
+        ...{ progress: 1, finished_at: at, updated_at: at },
+      },
       append: { warnings },
       from: ['running'],
       attempt,
@@ -158,20 +157,48 @@ export class DynamoJobStore implements JobStore {
   async *unfinished(): AsyncIterable<StoredBacktestJob> {
     const seen = new Set<string>();
     for (const status of UNFINISHED) {
-      for await (const { job_id } of this.#rows({ status }, FILTERED_PAGE)) {
-        if (seen.has(job_id)) continue;
-        seen.add(job_id);
-        const job = await this.get(job_id);
-        if (job && !isTerminal(job.status)) yield job;
+      for (const kind of JOB_KINDS) {
+        for await (const { job_id } of this.#rows(kind, { status }, FILTERED_PAGE)) {
+          if (seen.has(job_id)) continue;
+          seen.add(job_id);
+          const job = await this.get(job_id);
+          if (job && !isTerminal(job.status)) yield job;
+        }
       }
     }
   }
 
+  async *endedValidations(): AsyncIterable<StoredBacktestJob> {
+    for (const status of ENDED) {
+      for await (const { job_id } of this.#rows('validation', { status }, FILTERED_PAGE)) {
+        const job = await this.get(job_id);
+        if (job) yield job;
+      }
+    }
+  }
+
+  /** Takes it out of the index in which {@link endedValidations} looks. */
+  async forgetValidation(jobId: string): Promise<void> {
+    await this.#client.send(
+      new UpdateCommand({
+        TableName: this.#table,
+        Key: keyOf(jobId),
+        UpdateExpression: 'REMOVE kind_status',
+        ConditionExpression: 'attribute_exists(job_id)',
+      }),
+    );
+  }
+
   /** Index rows, newest first, after the position `[job_id, created_at]`. */
-  async *#rows(filter: JobFilter, limit: number, after?: readonly string[]): AsyncIterable<JobRow> {
+  async *#rows(
+    kind: JobKind,
+    filter: JobFilter,
+    limit: number,
+    after?: readonly string[],
+  ): AsyncIterable<JobRow> {
     const index = filter.status
-      ? { name: 'by-kind-status', key: 'kind_status', value: `${KIND}#${filter.status}` }
-      : { name: 'by-kind', key: 'kind', value: KIND };
+      ? { name: 'by-kind-status', key: 'kind_status', value: `${kind}#${filter.status}` }
+      : { name: 'by-kind', key: 'kind', value: kind };
     const experiment = filter.experiment_name;
     const pages = paginateQuery(
       {
@@ -209,7 +236,7 @@ export class DynamoJobStore implements JobStore {
    * Whether the change was made. A reply that was lost makes the SDK send the write again: then the state that this
    * very attempt wanted is found there already, which is as good.
    */
-  async #changes(jobId: string, change: Change): Promise<boolean> {
+  async #changes(jobId: string, change: JobChange): Promise<boolean> {
     const { job, found } = await this.#change(jobId, change);
     if (job) return true;
     return (
@@ -218,10 +245,10 @@ export class DynamoJobStore implements JobStore {
   }
 
   /** One conditional write: the changed job, or what was found instead. */
-  async #change(jobId: string, change: Change): Promise<Outcome> {
+  async #change(jobId: string, change: JobChange): Promise<Outcome> {
     try {
       const { Attributes } = await this.#client.send(
-        new UpdateCommand({ TableName: this.#table, Key: keyOf(jobId), ...expressionsOf(change) }),
+        new UpdateCommand({ TableName: this.#table, Key: keyOf(jobId), ...updateOf(jobId, change) }),
       );
       return { job: toJob(Attributes!) };
     } catch (error) {
@@ -238,41 +265,4 @@ function keyOf(jobId: string) {
 function foundInstead(error: unknown): StoredBacktestJob | undefined {
   if (error instanceof ConditionalCheckFailedException) return toJobFromAttributes(error.Item);
   throw error;
-}
-
-function expressionsOf(change: Change) {
-  const set = {
-    ...change.set,
-    ...(change.status && { status: change.status, kind_status: `${KIND}#${change.status}` }),
-  };
-  const names: Record<string, string> = { '#status': 'status' };
-  const values: Record<string, unknown> = { ':one': 1 };
-  const assignments = Object.entries(set).map(([name, value]) => {
-    names[`#${name}`] = name;
-    values[`:${name}`] = value;
-    return `#${name} = :${name}`;
-  });
-  if (change.append) {
-    values[':appended'] = change.append.warnings;
-    assignments.push('warnings = list_append(warnings, :appended)');
-  }
-  const states = change.from.map((status) => {
-    values[`:from_${status}`] = status;
-    return `:from_${status}`;
-  });
-  const conditions = [`#status IN (${states.join(', ')})`];
-  if (change.attempt !== undefined) {
-    names['#attempt'] = 'attempt';
-    values[':attempt'] = change.attempt;
-    conditions.push('#attempt = :attempt');
-  }
-  const added = ['revision', ...(change.add ?? [])].map((name) => `${name} :one`);
-  return {
-    UpdateExpression: `SET ${assignments.join(', ')} ADD ${added.join(', ')}`,
-    ConditionExpression: conditions.join(' AND '),
-    ExpressionAttributeNames: names,
-    ExpressionAttributeValues: values,
-    ReturnValues: 'ALL_NEW' as const,
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
-  };
 }

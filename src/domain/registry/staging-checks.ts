@@ -1,4 +1,6 @@
-import type { StoredVersion, ValidationCheck } from '#contract/stored-registry.ts';
+import type { StoredBacktestJob } from '#contract/backtest.ts';
+import type { StoredVersion } from '#contract/stored-registry.ts';
+import type { ValidationCheck } from '#contract/validation.ts';
 
 /** What came of the checks that need a task. */
 export interface StagingOutcome {
@@ -20,4 +22,11 @@ export interface StagingChecks {
   start(version: StoredVersion, correlationId: string): Promise<string>;
   /** Undefined while the job is under way. */
   outcome(jobId: string): Promise<StagingOutcome | undefined>;
+}
+
+/** The jobs of staging checks that have ended, until the registry knows of them. */
+export interface EndedValidations {
+  endedValidations(): AsyncIterable<StoredBacktestJob>;
+  /** The registry knows of it, or never will have to. */
+  forgetValidation(jobId: string): Promise<void>;
 }

@@ -1,0 +1,57 @@
+import { type JobKind, type JobStatus, VALIDATION_ID_PREFIX } from '#contract/backtest.ts';
+
+/** A change of a job that is one conditional write. */
+export interface JobChange {
+  /** Attributes to set. */
+  readonly set: Readonly<Record<string, unknown>>;
+  readonly status?: JobStatus;
+  readonly add?: readonly string[];
+  readonly append?: { readonly warnings: readonly string[] };
+  /** The change happens only from these states ... */
+  readonly from: readonly JobStatus[];
+  /** ... and, when given, only while this is the job's attempt. */
+  readonly attempt?: number | undefined;
+}
+
+/** The kind of job that an id names. */
+export function kindOf(jobId: string): JobKind {
+  return jobId.startsWith(VALIDATION_ID_PREFIX) ? 'validation' : 'backtest';
+}
+
+/** The update of a job's item that makes the change. */
+export function updateOf(jobId: string, change: JobChange) {
+  const set = {
+    ...change.set,
+    ...(change.status && { status: change.status, kind_status: `${kindOf(jobId)}#${change.status}` }),
+  };
+  const names: Record<string, string> = { '#status': 'status' };
+  const values: Record<string, unknown> = { ':one': 1 };
+  const assignments = Object.entries(set).map(([name, value]) => {
+    names[`#${name}`] = name;
+    values[`:${name}`] = value;
+    return `#${name} = :${name}`;
+  });
+  if (change.append) {
+    values[':appended'] = change.append.warnings;
+    assignments.push('warnings = list_append(warnings, :appended)');
+  }
+  const states = change.from.map((status) => {
+    values[`:from_${status}`] = status;
+    return `:from_${status}`;
+  });
+  const conditions = [`#status IN (${states.join(', ')})`];
+  if (change.attempt !== undefined) {
+    names['#attempt'] = 'attempt';
+    values[':attempt'] = change.attempt;
+    conditions.push('#attempt = :attempt');
+  }
+  const added = ['revision', ...(change.add ?? [])].map((name) => `${name} :one`);
+  return {
+    UpdateExpression: `SET ${assignments.join(', ')} ADD ${added.join(', ')}`,
+    ConditionExpression: conditions.join(' AND '),
+    ExpressionAttributeNames: names,
+    ExpressionAttributeValues: values,
+    ReturnValues: 'ALL_NEW' as const,
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+  };
+}

@@ -1,0 +1,150 @@
+import {
+  type JobIn,
+  type ResolvedBacktestConfig,
+  type StoredBacktestJob,
+  VALIDATION_ID_PREFIX,
+} from '#contract/backtest.ts';
+import { CodedError } from '#contract/errors.ts';
+import type { StoredVersion } from '#contract/stored-registry.ts';
+import { historyStart } from '#engine/run/history.ts';
+import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { idSuffix } from '../id-suffix.ts';
+import type { Clock, Digest, Executions, Ids, JobStore, SeriesStore } from '../ports.ts';
+import { executionInputOf } from '../submit-backtest.ts';
+import { isoTime } from '../validate.ts';
+import { pinnedUri } from './container-image.ts';
+import type { StagingChecks, StagingOutcome } from './staging-checks.ts';
+
+export interface StagingChecksDeps {
+  readonly jobs: JobStore;
+  readonly executions: Executions;
+  readonly series: SeriesStore;
+  readonly strategies: StrategyRegistry;
+  readonly ids: Ids;
+  readonly digest: Digest;
+  readonly clock: Clock;
+  /** Told when the execution could not be started; the job is stored and reconcile starts it. */
+  readonly onStartFailure: (jobId: string, error: unknown) => void;
+}
+
+/** Candles of the smoke run, beside those before its start: enough for signals, few enough for a minute. */
+const SMOKE_CANDLES = 1_000;
+const PRIORITY = 5;
+
+/** Staging checks as jobs of the backtest state machine. */
+export function stagingChecks(deps: StagingChecksDeps): StagingChecks {
+  return {
+    start: (version, correlationId) => start(deps, version, correlationId),
+    outcome: async (jobId) => {
+      const job = await deps.jobs.get(jobId);
+      return job && outcomeOf(job);
+    },
+  };
+}
+
+/** What came of a validation; undefined while it is under way. */
+export function outcomeOf(job: StoredBacktestJob): StagingOutcome | undefined {
+  switch (job.status) {
+    case 'pending':
+    case 'running':
+      return undefined;
+    case 'completed': {
+      const checks = job.checks ?? [];
+      // A run without checks has proved nothing.
+      const passed = checks.length > 0 && checks.every(({ status }) => status !== 'failed');
+      return { status: passed ? 'passed' : 'failed', checks };
+    }
+    case 'failed':
+      return notRun(`${job.error_code} ${job.error}`);
+    case 'cancelled':
+      return notRun('The checks were cancelled');
+  }
+}
+
+function notRun(message: string): StagingOutcome {
+  return {
+    status: 'failed',
+    checks: [{ name: 'smoke_run', status: 'failed', message, value: null, threshold: null }],
+  };
+}
+
+async function start(
+  deps: StagingChecksDeps,
+  version: StoredVersion,
+  correlationId: string,
+): Promise<string> {
+  const job = await deps.jobs.create(await newJob(deps, version, correlationId));
+  if (job.status === 'pending') {
+    await deps.executions
+      .start(job.execution_input, job.priority)
+      .catch((error: unknown) => deps.onStartFailure(job.job_id, error));
+  }
+  return job.job_id;
+}
+
+async function newJob(
+  deps: StagingChecksDeps,
+  version: StoredVersion,
+  correlationId: string,
+): Promise<JobIn<'pending'>> {
+  const { model_name } = version;
+  const strategy = deps.strategies.get(version.config.strategy);
+  if (!strategy) throw new CodedError('RES002', { context: { strategy: version.config.strategy } });
+  const key = `${model_name}#${version.version}#${version.content_hash}`;
+  const jobId = `${VALIDATION_ID_PREFIX}${idSuffix(deps, 'staging checks', key)}`;
+  const config = await smokeConfig(deps, version.config);
+  const from = historyStart(strategy, config.params, config.timeframe, Date.parse(config.date_range.start));
+  const now = isoTime(deps.clock.now());
+  return {
+    schema_version: 1,
+    kind: 'validation',
+    status: 'pending',
+    job_id: jobId,
+    owner: version.created_by,
+    revision: 1,
+    created_at: now,
+    updated_at: now,
+    experiment_name: null,
+    priority: PRIORITY,
+    config,
+    registered: {
+      model_name,
+      version: version.version,
+      container_image_uri: version.container_image_uri,
+      image_digest: version.image_digest,
+      strategy_digest: version.strategy_digest,
+    },
+    warnings: [],
+    execution_input: executionInputOf(config, {
+      ...{ job_id: jobId, kind: 'validation', correlation_id: correlationId, on_demand: false },
+      image: imageOf(version),
+      start: isoTime(from),
+    }),
+    request_digest: version.content_hash,
+    attempt: 0,
+    collection: null,
+  };
+}
+
+/** The registered image, whatever its tag says now; null where it was not resolved. */
+function imageOf({ container_image_uri, image_digest }: StoredVersion): string | null {
+  return image_digest && pinnedUri(container_image_uri, image_digest);
+}
+
+/** The registered configuration on the newest candles that all its pairs have; without any, up to now. */
+async function smokeConfig(
+  deps: StagingChecksDeps,
+  config: ResolvedBacktestConfig,
+): Promise<ResolvedBacktestConfig> {
+  const { exchange, pairs, timeframe } = config;
+  const step = TIMEFRAME_MS[timeframe];
+  const stored = await deps.series.getMany(
+    exchange,
+    pairs.map((symbol) => ({ symbol, timeframe })),
+  );
+  const ends = [...stored.values()].map(({ last }) => Date.parse(last) + step);
+  const end = ends.length > 0 ? Math.min(...ends) : Math.floor(deps.clock.now() / step) * step;
+  const date_range = { start: isoTime(end - SMOKE_CANDLES * step), end: isoTime(end) };
+  return { ...config, date_range };
+}
