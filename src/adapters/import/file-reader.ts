@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { on } from 'node:events';
 import { stat } from 'node:fs/promises';
-import type { ReadReply, ReadRequest } from './read-process.ts';
-import { BadFileError, ColumnBuilder, type FileRows } from './rows.ts';
+import type { ReadProblem, ReadReply, ReadRequest } from './read-process.ts';
+import { BadFileError, ColumnBuilder, FIRST_ROW, type FileRows } from './rows.ts';
 
 /** Objects that reading may need, in MB; columns are not among them. A sound file stays far below. */
 const HEAP_MB = 128;
@@ -29,13 +29,12 @@ export class FileReader {
   async read(request: ReadRequest): Promise<FileRows> {
     const bytes = await sizeOf(request.path);
     if (bytes === 0) throw new BadFileError('is empty');
-    const rows = new ColumnBuilder(request.names.length);
     const limit = AbortSignal.timeout(this.#patienceMs + Math.ceil(bytes / BYTES_PER_MS));
-    const end = await receive(this.#running(), request, rows, limit);
-    if ('first' in end) return { columns: rows.finish(), first: end.first };
-    if (end.sound) throw new BadFileError(end.problem);
+    const received = await receive(this.#running(), request, limit);
+    if (!('problem' in received)) return received;
+    if (received.sound) throw new BadFileError(received.problem);
     this.close();
-    throw unreadable(end.problem);
+    throw unreadable(received.problem);
   }
 
   #running(): ChildProcess {
@@ -55,27 +54,37 @@ export class FileReader {
   }
 }
 
-type End = Exclude<ReadReply, { columns: unknown }>;
-
-/** Collects the rows of the file and answers how reading it ended. */
 async function receive(
   reader: ChildProcess,
   request: ReadRequest,
-  rows: ColumnBuilder,
   limit: AbortSignal,
-): Promise<End> {
+): Promise<FileRows | ReadProblem> {
   try {
     const replies = on(reader, 'message', { close: ['exit'], signal: limit });
     reader.send(request);
-    for await (const [reply] of replies as AsyncIterable<[ReadReply]>) {
-      if (!('columns' in reply)) return reply;
-      rows.addBlock(reply.columns);
-    }
-    return { problem: 'its reader broke, which a damaged file can cause', sound: false };
+    return await collect(replies as AsyncIterable<[ReadReply]>, request.names.length);
   } catch (error) {
     if (!limit.aborted) throw error;
     return { problem: 'it takes too long, which a damaged file can cause', sound: false };
   }
+}
+
+async function collect(
+  replies: AsyncIterable<[ReadReply]>,
+  columns: number,
+): Promise<FileRows | ReadProblem> {
+  let rows = new ColumnBuilder(columns);
+  let [length, first] = [Number.NaN, FIRST_ROW];
+  for await (const [reply] of replies) {
+    if ('problem' in reply) return reply;
+    if ('columns' in reply) rows.addBlock(reply.columns);
+    else {
+      ({ length, first } = reply);
+      rows = new ColumnBuilder(columns, length);
+    }
+    if (rows.length === length) return { columns: rows.finish(), first };
+  }
+  return { problem: 'its reader broke, which a damaged file can cause', sound: false };
 }
 
 async function sizeOf(path: string): Promise<number> {

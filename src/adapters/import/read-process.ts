@@ -11,20 +11,27 @@ export interface ReadRequest {
   readonly names: readonly string[];
 }
 
-/** Blocks of rows, then where the first stands; or a problem. `sound`: the reader itself found it, so it can go on. */
+/** `sound`: the reader itself found the file to be wrong, so it can go on; after other errors nobody knows. */
+export interface ReadProblem {
+  readonly problem: string;
+  readonly sound: boolean;
+}
+
+/** How many rows there are, then the rows in blocks; or a problem in place of either. */
 export type ReadReply =
+  | { readonly length: number; readonly first: FileRows['first'] }
   | { readonly columns: FileRows['columns'] }
-  | { readonly first: FileRows['first'] }
-  | { readonly problem: string; readonly sound: boolean };
+  | ReadProblem;
 
 process.on('message', async ({ path, format, names }: ReadRequest) => {
   try {
     const read = await readerOf(format);
     const { columns, first } = await read(path, names);
-    for (let row = 0; row < columns[0]!.length; row += ROWS_AT_ONCE) {
+    const { length } = columns[0]!;
+    await reply({ length, first });
+    for (let row = 0; row < length; row += ROWS_AT_ONCE) {
       await reply({ columns: columns.map((column) => column.subarray(row, row + ROWS_AT_ONCE)) });
     }
-    await reply({ first });
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
     await reply({ problem, sound: error instanceof BadFileError });

@@ -32,8 +32,9 @@ export class ColumnBuilder {
   #columns: Float64Array<ArrayBuffer>[];
   #length = 0;
 
-  constructor(columns: number) {
-    this.#columns = Array.from({ length: columns }, () => new Float64Array(8_192));
+  /** @param capacity rows that are expected */
+  constructor(columns: number, capacity = 8_192) {
+    this.#columns = Array.from({ length: columns }, () => new Float64Array(capacity));
   }
 
   get length(): number {
