@@ -55,6 +55,9 @@ const strategies = {
   STRATEGIES_DIRECTORY: text.optional(),
 };
 
+/** `true` or `false`. */
+const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+
 const dataCollection = {
   /** Used as it is. */
   DATA_COLLECTION_URL: z.url().optional(),
@@ -90,6 +93,12 @@ export const BackendEnv = z.object({
   DATA_PROXY_FUNCTION: text,
   /** Base address of the strategy service; without one it is reported as not configured. */
   STRATEGY_SERVICE_URL: z.url().optional(),
+  /** Promote only what passed its validation. Default: in production. */
+  STAGING_DRY_RUN_REQUIRED: flag.optional(),
+  /** Whoever registered a version may not promote it. */
+  REQUIRE_FOUR_EYES: flag.default(false),
+  /** A rollback needs a reason. */
+  REQUIRE_REASON: flag.default(false),
 });
 
 export type BackendEnv = z.output<typeof BackendEnv>;
@@ -101,6 +110,8 @@ export const StrategyEnv = z.object({
   ...identityProvider('STRATEGY'),
   JOBS_TABLE: text,
   REGISTRY_TABLE: text,
+  /** Registries from which images of versions may come, comma separated; default any. */
+  ALLOWED_REGISTRIES: text.transform((list) => list.split(',')).optional(),
 });
 export type StrategyEnv = z.output<typeof StrategyEnv>;
 

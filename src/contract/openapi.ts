@@ -70,7 +70,8 @@ const SIGNATURE = {
 const IDEMPOTENCY_PARAMETER = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'The same key of the same caller with the same body means the same resource',
+  description:
+    'The same key of the same caller with the same body means the same resource. The registry repeats its reply for 24 hours, with the header `Idempotent-Replay: true`',
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
 };
 

@@ -27,6 +27,20 @@ export function numberParameter(bounds: { min: number; max: number; description:
     .meta({ description });
 }
 
+const TRUE = ['true', '1', 'yes', 'on'];
+const FALSE = ['false', '0', 'no', 'off'];
+
+/** A truth value as people write it, in either case. */
+export function booleanParameter(description: string) {
+  return z
+    .string()
+    .toLowerCase()
+    .pipe(z.enum([...TRUE, ...FALSE]))
+    .transform((text) => TRUE.includes(text))
+    .pipe(z.boolean())
+    .meta({ description });
+}
+
 /** A text of 1 to `max` characters. */
 export function textParameter(max: number, description: string) {
   return z.string().min(1).max(max).meta({ description });

@@ -11,12 +11,15 @@ export function idSuffix(
   key: string | null,
 ): string {
   if (key === null) return deps.ids.ulid();
-  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
-    throw new CodedError('VAL005', {
-      message: 'Idempotency-Key must be 1 to 255 printable ASCII characters without spaces',
-      field: 'Idempotency-Key',
-    });
-  }
-  const digest = deps.digest(JSON.stringify([owner, key]));
+  const digest = deps.digest(JSON.stringify([owner, checkIdempotencyKey(key)]));
   return `K${digest.slice(0, 25).toUpperCase()}`;
+}
+
+/** Throws VAL005 for an Idempotency-Key that is malformed. */
+export function checkIdempotencyKey(key: string): string {
+  if (/^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  throw new CodedError('VAL005', {
+    message: 'Idempotency-Key must be 1 to 255 printable ASCII characters without spaces',
+    field: 'Idempotency-Key',
+  });
 }

@@ -82,6 +82,17 @@ export function checkOneOf<T extends string>(value: string, field: string, allow
   return value as T;
 }
 
+/** The text, null for none. Throws VAL005 beyond `max` characters. */
+export function checkText(text: string | undefined, field: string, max: number): string | null {
+  if (text === undefined) return null;
+  if (text.length <= max) return text;
+  throw new CodedError('VAL005', {
+    message: `${field} must be at most ${max} characters`,
+    field,
+    context: { length: text.length, max },
+  });
+}
+
 const ISO_TIME =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
 const EARLIEST = Date.UTC(2000, 0, 1);

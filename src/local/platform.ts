@@ -167,7 +167,12 @@ async function startServices(
   };
   const strategy = await startStrategyService(
     { ...service, port: options.ports.strategy },
-    { stores, registryTable: TABLE_NAMES.registry, strategies },
+    {
+      stores,
+      registryTable: TABLE_NAMES.registry,
+      databaseEndpoint: storage.DYNAMODB_ENDPOINT,
+      strategies,
+    },
   );
   running.add(() => strategy.close());
   const backend = await startBackend(

@@ -51,6 +51,11 @@ export async function startBackend(
     {
       ...stores,
       ...openRegistry(deps.registryTable, deps.databaseEndpoint),
+      images: null,
+      stagingChecks: null,
+      stagingDryRunRequired: false,
+      fourEyesRequired: false,
+      rollbackReasonRequired: false,
       strategies,
       executions: workflow.executions,
       tasks: workflow.runner,
@@ -82,6 +87,7 @@ export async function startStrategyService(
   deps: {
     readonly stores: Stores;
     readonly registryTable: string;
+    readonly databaseEndpoint: string;
     readonly strategies: StrategyRegistry;
   },
 ): Promise<RunningServer> {
@@ -89,6 +95,9 @@ export async function startStrategyService(
   const { stores } = deps;
   const useCases = strategyUseCases({
     ...stores,
+    ...openRegistry(deps.registryTable, deps.databaseEndpoint),
+    images: null,
+    allowedRegistries: null,
     strategies: deps.strategies,
     ids: ulids,
     digest: sha256,

@@ -82,7 +82,7 @@ function describe(parameter: z.core.$ZodType): Allowed {
     type: schema.minimum === undefined ? undefined : schema.type,
     min: schema.minimum,
     max: schema.maximum,
-    allowed: schema.enum,
+    allowed: schema.type === 'boolean' ? [true, false] : schema.enum,
     pattern: schema.pattern,
     min_length: schema.minLength,
     max_length: schema.maxLength,

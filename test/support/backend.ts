@@ -3,6 +3,7 @@ import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import type { Log } from '#runtime/log.ts';
 import { createService, type ServiceApp, type ServiceDeps } from '#runtime/service.ts';
 import { type BackendUseCases, backendHandlers } from '#runtime/services/backend.ts';
+import { type RegistryDeps, registryUseCases } from '#runtime/services/registry-use-cases.ts';
 import { pendingJob } from './jobs.ts';
 
 export interface LogLine {
@@ -48,6 +49,7 @@ export function fakeUseCases(changes: Partial<BackendUseCases> = {}): BackendUse
     checkDataFreshness: async () => {
       throw new CodedError('SVC004');
     },
+    ...registryUseCases({} as RegistryDeps),
     listCatalog: async ({ limit, offset }) => ({ items: [], total: 0, limit, offset, next_cursor: null }),
     compareVersions: async () => {
       throw new CodedError('RES003', { field: 'version_b' });

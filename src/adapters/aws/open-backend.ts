@@ -17,6 +17,11 @@ export function openBackend(env: BackendEnv) {
   const dataProxy = new DataProxyClient(lambdaDataProxy(createLambdaClient(), env.DATA_PROXY_FUNCTION));
   return {
     ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT),
+    images: null,
+    stagingChecks: null,
+    stagingDryRunRequired: env.STAGING_DRY_RUN_REQUIRED ?? env.ENVIRONMENT === 'production',
+    fourEyesRequired: env.REQUIRE_FOUR_EYES,
+    rollbackReasonRequired: env.REQUIRE_REASON,
     jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
     series: new DynamoSeriesStore(dynamo, env.SERIES_TABLE),
     results: new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),

@@ -1,17 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cursors } from '#domain/registry/list-catalog.ts';
 import type { RegistryStore } from '#domain/registry/registry-store.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { createDocumentClient } from './dynamo-client.ts';
 import { DynamoRegistryStore } from './dynamo-registry-store.ts';
 
-/** The registry and the cursors of its lists, on a client of its own: a registry that cannot be reached is SVC005. */
+/** The registry, the cursors of its lists and what its repeats need, on a client of its own: a registry that cannot be reached is SVC005. */
 export function openRegistry(
   table: string,
   endpoint: string | undefined,
-): { readonly registry: RegistryStore; readonly cursors: Cursors } {
+): {
+  readonly registry: RegistryStore;
+  readonly cursors: Cursors;
+  readonly chance: () => number;
+  readonly sleep: (ms: number) => Promise<unknown>;
+} {
   const client = createDocumentClient({ endpoint, unavailable: 'SVC005' });
   return {
     registry: new DynamoRegistryStore(client, table),
     cursors: { encode: encodeCursor, decode: decodeCursor },
+    chance: Math.random,
+    sleep: (ms) => sleep(ms),
   };
 }

@@ -65,7 +65,7 @@ export function catalogAttributes(
   const id = `#${version.model_name}#${paddedVersion(version.version)}`;
   return {
     catalog: version.stage,
-    catalog_name: `${version.model_name}${id}`,
+    catalog_name: id.slice(1),
     catalog_sharpe: `${sortableNumber(version.metrics.sharpe_ratio)}${id}`,
     catalog_drawdown: `${sortableNumber(Math.abs(version.metrics.max_drawdown_pct))}${id}`,
     catalog_row: catalogRow(version, version.stage, model),

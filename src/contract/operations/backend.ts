@@ -17,6 +17,7 @@ import { textParameter } from '../parameters.ts';
 import { BacktestReportData } from '../report.ts';
 import { StrategyConfiguration } from '../strategy.ts';
 import { documentationOperations } from './documentation.ts';
+import { REGISTRY_OPERATIONS } from './registry.ts';
 
 const BACKTESTS = 'Backtests';
 const STRATEGIES = 'Strategies';
@@ -138,6 +139,7 @@ export const BACKEND_OPERATIONS = [
     errors: ['RES004'],
     access: 'viewer',
   },
+  ...REGISTRY_OPERATIONS,
   {
     id: 'listSymbols',
     service: 'backend',

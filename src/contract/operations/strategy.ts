@@ -1,5 +1,6 @@
 import { Health } from '../common.ts';
 import type { Operation } from '../operation.ts';
+import { RegisterReply, RegisterRequest, StrategyNameParams } from '../registry-api.ts';
 import { documentationOperations } from './documentation.ts';
 
 /** Rows of the strategy service. */
@@ -14,6 +15,24 @@ export const STRATEGY_OPERATIONS = [
     success: { 200: { description: 'The service answers', schema: Health } },
     errors: [],
     access: 'public',
+  },
+  {
+    id: 'registerStrategy',
+    service: 'strategy',
+    method: 'POST',
+    path: '/api/v1/strategies/{name}/register',
+    tag: 'Registry',
+    summary: 'Register a completed backtest as the next version of a strategy',
+    description:
+      'The backtest must reach every threshold given; equality passes and drawdowns are compared by magnitude. A refused registration uses up no number. `context.failures` of VAL005 lists every threshold that was missed.',
+    params: StrategyNameParams,
+    body: RegisterRequest,
+    success: { 201: { description: 'Registered', schema: RegisterReply } },
+    errors: [
+      ...(['VAL005', 'VAL006', 'RES001', 'RES002', 'RES005'] as const),
+      ...(['DATA005', 'SVC005'] as const),
+    ],
+    access: 'researcher',
   },
   ...documentationOperations('strategy', 'StrategyService'),
 ] as const satisfies readonly Operation[];

@@ -1,6 +1,6 @@
 import { CodedError } from '#contract/errors.ts';
 import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
-import type { RegistryStore } from './registry-store.ts';
+import type { IdempotentReply, RegistryStore, ReplyKey } from './registry-store.ts';
 
 /** Where a request names a version. */
 export interface VersionReference {
@@ -11,29 +11,49 @@ export interface VersionReference {
   readonly field: string;
 }
 
+/** A version that exists with its model, and what is stored under an Idempotency-Key. */
+export interface FoundVersion {
+  readonly model: StoredModel;
+  readonly version: StoredVersion;
+  readonly reply: IdempotentReply | undefined;
+}
+
+/** More digits than a model can have versions. */
 const NUMBER = /^[1-9]\d{0,8}$/;
 
 /** The version named. Throws RES002 for an unknown model, RES003 for a version that it does not have. */
 export async function findVersion(
   registry: RegistryStore,
-  { model: modelName, version, field }: VersionReference,
+  reference: VersionReference,
 ): Promise<StoredVersion> {
-  const { model, versions } = await registry.read(modelName, NUMBER.test(version) ? [version] : []);
-  if (!model) {
-    throw new CodedError('RES002', {
-      message: 'No version of this strategy is registered',
-      field: 'name',
-      context: { name: modelName },
-    });
-  }
-  const aliased = numberOf(version, model);
-  const found = aliased
-    ? (await registry.read(modelName, [aliased])).versions.get(aliased)
-    : versions.get(version);
-  if (found) return found;
+  return (await readVersion(registry, reference)).version;
+}
+
+/** The version named, its model and a stored reply: one read for a number, two for an alias. Throws as {@link findVersion}. */
+export async function readVersion(
+  registry: RegistryStore,
+  { model: name, version: named, field }: VersionReference,
+  key: ReplyKey | null = null,
+): Promise<FoundVersion> {
+  const { model, versions, reply } = await registry.read(name, NUMBER.test(named) ? [named] : [], key);
+  if (!model) throw unknownModel(name);
+  const aliased = numberOf(named, model);
+  const version = aliased
+    ? (await registry.read(name, [aliased])).versions.get(aliased)
+    : versions.get(named);
+  if (version) return { model, version, reply };
   throw new CodedError('RES003', {
     field,
-    context: { model_name: modelName, version, latest_version: String(model.latest_version) },
+    context: { model_name: name, version: named.slice(0, 100), latest_version: String(model.latest_version) },
+  });
+}
+
+/** No version was ever registered under that name. */
+export function unknownModel(name: string): CodedError {
+  return new CodedError('RES002', {
+    message: 'No version of this strategy is registered',
+    field: 'name',
+    context: { name: name.slice(0, 100) },
   });
 }
 

@@ -27,7 +27,6 @@ export interface ReplyKey {
 export interface IdempotentReply extends ReplyKey {
   /** Digest of operation, path and body: another one under the same key is a conflict. */
   readonly request_digest: string;
-  readonly status: number;
   readonly body: unknown;
   /** Unix seconds. */
   readonly created_at: number;

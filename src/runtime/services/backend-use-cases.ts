@@ -12,11 +12,13 @@ import { type SubmitBacktestDeps, submitBacktest } from '#domain/submit-backtest
 import type { Log } from '../log.ts';
 import type { BackendUseCases } from './backend.ts';
 import { type CatalogDeps, catalogUseCases } from './catalog.ts';
+import { type RegistryDeps, registryUseCases } from './registry-use-cases.ts';
 
 export interface BackendDeps
   extends Omit<SubmitBacktestDeps, 'onStartFailure'>,
     Omit<CancelBacktestDeps, 'onStopFailure'>,
-    CatalogDeps {
+    CatalogDeps,
+    RegistryDeps {
   readonly results: ResultStore;
   readonly dataProxy: DataProxy;
   /** By the dependency's name in the health response. */
@@ -44,6 +46,7 @@ export function backendUseCases(deps: BackendDeps, log: Log): BackendUseCases {
     listDataSymbols: (input) => listDataSymbols(deps, input),
     checkDataFreshness: (input) => checkDataFreshness(deps, input),
     ...catalogUseCases(deps),
+    ...registryUseCases(deps),
     checkHealth: () => checkHealth(deps.probes, PROBE_TIMEOUT_MS),
   };
 }

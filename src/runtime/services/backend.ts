@@ -17,9 +17,11 @@ import type { Handlers } from '../handler.ts';
 import { VERSION } from '../version.ts';
 import { jobView, rowView, submissionView } from './backtest-views.ts';
 import { type CatalogUseCases, catalogHandlers } from './catalog.ts';
+import { registryHandlers } from './registry.ts';
+import type { RegistryUseCases } from './registry-use-cases.ts';
 
 /** What the backend's handlers need: the use cases of src/domain with their dependencies filled in. */
-export interface BackendUseCases extends CatalogUseCases {
+export interface BackendUseCases extends CatalogUseCases, RegistryUseCases {
   submitBacktest(input: SubmitBacktestInput): Promise<StoredBacktestJob>;
   listBacktests(input: ListBacktestsInput): Promise<Page<JobRow>>;
   getBacktest(jobId: string): Promise<StoredBacktestJob>;
@@ -84,6 +86,7 @@ export function backendHandlers(useCases: BackendUseCases): Handlers<'backend'> 
       body: await useCases.checkDataFreshness({ ...query, correlationId }),
     }),
     ...catalogHandlers(useCases),
+    ...registryHandlers(useCases),
     getDocs: docs.page,
     getDocsAsset: docs.asset,
     getOpenApi: docs.openApi,

@@ -1,15 +1,8 @@
 import { checkHealth, type Probe } from '#domain/get-health.ts';
-import type { Clock, Digest, Ids, JobStore, ResultStore } from '#domain/ports.ts';
-import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import { type RegisterVersionDeps, registerVersion } from '#domain/registry/register-version.ts';
 import type { StrategyUseCases } from './strategy.ts';
 
-export interface StrategyDeps {
-  readonly jobs: JobStore;
-  readonly results: ResultStore;
-  readonly strategies: StrategyRegistry;
-  readonly ids: Ids;
-  readonly digest: Digest;
-  readonly clock: Clock;
+export interface StrategyDeps extends RegisterVersionDeps {
   /** By the dependency's name in the health response. */
   readonly probes: Readonly<Record<'registry', Probe>>;
 }
@@ -20,6 +13,7 @@ const PROBE_TIMEOUT_MS = 1_500;
 /** The use cases of the strategy service with their dependencies filled in, for any host. */
 export function strategyUseCases(deps: StrategyDeps): StrategyUseCases {
   return {
+    registerVersion: (call, input) => registerVersion(deps, call, input),
     checkHealth: () => checkHealth(deps.probes, PROBE_TIMEOUT_MS),
   };
 }

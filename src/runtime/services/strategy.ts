@@ -1,10 +1,13 @@
 import type { HealthReport } from '#domain/get-health.ts';
+import type { RegisterVersion } from '#domain/registry/register-version.ts';
 import { documentation } from '../docs.ts';
 import type { Handlers } from '../handler.ts';
 import { VERSION } from '../version.ts';
+import { registerHandler } from './registry.ts';
 
 /** What the handlers need: the use cases of src/domain with their dependencies filled in. */
 export interface StrategyUseCases {
+  readonly registerVersion: RegisterVersion;
   checkHealth(): Promise<HealthReport>;
 }
 
@@ -16,6 +19,7 @@ export function strategyHandlers(useCases: StrategyUseCases): Handlers<'strategy
       const { status, dependencies } = await useCases.checkHealth();
       return { status: 200, body: { status, service: 'strategy', version: VERSION, dependencies } };
     },
+    registerStrategy: registerHandler(useCases.registerVersion),
     getStrategyServiceDocs: docs.page,
     getStrategyServiceDocsAsset: docs.asset,
     getStrategyServiceOpenApi: docs.openApi,

@@ -1,0 +1,223 @@
+import * as z from 'zod';
+import { BacktestResult, ResolvedBacktestConfig } from './backtest.ts';
+import { paginated, Timestamp } from './common.ts';
+import { booleanParameter, integerParameter, textParameter } from './parameters.ts';
+import { RegistryEvent, STAGES, Thresholds, Validation } from './stored-registry.ts';
+
+/** Requests and responses of the registry's moves and reads. */
+
+const VersionReference = z.union([z.string(), z.int()]).meta({
+  description: 'A version number, or one of the aliases `latest` and `champion`',
+});
+
+/** A body that names a version as `version` or by a synonym. Without both it lacks `version`. */
+function withVersion<T extends z.ZodRawShape>(synonym: string, shape: T) {
+  const synonyms = { [synonym]: VersionReference.optional().meta({ description: 'Synonym of `version`' }) };
+  return z
+    .looseObject({ version: VersionReference.optional(), ...synonyms, ...shape })
+    .check(({ value, issues }) => {
+      if (value.version !== undefined || (value as Record<string, unknown>)[synonym] !== undefined) return;
+      issues.push({ code: 'invalid_type', expected: 'string', input: undefined, path: ['version'] });
+    })
+    .meta({ anyOf: [{ required: ['version'] }, { required: [synonym] }] });
+}
+
+const comment = z.string().optional().meta({ description: 'Goes into the history', maxLength: 2000 });
+const expectedProduction = z.union([VersionReference, z.null()]).optional().meta({
+  description: 'Refuse with RES005 unless this version is in Production now; null: none is',
+});
+
+export const StageRequest = withVersion('model_version', {
+  comment,
+  validate_only: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Run the check list and change nothing', default: false }),
+  skip_validation: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Stage without the check list; role admin', default: false }),
+}).meta({ id: 'StageRequest', examples: [{ version: '1' }] });
+
+export const PromoteRequest = withVersion('model_version', {
+  comment,
+  expected_production: expectedProduction,
+  challenge_id: z.string().optional().meta({ description: 'The challenge that proved it', maxLength: 100 }),
+  force: z.boolean().optional().meta({
+    description: 'Promote whatever the validation says, never whatever the stage is; role admin',
+    default: false,
+  }),
+}).meta({ id: 'PromoteRequest', examples: [{ version: '1' }] });
+
+export const RollbackRequest = withVersion('target_version', {
+  reason: z.string().optional().meta({ description: 'Goes into the history', maxLength: 2000 }),
+  expected_production: expectedProduction,
+}).meta({ id: 'RollbackRequest', examples: [{ version: '1', reason: 'Losses since the release' }] });
+
+export const RegisterRequest = z
+  .looseObject({
+    backtest_run_id: z.string().meta({ description: '`job_id` of a completed backtest of the strategy' }),
+    container_image_uri: z.string().meta({ description: 'Image that runs the version', maxLength: 500 }),
+    description: z.string().optional().meta({ maxLength: 1000 }),
+    skip_validation: z.boolean().optional().meta({
+      description: 'Register without comparing the thresholds; the version is marked `skipped`',
+      default: false,
+    }),
+    thresholds: Thresholds.optional().meta({
+      description:
+        'What the backtest must reach; equality passes. Without any the version is marked `skipped`',
+    }),
+    tags: z.array(z.string()).optional().meta({ maxItems: 20 }),
+  })
+  .meta({
+    id: 'RegisterRequest',
+    examples: [
+      {
+        backtest_run_id: 'bt-<id>',
+        container_image_uri: 'registry.example/touchstone:1.0.0',
+        description: 'First candidate',
+        thresholds: { min_sharpe: 1, min_profit_factor: 1.2, max_drawdown: 20 },
+      },
+    ],
+  });
+
+const stage = z.enum(STAGES);
+const success = z
+  .boolean()
+  .meta({ description: 'False only for a check list (`validate_only`) that failed' });
+const message = z.string();
+const modelName = z.string();
+const version = z.string();
+const production = z.string().nullable();
+
+export const RegisterReply = z
+  .object({
+    success,
+    message,
+    version,
+    model_name: modelName,
+    stage,
+    validation: Validation,
+    content_hash: z.string(),
+  })
+  .meta({ id: 'RegisterReply' });
+export type RegisterReply = z.infer<typeof RegisterReply>;
+
+export const StageReply = z
+  .object({
+    success,
+    message,
+    previous_stage: stage,
+    new_stage: stage,
+    model_name: modelName,
+    version,
+    validation: Validation,
+  })
+  .meta({ id: 'StageReply' });
+export type StageReply = z.infer<typeof StageReply>;
+
+export const PromoteReply = z
+  .object({
+    success,
+    message,
+    archived_versions: z.array(z.string()),
+    previous_stage: stage,
+    new_stage: stage,
+    model_name: modelName,
+    version,
+    previous_production: production,
+    promoted_at: Timestamp.nullable(),
+  })
+  .meta({ id: 'PromoteReply' });
+export type PromoteReply = z.infer<typeof PromoteReply>;
+
+export const RollbackReply = z
+  .object({
+    success,
+    message,
+    previous_production: production.meta({ description: 'null when none was in Production' }),
+    new_production: z.string(),
+    model_name: modelName,
+  })
+  .meta({ id: 'RollbackReply' });
+export type RollbackReply = z.infer<typeof RollbackReply>;
+
+const versionFields = {
+  version,
+  stage,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  description: z.string(),
+  backtest_run_id: z.string(),
+  container_image_uri: z.string(),
+  image_digest: z.string().nullable(),
+  metrics: BacktestResult,
+  thresholds: Thresholds.nullable(),
+  validation_status: z.string().meta({ description: '`pending`, `passed`, `failed` or `skipped`' }),
+  created_by: z.string(),
+  staged_at: Timestamp.nullable(),
+  promoted_at: Timestamp.nullable(),
+  archived_at: Timestamp.nullable(),
+  rolled_back: z.boolean(),
+  rolled_back_reason: z.string().nullable(),
+  aliases: z.array(z.string()).meta({ description: '`latest`, `champion`' }),
+  tags: z.array(z.string()),
+  trials: z.int().meta({ description: 'Configurations tried to find this one' }),
+  candle_digest: z.string(),
+  strategy_digest: z.string(),
+  engine_version: z.string(),
+  content_hash: z.string().meta({ description: 'sha-256 of what the version is made of: it never changes' }),
+};
+
+const ModelVersion = z.object(versionFields).meta({ id: 'ModelVersion' });
+export type ModelVersion = z.infer<typeof ModelVersion>;
+
+export const ModelVersionDetail = z
+  .object({
+    model_name: modelName,
+    ...versionFields,
+    config: ResolvedBacktestConfig,
+    validation: Validation,
+  })
+  .meta({ id: 'ModelVersionDetail' });
+export type ModelVersionDetail = z.infer<typeof ModelVersionDetail>;
+
+export const ModelVersionList = z
+  .object({
+    model_name: modelName,
+    versions: z.array(ModelVersion).meta({ description: 'Newest number first' }),
+    count: z.int(),
+  })
+  .meta({ id: 'ModelVersionList' });
+
+const ModelEvent = RegistryEvent.omit({ schema_version: true, model_name: true }).meta({ id: 'ModelEvent' });
+export const ModelHistory = paginated(ModelEvent).meta({ id: 'ModelHistory' });
+
+export const ProductionAt = z
+  .object({
+    model_name: modelName,
+    at: Timestamp,
+    version: production.meta({ description: 'What was in Production then; null when nothing was' }),
+  })
+  .meta({ id: 'ProductionAt' });
+export type ProductionAt = z.infer<typeof ProductionAt>;
+
+const NAME = 'Name of the strategy: a model is named as its strategy';
+export const StrategyNameParams = z.object({ name: textParameter(100, NAME) });
+export const ModelParams = z.object({ model_name: textParameter(100, NAME) });
+export const ModelVersionParams = ModelParams.extend({
+  version: textParameter(100, 'A version number, or one of the aliases `latest` and `champion`'),
+});
+
+export const VersionsQuery = z.object({
+  include_archived: booleanParameter('Archived versions too').default(true),
+});
+
+export const HistoryQuery = z.object({
+  limit: integerParameter({ min: 1, max: 100, description: 'Items on a page' }).default(20),
+  cursor: textParameter(4096, '`next_cursor` of the page before').optional(),
+});
+
+export const ProductionQuery = z.object({
+  at: textParameter(40, 'ISO 8601; without an offset it is UTC. Default now').optional(),
+});

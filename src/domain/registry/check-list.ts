@@ -1,0 +1,152 @@
+import { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import { CodedError } from '#contract/errors.ts';
+import type { StoredVersion } from '#contract/stored-registry.ts';
+import type { ValidationCheck } from '#contract/validation.ts';
+import { canonicalJson } from '#engine/digest.ts';
+import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import { DAY_MS } from '#engine/timeframe.ts';
+import { checkDataFreshness } from '../check-data-freshness.ts';
+import type { Clock, DataProxy, JobStore, ResultStore } from '../ports.ts';
+import { checkSymbol, checkTimeframe } from '../validate.ts';
+import { pinnedUri } from './container-image.ts';
+import type { ImageRegistry } from './image-registry.ts';
+import { describeFailures, missedThresholds } from './thresholds.ts';
+import { plainCheck } from './validation.ts';
+
+export interface CheckListDeps {
+  readonly jobs: JobStore;
+  readonly results: ResultStore;
+  readonly strategies: StrategyRegistry;
+  readonly dataProxy: DataProxy;
+  readonly defaultExchange: string;
+  readonly images: ImageRegistry | null;
+  readonly clock: Clock;
+}
+
+/** Fewer trades say little. */
+const ENOUGH_TRADES = 100;
+/** Markets change: a backtest that ends earlier says little of today. */
+const RECENT_DAYS = 90;
+const FRESHNESS_MS = 2_000;
+const STALE_HOURS = 24;
+
+/**
+ * The checks that need no task, all at once, in the order of the list. They answer within what one read of storage takes,
+ * and 2 s for data collection.
+ * Throws DATA005 or SVC005 when what they read is down: then nothing is known of the version.
+ */
+export async function runCheckList(
+  deps: CheckListDeps,
+  version: StoredVersion,
+  correlationId: string,
+): Promise<ValidationCheck[]> {
+  return Promise.all([
+    checkBacktest(deps, version),
+    checkThresholdsAgain(version),
+    checkConfiguration(deps, version),
+    checkImage(deps, version),
+    checkEvidence(deps, version),
+    checkMarketData(deps, version, correlationId),
+  ]);
+}
+
+/** The evidence of the registration is still there, and still says the same. */
+async function checkBacktest(deps: CheckListDeps, version: StoredVersion): Promise<ValidationCheck> {
+  const name = 'backtest';
+  const job = await deps.jobs.get(version.backtest_run_id);
+  if (job?.status !== 'completed') {
+    return plainCheck(name, 'failed', `Backtest ${version.backtest_run_id} is ${job?.status ?? 'gone'}`);
+  }
+  if (job.results.digest !== version.results.digest) {
+    return plainCheck(name, 'failed', 'The results of the backtest are not those that were registered');
+  }
+  try {
+    const stored = await deps.results.read(version.results, 'result');
+    return canonicalJson(stored) === canonicalJson(version.metrics)
+      ? plainCheck(name, 'passed', 'The stored backtest is the registered one')
+      : plainCheck(name, 'failed', 'The stored metrics are not those that were registered');
+  } catch (error) {
+    // Named objects that are missing or broken; a storage that is down names none.
+    if (!(error instanceof CodedError) || !('key' in error.context)) throw error;
+    return plainCheck(name, 'failed', error.message);
+  }
+}
+
+function checkThresholdsAgain({ thresholds, metrics, validation }: StoredVersion): ValidationCheck {
+  const name = 'thresholds';
+  if (!thresholds) return plainCheck(name, 'skipped', 'Registered without thresholds');
+  if (validation.status === 'skipped') return plainCheck(name, 'skipped', 'Registered with skip_validation');
+  const failures = missedThresholds(metrics, thresholds);
+  const [first] = failures;
+  if (!first) return plainCheck(name, 'passed', 'The metrics reach every threshold');
+  const { value, threshold } = first;
+  return { name, status: 'failed', message: describeFailures(failures), value, threshold };
+}
+
+function checkConfiguration({ strategies }: CheckListDeps, { config }: StoredVersion): ValidationCheck {
+  const name = 'configuration';
+  try {
+    const { pairs, timeframe, strategy, params } = ResolvedBacktestConfig.parse(config);
+    for (const pair of pairs) checkSymbol(pair, 'pairs');
+    checkTimeframe(timeframe, 'timeframe');
+    const definition = strategies.get(strategy);
+    if (!definition) return plainCheck(name, 'failed', `Strategy ${strategy} is not known any more`);
+    const { problems } = strategies.resolveParams(definition, params);
+    if (problems.length > 0)
+      return plainCheck(name, 'failed', problems.map((each) => each.message).join('; '));
+    return plainCheck(name, 'passed', 'The configuration is complete');
+  } catch (error) {
+    return plainCheck(name, 'failed', error instanceof CodedError ? error.message : 'It cannot be read');
+  }
+}
+
+async function checkImage({ images }: CheckListDeps, version: StoredVersion): Promise<ValidationCheck> {
+  const name = 'image';
+  const { container_image_uri: uri, image_digest: digest } = version;
+  if (!images || !digest) return plainCheck(name, 'skipped', 'Images are not resolved on this platform');
+  const found = await images.digestOf(pinnedUri(uri, digest));
+  return found === digest
+    ? plainCheck(name, 'passed', `${digest} is in its registry`)
+    : plainCheck(name, 'failed', `${digest} is not in its registry any more`);
+}
+
+function checkEvidence({ clock }: CheckListDeps, { metrics, config }: StoredVersion): ValidationCheck {
+  const name = 'evidence';
+  const days = Math.floor((clock.now() - Date.parse(config.date_range.end)) / DAY_MS);
+  if (metrics.total_trades < ENOUGH_TRADES) {
+    const message = `Only ${metrics.total_trades} trades: fewer than ${ENOUGH_TRADES} prove little`;
+    return { name, status: 'warning', message, value: metrics.total_trades, threshold: ENOUGH_TRADES };
+  }
+  if (days > RECENT_DAYS) {
+    const message = `The backtest ended ${days} days ago`;
+    return { name, status: 'warning', message, value: days, threshold: RECENT_DAYS };
+  }
+  return plainCheck(name, 'passed', `${metrics.total_trades} trades, up to ${config.date_range.end}`);
+}
+
+async function checkMarketData(
+  deps: CheckListDeps,
+  { config }: StoredVersion,
+  correlationId: string,
+): Promise<ValidationCheck> {
+  const name = 'market_data';
+  const { pairs, timeframe, exchange } = config;
+  const query = { symbols: pairs, timeframe, exchange, stale_threshold_hours: STALE_HOURS, correlationId };
+  try {
+    const { stale_symbols: stale } = await within(FRESHNESS_MS, checkDataFreshness(deps, query));
+    if (stale.length === 0) return plainCheck(name, 'passed', 'Candles of every pair are fresh');
+    const message = `Candles of ${stale.length} of ${pairs.length} pairs are older than ${STALE_HOURS} h`;
+    return { name, status: 'warning', message, value: stale.length, threshold: 0 };
+  } catch (error) {
+    const reason = error instanceof CodedError ? error.message : 'no answer in time';
+    return plainCheck(name, 'warning', `The age of the candles is not known: ${reason}`);
+  }
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const signal = AbortSignal.timeout(ms);
+  const expired = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  return Promise.race([work, expired]);
+}

@@ -1,0 +1,50 @@
+import { CodedError } from '#contract/errors.ts';
+import type { ImageRegistry } from './image-registry.ts';
+
+const MAX_LENGTH = 500;
+const HOST = String.raw`(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?(?::\d{1,5})?\/)?`;
+const NAME = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*';
+/** An image reference as the OCI distribution specification writes it: `[host/]path[:tag][@digest]`. */
+const REFERENCE = new RegExp(
+  `^(${HOST}${NAME}(?:/${NAME})*)(?::\\w[\\w.-]{0,127})?(?:@(sha256:[0-9a-f]{64}))?$`,
+);
+const FIELD = 'container_image_uri';
+
+/** Throws VAL006 unless `uri` is an image reference, VAL005 when none of the `allowed` registries (null: any) holds it. */
+export function checkImageUri(uri: string, allowed: readonly string[] | null): string {
+  if (uri.length > MAX_LENGTH || !REFERENCE.test(uri)) {
+    throw new CodedError('VAL006', {
+      message: `${FIELD} must be an image reference: [registry/]name[:tag][@sha256:digest]`,
+      field: FIELD,
+      context: { value: uri.slice(0, 100) },
+    });
+  }
+  if (allowed && !allowed.some((prefix) => uri.startsWith(`${prefix}/`))) {
+    throw new CodedError('VAL005', {
+      message: `${FIELD} must be of an allowed registry`,
+      field: FIELD,
+      context: { value: uri.slice(0, 100), allowed },
+    });
+  }
+  return uri;
+}
+
+/**
+ * Digest of the image that `uri` names; null where images are not resolved.
+ * Throws VAL005 when there is no such image.
+ */
+export async function resolveImage(images: ImageRegistry | null, uri: string): Promise<string | null> {
+  if (!images) return null;
+  const digest = await images.digestOf(uri);
+  if (digest) return digest;
+  throw new CodedError('VAL005', {
+    message: 'There is no such container image',
+    field: FIELD,
+    context: { value: uri.slice(0, 100) },
+  });
+}
+
+/** The same image whatever its tag says later. */
+export function pinnedUri(uri: string, digest: string): string {
+  return `${REFERENCE.exec(uri)?.[1] ?? uri}@${digest}`;
+}

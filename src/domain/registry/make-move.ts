@@ -1,0 +1,133 @@
+import { CodedError } from '#contract/errors.ts';
+import type { StoredModel } from '#contract/stored-registry.ts';
+import { canonicalJson } from '#engine/digest.ts';
+import type { Random } from '#engine/random.ts';
+import { checkIdempotencyKey } from '../id-suffix.ts';
+import type { Clock, Digest, Ids } from '../ports.ts';
+import type { IdempotentReply, RegistryMove, RegistryStore, ReplyKey } from './registry-store.ts';
+
+/** Who calls, and how the call is told from others. */
+export interface RegistryCall {
+  readonly actor: { readonly id: string; readonly isAdmin: boolean };
+  readonly idempotencyKey: string | null;
+  readonly correlationId: string;
+}
+
+export interface MoveDeps {
+  readonly registry: RegistryStore;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly digest: Digest;
+  readonly chance: Random;
+  readonly sleep: (ms: number) => Promise<unknown>;
+}
+
+export interface MoveRequest {
+  /** Id of the operation. */
+  readonly operation: string;
+  readonly call: RegistryCall;
+  /** All that the caller sent beside the key: another content under the same key is a conflict. */
+  readonly input: unknown;
+}
+
+/** What a call comes to in the state that was found: a reply, and the move that makes it true (null: it is true already). */
+export interface Decision<T> {
+  readonly body: T;
+  readonly move: Omit<RegistryMove, 'reply'> | null;
+}
+
+export interface MoveReply<T> {
+  readonly body: T;
+  /** It was stored under the caller's Idempotency-Key. */
+  readonly replayed: boolean;
+}
+
+interface State {
+  readonly model: StoredModel | undefined;
+  readonly reply: IdempotentReply | undefined;
+}
+
+const MAX_RETRIES = 3;
+/** Before the first retry; it doubles. With three retries 0.35 s at most. */
+const PAUSE_MS = 50;
+const KEY_LIFETIME_S = 24 * 3600;
+
+/**
+ * Reads the state, decides and stores the move with its reply in one transaction. When the state has changed in between,
+ * all is done again: `decide` sees the new state and may refuse.
+ * Throws RES005 when it is still losing after three retries or the Idempotency-Key came with another content, VAL005 for
+ * a malformed key, SVC005, and what `read` and `decide` throw.
+ */
+export async function makeMove<S extends State, T>(
+  deps: MoveDeps,
+  request: MoveRequest,
+  read: (key: ReplyKey | null) => Promise<S>,
+  decide: (state: S) => Promise<Decision<T>>,
+): Promise<MoveReply<T>> {
+  const key = replyKeyOf(request.call);
+  for (let attempt = 0; ; attempt++) {
+    const state = await read(key);
+    const stored = storedReply<T>(deps, request, state.reply);
+    if (stored) return { body: stored.body, replayed: true };
+    const { body, move } = await decide(state);
+    const reply = key && newReply(deps, request, key, body);
+    if ((await store(deps.registry, move, reply)) === 'done') return { body, replayed: false };
+    if (attempt === MAX_RETRIES) throw outpaced(state.model);
+    await deps.sleep(PAUSE_MS * 2 ** attempt * deps.chance());
+  }
+}
+
+async function store(
+  registry: RegistryStore,
+  move: Decision<unknown>['move'],
+  reply: IdempotentReply | null,
+): Promise<'done' | 'lost'> {
+  if (move) return registry.commit({ ...move, reply });
+  return reply ? registry.keep(reply) : 'done';
+}
+
+function replyKeyOf({ actor, idempotencyKey }: RegistryCall): ReplyKey | null {
+  if (idempotencyKey === null) return null;
+  return { principal: actor.id, key: checkIdempotencyKey(idempotencyKey) };
+}
+
+/** The reply to repeat. Throws RES005 for another request under its key. */
+function storedReply<T>(
+  deps: MoveDeps,
+  request: MoveRequest,
+  reply: IdempotentReply | undefined,
+): { readonly body: T } | undefined {
+  if (!reply || reply.expires_at <= seconds(deps.clock)) return undefined;
+  if (reply.request_digest === requestDigest(deps, request)) return { body: reply.body as T };
+  throw new CodedError('RES005', {
+    message: 'This Idempotency-Key was used with another request',
+    field: 'Idempotency-Key',
+  });
+}
+
+function newReply(deps: MoveDeps, request: MoveRequest, key: ReplyKey, body: unknown): IdempotentReply {
+  const now = seconds(deps.clock);
+  return {
+    ...key,
+    request_digest: requestDigest(deps, request),
+    body,
+    created_at: now,
+    expires_at: now + KEY_LIFETIME_S,
+  };
+}
+
+function requestDigest(deps: MoveDeps, { operation, input }: MoveRequest): string {
+  return deps.digest(canonicalJson([operation, input]));
+}
+
+function outpaced(model: StoredModel | undefined): CodedError {
+  return new CodedError('RES005', {
+    message: 'Other calls keep changing this model: read it again and repeat the call',
+    field: 'version',
+    context: { current_production: model?.production_version ?? null },
+  });
+}
+
+function seconds(clock: Clock): number {
+  return Math.floor(clock.now() / 1000);
+}

@@ -1,0 +1,100 @@
+import type { RegistryAction, Stage, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
+import { isoTime } from '../validate.ts';
+import type { MoveDeps, RegistryCall } from './make-move.ts';
+import type { ArchivedProduction, RegistryMove } from './registry-store.ts';
+
+/** What a call changes: one version, and what that means for Production. */
+export interface PlannedChange {
+  readonly action: RegistryAction;
+  readonly call: RegistryCall;
+  /** Of the model and of everything that changes with it; see {@link momentAfter}. */
+  readonly at: string;
+  /** Of the version before; null for a new one. */
+  readonly from: Stage | null;
+  readonly version: StoredVersion;
+  /** Default: Production stays as it is. */
+  readonly archived?: ArchivedProduction | null;
+  readonly reason?: string | null;
+  readonly notes?: readonly string[];
+  readonly challengeId?: string | null;
+}
+
+/** The time of a model's next event: now, but never before the last one, whatever the clocks of two hosts say. */
+export function momentAfter(deps: Pick<MoveDeps, 'clock'>, model: StoredModel | null): string {
+  const now = isoTime(deps.clock.now());
+  return model && model.updated_at > now ? model.updated_at : now;
+}
+
+/** The whole move of a change, with the event that tells it. */
+export function planMove(
+  deps: Pick<MoveDeps, 'ids'>,
+  model: StoredModel | null,
+  change: PlannedChange,
+): Omit<RegistryMove, 'reply'> {
+  const { action, call, at, from, version, archived = null } = change;
+  const before = model?.production_version ?? null;
+  const production = version.stage === 'Production' ? version.version : before;
+  const eventId = deps.ids.ulid();
+  const after = nextModel(model ?? newModel(version, call, at), { version, production, eventId, at });
+  return {
+    model: { before: model, after },
+    versions: [{ from, after: version }],
+    archived,
+    event: {
+      schema_version: 1,
+      model_name: after.model_name,
+      event_id: eventId,
+      sequence: after.events,
+      at,
+      actor: call.actor.id,
+      action,
+      version: version.version,
+      from,
+      to: version.stage,
+      previous_production: before,
+      production,
+      archived_versions: archived ? [archived.version] : [],
+      reason: change.reason ?? null,
+      notes: [...(change.notes ?? [])],
+      challenge_id: change.challengeId ?? null,
+      correlation_id: call.correlationId,
+    },
+  };
+}
+
+function newModel({ model_name }: StoredVersion, { actor }: RegistryCall, at: string): StoredModel {
+  return {
+    schema_version: 1,
+    model_name,
+    owner: actor.id,
+    shared_with: [],
+    production_version: null,
+    latest_version: 0,
+    active_challenge_id: null,
+    rev: 0,
+    events: 0,
+    last_event_id: '',
+    created_at: at,
+    updated_at: at,
+  };
+}
+
+function nextModel(
+  model: StoredModel,
+  next: {
+    readonly version: StoredVersion;
+    readonly production: string | null;
+    readonly eventId: string;
+    readonly at: string;
+  },
+): StoredModel {
+  return {
+    ...model,
+    production_version: next.production,
+    latest_version: Math.max(model.latest_version, Number(next.version.version)),
+    rev: model.rev + (next.production === model.production_version ? 0 : 1),
+    events: model.events + 1,
+    last_event_id: next.eventId,
+    updated_at: next.at,
+  };
+}

@@ -1,0 +1,140 @@
+import { CodedError } from '#contract/errors.ts';
+import type { PromoteReply } from '#contract/registry-api.ts';
+import type { StoredVersion, Validation } from '#contract/stored-registry.ts';
+import { checkText } from '../validate.ts';
+import { type FoundVersion, readVersion } from './find-version.ts';
+import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCall } from './make-move.ts';
+import { momentAfter, planMove } from './plan-move.ts';
+import { checkAdmin, checkExpectedProduction, refusal } from './refuse-move.ts';
+import { MAX_COMMENT } from './stage-version.ts';
+import type { StagingChecks } from './staging-checks.ts';
+import { currentValidation } from './validation.ts';
+
+export interface PromoteVersionDeps extends MoveDeps {
+  readonly stagingChecks: Pick<StagingChecks, 'outcome'> | null;
+  /** Refuse a version whose validation is pending or was skipped. */
+  readonly stagingDryRunRequired: boolean;
+  /** Refuse a promotion by whoever registered the version. */
+  readonly fourEyesRequired: boolean;
+}
+
+export interface PromoteVersionInput {
+  readonly model: string;
+  /** A number or an alias. */
+  readonly version: string;
+  readonly comment?: string | undefined;
+  /** Refuse unless this version is in Production; null: unless none is. */
+  readonly expected_production?: string | null | undefined;
+  readonly challenge_id?: string | undefined;
+  /** Whatever the validation says; admins alone. */
+  readonly force?: boolean | undefined;
+}
+
+/**
+ * Moves a version from Staging to Production and what is there to Archived, in one transaction; a version that is in
+ * Production already stays as it is.
+ * Throws RES002, RES003, RES005 (not staged, validation, another version in Production than expected), RES006 (archived),
+ * AUTH004, VAL005, SVC005.
+ */
+export async function promoteVersion(
+  deps: PromoteVersionDeps,
+  call: RegistryCall,
+  input: PromoteVersionInput,
+): Promise<MoveReply<PromoteReply>> {
+  checkAdmin(call, input.force, 'force');
+  const comment = checkText(input.comment, 'comment', MAX_COMMENT);
+  const challengeId = checkText(input.challenge_id, 'challenge_id', 100);
+  const { model, version } = input;
+  return makeMove(
+    deps,
+    { operation: 'promoteVersion', call, input },
+    (key) => readVersion(deps.registry, { model, version, field: 'version' }, key),
+    async (found): Promise<Decision<PromoteReply>> => {
+      if (found.version.stage === 'Production') return { body: unchanged(found), move: null };
+      checkStage(found);
+      checkExpectedProduction(found.model, input.expected_production);
+      checkFourEyes(deps, call, found.version);
+      const validation = await currentValidation(deps.stagingChecks, found.version);
+      if (!input.force) checkValidation(deps, found, validation);
+      const at = momentAfter(deps, found.model);
+      const promoted: StoredVersion = {
+        ...found.version,
+        stage: 'Production',
+        validation,
+        promoted_at: at,
+        updated_at: at,
+      };
+      const previous = found.model.production_version;
+      const notes = notesOn(validation, input.force);
+      const move = planMove(deps, found.model, {
+        ...({ action: 'promote', call, at, from: 'Staging', version: promoted } as const),
+        archived: previous === null ? null : { version: previous, at, rolledBack: null },
+        ...{ reason: comment, notes, challengeId },
+      });
+      return { body: done(promoted, previous, notes), move };
+    },
+  );
+}
+
+function checkStage(found: FoundVersion): void {
+  const { stage, version } = found.version;
+  if (stage === 'Archived') {
+    throw refusal('RES006', found, `Version ${version} is archived: roll back to it`);
+  }
+  if (stage === 'None') throw refusal('RES005', found, `Version ${version} is not staged: stage it first`);
+}
+
+function checkFourEyes(deps: PromoteVersionDeps, { actor }: RegistryCall, version: StoredVersion): void {
+  if (!deps.fourEyesRequired || actor.id !== version.created_by) return;
+  throw new CodedError('AUTH004', {
+    message: 'Another person than who registered the version must promote it',
+    context: { rule: 'four_eyes', created_by: version.created_by },
+  });
+}
+
+function checkValidation(deps: PromoteVersionDeps, found: FoundVersion, validation: Validation): void {
+  const { status } = validation;
+  if (status === 'passed' || (status !== 'failed' && !deps.stagingDryRunRequired)) return;
+  const message = `The validation of version ${found.version.version} ${STATES[status]}`;
+  throw refusal('RES005', found, message, { validation });
+}
+
+const STATES: Record<Exclude<Validation['status'], 'passed'>, string> = {
+  failed: 'failed',
+  pending: 'is under way',
+  skipped: 'was skipped',
+};
+
+function notesOn({ status }: Validation, force = false): string[] {
+  return [...(status === 'passed' ? [] : [`validation ${status}`]), ...(force ? ['forced'] : [])];
+}
+
+function done(version: StoredVersion, previous: string | null, notes: readonly string[]): PromoteReply {
+  const archived = previous === null ? '' : `; version ${previous} is archived`;
+  const remarks = notes.length === 0 ? '' : ` (${notes.join(', ')})`;
+  return {
+    success: true,
+    message: `Version ${version.version} is in Production${archived}.${remarks}`,
+    archived_versions: previous === null ? [] : [previous],
+    previous_stage: 'Staging',
+    new_stage: 'Production',
+    model_name: version.model_name,
+    version: version.version,
+    previous_production: previous,
+    promoted_at: version.promoted_at,
+  };
+}
+
+function unchanged({ model, version }: FoundVersion): PromoteReply {
+  return {
+    success: true,
+    message: `Version ${version.version} is in Production already.`,
+    archived_versions: [],
+    previous_stage: 'Production',
+    new_stage: 'Production',
+    model_name: model.model_name,
+    version: version.version,
+    previous_production: version.version,
+    promoted_at: version.promoted_at,
+  };
+}

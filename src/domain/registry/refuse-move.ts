@@ -1,0 +1,50 @@
+import { CodedError, type ErrorCode } from '#contract/errors.ts';
+import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
+import type { RegistryCall } from './make-move.ts';
+
+/** Refusals that several moves share. */
+
+interface Found {
+  readonly model: StoredModel;
+  readonly version: StoredVersion;
+}
+
+/** The error of a move that a version's state forbids: RES005, or RES006 for an archived version. */
+export function refusal(
+  code: Extract<ErrorCode, 'RES005' | 'RES006'>,
+  { model, version }: Found,
+  message: string,
+  context: Readonly<Record<string, unknown>> = {},
+): CodedError {
+  return new CodedError(code, {
+    message,
+    field: 'version',
+    context: {
+      model_name: model.model_name,
+      version: version.version,
+      stage: version.stage,
+      current_production: model.production_version,
+      ...context,
+    },
+  });
+}
+
+/** Throws RES005 when another version than `expected` is in Production; undefined expects nothing. */
+export function checkExpectedProduction(model: StoredModel, expected: string | null | undefined): void {
+  if (expected === undefined || expected === model.production_version) return;
+  throw new CodedError('RES005', {
+    message: `${model.production_version === null ? 'No version' : `Version ${model.production_version}`} is in Production, not ${expected ?? 'none'}`,
+    field: 'expected_production',
+    context: { expected_production: expected, current_production: model.production_version },
+  });
+}
+
+/** Throws AUTH004 when `asked` and the caller is no admin. */
+export function checkAdmin(call: RegistryCall, asked: boolean | undefined, field: string): void {
+  if (!asked || call.actor.isAdmin) return;
+  throw new CodedError('AUTH004', {
+    message: `${field} needs the role admin`,
+    field,
+    context: { required: 'admin' },
+  });
+}

@@ -1,0 +1,213 @@
+import type { JobIn } from '#contract/backtest.ts';
+import { CodedError } from '#contract/errors.ts';
+import type { RegisterReply } from '#contract/registry-api.ts';
+import { BacktestReport } from '#contract/report.ts';
+import type { StoredVersion, Thresholds, Validation, VersionContent } from '#contract/stored-registry.ts';
+import { canonicalJson } from '#engine/digest.ts';
+import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import type { JobStore, ResultStore } from '../ports.ts';
+import { checkText } from '../validate.ts';
+import { checkImageUri, resolveImage } from './container-image.ts';
+import type { ImageRegistry } from './image-registry.ts';
+import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCall } from './make-move.ts';
+import { momentAfter, planMove } from './plan-move.ts';
+import { checkThresholds, describeFailures, missedThresholds } from './thresholds.ts';
+import { plainCheck, statusOf } from './validation.ts';
+
+export interface RegisterVersionDeps extends MoveDeps {
+  readonly jobs: JobStore;
+  readonly results: ResultStore;
+  readonly strategies: StrategyRegistry;
+  readonly images: ImageRegistry | null;
+  /** Registries from which images may come; null: any. */
+  readonly allowedRegistries: readonly string[] | null;
+}
+
+export interface RegisterVersionInput {
+  readonly model: string;
+  readonly backtest_run_id: string;
+  readonly container_image_uri: string;
+  readonly description?: string | undefined;
+  readonly skip_validation?: boolean | undefined;
+  readonly thresholds?: Thresholds | undefined;
+  readonly tags?: readonly string[] | undefined;
+}
+
+/** {@link registerVersion} with its dependencies filled in. */
+export type RegisterVersion = (
+  call: RegistryCall,
+  input: RegisterVersionInput,
+) => Promise<MoveReply<RegisterReply>>;
+
+const JOB_ID = /^bt-[A-Za-z0-9]{1,64}$/;
+const MAX_DESCRIPTION = 1000;
+const MAX_TAGS = 20;
+const MAX_TAG = 50;
+/** One configuration was run to find it. */
+const SINGLE_TRIAL = 1;
+/** As the keys of versions are written; a model never gets there. */
+const MAX_VERSIONS = 999_999;
+
+/** What a version is made of, and what its registration found out. */
+interface Registration {
+  readonly content: VersionContent;
+  readonly validation: Validation;
+  readonly description: string;
+  readonly tags: string[];
+}
+
+/**
+ * Registers a completed backtest of a strategy as the next version of the model of that name. A refused registration uses
+ * up no number.
+ * Throws RES002 (strategy), RES001 (backtest), RES005 (not completed), VAL005 (of another strategy, or thresholds missed:
+ * `context.failures`), VAL006 (image), DATA005, SVC005.
+ */
+export async function registerVersion(
+  deps: RegisterVersionDeps,
+  call: RegistryCall,
+  input: RegisterVersionInput,
+): Promise<MoveReply<RegisterReply>> {
+  let registration: Promise<Registration> | undefined;
+  return makeMove(
+    deps,
+    { operation: 'registerStrategy', call, input },
+    (key) => deps.registry.read(input.model, [], key),
+    async ({ model = null }): Promise<Decision<RegisterReply>> => {
+      registration ??= checkRegistration(deps, input);
+      const number = (model?.latest_version ?? 0) + 1;
+      if (number > MAX_VERSIONS)
+        throw new CodedError('RES005', { message: 'The model has too many versions' });
+      const at = momentAfter(deps, model);
+      const version = newVersion(deps, call, await registration, { model: input.model, number, at });
+      const notes = version.validation.status === 'skipped' ? ['validation skipped'] : [];
+      const change = { action: 'register', call, at, from: null, version, notes } as const;
+      return { body: reply(version), move: planMove(deps, model, change) };
+    },
+  );
+}
+
+async function checkRegistration(
+  deps: RegisterVersionDeps,
+  input: RegisterVersionInput,
+): Promise<Registration> {
+  if (!deps.strategies.get(input.model)) {
+    const context = { name: input.model.slice(0, 100), known: deps.strategies.names() };
+    throw new CodedError('RES002', { field: 'name', context });
+  }
+  const job = await completedBacktest(deps.jobs, input);
+  const uri = checkImageUri(input.container_image_uri, deps.allowedRegistries);
+  const thresholds = checkThresholds(input.thresholds);
+  const validation = validate(job, thresholds, input.skip_validation);
+  const description = checkText(input.description, 'description', MAX_DESCRIPTION) ?? '';
+  const tags = checkTags(input.tags);
+  const [imageDigest, { data_digest, strategy_digest, engine_version }] = await Promise.all([
+    resolveImage(deps.images, uri),
+    provenanceOf(deps.results, job),
+  ]);
+  const content: VersionContent = {
+    backtest_run_id: job.job_id,
+    config: job.config,
+    container_image_uri: uri,
+    image_digest: imageDigest,
+    metrics: job.result,
+    results: job.results,
+    thresholds,
+    candle_digest: data_digest,
+    strategy_digest,
+    engine_version,
+    trials: SINGLE_TRIAL,
+  };
+  return { content, validation, description, tags };
+}
+
+async function completedBacktest(jobs: JobStore, input: RegisterVersionInput): Promise<JobIn<'completed'>> {
+  const { backtest_run_id: id, model } = input;
+  const field = 'backtest_run_id';
+  if (!JOB_ID.test(id)) {
+    const message = 'backtest_run_id must be the job_id of a backtest: bt-<id>';
+    throw new CodedError('VAL005', { message, field, context: { value: id.slice(0, 100) } });
+  }
+  const job = await jobs.get(id);
+  if (!job) throw new CodedError('RES001', { field, context: { backtest_run_id: id } });
+  if (job.status !== 'completed') {
+    const message = `The backtest is ${job.status}, not completed`;
+    throw new CodedError('RES005', { message, field, context: { backtest_run_id: id, status: job.status } });
+  }
+  if (job.config.strategy === model) return job;
+  throw new CodedError('VAL005', {
+    message: `The backtest is of strategy ${job.config.strategy}`,
+    field,
+    context: { value: id, strategy: job.config.strategy, allowed: [model] },
+  });
+}
+
+/** Throws VAL005 for thresholds that the backtest misses. */
+function validate(job: JobIn<'completed'>, thresholds: Thresholds | null, skip = false): Validation {
+  const check = thresholdCheck(job, thresholds, skip);
+  return { status: statusOf([check]), checks: [check], job_id: null };
+}
+
+function thresholdCheck(job: JobIn<'completed'>, thresholds: Thresholds | null, skip: boolean) {
+  const name = 'thresholds';
+  if (skip) return plainCheck(name, 'skipped', 'Registered with skip_validation');
+  if (!thresholds) return plainCheck(name, 'skipped', 'Registered without thresholds');
+  const failures = missedThresholds(job.result, thresholds);
+  const [first] = failures;
+  if (!first) return plainCheck(name, 'passed', 'The metrics reach every threshold');
+  throw new CodedError('VAL005', {
+    message: `Not registered: ${describeFailures(failures)}`,
+    field: `thresholds.${first.name}`,
+    context: { failures: failures.map(({ metric, value, threshold }) => ({ metric, value, threshold })) },
+  });
+}
+
+function checkTags(tags: readonly string[] = []): string[] {
+  if (tags.length > MAX_TAGS) {
+    const context = { count: tags.length, max: MAX_TAGS };
+    throw new CodedError('VAL005', { message: `tags must be at most ${MAX_TAGS}`, field: 'tags', context });
+  }
+  for (const [index, tag] of tags.entries()) checkText(tag, `tags.${index}`, MAX_TAG);
+  return [...new Set(tags)];
+}
+
+async function provenanceOf(results: ResultStore, job: JobIn<'completed'>) {
+  const report = BacktestReport.pick({ provenance: true }).safeParse(
+    await results.read(job.results, 'report'),
+  );
+  if (report.success) return report.data.provenance;
+  throw new CodedError('DATA005', { message: 'The stored report is broken', cause: report.error });
+}
+
+function newVersion(
+  deps: RegisterVersionDeps,
+  { actor }: RegistryCall,
+  { content, validation, description, tags }: Registration,
+  { model, number, at }: { readonly model: string; readonly number: number; readonly at: string },
+): StoredVersion {
+  return {
+    ...content,
+    schema_version: 1,
+    model_name: model,
+    version: String(number),
+    content_hash: deps.digest(canonicalJson(content)),
+    description,
+    tags,
+    created_by: actor.id,
+    created_at: at,
+    updated_at: at,
+    stage: 'None',
+    validation,
+    staged_at: null,
+    promoted_at: null,
+    archived_at: null,
+    rolled_back: false,
+    rolled_back_reason: null,
+  };
+}
+
+function reply({ model_name, version, stage, validation, content_hash }: StoredVersion): RegisterReply {
+  const remark =
+    validation.status === 'skipped' ? ` Validation was skipped: ${validation.checks[0]!.message}.` : '';
+  const message = `Registered as version ${version} of ${model_name}.${remark}`;
+  return { success: true, message, version, model_name, stage, validation, content_hash };
+}

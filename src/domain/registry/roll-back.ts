@@ -1,0 +1,84 @@
+import { CodedError } from '#contract/errors.ts';
+import type { RollbackReply } from '#contract/registry-api.ts';
+import type { StoredVersion } from '#contract/stored-registry.ts';
+import { checkText } from '../validate.ts';
+import { readVersion } from './find-version.ts';
+import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCall } from './make-move.ts';
+import { momentAfter, planMove } from './plan-move.ts';
+import { checkExpectedProduction, refusal } from './refuse-move.ts';
+import { MAX_COMMENT } from './stage-version.ts';
+
+export interface RollBackDeps extends MoveDeps {
+  /** Refuse a rollback without a reason. */
+  readonly rollbackReasonRequired: boolean;
+}
+
+export interface RollBackInput {
+  readonly model: string;
+  /** The version to go back to: a number or an alias. */
+  readonly version: string;
+  readonly reason?: string | undefined;
+  /** Refuse unless this version is in Production; null: unless none is. */
+  readonly expected_production?: string | null | undefined;
+}
+
+/**
+ * Moves an archived version back to Production and marks what was there as rolled back, in one transaction; a version
+ * that is in Production already stays as it is. It asks for no validation: stopping a loss must not wait.
+ * Throws RES002, RES003, RES005 (not archived, another version in Production than expected), VAL004, VAL005, SVC005.
+ */
+export async function rollBack(
+  deps: RollBackDeps,
+  call: RegistryCall,
+  input: RollBackInput,
+): Promise<MoveReply<RollbackReply>> {
+  const reason = checkText(input.reason, 'reason', MAX_COMMENT);
+  if (deps.rollbackReasonRequired && !reason?.trim()) {
+    throw new CodedError('VAL004', { message: 'A rollback needs a reason', field: 'reason' });
+  }
+  const { model, version } = input;
+  return makeMove(
+    deps,
+    { operation: 'rollbackModel', call, input },
+    (key) => readVersion(deps.registry, { model, version, field: 'version' }, key),
+    async (found): Promise<Decision<RollbackReply>> => {
+      const { stage, version: number } = found.version;
+      const previous = found.model.production_version;
+      if (stage === 'Production') {
+        const message = `Version ${number} is in Production already.`;
+        return { body: reply(found.version, number, message), move: null };
+      }
+      if (stage !== 'Archived') {
+        throw refusal('RES005', found, `Version ${number} was never in Production: stage and promote it`);
+      }
+      checkExpectedProduction(found.model, input.expected_production);
+      const at = momentAfter(deps, found.model);
+      const restored: StoredVersion = {
+        ...found.version,
+        stage: 'Production',
+        promoted_at: at,
+        archived_at: null,
+        rolled_back: false,
+        rolled_back_reason: null,
+        updated_at: at,
+      };
+      const move = planMove(deps, found.model, {
+        ...({ action: 'rollback', call, at, from: 'Archived', version: restored } as const),
+        archived: previous === null ? null : { version: previous, at, rolledBack: { reason } },
+        reason,
+      });
+      const message = `Version ${number} is in Production again${previous === null ? '' : `; version ${previous} is archived`}.`;
+      return { body: reply(restored, previous, message), move };
+    },
+  );
+}
+
+function reply(version: StoredVersion, previous: string | null, message: string): RollbackReply {
+  return {
+    success: true,
+    message,
+    previous_production: previous,
+    new_production: version.version,
+    model_name: version.model_name,
+  };
+}

@@ -1,0 +1,42 @@
+import type { StoredVersion, Validation } from '#contract/stored-registry.ts';
+import type { ValidationCheck } from '#contract/validation.ts';
+import type { StagingChecks, StagingOutcome } from './staging-checks.ts';
+
+/** Checks that need a task. */
+export const TASK_CHECKS = ['smoke_run', 'determinism', 'look_ahead'] as const;
+
+/** Checks without which nothing was proved: when one is skipped, the validation as a whole was. */
+const GATES: readonly string[] = ['thresholds', ...TASK_CHECKS];
+
+/** What a list of checks comes to: failed before pending before skipped before passed. Warnings pass. */
+export function statusOf(checks: readonly ValidationCheck[]): Validation['status'] {
+  if (checks.some(({ status }) => status === 'failed')) return 'failed';
+  if (checks.some(({ status }) => status === 'pending')) return 'pending';
+  const skipped = checks.some(({ name, status }) => status === 'skipped' && GATES.includes(name));
+  return skipped ? 'skipped' : 'passed';
+}
+
+/** A check without numbers. */
+export function plainCheck(
+  name: string,
+  status: ValidationCheck['status'],
+  message: string,
+): ValidationCheck {
+  return { name, status, message, value: null, threshold: null };
+}
+
+/** A validation whose task has ended. */
+export function settle(validation: Validation, outcome: StagingOutcome): Validation {
+  const checks = [...validation.checks.filter(({ status }) => status !== 'pending'), ...outcome.checks];
+  return { ...validation, status: outcome.status === 'failed' ? 'failed' : statusOf(checks), checks };
+}
+
+/** A version's validation as it is now: while it is stored as pending, its job tells. */
+export async function currentValidation(
+  stagingChecks: Pick<StagingChecks, 'outcome'> | null,
+  { validation }: StoredVersion,
+): Promise<Validation> {
+  if (validation.status !== 'pending' || validation.job_id === null || !stagingChecks) return validation;
+  const outcome = await stagingChecks.outcome(validation.job_id);
+  return outcome ? settle(validation, outcome) : validation;
+}

@@ -1,0 +1,96 @@
+import type { MoveReply, RegistryCall } from '#domain/registry/make-move.ts';
+import type { RegisterVersion } from '#domain/registry/register-version.ts';
+import type { HandlerRequest, Handlers } from '../handler.ts';
+import type { RegistryUseCases } from './registry-use-cases.ts';
+
+type RegistryOperation =
+  | 'stageVersion'
+  | 'promoteVersion'
+  | 'rollbackModel'
+  | 'listVersions'
+  | 'getVersion'
+  | 'getHistory'
+  | 'getProduction';
+
+/** The backend's part of the registry: moves and reads of one model. */
+export function registryHandlers(useCases: RegistryUseCases): Pick<Handlers<'backend'>, RegistryOperation> {
+  return {
+    stageVersion: async ({ params, body, ...request }) => {
+      const { comment, validate_only, skip_validation } = body;
+      const input = { model: params.name, version: versionOf(body, 'model_version'), comment };
+      return reply(
+        200,
+        await useCases.stageVersion(callOf(request), { ...input, validate_only, skip_validation }),
+      );
+    },
+    promoteVersion: async ({ params, body, ...request }) => {
+      const { comment, challenge_id, force } = body;
+      const input = { model: params.name, version: versionOf(body, 'model_version'), comment };
+      const expected = { expected_production: expectedProduction(body.expected_production) };
+      return reply(
+        200,
+        await useCases.promoteVersion(callOf(request), { ...input, ...expected, challenge_id, force }),
+      );
+    },
+    rollbackModel: async ({ params, body, ...request }) => {
+      const input = { model: params.model_name, version: versionOf(body, 'target_version') };
+      const expected = { expected_production: expectedProduction(body.expected_production) };
+      return reply(
+        200,
+        await useCases.rollBack(callOf(request), { ...input, ...expected, reason: body.reason }),
+      );
+    },
+    listVersions: async ({ params: { model_name }, query }) => {
+      const input = { model: model_name, includeArchived: query.include_archived };
+      const versions = await useCases.listVersions(input);
+      return { status: 200, body: { model_name, versions, count: versions.length } };
+    },
+    getVersion: async ({ params: { model_name, version } }) => ({
+      status: 200,
+      body: await useCases.getVersion({ model: model_name, version }),
+    }),
+    getHistory: async ({ params, query: { limit, cursor = null } }) => {
+      const page = await useCases.readHistory({ model: params.model_name, limit, cursor });
+      const items = page.items.map(({ schema_version: _, model_name: __, ...event }) => event);
+      return { status: 200, body: { items, next_cursor: page.next } };
+    },
+    getProduction: async ({ params, query }) => ({
+      status: 200,
+      body: await useCases.productionAt({ model: params.model_name, at: query.at }),
+    }),
+  };
+}
+
+/** The strategy service's part of the registry. */
+export function registerHandler(register: RegisterVersion): Handlers<'strategy'>['registerStrategy'] {
+  return async ({ params, body, ...request }) => {
+    const { backtest_run_id, container_image_uri, description, skip_validation, thresholds, tags } = body;
+    const input = { model: params.name, backtest_run_id, container_image_uri };
+    const options = { description, skip_validation, thresholds, tags };
+    return reply(201, await register(callOf(request), { ...input, ...options }));
+  };
+}
+
+type Caller = Pick<HandlerRequest<unknown>, 'principal' | 'headers' | 'correlationId'>;
+
+function callOf({ principal, headers, correlationId }: Caller): RegistryCall {
+  return {
+    actor: { id: principal.id, isAdmin: principal.roles.includes('admin') },
+    idempotencyKey: headers.get('Idempotency-Key'),
+    correlationId,
+  };
+}
+
+function reply<S extends 200 | 201, T>(status: S, { body, replayed }: MoveReply<T>) {
+  const headers: Record<string, string> = replayed ? { 'Idempotent-Replay': 'true' } : {};
+  return { status, body, headers };
+}
+
+/** The body's schema has made sure of one of them. */
+function versionOf(body: { readonly version?: string | number | undefined }, synonym: string): string {
+  return String(body.version ?? (body as Readonly<Record<string, unknown>>)[synonym]);
+}
+
+function expectedProduction(version: string | number | null | undefined): string | null | undefined {
+  return typeof version === 'number' ? String(version) : version;
+}
