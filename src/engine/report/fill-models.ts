@@ -28,12 +28,15 @@ export function compareFillModels(
   other: Simulation,
   wallet: number,
 ): FillModelComparison {
-  const profit = other.trades.reduce((total, trade) => total + trade.profit, 0);
+  let profit = 0;
+  other.outcomes.visit((trade) => {
+    profit += trade.profit;
+  });
   return {
     used,
     alternative: alternativeModel(used),
     differing_trades: countFillModelDifferences(run, other),
-    alternative_trades: other.trades.length,
+    alternative_trades: other.outcomes.length,
     alternative_total_profit: profit,
     alternative_total_profit_pct: (profit / wallet) * 100,
   };

@@ -38,7 +38,7 @@ export class AccountCurve implements EquityCurve {
     const balances = new Float64Array(this.timestamp.length);
     let cash = this.#startingBalance;
     let from = 0;
-    this.#book.visit((_, closedAt, leftOpen, profit) => {
+    this.#book.visit(({ closedAt, leftOpen, profit }) => {
       const to = this.#closingRow(closedAt, leftOpen);
       balances.fill(cash, from, to);
       cash = round8(cash + profit);
@@ -50,7 +50,7 @@ export class AccountCurve implements EquityCurve {
   #countOpen(): Uint16Array {
     const counts = new Uint16Array(this.timestamp.length);
     // First the changes in each row, then their running sum; both modulo 2^16.
-    this.#book.visit((openedAt, closedAt, leftOpen) => {
+    this.#book.visit(({ openedAt, closedAt, leftOpen }) => {
       counts[this.#rowOf(openedAt)]! += 1;
       counts[this.#closingRow(closedAt, leftOpen)]! -= 1;
     });

@@ -43,6 +43,7 @@ export function simulateKernel(
   const kernel = new Kernel(input, terms, settings.startingBalance, options);
   kernel.run();
   return {
+    outcomes: kernel.book,
     get trades() {
       return kernel.book.trades;
     },

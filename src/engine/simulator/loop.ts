@@ -43,6 +43,7 @@ export function simulateLoop(
   closeLeftOpen(run, schedule);
   run.recorder?.record(run, schedule.steps + 1);
   return {
+    outcomes: run.book,
     get trades() {
       return run.book.trades;
     },

@@ -3,7 +3,7 @@ import { closeValue, openValue, profitOf, profitRatioOf } from './accounting.ts'
 import type { Market } from './market.ts';
 import { type Direction, LONG } from './rules.ts';
 import type { Terms } from './terms.ts';
-import type { Trade } from './types.ts';
+import type { Outcome, Outcomes, Trade } from './types.ts';
 
 // Places of a trade's numbers in its record.
 const MARKET = 0;
@@ -61,7 +61,7 @@ interface Closing {
  * The closed trades of a run in the order of closing: records of numbers while the run lasts, objects once somebody looks.
  * Building an object, and searching the candles of a trade for its price range, takes as long as simulating the trade.
  */
-export class TradeBook {
+export class TradeBook implements Outcomes {
   readonly #terms: Terms;
   readonly #markets: readonly Market[];
   readonly #blocks: Float64Array[] = [];
@@ -76,6 +76,10 @@ export class TradeBook {
   constructor(terms: Terms, markets: readonly Market[]) {
     this.#terms = terms;
     this.#markets = markets;
+  }
+
+  get length(): number {
+    return this.#length;
   }
 
   /** All trades. They are built at the first look. */
@@ -114,18 +118,25 @@ export class TradeBook {
     return profitOf(trade.openValue, value, direction);
   }
 
-  /** Calls `see` with the times and the profit of each trade, in the order of closing. */
-  visit(see: (openedAt: number, closedAt: number, leftOpen: boolean, profit: number) => void): void {
+  visit(see: (trade: Outcome) => void): void {
     const { fee } = this.#terms;
     for (let row = 0; row < this.#length; row++) {
       const block = this.#blocks[Math.floor(row / BLOCK)]!;
       const at = (row % BLOCK) * RECORD;
       const direction = block[at + DIRECTION] as Direction;
       const amount = block[at + AMOUNT]!;
+      const exitPrice = block[at + EXIT_PRICE]!;
       const open = openValue(amount, block[at + ENTRY_PRICE]!, fee, direction);
-      const close = closeValue(amount, block[at + EXIT_PRICE]!, fee, block[at + FUNDING]!, direction);
-      const leftOpen = block[at + LEFT_OPEN] === 1;
-      see(block[at + OPENED_AT]!, block[at + CLOSED_AT]!, leftOpen, profitOf(open, close, direction));
+      const close = closeValue(amount, exitPrice, fee, block[at + FUNDING]!, direction);
+      see({
+        pair: this.#markets[block[at + MARKET]!]!.input.pair,
+        side: direction === LONG ? 'long' : 'short',
+        openedAt: block[at + OPENED_AT]!,
+        closedAt: block[at + CLOSED_AT]!,
+        exitPrice,
+        profit: profitOf(open, close, direction),
+        leftOpen: block[at + LEFT_OPEN] === 1,
+      });
     }
   }
 

@@ -135,7 +135,21 @@ export interface SimulationCounters {
   readonly replacedEntries: number;
 }
 
+/** What a trade came to, which costs nothing to tell. */
+export type Outcome = Pick<
+  Trade,
+  'pair' | 'side' | 'openedAt' | 'closedAt' | 'exitPrice' | 'profit' | 'leftOpen'
+>;
+
+/** The trades of a run for those who read them once and need no {@link Trade} of each. */
+export interface Outcomes {
+  readonly length: number;
+  /** Calls `see` with each trade, in the order of closing. */
+  visit(see: (trade: Outcome) => void): void;
+}
+
 export interface Simulation {
+  readonly outcomes: Outcomes;
   /** In the order in which they were closed; built at the first look. */
   readonly trades: readonly Trade[];
   /** Absent when `equity: false` was asked. */

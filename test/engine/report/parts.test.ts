@@ -8,7 +8,7 @@ import { compareFillModels } from '#engine/report/fill-models.ts';
 import { buildResult } from '#engine/report/result.ts';
 import { roundNumber, roundNumbers } from '#engine/report/round.ts';
 import { tradePages, tradeRecord } from '#engine/report/trades.ts';
-import type { Simulation, Trade } from '#engine/simulator/types.ts';
+import type { Outcomes, Simulation, Trade } from '#engine/simulator/types.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { curve, EXAMPLE_EQUITY, EXAMPLE_TRADES, START, trade } from '../metrics/samples.ts';
 
@@ -103,7 +103,10 @@ describe('costs', () => {
   });
 });
 
-const simulation = (trades: Trade[]) => ({ trades }) as unknown as Simulation;
+function simulation(trades: Trade[]): Simulation {
+  const outcomes: Outcomes = { length: trades.length, visit: (see) => trades.forEach(see) };
+  return { trades, outcomes } as unknown as Simulation;
+}
 
 it('the fill models are compared trade by trade', () => {
   const shared = trade(10, 1);

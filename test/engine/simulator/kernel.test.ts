@@ -4,7 +4,7 @@ import { canUseKernel, simulateKernel } from '#engine/simulator/kernel.ts';
 import { simulateLoop } from '#engine/simulator/loop.ts';
 import { SimulationStopped } from '#engine/simulator/progress.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
-import type { Simulation } from '#engine/simulator/types.ts';
+import type { Outcome, Simulation } from '#engine/simulator/types.ts';
 import { GOLDEN, observed } from './golden.ts';
 import { kernelCase } from './kernel-cases.ts';
 import { pairOf, settingsOf } from './market.ts';
@@ -70,6 +70,20 @@ describe('the segment kernel', () => {
 
         expect(curve).toBeNull();
         expect(rest).toEqual({ ...bitsOf(simulateKernel([input], settings)), curve: undefined });
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('tells of each trade what its object says', () => {
+    fc.assert(
+      fc.property(kernelCase, ({ input, settings }) => {
+        const { trades, outcomes } = simulateKernel([input], settings);
+        const told: Outcome[] = [];
+        outcomes.visit((outcome) => told.push(outcome));
+
+        expect(outcomes).toHaveLength(trades.length);
+        expect(trades).toMatchObject(told);
       }),
       { numRuns: 50 },
     );
