@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { gapsBetween } from '#adapters/import/candles.ts';
@@ -331,6 +339,19 @@ test('the summary tells the gaps of what the files hold together', async () => {
       last: iso(0),
       gaps: null,
     },
+  ]);
+});
+
+test('what is damaged in storage counts as missing in the summary', async () => {
+  const [april, may] = [31 * 288, 61 * 288];
+  const flat = (...rows: number[]) => csvRows(...rows.map((row) => [row, 1, 1, 1, 1, 1]));
+  await load(put('BTC_USDT_USDT-5m.csv', flat(april, april + 1)));
+  const month = '2025-04.parquet';
+  const files = readdirSync(world.storage, { recursive: true, encoding: 'utf8' });
+  writeFileSync(join(world.storage, files.find((path) => path.endsWith(month))!), 'no longer Parquet');
+  const results = await load(put('BTC_USDT_USDT-5m.csv', flat(0, 1, may)));
+  expect(await summariseImport(results, 'binanceusdm', world.store)).toMatchObject([
+    { rows: 3, stored: 3, gaps: { count: 1, missing: may - 2 } },
   ]);
 });
 

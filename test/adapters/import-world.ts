@@ -22,6 +22,8 @@ export const FIXTURES = join(import.meta.dirname, 'fixtures/import');
 /** A folder of files to import and real stores to import them into, fresh for each test. */
 export interface ImportWorld {
   folder: string;
+  /** Where the stores keep their files. */
+  storage: string;
   store: ParquetCandleStore;
   series: DynamoSeriesStore;
   /** One for all tests: it is a process. */
@@ -73,7 +75,8 @@ export function importWorld(): ImportWorld {
     world.folder = join(root, `in-${worlds}`);
     mkdirSync(world.folder);
     world.series = new DynamoSeriesStore(engine.client, (await engine.freshTables()).series);
-    const objects = new FileObjectStore(join(root, `out-${worlds++}`));
+    world.storage = join(root, `out-${worlds++}`);
+    const objects = new FileObjectStore(world.storage);
     world.store = new ParquetCandleStore({ objects, series: world.series, clock: { now: () => NOW } });
   });
   return world;
