@@ -1,0 +1,112 @@
+import { expect } from 'vitest';
+import type { CatalogRow, Stage } from '#contract/stored-registry.ts';
+import { canonicalJson } from '#engine/digest.ts';
+import type { RegistryWorld } from './registry-world.ts';
+
+/** Attributes that moves may change, and those that put a version into the catalog. */
+const STATE = [
+  'stage',
+  'validation',
+  'staged_at',
+  'promoted_at',
+  'archived_at',
+  'rolled_back',
+  'rolled_back_reason',
+  'updated_at',
+  'catalog',
+  'catalog_name',
+  'catalog_sharpe',
+  'catalog_drawdown',
+  'catalog_row',
+];
+
+/** Holds what was seen of the registry against what is there now; {@link check} after every step. */
+export class Invariants {
+  readonly #world: RegistryWorld;
+  /** Content of each version when it was first seen, as JSON. */
+  readonly #contents = new Map<string, string>();
+  /** Events seen, as JSON. */
+  readonly #events: string[] = [];
+
+  constructor(world: RegistryWorld) {
+    this.#world = world;
+  }
+
+  /**
+   * At most one version in Production and META names it; numbers count from 1 without gaps; content and past events are as
+   * they were; the history in its order leads to the present state; the catalog holds Production and Staging, counted.
+   */
+  async check(): Promise<void> {
+    const items = await this.#world.items();
+    const meta = items.find(({ sk }) => sk === 'META');
+    const versions = items.filter(({ sk }) => sk.startsWith('VERSION#'));
+    const events = items.filter(({ sk }) => sk.startsWith('EVENT#'));
+    const inProduction = versions.filter(({ stage }) => stage === 'Production');
+    expect(inProduction.length).toBeLessThanOrEqual(1);
+    expect(meta?.production_version ?? null).toBe(inProduction[0]?.version ?? null);
+    expect(versions.map(({ version }) => Number(version))).toEqual(versions.map((_, index) => index + 1));
+    expect(meta?.latest_version ?? 0).toBe(versions.length);
+    expect(meta?.events ?? 0).toBe(events.length);
+    expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
+    expect(replay(events)).toEqual({
+      production: meta?.production_version ?? null,
+      stages: Object.fromEntries(versions.map(({ version, stage }) => [version, stage])),
+    });
+    this.#checkContents(versions);
+    this.#checkEvents(events);
+    await this.#checkCatalog(versions);
+  }
+
+  #checkContents(versions: readonly Record<string, any>[]): void {
+    for (const version of versions) {
+      const content = Object.entries(version).filter(([name]) => !STATE.includes(name));
+      const text = canonicalJson(Object.fromEntries(content));
+      expect(text).toBe(this.#contents.get(version.version) ?? text);
+      this.#contents.set(version.version, text);
+    }
+    expect(versions.length).toBe(this.#contents.size);
+  }
+
+  #checkEvents(events: readonly Record<string, any>[]): void {
+    const texts = events.map(canonicalJson);
+    expect(texts.slice(0, this.#events.length)).toEqual(this.#events);
+    this.#events.push(...texts.slice(this.#events.length));
+  }
+
+  async #checkCatalog(versions: readonly Record<string, any>[]): Promise<void> {
+    const rows: CatalogRow[] = [];
+    for await (const { row } of this.#world.store.catalog({}, { field: 'name', order: 'asc' }, null)) {
+      rows.push(row);
+    }
+    const listed = versions.filter(({ stage }) => stage === 'Production' || stage === 'Staging');
+    const shown = (each: { version: string; stage: string }) => `${each.version} ${each.stage}`;
+    expect(rows.map(shown)).toEqual(listed.map((each) => shown(each as never)));
+    for (const stage of ['Production', 'Staging'] as const) {
+      const wanted = listed.filter((version) => version.stage === stage).length;
+      expect(await this.#world.store.catalogCount({ stage })).toBe(wanted);
+    }
+  }
+}
+
+/** The state to which events lead, each checked against the one before. */
+function replay(events: readonly Record<string, any>[]): {
+  production: string | null;
+  stages: Record<string, Stage>;
+} {
+  let production: string | null = null;
+  const stages: Record<string, Stage> = {};
+  let last = '';
+  for (const event of events) {
+    expect(event.from).toBe(stages[event.version] ?? null);
+    expect(event.previous_production).toBe(production);
+    expect(event.at >= last).toBe(true);
+    last = event.at;
+    stages[event.version] = event.to;
+    for (const archived of event.archived_versions) {
+      expect(stages[archived]).toBe('Production');
+      stages[archived] = 'Archived';
+    }
+    production = event.production;
+  }
+  return { production, stages };
+}

@@ -1,0 +1,183 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { paginateQuery } from '@aws-sdk/lib-dynamodb';
+import { decodeCursor, encodeCursor } from '#adapters/aws/cursor.ts';
+import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
+import { sha256, ulids } from '#adapters/ids.ts';
+import type { BacktestResult } from '#contract/backtest.ts';
+import type { ResultStore } from '#domain/ports.ts';
+import { registerVersion } from '#domain/registry/register-version.ts';
+import type { RegistryStore } from '#domain/registry/registry-store.ts';
+import { createRandom } from '#engine/random.ts';
+import { builtInStrategies } from '#engine/strategies/built-in.ts';
+import { createStrategyRegistry } from '#engine/strategies/registry.ts';
+import { withoutIdentityProvider } from '#runtime/authenticate.ts';
+import { createService, type ServiceApp, type ServiceDeps } from '#runtime/service.ts';
+import { backendHandlers } from '#runtime/services/backend.ts';
+import { type RegistryDeps, registryUseCases } from '#runtime/services/registry-use-cases.ts';
+import { strategyHandlers } from '#runtime/services/strategy.ts';
+import type { StrategyDeps } from '#runtime/services/strategy-use-cases.ts';
+import { fakeUseCases, memoryLog, post } from './backend.ts';
+import type { TestEngine } from './engine.ts';
+import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from './jobs.ts';
+
+export const MODEL = 'ema_crossover';
+/** A completed backtest of {@link MODEL}. */
+export const BACKTEST = 'bt-1';
+export const IMAGE = 'registry.example/touchstone:1';
+const AT = '2025-03-02T00:00:00.000Z';
+
+export const PROVENANCE = {
+  engine_version: '1.2.3',
+  strategy_digest: 'a'.repeat(64),
+  parameters_digest: 'b'.repeat(64),
+  config_digest: 'c'.repeat(64),
+  data_digest: 'd'.repeat(64),
+  digest: 'e'.repeat(64),
+};
+
+export type WorldDeps = RegistryDeps & Omit<StrategyDeps, 'probes'>;
+
+export interface Answer {
+  readonly status: number;
+  readonly body: any;
+  readonly headers: Headers;
+}
+
+export interface RegistryWorld {
+  readonly store: RegistryStore;
+  readonly table: string;
+  readonly jobs: DynamoJobStore;
+  get(path: string, headers?: Record<string, string>): Promise<Answer>;
+  register(body?: Record<string, unknown>, headers?: Record<string, string>, model?: string): Promise<Answer>;
+  stage(version: unknown, more?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
+  promote(
+    version: unknown,
+    more?: Record<string, unknown>,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
+  rollback(
+    version: unknown,
+    more?: Record<string, unknown>,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
+  /** Every item of the model, as stored. */
+  items(): Promise<Record<string, any>[]>;
+  /** Stores another completed backtest. */
+  backtest(jobId: string, strategy?: string, result?: BacktestResult): Promise<void>;
+}
+
+/** Results of every backtest: {@link SOME_RESULT}, and a report with {@link PROVENANCE}. */
+export const someResults = {
+  read: async (_: unknown, part: string) => (part === 'report' ? { provenance: PROVENANCE } : SOME_RESULT),
+} as unknown as ResultStore;
+
+/** The registry of both services over empty tables, with one completed backtest. Nothing waits. */
+export async function registryWorld(
+  engine: TestEngine,
+  changes: Partial<WorldDeps> = {},
+  service: Partial<ServiceDeps> = {},
+  client: DynamoDBDocumentClient = engine.client,
+): Promise<RegistryWorld> {
+  const tables = await engine.freshTables();
+  const store = changes.registry ?? new DynamoRegistryStore(client, tables.registry);
+  const jobs = new DynamoJobStore(engine.client, tables.jobs);
+  const deps: WorldDeps = {
+    jobs,
+    results: someResults,
+    strategies: createStrategyRegistry(builtInStrategies),
+    dataProxy: { call: async () => FRESH },
+    defaultExchange: 'sim',
+    images: null,
+    allowedRegistries: null,
+    stagingChecks: null,
+    stagingDryRunRequired: false,
+    fourEyesRequired: false,
+    rollbackReasonRequired: false,
+    clock: Date,
+    ids: ulids,
+    digest: sha256,
+    chance: createRandom(1),
+    sleep: async () => undefined,
+    ...changes,
+    registry: store,
+  };
+  const { log } = memoryLog();
+  const host = {
+    log,
+    authenticate: withoutIdentityProvider({ enforced: false }),
+    checkResponses: true,
+    ...service,
+  };
+  const backend = createService(
+    'backend',
+    backendHandlers({ ...fakeUseCases(), ...registryUseCases(deps) }),
+    host,
+  );
+  const strategy = createService(
+    'strategy',
+    strategyHandlers({
+      registerVersion: (call, input) => registerVersion(deps, call, input),
+      checkHealth: async () => ({ status: 'healthy', dependencies: {} }),
+    }),
+    host,
+  );
+  const backtest: RegistryWorld['backtest'] = async (jobId, name = MODEL, result = SOME_RESULT) => {
+    const job = pendingJob(jobId);
+    await jobs.create({ ...job, config: { ...job.config, strategy: name } });
+    await jobs.claim(jobId, 'task', AT);
+    const outcome = { result, results: SOME_RESULTS, timing: SOME_TIMING, warnings: [] };
+    await jobs.complete(jobId, 1, outcome, AT);
+  };
+  await backtest(BACKTEST);
+  return {
+    store,
+    table: tables.registry,
+    jobs,
+    backtest,
+    get: (path, headers = {}) => send(backend, path, { headers }),
+    register: (body = {}, headers = {}, model = MODEL) =>
+      send(
+        strategy,
+        `/api/v1/strategies/${model}/register`,
+        post({ backtest_run_id: BACKTEST, container_image_uri: IMAGE, ...body }, headers),
+      ),
+    stage: (version, more = {}, headers = {}) =>
+      send(backend, `/api/v1/strategies/${MODEL}/stage`, post({ version, ...more }, headers)),
+    promote: (version, more = {}, headers = {}) =>
+      send(backend, `/api/v1/strategies/${MODEL}/promote`, post({ version, ...more }, headers)),
+    rollback: (version, more = {}, headers = {}) =>
+      send(backend, `/api/v1/models/${MODEL}/rollback`, post({ version, ...more }, headers)),
+    items: () => itemsOf(engine.client, tables.registry),
+  };
+}
+
+const FRESH = {
+  all_fresh: true,
+  stale_symbols: [],
+  exchange: 'sim',
+  stale_threshold_hours: 24,
+  symbols: [],
+};
+
+async function send(app: ServiceApp, path: string, init: RequestInit): Promise<Answer> {
+  const response = await app.request(path, init);
+  return { status: response.status, body: await response.json(), headers: response.headers };
+}
+
+async function itemsOf(client: DynamoDBDocumentClient, table: string): Promise<Record<string, any>[]> {
+  const pages = paginateQuery(
+    { client },
+    {
+      TableName: table,
+      ConsistentRead: true,
+      KeyConditionExpression: 'pk = :model',
+      ExpressionAttributeValues: { ':model': `MODEL#${MODEL}` },
+    },
+  );
+  const items: Record<string, any>[] = [];
+  for await (const { Items = [] } of pages) items.push(...Items);
+  return items;
+}
+
+export const cursors = { encode: encodeCursor, decode: decodeCursor };
