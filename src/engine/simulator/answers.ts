@@ -86,40 +86,45 @@ export function askThrough(
   bottom: number,
   top: number,
 ): number {
-  const { callbacks, fee, useExitSignal } = run.terms;
+  const { bar, terms } = run;
+  const { callbacks, fee } = terms;
   const { market, view, answers, direction, leverage, amount, openValue, funding, openedAt, stop } = position;
   const { timestamp, open, high, low } = market.candles;
+  const asksStoploss = Boolean(callbacks.customStoploss);
+  const asksRoi = Boolean(callbacks.customRoi);
+  const asksExit = terms.useExitSignal && Boolean(callbacks.customExit);
   const best = direction === LONG ? high : low;
   const exits = market.exitSignals(direction);
   const context = run.contextOf(market);
+  bar.load(market.candles, from);
   let row = from;
   for (; row < end && low[row]! > bottom && high[row]! < top && exits[row - 1] !== 1; row++) {
-    run.bar.load(market.candles, row);
+    bar.moveTo(row);
     let stoploss: Answer<number>;
     let roi: Answer<number>;
     let exit: Answer<string>;
     let acts = false;
-    if (callbacks.customStoploss) {
+    if (asksStoploss) {
       const price = best[row]!;
       const value = closeValue(amount, price, fee, funding, direction);
       const profit = profitRatioOf(openValue, value, leverage, direction);
       stoploss = distanceOf(
-        callbacks.customStoploss(context, view, price, profit),
+        callbacks.customStoploss!(context, view, price, profit),
         'customStoploss',
         context,
       );
       acts = stoploss !== null && isTighter(stopAt(price, stoploss, leverage, direction), stop, direction);
     }
-    if (!acts && callbacks.customRoi) {
+    if (!acts && asksRoi) {
       const minutes = Math.floor((timestamp[row]! - openedAt) / MINUTE_MS);
-      roi = ratioOf(callbacks.customRoi(context, view, minutes), 'customRoi', context);
+      roi = ratioOf(callbacks.customRoi!(context, view, minutes), 'customRoi', context);
       acts = roi !== null;
     }
-    if (!acts && useExitSignal && callbacks.customExit) {
+    if (!acts && asksExit) {
       const price = open[row]!;
       const value = closeValue(amount, price, fee, funding, direction);
       const profit = profitRatioOf(openValue, value, leverage, direction);
-      exit = reasonOf(callbacks.customExit(context, view, price, profit), 'customExit', context);
+      exit = reasonOf(callbacks.customExit!(context, view, price, profit), 'customExit', context);
       acts = exit !== null;
     }
     if (!acts) continue;

@@ -24,6 +24,12 @@ export class Bar {
     this.row = row;
   }
 
+  /** Moves from a main candle to another one of the same pair. */
+  moveTo(row: number): void {
+    this.#index = row;
+    this.row = row;
+  }
+
   /** Moves to row `index` of detail candles, which belongs to main row `row`. */
   loadDetail(detail: Candles, index: number, row: number): void {
     if (this.#candles !== detail) this.#candles = detail;
