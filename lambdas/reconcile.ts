@@ -3,7 +3,9 @@ import middy from '@middy/core';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { createEcsClient, EcsTaskControl } from '#adapters/aws/ecs-task-control.ts';
+import { openRegistry } from '#adapters/aws/open-registry.ts';
 import { createSfnClient, SfnExecutions } from '#adapters/aws/sfn-executions.ts';
+import { sha256, ulids } from '#adapters/ids.ts';
 import { ReconcileEnv } from '#contract/env.ts';
 import { readEnv } from '#runtime/env.ts';
 import { createLogger } from '#runtime/log.ts';
@@ -12,12 +14,18 @@ import { createReconcile } from '#runtime/reconcile.ts';
 const env = readEnv(ReconcileEnv);
 const logger = createLogger('reconcile', env.LOG_LEVEL);
 
+const jobs = new DynamoJobStore(createDocumentClient(), env.JOBS_TABLE);
+
 const reconcile = createReconcile(
   {
-    jobs: new DynamoJobStore(createDocumentClient(), env.JOBS_TABLE),
+    jobs,
     executions: new SfnExecutions(createSfnClient(), env.BACKTEST_STATE_MACHINE_ARN),
     tasks: new EcsTaskControl(createEcsClient()),
     clock: Date,
+    registry: {
+      ...openRegistry(env.REGISTRY_TABLE, undefined),
+      ...{ validations: jobs, clock: Date, ids: ulids, digest: sha256 },
+    },
   },
   { stage: env.ENVIRONMENT, log: logger },
 );

@@ -8,6 +8,11 @@ import { acknowledgeWildcard } from './acknowledge.ts';
 
 /** No Scan: nothing here reads a whole table. */
 export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem';
+/** What a move of the registry takes: its one read, and its one transaction. */
+export const MOVE_REGISTRY = ['BatchGetItem', 'PutItem', 'UpdateItem'] as const satisfies TableAction[];
+/** What lists and the health probe take. */
+export const READ_REGISTRY = ['GetItem', 'Query'] as const satisfies TableAction[];
+
 export type ObjectAction = 'GetObject' | 'PutObject';
 
 export interface Permission {

@@ -12,7 +12,7 @@ import { environmentOf, type StageConfig } from './config.ts';
 import { DataCollection } from './data-collection.ts';
 import { DataProxy } from './data-proxy.ts';
 import type { DataStack } from './data-stack.ts';
-import { allowObjects, allowTable, allowTasks } from './grants.ts';
+import { allowObjects, allowTable, allowTasks, MOVE_REGISTRY, READ_REGISTRY } from './grants.ts';
 import { JobTask } from './job-task.ts';
 import { Network } from './network.ts';
 import { Reconcile } from './reconcile.ts';
@@ -83,11 +83,13 @@ export class PlatformStack extends Stack {
       environment: {
         ...this.#common,
         JOBS_TABLE: data.tables.jobs.tableName,
+        REGISTRY_TABLE: data.tables.registry.tableName,
         BACKTEST_STATE_MACHINE_ARN: flow.machine.stateMachineArn,
       },
       flow,
       cluster,
       jobs: data.tables.jobs,
+      registry: data.tables.registry,
     });
     watch(this, {
       ...{ config, data, api, backend, strategy, dataProxy },
@@ -269,7 +271,7 @@ export class PlatformStack extends Stack {
     const role = backend.function.role!;
     allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'Query', 'PutItem', 'UpdateItem']);
     allowTable(role, 'series', data.tables.series, ['BatchGetItem']);
-    allowTable(role, 'registry', data.tables.registry, ['GetItem', 'Query', 'PutItem', 'UpdateItem']);
+    allowTable(role, 'registry', data.tables.registry, [...READ_REGISTRY, ...MOVE_REGISTRY]);
     allowObjects(role, data.results, ['GetObject']);
     flow.grantControl(role);
     allowTasks(role, cluster, ['StopTask']);

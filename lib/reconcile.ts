@@ -6,10 +6,11 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type * as z from 'zod';
+import { VALIDATION_ID_PREFIX } from '#contract/backtest.ts';
 import type { ReconcileEnv } from '#contract/env.ts';
 import type { BacktestFlow } from './backtest-flow.ts';
 import type { StageConfig } from './config.ts';
-import { allowTable, allowTasks } from './grants.ts';
+import { allowTable, allowTasks, MOVE_REGISTRY } from './grants.ts';
 import { ServiceFunction } from './service-function.ts';
 
 export interface ReconcileProps {
@@ -19,6 +20,7 @@ export interface ReconcileProps {
   readonly flow: BacktestFlow;
   readonly cluster: ecs.ICluster;
   readonly jobs: dynamodb.ITableV2;
+  readonly registry: dynamodb.ITableV2;
 }
 
 /** Brings jobs to an end that lost their execution: at once when one ends badly, and every five minutes for the rest. */
@@ -37,6 +39,8 @@ export class Reconcile extends Construct {
     });
     const role = this.service.function.role!;
     allowTable(role, 'jobs', props.jobs, ['GetItem', 'Query', 'UpdateItem']);
+    // The ends of validations are recorded in their versions.
+    allowTable(role, 'registry', props.registry, MOVE_REGISTRY);
     props.flow.grantControl(role);
     allowTasks(role, props.cluster, ['StopTask']);
     this.#addTriggers(props.flow.machine.stateMachineArn);
@@ -48,6 +52,19 @@ export class Reconcile extends Construct {
     new events.Rule(this, 'EveryFiveMinutes', {
       description: 'Finds jobs that wait without an execution',
       schedule: events.Schedule.rate(Duration.minutes(5)),
+      targets: [target],
+    });
+    new events.Rule(this, 'ValidationEnded', {
+      description: 'A validation that ended is recorded in the registry',
+      eventPattern: {
+        source: ['aws.states'],
+        detailType: ['Step Functions Execution Status Change'],
+        detail: {
+          stateMachineArn: [stateMachineArn],
+          status: ['SUCCEEDED'],
+          name: [{ prefix: VALIDATION_ID_PREFIX }],
+        },
+      },
       targets: [target],
     });
     new events.Rule(this, 'ExecutionEnded', {

@@ -33,7 +33,7 @@ export class StrategyService extends Construct {
       timeout: Duration.seconds(28),
     });
     const role = this.service.function.role!;
-    allowTable(role, 'registry', data.tables.registry, ['GetItem', 'Query', 'PutItem', 'UpdateItem']);
+    allowTable(role, 'registry', data.tables.registry, ['GetItem', 'BatchGetItem', 'PutItem']);
     // What is registered rests on a completed backtest.
     allowTable(role, 'jobs', data.tables.jobs, ['GetItem']);
     allowObjects(role, data.results, ['GetObject']);

@@ -1,6 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import type { CandleStore, JobStore, ResultStore, SeriesStore } from '#domain/ports.ts';
+import type { EndedValidations } from '#domain/registry/staging-checks.ts';
 import { createDocumentClient } from './aws/dynamo-client.ts';
 import { DynamoCollectionStore } from './aws/dynamo-collection-store.ts';
 import { DynamoJobStore } from './aws/dynamo-job-store.ts';
@@ -43,7 +44,7 @@ export interface StorageEnv extends MarketStorageEnv {
 }
 
 export interface Stores extends MarketStores {
-  readonly jobs: JobStore;
+  readonly jobs: JobStore & EndedValidations;
   readonly results: ResultStore;
 }
 

@@ -131,6 +131,7 @@ export const ReconcileEnv = z.object({
   ...common,
   ...database,
   JOBS_TABLE: text,
+  REGISTRY_TABLE: text,
   BACKTEST_STATE_MACHINE_ARN: text,
 });
 
@@ -191,6 +192,8 @@ export const LocalEnv = z.object({
   DEFAULT_EXCHANGE: text.default('sim'),
   BACKEND_PORT: integer(8000, { min: 0, max: 65_535 }),
   STRATEGY_PORT: integer(8003, { min: 0, max: 65_535 }),
+  /** Promote only what passed its validation. */
+  STAGING_DRY_RUN_REQUIRED: flag.default(false),
   DATA_COLLECTION_PORT: integer(8002, { min: 0, max: 65_535 }),
 });
 export type LocalEnv = z.output<typeof LocalEnv>;

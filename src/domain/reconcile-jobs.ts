@@ -1,5 +1,6 @@
 import { isTerminal, type StoredBacktestJob } from '#contract/backtest.ts';
 import type { Clock, ExecutionState, Executions, JobStore, TaskControl } from './ports.ts';
+import { type SettleDeps, settleValidation, settleValidations } from './registry/settle-validations.ts';
 import { isoTime } from './validate.ts';
 
 export interface ReconcileDeps {
@@ -10,6 +11,8 @@ export interface ReconcileDeps {
   /** How long a job may wait without an execution before it is started again, ms. 0 on start of one machine. */
   readonly graceMs: number;
   readonly onFault: (jobId: string, error: unknown) => void;
+  /** Where the ends of validations are recorded. */
+  readonly registry: SettleDeps;
 }
 
 export interface ReconcileReport {
@@ -23,7 +26,8 @@ type Repair = 'none' | 'started' | 'failed';
 
 /**
  * Brings every unfinished job back to life or to an end: without an execution it is started again with its stored
- * input; with an execution that ended it is failed. One job's fault does not stop the others.
+ * input; with an execution that ended it is failed. Validations that ended are recorded in the registry. One job's fault
+ * does not stop the others.
  */
 export async function reconcileJobs(deps: ReconcileDeps): Promise<ReconcileReport> {
   const repaired: Record<Repair, string[]> = { none: [], started: [], failed: [] };
@@ -38,16 +42,22 @@ export async function reconcileJobs(deps: ReconcileDeps): Promise<ReconcileRepor
       deps.onFault(job.job_id, error);
     }
   }
+  await settleValidations(deps.registry, deps.onFault);
   return { started: repaired.started, failed: repaired.failed, oldestPendingMs };
 }
 
 /**
- * Repairs one job after its execution changed status. A terminal job's stray task is stopped;
- * anything else is treated as in {@link reconcileJobs}.
+ * Repairs one job after its execution changed status. A terminal job's stray task is stopped, the end of a validation is
+ * recorded; anything else is treated as in {@link reconcileJobs}.
  */
 export async function reconcileJob(deps: ReconcileDeps, jobId: string): Promise<Repair> {
   const job = await deps.jobs.get(jobId);
-  return job ? repair(deps, job) : 'none';
+  if (!job) return 'none';
+  const repaired = await repair(deps, job);
+  // What the repair failed is settled as it is now.
+  const ended = repaired === 'failed' ? await deps.jobs.get(jobId) : job;
+  if (ended) await settleValidation(deps.registry, ended);
+  return repaired;
 }
 
 async function repair(deps: ReconcileDeps, job: StoredBacktestJob): Promise<Repair> {

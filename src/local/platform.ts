@@ -2,7 +2,9 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createTables } from '#adapters/aws/create-tables.ts';
+import { openRegistry } from '#adapters/aws/open-registry.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
+import { sha256, ulids } from '#adapters/ids.ts';
 import { type DataFolder, openDataFolder } from '#adapters/local/data-folder.ts';
 import { type Database, startDatabase } from '#adapters/local/dynoxide.ts';
 import { tryStrategyFiles } from '#adapters/local/strategy-trial.ts';
@@ -35,6 +37,8 @@ export interface PlatformOptions {
   /** Heap limit of a task, MB. Default: Node's own. */
   readonly taskMemoryMb?: number;
   readonly logLevel?: LogLevel;
+  /** Promote only what passed its validation. Default false. */
+  readonly stagingDryRunRequired?: boolean;
   /** Answers 500 for responses that do not fit the contract. */
   readonly checkResponses?: boolean;
 }
@@ -54,6 +58,7 @@ export function platformOptions(env: LocalEnv): PlatformOptions {
     dynamodbEndpoint: env.DYNAMODB_ENDPOINT,
     strategiesDirectory: env.STRATEGIES_DIRECTORY,
     logLevel: env.LOG_LEVEL,
+    stagingDryRunRequired: env.STAGING_DRY_RUN_REQUIRED,
   };
 }
 
@@ -164,6 +169,10 @@ async function startServices(
     clock: Date,
     graceMs: GRACE_MS,
     onFault: (jobId, error) => log.error('job not reconciled', { job_id: jobId, error: error as Error }),
+    registry: {
+      ...openRegistry(TABLE_NAMES.registry, storage.DYNAMODB_ENDPOINT),
+      ...{ validations: stores.jobs, clock: Date, ids: ulids, digest: sha256 },
+    },
   };
   const strategy = await startStrategyService(
     { ...service, port: options.ports.strategy },
@@ -185,6 +194,7 @@ async function startServices(
       strategies,
       dataProxy,
       strategyServiceUrl: strategy.url,
+      stagingDryRunRequired: options.stagingDryRunRequired ?? false,
     },
   );
   running.add(() => backend.close());

@@ -40,6 +40,7 @@ export async function startBackend(
     readonly workflow: Workflow;
     readonly strategies: StrategyRegistry;
     readonly dataProxy: DataProxy;
+    readonly stagingDryRunRequired?: boolean;
     /** Absent: it does not run. */
     readonly strategyServiceUrl?: string;
   },
@@ -52,8 +53,7 @@ export async function startBackend(
       ...stores,
       ...openRegistry(deps.registryTable, deps.databaseEndpoint),
       images: null,
-      stagingChecks: null,
-      stagingDryRunRequired: false,
+      stagingDryRunRequired: deps.stagingDryRunRequired ?? false,
       fourEyesRequired: false,
       rollbackReasonRequired: false,
       strategies,

@@ -24,10 +24,15 @@ describe.each([dev, prod])('the state machine of $config.stage', (stage) => {
     });
   });
 
-  test('wakes reconcile when an execution ends badly, and every five minutes', () => {
+  test('wakes reconcile when an execution ends badly, when a validation ends, and every five minutes', () => {
     const rules = ofType(stage, 'AWS::Events::Rule').map(([, each]) => each.Properties);
     expect(rules.map((rule) => rule.ScheduleExpression).filter(Boolean)).toEqual(['rate(5 minutes)']);
     expect(rules.map((rule) => rule.EventPattern).filter(Boolean)).toEqual([
+      {
+        source: ['aws.states'],
+        'detail-type': ['Step Functions Execution Status Change'],
+        detail: { stateMachineArn: [{ Ref: id }], status: ['SUCCEEDED'], name: [{ prefix: 'va-' }] },
+      },
       {
         source: ['aws.states'],
         'detail-type': ['Step Functions Execution Status Change'],

@@ -74,14 +74,15 @@ describe.each([dev, prod])('$config.stage', (stage) => {
       'CollectTaskDefinitionTaskRole Series: PutItem UpdateItem',
       'DataCollectionTaskDefinitionTaskRole Series: PutItem UpdateItem',
       'ReconcileServiceRole Jobs: UpdateItem',
-      'StrategyServiceRole Registry: PutItem UpdateItem',
+      'ReconcileServiceRole Registry: PutItem UpdateItem',
+      'StrategyServiceRole Registry: PutItem',
     ]);
   });
 
   test('lets these read the registry and no other', () => {
     const readers = all.filter(({ statement }) => /Registry/.test(JSON.stringify(statement.Resource)));
     expect(new Set(readers.map(({ id }) => id.replace(/DefaultPolicy[0-9A-F]{8}$/, '')))).toEqual(
-      new Set(['BackendRole', 'StrategyServiceRole']),
+      new Set(['BackendRole', 'ReconcileServiceRole', 'StrategyServiceRole']),
     );
   });
 });

@@ -18,7 +18,6 @@ export function openBackend(env: BackendEnv) {
   return {
     ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT),
     images: null,
-    stagingChecks: null,
     stagingDryRunRequired: env.STAGING_DRY_RUN_REQUIRED ?? env.ENVIRONMENT === 'production',
     fourEyesRequired: env.REQUIRE_FOUR_EYES,
     rollbackReasonRequired: env.REQUIRE_REASON,

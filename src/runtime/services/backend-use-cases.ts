@@ -8,6 +8,7 @@ import { getStrategy, listStrategies } from '#domain/list-strategies.ts';
 import type { DataProxy, ResultStore } from '#domain/ports.ts';
 import { readEquity } from '#domain/read-equity.ts';
 import { readReport } from '#domain/read-report.ts';
+import { stagingChecks } from '#domain/registry/start-staging-checks.ts';
 import { type SubmitBacktestDeps, submitBacktest } from '#domain/submit-backtest.ts';
 import type { Log } from '../log.ts';
 import type { BackendUseCases } from './backend.ts';
@@ -18,7 +19,7 @@ export interface BackendDeps
   extends Omit<SubmitBacktestDeps, 'onStartFailure'>,
     Omit<CancelBacktestDeps, 'onStopFailure'>,
     CatalogDeps,
-    RegistryDeps {
+    Omit<RegistryDeps, 'stagingChecks'> {
   readonly results: ResultStore;
   readonly dataProxy: DataProxy;
   /** By the dependency's name in the health response. */
@@ -46,7 +47,7 @@ export function backendUseCases(deps: BackendDeps, log: Log): BackendUseCases {
     listDataSymbols: (input) => listDataSymbols(deps, input),
     checkDataFreshness: (input) => checkDataFreshness(deps, input),
     ...catalogUseCases(deps),
-    ...registryUseCases(deps),
+    ...registryUseCases({ ...deps, stagingChecks: stagingChecks({ ...deps, onStartFailure }) }),
     checkHealth: () => checkHealth(deps.probes, PROBE_TIMEOUT_MS),
   };
 }

@@ -1,0 +1,156 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+
+const IMAGE = 'registry.example/touchstone:1.0.0';
+const strategies = mkdtempSync(join(tmpdir(), 'touchstone-staging-'));
+
+/** A strategy file whose signals are computed by `body`, of `candles` and `enterLong`. */
+function strategy(name: string, body: string): void {
+  writeFileSync(
+    join(strategies, `${name}.ts`),
+    `export default {
+  name: '${name}', description: 'For staging checks.', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 100,
+  parameters: {}, startupCandles: () => 5, stoploss: -0.99,
+  indicators: () => ({}),
+  signals({ close, open }) {
+    const length = close.length;
+    const enterLong = new Uint8Array(length);
+    const exitLong = new Uint8Array(length);
+    for (let row = 1; row < length; row++) { ${body} }
+    return { enterLong, exitLong };
+  },
+};
+`,
+  );
+}
+
+strategy('honest', 'if (close[row] > close[row - 1]) enterLong[row] = 1; else exitLong[row] = 1;');
+strategy('prophet', 'if (close[row + 1] > close[row]) enterLong[row] = 1; else exitLong[row] = 1;');
+strategy('gambler', 'if (Math.random() > 0.5) enterLong[row] = 1; else exitLong[row] = 1;');
+strategy('sleeper', '');
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await startTestPlatform({ strategiesDirectory: strategies, stagingDryRunRequired: true });
+});
+afterAll(async () => {
+  await platform.stop();
+  rmSync(strategies, { recursive: true, force: true });
+});
+
+/** Runs a backtest of a strategy and registers it. The version. */
+async function register(name: string): Promise<string> {
+  const config = { strategy: name, date_range: { start: '2025-01-01', end: '2025-03-01' } };
+  const job = await platform.run(config);
+  expect(job.status, job.error).toBe('completed');
+  const { status, body } = await platform.strategy.post(`/api/v1/strategies/${name}/register`, {
+    backtest_run_id: job.job_id,
+    container_image_uri: IMAGE,
+    thresholds: { max_drawdown: 100 },
+  });
+  expect(status, JSON.stringify(body)).toBe(201);
+  return body.version;
+}
+
+const stage = (name: string, version: string) =>
+  platform.post(`/api/v1/strategies/${name}/stage`, { version });
+const promote = (name: string, version: string, more = {}) =>
+  platform.post(`/api/v1/strategies/${name}/promote`, { version, ...more });
+
+/** The version's validation once it has ended. */
+async function ended(name: string, version: string) {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const { body } = await platform.get(`/api/v1/models/${name}/versions/${version}`);
+    if (body.validation.status !== 'pending') return body.validation;
+    if (Date.now() > deadline) throw new Error(`The validation of ${name} does not end`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const check = (validation: any, name: string) => validation.checks.find((each: any) => each.name === name);
+
+describe('a version that is staged', () => {
+  it('waits for its checks, passes them, and says which code they ran', async () => {
+    const version = await register('honest');
+    const { status, body } = await stage('honest', version);
+    expect(status, JSON.stringify(body)).toBe(200);
+    expect(body).toMatchObject({ previous_stage: 'None', new_stage: 'Staging' });
+    expect(body.validation).toMatchObject({ status: 'pending', job_id: expect.stringMatching(/^va-/) });
+    const waiting = await promote('honest', version);
+    expect([waiting.status, waiting.body.detail.code]).toEqual([409, 'RES005']);
+
+    const validation = await ended('honest', version);
+    expect(validation.status).toBe('passed');
+    expect(check(validation, 'smoke_run')).toMatchObject({
+      status: 'passed',
+      message: expect.stringMatching(/^1000 candles of 1 pairs up to .*: \d+ trades, all well-formed$/),
+    });
+    expect(check(validation, 'smoke_run').value).toBeGreaterThan(100);
+    expect(check(validation, 'determinism').status).toBe('passed');
+    expect(check(validation, 'look_ahead')).toMatchObject({ status: 'passed', value: 0 });
+    expect(check(validation, 'code').message).toBe(
+      `Registered with image ${IMAGE}; the current code of this machine ran, with the registered source of the strategy`,
+    );
+
+    expect((await promote('honest', version)).status).toBe(200);
+  });
+
+  it('is refused when its signals knew the future', async () => {
+    const version = await register('prophet');
+    expect((await stage('prophet', version)).status).toBe(200);
+    const validation = await ended('prophet', version);
+    expect(validation.status).toBe('failed');
+    expect(check(validation, 'look_ahead')).toMatchObject({
+      status: 'failed',
+      message: expect.stringMatching(/^look_ahead: (enter|exit)Long of BTC\/USDT:USDT at 20.* was \d when/),
+    });
+    const { status, body } = await promote('prophet', version);
+    expect([status, body.detail.code]).toEqual([409, 'RES005']);
+    expect((await promote('prophet', version, { force: true })).status).toBe(200);
+  });
+
+  it('is refused when two runs differ', async () => {
+    const version = await register('gambler');
+    await stage('gambler', version);
+    const validation = await ended('gambler', version);
+    expect(validation.status).toBe('failed');
+    expect(check(validation, 'determinism')).toMatchObject({
+      status: 'failed',
+      message: expect.stringContaining('Two runs gave different orders'),
+    });
+  });
+
+  it('is told apart when there was no order to look at', async () => {
+    const version = await register('sleeper');
+    await stage('sleeper', version);
+    const validation = await ended('sleeper', version);
+    expect(check(validation, 'smoke_run')).toMatchObject({ status: 'warning', value: 0 });
+  });
+});
+
+it('records the end in the registry, with an event', async () => {
+  const version = await register('honest');
+  await stage('honest', version);
+  await ended('honest', version);
+  const deadline = Date.now() + 10_000;
+  let actions: string[] = [];
+  while (!actions.includes('validate') && Date.now() < deadline) {
+    const { body } = await platform.get('/api/v1/models/honest/history');
+    actions = body.items.filter((each: any) => each.version === version).map((each: any) => each.action);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  expect(actions).toEqual(['validate', 'stage', 'register']);
+});
+
+it('keeps the lists of backtests free of checks', async () => {
+  const all = await platform.get('/api/v1/backtests?limit=100');
+  const completed = await platform.get('/api/v1/backtests?limit=100&status=completed');
+  expect(all.body.items.length).toBeGreaterThan(3);
+  for (const { body } of [all, completed]) {
+    expect(body.items.filter((each: any) => !each.job_id.startsWith('bt-'))).toEqual([]);
+  }
+});
