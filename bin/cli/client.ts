@@ -1,5 +1,27 @@
 const REQUEST_TIMEOUT_MS = 30_000;
 
+/** A refusal: the message says all in one line; its parts are for a command that can show them better. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  /** The message without the context. */
+  readonly summary: string;
+  readonly context: Context;
+
+  constructor({ summary, context }: Refusal, correlationId: string | null) {
+    const told = Object.keys(context).length > 0 ? ` ${JSON.stringify(context)}` : '';
+    super(`${summary}${told} (correlation id ${correlationId})`);
+    this.summary = summary;
+    this.context = context;
+  }
+}
+
+type Context = Readonly<Record<string, unknown>>;
+
+interface Refusal {
+  readonly summary: string;
+  readonly context: Context;
+}
+
 /** Calls one service's HTTP API. */
 export class ApiClient {
   readonly #baseUrl: string;
@@ -28,8 +50,7 @@ export class ApiClient {
     });
     const text = await response.text();
     if (!response.ok) {
-      const correlation = response.headers.get('x-correlation-id');
-      throw new Error(`${explain(response.status, text)} (correlation id ${correlation})`);
+      throw new ApiError(explain(response.status, text), response.headers.get('x-correlation-id'));
     }
     return JSON.parse(text) as T;
   }
@@ -40,17 +61,17 @@ interface FieldIssue {
   readonly msg: string;
 }
 
-/** One sentence from either of the two error shapes. */
-function explain(status: number, text: string): string {
+/** One sentence from either of the two error shapes, and the context of the second. */
+function explain(status: number, text: string): Refusal {
   try {
     const { detail } = JSON.parse(text) as {
-      detail: FieldIssue[] | { code: string; message: string; context?: unknown };
+      detail: FieldIssue[] | { code: string; message: string; context?: Context };
     };
-    if (Array.isArray(detail)) return detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ');
-    const context =
-      detail.context && Object.keys(detail.context).length > 0 ? ` ${JSON.stringify(detail.context)}` : '';
-    return `${detail.code}: ${detail.message}${context}`;
+    if (Array.isArray(detail)) {
+      return { summary: detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; '), context: {} };
+    }
+    return { summary: `${detail.code}: ${detail.message}`, context: detail.context ?? {} };
   } catch {
-    return `HTTP ${status}`;
+    return { summary: `HTTP ${status}`, context: {} };
   }
 }

@@ -20,6 +20,11 @@ function isNumeric(cell: string | number | null | undefined): boolean {
   return typeof cell === 'number' || (typeof cell === 'string' && /^[-+]?[\d,]+(\.\d+)?( ?%)?$/.test(cell));
 }
 
+/** Lines of at most `width` characters, broken between words. */
+export function wrap(text: string, width: number): string {
+  return text.replaceAll(new RegExp(`(.{1,${width}})(?:\\s+|$)`, 'g'), '$1\n').trimEnd();
+}
+
 /** A number with thousands separators; `-` for null. */
 export function number(value: number | null | undefined, digits = 2): string {
   if (value === null || value === undefined) return '-';

@@ -12,10 +12,13 @@ import { ApiClient } from './client.ts';
 
 /** Where commands send their requests, and where imported data goes. */
 export interface Session {
+  /** Of the service that was asked for. */
   readonly client: ApiClient;
   /** The platform's own storage, when it runs on this machine. */
   readonly platform: PlatformInfo | null;
 }
+
+const ADDRESSES = { backend: 'backend_url', strategy: 'strategy_service_url' } as const;
 
 /**
  * Runs `work` against the service at `url`; without one, against the platform that runs on this data folder,
@@ -24,20 +27,25 @@ export interface Session {
 export async function withSession<T>(
   url: string | undefined,
   work: (session: Session) => Promise<T>,
+  service: keyof typeof ADDRESSES = 'backend',
 ): Promise<T> {
   if (url) return work({ client: new ApiClient(url), platform: null });
   const env = readEnv(LocalEnv);
   const running = await runningPlatform(env.TOUCHSTONE_HOME);
-  if (running) return work({ client: new ApiClient(running.backend_url), platform: running });
+  if (running) return work(sessionOn(running, service));
   const platform = await startPlatform({
     ...platformOptions(env),
     ports: { backend: 0, strategy: 0, dataCollection: 0 },
   });
   try {
-    return await work({ client: new ApiClient(platform.info.backend_url), platform: platform.info });
+    return await work(sessionOn(platform.info, service));
   } finally {
     await platform.stop();
   }
+}
+
+function sessionOn(platform: PlatformInfo, service: keyof typeof ADDRESSES): Session {
+  return { client: new ApiClient(platform[ADDRESSES[service]]), platform };
 }
 
 async function runningPlatform(home: string): Promise<PlatformInfo | null> {

@@ -1,5 +1,5 @@
 import type { ApiClient } from './client.ts';
-import { number, table } from './format.ts';
+import { number, table, wrap } from './format.ts';
 
 interface Strategy {
   readonly strategy: string;
@@ -57,8 +57,4 @@ function printStrategy(strategy: Strategy): void {
       ]),
     ),
   );
-}
-
-function wrap(text: string, width: number): string {
-  return text.replaceAll(new RegExp(`(.{1,${width}})(?:\\s+|$)`, 'g'), '$1\n').trimEnd();
 }
