@@ -10,7 +10,9 @@ describe.each([dev, prod])('what collects market data in $config.stage', (stage)
   const allowed = (role: string) =>
     all
       .filter(({ id }) => id.startsWith(role))
-      .map(({ statement }) => `${resourceOf(statement.Resource)}: ${[...actionsOf(statement)].sort().join(' ')}`)
+      .map(
+        ({ statement }) => `${resourceOf(statement.Resource)}: ${[...actionsOf(statement)].sort().join(' ')}`,
+      )
       .sort();
 
   test('the service reads and writes candles, series and collections, and nothing else', () => {
