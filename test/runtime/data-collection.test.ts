@@ -283,7 +283,7 @@ describe('health', () => {
     const down: SeriesStore = { ...market.series, getMany: () => Promise.reject(new CodedError('DATA005')) };
     expect((await get('/api/v1/health', create({ series: down }))).body).toMatchObject({
       status: 'degraded',
-      dependencies: { storage: 'unhealthy' },
+      dependencies: { storage: 'unavailable' },
     });
   });
 
