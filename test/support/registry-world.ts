@@ -14,6 +14,7 @@ import { createStrategyRegistry } from '#engine/strategies/registry.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { createService, type ServiceApp, type ServiceDeps } from '#runtime/service.ts';
 import { backendHandlers } from '#runtime/services/backend.ts';
+import { catalogUseCases } from '#runtime/services/catalog.ts';
 import { type RegistryDeps, registryUseCases } from '#runtime/services/registry-use-cases.ts';
 import { strategyHandlers } from '#runtime/services/strategy.ts';
 import type { StrategyDeps } from '#runtime/services/strategy-use-cases.ts';
@@ -35,6 +36,8 @@ export const PROVENANCE = {
   data_digest: 'd'.repeat(64),
   digest: 'e'.repeat(64),
 };
+
+const cursors = { encode: encodeCursor, decode: decodeCursor };
 
 export type WorldDeps = RegistryDeps & Omit<StrategyDeps, 'probes'>;
 
@@ -72,15 +75,22 @@ export const someResults = {
   read: async (_: unknown, part: string) => (part === 'report' ? { provenance: PROVENANCE } : SOME_RESULT),
 } as unknown as ResultStore;
 
+export interface WorldOptions {
+  readonly deps?: Partial<Omit<WorldDeps, 'registry'>>;
+  readonly service?: Partial<ServiceDeps>;
+  /** Default: the engine's. */
+  readonly client?: DynamoDBDocumentClient;
+  /** Puts something between the use cases and the store. */
+  readonly wrap?: (store: RegistryStore) => RegistryStore;
+}
+
 /** The registry of both services over empty tables, with one completed backtest. Nothing waits. */
 export async function registryWorld(
   engine: TestEngine,
-  changes: Partial<WorldDeps> = {},
-  service: Partial<ServiceDeps> = {},
-  client: DynamoDBDocumentClient = engine.client,
+  { deps: changes = {}, service = {}, client = engine.client, wrap = (store) => store }: WorldOptions = {},
 ): Promise<RegistryWorld> {
   const tables = await engine.freshTables();
-  const store = changes.registry ?? new DynamoRegistryStore(client, tables.registry);
+  const store = new DynamoRegistryStore(client, tables.registry);
   const jobs = new DynamoJobStore(engine.client, tables.jobs);
   const deps: WorldDeps = {
     jobs,
@@ -100,7 +110,7 @@ export async function registryWorld(
     chance: createRandom(1),
     sleep: async () => undefined,
     ...changes,
-    registry: store,
+    registry: wrap(store),
   };
   const { log } = memoryLog();
   const host = {
@@ -111,7 +121,11 @@ export async function registryWorld(
   };
   const backend = createService(
     'backend',
-    backendHandlers({ ...fakeUseCases(), ...registryUseCases(deps) }),
+    backendHandlers({
+      ...fakeUseCases(),
+      ...registryUseCases(deps),
+      ...catalogUseCases({ ...deps, cursors }),
+    }),
     host,
   );
   const strategy = createService(
@@ -179,5 +193,3 @@ async function itemsOf(client: DynamoDBDocumentClient, table: string): Promise<R
   for await (const { Items = [] } of pages) items.push(...Items);
   return items;
 }
-
-export const cursors = { encode: encodeCursor, decode: decodeCursor };

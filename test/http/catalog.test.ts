@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import type { BacktestResult } from '#contract/backtest.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { SOME_RESULT } from '../support/jobs.ts';
+import { MODEL, type RegistryWorld, registryWorld } from '../support/registry-world.ts';
+
+let engine: TestEngine;
+let world: RegistryWorld;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine?.stop());
+beforeEach(async () => {
+  world = await registryWorld(engine);
+});
+
+const catalog = (query = '') => world.get(`/api/v1/catalog/strategies${query}`);
+const compare = (query: string, name = MODEL) =>
+  world.get(`/api/v1/catalog/strategies/${name}/compare${query}`);
+
+/** Registers the next version on a backtest with this result. */
+async function register(number: number, changes: Partial<BacktestResult> = {}): Promise<void> {
+  await world.backtest(`bt-v${number}`, MODEL, { ...SOME_RESULT, ...changes });
+  const { status, body } = await world.register({ backtest_run_id: `bt-v${number}` });
+  expect([status, body.version]).toEqual([201, String(number)]);
+}
+
+describe('the catalog', () => {
+  const listed = async () => {
+    const { status, body } = await catalog();
+    expect(status).toBe(200);
+    expect(body.total).toBe(body.items.length);
+    return body.items.map(({ version, stage }: any) => `${version} ${stage}`);
+  };
+
+  it('is empty before anything is staged', async () => {
+    await register(1);
+    expect((await catalog()).body).toEqual({ items: [], total: 0, limit: 20, offset: 0, next_cursor: null });
+  });
+
+  it('follows every move', async () => {
+    await register(1);
+    await register(2);
+    await world.stage('1');
+    expect(await listed()).toEqual(['1 Staging']);
+    await world.stage('2');
+    await world.promote('1');
+    expect(await listed()).toEqual(['1 Production', '2 Staging']);
+    await world.promote('2');
+    expect(await listed()).toEqual(['2 Production']);
+    await world.rollback('1');
+    expect(await listed()).toEqual(['1 Production']);
+    // Repeated and refused moves change nothing.
+    await world.rollback('1');
+    await world.promote('2');
+    await world.stage('2');
+    expect(await listed()).toEqual(['1 Production']);
+    expect((await catalog('?stage=Staging')).body).toMatchObject({ items: [], total: 0 });
+  });
+
+  it('shows when and what was promoted', async () => {
+    await register(1);
+    await world.stage('1');
+    await world.promote('1');
+    const [row] = (await catalog('?min_sharpe=1.1&max_drawdown=4.2&search=btc/')).body.items;
+    expect(row).toMatchObject({
+      name: MODEL,
+      model_name: MODEL,
+      version: '1',
+      stage: 'Production',
+      exchange: 'sim',
+      pairs: ['BTC/USDT:USDT'],
+      metrics: { sharpe_ratio: 1.1, total_trades: 10 },
+      backtest_run_id: 'bt-v1',
+      owner: 'anonymous',
+    });
+    expect(row.promoted_at).toMatch(/Z$/);
+  });
+
+  it('pages by cursor and by offset', async () => {
+    for (const number of [1, 2, 3]) {
+      await register(number);
+      await world.stage(String(number));
+    }
+    const first = (await catalog('?limit=2&sort_order=desc')).body;
+    expect(first.items.map((row: any) => row.version)).toEqual(['3', '2']);
+    const next = await catalog(`?limit=2&sort_order=desc&cursor=${first.next_cursor}`);
+    expect(next.body).toMatchObject({ items: [{ version: '1' }], total: 3, offset: 2, next_cursor: null });
+    expect((await catalog('?limit=2&sort_order=desc&offset=2')).body.items).toEqual(next.body.items);
+    const foreign = await catalog(`?limit=2&cursor=${first.next_cursor}`);
+    expect([foreign.status, foreign.body.detail.code]).toEqual([400, 'VAL006']);
+  });
+
+  it.each([
+    [
+      'sort_field=profit',
+      'VAL005',
+      'sort_field',
+      { value: 'profit', allowed: ['name', 'sharpe', 'drawdown'] },
+    ],
+    ['sort_order=up', 'VAL005', 'sort_order', { allowed: ['asc', 'desc'] }],
+    ['stage=None', 'VAL005', 'stage', { allowed: ['Production', 'Staging'] }],
+    ['stage=production', 'VAL005', 'stage', {}],
+    ['limit=0', 'VAL005', 'limit', { min: 1, max: 100 }],
+    ['limit=101', 'VAL005', 'limit', {}],
+    ['limit=1.5', 'VAL005', 'limit', {}],
+    ['offset=-1', 'VAL005', 'offset', { min: 0, max: 10_000 }],
+    ['offset=10001', 'VAL005', 'offset', {}],
+    ['min_sharpe=high', 'VAL005', 'min_sharpe', { min: -1e6, max: 1e6 }],
+    ['min_sharpe=NaN', 'VAL005', 'min_sharpe', {}],
+    ['max_drawdown=Infinity', 'VAL005', 'max_drawdown', {}],
+    ['max_drawdown=', 'VAL005', 'max_drawdown', {}],
+    ['timeframe=2h', 'VAL003', 'timeframe', {}],
+    ['search=', 'VAL005', 'search', { min_length: 1 }],
+    ['stage=Staging&stage=Production', 'VAL005', 'stage', { count: 2 }],
+    ['cursor=nonsense', 'VAL006', 'cursor', {}],
+    ['cursor=nonsense&offset=3', 'VAL005', 'offset', {}],
+  ])('answers ?%s with %s', async (query, code, field, context) => {
+    const { status, body } = await catalog(`?${query}`);
+    expect([status, body]).toMatchObject([400, { detail: { code, field, context } }]);
+  });
+
+  it('says which numbers it takes', async () => {
+    const { body } = await catalog('?min_sharpe=high');
+    expect(body.detail.message).toBe('min_sharpe must be a number from -1000000 to 1000000');
+    expect((await catalog('?limit=0')).body.detail.message).toBe(
+      'limit must be a whole number from 1 to 100',
+    );
+  });
+
+  it.each([
+    'min_sharpe=1.1',
+    'min_sharpe=-.5',
+    'min_sharpe=1e-3',
+    'max_drawdown=-4.2',
+    'timeframe=5m',
+    'unknown=x',
+  ])('takes ?%s', async (query) => {
+    await register(1);
+    await world.stage('1');
+    expect((await catalog(`?${query}`)).body.total).toBe(1);
+  });
+});
+
+describe('a comparison', () => {
+  it('answers decision, confidence, metrics and recommendation', async () => {
+    await register(1, { total_trades: 320, trade_stats: { n: 320, mean: 0.21, variance: 4 } });
+    await register(2, {
+      total_trades: 290,
+      sharpe_ratio: 1.32,
+      trade_stats: { n: 290, mean: 0.42, variance: 3.61 },
+    });
+    const { status, body } = await compare('?version_a=1&version_b=latest');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      decision: 'PROMOTE',
+      comparable: true,
+      version_a: '1',
+      version_b: '2',
+      metrics: { sharpe_ratio: { a: 1.1, b: 1.32, improvement: 20 } },
+      recommendation: expect.stringContaining('Promote version 2'),
+    });
+    expect(body.confidence).toBeCloseTo(0.907913995435, 11);
+  });
+
+  it('takes an archived version', async () => {
+    for (const number of [1, 2]) {
+      await register(number);
+      await world.stage(String(number));
+      await world.promote(String(number));
+    }
+    const { status, body } = await compare('?version_a=champion&version_b=1');
+    expect([status, body.version_a, body.decision]).toEqual([200, '2', 'INCONCLUSIVE']);
+  });
+
+  it.each([
+    ['', 400, 'VAL004', 'version_a'],
+    ['?version_a=1', 400, 'VAL004', 'version_b'],
+    ['?version_b=1', 400, 'VAL004', 'version_a'],
+    ['?version_a=&version_b=1', 400, 'VAL005', 'version_a'],
+    ['?version_a=1&version_b=1', 400, 'VAL005', 'version_b'],
+    ['?version_a=1&version_b=latest', 400, 'VAL005', 'version_b'],
+    ['?version_a=1&version_b=2', 404, 'RES003', 'version_b'],
+    ['?version_a=champion&version_b=1', 404, 'RES003', 'version_a'],
+  ])('answers %s with %i %s', async (query, status, code, field) => {
+    await register(1);
+    expect(await compare(query)).toMatchObject({ status, body: { detail: { code, field } } });
+  });
+
+  it('does not know a strategy without versions', async () => {
+    const answer = await compare('?version_a=1&version_b=2', 'supertrend');
+    expect(answer).toMatchObject({ status: 404, body: { detail: { code: 'RES002' } } });
+  });
+});
+
+describe('when the registry cannot be reached', () => {
+  it('answers SVC005', async () => {
+    // Nothing listens on port 1.
+    const client = createDocumentClient({ endpoint: 'http://127.0.0.1:1', unavailable: 'SVC005' });
+    world = await registryWorld(engine, { client });
+    for (const { status, body } of [
+      await catalog(),
+      await catalog('?search=x'),
+      await compare('?version_a=1&version_b=2'),
+    ]) {
+      expect([status, body.detail.code]).toEqual([503, 'SVC005']);
+    }
+  });
+});
