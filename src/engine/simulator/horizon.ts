@@ -48,19 +48,20 @@ type Waiting = Pick<
 
 /** The least favourable best price at which a ROI step triggers or the trailing stop moves. */
 export function wakePrice(position: Waiting, terms: Terms): number {
-  const { direction } = position;
-  let wake = direction === LONG ? Number.POSITIVE_INFINITY : 0;
-  if (position.roiStep >= 0) wake = nearer(wake, position.roiTrigger, position);
-  if (terms.trailing) {
-    const plain = liftingPrice(position, terms.stoploss);
-    const reached = terms.trailingOnlyOffset ? further(plain, position.offsetReached, position) : plain;
-    wake = nearer(wake, reached, position);
-    if (terms.trailingPositive > 0) {
-      const lifting = liftingPrice(position, terms.trailingPositive);
-      wake = nearer(wake, further(lifting, position.offsetExceeded, position), position);
-    }
-  }
+  const { direction, roiStep, roiTrigger } = position;
+  const never = direction === LONG ? Number.POSITIVE_INFINITY : 0;
+  const roi = roiStep >= 0 ? roiTrigger : never;
+  const wake = terms.trailing ? nearer(roi, trailingWakePrice(position, terms), position) : roi;
   return wake * (1 - direction * MARGIN);
+}
+
+/** The least favourable best price at which the trailing stop moves. */
+function trailingWakePrice(position: Waiting, terms: Terms): number {
+  const plain = liftingPrice(position, terms.stoploss);
+  const wake = terms.trailingOnlyOffset ? further(plain, position.offsetReached, position) : plain;
+  if (terms.trailingPositive <= 0) return wake;
+  const lifting = liftingPrice(position, terms.trailingPositive);
+  return nearer(wake, further(lifting, position.offsetExceeded, position), position);
 }
 
 /** Best price from which a stop that trails at `distance` is tighter than the present one. */
