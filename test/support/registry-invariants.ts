@@ -37,7 +37,12 @@ export class Invariants {
    * they were; the history in its order leads to the present state; the catalog holds Production and Staging, counted.
    */
   async check(): Promise<void> {
-    const items = await this.#world.items();
+    const { store } = this.#world;
+    const [items, inCatalog, ...counts] = await Promise.all([
+      this.#world.items(),
+      Array.fromAsync(store.catalog({}, { field: 'name', order: 'asc' }, null)),
+      ...(['Production', 'Staging'] as const).map((stage) => store.catalogCount({ stage })),
+    ]);
     const meta = items.find(({ sk }) => sk === 'META');
     const versions = items.filter(({ sk }) => sk.startsWith('VERSION#'));
     const events = items.filter(({ sk }) => sk.startsWith('EVENT#'));
@@ -54,7 +59,11 @@ export class Invariants {
     });
     this.#checkContents(versions);
     this.#checkEvents(events);
-    await this.#checkCatalog(versions);
+    const listed = versions.filter(({ stage }) => stage === 'Production' || stage === 'Staging');
+    const shown = (each: object) => `${(each as CatalogRow).version} ${(each as CatalogRow).stage}`;
+    expect(inCatalog.map(({ row }) => shown(row))).toEqual(listed.map(shown));
+    const counted = (stage: Stage) => listed.filter((version) => version.stage === stage).length;
+    expect(counts).toEqual([counted('Production'), counted('Staging')]);
   }
 
   #checkContents(versions: readonly Record<string, any>[]): void {
@@ -71,20 +80,6 @@ export class Invariants {
     const texts = events.map(canonicalJson);
     expect(texts.slice(0, this.#events.length)).toEqual(this.#events);
     this.#events.push(...texts.slice(this.#events.length));
-  }
-
-  async #checkCatalog(versions: readonly Record<string, any>[]): Promise<void> {
-    const rows: CatalogRow[] = [];
-    for await (const { row } of this.#world.store.catalog({}, { field: 'name', order: 'asc' }, null)) {
-      rows.push(row);
-    }
-    const listed = versions.filter(({ stage }) => stage === 'Production' || stage === 'Staging');
-    const shown = (each: { version: string; stage: string }) => `${each.version} ${each.stage}`;
-    expect(rows.map(shown)).toEqual(listed.map((each) => shown(each as never)));
-    for (const stage of ['Production', 'Staging'] as const) {
-      const wanted = listed.filter((version) => version.stage === stage).length;
-      expect(await this.#world.store.catalogCount({ stage })).toBe(wanted);
-    }
   }
 }
 

@@ -66,7 +66,7 @@ export function putReply({ body, ...reply }: IdempotentReply, table: string) {
     TableName: table,
     Item: { ...replyKey(reply), ...reply, body: JSON.stringify(body) },
     ConditionExpression: 'attribute_not_exists(pk) OR expires_at <= :now',
-    ExpressionAttributeValues: { ':now': reply.created_at },
+    ExpressionAttributeValues: { ':now': reply.stored_at },
   };
 }
 

@@ -111,7 +111,7 @@ function newReply(deps: MoveDeps, request: MoveRequest, key: ReplyKey, body: unk
     ...key,
     request_digest: requestDigest(deps, request),
     body,
-    created_at: now,
+    stored_at: now,
     expires_at: now + KEY_LIFETIME_S,
   };
 }

@@ -29,7 +29,7 @@ export interface IdempotentReply extends ReplyKey {
   readonly request_digest: string;
   readonly body: unknown;
   /** Unix seconds. */
-  readonly created_at: number;
+  readonly stored_at: number;
   /** Unix seconds from which the key may be used anew. */
   readonly expires_at: number;
 }

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RegistryStore } from '#domain/registry/registry-store.ts';
+import { createRandom } from '#engine/random.ts';
+import { startEngine, type TestEngine } from '../../support/engine.ts';
+import { Invariants } from '../../support/registry-invariants.ts';
+import { MODEL, type RegistryWorld, registryWorld } from '../../support/registry-world.ts';
+import { withMethods } from '../../support/wrapped-store.ts';
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine?.stop());
+
+interface Race {
+  readonly world: RegistryWorld;
+  readonly invariants: Invariants;
+  /** Moves stored and moves that lost, since the start of the race. */
+  readonly count: { done: number; lost: number };
+}
+
+/**
+ * Versions 1 and 2 in Staging. Before each read and each commit other calls come between, in an order of the seed's; after
+ * each commit, and before the next, everything is checked.
+ */
+async function startRace(seed: number): Promise<Race> {
+  const random = createRandom(seed);
+  const letOthersGo = async () => {
+    for (let turns = Math.floor(random() * 8); turns > 0; turns--) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  const race: { invariants?: Invariants } = {};
+  const count = { done: 0, lost: 0 };
+  let last: Promise<unknown> = Promise.resolve();
+  const wrap = (store: RegistryStore) =>
+    withMethods(store, {
+      read: async (...args) => {
+        await letOthersGo();
+        return store.read(...args);
+      },
+      commit: async (move) => {
+        await letOthersGo();
+        const committed = last.then(async () => {
+          const outcome = await store.commit(move);
+          count[outcome]++;
+          await race.invariants?.check();
+          return outcome;
+        });
+        last = committed;
+        return committed;
+      },
+    });
+  const world = await registryWorld(engine, { deps: { chance: random, sleep: letOthersGo }, wrap });
+  for (const version of ['1', '2']) {
+    await world.register();
+    await world.stage(version);
+  }
+  race.invariants = new Invariants(world);
+  Object.assign(count, { done: 0, lost: 0 });
+  return { world, invariants: race.invariants, count };
+}
+
+describe('100 promotions of two versions at once', () => {
+  it.each([1, 2, 3])('end with one of them in Production (order %d)', async (seed) => {
+    const { world, invariants, count } = await startRace(seed);
+    const calls = Array.from({ length: 100 }, (_, index) => world.promote(String((index % 2) + 1)));
+    const answers = await Promise.all(calls);
+    // Each version is promoted once. Late calls find it there, or archived by the other one; some lose too often.
+    expect(count.done).toBe(2);
+    expect(count.lost).toBeGreaterThan(0);
+    for (const { status, body } of answers) {
+      expect([200, 409, 410]).toContain(status);
+      if (status === 409) expect(body.detail.context).toHaveProperty('current_production');
+    }
+    const moved = answers.filter(({ body }) => body.previous_stage === 'Staging');
+    expect(moved.map(({ body }) => body.archived_versions).sort()).toEqual([[], [expect.any(String)]]);
+    await invariants.check();
+  });
+
+  it('end so on the engine itself, with nothing between them', async () => {
+    const world = await registryWorld(engine);
+    for (const version of ['1', '2']) {
+      await world.register();
+      await world.stage(version);
+    }
+    await Promise.all(Array.from({ length: 100 }, (_, index) => world.promote(String((index % 2) + 1))));
+    await new Invariants(world).check();
+    const stages = (await world.get(`/api/v1/models/${MODEL}/versions`)).body.versions;
+    expect(stages.map(({ stage }: { stage: string }) => stage).sort()).toEqual(['Archived', 'Production']);
+  });
+
+  it('that expect nothing in Production are one promotion', async () => {
+    const { world, count } = await startRace(4);
+    const calls = Array.from({ length: 40 }, (_, index) =>
+      world.promote(String((index % 2) + 1), { expected_production: null }),
+    );
+    const answers = await Promise.all(calls);
+    expect(count.done).toBe(1);
+    const moved = answers.filter(({ body }) => body.previous_stage === 'Staging');
+    expect(moved).toHaveLength(1);
+    const refused = answers.filter(({ status }) => status === 409);
+    expect(refused).toHaveLength(20);
+    for (const answer of refused) {
+      expect(answer.body.detail.context.current_production).toBe(moved[0]!.body.version);
+    }
+  });
+});
+
+it('promotions and rollbacks that fight over Production leave one there after every move', async () => {
+  const { world, invariants, count } = await startRace(5);
+  await world.promote('1');
+  await world.promote('2');
+  const calls = Array.from({ length: 60 }, (_, index) => world.rollback(String((index % 2) + 1)));
+  const answers = await Promise.all(calls);
+  expect(count.done).toBeGreaterThan(2);
+  for (const { status } of answers) expect([200, 409]).toContain(status);
+  await invariants.check();
+});
+
+it('registrations at once get numbers of their own', async () => {
+  const { world, invariants } = await startRace(6);
+  const answers = await Promise.all(Array.from({ length: 12 }, () => world.register()));
+  const given = answers.filter(({ status }) => status === 201).map(({ body }) => Number(body.version));
+  expect(given.length).toBeGreaterThan(0);
+  expect(given.sort((a, b) => a - b)).toEqual(given.map((_, index) => index + 3));
+  await invariants.check();
+});
+
+it('a clock that goes back does not change the order of the history', async () => {
+  let now = Date.parse('2026-01-01T00:00:00Z');
+  const world = await registryWorld(engine, { deps: { clock: { now: () => (now -= 60_000) } } });
+  for (const version of ['1', '2']) {
+    await world.register();
+    await world.stage(version);
+    await world.promote(version);
+  }
+  await new Invariants(world).check();
+});

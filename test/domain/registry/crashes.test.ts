@@ -1,0 +1,280 @@
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { CodedError } from '#contract/errors.ts';
+import type { RegistryMove, RegistryStore } from '#domain/registry/registry-store.ts';
+import { startEngine, type TestEngine } from '../../support/engine.ts';
+import { Invariants } from '../../support/registry-invariants.ts';
+import { type Answer, type RegistryWorld, registryWorld } from '../../support/registry-world.ts';
+import { withMethods } from '../../support/wrapped-store.ts';
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine?.stop());
+
+type Headers = Record<string, string>;
+interface Case {
+  readonly prepare: (world: RegistryWorld) => Promise<unknown>;
+  readonly call: (world: RegistryWorld, headers?: Headers) => Promise<Answer>;
+  readonly status: number;
+}
+
+const twoReleases = async (world: RegistryWorld) => {
+  for (const version of ['1', '2']) {
+    await world.register();
+    await world.stage(version);
+    await world.promote(version);
+  }
+};
+
+const CASES: Record<string, Case> = {
+  'the first register': {
+    prepare: async () => undefined,
+    call: (world, headers) => world.register({}, headers),
+    status: 201,
+  },
+  'a later register': {
+    prepare: (world) => world.register(),
+    call: (world, headers) => world.register({}, headers),
+    status: 201,
+  },
+  stage: {
+    prepare: (world) => world.register(),
+    call: (world, headers) => world.stage(1, {}, headers),
+    status: 200,
+  },
+  promote: {
+    prepare: async (world) => {
+      await twoReleases(world);
+      await world.register();
+      await world.stage(3);
+    },
+    call: (world, headers) => world.promote(3, {}, headers),
+    status: 200,
+  },
+  rollback: {
+    prepare: twoReleases,
+    call: (world, headers) => world.rollback(1, {}, headers),
+    status: 200,
+  },
+};
+
+/** A world whose next commit fails: before anything is stored, or after all is. */
+async function failingWorld() {
+  let fail: 'before' | 'after' | null = null;
+  const down = () => new CodedError('SVC005');
+  const wrap = (store: RegistryStore) =>
+    withMethods(store, {
+      commit: async (move: RegistryMove) => {
+        const when = fail;
+        fail = null;
+        if (when === 'before') throw down();
+        const outcome = await store.commit(move);
+        if (when === 'after') throw down();
+        return outcome;
+      },
+    });
+  const world = await registryWorld(engine, { wrap });
+  return {
+    world,
+    failNext: (when: 'before' | 'after') => {
+      fail = when;
+    },
+  };
+}
+
+describe.each(Object.entries(CASES))('%s', (_, { prepare, call, status }) => {
+  it('that dies before its transaction has changed nothing; the repeat makes the whole move', async () => {
+    const { world, failNext } = await failingWorld();
+    await prepare(world);
+    const before = await world.items();
+    failNext('before');
+    expect(await call(world)).toMatchObject({ status: 503, body: { detail: { code: 'SVC005' } } });
+    expect(await world.items()).toEqual(before);
+    expect((await call(world)).status).toBe(status);
+    await new Invariants(world).check();
+  });
+
+  it('that dies after its transaction has made the whole move; the repeat under its key answers the same', async () => {
+    const { world, failNext } = await failingWorld();
+    await prepare(world);
+    const before = await world.items();
+    const headers = { 'Idempotency-Key': 'k-1' };
+    failNext('after');
+    expect((await call(world, headers)).status).toBe(503);
+    const after = await world.items();
+    expect(after).not.toEqual(before);
+    await new Invariants(world).check();
+    const repeat = await call(world, headers);
+    expect(repeat.status).toBe(status);
+    expect(repeat.headers.get('Idempotent-Replay')).toBe('true');
+    expect(await world.items()).toEqual(after);
+  });
+});
+
+describe.each(['stage', 'promote', 'rollback'])('%s without a key', (name) => {
+  it('finds its own move when the reply was lost', async () => {
+    const { world, failNext } = await failingWorld();
+    const { prepare, call } = CASES[name]!;
+    await prepare(world);
+    failNext('after');
+    expect((await call(world)).status).toBe(503);
+    const after = await world.items();
+    expect((await call(world)).status).toBe(200);
+    expect(await world.items()).toEqual(after);
+  });
+});
+
+/** A client whose first transaction is made and its reply lost, so that the SDK sends it again. */
+function clientThatLosesAReply(options: { readonly newToken: boolean }) {
+  const client = createDocumentClient({ endpoint: engine.endpoint, unavailable: 'SVC005' });
+  const sent: string[] = [];
+  client.middlewareStack.addRelativeTo(
+    (next: (args: any) => Promise<any>) => async (args: any) => {
+      const isMove = (args.request as { headers?: Headers }).headers?.['x-amz-target']?.endsWith(
+        'TransactWriteItems',
+      );
+      if (!isMove) return next(args);
+      const request = args.request as { body: string | Uint8Array; headers: Headers };
+      const text = request.body instanceof Uint8Array ? new TextDecoder().decode(request.body) : request.body;
+      sent.push(JSON.parse(text).ClientRequestToken);
+      if (sent.length === 2 && options.newToken) {
+        request.body = text.replace(
+          `"ClientRequestToken":"${sent[0]}"`,
+          `"ClientRequestToken":"${'x'.repeat(26)}"`,
+        );
+      }
+      const result = await next(args);
+      if (sent.length > 1) return result;
+      throw Object.assign(new Error('the connection was closed'), {
+        code: 'ECONNRESET',
+        name: 'TimeoutError',
+      });
+    },
+    { relation: 'after', toMiddleware: 'retryMiddleware', name: 'loseAReply' },
+  );
+  return { client, sent };
+}
+
+it.each([
+  ['the database knows the token of', false],
+  ['the database no longer knows', true],
+])('a reply that the network loses: %s the transaction that the SDK repeats', async (_, newToken) => {
+  const { client, sent } = clientThatLosesAReply({ newToken });
+  const world = await registryWorld(engine, { client });
+  const { status, body } = await world.register();
+  expect({ status, version: body.version }).toEqual({ status: 201, version: '1' });
+  expect(sent).toHaveLength(2);
+  expect(sent[0]).toBe(sent[1]);
+  await new Invariants(world).check();
+  client.destroy();
+});
+
+describe('a transaction', () => {
+  it.each([
+    ['the model', (move: RegistryMove) => ({ ...move, model: { ...move.model, before: null } })],
+    [
+      'the order of events',
+      (move: RegistryMove) => ({
+        ...move,
+        model: { ...move.model, before: { ...move.model.before!, events: 99 } },
+      }),
+    ],
+    [
+      'the stage of the version',
+      (move: RegistryMove) => ({ ...move, versions: [{ ...move.versions[0]!, from: 'Archived' as const }] }),
+    ],
+    [
+      'the version that leaves Production',
+      (move: RegistryMove) => ({ ...move, archived: { ...move.archived!, version: '1' } }),
+    ],
+    [
+      'the event',
+      (move: RegistryMove) => ({
+        ...move,
+        event: { ...move.event, sequence: move.event.sequence - 1, at: move.model.before!.updated_at },
+      }),
+    ],
+  ])('stores nothing when %s is not as it was', async (_, spoil) => {
+    let spoilt = false;
+    const wrap = (store: RegistryStore) =>
+      withMethods(store, { commit: (move) => store.commit(spoilt ? spoil(move) : move) });
+    const world = await registryWorld(engine, { wrap });
+    await CASES.promote!.prepare(world);
+    const before = await world.items();
+    spoilt = true;
+    const { status, body } = await world.promote(3);
+    expect(status).toBe(409);
+    expect(body.detail).toMatchObject({ code: 'RES005', context: { current_production: '2' } });
+    expect(await world.items()).toEqual(before);
+  });
+});
+
+it('gives up after three retries, each after a pause of its own', async () => {
+  const pauses: number[] = [];
+  let commits = 0;
+  const wrap = (store: RegistryStore) =>
+    withMethods(store, {
+      commit: async () => {
+        commits++;
+        return 'lost';
+      },
+    });
+  const sleep = async (ms: number) => pauses.push(ms);
+  const world = await registryWorld(engine, { wrap, deps: { sleep, chance: () => 0.5 } });
+  const { status, body } = await world.register();
+  expect({ status, code: body.detail.code, commits }).toEqual({ status: 409, code: 'RES005', commits: 4 });
+  expect(pauses).toEqual([25, 50, 100]);
+});
+
+it('a registry that cannot be reached is SVC005 on every operation', async () => {
+  const client = createDocumentClient({ endpoint: 'http://127.0.0.1:1', unavailable: 'SVC005' });
+  const world = await registryWorld(engine, { client });
+  const models = '/api/v1/models/ema_crossover';
+  const answers = await Promise.all([
+    ...[world.register(), world.stage(1), world.promote(1), world.rollback(1)],
+    ...['/versions', '/versions/1', '/history', '/production'].map((path) => world.get(`${models}${path}`)),
+  ]);
+  for (const { status, body, headers } of answers) {
+    expect({ status, code: body.detail.code }).toEqual({ status: 503, code: 'SVC005' });
+    expect(headers.get('Retry-After')).toBe('1');
+  }
+  client.destroy();
+});
+
+it('a move is one transaction, and nothing else is written', async () => {
+  const client = createDocumentClient({ endpoint: engine.endpoint });
+  const sent: string[] = [];
+  client.middlewareStack.add(
+    (next, context) => (args) => {
+      sent.push(context.commandName ?? '');
+      return next(args);
+    },
+    { step: 'initialize', name: 'count' },
+  );
+  const world = await registryWorld(engine, { client });
+  const commandsOf = async (call: Promise<Answer>) => {
+    sent.length = 0;
+    expect((await call).status).toBeLessThan(300);
+    return sent.splice(0);
+  };
+  const transaction = TransactWriteCommand.name.replace('Command', 'ItemsCommand');
+  const once = ['BatchGetItemCommand', transaction];
+  const key = { 'Idempotency-Key': 'a' };
+  expect(await commandsOf(world.register())).toEqual(once);
+  expect(await commandsOf(world.stage(1))).toEqual(once);
+  expect(await commandsOf(world.promote(1))).toEqual(once);
+  await world.register();
+  await world.stage(2);
+  // One round of reads and one transaction, with everything that a promotion can carry.
+  expect(
+    await commandsOf(world.promote(2, { expected_production: '1', comment: 'c', challenge_id: 'ch-1' }, key)),
+  ).toEqual(once);
+  expect(await commandsOf(world.rollback(1))).toEqual(once);
+  expect(
+    await commandsOf(world.promote(2, { expected_production: '1', comment: 'c', challenge_id: 'ch-1' }, key)),
+  ).toEqual(['BatchGetItemCommand']);
+  client.destroy();
+});

@@ -1,0 +1,16 @@
+import type { RegistryStore } from '#domain/registry/registry-store.ts';
+
+/** A store with other methods in the place of some of its own. */
+export function withMethods(store: RegistryStore, methods: Partial<RegistryStore>): RegistryStore {
+  return {
+    read: store.read.bind(store),
+    versions: store.versions.bind(store),
+    history: store.history.bind(store),
+    eventAt: store.eventAt.bind(store),
+    commit: store.commit.bind(store),
+    keep: store.keep.bind(store),
+    catalog: store.catalog.bind(store),
+    catalogCount: store.catalogCount.bind(store),
+    ...methods,
+  };
+}
