@@ -40,7 +40,7 @@ export class Invariants {
     const { store } = this.#world;
     const [items, inCatalog, ...counts] = await Promise.all([
       this.#world.items(),
-      Array.fromAsync(store.catalog({}, { field: 'name', order: 'asc' }, null)),
+      allOf(store.catalog({}, { field: 'name', order: 'asc' }, null)),
       ...(['Production', 'Staging'] as const).map((stage) => store.catalogCount({ stage })),
     ]);
     const meta = items.find(({ sk }) => sk === 'META');
@@ -81,6 +81,12 @@ export class Invariants {
     expect(texts.slice(0, this.#events.length)).toEqual(this.#events);
     this.#events.push(...texts.slice(this.#events.length));
   }
+}
+
+async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
 }
 
 /** The state to which events lead, each checked against the one before. */
