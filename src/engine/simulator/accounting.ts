@@ -27,7 +27,12 @@ export function closeValue(
   funding: number,
   direction: Direction,
 ): number {
-  return amount * exitPrice * (1 - direction * fee) + direction * funding;
+  return netValue(amount, exitPrice, 1 - direction * fee, direction * funding);
+}
+
+/** {@link closeValue} for many prices of one trade: `kept` is 1 - direction * fee, `received` is direction * funding. */
+export function netValue(amount: number, exitPrice: number, kept: number, received: number): number {
+  return amount * exitPrice * kept + received;
 }
 
 /** Profit in quote currency of a trade worth `open` at entry and `close` at exit, at 8 decimals. */

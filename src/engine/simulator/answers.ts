@@ -1,4 +1,4 @@
-import { closeValue, profitRatioOf } from './accounting.ts';
+import { netValue, profitRatioOf } from './accounting.ts';
 import { distanceOf, ratioOf, reasonOf } from './answer-checks.ts';
 import type { Position } from './position.ts';
 import { bestPrice, isTighter, LONG, stopAt } from './rules.ts';
@@ -87,7 +87,7 @@ export function askThrough(
   top: number,
 ): number {
   const { bar, terms } = run;
-  const { callbacks, fee } = terms;
+  const { callbacks } = terms;
   const { market, view, answers, direction, leverage, amount, openValue, funding, openedAt, stop } = position;
   const { timestamp, open, high, low } = market.candles;
   const asksStoploss = Boolean(callbacks.customStoploss);
@@ -96,6 +96,8 @@ export function askThrough(
   const best = direction === LONG ? high : low;
   const exits = market.exitSignals(direction);
   const context = run.contextOf(market);
+  const kept = 1 - direction * terms.fee;
+  const received = direction * funding;
   bar.load(market.candles, from);
   let row = from;
   for (; row < end && low[row]! > bottom && high[row]! < top && exits[row - 1] !== 1; row++) {
@@ -106,7 +108,7 @@ export function askThrough(
     let acts = false;
     if (asksStoploss) {
       const price = best[row]!;
-      const value = closeValue(amount, price, fee, funding, direction);
+      const value = netValue(amount, price, kept, received);
       const profit = profitRatioOf(openValue, value, leverage, direction);
       stoploss = distanceOf(
         callbacks.customStoploss!(context, view, price, profit),
@@ -122,7 +124,7 @@ export function askThrough(
     }
     if (!acts && asksExit) {
       const price = open[row]!;
-      const value = closeValue(amount, price, fee, funding, direction);
+      const value = netValue(amount, price, kept, received);
       const profit = profitRatioOf(openValue, value, leverage, direction);
       exit = reasonOf(callbacks.customExit!(context, view, price, profit), 'customExit', context);
       acts = exit !== null;
