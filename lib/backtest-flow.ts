@@ -14,6 +14,7 @@ import { allow, allowTable, allowTasks } from './grants.ts';
 import type { JobTask } from './job-task.ts';
 import { logGroup } from './log-group.ts';
 import type { Network } from './network.ts';
+import type { TaskImage } from './task-image.ts';
 
 const DEFINITION = join(import.meta.dirname, '../statemachines/backtest.asl.json');
 
@@ -22,6 +23,7 @@ export interface BacktestFlowProps {
   readonly cluster: ecs.ICluster;
   readonly network: Network;
   readonly dataProxy: lambda.IAlias;
+  readonly taskImage: TaskImage;
   readonly collectTask: JobTask;
   readonly backtestTask: JobTask;
   readonly jobs: dynamodb.ITableV2;
@@ -77,6 +79,7 @@ export class BacktestFlow extends Construct {
     });
     return {
       DataProxy: props.dataProxy.functionArn,
+      TaskImage: props.taskImage.service.alias.functionArn,
       Cluster: props.cluster.clusterArn,
       CollectTask: props.collectTask.definition.taskDefinitionArn,
       BacktestTask: props.backtestTask.definition.taskDefinitionArn,
@@ -89,14 +92,19 @@ export class BacktestFlow extends Construct {
   }
 
   /** A definition from a file brings no permissions: these are what its three services need, and no more. */
-  #grant(role: iam.Role, { cluster, collectTask, backtestTask, dataProxy, jobs }: BacktestFlowProps): void {
+  #grant(role: iam.Role, props: BacktestFlowProps): void {
+    const { cluster, collectTask, backtestTask, dataProxy, taskImage, jobs } = props;
     const definitions = [collectTask.definition, backtestTask.definition];
-    allow(role, { actions: ['lambda:InvokeFunction'], resources: [dataProxy.functionArn] });
+    allow(role, {
+      actions: ['lambda:InvokeFunction'],
+      resources: [dataProxy.functionArn, taskImage.service.alias.functionArn],
+    });
     allowTable(role, 'jobs', jobs, ['UpdateItem']);
     allow(role, {
       actions: ['ecs:RunTask'],
-      resources: definitions.map((each) => each.taskDefinitionArn),
+      resources: [...definitions.map((each) => each.taskDefinitionArn), taskImage.definitions],
       conditions: { ArnEquals: { 'ecs:cluster': cluster.clusterArn } },
+      wildcard: 'Definitions of registered images are made later; their family is the backtest’s.',
     });
     // Without StopTask a stopped execution would leave its task running, and costing.
     allowTasks(role, cluster, ['StopTask', 'DescribeTasks']);

@@ -40,6 +40,13 @@ export const StageConfig = z.strictObject({
     .string()
     .regex(/^o-[a-z0-9]{10,32}$/)
     .optional(),
+  /**
+   * Where images of registered versions may come from: `registry` or `registry/folder`, such as
+   * `111122223333.dkr.ecr.eu-central-1.amazonaws.com/strategies`. Empty: from anywhere, of ECR from this account and region.
+   */
+  allowedRegistries: z.array(z.string().regex(/^[a-z0-9.-]+(:\d+)?(\/[a-z0-9._-]+)*$/)),
+  /** Promote only versions whose validation passed. */
+  stagingDryRunRequired: z.boolean(),
   /** Size of a backtest's task: memory holds about 8 bytes x (5 + indicators) x candles of all pairs, three times over. */
   backtestTask: z.strictObject({ cpu: z.int(), memoryMiB: z.int() }),
   /** Subscribed to the topic of all alarms. */
@@ -60,6 +67,8 @@ const STAGES: Readonly<Record<StageConfig['stage'], StageConfig>> = {
     namespace: 'touchstone-dev.internal',
     defaultExchange: 'binanceusdm',
     trustedAccounts: [],
+    allowedRegistries: [],
+    stagingDryRunRequired: false,
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
     logLevel: 'DEBUG',
     logRetentionDays: 14,
@@ -74,6 +83,8 @@ const STAGES: Readonly<Record<StageConfig['stage'], StageConfig>> = {
     namespace: 'touchstone-test.internal',
     defaultExchange: 'binanceusdm',
     trustedAccounts: [],
+    allowedRegistries: [],
+    stagingDryRunRequired: true,
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
     logLevel: 'INFO',
     logRetentionDays: 30,
@@ -88,6 +99,8 @@ const STAGES: Readonly<Record<StageConfig['stage'], StageConfig>> = {
     namespace: 'touchstone.internal',
     defaultExchange: 'binanceusdm',
     trustedAccounts: [],
+    allowedRegistries: [],
+    stagingDryRunRequired: true,
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
     logLevel: 'INFO',
     logRetentionDays: 365,

@@ -19,6 +19,7 @@ import { Reconcile } from './reconcile.ts';
 import { ServiceApi } from './service-api.ts';
 import { ServiceFunction } from './service-function.ts';
 import { StrategyService } from './strategy-service.ts';
+import { allowedRegistries, allowRepositories, TaskImage } from './task-image.ts';
 import { watch } from './watch.ts';
 
 export interface PlatformStackProps {
@@ -59,13 +60,21 @@ export class PlatformStack extends Stack {
     });
     const dataCollection = this.#dataCollection(network, cluster);
     const dataProxy = this.#dataProxy(network, dataCollection);
+    const backtestTask = this.#backtestTask();
+    const taskImage = new TaskImage(this, 'TaskImage', {
+      config,
+      code: this.#code('task-image'),
+      environment: this.#common,
+      backtestTask,
+    });
     const flow = new BacktestFlow(this, 'BacktestFlow', {
       config,
       cluster,
       network,
       dataProxy: dataProxy.service.alias,
       collectTask: this.#collectTask(),
-      backtestTask: this.#backtestTask(),
+      backtestTask,
+      taskImage,
       jobs: data.tables.jobs,
     });
     const strategy = this.#strategyService();
@@ -93,7 +102,7 @@ export class PlatformStack extends Stack {
     });
     watch(this, {
       ...{ config, data, api, backend, strategy, dataProxy },
-      ...{ reconcile, flow, cluster, dataCollection },
+      ...{ reconcile, flow, cluster, dataCollection, taskImage },
     });
     new CfnOutput(this, 'BackendUrl', { value: api.url, description: 'base_url of the backend service' });
     new CfnOutput(this, 'StrategyServiceUrl', {
@@ -226,6 +235,7 @@ export class PlatformStack extends Stack {
         CANDLES_BUCKET: data.candles.bucketName,
         JOBS_TABLE: data.tables.jobs.tableName,
         REGISTRY_TABLE: data.tables.registry.tableName,
+        ALLOWED_REGISTRIES: allowedRegistries(config),
         ...(pool && {
           STRATEGY_IDP_USER_POOL_ID: pool.userPoolId,
           STRATEGY_IDP_CLIENT_ID: pool.clientId,
@@ -254,6 +264,7 @@ export class PlatformStack extends Stack {
       BACKTEST_STATE_MACHINE_ARN: flow.machine.stateMachineArn,
       DATA_PROXY_FUNCTION: dataProxy.service.alias.functionArn,
       STRATEGY_SERVICE_URL: strategy.api.api.url,
+      STAGING_DRY_RUN_REQUIRED: config.stagingDryRunRequired ? 'true' : 'false',
       ...(pool && {
         BACKEND_IDP_USER_POOL_ID: pool.userPoolId,
         BACKEND_IDP_CLIENT_ID: pool.clientId,
@@ -273,6 +284,7 @@ export class PlatformStack extends Stack {
     allowTable(role, 'series', data.tables.series, ['BatchGetItem']);
     allowTable(role, 'registry', data.tables.registry, [...READ_REGISTRY, ...MOVE_REGISTRY]);
     allowObjects(role, data.results, ['GetObject']);
+    allowRepositories(role, config, ['DescribeImages']);
     flow.grantControl(role);
     allowTasks(role, cluster, ['StopTask']);
     dataProxy.service.alias.grantInvoke(role);

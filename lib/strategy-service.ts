@@ -8,6 +8,7 @@ import type { DataStack } from './data-stack.ts';
 import { allowObjects, allowTable } from './grants.ts';
 import { ServiceApi } from './service-api.ts';
 import { ServiceFunction } from './service-function.ts';
+import { allowRepositories } from './task-image.ts';
 
 export interface StrategyServiceProps {
   readonly config: StageConfig;
@@ -37,6 +38,7 @@ export class StrategyService extends Construct {
     // What is registered rests on a completed backtest.
     allowTable(role, 'jobs', data.tables.jobs, ['GetItem']);
     allowObjects(role, data.results, ['GetObject']);
+    allowRepositories(role, config, ['DescribeImages']);
     this.api = new ServiceApi(this, 'Api', { config, service: 'strategy', handler: this.service.alias });
   }
 }

@@ -14,6 +14,7 @@ import { Monitoring } from './monitoring.ts';
 import type { Reconcile } from './reconcile.ts';
 import type { ServiceFunction } from './service-function.ts';
 import type { StrategyService } from './strategy-service.ts';
+import type { TaskImage } from './task-image.ts';
 
 export interface Watched {
   readonly config: StageConfig;
@@ -26,6 +27,7 @@ export interface Watched {
   readonly flow: BacktestFlow;
   readonly cluster: ecs.ICluster;
   readonly dataCollection: DataCollection | undefined;
+  readonly taskImage: TaskImage;
 }
 
 const FIVE_MINUTES = Duration.minutes(5);
@@ -53,6 +55,7 @@ export function watch(scope: Construct, watched: Watched): void {
     Strategy: watched.strategy.service,
     DataProxy: watched.dataProxy.service,
     Reconcile: watched.reconcile.service,
+    TaskImage: watched.taskImage.service,
   });
   watchTables(monitoring, watched.data);
 }

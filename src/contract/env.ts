@@ -58,6 +58,11 @@ const strategies = {
 /** `true` or `false`. */
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 
+const images = {
+  /** Registries from which images of versions may come, comma separated; default any. */
+  ALLOWED_REGISTRIES: text.transform((list) => list.split(',')).optional(),
+};
+
 const dataCollection = {
   /** Used as it is. */
   DATA_COLLECTION_URL: z.url().optional(),
@@ -110,8 +115,7 @@ export const StrategyEnv = z.object({
   ...identityProvider('STRATEGY'),
   JOBS_TABLE: text,
   REGISTRY_TABLE: text,
-  /** Registries from which images of versions may come, comma separated; default any. */
-  ALLOWED_REGISTRIES: text.transform((list) => list.split(',')).optional(),
+  ...images,
 });
 export type StrategyEnv = z.output<typeof StrategyEnv>;
 
@@ -133,6 +137,13 @@ export const ReconcileEnv = z.object({
   JOBS_TABLE: text,
   REGISTRY_TABLE: text,
   BACKTEST_STATE_MACHINE_ARN: text,
+});
+
+export const TaskImageEnv = z.object({
+  ...common,
+  ...images,
+  /** The platform's own task definition of a backtest, with its revision. */
+  BACKTEST_TASK_DEFINITION: text,
 });
 
 /** What the state machine and the process runner add to the environment of a task. */

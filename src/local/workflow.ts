@@ -50,7 +50,8 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
     onOutput: (task, line) => log.info('task output', { task, line }),
   });
   const integrations = localIntegrations({
-    functions: { DataProxy: options.dataProxy },
+    // Images are not run here: every version runs the current code, and its job says so.
+    functions: { DataProxy: options.dataProxy, TaskImage: async () => ({ task_definition: 'BacktestTask' }) },
     tasks: { BacktestTask: taskEntry('backtest'), CollectTask: taskEntry('collect') },
     runner,
     priorityOf: async (jobId) => (await stores.jobs.get(jobId))?.priority ?? 0,
@@ -61,6 +62,7 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
     {
       ...AWS_ONLY,
       DataProxy: 'DataProxy',
+      TaskImage: 'TaskImage',
       BacktestTask: 'BacktestTask',
       CollectTask: 'CollectTask',
       JobsTable: options.jobsTable,

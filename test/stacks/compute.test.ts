@@ -12,10 +12,10 @@ const logGroupOf = (stage: Synthesized, reference: { Ref: string }) =>
 describe.each([dev, prod])('functions of $config.stage', (stage) => {
   const functions = ofType(stage, 'AWS::Lambda::Function');
 
-  test('are the four of this platform, and none that CDK brought along', () => {
+  test('are the five of this platform, and none that CDK brought along', () => {
     const descriptions = functions.map(([, each]) => each.Properties.Description);
     expect(descriptions.every((text) => text.startsWith(`Touchstone ${stage.config.stage}:`))).toBe(true);
-    expect(functions).toHaveLength(4);
+    expect(functions).toHaveLength(5);
   });
 
   test('run Node 24 on ARM and trace', () => {
@@ -37,7 +37,7 @@ describe.each([dev, prod])('functions of $config.stage', (stage) => {
 
   test('are called as their alias live', () => {
     const aliases = properties(stage, 'AWS::Lambda::Alias');
-    expect(aliases.map(({ Name }) => Name)).toEqual(['live', 'live', 'live', 'live']);
+    expect(aliases.map(({ Name }) => Name)).toEqual(['live', 'live', 'live', 'live', 'live']);
     expect(new Set(aliases.map(({ FunctionName }) => FunctionName.Ref))).toEqual(
       new Set(functions.map(([id]) => id)),
     );
@@ -50,6 +50,8 @@ describe.each([dev, prod])('functions of $config.stage', (stage) => {
     expect(limits.BackendFunction).toMatchObject({ Timeout: 28, MemorySize: 1024 });
     expect(limits.StrategyServiceFunction).toMatchObject({ Timeout: 28, MemorySize: 1024 });
     expect(limits.DataProxyServiceFunction).toMatchObject({ Timeout: 60, MemorySize: 512 });
+    // The state machine waits for it for 30 s.
+    expect(limits.TaskImageServiceFunction).toMatchObject({ Timeout: 29 });
     expect(limits.ReconcileServiceFunction!.Timeout).toBeLessThan(300);
   });
 });
@@ -98,7 +100,7 @@ describe('environments', () => {
         (each) => each.ContainerDefinitions[0].Environment,
       ),
     ];
-    expect(variables).toHaveLength(7);
+    expect(variables).toHaveLength(8);
     const secret = variables.flatMap((each) => each.SERVICE_TOKEN ?? []);
     expect(secret).toHaveLength(1);
     expect(JSON.stringify(secret)).toMatch(/resolve:secretsmanager:.*DataCollectionServiceToken/);
@@ -123,7 +125,7 @@ describe('environments', () => {
     const url = 'https://data.example.org';
     const elsewhere = synthesize('dev', { dataCollectionUrl: url });
     const proxyOf = (stage: Synthesized) =>
-      properties(stage, 'AWS::Lambda::Function').find(({ MemorySize }) => MemorySize === 512)!;
+      properties(stage, 'AWS::Lambda::Function').find(({ Timeout }) => Timeout === 60)!;
     expect(proxyOf(dev).Environment.Variables).toMatchObject({
       SERVICE_DISCOVERY_NAMESPACE: 'touchstone-dev.internal',
     });

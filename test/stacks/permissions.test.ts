@@ -6,6 +6,7 @@ const prod = synthesize('prod');
 
 /** Calls for which AWS accepts no resource; cdk-nag sees to it that each has a reason. */
 const WITHOUT_RESOURCE = new Set([
+  'ecs:DescribeTaskDefinition',
   'ecr:GetAuthorizationToken',
   'ec2:CreateNetworkInterface',
   'ec2:DescribeNetworkInterfaces',
@@ -37,7 +38,7 @@ describe.each([dev, prod])('$config.stage', (stage) => {
     const own = all.filter(({ id }) => id.startsWith('BacktestFlowRole')).map(({ statement }) => statement);
     const allowed = (action: string) => own.filter((each) => actionsOf(each).includes(action));
     expect(allowed('ecs:RunTask')[0]!.Condition).toHaveProperty(['ArnEquals', 'ecs:cluster']);
-    expect(allowed('ecs:RunTask')[0]!.Resource).toHaveLength(2);
+    expect(allowed('ecs:RunTask')[0]!.Resource).toHaveLength(3);
     for (const action of ['ecs:StopTask', 'ecs:DescribeTasks']) {
       expect(JSON.stringify(allowed(action)[0]!.Resource), action).toMatch(/:task\/.*Cluster.*\/\*/);
     }
@@ -79,6 +80,23 @@ describe.each([dev, prod])('$config.stage', (stage) => {
     ]);
   });
 
+  test('lets one function make task definitions of registered images, with the roles of a backtest alone', () => {
+    const makers = all.filter(({ statement }) => actionsOf(statement).includes('ecs:RegisterTaskDefinition'));
+    expect(makers.map(({ id }) => id.replace(/DefaultPolicy[0-9A-F]{8}$/, ''))).toEqual([
+      'TaskImageServiceRole',
+    ]);
+    const family = /:task-definition\/\w*BacktestTaskDefinition\w*-image-\*:\*/;
+    expect(JSON.stringify(makers[0]!.statement.Resource)).toMatch(family);
+    const own = all.filter(({ id }) => id.startsWith('TaskImage'));
+    const passed = own.filter(({ statement }) => actionsOf(statement).includes('iam:PassRole'));
+    expect(JSON.stringify(passed.map(({ statement }) => statement.Resource)).match(/\w+Role/g)).toEqual([
+      'BacktestTaskDefinitionExecutionRole',
+      'BacktestTaskDefinitionTaskRole',
+    ]);
+    const run = all.filter(({ statement }) => actionsOf(statement).includes('ecs:RunTask'));
+    expect(JSON.stringify(run[0]!.statement.Resource)).toMatch(family);
+  });
+
   test('lets these read the registry and no other', () => {
     const readers = all.filter(({ statement }) => /Registry/.test(JSON.stringify(statement.Resource)));
     expect(new Set(readers.map(({ id }) => id.replace(/DefaultPolicy[0-9A-F]{8}$/, '')))).toEqual(
@@ -95,6 +113,46 @@ const shortNames = (actions: readonly string[]) =>
     .map((action) => action.slice('dynamodb:'.length))
     .sort()
     .join(' ');
+
+describe('images of registered versions', () => {
+  /** What a role may do in which repositories of ECR. */
+  const repositories = (stage: typeof dev, role: RegExp) =>
+    statements(stage)
+      .filter(({ id }) => role.test(id))
+      .filter(({ statement }) => actionsOf(statement).includes('ecr:DescribeImages'))
+      .map(({ statement }) => JSON.stringify(statement.Resource));
+
+  test('are looked up by the services that register and stage, in this account unless configured', () => {
+    for (const role of [/^BackendRole/, /^StrategyServiceRole/]) {
+      const [resource] = repositories(dev, role);
+      expect(resource).toContain(':repository/*');
+      expect(resource).toContain('AWS::AccountId');
+    }
+  });
+
+  test('are looked up and pulled from the allowed registries alone', () => {
+    const stage = synthesize('dev', {
+      allowedRegistries: ['111122223333.dkr.ecr.eu-west-1.amazonaws.com/strategies', 'ghcr.io/desk'],
+    });
+    const only =
+      /^\{"Fn::Join":\["",\["arn:",\{"Ref":"AWS::Partition"\},":ecr:eu-west-1:111122223333:repository\/strategies\/\*"\]\]\}$/;
+    expect(repositories(stage, /^BackendRole/)).toEqual([expect.stringMatching(only)]);
+    const pull = statements(stage).filter(
+      ({ id, statement }) =>
+        id.startsWith('BacktestTaskDefinitionExecutionRole') &&
+        JSON.stringify(statement.Resource).includes('strategies'),
+    );
+    expect(pull.flatMap(({ statement }) => actionsOf(statement)).sort()).toEqual([
+      'ecr:BatchCheckLayerAvailability',
+      'ecr:BatchGetImage',
+      'ecr:GetDownloadUrlForLayer',
+    ]);
+    const allowed = ofType(stage, 'AWS::Lambda::Function').flatMap(
+      ([, { Properties }]) => Properties.Environment.Variables.ALLOWED_REGISTRIES ?? [],
+    );
+    expect(allowed).toEqual(Array(2).fill(stage.config.allowedRegistries.join(',')));
+  });
+});
 
 describe('the data proxy', () => {
   const permissions = (stage: typeof dev) =>

@@ -1,7 +1,7 @@
 import aslValidator from 'asl-validator';
 import { describe, expect, test } from 'vitest';
 import { ERROR_SUMMARY_LENGTH } from '#contract/tables.ts';
-import { BACKTEST_ASL, fail, readDefinition, type Step, walk } from '../support/walk.ts';
+import { BACKTEST_ASL, fail, readDefinition, type Step, type Walk, walk } from '../support/walk.ts';
 
 const definition = readDefinition(BACKTEST_ASL);
 const states = Object.entries(definition.States);
@@ -91,11 +91,14 @@ describe('the definition', () => {
 
   test('words errors that fit a list row', () => {
     const messages = JSON.stringify(definition).match(/(?<="message(\.\$)?":")[^"]+/g) ?? [];
-    expect(messages).toHaveLength(3);
+    expect(messages).toHaveLength(4);
     // The name of the error takes the place of {}.
     for (const message of messages) expect(message.length + 60).toBeLessThan(ERROR_SUMMARY_LENGTH);
   });
 });
+
+/** The states between the candles and the run of a job without a registered image. */
+const OWN_IMAGE = ['Image', 'OwnImage', 'Lane'];
 
 describe('freshness', () => {
   const run = (CheckFreshness: Step) =>
@@ -103,7 +106,7 @@ describe('freshness', () => {
 
   test('fresh candles are not collected', async () => {
     const { path, calls } = await run(fresh);
-    expect(path).toEqual(['CheckFreshness', 'IsFresh', 'Lane', 'RunBacktest', 'Done']);
+    expect(path).toEqual(['CheckFreshness', 'IsFresh', ...OWN_IMAGE, 'RunBacktest', 'Done']);
     expect(calls[0]!.parameters).toEqual({
       FunctionName: 'DataProxy',
       Payload: {
@@ -133,12 +136,12 @@ describe('freshness', () => {
   ])('%s: collects', async (_, step) => {
     const { path, failure } = await run(step);
     expect(failure).toBeUndefined();
-    expect(path).toEqual(['CheckFreshness', 'IsFresh', 'CollectData', 'Lane', 'RunBacktest', 'Done']);
+    expect(path).toEqual(['CheckFreshness', 'IsFresh', 'CollectData', ...OWN_IMAGE, 'RunBacktest', 'Done']);
   });
 
   test('a proxy that fails: collects, after retries of what may pass', async () => {
     const { path, calls } = await run(() => fail('Lambda.TooManyRequestsException'));
-    expect(path).toEqual(['CheckFreshness', 'CollectData', 'Lane', 'RunBacktest', 'Done']);
+    expect(path).toEqual(['CheckFreshness', 'CollectData', ...OWN_IMAGE, 'RunBacktest', 'Done']);
     expect(calls.filter(({ state }) => state === 'CheckFreshness')).toHaveLength(4);
     expect((await run(() => fail('TypeError'))).calls.map(({ state }) => state)).toEqual([
       'CheckFreshness',
@@ -160,7 +163,7 @@ describe('collection', () => {
       RunBacktest: ok,
     });
     expect(failure).toBeUndefined();
-    expect(path).toEqual(['CheckFreshness', 'IsFresh', 'CollectData', 'Lane', 'RunBacktest', 'Done']);
+    expect(path).toEqual(['CheckFreshness', 'IsFresh', 'CollectData', ...OWN_IMAGE, 'RunBacktest', 'Done']);
     expect(calls.filter(({ state }) => state === 'CollectData')).toHaveLength(attempts);
   });
 });
@@ -193,7 +196,7 @@ describe('lanes', () => {
       CheckFreshness: fresh,
       RunBacktestOnDemand: ok,
     });
-    expect(path).toEqual(['CheckFreshness', 'IsFresh', 'Lane', 'RunBacktestOnDemand', 'Done']);
+    expect(path).toEqual(['CheckFreshness', 'IsFresh', ...OWN_IMAGE, 'RunBacktestOnDemand', 'Done']);
     expect(calls[1]!.parameters.CapacityProviderStrategy).toEqual([
       { CapacityProvider: 'FARGATE', Weight: 1 },
     ]);
@@ -210,7 +213,7 @@ describe('lanes', () => {
     const { path, failure } = await walk(BACKTEST_ASL, INPUT, steps);
     expect(failure).toBeUndefined();
     expect(path.slice(2)).toEqual([
-      'Lane',
+      ...OWN_IMAGE,
       'RunBacktest',
       'WhyFailed',
       'Again',
@@ -232,17 +235,59 @@ describe('lanes', () => {
   });
 });
 
+/** With which message a walk marked its job. */
+const messageOf = ({ calls }: Walk) => calls.at(-1)!.parameters.ExpressionAttributeValues![':error']!.S;
+
+describe('the image', () => {
+  const image = `registry.example/touchstone@sha256:${'ab'.repeat(32)}`;
+  const run = (input: object, steps: Record<string, Step>) =>
+    walk(BACKTEST_ASL, { ...INPUT, ...input }, { CheckFreshness: fresh, RunBacktest: ok, ...steps });
+  const definitionOf = ({ calls }: Walk) =>
+    calls
+      .filter(({ state }) => state.startsWith('RunBacktest'))
+      .map(({ parameters }) => parameters.TaskDefinition);
+
+  test('of a registered version runs, on either lane', async () => {
+    const PrepareImage: Step = () => ({ Payload: { task_definition: 'arn:own:7' } });
+    const walked = await run({ image }, { PrepareImage });
+    expect(walked.path).toEqual([
+      'CheckFreshness',
+      'IsFresh',
+      'Image',
+      'PrepareImage',
+      'Lane',
+      'RunBacktest',
+      'Done',
+    ]);
+    expect(walked.calls.find(({ state }) => state === 'PrepareImage')!.parameters).toEqual({
+      FunctionName: 'TaskImage',
+      Payload: { image, correlation_id: 'c-1' },
+    });
+    expect(definitionOf(walked)).toEqual(['arn:own:7']);
+    const onDemand = await run({ image, on_demand: true }, { PrepareImage, RunBacktestOnDemand: ok });
+    expect(definitionOf(onDemand)).toEqual(['arn:own:7']);
+  });
+
+  test.each([{ image: null }, {}, { image: 7 }])('is the platform’s own for %j', async (input) => {
+    expect(definitionOf(await run(input, {}))).toEqual(['BacktestTask']);
+  });
+
+  test('that cannot be prepared fails the job, and nothing else runs in its place', async () => {
+    const walked = await run({ image }, { PrepareImage: () => fail('CodedError'), MarkFailed: () => ({}) });
+    expect(walked.path.slice(-4)).toEqual(['PrepareImage', 'ImageRefused', 'MarkFailed', 'Done']);
+    expect(walked.calls.filter(({ state }) => state === 'PrepareImage')).toHaveLength(4);
+    expect(messageOf(walked)).toMatch(/could not be prepared/);
+  });
+});
+
 describe('a backtest that cannot be run', () => {
   const run = (steps: Record<string, Step>) =>
     walk(BACKTEST_ASL, INPUT, { CheckFreshness: fresh, MarkFailed: () => ({}), ...steps });
-  const messageOf = ({ calls }: Awaited<ReturnType<typeof run>>) =>
-    calls.at(-1)!.parameters.ExpressionAttributeValues![':error']!.S;
-
   test('is marked failed, once every attempt has failed', async () => {
     const walked = await run({ RunBacktest: crash(), RunBacktestOnDemand: crash('secret internals') });
     expect(walked.failure).toBeUndefined();
     const onceMore = ['RunBacktestOnDemand', 'WhyFailed', 'Pause', 'OnceMore'];
-    expect(walked.path.slice(3)).toEqual([
+    expect(walked.path.slice(5)).toEqual([
       'RunBacktest',
       ...['WhyFailed', 'Again'],
       ...onceMore,
@@ -268,7 +313,7 @@ describe('a backtest that cannot be run', () => {
         const first = on_demand ? 'RunBacktestOnDemand' : 'RunBacktest';
         const steps = { CheckFreshness: fresh, MarkFailed: () => ({}), [first]: crash(cause) };
         const walked = await walk(BACKTEST_ASL, { ...INPUT, on_demand }, steps);
-        expect(walked.path.slice(3)).toEqual([first, 'WhyFailed', 'OutOfMemory', 'MarkFailed', 'Done']);
+        expect(walked.path.slice(5)).toEqual([first, 'WhyFailed', 'OutOfMemory', 'MarkFailed', 'Done']);
         expect(messageOf(walked)).toMatch(/more memory than its task has/);
       }
     });
@@ -283,7 +328,7 @@ describe('a backtest that cannot be run', () => {
   test('is tried again when Spot took its task back, which kills it too', async () => {
     const cause = '{"Containers":[{"ExitCode":137,"Name":"task"}],"StopCode":"SpotInterruption"}';
     const { path } = await run({ RunBacktest: crash(cause), RunBacktestOnDemand: ok });
-    expect(path.slice(3)).toEqual(['RunBacktest', 'WhyFailed', 'Again', 'RunBacktestOnDemand', 'Done']);
+    expect(path.slice(5)).toEqual(['RunBacktest', 'WhyFailed', 'Again', 'RunBacktestOnDemand', 'Done']);
   });
 
   test.each(['RunBacktest', 'RunBacktestOnDemand'])(

@@ -15,6 +15,7 @@ interface Retrier {
 /** What the tests read of the parameters of a task. */
 interface TaskParameters {
   readonly CapacityProviderStrategy?: unknown;
+  readonly TaskDefinition?: string;
   readonly Overrides?: {
     readonly ContainerOverrides: readonly { readonly Environment: readonly { readonly Name: string }[] }[];
   };

@@ -6,6 +6,7 @@ import { ObjectResultStore } from '../result-store.ts';
 import { createDocumentClient } from './dynamo-client.ts';
 import { DynamoJobStore } from './dynamo-job-store.ts';
 import { DynamoSeriesStore } from './dynamo-series-store.ts';
+import { EcrImages } from './ecr-images.ts';
 import { createEcsClient, EcsTaskControl } from './ecs-task-control.ts';
 import { createLambdaClient, lambdaDataProxy } from './lambda-data-proxy.ts';
 import { openRegistry } from './open-registry.ts';
@@ -17,7 +18,7 @@ export function openBackend(env: BackendEnv) {
   const dataProxy = new DataProxyClient(lambdaDataProxy(createLambdaClient(), env.DATA_PROXY_FUNCTION));
   return {
     ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT),
-    images: null,
+    images: new EcrImages(),
     stagingDryRunRequired: env.STAGING_DRY_RUN_REQUIRED ?? env.ENVIRONMENT === 'production',
     fourEyesRequired: env.REQUIRE_FOUR_EYES,
     rollbackReasonRequired: env.REQUIRE_REASON,

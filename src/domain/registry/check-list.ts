@@ -105,6 +105,7 @@ async function checkImage({ images }: CheckListDeps, version: StoredVersion): Pr
   const { container_image_uri: uri, image_digest: digest } = version;
   if (!images || !digest) return plainCheck(name, 'skipped', 'Images are not resolved on this platform');
   const found = await images.digestOf(pinnedUri(uri, digest));
+  if (found === null) return plainCheck(name, 'skipped', 'Its registry cannot be asked');
   return found === digest
     ? plainCheck(name, 'passed', `${digest} is in its registry`)
     : plainCheck(name, 'failed', `${digest} is not in its registry any more`);

@@ -30,13 +30,15 @@ export function checkImageUri(uri: string, allowed: readonly string[] | null): s
 }
 
 /**
- * Digest of the image that `uri` names; null where images are not resolved.
+ * Digest of the image that `uri` names: where its registry cannot be asked the one that `uri` gives itself, else null. Null
+ * where images are not resolved.
  * Throws VAL005 when there is no such image.
  */
 export async function resolveImage(images: ImageRegistry | null, uri: string): Promise<string | null> {
   if (!images) return null;
   const digest = await images.digestOf(uri);
   if (digest) return digest;
+  if (digest === null) return REFERENCE.exec(uri)?.[2] ?? null;
   throw new CodedError('VAL005', {
     message: 'There is no such container image',
     field: FIELD,

@@ -1,0 +1,20 @@
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import middy from '@middy/core';
+import { createEcsClient } from '#adapters/aws/ecs-task-control.ts';
+import { TaskDefinitions } from '#adapters/aws/ecs-task-definitions.ts';
+import { TaskImageEnv } from '#contract/env.ts';
+import { checkImageUri } from '#domain/registry/container-image.ts';
+import { readEnv } from '#runtime/env.ts';
+import { createLogger } from '#runtime/log.ts';
+
+const env = readEnv(TaskImageEnv);
+const logger = createLogger('task-image', env.LOG_LEVEL);
+const definitions = new TaskDefinitions(createEcsClient(), env.BACKTEST_TASK_DEFINITION);
+
+/** Called by the state machine with an execution's image: the task definition that runs it. */
+export const handler = middy(async ({ image }: { readonly image: string }) => {
+  const uri = checkImageUri(image, env.ALLOWED_REGISTRIES ?? null);
+  const definition = await definitions.forImage(uri);
+  logger.info('image prepared', { image, task_definition: definition });
+  return { task_definition: definition };
+}).use(injectLambdaContext(logger, { resetKeys: true }));

@@ -1,0 +1,116 @@
+import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
+import type * as iam from 'aws-cdk-lib/aws-iam';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import type * as z from 'zod';
+import type { TaskImageEnv } from '#contract/env.ts';
+import { acknowledge } from './acknowledge.ts';
+import type { StageConfig } from './config.ts';
+import { allow } from './grants.ts';
+import type { JobTask } from './job-task.ts';
+import { ServiceFunction } from './service-function.ts';
+
+export interface TaskImageProps {
+  readonly config: StageConfig;
+  readonly code: lambda.Code;
+  readonly environment: Omit<z.input<typeof TaskImageEnv>, 'BACKTEST_TASK_DEFINITION' | 'ALLOWED_REGISTRIES'>;
+  readonly backtestTask: JobTask;
+}
+
+/** Makes the task definitions of registered images: the backtest's own with another image, and nothing else. */
+export class TaskImage extends Construct {
+  readonly service: ServiceFunction;
+  /** Every task definition that it makes. */
+  readonly definitions: string;
+
+  constructor(scope: Construct, id: string, props: TaskImageProps) {
+    super(scope, id);
+    const { definition } = props.backtestTask;
+    this.service = new ServiceFunction(this, 'Service', {
+      config: props.config,
+      description: `Touchstone ${props.config.stage}: prepares registered images to run`,
+      code: props.code,
+      environment: {
+        ...props.environment,
+        BACKTEST_TASK_DEFINITION: definition.taskDefinitionArn,
+        ALLOWED_REGISTRIES: allowedRegistries(props.config),
+      },
+      // One second before the state machine gives up.
+      timeout: Duration.seconds(29),
+      memorySize: 512,
+    });
+    this.definitions = Stack.of(this).formatArn({
+      service: 'ecs',
+      resource: 'task-definition',
+      resourceName: `${definition.family}-image-*:*`,
+      arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
+    });
+    this.#grant(this.service.function.role!, props.backtestTask);
+    // It starts as the backtest's own task does, but for the repository that it is pulled from.
+    allowRepositories(definition.obtainExecutionRole(), props.config, [
+      'BatchCheckLayerAvailability',
+      'BatchGetImage',
+      'GetDownloadUrlForLayer',
+    ]);
+  }
+
+  #grant(role: iam.IRole, { definition }: JobTask): void {
+    allow(role, { actions: ['ecs:DescribeTaskDefinition'], resources: ['*'] });
+    acknowledge(role, {
+      'AwsSolutions-IAM5[Resource::*]':
+        'X-Ray and ecs:DescribeTaskDefinition accept no resource; what is described holds no secret.',
+    });
+    allow(role, {
+      actions: ['ecs:RegisterTaskDefinition'],
+      resources: [this.definitions],
+      wildcard: WILDCARD,
+    });
+    allow(role, {
+      actions: ['ecs:TagResource'],
+      resources: [this.definitions],
+      conditions: { StringEquals: { 'ecs:CreateAction': 'RegisterTaskDefinition' } },
+      wildcard: WILDCARD,
+    });
+    allow(role, {
+      actions: ['iam:PassRole'],
+      resources: [definition.taskRole.roleArn, definition.obtainExecutionRole().roleArn],
+      conditions: { StringEquals: { 'iam:PassedToService': 'ecs-tasks.amazonaws.com' } },
+    });
+  }
+}
+
+const WILDCARD =
+  'A definition is named after its image, which is registered later; its family is the backtest’s.';
+
+/** As the environment names them; undefined where any registry is allowed. */
+export function allowedRegistries({ allowedRegistries: registries }: StageConfig): string | undefined {
+  return registries.length > 0 ? registries.join(',') : undefined;
+}
+
+const ECR = /^(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?(?:\/(.+))?$/;
+
+/**
+ * These calls on the ECR repositories that images may come from: those of the allowed registries, or all of this account
+ * and region where any registry is allowed. Other registries ask for no permission of ours.
+ */
+export function allowRepositories(role: iam.IRole, config: StageConfig, actions: readonly string[]): void {
+  const stack = Stack.of(role);
+  const registries = config.allowedRegistries
+    .map((registry) => ECR.exec(registry))
+    .filter((each) => each !== null);
+  const resources =
+    config.allowedRegistries.length === 0
+      ? [stack.formatArn({ service: 'ecr', resource: 'repository', resourceName: '*' })]
+      : registries.map(([, account, region, folder]) =>
+          stack.formatArn({
+            ...{ service: 'ecr', account: account!, region: region! },
+            ...{ resource: 'repository', resourceName: folder ? `${folder}/*` : '*' },
+          }),
+        );
+  if (resources.length === 0) return;
+  allow(role, {
+    actions: actions.map((action) => `ecr:${action}`),
+    resources,
+    wildcard: 'Which repositories hold images of strategies is known when they are registered.',
+  });
+}

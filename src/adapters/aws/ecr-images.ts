@@ -1,0 +1,59 @@
+import {
+  DescribeImagesCommand,
+  ECRClient,
+  ImageNotFoundException,
+  RepositoryNotFoundException,
+} from '@aws-sdk/client-ecr';
+import { CodedError } from '#contract/errors.ts';
+import type { ImageRegistry } from '#domain/registry/image-registry.ts';
+import { reportUnavailable } from './unavailable.ts';
+
+/** `{account}.dkr.ecr.{region}.amazonaws.com/{repository}[:tag][@digest]`. */
+const ECR_IMAGE =
+  /^(?<account>\d{12})\.dkr\.ecr\.(?<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\/(?<repository>[^:@]+)(?::(?<tag>[^@]+))?(?:@(?<digest>sha256:[0-9a-f]{64}))?$/;
+
+/** Worst case of one call: 3 attempts of 5 s. Commands throw HTTP503 when ECR cannot answer. */
+export function createEcrClient(region: string): ECRClient {
+  const client = new ECRClient({
+    region,
+    maxAttempts: 3,
+    requestHandler: { connectionTimeout: 2_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
+  });
+  return reportUnavailable(client, 'HTTP503');
+}
+
+/** Images in ECR, of any account and region that lets this one read them. Other registries are not asked. */
+export class EcrImages implements ImageRegistry {
+  readonly #clientOf: (region: string) => ECRClient;
+
+  constructor(clientOf: (region: string) => ECRClient = createEcrClient) {
+    this.#clientOf = clientOf;
+  }
+
+  /** Throws VAL005 for a repository that may not be read, HTTP503. */
+  async digestOf(uri: string): Promise<string | null | undefined> {
+    const { account, region, repository, tag = 'latest', digest } = ECR_IMAGE.exec(uri)?.groups ?? {};
+    if (!account || !region) return null;
+    try {
+      const { imageDetails = [] } = await this.#clientOf(region).send(
+        new DescribeImagesCommand({
+          registryId: account,
+          repositoryName: repository,
+          imageIds: [digest ? { imageDigest: digest } : { imageTag: tag }],
+        }),
+      );
+      return imageDetails[0]?.imageDigest;
+    } catch (error) {
+      if (error instanceof ImageNotFoundException || error instanceof RepositoryNotFoundException)
+        return undefined;
+      // No class of ECR's own: the name is what tells it.
+      if ((error as Error).name !== 'AccessDeniedException') throw error;
+      throw new CodedError('VAL005', {
+        message: 'This platform may not read the repository of the image',
+        field: 'container_image_uri',
+        context: { repository: `${account}.dkr.ecr.${region}.amazonaws.com/${repository}` },
+        cause: error,
+      });
+    }
+  }
+}

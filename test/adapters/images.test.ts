@@ -1,0 +1,155 @@
+import {
+  DescribeImagesCommand,
+  ECRClient,
+  ImageNotFoundException,
+  RepositoryNotFoundException,
+} from '@aws-sdk/client-ecr';
+import {
+  ClientException,
+  DescribeTaskDefinitionCommand,
+  ECSClient,
+  RegisterTaskDefinitionCommand,
+} from '@aws-sdk/client-ecs';
+import { mockClient } from 'aws-sdk-client-mock';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { EcrImages } from '#adapters/aws/ecr-images.ts';
+import { TaskDefinitions } from '#adapters/aws/ecs-task-definitions.ts';
+import { resolveImage } from '#domain/registry/container-image.ts';
+
+const DIGEST = `sha256:${'ab'.repeat(32)}`;
+const REPOSITORY = '111122223333.dkr.ecr.eu-west-1.amazonaws.com/strategies/trend';
+const meta = { $metadata: {}, message: 'no' };
+
+describe('images in ECR', () => {
+  const ecr = mockClient(ECRClient);
+  const asked: string[] = [];
+  const images = new EcrImages((region) => {
+    asked.push(region);
+    return new ECRClient({ region });
+  });
+  beforeEach(() => {
+    ecr.reset();
+    asked.length = 0;
+  });
+
+  it.each([
+    [`${REPOSITORY}:1.0`, { imageTag: '1.0' }],
+    [REPOSITORY, { imageTag: 'latest' }],
+    [`${REPOSITORY}@${DIGEST}`, { imageDigest: DIGEST }],
+    [`${REPOSITORY}:1.0@${DIGEST}`, { imageDigest: DIGEST }],
+  ])('%s is looked up in its account and region', async (uri, imageId) => {
+    ecr.on(DescribeImagesCommand).resolves({ imageDetails: [{ imageDigest: DIGEST }] });
+    expect(await resolveImage(images, uri)).toBe(DIGEST);
+    expect(asked).toEqual(['eu-west-1']);
+    expect(ecr.commandCalls(DescribeImagesCommand)[0]!.args[0].input).toEqual({
+      registryId: '111122223333',
+      repositoryName: 'strategies/trend',
+      imageIds: [imageId],
+    });
+  });
+
+  it.each([new ImageNotFoundException(meta), new RepositoryNotFoundException(meta)])(
+    'one that is not there is refused: $name',
+    async (error) => {
+      ecr.on(DescribeImagesCommand).rejects(error);
+      await expect(resolveImage(images, `${REPOSITORY}:1.0`)).rejects.toMatchObject({ code: 'VAL005' });
+    },
+  );
+
+  it('one that may not be read is refused with its repository', async () => {
+    ecr.on(DescribeImagesCommand).rejects(Object.assign(new Error('no'), { name: 'AccessDeniedException' }));
+    await expect(resolveImage(images, `${REPOSITORY}:1.0`)).rejects.toMatchObject({
+      code: 'VAL005',
+      context: { repository: REPOSITORY },
+    });
+  });
+
+  it('of another registry is its own digest, or not known, and nobody is asked', async () => {
+    expect(await resolveImage(images, `ghcr.io/desk/trend:1.0@${DIGEST}`)).toBe(DIGEST);
+    expect(await resolveImage(images, 'ghcr.io/desk/trend:1.0')).toBeNull();
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('the task definition of an image', () => {
+  const ecs = mockClient(ECSClient);
+  const base = 'arn:aws:ecs:eu-west-1:111122223333:task-definition/backtest:7';
+  const image = `${REPOSITORY}@${DIGEST}`;
+  const described = {
+    taskDefinition: {
+      taskDefinitionArn: base,
+      family: 'backtest',
+      revision: 7,
+      status: 'ACTIVE' as const,
+      cpu: '1024',
+      memory: '4096',
+      networkMode: 'awsvpc' as const,
+      requiresCompatibilities: ['FARGATE' as const],
+      compatibilities: ['EC2' as const, 'FARGATE' as const],
+      runtimePlatform: { cpuArchitecture: 'ARM64' as const },
+      taskRoleArn: 'role/task',
+      executionRoleArn: 'role/execution',
+      volumes: [{ name: 'tmp' }],
+      containerDefinitions: [
+        { name: 'task', image: 'platform:1', command: ['/app/backtest.mjs'], readonlyRootFilesystem: true },
+      ],
+    },
+    tags: [
+      { key: 'service', value: 'touchstone' },
+      { key: 'aws:cloudformation:stack-name', value: 'x' },
+    ],
+  };
+  const own = 'arn:aws:ecs:eu-west-1:111122223333:task-definition/own:1';
+  beforeEach(() => {
+    ecs.reset();
+    ecs.on(DescribeTaskDefinitionCommand).rejects(new ClientException(meta));
+    ecs.on(DescribeTaskDefinitionCommand, { taskDefinition: base }).resolves(described);
+    ecs.on(RegisterTaskDefinitionCommand).resolves({ taskDefinition: { taskDefinitionArn: own } });
+  });
+  const registered = () => ecs.commandCalls(RegisterTaskDefinitionCommand).map(({ args }) => args[0].input);
+
+  it('is the backtest’s own with another image, in a family of its own', async () => {
+    expect(await new TaskDefinitions(new ECSClient({}), base).forImage(image)).toBe(own);
+    const {
+      compatibilities: _,
+      taskDefinitionArn: __,
+      revision: ___,
+      status: ____,
+      ...settings
+    } = described.taskDefinition;
+    expect(registered()).toEqual([
+      {
+        ...settings,
+        family: expect.stringMatching(/^backtest-image-[0-9a-f]{32}$/),
+        containerDefinitions: [{ ...settings.containerDefinitions[0], image }],
+        tags: [{ key: 'service', value: 'touchstone' }],
+      },
+    ]);
+  });
+
+  it('is made once, and found again by the next process', async () => {
+    const definitions = new TaskDefinitions(new ECSClient({}), base);
+    expect([await definitions.forImage(image), await definitions.forImage(image)]).toEqual([own, own]);
+    const { family } = registered()[0]!;
+    ecs
+      .on(DescribeTaskDefinitionCommand, { taskDefinition: family! })
+      .resolves({ taskDefinition: { taskDefinitionArn: own } });
+    expect(await new TaskDefinitions(new ECSClient({}), base).forImage(image)).toBe(own);
+    expect(registered()).toHaveLength(1);
+  });
+
+  it('is another one for another image, and after a deployment', async () => {
+    await new TaskDefinitions(new ECSClient({}), base).forImage(image);
+    await new TaskDefinitions(new ECSClient({}), base).forImage(image.replace('trend', 'other'));
+    const next = base.replace(':7', ':8');
+    ecs.on(DescribeTaskDefinitionCommand, { taskDefinition: next }).resolves(described);
+    await new TaskDefinitions(new ECSClient({}), next).forImage(image);
+    expect(new Set(registered().map(({ family }) => family)).size).toBe(3);
+  });
+
+  it('is not made up when ECS does not answer', async () => {
+    ecs.on(DescribeTaskDefinitionCommand).rejects(new Error('down'));
+    await expect(new TaskDefinitions(new ECSClient({}), base).forImage(image)).rejects.toThrow('down');
+    expect(registered()).toEqual([]);
+  });
+});
