@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sha256 } from '#adapters/ids.ts';
+import { canonicalJson } from '#engine/digest.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { pendingJob, SOME_RESULT, SOME_RESULTS } from '../support/jobs.ts';
+import {
+  BACKTEST,
+  IMAGE,
+  MODEL,
+  PROVENANCE,
+  type RegistryWorld,
+  registryWorld,
+} from '../support/registry-world.ts';
+
+let engine: TestEngine;
+let world: RegistryWorld;
+beforeAll(async () => {
+  engine = await startEngine();
+  world = await registryWorld(engine);
+});
+afterAll(() => engine?.stop());
+
+const DIGEST = `sha256:${'f'.repeat(64)}`;
+const version = async (number: string, from = world) =>
+  (await from.get(`/api/v1/models/${MODEL}/versions/${number}`)).body;
+
+describe('a registered version', () => {
+  it('carries what it is made of, and the hash of it', async () => {
+    const own = await registryWorld(engine);
+    const thresholds = { min_sharpe: 1.1, min_profit_factor: 1.8, max_drawdown: 4.2 };
+    const { status, body } = await own.register({ description: 'first', thresholds, tags: ['a', 'a', 'b'] });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ success: true, version: '1', model_name: MODEL, stage: 'None' });
+    // Equality passes.
+    expect(body.validation.status).toBe('passed');
+    const { config } = pendingJob(BACKTEST);
+    const content = {
+      backtest_run_id: BACKTEST,
+      config,
+      container_image_uri: IMAGE,
+      image_digest: null,
+      metrics: SOME_RESULT,
+      results: SOME_RESULTS,
+      thresholds,
+      candle_digest: PROVENANCE.data_digest,
+      strategy_digest: PROVENANCE.strategy_digest,
+      engine_version: PROVENANCE.engine_version,
+      trials: 1,
+    };
+    const stored = (await own.items()).find(({ sk }) => sk === 'VERSION#000001');
+    expect(stored).toMatchObject(content);
+    const { results: _, ...shown } = content;
+    expect(await version('1', own)).toMatchObject({
+      ...shown,
+      content_hash: sha256(canonicalJson(content)),
+      description: 'first',
+      tags: ['a', 'b'],
+      created_by: 'anonymous',
+      aliases: ['latest'],
+      validation_status: 'passed',
+    });
+  });
+
+  it('has the digest of its image where images are resolved', async () => {
+    const images = { digestOf: async (uri: string) => (uri === IMAGE ? DIGEST : undefined) };
+    const own = await registryWorld(engine, { deps: { images } });
+    await own.register();
+    expect(await version('1', own)).toMatchObject({ image_digest: DIGEST });
+    const gone = await own.register({ container_image_uri: 'registry.example/other:1' });
+    expect(gone).toMatchObject({ status: 400, body: { detail: { code: 'VAL005' } } });
+  });
+
+  it('is marked skipped without thresholds and with skip_validation, and says so', async () => {
+    const none = await world.register();
+    const skipped = await world.register({ thresholds: { min_sharpe: 99 }, skip_validation: true });
+    for (const { status, body } of [none, skipped]) {
+      expect(status).toBe(201);
+      expect(body.message).toContain('skipped');
+      expect((await version(body.version)).validation_status).toBe('skipped');
+    }
+    const { items } = (await world.get(`/api/v1/models/${MODEL}/history?limit=1`)).body;
+    expect(items[0]).toMatchObject({ action: 'register', version: '2', notes: ['validation skipped'] });
+  });
+});
+
+describe('thresholds', () => {
+  it('that are missed are all named, and no number is used up', async () => {
+    const before = await world.items();
+    const { status, body } = await world.register({
+      thresholds: { min_sharpe: 1.2, min_profit_factor: 1.5, max_drawdown: -4.1 },
+    });
+    expect(status).toBe(400);
+    expect(body.detail).toMatchObject({
+      code: 'VAL005',
+      field: 'thresholds.min_sharpe',
+      context: {
+        failures: [
+          { metric: 'sharpe_ratio', value: 1.1, threshold: 1.2 },
+          { metric: 'max_drawdown_pct', value: 4.2, threshold: -4.1 },
+        ],
+      },
+    });
+    expect(await world.items()).toEqual(before);
+  });
+
+  it('compare drawdowns by magnitude', async () => {
+    expect((await world.register({ thresholds: { max_drawdown: -4.2 } })).status).toBe(201);
+    await world.backtest('bt-negative', MODEL, { ...SOME_RESULT, max_drawdown_pct: -4.2 });
+    const negative = { backtest_run_id: 'bt-negative', thresholds: { max_drawdown: 4.1 } };
+    expect((await world.register(negative)).status).toBe(400);
+    expect((await world.register({ ...negative, thresholds: { max_drawdown: 4.2 } })).status).toBe(201);
+  });
+});
+
+describe('a registration is refused', () => {
+  beforeAll(async () => {
+    await world.backtest('bt-other', 'macd_momentum');
+    await world.jobs.create(pendingJob('bt-waiting'));
+  });
+
+  it.each([
+    ['a body without a backtest', { backtest_run_id: undefined }, 400, 'missing'],
+    ['a threshold that is no number', { thresholds: { min_sharpe: 'high' } }, 400, 'float_type'],
+    ['an unknown backtest', { backtest_run_id: 'bt-unknown' }, 404, 'RES001'],
+    ['an id that is none of a backtest', { backtest_run_id: '../x' }, 400, 'VAL005'],
+    ['a backtest that is not completed', { backtest_run_id: 'bt-waiting' }, 409, 'RES005'],
+    ['a backtest of another strategy', { backtest_run_id: 'bt-other' }, 400, 'VAL005'],
+    ['an image that is no reference', { container_image_uri: 'https://x/y z' }, 400, 'VAL006'],
+    ['an image without a name', { container_image_uri: '' }, 400, 'VAL006'],
+    ['a description that is too long', { description: 'x'.repeat(1001) }, 400, 'VAL005'],
+    ['too many tags', { tags: Array.from({ length: 21 }, String) }, 400, 'VAL005'],
+    // The order of the checks: what comes first in the list is told first.
+    [
+      'an unknown backtest before a bad image',
+      { backtest_run_id: 'bt-no', container_image_uri: '' },
+      404,
+      'RES001',
+    ],
+    [
+      'a bad image before thresholds',
+      { container_image_uri: '', thresholds: { min_sharpe: 99 } },
+      400,
+      'VAL006',
+    ],
+  ])('for %s', async (_, body, status, code) => {
+    const answer = await world.register(body);
+    expect(answer.status).toBe(status);
+    const { detail } = answer.body;
+    expect(Array.isArray(detail) ? detail[0].type : detail.code).toBe(code);
+  });
+
+  it('for an unknown strategy, with the known ones', async () => {
+    const { status, body } = await world.register({}, {}, 'unheard_of');
+    expect({ status, code: body.detail.code }).toEqual({ status: 404, code: 'RES002' });
+    expect(body.detail.context.known).toContain(MODEL);
+  });
+
+  it('for an image of a registry that is not allowed', async () => {
+    const own = await registryWorld(engine, { deps: { allowedRegistries: ['registry.example'] } });
+    expect((await own.register()).status).toBe(201);
+    const { status, body } = await own.register({
+      container_image_uri: 'registry.example.evil/touchstone:1',
+    });
+    expect({ status, code: body.detail.code }).toEqual({ status: 400, code: 'VAL005' });
+  });
+});
+
+it.each([
+  'touchstone',
+  'touchstone:1.0',
+  'localhost:5000/a/b:tag',
+  `123456789012.dkr.ecr.us-east-1.amazonaws.com/touchstone@${DIGEST}`,
+  `Registry.example/touchstone:v1@${DIGEST}`,
+])('%s is an image reference', async (uri) => {
+  expect((await world.register({ container_image_uri: uri })).status).toBe(201);
+});
+
+it('the same backtest registered twice is two versions, without a key', async () => {
+  const first = await world.register();
+  const second = await world.register();
+  expect(Number(second.body.version)).toBe(Number(first.body.version) + 1);
+  expect(second.body.content_hash).toBe(first.body.content_hash);
+});
