@@ -25,9 +25,12 @@ export function drawdownOf(start: number, balances: ArrayLike<number>): Drawdown
   let ratio = 0;
   let peakRow = -1;
   let lowRow = -1;
-  for (let row = 0; row < balances.length; row++) {
+  for (
+    let row = leave(balances, 0, low, peak);
+    row < balances.length;
+    row = leave(balances, row + 1, low, peak)
+  ) {
     const balance = balances[row]!;
-    if (balance >= low && balance < peak) continue;
     low = balance;
     if (balance >= peak) {
       peak = balance;
@@ -47,6 +50,14 @@ export function drawdownOf(start: number, balances: ArrayLike<number>): Drawdown
     }
   }
   return { amount, ratioAtAmount, ratio, peakRow, lowRow };
+}
+
+/** First row from `from` on that is below `low`, or at `peak` or above; the number of rows when there is none. */
+function leave(balances: ArrayLike<number>, from: number, low: number, peak: number): number {
+  const { length } = balances;
+  let row = from;
+  while (row < length && balances[row]! >= low && balances[row]! < peak) row++;
+  return row;
 }
 
 /** Percent below the running maximum at each row, zero or negative. */
