@@ -3,8 +3,6 @@ import { BacktestResult, ResolvedBacktestConfig, ResultsLocation } from './backt
 import { Timestamp } from './common.ts';
 import { ValidationCheck } from './validation.ts';
 
-export { ValidationCheck };
-
 /** Shapes of the registry table. A stored shape carries `schema_version`; test/contract pins its hash. */
 
 export const STAGES = ['None', 'Staging', 'Production', 'Archived'] as const;

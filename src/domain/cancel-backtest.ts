@@ -1,6 +1,7 @@
 import type { StoredBacktestJob } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
-import type { Clock, Executions, JobStore, TaskControl } from './ports.ts';
+import type { Executions, TaskControl } from './execution-ports.ts';
+import type { Clock, JobStore } from './ports.ts';
 import { isoTime } from './validate.ts';
 
 export interface CancelBacktestDeps {

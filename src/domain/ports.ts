@@ -1,5 +1,4 @@
 import type {
-  BacktestExecutionInput,
   BacktestResult,
   CollectionOutcome,
   JobIn,
@@ -99,24 +98,6 @@ export interface JobStore {
   setCollection(jobId: string, outcome: CollectionOutcome): Promise<void>;
   /** Every job that is pending or running, of either kind. */
   unfinished(): AsyncIterable<StoredBacktestJob>;
-}
-
-export interface ExecutionState {
-  readonly status: 'running' | 'succeeded' | 'failed' | 'aborted' | 'timed_out';
-}
-
-/** The backtest state machine. */
-export interface Executions {
-  /** Starts the execution named after the job; a second start of the same name and input does nothing. */
-  start(input: BacktestExecutionInput, priority: number): Promise<void>;
-  stop(jobId: string, cause: string): Promise<void>;
-  /** Undefined when no execution of that job is known. */
-  state(jobId: string): Promise<ExecutionState | undefined>;
-}
-
-/** Stops what a job left running: the task that the job item names. */
-export interface TaskControl {
-  stop(task: string, reason: string): Promise<void>;
 }
 
 export interface StoredObject {

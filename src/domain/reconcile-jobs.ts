@@ -1,5 +1,6 @@
 import { isTerminal, type StoredBacktestJob } from '#contract/backtest.ts';
-import type { Clock, ExecutionState, Executions, JobStore, TaskControl } from './ports.ts';
+import type { ExecutionState, Executions, TaskControl } from './execution-ports.ts';
+import type { Clock, JobStore } from './ports.ts';
 import { type SettleDeps, settleValidation, settleValidations } from './registry/settle-validations.ts';
 import { isoTime } from './validate.ts';
 

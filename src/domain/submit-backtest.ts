@@ -5,8 +5,9 @@ import type {
   StoredBacktestJob,
 } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
+import type { Executions } from './execution-ports.ts';
 import { idSuffix } from './id-suffix.ts';
-import type { Digest, Executions, Ids, JobStore } from './ports.ts';
+import type { Digest, Ids, JobStore } from './ports.ts';
 import { type ConfigInput, type ResolveDeps, resolveConfig } from './resolve-config.ts';
 import { unknownKeyWarnings } from './unknown-keys.ts';
 import { checkNumber, isoTime } from './validate.ts';

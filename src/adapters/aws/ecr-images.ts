@@ -13,7 +13,7 @@ const ECR_IMAGE =
   /^(?<account>\d{12})\.dkr\.ecr\.(?<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\/(?<repository>[^:@]+)(?::(?<tag>[^@]+))?(?:@(?<digest>sha256:[0-9a-f]{64}))?$/;
 
 /** Worst case of one call: 3 attempts of 5 s. Commands throw HTTP503 when ECR cannot answer. */
-export function createEcrClient(region: string): ECRClient {
+function createEcrClient(region: string): ECRClient {
   const client = new ECRClient({
     region,
     maxAttempts: 3,

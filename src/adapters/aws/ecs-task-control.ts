@@ -1,5 +1,5 @@
 import { ECSClient, InvalidParameterException, StopTaskCommand } from '@aws-sdk/client-ecs';
-import type { TaskControl } from '#domain/ports.ts';
+import type { TaskControl } from '#domain/execution-ports.ts';
 import { reportUnavailable } from './unavailable.ts';
 
 /** What ECS keeps of a reason, characters. */

@@ -14,7 +14,7 @@ export interface JobChange {
 }
 
 /** The kind of job that an id names. */
-export function kindOf(jobId: string): JobKind {
+function kindOf(jobId: string): JobKind {
   return jobId.startsWith(VALIDATION_ID_PREFIX) ? 'validation' : 'backtest';
 }
 

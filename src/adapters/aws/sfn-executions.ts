@@ -8,7 +8,7 @@ import {
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
 import type { BacktestExecutionInput } from '#contract/backtest.ts';
-import type { ExecutionState, Executions } from '#domain/ports.ts';
+import type { ExecutionState, Executions } from '#domain/execution-ports.ts';
 import { reportUnavailable } from './unavailable.ts';
 
 /** A redrive continues an execution that had ended. */

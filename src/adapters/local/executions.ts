@@ -1,5 +1,5 @@
 import type { BacktestExecutionInput } from '#contract/backtest.ts';
-import type { ExecutionState, Executions } from '#domain/ports.ts';
+import type { ExecutionState, Executions } from '#domain/execution-ports.ts';
 import type { ExecutionHandle, LocalStateMachine } from './state-machine.ts';
 
 interface Execution {

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import type { TaskControl } from '#domain/ports.ts';
+import type { TaskControl } from '#domain/execution-ports.ts';
 import { spawnTied } from './tied-process.ts';
 
 /** How a task's process ended. */
