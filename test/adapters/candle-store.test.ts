@@ -195,6 +195,23 @@ describe('candles', () => {
     expect(info).toMatchObject({ count: 60, gap_count: 0 });
   });
 
+  test('a file that is gone is DATA005 where its candles are wanted', async () => {
+    await store.write(HOUR, candlesAt([0, 24 * 20, 24 * 50]));
+    const [, february] = await keys();
+    await objects.delete(february!);
+    const read = (from: number, to: number, onDamaged?: (file: string) => void) =>
+      store.read(HOUR, T0 + from * HOUR_MS, T0 + to * HOUR_MS, onDamaged);
+    await expect(read(0, 24 * 60)).rejects.toMatchObject({
+      code: 'DATA005',
+      message: expect.stringContaining(`${february} is lost`),
+    });
+    expect((await read(0, 24 * 20)).timestamp).toHaveLength(1);
+    expect((await read(24 * 20 + 1, 24 * 60)).timestamp).toHaveLength(1);
+    const lost: string[] = [];
+    expect((await read(0, 24 * 60, (file) => lost.push(file))).timestamp).toHaveLength(2);
+    expect(lost).toEqual([february]);
+  });
+
   test('a broken file is DATA005 and names its place', async () => {
     await store.write(HOUR, candlesAt([0]));
     const [key] = await keys();

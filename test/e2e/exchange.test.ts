@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type ExchangeServer, startExchangeServer } from '../support/exchange-server.ts';
@@ -139,21 +139,27 @@ describe('a damaged file', () => {
     writeFileSync(pathOf(file), body);
   }
 
+  const march = 'candles/exchange=binanceusdm/symbol=SOL_USDT_USDT/timeframe=1h/2026-03.parquet';
   it.each([
-    'candles/exchange=binanceusdm/symbol=SOL_USDT_USDT/timeframe=1h/2026-03.parquet',
-    'funding/exchange=binanceusdm/symbol=SOL_USDT_USDT/2026-04.parquet',
-  ])('%s fails the run with its name, and the next collects it again', async (file) => {
-    const sound = await run('SOL');
-    const bytes = readFileSync(pathOf(file));
-    damage(file);
-    const failed = await run('SOL');
-    expect(failed).toMatchObject({ status: 'failed', error_code: 'DATA005', attempt: 1 });
-    expect(failed.error).toContain(`${file} is damaged`);
-    const repaired = await run('SOL');
-    expect(repaired).toMatchObject({ status: 'completed', result: sound.result });
-    expect(repaired.collection.message).toContain(`damaged files: ${file}`);
-    expect(readFileSync(pathOf(file)).equals(bytes)).toBe(true);
-    expect((await report(repaired)).provenance).toEqual((await report(sound)).provenance);
-    expect((await run('SOL')).collection).toBeNull();
-  });
+    [march, 'damaged', damage],
+    [march, 'lost', (file: string) => rmSync(pathOf(file))],
+    ['funding/exchange=binanceusdm/symbol=SOL_USDT_USDT/2026-04.parquet', 'damaged', damage],
+  ])(
+    '%s is %s: it fails the run with its name, and the next collects it again',
+    async (file, problem, harm) => {
+      const sound = await run('SOL');
+      const bytes = readFileSync(pathOf(file));
+      harm(file);
+      const failed = await run('SOL');
+      expect(failed).toMatchObject({ status: 'failed', error_code: 'DATA005', attempt: 1 });
+      expect(failed.error).toContain(`${file} is ${problem}`);
+      const repaired = await run('SOL');
+      expect(repaired).toMatchObject({ status: 'completed', result: sound.result });
+      const named = problem === 'damaged' ? `damaged files: ${file}` : /^\d+ candles stored$/;
+      expect(repaired.collection.message).toMatch(named);
+      expect(readFileSync(pathOf(file)).equals(bytes)).toBe(true);
+      expect((await report(repaired)).provenance).toEqual((await report(sound)).provenance);
+      expect((await run('SOL')).collection).toBeNull();
+    },
+  );
 });

@@ -20,6 +20,7 @@ import {
   type Market,
   openMarket,
   TestExchange,
+  untilAborted,
 } from '../domain/data/market.ts';
 import { memoryLog, post } from '../support/backend.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
@@ -408,8 +409,7 @@ describe('collections', () => {
   });
 
   it('what a process leaves unfinished is taken up by the next', async () => {
-    exchange.during = (signal) =>
-      new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)));
+    exchange.during = untilAborted;
     const running = await start(request);
     const waiting = await start({ ...request, timeframe: '1d' });
     await service.stop();

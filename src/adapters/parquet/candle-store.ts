@@ -47,7 +47,11 @@ export class ParquetCandleStore implements CandleStore {
 
   async read(series: SeriesKey, start: number, end: number, onDamaged?: OnDamaged): Promise<Candles> {
     const step = TIMEFRAME_MS[series.timeframe];
-    const rows = await this.#candles.read(candlesPrefix(series), start, end, step, onDamaged);
+    // Asked before the files: a month is recorded after its file was written, and whatever is recorded was there.
+    const recorded = (await this.#series.months(series))
+      .filter(({ count, first, last }) => count > 0 && first < end && last >= start)
+      .map(({ month }) => month);
+    const rows = await this.#candles.read(candlesPrefix(series), start, end, step, onDamaged, recorded);
     const [timestamp, open, high, low, close, volume] = rows as [...Float64Array[]] & { length: 6 };
     return { timestamp: timestamp!, open: open!, high: high!, low: low!, close: close!, volume: volume! };
   }

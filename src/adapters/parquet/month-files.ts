@@ -34,6 +34,7 @@ export class MonthFiles {
   /**
    * Rows with a time in `[start, end)`, ascending.
    * @param rowMs shortest usual distance of rows, ms: tells how much memory to take at once
+   * @param recorded months of which there must be a file
    * @throws DamagedFileError unless `onDamaged` is given
    */
   async read(
@@ -42,8 +43,13 @@ export class MonthFiles {
     end: number,
     rowMs: number,
     onDamaged?: OnDamaged,
+    recorded: readonly string[] = [],
   ): Promise<Rows> {
     const months = await this.#months(prefix, start, end);
+    for (const month of recorded.filter((each) => !months.includes(each))) {
+      if (!onDamaged) throw new DamagedFileError(monthKey(prefix, month), month, 'lost');
+      onDamaged(monthKey(prefix, month));
+    }
     const output = new RowBuffer(this.#names.length, capacityFor(months, start, end, rowMs));
     const fetch = (month: string | undefined) =>
       month === undefined ? undefined : this.#objects.get(monthKey(prefix, month));
@@ -125,7 +131,7 @@ export class MonthFiles {
       return undefined;
     } catch (cause) {
       // What was written whole and is no table of ours was put there by something else.
-      return new DamagedFileError(monthKey(prefix, month), month, cause);
+      return new DamagedFileError(monthKey(prefix, month), month, 'damaged', cause);
     }
   }
 

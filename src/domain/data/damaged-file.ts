@@ -2,14 +2,14 @@ import { CodedError } from '#contract/errors.ts';
 import type { Clock, SeriesKey, SeriesStore } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 
-/** A stored file that is not what was written. Nothing of it is ever used: it counts as missing. */
+/** A stored file that is not what was written, or is gone. Nothing of it is ever used: it counts as missing. */
 export class DamagedFileError extends CodedError {
   /** `YYYY-MM`. */
   readonly month: string;
 
-  constructor(file: string, month: string, cause?: unknown) {
+  constructor(file: string, month: string, problem: 'damaged' | 'lost' = 'damaged', cause?: unknown) {
     super('DATA005', {
-      message: `${file} is damaged: it will be collected again before the next run that needs it`,
+      message: `${file} is ${problem}: it will be collected again before the next run that needs it`,
       context: { file },
       cause,
     });

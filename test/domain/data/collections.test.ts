@@ -5,7 +5,7 @@ import { CodedError } from '#contract/errors.ts';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import { Collections } from '#domain/data/collections.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
-import { at, BTC, ETH, exchangesOf, type Market, openMarket, TestExchange } from './market.ts';
+import { at, BTC, ETH, exchangesOf, type Market, openMarket, TestExchange, untilAborted } from './market.ts';
 
 /** Several processes of the service on one database, on a clock of the test: each is a `Collections`. */
 let engine: TestEngine;
@@ -87,10 +87,7 @@ function gated(gatedExchange = exchange) {
   });
   gatedExchange.during = (signal) => {
     begun();
-    return new Promise((resolve, reject) => {
-      gate.then(resolve);
-      signal?.addEventListener('abort', () => reject(signal.reason));
-    });
+    return Promise.race([gate, untilAborted(signal)]);
   };
   return { open: () => open(), begins };
 }
@@ -107,7 +104,7 @@ describe('a process that is stopped', () => {
     exchange.during = async (signal) => {
       if (++calls < 2) return;
       second();
-      await new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)));
+      await untilAborted(signal);
     };
     const one = await first.collections.start(input(null, { timeframe: '5m' }));
     const two = await first.collections.start(input(null, { symbols: [ETH] }));

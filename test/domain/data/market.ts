@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,6 +85,12 @@ export function exchangesOf(exchange: Exchange): Exchanges {
       throw new CodedError('VAL005', { message: `There is no exchange "${key}"`, field: 'exchange' });
     },
   };
+}
+
+/** For {@link TestExchange.during}: a call that ends with its signal's reason, when that comes or has come already. */
+export async function untilAborted(signal: AbortSignal | undefined): Promise<void> {
+  if (!signal!.aborted) await once(signal!, 'abort');
+  signal!.throwIfAborted();
 }
 
 type Call = {
