@@ -117,7 +117,6 @@ describe('a repeated key', () => {
   it.each(['', 'with space', 'x'.repeat(256)])('that is malformed is refused (%j)', async (value) => {
     const world = await registryWorld(engine);
     const { status, body } = await world.register({}, key(value));
-    if (value === '') return expect(status).toBe(400);
     expect({ status, code: body.detail.code }).toEqual({ status: 400, code: 'VAL005' });
   });
 });

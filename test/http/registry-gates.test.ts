@@ -1,0 +1,346 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sha256, ulids } from '#adapters/ids.ts';
+import { CodedError } from '#contract/errors.ts';
+import type { StoredVersion } from '#contract/stored-registry.ts';
+import { recordValidation } from '#domain/registry/record-validation.ts';
+import type { StagingChecks, StagingOutcome } from '#domain/registry/staging-checks.ts';
+import type { Principal } from '#runtime/authenticate.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { SOME_RESULT } from '../support/jobs.ts';
+import { Invariants } from '../support/registry-invariants.ts';
+import {
+  MODEL,
+  type RegistryWorld,
+  registryWorld,
+  someResults,
+  type WorldOptions,
+} from '../support/registry-world.ts';
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine?.stop());
+
+const REACHED = { thresholds: { min_sharpe: 1 } };
+const TASK_CHECKS = ['smoke_run', 'determinism', 'look_ahead'];
+
+async function registered(options: WorldOptions = {}, body: object = REACHED): Promise<RegistryWorld> {
+  const world = await registryWorld(engine, options);
+  await world.register({ ...body });
+  return world;
+}
+
+const versionOf = async (world: RegistryWorld, version = '1') =>
+  (await world.get(`/api/v1/models/${MODEL}/versions/${version}`)).body;
+const checksOf = (checks: readonly { name: string; status: string }[]) =>
+  Object.fromEntries(checks.map(({ name, status }) => [name, status]));
+
+/** Checks that end when the test says so. */
+function taskChecks(): StagingChecks & { started: StoredVersion[]; end: (outcome: StagingOutcome) => void } {
+  const started: StoredVersion[] = [];
+  let outcome: StagingOutcome | undefined;
+  return {
+    started,
+    end: (given) => {
+      outcome = given;
+    },
+    start: async (version) => {
+      started.push(version);
+      return `va-${version.version}`;
+    },
+    outcome: async () => outcome,
+  };
+}
+
+const ended = (status: 'passed' | 'failed'): StagingOutcome => ({
+  status,
+  checks: TASK_CHECKS.map((name) => ({ name, status, message: 'm', value: null, threshold: null })),
+});
+
+describe('the check list of a staging', () => {
+  it('is answered line by line', async () => {
+    const world = await registered({ deps: { stagingChecks: taskChecks() } });
+    const { body } = await world.stage(1);
+    expect(checksOf(body.validation.checks)).toEqual({
+      backtest: 'passed',
+      thresholds: 'passed',
+      configuration: 'passed',
+      image: 'skipped',
+      evidence: 'warning',
+      market_data: 'passed',
+      smoke_run: 'pending',
+      determinism: 'pending',
+      look_ahead: 'pending',
+    });
+    expect(body.validation).toMatchObject({ status: 'pending', job_id: 'va-1' });
+  });
+
+  it('warns of few trades and of an old backtest', async () => {
+    const day = 86_400_000;
+    const end = Date.parse('2025-02-01T00:00:00Z');
+    const evidence = async (now: number, trades: number) => {
+      const world = await registryWorld(engine, { deps: { clock: { now: () => now } } });
+      await world.backtest('bt-many', MODEL, { ...SOME_RESULT, total_trades: trades });
+      await world.register({ backtest_run_id: 'bt-many' });
+      const { body } = await world.stage(1, { validate_only: true });
+      return body.validation.checks.find(({ name }: { name: string }) => name === 'evidence');
+    };
+    expect(await evidence(end + 90 * day, 100)).toMatchObject({ status: 'passed' });
+    expect(await evidence(end + 91 * day, 100)).toMatchObject({ status: 'warning', value: 91 });
+    expect(await evidence(end, 99)).toMatchObject({ status: 'warning', value: 99, threshold: 100 });
+  });
+
+  const gone = () => {
+    throw new CodedError('DATA005', { message: 'The stored results are missing', context: { key: 'k' } });
+  };
+  const results = (read: (part: string) => unknown): WorldOptions => ({
+    deps: { results: { ...someResults, read: async (_, part) => read(part) } },
+  });
+  const reading = (result: () => unknown) =>
+    results((part) => (part === 'result' ? result() : someResults.read(undefined as never, 'report')));
+
+  it.each<[string, string, WorldOptions]>([
+    ['missing results', 'backtest', reading(gone)],
+    ['results that say something else', 'backtest', reading(() => ({ ...SOME_RESULT, sharpe_ratio: 9 }))],
+    [
+      'an image that is gone',
+      'image',
+      { deps: { images: { digestOf: async (uri) => (uri.includes('@') ? undefined : 'sha256:1') } } },
+    ],
+  ])('refuses %s', async (_, failing, options) => {
+    const world = await registered(options);
+    const before = await world.items();
+    const { status, body } = await world.stage(1);
+    expect({ status, code: body.detail.code, field: body.detail.field }).toEqual({
+      ...{ status: 409, code: 'RES005', field: 'version' },
+    });
+    expect(checksOf(body.detail.context.checks)[failing]).toBe('failed');
+    expect(body.detail.message).toContain(failing);
+    expect(await world.items()).toEqual(before);
+    // The list alone answers the same without refusing.
+    const list = await world.stage(1, { validate_only: true });
+    expect(list.body).toMatchObject({ success: false, new_stage: 'None', validation: { status: 'failed' } });
+  });
+
+  it('is not answered while storage is down', async () => {
+    const down = () => {
+      throw new CodedError('DATA005');
+    };
+    const world = await registered(reading(down));
+    expect(await world.stage(1)).toMatchObject({ status: 503, body: { detail: { code: 'DATA005' } } });
+  });
+
+  it('warns when candles are old or data collection is down', async () => {
+    const stale = {
+      ...{ all_fresh: false, stale_symbols: ['BTC/USDT:USDT'], exchange: 'sim' },
+      ...{ stale_threshold_hours: 24, symbols: [] },
+    };
+    const down = () => {
+      throw new CodedError('SVC004');
+    };
+    for (const call of [async () => stale, down]) {
+      const world = await registered({ deps: { dataProxy: { call } } });
+      const { status, body } = await world.stage(1);
+      expect(status).toBe(200);
+      expect(checksOf(body.validation.checks).market_data).toBe('warning');
+    }
+  });
+
+  it('with validate_only changes nothing and starts no task', async () => {
+    const stagingChecks = taskChecks();
+    const world = await registered({ deps: { stagingChecks } });
+    const before = await world.items();
+    const { status, body } = await world.stage(1, { validate_only: true });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ success: true, previous_stage: 'None', new_stage: 'None' });
+    expect(await world.items()).toEqual(before);
+    expect(stagingChecks.started).toEqual([]);
+  });
+
+  it('is skipped for an admin who says so', async () => {
+    const stagingChecks = taskChecks();
+    const world = await registered({ deps: { stagingChecks } });
+    const { body } = await world.stage(1, { skip_validation: true, comment: 'urgent' });
+    expect(body).toMatchObject({ new_stage: 'Staging', validation: { status: 'skipped', job_id: null } });
+    expect(body.message).toContain('skipped');
+    expect(stagingChecks.started).toEqual([]);
+    const { items } = (await world.get(`/api/v1/models/${MODEL}/history?limit=1`)).body;
+    expect(items[0]).toMatchObject({ notes: ['validation skipped'], reason: 'urgent', action: 'stage' });
+  });
+});
+
+describe('a validation', () => {
+  it('is pending until its task ends, and then what the task found', async () => {
+    const stagingChecks = taskChecks();
+    const world = await registered({ deps: { stagingChecks } });
+    await world.stage(1);
+    expect(await versionOf(world)).toMatchObject({ validation_status: 'pending' });
+    stagingChecks.end(ended('passed'));
+    const shown = await versionOf(world);
+    expect(shown.validation_status).toBe('passed');
+    expect(checksOf(shown.validation.checks)).toMatchObject({ thresholds: 'passed', look_ahead: 'passed' });
+    const list = (await world.get(`/api/v1/models/${MODEL}/versions`)).body;
+    expect(list.versions[0].validation_status).toBe('passed');
+  });
+
+  it('that was skipped at registration stays skipped when its task passes', async () => {
+    const stagingChecks = taskChecks();
+    const world = await registered({ deps: { stagingChecks } }, {});
+    await world.stage(1);
+    stagingChecks.end(ended('passed'));
+    expect((await versionOf(world)).validation_status).toBe('skipped');
+    const { status, body } = await world.promote(1);
+    expect(status).toBe(200);
+    expect(body.message).toContain('validation skipped');
+  });
+
+  it('is recorded once, by the job that the version waits for', async () => {
+    const world = await registered({ deps: { stagingChecks: taskChecks() } });
+    const invariants = new Invariants(world);
+    await world.stage(1);
+    const deps = {
+      ...{ registry: world.store, clock: Date, ids: ulids, digest: sha256 },
+      ...{ chance: () => 0, sleep: async () => undefined },
+    };
+    const record = (jobId: string) =>
+      recordValidation(deps, {
+        ...{ model: MODEL, version: '1', jobId, outcome: ended('failed'), correlationId: 'c' },
+      });
+    expect(await record('va-other')).toBe(false);
+    expect(await record('va-1')).toBe(true);
+    await invariants.check();
+    const after = await world.items();
+    expect(await record('va-1')).toBe(false);
+    expect(await world.items()).toEqual(after);
+    expect(after.find(({ sk }) => sk === 'VERSION#000001')).toMatchObject({
+      stage: 'Staging',
+      validation: { status: 'failed' },
+      catalog_row: { validation_status: 'failed' },
+    });
+    expect((await world.promote(1)).status).toBe(409);
+  });
+});
+
+describe('a promotion', () => {
+  /** Status of a promotion of a version whose validation came to this. */
+  async function promoted(
+    validation: 'passed' | 'failed' | 'pending' | 'skipped',
+    required: boolean,
+    more: Record<string, unknown> = {},
+  ) {
+    const stagingChecks = taskChecks();
+    const deps = { stagingChecks, stagingDryRunRequired: required };
+    const world = await registered({ deps }, validation === 'skipped' ? {} : REACHED);
+    await world.stage(1);
+    if (validation !== 'pending') stagingChecks.end(ended(validation === 'failed' ? 'failed' : 'passed'));
+    const answer = await world.promote(1, more);
+    await new Invariants(world).check();
+    return { ...answer, stage: (await versionOf(world)).stage };
+  }
+
+  it.each([
+    ['passed', false, 200],
+    ['failed', false, 409],
+    ['pending', false, 200],
+    ['skipped', false, 200],
+    ['passed', true, 200],
+    ['failed', true, 409],
+    ['pending', true, 409],
+    ['skipped', true, 409],
+  ] as const)('of a validation that is %s, required %s, is %d', async (validation, required, status) => {
+    const answer = await promoted(validation, required);
+    expect(answer.status).toBe(status);
+    expect(answer.stage).toBe(status === 200 ? 'Production' : 'Staging');
+    if (status === 409) {
+      expect(answer.body.detail).toMatchObject({ code: 'RES005', context: { validation: {} } });
+    } else if (validation !== 'passed') expect(answer.body.message).toContain(`validation ${validation}`);
+    expect((await promoted(validation, required, { force: true })).status).toBe(200);
+  });
+
+  it('that is forced says so in the history; force never skips the stage', async () => {
+    const world = await registered();
+    expect((await world.promote(1, { force: true })).status).toBe(409);
+    await world.stage(1);
+    await world.promote(1, { force: true, comment: 'why', challenge_id: 'ch-1' });
+    const { items } = (await world.get(`/api/v1/models/${MODEL}/history?limit=1`)).body;
+    expect(items[0]).toMatchObject({ reason: 'why', challenge_id: 'ch-1' });
+    expect(items[0].notes).toContain('forced');
+  });
+
+  it('expects what is in Production when told to', async () => {
+    const world = await registered();
+    await world.stage(1);
+    const wrong = await world.promote(1, { expected_production: '7' });
+    expect(wrong).toMatchObject({ status: 409, body: { detail: { code: 'RES005' } } });
+    expect(wrong.body.detail.context).toEqual({ expected_production: '7', current_production: null });
+    expect((await world.promote(1, { expected_production: null })).status).toBe(200);
+    // A repeat finds what it wanted, whatever was expected then.
+    expect((await world.promote(1, { expected_production: null })).status).toBe(200);
+    await world.register();
+    await world.stage(2);
+    expect((await world.promote(2, { expected_production: null })).status).toBe(409);
+    expect((await world.promote(2, { expected_production: 1 })).status).toBe(200);
+    expect((await world.rollback(1, { expected_production: '1' })).status).toBe(409);
+    expect((await world.rollback(1, { expected_production: '2' })).status).toBe(200);
+  });
+
+  it('needs a second person where four eyes are required; a rollback does not', async () => {
+    const authenticate = async (token: string | null): Promise<Principal> => ({
+      id: token ?? 'anonymous',
+      roles: ['approver'],
+    });
+    const world = await registered({ deps: { fourEyesRequired: true }, service: { authenticate } });
+    await world.stage(1);
+    const own = await world.promote(1);
+    expect(own).toMatchObject({ status: 403, body: { detail: { code: 'AUTH004' } } });
+    expect(own.body.detail.context.rule).toBe('four_eyes');
+    expect((await world.promote(1, {}, { Authorization: 'other' })).status).toBe(200);
+    await world.register({}, { Authorization: 'other' });
+    await world.stage(2);
+    expect((await world.promote(2)).status).toBe(200);
+    expect((await world.rollback(1)).status).toBe(200);
+  });
+});
+
+it('a rollback needs a reason where one is required', async () => {
+  const world = await registered({ deps: { rollbackReasonRequired: true } });
+  for (const reason of [undefined, '  ']) {
+    const { status, body } = await world.rollback(1, { reason });
+    expect({ status, code: body.detail.code, field: body.detail.field }).toEqual({
+      ...{ status: 400, code: 'VAL004', field: 'reason' },
+    });
+  }
+  expect((await world.rollback(1, { reason: 'why' })).status).toBe(409);
+});
+
+describe('roles', () => {
+  const as = (role: Principal['roles'][number]): WorldOptions => ({
+    service: { authenticate: async () => ({ id: 'someone', roles: [role] }) },
+  });
+
+  it.each([
+    ['viewer', 403, 403, 403, 403],
+    ['researcher', 201, 200, 403, 403],
+    ['approver', 201, 200, 200, 200],
+  ] as const)('%s', async (role, register, stage, promote, rollback) => {
+    const world = await registryWorld(engine, as(role));
+    expect((await world.register()).status).toBe(register);
+    expect((await world.stage(1)).status).toBe(stage);
+    expect((await world.promote(1)).status).toBe(promote);
+    const answer = await world.rollback(1);
+    expect(answer.status).toBe(rollback);
+    if (rollback === 403) expect(answer.body.detail.code).toBe('AUTH004');
+  });
+
+  it('skip_validation and force need an admin, before anything is read', async () => {
+    const world = await registryWorld(engine, as('approver'));
+    for (const answer of [
+      await world.stage(1, { skip_validation: true }),
+      await world.promote(1, { force: true }),
+    ]) {
+      expect(answer).toMatchObject({ status: 403, body: { detail: { code: 'AUTH004' } } });
+      expect(answer.body.detail.context).toEqual({ required: 'admin' });
+    }
+  });
+});

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { MODEL, type RegistryWorld, registryWorld } from '../support/registry-world.ts';
+
+let engine: TestEngine;
+let world: RegistryWorld;
+const START = Date.parse('2026-01-01T00:00:00Z');
+const HOUR = 3_600_000;
+let now = START;
+const at = (hours: number) => new Date(START + hours * HOUR).toISOString();
+const models = (path: string) => world.get(`/api/v1/models/${MODEL}${path}`);
+
+/** One move an hour: 1 and 2 are released at 3 and 6, then 1 is brought back at 7, and 3 is registered at 8. */
+beforeAll(async () => {
+  engine = await startEngine();
+  world = await registryWorld(engine, { deps: { clock: { now: () => now } } });
+  const moves = [
+    ...['1', '2'].flatMap((version) => [
+      () => world.register(),
+      () => world.stage(version, { comment: `stage ${version}` }),
+      () => world.promote(version),
+    ]),
+    () => world.rollback(1, { reason: 'losses' }),
+    () => world.register(),
+  ];
+  for (const move of moves) {
+    now += HOUR;
+    expect((await move()).status).toBeLessThan(300);
+  }
+});
+afterAll(() => engine?.stop());
+
+describe('versions', () => {
+  it('come newest first, with their count and aliases', async () => {
+    const { body } = await models('/versions');
+    expect(body).toMatchObject({ model_name: MODEL, count: 3 });
+    expect(
+      body.versions.map(({ version, stage, aliases, created_at }: any) => [
+        version,
+        stage,
+        aliases,
+        created_at,
+      ]),
+    ).toEqual([
+      ['3', 'None', ['latest'], at(8)],
+      ['2', 'Archived', [], at(4)],
+      ['1', 'Production', ['champion'], at(1)],
+    ]);
+    expect(body.versions[1]).toMatchObject({ rolled_back: true, rolled_back_reason: 'losses' });
+  });
+
+  it.each(['false', 'False', '0', 'no'])(
+    'leave archived ones out with include_archived=%s',
+    async (value) => {
+      const { body } = await models(`/versions?include_archived=${value}`);
+      expect(body).toMatchObject({ count: 2, versions: [{ version: '3' }, { version: '1' }] });
+    },
+  );
+
+  it('refuse an include_archived that is no truth value', async () => {
+    const { status, body } = await models('/versions?include_archived=maybe');
+    expect(status).toBe(400);
+    expect(body.detail).toMatchObject({ code: 'VAL005', field: 'include_archived' });
+    expect(body.detail.context.allowed).toEqual([true, false]);
+  });
+
+  it.each([
+    ['2', '2'],
+    ['latest', '3'],
+    ['champion', '1'],
+  ])('are read one by one: %s', async (reference, version) => {
+    const { status, body } = await models(`/versions/${reference}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ version, model_name: MODEL, config: { strategy: MODEL } });
+  });
+
+  it.each(['4', '0', '01', '-1', 'first', '1e0'])(
+    'of no such reference are RES003: %s',
+    async (reference) => {
+      const { status, body } = await models(`/versions/${reference}`);
+      expect({ status, code: body.detail.code }).toEqual({ status: 404, code: 'RES003' });
+    },
+  );
+});
+
+describe('the history', () => {
+  it('tells every move, newest first, over all pages', async () => {
+    const items: any[] = [];
+    let cursor = '';
+    let pages = 0;
+    do {
+      const { body } = await models(`/history?limit=3${cursor && `&cursor=${cursor}`}`);
+      items.push(...body.items);
+      cursor = body.next_cursor;
+      pages++;
+    } while (cursor);
+    expect(pages).toBe(3);
+    expect(items.map(({ action, version, at, reason }) => [action, version, at, reason])).toEqual([
+      ['register', '3', at(8), null],
+      ['rollback', '1', at(7), 'losses'],
+      ['promote', '2', at(6), null],
+      ['stage', '2', at(5), 'stage 2'],
+      ['register', '2', at(4), null],
+      ['promote', '1', at(3), null],
+      ['stage', '1', at(2), 'stage 1'],
+      ['register', '1', at(1), null],
+    ]);
+    expect(items.map(({ sequence }) => sequence)).toEqual([8, 7, 6, 5, 4, 3, 2, 1]);
+    expect(items[1]).toMatchObject({ previous_production: '2', production: '1', archived_versions: ['2'] });
+  });
+
+  it('carries the correlation id of the call', async () => {
+    const own = await registryWorld(engine);
+    await own.register({}, { 'X-Correlation-ID': 'my-call' });
+    const { body } = await own.get(`/api/v1/models/${MODEL}/history`);
+    expect(body.items[0].correlation_id).toBe('my-call');
+  });
+
+  it('refuses a cursor that is broken', async () => {
+    const { status, body } = await models('/history?cursor=nonsense');
+    expect({ status, code: body.detail.code }).toEqual({ status: 400, code: 'VAL006' });
+  });
+});
+
+describe('production at a time', () => {
+  it.each([
+    [0, null],
+    [2.9, null],
+    [3, '1'],
+    [5.9, '1'],
+    [6, '2'],
+    [6.99, '2'],
+    [7, '1'],
+    [9, '1'],
+  ])('hour %d is %s', async (hours, version) => {
+    const { body } = await models(`/production?at=${at(hours)}`);
+    expect(body).toEqual({ model_name: MODEL, at: at(hours), version });
+  });
+
+  it('is that of now by default, and refuses what is no time', async () => {
+    expect((await models('/production')).body).toEqual({ model_name: MODEL, at: at(8), version: '1' });
+    const { status, body } = await models('/production?at=yesterday');
+    expect({ status, code: body.detail.code }).toEqual({ status: 400, code: 'VAL005' });
+  });
+});
+
+it.each(['/versions', '/versions/1', '/history', '/production'])(
+  '%s of an unknown model is RES002',
+  async (path) => {
+    const { status, body } = await world.get(`/api/v1/models/unheard_of${path}`);
+    expect({ status, code: body.detail.code }).toEqual({ status: 404, code: 'RES002' });
+  },
+);
