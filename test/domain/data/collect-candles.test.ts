@@ -221,9 +221,14 @@ describe('what is stored', () => {
       await collect(march);
       await collect(march);
       exchange.asked();
-      market.setNow(at('2024-03-10T20:00'));
-      await collect({ ...march, end: at('2024-03-10T20:00') });
-      expect(exchange.asked()).toEqual([`${BTC} 2024-03-10T00:00 2024-03-10T20:00`]);
+      for (const [from, to] of [
+        ['2024-03-10T00:00', '2024-03-10T20:00'],
+        ['2024-03-10T20:00', '2024-03-10T21:00'],
+      ] as const) {
+        market.setNow(at(to));
+        await collect({ ...march, end: at(to) });
+        expect(exchange.asked()).toEqual([`${BTC} ${from} ${to}`]);
+      }
     });
   });
 
