@@ -34,8 +34,7 @@ export const Thresholds = z.object({
 });
 export type Thresholds = z.infer<typeof Thresholds>;
 
-export const VALIDATION_STATUSES = ['pending', 'passed', 'failed', 'skipped'] as const;
-export type ValidationStatus = (typeof VALIDATION_STATUSES)[number];
+const VALIDATION_STATUSES = ['pending', 'passed', 'failed', 'skipped'] as const;
 
 export const Validation = z.object({
   status: z.enum(VALIDATION_STATUSES),
@@ -81,7 +80,7 @@ export const StoredVersion = VersionContent.extend({
 });
 export type StoredVersion = z.infer<typeof StoredVersion>;
 
-export const REGISTRY_ACTIONS = ['register', 'stage', 'promote', 'rollback', 'validate'] as const;
+const REGISTRY_ACTIONS = ['register', 'stage', 'promote', 'rollback', 'validate'] as const;
 export type RegistryAction = (typeof REGISTRY_ACTIONS)[number];
 
 /** One line of a model's history: insert-only, written in the transaction of the change that it tells. */
@@ -105,6 +104,18 @@ export const RegistryEvent = z.object({
   correlation_id: z.string(),
 });
 export type RegistryEvent = z.infer<typeof RegistryEvent>;
+
+/** The reply of a call, repeated for its Idempotency-Key. */
+export const StoredReply = z.object({
+  schema_version: z.literal(1),
+  principal: z.string(),
+  key: z.string(),
+  request_digest: z.string(),
+  body: z.string().meta({ description: 'JSON' }),
+  stored_at: z.int().meta({ description: 'Unix seconds' }),
+  expires_at: z.int().meta({ description: 'Unix seconds' }),
+});
+export type StoredReply = z.infer<typeof StoredReply>;
 
 /** A catalog row: of a version in Production or Staging, at most 1 KB. */
 export const CatalogRow = z.object({

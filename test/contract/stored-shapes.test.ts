@@ -4,6 +4,13 @@ import * as z from 'zod';
 import { BacktestExecutionInput, StoredBacktestJob } from '#contract/backtest.ts';
 import { BacktestReport } from '#contract/report.ts';
 import { CollectionQueue, StoredCollection } from '#contract/stored-collection.ts';
+import {
+  CatalogRow,
+  RegistryEvent,
+  StoredModel,
+  StoredReply,
+  StoredVersion,
+} from '#contract/stored-registry.ts';
 import { StoredSeries, StoredSeriesMonths } from '#contract/stored-series.ts';
 
 /**
@@ -19,6 +26,11 @@ it.each([
   ['StoredSeriesMonths', StoredSeriesMonths, 1, 'eb363573bf2a1ba3'],
   ['StoredCollection', StoredCollection, 1, '4ae6acbc03894950'],
   ['CollectionQueue', CollectionQueue, 1, '4a7797358b59aaf1'],
+  ['StoredModel', StoredModel, 1, 'c372049d820f22f1'],
+  ['StoredVersion', StoredVersion, 1, '781535edce806961'],
+  ['RegistryEvent', RegistryEvent, 1, '76b58e0e40e82f71'],
+  ['StoredReply', StoredReply, 1, '5d37428b7cbbe944'],
+  ['CatalogRow', CatalogRow, undefined, 'df2b836e54f3d8da'],
 ])('%s is as pinned', (_, schema, version, hash) => {
   expect({ version: versionOf(schema), hash: shapeHash(schema) }).toEqual({ version, hash });
 });

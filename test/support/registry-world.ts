@@ -39,7 +39,7 @@ export const PROVENANCE = {
 
 const cursors = { encode: encodeCursor, decode: decodeCursor };
 
-export type WorldDeps = RegistryDeps & Omit<StrategyDeps, 'probes'>;
+type WorldDeps = RegistryDeps & Omit<StrategyDeps, 'probes'>;
 
 export interface Answer {
   readonly status: number;

@@ -1,7 +1,7 @@
 import type { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import type { CatalogRow, StoredVersion } from '#contract/stored-registry.ts';
+import { type CatalogRow, StoredReply, type StoredVersion } from '#contract/stored-registry.ts';
 import type {
   ArchivedProduction,
   IdempotentReply,
@@ -15,6 +15,7 @@ import {
   eventKey,
   isInCatalog,
   modelKey,
+  readItem,
   replyKey,
   versionKey,
 } from './registry-item.ts';
@@ -62,17 +63,18 @@ export function madeThisMove(error: TransactionCanceledException, move: Registry
 }
 
 export function putReply({ body, ...reply }: IdempotentReply, table: string) {
+  const stored: StoredReply = { schema_version: 1, ...reply, body: JSON.stringify(body) };
   return {
     TableName: table,
-    Item: { ...replyKey(reply), ...reply, body: JSON.stringify(body) },
+    Item: { ...replyKey(reply), ...stored },
     ConditionExpression: 'attribute_not_exists(pk) OR expires_at <= :now',
     ExpressionAttributeValues: { ':now': reply.stored_at },
   };
 }
 
 export function readReply(item: Record<string, unknown>): IdempotentReply {
-  const { pk: _, sk: __, ...reply } = item;
-  return { ...reply, body: JSON.parse(String(item.body)) } as unknown as IdempotentReply;
+  const { schema_version: _, body, ...reply } = readItem(StoredReply, item);
+  return { ...reply, body: JSON.parse(body) };
 }
 
 function putModel({ before, after }: RegistryMove['model'], table: string): Action {
