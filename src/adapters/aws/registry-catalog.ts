@@ -65,7 +65,7 @@ async function* readStage(
       }),
     );
     for (const item of Items) {
-      const row = readItem(CatalogRow, item.catalog_row);
+      const row = readItem(CatalogRow, JSON.parse(String(item.catalog_row)));
       yield { row, position: [String(item[attribute]), row.model_name, row.version] };
     }
     from = LastEvaluatedKey;

@@ -68,7 +68,7 @@ export function catalogAttributes(
     catalog_name: id.slice(1),
     catalog_sharpe: `${sortableNumber(version.metrics.sharpe_ratio)}${id}`,
     catalog_drawdown: `${sortableNumber(Math.abs(version.metrics.max_drawdown_pct))}${id}`,
-    catalog_row: catalogRow(version, version.stage, model),
+    catalog_row: JSON.stringify(catalogRow(version, version.stage, model)),
   };
 }
 
