@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTables } from '#adapters/aws/create-tables.ts';
+import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { type Database, startDatabase } from '#adapters/local/dynoxide.ts';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
@@ -92,6 +93,7 @@ export class TaskWorld {
     const job = await submitBacktest(
       {
         ...this.#stores,
+        registry: new DynamoRegistryStore(this.#stores.dynamo, TABLES.registry),
         strategies: registry,
         // The bench starts the task itself.
         executions: { start: async () => {}, stop: async () => {}, state: async () => undefined },

@@ -4,6 +4,7 @@ import {
   CollectionOutcome,
   JOB_STATUSES,
   JobTiming,
+  RegisteredVersion,
   ResolvedBacktestConfig,
 } from './backtest.ts';
 import { paginated, Timestamp } from './common.ts';
@@ -147,6 +148,10 @@ export const BacktestRequest = z
       minimum: 1,
       maximum: 10,
     }),
+    model_version: z.union([z.string(), z.int()]).optional().meta({
+      description:
+        'The registered version of the strategy to run: a number, `latest` or `champion`. Its configuration takes the place of the defaults, and in AWS it runs in its registered image',
+    }),
   })
   .meta({
     id: 'BacktestRequest',
@@ -198,6 +203,9 @@ export const BacktestJob = z
   .object({
     ...summary,
     error_code: z.string().nullable(),
+    registered: RegisteredVersion.nullable().meta({
+      description: 'The registered version that is run, if one is',
+    }),
     progress: z
       .number()
       .nullable()

@@ -8,7 +8,7 @@ import type { StrategyRegistry } from '#engine/strategies/registry.ts';
 import { DamagedFileError } from './data/damaged-file.ts';
 import { type LoadCandlesDeps, loadCandles } from './load-candles.ts';
 import type { Clock, Digest, JobStore, ResultFiles, ResultStore } from './ports.ts';
-import { runStagingChecks } from './registry/run-staging-checks.ts';
+import { describeCode, runStagingChecks } from './registry/run-staging-checks.ts';
 import { isoTime } from './validate.ts';
 
 export interface RunBacktestJobDeps extends LoadCandlesDeps {
@@ -110,7 +110,11 @@ async function runClaimed(deps: RunBacktestJobDeps, job: JobIn<'running'>): Prom
     candles: outcome.candles,
     peak_memory_mb: deps.peakMemoryMb(),
   };
-  const warnings = [...collectionWarnings(job), ...outcome.report.warnings];
+  const warnings = [
+    ...collectionWarnings(job),
+    ...codeWarnings(deps, job, strategyDigest),
+    ...outcome.report.warnings,
+  ];
   return deps.jobs.complete(
     job.job_id,
     job.attempt,
@@ -155,6 +159,12 @@ function progressWriter(deps: RunBacktestJobDeps, job: JobIn<'running'>) {
 
 function collectionWarnings({ collection }: JobIn<'running'>): string[] {
   return collection?.status === 'failed' ? [`Collecting market data failed: ${collection.message}`] : [];
+}
+
+/** Which image was registered and which code ran, of a run of a registered version. */
+function codeWarnings(deps: RunBacktestJobDeps, { registered }: JobIn<'running'>, digest: string): string[] {
+  if (!registered) return [];
+  return [describeCode(registered, deps.image, digest === registered.strategy_digest)];
 }
 
 function resultFiles(deps: RunBacktestJobDeps, outcome: BacktestOutcome): ResultFiles {

@@ -5,9 +5,13 @@ import type {
   StoredBacktestJob,
 } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
+import type { StoredVersion } from '#contract/stored-registry.ts';
 import type { Executions } from './execution-ports.ts';
 import { idSuffix } from './id-suffix.ts';
 import type { Digest, Ids, JobStore } from './ports.ts';
+import { findVersion } from './registry/find-version.ts';
+import { imageOf, overRegistered, registeredOf } from './registry/registered-run.ts';
+import type { RegistryStore } from './registry/registry-store.ts';
 import { type ConfigInput, type ResolveDeps, resolveConfig } from './resolve-config.ts';
 import { unknownKeyWarnings } from './unknown-keys.ts';
 import { checkNumber, isoTime } from './validate.ts';
@@ -17,6 +21,8 @@ export interface SubmitBacktestInput {
     readonly config: ConfigInput;
     readonly experiment_name?: string;
     readonly priority?: number;
+    /** The registered version of the strategy to run: a number or an alias. */
+    readonly model_version?: string | number;
   };
   readonly owner: string;
   /** Header Idempotency-Key: the same key of the same owner always means the same job. */
@@ -26,6 +32,7 @@ export interface SubmitBacktestInput {
 
 export interface SubmitBacktestDeps extends ResolveDeps {
   readonly jobs: JobStore;
+  readonly registry: RegistryStore;
   readonly executions: Executions;
   readonly ids: Ids;
   readonly digest: Digest;
@@ -41,7 +48,8 @@ const MAX_NAME_LENGTH = 200;
 /**
  * Validates a submission, stores its job and starts the state machine. The job is stored first: whatever dies
  * afterwards, reconcile finds it pending and starts it.
- * Throws VAL001 to VAL006, RES002, RES005 (an Idempotency-Key reused with another body), DATA005.
+ * Throws VAL001 to VAL006, RES002, RES003 (no such version), RES005 (an Idempotency-Key reused with another body), DATA005,
+ * SVC005.
  */
 export async function submitBacktest(
   deps: SubmitBacktestDeps,
@@ -72,13 +80,15 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
     integer: true,
   });
   const experiment = checkExperimentName(body.experiment_name);
-  const { config, warnings, dataStart } = await resolveConfig(deps, body.config);
+  const registered = await findRegistered(deps, body);
+  const given = registered ? overRegistered(registered, body.config) : body.config;
+  const { config, warnings, dataStart } = await resolveConfig(deps, given);
   const jobId = `bt-${idSuffix(deps, owner, input.idempotencyKey)}`;
   const now = isoTime(deps.clock.now());
   const executionInput = executionInputOf(config, {
     job_id: jobId,
     kind: 'backtest',
-    image: null,
+    image: registered && imageOf(registered),
     correlation_id: input.correlationId,
     on_demand: priority >= ON_DEMAND_PRIORITY,
     start: dataStart,
@@ -95,8 +105,9 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
     experiment_name: experiment,
     priority,
     config,
+    ...(registered && { registered: registeredOf(registered) }),
     warnings: [
-      ...unknownKeyWarnings({ ...body }, ['config', 'experiment_name', 'priority'], ''),
+      ...unknownKeyWarnings({ ...body }, ['config', 'experiment_name', 'priority', 'model_version'], ''),
       ...warnings,
     ],
     execution_input: executionInput,
@@ -104,6 +115,15 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
     attempt: 0,
     collection: null,
   };
+}
+
+function findRegistered(
+  { registry }: SubmitBacktestDeps,
+  { config, model_version }: SubmitBacktestInput['body'],
+): Promise<StoredVersion> | null {
+  if (model_version === undefined) return null;
+  const reference = { model: config.strategy, version: String(model_version), field: 'model_version' };
+  return findVersion(registry, reference);
 }
 
 /**

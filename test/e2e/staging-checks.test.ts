@@ -154,3 +154,43 @@ it('keeps the lists of backtests free of checks', async () => {
     expect(body.items.filter((each: any) => !each.job_id.startsWith('bt-'))).toEqual([]);
   }
 });
+
+describe('a backtest of a registered version', () => {
+  it('runs its configuration, with what the request says over it, and says which code ran', async () => {
+    const registered = await platform.run({
+      strategy: 'honest',
+      date_range: { start: '2025-01-01', end: '2025-02-01' },
+      fee: 0.001,
+      max_open_trades: 3,
+    });
+    const { body } = await platform.strategy.post('/api/v1/strategies/honest/register', {
+      backtest_run_id: registered.job_id,
+      container_image_uri: IMAGE,
+    });
+    const job = await platform.run(
+      { strategy: 'honest', date_range: { start: '2025-02-01', end: '2025-03-01' }, max_open_trades: 1 },
+      { model_version: Number(body.version) },
+    );
+    expect(job.status, job.error).toBe('completed');
+    expect(job.config).toEqual({
+      ...registered.config,
+      date_range: { start: '2025-02-01T00:00:00.000Z', end: '2025-03-01T00:00:00.000Z' },
+      max_open_trades: 1,
+    });
+    expect(job.registered).toMatchObject({ version: body.version, container_image_uri: IMAGE });
+    const report = await platform.get(`/api/v1/backtests/${job.job_id}/report-data`);
+    expect(report.body.warnings).toContain(
+      `Registered with image ${IMAGE}; the current code of this machine ran, with the registered source of the strategy`,
+    );
+    expect(registered.registered).toBeNull();
+  });
+
+  it.each([
+    ['honest', '999', 404, 'RES003'],
+    ['ema_crossover', 'latest', 404, 'RES002'],
+    ['honest', 'best', 404, 'RES003'],
+  ])('of %s %s is refused', async (strategy, model_version, status, code) => {
+    const reply = await platform.post('/api/v1/backtests', { config: { strategy }, model_version });
+    expect([reply.status, reply.body.detail.code]).toEqual([status, code]);
+  });
+});

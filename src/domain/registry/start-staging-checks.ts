@@ -14,7 +14,7 @@ import { idSuffix } from '../id-suffix.ts';
 import type { Clock, Digest, Ids, JobStore, SeriesStore } from '../ports.ts';
 import { executionInputOf } from '../submit-backtest.ts';
 import { isoTime } from '../validate.ts';
-import { pinnedUri } from './container-image.ts';
+import { imageOf, registeredOf } from './registered-run.ts';
 import type { StagingChecks, StagingOutcome } from './staging-checks.ts';
 
 export interface StagingChecksDeps {
@@ -109,13 +109,7 @@ async function newJob(
     experiment_name: null,
     priority: PRIORITY,
     config,
-    registered: {
-      model_name,
-      version: version.version,
-      container_image_uri: version.container_image_uri,
-      image_digest: version.image_digest,
-      strategy_digest: version.strategy_digest,
-    },
+    registered: registeredOf(version),
     warnings: [],
     execution_input: executionInputOf(config, {
       ...{ job_id: jobId, kind: 'validation', correlation_id: correlationId, on_demand: false },
@@ -126,11 +120,6 @@ async function newJob(
     attempt: 0,
     collection: null,
   };
-}
-
-/** The registered image, whatever its tag says now; null where it was not resolved. */
-function imageOf({ container_image_uri, image_digest }: StoredVersion): string | null {
-  return image_digest && pinnedUri(container_image_uri, image_digest);
 }
 
 /** The registered configuration on the newest candles that all its pairs have; without any, up to now. */

@@ -29,6 +29,7 @@ export function jobView(job: StoredBacktestJob): z.input<typeof BacktestJob> {
     experiment_name: job.experiment_name,
     priority: job.priority,
     error_code: failed?.error_code ?? null,
+    registered: job.registered ?? null,
     progress: progressOf(job),
     started_at: ('started_at' in job && job.started_at) || null,
     finished_at: 'finished_at' in job ? job.finished_at : null,
