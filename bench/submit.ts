@@ -1,9 +1,5 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { loadavg, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Bench, Figure } from './support/bench.ts';
+import type { Bench } from './support/bench.ts';
+import { expectOk, requestFigures, withPlatform } from './support/local-platform.ts';
 import { time } from './support/measure.ts';
 
 const SUBMITS = 300;
@@ -54,12 +50,6 @@ class Client {
   }
 }
 
-async function expectOk(response: Response): Promise<unknown> {
-  const body = await response.json();
-  if (!response.ok) throw new Error(`HTTP ${response.status}: ${JSON.stringify(body)}`);
-  return body;
-}
-
 /** Each job is cancelled before the next, so that no task runs beside the requests. */
 async function submitTimes(client: Client): Promise<number[]> {
   const times: number[] = [];
@@ -83,47 +73,20 @@ async function readTimes(read: () => Promise<unknown>): Promise<number[]> {
   return times;
 }
 
-function figures(label: string, times: readonly number[], shares: readonly number[]): Figure[] {
-  const sorted = [...times].sort((a, b) => a - b);
-  const detail = `${times.length} requests, load average ${loadavg()[0]!.toFixed(1)}`;
-  return shares.map((share) => ({
-    label: `${label}, p${share * 100}`,
-    value: sorted[Math.floor(share * sorted.length)]!,
-    unit: 'ms',
-    detail,
-  }));
-}
-
-async function startPlatform(home: string): Promise<{ child: ChildProcess; url: string }> {
-  const child = fork(join(import.meta.dirname, 'support', 'platform-process.ts'), [home], { execArgv: [] });
-  const [url] = await Promise.race([
-    once(child, 'message'),
-    once(child, 'exit').then(([code]) => Promise.reject(new Error(`The platform ended with code ${code}`))),
-  ]);
-  return { child, url };
-}
-
 export default {
   name: 'submit',
   description:
     'Requests over loopback to the platform on one machine: one after the other, from another process',
-  async run() {
-    const home = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
-    const { child, url } = await startPlatform(home);
-    try {
-      const client = new Client(url);
+  run: () =>
+    withPlatform(async ({ backend_url }) => {
+      const client = new Client(backend_url);
       // Its candles are collected with the first job.
       const jobId = await client.submit();
       await client.finished(jobId);
       return [
-        ...figures('submit', await submitTimes(client), [0.5, 0.99]),
-        ...figures('get', await readTimes(() => client.get(jobId)), [0.5, 0.99]),
-        ...figures('list of 20', await readTimes(() => client.list()), [0.5, 0.99]),
+        ...requestFigures('submit', await submitTimes(client)),
+        ...requestFigures('get', await readTimes(() => client.get(jobId))),
+        ...requestFigures('list of 20', await readTimes(() => client.list())),
       ];
-    } finally {
-      child.disconnect();
-      await once(child, 'exit');
-      await rm(home, { recursive: true, force: true });
-    }
-  },
+    }),
 } satisfies Bench;

@@ -1,4 +1,4 @@
-/** The platform of one machine in a process of its own: tells its parent where it listens, stops when that lets go of it. */
+/** The platform of one machine in a process of its own: tells its parent how it is reached, stops when that lets go of it. */
 import { startPlatform } from '../../src/local/platform.ts';
 
 const platform = await startPlatform({
@@ -7,5 +7,5 @@ const platform = await startPlatform({
   concurrency: 1,
   logLevel: 'ERROR',
 });
-process.send?.(platform.info.backend_url);
+process.send?.(platform.info);
 process.once('disconnect', () => platform.stop().finally(() => process.exit()));

@@ -1,0 +1,121 @@
+import type { CatalogRow } from '#contract/stored-registry.ts';
+import type { PlatformInfo } from '../src/local/platform.ts';
+import type { Bench, Figure } from './support/bench.ts';
+import { storeCatalogRows } from './support/catalog-rows.ts';
+import { expectOk, requestFigures, withPlatform } from './support/local-platform.ts';
+import { time } from './support/measure.ts';
+
+const MODEL = 'buy_and_hold';
+const VERSIONS = 60;
+const READS = 60;
+const WARM_UPS = 10;
+const CATALOG_ROWS = 10_000;
+
+/** As src/local/platform.ts names it. */
+const REGISTRY_TABLE = 'Registry';
+
+class Client {
+  readonly #platform: PlatformInfo;
+
+  constructor(platform: PlatformInfo) {
+    this.#platform = platform;
+  }
+
+  async get<T>(path: string): Promise<T> {
+    return (await expectOk(await fetch(`${this.#platform.backend_url}/api/v1/${path}`))) as T;
+  }
+
+  async post<T>(path: string, body: unknown, service: 'backend' | 'strategy' = 'backend'): Promise<T> {
+    const base = service === 'backend' ? this.#platform.backend_url : this.#platform.strategy_service_url;
+    const headers = { 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body: JSON.stringify(body) };
+    return (await expectOk(await fetch(`${base}/api/v1/${path}`, init))) as T;
+  }
+
+  /** The id of a backtest that has ended. */
+  async backtest(): Promise<string> {
+    const config = {
+      strategy: MODEL,
+      pairs: ['BTC/USDT:USDT'],
+      timeframe: '1h',
+      date_range: { start: '2026-01-01T00:00:00Z', end: '2026-01-08T00:00:00Z' },
+    };
+    const { job_id } = await this.post<{ job_id: string }>('backtests', { config });
+    for (;;) {
+      const { status } = await this.get<{ status: string }>(`backtests/${job_id}`);
+      if (status === 'completed') return job_id;
+      if (status !== 'pending' && status !== 'running') throw new Error(`${job_id} is ${status}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+/** Each version is registered, staged and promoted, and the one before it rolled back to. No task runs beside. */
+async function moveTimes(client: Client, runId: string): Promise<Record<string, number[]>> {
+  const times: Record<string, number[]> = {};
+  const measured = async (label: string, run: number, work: () => Promise<unknown>) => {
+    const ms = await time(work);
+    if (run >= 0) times[label] = [...(times[label] ?? []), ms];
+  };
+  const registration = { backtest_run_id: runId, container_image_uri: 'touchstone:1' };
+  for (let run = -WARM_UPS; run < VERSIONS; run++) {
+    const version = String(run + WARM_UPS + 1);
+    const on = { version };
+    await measured('register', run, () =>
+      client.post(`strategies/${MODEL}/register`, registration, 'strategy'),
+    );
+    await measured('stage: its check list', run, () =>
+      client.post(`strategies/${MODEL}/stage`, { ...on, validate_only: true }),
+    );
+    await measured('stage: the move', run, () =>
+      client.post(`strategies/${MODEL}/stage`, { ...on, skip_validation: true }),
+    );
+    await measured('promote', run, () => client.post(`strategies/${MODEL}/promote`, on));
+    if (version === '1') continue;
+    const previous = { version: String(Number(version) - 1), reason: 'measured' };
+    await measured('rollback', run, () => client.post(`models/${MODEL}/rollback`, previous));
+  }
+  return times;
+}
+
+async function readTimes(read: () => Promise<unknown>): Promise<number[]> {
+  const times: number[] = [];
+  for (let run = -WARM_UPS; run < READS; run++) {
+    const ms = await time(read);
+    if (run >= 0) times.push(ms);
+  }
+  return times;
+}
+
+async function catalogFigures(client: Client, platform: PlatformInfo): Promise<Figure[]> {
+  const { items } = await client.get<{ items: CatalogRow[] }>('catalog/strategies');
+  const target = { endpoint: platform.storage.DYNAMODB_ENDPOINT, table: REGISTRY_TABLE };
+  await storeCatalogRows(target, items[0]!, CATALOG_ROWS);
+  const page = (query: string) => () => client.get(`catalog/strategies?limit=100&${query}`);
+  const of = `of ${CATALOG_ROWS.toLocaleString('en-US')}`;
+  return [
+    ...requestFigures(`catalog page of 100 ${of}`, await readTimes(page('sort_field=name'))),
+    ...requestFigures(`the same by Sharpe ratio`, await readTimes(page('sort_field=sharpe&sort_order=desc'))),
+  ];
+}
+
+export default {
+  name: 'registry',
+  description:
+    'Calls of the registry over loopback to the platform on one machine: one after the other, from another process',
+  run: () =>
+    withPlatform(async (platform) => {
+      const client = new Client(platform);
+      const moves = await moveTimes(client, await client.backtest());
+      const versions = await readTimes(() => client.get(`models/${MODEL}/versions`));
+      const compared = await readTimes(() =>
+        client.get(`catalog/strategies/${MODEL}/compare?version_a=champion&version_b=latest`),
+      );
+      return [
+        ...Object.entries(moves).flatMap(([label, times]) => requestFigures(label, times)),
+        ...requestFigures(`versions, all ${VERSIONS + WARM_UPS}`, versions),
+        ...requestFigures('compare', compared),
+        ...(await catalogFigures(client, platform)),
+      ];
+    }),
+} satisfies Bench;

@@ -1,0 +1,49 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PlatformInfo } from '../../src/local/platform.ts';
+import type { Figure } from './bench.ts';
+
+/** Gives `work` a platform of one machine that runs in a process of its own on an empty folder, and removes both. */
+export async function withPlatform<T>(work: (platform: PlatformInfo) => Promise<T>): Promise<T> {
+  const home = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
+  const child = fork(join(import.meta.dirname, 'platform-process.ts'), [home], { execArgv: [] });
+  try {
+    const [info] = await Promise.race([
+      once(child, 'message'),
+      once(child, 'exit').then(([code]) => Promise.reject(new Error(`The platform ended with code ${code}`))),
+    ]);
+    return await work(info as PlatformInfo);
+  } finally {
+    if (child.connected) {
+      child.disconnect();
+      await once(child, 'exit');
+    }
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+/** The parsed body; throws unless the status is one of success. */
+export async function expectOk(response: Response): Promise<unknown> {
+  const body = await response.json();
+  if (!response.ok) throw new Error(`HTTP ${response.status}: ${JSON.stringify(body)}`);
+  return body;
+}
+
+/** Quantiles of the times of requests, ms. */
+export function requestFigures(
+  label: string,
+  times: readonly number[],
+  shares: readonly number[] = [0.5, 0.99],
+): Figure[] {
+  const sorted = [...times].sort((a, b) => a - b);
+  const detail = `${times.length} requests, load average ${loadavg()[0]!.toFixed(1)}`;
+  return shares.map((share) => ({
+    label: `${label}, p${share * 100}`,
+    value: sorted[Math.floor(share * sorted.length)]!,
+    unit: 'ms',
+    detail,
+  }));
+}

@@ -1,0 +1,199 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { welchTest } from '#engine/stats/welch.ts';
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+
+/** The registry's commands as a person meets them, on backtests that ran: real processes, plain text. */
+
+const home = mkdtempSync(join(tmpdir(), 'touchstone-cli-registry-'));
+let platform: TestPlatform;
+const runs: string[] = [];
+
+beforeAll(async () => {
+  platform = await startTestPlatform({ home });
+  for (const fast of [20, 5]) {
+    const job = await platform.run({
+      strategy: 'ema_crossover',
+      pairs: ['BTC/USDT:USDT'],
+      timeframe: '1h',
+      date_range: { start: '2026-01-01', end: '2026-03-01' },
+      params: { fast },
+    });
+    runs.push(job.job_id);
+  }
+}, 60_000);
+afterAll(async () => {
+  await platform?.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+async function touchstone(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
+  const child = spawn(process.execPath, ['bin/touchstone.ts', ...args], {
+    env: { TOUCHSTONE_HOME: home, NO_COLOR: '1', TMPDIR: tmpdir() },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let err = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, out, err };
+}
+
+const M = 'ema_crossover';
+
+describe('a version by the command line', { timeout: 60_000 }, () => {
+  it('is not registered below a threshold, and the table says which', async () => {
+    const { code, out, err } = await touchstone('register', M, '--run', runs[0]!, '--min-sharpe', '99');
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(/Metric +│ +Value +│ +Threshold/);
+    expect(err).toMatch(/sharpe_ratio +│ +-?\d+\.\d\d +│ +99\.00/);
+  });
+
+  it('is registered', async () => {
+    const first = await touchstone(
+      ...[
+        'register',
+        M,
+        '--run',
+        runs[0]!,
+        '--description',
+        'the first try',
+        '--tag',
+        'slow',
+        '--tag',
+        'trend',
+      ],
+      ...['--max-drawdown', '90'],
+    );
+    expect(first.err).toBe('');
+    expect(first.out).toContain('version 1 of ema_crossover');
+    expect(first.out).toContain('npx touchstone stage ema_crossover 1');
+    const second = await touchstone('register', M, '--run', runs[1]!);
+    expect([second.code, second.out]).toEqual([0, expect.stringContaining('version 2')]);
+  });
+
+  it('is checked without being staged', async () => {
+    const { code, out } = await touchstone('stage', M, '1', '--check');
+    expect(code).toBe(0);
+    expect(out).toMatch(/backtest +│ passed/);
+    expect(out).toMatch(/smoke_run +│ skipped/);
+    expect((await touchstone('versions', M)).out).toMatch(/│ +1 │ None/);
+  });
+
+  it('is staged, and the checks that need a run are waited for', async () => {
+    const { code, out, err } = await touchstone('stage', M, '1', '--comment', 'looks good');
+    expect(err).toBe('');
+    for (const check of ['thresholds', 'smoke_run', 'determinism', 'look_ahead']) {
+      expect(out).toMatch(new RegExp(`${check} +│ passed`));
+    }
+    expect([code, out]).toEqual([0, expect.stringContaining('Validation: passed')]);
+    expect((await touchstone('stage', M, 'latest', '--skip-validation')).code).toBe(0);
+  });
+
+  it('is promoted where the expected version is in Production', async () => {
+    const refused = await touchstone('promote', M, '1', '--expect', '2');
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('RES005')]);
+    const { code, out } = await touchstone('promote', M, '1', '--expect', 'none');
+    expect(code).toBe(0);
+    expect(out).toMatch(/1 │ Staging │ Production │ - +│ \d{4}-\d\d-\d\d \d\d:\d\d/);
+    const next = await touchstone('promote', M, '2', '--expect', '1', '--comment', 'better');
+    expect(next.out).toMatch(/2 │ Staging │ Production │ +1 │/);
+  });
+
+  it('is rolled back to', async () => {
+    const { code, out } = await touchstone('rollback', M, '1', '--reason', 'losses since');
+    expect(code).toBe(0);
+    expect(out).toMatch(/ema_crossover │ +2 │ +1 │/);
+  });
+
+  it('is listed with what it is', async () => {
+    const [{ out }, current, { out: history }] = await Promise.all([
+      touchstone('versions', M),
+      touchstone('versions', M, '--no-archived'),
+      touchstone('versions', M, '--history'),
+    ]);
+    expect(out).toMatch(/2 latest +│ Archived \(rolled back\)/);
+    expect(out).toMatch(/1 champion +│ Production +│ passed .* the first try/);
+    expect(current.out).not.toContain('latest');
+    expect(current.out).toContain('champion');
+    expect(history).toMatch(/anonymous +│ rollback +│ +1 │ Archived │ Production │ +1 │ losses since/);
+    expect(history).toMatch(/anonymous +│ stage +│ +1 │ None +│ Staging .*looks good/);
+    for (const text of [out, history]) expect(text).not.toMatch(/NaN|undefined|\[object/);
+  });
+
+  it('is compared, as sure as the trade lists themselves make it', async () => {
+    const { body } = await platform.get(`/api/v1/catalog/strategies/${M}/compare?version_a=1&version_b=2`);
+    const [a, b] = await Promise.all(runs.map(statsOfTrades));
+    expect(body.sample_sizes).toEqual({ a: a!.n, b: b!.n });
+    const { probabilityBLarger: better } = welchTest(a!, b!)!;
+    const expected = { PROMOTE: better, REJECT: 1 - better, INCONCLUSIVE: Math.max(better, 1 - better) };
+    expect(body.confidence).toBeCloseTo(expected[body.decision as keyof typeof expected], 9);
+
+    const { code, out } = await touchstone('compare', M, 'champion', '2');
+    expect(code).toBe(0);
+    expect(out).toMatch(/Metric +│ a: version 1 │ b: version 2 │ Improvement/);
+    expect(out).toMatch(/sharpe_ratio +│ +-?\d+\.\d\d/);
+    expect(out).toContain(`${body.decision}, confidence ${body.confidence.toFixed(2)}`);
+    expect(out).toContain(body.recommendation);
+    expect(out).not.toMatch(/NaN|undefined|\[object/);
+  });
+
+  it('says what is wrong', async () => {
+    const refused: [args: string[], code: number, text: string][] = [
+      [['promote', M, '7'], 1, 'RES003'],
+      [['stage', M, '2'], 1, 'RES006'],
+      [['compare', M, '1', '1'], 1, 'VAL005'],
+      [['versions', 'nothing'], 1, 'RES002'],
+      [['register', 'nothing', '--run', 'bt-1'], 1, 'RES002'],
+      [['register', M], 2, '--run'],
+      [['register', M, '--run', 'bt-1', '--min-sharpe', 'high'], 2, 'It takes a number'],
+      [['--url', 'http://127.0.0.1:9', 'register', M, '--run', 'bt-1'], 2, '--strategy-url'],
+    ];
+    const answers = await Promise.all(refused.map(([args]) => touchstone(...args)));
+    for (const [index, [args, code, text]] of refused.entries()) {
+      const { err } = answers[index]!;
+      expect([args, answers[index]!.code, err]).toEqual([args, code, expect.stringContaining(text)]);
+      expect(err).not.toMatch(/ at .*\.ts:\d+/);
+    }
+  });
+
+  it('takes addresses', async () => {
+    const { backend_url, strategy_service_url } = platform.info;
+    expect((await touchstone('--url', backend_url, 'versions', M)).out).toContain('champion');
+    const registered = await touchstone(
+      ...['--url', backend_url, '--strategy-url', strategy_service_url],
+      ...['register', M, '--run', runs[0]!],
+    );
+    expect(registered.out).toContain('version 3');
+  });
+
+  it('has help for each command', async () => {
+    const names = ['register', 'stage', 'promote', 'rollback', 'versions', 'compare'];
+    const answers = await Promise.all(names.map((name) => touchstone(name, '--help')));
+    for (const [index, name] of names.entries()) {
+      const { code, out } = answers[index]!;
+      expect([code, out]).toEqual([0, expect.stringMatching(new RegExp(`Usage: touchstone ${name} .*<`))]);
+    }
+  });
+});
+
+/** Count, mean and variance of profit_pct, from every page of the trades of a report. */
+async function statsOfTrades(jobId: string) {
+  const profits: number[] = [];
+  for (let page = 1, pages = 1; page <= pages; page++) {
+    const { body } = await platform.get(`/api/v1/backtests/${jobId}/report-data?page=${page}`);
+    profits.push(...body.trades.items.map((trade: { profit_pct: number }) => trade.profit_pct));
+    pages = body.trades.pages;
+  }
+  const mean = profits.reduce((total, each) => total + each, 0) / profits.length;
+  const squares = profits.reduce((total, each) => total + (each - mean) ** 2, 0);
+  return { n: profits.length, mean, variance: squares / (profits.length - 1) };
+}
