@@ -44,6 +44,7 @@ export class DataStack extends Stack {
     return new dynamodb.TableV2(this, pascal(name), {
       partitionKey: attribute(table.partitionKey),
       sortKey: attribute(table.sortKey),
+      ...(table.expires && { timeToLiveAttribute: table.expires }),
       globalSecondaryIndexes: table.indexes.map((index) => ({
         indexName: index.name,
         partitionKey: attribute(index.partitionKey),

@@ -18,6 +18,8 @@ export interface TableDefinition {
   readonly partitionKey: KeyAttribute;
   readonly sortKey: KeyAttribute;
   readonly indexes: readonly IndexDefinition[];
+  /** Attribute (unix seconds) after which an item may be deleted. Whoever reads items must look at it too: deleting takes days. */
+  readonly expires?: string;
 }
 
 /** Attributes of a job that a list shows: an index row stays under 1 KB. The table's keys are always projected. */
@@ -73,6 +75,7 @@ export const TABLES = {
   },
   /** Models, versions, challenges, idempotency keys and the audit log. */
   registry: {
+    expires: 'expires_at',
     partitionKey: text('pk'),
     sortKey: text('sk'),
     indexes: [

@@ -44,6 +44,13 @@ describe.each([dev, prod])('tables of $config.stage', (stage) => {
     expect(found).toEqual(wanted);
   });
 
+  test('delete what has expired', () => {
+    const expiring = tables.map(
+      ({ Properties }) => Properties.TimeToLiveSpecification?.AttributeName ?? null,
+    );
+    expect(expiring).toEqual([null, 'expires_at', null]);
+  });
+
   test('can be restored to any second, are encrypted, and cost by use', () => {
     expect(tables).toHaveLength(3);
     for (const { Properties } of tables) {
