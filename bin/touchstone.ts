@@ -1,34 +1,28 @@
 #!/usr/bin/env node
 /** The command line: `npx touchstone <command>`. */
-import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { VERSION } from '#runtime/version.ts';
 import { type BacktestOptions, runBacktest } from './cli/backtest.ts';
 import { importCandles } from './cli/import.ts';
 import { type JobsOptions, printJobs } from './cli/jobs.ts';
 import { callProxy } from './cli/proxy.ts';
+import { addRegistryCommands } from './cli/registry-commands.ts';
 import { withSession } from './cli/session.ts';
 import { printStrategies } from './cli/strategies.ts';
+import { amount, parameter, readConfig, stake, UsageError, wholeNumber } from './cli/usage.ts';
 
 const program = new Command('touchstone')
-  .description('Backtests on this machine or against a deployed service')
+  .description('Backtests and strategy versions, on this machine or against deployed services')
   .option(
     '--url <url>',
     'backend service; default: the platform on this data folder, started when it is not running',
   )
+  .option('--strategy-url <url>', 'strategy service, which registers; beside --url')
   .version(VERSION)
-  .showHelpAfterError();
+  .showHelpAfterError('touchstone <command> --help shows what a command takes.')
+  .exitOverride();
 
 const url = () => program.opts<{ url?: string }>().url;
-const collect = (value: string, previous: string[]) => [...previous, value];
-
-function readConfig(file: string): Record<string, unknown> {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'));
-  } catch (cause) {
-    throw new Error(`${file} cannot be read as JSON: ${(cause as Error).message}`, { cause });
-  }
-}
 
 program
   .command('backtest')
@@ -39,12 +33,12 @@ program
   .option('--timeframe <timeframe>', '1m, 5m, 15m, 1h, 4h or 1d')
   .option('--start <time>', 'ISO 8601, UTC; default: 90 days before the end')
   .option('--end <time>', 'ISO 8601, UTC, exclusive; default: the newest stored candle')
-  .option('--stake <amount>', 'per trade, or unlimited')
-  .option('--wallet <amount>', 'starting balance')
-  .option('--param <name=value>', 'strategy parameter; repeat for more', collect, [])
+  .option('--stake <amount>', 'per trade, or unlimited', stake)
+  .option('--wallet <amount>', 'starting balance', amount)
+  .option('--param <name=value>', 'strategy parameter; repeat for more', parameter, {})
   .option('--config <file>', 'JSON file with any fields of config; options win over it')
   .option('--experiment <name>', 'experiment name')
-  .option('--priority <n>', '1 to 10')
+  .option('--priority <n>', '1 to 10', wholeNumber(1, 10))
   .option('--no-wait', 'print the job id and return')
   .action(async (strategy: string, options: BacktestOptions) => {
     const config = options.config ? readConfig(options.config) : {};
@@ -58,7 +52,7 @@ program
   .description('list backtests, newest first')
   .option('--status <status>', 'pending, running, completed, failed or cancelled')
   .option('--experiment <name>', 'experiment name')
-  .option('--limit <n>', '1 to 100', '20')
+  .option('--limit <n>', '1 to 100', wholeNumber(1, 100), 20)
   .action((options: JobsOptions) => withSession(url(), ({ client }) => printJobs(client, options)));
 
 program
@@ -66,6 +60,8 @@ program
   .description('list strategies, or show one with its parameters')
   .argument('[name]')
   .action((name: string | undefined) => withSession(url(), ({ client }) => printStrategies(client, name)));
+
+addRegistryCommands(program);
 
 program
   .command('import')
@@ -78,7 +74,7 @@ program
     "exchange the candles are of; default: what their folders say, else the platform's, binanceusdm where that is sim",
   )
   .action(async (path: string, options: { exchange?: string }) => {
-    if (url()) throw new Error('import writes into the data folder of this machine: it takes no --url');
+    if (url()) throw new UsageError('import writes into the data folder of this machine: it takes no --url');
     process.exitCode = await withSession(undefined, ({ platform }) =>
       importCandles(platform!, path, options),
     );
@@ -92,7 +88,13 @@ program
     process.exitCode = await callProxy(event);
   });
 
+/** Exit code 2 for what was typed wrongly, as shells have it; 1 for what went wrong. */
 program.parseAsync().catch((error: unknown) => {
+  if (error instanceof CommanderError) {
+    // It has said what is wrong, or has shown its help or version.
+    process.exitCode = error.exitCode === 0 ? 0 : 2;
+    return;
+  }
   console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
+  process.exitCode = error instanceof UsageError ? 2 : 1;
 });

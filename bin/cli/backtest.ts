@@ -8,12 +8,12 @@ export interface BacktestOptions {
   readonly timeframe?: string;
   readonly start?: string;
   readonly end?: string;
-  readonly stake?: string;
-  readonly wallet?: string;
-  readonly param?: readonly string[];
+  readonly stake?: number | 'unlimited';
+  readonly wallet?: number;
+  readonly param?: Readonly<Record<string, unknown>>;
   readonly config?: string;
   readonly experiment?: string;
-  readonly priority?: string;
+  readonly priority?: number;
   readonly wait: boolean;
 }
 
@@ -46,7 +46,7 @@ export async function runBacktest(
   const submitted = await client.post<{ job_id: string }>('/api/v1/backtests', {
     config: { ...config, ...configOf(options), strategy },
     ...(options.experiment ? { experiment_name: options.experiment } : {}),
-    ...(options.priority ? { priority: Number(options.priority) } : {}),
+    ...(options.priority ? { priority: options.priority } : {}),
   });
   console.log(`Submitted ${submitted.job_id}`);
   if (!options.wait) return 0;
@@ -64,24 +64,10 @@ function configOf(options: BacktestOptions): Record<string, unknown> {
     ...(options.pairs ? { pairs: options.pairs.split(',').map((pair) => pair.trim()) } : {}),
     ...(options.timeframe ? { timeframe: options.timeframe } : {}),
     ...(Object.keys(range).length > 0 ? { date_range: range } : {}),
-    ...(options.stake
-      ? { stake_amount: options.stake === 'unlimited' ? options.stake : Number(options.stake) }
-      : {}),
-    ...(options.wallet ? { dry_run_wallet: Number(options.wallet) } : {}),
-    ...(options.param?.length ? { params: Object.fromEntries(options.param.map(parameter)) } : {}),
+    ...(options.stake ? { stake_amount: options.stake } : {}),
+    ...(options.wallet ? { dry_run_wallet: options.wallet } : {}),
+    ...(options.param && Object.keys(options.param).length > 0 ? { params: options.param } : {}),
   };
-}
-
-/** `name=value`, the value as JSON where it is JSON, else as text. */
-function parameter(text: string): [string, unknown] {
-  const at = text.indexOf('=');
-  if (at <= 0) throw new Error(`--param takes name=value, not ${text}`);
-  const value = text.slice(at + 1);
-  try {
-    return [text.slice(0, at), JSON.parse(value)];
-  } catch {
-    return [text.slice(0, at), value];
-  }
 }
 
 async function follow(client: ApiClient, jobId: string): Promise<Job> {

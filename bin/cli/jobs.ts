@@ -14,13 +14,13 @@ interface JobRow {
 export interface JobsOptions {
   readonly status?: string;
   readonly experiment?: string;
-  readonly limit: string;
+  readonly limit: number;
 }
 
 /** Prints the newest jobs. */
 export async function printJobs(client: ApiClient, options: JobsOptions): Promise<void> {
   const query = new URLSearchParams({
-    limit: options.limit,
+    limit: String(options.limit),
     ...(options.status ? { status: options.status } : {}),
     ...(options.experiment ? { experiment_name: options.experiment } : {}),
   });

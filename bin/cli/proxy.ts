@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import type { ProxyEnvelope, ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
 import { withSession } from './session.ts';
+import { UsageError } from './usage.ts';
 
 type Answer = ProxyEnvelope | ProxyHttpResponse;
 
@@ -27,7 +28,7 @@ function parseEvent(json: string): unknown {
     return JSON.parse(json);
   } catch (error) {
     const example = `touchstone proxy '{"operation":"symbols"}'`;
-    throw new Error(`The event is not JSON: ${(error as Error).message}. For example: ${example}`);
+    throw new UsageError(`The event is not JSON: ${(error as Error).message}. For example: ${example}`);
   }
 }
 

@@ -14,9 +14,10 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 async function run(
   script: string,
   args: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<{ code: number | null; out: string; err: string }> {
   const child = spawn(process.execPath, [script, ...args], {
-    env: { TOUCHSTONE_HOME: home, NO_COLOR: '1', TMPDIR: tmpdir() },
+    env: { TOUCHSTONE_HOME: home, NO_COLOR: '1', TMPDIR: tmpdir(), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let out = '';
@@ -30,6 +31,9 @@ async function run(
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   return { code, out, err };
 }
+
+/** What only a programmer can read: stacks, and Node's own words for errors of the system. */
+const RAW = / at .*\.ts:\d+|ENOENT|EEXIST|ENOTDIR|EACCES/;
 
 const touchstone = (...args: string[]) => run('bin/touchstone.ts', args);
 
@@ -77,15 +81,57 @@ describe('without a running platform', () => {
     [['backtest', 'get_rich'], 'RES002'],
     [['backtest', 'ema_crossover', '--timeframe', '3m'], 'VAL003'],
     [['backtest', 'ema_crossover', '--param', 'fast=900'], 'VAL005'],
-    [['backtest', 'ema_crossover', '--stake', 'much'], 'stake'],
-    [['jobs', '--limit', '1000'], 'VAL005'],
     [['strategies', 'nothing'], 'RES004'],
-    [['fly'], 'unknown command'],
   ])('says what is wrong with %j', async (args, text) => {
     const { code, err } = await touchstone(...args);
-    expect(code).not.toBe(0);
+    expect(code).toBe(1);
     expect(err).toContain(text);
-    expect(err).not.toMatch(/ at .*\.ts:\d+/);
+    expect(err).not.toMatch(RAW);
+  });
+
+  it.each([
+    [['fly'], 'unknown command'],
+    [
+      ['backtest', 'ema_crossover', '--stake', 'abc'],
+      'It takes a number above 0, such as 100, or unlimited.',
+    ],
+    [['backtest', 'ema_crossover', '--wallet', '-5'], 'It takes a number above 0, such as 100.'],
+    [['backtest', 'ema_crossover', '--priority', '11'], 'It takes a whole number from 1 to 10.'],
+    [['backtest', 'ema_crossover', '--param', 'fast'], 'It takes name=value, such as fast=10.'],
+    [['backtest', 'ema_crossover', '--config', '/nope.json'], 'There is no file /nope.json'],
+    [['backtest', 'ema_crossover', '--config', 'README.md'], 'README.md cannot be read as JSON'],
+    [['backtest', 'ema_crossover', '--stak', '5'], 'Did you mean --stake?'],
+    [['jobs', '--limit', '1000'], 'It takes a whole number from 1 to 100.'],
+    [['--url', 'http://127.0.0.1:1', 'import', '.'], 'it takes no --url'],
+    [['proxy', '{'], 'The event is not JSON'],
+  ])('ends with 2 and says what to type instead of %j', async (args, text) => {
+    const { code, err } = await touchstone(...args);
+    expect([code, err]).toEqual([2, expect.stringContaining(text)]);
+    expect(err).not.toMatch(RAW);
+  });
+
+  it('an option that has no value in the environment counts as not given, another says what it takes', async () => {
+    const empty = { BACKEND_PORT: '', DEFAULT_EXCHANGE: '', LOG_LEVEL: '' };
+    expect(await run('bin/touchstone.ts', ['strategies'], empty)).toMatchObject({ code: 0, err: '' });
+    const { code, err } = await run('bin/touchstone.ts', ['strategies'], { BACKEND_PORT: 'abc' });
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('BACKEND_PORT is malformed: must be a whole number'),
+    ]);
+  });
+
+  it.each([
+    ['package.json', 'package.json cannot be made: it is a file. Choose another with TOUCHSTONE_HOME.'],
+    ['package.json/x', 'package.json/x cannot be made: a part of its path is a file.'],
+  ])('a data folder at %s', async (folder, text) => {
+    const { code, err } = await run('bin/local.ts', [], { TOUCHSTONE_HOME: folder });
+    expect([code, err]).toEqual([1, expect.stringContaining(text)]);
+    expect(err).not.toMatch(RAW);
+  });
+
+  it('shows its help and version and ends with 0', async () => {
+    expect(await touchstone('--help')).toMatchObject({ code: 0, err: '' });
+    expect((await touchstone('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 });
 
@@ -181,11 +227,11 @@ describe('import', () => {
       /funding rates +│ JSON +│ +1 /,
       /mark prices +│ JSON +│ +1 /,
       /not for import +│ +│ +5 /,
-      /BTC\/USDT:USDT │ 5m +│ +1 │ +200 │ 2025-03-01 00:00 │ 2025-03-01 16:35 │ +0 │ +0 │ - +│ +0 │/,
+      /BTC\/USDT:USDT │ 5m +│ +1 │ +200 │ +200 │ 2025-03-01 00:00 │ 2025-03-01 16:35 │ +0 │ +0 │ +0 │/,
       /BTC\/USDT:USDT │ funding │ +1 │ +1 │/,
       /ETH\/USDT:USDT │ 5m +│ +1 │ +200 │/,
       /SOL\/USDT:USDT │ 5m +│ +1 │ +200 │/,
-      /XRP\/USDT:USDT │ 1h +│ +1 │ +4 │ 2025-03-01 00:00 │ 2025-03-01 20:00 │ +2 │ +17 │ 16 from 2025-03-01 04:00 │ +1 │/,
+      /XRP\/USDT:USDT │ 1h +│ +1 │ +4 │ +4 │ 2025-03-01 00:00 │ 2025-03-01 20:00 │ +2 │ +17 │ +1 │/,
       /^note: futures\/XRP_USDT_USDT-1h-futures.json.gz: rows were not in the order of time: sorted$/,
       /^skipped: BTC_USDT-5m.feather: a spot pair/,
       /^skipped: futures\/BTC_USDT_USDT-30m-futures.feather: timeframe 30m is not one of/,
@@ -205,9 +251,9 @@ describe('import', () => {
     const empty = join(home, 'empty');
     mkdirSync(empty);
     const nothing = await touchstone('import', empty);
-    expect([nothing.code, nothing.out]).toEqual([1, expect.stringContaining('0 of 0 files imported')]);
+    expect([nothing.code, nothing.out]).toEqual([1, expect.stringContaining(': 0 files')]);
     const absent = await touchstone('import', join(home, 'absent'));
-    expect([absent.code, absent.err]).toEqual([1, expect.stringContaining('ENOENT')]);
+    expect([absent.code, absent.err]).toEqual([1, expect.stringContaining('absent does not exist')]);
   });
 
   it('refuses to put real candles among simulated ones', async () => {

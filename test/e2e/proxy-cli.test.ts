@@ -72,7 +72,7 @@ describe('touchstone proxy', () => {
 
   it('says what is wrong with an event that is not JSON', async () => {
     const { code, out, err } = await proxy('{operation: health}', atService());
-    expect([code, out]).toEqual([1, '']);
+    expect([code, out]).toEqual([2, '']);
     expect(err).toMatch(/^The event is not JSON: .+ For example: touchstone proxy/);
     expect(err).not.toContain('    at ');
   });

@@ -18,11 +18,11 @@ const WAIT_FOR_HOLDER_MS = 1_000;
 
 /**
  * Opens the data folder, creating it when absent, and locks it against a second platform until this process ends.
- * Throws an Error naming the process that uses the folder.
+ * Throws an Error that names the process which uses the folder, or says why there can be no folder.
  */
 export function openDataFolder(folder: string): DataFolder {
   const path = resolve(folder);
-  mkdirSync(path, { recursive: true });
+  makeFolder(path);
   const lock = new FileLock(join(path, 'platform.lock'), WAIT_FOR_HOLDER_MS);
   if (!lock.tryAcquireAs(process.pid)) {
     const holder = lock.holder();
@@ -38,3 +38,22 @@ export function openDataFolder(folder: string): DataFolder {
     release: () => lock.close(),
   };
 }
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (cause) {
+    const { code = '' } = cause as NodeJS.ErrnoException;
+    const why = REASONS[code] ?? (cause as Error).message;
+    throw new Error(`The data folder ${path} cannot be made: ${why}. Choose another with TOUCHSTONE_HOME.`, {
+      cause,
+    });
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EEXIST: 'it is a file',
+  ENOTDIR: 'a part of its path is a file',
+  EACCES: 'this user may not write there',
+  EROFS: 'the disk is read-only',
+};

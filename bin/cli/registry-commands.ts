@@ -1,0 +1,114 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { VERSION } from '#runtime/version.ts';
+import { compareVersions } from './compare.ts';
+import { type PromoteOptions, promoteVersion } from './promote.ts';
+import { type RegisterOptions, registerVersion } from './register.ts';
+import { type RollbackOptions, rollBack } from './rollback.ts';
+import { withSession } from './session.ts';
+import { type StageOptions, stageVersion } from './stage.ts';
+import { UsageError } from './usage.ts';
+import { printVersions, type VersionsOptions } from './versions.ts';
+
+/** A number of either sign. */
+function figure(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError('It takes a number, such as 1.5.');
+}
+
+const collect = (value: string, previous: string[]) => [...previous, value];
+
+/** The commands that register, move and compare versions of strategies. */
+export function addRegistryCommands(program: Command): void {
+  const url = () => program.opts<{ url?: string }>().url;
+
+  /** Where versions are registered. */
+  const strategyUrl = () => {
+    const { strategyUrl } = program.opts<{ strategyUrl?: string }>();
+    if (url() && !strategyUrl) {
+      throw new UsageError(
+        'register is answered by the strategy service: give its address with --strategy-url',
+      );
+    }
+    return strategyUrl;
+  };
+
+  program
+    .command('register')
+    .description('register a completed backtest as the next version of its strategy')
+    .argument('<strategy>', 'name of the strategy')
+    .requiredOption('--run <job-id>', 'the backtest, bt-<id>')
+    .option('--image <uri>', 'container image that runs it', `touchstone:${VERSION}`)
+    .option('--description <text>', 'what is new about it')
+    .option('--tag <tag>', 'repeat for more', collect, [])
+    .option('--min-sharpe <n>', 'refuse below this Sharpe ratio', figure)
+    .option('--min-profit-factor <n>', 'refuse below this profit factor', figure)
+    .option('--max-drawdown <percent>', 'refuse above this drawdown', figure)
+    .option('--skip-validation', 'register whatever the thresholds say; the version is marked so')
+    .action(async (strategy: string, options: RegisterOptions) => {
+      process.exitCode = await withSession(
+        strategyUrl(),
+        ({ client }) => registerVersion(client, strategy, options),
+        'strategy',
+      );
+    });
+
+  program
+    .command('stage')
+    .description('stage a version: run its check list and move it from None to Staging')
+    .argument('<model>', 'name of the strategy')
+    .argument('<version>', 'a number, or latest')
+    .option('--comment <text>', 'goes into the history')
+    .option('--check', 'run the check list and change nothing')
+    .option('--skip-validation', 'stage without the check list; role admin')
+    .option('--no-wait', 'return while checks that need a run are pending')
+    .action(async (model: string, version: string, options: StageOptions) => {
+      process.exitCode = await withSession(url(), ({ client }) =>
+        stageVersion(client, model, version, options),
+      );
+    });
+
+  program
+    .command('promote')
+    .description('promote a staged version to Production; the one that was there is archived')
+    .argument('<model>', 'name of the strategy')
+    .argument('<version>', 'a number, or latest')
+    .option('--comment <text>', 'goes into the history')
+    .option('--expect <version>', 'refuse unless this version is in Production now; none: no version')
+    .option('--challenge <id>', 'the challenge that proved it')
+    .option('--force', 'promote whatever the validation says; role admin')
+    .action((model: string, version: string, options: PromoteOptions) =>
+      withSession(url(), ({ client }) => promoteVersion(client, model, version, options)),
+    );
+
+  program
+    .command('rollback')
+    .description('put an archived version back into Production')
+    .argument('<model>', 'name of the strategy')
+    .argument('<version>', 'the version to go back to')
+    .option('--reason <text>', 'goes into the history')
+    .option('--expect <version>', 'refuse unless this version is in Production now')
+    .action((model: string, version: string, options: RollbackOptions) =>
+      withSession(url(), ({ client }) => rollBack(client, model, version, options)),
+    );
+
+  program
+    .command('versions')
+    .description('list the versions of a model, newest first, or its history')
+    .argument('<model>', 'name of the strategy')
+    .option('--no-archived', 'leave archived versions out')
+    .option('--history', 'who did what when, newest first')
+    .action((model: string, options: VersionsOptions) =>
+      withSession(url(), ({ client }) => printVersions(client, model, options)),
+    );
+
+  program
+    .command('compare')
+    .description('compare a challenger with a champion on their registered backtests')
+    .argument('<model>', 'name of the strategy')
+    .argument('<champion>', 'version a: a number, champion or latest')
+    .argument('<challenger>', 'version b')
+    .action((model: string, champion: string, challenger: string) =>
+      withSession(url(), ({ client }) => compareVersions(client, model, champion, challenger)),
+    );
+}
