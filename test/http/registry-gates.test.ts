@@ -260,7 +260,8 @@ describe('a promotion', () => {
 
   it('that is forced says so in the history; force never skips the stage', async () => {
     const world = await registered();
-    expect((await world.promote(1, { force: true })).status).toBe(409);
+    const early = await world.promote(1, { force: true });
+    expect(early).toMatchObject({ status: 409, body: { detail: { context: { stage: 'None' } } } });
     await world.stage(1);
     await world.promote(1, { force: true, comment: 'why', challenge_id: 'ch-1' });
     const { items } = (await world.get(`/api/v1/models/${MODEL}/history?limit=1`)).body;

@@ -21,7 +21,7 @@ export async function listVersions(
   ]);
   if (!model) throw unknownModel(input.model);
   const shown = input.includeArchived ? all : all.filter(({ stage }) => stage !== 'Archived');
-  return Promise.all(shown.map((version) => view(deps, model, version)));
+  return Promise.all(shown.map(async (version) => view(model, await asItIsNow(deps, version))));
 }
 
 /** One version, by number or alias. Throws RES002, RES003, SVC005. */
@@ -29,22 +29,20 @@ export async function getVersion(
   deps: ReadVersionsDeps,
   input: { readonly model: string; readonly version: string },
 ): Promise<ModelVersionDetail> {
-  const { model, version } = await readVersion(deps.registry, { ...input, field: 'version' });
-  const validation = await currentValidation(deps.stagingChecks, version);
-  return {
-    model_name: model.model_name,
-    ...(await view(deps, model, { ...version, validation })),
-    config: version.config,
-    validation,
-  };
+  const found = await readVersion(deps.registry, { ...input, field: 'version' });
+  const version = await asItIsNow(deps, found.version);
+  const { model_name, config, validation } = version;
+  return { model_name, ...view(found.model, version), config, validation };
 }
 
-async function view(
+async function asItIsNow(
   { stagingChecks }: ReadVersionsDeps,
-  model: StoredModel,
   version: StoredVersion,
-): Promise<ModelVersion> {
-  const { status } = await currentValidation(stagingChecks, version);
+): Promise<StoredVersion> {
+  return { ...version, validation: await currentValidation(stagingChecks, version) };
+}
+
+function view(model: StoredModel, version: StoredVersion): ModelVersion {
   return {
     version: version.version,
     stage: version.stage,
@@ -56,7 +54,7 @@ async function view(
     image_digest: version.image_digest,
     metrics: version.metrics,
     thresholds: version.thresholds,
-    validation_status: status,
+    validation_status: version.validation.status,
     created_by: version.created_by,
     staged_at: version.staged_at,
     promoted_at: version.promoted_at,
