@@ -94,7 +94,9 @@ async function newJob(
   if (!strategy) throw new CodedError('RES002', { context: { strategy: version.config.strategy } });
   const key = `${model_name}#${version.version}#${version.content_hash}`;
   const jobId = `${VALIDATION_ID_PREFIX}${idSuffix(deps, 'staging checks', key)}`;
-  const config = await smokeConfig(deps, version.config);
+  // A parameter that the strategy got since has its default.
+  const params = deps.strategies.resolveParams(strategy, version.config.params).values;
+  const config = await smokeConfig(deps, { ...version.config, params: { ...params } });
   const from = historyStart(strategy, config.params, config.timeframe, Date.parse(config.date_range.start));
   const now = isoTime(deps.clock.now());
   return {
