@@ -213,10 +213,14 @@ export interface SeriesStore {
    */
   record(series: SeriesKey, months: readonly SeriesMonth[], at: string): Promise<SeriesInfo>;
   /**
-   * Notes that nothing exists between that time (ISO 8601) and the first candle, unless as much is known. Of an unknown
-   * series: nothing.
+   * Notes that all that exists in `[from, to)` ms is stored. That tells where the series begins, unless a stretch before its
+   * first candle was never asked for. Of an unknown series: nothing.
    */
-  markComplete(series: SeriesKey, from: string, at: string): Promise<void>;
+  markComplete(
+    series: SeriesKey,
+    stretch: { readonly from: number; readonly to: number },
+    at: string,
+  ): Promise<void>;
   /** Notes that the exchange was asked for the holes of those months (`YYYY-MM`) again, and had nothing for them. */
   markAsked(series: SeriesKey, months: readonly string[], at: string): Promise<void>;
   /**

@@ -93,12 +93,18 @@ export class DynamoSeriesStore implements SeriesStore {
     return info;
   }
 
-  async markComplete(series: SeriesKey, from: string, at: string): Promise<void> {
+  async markComplete(
+    series: SeriesKey,
+    { from, to }: { readonly from: number; readonly to: number },
+    at: string,
+  ): Promise<void> {
     await this.#change(series, at, (known) => {
       if (!known) return undefined;
       const { months, complete_from } = known;
       const begins = complete_from === undefined ? months[0]!.first : Date.parse(complete_from);
-      return Date.parse(from) < begins ? { months, complete_from: from } : undefined;
+      return from < begins && begins <= to
+        ? { months, complete_from: new Date(from).toISOString() }
+        : undefined;
     });
   }
 

@@ -127,8 +127,9 @@ async function fillChunks(
     outcome.damaged.push(...filled.damaged);
     onChunk(index + 1, filled.added);
   }
-  // All that the exchange has from there on is stored now: what does not exist before the first candle is not awaited.
+  // All that the exchange has of the range is stored now: what does not exist before the first candle is not awaited.
   if (chunks.length > 0) {
-    await deps.series.markComplete(key, isoTime(chunks[0]!.start), isoTime(deps.clock.now()));
+    const range = { from: chunks[0]!.start, to: chunks.at(-1)!.end };
+    await deps.series.markComplete(key, range, isoTime(deps.clock.now()));
   }
 }

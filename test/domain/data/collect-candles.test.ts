@@ -253,6 +253,26 @@ describe('what is stored', () => {
     expect((await info()).complete_from).toBe('2024-01-10T00:00:00.000Z');
   });
 
+  it('nothing of that after a range that ends before the first candle: what lies between was never asked for', async () => {
+    exchange.listed = at('2024-02-20');
+    const info = async () => (await market.series.list('test'))[0]!;
+    await collect({ start: at('2024-03-01'), end: END });
+    await collect({ start: at('2024-01-10'), end: at('2024-01-20') });
+    expect((await info()).complete_from).toBeUndefined();
+    const query = {
+      exchange: 'test',
+      symbols: [BTC],
+      timeframe: '5m',
+      start: '2024-02-22',
+      end: '2024-02-24',
+    };
+    expect((await checkFreshness(market, query)).all_fresh).toBe(false);
+    // Ranges that meet are one.
+    await collect({ start: at('2024-02-10'), end: END });
+    await collect({ start: at('2024-01-10'), end: at('2024-02-10') });
+    expect((await info()).complete_from).toBe('2024-01-10T00:00:00.000Z');
+  });
+
   it('nothing of that when the exchange failed', async () => {
     exchange.listed = at('2024-02-20');
     exchange.before = ({ from }) => {
