@@ -190,6 +190,8 @@ describe('a comparison', () => {
     expect(compared.sharpe_ratio).toMatchObject({ improvement: 100, notes: ['baseline_near_zero'] });
     expect(compared.profit_factor!.notes).toEqual(['no_losses']);
     expect(compared.win_rate!.notes).toEqual([]);
+    const idle = metrics({ ...CHALLENGER, winning_trades: 0, losing_trades: 0, profit_factor: 0 });
+    expect((await comparing(CHAMPION, idle)).metrics.profit_factor!.notes).toEqual([]);
   });
 
   const { config } = storedVersion('1');

@@ -123,6 +123,7 @@ describe('the list', () => {
     [{ search: 'trend slow' }, []],
     [{ search: 'e', stage: 'Production', sort_field: 'sharpe' }, ['alpha/2', 'beta/1']],
     [{ limit: 2, offset: 1 }, ['alpha/10', 'beta/1']],
+    [{ limit: 1, offset: 1, search: 'alpha' }, ['alpha/10']],
     [{ offset: 4 }, []],
   ])('%j', async (input, expected) => {
     expect(await catalog.ids(input)).toEqual(expected);
