@@ -3,7 +3,7 @@ import { roundNumber } from '#engine/report/round.ts';
 import { type SampleStats, welchTest } from '#engine/stats/welch.ts';
 import type { ComparedMetrics } from './compare-metrics.ts';
 
-export type Decision = VersionComparison['decision'];
+type Decision = VersionComparison['decision'];
 type Guardrail = VersionComparison['guardrails'][number];
 
 /** Sharpe ratio: percent by which the challenger has to be better. */

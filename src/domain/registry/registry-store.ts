@@ -62,13 +62,10 @@ export interface CatalogFilter {
   readonly stage?: CatalogRow['stage'];
 }
 
-export const CATALOG_SORT_FIELDS = ['name', 'sharpe', 'drawdown'] as const;
-export const SORT_ORDERS = ['asc', 'desc'] as const;
-
 export interface CatalogSort {
   /** `drawdown` orders by magnitude. */
-  readonly field: (typeof CATALOG_SORT_FIELDS)[number];
-  readonly order: (typeof SORT_ORDERS)[number];
+  readonly field: 'name' | 'sharpe' | 'drawdown';
+  readonly order: 'asc' | 'desc';
 }
 
 /** Where a row stands in one order of the catalog: what the index sorts it by, as text, and whose row it is. */
