@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import type { RegisteredVersion } from '#contract/backtest.ts';
+import { runStagingChecks, type SmokeRun } from '#domain/registry/run-staging-checks.ts';
+import { type BacktestOutcome, runBacktest } from '#engine/backtest.ts';
+import { createCandles } from '#engine/candles.ts';
+import type { StrategyDefinition } from '#engine/strategy.ts';
+import { SAMPLE_STRATEGY, sampleInput, sha256 } from '../../engine/backtest-sample.ts';
+
+const DIGEST = `sha256:${'ab'.repeat(32)}`;
+const OTHER = `sha256:${'cd'.repeat(32)}`;
+const SOURCE = 'f'.repeat(64);
+
+const REGISTERED: RegisteredVersion = {
+  model_name: 'sample',
+  version: '3',
+  container_image_uri: 'registry.example/sample:1',
+  image_digest: DIGEST,
+  strategy_digest: SOURCE,
+};
+
+/** A smoke run of the sample strategy on its own candles. */
+function smokeRun(changes: Partial<SmokeRun> = {}): SmokeRun {
+  const input = sampleInput();
+  const outcome = runBacktest(input, { digest: sha256 });
+  return {
+    registered: REGISTERED,
+    strategy: SAMPLE_STRATEGY,
+    config: input.config as SmokeRun['config'],
+    pairs: input.pairs as SmokeRun['pairs'],
+    outcome,
+    strategyDigest: SOURCE,
+    image: null,
+    again: async () => outcome,
+    ...changes,
+  };
+}
+
+async function check(name: string, changes: Partial<SmokeRun> = {}) {
+  return (await runStagingChecks(smokeRun(changes))).find((each) => each.name === name)!;
+}
+
+const withTrade = (change: object): BacktestOutcome => {
+  const { outcome } = smokeRun();
+  const [first, ...others] = outcome.trades;
+  return { ...outcome, trades: [{ ...first!, ...change }, ...others] };
+};
+
+describe('the code that ran', () => {
+  const other = { strategyDigest: '0'.repeat(64) };
+  const unresolved = { registered: { ...REGISTERED, image_digest: null } };
+  const image = `registry.example/sample@${DIGEST}`;
+  it.each<[string, Partial<SmokeRun>, string, RegExp]>([
+    [
+      'this machine’s, the registered source',
+      {},
+      'passed',
+      /current code of this machine ran, with the registered/,
+    ],
+    ['this machine’s, another source', other, 'warning', /with another source than the registered one/],
+    ['the registered image', { image }, 'passed', /image registry\.example\/sample@sha256:abab/],
+    ['the registered image with another source', { image, ...other }, 'failed', /another source/],
+    ['another image', { image: `registry.example/sample@${OTHER}` }, 'failed', /sha256:cdcd/],
+    [
+      'the platform’s image for one that was not resolved',
+      { image: 'platform:1', ...unresolved },
+      'passed',
+      /platform:1 ran/,
+    ],
+    [
+      'the same with another source',
+      { image: 'platform:1', ...unresolved, ...other },
+      'warning',
+      /another source/,
+    ],
+  ])('%s', async (_, changes, status, message) => {
+    const found = await check('code', changes);
+    expect(found.status).toBe(status);
+    expect(found.message).toMatch(message);
+    expect(found.message).toContain('registry.example/sample:1');
+  });
+});
+
+describe('the smoke run', () => {
+  it('counts its trades', async () => {
+    const { trades } = smokeRun().outcome;
+    expect(trades.length).toBeGreaterThan(5);
+    expect(await check('smoke_run')).toMatchObject({ status: 'passed', value: trades.length });
+  });
+
+  it.each([
+    [{ amount: Number.NaN }, /NaN as its amount/],
+    [{ entryPrice: 0 }, /0 as its entry/],
+    [{ exitPrice: Number.POSITIVE_INFINITY }, /Infinity as its exit/],
+    [{ stake: -1 }, /-1 as its stake/],
+    [{ pair: 'DOGE/USDT:USDT' }, /DOGE\/USDT:USDT, which the configuration does not have/],
+    [{ openedAt: 2, closedAt: 1 }, /ends before it begins/],
+  ])('refuses an order with %j', async (change, message) => {
+    const found = await check('smoke_run', { outcome: withTrade(change) });
+    expect(found.status).toBe('failed');
+    expect(found.message).toMatch(message);
+  });
+});
+
+describe('the second run', () => {
+  it.each([
+    [
+      'a price',
+      (outcome: BacktestOutcome) => ({ ...outcome, trades: withTrade({ exitPrice: 1 }).trades }),
+      /trade 1/,
+    ],
+    [
+      'one trade less',
+      (outcome: BacktestOutcome) => ({ ...outcome, trades: outcome.trades.slice(1) }),
+      /different/,
+    ],
+    [
+      'one trade less at the end',
+      (outcome: BacktestOutcome) => ({ ...outcome, trades: outcome.trades.slice(0, -1) }),
+      /different/,
+    ],
+  ])('that differs by %s fails', async (_, change, message) => {
+    const found = await check('determinism', { again: async () => change(smokeRun().outcome) });
+    expect(found.status).toBe('failed');
+    expect(found.message).toMatch(message);
+  });
+
+  it('that is the same passes', async () => {
+    expect((await check('determinism')).status).toBe('passed');
+  });
+});
+
+describe('the search for look-ahead', () => {
+  const changed = (change: Partial<StrategyDefinition>) =>
+    check('look_ahead', { strategy: { ...SAMPLE_STRATEGY, ...change } });
+
+  it('passes a causal strategy, and says on how much', async () => {
+    const found = await check('look_ahead');
+    expect(found).toMatchObject({ status: 'passed', value: 0 });
+    expect(found.message).toMatch(/^\d+ truncated histories of \d+ pairs, \d+ entry signals/);
+  });
+
+  it('finds an indicator that looks one candle ahead', async () => {
+    const found = await changed({
+      indicators: ({ close }) => ({ mean: close.map((_, row) => close[row + 1] ?? Number.NaN) }),
+    });
+    expect(found.status).toBe('failed');
+    expect(found.message).toMatch(/^look_ahead: /);
+  });
+
+  it('fails a strategy that only runs on the whole history', async () => {
+    const { length } = smokeRun().pairs[0]!.candles.timestamp;
+    const found = await changed({
+      indicators: (candles, params) => {
+        if (candles.timestamp.length < length) throw new Error('too short for me');
+        return SAMPLE_STRATEGY.indicators(candles, params);
+      },
+    });
+    expect(found.status).toBe('failed');
+    expect(found.message).toMatch(/too short for me/);
+  });
+
+  it('does not pass where there was nothing to search', async () => {
+    const pairs = smokeRun().pairs.map((each) => ({ ...each, candles: createCandles(3) }));
+    expect((await check('look_ahead', { pairs })).status).toBe('failed');
+  });
+});
