@@ -154,6 +154,8 @@ describe('the check list of a staging', () => {
     const { status, body } = await world.stage(1, { validate_only: true });
     expect(status).toBe(200);
     expect(body).toMatchObject({ success: true, previous_stage: 'None', new_stage: 'None' });
+    expect(body.validation.status).toBe('passed');
+    expect(checksOf(body.validation.checks)).toMatchObject({ smoke_run: 'skipped' });
     expect(await world.items()).toEqual(before);
     expect(stagingChecks.started).toEqual([]);
   });
@@ -168,6 +170,21 @@ describe('the check list of a staging', () => {
     const { items } = (await world.get(`/api/v1/models/${MODEL}/history?limit=1`)).body;
     expect(items[0]).toMatchObject({ notes: ['validation skipped'], reason: 'urgent', action: 'stage' });
   });
+});
+
+it('a version without thresholds is named so in every message and event, whatever its task finds', async () => {
+  const stagingChecks = taskChecks();
+  const world = await registered({ deps: { stagingChecks } }, {});
+  const staged = await world.stage(1);
+  expect(staged.body.message).toBe('Version 1 is in Staging (validation pending, thresholds skipped).');
+  const { body } = await world.promote(1);
+  expect(body.message).toBe('Version 1 is in Production (validation pending, thresholds skipped).');
+  const { items } = (await world.get(`/api/v1/models/${MODEL}/history`)).body;
+  expect(items.map(({ notes }: { notes: string[] }) => notes.join(', '))).toEqual([
+    'validation pending, thresholds skipped',
+    'validation pending, thresholds skipped',
+    'validation skipped',
+  ]);
 });
 
 describe('a validation', () => {

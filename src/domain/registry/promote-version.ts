@@ -8,7 +8,7 @@ import { momentAfter, planMove } from './plan-move.ts';
 import { checkAdmin, checkExpectedProduction, refusal } from './refuse-move.ts';
 import { MAX_COMMENT } from './stage-version.ts';
 import type { StagingChecks } from './staging-checks.ts';
-import { currentValidation } from './validation.ts';
+import { currentValidation, remarksOn } from './validation.ts';
 
 export interface PromoteVersionDeps extends MoveDeps {
   readonly stagingChecks: Pick<StagingChecks, 'outcome'> | null;
@@ -65,7 +65,7 @@ export async function promoteVersion(
         updated_at: at,
       };
       const previous = found.model.production_version;
-      const notes = notesOn(validation, input.force);
+      const notes = [...remarksOn(validation), ...(input.force ? ['forced'] : [])];
       const move = planMove(deps, found.model, {
         ...({ action: 'promote', call, at, from: 'Staging', version: promoted } as const),
         archived: previous === null ? null : { version: previous, at, rolledBack: null },
@@ -105,16 +105,12 @@ const STATES: Record<Exclude<Validation['status'], 'passed'>, string> = {
   skipped: 'was skipped',
 };
 
-function notesOn({ status }: Validation, force = false): string[] {
-  return [...(status === 'passed' ? [] : [`validation ${status}`]), ...(force ? ['forced'] : [])];
-}
-
 function done(version: StoredVersion, previous: string | null, notes: readonly string[]): PromoteReply {
   const archived = previous === null ? '' : `; version ${previous} is archived`;
   const remarks = notes.length === 0 ? '' : ` (${notes.join(', ')})`;
   return {
     success: true,
-    message: `Version ${version.version} is in Production${archived}.${remarks}`,
+    message: `Version ${version.version} is in Production${remarks}${archived}.`,
     archived_versions: previous === null ? [] : [previous],
     previous_stage: 'Staging',
     new_stage: 'Production',

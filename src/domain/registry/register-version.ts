@@ -12,7 +12,7 @@ import type { ImageRegistry } from './image-registry.ts';
 import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCall } from './make-move.ts';
 import { momentAfter, planMove } from './plan-move.ts';
 import { checkThresholds, describeFailures, missedThresholds } from './thresholds.ts';
-import { plainCheck, statusOf } from './validation.ts';
+import { plainCheck, remarksOn, statusOf } from './validation.ts';
 
 export interface RegisterVersionDeps extends MoveDeps {
   readonly jobs: JobStore;
@@ -79,7 +79,7 @@ export async function registerVersion(
         throw new CodedError('RES005', { message: 'The model has too many versions' });
       const at = momentAfter(deps, model);
       const version = newVersion(deps, call, await registration, { model: input.model, number, at });
-      const notes = version.validation.status === 'skipped' ? ['validation skipped'] : [];
+      const notes = remarksOn(version.validation);
       const change = { action: 'register', call, at, from: null, version, notes } as const;
       return { body: reply(version), move: planMove(deps, model, change) };
     },

@@ -9,7 +9,7 @@ import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCa
 import { momentAfter, planMove } from './plan-move.ts';
 import { checkAdmin, refusal } from './refuse-move.ts';
 import type { StagingChecks } from './staging-checks.ts';
-import { plainCheck, statusOf, TASK_CHECKS } from './validation.ts';
+import { plainCheck, remarksOn, statusOf, TASK_CHECKS } from './validation.ts';
 
 export interface StageVersionDeps extends MoveDeps, CheckListDeps {
   /** Null where no task can run them. */
@@ -61,18 +61,21 @@ export async function stageVersion(
         staged_at: at,
         updated_at: at,
       };
-      const notes = staged.validation.status === 'skipped' ? ['validation skipped'] : [];
+      const notes = remarksOn(staged.validation);
       const change = { action: 'stage', call, at, from: 'None', version: staged } as const;
-      return { body: done(staged), move: planMove(deps, found.model, { ...change, reason: comment, notes }) };
+      return {
+        body: done(staged, notes),
+        move: planMove(deps, found.model, { ...change, reason: comment, notes }),
+      };
     },
   );
 }
 
 /** The result for one version, however often it is asked for. */
 function onceFor<T>(work: (version: StoredVersion) => Promise<T>): (version: StoredVersion) => Promise<T> {
-  let known: { readonly hash: string; readonly result: Promise<T> } | undefined;
+  let known: { readonly number: string; readonly result: Promise<T> } | undefined;
   return (version) => {
-    if (known?.hash !== version.content_hash) known = { hash: version.content_hash, result: work(version) };
+    if (known?.number !== version.version) known = { number: version.version, result: work(version) };
     return known.result;
   };
 }
@@ -97,23 +100,23 @@ async function validation(
   input: StageVersionInput,
   version: StoredVersion,
 ): Promise<Validation> {
-  const checks = input.skip_validation
-    ? [plainCheck('thresholds', 'skipped', `Skipped by ${call.actor.id}`)]
-    : [...(await runCheckList(deps, version, call.correlationId)), ...taskChecks(deps, input)];
-  return { status: statusOf(checks), checks, job_id: null };
+  if (input.skip_validation) {
+    const checks = [plainCheck('thresholds', 'skipped', `Skipped by ${call.actor.id}`)];
+    return { status: statusOf(checks), checks, job_id: null };
+  }
+  const checks = await runCheckList(deps, version, call.correlationId);
+  const all = [...checks, ...taskChecks(deps, input)];
+  return { status: statusOf(input.validate_only ? checks : all), checks: all, job_id: null };
 }
 
+/** They run when a version is staged, where a task can run them. */
 function taskChecks({ stagingChecks }: StageVersionDeps, input: StageVersionInput): ValidationCheck[] {
-  const runs = stagingChecks !== null && !input.validate_only;
-  return TASK_CHECKS.map((name) =>
-    runs
-      ? plainCheck(name, 'pending', 'A task runs it')
-      : plainCheck(
-          name,
-          'skipped',
-          input.validate_only ? 'Runs when it is staged' : 'No task can run it here',
-        ),
-  );
+  const all = (status: ValidationCheck['status'], message: string) =>
+    TASK_CHECKS.map((name) => plainCheck(name, status, message));
+  if (!stagingChecks) return all('skipped', 'No task can run it here');
+  return input.validate_only
+    ? all('skipped', 'Runs when the version is staged')
+    : all('pending', 'A task runs it');
 }
 
 /** Starts the task that the pending checks wait for. */
@@ -133,20 +136,10 @@ function failedChecks(found: FoundVersion, { checks }: Validation): CodedError {
   return refusal('RES005', found, `Version ${found.version.version} was not staged. ${why}`, { checks });
 }
 
-function done(version: StoredVersion): StageReply {
-  return reply(
-    version,
-    'None',
-    `Version ${version.version} is in Staging. ${AFTERWARDS[version.validation.status]}`,
-  );
+function done(version: StoredVersion, remarks: readonly string[]): StageReply {
+  const remark = remarks.join(', ') || 'validation passed';
+  return reply(version, 'None', `Version ${version.version} is in Staging (${remark}).`);
 }
-
-const AFTERWARDS: Record<Validation['status'], string> = {
-  passed: 'Its validation passed.',
-  pending: 'Its validation is under way.',
-  skipped: 'Its validation was skipped.',
-  failed: 'Its validation failed.',
-};
 
 function unchanged(version: StoredVersion): StageReply {
   return reply(version, 'Staging', `Version ${version.version} is in Staging already.`);

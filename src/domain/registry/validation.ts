@@ -16,6 +16,15 @@ export function statusOf(checks: readonly ValidationCheck[]): Validation['status
   return skipped ? 'skipped' : 'passed';
 }
 
+/** What a person must know of a version that did not pass everything; nothing when it did. */
+export function remarksOn({ status, checks }: Validation): string[] {
+  const ungated = checks.some((check) => check.name === 'thresholds' && check.status === 'skipped');
+  return [
+    ...(status === 'passed' ? [] : [`validation ${status}`]),
+    ...(ungated && status !== 'skipped' ? ['thresholds skipped'] : []),
+  ];
+}
+
 /** A check without numbers. */
 export function plainCheck(
   name: string,
