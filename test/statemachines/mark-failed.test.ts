@@ -35,7 +35,8 @@ async function jobIn(status: JobStatus): Promise<string> {
 
 /** Runs the workflow of a job whose task always crashes; writes go to the table. */
 async function runCrashing(jobId: string) {
-  const input = { ...pendingJob(jobId).execution_input, on_demand: true };
+  const { execution_input } = (await store.get(jobId))!;
+  const input = { ...execution_input, on_demand: true };
   return walk(BACKTEST_ASL, input, {
     CollectData: () => ({}),
     CheckFreshness: () => fail('Lambda.Unknown'),
@@ -81,4 +82,21 @@ test.each(['completed', 'cancelled'] as const)('a %s job stays as it is', async 
   const { path } = await runCrashing(id);
   expect(path.at(-1)).toBe('Done');
   expect(await store.get(id)).toEqual(before);
+});
+
+test('a validation becomes a failed one that its version is told of, in no list of backtests', async () => {
+  const id = `va-${String(ids++).padStart(26, '0')}`;
+  const { execution_input, ...job } = pendingJob(id);
+  await store.create({
+    ...job,
+    kind: 'validation',
+    execution_input: { ...execution_input, kind: 'validation' },
+  });
+  const { failure } = await runCrashing(id);
+  expect(failure).toBeUndefined();
+  const ended: string[] = [];
+  for await (const { job_id } of store.endedValidations()) ended.push(job_id);
+  expect(ended).toEqual([id]);
+  const { items } = await store.list({ status: 'failed' }, 100, null);
+  expect(items.map(({ job_id }) => job_id)).not.toContain(id);
 });
