@@ -22,13 +22,18 @@ const STATE = [
 
 /** Holds what was seen of the registry against what is there now; {@link check} after every step. */
 export class Invariants {
-  readonly #world: RegistryWorld;
+  #world: RegistryWorld;
   /** Content of each version when it was first seen, as JSON. */
   readonly #contents = new Map<string, string>();
   /** Events seen, as JSON. */
   readonly #events: string[] = [];
 
   constructor(world: RegistryWorld) {
+    this.#world = world;
+  }
+
+  /** Goes on with another world over the same tables: what was seen must still be there. */
+  reopen(world: RegistryWorld): void {
     this.#world = world;
   }
 

@@ -5,6 +5,7 @@ import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import type { BacktestResult } from '#contract/backtest.ts';
+import type { TableNames } from '#contract/tables.ts';
 import type { ResultStore } from '#domain/ports.ts';
 import { registerVersion } from '#domain/registry/register-version.ts';
 import type { RegistryStore } from '#domain/registry/registry-store.ts';
@@ -80,16 +81,19 @@ export interface WorldOptions {
   readonly service?: Partial<ServiceDeps>;
   /** Default: the engine's. */
   readonly client?: DynamoDBDocumentClient;
+  /** Default: empty ones. */
+  readonly tables?: TableNames;
   /** Puts something between the use cases and the store. */
   readonly wrap?: (store: RegistryStore) => RegistryStore;
 }
 
 /** The registry of both services over empty tables, with one completed backtest. Nothing waits. */
 export async function registryWorld(
-  engine: TestEngine,
-  { deps: changes = {}, service = {}, client = engine.client, wrap = (store) => store }: WorldOptions = {},
+  engine: Pick<TestEngine, 'client' | 'freshTables'>,
+  options: WorldOptions = {},
 ): Promise<RegistryWorld> {
-  const tables = await engine.freshTables();
+  const { deps: changes = {}, service = {}, client = engine.client, wrap = (store) => store } = options;
+  const tables = options.tables ?? (await engine.freshTables());
   const store = new DynamoRegistryStore(client, tables.registry);
   const jobs = new DynamoJobStore(engine.client, tables.jobs);
   const deps: WorldDeps = {
