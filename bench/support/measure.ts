@@ -2,6 +2,8 @@ import type { Candles } from '#engine/candles.ts';
 import type { Figure } from './bench.ts';
 
 const WARM_UPS = 5;
+/** Warm-up of a comparison with the bound. */
+const WARM_UP_MS = 400;
 const RUNS = 21;
 
 /** The middle of the sorted values (the upper one of two). */
@@ -64,7 +66,10 @@ export interface BoundComparison {
   readonly share: number;
 }
 
-/** Times `subject` and the bound in turns, so that a change of the machine's speed touches both alike. */
+/**
+ * Times `subject` and the bound in turns, so that a change of the machine's speed touches both alike. A subject of a few
+ * milliseconds needs more warm-up calls than others until all its code is compiled: they take a time, not a number.
+ */
 export async function compareWithBound(
   candles: Candles,
   subject: () => unknown,
@@ -72,10 +77,12 @@ export async function compareWithBound(
 ): Promise<BoundComparison> {
   const subjectTimes: number[] = [];
   const boundTimes: number[] = [];
-  for (let i = -WARM_UPS; i < runs; i++) {
+  const warmUntil = performance.now() + WARM_UP_MS;
+  while (boundTimes.length < runs) {
+    const isWarm = performance.now() >= warmUntil;
     const boundMs = await time(() => sumColumns(candles));
     const subjectMs = await time(subject);
-    if (i < 0) continue;
+    if (!isWarm) continue;
     boundTimes.push(boundMs);
     subjectTimes.push(subjectMs);
   }
