@@ -42,11 +42,11 @@ afterAll(async () => {
 });
 
 /** Runs a backtest of a strategy and registers it. The version. */
-async function register(name: string): Promise<string> {
+async function register(name: string, on = platform): Promise<string> {
   const config = { strategy: name, date_range: { start: '2025-01-01', end: '2025-03-01' } };
-  const job = await platform.run(config);
+  const job = await on.run(config);
   expect(job.status, job.error).toBe('completed');
-  const { status, body } = await platform.strategy.post(`/api/v1/strategies/${name}/register`, {
+  const { status, body } = await on.strategy.post(`/api/v1/strategies/${name}/register`, {
     backtest_run_id: job.job_id,
     container_image_uri: IMAGE,
     thresholds: { max_drawdown: 100 },
@@ -61,10 +61,10 @@ const promote = (name: string, version: string, more = {}) =>
   platform.post(`/api/v1/strategies/${name}/promote`, { version, ...more });
 
 /** The version's validation once it has ended. */
-async function ended(name: string, version: string) {
+async function ended(name: string, version: string, on = platform) {
   const deadline = Date.now() + 60_000;
   for (;;) {
-    const { body } = await platform.get(`/api/v1/models/${name}/versions/${version}`);
+    const { body } = await on.get(`/api/v1/models/${name}/versions/${version}`);
     if (body.validation.status !== 'pending') return body.validation;
     if (Date.now() > deadline) throw new Error(`The validation of ${name} does not end`);
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -144,6 +144,22 @@ it('records the end in the registry, with an event', async () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   expect(actions).toEqual(['validate', 'stage', 'register']);
+});
+
+it('goes on after the platform was stopped in the middle of it', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'touchstone-staging-home-'));
+  const first = await startTestPlatform({ home, strategiesDirectory: strategies });
+  const version = await register('honest', first);
+  const { body } = await first.post('/api/v1/strategies/honest/stage', { version });
+  expect(body.validation.status).toBe('pending');
+  await first.stop();
+  const second = await startTestPlatform({ home, strategiesDirectory: strategies });
+  try {
+    expect((await ended('honest', version, second)).status).toBe('passed');
+  } finally {
+    await second.stop();
+    rmSync(home, { recursive: true, force: true });
+  }
 });
 
 it('keeps the lists of backtests free of checks', async () => {
