@@ -1,5 +1,5 @@
 import type { CatalogRow } from '#contract/stored-registry.ts';
-import type { PlatformInfo } from '../src/local/platform.ts';
+import type { PlatformInfo } from '../src/local/platform-info.ts';
 import type { Bench, Figure } from './support/bench.ts';
 import { storeCatalogRows } from './support/catalog-rows.ts';
 import { expectOk, requestFigures, withPlatform } from './support/local-platform.ts';

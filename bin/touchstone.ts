@@ -3,7 +3,6 @@
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '#runtime/version.ts';
 import { type BacktestOptions, runBacktest } from './cli/backtest.ts';
-import { importCandles } from './cli/import.ts';
 import { type JobsOptions, printJobs } from './cli/jobs.ts';
 import { callProxy } from './cli/proxy.ts';
 import { addRegistryCommands } from './cli/registry-commands.ts';
@@ -75,6 +74,7 @@ program
   )
   .action(async (path: string, options: { exchange?: string }) => {
     if (url()) throw new UsageError('import writes into the data folder of this machine: it takes no --url');
+    const { importCandles } = await import('./cli/import.ts');
     process.exitCode = await withSession(undefined, ({ platform }) =>
       importCandles(platform!, path, options),
     );

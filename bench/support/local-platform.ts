@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { PlatformInfo } from '../../src/local/platform.ts';
+import type { PlatformInfo } from '../../src/local/platform-info.ts';
 import type { Figure } from './bench.ts';
 
 /** Gives `work` a platform of one machine that runs in a process of its own on an empty folder, and removes both. */

@@ -6,7 +6,7 @@ import { type Found, type FoundFile, findFiles } from '#adapters/import/find.ts'
 import { type ImportResult, importFiles } from '#adapters/import/import-files.ts';
 import { type ImportedSeries, summariseImport } from '#adapters/import/summarise.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
-import type { PlatformInfo } from '../../src/local/platform.ts';
+import type { PlatformInfo } from '../../src/local/platform-info.ts';
 import { duration, minute, number, table } from './format.ts';
 
 /** Whose candles a file holds when nobody says: what the deployed platform collects by default. */

@@ -2,12 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LocalEnv } from '#contract/env.ts';
 import { readEnv } from '#runtime/env.ts';
-import {
-  PLATFORM_FILE,
-  type PlatformInfo,
-  platformOptions,
-  startPlatform,
-} from '../../src/local/platform.ts';
+import { PLATFORM_FILE, type PlatformInfo } from '../../src/local/platform-info.ts';
 import { ApiClient } from './client.ts';
 
 /** Where commands send their requests, and where imported data goes. */
@@ -33,6 +28,8 @@ export async function withSession<T>(
   const env = readEnv(LocalEnv);
   const running = await runningPlatform(env.TOUCHSTONE_HOME);
   if (running) return work(sessionOn(running, service));
+  // The whole platform, with its database and exchanges: it takes longer to load than most commands to run.
+  const { platformOptions, startPlatform } = await import('../../src/local/platform.ts');
   const platform = await startPlatform({
     ...platformOptions(env),
     ports: { backend: 0, strategy: 0, dataCollection: 0 },

@@ -14,6 +14,7 @@ import type { LocalEnv } from '#contract/env.ts';
 import type { TableNames } from '#contract/tables.ts';
 import { type ReconcileDeps, reconcileJob, reconcileJobs } from '#domain/reconcile-jobs.ts';
 import { createLogger, type Log, type LogLevel } from '#runtime/log.ts';
+import { PLATFORM_FILE, type PlatformInfo } from './platform-info.ts';
 import { localDataProxy, startBackend, startDataCollection, startStrategyService } from './services.ts';
 import { createWorkflow } from './workflow.ts';
 
@@ -62,16 +63,6 @@ export function platformOptions(env: LocalEnv): PlatformOptions {
   };
 }
 
-/** How other processes of this machine reach a running platform; stored in {@link PLATFORM_FILE}. */
-export interface PlatformInfo {
-  readonly pid: number;
-  readonly exchange: string;
-  readonly backend_url: string;
-  readonly strategy_service_url: string;
-  readonly data_collection_url: string;
-  readonly storage: StorageEnv & { readonly DYNAMODB_ENDPOINT: string };
-}
-
 export interface Platform {
   readonly info: PlatformInfo;
   /** Rejects when the platform cannot go on, because the database is gone. Never resolves. */
@@ -79,9 +70,6 @@ export interface Platform {
   /** Ends requests, executions and tasks. Unfinished jobs go on at the next start. */
   stop(): Promise<void>;
 }
-
-/** File in the data folder that tells where the platform listens. */
-export const PLATFORM_FILE = 'platform.json';
 
 const TABLE_NAMES: TableNames = { jobs: 'Jobs', registry: 'Registry', series: 'Series' };
 

@@ -1,0 +1,14 @@
+import type { StorageEnv } from '#adapters/open-stores.ts';
+
+/** File in the data folder that tells how a running platform is reached. */
+export const PLATFORM_FILE = 'platform.json';
+
+/** How other processes of this machine reach a running platform; stored in {@link PLATFORM_FILE}. */
+export interface PlatformInfo {
+  readonly pid: number;
+  readonly exchange: string;
+  readonly backend_url: string;
+  readonly strategy_service_url: string;
+  readonly data_collection_url: string;
+  readonly storage: StorageEnv & { readonly DYNAMODB_ENDPOINT: string };
+}
