@@ -14,6 +14,8 @@ const TRANSIENT_NAMES = new Set([
   'ThrottlingException',
   'TimeoutError',
   'TooManyRequestsException',
+  // Of a repeat that overtook the transaction it repeats.
+  'TransactionInProgressException',
 ]);
 
 /** Codes of Node's network errors. */

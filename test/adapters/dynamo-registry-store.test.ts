@@ -1,0 +1,157 @@
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
+import { modelKey, replyKey, sortableNumber } from '#adapters/aws/registry-item.ts';
+import { ulids } from '#adapters/ids.ts';
+import { planMove } from '#domain/registry/plan-move.ts';
+import type { RegistryMove } from '#domain/registry/registry-store.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { storedVersion } from '../support/stored-version.ts';
+
+let engine: TestEngine;
+let store: DynamoRegistryStore;
+beforeAll(async () => {
+  engine = await startEngine();
+  store = new DynamoRegistryStore(engine.client, engine.tables.registry);
+});
+afterAll(() => engine?.stop());
+
+const AT = '2026-05-01T00:00:00.000Z';
+const call = { actor: { id: 'someone', isAdmin: false }, idempotencyKey: null, correlationId: 'c' };
+
+/** The registration of version 1 of a model. */
+function registration(model: string): RegistryMove {
+  const version = storedVersion('1', { model_name: model, stage: 'None' });
+  const change = { action: 'register', call, at: AT, from: null, version } as const;
+  return { ...planMove({ ids: ulids }, null, change), reply: null };
+}
+
+type Middleware = (next: (args: any) => Promise<any>, context: any) => (args: any) => Promise<any>;
+
+/** A store on a client with something between it and the engine. */
+function storeWith(middleware: Middleware): DynamoRegistryStore {
+  const client: DynamoDBDocumentClient = createDocumentClient({
+    endpoint: engine.endpoint,
+    unavailable: 'SVC005',
+  });
+  client.middlewareStack.add(middleware as never, { step: 'initialize', name: 'test', priority: 'low' });
+  return new DynamoRegistryStore(client, engine.tables.registry);
+}
+
+const failing = (error: Error) =>
+  storeWith(() => async () => {
+    throw error;
+  });
+
+const cancelled = (...codes: string[]) =>
+  new TransactionCanceledException({
+    message: 'cancelled',
+    $metadata: {},
+    CancellationReasons: codes.map((Code) => ({ Code })),
+  });
+
+describe('a transaction that is refused', () => {
+  it.each([[['ConditionalCheckFailed', 'None']], [['None', 'TransactionConflict']]])(
+    'is lost for %j',
+    async (codes) => {
+      expect(await failing(cancelled(...codes)).commit(registration('m'))).toBe('lost');
+    },
+  );
+
+  it.each([
+    ['because the table is busy', cancelled('None', 'ThrottlingError')],
+    ['because of its throughput', cancelled('ProvisionedThroughputExceeded')],
+    [
+      'because its first attempt is still under way',
+      Object.assign(new Error('in progress'), { name: 'TransactionInProgressException' }),
+    ],
+  ])('%s is SVC005', async (_, error) => {
+    await expect(failing(error).commit(registration('m'))).rejects.toMatchObject({ code: 'SVC005' });
+  });
+
+  it('for a fault of ours is thrown as it is', async () => {
+    const error = cancelled('None', 'ValidationError');
+    await expect(failing(error).commit(registration('m'))).rejects.toBe(error);
+  });
+});
+
+describe('a read', () => {
+  it('asks again for keys that the database left out', async () => {
+    await store.commit(registration('left_out'));
+    let asked = 0;
+    const leavesOut = (times: number) =>
+      storeWith((next) => async (args) => {
+        if (asked++ >= times) return next(args);
+        return { output: { Responses: {}, UnprocessedKeys: args.input.RequestItems } };
+      });
+    const state = await leavesOut(2).read('left_out', ['1']);
+    expect(asked).toBe(3);
+    expect([state.model?.latest_version, state.versions.get('1')?.version]).toEqual([1, '1']);
+  });
+
+  it('is one request, whatever it asks for', async () => {
+    const commands: string[] = [];
+    const counting = storeWith((next, { commandName }) => (args) => {
+      commands.push(commandName);
+      return next(args);
+    });
+    await counting.read('left_out', ['1', '2', '1'], { principal: 'p', key: 'k' });
+    expect(commands).toEqual(['BatchGetItemCommand']);
+  });
+
+  it('names an item of another shape and its field', async () => {
+    const Item = { ...modelKey('broken'), schema_version: 1, model_name: 'broken' };
+    await engine.client.send(new PutCommand({ TableName: engine.tables.registry, Item }));
+    await expect(store.read('broken', [])).rejects.toMatchObject({
+      code: 'SVC001',
+      message: expect.stringContaining('MODEL#broken META cannot be read: owner'),
+    });
+  });
+});
+
+it('a cursor of the history is of one model', async () => {
+  await store.commit(registration('paged'));
+  const model = (await store.read('paged', [])).model!;
+  const version = storedVersion('1', { model_name: 'paged' });
+  const change = { action: 'stage', call, at: AT, from: 'None', version } as const;
+  const move = { ...planMove({ ids: ulids }, model, change), reply: null };
+  expect(await store.commit(move)).toBe('done');
+  const { items, next } = await store.history('paged', 1, null);
+  expect(items.map(({ action }) => action)).toEqual(['stage']);
+  const rest = await store.history('paged', 1, next);
+  expect({ actions: rest.items.map(({ action }) => action), next: rest.next }).toEqual({
+    actions: ['register'],
+    next: null,
+  });
+  await expect(store.history('other', 1, next)).rejects.toMatchObject({ code: 'VAL006' });
+});
+
+it('no two pairs of principal and key share a stored reply', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.string({ unit: fc.constantFrom('a', '#') }), { minLength: 4, maxLength: 4 }),
+      (t) => {
+        const [a, b] = [
+          replyKey({ principal: t[0]!, key: t[1]! }),
+          replyKey({ principal: t[2]!, key: t[3]! }),
+        ];
+        const same = t[0] === t[2] && t[1] === t[3];
+        expect(a.pk === b.pk && a.sk === b.sk).toBe(same);
+      },
+    ),
+  );
+});
+
+it('numbers sort as texts as they do as numbers', () => {
+  const number = fc.double({ noNaN: true });
+  fc.assert(
+    fc.property(number, number, (a, b) => {
+      const [x, y] = [sortableNumber(a), sortableNumber(b)];
+      expect(x).toMatch(/^[0-9a-f]{16}$/);
+      expect(x < y ? -1 : x > y ? 1 : 0).toBe(a < b ? -1 : a > b ? 1 : 0);
+    }),
+  );
+});

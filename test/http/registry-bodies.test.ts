@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { type Answer, type RegistryWorld, registryWorld } from '../support/registry-world.ts';
+
+let engine: TestEngine;
+let world: RegistryWorld;
+beforeAll(async () => {
+  engine = await startEngine();
+  world = await registryWorld(engine);
+  await world.register();
+});
+afterAll(() => engine?.stop());
+
+const CALLS: Record<string, (version: unknown, more?: Record<string, unknown>) => Promise<Answer>> = {
+  stage: (version, more) => world.stage(version, more),
+  promote: (version, more) => world.promote(version, more),
+  rollback: (version, more) => world.rollback(version, more),
+};
+
+describe.each([
+  ['stage', 'model_version', 200],
+  ['promote', 'model_version', 409],
+  ['rollback', 'target_version', 409],
+])('the body of %s', (name, synonym, reached) => {
+  const call = CALLS[name]!;
+
+  it.each([
+    ['a text', '1', {}],
+    ['a number', 1, {}],
+    ['an alias', 'latest', {}],
+    ['its synonym', undefined, { [synonym]: '1' }],
+    ['its synonym as a number', undefined, { [synonym]: 1 }],
+    ['itself before its synonym', '1', { [synonym]: '7' }],
+  ])('names the version by %s', async (_, version, more) => {
+    const { status, body } = await call(version, { ...more, validate_only: true });
+    expect(status).toBe(reached);
+    expect(body.version ?? body.detail.context.version).toBe('1');
+  });
+
+  it('lacks a version without both', async () => {
+    const { status, body } = await call(undefined);
+    expect({ status, detail: body.detail }).toEqual({
+      status: 400,
+      detail: [{ type: 'missing', loc: ['body', 'version'], msg: 'Field required', input: null }],
+    });
+  });
+
+  it.each([
+    [1.5, 'version'],
+    [null, 'version'],
+    [['1'], 'version'],
+  ])('refuses %j as a version', async (version, field) => {
+    const { status, body } = await call(version);
+    expect(status).toBe(400);
+    expect(body.detail.map(({ loc }: { loc: string[] }) => loc)).toContainEqual(['body', field]);
+  });
+
+  it.each([
+    '',
+    '0',
+    '01',
+    ' 1',
+    '1000000000',
+    '99999999999999999999',
+    '__proto__',
+    'Latest',
+    'x'.repeat(5000),
+  ])('does not know version %j', async (version) => {
+    const { status, body } = await call(version);
+    expect({ status, code: body.detail.code }).toEqual({ status: 404, code: 'RES003' });
+    expect(JSON.stringify(body).length).toBeLessThan(500);
+  });
+});
+
+it.each([
+  ['stage', { comment: 'x'.repeat(2001) }, 'comment'],
+  ['promote', { comment: 'x'.repeat(2001) }, 'comment'],
+  ['promote', { challenge_id: 'x'.repeat(101) }, 'challenge_id'],
+  ['rollback', { reason: 'x'.repeat(2001) }, 'reason'],
+])('%s refuses %j as too long', async (name, more, field) => {
+  const { status, body } = await CALLS[name]!('1', more);
+  expect({ status, code: body.detail.code, field: body.detail.field }).toEqual({
+    ...{ status: 400, code: 'VAL005', field },
+  });
+});
+
+it.each([
+  ['stage', { validate_only: 'yes' }, 'bool_type'],
+  ['promote', { force: 1 }, 'bool_type'],
+  ['promote', { expected_production: true }, 'string_type'],
+  ['rollback', { reason: 5 }, 'string_type'],
+])('%s refuses %j by its type', async (name, more, type) => {
+  const { status, body } = await CALLS[name]!('1', more);
+  expect(status).toBe(400);
+  expect(body.detail[0].type).toBe(type);
+});
