@@ -2,6 +2,7 @@
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BuildOptions, build as esbuild, type Metafile, type Plugin } from 'esbuild';
+import { loadStrategies } from '../src/adapters/strategies.ts';
 import { digestStrategyFiles } from '../src/adapters/strategy-files.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -32,8 +33,12 @@ const CCXT = 'node_modules/ccxt/js/src';
  * Writes `lambdas/<name>/index.mjs` and `tasks/<name>.mjs` with their source maps under `outdir`, and esbuild's
  * `meta.json` beside them. Each Lambda's folder is its asset; the tasks' folder is the context of their one image, with
  * ccxt's exchanges in `tasks/ccxt`.
+ *
+ * @throws Error that names the strategy file which cannot be used
  */
 export async function build(outdir: string): Promise<Metafile> {
+  // One that throws would end every Lambda and task at their start.
+  await loadStrategies(STRATEGIES);
   await rm(outdir, { recursive: true, force: true });
   const { metafile } = await esbuild({
     ...BUNDLE_OPTIONS,
@@ -61,8 +66,12 @@ const userStrategies: Plugin = {
         ([file, digest], i) =>
           `{file: ${JSON.stringify(file)}, definition: strategy${i}, digest: ${JSON.stringify(digest)}}`,
       );
-      const list = `export const loadStrategyFiles = async () => [${items}];`;
-      return { contents: [...imports, list].join('\n'), loader: 'js', resolveDir: STRATEGIES };
+      const exported = [
+        `const files = [${items}];`,
+        'export const loadStrategyFiles = async () => files;',
+        'export const findStrategyFile = async (name) => files.find((file) => file.definition.name === name);',
+      ];
+      return { contents: [...imports, ...exported].join('\n'), loader: 'js', resolveDir: STRATEGIES };
     });
   },
 };

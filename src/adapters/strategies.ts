@@ -1,9 +1,11 @@
+import { CodedError } from '#contract/errors.ts';
+import type { StrategyWithDigest } from '#domain/ports.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { createStrategyRegistry, type StrategyRegistry } from '#engine/strategies/registry.ts';
 import { definitionProblems } from '#engine/strategies/validate-definition.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';
 import { sha256 } from './ids.ts';
-import { loadStrategyFiles, type StrategyFile } from './strategy-files.ts';
+import { findStrategyFile, loadStrategyFiles, type StrategyFile } from './strategy-files.ts';
 
 /** All strategies of a host, with what identifies the source of each. */
 export interface Strategies {
@@ -23,8 +25,32 @@ export async function loadStrategies(folder?: string): Promise<Strategies> {
   const digests = new Map(files.map(({ definition, digest }) => [definition.name, digest]));
   return {
     registry,
-    digestOf: (name) => digests.get(name) ?? sha256(`engine ${ENGINE_VERSION} ${name}`),
+    digestOf: (name) => digests.get(name) ?? digestOfBuiltIn(name),
   };
+}
+
+const digestOfBuiltIn = (name: string) => sha256(`engine ${ENGINE_VERSION} ${name}`);
+
+/**
+ * One strategy by its name, without loading any other; undefined when there is none. A task asks for it: the users'
+ * files may have changed since the platform started.
+ *
+ * @param limitMs for each file to load
+ * @throws CodedError VAL006 that names the file which cannot be used
+ */
+export async function findStrategy(
+  name: string,
+  folder?: string,
+  limitMs?: number,
+): Promise<StrategyWithDigest | undefined> {
+  const builtIn = builtInStrategies.find((definition) => definition.name === name);
+  if (builtIn) return { definition: builtIn, digest: digestOfBuiltIn(name) };
+  const found = await findStrategyFile(name, folder, limitMs).catch((cause: Error) => {
+    throw new CodedError('VAL006', { message: `Strategy ${name} cannot be loaded. ${cause.message}`, cause });
+  });
+  const problems = found ? problemsOf(found.definition) : [];
+  if (problems.length === 0) return found;
+  throw new CodedError('VAL006', { message: `Strategy file ${found!.file}: ${problems.join('; ')}` });
 }
 
 function checkFiles(files: readonly StrategyFile[]): void {

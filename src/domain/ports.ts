@@ -11,6 +11,7 @@ import type { ProxyOperationName } from '#contract/data-proxy.ts';
 import type { ValidationCheck } from '#contract/validation.ts';
 import type { Candles } from '#engine/candles.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
+import type { StrategyDefinition } from '#engine/strategy.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 
 /** What the use cases need from the outside. Every method may throw CodedError DATA005 when storage is down. */
@@ -27,6 +28,12 @@ export interface Ids {
 
 /** sha-256 of a text (UTF-8) or of bytes, hex. */
 export type Digest = (data: string | Uint8Array) => string;
+
+/** A strategy with the digest of the source that defines it. */
+export interface StrategyWithDigest {
+  readonly definition: StrategyDefinition;
+  readonly digest: string;
+}
 
 /** What a list shows of a job: at most 1 KB. */
 export interface JobRow {
@@ -129,14 +136,14 @@ export interface ObjectStore {
 }
 
 /**
- * What a finished backtest leaves in object storage, each part as the JSON text that is served. Trades may be made into
+ * What a finished backtest leaves in object storage, each part as the JSON text that is kept. Trades may be made into
  * pages and file only when they are read, each once: while some are written, the next are made.
  */
 export interface ResultFiles {
   readonly result: string;
   readonly equity: string;
   readonly report: string;
-  /** JSON arrays of trades, 1,000 a page, in the order of closing. */
+  /** Pages of trades, 1,000 each, in the order of closing, as {@link tradePages} makes them. */
   readonly tradePages: Iterable<string>;
   /** The same trades for people and their tools. */
   readonly tradesParquet: Uint8Array;

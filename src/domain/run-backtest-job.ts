@@ -3,23 +3,21 @@ import { CodedError, type ErrorCode } from '#contract/errors.ts';
 import { type BacktestOutcome, runBacktestPausing } from '#engine/backtest.ts';
 import { tradePages } from '#engine/report/trades.ts';
 import { BacktestError, type BacktestErrorKind } from '#engine/run/errors.ts';
-import type { Trade } from '#engine/simulator/types.ts';
-import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import type { TradeTable } from '#engine/simulator/trade-table.ts';
 import { DamagedFileError } from './data/damaged-file.ts';
 import { type LoadCandlesDeps, loadCandles } from './load-candles.ts';
-import type { Clock, Digest, JobStore, ResultFiles, ResultStore } from './ports.ts';
+import type { Clock, Digest, JobStore, ResultFiles, ResultStore, StrategyWithDigest } from './ports.ts';
 import { describeCode, runStagingChecks } from './registry/run-staging-checks.ts';
 import { isoTime } from './validate.ts';
 
 export interface RunBacktestJobDeps extends LoadCandlesDeps {
   readonly jobs: JobStore;
   readonly results: ResultStore;
-  readonly strategies: StrategyRegistry;
-  /** Digest of a strategy's source. */
-  readonly strategyDigest: (name: string) => string;
+  /** Undefined for a strategy that this task does not have. Throws CodedError VAL006 for one that cannot be loaded. */
+  readonly findStrategy: (name: string) => Promise<StrategyWithDigest | undefined>;
   /** The container image that this process runs in; null outside of one. */
   readonly image: string | null;
-  readonly encodeTrades: (trades: readonly Trade[]) => Uint8Array;
+  readonly encodeTrades: (trades: TradeTable) => Uint8Array;
   readonly digest: Digest;
   readonly clock: Clock;
   /** Lets what is under way outside the computation go on, such as writing progress. */
@@ -69,18 +67,18 @@ export async function runBacktestJob(
 async function runClaimed(deps: RunBacktestJobDeps, job: JobIn<'running'>): Promise<boolean> {
   const started = deps.clock.now();
   const { config } = job;
-  const strategy = deps.strategies.get(config.strategy);
-  if (!strategy) {
+  const found = await deps.findStrategy(config.strategy);
+  if (!found) {
     throw new CodedError('RES002', {
       message: `Strategy ${config.strategy} is not part of this task's image any more`,
     });
   }
+  const { definition: strategy, digest: strategyDigest } = found;
   const dataStart = Date.parse(job.execution_input.start);
   const pairs = await loadCandles(deps, config, dataStart, job.collection);
   const loaded = deps.clock.now();
   const progress = progressWriter(deps, job);
   progress.report(LOADED);
-  const strategyDigest = deps.strategyDigest(strategy.name);
   const input = { strategy, config, pairs, strategyDigest };
   const outcome = await runBacktestPausing(
     input,
@@ -172,15 +170,11 @@ function resultFiles(deps: RunBacktestJobDeps, outcome: BacktestOutcome): Result
     result: JSON.stringify(outcome.result),
     equity: JSON.stringify(outcome.equity),
     report: JSON.stringify(outcome.report),
-    tradePages: pagesAsJson(outcome.trades),
+    tradePages: tradePages(outcome.table),
     get tradesParquet() {
-      return deps.encodeTrades(outcome.trades);
+      return deps.encodeTrades(outcome.table);
     },
   };
-}
-
-function* pagesAsJson(trades: readonly Trade[]): Generator<string> {
-  for (const page of tradePages(trades)) yield JSON.stringify(page);
 }
 
 function finalFailure(error: unknown): { code: ErrorCode; message: string } | undefined {

@@ -7,7 +7,6 @@ import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { type DataFolder, openDataFolder } from '#adapters/local/data-folder.ts';
 import { type Database, startDatabase } from '#adapters/local/dynoxide.ts';
-import { tryStrategyFiles } from '#adapters/local/strategy-trial.ts';
 import { openStores, type StorageEnv } from '#adapters/open-stores.ts';
 import { loadStrategies } from '#adapters/strategies.ts';
 import type { LocalEnv } from '#contract/env.ts';
@@ -122,7 +121,6 @@ async function startServices(
   const storage = storageOf(database, folder);
   const stores = openStores(storage);
   await createTables(stores.dynamo, TABLE_NAMES);
-  await tryStrategyFiles(options.strategiesDirectory);
   const { registry: strategies } = await loadStrategies(options.strategiesDirectory);
 
   const service = { exchange, checkResponses, log };

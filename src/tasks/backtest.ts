@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { sha256 } from '#adapters/ids.ts';
 import { openStores } from '#adapters/open-stores.ts';
 import { writeTradesParquet } from '#adapters/parquet/trades.ts';
-import { loadStrategies } from '#adapters/strategies.ts';
+import { findStrategy } from '#adapters/strategies.ts';
 import { BacktestTaskEnv } from '#contract/env.ts';
 import { runBacktestJob } from '#domain/run-backtest-job.ts';
 import { readEnv } from '#runtime/env.ts';
@@ -14,12 +14,10 @@ const env = readEnv(BacktestTaskEnv);
 const log = createLogger('backtest', env.LOG_LEVEL);
 
 await runTask(env, log, async ({ id, image }) => {
-  const { registry, digestOf } = await loadStrategies(env.STRATEGIES_DIRECTORY);
   const outcome = await runBacktestJob(
     {
       ...openStores(env),
-      strategies: registry,
-      strategyDigest: digestOf,
+      findStrategy: (name) => findStrategy(name, env.STRATEGIES_DIRECTORY),
       image,
       encodeTrades: writeTradesParquet,
       digest: sha256,

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { tryStrategyFiles } from '#adapters/local/strategy-trial.ts';
-import { loadStrategies } from '#adapters/strategies.ts';
+import { findStrategy, loadStrategies } from '#adapters/strategies.ts';
+import { loadStrategyFiles } from '#adapters/strategy-files.ts';
+import { CodedError } from '#contract/errors.ts';
 import { startPlatform } from '../../src/local/platform.ts';
 
 let folder: string;
@@ -37,7 +38,6 @@ describe('a strategy file that cannot be used is named', () => {
     ],
   ])('that %s', async (_, text, problem) => {
     add('broken.ts', text);
-    await tryStrategyFiles(folder);
     await expect(loadStrategies(folder)).rejects.toThrow(/^Strategy file .*broken\.ts: /);
     await expect(loadStrategies(folder)).rejects.toThrow(problem);
   });
@@ -76,7 +76,7 @@ describe('a strategy file that never ends loading', () => {
     add('a.ts', sound(`name: 'mine'`));
     add('b.ts', text);
     // Long enough for a.ts, which ends by itself.
-    await expect(tryStrategyFiles(folder, 3_000)).rejects.toThrow(
+    await expect(loadStrategyFiles(folder, 3_000)).rejects.toThrow(
       `Strategy file ${join(folder, 'b.ts')}: ${problem}`,
     );
   });
@@ -95,8 +95,65 @@ describe('a strategy file that never ends loading', () => {
 
 it('sound files are there under their names', async () => {
   add('mine.ts', sound(`name: 'mine'`));
-  await tryStrategyFiles(folder);
   const { registry } = await loadStrategies(folder);
   expect(registry.names()).toContain('mine');
   expect(registry.names()).toContain('supertrend');
+});
+
+describe('one strategy of a folder', () => {
+  async function refusal(name: string, limitMs?: number): Promise<string> {
+    const error = await findStrategy(name, folder, limitMs).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(CodedError);
+    expect((error as CodedError).code).toBe('VAL006');
+    return (error as CodedError).message;
+  }
+
+  it('is found whatever its file is called and whatever the others do', async () => {
+    add('a.ts', 'this is no TypeScript');
+    add('b.ts', 'for (;;);');
+    add('c.ts', `throw new Error('calls itself "mine" and is broken');`);
+    add('d.ts', sound(`name: 'mine'`));
+    expect(await findStrategy('mine', folder)).toMatchObject({ definition: { name: 'mine' }, file: 'd.ts' });
+  });
+
+  it('is found by a name that its file puts together', async () => {
+    add('a.ts', sound(`name: 'mi' + 'ne'`));
+    expect(await findStrategy('mine', folder)).toMatchObject({ definition: { name: 'mine' } });
+  });
+
+  it.each([
+    ['does not parse', `export default { name: 'mine', `, /^Strategy mine cannot be loaded\. .*broken\.ts: /],
+    ['throws', `throw new Error('mine' && 'no such thing');`, /broken\.ts: no such thing$/],
+    [
+      'loops',
+      `const name = 'mine'; for (;;);`,
+      /broken\.ts: it was still loading after 1 s; does it loop\?$/,
+    ],
+    ['is unsound', sound(`name: 'mine', stoploss: 1`), /broken\.ts: stoploss must be above -1 and below 0$/],
+  ])('that %s is VAL006 with its file alone', async (_, source, message) => {
+    add('another.ts', 'nor is this');
+    add('broken.ts', source);
+    const text = await refusal('mine', 1_000);
+    expect(text).toMatch(message);
+    expect(text).not.toContain('another');
+  });
+
+  it('that none of the files quotes may be in any that cannot be loaded', async () => {
+    add('broken.ts', 'nor is this');
+    expect(await refusal('mine')).toMatch(/broken\.ts: /);
+  });
+
+  it('is undefined when every file is sound and none defines it', async () => {
+    add('a.ts', sound(`name: 'other'`));
+    expect(await findStrategy('mine', folder)).toBeUndefined();
+  });
+
+  it('that is built in needs no file', async () => {
+    add('broken.ts', 'for (;;);');
+    const { digestOf } = await loadStrategies(join(folder, 'nowhere'));
+    expect(await findStrategy('supertrend', folder)).toMatchObject({
+      definition: { name: 'supertrend' },
+      digest: digestOf('supertrend'),
+    });
+  });
 });

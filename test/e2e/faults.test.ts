@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -63,6 +63,14 @@ describe('a task', () => {
     expect(job.error).toContain('throws');
     expect(job.error).toContain('division by the moon');
     expect(job.attempt).toBe(1);
+  });
+
+  it('whose strategy file was broken since the start fails with the file, and others run', async () => {
+    writeFileSync(join(strategies.folder, 'throws.ts'), `export default { name: 'throws', `);
+    const job = await platform.run(config('throws'));
+    expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006', attempt: 1 });
+    expect(job.error).toContain(join(strategies.folder, 'throws.ts'));
+    expect(await platform.run(config('buy_and_hold'))).toMatchObject({ status: 'completed', attempt: 1 });
   });
 
   it('whose strategy writes into its candles fails instead of reporting wrong numbers', async () => {

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import { definitionProblems } from '#engine/strategies/validate-definition.ts';
-import { digestStrategyFiles } from '../strategy-files.ts';
 
-const folder: string = workerData;
-for (const file of (await digestStrategyFiles(folder)).keys()) {
+const { folder, files }: { folder: string; files: readonly string[] } = workerData;
+for (const file of files) {
   parentPort!.postMessage(file);
   try {
     const { default: definition } = await import(pathToFileURL(join(folder, file)).href);

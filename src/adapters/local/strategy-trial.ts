@@ -1,19 +1,26 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { USER_STRATEGIES } from '../strategy-files.ts';
 
 /** Loading a file takes milliseconds; a machine that is busy may take a thousand times as long. */
 const LIMIT_MS = 10_000;
 
 /**
- * Loads the strategy files of a folder in a thread that can be ended: one that loops, waits for what never comes or ends
+ * Loads strategy files of a folder in a thread that can be ended: one that loops, waits for what never comes or ends
  * its process would take this process with it. What else is wrong with a file is found when it is loaded for use.
  *
+ * @param files names in the folder
  * @param limitMs for each file
  * @throws Error that names the file
  */
-export function tryStrategyFiles(folder = USER_STRATEGIES, limitMs = LIMIT_MS): Promise<void> {
-  const worker = new Worker(new URL('./strategy-trial-worker.ts', import.meta.url), { workerData: folder });
+export function tryStrategyFiles(
+  folder: string,
+  files: readonly string[],
+  limitMs = LIMIT_MS,
+): Promise<void> {
+  const worker = new Worker(new URL('./strategy-trial-worker.ts', import.meta.url), {
+    workerData: { folder, files },
+    execArgv: [],
+  });
   return new Promise<void>((resolve, reject) => {
     let file = '';
     let timer: NodeJS.Timeout | undefined;
