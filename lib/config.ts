@@ -47,6 +47,10 @@ export const StageConfig = z.strictObject({
   allowedRegistries: z.array(z.string().regex(/^[a-z0-9.-]+(:\d+)?(\/[a-z0-9._-]+)*$/)),
   /** Promote only versions whose validation passed. */
   stagingDryRunRequired: z.boolean(),
+  /** Whoever registered a version may not promote it. Rolling back stays a matter of one person. */
+  fourEyesRequired: z.boolean().default(false),
+  /** A rollback needs a reason. */
+  rollbackReasonRequired: z.boolean().default(false),
   /** Size of a backtest's task: memory holds about 8 bytes x (5 + indicators) x candles of all pairs, three times over. */
   backtestTask: z.strictObject({ cpu: z.int(), memoryMiB: z.int() }),
   /** Subscribed to the topic of all alarms. */
@@ -56,7 +60,7 @@ export const StageConfig = z.strictObject({
 });
 export type StageConfig = z.infer<typeof StageConfig>;
 
-const STAGES: Readonly<Record<StageConfig['stage'], StageConfig>> = {
+const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>> = {
   dev: {
     stage: 'dev',
     authRequired: false,

@@ -265,6 +265,8 @@ export class PlatformStack extends Stack {
       DATA_PROXY_FUNCTION: dataProxy.service.alias.functionArn,
       STRATEGY_SERVICE_URL: strategy.api.api.url,
       STAGING_DRY_RUN_REQUIRED: config.stagingDryRunRequired ? 'true' : 'false',
+      REQUIRE_FOUR_EYES: config.fourEyesRequired ? 'true' : 'false',
+      REQUIRE_REASON: config.rollbackReasonRequired ? 'true' : 'false',
       ...(pool && {
         BACKEND_IDP_USER_POOL_ID: pool.userPoolId,
         BACKEND_IDP_CLIENT_ID: pool.clientId,

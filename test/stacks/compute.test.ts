@@ -121,9 +121,26 @@ describe('environments', () => {
     ]);
   });
 
+  const url = 'https://data.example.org';
+  const elsewhere = synthesize('dev', { dataCollectionUrl: url, fourEyesRequired: true });
+
+  test('carry the rules of promotions and rollbacks', () => {
+    const rulesOf = (stage: Synthesized) => {
+      const [backend] = properties(stage, 'AWS::Lambda::Function').filter(
+        ({ Environment }) =>
+          Environment.Variables.BACKTEST_STATE_MACHINE_ARN && Environment.Variables.DATA_PROXY_FUNCTION,
+      );
+      const { STAGING_DRY_RUN_REQUIRED, REQUIRE_FOUR_EYES, REQUIRE_REASON } = backend!.Environment.Variables;
+      return [STAGING_DRY_RUN_REQUIRED, REQUIRE_FOUR_EYES, REQUIRE_REASON];
+    };
+    expect([dev, prod, elsewhere].map(rulesOf)).toEqual([
+      ['false', 'false', 'false'],
+      ['true', 'false', 'false'],
+      ['false', 'true', 'false'],
+    ]);
+  });
+
   test('reach data collection by its name, or by the URL of another', () => {
-    const url = 'https://data.example.org';
-    const elsewhere = synthesize('dev', { dataCollectionUrl: url });
     const proxyOf = (stage: Synthesized) =>
       properties(stage, 'AWS::Lambda::Function').find(({ Timeout }) => Timeout === 60)!;
     expect(proxyOf(dev).Environment.Variables).toMatchObject({
