@@ -71,6 +71,7 @@ function settingsOf({ taskDefinition, tags = [] }: DescribeTaskDefinitionRespons
   return {
     cpu: base.cpu,
     memory: base.memory,
+    ephemeralStorage: base.ephemeralStorage,
     networkMode: base.networkMode,
     requiresCompatibilities: base.requiresCompatibilities,
     runtimePlatform: base.runtimePlatform,

@@ -1,4 +1,5 @@
 import type { StoredBacktestJob } from '#contract/backtest.ts';
+import { CodedError, type ErrorCode } from '#contract/errors.ts';
 import type { MoveDeps } from './make-move.ts';
 import { recordValidation } from './record-validation.ts';
 import type { EndedValidations } from './staging-checks.ts';
@@ -10,6 +11,7 @@ export interface SettleDeps extends MoveDeps {
 
 /** The checks are started before the staging that names their job is stored: it may still be on its way. */
 const STAGING_MS = 10 * 60_000;
+const UNKNOWN: readonly ErrorCode[] = ['RES002', 'RES003'];
 
 /**
  * Tells the registry how a validation ended, and forgets the job when it did. One that no version waits for is asked about
@@ -23,6 +25,10 @@ export async function settleValidation(deps: SettleDeps, job: StoredBacktestJob)
   const recorded = await recordValidation(deps, {
     ...{ model, version, jobId: job.job_id, outcome },
     correlationId: job.execution_input.correlation_id,
+  }).catch((error: unknown) => {
+    // A registry that was restored to an earlier time does not know the version.
+    if (error instanceof CodedError && UNKNOWN.includes(error.code)) return false;
+    throw error;
   });
   const late = deps.clock.now() - Date.parse(job.updated_at) >= STAGING_MS;
   if (recorded || late) await deps.validations.forgetValidation(job.job_id);

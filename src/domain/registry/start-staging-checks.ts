@@ -32,6 +32,8 @@ export interface StagingChecksDeps {
 /** Candles of the smoke run, beside those before its start: enough for signals, few enough for a minute. */
 const SMOKE_CANDLES = 1_000;
 const PRIORITY = 5;
+const NOT_RUN =
+  'The checks could not be run to their end. Register the backtest again to have them run for a new version.';
 
 /** Staging checks as jobs of the backtest state machine. */
 export function stagingChecks(deps: StagingChecksDeps): StagingChecks {
@@ -57,9 +59,10 @@ export function outcomeOf(job: StoredBacktestJob): StagingOutcome | undefined {
       return { status: passed ? 'passed' : 'failed', checks };
     }
     case 'failed':
-      return notRun(`${job.error_code} ${job.error}`);
+      // A fault of the platform is worded for whoever runs a backtest: here something else helps.
+      return notRun(job.error_code === 'SVC001' ? NOT_RUN : `${job.error_code} ${job.error}`);
     case 'cancelled':
-      return notRun('The checks were cancelled');
+      return notRun(NOT_RUN);
   }
 }
 

@@ -198,6 +198,19 @@ describe('the end of a validation', () => {
     expect(stored.versions.get('1')!.validation.status).toBe('passed');
   });
 
+  it('is forgotten when the registry does not know the version any more', async () => {
+    const scenario = await scene();
+    const jobId = await staged(scenario);
+    await end(scenario.world.jobs, jobId, [check('passed')]);
+    const emptied = (await scene()).world.store;
+    const deps = { ...scenario.deps, registry: { ...scenario.deps.registry, registry: emptied } };
+    await reconcileJobs(deps);
+    expect(await scenario.waiting()).toEqual([jobId]);
+    scenario.clock.time += 10 * MINUTES;
+    await reconcileJobs(deps);
+    expect(await scenario.waiting()).toEqual([]);
+  });
+
   it('is forgotten when no staging came', async () => {
     const scenario = await scene();
     await scenario.world.register({ thresholds: { max_drawdown: 100 } });
@@ -251,14 +264,18 @@ describe('the job of a validation', () => {
     expect(scenario.started).toEqual([jobId, jobId]);
   });
 
-  it('that could not be run fails its version, and says why', async () => {
+  it.each([
+    ['SVC001', /could not be run to their end\. Register the backtest again/],
+    ['DATA001', /^DATA001 It went wrong$/],
+  ])('that ended with %s fails its version, and says why', async (code, message) => {
     const scenario = await scene();
     const jobId = await staged(scenario);
-    await scenario.world.jobs.fail(jobId, null, { code: 'SVC001', message: 'No capacity' }, at(NOW));
+    await scenario.world.jobs.fail(jobId, null, { code, message: 'It went wrong' }, at(NOW));
     await reconcileJobs(scenario.deps);
     const validation = await scenario.validation();
     expect(validation.status).toBe('failed');
-    expect(validation.checks.at(-1)).toMatchObject({ name: 'smoke_run', message: 'SVC001 No capacity' });
+    expect(validation.checks.at(-1)).toMatchObject({ name: 'smoke_run', status: 'failed' });
+    expect(validation.checks.at(-1).message).toMatch(message);
   });
 
   it('is in no list of backtests, whatever its state', async () => {
