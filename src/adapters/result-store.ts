@@ -3,6 +3,7 @@ import { constants, type ZstdOptions, zstdCompress, zstdDecompress } from 'node:
 import type { ResultsLocation } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { ObjectStore, ResultFiles, ResultStore } from '#domain/ports.ts';
+import { pageRecords } from '#engine/report/trades.ts';
 import { sha256 } from './ids.ts';
 
 const compress = promisify<Buffer, ZstdOptions, Buffer>(zstdCompress);
@@ -49,19 +50,19 @@ export class ObjectResultStore implements ResultStore {
   }
 
   async read(location: ResultsLocation, part: 'result' | 'equity' | 'report'): Promise<unknown> {
-    return this.#readJson(`${location.prefix}/${part}.json.zst`);
+    return this.#read(`${location.prefix}/${part}.json.zst`, (stored) => stored);
   }
 
   async readTrades(location: ResultsLocation, page: number): Promise<readonly unknown[]> {
-    return (await this.#readJson(`${location.prefix}/${tradePage(page)}.json.zst`)) as readonly unknown[];
+    return this.#read(`${location.prefix}/${tradePage(page)}.json.zst`, pageRecords);
   }
 
-  async #readJson(key: string): Promise<unknown> {
+  async #read<T>(key: string, make: (stored: unknown) => T): Promise<T> {
     const object = await this.#objects.get(key);
     if (!object)
       throw new CodedError('DATA005', { message: 'The stored results are missing', context: { key } });
     try {
-      return JSON.parse((await decompress(object.body)).toString('utf8'));
+      return make(JSON.parse((await decompress(object.body)).toString('utf8')));
     } catch (cause) {
       throw new CodedError('DATA005', { message: 'The stored results are broken', context: { key }, cause });
     }

@@ -11,6 +11,7 @@ import { BacktestError } from './run/errors.ts';
 import { startupRows } from './run/history.ts';
 import { type PairData, type PreparedPair, preparePair } from './run/prepare-pair.ts';
 import { simulate } from './simulator/simulate.ts';
+import type { TradeTable } from './simulator/trade-table.ts';
 import type { Simulation, SimulationSettings, Trade } from './simulator/types.ts';
 import type { StrategyDefinition } from './strategy.ts';
 
@@ -46,7 +47,9 @@ export interface BacktestOutcome {
   readonly result: BacktestResult;
   readonly equity: EquityData;
   readonly report: BacktestReport;
-  /** In the order of closing; see {@link tradePages} for the shape of the outside. */
+  /** The trades as columns, in the order of closing; see {@link tradeRecord} for the shape of the outside. */
+  readonly table: TradeTable;
+  /** The trades as objects, built at the first look. */
   readonly trades: readonly Trade[];
   readonly timing: BacktestTiming;
   /** Candles traded on, over all pairs. */
@@ -102,7 +105,10 @@ function* backtestSteps(input: BacktestInput, options: BacktestOptions): Generat
   progress(1);
   return {
     ...documents,
-    trades: runs.run.trades,
+    table: runs.run.table,
+    get trades() {
+      return runs.run.trades;
+    },
     timing: {
       indicators_ms: preparedAt - started,
       simulate_ms: simulatedAt - preparedAt,
@@ -161,7 +167,7 @@ function simulateBoth(
   return { run, other };
 }
 
-/** What a callback throws in the middle of a simulation is the strategy's fault, and said so. */
+/** What a callback throws or answers in the middle of a simulation is the strategy's fault, and said so. */
 function blamingCallbacks<T>(strategy: StrategyDefinition, action: () => T): T {
   if (!strategy.callbacks) return action();
   try {
@@ -190,7 +196,7 @@ function describe(
   const startup = startupRows(strategy, config.params, config.timeframe);
   const echoed = reportSettings(config, settings, startup, data);
   const computed = computeMetrics({
-    trades: run.trades,
+    trades: run.table,
     curve: run.curve!,
     finalBalance: run.finalBalance,
     wallet,

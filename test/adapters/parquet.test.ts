@@ -9,6 +9,7 @@ import { writeTradesParquet } from '#adapters/parquet/trades.ts';
 import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/write.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
 import type { Trade } from '#engine/simulator/types.ts';
+import { tableOf } from '../engine/metrics/samples.ts';
 
 const NAMES = ['timestamp', 'open', 'close'];
 
@@ -174,9 +175,9 @@ describe('trades', () => {
     const trades = Array.from({ length: 3_000 }, (_, i) =>
       i === 1 ? { ...trade, enterTag: 'dip ✓', liquidationPrice: 123.5, leftOpen: true } : trade,
     );
-    const table = tableFromIPC(readParquet(writeTradesParquet(trades)).intoIPCStream());
+    const table = tableFromIPC(readParquet(writeTradesParquet(tableOf(trades))).intoIPCStream());
     expect(table.numRows).toBe(3_000);
-    const wanted = tradeRecord(trades[1]!, 2);
+    const wanted = tradeRecord(tableOf(trades), 1, 2);
     expect(table.get(1)?.toJSON()).toEqual({
       ...wanted,
       opened_at: Date.parse(wanted.opened_at),
@@ -186,8 +187,8 @@ describe('trades', () => {
   });
 
   test('none are a file with the columns alone', () => {
-    const empty = tableFromIPC(readParquet(writeTradesParquet([])).intoIPCStream());
-    const one = tableFromIPC(readParquet(writeTradesParquet([trade])).intoIPCStream());
+    const empty = tableFromIPC(readParquet(writeTradesParquet(tableOf([]))).intoIPCStream());
+    const one = tableFromIPC(readParquet(writeTradesParquet(tableOf([trade]))).intoIPCStream());
     expect(empty.numRows).toBe(0);
     expect(String(empty.schema)).toBe(String(one.schema));
   });

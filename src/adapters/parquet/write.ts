@@ -23,6 +23,7 @@ import {
   WriterPropertiesBuilder,
   writeParquet,
 } from 'parquet-wasm';
+import { type TextColumn, textAt } from '#engine/simulator/trade-table.ts';
 
 const TIMESTAMP = new TimestampMillisecond('UTC');
 
@@ -58,61 +59,65 @@ export function integerColumn(name: string, values: Int32Array): ParquetColumn {
   return { name, data: makeData({ type: new Int32(), length: values.length, nullCount: 0, data: values }) };
 }
 
-export function optionalNumberColumn(name: string, values: readonly (number | null)[]): ParquetColumn {
-  const data = Float64Array.from(values, (value) => value ?? 0);
-  const presence = presenceOf(values);
+/** NaN is an absent value. */
+export function optionalNumberColumn(name: string, values: Float64Array): ParquetColumn {
+  const absent = (row: number) => Number.isNaN(values[row]);
   return {
     name,
-    data: makeData({ type: new Float64(), length: values.length, data, ...presence }),
+    data: makeData({
+      type: new Float64(),
+      length: values.length,
+      data: values,
+      ...presence(values.length, absent),
+    }),
     nullable: true,
   };
 }
 
-export function flagColumn(name: string, values: readonly boolean[]): ParquetColumn {
-  const data = bitsWhere(values.length, (row) => values[row]!);
+/** 1 is true. */
+export function flagColumn(name: string, values: Uint8Array): ParquetColumn {
+  const data = bitsWhere(values.length, (row) => values[row] === 1);
   return { name, data: makeData({ type: new Bool(), length: values.length, nullCount: 0, data }) };
 }
 
-export function textColumn(name: string, values: readonly string[]): ParquetColumn {
+export function textColumn(name: string, column: TextColumn): ParquetColumn {
+  const { length } = column.index;
   return {
     name,
-    data: makeData({ type: new Utf8(), length: values.length, nullCount: 0, ...textBuffers(values) }),
+    data: makeData({ type: new Utf8(), length, nullCount: 0, ...textBuffers(column) }),
   };
 }
 
-export function optionalTextColumn(name: string, values: readonly (string | null)[]): ParquetColumn {
-  const buffers = textBuffers(values);
+export function optionalTextColumn(name: string, column: TextColumn<string | null>): ParquetColumn {
+  const { length } = column.index;
+  const absent = (row: number) => textAt(column, row) === null;
   return {
     name,
-    data: makeData({ type: new Utf8(), length: values.length, ...buffers, ...presenceOf(values) }),
+    data: makeData({ type: new Utf8(), length, ...textBuffers(column), ...presence(length, absent) }),
     nullable: true,
   };
 }
 
-/** Offsets and bytes of texts, null as an empty one. Few of them differ: each is encoded once. */
-function textBuffers(values: readonly (string | null)[]): { valueOffsets: Int32Array; data: Uint8Array } {
+/** Offsets and bytes of texts, null as an empty one. Each text is encoded once. */
+function textBuffers({ texts, index }: TextColumn<string | null>): {
+  valueOffsets: Int32Array;
+  data: Uint8Array;
+} {
   const encoder = new TextEncoder();
-  const encoded = new Map<string | null, Uint8Array>([[null, new Uint8Array(0)]]);
-  const bytesOf = (value: string | null) => {
-    let bytes = encoded.get(value);
-    if (!bytes) {
-      bytes = encoder.encode(value!);
-      encoded.set(value, bytes);
-    }
-    return bytes;
-  };
-  const valueOffsets = new Int32Array(values.length + 1);
-  for (let row = 0; row < values.length; row++) {
-    valueOffsets[row + 1] = valueOffsets[row]! + bytesOf(values[row]!).length;
+  const encoded = texts.map((text) => encoder.encode(text ?? ''));
+  const valueOffsets = new Int32Array(index.length + 1);
+  for (let row = 0; row < index.length; row++) {
+    valueOffsets[row + 1] = valueOffsets[row]! + encoded[index[row]!]!.length;
   }
   const data = new Uint8Array(valueOffsets.at(-1)!);
-  for (let row = 0; row < values.length; row++) data.set(bytesOf(values[row]!), valueOffsets[row]!);
+  for (let row = 0; row < index.length; row++) data.set(encoded[index[row]!]!, valueOffsets[row]!);
   return { valueOffsets, data };
 }
 
-function presenceOf(values: readonly unknown[]): { nullCount: number; nullBitmap: Uint8Array } {
-  const nullCount = values.reduce<number>((count, value) => count + (value === null ? 1 : 0), 0);
-  return { nullCount, nullBitmap: bitsWhere(values.length, (row) => values[row] !== null) };
+function presence(length: number, isAbsent: (row: number) => boolean) {
+  let nullCount = 0;
+  for (let row = 0; row < length; row++) if (isAbsent(row)) nullCount++;
+  return { nullCount, nullBitmap: bitsWhere(length, (row) => !isAbsent(row)) };
 }
 
 /** Arrow's bitmap, the lowest bit first, in whole words of 64 bits as its readers expect. */

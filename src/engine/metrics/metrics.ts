@@ -1,4 +1,5 @@
-import type { EquityCurve, Trade } from '#engine/simulator/types.ts';
+import type { TradeTable } from '#engine/simulator/trade-table.ts';
+import type { EquityCurve } from '#engine/simulator/types.ts';
 import { type AccountMetrics, accountMetrics, wholeDays } from './account-metrics.ts';
 import { type ActivityMetrics, activityMetrics } from './activity-metrics.ts';
 import type { ClosedTradeMetrics } from './catalogue.ts';
@@ -18,8 +19,7 @@ export interface Metrics {
 
 /** What the metrics are computed from. */
 export interface MetricsInput {
-  /** In the order of closing. */
-  readonly trades: readonly Trade[];
+  readonly trades: TradeTable;
   readonly curve: EquityCurve;
   readonly finalBalance: number;
   /** Starting balance, quote currency. */

@@ -1,4 +1,4 @@
-import type { Trade } from '#engine/simulator/types.ts';
+import type { TradeTable } from '#engine/simulator/trade-table.ts';
 
 /** What a trade came to: all that the metrics of a group of trades read. Columns of equal length. */
 export interface OutcomeColumns {
@@ -10,54 +10,23 @@ export interface OutcomeColumns {
   readonly minutes: Float64Array;
 }
 
-/**
- * Closed trades as columns, in the order of closing. Metrics add up one number of all trades at a time: walking the
- * objects, which are spread over memory, for each of them would take most of a report's time.
- */
-export interface TradeColumns extends OutcomeColumns {
-  /** Open time of the exit candle, ms. */
-  readonly closedAt: Float64Array;
-  readonly stake: Float64Array;
-  readonly leverage: Float64Array;
+/** Closed trades with what the metrics derive from each, in the order of closing. */
+export interface TradeColumns extends TradeTable, OutcomeColumns {
+  readonly profit: Float64Array;
+  readonly profitRatio: Float64Array;
   /** Quote currency moved by entry and exit, before fees. */
   readonly volume: Float64Array;
-  readonly fees: Float64Array;
-  readonly slippageCost: Float64Array;
-  readonly funding: Float64Array;
-  /** 1 for a trade that was closed only because the data ended. */
-  readonly leftOpen: Uint8Array;
 }
 
-export function tradeColumns(trades: readonly Trade[]): TradeColumns {
-  const column = () => new Float64Array(trades.length);
-  const columns = {
-    profit: column(),
-    profitRatio: column(),
-    minutes: column(),
-    closedAt: column(),
-    stake: column(),
-    leverage: column(),
-    volume: column(),
-    fees: column(),
-    slippageCost: column(),
-    funding: column(),
-    leftOpen: new Uint8Array(trades.length),
-  };
-  for (let row = 0; row < trades.length; row++) {
-    const trade = trades[row]!;
-    columns.profit[row] = trade.profit;
-    columns.profitRatio[row] = trade.profitRatio;
-    columns.minutes[row] = durationMinutes(trade);
-    columns.closedAt[row] = trade.closedAt;
-    columns.stake[row] = trade.stake;
-    columns.leverage[row] = trade.leverage;
-    columns.volume[row] = trade.amount * (trade.entryPrice + trade.exitPrice);
-    columns.fees[row] = trade.fees;
-    columns.slippageCost[row] = trade.slippageCost;
-    columns.funding[row] = trade.funding;
-    columns.leftOpen[row] = trade.leftOpen ? 1 : 0;
+export function tradeColumns(trades: TradeTable): TradeColumns {
+  const { length, openedAt, closedAt, amount, entryPrice, exitPrice } = trades;
+  const minutes = new Float64Array(length);
+  const volume = new Float64Array(length);
+  for (let row = 0; row < length; row++) {
+    minutes[row] = durationMinutes(openedAt[row]!, closedAt[row]!);
+    volume[row] = amount[row]! * (entryPrice[row]! + exitPrice[row]!);
   }
-  return columns;
+  return { ...trades, minutes, volume };
 }
 
 /** The outcomes of the trades in `rows`, in their order. */
@@ -74,7 +43,7 @@ export function pickOutcomes(columns: OutcomeColumns, rows: readonly number[]): 
   return { profit, profitRatio, minutes };
 }
 
-/** Minutes from the entry candle's open to the exit candle's open. */
-export function durationMinutes(trade: Trade): number {
-  return (trade.closedAt - trade.openedAt) / 60_000;
+/** Minutes from the entry candle's open to the exit candle's open; times in ms. */
+export function durationMinutes(openedAt: number, closedAt: number): number {
+  return (closedAt - openedAt) / 60_000;
 }

@@ -62,7 +62,7 @@ export interface ReportInput {
 
 export function buildReport(input: ReportInput): BacktestReport {
   const { strategy, config, simulation, computed, data } = input;
-  const { trades, counters } = simulation;
+  const { counters } = simulation;
   const wallet = config.dry_run_wallet;
   const warnings = resultWarnings({
     config,
@@ -79,7 +79,6 @@ export function buildReport(input: ReportInput): BacktestReport {
     warnings: [...input.warnings, ...warnings],
     metrics: computed.metrics,
     tables: buildTables(
-      trades,
       data.map((each) => each.pair),
       wallet,
       computed,

@@ -1,7 +1,7 @@
 import type { ComputedMetrics } from '#engine/metrics/metrics.ts';
 import { pickOutcomes } from '#engine/metrics/trade-columns.ts';
 import { type TradeMetrics, tradeMetrics } from '#engine/metrics/trade-metrics.ts';
-import type { Trade } from '#engine/simulator/types.ts';
+import { type TextColumn, textAt } from '#engine/simulator/trade-table.ts';
 
 /** One group of trades with the metrics of the group alone. */
 type TableRow = { readonly key: string } & TradeMetrics;
@@ -35,34 +35,46 @@ export interface ReportTables {
  * @param wallet starting balance, quote currency
  */
 export function buildTables(
-  trades: readonly Trade[],
   pairs: readonly string[],
   wallet: number,
   computed: Pick<ComputedMetrics, 'trades' | 'total' | 'days'>,
 ): ReportTables {
-  const { days, total } = computed;
+  const { trades, days, total } = computed;
   const metricsOf = (rows: readonly number[]) =>
-    rows.length === trades.length ? total : tradeMetrics(pickOutcomes(computed.trades, rows), wallet, days);
-  const table = (keyOf: (trade: Trade) => string, keys: readonly string[] = []) => [
-    ...tableRows(groupRows(trades, keyOf, keys), metricsOf),
+    rows.length === trades.length ? total : tradeMetrics(pickOutcomes(trades, rows), wallet, days);
+  const table = (groups: ReadonlyMap<string, readonly number[]>) => [
+    ...tableRows(groups, metricsOf),
     { key: TOTAL, ...total },
   ];
-  const tagOf = (trade: Trade) => trade.enterTag ?? NO_TAG;
-  const leftOpen = [...trades.keys()].filter((row) => trades[row]!.leftOpen);
+  const { pair, side, exitReason } = trades;
+  const enterTag = { ...trades.enterTag, texts: trades.enterTag.texts.map((tag) => tag ?? NO_TAG) };
+  const all = [...trades.profit.keys()];
+  const leftOpen = all.filter((row) => trades.leftOpen[row] === 1);
   return {
-    per_pair: table((trade) => trade.pair, pairs),
-    per_enter_tag: table(tagOf),
-    per_exit_reason: table((trade) => trade.exitReason),
-    per_enter_tag_and_exit_reason: table((trade) => `${tagOf(trade)} / ${trade.exitReason}`),
-    per_side: table((trade) => trade.side, ['long', 'short']),
-    left_open: [
-      ...tableRows(
-        groupRows(trades, (trade) => trade.pair, [], leftOpen),
-        metricsOf,
-      ),
-      { key: TOTAL, ...metricsOf(leftOpen) },
-    ],
+    per_pair: table(groupRows(all, pair, pairs)),
+    per_enter_tag: table(groupRows(all, enterTag)),
+    per_exit_reason: table(groupRows(all, exitReason)),
+    per_enter_tag_and_exit_reason: table(groupRows(all, combined(enterTag, exitReason))),
+    per_side: table(groupRows(all, side, ['long', 'short'])),
+    left_open: [...tableRows(groupRows(leftOpen, pair), metricsOf), { key: TOTAL, ...metricsOf(leftOpen) }],
   };
+}
+
+/** Both texts of each row, ` / ` between them. */
+function combined(left: TextColumn, right: TextColumn): TextColumn {
+  const places = new Map<number, number>();
+  const texts: string[] = [];
+  const index = new Uint32Array(left.index.length);
+  for (let row = 0; row < index.length; row++) {
+    const both = left.index[row]! * right.texts.length + right.index[row]!;
+    let place = places.get(both);
+    if (place === undefined) {
+      place = texts.push(`${textAt(left, row)} / ${textAt(right, row)}`) - 1;
+      places.set(both, place);
+    }
+    index[row] = place;
+  }
+  return { texts, index };
 }
 
 /** One row a group, the largest total profit first; equal ones by key. */
@@ -75,23 +87,29 @@ function tableRows(
 }
 
 /**
- * Rows of the trades by key.
+ * Rows by their text.
  *
- * @param keys groups that there are even without trades; they come first, in their order
- * @param rows the trades to group; default all
+ * @param keys groups that there are even without rows; they come first, in their order
  */
 function groupRows(
-  trades: readonly Trade[],
-  keyOf: (trade: Trade) => string,
-  keys: readonly string[],
-  rows: Iterable<number> = trades.keys(),
+  rows: readonly number[],
+  { texts, index }: TextColumn,
+  keys: readonly string[] = [],
 ): Map<string, number[]> {
   const groups = new Map<string, number[]>(keys.map((key) => [key, []]));
+  // A text may stand in two places: a tag that reads as the absence of one.
+  const byPlace: (number[] | undefined)[] = texts.map((text) => groups.get(text));
   for (const row of rows) {
-    const key = keyOf(trades[row]!);
-    const group = groups.get(key);
-    if (group) group.push(row);
-    else groups.set(key, [row]);
+    const place = index[row]!;
+    const group = byPlace[place];
+    if (group) {
+      group.push(row);
+      continue;
+    }
+    const known = groups.get(texts[place]!) ?? [];
+    known.push(row);
+    groups.set(texts[place]!, known);
+    byPlace[place] = known;
   }
   return groups.size > MAX_ROWS ? mergeSmallest(groups) : groups;
 }

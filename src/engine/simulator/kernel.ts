@@ -44,6 +44,9 @@ export function simulateKernel(
   kernel.run();
   return {
     outcomes: kernel.book,
+    get table() {
+      return kernel.book.table;
+    },
     get trades() {
       return kernel.book.trades;
     },

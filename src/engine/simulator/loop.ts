@@ -44,6 +44,9 @@ export function simulateLoop(
   run.recorder?.record(run, schedule.steps + 1);
   return {
     outcomes: run.book,
+    get table() {
+      return run.book.table;
+    },
     get trades() {
       return run.book.trades;
     },

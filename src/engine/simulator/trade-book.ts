@@ -3,6 +3,7 @@ import { closeValue, openValue, profitOf, profitRatioOf } from './accounting.ts'
 import type { Market } from './market.ts';
 import { type Direction, LONG } from './rules.ts';
 import type { Terms } from './terms.ts';
+import { type TextColumn, type TradeTable, tradeAt } from './trade-table.ts';
 import type { Outcome, Outcomes, Trade } from './types.ts';
 
 // Places of a trade's numbers in its record.
@@ -58,8 +59,8 @@ interface Closing {
 }
 
 /**
- * The closed trades of a run in the order of closing: records of numbers while the run lasts, objects once somebody looks.
- * Building an object, and searching the candles of a trade for its price range, takes as long as simulating the trade.
+ * The closed trades of a run in the order of closing: records of numbers while the run lasts, columns or objects once
+ * somebody looks. Searching the candles of a trade for its price range takes as long as simulating the trade.
  */
 export class TradeBook implements Outcomes {
   readonly #terms: Terms;
@@ -68,6 +69,7 @@ export class TradeBook implements Outcomes {
   readonly #reasons: string[] = [];
   readonly #reasonIndex = new Map<string, number>();
   #length = 0;
+  #table: TradeTable | null = null;
   #trades: readonly Trade[] | null = null;
   #lowest = Number.NaN;
   #highest = Number.NaN;
@@ -82,9 +84,15 @@ export class TradeBook implements Outcomes {
     return this.#length;
   }
 
-  /** All trades. They are built at the first look. */
+  /** All trades as columns, made at the first look. */
+  get table(): TradeTable {
+    this.#table ??= this.#makeTable();
+    return this.#table;
+  }
+
+  /** All trades as objects, built at the first look. */
   get trades(): readonly Trade[] {
-    this.#trades ??= this.#build();
+    this.#trades ??= Array.from({ length: this.#length }, (_, row) => tradeAt(this.table, row));
     return this.#trades;
   }
 
@@ -147,51 +155,73 @@ export class TradeBook implements Outcomes {
     return this.#reasons.push(reason) - 1;
   }
 
-  #build(): Trade[] {
-    const trades: Trade[] = [];
-    for (let row = 0; row < this.#length; row++)
-      trades.push(this.#trade(this.#blocks[Math.floor(row / BLOCK)]!, (row % BLOCK) * RECORD));
-    return trades;
+  #makeTable(): TradeTable {
+    const length = this.#length;
+    const numbers = (place: number) => this.#column(place, new Float64Array(length));
+    const indexes = (place: number) => this.#column(place, new Uint32Array(length));
+    const directions = this.#column(DIRECTION, new Int8Array(length));
+    const money = {
+      amount: numbers(AMOUNT),
+      entryPrice: numbers(ENTRY_PRICE),
+      exitPrice: numbers(EXIT_PRICE),
+      leverage: numbers(LEVERAGE),
+      funding: numbers(FUNDING),
+    };
+    return {
+      length,
+      pair: { texts: this.#markets.map(({ input }) => input.pair), index: indexes(MARKET) },
+      side: {
+        texts: ['long', 'short'],
+        index: new Uint32Array(directions.map((each) => (each === LONG ? 0 : 1))),
+      },
+      enterTag: this.#enterTags(),
+      exitReason: { texts: this.#reasons, index: indexes(REASON) },
+      openedAt: numbers(OPENED_AT),
+      closedAt: numbers(CLOSED_AT),
+      stake: numbers(STAKE),
+      slippageCost: numbers(SLIPPAGE),
+      ...money,
+      ...priced(money, directions, this.#terms.fee),
+      initialStopPrice: numbers(INITIAL_STOP),
+      stopPrice: numbers(STOP),
+      liquidationPrice: numbers(LIQUIDATION).map((price) => (price > 0 ? price : Number.NaN)),
+      ...this.#priceRanges(),
+      leftOpen: this.#column(LEFT_OPEN, new Uint8Array(length)),
+    };
   }
 
-  /** The trade whose record begins at `at`. */
-  #trade(block: Float64Array, at: number): Trade {
-    const { fee } = this.#terms;
-    const market = this.#markets[block[at + MARKET]!]!;
-    const direction = block[at + DIRECTION] as Direction;
-    const leverage = block[at + LEVERAGE]!;
-    const amount = block[at + AMOUNT]!;
-    const entryPrice = block[at + ENTRY_PRICE]!;
-    const exitPrice = block[at + EXIT_PRICE]!;
-    const funding = block[at + FUNDING]!;
-    const liquidation = block[at + LIQUIDATION]!;
-    const open = openValue(amount, entryPrice, fee, direction);
-    const close = closeValue(amount, exitPrice, fee, funding, direction);
-    this.#findRange(market, block, at);
-    return {
-      pair: market.input.pair,
-      side: direction === LONG ? 'long' : 'short',
-      openedAt: block[at + OPENED_AT]!,
-      closedAt: block[at + CLOSED_AT]!,
-      entryPrice,
-      exitPrice,
-      amount,
-      stake: block[at + STAKE]!,
-      leverage,
-      enterTag: market.enterTag(block[at + ENTRY_ROW]!),
-      exitReason: this.#reasons[block[at + REASON]!]!,
-      fees: amount * entryPrice * fee + amount * exitPrice * fee,
-      slippageCost: block[at + SLIPPAGE]!,
-      funding,
-      profit: profitOf(open, close, direction),
-      profitRatio: profitRatioOf(open, close, leverage, direction),
-      initialStopPrice: block[at + INITIAL_STOP]!,
-      stopPrice: block[at + STOP]!,
-      liquidationPrice: liquidation > 0 ? liquidation : null,
-      lowestPrice: this.#lowest,
-      highestPrice: this.#highest,
-      leftOpen: block[at + LEFT_OPEN] === 1,
-    };
+  /** Copies what stands in one place of every record. */
+  #column<T extends Float64Array | Uint32Array | Uint8Array | Int8Array>(place: number, out: T): T {
+    for (let row = 0; row < out.length; row++)
+      out[row] = this.#blocks[Math.floor(row / BLOCK)]![(row % BLOCK) * RECORD + place]!;
+    return out;
+  }
+
+  #enterTags(): TextColumn<string | null> {
+    const places = new Map<string | null, number>();
+    const index = new Uint32Array(this.#length);
+    for (let row = 0; row < index.length; row++) {
+      const block = this.#blocks[Math.floor(row / BLOCK)]!;
+      const at = (row % BLOCK) * RECORD;
+      const tag = this.#markets[block[at + MARKET]!]!.enterTag(block[at + ENTRY_ROW]!);
+      const place = places.get(tag) ?? places.size;
+      if (place === places.size) places.set(tag, place);
+      index[row] = place;
+    }
+    return { texts: [...places.keys()], index };
+  }
+
+  #priceRanges(): Pick<TradeTable, 'lowestPrice' | 'highestPrice'> {
+    const lowestPrice = new Float64Array(this.#length);
+    const highestPrice = new Float64Array(this.#length);
+    for (let row = 0; row < lowestPrice.length; row++) {
+      const block = this.#blocks[Math.floor(row / BLOCK)]!;
+      const at = (row % BLOCK) * RECORD;
+      this.#findRange(this.#markets[block[at + MARKET]!]!, block, at);
+      lowestPrice[row] = this.#lowest;
+      highestPrice[row] = this.#highest;
+    }
+    return { lowestPrice, highestPrice };
   }
 
   /** Sets `#lowest` and `#highest` to the prices of a record, or to those of its candles when it has none. */
@@ -221,4 +251,27 @@ export class TradeBook implements Outcomes {
     this.#lowest = lowest;
     this.#highest = highest;
   }
+}
+
+/** What follows from the prices, amounts and fees of trades. */
+function priced(
+  money: Pick<TradeTable, 'amount' | 'entryPrice' | 'exitPrice' | 'leverage' | 'funding'>,
+  directions: Int8Array,
+  fee: number,
+): Pick<TradeTable, 'fees' | 'profit' | 'profitRatio'> {
+  const fees = new Float64Array(directions.length);
+  const profit = new Float64Array(directions.length);
+  const profitRatio = new Float64Array(directions.length);
+  for (let row = 0; row < fees.length; row++) {
+    const direction = directions[row] as Direction;
+    const amount = money.amount[row]!;
+    const entryPrice = money.entryPrice[row]!;
+    const exitPrice = money.exitPrice[row]!;
+    const open = openValue(amount, entryPrice, fee, direction);
+    const close = closeValue(amount, exitPrice, fee, money.funding[row]!, direction);
+    fees[row] = amount * entryPrice * fee + amount * exitPrice * fee;
+    profit[row] = profitOf(open, close, direction);
+    profitRatio[row] = profitRatioOf(open, close, money.leverage[row]!, direction);
+  }
+  return { fees, profit, profitRatio };
 }

@@ -1,5 +1,6 @@
 import type { Candles } from '../candles.ts';
 import type { Columns, RoiTable, Signals, StrategyCallbacks, TrailingStop } from '../strategy.ts';
+import type { TradeTable } from './trade-table.ts';
 
 type Side = 'long' | 'short';
 
@@ -150,7 +151,9 @@ export interface Outcomes {
 
 export interface Simulation {
   readonly outcomes: Outcomes;
-  /** In the order in which they were closed; built at the first look. */
+  /** The trades as columns, made at the first look. */
+  readonly table: TradeTable;
+  /** The trades as objects, in the order in which they were closed; built at the first look. */
   readonly trades: readonly Trade[];
   /** Absent when `equity: false` was asked. */
   readonly curve: EquityCurve | null;

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { activityMetrics } from '#engine/metrics/activity-metrics.ts';
-import { tradeColumns } from '#engine/metrics/trade-columns.ts';
-import { curve, START, trade } from './samples.ts';
+import { columnsOf, curve, START, trade } from './samples.ts';
 
 it('counts how and how much was traded', () => {
   const lasting = (minutes: number) => ({ openedAt: START, closedAt: START + minutes * 60_000 });
@@ -13,7 +12,7 @@ it('counts how and how much was traded', () => {
     trade(-1, 1, { ...lasting(90), leftOpen: true, leverage: 3 }),
     trade(2, 1, lasting(40)),
   ];
-  const activity = activityMetrics(tradeColumns(trades), curve([1, 1, 1, 1], 1, START, [0, 1, 3, 0]), 4);
+  const activity = activityMetrics(columnsOf(trades), curve([1, 1, 1, 1], 1, START, [0, 1, 3, 0]), 4);
   expect(activity).toMatchObject({
     trades_per_day: 1.5,
     exposure_pct: 50,
@@ -35,7 +34,7 @@ it('counts how and how much was traded', () => {
 });
 
 it('without trades nothing is averaged', () => {
-  expect(activityMetrics(tradeColumns([]), curve([1, 1]), 1)).toEqual({
+  expect(activityMetrics(columnsOf([]), curve([1, 1]), 1)).toEqual({
     trades_per_day: 0,
     exposure_pct: 0,
     avg_open_trades: 0,

@@ -1,3 +1,10 @@
+import { type TradeColumns, tradeColumns } from '#engine/metrics/trade-columns.ts';
+import {
+  type TextColumn,
+  TRADE_NUMBERS,
+  type TradeNumber,
+  type TradeTable,
+} from '#engine/simulator/trade-table.ts';
 import type { EquityCurve, Trade } from '#engine/simulator/types.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 
@@ -31,6 +38,32 @@ export function trade(profit: number, day: number, values: Partial<Trade> = {}):
     leftOpen: false,
     ...values,
   };
+}
+
+/** Trades as columns. */
+export function tableOf(trades: readonly Trade[]): TradeTable {
+  const numbers = TRADE_NUMBERS.map((name) => [
+    name,
+    Float64Array.from(trades, (each) => each[name] ?? Number.NaN),
+  ]);
+  const texts = <T extends string | null>(all: readonly T[]): TextColumn<T> => {
+    const different = [...new Set(all)];
+    return { texts: different, index: Uint32Array.from(all, (text) => different.indexOf(text)) };
+  };
+  return {
+    ...(Object.fromEntries(numbers) as Record<TradeNumber, Float64Array>),
+    length: trades.length,
+    pair: texts(trades.map(({ pair }) => pair)),
+    side: texts(trades.map(({ side }) => side)),
+    enterTag: texts(trades.map(({ enterTag }) => enterTag)),
+    exitReason: texts(trades.map(({ exitReason }) => exitReason)),
+    leftOpen: Uint8Array.from(trades, ({ leftOpen }) => (leftOpen ? 1 : 0)),
+  };
+}
+
+/** Trades as the metrics read them. */
+export function columnsOf(trades: readonly Trade[]): TradeColumns {
+  return tradeColumns(tableOf(trades));
 }
 
 /** A curve with the given equity at the close of consecutive candles of `stepMs` from `from`. */

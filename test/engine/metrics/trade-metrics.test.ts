@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { tradeColumns } from '#engine/metrics/trade-columns.ts';
 import { closedDayMetrics, tradeMetrics } from '#engine/metrics/trade-metrics.ts';
-import { EXAMPLE_TRADES, trade } from './samples.ts';
+import { columnsOf, EXAMPLE_TRADES, trade } from './samples.ts';
 
 describe('closed trades: the worked example of 2.4', () => {
-  const metrics = tradeMetrics(tradeColumns(EXAMPLE_TRADES), 1000, 10);
+  const metrics = tradeMetrics(columnsOf(EXAMPLE_TRADES), 1000, 10);
 
   it.each([
     ['total_profit', 30, 9],
@@ -38,7 +37,7 @@ describe('closed trades: the worked example of 2.4', () => {
 describe('closed trades: means over the trades themselves', () => {
   const ratios = [0.1, -0.05, 0.02, 0];
   const metrics = tradeMetrics(
-    tradeColumns(
+    columnsOf(
       ratios.map((profitRatio, i) =>
         trade(profitRatio * 200, i, { profitRatio, openedAt: 0, closedAt: (i + 1) * 60_000 }),
       ),
@@ -65,14 +64,14 @@ describe('closed trades: means over the trades themselves', () => {
 
 describe('closed trades: drawdown', () => {
   it('starts at the wallet, so that a first loss is one', () => {
-    const metrics = tradeMetrics(tradeColumns([trade(-100, 1), trade(300, 2)]), 1000, 5);
+    const metrics = tradeMetrics(columnsOf([trade(-100, 1), trade(300, 2)]), 1000, 5);
     expect(metrics.closed_trade_max_drawdown_abs).toBe(100);
     expect(metrics.closed_trade_max_drawdown_pct).toBe(10);
   });
 
   it('the largest in currency and the largest share may be at different points', () => {
     // 1000 -> 800 (200, 20 %) -> 2000 -> 1700 (300, 15 %)
-    const metrics = tradeMetrics(tradeColumns([trade(-200, 1), trade(1200, 2), trade(-300, 3)]), 1000, 5);
+    const metrics = tradeMetrics(columnsOf([trade(-200, 1), trade(1200, 2), trade(-300, 3)]), 1000, 5);
     expect(metrics.closed_trade_max_drawdown_abs).toBe(300);
     expect(metrics.closed_trade_max_drawdown_pct).toBe(15);
     expect(metrics.closed_trade_max_relative_drawdown_pct).toBe(20);
@@ -81,7 +80,7 @@ describe('closed trades: drawdown', () => {
 
 describe('closed trades: what is undefined is null', () => {
   it('without trades', () => {
-    expect(tradeMetrics(tradeColumns([]), 1000, 5)).toEqual({
+    expect(tradeMetrics(columnsOf([]), 1000, 5)).toEqual({
       total_trades: 0,
       winning_trades: 0,
       losing_trades: 0,
@@ -111,13 +110,13 @@ describe('closed trades: what is undefined is null', () => {
   });
 
   it('with one trade: no spread, so no ratio', () => {
-    const metrics = tradeMetrics(tradeColumns([trade(50, 1)]), 1000, 5);
+    const metrics = tradeMetrics(columnsOf([trade(50, 1)]), 1000, 5);
     expect(metrics).toMatchObject({ closed_trade_sharpe_ratio: null, sqn: null, p_value: null });
     expect(metrics.win_rate).toBe(100);
   });
 
   it('without losses', () => {
-    const metrics = tradeMetrics(tradeColumns([trade(10, 1), trade(20, 2)]), 1000, 5);
+    const metrics = tradeMetrics(columnsOf([trade(10, 1), trade(20, 2)]), 1000, 5);
     expect(metrics).toMatchObject({
       profit_factor: null,
       expectancy_ratio: null,
@@ -128,23 +127,23 @@ describe('closed trades: what is undefined is null', () => {
   });
 
   it('with equal results, even when their sums round differently', () => {
-    const metrics = tradeMetrics(tradeColumns([trade(0.1 + 0.2, 1), trade(0.3, 2), trade(0.3, 3)]), 1000, 5);
+    const metrics = tradeMetrics(columnsOf([trade(0.1 + 0.2, 1), trade(0.3, 2), trade(0.3, 3)]), 1000, 5);
     expect(metrics).toMatchObject({ closed_trade_sharpe_ratio: null, sqn: null });
   });
 
   it('without wins the profit factor is 0', () => {
-    expect(tradeMetrics(tradeColumns([trade(-10, 1)]), 1000, 5).profit_factor).toBe(0);
+    expect(tradeMetrics(columnsOf([trade(-10, 1)]), 1000, 5).profit_factor).toBe(0);
   });
 
   it('when more than the wallet is lost there is no growth rate', () => {
-    expect(tradeMetrics(tradeColumns([trade(-1100, 1)]), 1000, 5).cagr_pct).toBeNull();
+    expect(tradeMetrics(columnsOf([trade(-1100, 1)]), 1000, 5).cagr_pct).toBeNull();
   });
 });
 
 describe('days of closing', () => {
   it('sums by UTC day; days without a close in between are draws', () => {
     const metrics = closedDayMetrics(
-      tradeColumns([trade(10, 1), trade(-4, 1), trade(-8, 2), trade(5, 5)]),
+      columnsOf([trade(10, 1), trade(-4, 1), trade(-8, 2), trade(5, 5)]),
       1000,
     );
     expect(metrics).toEqual({
@@ -159,7 +158,7 @@ describe('days of closing', () => {
   });
 
   it('without trades', () => {
-    expect(closedDayMetrics(tradeColumns([]), 1000)).toEqual({
+    expect(closedDayMetrics(columnsOf([]), 1000)).toEqual({
       lowest_closed_balance: 1000,
       highest_closed_balance: 1000,
       best_day_profit: null,

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { computeMetrics } from '#engine/metrics/metrics.ts';
 import type { EquityCurve, Trade } from '#engine/simulator/types.ts';
+import { tableOf } from '../metrics/samples.ts';
 import { cases } from './arbitraries.ts';
 import { balanceFamily, type EquityPoint } from './balance-family.ts';
 import { deviation, mean, studentP } from './statistics.ts';
@@ -61,7 +62,7 @@ function metricsOf({ wallet, trades, points }: Drawn) {
   const lastCandle = points.at(-1)?.time ?? START;
   const total = trades.reduce((sum, { profit }) => sum + profit, 0);
   const { metrics } = computeMetrics({
-    trades: trades.map(tradeOf),
+    trades: tableOf(trades.map(tradeOf)),
     curve: curveOf(points),
     finalBalance: wallet + total,
     wallet,

@@ -1,16 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { dailyEquity } from '#engine/metrics/daily.ts';
 import { computeMetrics } from '#engine/metrics/metrics.ts';
-import { tradeColumns } from '#engine/metrics/trade-columns.ts';
 import { buildCosts } from '#engine/report/costs.ts';
 import { buildDrawdowns } from '#engine/report/drawdowns.ts';
 import { compareFillModels } from '#engine/report/fill-models.ts';
 import { buildResult } from '#engine/report/result.ts';
 import { roundNumber, roundNumbers } from '#engine/report/round.ts';
-import { tradePages, tradeRecord } from '#engine/report/trades.ts';
+import { pageRecords, tradePages, tradeRecord } from '#engine/report/trades.ts';
 import type { Outcomes, Simulation, Trade } from '#engine/simulator/types.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-import { curve, EXAMPLE_EQUITY, EXAMPLE_TRADES, START, trade } from '../metrics/samples.ts';
+import {
+  columnsOf,
+  curve,
+  EXAMPLE_EQUITY,
+  EXAMPLE_TRADES,
+  START,
+  tableOf,
+  trade,
+} from '../metrics/samples.ts';
 
 describe('drawdown periods', () => {
   const equity = curve([900, 1000, 1200, 1080, 1140, 1200, 1300, 1040]);
@@ -77,7 +84,7 @@ describe('drawdown periods', () => {
 describe('costs', () => {
   it('are parts of the profit before costs and of the turnover', () => {
     const costs = buildCosts(
-      tradeColumns([
+      columnsOf([
         trade(80, 1, { fees: 6, slippageCost: 4, funding: -10, amount: 2, entryPrice: 200, exitPrice: 300 }),
         trade(-10, 2, { fees: 4, slippageCost: 1, funding: 15, amount: 1, entryPrice: 500, exitPrice: 500 }),
       ]),
@@ -94,8 +101,8 @@ describe('costs', () => {
   });
 
   it('have no share of a profit that is none', () => {
-    expect(buildCosts(tradeColumns([trade(-10, 1, { fees: 1 })])).fees.pct_of_gross_profit).toBeNull();
-    expect(buildCosts(tradeColumns([])).total).toEqual({
+    expect(buildCosts(columnsOf([trade(-10, 1, { fees: 1 })])).fees.pct_of_gross_profit).toBeNull();
+    expect(buildCosts(columnsOf([])).total).toEqual({
       amount: 0,
       pct_of_gross_profit: null,
       pct_of_turnover: null,
@@ -131,9 +138,11 @@ it('the fill models are compared trade by trade', () => {
 describe('trades for the outside', () => {
   it('a record', () => {
     const profitRatio = 0.01796204;
-    expect(
-      tradeRecord(trade(5, 2, { profitRatio, enterTag: 'dip', fees: 0.2, liquidationPrice: 50 }), 7),
-    ).toEqual({
+    const table = tableOf([
+      trade(1, 1),
+      trade(5, 2, { profitRatio, enterTag: 'dip', fees: 0.2, liquidationPrice: 50 }),
+    ]);
+    expect(tradeRecord(table, 1, 7)).toEqual({
       id: 7,
       pair: 'BTC/USDT:USDT',
       side: 'long',
@@ -163,17 +172,27 @@ describe('trades for the outside', () => {
 
   it('come a thousand a page and are numbered through', () => {
     const trades = Array.from({ length: 2001 }, (_, i) => trade(i, 1));
-    const pages = [...tradePages(trades)];
+    const pages = [...tradePages(tableOf(trades))].map((page) => pageRecords(JSON.parse(page)));
     expect(pages.map((page) => page.length)).toEqual([1000, 1000, 1]);
     expect(pages.flat().map((record) => record.id)).toEqual(trades.map((_, i) => i + 1));
-    expect([...tradePages([])]).toEqual([]);
+    expect([...tradePages(tableOf([]))]).toEqual([]);
+  });
+
+  it('come out of a stored page as they went in', () => {
+    const trades = [
+      trade(-1 / 3, 1, { side: 'short', enterTag: 'dip "x"', liquidationPrice: 123.456789012345 }),
+      trade(0.1 + 0.2, 2, { pair: 'ETH/USDT:USDT', exitReason: 'roi', funding: -1e-9, leftOpen: true }),
+    ];
+    const table = tableOf(trades);
+    const [page] = tradePages(table);
+    expect(pageRecords(JSON.parse(page!))).toEqual(trades.map((_, row) => tradeRecord(table, row, row + 1)));
   });
 });
 
 describe('the result', () => {
   const resultOf = (trades: Trade[], equity: number[]) => {
     const computed = computeMetrics({
-      trades,
+      trades: tableOf(trades),
       curve: curve(equity),
       finalBalance: equity.at(-1)!,
       wallet: 1000,

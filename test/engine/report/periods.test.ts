@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { dailyEquity } from '#engine/metrics/daily.ts';
-import { tradeColumns } from '#engine/metrics/trade-columns.ts';
 import { buildEquityData } from '#engine/report/equity-data.ts';
 import { buildPeriods } from '#engine/report/periods.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-import { curve, START, trade } from '../metrics/samples.ts';
+import { columnsOf, curve, START, trade } from '../metrics/samples.ts';
 
 /** Monday 2024-01-29 to Saturday 2024-02-03: two months, one week. */
 const OFFSET = 28;
@@ -18,7 +17,7 @@ const TRADES = [
   trade(0, OFFSET + 4),
 ];
 
-const periods = buildPeriods(tradeColumns(TRADES), DAILY, 1000);
+const periods = buildPeriods(columnsOf(TRADES), DAILY, 1000);
 
 describe('periods', () => {
   it('months: trades by day of closing, the return of the equity beside them', () => {
@@ -59,7 +58,7 @@ describe('periods', () => {
 
   it('weekdays run from Monday', () => {
     const wholeWeek = dailyEquity(curve(Array(9).fill(1), DAY_MS, FROM + 2 * DAY_MS), 1, FROM + 2 * DAY_MS);
-    expect(buildPeriods(tradeColumns([]), wholeWeek, 1).weekday.map((row) => row.key)).toEqual([
+    expect(buildPeriods(columnsOf([]), wholeWeek, 1).weekday.map((row) => row.key)).toEqual([
       'Monday',
       'Tuesday',
       'Wednesday',

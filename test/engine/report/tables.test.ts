@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { tradeColumns } from '#engine/metrics/trade-columns.ts';
 import { tradeMetrics } from '#engine/metrics/trade-metrics.ts';
 import { buildTables, NO_TAG, TOTAL } from '#engine/report/tables.ts';
-import { trade } from '../metrics/samples.ts';
+import { columnsOf, trade } from '../metrics/samples.ts';
 
 const BTC = 'BTC/USDT:USDT';
 const ETH = 'ETH/USDT:USDT';
@@ -17,8 +16,8 @@ const TRADES = [
 ];
 
 const tablesOf = (trades: typeof TRADES, pairs: string[]) => {
-  const columns = tradeColumns(trades);
-  return buildTables(trades, pairs, 1000, {
+  const columns = columnsOf(trades);
+  return buildTables(pairs, 1000, {
     trades: columns,
     days: 10,
     total: tradeMetrics(columns, 1000, 10),

@@ -1,0 +1,80 @@
+import type { Trade } from './types.ts';
+
+/** A column of texts of which few differ: row `i` holds `texts[index[i]]`. */
+export interface TextColumn<T extends string | null = string> {
+  readonly texts: readonly T[];
+  readonly index: Uint32Array;
+}
+
+/** The fields of a {@link Trade} that are numbers; a column holds them in its units. */
+export const TRADE_NUMBERS = [
+  'openedAt',
+  'closedAt',
+  'entryPrice',
+  'exitPrice',
+  'amount',
+  'stake',
+  'leverage',
+  'fees',
+  'slippageCost',
+  'funding',
+  'profit',
+  'profitRatio',
+  'initialStopPrice',
+  'stopPrice',
+  'liquidationPrice',
+  'lowestPrice',
+  'highestPrice',
+] as const satisfies readonly (keyof Trade)[];
+
+export type TradeNumber = (typeof TRADE_NUMBERS)[number];
+
+/**
+ * Closed trades as columns of equal length, in the order of closing. Twenty thousand objects take longer to build, to walk
+ * and to collect than the simulation that made them.
+ */
+export interface TradeTable extends Readonly<Record<TradeNumber, Float64Array>> {
+  readonly length: number;
+  readonly pair: TextColumn;
+  readonly side: TextColumn<Trade['side']>;
+  readonly enterTag: TextColumn<string | null>;
+  readonly exitReason: TextColumn;
+  /** NaN for none. */
+  readonly liquidationPrice: Float64Array;
+  /** 1 for a trade that was closed only because the data ended. */
+  readonly leftOpen: Uint8Array;
+}
+
+/** The text in `row`. */
+export function textAt<T extends string | null>({ texts, index }: TextColumn<T>, row: number): T {
+  return texts[index[row]!]!;
+}
+
+/** The trade in `row` as an object. */
+export function tradeAt(table: TradeTable, row: number): Trade {
+  const liquidationPrice = table.liquidationPrice[row]!;
+  return {
+    pair: textAt(table.pair, row),
+    side: textAt(table.side, row),
+    openedAt: table.openedAt[row]!,
+    closedAt: table.closedAt[row]!,
+    entryPrice: table.entryPrice[row]!,
+    exitPrice: table.exitPrice[row]!,
+    amount: table.amount[row]!,
+    stake: table.stake[row]!,
+    leverage: table.leverage[row]!,
+    enterTag: textAt(table.enterTag, row),
+    exitReason: textAt(table.exitReason, row),
+    fees: table.fees[row]!,
+    slippageCost: table.slippageCost[row]!,
+    funding: table.funding[row]!,
+    profit: table.profit[row]!,
+    profitRatio: table.profitRatio[row]!,
+    initialStopPrice: table.initialStopPrice[row]!,
+    stopPrice: table.stopPrice[row]!,
+    liquidationPrice: Number.isNaN(liquidationPrice) ? null : liquidationPrice,
+    lowestPrice: table.lowestPrice[row]!,
+    highestPrice: table.highestPrice[row]!,
+    leftOpen: table.leftOpen[row] === 1,
+  };
+}
