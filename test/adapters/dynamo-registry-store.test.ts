@@ -2,6 +2,7 @@ import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encodeCursor } from '#adapters/aws/cursor.ts';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
 import { modelKey, replyKey, sortableNumber } from '#adapters/aws/registry-item.ts';
@@ -127,6 +128,11 @@ it('a cursor of the history is of one model', async () => {
     next: null,
   });
   await expect(store.history('other', 1, next)).rejects.toMatchObject({ code: 'VAL006' });
+  // One that somebody made up, for a place where there are no events.
+  for (const position of ['META', 'VERSION#000001', 'EVENT#', 'x']) {
+    const made = encodeCursor([position], { list: 'history', model: 'paged' });
+    await expect(store.history('paged', 1, made)).rejects.toMatchObject({ code: 'VAL006' });
+  }
 });
 
 it('no two pairs of principal and key share a stored reply', () => {

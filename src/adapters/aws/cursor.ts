@@ -16,9 +16,7 @@ export function encodeCursor(position: readonly string[], scope: CursorScope): s
 /** The position in `cursor`. Throws VAL006 when it is broken or was made by a list with other filters. */
 export function decodeCursor(cursor: string, scope: CursorScope, length: number): string[] {
   const parsed = Cursor.safeParse(parseJson(Buffer.from(cursor, 'base64url').toString('utf8')));
-  if (!parsed.success || parsed.data[2].length !== length) {
-    throw new CodedError('VAL006', { message: 'The cursor is not one that this list made', field: 'cursor' });
-  }
+  if (!parsed.success || parsed.data[2].length !== length) throw brokenCursor();
   if (parsed.data[1] !== hashScope(scope)) {
     throw new CodedError('VAL006', {
       message: 'The cursor belongs to a list with other filters: keep the filters while paging',
@@ -27,6 +25,11 @@ export function decodeCursor(cursor: string, scope: CursorScope, length: number)
     });
   }
   return parsed.data[2];
+}
+
+/** VAL006: the text is no cursor, or one that somebody made up. */
+export function brokenCursor(): CodedError {
+  return new CodedError('VAL006', { message: 'The cursor is not one that this list made', field: 'cursor' });
 }
 
 function parseJson(text: string): unknown {

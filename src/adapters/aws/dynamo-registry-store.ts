@@ -23,12 +23,13 @@ import type {
   RegistryStore,
   ReplyKey,
 } from '#domain/registry/registry-store.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
+import { brokenCursor, decodeCursor, encodeCursor } from './cursor.ts';
 import { readCatalog } from './registry-catalog.ts';
 import {
   COUNTS_KEY,
   EVENT_PREFIX,
   type ItemKey,
+  isEventSortKey,
   modelKey,
   partitionOf,
   readItem,
@@ -89,7 +90,8 @@ export class DynamoRegistryStore implements RegistryStore {
 
   async history(model: string, limit: number, cursor: string | null): Promise<Page<RegistryEvent>> {
     const scope = { list: 'history', model };
-    const after = cursor === null ? undefined : decodeCursor(cursor, scope, 1)[0];
+    const after = cursor === null ? undefined : decodeCursor(cursor, scope, 1)[0]!;
+    if (after !== undefined && !isEventSortKey(after)) throw brokenCursor();
     const { Items = [] } = await this.#client.send(
       new QueryCommand({
         ...this.#itemsOf(model, EVENT_PREFIX),

@@ -37,6 +37,11 @@ export function eventKey({ model_name, at, sequence }: RegistryEvent): ItemKey {
   return { pk: partitionOf(model_name), sk: `${EVENT_PREFIX}${at}#${String(sequence).padStart(9, '0')}` };
 }
 
+/** Whether a text is a sort key that {@link eventKey} can have made. */
+export function isEventSortKey(text: string): boolean {
+  return /^EVENT#\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z#\d{9}$/.test(text);
+}
+
 /** Principal and key are keys of their own, so that no two pairs are spelt alike. */
 export function replyKey({ principal, key }: ReplyKey): ItemKey {
   return { pk: `IDEM#${principal}`, sk: `KEY#${key}` };
