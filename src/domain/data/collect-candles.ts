@@ -93,13 +93,14 @@ async function collectSymbol(
   const { exchange, timeframe, signal } = request;
   const outcome = { symbol, timeframe, candles: 0, funding: 0, rejected: 0, damaged: [] as string[] };
   try {
-    await fillChunks(deps, request, symbol, chunks, outcome, onChunk);
     if (chunks.length > 0) {
+      // Before the candles, by which freshness is judged: once they are stored nobody asks for the funding they lack.
       const funded = { start: chunks[0]!.start, end: chunks.at(-1)!.end };
-      const funding = await collectFunding(deps.candles, exchange, symbol, funded, signal);
+      const funding = await collectFunding(deps, exchange, symbol, funded, signal);
       outcome.funding = funding.added;
       outcome.damaged.push(...funding.damaged);
     }
+    await fillChunks(deps, request, symbol, chunks, outcome, onChunk);
     return { ...outcome, error: null };
   } catch (error) {
     if (error instanceof CodedError && (error.code === 'DATA003' || error.code === 'DATA004')) {

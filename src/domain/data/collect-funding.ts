@@ -1,30 +1,58 @@
 import type { FundingEvents } from '#engine/simulator/types.ts';
-import type { CandleStore, Exchange } from '../ports.ts';
+import type { CandleStore, Clock, Exchange } from '../ports.ts';
 
 /** The longest time between two funding events of any perpetual; some have 4 h or 1 h. */
 const LONGEST_INTERVAL_MS = 8 * 3_600_000;
 /** Exchanges stamp events up to some milliseconds late. */
 const TOLERANCE_MS = 60_000;
 
+export interface FundingDeps {
+  readonly candles: CandleStore;
+  readonly clock: Clock;
+}
+
+interface FundingRange {
+  readonly start: number;
+  readonly end: number;
+}
+
 /**
  * Fetches and stores the funding events in [start, end] ms that are missing. Tells how many were new, and which damaged
- * files were met: they are replaced. Throws DATA003, DATA004, DATA005.
+ * files were met: they are replaced, by all of their month, since nothing else would ask for what they held outside the
+ * range. Throws DATA003, DATA004, DATA005.
  */
 export async function collectFunding(
-  store: CandleStore,
+  { candles, clock }: FundingDeps,
   exchange: Exchange,
   symbol: string,
-  { start, end }: { readonly start: number; readonly end: number },
+  range: FundingRange,
   signal?: AbortSignal,
 ): Promise<{ readonly added: number; readonly damaged: readonly string[] }> {
-  const damaged: string[] = [];
-  const stored = await store.readFunding(exchange.name, symbol, start, end, (file) => damaged.push(file));
-  const missing = missingFunding(stored.timestamp, start, end);
-  if (!missing) return { added: 0, damaged };
+  const damaged = new Set<string>();
+  const read = ({ start, end }: FundingRange) =>
+    candles.readFunding(exchange.name, symbol, start, end, (file) => damaged.add(file));
+  let wanted = range;
+  let stored = await read(wanted);
+  if (damaged.size > 0) {
+    wanted = wholeMonths(range, clock.now());
+    stored = await read(wanted);
+  }
+  const missing = missingFunding(stored.timestamp, wanted.start, wanted.end);
+  if (!missing) return { added: 0, damaged: [...damaged] };
   const fetched = await exchange.fetchFunding(symbol, missing.start, missing.end, signal);
   const events = newEvents(fetched, stored.timestamp);
-  if (events.timestamp.length > 0) await store.writeFunding(exchange.name, symbol, events);
-  return { added: events.timestamp.length, damaged };
+  if (events.timestamp.length > 0) await candles.writeFunding(exchange.name, symbol, events);
+  return { added: events.timestamp.length, damaged: [...damaged] };
+}
+
+/** The range, widened to the months in which it lies, UTC, but not into the future. */
+function wholeMonths({ start, end }: FundingRange, now: number): FundingRange {
+  const [first, last] = [new Date(start), new Date(end)];
+  const monthEnd = Date.UTC(last.getUTCFullYear(), last.getUTCMonth() + 1) - 1;
+  return {
+    start: Date.UTC(first.getUTCFullYear(), first.getUTCMonth()),
+    end: Math.max(end, Math.min(monthEnd, now)),
+  };
 }
 
 /** The finite events at times that are not known, ascending. */

@@ -159,7 +159,7 @@ describe('what is stored', () => {
     const hole = grid(at('2024-02-10T10:00'), at('2024-02-10T11:00'), STEP);
     for (const time of [...hole, at('2024-02-11')]) exchange.lacking.add(time);
     // The page lacked them, the exchange does not.
-    exchange.before = () => exchange.calls.length === 2 && exchange.lacking.clear();
+    exchange.before = () => exchange.calls.length === 3 && exchange.lacking.clear();
     await collect({ start: at('2024-02-10'), end: at('2024-02-12') });
     expect(exchange.asked()).toEqual([
       `${BTC} 2024-02-10T00:00 2024-02-12T00:00`,
@@ -362,9 +362,28 @@ describe('a damaged file', () => {
     expect((await checkFreshness(market, { ...query, end: '2024-03-01' })).all_fresh).toBe(false);
     exchange.asked();
     const [outcome] = await collect({ end: at('2024-03-01') });
-    expect(outcome).toMatchObject({ candles: 0, funding: 1 });
+    // From the first of January on.
+    expect(outcome).toMatchObject({ candles: 0, funding: (9 + 31) * 3 });
     expect((await checkFreshness(market, { ...query, end: '2024-03-01' })).all_fresh).toBe(true);
     expect((await funding()).timestamp).toHaveLength(51 * 3 + 1);
+  });
+
+  it('of funding rates is replaced whole, but not into the future, whatever part of its month is collected', async () => {
+    await collect();
+    const funding = async () =>
+      (await market.candles.readFunding('test', BTC, 0, at('2030-01-01'))).timestamp;
+    const all = await funding();
+    await market.damage('funding/exchange=test/symbol=BTC_USDT_USDT/2024-02.parquet');
+    const part = { start: at('2024-02-10'), end: at('2024-02-12') };
+    await readAs(() => market.candles.readFunding('test', BTC, part.start, part.end)).catch(() => undefined);
+    market.setNow(at('2024-02-28'));
+    await collect(part);
+    expect([...(await funding())]).toEqual(
+      [...all, ...grid(at('2024-02-01'), at('2024-02-10'), 8 * HOUR)]
+        .filter((time, i, times) => times.indexOf(time) === i)
+        .filter((time) => time <= at('2024-02-28') || time >= at('2024-03-01'))
+        .sort((a, b) => a - b),
+    );
   });
 });
 
@@ -382,6 +401,19 @@ describe('failures', () => {
       `${BTC} 2024-02-01T00:00 2024-03-01T00:00`,
       `${BTC} 2024-03-01T00:00 2024-03-05T00:00`,
     ]);
+  });
+
+  it('of funding alone leaves the series stale: candles without it would never be asked for again', async () => {
+    exchange.before = ({ what }) => {
+      if (what === 'funding') throw new CodedError('DATA004', { message: 'too busy' });
+    };
+    expect((await collect())[0]).toMatchObject({ error: { code: 'DATA004' } });
+    const range = { start: '2024-01-10', end: '2024-03-05' };
+    const query = { exchange: 'test', symbols: [BTC], timeframe: '5m', ...range };
+    expect((await checkFreshness(market, query)).all_fresh).toBe(false);
+    exchange.before = () => {};
+    expect((await collect())[0]).toMatchObject({ funding: 55 * 3 + 1, error: null });
+    expect((await checkFreshness(market, query)).all_fresh).toBe(true);
   });
 
   it('a symbol that the exchange does not know is named, the others go on', async () => {
@@ -425,7 +457,7 @@ describe('failures', () => {
 
   it('stops between two fetches when told to', async () => {
     const stop = new AbortController();
-    exchange.before = () => stop.abort(new Error('stopped'));
+    exchange.before = ({ what }) => what === 'candles' && stop.abort(new Error('stopped'));
     await expect(collect({ signal: stop.signal })).rejects.toThrow('stopped');
     expect(exchange.asked()).toHaveLength(1);
     expect((await read()).timestamp.length).toBe(22 * 288);
