@@ -2,8 +2,13 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { openStores } from '#adapters/open-stores.ts';
 import { serviceProbe, tableProbe } from '#adapters/probes.ts';
 import { checkHealth, type Probe } from '#domain/get-health.ts';
+import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import { localDataProxy, startBackend } from '../../src/local/services.ts';
+import type { Workflow } from '../../src/local/workflow.ts';
+import { memoryLog } from '../support/backend.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 let platform: TestPlatform;
@@ -34,6 +39,54 @@ describe('health of the strategy service', () => {
     const { body } = await platform.strategy.get('/openapi.json');
     expect(body.info.title).toBe('Touchstone strategy service');
     expect((await platform.strategy.get('/api/v1/nothing')).body.detail.code).toBe('HTTP404');
+  });
+});
+
+describe('health of the backend', () => {
+  /** A backend beside the platform with dependencies of its own. */
+  async function healthWith(changes: {
+    strategyServiceUrl?: string;
+    registryTable?: string;
+    dataCollection?: string;
+  }) {
+    const { info } = platform;
+    const backend = await startBackend(
+      { port: 0, exchange: 'sim', checkResponses: true, log: memoryLog().log },
+      {
+        stores: openStores(info.storage),
+        databaseEndpoint: info.storage.DYNAMODB_ENDPOINT,
+        registryTable: changes.registryTable ?? 'Registry',
+        strategyServiceUrl: changes.strategyServiceUrl ?? info.strategy_service_url,
+        dataProxy: localDataProxy(changes.dataCollection ?? info.data_collection_url),
+        workflow: {} as Workflow,
+        strategies: {} as StrategyRegistry,
+      },
+    );
+    try {
+      const response = await fetch(`${backend.url}/api/v1/health`);
+      const { status, dependencies } = (await response.json()) as Record<string, any>;
+      return { code: response.status, status, dependencies };
+    } finally {
+      await backend.close();
+    }
+  }
+  const healthy = { strategy_service: 'healthy', data_collection: 'healthy', registry: 'healthy' };
+  const gone = 'http://127.0.0.1:1';
+
+  it('is that of its three dependencies', async () => {
+    expect(await healthWith({})).toEqual({ code: 200, status: 'healthy', dependencies: healthy });
+  });
+
+  it.each([
+    ['strategy_service', { strategyServiceUrl: gone }],
+    ['data_collection', { dataCollection: gone }],
+    ['registry', { registryTable: 'Elsewhere' }],
+  ])('is degraded while %s is unavailable, and says which', async (name, changes) => {
+    expect(await healthWith(changes)).toEqual({
+      code: 200,
+      status: 'degraded',
+      dependencies: { ...healthy, [name]: 'unavailable' },
+    });
   });
 });
 
