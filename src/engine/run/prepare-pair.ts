@@ -58,6 +58,8 @@ const LEAST_CANDLES = 3;
 /** Shares beyond which data deserves a warning, percent. */
 const FILLED_WARNING_PCT = 1;
 const JUMP_WARNING_PCT = 10;
+/** Perpetuals settle every 8 h at the latest: after a day without an event some are not known. */
+const FUNDING_WARNING_MS = 24 * 3_600_000;
 
 /**
  * Makes one pair ready to simulate: check, fill gaps, analyse with the strategy, cut the startup candles. A pair whose
@@ -101,7 +103,10 @@ export function preparePair(
     detail_candles: input.detail?.timestamp.length ?? 0,
     digest: digestPair(read, input, digest),
   };
-  const warnings = dataWarnings(summary, start, end, stepMs, quality.outsideRange);
+  const warnings = [
+    ...dataWarnings(summary, start, end, stepMs, quality.outsideRange),
+    ...fundingWarnings(input, stepMs),
+  ];
   return { input, summary, warnings };
 }
 
@@ -218,6 +223,23 @@ function dataWarnings(
     warnings.push(`${outsideRange} candles of ${pair} open or close outside their low to high.`);
   }
   return warnings;
+}
+
+/** Names the longest time without funding, where it is too long to be the exchange's. None for a run without funding. */
+function fundingWarnings({ pair, candles, funding }: PairInput, stepMs: number): string[] {
+  if (!funding) return [];
+  const [first, end] = [candles.timestamp[0]!, candles.timestamp.at(-1)! + stepMs];
+  const known = funding.timestamp.filter((time) => time > first && time < end);
+  const times = [first, ...known, end];
+  let longest = 1;
+  for (let i = 2; i < times.length; i++) {
+    if (times[i]! - times[i - 1]! > times[longest]! - times[longest - 1]!) longest = i;
+  }
+  const [from, to] = [times[longest - 1]!, times[longest]!];
+  if (to - from <= FUNDING_WARNING_MS) return [];
+  return [
+    `No funding rates of ${pair} are stored between ${iso(from)} and ${iso(to)}: none is paid or received there.`,
+  ];
 }
 
 function marketChangePct({ close }: Candles): number {
