@@ -99,7 +99,10 @@ export const CollectionRequest = z
     timeframe: z
       .string()
       .meta({ description: 'One of 1m, 5m, 15m, 1h, 4h, 1d', enum: ['1m', '5m', '15m', '1h', '4h', '1d'] }),
-    start: Timestamp.optional().meta({ description: 'First candle wanted; default 90 days before `end`' }),
+    start: Timestamp.optional().meta({
+      description:
+        'First candle wanted, not in the future; default 90 days before `end`, or before now if that is earlier',
+    }),
     end: Timestamp.optional().meta({ description: 'Exclusive; default now' }),
     exchange: z.string().optional().meta({
       description:

@@ -103,7 +103,9 @@ describe('forwarding', () => {
         exchange: 'sim',
       }),
     ];
-    const { body } = await call(rig(service), { operation: 'check-freshness', params: { symbols } });
+    // Those that are given twice are asked for once.
+    const params = { symbols: [...symbols, ...symbols.slice(0, 60)] };
+    const { body } = await call(rig(service), { operation: 'check-freshness', params });
     const sent = service.requests.map(({ url }) => url.searchParams.getAll('symbols'));
     expect(sent.map((list) => list.length)).toEqual([100, 100, 50]);
     expect(sent.flat()).toEqual(symbols);
@@ -435,7 +437,7 @@ describe('validation', () => {
     expect(r.outcomes[0]!.operation).toBe('unknown');
   });
 
-  it.each([[undefined], [[]], ['BTC/USDT:USDT'], [[1]]])(
+  it.each([[undefined], [[]], ['BTC/USDT:USDT'], [[1]], [['BTC/USDT:USDT', '']]])(
     'check-freshness of symbols %j is safe, like a 4xx of the service',
     async (symbols) => {
       const { statusCode, body } = await call(rig(service), {

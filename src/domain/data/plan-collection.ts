@@ -28,13 +28,14 @@ export async function planCollection(
   const timeframe = checkTimeframe(body.timeframe, 'timeframe');
   const exchange = await deps.exchanges.open(body.exchange ?? deps.defaultExchange);
   const range = parseRange(body);
-  const end = range.end ?? deps.clock.now();
-  const start = range.start ?? end - DEFAULT_DAYS * DAY_MS;
-  if (start >= end) {
+  const now = deps.clock.now();
+  const end = range.end ?? now;
+  const start = range.start ?? Math.min(end, now) - DEFAULT_DAYS * DAY_MS;
+  if (start >= now) {
     throw new CodedError('VAL001', {
-      message: 'start lies in the future',
+      message: 'start lies in the future: there is nothing to collect yet',
       field: 'start',
-      context: { start: isoTime(start), end: isoTime(end) },
+      context: { start: isoTime(start), now: isoTime(now) },
     });
   }
   return { exchange: exchange.name, symbols, timeframe, start: isoTime(start), end: isoTime(end) };

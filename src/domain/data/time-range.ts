@@ -1,5 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
-import { parseTime } from '../validate.ts';
+import { ACCEPTED_TIMES, parseTime } from '../validate.ts';
 
 export interface TimeRange {
   /** Unix milliseconds; undefined when not given. */
@@ -27,7 +27,7 @@ function parseOne(text: string | undefined, field: 'start' | 'end'): number | un
   const time = parseTime(text);
   if (time !== undefined) return time;
   throw new CodedError('VAL001', {
-    message: `${field} must be an ISO 8601 time`,
+    message: `${field} must be ${ACCEPTED_TIMES}`,
     field,
     context: { [field]: text.slice(0, 100) },
   });

@@ -1,6 +1,6 @@
 import type { ProxyOperationName } from '#contract/data-proxy.ts';
 import { CodedError, type ErrorCode } from '#contract/errors.ts';
-import { parseTime } from '#domain/validate.ts';
+import { ACCEPTED_TIMES, parseTime } from '#domain/validate.ts';
 import { isJsonObject, type JsonObject } from './envelope.ts';
 
 /** One named operation: how its parameters become GET requests and what its result looks like. */
@@ -104,7 +104,7 @@ function checkRange(params: JsonObject): void {
     if (value === undefined) return undefined;
     const time = typeof value === 'string' ? parseTime(value) : undefined;
     if (time === undefined)
-      throw new CodedError('VAL001', { message: `${name} must be an ISO 8601 time`, field: name });
+      throw new CodedError('VAL001', { message: `${name} must be ${ACCEPTED_TIMES}`, field: name });
     return time;
   });
   if (times[0] !== undefined && times[1] !== undefined && times[0] >= times[1]) {
@@ -115,13 +115,14 @@ function checkRange(params: JsonObject): void {
 const FRESHNESS_EXTRAS = ['timeframe', 'exchange', 'stale_threshold_hours', 'start', 'end'] as const;
 
 function freshnessPaths(params: JsonObject): string[] {
-  const { symbols } = params;
-  if (!isTextList(symbols) || symbols.length === 0) {
-    throw new CodedError(symbols === undefined || symbols === null ? 'VAL004' : 'VAL005', {
+  if (!isTextList(params.symbols) || params.symbols.length === 0 || params.symbols.includes('')) {
+    throw new CodedError(params.symbols === undefined || params.symbols === null ? 'VAL004' : 'VAL005', {
       message: 'params.symbols must be a list of at least one symbol',
       field: 'symbols',
     });
   }
+  // As the service does within one request: a symbol must not be told twice because it is asked for in two.
+  const symbols = [...new Set(params.symbols)];
   const extras = forwarded(params, FRESHNESS_EXTRAS);
   const paths: string[] = [];
   for (let from = 0; from < symbols.length; from += SYMBOLS_PER_REQUEST) {

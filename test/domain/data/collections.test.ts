@@ -5,7 +5,17 @@ import { CodedError } from '#contract/errors.ts';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import { Collections } from '#domain/data/collections.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
-import { at, BTC, ETH, exchangesOf, type Market, openMarket, TestExchange, untilAborted } from './market.ts';
+import {
+  at,
+  BTC,
+  DAY,
+  ETH,
+  exchangesOf,
+  type Market,
+  openMarket,
+  TestExchange,
+  untilAborted,
+} from './market.ts';
 
 /** Several processes of the service on one database, on a clock of the test: each is a `Collections`. */
 let engine: TestEngine;
@@ -234,6 +244,31 @@ describe('storage', () => {
 });
 
 describe('acceptance', () => {
+  it('not of what lies in the future alone; without a start the last 90 days before now', async () => {
+    const { collections } = start();
+    const now = market.clock.now();
+    const range = (from: number | undefined, to: number) =>
+      input(null, { start: from && new Date(from).toISOString(), end: new Date(to).toISOString() });
+    for (const from of [now, now + 300 * DAY]) {
+      await expect(collections.start(range(from, now + 400 * DAY))).rejects.toMatchObject({
+        code: 'VAL001',
+        field: 'start',
+        message: expect.stringContaining('future'),
+      });
+    }
+    const last = async (to: number) => (await collections.start(range(undefined, to))).start;
+    expect(await last(now + 400 * DAY)).toBe(new Date(now - 90 * DAY).toISOString());
+    expect(await last(now - 10 * DAY)).toBe(new Date(now - 100 * DAY).toISOString());
+  });
+
+  it('says which times are accepted', async () => {
+    const old = start().collections.start(input(null, { start: '1900-01-01' }));
+    await expect(old).rejects.toMatchObject({
+      code: 'VAL001',
+      message: 'start must be ISO 8601, from 2000-01-01 to 2099-12-31',
+    });
+  });
+
   it('by several processes at once: one collection for one key, run once', async () => {
     const both = [start(), start()];
     const accepted = await Promise.all(
