@@ -1,7 +1,9 @@
 import {
+  CreateRepositoryCommand,
   DescribeImagesCommand,
   ECRClient,
   ImageNotFoundException,
+  PutImageCommand,
   RepositoryNotFoundException,
 } from '@aws-sdk/client-ecr';
 import {
@@ -11,13 +13,15 @@ import {
   RegisterTaskDefinitionCommand,
 } from '@aws-sdk/client-ecs';
 import { mockClient } from 'aws-sdk-client-mock';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EcrImages } from '#adapters/aws/ecr-images.ts';
 import { TaskDefinitions } from '#adapters/aws/ecs-task-definitions.ts';
 import { resolveImage } from '#domain/registry/container-image.ts';
+import { hasMoto, startMoto } from '../support/moto.ts';
 
 const DIGEST = `sha256:${'ab'.repeat(32)}`;
 const REPOSITORY = '111122223333.dkr.ecr.eu-west-1.amazonaws.com/strategies/trend';
+const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
 const meta = { $metadata: {}, message: 'no' };
 
 describe('images in ECR', () => {
@@ -151,5 +155,73 @@ describe('the task definition of an image', () => {
     ecs.on(DescribeTaskDefinitionCommand).rejects(new Error('down'));
     await expect(new TaskDefinitions(new ECSClient({}), base).forImage(image)).rejects.toThrow('down');
     expect(registered()).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasMoto())('against a stand-in for AWS (skipped without moto)', () => {
+  let moto: Awaited<ReturnType<typeof startMoto>>;
+  let settings: { endpoint: string; region: string; credentials: typeof CREDENTIALS };
+  beforeAll(async () => {
+    // The mocks above stand before every client of their kind.
+    mockClient(ECRClient).restore();
+    mockClient(ECSClient).restore();
+    moto = await startMoto();
+    settings = { endpoint: moto.endpoint, region: 'eu-west-1', credentials: CREDENTIALS };
+  });
+  afterAll(() => moto.stop());
+
+  it('a definition is made once, with the tags, and found by the next process', async () => {
+    const client = new ECSClient(settings);
+    const { taskDefinition } = await client.send(
+      new RegisterTaskDefinitionCommand({
+        family: 'backtest',
+        cpu: '1024',
+        memory: '4096',
+        networkMode: 'awsvpc',
+        requiresCompatibilities: ['FARGATE'],
+        volumes: [{ name: 'tmp' }],
+        containerDefinitions: [
+          { name: 'task', image: 'platform:1', command: ['/app/backtest.mjs'], readonlyRootFilesystem: true },
+        ],
+        tags: [{ key: 'service', value: 'touchstone' }],
+      }),
+    );
+    const base = taskDefinition!.taskDefinitionArn!;
+    const image = `${REPOSITORY}@${DIGEST}`;
+    const arn = await new TaskDefinitions(client, base).forImage(image);
+    expect(await new TaskDefinitions(client, base).forImage(image)).toBe(arn);
+    const made = await client.send(
+      new DescribeTaskDefinitionCommand({ taskDefinition: arn, include: ['TAGS'] }),
+    );
+    expect(arn).toMatch(/:task-definition\/backtest-image-[0-9a-f]{32}:1$/);
+    expect(made.taskDefinition).toMatchObject({
+      cpu: '1024',
+      volumes: [{ name: 'tmp' }],
+      containerDefinitions: [{ image, command: ['/app/backtest.mjs'], readonlyRootFilesystem: true }],
+    });
+    expect(made.tags).toEqual([{ key: 'service', value: 'touchstone' }]);
+  });
+
+  it('a tag is resolved to its digest, and one that is not there is refused', async () => {
+    const client = new ECRClient(settings);
+    await client.send(new CreateRepositoryCommand({ repositoryName: 'strategies/trend' }));
+    const { image } = await client.send(
+      new PutImageCommand({
+        repositoryName: 'strategies/trend',
+        imageTag: '1.0',
+        imageManifest: JSON.stringify({
+          schemaVersion: 2,
+          mediaType: 'application/vnd.oci.image.manifest.v1+json',
+          config: { mediaType: 'application/vnd.oci.image.config.v1+json', size: 2, digest: DIGEST },
+          layers: [],
+        }),
+      }),
+    );
+    const images = new EcrImages(() => client);
+    const repository = REPOSITORY.replace('111122223333', '123456789012');
+    expect(await resolveImage(images, `${repository}:1.0`)).toBe(image!.imageId!.imageDigest);
+    for (const missing of [`${repository}:2.0`, `${repository.replace('trend', 'other')}:1.0`]) {
+      await expect(resolveImage(images, missing)).rejects.toMatchObject({ code: 'VAL005' });
+    }
   });
 });
