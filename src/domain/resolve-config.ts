@@ -1,5 +1,6 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
+import { BacktestError } from '#engine/run/errors.ts';
 import { historyStart } from '#engine/run/history.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
 import type { ParameterValues, StrategyDefinition, TrailingStop } from '#engine/strategy.ts';
@@ -119,8 +120,17 @@ export async function resolveConfig(deps: ResolveDeps, input: ConfigInput): Prom
     fill_model: checkOneOf(input.fill_model ?? 'freqtrade', 'config.fill_model', FILL_MODELS),
     seed: checkNumber(input.seed ?? 0, 'config.seed', LIMITS.seed),
   };
-  const dataStart = historyStart(strategy, params, timeframe, range.start);
+  const dataStart = dataStartOf(strategy, params, timeframe, range.start);
   return { config, warnings, dataStart: isoTime(dataStart) };
+}
+
+function dataStartOf(...run: Parameters<typeof historyStart>): number {
+  try {
+    return historyStart(...run);
+  } catch (cause) {
+    if (!(cause instanceof BacktestError)) throw cause;
+    throw new CodedError('VAL006', { message: cause.message, field: 'config.params', cause });
+  }
 }
 
 /** The strategy of that name; throws RES002 with the known names. */

@@ -37,6 +37,12 @@ describe('a task', () => {
   let platform: TestPlatform;
   beforeAll(async () => {
     strategies.add('overwrites', 'arguments[0].close[3] += 1;');
+    writeFileSync(
+      join(strategies.folder, 'halves.ts'),
+      `import throws from './throws.ts'; export default { ...throws, name: 'halves',
+         parameters: { length: { kind: 'integer', default: 1, min: 1, max: 2, description: 'Length' } },
+         startupCandles: ({ length }) => 1 / length };`,
+    );
     strategies.add('throws', `throw new Error('division by the moon');`);
     strategies.add(
       'dies_once',
@@ -60,9 +66,23 @@ describe('a task', () => {
   it('whose strategy throws fails with the strategy and its words', async () => {
     const job = await platform.run(config('throws'));
     expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006', result: null });
-    expect(job.error).toContain('throws');
-    expect(job.error).toContain('division by the moon');
+    expect(job.error).toMatch(
+      /^Strategy throws failed on BTC\/USDT:USDT: indicators\(\) threw: division by the moon \(throws\.ts:\d+\)$/,
+    );
     expect(job.attempt).toBe(1);
+  });
+
+  it('is not begun when the strategy cannot say its startup candles for the parameters', async () => {
+    const [bad, good] = await Promise.all(
+      [2, 1].map((length) =>
+        platform.post('/api/v1/backtests', { config: { ...config('halves'), params: { length } } }),
+      ),
+    );
+    expect([bad!.status, bad!.body.detail.code]).toEqual([400, 'VAL006']);
+    expect(bad!.body.detail.message).toBe(
+      'Strategy halves: startupCandles() answered 0.5, which is no whole number from 0 to 1000000, for {"length":2}.',
+    );
+    expect(good!.status).toBe(201);
   });
 
   it('whose strategy file was broken since the start fails with the file, and others run', async () => {
@@ -171,6 +191,7 @@ describe('the platform', () => {
         TOUCHSTONE_HOME: home,
         BACKEND_PORT: '0',
         DATA_COLLECTION_PORT: '0',
+        STRATEGY_PORT: '0',
         STRATEGIES_DIRECTORY: strategies.folder,
       },
       stdio: ['ignore', 'pipe', 'inherit'],

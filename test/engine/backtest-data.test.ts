@@ -5,6 +5,7 @@ import { sliceCandles } from '#engine/candles.ts';
 import { simulationSettings } from '#engine/run/config.ts';
 import type { BacktestError } from '#engine/run/errors.ts';
 import { historyStart } from '#engine/run/history.ts';
+import type { StrategyCallbacks } from '#engine/strategy.ts';
 import { CONFIG, ROWS, SAMPLE_STRATEGY, STARTUP, STEP, sampleInput, sha256 } from './backtest-sample.ts';
 import { MINUTE, START, walk, without } from './run/candles.ts';
 
@@ -92,7 +93,52 @@ describe('a strategy at fault', () => {
       },
     });
     expect(kindOf(() => run(input))).toBe('strategy');
-    expect(() => run(input)).toThrow('Strategy sample failed on BTC/USDT:USDT: no such column');
+    expect(() => run(input)).toThrow(
+      /^Strategy sample failed on BTC\/USDT:USDT: signals\(\) threw: no such column \(backtest-data\.test\.ts:\d+\)$/,
+    );
+  });
+
+  it.each([
+    ['a text', 'no such column', 'no such column'],
+    ['nothing', undefined, 'it threw undefined'],
+    ['what has no text', Object.create(null), 'it threw object'],
+    ['an error without words', new RangeError(), 'RangeError'],
+  ])('is named when it throws %s', (_, thrown, text) => {
+    const input = failing({
+      indicators: () => {
+        throw thrown;
+      },
+    });
+    expect(kindOf(() => run(input))).toBe('strategy');
+    expect(() => run(input)).toThrow(`Strategy sample failed on BTC/USDT:USDT: indicators() threw: ${text}`);
+  });
+
+  it('is named on the higher timeframe', () => {
+    const input = failing({
+      informativeTimeframes: ['1h'],
+      indicators: (candles) => {
+        if (candles.timestamp.length < 200) throw new Error('too few');
+        return SAMPLE_STRATEGY.indicators(candles, {});
+      },
+    });
+    expect(() => run(input)).toThrow('indicators() on 1h threw: too few');
+  });
+
+  it.each([
+    ['NaN', () => Number.NaN, 'answered NaN'],
+    ['a fraction', () => 20.5, 'answered 20.5'],
+    ['too many', () => 1e12, 'answered 1000000000000'],
+    [
+      'an error',
+      () => {
+        throw new Error('none');
+      },
+      'threw "none (backtest-data.test.ts:',
+    ],
+  ])('is named when its startup candles are %s', (_, startupCandles, text) => {
+    const input = failing({ startupCandles });
+    expect(kindOf(() => run(input))).toBe('strategy');
+    expect(() => run(input)).toThrow(`Strategy sample: startupCandles() ${text}`);
   });
 
   it('may not return columns of another length', () => {
@@ -100,16 +146,29 @@ describe('a strategy at fault', () => {
     expect(() => run(input)).toThrow(/sample failed on BTC.*"enterLong" must be a Uint8Array of 884/);
   });
 
-  it('is named when a callback throws', () => {
+  it('is named with the callback that throws, the pair and the candle', () => {
     const input = failing({
       callbacks: {
-        customExit: () => {
-          throw new Error('bad callback');
+        customExit: ({ time }) => {
+          if (time >= Date.parse('2024-01-02T12:00:00Z')) throw new Error('bad callback');
+          return null;
         },
       },
     });
     expect(kindOf(() => run(input))).toBe('strategy');
-    expect(() => run(input)).toThrow('Strategy sample failed during the simulation: bad callback');
+    expect(() => run(input)).toThrow(
+      /^Strategy sample failed during the simulation: customExit threw for (BTC|ETH)\/USDT:USDT in the candle of 2024-01-02T12:\d\d:00\.000Z: bad callback \(backtest-data\.test\.ts:\d+\)$/,
+    );
+  });
+
+  it('has callbacks that reach for each other', () => {
+    const callbacks: StrategyCallbacks = {
+      confirmEntry() {
+        return this.confirmExit!({} as never, {} as never, 0, '');
+      },
+      confirmExit: () => true,
+    };
+    expect(run(failing({ callbacks })).trades).toEqual(run(failing({})).trades);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { FillModel, SimulationSettings } from '#engine/simulator/types.ts';
 import type { RoiTable, StrategyDefinition, TrailingStop } from '#engine/strategy.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { namingCallbacks } from './strategy-faults.ts';
 
 /** The resolved configuration of a run, as the job carries it: every default is filled in. */
 export interface RunConfig {
@@ -68,6 +69,6 @@ export function simulationSettings(strategy: StrategyDefinition, config: RunConf
     fillModel: config.fill_model,
     liquidation: LIQUIDATION,
     unfilledTimeoutMinutes: strategy.unfilledTimeoutMinutes ?? UNFILLED_TIMEOUT_MINUTES,
-    ...(strategy.callbacks && { callbacks: strategy.callbacks }),
+    ...(strategy.callbacks && { callbacks: namingCallbacks(strategy.callbacks) }),
   };
 }

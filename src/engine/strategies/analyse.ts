@@ -2,6 +2,7 @@ import type { Candles } from '../candles.ts';
 import { alignInformative } from '../indicators/informative.ts';
 import { resampleCandles } from '../indicators/resample.ts';
 import { nearestName } from '../nearest-name.ts';
+import { describeThrown } from '../run/strategy-faults.ts';
 import type {
   Columns,
   InformativeColumns,
@@ -38,19 +39,27 @@ export class StrategyRunError extends Error {
  * (aggregated from the same candles and aligned so that a row holds closed candles only), then signals.
  *
  * @param candles of the strategy's timeframe, startup candles included
- * @throws StrategyRunError when a column has the wrong type or length, or an informative timeframe is shorter than
+ * @throws StrategyRunError when the strategy throws, a column has the wrong type or length, or an informative timeframe is shorter than
  *   the strategy's
  */
 export function analyse(strategy: StrategyDefinition, params: ParameterValues, candles: Candles): Analysis {
-  const columns = strategy.indicators(candles, params);
+  const columns = naming('indicators()', () => strategy.indicators(candles, params));
   checkColumns(strategy.name, columns, candles.timestamp.length);
   const informative: Partial<Record<Timeframe, Columns>> = {};
   for (const higher of strategy.informativeTimeframes ?? []) {
     informative[higher] = informativeColumns(strategy, params, candles, higher);
   }
-  const signals = strategy.signals(candles, columns, params, informative);
+  const signals = naming('signals()', () => strategy.signals(candles, columns, params, informative));
   checkSignals(strategy.name, signals, candles.timestamp.length);
   return { columns, informative, signals };
+}
+
+function naming<T>(what: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw new StrategyRunError(`${what} threw: ${describeThrown(error)}`, { cause: error });
+  }
 }
 
 function informativeColumns(
@@ -67,7 +76,7 @@ function informativeColumns(
     );
   }
   const resampled = resampleCandles(candles, baseMs, higherMs);
-  const columns = strategy.indicators(resampled, params);
+  const columns = naming(`indicators() on ${higher}`, () => strategy.indicators(resampled, params));
   checkColumns(`${strategy.name} on ${higher}`, columns, resampled.timestamp.length);
   const aligned: Record<string, Float64Array> = {};
   for (const [name, column] of Object.entries(columns)) {
