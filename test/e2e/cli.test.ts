@@ -123,6 +123,9 @@ describe('without a running platform', () => {
   it.each([
     ['package.json', 'package.json cannot be made: it is a file. Choose another with TOUCHSTONE_HOME.'],
     ['package.json/x', 'package.json/x cannot be made: a part of its path is a file.'],
+    // Node's recursive mkdir never ends there.
+    ['/proc/x/y', '/proc/x/y cannot be made: there can be no folders in that place.'],
+    ['/proc', 'The data folder /proc cannot be written to: unable to open database file.'],
   ])('a data folder at %s', async (folder, text) => {
     const { code, err } = await run('bin/local.ts', [], { TOUCHSTONE_HOME: folder });
     expect([code, err]).toEqual([1, expect.stringContaining(text)]);

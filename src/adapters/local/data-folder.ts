@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { FileLock } from './file-lock.ts';
 
 /** Where one machine's platform keeps everything. */
@@ -23,7 +23,7 @@ const WAIT_FOR_HOLDER_MS = 1_000;
 export function openDataFolder(folder: string): DataFolder {
   const path = resolve(folder);
   makeFolder(path);
-  const lock = new FileLock(join(path, 'platform.lock'), WAIT_FOR_HOLDER_MS);
+  const lock = openLock(path);
   if (!lock.tryAcquireAs(process.pid)) {
     const holder = lock.holder();
     lock.close();
@@ -39,9 +39,20 @@ export function openDataFolder(folder: string): DataFolder {
   };
 }
 
+function openLock(path: string): FileLock {
+  try {
+    return new FileLock(join(path, 'platform.lock'), WAIT_FOR_HOLDER_MS);
+  } catch (cause) {
+    throw new Error(
+      `The data folder ${path} cannot be written to: ${(cause as Error).message}. Choose another with TOUCHSTONE_HOME.`,
+      { cause },
+    );
+  }
+}
+
 function makeFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true });
+    if (!isFolder(path)) makeEach(path);
   } catch (cause) {
     const { code = '' } = cause as NodeJS.ErrnoException;
     const why = REASONS[code] ?? (cause as Error).message;
@@ -51,9 +62,24 @@ function makeFolder(path: string): void {
   }
 }
 
+/** Folder by folder: Node's own recursion never ends where the system says that a folder to be made does not exist. */
+function makeEach(path: string): void {
+  if (!existsSync(dirname(path))) makeEach(dirname(path));
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    // Another platform that starts has made it.
+    if (!isFolder(path)) throw error;
+  }
+}
+
+const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+
 const REASONS: Readonly<Record<string, string>> = {
   EEXIST: 'it is a file',
+  ENOENT: 'there can be no folders in that place',
   ENOTDIR: 'a part of its path is a file',
   EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
   EROFS: 'the disk is read-only',
 };
