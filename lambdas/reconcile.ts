@@ -14,7 +14,7 @@ import { createReconcile } from '#runtime/reconcile.ts';
 const env = readEnv(ReconcileEnv);
 const logger = createLogger('reconcile', env.LOG_LEVEL);
 
-const jobs = new DynamoJobStore(createDocumentClient(), env.JOBS_TABLE);
+const jobs = new DynamoJobStore(createDocumentClient({ endpoint: env.DYNAMODB_ENDPOINT }), env.JOBS_TABLE);
 
 const reconcile = createReconcile(
   {
@@ -23,7 +23,7 @@ const reconcile = createReconcile(
     tasks: new EcsTaskControl(createEcsClient()),
     clock: Date,
     registry: {
-      ...openRegistry(env.REGISTRY_TABLE, undefined),
+      ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT),
       ...{ validations: jobs, clock: Date, ids: ulids, digest: sha256 },
     },
   },

@@ -52,6 +52,7 @@ export interface RegistryWorld {
   readonly store: RegistryStore;
   readonly table: string;
   readonly jobs: DynamoJobStore;
+  readonly jobsTable: string;
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   register(body?: Record<string, unknown>, headers?: Record<string, string>, model?: string): Promise<Answer>;
   stage(version: unknown, more?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
@@ -152,6 +153,7 @@ export async function registryWorld(
     store,
     table: tables.registry,
     jobs,
+    jobsTable: tables.jobs,
     backtest,
     get: (path, headers = {}) => send(backend, path, { headers }),
     register: (body = {}, headers = {}, model = MODEL) =>

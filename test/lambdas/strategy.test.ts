@@ -1,0 +1,117 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { openObjectStore } from '#adapters/open-object-store.ts';
+import { ObjectResultStore } from '#adapters/result-store.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { gatewayEvent, headerOf, LAMBDA_CONTEXT } from '../support/gateway.ts';
+import { pendingJob, SOME_RESULT, SOME_TIMING } from '../support/jobs.ts';
+import { PROVENANCE } from '../support/registry-world.ts';
+
+const AT = '2025-03-02T00:00:00.000Z';
+const objects = mkdtempSync(join(tmpdir(), 'touchstone-strategy-'));
+
+type Strategy = typeof import('#lambdas/strategy.ts');
+let strategy: Strategy;
+let engine: TestEngine;
+const call = (changes: Partial<APIGatewayProxyEvent> = {}) =>
+  strategy.handler(gatewayEvent(changes), LAMBDA_CONTEXT);
+const register = (body: object) =>
+  call({
+    httpMethod: 'POST',
+    path: '/api/v1/strategies/ema_crossover/register',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+
+beforeAll(async () => {
+  engine = await startEngine();
+  const environment = {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'x',
+    AWS_SECRET_ACCESS_KEY: 'x',
+    LOG_LEVEL: 'ERROR',
+    POWERTOOLS_METRICS_DISABLED: 'true',
+    DYNAMODB_ENDPOINT: engine.endpoint,
+    OBJECTS_DIRECTORY: objects,
+    JOBS_TABLE: engine.tables.jobs,
+    REGISTRY_TABLE: engine.tables.registry,
+    RESULTS_BUCKET: 'results',
+    CANDLES_BUCKET: 'candles',
+    ALLOWED_REGISTRIES: 'registry.example/strategies',
+  };
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  strategy = await import('#lambdas/strategy.ts');
+});
+afterEach(() => vi.restoreAllMocks());
+afterAll(async () => {
+  await engine.stop();
+  rmSync(objects, { recursive: true, force: true });
+});
+
+/** A completed backtest with its stored results. */
+async function backtest(jobId: string): Promise<void> {
+  const jobs = new DynamoJobStore(engine.client, engine.tables.jobs);
+  const store = new ObjectResultStore(openObjectStore({ OBJECTS_DIRECTORY: objects }, 'results'));
+  await jobs.create(pendingJob(jobId));
+  await jobs.claim(jobId, 'task', AT);
+  const results = await store.write(jobId, 1, {
+    result: JSON.stringify(SOME_RESULT),
+    equity: '{}',
+    report: JSON.stringify({ provenance: PROVENANCE }),
+    tradePages: [],
+    tradesParquet: new Uint8Array(),
+  });
+  await jobs.complete(jobId, 1, { result: SOME_RESULT, results, timing: SOME_TIMING, warnings: [] }, AT);
+}
+
+it('is healthy with its registry', async () => {
+  const result = await call();
+  expect(result.statusCode).toBe(200);
+  expect(JSON.parse(result.body)).toMatchObject({
+    service: 'strategy',
+    status: 'healthy',
+    dependencies: { registry: 'healthy' },
+  });
+  expect(headerOf(result, 'X-Correlation-ID')).toBe('c6af9ac6-7b61-11e6-9a41-93e8deadbeef');
+});
+
+it('registers a completed backtest', async () => {
+  await backtest('bt-1');
+  const uri = `registry.example/strategies/trend@sha256:${'ab'.repeat(32)}`;
+  const result = await register({ backtest_run_id: 'bt-1', container_image_uri: uri });
+  expect(result.statusCode, result.body).toBe(201);
+  expect(JSON.parse(result.body)).toMatchObject({ version: '1' });
+});
+
+it.each([
+  ['an image of another registry', 'ghcr.io/desk/trend:1', 400, 'VAL005'],
+  ['what is no image', 'not an image', 400, 'VAL006'],
+])('refuses %s', async (_, container_image_uri, status, code) => {
+  const result = await register({ backtest_run_id: 'bt-1', container_image_uri });
+  expect([result.statusCode, JSON.parse(result.body).detail.code]).toEqual([status, code]);
+});
+
+it('does not know the paths of the backend', async () => {
+  expect((await call({ path: '/api/v1/backtests' })).statusCode).toBe(404);
+});
+
+it('answers 503 SVC005 when the registry is down, and says so in its health', async () => {
+  vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  vi.resetModules();
+  vi.stubEnv('DYNAMODB_ENDPOINT', 'http://127.0.0.1:1');
+  strategy = await import('#lambdas/strategy.ts');
+  const result = await register({
+    backtest_run_id: 'bt-1',
+    container_image_uri: 'registry.example/strategies/trend:1',
+  });
+  expect([result.statusCode, JSON.parse(result.body).detail.code]).toEqual([503, 'SVC005']);
+  expect(JSON.parse((await call()).body)).toMatchObject({
+    status: 'degraded',
+    dependencies: { registry: 'unavailable' },
+  });
+});
