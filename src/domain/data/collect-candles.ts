@@ -44,11 +44,14 @@ export interface SymbolOutcome {
 /** At least so many candles are asked for at once, if that many are missing: whole months, as they are stored. */
 const CHUNK_CANDLES = 10_000;
 const LONGEST_MONTH_MS = 31 * 86_400_000;
+/** After so many symbols in a row that an exchange failed, each after all its repeats, it fails the others too. */
+const FAILED_IN_A_ROW = 3;
 
 /**
  * Fetches what is missing of each symbol, month by month, and stores it at once: a collection that dies is resumed by
  * starting it again, and one that is complete fetches nothing. A symbol that the exchange refuses (DATA003, DATA004)
- * is named in its outcome and the others go on. Throws DATA005, and the signal's reason when aborted.
+ * is named in its outcome and the others go on, unless it is the exchange that is down: whoever waits behind this
+ * collection would wait half a minute for each symbol. Throws DATA005, and the signal's reason when aborted.
  */
 export async function collectCandles(deps: CollectDeps, request: CollectRequest): Promise<SymbolOutcome[]> {
   const step = TIMEFRAME_MS[request.timeframe];
@@ -59,6 +62,10 @@ export async function collectCandles(deps: CollectDeps, request: CollectRequest)
   const outcomes: SymbolOutcome[] = [];
   let total = 0;
   for (const [index, symbol] of request.symbols.entries()) {
+    if (isDown(outcomes)) {
+      outcomes.push({ ...nothingOf(symbol, request.timeframe), error: notAsked() });
+      continue;
+    }
     const outcome = await collectSymbol(deps, request, symbol, chunks, (chunk, candles) => {
       total += candles;
       const done = (index + chunk / chunks.length) / request.symbols.length;
@@ -67,6 +74,23 @@ export async function collectCandles(deps: CollectDeps, request: CollectRequest)
     outcomes.push(outcome);
   }
   return outcomes;
+}
+
+function isDown(outcomes: readonly SymbolOutcome[]): boolean {
+  const last = outcomes.slice(-FAILED_IN_A_ROW);
+  return (
+    last.length === FAILED_IN_A_ROW &&
+    last.every(({ error, candles, funding }) => error?.code === 'DATA004' && candles + funding === 0)
+  );
+}
+
+function notAsked(): CodedError {
+  const message = `not asked for, since the exchange failed ${FAILED_IN_A_ROW} symbols in a row`;
+  return new CodedError('DATA004', { message });
+}
+
+function nothingOf(symbol: string, timeframe: Timeframe) {
+  return { symbol, timeframe, candles: 0, funding: 0, rejected: 0, damaged: [] as string[] };
 }
 
 /** `[start, end)` cut at the first of some months, UTC. */
@@ -91,7 +115,7 @@ async function collectSymbol(
   onChunk: (done: number, candles: number) => void,
 ): Promise<SymbolOutcome> {
   const { exchange, timeframe, signal } = request;
-  const outcome = { symbol, timeframe, candles: 0, funding: 0, rejected: 0, damaged: [] as string[] };
+  const outcome = nothingOf(symbol, timeframe);
   try {
     if (chunks.length > 0) {
       // Before the candles, by which freshness is judged: once they are stored nobody asks for the funding they lack.

@@ -432,6 +432,24 @@ describe('failures', () => {
     });
   });
 
+  it('an exchange that failed three symbols in a row is not asked for the others', async () => {
+    const symbols = Array.from({ length: 9 }, (_, i) => `S${i}/USDT:USDT`);
+    const down = new Set(['S0', 'S1', 'S3', 'S4', 'S5', 'S7']);
+    exchange.before = ({ symbol }) => {
+      if (down.has(symbol.split('/')[0]!)) throw new CodedError('DATA004', { message: 'is not available' });
+    };
+    const outcomes = await collect({ symbols, end: START + DAY });
+    expect(new Set(exchange.asked('funding').map((call) => call.slice(0, 2)))).toEqual(
+      new Set(['S0', 'S1', 'S2', 'S3', 'S4', 'S5']),
+    );
+    expect(outcomes.map(({ symbol, candles }) => [symbol, candles])).toEqual(
+      symbols.map((symbol) => [symbol, symbol.startsWith('S2/') ? 288 : 0]),
+    );
+    expect(describeOutcomes(outcomes).message).toContain(
+      'S6/USDT:USDT 5m: DATA004 not asked for, since the exchange failed 3 symbols in a row',
+    );
+  });
+
   it('names ten of many', () => {
     const error = new CodedError('DATA004', { message: 'no' });
     const failed = Array.from({ length: 12 }, (_, i) => ({
