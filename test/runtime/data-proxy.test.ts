@@ -219,6 +219,24 @@ describe('retries', () => {
     });
   });
 
+  it('an answer longer than a function may return is a failure, not the end of the function', async () => {
+    service.behaviours = [ok({ series: ['x'.repeat(4_000_000)] })];
+    const error = 'The answer of data collection is longer than 4000000 characters';
+    const r = rig(service);
+    expect((await call(r, { operation: 'status' })).body).toEqual({
+      success: true,
+      data: { operation: 'status', result: { status: 'unavailable', error } },
+    });
+    expect(r.outcomes[0]!.failure).toBe(error);
+    service.behaviours = [ok({ series: ['x'.repeat(4_000_000)] })];
+    expect(await call(r, { operation: 'status', safe: false })).toMatchObject({
+      statusCode: 502,
+      body: { success: false, error: { code: 'SVC002', message: error } },
+    });
+    const long = await call(r, { operation: 'x'.repeat(6_000_000) });
+    expect(long.body.data.operation).toBe('x'.repeat(100));
+  });
+
   it.each([
     ['not JSON', { status: 200, body: '<html>', type: 'text/html' }],
     ['not an object', ok([])],

@@ -1,4 +1,4 @@
-import { CodedError } from '#contract/errors.ts';
+import { CodedError, type ErrorCode } from '#contract/errors.ts';
 import { CORRELATION_HEADER, CORRELATION_ID } from '#contract/names.ts';
 import {
   answered,
@@ -48,6 +48,10 @@ const FUNCTION_LIMIT_MS = 60_000;
 const MARGIN_MS = 1000;
 /** API Gateway gives up after 29 s, its own work included. */
 const HTTP_LIMIT_MS = 27_000;
+/** A function returns 6 MB at most, and a string body takes more than its text: its quotes are escaped once more. */
+const MAX_RESULT_LENGTH = 4_000_000;
+/** Of an operation that does not exist, as it is told back. */
+const MAX_NAME_LENGTH = 100;
 
 /**
  * The data-collection proxy: forwards five named operations and always returns an envelope, whatever the event is
@@ -90,7 +94,8 @@ async function perform(
   correlationId: string,
   deadline: () => number,
 ): Promise<Performed> {
-  const name = typeof invocation.input?.operation === 'string' ? invocation.input.operation : '';
+  const asked = invocation.input?.operation;
+  const name = typeof asked === 'string' ? asked.slice(0, MAX_NAME_LENGTH) : '';
   const operation = operationOf(invocation);
   const safe = invocation.input?.safe !== false;
   try {
@@ -127,7 +132,7 @@ interface Forwarding {
 }
 
 async function forward(options: DataProxyOptions, request: Forwarding): Promise<Performed> {
-  const { name, operation, params, headers, deadline } = request;
+  const { name, operation, headers, deadline } = request;
   const base = request.baseUrl.replace(/\/+$/, '');
   const replies: JsonObject[] = [];
   for (const path of request.paths) {
@@ -137,16 +142,25 @@ async function forward(options: DataProxyOptions, request: Forwarding): Promise<
       deadline,
       accepts: operation.accepts,
     });
-    if (!outcome.ok) {
-      const { code, message, field } = outcome;
-      if (!request.safe) throw new CodedError(code, { message, field });
-      const result = { ...operation.empty(params), error: message };
-      return { envelope: answered(name, result), failure: message };
-    }
+    if (!outcome.ok) return failed(request, outcome);
     replies.push(outcome.reply);
   }
   const result = replies.length > 1 && operation.merge ? operation.merge(replies) : replies[0]!;
+  // Lambda would end the call with an error, whatever the caller made of it.
+  if (JSON.stringify(result).length > MAX_RESULT_LENGTH) {
+    const message = `The answer of data collection is longer than ${MAX_RESULT_LENGTH} characters`;
+    return failed(request, { code: 'SVC002', message, field: '' });
+  }
   return { envelope: answered(name, result) };
+}
+
+function failed(
+  { name, operation, params, safe }: Forwarding,
+  { code, message, field }: { readonly code: ErrorCode; readonly message: string; readonly field: string },
+): Performed {
+  if (!safe) throw new CodedError(code, { message, field });
+  const result = { ...operation.empty(params), error: message };
+  return { envelope: answered(name, result), failure: message };
 }
 
 /** A request that is never sent, broke unforeseen, or failed for a caller who wants errors (then without `operation`). */
