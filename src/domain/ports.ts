@@ -108,6 +108,7 @@ export interface JobStore {
 }
 
 export interface StoredObject {
+  /** The caller's own: a later read gives another. */
   readonly body: Uint8Array;
   /** sha-256 of the body, hex. */
   readonly etag: string;
