@@ -30,7 +30,7 @@ const RULES: readonly Rule[] = [
       'node:*',
       '@middy/*',
       '@aws-lambda-powertools/*',
-      'aws-jwt-verify',
+      'aws-jwt-verify/*',
       'hono',
       'hono/*',
       '@hono/*',

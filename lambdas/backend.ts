@@ -3,6 +3,7 @@ import { sha256, ulids } from '#adapters/ids.ts';
 import { loadStrategies } from '#adapters/strategies.ts';
 import { BackendEnv } from '#contract/env.ts';
 import { readEnv } from '#runtime/env.ts';
+import { authenticateBy } from '#runtime/identity-provider.ts';
 import { serviceLambda } from '#runtime/lambda.ts';
 import { createLogger } from '#runtime/log.ts';
 import { backendHandlers } from '#runtime/services/backend.ts';
@@ -22,6 +23,11 @@ const useCases = backendUseCases(
 );
 
 export const handler = serviceLambda('backend', backendHandlers(useCases), {
+  authenticate: authenticateBy({
+    environment: env.ENVIRONMENT,
+    userPoolId: env.BACKEND_IDP_USER_POOL_ID,
+    clientId: env.BACKEND_IDP_CLIENT_ID,
+  }),
   environment: env.ENVIRONMENT,
   logLevel: env.LOG_LEVEL,
 });

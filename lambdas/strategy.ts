@@ -3,6 +3,7 @@ import { sha256, ulids } from '#adapters/ids.ts';
 import { loadStrategies } from '#adapters/strategies.ts';
 import { StrategyEnv } from '#contract/env.ts';
 import { readEnv } from '#runtime/env.ts';
+import { authenticateBy } from '#runtime/identity-provider.ts';
 import { serviceLambda } from '#runtime/lambda.ts';
 import { strategyHandlers } from '#runtime/services/strategy.ts';
 import { strategyUseCases } from '#runtime/services/strategy-use-cases.ts';
@@ -17,6 +18,11 @@ const useCases = strategyUseCases({
 });
 
 export const handler = serviceLambda('strategy', strategyHandlers(useCases), {
+  authenticate: authenticateBy({
+    environment: env.ENVIRONMENT,
+    userPoolId: env.STRATEGY_IDP_USER_POOL_ID,
+    clientId: env.STRATEGY_IDP_CLIENT_ID,
+  }),
   environment: env.ENVIRONMENT,
   logLevel: env.LOG_LEVEL,
 });

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 
-/** Everything in which the stages differ. What is not here is the same everywhere. */
-export const StageConfig = z.strictObject({
+const Settings = z.strictObject({
   stage: z.enum(['dev', 'test', 'prod']),
   /** Where to deploy. Absent: the account and region of the credentials that deploy. */
   env: z.strictObject({ account: z.string().regex(/^\d{12}$/), region: z.string().min(1) }).optional(),
@@ -16,7 +15,7 @@ export const StageConfig = z.strictObject({
     z.strictObject({
       kind: z.literal('existing'),
       userPoolId: z.string(),
-      clientId: z.string(),
+      clientId: z.string().min(1),
       region: z.string(),
     }),
   ]),
@@ -58,6 +57,15 @@ export const StageConfig = z.strictObject({
   logLevel: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']),
   logRetentionDays: z.union([z.literal(14), z.literal(30), z.literal(90), z.literal(365)]),
 });
+
+/** Everything in which the stages differ. What is not here is the same everywhere. */
+export const StageConfig = Settings.refine(
+  ({ authRequired, identity }) => !authRequired || identity.kind !== 'none',
+  { path: ['identity'], message: 'authRequired needs users: give identity the kind own or existing' },
+).refine(
+  ({ identity }) => identity.kind !== 'existing' || identity.userPoolId.startsWith(`${identity.region}_`),
+  { path: ['identity', 'region'], message: 'is not the region with which userPoolId begins' },
+);
 export type StageConfig = z.infer<typeof StageConfig>;
 
 const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>> = {

@@ -18,6 +18,19 @@ export interface UserPool {
   readonly region: string;
 }
 
+/** What a service's environment says of the pool: nothing where there is none. */
+export function poolVariables<S extends string>(service: S, pool: UserPool | undefined) {
+  return (
+    pool
+      ? {
+          [`${service}_IDP_USER_POOL_ID`]: pool.userPoolId,
+          [`${service}_IDP_CLIENT_ID`]: pool.clientId,
+          [`${service}_IDP_REGION`]: pool.region,
+        }
+      : {}
+  ) as { readonly [K in `${S}_IDP_${'USER_POOL_ID' | 'CLIENT_ID' | 'REGION'}`]?: string };
+}
+
 /** Who issues tokens in this stage. */
 export class Identity extends Construct {
   /** Undefined where the stage knows no users. */

@@ -13,6 +13,7 @@ import { DataCollection } from './data-collection.ts';
 import { DataProxy } from './data-proxy.ts';
 import type { DataStack } from './data-stack.ts';
 import { allowObjects, allowTable, allowTasks, MOVE_REGISTRY, READ_REGISTRY } from './grants.ts';
+import { poolVariables } from './identity.ts';
 import { JobTask } from './job-task.ts';
 import { Network } from './network.ts';
 import { Reconcile } from './reconcile.ts';
@@ -134,6 +135,7 @@ export class PlatformStack extends Stack {
         DEFAULT_EXCHANGE: config.defaultExchange,
         CANDLES_BUCKET: data.candles.bucketName,
         SERIES_TABLE: data.tables.series.tableName,
+        ...poolVariables('DATA_COLLECTION', data.identity.pool),
       },
     });
     const { role } = dataCollection.task;
@@ -224,7 +226,6 @@ export class PlatformStack extends Stack {
 
   #strategyService(): StrategyService {
     const { config, data } = this.#props;
-    const pool = data.identity.pool;
     return new StrategyService(this, 'Strategy', {
       config,
       data,
@@ -236,11 +237,7 @@ export class PlatformStack extends Stack {
         JOBS_TABLE: data.tables.jobs.tableName,
         REGISTRY_TABLE: data.tables.registry.tableName,
         ALLOWED_REGISTRIES: allowedRegistries(config),
-        ...(pool && {
-          STRATEGY_IDP_USER_POOL_ID: pool.userPoolId,
-          STRATEGY_IDP_CLIENT_ID: pool.clientId,
-          STRATEGY_IDP_REGION: pool.region,
-        }),
+        ...poolVariables('STRATEGY', data.identity.pool),
       },
     });
   }
@@ -252,7 +249,6 @@ export class PlatformStack extends Stack {
     cluster: ecs.Cluster,
   ): ServiceFunction {
     const { config, data } = this.#props;
-    const pool = data.identity.pool;
     const environment: z.input<typeof BackendEnv> = {
       ...this.#common,
       DEFAULT_EXCHANGE: config.defaultExchange,
@@ -267,11 +263,7 @@ export class PlatformStack extends Stack {
       STAGING_DRY_RUN_REQUIRED: config.stagingDryRunRequired ? 'true' : 'false',
       REQUIRE_FOUR_EYES: config.fourEyesRequired ? 'true' : 'false',
       REQUIRE_REASON: config.rollbackReasonRequired ? 'true' : 'false',
-      ...(pool && {
-        BACKEND_IDP_USER_POOL_ID: pool.userPoolId,
-        BACKEND_IDP_CLIENT_ID: pool.clientId,
-        BACKEND_IDP_REGION: pool.region,
-      }),
+      ...poolVariables('BACKEND', data.identity.pool),
     };
     const backend = new ServiceFunction(this, 'Backend', {
       config,

@@ -75,48 +75,73 @@ const serviceToken = {
   SERVICE_TOKEN: z.string().min(16).optional(),
 };
 
+type ServicePrefix = 'BACKEND' | 'STRATEGY' | 'DATA_COLLECTION';
+
+const USER_POOL_ID = /^[a-z]{2}(-gov)?-[a-z]+-\d_[a-zA-Z0-9]+$/;
+
 /** The identity provider of a service: `{SERVICE}_IDP_*`. */
-function identityProvider<S extends 'BACKEND' | 'STRATEGY' | 'DATA_COLLECTION'>(service: S) {
+function identityProvider<S extends ServicePrefix>(service: S) {
   return {
-    [`${service}_IDP_USER_POOL_ID`]: text.optional(),
+    [`${service}_IDP_USER_POOL_ID`]: text.regex(USER_POOL_ID, 'must be like us-east-1_AbCdEf123').optional(),
     [`${service}_IDP_CLIENT_ID`]: text.optional(),
     [`${service}_IDP_REGION`]: text.default('us-east-1'),
   } as Record<`${S}_IDP_USER_POOL_ID` | `${S}_IDP_CLIENT_ID`, z.ZodOptional<z.ZodString>> &
     Record<`${S}_IDP_REGION`, z.ZodDefault<z.ZodString>>;
 }
 
-export const BackendEnv = z.object({
-  ...common,
-  ...database,
-  ...objects,
-  ...exchange,
-  ...identityProvider('BACKEND'),
-  JOBS_TABLE: text,
-  SERIES_TABLE: text,
-  REGISTRY_TABLE: text,
-  BACKTEST_STATE_MACHINE_ARN: text,
-  DATA_PROXY_FUNCTION: text,
-  /** Base address of the strategy service; without one it is reported as not configured. */
-  STRATEGY_SERVICE_URL: z.url().optional(),
-  /** Promote only what passed its validation. Default: in production. */
-  STAGING_DRY_RUN_REQUIRED: flag.optional(),
-  /** Whoever registered a version may not promote it. */
-  REQUIRE_FOUR_EYES: flag.default(false),
-  /** A rollback needs a reason. */
-  REQUIRE_REASON: flag.default(false),
-});
+/** Production has an identity provider, half of one is a mistake, and it is in the region that is named. */
+function checkIdentityProvider(service: ServicePrefix) {
+  const [pool, client, region] = ['USER_POOL_ID', 'CLIENT_ID', 'REGION'].map(
+    (name) => `${service}_IDP_${name}`,
+  );
+  return ({ value, issues }: z.core.ParsePayload<Readonly<Record<string, unknown>>>): void => {
+    const refuse = (name: string, message: string) =>
+      issues.push({ code: 'custom', path: [name], message, input: value });
+    const wanted = value.ENVIRONMENT === 'production' || value[pool!] || value[client!];
+    if (wanted && !value[pool!]) refuse(pool!, 'must be set');
+    if (wanted && !value[client!]) refuse(client!, 'must be set');
+    if (value[pool!] && !String(value[pool!]).startsWith(`${value[region!]}_`)) {
+      refuse(region!, `must be the region with which ${pool} begins; it is ${value[region!]}`);
+    }
+  };
+}
+
+export const BackendEnv = z
+  .object({
+    ...common,
+    ...database,
+    ...objects,
+    ...exchange,
+    ...identityProvider('BACKEND'),
+    JOBS_TABLE: text,
+    SERIES_TABLE: text,
+    REGISTRY_TABLE: text,
+    BACKTEST_STATE_MACHINE_ARN: text,
+    DATA_PROXY_FUNCTION: text,
+    /** Base address of the strategy service; without one it is reported as not configured. */
+    STRATEGY_SERVICE_URL: z.url().optional(),
+    /** Promote only what passed its validation. Default: in production. */
+    STAGING_DRY_RUN_REQUIRED: flag.optional(),
+    /** Whoever registered a version may not promote it. */
+    REQUIRE_FOUR_EYES: flag.default(false),
+    /** A rollback needs a reason. */
+    REQUIRE_REASON: flag.default(false),
+  })
+  .check(checkIdentityProvider('BACKEND'));
 
 export type BackendEnv = z.output<typeof BackendEnv>;
 
-export const StrategyEnv = z.object({
-  ...common,
-  ...database,
-  ...objects,
-  ...identityProvider('STRATEGY'),
-  JOBS_TABLE: text,
-  REGISTRY_TABLE: text,
-  ...images,
-});
+export const StrategyEnv = z
+  .object({
+    ...common,
+    ...database,
+    ...objects,
+    ...identityProvider('STRATEGY'),
+    JOBS_TABLE: text,
+    REGISTRY_TABLE: text,
+    ...images,
+  })
+  .check(checkIdentityProvider('STRATEGY'));
 export type StrategyEnv = z.output<typeof StrategyEnv>;
 
 export const DataProxyEnv = z.object({
@@ -178,18 +203,20 @@ export const CollectTaskEnv = z.object({
   SERIES_TABLE: text,
 });
 
-export const DataCollectionEnv = z.object({
-  ...common,
-  ...database,
-  ...exchange,
-  ...collecting,
-  ...identityProvider('DATA_COLLECTION'),
-  CANDLES_BUCKET: objects.CANDLES_BUCKET,
-  OBJECTS_DIRECTORY: objects.OBJECTS_DIRECTORY,
-  SERIES_TABLE: text,
-  ...serviceToken,
-  PORT: integer(8002, { min: 0, max: 65_535 }),
-});
+export const DataCollectionEnv = z
+  .object({
+    ...common,
+    ...database,
+    ...exchange,
+    ...collecting,
+    ...identityProvider('DATA_COLLECTION'),
+    CANDLES_BUCKET: objects.CANDLES_BUCKET,
+    OBJECTS_DIRECTORY: objects.OBJECTS_DIRECTORY,
+    SERIES_TABLE: text,
+    ...serviceToken,
+    PORT: integer(8002, { min: 0, max: 65_535 }),
+  })
+  .check(checkIdentityProvider('DATA_COLLECTION'));
 
 /** The platform on one machine. Port 0 takes a free one. */
 export const LocalEnv = z.object({

@@ -77,7 +77,9 @@ const GATEWAY_ERRORS: ErrorCode[] = [
 function errorsFromShape(operation: Operation): ErrorCode[] {
   return [
     ...(operation.params || operation.query ? (['VAL004', 'VAL005'] as const) : []),
-    ...(operation.access === 'public' ? [] : (['AUTH001', 'AUTH002', 'AUTH003', 'AUTH004'] as const)),
+    ...(operation.access === 'public'
+      ? []
+      : (['AUTH001', 'AUTH002', 'AUTH003', 'AUTH004', 'HTTP503'] as const)),
     ...(operation.body ? (['HTTP415'] as const) : []),
     'HTTP413',
     'HTTP429',

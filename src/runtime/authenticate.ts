@@ -12,11 +12,17 @@ export interface Principal {
 /**
  * Tells who sent a request from its Authorization header, null when it has none.
  * Throws AUTH001 (expired), AUTH002 (invalid) or AUTH003 (missing where it is enforced).
+ * HTTP503 when whoever issued the token must be asked and does not answer.
  */
 export type Authenticate = (authorization: string | null) => Promise<Principal>;
 
 /** Lowest first: each role may do what those before it may. */
 const ROLES: readonly Role[] = ['viewer', 'researcher', 'approver', 'admin'];
+
+/** The roles that groups of a token give: those of their names; other groups are none of our business. */
+export function rolesOf(groups: unknown): readonly Role[] {
+  return Array.isArray(groups) ? ROLES.filter((role) => groups.includes(role)) : [];
+}
 
 export const ANONYMOUS: Principal = { id: 'anonymous', roles: ROLES };
 

@@ -1,5 +1,5 @@
 import type { ErrorBody, RequestValidationError } from '#contract/common.ts';
-import { CodedError } from '#contract/errors.ts';
+import { CodedError, ERRORS } from '#contract/errors.ts';
 import { BodyError } from './body-issues.ts';
 import type { Log } from './log.ts';
 
@@ -29,7 +29,8 @@ export function errorResponse(error: unknown, log: Log): ErrorResponse {
 
 function errorHeaders({ code, status }: CodedError): Record<string, string> {
   if (status === 401) {
-    const problem = code === 'AUTH003' ? '' : ', error="invalid_token"';
+    const problem =
+      code === 'AUTH003' ? '' : `, error="invalid_token", error_description="${ERRORS[code].message}"`;
     return { 'WWW-Authenticate': `Bearer realm="touchstone"${problem}` };
   }
   return status === 429 || status === 503 ? { 'Retry-After': '1' } : {};

@@ -7,14 +7,15 @@ import { handle } from 'hono/aws-lambda';
 import { CodedError } from '#contract/errors.ts';
 import { CORRELATION_HEADER, METRICS, METRICS_NAMESPACE } from '#contract/names.ts';
 import type { ServiceName } from '#contract/operation.ts';
-import { withoutIdentityProvider } from './authenticate.ts';
 import { errorResponse } from './error-response.ts';
 import type { Handlers } from './handler.ts';
 import { createLogger, type Log, type LogLevel } from './log.ts';
 import { createService, type RequestOutcome, type ServiceDeps } from './service.ts';
 
-export interface ServiceLambdaOptions extends Partial<ServiceDeps> {
-  /** Dimension of the total metrics; `production` enforces authentication. */
+export interface ServiceLambdaOptions
+  extends Partial<Omit<ServiceDeps, 'authenticate'>>,
+    Pick<ServiceDeps, 'authenticate'> {
+  /** Dimension of the total metrics. */
   readonly environment: string;
   readonly logLevel: LogLevel;
 }
@@ -23,13 +24,13 @@ export interface ServiceLambdaOptions extends Partial<ServiceDeps> {
 export function serviceLambda<S extends ServiceName>(
   service: S,
   handlers: Handlers<S>,
-  { environment, logLevel, ...deps }: ServiceLambdaOptions,
+  { environment, logLevel, authenticate, ...deps }: ServiceLambdaOptions,
 ) {
   const logger = createLogger(service, logLevel);
   const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: service });
   const app = createService(service, handlers, {
     log: logger,
-    authenticate: withoutIdentityProvider({ enforced: environment === 'production' }),
+    authenticate,
     observe: (outcome) => countFault(metrics, environment, outcome),
     ...deps,
   });

@@ -3,8 +3,8 @@ import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
 import { DataCollectionEnv } from '#contract/env.ts';
-import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { readEnv } from '#runtime/env.ts';
+import { authenticateBy } from '#runtime/identity-provider.ts';
 import { createLogger } from '#runtime/log.ts';
 import { serve } from '#runtime/serve.ts';
 import { withServiceToken } from '#runtime/service-token.ts';
@@ -30,7 +30,11 @@ const service = createDataCollectionService(
     log,
     authenticate: withServiceToken(
       env.SERVICE_TOKEN,
-      withoutIdentityProvider({ enforced: env.ENVIRONMENT === 'production' }),
+      authenticateBy({
+        environment: env.ENVIRONMENT,
+        userPoolId: env.DATA_COLLECTION_IDP_USER_POOL_ID,
+        clientId: env.DATA_COLLECTION_IDP_CLIENT_ID,
+      }),
     ),
   },
 );

@@ -23,6 +23,8 @@ beforeAll(async () => {
       PORT: '0',
       DEFAULT_EXCHANGE: 'sim',
       ENVIRONMENT: 'production',
+      DATA_COLLECTION_IDP_USER_POOL_ID: 'us-east-1_abc',
+      DATA_COLLECTION_IDP_CLIENT_ID: 'client',
       SERVICE_TOKEN: 'a-secret-of-the-platform',
       DYNAMODB_ENDPOINT: engine.endpoint,
       OBJECTS_DIRECTORY: folder,

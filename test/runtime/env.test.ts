@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BackendEnv, DataProxyEnv, LocalEnv } from '#contract/env.ts';
+import { BackendEnv, DataCollectionEnv, DataProxyEnv, LocalEnv, StrategyEnv } from '#contract/env.ts';
 import { readEnv } from '#runtime/env.ts';
 
 const BACKEND = {
@@ -45,5 +45,36 @@ describe('readEnv', () => {
 
   it.each(['x', '-1', '1.5', '11', ' '])('refuses MAX_RETRIES=%s', (value) => {
     expect(() => readEnv(DataProxyEnv, { MAX_RETRIES: value })).toThrow('MAX_RETRIES is malformed');
+  });
+
+  describe('of an identity provider', () => {
+    const POOL = { BACKEND_IDP_USER_POOL_ID: 'us-east-1_AbC123', BACKEND_IDP_CLIENT_ID: 'client' };
+
+    it('needs nothing in development', () => {
+      expect(readEnv(BackendEnv, BACKEND).BACKEND_IDP_USER_POOL_ID).toBeUndefined();
+    });
+
+    it.each([
+      [BackendEnv, 'BACKEND'],
+      [StrategyEnv, 'STRATEGY'],
+      [DataCollectionEnv, 'DATA_COLLECTION'],
+    ] as const)('needs pool and client in production, of each service', (schema, prefix) => {
+      const source = { ...BACKEND, ENVIRONMENT: 'production' };
+      expect(() => readEnv(schema, source)).toThrow(
+        `${prefix}_IDP_USER_POOL_ID is missing, ${prefix}_IDP_CLIENT_ID is missing`,
+      );
+      const pool = { [`${prefix}_IDP_USER_POOL_ID`]: 'us-east-1_a', [`${prefix}_IDP_CLIENT_ID`]: 'client' };
+      expect(readEnv(schema, { ...source, ...pool })).toMatchObject(pool);
+    });
+
+    it.each([
+      [{ BACKEND_IDP_USER_POOL_ID: POOL.BACKEND_IDP_USER_POOL_ID }, 'BACKEND_IDP_CLIENT_ID is missing'],
+      [{ BACKEND_IDP_CLIENT_ID: 'client' }, 'BACKEND_IDP_USER_POOL_ID is missing'],
+      [{ ...POOL, BACKEND_IDP_USER_POOL_ID: 'pool' }, 'BACKEND_IDP_USER_POOL_ID is malformed'],
+      [{ ...POOL, BACKEND_IDP_USER_POOL_ID: 'eu-west-1_abc' }, 'BACKEND_IDP_REGION is missing'],
+      [{ ...POOL, BACKEND_IDP_REGION: 'eu-west-1' }, 'BACKEND_IDP_REGION is malformed'],
+    ])('is refused when it cannot work: %j', (variables, problem) => {
+      expect(() => readEnv(BackendEnv, { ...BACKEND, ...variables })).toThrow(problem);
+    });
   });
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CORRELATION_HEADER } from '#contract/names.ts';
+import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { serviceLambda } from '#runtime/lambda.ts';
 import { backendHandlers } from '#runtime/services/backend.ts';
 import { fakeUseCases } from '../support/backend.ts';
@@ -21,7 +22,12 @@ const handler = serviceLambda(
       },
     }),
   ),
-  { environment: 'test', logLevel: 'INFO', checkResponses: true },
+  {
+    authenticate: withoutIdentityProvider({ enforced: false }),
+    environment: 'test',
+    logLevel: 'INFO',
+    checkResponses: true,
+  },
 );
 const call = (changes: Parameters<typeof gatewayEvent>[0]) => handler(gatewayEvent(changes), LAMBDA_CONTEXT);
 
@@ -181,8 +187,9 @@ describe('the log', () => {
   });
 });
 
-it('asks for a token in production', async () => {
+it('asks for a token where it is enforced', async () => {
   const production = serviceLambda('backend', backendHandlers(fakeUseCases()), {
+    authenticate: withoutIdentityProvider({ enforced: true }),
     environment: 'production',
     logLevel: 'ERROR',
   });

@@ -242,7 +242,9 @@ describe('authentication', () => {
   it('refuses a token that nobody can verify, also where none is needed', async () => {
     const response = await open.request('/api/v1/backtests', token);
     expect(response.status).toBe(401);
-    expect(response.headers.get('WWW-Authenticate')).toBe('Bearer realm="touchstone", error="invalid_token"');
+    expect(response.headers.get('WWW-Authenticate')).toBe(
+      'Bearer realm="touchstone", error="invalid_token", error_description="Invalid token"',
+    );
     expect(await response.json()).toMatchObject({ detail: { code: 'AUTH002', field: 'Authorization' } });
   });
 

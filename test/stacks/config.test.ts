@@ -14,6 +14,26 @@ describe('stages', () => {
     expect(() => StageConfig.parse({ ...stageConfig('dev'), protekt: true })).toThrow(/protekt/);
   });
 
+  test.each<[string, Partial<StageConfig>, RegExp]>([
+    [
+      'a stage that asks for tokens which nobody issues',
+      { identity: { kind: 'none' } },
+      /authRequired needs users/,
+    ],
+    [
+      'a pool of another region',
+      { identity: { kind: 'existing', userPoolId: 'eu-west-1_a', clientId: 'c', region: 'us-east-1' } },
+      /userPoolId begins/,
+    ],
+    [
+      'a pool without its client',
+      { identity: { kind: 'existing', userPoolId: 'eu-west-1_a', clientId: '', region: 'eu-west-1' } },
+      /clientId/,
+    ],
+  ])('%s is refused', (_, changes, text) => {
+    expect(() => StageConfig.parse({ ...stageConfig('prod'), ...changes })).toThrow(text);
+  });
+
   test('production is protected, closed and guarded', () => {
     expect(stageConfig('prod')).toMatchObject({
       authRequired: true,

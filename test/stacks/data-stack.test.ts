@@ -147,5 +147,15 @@ describe('users', () => {
         BACKEND_IDP_REGION: pool.region,
       }),
     );
+    const containers = ofType(stage, 'AWS::ECS::TaskDefinition').flatMap(
+      ([, each]) => each.Properties.ContainerDefinitions[0].Environment,
+    );
+    expect(containers).toEqual(
+      expect.arrayContaining([
+        { Name: 'DATA_COLLECTION_IDP_USER_POOL_ID', Value: pool.userPoolId },
+        { Name: 'DATA_COLLECTION_IDP_CLIENT_ID', Value: pool.clientId },
+        { Name: 'DATA_COLLECTION_IDP_REGION', Value: pool.region },
+      ]),
+    );
   });
 });

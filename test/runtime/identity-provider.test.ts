@@ -1,0 +1,371 @@
+import { createHmac, createPublicKey } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type IdentityProvider, withIdentityProvider } from '#runtime/identity-provider.ts';
+import { IssuerKeys, readJson } from '#runtime/issuer-keys.ts';
+import { type RunningServer, serve } from '#runtime/serve.ts';
+import { type Issuer, localPool, startIssuer } from '../../src/local/issuer.ts';
+import { accessClaims, LOCAL_POOL, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
+import { backendApp, memoryLog, post } from '../support/backend.ts';
+import { pendingJob } from '../support/jobs.ts';
+
+const home = mkdtempSync(join(tmpdir(), 'touchstone-issuer-'));
+const foreignHome = mkdtempSync(join(tmpdir(), 'touchstone-issuer-'));
+const clock = { at: Date.now(), now: () => clock.at };
+const servers: RunningServer[] = [];
+let issuer: Issuer;
+let pool: IdentityProvider;
+let url: string;
+let optionalUrl: string;
+const callers: string[] = [];
+
+/** A backend over HTTP that notes who submits. */
+async function start(provider: IdentityProvider, enforced: boolean): Promise<string> {
+  const { app } = backendApp(
+    {
+      submitBacktest: async ({ owner }) => {
+        callers.push(owner);
+        return pendingJob('bt-1');
+      },
+    },
+    { authenticate: withIdentityProvider(provider, { enforced }) },
+  );
+  const server = await serve(app, { port: 0, hostname: '127.0.0.1', log: memoryLog().log });
+  servers.push(server);
+  return server.url;
+}
+
+beforeAll(async () => {
+  issuer = await startIssuer(home);
+  pool = localPool(issuer.url, clock);
+  url = await start(pool, true);
+  optionalUrl = await start(pool, false);
+});
+afterAll(async () => {
+  await Promise.all([issuer.stop(), ...servers.map((server) => server.close())]);
+  for (const folder of [home, foreignHome]) rmSync(folder, { recursive: true });
+});
+beforeEach(() => {
+  // Past the interval in which the issuer is not asked again.
+  clock.at += 60_000;
+  callers.length = 0;
+});
+
+const nowS = () => Math.floor(Date.now() / 1000);
+const claims = (changes: Record<string, unknown> = {}) => ({
+  ...accessClaims({ user: 'ada', role: 'viewer', lifetime: 600, now: Date.now() }),
+  ...changes,
+});
+const token = (changes: Record<string, unknown> = {}) => signToken(openIssuerKey(home), claims(changes));
+const encode = (part: unknown) => Buffer.from(JSON.stringify(part)).toString('base64url');
+
+async function call(
+  base: string,
+  authorization?: string,
+  path = '/api/v1/strategies',
+  init: RequestInit = {},
+) {
+  const response = await fetch(`${base}${path}`, {
+    ...init,
+    headers: { ...init.headers, ...(authorization === undefined ? {} : { authorization }) },
+  });
+  return {
+    status: response.status,
+    challenge: response.headers.get('WWW-Authenticate'),
+    retryAfter: response.headers.get('Retry-After'),
+    body: (await response.json()) as any,
+  };
+}
+
+const INVALID = 'Bearer realm="touchstone", error="invalid_token", error_description="Invalid token"';
+const EXPIRED = 'Bearer realm="touchstone", error="invalid_token", error_description="Token expired"';
+
+describe('a token of the pool', () => {
+  it('is accepted, the scheme in any case', async () => {
+    expect((await call(url, `Bearer ${token()}`)).status).toBe(200);
+    expect((await call(url, `bearer ${token()}`)).status).toBe(200);
+    expect((await call(optionalUrl, `Bearer ${token()}`)).status).toBe(200);
+  });
+
+  it('says who is calling and with which roles', async () => {
+    const submit = (groups: unknown) =>
+      call(
+        url,
+        `Bearer ${token({ 'cognito:groups': groups })}`,
+        '/api/v1/backtests',
+        post({ config: { strategy: 'demo' } }),
+      );
+    expect((await submit(['researcher', 'traders'])).status).toBe(201);
+    expect((await submit(['admin'])).status).toBe(201);
+    expect(callers).toEqual(['ada', 'ada']);
+    for (const groups of [['viewer'], ['traders'], [], undefined, 'admin', { admin: 1 }]) {
+      expect(await submit(groups)).toMatchObject({
+        status: 403,
+        body: { detail: { code: 'AUTH004', context: { required: 'researcher' } } },
+      });
+    }
+    expect(callers).toHaveLength(2);
+  });
+
+  it.each([
+    ['expired within the clocks’ difference', { exp: nowS() - 10 }],
+    ['valid from a moment that is near', { nbf: nowS() + 10 }],
+  ])('may be %s', async (_, changes) => {
+    expect((await call(url, `Bearer ${token(changes)}`)).status).toBe(200);
+  });
+});
+
+describe('a token that is sent is verified, also where none is needed', () => {
+  const key = () => openIssuerKey(home);
+  const unsigned = (header: object, signature = '') => `${encode(header)}.${encode(claims())}.${signature}`;
+  const forged = () => {
+    const [header, , signature] = token().split('.');
+    return `${header}.${encode(claims({ 'cognito:groups': ['admin'] }))}.${signature}`;
+  };
+  /** The public key taken for a shared secret. */
+  const confused = () => {
+    const content = `${encode({ alg: 'HS256', kid: key().kid })}.${encode(claims())}`;
+    const secret = createPublicKey(key().privateKey).export({ type: 'spki', format: 'pem' });
+    return `${content}.${createHmac('sha256', secret).update(content).digest('base64url')}`;
+  };
+  const foreign = (kid: string) => signToken({ ...openIssuerKey(foreignHome), kid }, claims());
+  const ISSUER = 'https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_Other';
+
+  it.each<[string, () => string, string]>([
+    ['of another issuer', () => token({ iss: ISSUER }), 'issuer'],
+    ['of no issuer', () => token({ iss: undefined }), 'issuer'],
+    ['for another client', () => token({ client_id: 'other' }), 'client'],
+    ['for no client', () => token({ client_id: undefined, aud: LOCAL_POOL.clientId }), 'client'],
+    ['an ID token', () => token({ token_use: 'id', aud: LOCAL_POOL.clientId }), 'token_use'],
+    ['of no use', () => token({ token_use: undefined }), 'token_use'],
+    ['not yet valid', () => token({ nbf: nowS() + 120 }), 'not_yet_valid'],
+    ['valid for ever', () => token({ exp: undefined }), 'claims'],
+    ['of nobody', () => token({ sub: undefined }), 'claims'],
+    ['of an empty name', () => token({ sub: '' }), 'claims'],
+    ['changed after it was signed', forged, 'signature'],
+    ['signed with a foreign key under a known name', () => foreign(key().kid), 'signature'],
+    ['signed with a key that the issuer does not have', () => foreign('unknown'), 'key'],
+    ['without the name of its key', () => unsigned({ alg: 'RS256' }, 'AAAA'), 'key'],
+    ['algorithm none', () => unsigned({ alg: 'none', kid: key().kid }, 'AAAA'), 'algorithm'],
+    ['algorithm none, no signature', () => unsigned({ alg: 'none', kid: key().kid }), 'malformed'],
+    ['algorithm HS256 with the public key', confused, 'algorithm'],
+    ['no JWT', () => 'abc', 'malformed'],
+    ['no JSON', () => 'AAAA.AAAA.AAAA', 'malformed'],
+    ['claims that are no object', () => signToken(key(), [] as never), 'malformed'],
+    ['times that are no numbers', () => token({ exp: 'tomorrow' }), 'malformed'],
+  ])('AUTH002: %s', async (_, make, reason) => {
+    for (const base of [url, optionalUrl]) {
+      const answer = await call(base, `Bearer ${make()}`);
+      expect(answer).toMatchObject({
+        status: 401,
+        challenge: INVALID,
+        body: {
+          detail: {
+            code: 'AUTH002',
+            message: 'Invalid token',
+            field: 'Authorization',
+            context: { reason },
+          },
+        },
+      });
+    }
+  });
+
+  it.each(['Basic YWRhOnNlY3JldA==', 'Bearer', 'Bearer a b', 'x'])(
+    'AUTH002: the header %s',
+    async (header) => {
+      for (const base of [url, optionalUrl]) {
+        expect(await call(base, header)).toMatchObject({
+          status: 401,
+          challenge: INVALID,
+          body: { detail: { code: 'AUTH002', context: { reason: 'scheme' } } },
+        });
+      }
+    },
+  );
+
+  it('AUTH001: expired', async () => {
+    for (const base of [url, optionalUrl]) {
+      expect(await call(base, `Bearer ${token({ exp: nowS() - 120 })}`)).toMatchObject({
+        status: 401,
+        challenge: EXPIRED,
+        body: { detail: { code: 'AUTH001', message: 'Token expired', field: 'Authorization', context: {} } },
+      });
+    }
+  });
+});
+
+describe('without a token', () => {
+  it.each([undefined, ''])('AUTH003 where it is enforced: %j', async (authorization) => {
+    expect(await call(url, authorization)).toMatchObject({
+      status: 401,
+      challenge: 'Bearer realm="touchstone"',
+      body: { detail: { code: 'AUTH003', message: 'Missing token', field: 'Authorization' } },
+    });
+  });
+
+  it('the caller is anonymous with all roles where it is optional', async () => {
+    const answer = await call(
+      optionalUrl,
+      undefined,
+      '/api/v1/backtests',
+      post({ config: { strategy: 'demo' } }),
+    );
+    expect(answer.status).toBe(201);
+    expect(callers).toEqual(['anonymous']);
+  });
+
+  it.each(['/docs', '/openapi.json', '/api/v1/health'])('%s is open to all', async (path) => {
+    for (const headers of [new Headers(), new Headers({ authorization: 'Bearer abc' })]) {
+      expect((await fetch(`${url}${path}`, { headers })).status).toBe(200);
+    }
+  });
+});
+
+describe('the keys of the issuer', () => {
+  /** An issuer of which a test decides the answers. */
+  let answer: () => { readonly status: number; readonly body: string };
+  let asked: number;
+  let server: Server;
+  let address: string;
+  const keySet = (folder = home) => ({
+    status: 200,
+    body: JSON.stringify({ keys: [openIssuerKey(folder).jwk] }),
+  });
+
+  beforeAll(async () => {
+    server = createServer((_, response) => {
+      asked += 1;
+      const { status, body } = answer();
+      response.writeHead(status, { location: '/elsewhere' }).end(body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  beforeEach(() => {
+    asked = 0;
+    answer = keySet;
+  });
+
+  const fresh = (issuerUrl = address) => start(localPool(issuerUrl, clock), true);
+  const signedBy = (folder: string) => signToken(openIssuerKey(folder), claims());
+
+  it('are fetched once for all who ask at once, and kept', async () => {
+    const base = await fresh();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => call(base, `Bearer ${token()}`)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    clock.at += 30 * 60_000;
+    expect((await call(base, `Bearer ${token()}`)).status).toBe(200);
+    expect(asked).toBe(1);
+  });
+
+  it('are asked for anew when a token names another, so that a rotation needs no restart', async () => {
+    const base = await fresh();
+    expect((await call(base, `Bearer ${token()}`)).status).toBe(200);
+    answer = () => keySet(foreignHome);
+    clock.at += 11_000;
+    expect((await call(base, `Bearer ${signedBy(foreignHome)}`)).status).toBe(200);
+    expect(asked).toBe(2);
+    // What has been withdrawn is gone with the set that held it.
+    expect(await call(base, `Bearer ${token()}`)).toMatchObject({
+      status: 401,
+      body: { detail: { code: 'AUTH002', context: { reason: 'key' } } },
+    });
+  });
+
+  it('are not asked for more than once in ten seconds, whatever keys tokens name', async () => {
+    const base = await fresh();
+    const unknown = (kid: string) =>
+      call(base, `Bearer ${signToken({ ...openIssuerKey(foreignHome), kid }, claims())}`);
+    for (let i = 0; i < 5; i++) expect((await unknown(`key-${i}`)).status).toBe(401);
+    expect(asked).toBe(1);
+    expect((await call(base, `Bearer ${token()}`)).status).toBe(200);
+    clock.at += 10_001;
+    expect((await unknown('key-5')).status).toBe(401);
+    expect(asked).toBe(2);
+  });
+
+  it('are forgotten after an hour', async () => {
+    const base = await fresh();
+    expect((await call(base, `Bearer ${token()}`)).status).toBe(200);
+    answer = () => keySet(foreignHome);
+    clock.at += 3_600_001;
+    expect((await call(base, `Bearer ${token()}`)).status).toBe(401);
+  });
+
+  it.each<[string, () => { readonly status: number; readonly body: string }]>([
+    ['an error', () => ({ status: 500, body: '' })],
+    ['another place', () => ({ status: 302, body: '' })],
+    ['nothing', () => ({ status: 200, body: '' })],
+    ['no JSON', () => ({ status: 200, body: '<html>' })],
+    ['no keys', () => ({ status: 200, body: '{}' })],
+    ['null', () => ({ status: 200, body: 'null' })],
+    ['keys that are none', () => ({ status: 200, body: '{"keys":[{"kid":1}]}' })],
+  ])('503 where the issuer answers with %s, until it answers', async (_, broken) => {
+    answer = broken;
+    const base = await fresh();
+    expect(await call(base, `Bearer ${token()}`)).toMatchObject({
+      status: 503,
+      retryAfter: '1',
+      challenge: null,
+      body: { detail: { code: 'HTTP503', message: 'The identity provider does not answer' } },
+    });
+    answer = keySet;
+    // Not asked again within a second.
+    expect((await call(base, `Bearer ${token()}`)).status).toBe(503);
+    expect(asked).toBe(1);
+    clock.at += 1_001;
+    expect((await call(base, `Bearer ${token()}`)).status).toBe(200);
+  });
+
+  it('503 where nobody listens, and nobody gets in; known keys go on', async () => {
+    const known = await fresh();
+    expect((await call(known, `Bearer ${token()}`)).status).toBe(200);
+    const gone = await startIssuer(home);
+    const base = await fresh(gone.url);
+    await gone.stop();
+    for (const sent of [token(), token({ exp: nowS() - 120 }), signedBy(foreignHome)]) {
+      expect((await call(base, `Bearer ${sent}`)).status).toBe(503);
+    }
+    expect((await call(base)).status).toBe(401);
+    expect((await call(base, 'Bearer abc')).status).toBe(401);
+    answer = () => ({ status: 500, body: '' });
+    clock.at += 11_000;
+    expect((await call(known, `Bearer ${signedBy(foreignHome)}`)).status).toBe(503);
+    expect((await call(known, `Bearer ${token()}`)).status).toBe(200);
+  });
+
+  it('come from the pool of the token’s issuer, at either of Cognito’s addresses', async () => {
+    const read: string[] = [];
+    const keys = new IssuerKeys({
+      read: async (uri) => {
+        read.push(uri);
+        return readJson(address);
+      },
+    });
+    const base = await start({ ...LOCAL_POOL, keys }, true);
+    const path = `${LOCAL_POOL.userPoolId}/.well-known/jwks.json`;
+    const hosts = ['cognito-idp', 'issuer-cognito-idp'].map(
+      (name) => `https://${name}.xx-local-1.amazonaws.com`,
+    );
+    for (const host of hosts) {
+      const answered = await call(base, `Bearer ${token({ iss: `${host}/${LOCAL_POOL.userPoolId}` })}`);
+      expect(answered.status).toBe(200);
+    }
+    expect(read).toEqual(hosts.map((host) => `${host}/${path}`));
+  });
+});
+
+it('a pool id that is none is refused before the first request', () => {
+  expect(() => withIdentityProvider({ userPoolId: 'pool', clientId: 'c' }, { enforced: true })).toThrow(
+    'Invalid Cognito User Pool ID',
+  );
+});
