@@ -106,6 +106,7 @@ export function preparePair(
   const warnings = [
     ...dataWarnings(summary, start, end, stepMs, quality.outsideRange),
     ...fundingWarnings(input, stepMs),
+    ...detailWarnings(input, config),
   ];
   return { input, summary, warnings };
 }
@@ -239,6 +240,20 @@ function fundingWarnings({ pair, candles, funding }: PairInput, stepMs: number):
   if (to - from <= FUNDING_WARNING_MS) return [];
   return [
     `No funding rates of ${pair} are stored between ${iso(from)} and ${iso(to)}: none is paid or received there.`,
+  ];
+}
+
+/** Of candles without detail the simulator assumes the path, as it does in a run that asks for none. */
+function detailWarnings({ pair, candles, detail }: PairInput, config: RunConfig): string[] {
+  if (!config.timeframe_detail) return [];
+  const [stepMs, detailMs] = [TIMEFRAME_MS[config.timeframe], TIMEFRAME_MS[config.timeframe_detail]];
+  const wanted = (candles.timestamp.length * stepMs) / detailMs;
+  const [first, end] = [candles.timestamp[0]!, candles.timestamp.at(-1)! + stepMs];
+  const known = detail ? candlesBetween(detail, first, end).timestamp.length : 0;
+  const missingPct = (1 - known / wanted) * 100;
+  if (missingPct <= FILLED_WARNING_PCT) return [];
+  return [
+    `${missingPct.toFixed(2)} % of the ${config.timeframe_detail} candles of ${pair} are missing: there its ${config.timeframe} candles are traded without detail.`,
   ];
 }
 

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { runBacktest } from '#engine/backtest.ts';
+import { type Candles, sliceCandles } from '#engine/candles.ts';
+import { CONFIG, ROWS, STARTUP, sampleInput, sha256 } from '../backtest-sample.ts';
+import { MINUTE, walk } from './candles.ts';
+
+/** Warnings about detail of a run whose first pair has that detail, all 1m candles of the range by default. */
+function warningsWith(change: (all: Candles) => Candles | undefined): string[] {
+  const input = sampleInput();
+  const [btc] = input.pairs;
+  const first = btc!.candles.timestamp[STARTUP]!;
+  const all = walk(ROWS * 5, MINUTE, 3, first);
+  const detail = change(all);
+  const config = { ...CONFIG, pairs: [btc!.pair], timeframe_detail: '1m' } as const;
+  const pairs = [{ ...btc!, ...(detail && { detail }) }];
+  const { report } = runBacktest({ ...input, config, pairs }, { digest: sha256 });
+  return report.warnings.filter((warning) => warning.includes('detail'));
+}
+
+const text = (share: string) => [
+  `${share} % of the 1m candles of BTC/USDT:USDT are missing: there its 5m candles are traded without detail.`,
+];
+
+it('detail that is missing is warned about, beyond one candle in a hundred', () => {
+  expect(warningsWith((all) => all)).toEqual([]);
+  expect(warningsWith((all) => sliceCandles(all, 0, Math.ceil(ROWS * 5 * 0.99)))).toEqual([]);
+  expect(warningsWith((all) => sliceCandles(all, 0, ROWS * 5 * 0.75))).toEqual(text('25.00'));
+  expect(warningsWith(() => undefined)).toEqual(text('100.00'));
+});
