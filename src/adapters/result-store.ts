@@ -10,7 +10,9 @@ const compress = promisify<Buffer, ZstdOptions, Buffer>(zstdCompress);
 const decompress = promisify(zstdDecompress);
 const ZSTD = 'application/zstd';
 /** A fixed level keeps equal results equal to the byte. Gzip takes three times as long and makes trades a quarter larger. */
-const ZSTD_OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+const ZSTD_PARAMS = { [constants.ZSTD_c_compressionLevel]: 1 };
+/** More than what the smallest part and the frame around it take. */
+const MIN_CHUNK = 1_024;
 /** While Node's four threads compress or sync some, others wait for them. */
 const WRITES_AT_ONCE = 8;
 const WHOLE_PARTS = ['result', 'equity', 'report'] as const;
@@ -36,7 +38,7 @@ export class ObjectResultStore implements ResultStore {
       for (const [name, json] of parts) {
         const bytes = Buffer.from(json);
         digests.push(`${name} ${sha256(bytes)}\n`);
-        await this.#objects.put(`${prefix}/${name}.json.zst`, await compress(bytes, ZSTD_OPTIONS), ZSTD);
+        await this.#objects.put(`${prefix}/${name}.json.zst`, await compressed(bytes), ZSTD);
       }
     };
     const writing = Promise.all(Array.from({ length: WRITES_AT_ONCE }, writer));
@@ -67,6 +69,11 @@ export class ObjectResultStore implements ResultStore {
       throw new CodedError('DATA005', { message: 'The stored results are broken', context: { key }, cause });
     }
   }
+}
+
+/** With room for all of it at once: Node would go through its event loop for each 16 KB. */
+function compressed(bytes: Buffer): Promise<Buffer> {
+  return compress(bytes, { params: ZSTD_PARAMS, chunkSize: Math.max(bytes.length, MIN_CHUNK) });
 }
 
 /** Names and texts of the parts; pages of trades are made as they are asked for. */

@@ -61,14 +61,15 @@ export function integerColumn(name: string, values: Int32Array): ParquetColumn {
 
 /** NaN is an absent value. */
 export function optionalNumberColumn(name: string, values: Float64Array): ParquetColumn {
-  const absent = (row: number) => Number.isNaN(values[row]);
+  const present = new Uint8Array(values.length);
+  for (let row = 0; row < values.length; row++) present[row] = Number.isNaN(values[row]) ? 0 : 1;
   return {
     name,
     data: makeData({
       type: new Float64(),
       length: values.length,
       data: values,
-      ...presence(values.length, absent),
+      ...presence(present),
     }),
     nullable: true,
   };
@@ -76,7 +77,7 @@ export function optionalNumberColumn(name: string, values: Float64Array): Parque
 
 /** 1 is true. */
 export function flagColumn(name: string, values: Uint8Array): ParquetColumn {
-  const data = bitsWhere(values.length, (row) => values[row] === 1);
+  const data = bitsOf(values);
   return { name, data: makeData({ type: new Bool(), length: values.length, nullCount: 0, data }) };
 }
 
@@ -90,10 +91,11 @@ export function textColumn(name: string, column: TextColumn): ParquetColumn {
 
 export function optionalTextColumn(name: string, column: TextColumn<string | null>): ParquetColumn {
   const { length } = column.index;
-  const absent = (row: number) => textAt(column, row) === null;
+  const present = new Uint8Array(length);
+  for (let row = 0; row < length; row++) present[row] = textAt(column, row) === null ? 0 : 1;
   return {
     name,
-    data: makeData({ type: new Utf8(), length, ...textBuffers(column), ...presence(length, absent) }),
+    data: makeData({ type: new Utf8(), length, ...textBuffers(column), ...presence(present) }),
     nullable: true,
   };
 }
@@ -114,16 +116,16 @@ function textBuffers({ texts, index }: TextColumn<string | null>): {
   return { valueOffsets, data };
 }
 
-function presence(length: number, isAbsent: (row: number) => boolean) {
-  let nullCount = 0;
-  for (let row = 0; row < length; row++) if (isAbsent(row)) nullCount++;
-  return { nullCount, nullBitmap: bitsWhere(length, (row) => !isAbsent(row)) };
+function presence(present: Uint8Array): { nullCount: number; nullBitmap: Uint8Array } {
+  let nullCount = present.length;
+  for (let row = 0; row < present.length; row++) nullCount -= present[row]!;
+  return { nullCount, nullBitmap: bitsOf(present) };
 }
 
-/** Arrow's bitmap, the lowest bit first, in whole words of 64 bits as its readers expect. */
-function bitsWhere(length: number, isSet: (row: number) => boolean): Uint8Array {
-  const bits = new Uint8Array(Math.ceil(length / 64) * 8);
-  for (let row = 0; row < length; row++) if (isSet(row)) bits[row >> 3]! |= 1 << (row & 7);
+/** Zeros and ones as Arrow's bitmap, the lowest bit first, in whole words of 64 bits as its readers expect. */
+function bitsOf(flags: Uint8Array): Uint8Array {
+  const bits = new Uint8Array(Math.ceil(flags.length / 64) * 8);
+  for (let row = 0; row < flags.length; row++) bits[row >> 3]! |= flags[row]! << (row & 7);
   return bits;
 }
 

@@ -40,8 +40,13 @@ export function buildTables(
   computed: Pick<ComputedMetrics, 'trades' | 'total' | 'days'>,
 ): ReportTables {
   const { trades, days, total } = computed;
-  const metricsOf = (rows: readonly number[]) =>
-    rows.length === trades.length ? total : tradeMetrics(pickOutcomes(trades, rows), wallet, days);
+  const known = new Map<readonly number[], TradeMetrics>();
+  const metricsOf = (rows: readonly number[]) => {
+    if (rows.length === trades.length) return total;
+    const metrics = known.get(rows) ?? tradeMetrics(pickOutcomes(trades, rows), wallet, days);
+    known.set(rows, metrics);
+    return metrics;
+  };
   const table = (groups: ReadonlyMap<string, readonly number[]>) => [
     ...tableRows(groups, metricsOf),
     { key: TOTAL, ...total },
@@ -50,27 +55,40 @@ export function buildTables(
   const enterTag = { ...trades.enterTag, texts: trades.enterTag.texts.map((tag) => tag ?? NO_TAG) };
   const all = [...trades.profit.keys()];
   const leftOpen = all.filter((row) => trades.leftOpen[row] === 1);
+  const perTag = groupRows(all, enterTag);
+  const perReason = groupRows(all, exitReason);
   return {
     per_pair: table(groupRows(all, pair, pairs)),
-    per_enter_tag: table(groupRows(all, enterTag)),
-    per_exit_reason: table(groupRows(all, exitReason)),
-    per_enter_tag_and_exit_reason: table(groupRows(all, combined(enterTag, exitReason))),
+    per_enter_tag: table(perTag),
+    per_exit_reason: table(perReason),
+    per_enter_tag_and_exit_reason: table(
+      perTag.size === 1
+        ? prefixed([...perTag.keys()][0]!, perReason)
+        : groupRows(all, combined(enterTag, exitReason)),
+    ),
     per_side: table(groupRows(all, side, ['long', 'short'])),
     left_open: [...tableRows(groupRows(leftOpen, pair), metricsOf), { key: TOTAL, ...metricsOf(leftOpen) }],
   };
 }
 
-/** Both texts of each row, ` / ` between them. */
+/** The groups of a run whose trades have one tag, by both: most strategies give none, and their metrics are known by then. */
+function prefixed(tag: string, perReason: ReadonlyMap<string, number[]>): Map<string, number[]> {
+  return new Map([...perReason].map(([reason, rows]) => [both(tag, reason), rows]));
+}
+
+const both = (tag: string, reason: string) => `${tag} / ${reason}`;
+
+/** Both texts of each row. */
 function combined(left: TextColumn, right: TextColumn): TextColumn {
   const places = new Map<number, number>();
   const texts: string[] = [];
   const index = new Uint32Array(left.index.length);
   for (let row = 0; row < index.length; row++) {
-    const both = left.index[row]! * right.texts.length + right.index[row]!;
-    let place = places.get(both);
+    const code = left.index[row]! * right.texts.length + right.index[row]!;
+    let place = places.get(code);
     if (place === undefined) {
-      place = texts.push(`${textAt(left, row)} / ${textAt(right, row)}`) - 1;
-      places.set(both, place);
+      place = texts.push(both(textAt(left, row), textAt(right, row))) - 1;
+      places.set(code, place);
     }
     index[row] = place;
   }

@@ -62,9 +62,9 @@ export function* tradePages(table: TradeTable): Generator<string> {
 
 function pageFrom(table: TradeTable, first: number): TradePage {
   const end = Math.min(first + TRADES_PER_PAGE, table.length);
-  const numbers = (name: TradeNumber | 'leftOpen') => Array.from(table[name].subarray(first, end));
+  const numbers = (name: TradeNumber | 'leftOpen') => plainNumbers(table[name], first, end);
   const texts = <T extends string | null>({ texts, index }: TextColumn<T>) =>
-    Array.from(index.subarray(first, end), (place) => texts[place]!);
+    plainNumbers(index, first, end).map((place) => texts[place]!);
   return {
     first,
     pair: texts(table.pair),
@@ -77,6 +77,13 @@ function pageFrom(table: TradeTable, first: number): TradePage {
       number[]
     >),
   };
+}
+
+/** Values of a column as a list that JSON knows. `Array.from` takes five times as long. */
+function plainNumbers(column: Float64Array | Uint32Array | Uint8Array, from: number, to: number): number[] {
+  const list: number[] = [];
+  for (let row = from; row < to; row++) list.push(column[row]!);
+  return list;
 }
 
 /** The records of a page, which has been through JSON. */

@@ -102,6 +102,7 @@ function checkSignals(strategy: string, signals: Signals, length: number): void 
   if (typeof signals !== 'object' || signals === null) {
     throw new StrategyRunError(`Strategy ${strategy}: signals() must answer an object of columns.`);
   }
+  const checked = new Set<Uint8Array>();
   for (const [name, column] of Object.entries(signals)) {
     if (name === 'tags' || column === undefined) continue;
     if (!SIGNAL_COLUMNS.some((known) => known === name)) {
@@ -116,13 +117,22 @@ function checkSignals(strategy: string, signals: Signals, length: number): void 
         `Strategy ${strategy}: signal column "${name}" must be a Uint8Array of ${length} values.`,
       );
     }
-    checkValues(strategy, name, column, signals.tags);
+    const isTag = name === 'enterTag' || name === 'exitTag';
+    // What closes one side often opens the other: one column for both.
+    if (!isTag && checked.has(column)) continue;
+    checkValues(strategy, name, column, isTag, signals.tags);
+    if (!isTag) checked.add(column);
   }
 }
 
 /** A signal is 0 or 1, a tag the place of its text: anything else would be passed over in silence. */
-function checkValues(strategy: string, name: string, column: Uint8Array, tags: Signals['tags']): void {
-  const isTag = name === 'enterTag' || name === 'exitTag';
+function checkValues(
+  strategy: string,
+  name: string,
+  column: Uint8Array,
+  isTag: boolean,
+  tags: Signals['tags'],
+): void {
   const most = isTag ? Math.max(0, (tags?.length ?? 0) - 1) : 1;
   const row = firstAbove(column, most);
   if (row === column.length) return;
