@@ -5,10 +5,13 @@ import { createTables } from '#adapters/aws/create-tables.ts';
 import { startDatabase } from '#adapters/local/dynoxide.ts';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
 import { TIMEFRAMES } from '#engine/timeframe.ts';
+import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { createLogger } from '#runtime/log.ts';
 import { startDataCollection } from '../src/local/services.ts';
 import type { Bench, Figure } from './support/bench.ts';
 import { medianTime } from './support/measure.ts';
+
+const authenticate = withoutIdentityProvider({ enforced: false });
 
 const SYMBOLS = Array.from({ length: 500 }, (_, i) => `S${i}/USDT:USDT`);
 const MINUTE = 60_000;
@@ -83,7 +86,7 @@ export default {
     await record(stores);
     const log = createLogger('bench', 'ERROR');
     const service = await startDataCollection(
-      { port: 0, exchange: 'sim', checkResponses: false, log },
+      { port: 0, exchange: 'sim', checkResponses: false, authenticate, log },
       stores,
     );
     try {

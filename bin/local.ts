@@ -1,16 +1,23 @@
-/** The single-machine platform: `npm start`. */
+/** The single-machine platform: `npm start`; with `-- --auth` every call needs a token, as in production. */
+import { parseArgs } from 'node:util';
 import { LocalEnv } from '#contract/env.ts';
 import { readEnv } from '#runtime/env.ts';
 import { platformOptions, startPlatform } from '../src/local/platform.ts';
 
 try {
+  const { values } = parseArgs({ options: { auth: { type: 'boolean', default: false } } });
   const env = readEnv(LocalEnv);
-  const platform = await startPlatform(platformOptions(env));
+  const platform = await startPlatform({ ...platformOptions(env), auth: values.auth });
   const { info } = platform;
   console.log(`Touchstone runs on ${env.TOUCHSTONE_HOME}, exchange ${info.exchange}. Ctrl-C stops it.`);
   console.log(`  backend          ${info.backend_url}/docs`);
   console.log(`  strategy         ${info.strategy_service_url}/docs`);
   console.log(`  data collection  ${info.data_collection_url}/docs`);
+  if (values.auth) {
+    console.log(
+      'Every call needs a token: export TOUCHSTONE_TOKEN=$(npx touchstone token --role researcher)',
+    );
+  }
   const stop = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, resolve);
   });

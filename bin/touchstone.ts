@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** The command line: `npx touchstone <command>`. */
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { VERSION } from '#runtime/version.ts';
 import { type BacktestOptions, runBacktest } from './cli/backtest.ts';
 import { type JobsOptions, printJobs } from './cli/jobs.ts';
@@ -8,6 +8,7 @@ import { callProxy } from './cli/proxy.ts';
 import { addRegistryCommands } from './cli/registry-commands.ts';
 import { withSession } from './cli/session.ts';
 import { printStrategies } from './cli/strategies.ts';
+import { printToken, userName } from './cli/token.ts';
 import { amount, parameter, readConfig, stake, UsageError, wholeNumber } from './cli/usage.ts';
 
 const program = new Command('touchstone')
@@ -87,6 +88,20 @@ program
   .action(async (event: string) => {
     process.exitCode = await callProxy(event);
   });
+
+program
+  .command('token')
+  .description(
+    'print a token for the platform on this data folder (npm start -- --auth); commands send TOUCHSTONE_TOKEN',
+  )
+  .addOption(
+    new Option('--role <role>', 'what it may do')
+      .choices(['viewer', 'researcher', 'approver', 'admin'])
+      .makeOptionMandatory(),
+  )
+  .option('--user <name>', 'who it is', userName, 'local')
+  .option('--minutes <n>', 'valid for 1 to 1440', wholeNumber(1, 1440), 60)
+  .action(printToken);
 
 /** Exit code 2 for what was typed wrongly, as shells have it; 1 for what went wrong. */
 program.parseAsync().catch((error: unknown) => {

@@ -25,8 +25,11 @@ interface Refusal {
 /** Calls one service's HTTP API. */
 export class ApiClient {
   readonly #baseUrl: string;
+  readonly #headers: Readonly<Record<string, string>>;
 
-  constructor(baseUrl: string) {
+  /** @param token sent with every call, when there is one */
+  constructor(baseUrl: string, token?: string) {
+    this.#headers = token ? { authorization: `Bearer ${token}` } : {};
     this.#baseUrl = baseUrl.replace(/\/+$/, '');
   }
 
@@ -42,9 +45,8 @@ export class ApiClient {
     const response = await fetch(`${this.#baseUrl}${path}`, {
       method,
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-      ...(body === undefined
-        ? {}
-        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      headers: { ...this.#headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     }).catch((cause: unknown) => {
       throw new Error(`No answer from ${this.#baseUrl}: is the platform running (npm start)?`, { cause });
     });
@@ -70,7 +72,11 @@ function explain(status: number, text: string): Refusal {
     if (Array.isArray(detail)) {
       return { summary: detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; '), context: {} };
     }
-    return { summary: `${detail.code}: ${detail.message}`, context: detail.context ?? {} };
+    const hint =
+      status === 401
+        ? '. Put a token into TOUCHSTONE_TOKEN; for a platform of this machine: touchstone token'
+        : '';
+    return { summary: `${detail.code}: ${detail.message}${hint}`, context: detail.context ?? {} };
   } catch {
     return { summary: `HTTP ${status}`, context: {} };
   }

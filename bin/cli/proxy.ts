@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import type { ProxyEnvelope, ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
-import { withSession } from './session.ts';
+import { userToken, withSession } from './session.ts';
 import { UsageError } from './usage.ts';
 
 type Answer = ProxyEnvelope | ProxyHttpResponse;
@@ -16,11 +16,20 @@ const FUNCTION_LIMIT_MS = 60_000;
  */
 export async function callProxy(argument: string): Promise<number> {
   const event = parseEvent(argument === '-' ? await text(process.stdin) : argument);
-  if (process.env.DATA_COLLECTION_URL) return printAnswer(await invoke(event));
+  if (process.env.DATA_COLLECTION_URL) {
+    sendUserToken();
+    return printAnswer(await invoke(event));
+  }
   return withSession(undefined, async ({ platform }) => {
     process.env.DATA_COLLECTION_URL = platform!.data_collection_url;
+    if (platform!.issuer_url) sendUserToken();
     return printAnswer(await invoke(event));
   });
+}
+
+/** Data collection takes it where the function sends the platform's own. */
+function sendUserToken(): void {
+  process.env.SERVICE_TOKEN ||= userToken() ?? '';
 }
 
 function parseEvent(json: string): unknown {

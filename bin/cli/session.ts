@@ -15,6 +15,9 @@ export interface Session {
 
 const ADDRESSES = { backend: 'backend_url', strategy: 'strategy_service_url' } as const;
 
+/** Of whom to call as; absent where nobody asks. */
+export const userToken = () => process.env.TOUCHSTONE_TOKEN || undefined;
+
 /**
  * Runs `work` against the service at `url`; without one, against the platform that runs on this data folder,
  * or one started for the occasion on free ports and stopped afterwards.
@@ -24,7 +27,7 @@ export async function withSession<T>(
   work: (session: Session) => Promise<T>,
   service: keyof typeof ADDRESSES = 'backend',
 ): Promise<T> {
-  if (url) return work({ client: new ApiClient(url), platform: null });
+  if (url) return work({ client: new ApiClient(url, userToken()), platform: null });
   const env = readEnv(LocalEnv);
   const running = await runningPlatform(env.TOUCHSTONE_HOME);
   if (running) return work(sessionOn(running, service));
@@ -42,7 +45,9 @@ export async function withSession<T>(
 }
 
 function sessionOn(platform: PlatformInfo, service: keyof typeof ADDRESSES): Session {
-  return { client: new ApiClient(platform[ADDRESSES[service]]), platform };
+  // A platform that asks for no token can verify none, and refuses all.
+  const token = platform.issuer_url ? userToken() : undefined;
+  return { client: new ApiClient(platform[ADDRESSES[service]], token), platform };
 }
 
 async function runningPlatform(home: string): Promise<PlatformInfo | null> {

@@ -10,5 +10,7 @@ export interface PlatformInfo {
   readonly backend_url: string;
   readonly strategy_service_url: string;
   readonly data_collection_url: string;
+  /** Where the keys of tokens are served; null where no token is needed. */
+  readonly issuer_url: string | null;
   readonly storage: StorageEnv & { readonly DYNAMODB_ENDPOINT: string };
 }

@@ -13,6 +13,7 @@ import type { LocalEnv } from '#contract/env.ts';
 import type { TableNames } from '#contract/tables.ts';
 import { type ReconcileDeps, reconcileJob, reconcileJobs } from '#domain/reconcile-jobs.ts';
 import { createLogger, type Log, type LogLevel } from '#runtime/log.ts';
+import { openAccess } from './access.ts';
 import { PLATFORM_FILE, type PlatformInfo } from './platform-info.ts';
 import { localDataProxy, startBackend, startDataCollection, startStrategyService } from './services.ts';
 import { createWorkflow } from './workflow.ts';
@@ -39,6 +40,8 @@ export interface PlatformOptions {
   readonly logLevel?: LogLevel;
   /** Promote only what passed its validation. Default false. */
   readonly stagingDryRunRequired?: boolean;
+  /** Every call needs a token of this folder's key. Default false: callers are anonymous with all roles. */
+  readonly auth?: boolean;
   /** Answers 500 for responses that do not fit the contract. */
   readonly checkResponses?: boolean;
 }
@@ -123,19 +126,21 @@ async function startServices(
   await createTables(stores.dynamo, TABLE_NAMES);
   const { registry: strategies } = await loadStrategies(options.strategiesDirectory);
 
-  const service = { exchange, checkResponses, log };
+  const access = await openAccess(folder.path, options.auth ?? false);
+  running.add(() => access.stop());
+  const service = { exchange, checkResponses, log, authenticate: access.authenticate };
   const exchanges = openExchanges({
     url: options.exchangeUrl,
     intervalMs: options.exchangeIntervalMs,
     onRepeat: (call) => log.warn('exchange is asked again', { ...call, error: call.error as Error }),
   });
   const data = await startDataCollection(
-    { ...service, port: options.ports.dataCollection },
+    { ...service, authenticate: access.authenticateAtData, port: options.ports.dataCollection },
     stores,
     exchanges,
   );
   running.add(() => data.stop());
-  const dataProxy = localDataProxy(data.url);
+  const dataProxy = localDataProxy(data.url, access.serviceToken);
   const workflow = createWorkflow({
     stores,
     jobsTable: TABLE_NAMES.jobs,
@@ -192,6 +197,7 @@ async function startServices(
     backend_url: backend.url,
     strategy_service_url: strategy.url,
     data_collection_url: data.url,
+    issuer_url: access.issuerUrl,
     storage,
   };
   announce(folder, info, running);

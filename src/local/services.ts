@@ -8,7 +8,7 @@ import type { Stores } from '#adapters/open-stores.ts';
 import { serviceProbe, tableProbe } from '#adapters/probes.ts';
 import type { Exchanges } from '#domain/ports.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
-import { withoutIdentityProvider } from '#runtime/authenticate.ts';
+import type { Authenticate } from '#runtime/authenticate.ts';
 import { createDataProxy, type DataProxy } from '#runtime/data-proxy/create-data-proxy.ts';
 import type { ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
 import type { Log } from '#runtime/log.ts';
@@ -27,6 +27,7 @@ export interface LocalServiceOptions {
   readonly port: number;
   readonly exchange: string;
   readonly checkResponses: boolean;
+  readonly authenticate: Authenticate;
   readonly log: Log;
 }
 
@@ -74,7 +75,7 @@ export async function startBackend(
   );
   const app = createService('backend', backendHandlers(useCases), {
     log,
-    authenticate: withoutIdentityProvider({ enforced: false }),
+    authenticate: options.authenticate,
     checkResponses: options.checkResponses,
     functions: { data_proxy: behindGateway(deps.dataProxy) },
   });
@@ -108,7 +109,7 @@ export async function startStrategyService(
   });
   const app = createService('strategy', strategyHandlers(useCases), {
     log,
-    authenticate: withoutIdentityProvider({ enforced: false }),
+    authenticate: options.authenticate,
     checkResponses: options.checkResponses,
   });
   return serve(app, { port: options.port, hostname: HOST, log });
@@ -134,7 +135,7 @@ export async function startDataCollection(
     },
     {
       log,
-      authenticate: withoutIdentityProvider({ enforced: false }),
+      authenticate: options.authenticate,
       checkResponses: options.checkResponses,
     },
   );
@@ -150,9 +151,10 @@ export async function startDataCollection(
 }
 
 /** The data proxy of one machine: the function's own logic, in this process. */
-export function localDataProxy(dataCollectionUrl: string): DataProxy {
+export function localDataProxy(dataCollectionUrl: string, serviceToken?: string): DataProxy {
   return createDataProxy({
     baseUrl: dataCollectionUrl,
+    serviceToken,
     fetch,
     clock: Date,
     sleep: (ms) => sleep(ms),

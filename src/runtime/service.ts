@@ -4,7 +4,7 @@ import { CodedError } from '#contract/errors.ts';
 import { CORRELATION_HEADER, CORRELATION_ID } from '#contract/names.ts';
 import type { FunctionName, Operation, ServiceName } from '#contract/operation.ts';
 import { operationsOf } from '#contract/operations.ts';
-import { ANONYMOUS, type Authenticate, authorize } from './authenticate.ts';
+import { ANONYMOUS, type Authenticate, authorize, type Principal } from './authenticate.ts';
 import { checkAnnouncedSize, readBytes, readJsonBody } from './body.ts';
 import { parseBody } from './body-issues.ts';
 import { ConformanceError, checkError, checkResponse } from './conformance.ts';
@@ -83,7 +83,7 @@ export function createService<S extends ServiceName>(
   const operations = operationsOf(service);
   for (const operation of operations) {
     if (operation.integration) {
-      routeToFunction(app, operation, deps.functions?.[operation.integration.function]);
+      routeToFunction(app, operation, deps, deps.functions?.[operation.integration.function]);
       continue;
     }
     const handler = (handlers as unknown as Record<string, AnyHandler>)[operation.id]!;
@@ -104,12 +104,18 @@ export function createService<S extends ServiceName>(
   return app;
 }
 
-function routeToFunction(app: ServiceApp, operation: Operation, answer: GatewayFunction | undefined): void {
+function routeToFunction(
+  app: ServiceApp,
+  operation: Operation,
+  deps: ServiceDeps,
+  answer: GatewayFunction | undefined,
+): void {
   app.on(operation.method, honoPath(operation.path), async (c) => {
     c.set('operation', operation);
     if (!answer) throw new CodedError('SVC004', { message: 'This host does not serve the data proxy' });
     const { headers } = c.req.raw;
     checkAnnouncedSize(headers);
+    await identify(c, operation, deps);
     const body = Buffer.from(await readBytes(c.req.raw)).toString('utf8');
     return answer({ body, headers, correlationId: c.var.correlationId });
   });
@@ -152,9 +158,7 @@ async function execute(
 ): Promise<Response> {
   const request = c.req.raw;
   checkAnnouncedSize(request.headers);
-  const isPublic = operation.access === 'public';
-  const principal = isPublic ? ANONYMOUS : await deps.authenticate(c.req.header('Authorization') || null);
-  authorize(principal, operation.access);
+  const principal = await identify(c, operation, deps);
   const result = await handler({
     params: readParams(operation.params, c.req.param() as Record<string, string>) as never,
     query: readQuery(operation.query, new URL(request.url).searchParams) as never,
@@ -166,6 +170,14 @@ async function execute(
   });
   if (deps.checkResponses) checkResponse(operation, result.status, result.body);
   return success(operation, result);
+}
+
+/** Who is calling; throws when they may not. */
+async function identify(c: ServiceContext, { access }: Operation, deps: ServiceDeps): Promise<Principal> {
+  if (access === 'public') return ANONYMOUS;
+  const principal = await deps.authenticate(c.req.header('Authorization') || null);
+  authorize(principal, access);
+  return principal;
 }
 
 function success(operation: Operation, { status, body, headers }: HandlerResult): Response {

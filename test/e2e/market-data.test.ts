@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import type { RunningServer } from '#runtime/serve.ts';
 import { localDataProxy, startBackend } from '../../src/local/services.ts';
 import type { Workflow } from '../../src/local/workflow.ts';
@@ -8,6 +9,8 @@ import { candlesAt, grid } from '../domain/data/market.ts';
 import { FakeService } from '../runtime/data-proxy-server.ts';
 import { memoryLog } from '../support/backend.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+
+const authenticate = withoutIdentityProvider({ enforced: false });
 
 /** The backend's market data over HTTP: backend, proxy, data collection and database, each the real one. */
 
@@ -149,7 +152,7 @@ describe('POST /api/v1/data-proxy', () => {
 /** A backend on the platform's stores whose data collection is at `url`. */
 function backendOn(url: string): Promise<RunningServer> {
   return startBackend(
-    { port: 0, exchange: 'sim', checkResponses: true, log: memoryLog().log },
+    { port: 0, exchange: 'sim', checkResponses: true, authenticate, log: memoryLog().log },
     {
       stores,
       registryTable: 'Registry',

@@ -5,10 +5,13 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { localDataProxy, startBackend, startDataCollection } from '../../src/local/services.ts';
 import type { Workflow } from '../../src/local/workflow.ts';
 import { memoryLog } from '../support/backend.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
+
+const authenticate = withoutIdentityProvider({ enforced: false });
 
 const SYMBOLS = Array.from({ length: 500 }, (_, i) => `S${i}/USDT:USDT`);
 
@@ -30,7 +33,7 @@ beforeAll(async () => {
   });
   await record(stores);
   countBatches(stores.dynamo);
-  const options = { port: 0, exchange: 'sim', checkResponses: true, log: memoryLog().log };
+  const options = { port: 0, exchange: 'sim', checkResponses: true, authenticate, log: memoryLog().log };
   data = await startDataCollection(options, stores);
   backend = await startBackend(options, {
     stores,

@@ -6,10 +6,13 @@ import { openStores } from '#adapters/open-stores.ts';
 import { serviceProbe, tableProbe } from '#adapters/probes.ts';
 import { checkHealth, type Probe } from '#domain/get-health.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { localDataProxy, startBackend } from '../../src/local/services.ts';
 import type { Workflow } from '../../src/local/workflow.ts';
 import { memoryLog } from '../support/backend.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+
+const authenticate = withoutIdentityProvider({ enforced: false });
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -51,7 +54,7 @@ describe('health of the backend', () => {
   }) {
     const { info } = platform;
     const backend = await startBackend(
-      { port: 0, exchange: 'sim', checkResponses: true, log: memoryLog().log },
+      { port: 0, exchange: 'sim', checkResponses: true, authenticate, log: memoryLog().log },
       {
         stores: openStores(info.storage),
         databaseEndpoint: info.storage.DYNAMODB_ENDPOINT,

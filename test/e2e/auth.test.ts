@@ -1,0 +1,176 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ServiceName } from '#contract/operation.ts';
+import { OPERATIONS } from '#contract/operations.ts';
+import { openIssuerKey } from '../../src/local/issuer-key.ts';
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+
+/** The platform as `npm start -- --auth` has it: every service, tokens of the command line, real HTTP. */
+
+const home = mkdtempSync(join(tmpdir(), 'touchstone-auth-'));
+let platform: TestPlatform;
+const tokens = new Map<string, string>();
+
+async function touchstone(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const child = spawn(process.execPath, ['bin/touchstone.ts', ...args], {
+    env: { TOUCHSTONE_HOME: home, NO_COLOR: '1', TMPDIR: tmpdir(), ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [out, err] = [text(child.stdout), text(child.stderr)];
+  const [code] = await once(child, 'close');
+  return { code: code as number | null, out: await out, err: await err };
+}
+
+beforeAll(async () => {
+  // The first is made before there is a platform: the key is the folder's, not the platform's.
+  for (const role of ['viewer', 'researcher', 'approver', 'admin']) {
+    const { code, out, err } = await touchstone(['token', '--role', role, '--user', `${role}@example.com`]);
+    expect([code, err]).toEqual([0, '']);
+    tokens.set(role, out.trim());
+  }
+  platform = await startTestPlatform({ home, auth: true });
+}, 60_000);
+afterAll(async () => {
+  await platform?.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+const bearer = (role: string) => ({ authorization: `Bearer ${tokens.get(role)}` });
+const addresses = (): Record<ServiceName, string> => ({
+  backend: platform.info.backend_url,
+  strategy: platform.info.strategy_service_url,
+  data_collection: platform.info.data_collection_url,
+});
+
+const ROLES = ['viewer', 'researcher', 'approver', 'admin'];
+
+describe.each(OPERATIONS.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
+  '%s',
+  (_, { service, method, path, access }) => {
+    /** The code of the answer, null when it has none. */
+    const call = async (headers: Record<string, string>) => {
+      const response = await fetch(`${addresses()[service]}${path.replaceAll(/\{\w+\}/g, 'x')}`, {
+        method,
+        headers: { 'content-type': 'application/json', ...headers },
+        ...(method === 'GET' ? {} : { body: '{}' }),
+      });
+      const body = await response.text();
+      const code = /"code":"(\w+)"/.exec(body)?.[1] ?? null;
+      return { status: response.status, code, challenge: response.headers.get('WWW-Authenticate') };
+    };
+
+    it(access === 'public' ? 'is open' : 'asks for a token', async () => {
+      const answer = await call({});
+      if (access === 'public') expect(answer).toMatchObject({ challenge: null });
+      else expect(answer).toEqual({ status: 401, code: 'AUTH003', challenge: 'Bearer realm="touchstone"' });
+    });
+
+    it.runIf(access !== 'public')('refuses a token that is none, and roles below its own', async () => {
+      expect(await call({ authorization: 'Bearer abc' })).toMatchObject({ status: 401, code: 'AUTH002' });
+      for (const [rank, role] of ROLES.entries()) {
+        const answer = await call(bearer(role));
+        if (rank < ROLES.indexOf(access)) expect(answer).toMatchObject({ status: 403, code: 'AUTH004' });
+        else expect([200, 201, 400, 404, 409]).toContain(answer.status);
+      }
+    });
+  },
+);
+
+describe('work under a token', { timeout: 60_000 }, () => {
+  it('runs whole: a backtest that collects, through the proxy, by the command line', async () => {
+    const args = ['backtest', 'buy_and_hold', '--pairs', 'BTC/USDT:USDT', '--timeframe', '1h'];
+    const range = ['--start', '2026-03-01', '--end', '2026-03-08'];
+    const refused = await touchstone([...args, ...range]);
+    expect(refused.code).toBe(1);
+    expect(refused.err).toMatch(/AUTH003: Missing token\. Put a token into TOUCHSTONE_TOKEN/);
+    const viewer = await touchstone([...args, ...range], { TOUCHSTONE_TOKEN: tokens.get('viewer')! });
+    expect(viewer.err).toContain('AUTH004');
+    const done = await touchstone([...args, ...range], { TOUCHSTONE_TOKEN: tokens.get('researcher')! });
+    expect(done.err).not.toMatch(/Error/);
+    expect([done.code, done.out]).toEqual([0, expect.stringContaining('Total profit')]);
+  });
+
+  it('the proxy of the command line shows it to data collection', async () => {
+    const event = '{"operation":"symbols"}';
+    const refused = await touchstone(['proxy', event]);
+    expect(refused.code).toBe(1);
+    const { code, out } = await touchstone(['proxy', event], { TOUCHSTONE_TOKEN: tokens.get('viewer')! });
+    expect([code, JSON.parse(out)]).toMatchObject([0, { statusCode: 200 }]);
+  });
+
+  it('the backend reaches data collection by its own token', async () => {
+    const response = await platform.request('/api/v1/data/symbols', { headers: bearer('viewer') });
+    expect([response.status, await response.json()]).toMatchObject([200, { exchange: 'sim' }]);
+  });
+});
+
+describe('the key', () => {
+  it('is for its owner alone to read', () => {
+    expect(statSync(join(home, 'issuer-key.pem')).mode & 0o777).toBe(0o600);
+  });
+
+  it('is served without its private part, and nothing else is', async () => {
+    const base = platform.info.issuer_url!;
+    const keys = await fetch(`${base}/xx-local-1_touchstone/.well-known/jwks.json`);
+    expect(await keys.json()).toEqual({ keys: [openIssuerKey(home).jwk] });
+    expect(Object.keys(openIssuerKey(home).jwk).sort()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
+    for (const path of ['/', '/issuer-key.pem', '/..%2fissuer-key.pem']) {
+      expect((await fetch(base + path)).status).toBe(404);
+    }
+  });
+
+  it('of another folder opens nothing', async () => {
+    const other = mkdtempSync(join(tmpdir(), 'touchstone-auth-'));
+    const { out } = await touchstone(['token', '--role', 'admin'], { TOUCHSTONE_HOME: other });
+    const answer = await platform.request('/api/v1/backtests', {
+      headers: { authorization: `Bearer ${out.trim()}` },
+    });
+    rmSync(other, { recursive: true });
+    expect([answer.status, await answer.json()]).toMatchObject([
+      401,
+      { detail: { code: 'AUTH002', context: { reason: 'key' } } },
+    ]);
+  });
+});
+
+it.each([
+  [['token'], /--role/],
+  [['token', '--role', 'king'], /Allowed choices are viewer, researcher, approver, admin/],
+  [['token', '--role', 'admin', '--user', 'a b'], /letters, digits/],
+  [['token', '--role', 'admin', '--minutes', '0'], /whole number from 1 to 1440/],
+])('touchstone %j says what is wrong', async (args, message) => {
+  const { code, out, err } = await touchstone(args);
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toMatch(message);
+});
+
+it('npm start -- --auth says where tokens come from, and refuses what it does not know', async () => {
+  const start = async (...args: string[]) => {
+    const folder = mkdtempSync(join(tmpdir(), 'touchstone-auth-'));
+    const child = spawn(process.execPath, ['bin/local.ts', ...args], {
+      env: {
+        ...{ TOUCHSTONE_HOME: folder, TMPDIR: tmpdir() },
+        ...{ BACKEND_PORT: '0', STRATEGY_PORT: '0', DATA_COLLECTION_PORT: '0' },
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let out = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      out += chunk;
+      if (out.includes('TOUCHSTONE_TOKEN')) child.kill('SIGTERM');
+    });
+    const err = text(child.stderr);
+    const [code] = await once(child, 'close');
+    rmSync(folder, { recursive: true, force: true });
+    return { code, out, err: await err };
+  };
+  const started = await start('--auth');
+  expect([started.code, started.err]).toEqual([0, '']);
+  expect(started.out).toContain('export TOUCHSTONE_TOKEN=$(npx touchstone token --role researcher)');
+  expect(await start('--aut')).toMatchObject({ code: 1, err: expect.stringContaining("'--aut'") });
+}, 30_000);
