@@ -32,7 +32,7 @@ export const Trade = z
     slippage_cost: quote.meta({ 'x-unit': 'quote', description: 'Against the prices without slippage' }),
     funding: quote.meta({ 'x-unit': 'quote', description: 'Positive: received' }),
     profit: quote.meta({ 'x-unit': 'quote', description: 'After fees, slippage and funding' }),
-    profit_pct: percent.meta({ 'x-unit': 'percent', description: 'Of the collateral' }),
+    profit_pct: percent.meta({ 'x-unit': 'percent', description: 'Of the collateral with the entry fee' }),
     initial_stop_price: quote,
     stop_price: quote.meta({ 'x-unit': 'quote', description: 'When the trade was closed' }),
     liquidation_price: quote.nullable(),
@@ -75,8 +75,13 @@ const ReportSettings = ResolvedBacktestConfig.extend({
 const MetricDefinition = z
   .object({
     label: z.string(),
-    unit: z.enum(['percent', 'quote', 'ratio', 'count', 'minutes', 'days', 'probability']),
-    family: z.enum(['account', 'equity', 'closed_trades', 'activity']),
+    unit: z.enum(['percent', 'quote', 'base', 'ratio', 'count', 'minutes', 'days', 'probability']),
+    family: z
+      .enum([
+        ...(['account', 'equity', 'closed_trades', 'activity'] as const),
+        ...(['trades', 'costs', 'periods', 'drawdowns', 'counters', 'fill_model', 'data'] as const),
+      ])
+      .meta({ description: 'A family of metrics, or another part of the report' }),
     formula: z.string().meta({ description: 'In the symbols of `notation`' }),
   })
   .meta({ id: 'MetricDefinition' });
@@ -233,7 +238,7 @@ export const BacktestReport = z
     notation: z.record(z.string(), z.string()).meta({ description: 'Symbols of the formulas' }),
     definitions: z
       .record(z.string(), MetricDefinition)
-      .meta({ description: 'Every metric by name: label, unit, family and formula' }),
+      .meta({ description: 'Every metric by its name, every other number as part.name: label, unit, family and formula' }),
     provenance: Provenance,
   })
   .meta({ id: 'BacktestReport' });

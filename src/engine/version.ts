@@ -1,2 +1,2 @@
 /** Part of every result's provenance. Raised whenever the same inputs may give another number. */
-export const ENGINE_VERSION = '1.1.0';
+export const ENGINE_VERSION = '1.2.0';

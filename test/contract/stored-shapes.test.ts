@@ -21,7 +21,7 @@ import { StoredSeries, StoredSeriesMonths } from '#contract/stored-series.ts';
 it.each([
   ['StoredBacktestJob', StoredBacktestJob, 1, 'e43ba0988cf7a419'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'a6615f07ea3fef50'],
-  ['BacktestReport', BacktestReport, 1, '754de311d1525d06'],
+  ['BacktestReport', BacktestReport, 1, '313063857f709ab4'],
   ['StoredSeries', StoredSeries, 2, '09bcd52a62adbab4'],
   ['StoredSeriesMonths', StoredSeriesMonths, 1, 'eb363573bf2a1ba3'],
   ['StoredCollection', StoredCollection, 1, '4ae6acbc03894950'],

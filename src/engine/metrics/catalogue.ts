@@ -3,10 +3,13 @@ import type { ActivityMetrics } from './activity-metrics.ts';
 import type { EquityMetrics } from './equity-metrics.ts';
 import type { ClosedDayMetrics, TradeMetrics } from './trade-metrics.ts';
 
-type MetricFamily = 'account' | 'equity' | 'closed_trades' | 'activity';
+/** Families of metrics, and the other parts of a report. */
+type MetricFamily =
+  | ('account' | 'equity' | 'closed_trades' | 'activity')
+  | ('trades' | 'costs' | 'periods' | 'drawdowns' | 'counters' | 'fill_model' | 'data');
 
-/** `quote`: quote currency. `ratio`: a number without a unit. */
-type MetricUnit = 'percent' | 'quote' | 'ratio' | 'count' | 'minutes' | 'days' | 'probability';
+/** `quote`: quote currency. `base`: base currency. `ratio`: a number without a unit. */
+type MetricUnit = 'percent' | 'quote' | 'base' | 'ratio' | 'count' | 'minutes' | 'days' | 'probability';
 
 export interface MetricDefinition {
   readonly label: string;
@@ -21,7 +24,7 @@ export const METRIC_NOTATION = {
   B0: 'starting balance (the wallet), quote currency',
   p_i: "profit of trade i after fees, slippage and funding, quote currency; trades in the order of closing. In a table row: that row's trades",
   r_i: 'p_i / B0',
-  q_i: 'profit of trade i on its own collateral (profit_pct / 100)',
+  q_i: 'profit of trade i on its own collateral with the entry fee: p_i * leverage / (amount * entry price * (1 + fee)), of a short (1 - fee); profit_pct / 100',
   n: 'number of trades',
   D: 'whole days between the open times of the first and the last candle of the run, at least 1',
   E_d: 'equity, open positions valued at the close, at the last candle of UTC day d; E_0 = B0',
@@ -33,7 +36,8 @@ export const METRIC_NOTATION = {
 
 type Definitions<M> = { readonly [K in keyof M]: MetricDefinition };
 
-function define<M>(
+/** Rows of {@link METRIC_DEFINITIONS}. */
+export function define<M>(
   family: MetricFamily,
   rows: { readonly [K in keyof M]: readonly [label: string, unit: MetricUnit, formula: string] },
 ): Definitions<M> {
@@ -202,8 +206,16 @@ const CLOSED_TRADES = define<ClosedTradeMetrics>('closed_trades', {
 
 const ACTIVITY = define<ActivityMetrics>('activity', {
   trades_per_day: ['Trades per day', 'ratio', 'n / D'],
-  exposure_pct: ['Exposure %', 'percent', 'share of candles that end with at least one open trade'],
-  avg_open_trades: ['Average open trades', 'ratio', 'mean over candles of the trades open at their end'],
+  exposure_pct: [
+    'Exposure %',
+    'percent',
+    'share of candles that end with at least one open trade; the first, in which none can be, is left out',
+  ],
+  avg_open_trades: [
+    'Average open trades',
+    'ratio',
+    'mean over the same candles of the trades open at their end',
+  ],
   max_open_trades: ['Most open trades', 'count', 'largest number of trades open at the end of a candle'],
   min_duration_minutes: [
     'Shortest trade',

@@ -1,5 +1,6 @@
 import { METRIC_DEFINITIONS, METRIC_NOTATION, type MetricDefinition } from '#engine/metrics/catalogue.ts';
 import type { ComputedMetrics, Metrics } from '#engine/metrics/metrics.ts';
+import { REPORT_DEFINITIONS } from '#engine/metrics/report-catalogue.ts';
 import type { RunConfig } from '#engine/run/config.ts';
 import type { PairDataSummary } from '#engine/run/prepare-pair.ts';
 import type { EquityCurve, Simulation, SimulationCounters } from '#engine/simulator/types.ts';
@@ -91,7 +92,7 @@ export function buildReport(input: ReportInput): BacktestReport {
     data,
     biases: knownBiases(strategy, config),
     notation: METRIC_NOTATION,
-    definitions: METRIC_DEFINITIONS,
+    definitions: { ...METRIC_DEFINITIONS, ...REPORT_DEFINITIONS },
     provenance: input.provenance,
   });
 }

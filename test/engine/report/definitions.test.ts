@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { runBacktest } from '#engine/backtest.ts';
+import { pageRecords, tradePages } from '#engine/report/trades.ts';
+import { CONFIG, SAMPLE_STRATEGY, STEP, sampleInput, sha256 } from '../backtest-sample.ts';
+
+/** Pending entries, leverage, funding, slippage, both sides: what a report can hold is there. */
+const { report, table } = runBacktest(
+  sampleInput({
+    strategy: {
+      ...SAMPLE_STRATEGY,
+      callbacks: { customEntryPrice: ({ index }, _side, proposed) => proposed * (index % 2 ? 1 : 0.999) },
+    },
+  }),
+  { digest: sha256 },
+);
+const items = [...tradePages(table)].flatMap((page) => pageRecords(JSON.parse(page)));
+
+describe('the definitions of a report', () => {
+  it('say what every number in it is', () => {
+    const { settings, definitions, notation, provenance, schema_version, ...parts } = report;
+    const unexplained = new Set<string>();
+    const visit = (part: string, value: unknown, key: string): void => {
+      if (Array.isArray(value)) for (const each of value) visit(part, each, key);
+      else if (typeof value === 'object' && value !== null) {
+        for (const [name, each] of Object.entries(value)) visit(part, each, name);
+      } else if (typeof value === 'number' && !definitions[`${part}.${key}`] && !definitions[key]) {
+        unexplained.add(`${part}.${key}`);
+      }
+    };
+    for (const [part, value] of Object.entries(parts)) visit(part, value, part);
+    for (const trade of items) visit('trades', trade, 'trades');
+    expect([...unexplained]).toEqual([]);
+  });
+
+  it('name nothing that no report has', () => {
+    const text = JSON.stringify([report, items]);
+    for (const name of Object.keys(report.definitions)) {
+      expect(text).toContain(`"${name.split('.').at(-1)}":`);
+    }
+  });
+
+  it('of a trade lead from its fields to its profit', () => {
+    expect(new Set(items.map(({ side }) => side)).size).toBe(2);
+    for (const trade of items) {
+      const { amount, entry_price, exit_price, leverage, stake } = trade;
+      const sign = trade.side === 'long' ? 1 : -1;
+      const fees = CONFIG.fee * amount * (entry_price + exit_price);
+      const profit = amount * (exit_price - entry_price) * sign - fees + trade.funding;
+      expect(trade.fees).toBeCloseTo(fees, 9);
+      expect(trade.profit).toBeCloseTo(profit, 7);
+      expect(amount).toBeCloseTo((stake * leverage) / entry_price, 9);
+      const own = (profit * leverage) / (amount * entry_price * (1 + sign * CONFIG.fee));
+      expect(trade.profit_pct).toBeCloseTo(own * 100, 4);
+    }
+  });
+
+  it('of the exposure lead from the trades to it', () => {
+    const { first_candle, last_candle } = report.settings;
+    const candles = (Date.parse(last_candle) - Date.parse(first_candle)) / STEP;
+    const open = new Array(candles + 1).fill(0);
+    for (const { opened_at, closed_at } of items) {
+      const [from, to] = [opened_at, closed_at].map(
+        (time) => (Date.parse(time) - Date.parse(first_candle)) / STEP,
+      );
+      for (let row = from!; row < to!; row++) open[row]++;
+    }
+    expect(open[0]).toBe(0);
+    const { exposure_pct, avg_open_trades } = report.metrics.activity;
+    expect(exposure_pct).toBeCloseTo((open.filter((count) => count > 0).length / candles) * 100, 8);
+    expect(avg_open_trades).toBeCloseTo(open.reduce((sum, count) => sum + count, 0) / candles, 8);
+  });
+});
