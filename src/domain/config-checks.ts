@@ -78,6 +78,8 @@ export function checkStake(stake: number | string, wallet: number): number | 'un
   return stake;
 }
 
+const MAX_ROI_MINUTES = 10 * MINUTES_PER_YEAR;
+
 export function checkRoi(table: RoiTable): Record<string, number> {
   const steps = Object.entries(table);
   if (steps.length > LIMITS.roiSteps) {
@@ -89,11 +91,13 @@ export function checkRoi(table: RoiTable): Record<string, number> {
   }
   for (const [minutes, ratio] of steps) {
     const field = `config.minimal_roi.${minutes.slice(0, 20)}`;
-    checkNumber(/^\d{1,9}$/.test(minutes) ? Number(minutes) : Number.NaN, `${field} (minutes)`, {
-      min: 0,
-      max: 10 * MINUTES_PER_YEAR,
-      integer: true,
-    });
+    if (!/^\d{1,9}$/.test(minutes) || Number(minutes) > MAX_ROI_MINUTES) {
+      throw new CodedError('VAL005', {
+        message: `The keys of config.minimal_roi are minutes since entry, whole numbers from 0 to ${MAX_ROI_MINUTES}`,
+        field,
+        context: { value: minutes.slice(0, 20), min: 0, max: MAX_ROI_MINUTES },
+      });
+    }
     checkNumber(ratio, field, { min: -1, max: 1000 });
   }
   return Object.fromEntries(steps);

@@ -90,6 +90,8 @@ describe('a value that breaks a rule', () => {
     ['VAL005', { fee: 1e-200 }, 'config.fee'],
     ['VAL005', { stoploss: -1e-300 }, 'config.stoploss'],
     ['VAL005', { minimal_roi: { 0: 1e-300 } }, 'config.minimal_roi.0'],
+    ['VAL005', { minimal_roi: { soon: 0.1 } }, 'config.minimal_roi.soon'],
+    ['VAL005', { minimal_roi: { '-5': 0.1 } }, 'config.minimal_roi.-5'],
     ['VAL005', { trailing: { positive: 1e-300 } }, 'config.trailing.positive'],
     ['VAL005', { seed: -1 }, 'config.seed'],
     ['VAL005', { exchange: '../sim' }, 'config.exchange'],
