@@ -258,33 +258,6 @@ export interface CandleStore {
   writeFunding(exchange: string, symbol: string, events: FundingEvents): Promise<void>;
 }
 
-/** A market that candles are collected from. Failures are CodedErrors DATA003 (symbol not listed) and DATA004. */
-export interface Exchange {
-  /** As series and configurations name it, for example `binanceusdm`. */
-  readonly name: string;
-  /** Perpetuals that may be traded, `BASE/QUOTE:SETTLE`. */
-  symbols(): Promise<readonly string[]>;
-  /**
-   * Candles that open in `[start, end)` ms, in any order; the last may still be open. Fewer than asked: none exist.
-   * An aborted signal ends it with the signal's reason.
-   */
-  fetchCandles(
-    symbol: string,
-    timeframe: Timeframe,
-    start: number,
-    end: number,
-    signal?: AbortSignal,
-  ): Promise<Candles>;
-  /** Funding events in `[start, end]` ms. */
-  fetchFunding(symbol: string, start: number, end: number, signal?: AbortSignal): Promise<FundingEvents>;
-}
-
-/** The exchanges that can be collected from. */
-export interface Exchanges {
-  /** Throws CodedError VAL005 for a key that none has. */
-  open(key: string): Promise<Exchange>;
-}
-
 /** Data collection as the other services reach it: behind its proxy. */
 export interface DataProxy {
   /**

@@ -6,7 +6,7 @@ import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import type { Stores } from '#adapters/open-stores.ts';
 import { serviceProbe, tableProbe } from '#adapters/probes.ts';
-import type { Exchanges } from '#domain/ports.ts';
+import type { Exchanges } from '#domain/exchange-ports.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
 import type { Authenticate } from '#runtime/authenticate.ts';
 import { createDataProxy, type DataProxy } from '#runtime/data-proxy/create-data-proxy.ts';

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { CodedError } from '#contract/errors.ts';
-import type { Clock, Exchange } from '#domain/ports.ts';
+import type { Exchange } from '#domain/exchange-ports.ts';
+import type { Clock } from '#domain/ports.ts';
 import { type Candles, createCandles } from '#engine/candles.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';

@@ -1,5 +1,6 @@
 import { CodedError } from '#contract/errors.ts';
-import type { Clock, Exchange } from '#domain/ports.ts';
+import type { Exchange } from '#domain/exchange-ports.ts';
+import type { Clock } from '#domain/ports.ts';
 import { type Candles, createCandles } from '#engine/candles.ts';
 import { resampleCandles } from '#engine/indicators/resample.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';

@@ -1,6 +1,7 @@
 import { CodedError } from '#contract/errors.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
-import type { Exchange, SeriesKey } from '../ports.ts';
+import type { Exchange } from '../exchange-ports.ts';
+import type { SeriesKey } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import { collectFunding } from './collect-funding.ts';
 import { type FillDeps, fillChunk } from './fill-chunk.ts';

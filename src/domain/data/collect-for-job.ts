@@ -1,6 +1,7 @@
 import type { StoredBacktestJob } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
-import type { Exchanges, JobStore } from '../ports.ts';
+import type { Exchanges } from '../exchange-ports.ts';
+import type { JobStore } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import { type CollectDeps, collectCandles, type SymbolOutcome } from './collect-candles.ts';
 import { type CollectionEnd, describeOutcomes } from './describe-outcomes.ts';

@@ -1,6 +1,7 @@
 import { type Candles, createCandles } from '#engine/candles.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
-import type { CandleStore, Clock, Exchange, SeriesKey, SeriesMonth, SeriesStore } from '../ports.ts';
+import type { Exchange } from '../exchange-ports.ts';
+import type { CandleStore, Clock, SeriesKey, SeriesMonth, SeriesStore } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import { cleanCandles, pickRows } from './clean-candles.ts';
 import {

@@ -1,7 +1,8 @@
 import { CodedError } from '#contract/errors.ts';
 import type { StoredCollection } from '#contract/stored-collection.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-import type { Clock, Exchanges } from '../ports.ts';
+import type { Exchanges } from '../exchange-ports.ts';
+import type { Clock } from '../ports.ts';
 import { checkSymbol, checkTimeframe, isoTime } from '../validate.ts';
 import { parseRange } from './time-range.ts';
 

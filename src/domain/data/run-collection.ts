@@ -1,6 +1,6 @@
 import { CodedError } from '#contract/errors.ts';
 import type { StoredCollection } from '#contract/stored-collection.ts';
-import type { Exchanges } from '../ports.ts';
+import type { Exchanges } from '../exchange-ports.ts';
 import { isoTime } from '../validate.ts';
 import { type CollectDeps, type CollectProgress, collectCandles } from './collect-candles.ts';
 import type { CollectionStore } from './collection-queue.ts';

@@ -1,0 +1,30 @@
+import type { Candles } from '#engine/candles.ts';
+import type { FundingEvents } from '#engine/simulator/types.ts';
+import type { Timeframe } from '#engine/timeframe.ts';
+
+/** A market that candles are collected from. Failures are CodedErrors DATA003 (symbol not listed) and DATA004. */
+export interface Exchange {
+  /** As series and configurations name it, for example `binanceusdm`. */
+  readonly name: string;
+  /** Perpetuals that may be traded, `BASE/QUOTE:SETTLE`. */
+  symbols(): Promise<readonly string[]>;
+  /**
+   * Candles that open in `[start, end)` ms, in any order; the last may still be open. Fewer than asked: none exist.
+   * An aborted signal ends it with the signal's reason.
+   */
+  fetchCandles(
+    symbol: string,
+    timeframe: Timeframe,
+    start: number,
+    end: number,
+    signal?: AbortSignal,
+  ): Promise<Candles>;
+  /** Funding events in `[start, end]` ms. */
+  fetchFunding(symbol: string, start: number, end: number, signal?: AbortSignal): Promise<FundingEvents>;
+}
+
+/** The exchanges that can be collected from. */
+export interface Exchanges {
+  /** Throws CodedError VAL005 for a key that none has. */
+  open(key: string): Promise<Exchange>;
+}
