@@ -11,10 +11,16 @@ export interface VersionReference {
   readonly field: string;
 }
 
-/** A version that exists with its model, and what is stored under an Idempotency-Key. */
+/** A version that exists, with its model. */
 export interface FoundVersion {
   readonly model: StoredModel;
   readonly version: StoredVersion;
+}
+
+/** What there may be of a version, and what is stored under an Idempotency-Key. */
+interface LookedUp {
+  readonly model: StoredModel | undefined;
+  readonly version: StoredVersion | undefined;
   readonly reply: IdempotentReply | undefined;
 }
 
@@ -29,22 +35,39 @@ export async function findVersion(
   return (await readVersion(registry, reference)).version;
 }
 
-/** The version named, its model and a stored reply: one read for a number, two for an alias. Throws as {@link findVersion}. */
+/** The version named and its model. Throws as {@link findVersion}. */
 export async function readVersion(
   registry: RegistryStore,
-  { model: name, version: named, field }: VersionReference,
-  key: ReplyKey | null = null,
+  reference: VersionReference,
 ): Promise<FoundVersion> {
+  return existing(reference, await lookUpVersion(registry, reference, null));
+}
+
+/** What there is of the version named, and a stored reply: one read for a number, two for an alias. */
+export async function lookUpVersion(
+  registry: RegistryStore,
+  { model: name, version: named }: VersionReference,
+  key: ReplyKey | null,
+): Promise<LookedUp> {
   const { model, versions, reply } = await registry.read(name, NUMBER.test(named) ? [named] : [], key);
-  if (!model) throw unknownModel(name);
-  const aliased = numberOf(named, model);
+  const aliased = model && numberOf(named, model);
   const version = aliased
     ? (await registry.read(name, [aliased])).versions.get(aliased)
     : versions.get(named);
-  if (version) return { model, version, reply };
+  return { model, version, reply };
+}
+
+/** What was looked up, if it exists. Throws as {@link findVersion}. */
+export function existing(reference: VersionReference, { model, version }: LookedUp): FoundVersion {
+  if (!model) throw unknownModel(reference.model);
+  if (version) return { model, version };
   throw new CodedError('RES003', {
-    field,
-    context: { model_name: name, version: named.slice(0, 100), latest_version: String(model.latest_version) },
+    field: reference.field,
+    context: {
+      model_name: reference.model,
+      version: reference.version.slice(0, 100),
+      latest_version: String(model.latest_version),
+    },
   });
 }
 

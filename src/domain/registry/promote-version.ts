@@ -2,7 +2,7 @@ import { CodedError } from '#contract/errors.ts';
 import type { PromoteReply } from '#contract/registry-api.ts';
 import type { StoredVersion, Validation } from '#contract/stored-registry.ts';
 import { checkText } from '../validate.ts';
-import { type FoundVersion, readVersion } from './find-version.ts';
+import { existing, type FoundVersion, lookUpVersion } from './find-version.ts';
 import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCall } from './make-move.ts';
 import { momentAfter, planMove } from './plan-move.ts';
 import { checkAdmin, checkExpectedProduction, refusal } from './refuse-move.ts';
@@ -44,12 +44,13 @@ export async function promoteVersion(
   checkAdmin(call, input.force, 'force');
   const comment = checkText(input.comment, 'comment', MAX_COMMENT);
   const challengeId = checkText(input.challenge_id, 'challenge_id', 100);
-  const { model, version } = input;
+  const reference = { model: input.model, version: input.version, field: 'version' };
   return makeMove(
     deps,
     { operation: 'promoteVersion', call, input },
-    (key) => readVersion(deps.registry, { model, version, field: 'version' }, key),
-    async (found): Promise<Decision<PromoteReply>> => {
+    (key) => lookUpVersion(deps.registry, reference, key),
+    async (state): Promise<Decision<PromoteReply>> => {
+      const found = existing(reference, state);
       if (found.version.stage === 'Production') return { body: unchanged(found), move: null };
       checkStage(found);
       checkExpectedProduction(found.model, input.expected_production);

@@ -1,4 +1,4 @@
-import { type FoundVersion, readVersion } from './find-version.ts';
+import { existing, lookUpVersion } from './find-version.ts';
 import { type Decision, type MoveDeps, makeMove } from './make-move.ts';
 import { momentAfter, planMove } from './plan-move.ts';
 import type { StagingOutcome } from './staging-checks.ts';
@@ -21,11 +21,13 @@ export interface RecordValidationInput {
 export async function recordValidation(deps: MoveDeps, input: RecordValidationInput): Promise<boolean> {
   const { model, version, jobId, outcome, correlationId } = input;
   const call = { actor: { id: 'touchstone', isAdmin: false }, idempotencyKey: null, correlationId };
+  const reference = { model, version, field: 'version' };
   const { body } = await makeMove(
     deps,
     { operation: 'recordValidation', call, input: null },
-    () => readVersion(deps.registry, { model, version, field: 'version' }),
-    async (found: FoundVersion): Promise<Decision<boolean>> => {
+    () => lookUpVersion(deps.registry, reference, null),
+    async (state): Promise<Decision<boolean>> => {
+      const found = existing(reference, state);
       const { validation, stage } = found.version;
       if (validation.status !== 'pending' || validation.job_id !== jobId) return { body: false, move: null };
       const at = momentAfter(deps, found.model);

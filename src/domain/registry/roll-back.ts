@@ -2,7 +2,7 @@ import { CodedError } from '#contract/errors.ts';
 import type { RollbackReply } from '#contract/registry-api.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
 import { checkText } from '../validate.ts';
-import { readVersion } from './find-version.ts';
+import { existing, lookUpVersion } from './find-version.ts';
 import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCall } from './make-move.ts';
 import { momentAfter, planMove } from './plan-move.ts';
 import { checkExpectedProduction, refusal } from './refuse-move.ts';
@@ -36,12 +36,13 @@ export async function rollBack(
   if (deps.rollbackReasonRequired && !reason?.trim()) {
     throw new CodedError('VAL004', { message: 'A rollback needs a reason', field: 'reason' });
   }
-  const { model, version } = input;
+  const reference = { model: input.model, version: input.version, field: 'version' };
   return makeMove(
     deps,
     { operation: 'rollbackModel', call, input },
-    (key) => readVersion(deps.registry, { model, version, field: 'version' }, key),
-    async (found): Promise<Decision<RollbackReply>> => {
+    (key) => lookUpVersion(deps.registry, reference, key),
+    async (state): Promise<Decision<RollbackReply>> => {
+      const found = existing(reference, state);
       const { stage, version: number } = found.version;
       const previous = found.model.production_version;
       if (stage === 'Production') {

@@ -4,7 +4,7 @@ import type { StoredVersion, Validation } from '#contract/stored-registry.ts';
 import type { ValidationCheck } from '#contract/validation.ts';
 import { checkText } from '../validate.ts';
 import { type CheckListDeps, runCheckList } from './check-list.ts';
-import { type FoundVersion, readVersion } from './find-version.ts';
+import { existing, type FoundVersion, lookUpVersion } from './find-version.ts';
 import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCall } from './make-move.ts';
 import { momentAfter, planMove } from './plan-move.ts';
 import { checkAdmin, refusal } from './refuse-move.ts';
@@ -42,12 +42,14 @@ export async function stageVersion(
   checkAdmin(call, input.skip_validation, 'skip_validation');
   const comment = checkText(input.comment, 'comment', MAX_COMMENT);
   const { model, version, validate_only: validateOnly = false } = input;
+  const reference = { model, version, field: 'version' };
   const validate = onceFor((found: StoredVersion) => validation(deps, call, input, found));
   return makeMove(
     deps,
     { operation: 'stageVersion', call, input },
-    (key) => readVersion(deps.registry, { model, version, field: 'version' }, key),
-    async (found): Promise<Decision<StageReply>> => {
+    (key) => lookUpVersion(deps.registry, reference, key),
+    async (state): Promise<Decision<StageReply>> => {
+      const found = existing(reference, state);
       if (found.version.stage === 'Staging') return { body: unchanged(found.version), move: null };
       checkStage(found);
       const validated = await validate(found.version);

@@ -106,7 +106,7 @@ describe('any sequence of calls', () => {
         const versions = (await world.items()).filter(({ sk }) => sk.startsWith('VERSION#'));
         expect(versions.map(({ stage }) => stage)).toEqual(rules.stages);
       }),
-      { numRuns: 8 },
+      { numRuns: 8, endOnFailure: true },
     );
   });
 
@@ -126,7 +126,7 @@ describe('any sequence of calls', () => {
           await invariants.check();
         }
       }),
-      { numRuns: 5 },
+      { numRuns: 5, endOnFailure: true },
     );
   });
 });
