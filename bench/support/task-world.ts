@@ -74,8 +74,8 @@ export class TaskWorld {
   }
 
   /** The task of a job that is none: it starts, asks for its job and ends. */
-  async runIdle(entry: string): Promise<ProcessUsage> {
-    return this.#run(entry, 'bt-none', false);
+  async runIdle(entry: string, oneCore = false): Promise<ProcessUsage> {
+    return this.#run(entry, 'bt-none', oneCore);
   }
 
   async stop(): Promise<void> {

@@ -9,7 +9,7 @@ import { sha256 } from './ids.ts';
 const compress = promisify<Buffer, ZstdOptions, Buffer>(zstdCompress);
 const decompress = promisify(zstdDecompress);
 const ZSTD = 'application/zstd';
-/** A fixed level keeps equal results equal to the byte. Gzip takes three times as long and makes trades a quarter larger. */
+/** A fixed level keeps equal results equal to the byte. Why not gzip: docs/decisions/022. */
 const ZSTD_PARAMS = { [constants.ZSTD_c_compressionLevel]: 1 };
 /** More than what the smallest part and the frame around it take. */
 const MIN_CHUNK = 1_024;
@@ -18,7 +18,7 @@ const WRITES_AT_ONCE = 8;
 const WHOLE_PARTS = ['result', 'equity', 'report'] as const;
 
 /**
- * Results as JSON, compressed with zstd, under `results/{job_id}/{attempt}/`. The attempt is in the key so that a task
+ * Results as JSON, trades by column, compressed with zstd, under `results/{job_id}/{attempt}/`. The attempt is in the key so that a task
  * that lost its job can never write over what a later attempt recorded; the job names the prefix and the digest of all
  * files.
  */
