@@ -124,3 +124,21 @@ function differingSiblings(operations: readonly Operation[]): string[] {
   }
   return [...names].filter(([, siblings]) => siblings.size > 1).map(([parent]) => parent);
 }
+
+/** The least role that may call what changes something. */
+const CHANGES: Readonly<Record<string, Operation['access']>> = {
+  submitBacktest: 'researcher',
+  cancelBacktest: 'researcher',
+  startCollection: 'researcher',
+  registerStrategy: 'researcher',
+  stageVersion: 'researcher',
+  promoteVersion: 'approver',
+  rollbackModel: 'approver',
+};
+
+it('viewers read, researchers work, approvers decide what is in Production', () => {
+  const changing = rows.filter(({ method, integration }) => method !== 'GET' && !integration);
+  expect(Object.fromEntries(changing.map(({ id, access }) => [id, access]))).toEqual(CHANGES);
+  const reading = rows.filter((row) => !changing.includes(row) && row.access !== 'public');
+  expect(new Set(reading.map(({ access }) => access))).toEqual(new Set(['viewer']));
+});

@@ -4,19 +4,22 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type IdentityProvider, withIdentityProvider } from '#runtime/identity-provider.ts';
 import { IssuerKeys, readJson } from '#runtime/issuer-keys.ts';
 import { type RunningServer, serve } from '#runtime/serve.ts';
 import { type Issuer, localPool, startIssuer } from '../../src/local/issuer.ts';
 import { accessClaims, LOCAL_POOL, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
-import { backendApp, memoryLog, post } from '../support/backend.ts';
+import { backendApp, type LogLine, memoryLog, post } from '../support/backend.ts';
 import { pendingJob } from '../support/jobs.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'touchstone-issuer-'));
 const foreignHome = mkdtempSync(join(tmpdir(), 'touchstone-issuer-'));
 const clock = { at: Date.now(), now: () => clock.at };
 const servers: RunningServer[] = [];
+const logs: (readonly LogLine[])[] = [];
+const sent = new Set<string>();
 let issuer: Issuer;
 let pool: IdentityProvider;
 let url: string;
@@ -25,7 +28,7 @@ const callers: string[] = [];
 
 /** A backend over HTTP that notes who submits. */
 async function start(provider: IdentityProvider, enforced: boolean): Promise<string> {
-  const { app } = backendApp(
+  const { app, lines } = backendApp(
     {
       submitBacktest: async ({ owner }) => {
         callers.push(owner);
@@ -36,6 +39,7 @@ async function start(provider: IdentityProvider, enforced: boolean): Promise<str
   );
   const server = await serve(app, { port: 0, hostname: '127.0.0.1', log: memoryLog().log });
   servers.push(server);
+  logs.push(lines);
   return server.url;
 }
 
@@ -69,6 +73,7 @@ async function call(
   path = '/api/v1/strategies',
   init: RequestInit = {},
 ) {
+  if (authorization) sent.add(authorization.slice(authorization.indexOf(' ') + 1));
   const response = await fetch(`${base}${path}`, {
     ...init,
     headers: { ...init.headers, ...(authorization === undefined ? {} : { authorization }) },
@@ -368,4 +373,12 @@ it('a pool id that is none is refused before the first request', () => {
   expect(() => withIdentityProvider({ userPoolId: 'pool', clientId: 'c' }, { enforced: true })).toThrow(
     'Invalid Cognito User Pool ID',
   );
+});
+
+it('no token, nor a part of one, is in the log', () => {
+  const log = inspect(logs, { depth: 20, maxArrayLength: null, maxStringLength: null });
+  expect(log).toContain('The identity provider does not answer');
+  const parts = [...sent].filter((each) => each.includes('.')).flatMap((each) => each.split('.'));
+  expect(parts.length).toBeGreaterThan(50);
+  for (const part of parts.filter((each) => each.length > 8)) expect(log).not.toContain(part);
 });
