@@ -387,6 +387,16 @@ describe('time', () => {
     expect(r.timeouts.slice(2)).toEqual([9000, 8000, 6000]);
   });
 
+  it.each([
+    [2500.5, 60_000, 2500],
+    [Number.MAX_VALUE, 10_000.7, 9000],
+  ])('a part of a millisecond is no time that a timer takes: %d of %d', async (deadline_ms, left, first) => {
+    service.behaviours = [ok(FRESH)];
+    const r = rig(service);
+    await r.proxy({ ...freshness, deadline_ms }, context(left));
+    expect(r.timeouts[0]).toBe(first);
+  });
+
   it('makes no attempt without time, and still answers', async () => {
     const r = rig(service);
     const { body } = (await r.proxy(freshness, context(900))) as ProxyEnvelope;

@@ -196,14 +196,16 @@ function unknownOperation({ input }: Invocation): CodedError {
   });
 }
 
-/** Milliseconds that this call may take. A `deadline_ms` that is no positive number limits nothing. */
+/** Whole milliseconds, as timers take them, for this call. A `deadline_ms` that is no positive number limits nothing. */
 function budget({ overHttp, input }: Invocation, context: ProxyContext | undefined): number {
   const left = context?.getRemainingTimeInMillis?.() ?? FUNCTION_LIMIT_MS;
   const asked = input?.deadline_ms;
-  return Math.min(
-    left - MARGIN_MS,
-    overHttp ? HTTP_LIMIT_MS : Infinity,
-    typeof asked === 'number' && asked > 0 ? asked : Infinity,
+  return Math.floor(
+    Math.min(
+      left - MARGIN_MS,
+      overHttp ? HTTP_LIMIT_MS : Infinity,
+      typeof asked === 'number' && asked > 0 ? asked : Infinity,
+    ),
   );
 }
 
