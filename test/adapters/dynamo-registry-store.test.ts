@@ -1,4 +1,4 @@
-import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -76,6 +76,22 @@ describe('a transaction that is refused', () => {
   it('for a fault of ours is thrown as it is', async () => {
     const error = cancelled('None', 'ValidationError');
     await expect(failing(error).commit(registration('m'))).rejects.toBe(error);
+  });
+});
+
+describe('a reply that is kept', () => {
+  const reply = {
+    ...{ principal: 'p', key: 'kept', request_digest: 'd', body: { a: null } },
+    ...{ stored_at: 100, expires_at: 200 },
+  };
+
+  it('is lost to another that has not expired, or is being stored', async () => {
+    expect(await store.keep(reply)).toBe('done');
+    expect((await store.read('m', [], reply)).reply).toEqual(reply);
+    expect(await store.keep({ ...reply, stored_at: 199, expires_at: 299 })).toBe('lost');
+    expect(await store.keep({ ...reply, stored_at: 200, expires_at: 300 })).toBe('done');
+    const conflict = new TransactionConflictException({ message: 'conflict', $metadata: {} });
+    expect(await failing(conflict).keep(reply)).toBe('lost');
   });
 });
 

@@ -1,5 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  TransactionCanceledException,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
   type DynamoDBDocumentClient,
@@ -151,7 +155,9 @@ export class DynamoRegistryStore implements RegistryStore {
       await this.#client.send(new PutCommand(putReply(reply, this.#table)));
       return 'done';
     } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return 'lost';
+      if (error instanceof ConditionalCheckFailedException || error instanceof TransactionConflictException) {
+        return 'lost';
+      }
       throw error;
     }
   }
