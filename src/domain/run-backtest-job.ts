@@ -70,7 +70,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: JobIn<'running'>): Prom
   const found = await deps.findStrategy(config.strategy);
   if (!found) {
     throw new CodedError('RES002', {
-      message: `Strategy ${config.strategy} is not part of this task's image any more`,
+      message: `Strategy ${config.strategy} is not there any more: what the task runs from does not define it`,
     });
   }
   const { definition: strategy, digest: strategyDigest } = found;
