@@ -26,7 +26,7 @@ const call = { actor: { id: 'someone', isAdmin: false }, idempotencyKey: null, c
 /** The registration of version 1 of a model. */
 function registration(model: string): RegistryMove {
   const version = storedVersion('1', { model_name: model, stage: 'None' });
-  const change = { action: 'register', call, at: AT, from: null, version } as const;
+  const change = { action: 'register', call, at: AT, before: null, version } as const;
   return { ...planMove({ ids: ulids }, null, change), reply: null };
 }
 
@@ -133,7 +133,13 @@ it('a cursor of the history is of one model', async () => {
   await store.commit(registration('paged'));
   const model = (await store.read('paged', [])).model!;
   const version = storedVersion('1', { model_name: 'paged' });
-  const change = { action: 'stage', call, at: AT, from: 'None', version } as const;
+  const change = {
+    action: 'stage',
+    call,
+    at: AT,
+    before: (await store.read('paged', ['1'])).versions.get('1')!,
+    version,
+  } as const;
   const move = { ...planMove({ ids: ulids }, model, change), reply: null };
   expect(await store.commit(move)).toBe('done');
   const { items, next } = await store.history('paged', 1, null);

@@ -91,10 +91,10 @@ function putModel({ before, after }: RegistryMove['model'], table: string): Acti
   };
 }
 
-function putVersion({ from, after }: VersionChange, { model }: RegistryMove, table: string): Action {
+function putVersion({ before, after }: VersionChange, { model }: RegistryMove, table: string): Action {
   const key = versionKey(after.model_name, after.version);
   const catalog = catalogAttributes(after, model.after);
-  if (from === null) {
+  if (before === null) {
     return {
       Put: {
         TableName: table,
@@ -104,7 +104,8 @@ function putVersion({ from, after }: VersionChange, { model }: RegistryMove, tab
     };
   }
   const state = Object.fromEntries(STATE.map((name) => [name, after[name]]));
-  return update(key, { from, set: { ...state, ...catalog }, listed: catalog !== undefined }, table);
+  const change = { set: { ...state, ...catalog }, listed: catalog !== undefined };
+  return update(key, { ...change, from: before.stage, validation: before.validation.status }, table);
 }
 
 function archive(model: string, { version, at, rolledBack }: ArchivedProduction, table: string): Action {
@@ -119,7 +120,13 @@ function archive(model: string, { version, at, rolledBack }: ArchivedProduction,
 
 function update(
   key: Record<string, unknown>,
-  change: { readonly from: string; readonly set: Record<string, unknown>; readonly listed: boolean },
+  change: {
+    readonly from: string;
+    /** Status of the validation as it was read; undefined: whatever it is. */
+    readonly validation?: string;
+    readonly set: Record<string, unknown>;
+    readonly listed: boolean;
+  },
   table: string,
 ): Action {
   const names = Object.keys(change.set);
@@ -130,10 +137,15 @@ function update(
       TableName: table,
       Key: key,
       UpdateExpression: `SET ${assignments}${removed.length > 0 ? ` REMOVE ${removed.map((name) => `#${name}`).join(', ')}` : ''}`,
-      ConditionExpression: '#stage = :from',
-      ExpressionAttributeNames: Object.fromEntries([...names, ...removed].map((name) => [`#${name}`, name])),
+      // Stage and validation may have been read a moment before the model: the model's condition is not enough.
+      ConditionExpression: `#stage = :from${change.validation ? ' AND #validation.#status = :validated' : ''}`,
+      ExpressionAttributeNames: {
+        ...Object.fromEntries([...names, ...removed].map((name) => [`#${name}`, name])),
+        ...(change.validation && { '#status': 'status' }),
+      },
       ExpressionAttributeValues: {
         ':from': change.from,
+        ...(change.validation && { ':validated': change.validation }),
         ...Object.fromEntries(names.map((name) => [`:${name}`, change.set[name]])),
       },
     },
@@ -143,7 +155,8 @@ function update(
 /** Keeps the number of rows of each stage of the catalog; none when the move leaves them as they are. */
 function countRows({ versions, archived }: RegistryMove, table: string): Action[] {
   const change: Record<CatalogRow['stage'], number> = { Production: archived ? -1 : 0, Staging: 0 };
-  for (const { from, after } of versions) {
+  for (const { before, after } of versions) {
+    const from = before?.stage ?? null;
     if (isInCatalog(from)) change[from]--;
     if (isInCatalog(after.stage)) change[after.stage]++;
   }

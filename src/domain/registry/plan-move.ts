@@ -1,4 +1,4 @@
-import type { RegistryAction, Stage, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
+import type { RegistryAction, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
 import { isoTime } from '../validate.ts';
 import type { MoveDeps, RegistryCall } from './make-move.ts';
 import type { ArchivedProduction, RegistryMove } from './registry-store.ts';
@@ -9,8 +9,8 @@ export interface PlannedChange {
   readonly call: RegistryCall;
   /** Of the model and of everything that changes with it; see {@link momentAfter}. */
   readonly at: string;
-  /** Of the version before; null for a new one. */
-  readonly from: Stage | null;
+  /** The version as it was read; null for a new one. */
+  readonly before: StoredVersion | null;
   readonly version: StoredVersion;
   /** Default: Production stays as it is. */
   readonly archived?: ArchivedProduction | null;
@@ -31,14 +31,14 @@ export function planMove(
   model: StoredModel | null,
   change: PlannedChange,
 ): Omit<RegistryMove, 'reply'> {
-  const { action, call, at, from, version, archived = null } = change;
-  const before = model?.production_version ?? null;
-  const production = version.stage === 'Production' ? version.version : before;
+  const { action, call, at, before, version, archived = null } = change;
+  const previous = model?.production_version ?? null;
+  const production = version.stage === 'Production' ? version.version : previous;
   const eventId = deps.ids.ulid();
   const after = nextModel(model ?? newModel(version, call, at), { version, production, eventId, at });
   return {
     model: { before: model, after },
-    versions: [{ from, after: version }],
+    versions: [{ before, after: version }],
     archived,
     event: {
       schema_version: 1,
@@ -49,9 +49,9 @@ export function planMove(
       actor: call.actor.id,
       action,
       version: version.version,
-      from,
+      from: before?.stage ?? null,
       to: version.stage,
-      previous_production: before,
+      previous_production: previous,
       production,
       archived_versions: archived ? [archived.version] : [],
       reason: change.reason ?? null,

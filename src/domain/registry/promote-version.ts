@@ -68,7 +68,7 @@ export async function promoteVersion(
       const previous = found.model.production_version;
       const notes = [...remarksOn(validation), ...(input.force ? ['forced'] : [])];
       const move = planMove(deps, found.model, {
-        ...({ action: 'promote', call, at, from: 'Staging', version: promoted } as const),
+        ...({ action: 'promote', call, at, before: found.version, version: promoted } as const),
         archived: previous === null ? null : { version: previous, at, rolledBack: null },
         ...{ reason: comment, notes, challengeId },
       });

@@ -28,13 +28,13 @@ export async function recordValidation(deps: MoveDeps, input: RecordValidationIn
     () => lookUpVersion(deps.registry, reference, null),
     async (state): Promise<Decision<boolean>> => {
       const found = existing(reference, state);
-      const { validation, stage } = found.version;
+      const { validation } = found.version;
       if (validation.status !== 'pending' || validation.job_id !== jobId) return { body: false, move: null };
       const at = momentAfter(deps, found.model);
       const settled = settle(validation, outcome);
       const after = { ...found.version, validation: settled, updated_at: at };
       const notes = [`validation ${settled.status}`];
-      const change = { action: 'validate', call, at, from: stage, version: after, notes } as const;
+      const change = { action: 'validate', call, at, before: found.version, version: after, notes } as const;
       return { body: true, move: planMove(deps, found.model, change) };
     },
   );

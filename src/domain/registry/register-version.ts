@@ -80,7 +80,7 @@ export async function registerVersion(
       const at = momentAfter(deps, model);
       const version = newVersion(deps, call, await registration, { model: input.model, number, at });
       const notes = remarksOn(version.validation);
-      const change = { action: 'register', call, at, from: null, version, notes } as const;
+      const change = { action: 'register', call, at, before: null, version, notes } as const;
       return { body: reply(version), move: planMove(deps, model, change) };
     },
   );

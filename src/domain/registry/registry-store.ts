@@ -1,10 +1,4 @@
-import type {
-  CatalogRow,
-  RegistryEvent,
-  Stage,
-  StoredModel,
-  StoredVersion,
-} from '#contract/stored-registry.ts';
+import type { CatalogRow, RegistryEvent, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
 import type { Page } from '../ports.ts';
 
 /** What one call of the registry found of a model: read together, strongly consistent. */
@@ -34,9 +28,12 @@ export interface IdempotentReply extends ReplyKey {
   readonly expires_at: number;
 }
 
-/** A change of one version: to the state in `after`, if its stage still is `from` (null: if it does not exist yet). */
+/**
+ * A change of one version: to the state in `after`, if its stage and the status of its validation still are those of
+ * `before` (null: if it does not exist yet).
+ */
 export interface VersionChange {
-  readonly from: Stage | null;
+  readonly before: StoredVersion | null;
   readonly after: StoredVersion;
 }
 

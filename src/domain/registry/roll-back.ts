@@ -64,7 +64,7 @@ export async function rollBack(
         updated_at: at,
       };
       const move = planMove(deps, found.model, {
-        ...({ action: 'rollback', call, at, from: 'Archived', version: restored } as const),
+        ...({ action: 'rollback', call, at, before: found.version, version: restored } as const),
         archived: previous === null ? null : { version: previous, at, rolledBack: { reason } },
         reason,
       });

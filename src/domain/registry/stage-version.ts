@@ -64,7 +64,7 @@ export async function stageVersion(
         updated_at: at,
       };
       const notes = remarksOn(staged.validation);
-      const change = { action: 'stage', call, at, from: 'None', version: staged } as const;
+      const change = { action: 'stage', call, at, before: found.version, version: staged } as const;
       return {
         body: done(staged, notes),
         move: planMove(deps, found.model, { ...change, reason: comment, notes }),

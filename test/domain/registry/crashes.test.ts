@@ -2,6 +2,7 @@ import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { CodedError } from '#contract/errors.ts';
+import type { StoredVersion } from '#contract/stored-registry.ts';
 import type { RegistryMove, RegistryStore } from '#domain/registry/registry-store.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { Invariants } from '../../support/registry-invariants.ts';
@@ -172,6 +173,11 @@ it.each([
   client.destroy();
 });
 
+/** The change of a move, decided on another state of its version. */
+function spoilBefore({ versions: [change] }: RegistryMove, changes: Partial<StoredVersion>) {
+  return [{ ...change!, before: { ...change!.before!, ...changes } }];
+}
+
 describe('a transaction', () => {
   it.each([
     ['the model', (move: RegistryMove) => ({ ...move, model: { ...move.model, before: null } })],
@@ -184,7 +190,14 @@ describe('a transaction', () => {
     ],
     [
       'the stage of the version',
-      (move: RegistryMove) => ({ ...move, versions: [{ ...move.versions[0]!, from: 'Archived' as const }] }),
+      (move: RegistryMove) => ({ ...move, versions: spoilBefore(move, { stage: 'Archived' }) }),
+    ],
+    [
+      'the validation of the version',
+      (move: RegistryMove) => ({
+        ...move,
+        versions: spoilBefore(move, { validation: { status: 'failed', checks: [], job_id: null } }),
+      }),
     ],
     [
       'the version that leaves Production',
