@@ -32,8 +32,7 @@ export function activityMetrics(trades: TradeColumns, curve: EquityCurve, days: 
     ...timeInMarket(curve),
     min_duration_minutes: finite(smallest(minutes)),
     max_duration_minutes: finite(largest(minutes)),
-    avg_duration_winners_minutes: finite(mean(minutes.filter((_, row) => profit[row]! > 0))),
-    avg_duration_losers_minutes: finite(mean(minutes.filter((_, row) => profit[row]! < 0))),
+    ...averageDurations(trades),
     max_consecutive_wins: longestRun(profit, (each) => each > 0),
     max_consecutive_losses: longestRun(profit, (each) => each <= 0),
     same_candle_trades: minutes.filter((each) => each === 0).length,
@@ -41,6 +40,23 @@ export function activityMetrics(trades: TradeColumns, curve: EquityCurve, days: 
     avg_stake: finite(mean(trades.stake)),
     avg_leverage: finite(mean(trades.leverage)),
     total_volume: sum(trades.volume),
+  };
+}
+
+function averageDurations({ profit, minutes }: TradeColumns) {
+  let [won, wins, lost, losses] = [0, 0, 0, 0];
+  for (let row = 0; row < profit.length; row++) {
+    if (profit[row]! > 0) {
+      won += minutes[row]!;
+      wins++;
+    } else if (profit[row]! < 0) {
+      lost += minutes[row]!;
+      losses++;
+    }
+  }
+  return {
+    avg_duration_winners_minutes: ratio(won, wins),
+    avg_duration_losers_minutes: ratio(lost, losses),
   };
 }
 

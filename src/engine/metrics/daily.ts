@@ -56,8 +56,8 @@ export function dailyReturns(wallet: number, equity: Float64Array): Float64Array
   return returns;
 }
 
-/** Groups days into periods: `2026-11` for months, and so on. */
-export type PeriodKey = (day: number) => string;
+/** Groups days into periods: `2026-11` for months, and so on. `index`: place of the day in the run. */
+export type PeriodKey = (day: number, index: number) => string;
 
 export const monthOf: PeriodKey = (day) => isoDay(day).slice(0, 7);
 
@@ -75,9 +75,9 @@ export function periodReturns(
 ): Map<string, number> {
   const growth = new Map<string, number>();
   let before = wallet;
-  let key = keyOf(day[0]!);
+  let key = keyOf(day[0]!, 0);
   for (let i = 0; i < day.length; i++) {
-    const next = i + 1 < day.length ? keyOf(day[i + 1]!) : null;
+    const next = i + 1 < day.length ? keyOf(day[i + 1]!, i + 1) : null;
     if (next === key) continue;
     growth.set(key, (growth.get(key) ?? 1) * (before > 0 ? equity[i]! / before : 1));
     before = equity[i]!;

@@ -49,12 +49,10 @@ const KEYS = {
 export function buildPeriods(trades: TradeColumns, daily: DailyEquity, wallet: number): ReportPeriods {
   const days = profitsByDay(trades, daily.day);
   const rows = (keyOf: PeriodKey) => {
-    const growth = periodReturns(daily, wallet, keyOf);
+    const keys = Array.from(daily.day, keyOf);
+    const growth = periodReturns(daily, wallet, (_, index) => keys[index]!);
     const tallies = new Map<string, Tally>([...growth.keys()].map((key) => [key, new Tally()]));
-    for (const [index, profits] of days.entries()) {
-      const tally = tallies.get(keyOf(daily.day[index]!))!;
-      for (const profit of profits) tally.add(profit);
-    }
+    for (const [index, profits] of days.entries()) tallies.get(keys[index]!)!.add(profits);
     return [...tallies].map(([key, tally]) => periodRow(key, growth.get(key)!, tally, wallet));
   };
   const weekday = rows(KEYS.weekday).sort((a, b) => WEEKDAYS.indexOf(a.key) - WEEKDAYS.indexOf(b.key));
@@ -85,15 +83,17 @@ class Tally {
   won = 0;
   lost = 0;
 
-  add(profit: number): void {
-    this.trades++;
-    this.profit += profit;
-    if (profit > 0) {
-      this.wins++;
-      this.won += profit;
-    } else if (profit < 0) {
-      this.losses++;
-      this.lost -= profit;
+  add(profits: readonly number[]): void {
+    this.trades += profits.length;
+    for (const profit of profits) {
+      this.profit += profit;
+      if (profit > 0) {
+        this.wins++;
+        this.won += profit;
+      } else if (profit < 0) {
+        this.losses++;
+        this.lost -= profit;
+      }
     }
   }
 }
