@@ -48,15 +48,21 @@ function flawIn(value: unknown): string | undefined {
   return undefined;
 }
 
-/** The body as it came. Throws HTTP413. */
+/** The body as it came. Throws HTTP413, or BodyError for one that breaks off. */
 export async function readBytes(request: Request): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  // Counted as it arrives: a chunked body announces no length.
-  for await (const chunk of request.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw tooLarge();
-    chunks.push(chunk);
+  try {
+    // Counted as it arrives: a chunked body announces no length.
+    for await (const chunk of request.body ?? []) {
+      size += chunk.length;
+      if (size > MAX_BODY_BYTES) throw tooLarge();
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof CodedError) throw error;
+    // The client went away: no fault of ours, and nobody reads the answer.
+    throw invalidJson('the body broke off');
   }
   return Buffer.concat(chunks);
 }

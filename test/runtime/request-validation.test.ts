@@ -9,7 +9,7 @@ interface ArrayError {
 }
 
 const submitted: { config: Record<string, unknown> }[] = [];
-const { app } = backendApp({
+const { app, lines } = backendApp({
   submitBacktest: async ({ body }) => {
     submitted.push(body as never);
     return pendingJob('bt-1');
@@ -27,6 +27,20 @@ async function get(path: string) {
 }
 
 const config = { strategy: 'demo' };
+
+it('a body that breaks off is no fault of ours', async () => {
+  const body = new ReadableStream({
+    pull(controller) {
+      if (controller.desiredSize === 1) controller.enqueue(Buffer.from('{"config":'));
+      controller.error(new Error('aborted'));
+    },
+  });
+  const init = { ...post(''), body, duplex: 'half' } as RequestInit;
+  const response = await app.request('/api/v1/backtests', init);
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ detail: [{ type: 'json_invalid' }] });
+  expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
+});
 
 describe('body that does not fit its schema', () => {
   it('names a missing config.strategy as the interface does', async () => {
