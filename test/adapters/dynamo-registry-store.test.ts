@@ -79,6 +79,25 @@ describe('a transaction that is refused', () => {
   });
 });
 
+it('a move decided on a model that is newer than its version is lost', async () => {
+  await store.commit(registration('torn'));
+  const { model, versions } = await store.read('torn', ['1']);
+  const before = versions.get('1')!;
+  const version = { ...before, stage: 'Production' as const };
+  const archived = { version: '1', at: AT, rolledBack: null };
+  const newer = { ...model!, production_version: '1' };
+  const move = planMove({ ids: ulids }, newer, {
+    action: 'promote',
+    call,
+    at: AT,
+    before,
+    version,
+    archived,
+  });
+  expect(await store.commit({ ...move, reply: null })).toBe('lost');
+  expect((await store.read('torn', ['1'])).versions.get('1')).toEqual(before);
+});
+
 describe('a reply that is kept', () => {
   const reply = {
     ...{ principal: 'p', key: 'kept', request_digest: 'd', body: { a: null } },

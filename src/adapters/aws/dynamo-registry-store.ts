@@ -133,6 +133,8 @@ export class DynamoRegistryStore implements RegistryStore {
   }
 
   async commit(move: RegistryMove): Promise<'done' | 'lost'> {
+    // A batch read is no snapshot: the model may be newer than the version, which it then has in Production already.
+    if (move.versions.some(({ after }) => after.version === move.archived?.version)) return 'lost';
     try {
       await this.#client.send(
         new TransactWriteCommand({
