@@ -7,6 +7,8 @@ const TRANSIENT_NAMES = new Set([
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
   'RequestTimeout',
+  // Of a table or function that is being restored or replaced.
+  'ResourceNotFoundException',
   'ServiceUnavailable',
   'SlowDown',
   'ThrottledException',

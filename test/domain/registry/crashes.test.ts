@@ -242,21 +242,6 @@ it('gives up after three retries, each after a pause of its own', async () => {
   expect(pauses).toEqual([25, 50, 100]);
 });
 
-it('a registry that cannot be reached is SVC005 on every operation', async () => {
-  const client = createDocumentClient({ endpoint: 'http://127.0.0.1:1', unavailable: 'SVC005' });
-  const world = await registryWorld(engine, { client });
-  const models = '/api/v1/models/ema_crossover';
-  const answers = await Promise.all([
-    ...[world.register(), world.stage(1), world.promote(1), world.rollback(1)],
-    ...['/versions', '/versions/1', '/history', '/production'].map((path) => world.get(`${models}${path}`)),
-  ]);
-  for (const { status, body, headers } of answers) {
-    expect({ status, code: body.detail.code }).toEqual({ status: 503, code: 'SVC005' });
-    expect(headers.get('Retry-After')).toBe('1');
-  }
-  client.destroy();
-});
-
 it('a move is one transaction, and nothing else is written', async () => {
   const client = createDocumentClient({ endpoint: engine.endpoint });
   const sent: string[] = [];
