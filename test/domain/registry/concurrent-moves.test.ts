@@ -137,3 +137,31 @@ it('a clock that goes back does not change the order of the history', async () =
   }
   await new Invariants(world).check();
 });
+
+it('a read whose model is newer than its version is no move', async () => {
+  let between: (() => Promise<unknown>) | null = null;
+  const wrap = (store: RegistryStore) =>
+    withMethods(store, {
+      read: async (...args) => {
+        const older = await store.read(...args);
+        const other = between;
+        between = null;
+        if (!other) return older;
+        await other();
+        return { ...(await store.read(...args)), versions: older.versions };
+      },
+    });
+  const world = await registryWorld(engine, { wrap });
+  for (const version of ['1', '2']) {
+    await world.register();
+    await world.stage(version);
+    await world.promote(version);
+  }
+  between = () => world.rollback(1);
+  expect(await world.rollback(1)).toMatchObject({ status: 200, body: { previous_production: '1' } });
+  await world.register();
+  await world.stage(3);
+  between = () => world.promote(3);
+  expect(await world.promote(3)).toMatchObject({ status: 200, body: { previous_stage: 'Production' } });
+  await new Invariants(world).check();
+});
