@@ -14,7 +14,7 @@ export interface StrategyFile extends StrategyWithDigest {
 }
 
 /** The folder beside `src` into which users put their strategies. */
-export const USER_STRATEGIES = join(import.meta.dirname, '../../strategies');
+const USER_STRATEGIES = join(import.meta.dirname, '../../strategies');
 
 /*
  * Bundles have no folder to read: the build replaces this module by one that holds the folder's files.

@@ -236,12 +236,10 @@ export const BacktestReport = z
       }),
     ),
     notation: z.record(z.string(), z.string()).meta({ description: 'Symbols of the formulas' }),
-    definitions: z
-      .record(z.string(), MetricDefinition)
-      .meta({
-        description:
-          'Every metric by its name, every other number as part.name: label, unit, family and formula',
-      }),
+    definitions: z.record(z.string(), MetricDefinition).meta({
+      description:
+        'Every metric by its name, every other number as part.name: label, unit, family and formula',
+    }),
     provenance: Provenance,
   })
   .meta({ id: 'BacktestReport' });
