@@ -303,6 +303,18 @@ describe('a promotion', () => {
     expect((await world.rollback(1, { expected_production: '2' })).status).toBe(200);
   });
 
+  it('expects it by alias too', async () => {
+    const world = await registered();
+    await world.stage(1);
+    expect((await world.promote(1, { expected_production: 'champion' })).status).toBe(409);
+    expect((await world.promote(1)).status).toBe(200);
+    await world.register();
+    await world.stage(2);
+    expect((await world.promote(2, { expected_production: 'latest' })).status).toBe(409);
+    expect((await world.promote(2, { expected_production: 'champion' })).status).toBe(200);
+    expect((await world.rollback(1, { expected_production: 'latest' })).status).toBe(200);
+  });
+
   it('needs a second person where four eyes are required; a rollback does not', async () => {
     const authenticate = async (token: string | null): Promise<Principal> => ({
       id: token ?? 'anonymous',

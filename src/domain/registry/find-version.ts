@@ -81,7 +81,7 @@ export function unknownModel(name: string): CodedError {
 }
 
 /** The number that an alias stands for; null when it is none, or stands for no version now. */
-function numberOf(alias: string, model: StoredModel): string | null {
+export function numberOf(alias: string, model: StoredModel): string | null {
   if (alias === 'latest') return String(model.latest_version);
   return alias === 'champion' ? model.production_version : null;
 }

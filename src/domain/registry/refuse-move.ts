@@ -1,5 +1,6 @@
 import { CodedError, type ErrorCode } from '#contract/errors.ts';
 import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
+import { numberOf } from './find-version.ts';
 import type { RegistryCall } from './make-move.ts';
 
 /** Refusals that several moves share. */
@@ -29,9 +30,10 @@ export function refusal(
   });
 }
 
-/** Throws RES005 when another version than `expected` is in Production; undefined expects nothing. */
+/** Throws RES005 when another version than `expected`, a number or an alias, is in Production; undefined expects nothing. */
 export function checkExpectedProduction(model: StoredModel, expected: string | null | undefined): void {
-  if (expected === undefined || expected === model.production_version) return;
+  const number = expected && (numberOf(expected, model) ?? expected);
+  if (number === undefined || number === model.production_version) return;
   throw new CodedError('RES005', {
     message: `${model.production_version === null ? 'No version' : `Version ${model.production_version}`} is in Production, not ${expected ?? 'none'}`,
     field: 'expected_production',
