@@ -117,56 +117,57 @@ test('source maps name sources without repeating them', () => {
   }
 });
 
-test.each(['sim', 'binanceusdm'])(
-  'the bundled tasks collect from %s and run a backtest on it',
-  async (exchange) => {
-    const engine = await startEngine();
-    const server = await startExchangeServer();
-    try {
-      const jobs = new DynamoJobStore(engine.client, engine.tables.jobs);
-      const { config, execution_input } = pendingJob('bt-01J');
-      await jobs.create(
-        pendingJob('bt-01J', {
-          config: { ...config, exchange, strategy: 'buy_and_hold' },
-          execution_input: { ...execution_input, exchange },
-        }),
-      );
-      const run = async (task: string) => {
-        const child = spawn(process.execPath, [join(outdir, 'tasks', `${task}.mjs`)], {
-          cwd: outdir,
-          env: {
-            AWS_REGION: 'eu-west-1',
-            DYNAMODB_ENDPOINT: engine.endpoint,
-            JOBS_TABLE: engine.tables.jobs,
-            SERIES_TABLE: engine.tables.series,
-            OBJECTS_DIRECTORY: join(outdir, 'objects'),
-            CANDLES_BUCKET: 'candles',
-            RESULTS_BUCKET: 'results',
-            EXCHANGE_URL: server.url,
-            EXCHANGE_INTERVAL_MS: '1',
-            JOB_ID: 'bt-01J',
-          },
-        });
-        const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
-        const [status] = await once(child, 'close');
-        return { status, output: `${await stdout}${await stderr}` };
-      };
-      const collect = await run('collect');
-      expect(collect.status, collect.output).toBe(0);
-      expect((await jobs.get('bt-01J'))?.collection, collect.output).toMatchObject({ status: 'completed' });
-      const backtest = await run('backtest');
-      expect(backtest.status, backtest.output).toBe(0);
-      expect(await jobs.get('bt-01J')).toMatchObject({
-        status: 'completed',
-        results: { prefix: 'results/bt-01J/1' },
+const OF_A_FILE = { rsi_period: 5, pullback: 40, trend_period: 10, shorts: true };
+test.each([
+  ['sim', 'example_pullback', OF_A_FILE],
+  ['binanceusdm', 'buy_and_hold', {}],
+])('the bundled tasks collect from %s and run %s on it', async (exchange, strategy, params) => {
+  const engine = await startEngine();
+  const server = await startExchangeServer();
+  try {
+    const jobs = new DynamoJobStore(engine.client, engine.tables.jobs);
+    const { config, execution_input } = pendingJob('bt-01J');
+    await jobs.create(
+      pendingJob('bt-01J', {
+        config: { ...config, exchange, strategy, params },
+        execution_input: { ...execution_input, exchange },
+      }),
+    );
+    const run = async (task: string) => {
+      const child = spawn(process.execPath, [join(outdir, 'tasks', `${task}.mjs`)], {
+        cwd: outdir,
+        env: {
+          AWS_REGION: 'eu-west-1',
+          DYNAMODB_ENDPOINT: engine.endpoint,
+          JOBS_TABLE: engine.tables.jobs,
+          SERIES_TABLE: engine.tables.series,
+          OBJECTS_DIRECTORY: join(outdir, 'objects'),
+          CANDLES_BUCKET: 'candles',
+          RESULTS_BUCKET: 'results',
+          EXCHANGE_URL: server.url,
+          EXCHANGE_INTERVAL_MS: '1',
+          JOB_ID: 'bt-01J',
+        },
       });
-      expect(server.requests.length > 0).toBe(exchange !== 'sim');
-    } finally {
-      await server.stop();
-      await engine.stop();
-    }
-  },
-);
+      const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
+      const [status] = await once(child, 'close');
+      return { status, output: `${await stdout}${await stderr}` };
+    };
+    const collect = await run('collect');
+    expect(collect.status, collect.output).toBe(0);
+    expect((await jobs.get('bt-01J'))?.collection, collect.output).toMatchObject({ status: 'completed' });
+    const backtest = await run('backtest');
+    expect(backtest.status, backtest.output).toBe(0);
+    expect(await jobs.get('bt-01J')).toMatchObject({
+      status: 'completed',
+      results: { prefix: 'results/bt-01J/1' },
+    });
+    expect(server.requests.length > 0).toBe(exchange !== 'sim');
+  } finally {
+    await server.stop();
+    await engine.stop();
+  }
+});
 
 test('every bundle loads in a fresh process, up to the variables that it misses', () => {
   for (const path of bundles.keys()) {
