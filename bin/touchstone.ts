@@ -37,6 +37,10 @@ program
   .option('--wallet <amount>', 'starting balance', amount)
   .option('--param <name=value>', 'strategy parameter; repeat for more', parameter, {})
   .option('--config <file>', 'JSON file with any fields of config; options win over it')
+  .option(
+    '--model-version <version>',
+    'run a registered version: a number, latest or champion; options win over what it was registered with',
+  )
   .option('--experiment <name>', 'experiment name')
   .option('--priority <n>', '1 to 10', wholeNumber(1, 10))
   .option('--no-wait', 'print the job id and return')

@@ -12,6 +12,7 @@ export interface BacktestOptions {
   readonly wallet?: number;
   readonly param?: Readonly<Record<string, unknown>>;
   readonly config?: string;
+  readonly modelVersion?: string;
   readonly experiment?: string;
   readonly priority?: number;
   readonly wait: boolean;
@@ -45,6 +46,7 @@ export async function runBacktest(
 ): Promise<number> {
   const submitted = await client.post<{ job_id: string }>('/api/v1/backtests', {
     config: { ...config, ...configOf(options), strategy },
+    ...(options.modelVersion === undefined ? {} : { model_version: options.modelVersion }),
     ...(options.experiment ? { experiment_name: options.experiment } : {}),
     ...(options.priority ? { priority: options.priority } : {}),
   });

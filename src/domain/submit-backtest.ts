@@ -122,7 +122,8 @@ function findRegistered(
   { config, model_version }: SubmitBacktestInput['body'],
 ): Promise<StoredVersion> | null {
   if (model_version === undefined) return null;
-  const reference = { model: config.strategy, version: String(model_version), field: 'model_version' };
+  const field = 'model_version';
+  const reference = { model: config.strategy, version: String(model_version), field, modelField: field };
   return findVersion(registry, reference);
 }
 

@@ -146,6 +146,14 @@ describe('a version by the command line', { timeout: 60_000 }, () => {
     expect(out).not.toMatch(/NaN|undefined|\[object/);
   });
 
+  it('is what a backtest runs', async () => {
+    const range = ['--start', '2026-01-10', '--end', '2026-01-20'];
+    const run = await touchstone('backtest', M, '--model-version', 'latest', ...range);
+    expect([run.code, run.out]).toEqual([0, expect.stringContaining('Registered with image touchstone:')]);
+    const unknown = await touchstone('backtest', M, '--model-version', '7');
+    expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('RES003')]);
+  });
+
   it('says what is wrong', async () => {
     const refused: [args: string[], code: number, text: string][] = [
       [['promote', M, '7'], 1, 'RES003'],

@@ -207,6 +207,6 @@ describe('a backtest of a registered version', () => {
     ['honest', 'best', 404, 'RES003'],
   ])('of %s %s is refused', async (strategy, model_version, status, code) => {
     const reply = await platform.post('/api/v1/backtests', { config: { strategy }, model_version });
-    expect([reply.status, reply.body.detail.code]).toEqual([status, code]);
+    expect(reply).toMatchObject({ status, body: { detail: { code, field: 'model_version' } } });
   });
 });

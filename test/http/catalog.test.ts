@@ -190,7 +190,7 @@ describe('a comparison', () => {
 
   it('does not know a strategy without versions', async () => {
     const answer = await compare('?version_a=1&version_b=2', 'supertrend');
-    expect(answer).toMatchObject({ status: 404, body: { detail: { code: 'RES002' } } });
+    expect(answer).toMatchObject({ status: 404, body: { detail: { code: 'RES002', field: 'name' } } });
   });
 });
 

@@ -148,6 +148,7 @@ it.each(['/versions', '/versions/1', '/history', '/production'])(
   '%s of an unknown model is RES002',
   async (path) => {
     const { status, body } = await world.get(`/api/v1/models/unheard_of${path}`);
-    expect({ status, code: body.detail.code }).toEqual({ status: 404, code: 'RES002' });
+    expect(status).toBe(404);
+    expect(body.detail).toMatchObject({ code: 'RES002', field: 'model_name' });
   },
 );

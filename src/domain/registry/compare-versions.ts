@@ -26,8 +26,8 @@ export async function compareVersions(
   const { model, version_a, version_b } = input;
   if (version_a === version_b) throw sameVersion(version_b);
   const [a, b] = await Promise.all([
-    findVersion(deps.registry, { model, version: version_a, field: 'version_a' }),
-    findVersion(deps.registry, { model, version: version_b, field: 'version_b' }),
+    findVersion(deps.registry, { model, version: version_a, field: 'version_a', modelField: 'name' }),
+    findVersion(deps.registry, { model, version: version_b, field: 'version_b', modelField: 'name' }),
   ]);
   if (a.version === b.version) throw sameVersion(b.version);
   return compare(a, b);

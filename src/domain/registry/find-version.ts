@@ -9,6 +9,8 @@ export interface VersionReference {
   readonly version: string;
   /** Of the request, for the error. */
   readonly field: string;
+  /** Where the request names the model. Default `model_name`. */
+  readonly modelField?: string;
 }
 
 /** A version that exists, with its model. */
@@ -59,7 +61,7 @@ export async function lookUpVersion(
 
 /** What was looked up, if it exists. Throws as {@link findVersion}. */
 export function existing(reference: VersionReference, { model, version }: LookedUp): FoundVersion {
-  if (!model) throw unknownModel(reference.model);
+  if (!model) throw unknownModel(reference.model, reference.modelField);
   if (version) return { model, version };
   throw new CodedError('RES003', {
     field: reference.field,
@@ -72,10 +74,10 @@ export function existing(reference: VersionReference, { model, version }: Looked
 }
 
 /** No version was ever registered under that name. */
-export function unknownModel(name: string): CodedError {
+export function unknownModel(name: string, field = 'model_name'): CodedError {
   return new CodedError('RES002', {
     message: 'No version of this strategy is registered',
-    field: 'name',
+    field,
     context: { name: name.slice(0, 100) },
   });
 }

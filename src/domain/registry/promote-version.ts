@@ -44,7 +44,8 @@ export async function promoteVersion(
   checkAdmin(call, input.force, 'force');
   const comment = checkText(input.comment, 'comment', MAX_COMMENT);
   const challengeId = checkText(input.challenge_id, 'challenge_id', 100);
-  const reference = { model: input.model, version: input.version, field: 'version' };
+  const { model, version } = input;
+  const reference = { model, version, field: 'version', modelField: 'name' };
   return makeMove(
     deps,
     { operation: 'promoteVersion', call, input },

@@ -42,7 +42,7 @@ export async function stageVersion(
   checkAdmin(call, input.skip_validation, 'skip_validation');
   const comment = checkText(input.comment, 'comment', MAX_COMMENT);
   const { model, version, validate_only: validateOnly = false } = input;
-  const reference = { model, version, field: 'version' };
+  const reference = { model, version, field: 'version', modelField: 'name' };
   const validate = onceFor((found: StoredVersion) => validation(deps, call, input, found));
   return makeMove(
     deps,
