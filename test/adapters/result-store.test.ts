@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FileObjectStore } from '#adapters/local/file-object-store.ts';
+import { ObjectResultStore } from '#adapters/result-store.ts';
+import type { ResultsLocation } from '#contract/backtest.ts';
+import type { ResultFiles } from '#domain/ports.ts';
+import { tradePages, tradeRecord } from '#engine/report/trades.ts';
+import { tableOf, trade } from '../engine/metrics/samples.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-results-'));
+const objects = new FileObjectStore(folder);
+const store = new ObjectResultStore(objects);
+const table = tableOf(Array.from({ length: 1_500 }, (_, i) => trade(i / 3, 1)));
+const filesOf = (): ResultFiles => ({
+  result: '{"total_trades":1500}',
+  equity: '{"dates":[]}',
+  report: '{"warnings":[]}',
+  tradePages: tradePages(table),
+  tradesParquet: Buffer.from('PAR1'),
+});
+const put = (key: string, json: string) => objects.put(key, zstdCompressSync(json), 'application/zstd');
+
+let location: ResultsLocation;
+beforeAll(async () => {
+  location = await store.write('bt-1', 1, filesOf());
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('stored results', () => {
+  test('are read as they were written, trades as records page by page', async () => {
+    expect(location).toMatchObject({ prefix: 'results/bt-1/1', trade_pages: 2 });
+    expect(await store.read(location, 'result')).toEqual({ total_trades: 1500 });
+    const pages = [await store.readTrades(location, 1), await store.readTrades(location, 2)];
+    expect(pages.map((page) => page.length)).toEqual([1000, 500]);
+    expect(pages.flat()).toEqual(Array.from({ length: 1_500 }, (_, row) => tradeRecord(table, row, row + 1)));
+  });
+
+  test('of equal runs are equal to the byte, and their digest', async () => {
+    const again = await store.write('bt-1', 2, filesOf());
+    expect(again.digest).toBe(location.digest);
+    const keys = ['result', 'trades/0002'].map((name) => `${name}.json.zst`);
+    for (const key of keys) {
+      const [first, second] = await Promise.all(
+        [location, again].map(async ({ prefix }) => (await objects.get(`${prefix}/${key}`))!.body),
+      );
+      expect(Buffer.compare(first!, second!)).toBe(0);
+    }
+  });
+
+  test('are zstd that any tool reads', async () => {
+    const { body, contentType } = (await objects.get('results/bt-1/1/report.json.zst'))!;
+    expect(contentType).toBe('application/zstd');
+    expect(zstdDecompressSync(body).toString()).toBe('{"warnings":[]}');
+  });
+
+  test('that are gone or broken are DATA005', async () => {
+    const broken = { ...location, prefix: 'results/bt-2/1' };
+    await put('results/bt-2/1/trades/0001.json.zst', '[]');
+    await put('results/bt-2/1/report.json.zst', '{');
+    for (const read of [
+      () => store.readTrades(location, 3),
+      () => store.readTrades(broken, 1),
+      () => store.read(broken, 'report'),
+    ]) {
+      await expect(read()).rejects.toMatchObject({ code: 'DATA005' });
+    }
+  });
+});
