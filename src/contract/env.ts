@@ -63,6 +63,13 @@ const images = {
   ALLOWED_REGISTRIES: text.transform((list) => list.split(',')).optional(),
 };
 
+const gates = {
+  /** Whoever registered a version may not promote it. */
+  REQUIRE_FOUR_EYES: flag.default(false),
+  /** A rollback needs a reason. */
+  REQUIRE_REASON: flag.default(false),
+};
+
 const dataCollection = {
   /** Used as it is. */
   DATA_COLLECTION_URL: z.url().optional(),
@@ -122,10 +129,7 @@ export const BackendEnv = z
     STRATEGY_SERVICE_URL: z.url().optional(),
     /** Promote only what passed its validation. Default: in production. */
     STAGING_DRY_RUN_REQUIRED: flag.optional(),
-    /** Whoever registered a version may not promote it. */
-    REQUIRE_FOUR_EYES: flag.default(false),
-    /** A rollback needs a reason. */
-    REQUIRE_REASON: flag.default(false),
+    ...gates,
   })
   .check(checkIdentityProvider('BACKEND'));
 
@@ -232,6 +236,7 @@ export const LocalEnv = z.object({
   STRATEGY_PORT: integer(8003, { min: 0, max: 65_535 }),
   /** Promote only what passed its validation. */
   STAGING_DRY_RUN_REQUIRED: flag.default(false),
+  ...gates,
   DATA_COLLECTION_PORT: integer(8002, { min: 0, max: 65_535 }),
 });
 export type LocalEnv = z.output<typeof LocalEnv>;

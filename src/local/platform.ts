@@ -40,6 +40,10 @@ export interface PlatformOptions {
   readonly logLevel?: LogLevel;
   /** Promote only what passed its validation. Default false. */
   readonly stagingDryRunRequired?: boolean;
+  /** Whoever registered a version may not promote it. Default false. */
+  readonly fourEyesRequired?: boolean;
+  /** A rollback needs a reason. Default false. */
+  readonly rollbackReasonRequired?: boolean;
   /** Every call needs a token of this folder's key. Default false: callers are anonymous with all roles. */
   readonly auth?: boolean;
   /** Answers 500 for responses that do not fit the contract. */
@@ -62,6 +66,8 @@ export function platformOptions(env: LocalEnv): PlatformOptions {
     strategiesDirectory: env.STRATEGIES_DIRECTORY,
     logLevel: env.LOG_LEVEL,
     stagingDryRunRequired: env.STAGING_DRY_RUN_REQUIRED,
+    fourEyesRequired: env.REQUIRE_FOUR_EYES,
+    rollbackReasonRequired: env.REQUIRE_REASON,
   };
 }
 
@@ -186,6 +192,8 @@ async function startServices(
       dataProxy,
       strategyServiceUrl: strategy.url,
       stagingDryRunRequired: options.stagingDryRunRequired ?? false,
+      fourEyesRequired: options.fourEyesRequired ?? false,
+      rollbackReasonRequired: options.rollbackReasonRequired ?? false,
     },
   );
   running.add(() => backend.close());

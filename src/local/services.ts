@@ -42,6 +42,8 @@ export async function startBackend(
     readonly strategies: StrategyRegistry;
     readonly dataProxy: DataProxy;
     readonly stagingDryRunRequired?: boolean;
+    readonly fourEyesRequired?: boolean;
+    readonly rollbackReasonRequired?: boolean;
     /** Absent: it does not run. */
     readonly strategyServiceUrl?: string;
   },
@@ -55,8 +57,8 @@ export async function startBackend(
       ...openRegistry(deps.registryTable, deps.databaseEndpoint),
       images: null,
       stagingDryRunRequired: deps.stagingDryRunRequired ?? false,
-      fourEyesRequired: false,
-      rollbackReasonRequired: false,
+      fourEyesRequired: deps.fourEyesRequired ?? false,
+      rollbackReasonRequired: deps.rollbackReasonRequired ?? false,
       strategies,
       executions: workflow.executions,
       tasks: workflow.runner,

@@ -123,6 +123,19 @@ describe('the check list of a staging', () => {
     expect(list.body).toMatchObject({ success: false, new_stage: 'None', validation: { status: 'failed' } });
   });
 
+  it.each([
+    ['images are not resolved', null, 'Images are not resolved on this platform'],
+    [
+      'an image of a foreign registry has no digest',
+      { digestOf: async () => null },
+      'Its registry cannot be asked, and it names no digest',
+    ],
+  ])('skips the image where %s, and says so', async (_, images, message) => {
+    const world = await registered({ deps: { images } });
+    const { checks } = (await world.stage(1)).body.validation;
+    expect(checks.find(({ name }: any) => name === 'image')).toMatchObject({ status: 'skipped', message });
+  });
+
   it('is not answered while storage is down', async () => {
     const down = () => {
       throw new CodedError('DATA005');

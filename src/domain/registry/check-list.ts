@@ -103,7 +103,8 @@ function checkConfiguration({ strategies }: CheckListDeps, { config }: StoredVer
 async function checkImage({ images }: CheckListDeps, version: StoredVersion): Promise<ValidationCheck> {
   const name = 'image';
   const { container_image_uri: uri, image_digest: digest } = version;
-  if (!images || !digest) return plainCheck(name, 'skipped', 'Images are not resolved on this platform');
+  if (!images) return plainCheck(name, 'skipped', 'Images are not resolved on this platform');
+  if (!digest) return plainCheck(name, 'skipped', 'Its registry cannot be asked, and it names no digest');
   const found = await images.digestOf(pinnedUri(uri, digest));
   if (found === null) return plainCheck(name, 'skipped', 'Its registry cannot be asked');
   return found === digest
