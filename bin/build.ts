@@ -178,6 +178,29 @@ const HTTP_VALUES = Object.entries(Object.getOwnPropertyDescriptors(http))
   .filter(([, descriptor]) => 'value' in descriptor)
   .map(([name]) => name);
 
+/**
+ * A function has its credentials in its environment, a task beside its container. The ways in which a person signs in
+ * (profiles, SSO, processes) are 100 KB that nothing in AWS takes.
+ */
+const credentialsOfAws: Plugin = {
+  name: 'credentials-of-aws',
+  setup({ onLoad }) {
+    onLoad({ filter: /credential-provider-node[\\/]dist-es[\\/]defaultProvider\.js$/ }, () => ({
+      contents: [
+        "import { fromEnv } from '@aws-sdk/credential-provider-env';",
+        "import { fromHttp } from '@aws-sdk/credential-provider-http';",
+        "import { memoizeChain } from './runtime/memoize-chain';",
+        'const SOON = 300_000;',
+        'export const credentialsWillNeedRefresh = ({ expiration }) => expiration !== undefined;',
+        'export const credentialsTreatedAsExpired = ({ expiration }) => expiration?.getTime() - Date.now() < SOON;',
+        'export const defaultProvider = (init = {}) =>',
+        '  memoizeChain([fromEnv(init), () => fromHttp(init)()], credentialsTreatedAsExpired);',
+      ].join('\n'),
+      resolveDir: join(ROOT, 'node_modules/@aws-sdk/credential-provider-node/dist-es'),
+    }));
+  },
+};
+
 /** How everything is bundled. */
 export const BUNDLE_OPTIONS = {
   absWorkingDir: ROOT,
@@ -194,7 +217,7 @@ export const BUNDLE_OPTIONS = {
   sourcemap: 'linked',
   sourcesContent: false,
   logLevel: 'warning',
-  plugins: [userStrategies, bundledExchanges, packageVersions, plainSchemas, plainHttp],
+  plugins: [userStrategies, bundledExchanges, packageVersions, plainSchemas, plainHttp, credentialsOfAws],
 } satisfies BuildOptions;
 
 async function entries(folder: string, out: (name: string) => string) {
