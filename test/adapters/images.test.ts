@@ -3,6 +3,7 @@ import {
   DescribeImagesCommand,
   ECRClient,
   ImageNotFoundException,
+  InvalidParameterException,
   PutImageCommand,
   RepositoryNotFoundException,
 } from '@aws-sdk/client-ecr';
@@ -52,13 +53,14 @@ describe('images in ECR', () => {
     });
   });
 
-  it.each([new ImageNotFoundException(meta), new RepositoryNotFoundException(meta)])(
-    'one that is not there is refused: $name',
-    async (error) => {
-      ecr.on(DescribeImagesCommand).rejects(error);
-      await expect(resolveImage(images, `${REPOSITORY}:1.0`)).rejects.toMatchObject({ code: 'VAL005' });
-    },
-  );
+  it.each([
+    new ImageNotFoundException(meta),
+    new RepositoryNotFoundException(meta),
+    new InvalidParameterException(meta),
+  ])('one that is not there is refused: $name', async (error) => {
+    ecr.on(DescribeImagesCommand).rejects(error);
+    await expect(resolveImage(images, `${REPOSITORY}:1.0`)).rejects.toMatchObject({ code: 'VAL005' });
+  });
 
   it('one that may not be read is refused with its repository', async () => {
     ecr.on(DescribeImagesCommand).rejects(Object.assign(new Error('no'), { name: 'AccessDeniedException' }));

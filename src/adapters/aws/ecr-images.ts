@@ -2,6 +2,7 @@ import {
   DescribeImagesCommand,
   ECRClient,
   ImageNotFoundException,
+  InvalidParameterException,
   RepositoryNotFoundException,
 } from '@aws-sdk/client-ecr';
 import { CodedError } from '#contract/errors.ts';
@@ -11,6 +12,9 @@ import { reportUnavailable } from './unavailable.ts';
 /** `{account}.dkr.ecr.{region}.amazonaws.com/{repository}[:tag][@digest]`. */
 const ECR_IMAGE =
   /^(?<account>\d{12})\.dkr\.ecr\.(?<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\/(?<repository>[^:@]+)(?::(?<tag>[^@]+))?(?:@(?<digest>sha256:[0-9a-f]{64}))?$/;
+
+/** A name that ECR does not accept names nothing either. */
+const NO_SUCH_IMAGE = [ImageNotFoundException, RepositoryNotFoundException, InvalidParameterException];
 
 /** Worst case of one call: 3 attempts of 5 s. Commands throw HTTP503 when ECR cannot answer. */
 function createEcrClient(region: string): ECRClient {
@@ -44,8 +48,7 @@ export class EcrImages implements ImageRegistry {
       );
       return imageDetails[0]?.imageDigest;
     } catch (error) {
-      if (error instanceof ImageNotFoundException || error instanceof RepositoryNotFoundException)
-        return undefined;
+      if (NO_SUCH_IMAGE.some((kind) => error instanceof kind)) return undefined;
       // No class of ECR's own: the name is what tells it.
       if ((error as Error).name !== 'AccessDeniedException') throw error;
       throw new CodedError('VAL005', {
