@@ -63,9 +63,9 @@ export const RegisterRequest = z
       description: 'Register without comparing the thresholds; the version is marked `skipped`',
       default: false,
     }),
-    thresholds: Thresholds.optional().meta({
+    thresholds: z.looseObject(Thresholds.shape).optional().meta({
       description:
-        'What the backtest must reach; equality passes. Without any the version is marked `skipped`',
+        'What the backtest must reach; equality passes. Without any the version is marked `skipped`; others are ignored, and named in the reply',
     }),
     tags: z.array(z.string()).optional().meta({ maxItems: 20 }),
   })

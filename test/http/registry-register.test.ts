@@ -112,6 +112,21 @@ describe('thresholds', () => {
   });
 });
 
+it.each([
+  [{ max_drawdown: 90, min_sharp: 9 }, 'passed', 'warning'],
+  [{ min_sharp: 9 }, 'skipped', 'skipped'],
+])(
+  'a threshold that is spelt otherwise is no gate, and the reply says so: %j',
+  async (thresholds, ...wanted) => {
+    const { status, body } = await world.register({ thresholds });
+    expect(status).toBe(201);
+    expect([body.validation.status, body.validation.checks[0].status]).toEqual(wanted);
+    expect(body.message).toContain(
+      'Unknown key thresholds.min_sharp was ignored; did you mean thresholds.min_sharpe?',
+    );
+  },
+);
+
 describe('a registration is refused', () => {
   beforeAll(async () => {
     await world.backtest('bt-other', 'macd_momentum');

@@ -3,6 +3,7 @@ import { CodedError } from '#contract/errors.ts';
 import type { RegisterReply } from '#contract/registry-api.ts';
 import { BacktestReport } from '#contract/report.ts';
 import type { StoredVersion, Thresholds, Validation, VersionContent } from '#contract/stored-registry.ts';
+import type { ValidationCheck } from '#contract/validation.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
 import type { JobStore, ResultStore } from '../ports.ts';
@@ -11,7 +12,7 @@ import { checkImageUri, resolveImage } from './container-image.ts';
 import type { ImageRegistry } from './image-registry.ts';
 import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCall } from './make-move.ts';
 import { momentAfter, planMove } from './plan-move.ts';
-import { checkThresholds, describeFailures, missedThresholds } from './thresholds.ts';
+import { checkThresholds, describeFailures, missedThresholds, unknownThresholds } from './thresholds.ts';
 import { plainCheck, remarksOn, statusOf } from './validation.ts';
 
 export interface RegisterVersionDeps extends MoveDeps {
@@ -97,7 +98,7 @@ async function checkRegistration(
   const job = await completedBacktest(deps.jobs, input);
   const uri = checkImageUri(input.container_image_uri, deps.allowedRegistries);
   const thresholds = checkThresholds(input.thresholds);
-  const validation = validate(job, thresholds, input.skip_validation);
+  const validation = validate(job, thresholds, input);
   const description = checkText(input.description, 'description', MAX_DESCRIPTION) ?? '';
   const tags = checkTags(input.tags);
   const [imageDigest, { data_digest, strategy_digest, engine_version }] = await Promise.all([
@@ -142,8 +143,12 @@ async function completedBacktest(jobs: JobStore, input: RegisterVersionInput): P
 }
 
 /** Throws VAL005 for thresholds that the backtest misses. */
-function validate(job: JobIn<'completed'>, thresholds: Thresholds | null, skip = false): Validation {
-  const check = thresholdCheck(job, thresholds, skip);
+function validate(
+  job: JobIn<'completed'>,
+  thresholds: Thresholds | null,
+  input: RegisterVersionInput,
+): Validation {
+  const check = withIgnored(thresholdCheck(job, thresholds, input.skip_validation ?? false), input);
   return { status: statusOf([check]), checks: [check], job_id: null };
 }
 
@@ -159,6 +164,14 @@ function thresholdCheck(job: JobIn<'completed'>, thresholds: Thresholds | null, 
     field: `thresholds.${first.name}`,
     context: { failures: failures.map(({ metric, value, threshold }) => ({ metric, value, threshold })) },
   });
+}
+
+/** A threshold that is spelt otherwise guards nothing: whoever gave it must hear of it. */
+function withIgnored(check: ValidationCheck, { thresholds }: RegisterVersionInput): ValidationCheck {
+  const ignored = unknownThresholds(thresholds);
+  if (ignored.length === 0) return check;
+  const status = check.status === 'passed' ? 'warning' : check.status;
+  return { ...check, status, message: [check.message, ...ignored].join('. ') };
 }
 
 function checkTags(tags: readonly string[] = []): string[] {
@@ -206,8 +219,11 @@ function newVersion(
 }
 
 function reply({ model_name, version, stage, validation, content_hash }: StoredVersion): RegisterReply {
-  const remark =
-    validation.status === 'skipped' ? ` Validation was skipped: ${validation.checks[0]!.message}.` : '';
-  const message = `Registered as version ${version} of ${model_name}.${remark}`;
+  const message = `Registered as version ${version} of ${model_name}.${remark(validation.checks[0]!)}`;
   return { success: true, message, version, model_name, stage, validation, content_hash };
+}
+
+function remark({ status, message }: ValidationCheck): string {
+  if (status === 'skipped') return ` Validation was skipped: ${message}.`;
+  return status === 'warning' ? ` ${message}.` : '';
 }

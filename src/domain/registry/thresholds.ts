@@ -1,5 +1,6 @@
 import type { BacktestResult } from '#contract/backtest.ts';
 import type { Thresholds } from '#contract/stored-registry.ts';
+import { unknownKeyWarnings } from '../unknown-keys.ts';
 import { checkNumber } from '../validate.ts';
 
 export interface ThresholdFailure {
@@ -33,6 +34,12 @@ export function checkThresholds(thresholds: Thresholds | undefined): Thresholds 
     return value === undefined ? [] : [[name, checkNumber(value, `thresholds.${name}`, BOUNDS)] as const];
   });
   return given.length === 0 ? null : Object.fromEntries(given);
+}
+
+/** One warning for each threshold given that is not known. */
+export function unknownThresholds(thresholds: Thresholds = {}): string[] {
+  const known = RULES.map(({ name }) => name);
+  return unknownKeyWarnings({ ...thresholds }, known, 'thresholds.');
 }
 
 const BOUNDS = { min: -1e9, max: 1e9 };
