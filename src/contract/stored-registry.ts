@@ -117,7 +117,7 @@ export const StoredReply = z.object({
 });
 export type StoredReply = z.infer<typeof StoredReply>;
 
-/** A catalog row: of a version in Production or Staging, at most 1 KB. */
+/** A catalog row: of a version in Production or Staging. About 1 KB; more with many pairs or a long description. */
 export const CatalogRow = z.object({
   name: z.string(),
   model_name: z.string(),
