@@ -44,16 +44,14 @@ test('a bundle takes the credentials of its function from the environment', asyn
 test('a bundle takes the credentials of its task from beside the container', async () => {
   const expiration = new Date(Date.now() + 3_600_000).toISOString();
   const server = createServer((_, response) =>
-    response
-      .setHeader('content-type', 'application/json')
-      .end(
-        JSON.stringify({
-          AccessKeyId: 'id',
-          SecretAccessKey: 'secret',
-          Token: 'session',
-          Expiration: expiration,
-        }),
-      ),
+    response.setHeader('content-type', 'application/json').end(
+      JSON.stringify({
+        AccessKeyId: 'id',
+        SecretAccessKey: 'secret',
+        Token: 'session',
+        Expiration: expiration,
+      }),
+    ),
   );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
