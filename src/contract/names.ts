@@ -41,7 +41,7 @@ export const SERVICES: Readonly<Record<ServiceName, Service>> = {
   },
   strategy: {
     title: 'Touchstone strategy service',
-    description: 'Hyperparameter optimisation, strategy registration and champion/challenger tests.',
+    description: 'Registration of strategy versions.',
     port: 8003,
     document: 'strategy',
   },

@@ -81,6 +81,12 @@ export const RegisterRequest = z
     ],
   });
 
+/** A reply as it is answered: it names what the body held that nobody reads, such as a misspelt `expected_production`. */
+function withWarnings<T extends z.ZodRawShape>(id: string, reply: z.ZodObject<T>) {
+  const warnings = z.array(z.string()).meta({ description: 'Keys of the body that were ignored' });
+  return reply.extend({ warnings }).meta({ id });
+}
+
 const stage = z.enum(STAGES);
 const success = z
   .boolean()
@@ -90,57 +96,53 @@ const modelName = z.string();
 const version = z.string();
 const production = z.string().nullable();
 
-export const RegisterReply = z
-  .object({
-    success,
-    message,
-    version,
-    model_name: modelName,
-    stage,
-    validation: Validation,
-    content_hash: z.string(),
-  })
-  .meta({ id: 'RegisterReply' });
+const RegisterReply = z.object({
+  success,
+  message,
+  version,
+  model_name: modelName,
+  stage,
+  validation: Validation,
+  content_hash: z.string(),
+});
 export type RegisterReply = z.infer<typeof RegisterReply>;
+export const RegisterAnswer = withWarnings('RegisterReply', RegisterReply);
 
-export const StageReply = z
-  .object({
-    success,
-    message,
-    previous_stage: stage,
-    new_stage: stage,
-    model_name: modelName,
-    version,
-    validation: Validation,
-  })
-  .meta({ id: 'StageReply' });
+const StageReply = z.object({
+  success,
+  message,
+  previous_stage: stage,
+  new_stage: stage,
+  model_name: modelName,
+  version,
+  validation: Validation,
+});
 export type StageReply = z.infer<typeof StageReply>;
+export const StageAnswer = withWarnings('StageReply', StageReply);
 
-export const PromoteReply = z
-  .object({
-    success,
-    message,
-    archived_versions: z.array(z.string()),
-    previous_stage: stage,
-    new_stage: stage,
-    model_name: modelName,
-    version,
-    previous_production: production,
-    promoted_at: Timestamp.nullable(),
-  })
-  .meta({ id: 'PromoteReply' });
+const PromoteReply = z.object({
+  success,
+  message,
+  archived_versions: z.array(z.string()),
+  previous_stage: stage,
+  new_stage: stage,
+  model_name: modelName,
+  version,
+  previous_production: production,
+  promoted_at: Timestamp.nullable(),
+});
 export type PromoteReply = z.infer<typeof PromoteReply>;
+export const PromoteAnswer = withWarnings('PromoteReply', PromoteReply);
 
-export const RollbackReply = z
-  .object({
-    success,
-    message,
-    previous_production: production.meta({ description: 'null when none was in Production' }),
-    new_production: z.string(),
-    model_name: modelName,
-  })
-  .meta({ id: 'RollbackReply' });
+const RollbackReply = z.object({
+  success,
+  message,
+  previous_production: production.meta({ description: 'null when none was in Production' }),
+  new_production: z.string(),
+  model_name: modelName,
+});
 export type RollbackReply = z.infer<typeof RollbackReply>;
+export const RollbackAnswer = withWarnings('RollbackReply', RollbackReply);
 
 const versionFields = {
   version,

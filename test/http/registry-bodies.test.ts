@@ -94,3 +94,16 @@ it.each([
   expect(status).toBe(400);
   expect(body.detail[0].type).toBe(type);
 });
+
+it('names the keys of a body that it ignores, and guesses what was meant', async () => {
+  const own = await registryWorld(engine);
+  const registered = await own.register({ tag: ['a'] });
+  expect(registered.body.warnings).toEqual(['Unknown key tag was ignored; did you mean tags?']);
+  const staged = await own.stage(1, { comments: 'x' });
+  expect(staged.body.warnings).toEqual(['Unknown key comments was ignored; did you mean comment?']);
+  const promoted = await own.promote(1, { expected_prodution: '7', comment: 'x' });
+  expect(promoted.body.warnings).toEqual([
+    'Unknown key expected_prodution was ignored; did you mean expected_production?',
+  ]);
+  expect((await own.rollback(1, { reason: 'x' })).body.warnings).toEqual([]);
+});

@@ -131,7 +131,7 @@ describe('production at a time', () => {
     [6, '2'],
     [6.99, '2'],
     [7, '1'],
-    [9, '1'],
+    [8, '1'],
   ])('hour %d is %s', async (hours, version) => {
     const { body } = await models(`/production?at=${at(hours)}`);
     expect(body).toEqual({ model_name: MODEL, at: at(hours), version });
@@ -141,6 +141,12 @@ describe('production at a time', () => {
     expect((await models('/production')).body).toEqual({ model_name: MODEL, at: at(8), version: '1' });
     const { status, body } = await models('/production?at=yesterday');
     expect({ status, code: body.detail.code }).toEqual({ status: 400, code: 'VAL005' });
+  });
+
+  it('is not known of the future', async () => {
+    const { status, body } = await models(`/production?at=${at(8.01)}`);
+    expect({ status, code: body.detail.code }).toEqual({ status: 400, code: 'VAL005' });
+    expect(body.detail.context).toEqual({ value: at(8.01), max: at(8) });
   });
 });
 

@@ -1,6 +1,6 @@
 import { Health } from '../common.ts';
 import type { Operation } from '../operation.ts';
-import { RegisterReply, RegisterRequest, StrategyNameParams } from '../registry-api.ts';
+import { RegisterAnswer, RegisterRequest, StrategyNameParams } from '../registry-api.ts';
 import { documentationOperations } from './documentation.ts';
 
 /** Rows of the strategy service. */
@@ -27,7 +27,7 @@ export const STRATEGY_OPERATIONS = [
       'The backtest must reach every threshold given; equality passes and drawdowns are compared by magnitude. A refused registration uses up no number. `context.failures` of VAL005 lists every threshold that was missed.',
     params: StrategyNameParams,
     body: RegisterRequest,
-    success: { 201: { description: 'Registered', schema: RegisterReply } },
+    success: { 201: { description: 'Registered', schema: RegisterAnswer } },
     errors: [
       ...(['VAL005', 'VAL006', 'RES001', 'RES002', 'RES005'] as const),
       ...(['DATA005', 'SVC005'] as const),

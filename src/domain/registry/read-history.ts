@@ -17,7 +17,7 @@ export async function readHistory(
   return page;
 }
 
-/** Which version was in Production at a time (default now). Throws RES002, VAL005 for what is no time, SVC005. */
+/** Which version was in Production at a time (default now). Throws RES002, VAL005 for what is no time or in the future, SVC005. */
 export async function productionAt(
   { registry, clock }: { readonly registry: RegistryStore; readonly clock: Clock },
   input: { readonly model: string; readonly at?: string | undefined },
@@ -29,6 +29,10 @@ export async function productionAt(
       field: 'at',
       context: { value: input.at },
     });
+  }
+  if (time > clock.now()) {
+    const context = { value: input.at, max: isoTime(clock.now()) };
+    throw new CodedError('VAL005', { message: 'at must not lie in the future', field: 'at', context });
   }
   const at = isoTime(time);
   const [{ model }, event] = await Promise.all([

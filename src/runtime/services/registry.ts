@@ -1,5 +1,7 @@
+import { PromoteRequest, RegisterRequest, RollbackRequest, StageRequest } from '#contract/registry-api.ts';
 import type { MoveReply, RegistryCall } from '#domain/registry/make-move.ts';
 import type { RegisterVersion } from '#domain/registry/register-version.ts';
+import { unknownKeyWarnings } from '#domain/unknown-keys.ts';
 import type { HandlerRequest, Handlers } from '../handler.ts';
 import type { RegistryUseCases } from './registry-use-cases.ts';
 
@@ -18,27 +20,27 @@ export function registryHandlers(useCases: RegistryUseCases): Pick<Handlers<'bac
     stageVersion: async ({ params, body, ...request }) => {
       const { comment, validate_only, skip_validation } = body;
       const input = { model: params.name, version: versionOf(body, 'model_version'), comment };
-      return reply(
-        200,
-        await useCases.stageVersion(callOf(request), { ...input, validate_only, skip_validation }),
-      );
+      const moved = await useCases.stageVersion(callOf(request), {
+        ...input,
+        validate_only,
+        skip_validation,
+      });
+      return reply(200, moved, ignoredKeys(body, StageRequest));
     },
     promoteVersion: async ({ params, body, ...request }) => {
       const { comment, challenge_id, force } = body;
       const input = { model: params.name, version: versionOf(body, 'model_version'), comment };
       const expected = { expected_production: expectedProduction(body.expected_production) };
-      return reply(
-        200,
-        await useCases.promoteVersion(callOf(request), { ...input, ...expected, challenge_id, force }),
-      );
+      const options = { ...expected, challenge_id, force };
+      const moved = await useCases.promoteVersion(callOf(request), { ...input, ...options });
+      return reply(200, moved, ignoredKeys(body, PromoteRequest));
     },
     rollbackModel: async ({ params, body, ...request }) => {
       const input = { model: params.model_name, version: versionOf(body, 'target_version') };
       const expected = { expected_production: expectedProduction(body.expected_production) };
-      return reply(
-        200,
-        await useCases.rollBack(callOf(request), { ...input, ...expected, reason: body.reason }),
-      );
+      const options = { ...expected, reason: body.reason };
+      const moved = await useCases.rollBack(callOf(request), { ...input, ...options });
+      return reply(200, moved, ignoredKeys(body, RollbackRequest));
     },
     listVersions: async ({ params: { model_name }, query }) => {
       const input = { model: model_name, includeArchived: query.include_archived };
@@ -67,7 +69,8 @@ export function registerHandler(register: RegisterVersion): Handlers<'strategy'>
     const { backtest_run_id, container_image_uri, description, skip_validation, thresholds, tags } = body;
     const input = { model: params.name, backtest_run_id, container_image_uri };
     const options = { description, skip_validation, thresholds, tags };
-    return reply(201, await register(callOf(request), { ...input, ...options }));
+    const registered = await register(callOf(request), { ...input, ...options });
+    return reply(201, registered, ignoredKeys(body, RegisterRequest));
   };
 }
 
@@ -81,9 +84,17 @@ function callOf({ principal, headers, correlationId }: Caller): RegistryCall {
   };
 }
 
-function reply<S extends 200 | 201, T>(status: S, { body, replayed }: MoveReply<T>) {
+function reply<S extends 200 | 201, T>(status: S, { body, replayed }: MoveReply<T>, warnings: string[]) {
   const headers: Record<string, string> = replayed ? { 'Idempotent-Replay': 'true' } : {};
-  return { status, body, headers };
+  return { status, body: { ...body, warnings }, headers };
+}
+
+/** A misspelt `expected_production` guards nothing: whoever sent it must hear of it. */
+function ignoredKeys(
+  body: Readonly<Record<string, unknown>>,
+  { shape }: { readonly shape: object },
+): string[] {
+  return unknownKeyWarnings(body, Object.keys(shape), '');
 }
 
 /** The body's schema has made sure of one of them. */
