@@ -1,7 +1,7 @@
 import { simulate } from '#engine/simulator/simulate.ts';
 import type { Bench } from './support/bench.ts';
 import { randomCandles } from './support/candles.ts';
-import { CROSSOVER_SETTINGS, crossoverPair } from './support/crossover.ts';
+import { CROSSOVER_SETTINGS, crossoverPair, runShort } from './support/crossover.ts';
 import { boundFigure, compareWithBound } from './support/measure.ts';
 
 export default {
@@ -19,6 +19,8 @@ export default {
       },
     };
     const settings = { ...CROSSOVER_SETTINGS, callbacks };
+    runShort((input) => simulate(input, settings));
+    calls = 0;
     simulate(pairs, settings);
     const label = `${calls} calls`;
     const trades = await compareWithBound(candles, () => simulate(pairs, settings, { equity: false }));

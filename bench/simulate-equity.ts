@@ -1,8 +1,9 @@
 import { drawdownOf } from '#engine/metrics/drawdown.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
+import type { PairInput } from '#engine/simulator/types.ts';
 import type { Bench } from './support/bench.ts';
 import { randomCandles } from './support/candles.ts';
-import { CROSSOVER_SETTINGS, crossoverPair } from './support/crossover.ts';
+import { CROSSOVER_SETTINGS, crossoverPair, runShort } from './support/crossover.ts';
 import { boundFigure, compareWithBound } from './support/measure.ts';
 
 export default {
@@ -11,10 +12,13 @@ export default {
   async run() {
     const candles = randomCandles(1, 1_000_000, '1m');
     const pairs = [crossoverPair('BTC/USDT:USDT', candles)];
-    const subject = () => {
-      const { curve } = simulate(pairs, CROSSOVER_SETTINGS);
+    const subject = (input: readonly PairInput[] = pairs) => {
+      const { curve } = simulate(input, CROSSOVER_SETTINGS);
       return drawdownOf(CROSSOVER_SETTINGS.startingBalance, curve!.equity);
     };
-    return [boundFigure('trades, curve and drawdown', await compareWithBound(candles, subject), 0.18)];
+    runShort(subject);
+    return [
+      boundFigure('trades, curve and drawdown', await compareWithBound(candles, () => subject()), 0.18),
+    ];
   },
 } satisfies Bench;

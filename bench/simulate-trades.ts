@@ -1,7 +1,8 @@
 import { simulate } from '#engine/simulator/simulate.ts';
+import type { PairInput } from '#engine/simulator/types.ts';
 import type { Bench } from './support/bench.ts';
 import { randomCandles } from './support/candles.ts';
-import { CROSSOVER_SETTINGS, crossoverPair } from './support/crossover.ts';
+import { CROSSOVER_SETTINGS, crossoverPair, runShort } from './support/crossover.ts';
 import { boundFigure, compareWithBound } from './support/measure.ts';
 
 /** Signals given, stop loss and ROI, no equity curve. A run keeps its trades as records; objects are built for those who look. */
@@ -11,9 +12,11 @@ export default {
   async run() {
     const candles = randomCandles(1, 1_000_000, '1m');
     const pairs = [crossoverPair('BTC/USDT:USDT', candles)];
-    const subject = () => simulate(pairs, CROSSOVER_SETTINGS, { equity: false });
+    const subject = (input: readonly PairInput[] = pairs) =>
+      simulate(input, CROSSOVER_SETTINGS, { equity: false });
+    runShort(subject);
     const label = `${subject().trades.length} trades`;
-    const records = await compareWithBound(candles, subject);
+    const records = await compareWithBound(candles, () => subject());
     const objects = await compareWithBound(candles, () => subject().trades);
     return [
       boundFigure(label, records, 0.35),

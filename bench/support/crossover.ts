@@ -1,6 +1,7 @@
 import type { Candles } from '#engine/candles.ts';
 import { crossedAbove, crossedBelow, ema } from '#engine/indicators/index.ts';
 import type { PairInput, SimulationSettings } from '#engine/simulator/types.ts';
+import { randomCandles } from './candles.ts';
 
 /** An EMA 20/50 cross that is always long or short: about 19,000 trades per million candles of a random walk. */
 export function crossoverPair(pair: string, candles: Candles): PairInput {
@@ -9,6 +10,15 @@ export function crossoverPair(pair: string, candles: Candles): PairInput {
   const up = crossedAbove(fast, slow);
   const down = crossedBelow(fast, slow);
   return { pair, candles, signals: { enterLong: up, exitShort: up, enterShort: down, exitLong: down } };
+}
+
+/**
+ * Runs `subject` over few candles some times, as a task runs a short range: code that is compiled in the middle of its first
+ * long run has not seen every path yet, and on some starts keeps calls that it would otherwise inline, at a third of the speed.
+ */
+export function runShort(subject: (pairs: readonly PairInput[]) => unknown): void {
+  const pairs = [crossoverPair('SHORT/USDT:USDT', randomCandles(2, 5_000, '1m'))];
+  for (let run = 0; run < 5; run++) subject(pairs);
 }
 
 /** Stop loss and a ROI table of three steps, both reached by some trades; a wallet that the fees do not empty. */
