@@ -8,6 +8,10 @@ try {
   const { values } = parseArgs({ options: { auth: { type: 'boolean', default: false } } });
   const env = readEnv(LocalEnv);
   const platform = await startPlatform({ ...platformOptions(env), auth: values.auth });
+  // Before the addresses are told: whoever reads them may stop it at once.
+  const stop = new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, resolve);
+  });
   const { info } = platform;
   console.log(`Touchstone runs on ${env.TOUCHSTONE_HOME}, exchange ${info.exchange}. Ctrl-C stops it.`);
   console.log(`  backend          ${info.backend_url}/docs`);
@@ -18,9 +22,6 @@ try {
       'Every call needs a token: export TOUCHSTONE_TOKEN=$(npx touchstone token --role researcher)',
     );
   }
-  const stop = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, resolve);
-  });
   await Promise.race([stop, platform.failed]).finally(() => platform.stop());
   process.exit(0);
 } catch (error) {
