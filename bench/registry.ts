@@ -3,7 +3,7 @@ import type { PlatformInfo } from '../src/local/platform-info.ts';
 import type { Bench, Figure } from './support/bench.ts';
 import { storeCatalogRows } from './support/catalog-rows.ts';
 import { expectOk, requestFigures, withPlatform } from './support/local-platform.ts';
-import { time } from './support/measure.ts';
+import { time, timesOf } from './support/measure.ts';
 
 const MODEL = 'buy_and_hold';
 const VERSIONS = 60;
@@ -78,14 +78,7 @@ async function moveTimes(client: Client, runId: string): Promise<Record<string, 
   return times;
 }
 
-async function readTimes(read: () => Promise<unknown>): Promise<number[]> {
-  const times: number[] = [];
-  for (let run = -WARM_UPS; run < READS; run++) {
-    const ms = await time(read);
-    if (run >= 0) times.push(ms);
-  }
-  return times;
-}
+const readTimes = (read: () => Promise<unknown>) => timesOf(read, READS, WARM_UPS);
 
 async function catalogFigures(client: Client, platform: PlatformInfo): Promise<Figure[]> {
   const { items } = await client.get<{ items: CatalogRow[] }>('catalog/strategies');

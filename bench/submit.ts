@@ -1,6 +1,6 @@
 import type { Bench } from './support/bench.ts';
 import { expectOk, requestFigures, withPlatform } from './support/local-platform.ts';
-import { time } from './support/measure.ts';
+import { time, timesOf } from './support/measure.ts';
 
 const SUBMITS = 300;
 const READS = 300;
@@ -64,14 +64,7 @@ async function submitTimes(client: Client): Promise<number[]> {
   return times;
 }
 
-async function readTimes(read: () => Promise<unknown>): Promise<number[]> {
-  const times: number[] = [];
-  for (let run = -WARM_UPS; run < READS; run++) {
-    const ms = await time(read);
-    if (run >= 0) times.push(ms);
-  }
-  return times;
-}
+const readTimes = (read: () => Promise<unknown>) => timesOf(read, READS, WARM_UPS);
 
 export default {
   name: 'submit',

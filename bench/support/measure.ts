@@ -32,12 +32,17 @@ export async function cpuTime(subject: () => unknown): Promise<{ wallMs: number;
   return { wallMs, cpuMs: (user + system) / 1000 };
 }
 
-/** Median milliseconds of `runs` calls, after warm-up calls that are not counted. */
-export async function medianTime(subject: () => unknown, runs = RUNS, warmUps = WARM_UPS): Promise<number> {
+/** Milliseconds of each of `runs` calls, after warm-up calls that are not counted. */
+export async function timesOf(subject: () => unknown, runs = RUNS, warmUps = WARM_UPS): Promise<number[]> {
   for (let i = 0; i < warmUps; i++) await subject();
   const times: number[] = [];
   for (let i = 0; i < runs; i++) times.push(await time(subject));
-  return median(times);
+  return times;
+}
+
+/** The median of {@link timesOf}. */
+export async function medianTime(subject: () => unknown, runs = RUNS, warmUps = WARM_UPS): Promise<number> {
+  return median(await timesOf(subject, runs, warmUps));
 }
 
 /** Adds up five columns with one running sum each: as fast as JavaScript can read candles. */

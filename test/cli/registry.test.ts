@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { welchTest } from '#engine/stats/welch.ts';
+import { runScript } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 /** The registry's commands as a person meets them, on backtests that ran: real processes, plain text. */
@@ -30,22 +30,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-async function touchstone(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
-  const child = spawn(process.execPath, ['bin/touchstone.ts', ...args], {
-    env: { TOUCHSTONE_HOME: home, NO_COLOR: '1', TMPDIR: tmpdir() },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let out = '';
-  let err = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    err += text;
-  });
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  return { code, out, err };
-}
+const touchstone = (...args: string[]) => runScript(home, 'bin/touchstone.ts', args);
 
 const M = 'ema_crossover';
 

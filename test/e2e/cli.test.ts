@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runScript } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 /** The command line as a person meets it: real processes, plain text. */
@@ -11,26 +11,11 @@ import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 const home = mkdtempSync(join(tmpdir(), 'touchstone-cli-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-async function run(
+const run = (
   script: string,
   args: readonly string[] = [],
   environment: Readonly<Record<string, string>> = {},
-): Promise<{ code: number | null; out: string; err: string }> {
-  const child = spawn(process.execPath, [script, ...args], {
-    env: { TOUCHSTONE_HOME: home, NO_COLOR: '1', TMPDIR: tmpdir(), ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let out = '';
-  let err = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    err += text;
-  });
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  return { code, out, err };
-}
+) => runScript(home, script, args, environment);
 
 /** What only a programmer can read: stacks, and Node's own words for errors of the system. */
 const RAW = / at .*\.ts:\d+|ENOENT|EEXIST|ENOTDIR|EACCES/;

@@ -6,27 +6,13 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { accessClaims, LOCAL_POOL, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
 import { gatewayEvent, headerOf, LAMBDA_CONTEXT } from '../support/gateway.ts';
+import { BACKEND_ENVIRONMENT } from '../support/lambda-environment.ts';
 
 /** The deployed entry points in production, with the pool's keys where Cognito serves them. */
 
 const home = mkdtempSync(join(tmpdir(), 'touchstone-lambda-auth-'));
 const KEYS = `https://cognito-idp.xx-local-1.amazonaws.com/${LOCAL_POOL.userPoolId}/.well-known/jwks.json`;
-const ENVIRONMENT = {
-  ENVIRONMENT: 'production',
-  AWS_REGION: 'us-east-1',
-  AWS_ACCESS_KEY_ID: 'x',
-  AWS_SECRET_ACCESS_KEY: 'x',
-  LOG_LEVEL: 'ERROR',
-  POWERTOOLS_METRICS_DISABLED: 'true',
-  DYNAMODB_ENDPOINT: 'http://127.0.0.1:1',
-  JOBS_TABLE: 'jobs',
-  SERIES_TABLE: 'series',
-  REGISTRY_TABLE: 'registry',
-  RESULTS_BUCKET: 'results',
-  CANDLES_BUCKET: 'candles',
-  BACKTEST_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:backtest',
-  DATA_PROXY_FUNCTION: 'data-proxy',
-};
+const ENVIRONMENT = { ...BACKEND_ENVIRONMENT, ENVIRONMENT: 'production' };
 const token = (clientId: string = LOCAL_POOL.clientId) =>
   signToken(openIssuerKey(home), {
     ...accessClaims({ user: 'ada', role: 'researcher', lifetime: 600, now: Date.now() }),

@@ -5,23 +5,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { gatewayEvent, headerOf, LAMBDA_CONTEXT } from '../support/gateway.ts';
-
-const ENVIRONMENT = {
-  AWS_REGION: 'us-east-1',
-  AWS_ACCESS_KEY_ID: 'x',
-  AWS_SECRET_ACCESS_KEY: 'x',
-  LOG_LEVEL: 'ERROR',
-  POWERTOOLS_METRICS_DISABLED: 'true',
-  // Nothing listens there: whatever is not mocked finds its database down.
-  DYNAMODB_ENDPOINT: 'http://127.0.0.1:1',
-  JOBS_TABLE: 'jobs',
-  SERIES_TABLE: 'series',
-  REGISTRY_TABLE: 'registry',
-  RESULTS_BUCKET: 'results',
-  CANDLES_BUCKET: 'candles',
-  BACKTEST_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:backtest',
-  DATA_PROXY_FUNCTION: 'data-proxy',
-};
+import { BACKEND_ENVIRONMENT } from '../support/lambda-environment.ts';
 
 type Backend = typeof import('#lambdas/backend.ts');
 let backend: Backend;
@@ -30,7 +14,7 @@ const call = (changes: Partial<APIGatewayProxyEvent>) =>
 const json = { 'Content-Type': 'application/json' };
 
 beforeAll(async () => {
-  for (const [name, value] of Object.entries(ENVIRONMENT)) vi.stubEnv(name, value);
+  for (const [name, value] of Object.entries(BACKEND_ENVIRONMENT)) vi.stubEnv(name, value);
   backend = await import('#lambdas/backend.ts');
 });
 afterEach(() => vi.restoreAllMocks());
@@ -54,7 +38,7 @@ it('stores a submission and starts the execution of its name', async () => {
   expect(dynamo.commandCalls(PutCommand)).toHaveLength(1);
   const [start] = states.commandCalls(StartExecutionCommand);
   expect(start!.args[0].input).toMatchObject({
-    stateMachineArn: ENVIRONMENT.BACKTEST_STATE_MACHINE_ARN,
+    stateMachineArn: BACKEND_ENVIRONMENT.BACKTEST_STATE_MACHINE_ARN,
     name: job_id,
   });
   expect(JSON.parse(start!.args[0].input.input!)).toMatchObject({ job_id, correlation_id: 'trace-me' });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { LAMBDA_CONTEXT } from '../support/gateway.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
+import { FUNCTION_ENVIRONMENT } from '../support/lambda-environment.ts';
 import { IMAGE, MODEL, PROVENANCE, type RegistryWorld, registryWorld } from '../support/registry-world.ts';
 
 const AT = '2025-03-02T00:00:00.000Z';
@@ -52,11 +53,7 @@ it('records a validation that ended in its version, when its execution ends', as
   expect((await world.stage('1')).body.validation).toMatchObject({ status: 'pending', job_id: 'va-1' });
   await storeValidation(world);
   const environment = {
-    AWS_REGION: 'us-east-1',
-    AWS_ACCESS_KEY_ID: 'x',
-    AWS_SECRET_ACCESS_KEY: 'x',
-    POWERTOOLS_METRICS_DISABLED: 'true',
-    LOG_LEVEL: 'ERROR',
+    ...FUNCTION_ENVIRONMENT,
     DYNAMODB_ENDPOINT: engine.endpoint,
     JOBS_TABLE: world.jobsTable,
     REGISTRY_TABLE: world.table,

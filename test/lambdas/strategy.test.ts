@@ -9,6 +9,7 @@ import { ObjectResultStore } from '#adapters/result-store.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { gatewayEvent, headerOf, LAMBDA_CONTEXT } from '../support/gateway.ts';
 import { pendingJob, SOME_RESULT, SOME_TIMING } from '../support/jobs.ts';
+import { FUNCTION_ENVIRONMENT } from '../support/lambda-environment.ts';
 import { PROVENANCE } from '../support/registry-world.ts';
 
 const AT = '2025-03-02T00:00:00.000Z';
@@ -30,11 +31,7 @@ const register = (body: object) =>
 beforeAll(async () => {
   engine = await startEngine();
   const environment = {
-    AWS_REGION: 'us-east-1',
-    AWS_ACCESS_KEY_ID: 'x',
-    AWS_SECRET_ACCESS_KEY: 'x',
-    LOG_LEVEL: 'ERROR',
-    POWERTOOLS_METRICS_DISABLED: 'true',
+    ...FUNCTION_ENVIRONMENT,
     DYNAMODB_ENDPOINT: engine.endpoint,
     OBJECTS_DIRECTORY: objects,
     JOBS_TABLE: engine.tables.jobs,

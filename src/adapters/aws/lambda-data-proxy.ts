@@ -1,4 +1,4 @@
-import { InvokeCommand, LambdaClient, ResourceNotFoundException } from '@aws-sdk/client-lambda';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { CodedError } from '#contract/errors.ts';
 import type { InvokeProxy } from '../data-proxy-client.ts';
 import { reportUnavailable } from './unavailable.ts';
@@ -30,7 +30,6 @@ export function lambdaDataProxy(client: LambdaClient, functionName: string): Inv
       if (FunctionError) throw new CodedError('SVC002', { cause: new Error(text) });
       return JSON.parse(text);
     } catch (error) {
-      if (error instanceof ResourceNotFoundException) throw new CodedError('SVC004', { cause: error });
       if (error instanceof SyntaxError) throw new CodedError('SVC002', { cause: error });
       throw error;
     }

@@ -1,0 +1,21 @@
+/** Variables of every deployed function, as far as it can run here. */
+export const FUNCTION_ENVIRONMENT = {
+  AWS_REGION: 'us-east-1',
+  AWS_ACCESS_KEY_ID: 'x',
+  AWS_SECRET_ACCESS_KEY: 'x',
+  LOG_LEVEL: 'ERROR',
+  POWERTOOLS_METRICS_DISABLED: 'true',
+};
+
+/** Those of the backend. Nothing listens at its database: whatever is not mocked finds it down. */
+export const BACKEND_ENVIRONMENT = {
+  ...FUNCTION_ENVIRONMENT,
+  DYNAMODB_ENDPOINT: 'http://127.0.0.1:1',
+  JOBS_TABLE: 'jobs',
+  SERIES_TABLE: 'series',
+  REGISTRY_TABLE: 'registry',
+  RESULTS_BUCKET: 'results',
+  CANDLES_BUCKET: 'candles',
+  BACKTEST_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:backtest',
+  DATA_PROXY_FUNCTION: 'data-proxy',
+};
