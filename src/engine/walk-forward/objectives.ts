@@ -1,0 +1,83 @@
+import { METRIC_DEFINITIONS } from '#engine/metrics/catalogue.ts';
+import type { Metrics } from '#engine/metrics/metrics.ts';
+import type { BacktestResult } from '#engine/report/result.ts';
+
+/** A metric that a search can optimise. */
+export interface Objective {
+  readonly name: string;
+  readonly label: string;
+  /** In which direction it is better, as a rule; null where it depends on what is wanted. */
+  readonly better: 'maximize' | 'minimize' | null;
+}
+
+/** The same for every set of parameters, so that there is nothing to optimise. */
+const CONSTANT: ReadonlySet<string> = new Set(['starting_balance', 'market_change_pct', 'backtest_days']);
+
+const MINIMIZE: ReadonlySet<string> = new Set([
+  'losing_trades',
+  'volatility_pct',
+  'max_drawdown_pct',
+  'max_drawdown_abs',
+  'max_drawdown_candle_pct',
+  'max_drawdown_candle_abs',
+  'time_under_water_pct',
+  'longest_drawdown_days',
+  'p_value',
+  'closed_trade_max_drawdown_abs',
+  'closed_trade_max_drawdown_pct',
+  'closed_trade_max_relative_drawdown_pct',
+  'losing_days',
+  'max_consecutive_losses',
+  'left_open_trades',
+  'avg_duration_losers_minutes',
+  'fees',
+]);
+
+/** How much, how long, how often: more is neither better nor worse. */
+const EITHER: ReadonlySet<string> = new Set([
+  'total_trades',
+  'draws',
+  'draw_days',
+  'avg_duration_minutes',
+  'min_duration_minutes',
+  'max_duration_minutes',
+  'avg_duration_winners_minutes',
+  'trades_per_day',
+  'exposure_pct',
+  'avg_open_trades',
+  'max_open_trades',
+  'same_candle_trades',
+  'avg_stake',
+  'avg_leverage',
+  'total_volume',
+]);
+
+/** Every metric that a search can optimise: those of the report, and the costs that the result names. */
+export const OBJECTIVES: readonly Objective[] = [
+  ...Object.entries(METRIC_DEFINITIONS).map(([name, { label }]) => objective(name, label)),
+  objective('fees', 'Fees paid'),
+  objective('funding', 'Funding received'),
+].filter(({ name }) => !CONSTANT.has(name));
+
+function objective(name: string, label: string): Objective {
+  const better = EITHER.has(name) ? null : MINIMIZE.has(name) ? 'minimize' : 'maximize';
+  return { name, label, better };
+}
+
+/**
+ * The objective of a run. Null where it is undefined: the report's sense, so a Sharpe ratio without trades is null, not 0.
+ *
+ * @throws RangeError for a name that is not one of {@link OBJECTIVES}
+ */
+export function objectiveValue(
+  name: string,
+  metrics: Metrics,
+  costs: Pick<BacktestResult, 'fees' | 'funding'>,
+): number | null {
+  if (name === 'fees' || name === 'funding') return costs[name];
+  const known = OBJECTIVES.some((each) => each.name === name);
+  if (!known) throw new RangeError(`${JSON.stringify(name)} is not a metric that can be optimised.`);
+  const { family } = METRIC_DEFINITIONS[name as keyof typeof METRIC_DEFINITIONS];
+  const values = metrics[family as keyof Metrics] as unknown as Readonly<Record<string, number | null>>;
+  return values[name] ?? null;
+}

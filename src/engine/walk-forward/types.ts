@@ -1,0 +1,90 @@
+import type { BacktestInput } from '#engine/backtest.ts';
+import type { Digest } from '#engine/digest.ts';
+import type { Metrics } from '#engine/metrics/metrics.ts';
+import type { BacktestResult } from '#engine/report/result.ts';
+
+/** A backtest whose configuration has `ml_engine`: `date_range.start` is where the first window is predicted. */
+export type WalkForwardInput = BacktestInput;
+
+/** One window of a walk-forward run, out of sample. */
+export interface WindowValue {
+  /** 0 for the first. */
+  readonly index: number;
+  /** First candle predicted, and the end (exclusive), ISO 8601. */
+  readonly from: string;
+  readonly to: string;
+  /** The objective of the window traded on its own, from a full wallet; null where it is undefined, such as a ratio without trades. */
+  readonly value: number | null;
+  /** Mean of the window's daily returns, as a ratio: finite whatever was traded, so that windows can be paired. */
+  readonly meanDailyReturn: number;
+}
+
+/** The same window's model on its own training range: what it promised. */
+export interface InSampleWindow {
+  readonly index: number;
+  /** First and end (exclusive) of the training range, ISO 8601. */
+  readonly from: string;
+  readonly to: string;
+  readonly value: number | null;
+  readonly returnPct: number;
+  /** Compound growth a year, percent; null when less than nothing is left, or beyond any number. */
+  readonly annualisedReturnPct: number | null;
+  readonly trades: number;
+}
+
+/** What is told of a window when it has been traded; the answer `prune` ends the run there. */
+export interface WindowReport extends WindowValue {
+  /** Windows of the whole run. */
+  readonly of: number;
+}
+
+/**
+ * Keeps what trials over the same data have in common: columns, features and labels of a pair for the same strategy
+ * parameters, and the binned matrices of its windows. A cache holds one study's data: one strategy, one set of pairs, one
+ * range, one `train_period_days` and `backtest_period_days`. It never changes a result.
+ */
+export interface WindowCache {
+  /** The value under `key`, made at the first call. `bytes` says what keeping it takes. */
+  get<T>(key: string, make: () => T, bytes: (value: T) => number): T;
+}
+
+export interface WalkForwardOptions {
+  readonly digest: Digest;
+  /** A name of {@link OBJECTIVES}. */
+  readonly objective: string;
+  /** Called after every window, so that the host can do other work; one that throws ends the run. */
+  readonly pause?: () => Promise<void>;
+  readonly onWindow?: (window: WindowReport) => 'continue' | 'prune';
+  readonly cache?: WindowCache;
+}
+
+/** Milliseconds are the host's to measure: everything here is a function of the input alone. */
+export type WalkForwardOutcome = CompleteWalkForward | PrunedWalkForward;
+
+export interface PrunedWalkForward {
+  readonly state: 'pruned';
+  /** A run that was cut short has no value. */
+  readonly value: null;
+  /** The windows up to the one at which it was pruned. */
+  readonly windows: readonly WindowValue[];
+}
+
+export interface CompleteWalkForward {
+  readonly state: 'complete';
+  /** The objective of the windows joined into one run; null when undefined, which makes the trial a failed one. */
+  readonly value: number | null;
+  readonly windows: readonly WindowValue[];
+  readonly inSample: readonly InSampleWindow[];
+  /** Annualised return out of sample over the mean of those in sample (Pardo 2008); null unless the latter is above 0. */
+  readonly efficiency: number | null;
+  /** Of the joined run, one a UTC day, as ratios; the first is that of `firstDay`. */
+  readonly dailyReturns: Float64Array;
+  /** `YYYY-MM-DD`. */
+  readonly firstDay: string;
+  /** Of the joined run at the end of each of the same days, quote currency. */
+  readonly equity: Float64Array;
+  readonly metrics: Metrics;
+  readonly result: BacktestResult;
+  /** What a reader must know of the data and the windows, as sentences. */
+  readonly warnings: readonly string[];
+}
