@@ -30,7 +30,7 @@ export function openApiDocument(service: ServiceName, version: string): Json {
       headers: { [CORRELATION_HEADER]: CORRELATION_RESPONSE_HEADER },
       parameters: { [CORRELATION_HEADER]: CORRELATION_PARAMETER, 'Idempotency-Key': IDEMPOTENCY_PARAMETER },
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+        bearer: BEARER,
         ...(operations.some(({ integration }) => integration) && { sigv4: SIGNATURE }),
       },
     },
@@ -57,6 +57,14 @@ const CORRELATION_PARAMETER = {
   in: 'header',
   description: 'Kept when it is well-formed; otherwise one is made',
   schema: { type: 'string', pattern: CORRELATION_ID.source },
+};
+
+const BEARER = {
+  type: 'http',
+  scheme: 'bearer',
+  bearerFormat: 'JWT',
+  description:
+    'An access token. Operations name the least role that may call them: viewer, researcher, approver, admin, each of which may do what those before it may',
 };
 
 /** As API Gateway itself describes it in the documents that it exports. */
@@ -101,10 +109,10 @@ function operationObject(operation: Operation, components: Components): Json {
   };
 }
 
-/** A token or a signature, which not every stage asks for. */
+/** A token that gives the role named or a higher one, or a signature; not every stage asks for them. */
 function security({ access, integration }: Operation): Json[] {
   if (access === 'public') return [];
-  return [integration ? { sigv4: [] } : { bearer: [] }, {}];
+  return [integration ? { sigv4: [] } : { bearer: [access] }, {}];
 }
 
 function parameters(place: 'path' | 'query', schema: z.ZodObject | undefined): Json[] {

@@ -1,5 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import type * as z from 'zod';
+import { ErrorBody, RequestValidationError } from '#contract/common.ts';
 import { documentedErrors, type Operation } from '#contract/operation.ts';
+import type { ErrorResponse } from './error-response.ts';
 
 /** A response that the contract does not describe: a fault of ours, thrown in development and tests. */
 export class ConformanceError extends Error {
@@ -9,26 +12,52 @@ export class ConformanceError extends Error {
 /** Throws unless the row describes this success response, down to the last key. */
 export function checkResponse(operation: Operation, status: number, body: unknown): void {
   const response = operation.success[status];
-  if (!response) throw new ConformanceError(`${operation.id} does not document status ${status}`);
-  if (!response.schema) return;
-  // As the client gets it: what JSON turns into null must be allowed to be null.
-  const received: unknown = JSON.parse(JSON.stringify(body));
-  const parsed = response.schema.safeParse(received);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw new ConformanceError(`${operation.id}: ${issue!.path.join('.')}: ${issue!.message}`);
-  }
-  if (!isDeepStrictEqual(parsed.data, received)) {
-    throw new ConformanceError(`${operation.id}: the response has keys that its schema does not name`);
-  }
+  if (!response) throw undocumented(operation, `status ${status}`);
+  if (response.schema) checkBody(operation, response.schema, body);
 }
 
-/** Throws unless the row documents the code with that status, null standing for the array shape of bodies. */
-export function checkError(operation: Operation, status: number, code: string | null): void {
+/**
+ * Throws unless the body of an error has its documented shape and the row, where one matched, documents the code with
+ * that status; the array shape has no code.
+ */
+export function checkError(
+  operation: Operation | undefined,
+  { status, code, body }: Pick<ErrorResponse, 'status' | 'code' | 'body'>,
+): void {
+  checkBody(operation, code === null ? RequestValidationError : ErrorBody, body);
+  if (!operation) return;
   const documented =
     code === null
       ? operation.body !== undefined
       : documentedErrors(operation).some((error) => error.code === code && error.status === status);
-  if (!documented)
-    throw new ConformanceError(`${operation.id} does not document ${code} with status ${status}`);
+  if (!documented) throw undocumented(operation, `${code} with status ${status}`);
+}
+
+/** The same of an answer that a function has worded: throws unless the row describes it. */
+export async function checkFunctionAnswer(operation: Operation, answer: Response): Promise<void> {
+  const body: unknown = await answer.clone().json();
+  const { status } = answer;
+  if (operation.success[status]) return checkResponse(operation, status, body);
+  if (!documentedErrors(operation).some((error) => error.status === status)) {
+    throw undocumented(operation, `status ${status}`);
+  }
+  checkBody(operation, operation.integration!.refusal, body);
+}
+
+function checkBody(operation: Operation | undefined, schema: z.ZodType, body: unknown): void {
+  const name = operation?.id ?? 'no operation';
+  // As the client gets it: what JSON turns into null must be allowed to be null.
+  const received: unknown = JSON.parse(JSON.stringify(body));
+  const parsed = schema.safeParse(received);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new ConformanceError(`${name}: ${issue!.path.join('.')}: ${issue!.message}`);
+  }
+  if (!isDeepStrictEqual(parsed.data, received)) {
+    throw new ConformanceError(`${name}: the response has keys that its schema does not name`);
+  }
+}
+
+function undocumented(operation: Operation, what: string): ConformanceError {
+  return new ConformanceError(`${operation.id} does not document ${what}`);
 }

@@ -32,6 +32,7 @@ export function serviceLambda<S extends ServiceName>(
     log: logger,
     authenticate,
     observe: (outcome) => countFault(metrics, environment, outcome),
+    checkResponses: environment !== 'production',
     ...deps,
   });
   const serve = handle(app) as (

@@ -7,7 +7,7 @@ import { operationsOf } from '#contract/operations.ts';
 import { ANONYMOUS, type Authenticate, authorize, type Principal } from './authenticate.ts';
 import { checkAnnouncedSize, readBytes, readJsonBody } from './body.ts';
 import { parseBody } from './body-issues.ts';
-import { ConformanceError, checkError, checkResponse } from './conformance.ts';
+import { ConformanceError, checkError, checkFunctionAnswer, checkResponse } from './conformance.ts';
 import { withDeadline } from './deadline.ts';
 import { errorResponse } from './error-response.ts';
 import type { HandlerRequest, Handlers } from './handler.ts';
@@ -117,7 +117,9 @@ function routeToFunction(
     checkAnnouncedSize(headers);
     await identify(c, operation, deps);
     const body = Buffer.from(await readBytes(c.req.raw)).toString('utf8');
-    return answer({ body, headers, correlationId: c.var.correlationId });
+    const response = await answer({ body, headers, correlationId: c.var.correlationId });
+    if (deps.checkResponses) await checkFunctionAnswer(operation, response);
+    return response;
   });
 }
 
@@ -199,9 +201,9 @@ function fail(
 ): Response {
   const failure = errorResponse(error, deps.log);
   const { operation } = c.var;
-  if (deps.checkResponses && operation && !(error instanceof ConformanceError)) {
+  if (deps.checkResponses && !(error instanceof ConformanceError)) {
     try {
-      checkError(operation, failure.status, failure.code);
+      checkError(operation, failure);
     } catch (breach) {
       return fail(c, breach, deps);
     }

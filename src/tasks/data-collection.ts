@@ -28,6 +28,7 @@ const service = createDataCollectionService(
   },
   {
     log,
+    checkResponses: env.ENVIRONMENT !== 'production',
     authenticate: withServiceToken(
       env.SERVICE_TOKEN,
       authenticateBy({

@@ -113,9 +113,9 @@ describe.each(['backend', 'data_collection'] as const)('OpenAPI document of %s',
     }
   });
 
-  it('asks for a token, optionally, except where the row is public', () => {
+  it('asks for a token and names the least role, optionally, except where the row is public', () => {
     for (const { row, documented } of operations) {
-      const proof = row.integration ? { sigv4: [] } : { bearer: [] };
+      const proof = row.integration ? { sigv4: [] } : { bearer: [row.access] };
       expect(documented.security).toEqual(row.access === 'public' ? [] : [proof, {}]);
     }
   });

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { LocalEnv } from '#contract/env.ts';
+import { CodedError } from '#contract/errors.ts';
+import { operationsOf } from '#contract/operations.ts';
+import { checkError } from '#runtime/conformance.ts';
+import { platformOptions } from '../../src/local/platform.ts';
+import { backendApp, post } from '../support/backend.ts';
+
+/** Responses that the contract does not describe are found wherever they are made. */
+
+const row = (id: string) => operationsOf('backend').find((operation) => operation.id === id)!;
+const notFound = { code: 'RES001', message: 'm', field: '', context: { job_id: 'bt-1' } };
+
+describe('an error', () => {
+  const check = (detail: unknown, code: string | null = 'RES001', status = 404, id = 'getBacktest') =>
+    checkError(row(id), { status, code, body: { detail } as never });
+
+  it('passes as documented', () => {
+    expect(() => check(notFound)).not.toThrow();
+    const issue = { type: 'missing', loc: ['body', 'config'], msg: 'Field required', input: null };
+    expect(() => check([issue], null, 400, 'submitBacktest')).not.toThrow();
+  });
+
+  it.each([
+    [{ ...notFound, stack: 'at x' }, 'does not name'],
+    [{ ...notFound, message: undefined }, 'detail.message'],
+    [{ ...notFound, context: 'text' }, 'detail.context'],
+    [[], 'detail'],
+  ])('is found with the body %j', (detail, message) => {
+    expect(() => check(detail)).toThrow(message);
+  });
+
+  it('is found with another status, and as an array where no body is taken', () => {
+    expect(() => check(notFound, 'RES001', 410)).toThrow('does not document RES001 with status 410');
+    expect(() => check([], null, 400)).toThrow('does not document null with status 400');
+  });
+
+  it('of no operation is checked too', () => {
+    expect(() => checkError(undefined, { status: 404, code: 'HTTP404', body: {} as never })).toThrow(
+      'no operation: detail',
+    );
+  });
+
+  it('that does not fit is a fault without a word of it', async () => {
+    const { app } = backendApp({
+      getBacktest: async () => {
+        throw Object.assign(new CodedError('RES001'), { field: 7 });
+      },
+    });
+    const response = await app.request('/api/v1/backtests/bt-1');
+    expect([response.status, await response.json()]).toMatchObject([500, { detail: { code: 'SVC001' } }]);
+  });
+});
+
+describe('the answer of a function', () => {
+  const ask = async (status: number, body: unknown, checkResponses = true) => {
+    const answer = async () => Response.json(body, { status });
+    const { app } = backendApp({}, { functions: { data_proxy: answer }, checkResponses });
+    const response = await app.request('/api/v1/data-proxy', post({ operation: 'symbols' }));
+    return response.status;
+  };
+  const fine = { success: true, data: { operation: 'symbols', result: {} } };
+  const refusal = { ...fine, success: false, error: { code: 'VAL005', message: 'm', field: '' } };
+
+  it.each([
+    [200, fine, 200],
+    [400, refusal, 400],
+    [200, { ...fine, extra: 1 }, 500],
+    [400, { ...refusal, error: 'text' }, 500],
+    [418, refusal, 500],
+  ])('%i with %j is answered as %i', async (status, body, answered) => {
+    expect(await ask(status, body)).toBe(answered);
+  });
+
+  it('is handed on unread where responses are not checked', async () => {
+    expect(await ask(418, { anything: true }, false)).toBe(418);
+  });
+});
+
+it.each([
+  ['development', true],
+  ['test', true],
+  ['production', false],
+])('the platform of one machine in %s: checked %s', (ENVIRONMENT, checked) => {
+  expect(platformOptions(LocalEnv.parse({ ENVIRONMENT })).checkResponses).toBe(checked);
+});
