@@ -1,0 +1,36 @@
+import { createRandom, mix32, type Random } from '#engine/random.ts';
+
+/** Seeded choices. */
+export class Chance {
+  readonly #next: Random;
+
+  constructor(seed: number) {
+    this.#next = createRandom(seed);
+  }
+
+  /** The choices of one request: those of the requests before it change nothing about them. */
+  static of(seed: number, index: number): Chance {
+    return new Chance(mix32(seed) ^ mix32(index + 1));
+  }
+
+  /** True with this probability. */
+  bool(probability = 0.5): boolean {
+    return this.#next() < probability;
+  }
+
+  /** A whole number from `min` to `max`, both included. */
+  int(min: number, max: number): number {
+    return min + Math.floor(this.#next() * (max - min + 1));
+  }
+
+  /** In [min, max). */
+  number(min: number, max: number): number {
+    return min + this.#next() * (max - min);
+  }
+
+  /** One of them. Throws for an empty list. */
+  pick<T>(list: readonly T[]): T {
+    if (list.length === 0) throw new Error('Nothing to choose from');
+    return list[this.int(0, list.length - 1)]!;
+  }
+}

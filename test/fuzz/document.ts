@@ -1,0 +1,124 @@
+/** What the fuzzer knows of a service: its OpenAPI document, as the running service serves it. */
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type Schema = { readonly [key: string]: any };
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
+  readonly schema: Schema;
+}
+
+export interface DocumentedResponse {
+  /** Content type -> schema. */
+  readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+  readonly headers: Readonly<Record<string, { readonly required?: boolean; readonly schema: Schema }>>;
+}
+
+export interface FuzzOperation {
+  readonly id: string;
+  readonly service: ServiceDocument;
+  readonly method: string;
+  /** With `{variables}`. */
+  readonly path: string;
+  readonly parameters: readonly Parameter[];
+  readonly body: Schema | undefined;
+  /** By status. */
+  readonly responses: Readonly<Record<string, DocumentedResponse>>;
+  /** Whether a stage that enforces authentication asks for a token or a signature. */
+  readonly secured: boolean;
+  /** Least role; null where none is named. */
+  readonly role: string | null;
+}
+
+export interface ServiceDocument {
+  /** Address without a slash at the end. */
+  readonly base: string;
+  readonly root: Schema;
+  readonly operations: readonly FuzzOperation[];
+  /** What a reference stands for; anything else is itself. */
+  resolve(schema: Schema): Schema;
+}
+
+/** Reads the document of the service at `base`. Throws when there is none. */
+export async function readDocument(base: string): Promise<ServiceDocument> {
+  const response = await fetch(`${base}/openapi.json`);
+  if (response.status !== 200) throw new Error(`${base}/openapi.json answers ${response.status}`);
+  return parseDocument(base, (await response.json()) as Schema);
+}
+
+export function parseDocument(base: string, root: Schema): ServiceDocument {
+  const resolve = (schema: Schema): Schema => {
+    if (typeof schema.$ref !== 'string') return schema;
+    const parts = schema.$ref.slice(2).split('/');
+    const found = parts.reduce<Schema | undefined>((node, key) => node?.[key], root);
+    if (!found) throw new Error(`${schema.$ref} refers to nothing`);
+    const { $ref: _, ...rest } = schema;
+    return { ...resolve(found), ...rest };
+  };
+  const operations: FuzzOperation[] = [];
+  const document: ServiceDocument = { base, root, operations, resolve };
+  for (const [path, methods] of Object.entries<Schema>(root.paths)) {
+    for (const [method, operation] of Object.entries<Schema>(methods)) {
+      operations.push(readOperation(document, path, method.toUpperCase(), operation));
+    }
+  }
+  return document;
+}
+
+function readOperation(
+  service: ServiceDocument,
+  path: string,
+  method: string,
+  operation: Schema,
+): FuzzOperation {
+  const { resolve } = service;
+  const responses = Object.entries<Schema>(operation.responses).map(([status, entry]) => {
+    const { content = {}, headers = {} } = resolve(entry);
+    const named = Object.entries<Schema>(headers).map(([name, header]) => [name, resolve(header)]);
+    return [status, { content, headers: Object.fromEntries(named) }];
+  });
+  const security: readonly Schema[] = operation.security ?? [];
+  return {
+    id: operation.operationId,
+    service,
+    method,
+    path,
+    parameters: (operation.parameters ?? []).map(resolve),
+    body: operation.requestBody?.content['application/json'].schema,
+    responses: Object.fromEntries(responses),
+    secured: security.length > 0,
+    role: security.flatMap(({ bearer }) => bearer ?? [])[0] ?? null,
+  };
+}
+
+/** The operation that a path without odd characters addresses. */
+export function operationAt(
+  service: ServiceDocument,
+  method: string,
+  path: string,
+): FuzzOperation | undefined {
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  const fits = service.operations.filter(
+    (operation) => operation.method === wanted && matches(operation, path),
+  );
+  // A literal segment goes before a variable.
+  return fits.sort((a, b) => a.path.split('{').length - b.path.split('{').length)[0];
+}
+
+/** Whether any operation of the service has the path, whatever its method. */
+export function pathExists(service: ServiceDocument, path: string): boolean {
+  return service.operations.some((operation) => matches(operation, path));
+}
+
+function matches(operation: FuzzOperation, path: string): boolean {
+  const wanted = operation.path.split('/');
+  const given = path.split('/');
+  return (
+    wanted.length === given.length &&
+    wanted.every((segment, index) =>
+      segment.startsWith('{') ? given[index] !== '' : segment === given[index],
+    )
+  );
+}

@@ -1,0 +1,120 @@
+import type { Chance } from './chance.ts';
+
+type Scalar = string | number;
+
+/** What one object of a response said: its names and values, those of its inner objects too. */
+type Seen = ReadonlyMap<string, Scalar>;
+
+const MOST_RECORDS = 400;
+
+/** Names that stand for the same thing. A name also stands for its parts: `target_version` for `version`. */
+const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
+  name: ['model_name', 'strategy'],
+  model_name: ['strategy'],
+  strategy: ['model_name'],
+  run_id: ['job_id'],
+  cursor: ['next_cursor'],
+  symbol: ['symbols', 'pairs'],
+  symbols: ['symbol', 'pairs'],
+  pairs: ['symbol', 'symbols'],
+};
+
+/** States in which there is most to do with a thing. */
+const RIPE = new Set<Scalar>(['completed', 'active', 'Production', 'Staging', 'None']);
+
+/** Values of earlier responses, by name: what makes later requests reach more than 404. */
+export class Pool {
+  readonly #records: Seen[] = [];
+
+  /** Takes in a response, and with it the path variables of its request. */
+  learn(body: unknown, variables: Readonly<Record<string, string>>): void {
+    const path = new Map<string, Scalar>(Object.entries(variables));
+    for (const object of objectsOf(body, 0)) {
+      const seen = new Map([...path, ...leaves(object, 0)]);
+      if (seen.size > path.size) this.#remember(seen);
+    }
+  }
+
+  #remember(seen: Seen): void {
+    const id = identity(seen);
+    const known = id === undefined ? -1 : this.#records.findIndex((record) => identity(record) === id);
+    if (known >= 0) this.#records[known] = new Map([...this.#records[known]!, ...seen]);
+    else this.#records.push(seen);
+    if (this.#records.length > MOST_RECORDS) this.#records.splice(MOST_RECORDS / 4, 1);
+  }
+
+  /** One thing seen before that has values for as many of the names as any has; ripe ones come first. */
+  focus(chance: Chance, names: readonly string[]): Focus {
+    const covers = (record: Seen) => names.filter((name) => valueIn(record, name) !== undefined).length;
+    const counted = this.#records.map((record) => ({ record, count: covers(record) }));
+    const most = Math.max(0, ...counted.map(({ count }) => count));
+    const best = counted.filter(({ count }) => count === most).map(({ record }) => record);
+    const ripe = best.filter((record) => RIPE.has(record.get('status') ?? record.get('stage') ?? ''));
+    const chosen = chance.pick([...(ripe.length > 0 && chance.bool(0.7) ? ripe : best), ...noRecords(best)]);
+    return new Focus(chosen, this.#records);
+  }
+}
+
+function noRecords(best: readonly Seen[]): Seen[] {
+  return best.length === 0 ? [new Map()] : [];
+}
+
+/** Where the values of one request come from. */
+export class Focus {
+  readonly #record: Seen;
+  readonly #all: readonly Seen[];
+
+  constructor(record: Seen, all: readonly Seen[]) {
+    this.#record = record;
+    this.#all = all;
+  }
+
+  /** A value for that name which passes the test: of the thing in focus, or now and then of another. */
+  value(chance: Chance, name: string, fits: (value: Scalar) => boolean): Scalar | undefined {
+    const own = valueIn(this.#record, name);
+    if (own !== undefined && fits(own) && chance.bool(0.9)) return own;
+    const others = this.#all
+      .map((record) => valueIn(record, name))
+      .filter((value) => value !== undefined && fits(value));
+    return others.length > 0 ? chance.pick(others) : undefined;
+  }
+}
+
+function valueIn(record: Seen, name: string): Scalar | undefined {
+  for (const candidate of namesOf(name)) {
+    const value = record.get(candidate);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** The name, its synonyms, then its parts and theirs. */
+function namesOf(name: string): string[] {
+  const words = name.split('_');
+  const parts = words.flatMap((_, from) => words.slice(from).map((__, to) => words.slice(from, from + to + 1)));
+  const longestFirst = parts.map((part) => part.join('_')).sort((a, b) => b.length - a.length);
+  return longestFirst.flatMap((part) => [part, ...(SYNONYMS[part] ?? [])]);
+}
+
+/** The id of what a record is of: its first name that ends with `_id`. */
+function identity(seen: Seen): Scalar | undefined {
+  for (const [name, value] of seen) if (name.endsWith('_id')) return `${name} ${value}`;
+  return undefined;
+}
+
+function* objectsOf(value: unknown, depth: number): Generator<object> {
+  if (typeof value !== 'object' || value === null || depth > 3) return;
+  if (!Array.isArray(value)) yield value;
+  const inner = Array.isArray(value) ? value.slice(0, 20) : Object.values(value);
+  for (const each of inner) if (Array.isArray(value) || Array.isArray(each)) yield* objectsOf(each, depth + 1);
+}
+
+function* leaves(object: object, depth: number): Generator<[string, Scalar]> {
+  for (const [name, value] of Object.entries(object)) {
+    const first = Array.isArray(value) ? value[0] : value;
+    if (typeof first === 'string' || typeof first === 'number') yield [name, first];
+    else if (typeof value === 'object' && value !== null && !Array.isArray(value) && depth < 2) {
+      yield* leaves(value, depth + 1);
+    }
+  }
+}
