@@ -35,11 +35,15 @@ export const ERRORS = {
   CHL001: { status: 404, message: 'Challenge not found' },
   COL001: { status: 404, message: 'Collection not found' },
   HTTP400: { status: 400, message: 'Malformed HTTP request' },
+  HTTP403: { status: 403, message: 'This platform answers this machine alone' },
   HTTP404: { status: 404, message: 'No such path' },
   HTTP405: { status: 405, message: 'Method not allowed on this path' },
+  HTTP408: { status: 408, message: 'The request did not end in time' },
   HTTP413: { status: 413, message: 'Request body too large' },
+  HTTP414: { status: 414, message: 'Request address too long' },
   HTTP415: { status: 415, message: 'Unsupported media type: send application/json' },
   HTTP429: { status: 429, message: 'Too many requests' },
+  HTTP431: { status: 431, message: 'Request headers too large' },
   HTTP503: { status: 503, message: 'A dependency is unavailable' },
 } as const satisfies Record<string, { status: number; message: string }>;
 

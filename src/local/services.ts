@@ -31,6 +31,10 @@ export interface LocalServiceOptions {
   readonly log: Log;
 }
 
+const listening = ({ port, log }: LocalServiceOptions) => ({
+  ...{ port, log, hostname: HOST, thisMachineOnly: true },
+});
+
 /** Serves the backend of one machine. */
 export async function startBackend(
   options: LocalServiceOptions,
@@ -81,7 +85,7 @@ export async function startBackend(
     checkResponses: options.checkResponses,
     functions: { data_proxy: behindGateway(deps.dataProxy) },
   });
-  return serve(app, { port: options.port, hostname: HOST, log });
+  return serve(app, listening(options));
 }
 
 /** Serves the strategy service of one machine. */
@@ -114,7 +118,7 @@ export async function startStrategyService(
     authenticate: options.authenticate,
     checkResponses: options.checkResponses,
   });
-  return serve(app, { port: options.port, hostname: HOST, log });
+  return serve(app, listening(options));
 }
 
 /** Serves data collection of one machine. */
@@ -141,7 +145,7 @@ export async function startDataCollection(
       checkResponses: options.checkResponses,
     },
   );
-  const server = await serve(service.app, { port: options.port, hostname: HOST, log });
+  const server = await serve(service.app, listening(options));
   service.resume();
   return {
     url: server.url,

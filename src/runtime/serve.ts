@@ -3,10 +3,13 @@ import { createServer, type Server, STATUS_CODES } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
-import { CodedError } from '#contract/errors.ts';
+import { CodedError, type ErrorCode } from '#contract/errors.ts';
 import { CORRELATION_HEADER } from '#contract/names.ts';
+import { SECURITY_HEADERS } from '#contract/security-headers.ts';
 import { errorResponse } from './error-response.ts';
 import type { Log } from './log.ts';
+import { isOfThisMachine } from './loopback.ts';
+import { MAX_HEADERS_LENGTH, MAX_URL_LENGTH } from './request-limits.ts';
 import type { ServiceApp } from './service.ts';
 
 export interface RunningServer {
@@ -16,30 +19,59 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+export interface ServeOptions {
+  readonly port: number;
+  readonly hostname: string;
+  /**
+   * Refuse what a web site in a browser of this machine could send: callers without a token are trusted here. Default
+   * false.
+   */
+  readonly thisMachineOnly?: boolean;
+  /** Milliseconds in which a request's headers must have come. Default 10 s. */
+  readonly headersTimeoutMs?: number;
+  /** Milliseconds in which a whole request must have come. Default 30 s: the deadline of its answer passes before. */
+  readonly requestTimeoutMs?: number;
+  readonly log: Log;
+}
+
 /**
- * Serves an application over HTTP/1.1. Requests that are not even HTTP get the documented error body and header too.
+ * Serves an application over HTTP/1.1. Requests that are not even HTTP, too large, or too slow get the documented error
+ * body and header too.
  * Rejects when the port is taken, with a text that says so. Port 0 takes a free one.
  */
-export async function serve(
-  app: Pick<ServiceApp, 'fetch'>,
-  options: { readonly port: number; readonly hostname: string; readonly log: Log },
-): Promise<RunningServer> {
+export async function serve(app: Pick<ServiceApp, 'fetch'>, options: ServeOptions): Promise<RunningServer> {
   const { port, hostname, log } = options;
-  const listener = getRequestListener((request, env) => app.fetch(request, env as never), {
-    overrideGlobalObjects: false,
-    errorHandler: () => {
-      const { head, body } = malformedRequest(400, log);
-      return new Response(body, { status: 400, headers: head });
-    },
-  });
+  const answer = (code: ErrorCode) => {
+    const { status, head, body } = refusal(code, log);
+    return new Response(body, { status, headers: head });
+  };
+  const listener = getRequestListener(
+    (request, env) =>
+      options.thisMachineOnly && !isOfThisMachine(request.headers)
+        ? answer('HTTP403')
+        : app.fetch(request, env as never),
+    { overrideGlobalObjects: false, errorHandler: () => answer('HTTP400') },
+  );
+  const server = createServer(settings(options), listener);
+  // Beyond a number of headers Node drops the rest without a word; their length bounds them.
+  server.maxHeadersCount = 0;
   // What Node would answer by itself, without our body and header, is answered here: no Host, Expect, CONNECT.
-  const server = createServer({ requireHostHeader: false }, listener);
   server.on('checkExpectation', listener);
   server.on('connect', (_, socket) => answerBroken({}, socket, log));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerBroken(error, socket, log));
   await listen(server, port, hostname);
   const bound = (server.address() as AddressInfo).port;
   return { port: bound, url: `http://${hostname}:${bound}`, close: () => close(server) };
+}
+
+function settings({ headersTimeoutMs = 10_000, requestTimeoutMs = 30_000 }: ServeOptions) {
+  return {
+    requireHostHeader: false,
+    maxHeaderSize: MAX_URL_LENGTH + MAX_HEADERS_LENGTH,
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(headersTimeoutMs, requestTimeoutMs) / 2,
+  };
 }
 
 function listen(server: Server, port: number, hostname: string): Promise<void> {
@@ -62,14 +94,13 @@ function close(server: Server): Promise<void> {
   });
 }
 
-/** What Node's parser refuses: broken syntax 400, oversized headers 431, headers that never end 408. */
+/** What Node's parser refuses: broken syntax 400, oversized headers 431, requests that never end 408. */
 function answerBroken(error: { readonly code?: string }, socket: Duplex, log: Log): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const status = PARSER_STATUS[error.code ?? ''] ?? 400;
-  const { head, body } = malformedRequest(status, log);
+  const { status, head, body } = refusal(PARSER_ERRORS[error.code ?? ''] ?? 'HTTP400', log);
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     ...Object.entries(head).map(([name, value]) => `${name}: ${value}`),
@@ -79,14 +110,18 @@ function answerBroken(error: { readonly code?: string }, socket: Duplex, log: Lo
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
-const PARSER_STATUS: Readonly<Record<string, number>> = {
-  HPE_HEADER_OVERFLOW: 431,
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
+const PARSER_ERRORS: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: 'HTTP431',
+  ERR_HTTP_REQUEST_TIMEOUT: 'HTTP408',
 };
 
-function malformedRequest(status: number, log: Log): { head: Record<string, string>; body: string } {
-  const error = new CodedError('HTTP400', { status });
-  const { body, headers } = errorResponse(error, log);
-  const head = { ...headers, 'Content-Type': 'application/json', [CORRELATION_HEADER]: randomUUID() };
-  return { head, body: JSON.stringify(body) };
+function refusal(code: ErrorCode, log: Log): { status: number; head: Record<string, string>; body: string } {
+  const { status, body, headers } = errorResponse(new CodedError(code), log);
+  const head = {
+    ...headers,
+    ...SECURITY_HEADERS,
+    'Content-Type': 'application/json',
+    [CORRELATION_HEADER]: randomUUID(),
+  };
+  return { status, head, body: JSON.stringify(body) };
 }

@@ -52,6 +52,7 @@ async function taskIdentity(env: TaskEnv): Promise<TaskIdentity> {
   const uri = env.ECS_CONTAINER_METADATA_URI_V4;
   if (env.TASK_ID || !uri) return { id: env.TASK_ID ?? `process-${process.pid}`, image: null };
   const reply = await fetch(`${uri}/task`, {
+    redirect: 'error',
     signal: AbortSignal.timeout(METADATA_TIMEOUT_MS),
   });
   const { TaskARN, Containers } = (await reply.json()) as TaskMetadata;

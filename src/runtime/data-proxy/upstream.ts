@@ -74,7 +74,9 @@ async function attempt(
   const signal = options.timeoutSignal(timeoutMs);
   let status: number | undefined;
   try {
-    const response = await options.fetch(request.url, { headers: { ...request.headers }, signal });
+    // A redirect is an answer like any other that is not 2xx: followed, it could lead to addresses of this host alone.
+    const redirect = 'manual';
+    const response = await options.fetch(request.url, { headers: { ...request.headers }, signal, redirect });
     status = response.status;
     return judge(status, await response.text(), request.accepts);
   } catch {
