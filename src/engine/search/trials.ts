@@ -1,0 +1,69 @@
+import type { Point } from './space.ts';
+
+export type Direction = 'maximize' | 'minimize';
+
+/** What a suggestion and a pruning decision know of an earlier trial. */
+export interface PastTrial {
+  /** From 0, in the order of the suggestions. */
+  readonly number: number;
+  readonly params: Point;
+  /** `running`: its parameters are known, its result is not, or must not be looked at. */
+  readonly state: 'complete' | 'pruned' | 'failed' | 'running';
+  /** The objective; null unless complete, or of a pruned trial that has one for the windows it reached. */
+  readonly value: number | null;
+  /** The objective of each walk-forward window reached, in order; null where undefined. */
+  readonly windows?: readonly (number | null)[];
+}
+
+/**
+ * How many trials of a study may run at once, and how far results lag behind suggestions: L = max(1, floor(n / 10)).
+ * A function of the study alone, so that its trials are the same for any number of workers.
+ */
+export function lagOf(nTrials: number): number {
+  return Math.max(1, Math.floor(nTrials / 10));
+}
+
+/**
+ * What trial `k` is suggested and pruned from: trials 0..k-L as they ended, and of k-L+1..k-1 the parameters alone, as
+ * `running`, even where they have ended. In order of number, whatever the order given.
+ *
+ * @param past at least trials 0..k-1; later ones are left out
+ * @throws Error when trial `k` cannot be suggested yet: one of 0..k-1 is not there, or one of 0..k-L has not ended
+ */
+export function visibleHistory(past: readonly PastTrial[], k: number, lag: number): PastTrial[] {
+  const byNumber = new Map(past.map((trial) => [trial.number, trial]));
+  return Array.from({ length: k }, (_, number) => {
+    const trial = byNumber.get(number);
+    if (!trial) throw new Error(`Trial ${k} needs the parameters of trial ${number} first`);
+    if (number > k - lag) return { number, params: trial.params, state: 'running', value: null };
+    if (trial.state === 'running') throw new Error(`Trial ${k} needs the result of trial ${number} first`);
+    return trial;
+  });
+}
+
+/**
+ * The first complete or pruned trial with exactly these parameters, whose result can be taken over without a run.
+ * Give it the visible history: a result that is not visible depends on which worker was faster.
+ */
+export function duplicateOf(past: readonly PastTrial[], point: Point): PastTrial | undefined {
+  const names = Object.keys(point);
+  return past.find(
+    ({ state, params }) =>
+      (state === 'complete' || state === 'pruned') && names.every((name) => params[name] === point[name]),
+  );
+}
+
+/** The complete trial with the best value, the earliest of equals; undefined before the first. */
+export function bestTrial(past: readonly PastTrial[], direction: Direction): PastTrial | undefined {
+  return past
+    .filter(({ state, value }) => state === 'complete' && value !== null)
+    .reduce<PastTrial | undefined>(
+      (best, trial) => (best && !isBetter(trial.value!, best.value!, direction) ? best : trial),
+      undefined,
+    );
+}
+
+/** Whether value `a` is truly better than `b`. */
+export function isBetter(a: number, b: number, direction: Direction): boolean {
+  return direction === 'maximize' ? a > b : a < b;
+}

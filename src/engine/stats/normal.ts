@@ -1,0 +1,95 @@
+const SQRT_HALF = Math.SQRT1_2;
+const SQRT_2_OVER_PI = Math.sqrt(2 / Math.PI);
+const ONE_OVER_SQRT_PI = 1 / Math.sqrt(Math.PI);
+
+/** ln sqrt(2 pi): the standard normal density at z is exp(-z^2 / 2 - LN_SQRT_2PI). */
+export const LN_SQRT_2PI = 0.5 * Math.log(2 * Math.PI);
+
+/** Distribution function of the standard normal, to a relative error of about 1e-13 in the lower tail (to -37). */
+export function normalCdf(x: number): number {
+  if (x > 0) return 1 - normalCdf(-x);
+  return 0.5 * scaledErfc(-x * SQRT_HALF) * Math.exp(-0.5 * x * x);
+}
+
+/** ln of {@link normalCdf}, for any finite x: it does not underflow. */
+export function logNormalCdf(x: number): number {
+  if (x > 0) return Math.log1p(-normalCdf(-x));
+  return Math.log(0.5 * scaledErfc(-x * SQRT_HALF)) - 0.5 * x * x;
+}
+
+/**
+ * The value whose {@link normalCdf} is `p`.
+ *
+ * @param p 0 to 1; the ends give infinities
+ */
+export function normalQuantile(p: number): number {
+  return p > 0.5 ? -lowerQuantile(Math.log1p(-p)) : lowerQuantile(Math.log(p));
+}
+
+/** The value whose {@link logNormalCdf} is `logP` (at most 0): quantiles of probabilities too small for a double. */
+export function normalQuantileOfLog(logP: number): number {
+  return logP > -Math.LN2 ? -lowerQuantile(Math.log(-Math.expm1(logP))) : lowerQuantile(logP);
+}
+
+/** ln of the probability between `a` and `b` of the standard normal, without cancellation in the tails. */
+export function logNormalMass(a: number, b: number): number {
+  if (a > 0) return logNormalMass(-b, -a);
+  if (b > 0) return Math.log1p(-normalCdf(a) - normalCdf(-b));
+  const upper = logNormalCdf(b);
+  return upper + Math.log1p(-Math.exp(logNormalCdf(a) - upper));
+}
+
+/**
+ * Quantile of a probability of at most 1/2 by Newton's method on the logarithm of the distribution function. That is
+ * concave and at most -ln 2 - x^2 / 2 here, so each step from the start below approaches the root from the left.
+ */
+function lowerQuantile(logP: number): number {
+  if (logP === Number.NEGATIVE_INFINITY || Number.isNaN(logP)) return logP;
+  let x = -Math.sqrt(Math.max(0, -2 * (logP + Math.LN2)));
+  for (;;) {
+    const slope = SQRT_2_OVER_PI / scaledErfc(-x * SQRT_HALF);
+    const next = x + (logP - logNormalCdf(x)) / slope;
+    if (!(next > x)) return x;
+    x = next;
+  }
+}
+
+const ERF_NUMERATOR = [
+  0.18577770618460315, 3.1611237438705655, 113.86415415105016, 377.485237685302, 3209.3775891384694,
+];
+const ERF_DENOMINATOR = [1, 23.601290952344122, 244.02463793444417, 1282.6165260773723, 2844.236833439171];
+const MIDDLE_NUMERATOR = [
+  2.1531153547440383e-8, 0.5641884969886701, 8.883149794388377, 66.11919063714163, 298.6351381974001,
+  881.952221241769, 1712.0476126340707, 2051.0783778260716, 1230.3393547979972,
+];
+const MIDDLE_DENOMINATOR = [
+  1, 15.744926110709835, 117.6939508913125, 537.1811018620099, 1621.3895745666903, 3290.7992357334597,
+  4362.619090143247, 3439.3676741437216, 1230.3393548037495,
+];
+const TAIL_NUMERATOR = [
+  0.016315387137302097, 0.30532663496123236, 0.36034489994980445, 0.12578172611122926, 0.016083785148742275,
+  0.0006587491615298378,
+];
+const TAIL_DENOMINATOR = [
+  1, 2.568520192289822, 1.8729528499234604, 0.5279051029514285, 0.06051834131244132, 0.0023352049762686918,
+];
+
+/** erfc(y) exp(y^2) for y of at least 0, by the rational approximations of Cody (Math. Comp. 23, 1969). */
+function scaledErfc(y: number): number {
+  if (y <= 0.46875) {
+    const square = y * y;
+    const erf = (y * polynomial(ERF_NUMERATOR, square)) / polynomial(ERF_DENOMINATOR, square);
+    return Math.exp(square) * (1 - erf);
+  }
+  if (y <= 4) return polynomial(MIDDLE_NUMERATOR, y) / polynomial(MIDDLE_DENOMINATOR, y);
+  const inverse = 1 / (y * y);
+  const correction = (inverse * polynomial(TAIL_NUMERATOR, inverse)) / polynomial(TAIL_DENOMINATOR, inverse);
+  return (ONE_OVER_SQRT_PI - correction) / y;
+}
+
+/** Horner's rule, the coefficient of the highest power first. */
+function polynomial(coefficients: readonly number[], x: number): number {
+  let value = 0;
+  for (let i = 0; i < coefficients.length; i++) value = value * x + coefficients[i]!;
+  return value;
+}
