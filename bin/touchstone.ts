@@ -4,6 +4,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { VERSION } from '#runtime/version.ts';
 import { type BacktestOptions, runBacktest } from './cli/backtest.ts';
 import { type JobsOptions, printJobs } from './cli/jobs.ts';
+import { printable } from './cli/printable.ts';
 import { callProxy } from './cli/proxy.ts';
 import { addRegistryCommands } from './cli/registry-commands.ts';
 import { withSession } from './cli/session.ts';
@@ -114,6 +115,7 @@ program.parseAsync().catch((error: unknown) => {
     process.exitCode = error.exitCode === 0 ? 0 : 2;
     return;
   }
-  console.error(error instanceof Error ? error.message : error);
+  const message = error instanceof Error ? error.message : String(error);
+  console.error(message.split('\n').map(printable).join('\n'));
   process.exitCode = error instanceof UsageError ? 2 : 1;
 });

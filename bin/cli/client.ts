@@ -1,3 +1,5 @@
+import { printable } from './printable.ts';
+
 const REQUEST_TIMEOUT_MS = 30_000;
 
 /** A refusal: the message says all in one line; its parts are for a command that can show them better. */
@@ -44,6 +46,8 @@ export class ApiClient {
   async #send<T>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await fetch(`${this.#baseUrl}${path}`, {
       method,
+      // Whoever is asked gets the token: nobody else does.
+      redirect: 'manual',
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       headers: { ...this.#headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -54,7 +58,7 @@ export class ApiClient {
     if (!response.ok) {
       throw new ApiError(explain(response.status, text), response.headers.get('x-correlation-id'));
     }
-    return JSON.parse(text) as T;
+    return JSON.parse(text, toPrintable) as T;
   }
 }
 
@@ -66,7 +70,7 @@ interface FieldIssue {
 /** One sentence from either of the two error shapes, and the context of the second. */
 function explain(status: number, text: string): Refusal {
   try {
-    const { detail } = JSON.parse(text) as {
+    const { detail } = JSON.parse(text, toPrintable) as {
       detail: FieldIssue[] | { code: string; message: string; context?: Context };
     };
     if (Array.isArray(detail)) {
@@ -80,4 +84,9 @@ function explain(status: number, text: string): Refusal {
   } catch {
     return { summary: `HTTP ${status}`, context: {} };
   }
+}
+
+/** Every text that is received is there to be shown. */
+function toPrintable(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? printable(value) : value;
 }

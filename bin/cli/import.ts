@@ -8,6 +8,7 @@ import { type ImportedSeries, summariseImport } from '#adapters/import/summarise
 import { openMarketStores } from '#adapters/open-stores.ts';
 import type { PlatformInfo } from '../../src/local/platform-info.ts';
 import { duration, minute, number, table } from './format.ts';
+import { printable } from './printable.ts';
 
 /** Whose candles a file holds when nobody says: what the deployed platform collects by default. */
 const REAL_EXCHANGE = 'binanceusdm';
@@ -146,9 +147,4 @@ function printRemarks(results: readonly ImportResult[], nameOf: (file: string) =
 function listed(first: readonly string[], count: number): string {
   const more = count - first.length;
   return more > 0 ? `${first.join(', ')} and ${number(more, 0)} more` : first.join(', ');
-}
-
-/** File names come from anywhere: none may steer the terminal. */
-function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 }

@@ -47,11 +47,11 @@ export async function findStrategyFile(
   limitMs?: number,
 ): Promise<StrategyFile | undefined> {
   const digests = await digestStrategyFiles(folder);
-  const quoted = new RegExp(`['"\`]${name}['"\`]`);
+  const quoted = ["'", '"', '`'].map((quote) => `${quote}${name}${quote}`);
   const [likely, others] = [new Map<string, string>(), new Map<string, string>()];
   for (const [file, digest] of digests) {
     const text = await readFile(join(folder, file), 'utf8');
-    (quoted.test(text) ? likely : others).set(file, digest);
+    (quoted.some((each) => text.includes(each)) ? likely : others).set(file, digest);
   }
   return (await findAmong(likely, name, folder, limitMs)) ?? findAmong(others, name, folder, limitMs);
 }

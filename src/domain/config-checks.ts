@@ -2,7 +2,7 @@ import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { RoiTable, TrailingStop } from '#engine/strategy.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
-import { checkNumber, checkSymbol, checkTimeframe } from './validate.ts';
+import { checkNumber, checkSymbol, checkTimeframe, isExchangeKey } from './validate.ts';
 
 /** Rules on the fields of a backtest's configuration. Each throws a CodedError that names the field. */
 
@@ -22,10 +22,9 @@ export const LIMITS = {
 export const FILL_MODELS = ['freqtrade', 'conservative'] as const;
 export const TRAILING_KEYS = ['positive', 'offset', 'only_offset_is_reached'];
 const MINUTES_PER_YEAR = 525_600;
-const EXCHANGE = /^[a-z0-9]{1,40}$/;
 
 export function checkExchange(exchange: string): string {
-  if (!EXCHANGE.test(exchange)) {
+  if (!isExchangeKey(exchange)) {
     throw new CodedError('VAL005', {
       message: 'config.exchange must be an exchange key such as binanceusdm or sim',
       field: 'config.exchange',

@@ -17,6 +17,11 @@ export function checkSymbol(symbol: string, field: string): string {
   return symbol;
 }
 
+/** Whether it is written as the key of an exchange: `sim`, or what ccxt calls one. */
+export function isExchangeKey(text: string): boolean {
+  return /^[a-z0-9]{1,40}$/.test(text);
+}
+
 /** Throws VAL003 unless `text` is one of the six timeframes. */
 export function checkTimeframe(text: string, field: string): Timeframe {
   if (!isTimeframe(text)) {

@@ -4,6 +4,8 @@ import { BodyError, bodyIssue } from './body-issues.ts';
 const MAX_BODY_BYTES = 1024 * 1024;
 /** No body of ours is deeper than 6; beyond some thousand levels even writing one down again overflows the stack. */
 const MAX_DEPTH = 64;
+/** The largest body that makes sense has some hundred; a megabyte of wrong ones would be told apart for seconds. */
+const MAX_VALUES = 10_000;
 
 /** Throws HTTP413 for a body that announces itself as too large, whatever the operation does with it. */
 export function checkAnnouncedSize(headers: Headers): void {
@@ -19,7 +21,7 @@ export async function readJsonBody(request: Request): Promise<unknown> {
   if (bytes.length === 0) return undefined;
   checkMediaType(request.headers);
   const text = decode(bytes);
-  checkDepth(text);
+  checkShape(text);
   const parsed = parse(text);
   const flaw = flawIn(parsed);
   if (flaw) throw invalidJson(flaw);
@@ -96,9 +98,10 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Brackets outside strings are counted; whether the text is JSON is for the parser to say. */
-function checkDepth(text: string): void {
+/** Brackets and commas outside strings are counted; whether the text is JSON is for the parser to say. */
+function checkShape(text: string): void {
   let depth = 0;
+  let values = 1;
   let inString = false;
   for (let index = 0; index < text.length; index++) {
     const character = text[index];
@@ -106,9 +109,11 @@ function checkDepth(text: string): void {
       if (character === '\\') index++;
       else if (character === '"') inString = false;
     } else if (character === '"') inString = true;
+    else if (character === ',') values++;
     else if (character === '[' || character === '{') depth++;
     else if (character === ']' || character === '}') depth--;
     if (depth > MAX_DEPTH) throw invalidJson(`nested deeper than ${MAX_DEPTH} levels`);
+    if (values > MAX_VALUES) throw invalidJson(`more than ${MAX_VALUES} values`);
   }
 }
 

@@ -27,7 +27,33 @@ class ContextLogFormatter extends LogFormatter {
 
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
 
-/** A JSON line per message on standard output: text from outside cannot forge one. */
+/**
+ * A JSON line per message on standard output: text from outside can neither forge one nor steer the terminal that shows
+ * it, and is told in part when it is long. What opens doors is left out.
+ */
 export function createLogger(serviceName: string, logLevel: LogLevel): Logger {
-  return new Logger({ serviceName, logLevel, logFormatter: new ContextLogFormatter() });
+  return new Logger({
+    ...{ serviceName, logLevel },
+    logFormatter: new ContextLogFormatter(),
+    jsonReplacerFn: fitToLog,
+  });
+}
+
+/** Names under which libraries keep credentials, as ours do. */
+const SECRET =
+  /^(authorization|cookie|set-cookie|.*(token|secret|password|secret_?access_?key|private_?key))$/i;
+const BEARER = /\bBearer +[\w.~+/=-]+/gi;
+/** JSON escapes those up to U+001F by itself. */
+const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029]|\p{Cf}/gu;
+/** A deep stack has 4,000 characters. */
+const MAX_TEXT = 8_192;
+
+function fitToLog(key: string, value: unknown): unknown {
+  if (SECRET.test(key) && value !== null && value !== undefined) return '[left out]';
+  if (typeof value !== 'string') return value;
+  const more = value.length - MAX_TEXT;
+  const text = more > 0 ? `${value.slice(0, MAX_TEXT)} and ${more} characters more` : value;
+  return text
+    .replace(BEARER, 'Bearer [left out]')
+    .replace(UNPRINTABLE, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 }

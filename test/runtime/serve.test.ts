@@ -55,7 +55,7 @@ it.each([
   expect(head.toLowerCase()).toMatch(/\r\nx-correlation-id: [0-9a-f-]{36}/);
   expect(JSON.parse(body.slice(body.indexOf('{'), body.lastIndexOf('}') + 1))).toMatchObject({
     detail: {
-      code: expect.stringMatching(/^(HTTP40[04]|VAL005)$/),
+      code: expect.stringMatching(/^(HTTP4\d\d|VAL005)$/),
       message: expect.any(String),
       field: expect.any(String),
     },

@@ -1,4 +1,4 @@
-import { checkSymbol } from '#domain/validate.ts';
+import { checkSymbol, isExchangeKey } from '#domain/validate.ts';
 import { isTimeframe, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
 import { decodeSymbol } from '../parquet/keys.ts';
 import { type Format, formatOf } from './formats.ts';
@@ -70,6 +70,7 @@ export function contentOf(path: string): FileContent {
 function hiveContent(groups: Readonly<Record<string, string | undefined>>, format: Format): FileContent {
   const { exchange = '', pair = '', timeframe } = groups;
   if (exchange === 'sim') return other('candles of sim, the simulated market');
+  if (!isExchangeKey(exchange)) return other(`${exchange} is not an exchange key such as binanceusdm`);
   const symbol = decoded(pair);
   if (symbol === undefined || !isSymbol(symbol)) return notASymbol(symbol ?? pair);
   const source = { symbol, format, exchange };

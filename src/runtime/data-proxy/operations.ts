@@ -19,6 +19,8 @@ export interface ProxyOperation {
 
 /** Symbols per request: about 2.5 KB of URL, far below the 16 KB of header that Node accepts. */
 const SYMBOLS_PER_REQUEST = 100;
+/** One request after the other, of 12 ms each: more would take longer than a gateway waits. */
+const MAX_SYMBOLS = 10_000;
 const MAX_SYMBOL_LENGTH = 50;
 const DEFAULT_LIMIT = 1000;
 const MAX_LIMIT = 10_000;
@@ -118,6 +120,12 @@ function freshnessPaths(params: JsonObject): string[] {
   if (!isTextList(params.symbols) || params.symbols.length === 0 || params.symbols.includes('')) {
     throw new CodedError(params.symbols === undefined || params.symbols === null ? 'VAL004' : 'VAL005', {
       message: 'params.symbols must be a list of at least one symbol',
+      field: 'symbols',
+    });
+  }
+  if (params.symbols.length > MAX_SYMBOLS) {
+    throw new CodedError('VAL005', {
+      message: `params.symbols must hold at most ${MAX_SYMBOLS} symbols`,
       field: 'symbols',
     });
   }
