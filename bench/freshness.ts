@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTables } from '#adapters/aws/create-tables.ts';
+import { openAudit } from '#adapters/aws/open-audit.ts';
+import { ulids } from '#adapters/ids.ts';
 import { startDatabase } from '#adapters/local/dynoxide.ts';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
 import { TIMEFRAMES } from '#engine/timeframe.ts';
@@ -86,7 +88,10 @@ export default {
     await record(stores);
     const log = createLogger('bench', 'ERROR');
     const service = await startDataCollection(
-      { port: 0, exchange: 'sim', checkResponses: false, authenticate, log },
+      {
+        ...{ port: 0, exchange: 'sim', checkResponses: false, authenticate, log },
+        audit: { trail: openAudit(tables.registry, database.endpoint), clock: Date, ids: ulids },
+      },
       stores,
     );
     try {

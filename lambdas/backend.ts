@@ -1,3 +1,4 @@
+import { openAudit } from '#adapters/aws/open-audit.ts';
 import { openBackend } from '#adapters/aws/open-backend.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { loadStrategies } from '#adapters/strategies.ts';
@@ -10,9 +11,11 @@ import { backendHandlers } from '#runtime/services/backend.ts';
 import { backendUseCases } from '#runtime/services/backend-use-cases.ts';
 
 const env = readEnv(BackendEnv);
+const audit = openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT);
 const useCases = backendUseCases(
   {
     ...openBackend(env),
+    audit,
     strategies: (await loadStrategies()).registry,
     ids: ulids,
     digest: sha256,
@@ -23,11 +26,13 @@ const useCases = backendUseCases(
 );
 
 export const handler = serviceLambda('backend', backendHandlers(useCases), {
+  ownership: useCases.ownership,
   authenticate: authenticateBy({
     environment: env.ENVIRONMENT,
     userPoolId: env.BACKEND_IDP_USER_POOL_ID,
     clientId: env.BACKEND_IDP_CLIENT_ID,
   }),
+  audit: { trail: audit, clock: Date, ids: ulids },
   environment: env.ENVIRONMENT,
   logLevel: env.LOG_LEVEL,
 });

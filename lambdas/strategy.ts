@@ -1,3 +1,4 @@
+import { openAudit } from '#adapters/aws/open-audit.ts';
 import { openStrategyService } from '#adapters/aws/open-strategy-service.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { loadStrategies } from '#adapters/strategies.ts';
@@ -18,11 +19,13 @@ const useCases = strategyUseCases({
 });
 
 export const handler = serviceLambda('strategy', strategyHandlers(useCases), {
+  ownership: useCases.ownership,
   authenticate: authenticateBy({
     environment: env.ENVIRONMENT,
     userPoolId: env.STRATEGY_IDP_USER_POOL_ID,
     clientId: env.STRATEGY_IDP_CLIENT_ID,
   }),
+  audit: { trail: openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT), clock: Date, ids: ulids },
   environment: env.ENVIRONMENT,
   logLevel: env.LOG_LEVEL,
 });

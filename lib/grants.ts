@@ -42,6 +42,34 @@ export function allowTable(
     actions: actions.map((action) => `dynamodb:${action}`),
     resources: [table.tableArn, ...indexes.map(({ name }) => `${table.tableArn}/index/${name}`)],
   });
+  if (id === 'registry') keepAudit(role, table);
+}
+
+const AUDIT_PARTITIONS = { 'dynamodb:LeadingKeys': 'AUDIT#*' };
+
+/** Adding to the audit trail, for who does nothing else with the table that holds it. */
+export function allowAudit(role: iam.IRole, registry: dynamodb.ITableV2): void {
+  allow(role, {
+    actions: ['dynamodb:PutItem'],
+    resources: [registry.tableArn],
+    conditions: { 'ForAllValues:StringLike': AUDIT_PARTITIONS },
+  });
+  keepAudit(role, registry);
+}
+
+/**
+ * Nothing of the audit trail is changed or removed, whatever else a role is allowed. That PutItem replaces nothing is a
+ * condition of each call, which policies cannot ask for.
+ */
+function keepAudit(role: iam.IRole, { tableArn }: dynamodb.ITableV2): void {
+  role.addToPrincipalPolicy(
+    new iam.PolicyStatement({
+      effect: iam.Effect.DENY,
+      actions: ['dynamodb:UpdateItem', 'dynamodb:DeleteItem'],
+      resources: [tableArn],
+      conditions: { 'ForAnyValue:StringLike': AUDIT_PARTITIONS },
+    }),
+  );
 }
 
 /** These calls on a bucket's objects. Listing comes with them: without it an absent object would answer 403, not 404. */

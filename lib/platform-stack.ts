@@ -12,7 +12,7 @@ import { environmentOf, type StageConfig } from './config.ts';
 import { DataCollection } from './data-collection.ts';
 import { DataProxy } from './data-proxy.ts';
 import type { DataStack } from './data-stack.ts';
-import { allowObjects, allowTable, allowTasks, MOVE_REGISTRY, READ_REGISTRY } from './grants.ts';
+import { allowAudit, allowObjects, allowTable, allowTasks, MOVE_REGISTRY, READ_REGISTRY } from './grants.ts';
 import { poolVariables } from './identity.ts';
 import { JobTask } from './job-task.ts';
 import { Network } from './network.ts';
@@ -135,6 +135,7 @@ export class PlatformStack extends Stack {
         DEFAULT_EXCHANGE: config.defaultExchange,
         CANDLES_BUCKET: data.candles.bucketName,
         SERIES_TABLE: data.tables.series.tableName,
+        REGISTRY_TABLE: data.tables.registry.tableName,
         ...poolVariables('DATA_COLLECTION', data.identity.pool),
       },
     });
@@ -146,6 +147,7 @@ export class PlatformStack extends Stack {
       'PutItem',
       'UpdateItem',
     ]);
+    allowAudit(role, data.tables.registry);
     allowObjects(role, data.candles, ['GetObject', 'PutObject']);
     return dataCollection;
   }

@@ -217,6 +217,8 @@ export const DataCollectionEnv = z
     CANDLES_BUCKET: objects.CANDLES_BUCKET,
     OBJECTS_DIRECTORY: objects.OBJECTS_DIRECTORY,
     SERIES_TABLE: text,
+    /** For the audit trail. */
+    REGISTRY_TABLE: text,
     ...serviceToken,
     PORT: integer(8002, { min: 0, max: 65_535 }),
   })

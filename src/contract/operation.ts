@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { ERRORS, type ErrorCode } from './errors.ts';
+import { type NamedResource, OWNED_RESOURCES } from './sharing.ts';
 
 export type ServiceName = 'backend' | 'strategy' | 'data_collection';
 
@@ -45,6 +46,13 @@ export interface Operation {
   readonly errors: readonly OperationError[];
   readonly access: Access;
   /**
+   * The owned resource that the path names. Whoever may not do that with it never gets to the handler: 404 of its kind when
+   * there is none, AUTH005 unless the caller is its owner, an admin, or has it shared at that level.
+   */
+  readonly resource?: NamedResource;
+  /** Whether a call can change anything, and so goes into the audit trail. Default: unless the method is GET. */
+  readonly changesState?: boolean;
+  /**
    * Answered by this function instead of the service's handlers. API Gateway hands it the request as it came, and asks
    * for IAM's signature where authentication is enforced.
    */
@@ -55,23 +63,28 @@ export interface Operation {
   };
 }
 
+/** Whether a call of the operation goes into the audit trail. */
+export function changesState({ method, changesState = method !== 'GET' }: Operation): boolean {
+  return changesState;
+}
+
 /** Every code that an operation may answer, with its status: its own and those that follow from the row's shape. */
 export function documentedErrors(
   operation: Operation,
 ): { readonly code: ErrorCode; readonly status: number }[] {
-  const fromShape: ErrorCode[] = operation.integration ? GATEWAY_ERRORS : errorsFromShape(operation);
+  const fromShape = new Set(operation.integration ? GATEWAY_ERRORS : errorsFromShape(operation));
   const own = operation.errors.map((error) =>
     typeof error === 'string' ? { code: error, status: ERRORS[error].status } : error,
   );
   const named = new Set<ErrorCode>(own.map((error) => error.code));
-  const added = fromShape.filter((code) => !named.has(code));
+  const added = [...fromShape].filter((code) => !named.has(code));
   return [...own, ...added.map((code) => ({ code, status: ERRORS[code].status }))];
 }
 
 /** What API Gateway answers before and after a function: a signature that is missing, wrong or not enough, and limits. */
 const GATEWAY_ERRORS: ErrorCode[] = [
   ...(['AUTH001', 'AUTH002', 'AUTH003', 'AUTH004'] as const),
-  ...(['HTTP413', 'HTTP429', 'SVC001', 'SVC002', 'SVC006'] as const),
+  ...(['HTTP413', 'HTTP414', 'HTTP429', 'HTTP431', 'SVC001', 'SVC002', 'SVC006'] as const),
 ];
 
 function errorsFromShape(operation: Operation): ErrorCode[] {
@@ -80,10 +93,20 @@ function errorsFromShape(operation: Operation): ErrorCode[] {
     ...(operation.access === 'public'
       ? []
       : (['AUTH001', 'AUTH002', 'AUTH003', 'AUTH004', 'HTTP503'] as const)),
+    ...(operation.resource ? ownershipErrors(operation.resource) : []),
     ...(operation.body ? (['HTTP415'] as const) : []),
+    // Nothing is changed while the audit trail cannot be written.
+    ...(changesState(operation) ? (['DATA005'] as const) : []),
     'HTTP413',
+    'HTTP414',
     'HTTP429',
+    'HTTP431',
     'SVC001',
     'SVC006',
   ];
+}
+
+function ownershipErrors({ kind }: NamedResource): ErrorCode[] {
+  const { unknown, unavailable } = OWNED_RESOURCES[kind];
+  return ['AUTH005', unknown, unavailable];
 }

@@ -1,4 +1,5 @@
 import type { Operation, ServiceName } from './operation.ts';
+import { AUDIT_OPERATIONS } from './operations/audit.ts';
 import { BACKEND_OPERATIONS } from './operations/backend.ts';
 import { CATALOG_OPERATIONS } from './operations/catalog.ts';
 import { DATA_COLLECTION_OPERATIONS } from './operations/data-collection.ts';
@@ -8,6 +9,7 @@ import { STRATEGY_OPERATIONS } from './operations/strategy.ts';
 export const OPERATIONS = [
   ...BACKEND_OPERATIONS,
   ...CATALOG_OPERATIONS,
+  ...AUDIT_OPERATIONS,
   ...STRATEGY_OPERATIONS,
   ...DATA_COLLECTION_OPERATIONS,
 ] as const;

@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createTables } from '#adapters/aws/create-tables.ts';
+import { openAudit } from '#adapters/aws/open-audit.ts';
 import { openRegistry } from '#adapters/aws/open-registry.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
@@ -135,7 +136,9 @@ async function startServices(
 
   const access = await openAccess(folder.path, options.auth ?? false);
   running.add(() => access.stop());
-  const service = { exchange, checkResponses, log, authenticate: access.authenticate };
+  const trail = openAudit(TABLE_NAMES.registry, storage.DYNAMODB_ENDPOINT);
+  const audit = { trail, clock: Date, ids: ulids };
+  const service = { exchange, checkResponses, log, authenticate: access.authenticate, audit };
   const exchanges = openExchanges({
     url: options.exchangeUrl,
     intervalMs: options.exchangeIntervalMs,

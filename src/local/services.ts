@@ -8,6 +8,7 @@ import type { Stores } from '#adapters/open-stores.ts';
 import { serviceProbe, tableProbe } from '#adapters/probes.ts';
 import type { Exchanges } from '#domain/exchange-ports.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import type { AuditDeps } from '#runtime/audit.ts';
 import type { Authenticate } from '#runtime/authenticate.ts';
 import { createDataProxy, type DataProxy } from '#runtime/data-proxy/create-data-proxy.ts';
 import type { ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
@@ -28,6 +29,7 @@ export interface LocalServiceOptions {
   readonly exchange: string;
   readonly checkResponses: boolean;
   readonly authenticate: Authenticate;
+  readonly audit: AuditDeps;
   readonly log: Log;
 }
 
@@ -60,6 +62,7 @@ export async function startBackend(
       ...stores,
       ...openRegistry(deps.registryTable, deps.databaseEndpoint),
       images: null,
+      audit: options.audit.trail,
       stagingDryRunRequired: deps.stagingDryRunRequired ?? false,
       fourEyesRequired: deps.fourEyesRequired ?? false,
       rollbackReasonRequired: deps.rollbackReasonRequired ?? false,
@@ -80,8 +83,10 @@ export async function startBackend(
     log,
   );
   const app = createService('backend', backendHandlers(useCases), {
+    ownership: useCases.ownership,
     log,
     authenticate: options.authenticate,
+    audit: options.audit,
     checkResponses: options.checkResponses,
     functions: { data_proxy: behindGateway(deps.dataProxy) },
   });
@@ -114,8 +119,10 @@ export async function startStrategyService(
     },
   });
   const app = createService('strategy', strategyHandlers(useCases), {
+    ownership: useCases.ownership,
     log,
     authenticate: options.authenticate,
+    audit: options.audit,
     checkResponses: options.checkResponses,
   });
   return serve(app, listening(options));
@@ -142,6 +149,7 @@ export async function startDataCollection(
     {
       log,
       authenticate: options.authenticate,
+      audit: options.audit,
       checkResponses: options.checkResponses,
     },
   );

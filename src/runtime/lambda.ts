@@ -13,8 +13,8 @@ import { createLogger, type Log, type LogLevel } from './log.ts';
 import { createService, type RequestOutcome, type ServiceDeps } from './service.ts';
 
 export interface ServiceLambdaOptions
-  extends Partial<Omit<ServiceDeps, 'authenticate'>>,
-    Pick<ServiceDeps, 'authenticate'> {
+  extends Partial<Omit<ServiceDeps, 'authenticate' | 'audit'>>,
+    Pick<ServiceDeps, 'authenticate' | 'audit'> {
   /** Dimension of the total metrics. */
   readonly environment: string;
   readonly logLevel: LogLevel;
@@ -24,13 +24,14 @@ export interface ServiceLambdaOptions
 export function serviceLambda<S extends ServiceName>(
   service: S,
   handlers: Handlers<S>,
-  { environment, logLevel, authenticate, ...deps }: ServiceLambdaOptions,
+  { environment, logLevel, authenticate, audit, ...deps }: ServiceLambdaOptions,
 ) {
   const logger = createLogger(service, logLevel);
   const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: service });
   const app = createService(service, handlers, {
     log: logger,
     authenticate,
+    audit,
     observe: (outcome) => countFault(metrics, environment, outcome),
     checkResponses: environment !== 'production',
     ...deps,

@@ -4,9 +4,13 @@ import { CodedError } from '#contract/errors.ts';
 import { CORRELATION_HEADER, CORRELATION_ID } from '#contract/names.ts';
 import type { FunctionName, Operation, ServiceName } from '#contract/operation.ts';
 import { operationsOf } from '#contract/operations.ts';
+import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
+import type { Ownership } from '#domain/access.ts';
+import { type AuditDeps, type AuditedCall, audited, auditRefusal } from './audit.ts';
 import { ANONYMOUS, type Authenticate, authorize, type Principal } from './authenticate.ts';
 import { checkAnnouncedSize, readBytes, readJsonBody } from './body.ts';
 import { parseBody } from './body-issues.ts';
+import { checkOwnership } from './check-ownership.ts';
 import { ConformanceError, checkError, checkFunctionAnswer, checkResponse } from './conformance.ts';
 import { withDeadline } from './deadline.ts';
 import { errorResponse } from './error-response.ts';
@@ -14,6 +18,7 @@ import type { HandlerRequest, Handlers } from './handler.ts';
 import type { Log } from './log.ts';
 import { readParams, readQuery } from './parameters.ts';
 import { runInContext } from './request-context.ts';
+import { checkHead } from './request-limits.ts';
 
 export interface RequestOutcome {
   /** Undefined when no row matched. */
@@ -32,6 +37,10 @@ export type GatewayFunction = (request: {
 export interface ServiceDeps {
   readonly log: Log;
   readonly authenticate: Authenticate;
+  /** Where calls that could change something are written down. */
+  readonly audit: AuditDeps;
+  /** Whose the resources are that rows name. */
+  readonly ownership?: Ownership;
   /** Makes correlation ids where none came. Default random UUIDs. */
   readonly newId?: () => string;
   /** Time for a whole request, ms. Default 27,000: the function ends at 28 s, the gateway gives up at 29 s. */
@@ -46,7 +55,12 @@ export interface ServiceDeps {
 
 interface Bindings {
   /** Of API Gateway, when it sent the request. */
-  readonly requestContext?: { readonly requestId?: string };
+  readonly requestContext?: {
+    readonly requestId?: string;
+    readonly identity?: { readonly sourceIp?: string };
+  };
+  /** Of Node's server, when it did. */
+  readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
 }
 
 interface Variables {
@@ -80,7 +94,16 @@ export function createService<S extends ServiceName>(
 ): ServiceApp {
   const app: ServiceApp = new Hono();
   app.use('*', (c, next) => track(c, next, deps));
-  const operations = operationsOf(service);
+  app.use('*', (c, next) => {
+    checkHead(c.req.raw);
+    return next();
+  });
+  const operations: readonly Operation[] = operationsOf(service);
+  if (operations.some(({ resource }) => resource) && !deps.ownership) {
+    throw new Error(
+      `The service ${service} has operations on owned resources and was not told whose they are`,
+    );
+  }
   for (const operation of operations) {
     if (operation.integration) {
       routeToFunction(app, operation, deps, deps.functions?.[operation.integration.function]);
@@ -131,6 +154,7 @@ async function track(c: ServiceContext, next: () => Promise<void>, deps: Service
   await runInContext({ correlationId }, async () => {
     await next();
     c.res.headers.set(CORRELATION_HEADER, correlationId);
+    addSecurityHeaders(c);
     const { operation, code } = c.var;
     const outcome = { operation, status: c.res.status, durationMs: Math.round(performance.now() - started) };
     deps.log.info('request', {
@@ -143,6 +167,12 @@ async function track(c: ServiceContext, next: () => Promise<void>, deps: Service
     });
     deps.observe?.(outcome);
   });
+}
+
+function addSecurityHeaders({ res, env }: ServiceContext): void {
+  const headers = env?.requestContext ? { ...SECURITY_HEADERS, ...TLS_HEADERS } : SECURITY_HEADERS;
+  for (const [name, value] of Object.entries(headers))
+    if (!res.headers.has(name)) res.headers.set(name, value);
 }
 
 /** The caller's when it is well-formed, else the gateway's, else a new one. */
@@ -161,25 +191,50 @@ async function execute(
   const request = c.req.raw;
   checkAnnouncedSize(request.headers);
   const principal = await identify(c, operation, deps);
-  const result = await handler({
-    params: readParams(operation.params, c.req.param() as Record<string, string>) as never,
-    query: readQuery(operation.query, new URL(request.url).searchParams) as never,
-    body: (operation.body ? parseBody(operation.body, await readJsonBody(request)) : undefined) as never,
-    headers: request.headers,
-    principal,
-    correlationId: c.var.correlationId,
-    signal,
+  const params = readParams(operation.params, c.req.param() as Record<string, string>);
+  const query = readQuery(operation.query, new URL(request.url).searchParams);
+  const body = operation.body ? parseBody(operation.body, await readJsonBody(request)) : undefined;
+  const call = { ...callOf(c, operation, principal), request: { query, body }, signal };
+  const result = await audited(deps, call, async () => {
+    await checkOwnership(operation, principal, params as never, deps.ownership);
+    return handler({
+      ...({ params, query, body } as Record<'params' | 'query' | 'body', never>),
+      headers: request.headers,
+      principal,
+      correlationId: c.var.correlationId,
+      signal,
+    });
   });
   if (deps.checkResponses) checkResponse(operation, result.status, result.body);
   return success(operation, result);
 }
 
 /** Who is calling; throws when they may not. */
-async function identify(c: ServiceContext, { access }: Operation, deps: ServiceDeps): Promise<Principal> {
-  if (access === 'public') return ANONYMOUS;
+async function identify(c: ServiceContext, operation: Operation, deps: ServiceDeps): Promise<Principal> {
+  if (operation.access === 'public') return ANONYMOUS;
   const principal = await deps.authenticate(c.req.header('Authorization') || null);
-  authorize(principal, access);
+  try {
+    authorize(principal, operation.access);
+  } catch (error) {
+    await auditRefusal(deps, callOf(c, operation, principal), error);
+    throw error;
+  }
   return principal;
+}
+
+/** The call for the audit trail, before its request is read. */
+function callOf(c: ServiceContext, operation: Operation, principal: Principal): AuditedCall {
+  const { requestContext, incoming } = c.env ?? {};
+  return {
+    operation,
+    principal,
+    path: c.req.path,
+    params: c.req.param() as Record<string, string>,
+    request: null,
+    correlationId: c.var.correlationId,
+    sourceIp: requestContext?.identity?.sourceIp ?? incoming?.socket?.remoteAddress,
+    userAgent: c.req.header('User-Agent'),
+  };
 }
 
 function success(operation: Operation, { status, body, headers }: HandlerResult): Response {
@@ -191,7 +246,7 @@ function success(operation: Operation, { status, body, headers }: HandlerResult)
   });
 }
 
-const BASE_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+const BASE_HEADERS = { 'Cache-Control': 'no-store' };
 
 function fail(
   c: ServiceContext,

@@ -1,4 +1,5 @@
 /** Entry point of the data collection service in its container. */
+import { openAudit } from '#adapters/aws/open-audit.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
@@ -28,6 +29,7 @@ const service = createDataCollectionService(
   },
   {
     log,
+    audit: { trail: openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT), clock: Date, ids: ulids },
     checkResponses: env.ENVIRONMENT !== 'production',
     authenticate: withServiceToken(
       env.SERVICE_TOKEN,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ERRORS } from '#contract/errors.ts';
-import { documentedErrors, type Operation } from '#contract/operation.ts';
+import { changesState, documentedErrors, type Operation } from '#contract/operation.ts';
 import { OPERATIONS, operationsOf } from '#contract/operations.ts';
 
 const rows: readonly Operation[] = OPERATIONS;
@@ -130,6 +130,8 @@ const CHANGES: Readonly<Record<string, Operation['access']>> = {
   submitBacktest: 'researcher',
   cancelBacktest: 'researcher',
   startCollection: 'researcher',
+  shareBacktest: 'researcher',
+  shareModel: 'researcher',
   registerStrategy: 'researcher',
   stageVersion: 'researcher',
   promoteVersion: 'approver',
@@ -137,8 +139,19 @@ const CHANGES: Readonly<Record<string, Operation['access']>> = {
 };
 
 it('viewers read, researchers work, approvers decide what is in Production', () => {
-  const changing = rows.filter(({ method, integration }) => method !== 'GET' && !integration);
+  const changing = rows.filter(changesState);
   expect(Object.fromEntries(changing.map(({ id, access }) => [id, access]))).toEqual(CHANGES);
   const reading = rows.filter((row) => !changing.includes(row) && row.access !== 'public');
-  expect(new Set(reading.map(({ access }) => access))).toEqual(new Set(['viewer']));
+  expect(reading.filter(({ access }) => access !== 'viewer').map(({ id }) => id)).toEqual(['listAudit']);
+});
+
+it('what changes something goes into the audit trail unless its row says that it does not', () => {
+  const outside = rows.filter((row) => row.method !== 'GET' && !changesState(row));
+  expect(outside.map(({ id }) => id)).toEqual(['callDataProxy']);
+  // Its five operations read; and a function that API Gateway calls directly would write down nothing.
+  expect(rows.filter((row) => row.integration && changesState(row))).toEqual([]);
+  for (const row of rows.filter(changesState)) {
+    expect(documentedErrors(row), row.id).toContainEqual({ code: 'DATA005', status: 503 });
+    expect(row.access, row.id).not.toBe('public');
+  }
 });

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { BacktestExecutionInput, StoredBacktestJob } from '#contract/backtest.ts';
 import { BacktestReport } from '#contract/report.ts';
+import { StoredAuditCall, StoredAuditOutcome } from '#contract/stored-audit.ts';
 import { CollectionQueue, StoredCollection } from '#contract/stored-collection.ts';
 import {
   CatalogRow,
@@ -19,17 +20,19 @@ import { StoredSeries, StoredSeriesMonths } from '#contract/stored-series.ts';
  * Descriptions are no part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 1, 'e43ba0988cf7a419'],
+  ['StoredBacktestJob', StoredBacktestJob, 1, '92dd6a8bdb53dde3'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'a6615f07ea3fef50'],
   ['BacktestReport', BacktestReport, 1, '313063857f709ab4'],
   ['StoredSeries', StoredSeries, 2, '09bcd52a62adbab4'],
   ['StoredSeriesMonths', StoredSeriesMonths, 1, 'eb363573bf2a1ba3'],
   ['StoredCollection', StoredCollection, 1, '4ae6acbc03894950'],
   ['CollectionQueue', CollectionQueue, 1, '4a7797358b59aaf1'],
-  ['StoredModel', StoredModel, 1, 'c372049d820f22f1'],
+  ['StoredModel', StoredModel, 1, 'eda0117dd45e5ab1'],
   ['StoredVersion', StoredVersion, 1, '781535edce806961'],
   ['RegistryEvent', RegistryEvent, 1, '76b58e0e40e82f71'],
   ['StoredReply', StoredReply, 1, '5d37428b7cbbe944'],
+  ['StoredAuditCall', StoredAuditCall, 1, 'c4ce9a0feec41a0e'],
+  ['StoredAuditOutcome', StoredAuditOutcome, undefined, '7a493140ab637d9d'],
   ['CatalogRow', CatalogRow, undefined, 'df2b836e54f3d8da'],
 ])('%s is as pinned', (_, schema, version, hash) => {
   expect({ version: versionOf(schema), hash: shapeHash(schema) }).toEqual({ version, hash });

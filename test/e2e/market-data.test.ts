@@ -7,6 +7,7 @@ import { localDataProxy, startBackend } from '../../src/local/services.ts';
 import type { Workflow } from '../../src/local/workflow.ts';
 import { candlesAt, grid } from '../domain/data/market.ts';
 import { FakeService } from '../runtime/data-proxy-server.ts';
+import { memoryAudit } from '../support/audit.ts';
 import { memoryLog } from '../support/backend.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
@@ -152,7 +153,10 @@ describe('POST /api/v1/data-proxy', () => {
 /** A backend on the platform's stores whose data collection is at `url`. */
 function backendOn(url: string): Promise<RunningServer> {
   return startBackend(
-    { port: 0, exchange: 'sim', checkResponses: true, authenticate, log: memoryLog().log },
+    {
+      ...{ port: 0, exchange: 'sim', checkResponses: true },
+      ...{ authenticate, audit: memoryAudit().audit, log: memoryLog().log },
+    },
     {
       stores,
       registryTable: 'Registry',

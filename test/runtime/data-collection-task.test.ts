@@ -30,6 +30,7 @@ beforeAll(async () => {
       OBJECTS_DIRECTORY: folder,
       CANDLES_BUCKET: 'candles',
       SERIES_TABLE: engine.tables.series,
+      REGISTRY_TABLE: engine.tables.registry,
     },
   });
   for await (const line of createInterface(child.stdout!)) {

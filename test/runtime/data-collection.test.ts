@@ -22,6 +22,7 @@ import {
   TestExchange,
   untilAborted,
 } from '../domain/data/market.ts';
+import { memoryAudit } from '../support/audit.ts';
 import { memoryLog, post } from '../support/backend.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 
@@ -55,7 +56,11 @@ function create(stores: Partial<Market> = {}, deps: Partial<ServiceDeps> = {}): 
       ids: ulids,
       digest: sha256,
     },
-    { log, authenticate: withoutIdentityProvider({ enforced: false }), checkResponses: true, ...deps },
+    {
+      ...{ log, audit: memoryAudit().audit, checkResponses: true },
+      authenticate: withoutIdentityProvider({ enforced: false }),
+      ...deps,
+    },
   );
 }
 

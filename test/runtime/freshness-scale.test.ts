@@ -8,6 +8,7 @@ import type { StrategyRegistry } from '#engine/strategies/registry.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { localDataProxy, startBackend, startDataCollection } from '../../src/local/services.ts';
 import type { Workflow } from '../../src/local/workflow.ts';
+import { memoryAudit } from '../support/audit.ts';
 import { memoryLog } from '../support/backend.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 
@@ -33,7 +34,10 @@ beforeAll(async () => {
   });
   await record(stores);
   countBatches(stores.dynamo);
-  const options = { port: 0, exchange: 'sim', checkResponses: true, authenticate, log: memoryLog().log };
+  const options = {
+    ...{ port: 0, exchange: 'sim', checkResponses: true },
+    ...{ authenticate, audit: memoryAudit().audit, log: memoryLog().log },
+  };
   data = await startDataCollection(options, stores);
   backend = await startBackend(options, {
     stores,

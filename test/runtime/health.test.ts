@@ -9,6 +9,7 @@ import type { StrategyRegistry } from '#engine/strategies/registry.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { localDataProxy, startBackend } from '../../src/local/services.ts';
 import type { Workflow } from '../../src/local/workflow.ts';
+import { memoryAudit } from '../support/audit.ts';
 import { memoryLog } from '../support/backend.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
@@ -54,7 +55,10 @@ describe('health of the backend', () => {
   }) {
     const { info } = platform;
     const backend = await startBackend(
-      { port: 0, exchange: 'sim', checkResponses: true, authenticate, log: memoryLog().log },
+      {
+        ...{ port: 0, exchange: 'sim', checkResponses: true },
+        ...{ authenticate, audit: memoryAudit().audit, log: memoryLog().log },
+      },
       {
         stores: openStores(info.storage),
         databaseEndpoint: info.storage.DYNAMODB_ENDPOINT,

@@ -3,6 +3,7 @@ import { CORRELATION_HEADER } from '#contract/names.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { serviceLambda } from '#runtime/lambda.ts';
 import { backendHandlers } from '#runtime/services/backend.ts';
+import { memoryAudit } from '../support/audit.ts';
 import { fakeUseCases } from '../support/backend.ts';
 import { gatewayEvent, headerOf, LAMBDA_CONTEXT } from '../support/gateway.ts';
 import { pendingJob } from '../support/jobs.ts';
@@ -24,6 +25,7 @@ const handler = serviceLambda(
   ),
   {
     authenticate: withoutIdentityProvider({ enforced: false }),
+    audit: memoryAudit().audit,
     environment: 'test',
     logLevel: 'INFO',
     checkResponses: true,
@@ -190,6 +192,7 @@ describe('the log', () => {
 it('asks for a token where it is enforced', async () => {
   const production = serviceLambda('backend', backendHandlers(fakeUseCases()), {
     authenticate: withoutIdentityProvider({ enforced: true }),
+    audit: memoryAudit().audit,
     environment: 'production',
     logLevel: 'ERROR',
   });

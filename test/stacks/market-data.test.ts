@@ -9,16 +9,17 @@ describe.each([dev, prod])('what collects market data in $config.stage', (stage)
   /** What a task's own role may do, as `table or bucket: actions`. */
   const allowed = (role: string) =>
     all
-      .filter(({ id }) => id.startsWith(role))
+      .filter(({ id, statement }) => id.startsWith(role) && statement.Effect === 'Allow')
       .map(
         ({ statement }) => `${resourceOf(statement.Resource)}: ${[...actionsOf(statement)].sort().join(' ')}`,
       )
       .sort();
 
-  test('the service reads and writes candles, series and collections, and nothing else', () => {
+  test('the service reads and writes candles, series and collections, adds to the audit trail, and nothing else', () => {
     expect(allowed('DataCollectionTaskDefinitionTaskRole')).toEqual([
       'Candles/*: s3:GetObject s3:PutObject',
       'Candles: s3:ListBucket',
+      'Registry: dynamodb:PutItem',
       'Series: dynamodb:BatchGetItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem',
     ]);
   });

@@ -58,7 +58,7 @@ describe.each([dev, prod])('$config.stage', (stage) => {
   test('lets each function and task write these tables and no other', () => {
     const writers = all.flatMap(({ id, statement }) => {
       const writes = actionsOf(statement).filter((action) => WRITES.test(action));
-      if (writes.length === 0) return [];
+      if (writes.length === 0 || statement.Effect === 'Deny') return [];
       const role = id.replace(/DefaultPolicy[0-9A-F]{8}$/, '');
       // CDK makes one statement of the tables on which the same calls are allowed.
       const tables = new Set(JSON.stringify(statement.Resource).match(/Jobs|Registry|Series/g));
@@ -73,6 +73,7 @@ describe.each([dev, prod])('$config.stage', (stage) => {
       'BacktestTaskDefinitionTaskRole Series: PutItem UpdateItem',
       'CollectTaskDefinitionTaskRole Jobs: UpdateItem',
       'CollectTaskDefinitionTaskRole Series: PutItem UpdateItem',
+      'DataCollectionTaskDefinitionTaskRole Registry: PutItem',
       'DataCollectionTaskDefinitionTaskRole Series: PutItem UpdateItem',
       'ReconcileServiceRole Jobs: UpdateItem',
       'ReconcileServiceRole Registry: PutItem UpdateItem',
@@ -97,8 +98,49 @@ describe.each([dev, prod])('$config.stage', (stage) => {
     expect(JSON.stringify(run[0]!.statement.Resource)).toMatch(family);
   });
 
+  test('lets nobody who reaches the registry change or remove what is in the audit trail', () => {
+    const onRegistry = all.filter(({ statement }) => /Registry/.test(JSON.stringify(statement.Resource)));
+    const roles = new Set(onRegistry.map(({ id }) => id));
+    expect(roles.size).toBeGreaterThanOrEqual(4);
+    for (const role of roles) {
+      const denied = onRegistry.filter(({ id, statement }) => id === role && statement.Effect === 'Deny');
+      expect(denied.map(({ statement }) => [statement.Action, statement.Condition])).toEqual([
+        [
+          ['dynamodb:DeleteItem', 'dynamodb:UpdateItem'],
+          { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': 'AUDIT#*' } },
+        ],
+      ]);
+    }
+    const deletes = all.filter(
+      ({ statement }) =>
+        statement.Effect === 'Allow' &&
+        /Delete|Batch?Write|PartiQL/.test(
+          actionsOf(statement)
+            .filter((action) => action.startsWith('dynamodb:'))
+            .join(),
+        ),
+    );
+    expect(deletes).toEqual([]);
+  });
+
+  test('lets data collection add to the audit trail, and nothing else of the registry', () => {
+    const own = all.filter(
+      ({ id, statement }) =>
+        id.startsWith('DataCollectionTaskDefinitionTaskRole') &&
+        statement.Effect === 'Allow' &&
+        /Registry/.test(JSON.stringify(statement.Resource)),
+    );
+    expect(own.map(({ statement }) => [statement.Action, statement.Condition])).toEqual([
+      ['dynamodb:PutItem', { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'AUDIT#*' } }],
+    ]);
+  });
+
   test('lets these read the registry and no other', () => {
-    const readers = all.filter(({ statement }) => /Registry/.test(JSON.stringify(statement.Resource)));
+    const readers = all.filter(
+      ({ statement }) =>
+        /Registry/.test(JSON.stringify(statement.Resource)) &&
+        actionsOf(statement).some((action) => /Get|Query/.test(action)),
+    );
     expect(new Set(readers.map(({ id }) => id.replace(/DefaultPolicy[0-9A-F]{8}$/, '')))).toEqual(
       new Set(['BackendRole', 'ReconcileServiceRole', 'StrategyServiceRole']),
     );

@@ -1,9 +1,12 @@
 import { CodedError } from '#contract/errors.ts';
+import type { Ownership } from '#domain/access.ts';
+import { ownershipOf } from '#domain/ownership.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import type { Log } from '#runtime/log.ts';
 import { createService, type ServiceApp, type ServiceDeps } from '#runtime/service.ts';
 import { type BackendUseCases, backendHandlers } from '#runtime/services/backend.ts';
 import { type RegistryDeps, registryUseCases } from '#runtime/services/registry-use-cases.ts';
+import { memoryAudit } from './audit.ts';
 import { pendingJob } from './jobs.ts';
 
 export interface LogLine {
@@ -24,6 +27,17 @@ export function memoryLog(): { log: Log; lines: LogLine[] } {
   return { log: log as unknown as Log, lines };
 }
 
+/** One pending job, `bt-1`, and no models, all of them anonymous' own. */
+export const fakeOwnership: Ownership = ownershipOf({
+  jobs: {
+    sharing: {
+      find: async (id) => (id === 'bt-1' ? { owner: 'anonymous' } : undefined),
+      share: async () => 'done',
+    },
+  },
+  registry: { sharing: { find: async () => undefined, share: async () => 'done' } },
+});
+
 /** Use cases that know one pending job, `bt-1`, and one strategy, `demo`. */
 export function fakeUseCases(changes: Partial<BackendUseCases> = {}): BackendUseCases {
   const job = pendingJob('bt-1');
@@ -35,6 +49,7 @@ export function fakeUseCases(changes: Partial<BackendUseCases> = {}): BackendUse
     throw new CodedError('RES005', { status: 400, field: 'job_id', context: { status: 'pending' } });
   };
   return {
+    ownership: fakeOwnership,
     submitBacktest: async () => job,
     listBacktests: async () => ({ items: [], next: null }),
     getBacktest: find,
@@ -54,6 +69,7 @@ export function fakeUseCases(changes: Partial<BackendUseCases> = {}): BackendUse
     compareVersions: async () => {
       throw new CodedError('RES003', { field: 'version_b' });
     },
+    listAudit: async () => ({ items: [], next: null }),
     checkHealth: async () => ({ status: 'healthy', dependencies: { registry: 'healthy' } }),
     ...changes,
   };
@@ -66,8 +82,10 @@ export function backendApp(
 ): { app: ServiceApp; lines: LogLine[] } {
   const { log, lines } = memoryLog();
   const app = createService('backend', backendHandlers(fakeUseCases(changes)), {
+    ownership: fakeOwnership,
     log,
     authenticate: withoutIdentityProvider({ enforced: false }),
+    audit: memoryAudit().audit,
     checkResponses: true,
     ...deps,
   });

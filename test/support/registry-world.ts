@@ -6,6 +6,7 @@ import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import type { BacktestResult } from '#contract/backtest.ts';
 import type { TableNames } from '#contract/tables.ts';
+import { ownershipOf } from '#domain/ownership.ts';
 import type { ResultStore } from '#domain/ports.ts';
 import { registerVersion } from '#domain/registry/register-version.ts';
 import type { RegistryStore } from '#domain/registry/registry-store.ts';
@@ -19,6 +20,7 @@ import { catalogUseCases } from '#runtime/services/catalog.ts';
 import { type RegistryDeps, registryUseCases } from '#runtime/services/registry-use-cases.ts';
 import { strategyHandlers } from '#runtime/services/strategy.ts';
 import type { StrategyDeps } from '#runtime/services/strategy-use-cases.ts';
+import { memoryAudit } from './audit.ts';
 import { fakeUseCases, memoryLog, post } from './backend.ts';
 import type { TestEngine } from './engine.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from './jobs.ts';
@@ -121,7 +123,9 @@ export async function registryWorld(
   const host = {
     log,
     authenticate: withoutIdentityProvider({ enforced: false }),
+    audit: memoryAudit().audit,
     checkResponses: true,
+    ownership: ownershipOf(deps),
     ...service,
   };
   const backend = createService(
@@ -137,6 +141,7 @@ export async function registryWorld(
     'strategy',
     strategyHandlers({
       registerVersion: (call, input) => registerVersion(deps, call, input),
+      ownership: ownershipOf(deps),
       checkHealth: async () => ({ status: 'healthy', dependencies: {} }),
     }),
     host,

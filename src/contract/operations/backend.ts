@@ -18,6 +18,7 @@ import { BacktestReportData } from '../report.ts';
 import { StrategyConfiguration } from '../strategy.ts';
 import { documentationOperations } from './documentation.ts';
 import { REGISTRY_OPERATIONS } from './registry.ts';
+import { sharingOperations } from './sharing.ts';
 
 const BACKTESTS = 'Backtests';
 const STRATEGIES = 'Strategies';
@@ -54,6 +55,7 @@ export const BACKEND_OPERATIONS = [
       'VAL004',
       'VAL005',
       'VAL006',
+      'AUTH005',
       'RES002',
       'RES003',
       'RES005',
@@ -85,6 +87,7 @@ export const BACKEND_OPERATIONS = [
     success: { 200: { description: 'The job', schema: BacktestJob } },
     errors: ['RES001', 'DATA005'],
     access: 'viewer',
+    resource: { kind: 'backtest', id: 'job_id', level: 'read' },
   },
   {
     id: 'cancelBacktest',
@@ -97,6 +100,7 @@ export const BACKEND_OPERATIONS = [
     success: { 200: { description: 'The cancelled job', schema: BacktestJob } },
     errors: ['RES001', { code: 'RES005', status: 400 }, 'DATA005'],
     access: 'researcher',
+    resource: { kind: 'backtest', id: 'job_id', level: 'write' },
   },
   {
     id: 'getBacktestEquity',
@@ -109,6 +113,7 @@ export const BACKEND_OPERATIONS = [
     success: { 200: { description: 'Aligned columns', schema: EquityData } },
     errors: ['RES001', { code: 'RES005', status: 400 }, 'DATA005'],
     access: 'viewer',
+    resource: { kind: 'backtest', id: 'job_id', level: 'read' },
   },
   {
     id: 'getBacktestReport',
@@ -122,7 +127,12 @@ export const BACKEND_OPERATIONS = [
     success: { 200: { description: 'The report, with one page of the trades', schema: BacktestReportData } },
     errors: ['RES001', { code: 'RES005', status: 400 }, 'DATA005'],
     access: 'viewer',
+    resource: { kind: 'backtest', id: 'job_id', level: 'read' },
   },
+  ...sharingOperations('backend', {
+    ...({ kind: 'backtest', name: 'Backtest', tag: BACKTESTS } as const),
+    ...({ path: '/api/v1/backtests/{job_id}', id: 'job_id', params: BacktestParams } as const),
+  }),
   {
     id: 'listStrategies',
     service: 'backend',
@@ -194,6 +204,7 @@ export const BACKEND_OPERATIONS = [
       ...(['DATA003', 'DATA004', 'DATA005', 'SVC002', 'SVC004'] as const),
     ],
     access: 'viewer',
+    changesState: false,
     integration: { function: 'data_proxy', refusal: ProxyAnswer },
   },
   ...documentationOperations('backend', ''),

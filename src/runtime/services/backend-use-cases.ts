@@ -1,3 +1,4 @@
+import { type ListAuditDeps, listAudit } from '#domain/audit/list-audit.ts';
 import { type CancelBacktestDeps, cancelBacktest } from '#domain/cancel-backtest.ts';
 import { checkDataFreshness } from '#domain/check-data-freshness.ts';
 import { getBacktest } from '#domain/get-backtest.ts';
@@ -5,6 +6,7 @@ import { checkHealth, type Probe } from '#domain/get-health.ts';
 import { listBacktests } from '#domain/list-backtests.ts';
 import { listDataSymbols } from '#domain/list-data-symbols.ts';
 import { getStrategy, listStrategies } from '#domain/list-strategies.ts';
+import { ownershipOf } from '#domain/ownership.ts';
 import type { DataProxy, ResultStore } from '#domain/ports.ts';
 import { readEquity } from '#domain/read-equity.ts';
 import { readReport } from '#domain/read-report.ts';
@@ -19,6 +21,7 @@ export interface BackendDeps
   extends Omit<SubmitBacktestDeps, 'onStartFailure'>,
     Omit<CancelBacktestDeps, 'onStopFailure'>,
     CatalogDeps,
+    ListAuditDeps,
     Omit<RegistryDeps, 'stagingChecks'> {
   readonly results: ResultStore;
   readonly dataProxy: DataProxy;
@@ -36,6 +39,7 @@ export function backendUseCases(deps: BackendDeps, log: Log): BackendUseCases {
   const onStartFailure = warn('execution not started');
   const onStopFailure = warn('backtest not stopped');
   return {
+    ownership: ownershipOf(deps),
     submitBacktest: (input) => submitBacktest({ ...deps, onStartFailure }, input),
     listBacktests: (input) => listBacktests(deps, input),
     getBacktest: (jobId) => getBacktest(deps, jobId),
@@ -47,6 +51,7 @@ export function backendUseCases(deps: BackendDeps, log: Log): BackendUseCases {
     listDataSymbols: (input) => listDataSymbols(deps, input),
     checkDataFreshness: (input) => checkDataFreshness(deps, input),
     ...catalogUseCases(deps),
+    listAudit: (input) => listAudit(deps, input),
     ...registryUseCases({ ...deps, stagingChecks: stagingChecks({ ...deps, onStartFailure }) }),
     checkHealth: () => checkHealth(deps.probes, PROBE_TIMEOUT_MS),
   };

@@ -1,7 +1,10 @@
 import type * as z from 'zod';
+import type { AuditEntry } from '#contract/audit-api.ts';
 import type { StoredBacktestJob } from '#contract/backtest.ts';
 import type { EquityData } from '#contract/backtest-api.ts';
 import type { BacktestReportData } from '#contract/report.ts';
+import type { Ownership } from '#domain/access.ts';
+import type { ListAuditInput } from '#domain/audit/list-audit.ts';
 import type { CheckDataFreshnessInput } from '#domain/check-data-freshness.ts';
 import type { FreshnessReport } from '#domain/data/check-freshness.ts';
 import type { SymbolList } from '#domain/data/list-symbols.ts';
@@ -12,6 +15,7 @@ import type { StrategyConfiguration } from '#domain/list-strategies.ts';
 import type { JobRow, Page } from '#domain/ports.ts';
 import type { BacktestReport } from '#domain/read-report.ts';
 import type { SubmitBacktestInput } from '#domain/submit-backtest.ts';
+import { callerOf } from '../authenticate.ts';
 import { documentation } from '../docs.ts';
 import type { Handlers } from '../handler.ts';
 import { VERSION } from '../version.ts';
@@ -19,9 +23,11 @@ import { jobView, rowView, submissionView } from './backtest-views.ts';
 import { type CatalogUseCases, catalogHandlers } from './catalog.ts';
 import { registryHandlers } from './registry.ts';
 import type { RegistryUseCases } from './registry-use-cases.ts';
+import { sharingHandlers } from './sharing.ts';
 
 /** What the backend's handlers need: the use cases of src/domain with their dependencies filled in. */
 export interface BackendUseCases extends CatalogUseCases, RegistryUseCases {
+  readonly ownership: Ownership;
   submitBacktest(input: SubmitBacktestInput): Promise<StoredBacktestJob>;
   listBacktests(input: ListBacktestsInput): Promise<Page<JobRow>>;
   getBacktest(jobId: string): Promise<StoredBacktestJob>;
@@ -32,12 +38,15 @@ export interface BackendUseCases extends CatalogUseCases, RegistryUseCases {
   getStrategy(name: string): StrategyConfiguration;
   listDataSymbols(input: ListDataSymbolsInput): Promise<SymbolList>;
   checkDataFreshness(input: CheckDataFreshnessInput): Promise<FreshnessReport>;
+  listAudit(input: ListAuditInput): Promise<Page<AuditEntry>>;
   checkHealth(): Promise<HealthReport>;
 }
 
 /** HTTP on top of the use cases: what a request means, and how a result is shown. */
 export function backendHandlers(useCases: BackendUseCases): Handlers<'backend'> {
   const docs = documentation('backend');
+  const backtestSharing = sharingHandlers(useCases.ownership, 'backtest', 'job_id');
+  const modelSharing = sharingHandlers(useCases.ownership, 'model', 'model_name');
   return {
     getHealth: async () => {
       const { status, dependencies } = await useCases.checkHealth();
@@ -46,7 +55,7 @@ export function backendHandlers(useCases: BackendUseCases): Handlers<'backend'> 
     submitBacktest: async ({ body, headers, principal, correlationId }) => {
       const job = await useCases.submitBacktest({
         body,
-        owner: principal.id,
+        caller: callerOf(principal),
         idempotencyKey: headers.get('Idempotency-Key'),
         correlationId,
       });
@@ -75,6 +84,10 @@ export function backendHandlers(useCases: BackendUseCases): Handlers<'backend'> 
       const body = { ...report, job_id: job.job_id, trades, timing: job.timing };
       return { status: 200, body: body as unknown as z.input<typeof BacktestReportData> };
     },
+    getBacktestSharing: backtestSharing.read,
+    shareBacktest: backtestSharing.share,
+    getModelSharing: modelSharing.read,
+    shareModel: modelSharing.share,
     listStrategies: async () => ({ status: 200, body: { items: useCases.listStrategies() } }),
     getStrategy: async ({ params }) => ({ status: 200, body: useCases.getStrategy(params.name) }),
     listSymbols: async ({ query, correlationId }) => ({
@@ -86,6 +99,10 @@ export function backendHandlers(useCases: BackendUseCases): Handlers<'backend'> 
       body: await useCases.checkDataFreshness({ ...query, correlationId }),
     }),
     ...catalogHandlers(useCases),
+    listAudit: async ({ query }) => {
+      const page = await useCases.listAudit(query);
+      return { status: 200, body: { items: page.items, next_cursor: page.next } };
+    },
     ...registryHandlers(useCases),
     getDocs: docs.page,
     getDocsAsset: docs.asset,

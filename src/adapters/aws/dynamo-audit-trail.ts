@@ -1,0 +1,90 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { StoredAuditCall, StoredAuditOutcome } from '#contract/stored-audit.ts';
+import { type AuditStretch, type AuditTrail, auditKey } from '#domain/audit/audit-trail.ts';
+import { readItem } from './registry-item.ts';
+
+/** Items of a query: a call is about 1 KB with its outcome, and a page of a list at most 100 calls. */
+const PAGE = 250;
+/** Follows a call's own key, so that its outcome stands beside it, and is read before it. */
+const OUTCOME = '#OUTCOME';
+
+/**
+ * The audit trail in the Registry table: a partition for each day, in it a call by its time and id, and beside it its
+ * outcome. Every item is written once.
+ */
+export class DynamoAuditTrail implements AuditTrail {
+  readonly #client: DynamoDBDocumentClient;
+  readonly #table: string;
+
+  constructor(client: DynamoDBDocumentClient, table: string) {
+    this.#client = client;
+    this.#table = table;
+  }
+
+  begin(call: StoredAuditCall): Promise<void> {
+    return this.#put(call, '', call);
+  }
+
+  end(call: StoredAuditCall, outcome: StoredAuditOutcome): Promise<void> {
+    return this.#put(call, OUTCOME, outcome);
+  }
+
+  async *calls({ day, from, before }: AuditStretch): AsyncIterable<StoredAuditCall> {
+    let outcome: { readonly of: string; readonly item: Record<string, unknown> } | undefined;
+    let start: Record<string, unknown> | undefined;
+    do {
+      const { Items = [], LastEvaluatedKey } = await this.#client.send(
+        new QueryCommand({
+          TableName: this.#table,
+          ConsistentRead: true,
+          ScanIndexForward: false,
+          // A time sorts before all keys that begin with it, and an outcome after its call.
+          KeyConditionExpression: 'pk = :day AND sk BETWEEN :from AND :before',
+          ExpressionAttributeValues: { ':day': partitionOf(day), ':from': from, ':before': before },
+          ExclusiveStartKey: start,
+          Limit: PAGE,
+        }),
+      );
+      for (const item of Items) {
+        const key = String(item.sk);
+        if (key === before) continue;
+        if (key.endsWith(OUTCOME)) {
+          outcome = { of: key.slice(0, -OUTCOME.length), item };
+          continue;
+        }
+        const call = readItem(StoredAuditCall, item);
+        yield outcome?.of === key ? { ...call, outcome: readItem(StoredAuditOutcome, outcome.item) } : call;
+      }
+      start = LastEvaluatedKey;
+    } while (start);
+  }
+
+  async #put(
+    call: StoredAuditCall,
+    suffix: string,
+    item: StoredAuditCall | StoredAuditOutcome,
+  ): Promise<void> {
+    const Item = { pk: partitionOf(call.at.slice(0, 10)), sk: `${auditKey(call)}${suffix}`, ...item };
+    try {
+      await this.#client.send(
+        new PutCommand({
+          TableName: this.#table,
+          Item,
+          ConditionExpression: 'attribute_not_exists(pk)',
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
+      );
+    } catch (error) {
+      // The answer to the first attempt was lost, and the SDK's repeat finds what it wrote.
+      const found = error instanceof ConditionalCheckFailedException && error.Item && unmarshall(error.Item);
+      if (!found || !isDeepStrictEqual(found, Item)) throw error;
+    }
+  }
+}
+
+function partitionOf(day: string): string {
+  return `AUDIT#${day}`;
+}

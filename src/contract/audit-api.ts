@@ -1,0 +1,55 @@
+import * as z from 'zod';
+import { paginated, Timestamp } from './common.ts';
+import { integerParameter, textParameter } from './parameters.ts';
+import { AuditResource } from './stored-audit.ts';
+
+const AuditOutcome = z.enum(['succeeded', 'refused', 'failed', 'unknown']);
+
+export const AuditEntry = z
+  .object({
+    id: z.string(),
+    at: Timestamp,
+    principal: z.string().meta({ description: "The token's `sub`; `service` is Touchstone itself" }),
+    roles: z.array(z.string()),
+    service: z.string(),
+    operation: z.string().meta({ description: 'Operation id, as in the OpenAPI documents' }),
+    resource: AuditResource.meta({ description: 'What the call made, or what its path names' }),
+    method: z.string(),
+    path: z.string(),
+    outcome: AuditOutcome.meta({
+      description:
+        '`refused` is a status 4xx, `failed` 5xx. `unknown` is under way, or its service ended before it was over: what it changed is to be looked up',
+    }),
+    status: z.int().nullable(),
+    code: z.string().nullable().meta({ description: 'Error code of what did not succeed' }),
+    ended_at: Timestamp.nullable(),
+    correlation_id: z.string(),
+    request: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .meta({ description: 'Summary of query and body: long texts and lists are cut, secrets left out' }),
+    source_ip: z.string().nullable(),
+    user_agent: z.string().nullable(),
+  })
+  .meta({ id: 'AuditEntry' });
+export type AuditEntry = z.infer<typeof AuditEntry>;
+
+export const AuditEntryList = paginated(AuditEntry).meta({ id: 'AuditEntryList' });
+
+/** Most days that one query may cover. */
+export const AUDIT_MAX_DAYS = 31;
+
+export const AuditQuery = z.object({
+  day: textParameter(10, 'A day, UTC, such as 2026-11-21: instead of `from` and `to`').optional(),
+  from: textParameter(40, 'ISO 8601, inclusive. Default: seven days before `to`').optional(),
+  to: textParameter(
+    40,
+    `ISO 8601, exclusive, at most ${AUDIT_MAX_DAYS} days after \`from\`. Default now`,
+  ).optional(),
+  principal: textParameter(200, 'Calls of this principal alone').optional(),
+  operation: textParameter(100, 'Calls of this operation id alone').optional(),
+  resource: textParameter(200, 'Calls about the resource of this id alone, such as bt-…').optional(),
+  outcome: AuditOutcome.meta({ description: 'Calls that ended so' }).optional(),
+  limit: integerParameter({ min: 1, max: 100, description: 'Items on a page' }).default(20),
+  cursor: textParameter(4096, '`next_cursor` of the page before').optional(),
+});

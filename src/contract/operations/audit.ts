@@ -1,0 +1,20 @@
+import { AuditEntryList, AuditQuery } from '../audit-api.ts';
+import type { Operation } from '../operation.ts';
+
+/** Rows of the backend that tell who did what. */
+export const AUDIT_OPERATIONS = [
+  {
+    id: 'listAudit',
+    service: 'backend',
+    method: 'GET',
+    path: '/api/v1/audit',
+    tag: 'Audit',
+    summary: 'Who did what when: every call of every service that could change something, newest first',
+    description:
+      'A request with filters that few calls pass reads 2,000 calls at most: its page may be short, or empty, while `next_cursor` is not null.',
+    query: AuditQuery,
+    success: { 200: { description: 'One page', schema: AuditEntryList } },
+    errors: ['VAL001', 'VAL006', 'DATA005'],
+    access: 'admin',
+  },
+] as const satisfies readonly Operation[];

@@ -1,0 +1,44 @@
+import * as z from 'zod';
+
+/** What a call was about: the collection in the path, and the id in it. */
+export const AuditResource = z
+  .object({
+    kind: z.string().meta({ description: 'As in the path: `backtests`, `models`, `collections`' }),
+    id: z.string().nullable().meta({ description: 'null while a request that makes one has made none' }),
+  })
+  .meta({ id: 'AuditResource' });
+export type AuditResource = z.infer<typeof AuditResource>;
+
+/** How a call ended; test/contract pins the hash of this shape and of the next. */
+export const StoredAuditOutcome = z.object({
+  outcome: z.enum(['succeeded', 'refused', 'failed']),
+  status: z.int(),
+  /** Of the error catalogue; null for what has none. */
+  code: z.string().nullable(),
+  /** What the call made, when it made something. */
+  created: AuditResource.nullable(),
+  ended_at: z.iso.datetime(),
+});
+export type StoredAuditOutcome = z.infer<typeof StoredAuditOutcome>;
+
+/** A state-changing call, as it is stored before anything is changed. */
+export const StoredAuditCall = z.object({
+  schema_version: z.literal(1),
+  id: z.string(),
+  at: z.iso.datetime(),
+  principal: z.string(),
+  roles: z.array(z.string()),
+  service: z.string(),
+  operation: z.string(),
+  resource: AuditResource,
+  method: z.string(),
+  path: z.string(),
+  correlation_id: z.string(),
+  /** JSON of a summary. */
+  request: z.string().nullable(),
+  source_ip: z.string().nullable(),
+  user_agent: z.string().nullable(),
+  /** Known at once for a call that was refused before it could change anything; otherwise an item of its own. */
+  outcome: StoredAuditOutcome.nullable(),
+});
+export type StoredAuditCall = z.infer<typeof StoredAuditCall>;

@@ -1,0 +1,166 @@
+import { AUDIT_MAX_DAYS, type AuditEntry } from '#contract/audit-api.ts';
+import { CodedError } from '#contract/errors.ts';
+import type { StoredAuditCall } from '#contract/stored-audit.ts';
+import type { Clock, Page } from '../ports.ts';
+import type { Cursors } from '../registry/list-catalog.ts';
+import { ACCEPTED_TIMES, isoTime, parseTime } from '../validate.ts';
+import { type AuditTrail, auditKey, isAuditKey } from './audit-trail.ts';
+
+const DAY_MS = 86_400_000;
+const DEFAULT_DAYS = 7;
+/** Calls that one request reads, whatever its filters let pass: about 2 MB, in under a second. */
+const MAX_READ = 2_000;
+
+interface Filters {
+  readonly principal?: string | undefined;
+  readonly operation?: string | undefined;
+  readonly resource?: string | undefined;
+  readonly outcome?: AuditEntry['outcome'] | undefined;
+}
+
+export interface ListAuditInput extends Filters {
+  readonly day?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+export interface ListAuditDeps {
+  readonly audit: AuditTrail;
+  readonly cursors: Cursors;
+  readonly clock: Clock;
+}
+
+/** Unix milliseconds, `to` exclusive. */
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * One page of the audit trail, newest first, over whatever days the range covers.
+ * Throws VAL001 for times that are none or in the wrong order, VAL005 for a range that is too long or given twice, VAL006
+ * for a cursor of another list, DATA005.
+ */
+export async function listAudit(
+  { audit, cursors, clock }: ListAuditDeps,
+  input: ListAuditInput,
+): Promise<Page<AuditEntry>> {
+  const scope = scopeOf(input);
+  const { range, before } = input.cursor
+    ? positionOf(cursors.decode(input.cursor, scope, 3))
+    : { range: rangeOf(input, clock.now()), before: null };
+  const nextAfter = (call: StoredAuditCall) =>
+    cursors.encode([auditKey(call), isoTime(range.from), isoTime(range.to)], scope);
+  const items: AuditEntry[] = [];
+  let last: StoredAuditCall | undefined;
+  let read = 0;
+  for await (const call of newestFirst(audit, range, before)) {
+    const entry = entryOf(call);
+    const passes = matches(entry, call, input);
+    if (last && (read === MAX_READ || (passes && items.length === input.limit))) {
+      return { items, next: nextAfter(last) };
+    }
+    read++;
+    last = call;
+    if (passes) items.push(entry);
+  }
+  return { items, next: null };
+}
+
+async function* newestFirst(
+  audit: AuditTrail,
+  { from, to }: Range,
+  before: string | null,
+): AsyncIterable<StoredAuditCall> {
+  const newest = before ?? isoTime(to);
+  // An exclusive end at midnight is of the day before.
+  const lastDay = before === null ? to - 1 : Date.parse(before.slice(0, before.indexOf('#')));
+  for (let day = startOfDay(lastDay); day >= startOfDay(from); day -= DAY_MS) {
+    const endOfDay = isoTime(day + DAY_MS);
+    yield* audit.calls({
+      day: isoTime(day).slice(0, 10),
+      from: isoTime(Math.max(from, day)),
+      before: newest < endOfDay ? newest : endOfDay,
+    });
+  }
+}
+
+function startOfDay(time: number): number {
+  return Math.floor(time / DAY_MS) * DAY_MS;
+}
+
+function rangeOf({ day, from, to }: ListAuditInput, now: number): Range {
+  if (day !== undefined) {
+    if (from !== undefined || to !== undefined) {
+      throw new CodedError('VAL005', {
+        message: 'day must be absent where from or to say the range',
+        field: 'day',
+        context: { value: day },
+      });
+    }
+    const start = timeOf(day, 'day');
+    return { from: startOfDay(start), to: startOfDay(start) + DAY_MS };
+  }
+  // Calls of this very millisecond are in it.
+  const end = to === undefined ? now + 1 : timeOf(to, 'to');
+  const start = from === undefined ? end - DEFAULT_DAYS * DAY_MS : timeOf(from, 'from');
+  if (start >= end) {
+    const context = { from: isoTime(start), to: isoTime(end) };
+    throw new CodedError('VAL001', { message: 'from must be before to', field: 'from', context });
+  }
+  if (end - start > AUDIT_MAX_DAYS * DAY_MS) {
+    throw new CodedError('VAL005', {
+      message: `from and to must be at most ${AUDIT_MAX_DAYS} days apart; without to the range ends now`,
+      field: 'from',
+      context: { from: isoTime(start), to: isoTime(end), max_days: AUDIT_MAX_DAYS },
+    });
+  }
+  return { from: start, to: end };
+}
+
+function timeOf(text: string, field: 'day' | 'from' | 'to'): number {
+  const time = field === 'day' && text.length !== 10 ? undefined : parseTime(text);
+  if (time !== undefined) return time;
+  const message = `${field} must be ${field === 'day' ? 'a day such as 2026-11-21' : ACCEPTED_TIMES}`;
+  throw new CodedError('VAL001', { message, field, context: { [field]: text } });
+}
+
+/** Where a page begins. The range is that of the first page: without `to` it would grow from page to page. */
+function positionOf([key, from, to]: readonly string[]): { range: Range; before: string } {
+  const range = { from: parseTime(from!) ?? Number.NaN, to: parseTime(to!) ?? Number.NaN };
+  if (isAuditKey(key!) && range.to - range.from <= AUDIT_MAX_DAYS * DAY_MS && key! < to! && key! > from!) {
+    return { range, before: key! };
+  }
+  throw new CodedError('VAL006', { message: 'The cursor is not one that this list made', field: 'cursor' });
+}
+
+function scopeOf({ limit: _, cursor: __, ...filters }: ListAuditInput): Record<string, string | null> {
+  const { day, from, to, principal, operation, resource, outcome } = filters;
+  const all = { day, from, to, principal, operation, resource, outcome };
+  const scope = Object.entries(all).map(([name, value]) => [name, value ?? null] as const);
+  return { list: 'audit', ...Object.fromEntries(scope) };
+}
+
+function matches(entry: AuditEntry, { resource }: StoredAuditCall, filters: Filters): boolean {
+  const { principal = entry.principal, operation = entry.operation, outcome = entry.outcome } = filters;
+  return (
+    entry.principal === principal &&
+    entry.operation === operation &&
+    entry.outcome === outcome &&
+    (filters.resource === undefined || [entry.resource.id, resource.id].includes(filters.resource))
+  );
+}
+
+function entryOf({ schema_version: _, outcome, request, ...call }: StoredAuditCall): AuditEntry {
+  return {
+    ...call,
+    resource: outcome?.created ?? call.resource,
+    outcome: outcome?.outcome ?? 'unknown',
+    status: outcome?.status ?? null,
+    code: outcome?.code ?? null,
+    ended_at: outcome?.ended_at ?? null,
+    request: request === null ? null : (JSON.parse(request) as Record<string, unknown>),
+  };
+}

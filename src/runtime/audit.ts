@@ -1,0 +1,138 @@
+import { CodedError } from '#contract/errors.ts';
+import { changesState, type Operation } from '#contract/operation.ts';
+import type { AuditResource, StoredAuditCall, StoredAuditOutcome } from '#contract/stored-audit.ts';
+import type { AuditTrail } from '#domain/audit/audit-trail.ts';
+import type { Clock, Ids } from '#domain/ports.ts';
+import { isoTime } from '#domain/validate.ts';
+import { plainText, summarise } from './audit-summary.ts';
+import type { Principal } from './authenticate.ts';
+import type { Log } from './log.ts';
+
+export interface AuditDeps {
+  readonly trail: AuditTrail;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** A call as it arrived, by whom it is known to be. */
+export interface AuditedCall {
+  readonly operation: Operation;
+  readonly principal: Principal;
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+  /** What was asked, as far as it was read. */
+  readonly request: Readonly<Record<'query' | 'body', unknown>> | null;
+  readonly correlationId: string;
+  readonly sourceIp: string | undefined;
+  readonly userAgent: string | undefined;
+  readonly signal?: AbortSignal;
+}
+
+interface Deps {
+  readonly audit: AuditDeps;
+  readonly log: Log;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Does `work`, between writing down that it is about to be done and how it ended: whatever dies in between leaves the
+ * first. Throws DATA005, and does nothing, when that cannot be written; what was done is answered even when its outcome
+ * cannot. Of an operation that changes nothing it is just `work`.
+ */
+export async function audited<T extends Answer>(
+  { audit, log }: Deps,
+  call: AuditedCall,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (!changesState(call.operation)) return work();
+  const record = recordOf(audit, call, null);
+  try {
+    await audit.trail.begin(record);
+  } catch (cause) {
+    const message = 'The audit trail cannot be written: nothing was changed';
+    throw new CodedError('DATA005', { message, cause });
+  }
+  const end = async (outcome: Ending) => {
+    const ended = { ...outcome, ended_at: isoTime(audit.clock.now()) };
+    await audit.trail
+      .end(record, ended)
+      .catch((error: unknown) =>
+        log.error('outcome not in the audit trail', { ...outcome, audit_id: record.id, error }),
+      );
+  };
+  try {
+    call.signal?.throwIfAborted();
+    const answer = await work();
+    await end(success(answer));
+    return answer;
+  } catch (error) {
+    await end(refusal(error));
+    throw error;
+  }
+}
+
+/** Writes down a call that was refused before anything was done. It stays refused when that fails. */
+export async function auditRefusal({ audit, log }: Deps, call: AuditedCall, error: unknown): Promise<void> {
+  if (!changesState(call.operation)) return;
+  const outcome = { ...refusal(error), ended_at: isoTime(audit.clock.now()) };
+  const record = recordOf(audit, call, outcome);
+  await audit.trail
+    .begin(record)
+    .catch((fault: unknown) => log.error('refusal not in the audit trail', { ...outcome, error: fault }));
+}
+
+type Ending = Omit<StoredAuditOutcome, 'ended_at'>;
+
+function success({ status, headers = {} }: Answer): Ending {
+  return { outcome: 'succeeded', status, code: null, created: createdAt(headers.Location) };
+}
+
+function refusal(error: unknown): Ending {
+  const { status, code } = error instanceof CodedError ? error : new CodedError('SVC001');
+  return { outcome: status < 500 ? 'refused' : 'failed', status, code, created: null };
+}
+
+/** What a `Location` such as `backtests/bt-1` leads to. */
+function createdAt(location: string | undefined): AuditResource | null {
+  const [kind, id] = location?.split('/').slice(-2) ?? [];
+  return kind && id ? { kind, id: plainText(id, 200) } : null;
+}
+
+function recordOf(
+  { clock, ids }: AuditDeps,
+  call: AuditedCall,
+  outcome: StoredAuditOutcome | null,
+): StoredAuditCall {
+  const { operation, principal } = call;
+  const optional = (text: string | undefined, max: number) =>
+    text === undefined ? null : plainText(text, max);
+  return {
+    schema_version: 1,
+    id: ids.ulid(),
+    at: isoTime(clock.now()),
+    principal: plainText(principal.id, 200),
+    roles: [...principal.roles],
+    service: operation.service,
+    operation: operation.id,
+    resource: resourceOf(operation, call.params),
+    method: operation.method,
+    path: plainText(call.path, 300),
+    correlation_id: call.correlationId,
+    request: summarise(call.request),
+    source_ip: optional(call.sourceIp, 64),
+    user_agent: optional(call.userAgent, 200),
+    outcome,
+  };
+}
+
+/** The last collection of the path, and the one of it that is named: `/api/v1/backtests/{job_id}/cancel` is of a backtest. */
+function resourceOf({ path }: Operation, params: Readonly<Record<string, string>>): AuditResource {
+  const segments = path.split('/');
+  const at = segments.findLastIndex((segment) => segment.startsWith('{'));
+  if (at < 0) return { kind: segments.at(-1)!, id: null };
+  return { kind: segments[at - 1]!, id: plainText(params[segments[at]!.slice(1, -1)] ?? '', 200) };
+}

@@ -1,0 +1,472 @@
+import { PutCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { decodeCursor, encodeCursor } from '#adapters/aws/cursor.ts';
+import { DynamoAuditTrail } from '#adapters/aws/dynamo-audit-trail.ts';
+import { ulids } from '#adapters/ids.ts';
+import type { AuditEntry } from '#contract/audit-api.ts';
+import { CodedError } from '#contract/errors.ts';
+import type { StoredAuditCall } from '#contract/stored-audit.ts';
+import type { AuditTrail } from '#domain/audit/audit-trail.ts';
+import { listAudit } from '#domain/audit/list-audit.ts';
+import type { Authenticate } from '#runtime/authenticate.ts';
+import type { BackendUseCases } from '#runtime/services/backend.ts';
+import { backendApp, type LogLine, post } from '../support/backend.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { pendingJob } from '../support/jobs.ts';
+
+let engine: TestEngine;
+let table: string;
+let trail: DynamoAuditTrail;
+let now: number;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  table = (await engine.freshTables()).registry;
+  trail = new DynamoAuditTrail(engine.client, table);
+  now = Date.parse('2026-11-21T10:00:00Z');
+});
+
+const clock = { now: () => now };
+const cursors = { encode: encodeCursor, decode: decodeCursor };
+const SUBMISSION = { config: { strategy: 'demo' } };
+
+/** Callers are who they say they are: `Authorization: name role`. */
+const authenticate: Authenticate = async (authorization) => {
+  const [id, role] = (authorization ?? 'ann admin').split(' ') as [string, 'admin'];
+  return { id, roles: [role] } as Awaited<ReturnType<Authenticate>>;
+};
+
+function open(changes: Partial<BackendUseCases> = {}, written: AuditTrail = trail) {
+  const { app, lines } = backendApp(
+    { listAudit: (input) => listAudit({ audit: trail, cursors, clock }, input), ...changes },
+    { authenticate, audit: { trail: written, clock, ids: ulids } },
+  );
+  const submit = (headers: Record<string, string> = {}, body: unknown = SUBMISSION) =>
+    app.request('/api/v1/backtests', post(body, headers));
+  const audit = async (query = '') => {
+    const response = await app.request(`/api/v1/audit${query}`);
+    return { status: response.status, body: (await response.json()) as any };
+  };
+  const entries = async (query = '') => (await audit(query)).body.items as AuditEntry[];
+  return { app, lines: lines as LogLine[], submit, audit, entries };
+}
+
+/** Every item of a day, as stored. */
+async function items(day = '2026-11-21'): Promise<Record<string, any>[]> {
+  const pages = paginateQuery(
+    { client: engine.client },
+    {
+      TableName: table,
+      ConsistentRead: true,
+      KeyConditionExpression: 'pk = :day',
+      ExpressionAttributeValues: { ':day': `AUDIT#${day}` },
+    },
+  );
+  const found = [];
+  for await (const { Items = [] } of pages) found.push(...Items);
+  return found;
+}
+
+describe('what is written down', () => {
+  it('says who did what when, with what, from where, and how it ended', async () => {
+    const { submit, entries } = open();
+    const answer = await submit({
+      authorization: 'bob researcher',
+      'X-Correlation-ID': 'trace-1',
+      'User-Agent': 'curl/8',
+    });
+    expect(answer.status).toBe(201);
+    expect(await entries()).toEqual([
+      {
+        id: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{26}$/),
+        at: '2026-11-21T10:00:00.000Z',
+        principal: 'bob',
+        roles: ['researcher'],
+        service: 'backend',
+        operation: 'submitBacktest',
+        resource: { kind: 'backtests', id: 'bt-1' },
+        method: 'POST',
+        path: '/api/v1/backtests',
+        outcome: 'succeeded',
+        status: 201,
+        code: null,
+        ended_at: '2026-11-21T10:00:00.000Z',
+        correlation_id: 'trace-1',
+        request: { query: {}, body: SUBMISSION },
+        source_ip: null,
+        user_agent: 'curl/8',
+      },
+    ]);
+  });
+
+  it('names the resource of the path, and the refusal of a use case', async () => {
+    const { app, entries } = open();
+    const cancel = (id: string) => app.request(`/api/v1/backtests/${id}/cancel`, { method: 'POST' });
+    expect((await cancel('bt-404')).status).toBe(404);
+    expect(await entries()).toMatchObject([
+      { resource: { kind: 'backtests', id: 'bt-404' }, outcome: 'refused', status: 404, code: 'RES001' },
+    ]);
+  });
+
+  it('holds who lacks the role, in one item, without the body that was not read', async () => {
+    const { submit, entries } = open();
+    expect((await submit({ authorization: 'eve viewer' })).status).toBe(403);
+    expect(await entries()).toMatchObject([
+      {
+        principal: 'eve',
+        roles: ['viewer'],
+        outcome: 'refused',
+        status: 403,
+        code: 'AUTH004',
+        request: null,
+      },
+    ]);
+    expect(await items()).toHaveLength(1);
+  });
+
+  it('holds who is denied a resource', async () => {
+    const denied = async () => {
+      throw new CodedError('AUTH005');
+    };
+    const { app, entries } = open({ cancelBacktest: denied });
+    await app.request('/api/v1/backtests/bt-1/cancel', { method: 'POST' });
+    expect(await entries()).toMatchObject([{ outcome: 'refused', code: 'AUTH005' }]);
+  });
+
+  it('leaves out reads, whoever is nobody, and requests that do not have the shape', async () => {
+    const { app, submit } = open();
+    await app.request('/api/v1/backtests');
+    expect((await submit({}, { config: 'none' })).status).toBe(400);
+    expect((await submit({}, '{')).status).toBe(400);
+    await app.request('/api/v1/backtests', { method: 'DELETE' });
+    const nobody = backendApp(
+      {},
+      {
+        audit: { trail, clock, ids: ulids },
+        authenticate: async () => {
+          throw new CodedError('AUTH003');
+        },
+      },
+    );
+    expect((await nobody.app.request('/api/v1/backtests', post(SUBMISSION))).status).toBe(401);
+    expect(await items()).toEqual([]);
+  });
+
+  it('tells a fault of ours from a refusal', async () => {
+    const { submit, entries } = open({
+      submitBacktest: async () => {
+        throw new Error('secret');
+      },
+    });
+    await submit();
+    expect(await entries()).toMatchObject([{ outcome: 'failed', status: 500, code: 'SVC001' }]);
+    expect(JSON.stringify(await items())).not.toContain('secret');
+  });
+});
+
+describe('secrets and size', () => {
+  const summary = async (config: Record<string, unknown>, headers: Record<string, string> = {}) => {
+    const { submit, entries } = open();
+    expect((await submit(headers, { config: { strategy: 'demo', ...config } })).status).toBe(201);
+    return (await entries())[0]!;
+  };
+
+  it.each([
+    ['a name', { params: { api_key: 'hush' } }],
+    ['a name in another spelling', { params: { dbPassword: { deep: 'hush' } } }],
+    ['a token', { note: `x eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.hush` }],
+    ['a header', { note: 'Authorization: Bearer hush' }],
+    ['an address with a password', { note: 'https://u:hush@host/' }],
+    ['a key of AWS', { note: `${['AK', 'IA'].join('')}ABCDEFGHIJKLhush` }],
+  ])('leaves out %s', async (_, config) => {
+    const { request } = await summary(config);
+    expect(JSON.stringify(request)).not.toContain('hush');
+    expect(JSON.stringify(request)).toContain('[removed]');
+  });
+
+  it('leaves out the token of the call', async () => {
+    await summary({}, { authorization: 'hush-token admin' });
+    const [{ principal, ...rest }] = (await items()) as [Record<string, unknown>];
+    expect(principal).toBe('hush-token');
+    expect(JSON.stringify(rest)).not.toContain('hush-token');
+  });
+
+  it('stays small whatever is sent, and says that something is missing', async () => {
+    const pairs = Array.from({ length: 5_000 }, (_, i) => `COIN${i}/USDT:USDT`);
+    const { request } = await summary({ pairs, note: 'x'.repeat(100_000) });
+    expect(JSON.stringify(request)).toMatch(/COIN0\/USDT:USDT.*… \d+ more/);
+    const wide = Object.fromEntries(
+      Array.from({ length: 500 }, (_, i) => [`${i}${'k'.repeat(300)}`, { deep: 'y'.repeat(500) }]),
+    );
+    const huge = await summary({ params: wide }, { 'User-Agent': 'z'.repeat(5_000) });
+    expect(Buffer.byteLength(JSON.stringify(huge))).toBeLessThan(6_000);
+  });
+
+  it('holds nothing that could steer a terminal or forge a line', async () => {
+    const { request, user_agent } = await summary(
+      { note: 'a\u001b[31mb\r\nc\u202ed' },
+      { 'User-Agent': 'x\u009by' },
+    );
+    expect(JSON.stringify(request)).toContain('a\uFFFD[31mb\uFFFD\uFFFDc\uFFFDd');
+    expect(user_agent).toBe('x\uFFFDy');
+  });
+});
+
+describe('faults', () => {
+  const failing = (method: 'begin' | 'end', error: Error): AuditTrail => ({
+    begin: (call) => trail.begin(call),
+    end: (call, outcome) => trail.end(call, outcome),
+    calls: (stretch) => trail.calls(stretch),
+    [method]: async () => {
+      throw error;
+    },
+  });
+
+  it.each([new CodedError('DATA005'), new Error('AccessDenied')])(
+    'nothing is done that cannot be written down: %s',
+    async (error) => {
+      let done = 0;
+      const submitBacktest = async () => {
+        done++;
+        return pendingJob('bt-1');
+      };
+      const { submit } = open({ submitBacktest }, failing('begin', error));
+      const response = await submit();
+      const { detail } = (await response.json()) as any;
+      expect([response.status, detail.code, detail.message]).toEqual([
+        503,
+        'DATA005',
+        'The audit trail cannot be written: nothing was changed',
+      ]);
+      expect(done).toBe(0);
+    },
+  );
+
+  it('what was done is answered when its outcome cannot be written, and stays to be looked up', async () => {
+    const { submit, entries, lines } = open({}, failing('end', new CodedError('DATA005')));
+    expect((await submit()).status).toBe(201);
+    expect(await entries('?outcome=unknown')).toMatchObject([{ status: null, code: null, ended_at: null }]);
+    expect(lines).toContainEqual(
+      expect.objectContaining({ level: 'error', message: 'outcome not in the audit trail' }),
+    );
+  });
+
+  it('a refusal stays one when it cannot be written', async () => {
+    const { submit, lines } = open({}, failing('begin', new CodedError('DATA005')));
+    expect((await submit({ authorization: 'eve viewer' })).status).toBe(403);
+    expect(lines).toContainEqual(
+      expect.objectContaining({ level: 'error', message: 'refusal not in the audit trail' }),
+    );
+  });
+
+  it('a service that dies at work leaves what it was about to do', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { submit, entries } = open({
+      submitBacktest: () => {
+        resolve();
+        return new Promise(() => undefined);
+      },
+    });
+    void submit();
+    await promise;
+    expect(await entries()).toMatchObject([
+      { operation: 'submitBacktest', resource: { kind: 'backtests', id: null }, outcome: 'unknown' },
+    ]);
+  });
+
+  it('storage that is down is DATA005 to who asks', async () => {
+    const { audit } = open({
+      listAudit: async () => {
+        throw new CodedError('DATA005');
+      },
+    });
+    expect((await audit()).status).toBe(503);
+  });
+});
+
+describe('append-only', () => {
+  const CALL: StoredAuditCall = {
+    schema_version: 1,
+    ...{ id: '01ARZ3NDEKTSV4RRFFQ69G5FAV', at: '2026-11-21T09:00:00.000Z' },
+    ...{ principal: 'ann', roles: ['admin'], service: 'backend', operation: 'cancelBacktest' },
+    resource: { kind: 'backtests', id: 'bt-1' },
+    ...{ method: 'POST', path: '/api/v1/backtests/bt-1/cancel', correlation_id: 'c' },
+    ...{ request: null, source_ip: null, user_agent: null, outcome: null },
+  };
+  const DONE = {
+    outcome: 'succeeded',
+    ...{ status: 200, code: null, created: null, ended_at: CALL.at },
+  } as const;
+
+  it('a call and its outcome are written once', async () => {
+    await trail.begin(CALL);
+    await trail.end(CALL, DONE);
+    const before = await items();
+    await expect(trail.begin({ ...CALL, principal: 'eve' })).rejects.toThrow();
+    await expect(trail.end(CALL, { ...DONE, outcome: 'failed' })).rejects.toThrow();
+    expect(await items()).toEqual(before);
+  });
+
+  it('a write that is repeated because its answer was lost is the same write', async () => {
+    await trail.begin(CALL);
+    await trail.begin(CALL);
+    expect(await items()).toHaveLength(1);
+  });
+
+  it('an item that nobody here wrote is named, not shown', async () => {
+    const Item = { pk: 'AUDIT#2026-11-21', sk: `${CALL.at}#${CALL.id}`, principal: 'eve' };
+    await engine.client.send(new PutCommand({ TableName: table, Item }));
+    expect((await open().audit()).status).toBe(500);
+  });
+});
+
+describe('GET /api/v1/audit', () => {
+  /** A call every 5 h, 24 in all: over five days, five before midnight of each. */
+  const record = async () => {
+    const { submit } = open();
+    const times: string[] = [];
+    for (let i = 0; i < 24; i++) {
+      now = Date.parse('2026-11-16T23:59:59.999Z') + i * 5 * 3_600_000;
+      times.push(new Date(now).toISOString());
+      expect((await submit({ authorization: i % 3 === 0 ? 'bob viewer' : 'ann admin' })).status).toBe(
+        i % 3 === 0 ? 403 : 201,
+      );
+    }
+    return times.reverse();
+  };
+  const pages = async (query: string, from: string | null = null) => {
+    const { audit } = open();
+    const seen: AuditEntry[] = [];
+    let cursor = from;
+    do {
+      const { status, body } = await audit(`?${query}${cursor ? `&cursor=${cursor}` : ''}`);
+      expect(status).toBe(200);
+      seen.push(...body.items);
+      cursor = body.next_cursor;
+    } while (cursor);
+    return seen;
+  };
+
+  it('pages over days, newest first, each call once, while more arrive', async () => {
+    const times = await record();
+    expect((await pages('limit=100')).map(({ at }) => at)).toEqual(times);
+    expect((await pages('limit=1')).map(({ at }) => at)).toEqual(times);
+    const { audit, submit } = open();
+    const { body } = await audit('?limit=7');
+    now += 1_000;
+    await submit();
+    const rest = await pages('limit=7', body.next_cursor);
+    expect([...body.items, ...rest].map(({ at }: AuditEntry) => at)).toEqual(times);
+    expect((await open().entries('?limit=1'))[0]!.at).toBe(new Date(now).toISOString());
+  });
+
+  it('calls of one millisecond stay apart, the later first', async () => {
+    const { submit } = open({ submitBacktest: async ({ body }) => pendingJob(`bt-${body.priority}`) });
+    for (const priority of [1, 2, 3, 4, 5]) await submit({}, { ...SUBMISSION, priority });
+    expect((await pages('limit=2')).map(({ resource }) => resource.id)).toEqual(
+      [5, 4, 3, 2, 1].map((n) => `bt-${n}`),
+    );
+  });
+
+  it('filters, and pages within what passes', async () => {
+    const times = await record();
+    const of = async (query: string) => (await pages(query)).map(({ at }) => at);
+    const every = (from: number) => times.filter((_, i) => (23 - i) % 3 === from);
+    expect(await of('principal=bob&limit=3')).toEqual(every(0));
+    expect(await of('outcome=refused&limit=1')).toEqual(every(0));
+    expect(await of('resource=bt-1&limit=5')).toEqual([...every(1), ...every(2)].sort().reverse());
+    expect(await of('operation=cancelBacktest')).toEqual([]);
+    expect(await of('principal=bo')).toEqual([]);
+    expect(await of('day=2026-11-17')).toEqual(times.filter((at) => at.startsWith('2026-11-17')));
+    const range = `from=${times[9]}&to=${times[4]}`;
+    expect(await of(range)).toEqual(times.slice(5, 10));
+    expect(await of(`${range}&limit=2`)).toEqual(times.slice(5, 10));
+    expect(await of('from=2026-11-19&to=2026-11-20')).toEqual(
+      times.filter((at) => at.startsWith('2026-11-19')),
+    );
+  });
+
+  it('covers seven days unless told otherwise', async () => {
+    const { submit, entries } = open();
+    await submit();
+    now += 7 * 86_400_000 - 1;
+    expect(await entries()).toHaveLength(1);
+    now += 1;
+    expect(await entries()).toHaveLength(0);
+  });
+
+  it('reads a bounded number of calls, and goes on from there', async () => {
+    async function* many() {
+      for (let i = 2_500; i > 0; i--) {
+        const at = new Date(Date.parse('2026-11-21T00:00:00Z') + i).toISOString();
+        yield { ...EMPTY, id: '01ARZ3NDEKTSV4RRFFQ69G5FAV', at, principal: i === 1 ? 'bob' : 'ann' };
+      }
+    }
+    const audit: AuditTrail = {
+      ...trail,
+      calls: async function* ({ day, before }) {
+        for await (const call of many()) if (day === '2026-11-21' && call.at < before) yield call;
+      },
+    };
+    const input = { limit: 20, principal: 'bob' };
+    const first = await listAudit({ audit, cursors, clock }, input);
+    expect(first).toEqual({ items: [], next: expect.any(String) });
+    const second = await listAudit({ audit, cursors, clock }, { ...input, cursor: first.next! });
+    expect(second).toMatchObject({ items: [{ principal: 'bob' }], next: null });
+  });
+
+  it.each([
+    ['from=2026-11-21&to=2026-11-21', 400, 'VAL001', 'from'],
+    ['from=yesterday', 400, 'VAL001', 'from'],
+    ['to=2026-02-30', 400, 'VAL001', 'to'],
+    ['day=2026-11', 400, 'VAL001', 'day'],
+    ['day=2026-11-21&from=2026-11-20', 400, 'VAL005', 'day'],
+    ['from=2026-10-01', 400, 'VAL005', 'from'],
+    ['from=2026-10-01&to=2026-11-02', 400, 'VAL005', 'from'],
+    ['limit=101', 400, 'VAL005', 'limit'],
+    ['outcome=good', 400, 'VAL005', 'outcome'],
+    ['cursor=abc', 400, 'VAL006', 'cursor'],
+  ])('%s is %i %s', async (query, status, code, field) => {
+    const { body, ...answer } = await open().audit(`?${query}`);
+    expect([answer.status, body.detail.code, body.detail.field]).toEqual([status, code, field]);
+  });
+
+  it('takes a cursor with its own filters alone, and none that was made up', async () => {
+    const { submit, audit } = open();
+    await submit();
+    now += 1;
+    await submit();
+    const { body } = await audit('?limit=1');
+    const other = await audit(`?limit=1&principal=ann&cursor=${body.next_cursor}`);
+    expect(other.body.detail).toMatchObject({ code: 'VAL006', context: { filters: { principal: 'ann' } } });
+    const scope = {
+      list: 'audit',
+      ...{ day: null, from: null, to: null, principal: null, operation: null, resource: null, outcome: null },
+    };
+    const key = '2026-11-21T10:00:00.000Z#01ARZ3NDEKTSV4RRFFQ69G5FAV';
+    for (const position of [
+      ['x', '2026-11-20', '2026-11-22'],
+      [key, '2000-01-01', '2026-11-22'],
+      [key, '2026-11-20', '2026-11-21'],
+      [key, 'soon', 'later'],
+    ]) {
+      const answer = await audit(`?cursor=${encodeCursor(position, scope)}`);
+      expect([answer.status, answer.body.detail.code]).toEqual([400, 'VAL006']);
+    }
+  });
+
+  it('is for admins', async () => {
+    const { app } = open();
+    const answer = await app.request('/api/v1/audit', { headers: { authorization: 'bob approver' } });
+    expect(answer.status).toBe(403);
+  });
+
+  const EMPTY: Omit<StoredAuditCall, 'id' | 'at' | 'principal'> = {
+    schema_version: 1,
+    ...{ roles: [], service: 'backend', operation: 'submitBacktest', method: 'POST', path: '/' },
+    resource: { kind: 'backtests', id: null },
+    ...{ correlation_id: 'c', request: null, source_ip: null, user_agent: null, outcome: null },
+  };
+});

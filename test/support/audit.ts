@@ -1,0 +1,25 @@
+import { ulids } from '#adapters/ids.ts';
+import type { StoredAuditCall, StoredAuditOutcome } from '#contract/stored-audit.ts';
+import type { AuditDeps } from '#runtime/audit.ts';
+
+export interface MemoryAudit {
+  readonly audit: AuditDeps;
+  readonly calls: StoredAuditCall[];
+  readonly outcomes: StoredAuditOutcome[];
+}
+
+/** An audit trail that keeps what is written to it and answers no questions. */
+export function memoryAudit(): MemoryAudit {
+  const calls: StoredAuditCall[] = [];
+  const outcomes: StoredAuditOutcome[] = [];
+  const trail: AuditDeps['trail'] = {
+    begin: async (call) => {
+      calls.push(call);
+    },
+    end: async (_, outcome) => {
+      outcomes.push(outcome);
+    },
+    async *calls() {},
+  };
+  return { audit: { trail, clock: Date, ids: ulids }, calls, outcomes };
+}
