@@ -9,7 +9,8 @@ import { reportSettings } from './report/settings.ts';
 import { type RunConfig, type RunSettings, simulationSettings } from './run/config.ts';
 import { BacktestError } from './run/errors.ts';
 import { startupRows } from './run/history.ts';
-import { type PairData, type PreparedPair, preparePair } from './run/prepare-pair.ts';
+import type { PairData } from './run/pair-history.ts';
+import { type PreparedPair, preparingPair } from './run/prepare-pair.ts';
 import { simulate } from './simulator/simulate.ts';
 import type { TradeTable } from './simulator/trade-table.ts';
 import type { Simulation, SimulationSettings, Trade } from './simulator/types.ts';
@@ -126,7 +127,7 @@ function* preparePairs(
   const prepared: PreparedPair[] = [];
   const skipped: string[] = [];
   for (const [index, data] of input.pairs.entries()) {
-    const pair = preparePair(input.strategy, input.config, data, digest);
+    const pair = yield* preparingPair(input.strategy, input.config, data, digest);
     if ('reason' in pair) skipped.push(pair.reason);
     else prepared.push(pair);
     progress(((index + 1) / input.pairs.length) * PREPARED);

@@ -1,5 +1,6 @@
 import type { Candles } from './candles.ts';
 import type { Timeframe } from './timeframe.ts';
+import type { MlEngineOverrides } from './walk-forward/settings.ts';
 
 /** Computed columns by name, each as long as the candles. `NaN` where an indicator is not yet defined. */
 export type Columns = Readonly<Record<string, Float64Array>>;
@@ -19,6 +20,25 @@ export interface Signals {
   readonly exitTag?: Uint8Array;
   /** Tag texts; index 0 is unused. */
   readonly tags?: readonly string[];
+}
+
+/** What the ML engine adds to the columns that `signals` and callbacks read; absent in a run without it. */
+export interface PredictionColumns {
+  /** Probability that the row's label is 1; NaN where nothing is predicted. */
+  readonly ml_probability: Float64Array;
+  /** 1 where a model predicts the row, else 0. */
+  readonly do_predict: Float64Array;
+}
+
+/** Value of a label that is not known: the row is not learned from. */
+export const UNKNOWN_LABEL = 255;
+
+/** What the ML engine learns to predict. */
+export interface MlLabel {
+  /** 1 or 0 per candle, {@link UNKNOWN_LABEL} where it cannot be told. */
+  readonly labels: Uint8Array;
+  /** How many candles later a row's label is known: it depends on rows up to `row + horizon`, none later. From 1. */
+  readonly horizon: number;
 }
 
 /** One tunable number of a strategy, with its range for optimisation. */
@@ -140,10 +160,19 @@ export interface StrategyDefinition<
   indicators(candles: Candles, params: ParameterValues<S>): C;
   signals(
     candles: Candles,
-    columns: C,
+    columns: C & Partial<PredictionColumns>,
     params: ParameterValues<S>,
     informative: InformativeColumns<C, T>,
   ): Signals;
+  /** What the ML engine learns from, a value per candle, from rows up to its own. Default: see default-learning.ts. */
+  mlFeatures?(candles: Candles, columns: C, params: ParameterValues<S>): Columns;
+  /** What it learns to predict. Default: whether the close is higher in 12 candles. */
+  mlLabel?(candles: Candles, params: ParameterValues<S>): MlLabel;
+  /**
+   * Of a strategy that reads the predictions in `signals`: how it learns unless the run says otherwise. It always runs with
+   * the ML engine, and its entries are its own affair; those of other strategies are gated by the probability.
+   */
+  readonly mlEngine?: MlEngineOverrides;
   readonly canShort?: boolean;
   /** Negative ratio of the stake, for example -0.1. */
   readonly stoploss: number;

@@ -19,6 +19,7 @@ export {
 export { donchian, highest, lowest, stochastic, williamsR } from './extremes.ts';
 export { cci, type Macd, macd, momentum, rateOfChange, rsi } from './momentum.ts';
 export { dema, ema, hma, rma, sma, tema, wma } from './moving-averages.ts';
+export { predictedAbove, predictedBelow } from './predictions.ts';
 export { allOf, anyOf, crossedAbove, crossedBelow, where } from './signals.ts';
 export { adx, atr, supertrend, trueRange } from './trend.ts';
 export { mfi, obv, rollingVwap, typicalPrice } from './volume.ts';

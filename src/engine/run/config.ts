@@ -1,6 +1,7 @@
 import type { FillModel, SimulationSettings } from '#engine/simulator/types.ts';
 import type { RoiTable, StrategyDefinition, TrailingStop } from '#engine/strategy.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import type { MlEngineConfig } from '#engine/walk-forward/settings.ts';
 import { namingCallbacks } from './strategy-faults.ts';
 
 /** The resolved configuration of a run, as the job carries it: every default is filled in. */
@@ -26,6 +27,8 @@ export interface RunConfig {
   readonly timeframe_detail: Timeframe | null;
   readonly fill_model: FillModel;
   readonly seed: number;
+  /** Absent in a run without machine learning. */
+  readonly ml_engine?: MlEngineConfig;
 }
 
 /** Share of the balance that may be traded. */

@@ -1,5 +1,7 @@
 import type { ParameterValues, StrategyDefinition } from '#engine/strategy.ts';
-import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { DAY_MS, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { DEFAULT_FEATURE_CANDLES } from '#engine/walk-forward/default-learning.ts';
+import type { MlEngineConfig } from '#engine/walk-forward/settings.ts';
 import type { RunConfig } from './config.ts';
 import { BacktestError } from './errors.ts';
 import { describeThrown } from './strategy-faults.ts';
@@ -8,8 +10,9 @@ import { describeThrown } from './strategy-faults.ts';
 const MOST_STARTUP_CANDLES = 1_000_000;
 
 /**
- * Candles of the run's timeframe that a strategy needs before the start: its startup candles, and as many complete candles
- * of each informative timeframe, plus one for the candle that is still open at the start.
+ * Candles of the run's timeframe that a strategy needs before the first one that it judges: its startup candles, and as many
+ * complete candles of each informative timeframe, plus one for the candle that is still open at the start. With the ML
+ * engine the default features need theirs too.
  *
  * @throws BacktestError `strategy` when `startupCandles` throws for these parameters, or answers no whole number
  */
@@ -17,12 +20,19 @@ export function startupRows(
   strategy: StrategyDefinition,
   params: RunConfig['params'],
   timeframe: Timeframe,
+  ml?: MlEngineConfig,
 ): number {
   const startup = startupCandles(strategy, params);
   const rows = (strategy.informativeTimeframes ?? []).map(
     (each) => (startup + 1) * Math.ceil(TIMEFRAME_MS[each] / TIMEFRAME_MS[timeframe]),
   );
-  return Math.max(startup, ...rows);
+  const features = ml && !strategy.mlFeatures ? DEFAULT_FEATURE_CANDLES : 0;
+  return Math.max(startup, features, ...rows);
+}
+
+/** Candles before the start from which the model of the first window learns; none without the ML engine. */
+export function trainingRows(timeframe: Timeframe, ml: MlEngineConfig | undefined): number {
+  return ml ? Math.ceil((ml.train_period_days * DAY_MS) / TIMEFRAME_MS[timeframe]) : 0;
 }
 
 function startupCandles(strategy: StrategyDefinition, params: RunConfig['params']): number {
@@ -42,12 +52,14 @@ function startupCandles(strategy: StrategyDefinition, params: RunConfig['params'
   throw problem(`answered ${candles}, which is no whole number from 0 to ${MOST_STARTUP_CANDLES},`);
 }
 
-/** Time from which candles are read for a run that begins at `start`, ms. */
+/** Time from which candles are read for a run that begins at `start`, ms. Errors as {@link startupRows}. */
 export function historyStart(
   strategy: StrategyDefinition,
   params: RunConfig['params'],
   timeframe: Timeframe,
   start: number,
+  ml?: MlEngineConfig,
 ): number {
-  return start - startupRows(strategy, params, timeframe) * TIMEFRAME_MS[timeframe];
+  const rows = startupRows(strategy, params, timeframe, ml) + trainingRows(timeframe, ml);
+  return start - rows * TIMEFRAME_MS[timeframe];
 }

@@ -7,10 +7,12 @@ import type {
   Columns,
   InformativeColumns,
   ParameterValues,
+  PredictionColumns,
   Signals,
   StrategyDefinition,
 } from '../strategy.ts';
 import { TIMEFRAME_MS, type Timeframe } from '../timeframe.ts';
+import { gateEntries } from '../walk-forward/gate.ts';
 
 /** What a strategy computes for one pair. Every column is as long as the candles. */
 export interface Analysis {
@@ -34,6 +36,16 @@ export class StrategyRunError extends Error {
   override readonly name = 'StrategyRunError';
 }
 
+/** What a strategy computes before it decides. */
+export type Computed = Pick<Analysis, 'columns' | 'informative'>;
+
+/** What models predict for every candle of a pair. */
+export interface Predictions {
+  readonly columns: PredictionColumns;
+  /** Probability that entries need; null for a strategy that reads the predictions itself. */
+  readonly gate: number | null;
+}
+
 /**
  * Runs a strategy over the candles of one pair: indicators on its timeframe, indicators on each informative timeframe
  * (aggregated from the same candles and aligned so that a row holds closed candles only), then signals.
@@ -43,18 +55,40 @@ export class StrategyRunError extends Error {
  *   the strategy's
  */
 export function analyse(strategy: StrategyDefinition, params: ParameterValues, candles: Candles): Analysis {
+  return decide(strategy, params, candles, computeColumns(strategy, params, candles));
+}
+
+/** The first half of {@link analyse}: all columns. Errors as there. */
+export function computeColumns(
+  strategy: StrategyDefinition,
+  params: ParameterValues,
+  candles: Candles,
+): Computed {
   const columns = naming('indicators()', () => strategy.indicators(candles, params));
-  checkColumns(strategy.name, columns, candles.timestamp.length);
+  checkColumns(strategy.name, INDICATORS, columns, candles.timestamp.length);
   const informative: Partial<Record<Timeframe, Columns>> = {};
   for (const higher of strategy.informativeTimeframes ?? []) {
     informative[higher] = informativeColumns(strategy, params, candles, higher);
   }
-  const signals = naming('signals()', () => strategy.signals(candles, columns, params, informative));
-  checkSignals(strategy.name, signals, candles.timestamp.length);
-  return { columns, informative, signals };
+  return { columns, informative };
 }
 
-function naming<T>(what: string, action: () => T): T {
+/** The second half of {@link analyse}: signals, from what models predict too. Errors as there. */
+export function decide(
+  strategy: StrategyDefinition,
+  params: ParameterValues,
+  candles: Candles,
+  { columns: computed, informative }: Computed,
+  predictions?: Predictions,
+): Analysis {
+  const columns: Columns = predictions ? { ...computed, ...predictions.columns } : computed;
+  const signals = naming('signals()', () => strategy.signals(candles, columns, params, informative));
+  checkSignals(strategy.name, signals, candles.timestamp.length);
+  return { columns, informative, signals: predictions ? gateEntries(signals, predictions) : signals };
+}
+
+/** Runs code of a strategy; what it throws is told as a fault of the part named. */
+export function naming<T>(what: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
@@ -77,7 +111,7 @@ function informativeColumns(
   }
   const resampled = resampleCandles(candles, baseMs, higherMs);
   const columns = naming(`indicators() on ${higher}`, () => strategy.indicators(resampled, params));
-  checkColumns(`${strategy.name} on ${higher}`, columns, resampled.timestamp.length);
+  checkColumns(`${strategy.name} on ${higher}`, INDICATORS, columns, resampled.timestamp.length);
   const aligned: Record<string, Float64Array> = {};
   for (const [name, column] of Object.entries(columns)) {
     aligned[name] = alignInformative(candles.timestamp, baseMs, resampled.timestamp, higherMs, column);
@@ -85,14 +119,25 @@ function informativeColumns(
   return aligned;
 }
 
-function checkColumns(strategy: string, columns: Columns, length: number): void {
+const INDICATORS = { from: 'indicators()', column: 'indicator column' } as const;
+
+/**
+ * @param answer which function answered, and what its columns are called
+ * @throws StrategyRunError unless they are an object of Float64Arrays of `length` values
+ */
+export function checkColumns(
+  strategy: string,
+  answer: { readonly from: string; readonly column: string },
+  columns: Columns,
+  length: number,
+): void {
   if (typeof columns !== 'object' || columns === null) {
-    throw new StrategyRunError(`Strategy ${strategy}: indicators() must answer an object of columns.`);
+    throw new StrategyRunError(`Strategy ${strategy}: ${answer.from} must answer an object of columns.`);
   }
   for (const [name, column] of Object.entries(columns)) {
     if (!(column instanceof Float64Array) || column.length !== length) {
       throw new StrategyRunError(
-        `Strategy ${strategy}: indicator column "${name}" must be a Float64Array of ${length} values.`,
+        `Strategy ${strategy}: ${answer.column} "${name}" must be a Float64Array of ${length} values.`,
       );
     }
   }

@@ -1,0 +1,26 @@
+import type { PredictionColumns } from '../strategy.ts';
+
+/** The columns of a strategy, with the predictions in a run that has them. */
+type MaybePredicted = Partial<PredictionColumns>;
+
+/** 1 where a model predicts the row and gives its label at least this probability. Nothing in a run without the ML engine. */
+export function predictedAbove(columns: MaybePredicted, least: number): Uint8Array {
+  return predicted(columns, (probability) => probability >= least);
+}
+
+/** 1 where a model predicts the row and gives its label at most this probability. */
+export function predictedBelow(columns: MaybePredicted, most: number): Uint8Array {
+  return predicted(columns, (probability) => probability <= most);
+}
+
+function predicted(
+  { ml_probability, do_predict }: MaybePredicted,
+  holds: (probability: number) => boolean,
+): Uint8Array {
+  const result = new Uint8Array(ml_probability?.length ?? 0);
+  if (!ml_probability || !do_predict) return result;
+  for (let row = 0; row < result.length; row++) {
+    if (do_predict[row] === 1 && holds(ml_probability[row]!)) result[row] = 1;
+  }
+  return result;
+}

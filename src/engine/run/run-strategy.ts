@@ -1,0 +1,95 @@
+import type { Candles } from '#engine/candles.ts';
+import { type Analysis, analyse } from '#engine/strategies/analyse.ts';
+import type { ParameterValues, StrategyDefinition } from '#engine/strategy.ts';
+import type { MlRun } from '#engine/walk-forward/fit-window.ts';
+import { type LearnedAnalysis, predicting } from '#engine/walk-forward/predicting.ts';
+import { planWindows } from '#engine/walk-forward/windows.ts';
+import type { RunConfig } from './config.ts';
+import { BacktestError } from './errors.ts';
+import type { PairHistory } from './pair-history.ts';
+import { type WatchedCandles, watchCandles } from './watched-candles.ts';
+
+/**
+ * Runs a strategy over a pair's history, with models where the run has the ML engine. Pauses after each model.
+ * @throws BacktestError `strategy`
+ */
+export function* runStrategy(
+  strategy: StrategyDefinition,
+  config: RunConfig,
+  history: PairHistory,
+): Generator<void, Analysis | LearnedAnalysis> {
+  const own = atTimeframe(strategy, config);
+  const params = config.params as ParameterValues;
+  const run = mlRunOf(config, history);
+  const watched = watchCandles(history.candles);
+  const steps = run ? predicting(own, params, watched.candles, run) : analysing(own, params, watched.candles);
+  for (;;) {
+    const step = blaming(strategy, history.data.pair, () => {
+      const next = steps.next();
+      if (next.done) checkUnchanged(watched);
+      return next;
+    });
+    if (step.done) return step.value;
+    yield;
+  }
+}
+
+// biome-ignore lint/correctness/useYield: it has nothing to wait for; its form is that of `predicting`.
+function* analysing(...run: Parameters<typeof analyse>): Generator<void, Analysis> {
+  return analyse(...run);
+}
+
+/** A run may override the timeframe for which the strategy was written. */
+export function atTimeframe(
+  strategy: StrategyDefinition,
+  { timeframe }: Pick<RunConfig, 'timeframe'>,
+): StrategyDefinition {
+  return { ...strategy, timeframe };
+}
+
+/** What is trained for a pair in a run with the ML engine. */
+export function mlRunOf(config: RunConfig, history: PairHistory): MlRun | undefined {
+  if (!config.ml_engine) return undefined;
+  const { start, end, stepMs, startup, data } = history;
+  return {
+    config: config.ml_engine,
+    windows: planWindows(start, end, config.ml_engine),
+    seed: config.seed,
+    pair: data.pair,
+    stepMs,
+    firstRow: startup,
+  };
+}
+
+/**
+ * Runs code of a strategy on a pair's candles; what goes wrong is the strategy's fault, and said so.
+ * @throws BacktestError `strategy` when it throws, or wrote into the candles
+ */
+export function onCandles<T>(
+  strategy: StrategyDefinition,
+  pair: string,
+  candles: Candles,
+  action: (candles: Candles) => T,
+): T {
+  return blaming(strategy, pair, () => {
+    const watched = watchCandles(candles);
+    const result = action(watched.candles);
+    checkUnchanged(watched);
+    return result;
+  });
+}
+
+function blaming<T>(strategy: StrategyDefinition, pair: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new BacktestError('strategy', `Strategy ${strategy.name} failed on ${pair}: ${reason}`, error);
+  }
+}
+
+function checkUnchanged(watched: WatchedCandles): void {
+  if (watched.changed()) {
+    throw new Error('it wrote into the candles it was given; write into columns of its own');
+  }
+}

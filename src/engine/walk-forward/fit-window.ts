@@ -1,0 +1,149 @@
+import { indexAtOrAfter } from '../candles.ts';
+import {
+  type BinnedMatrix,
+  binFeatures,
+  type Classifier,
+  type ClassifierSettings,
+  type ModelKind,
+  modelKindOf,
+  trainClassifier,
+} from '../ml/index.ts';
+import { hash32 } from '../random.ts';
+import type { PredictionColumns } from '../strategy.ts';
+import { DAY_MS } from '../timeframe.ts';
+import { featureRows, type LabelledRows, type Learning, labelledRows } from './learning.ts';
+import type { MlEngineConfig } from './settings.ts';
+import type { Window } from './windows.ts';
+
+/** Fewer labelled rows say nothing about the next ones. */
+export const LEAST_TRAINING_ROWS = 50;
+/** Share of the training period that must be there. */
+const LEAST_SHARE = 0.5;
+
+/** A window of one pair, as rows of its candles: it learns from [trainFrom, trainTo), predicts [from, to). */
+export interface WindowRows {
+  readonly window: Window;
+  readonly trainFrom: number;
+  /** The horizon before `from`: the label of a row before it is known when the window begins. */
+  readonly trainTo: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A window of one pair with its model, or why it has none. */
+export interface WindowFit extends WindowRows {
+  readonly trainingRows: number;
+  /** Of the training rows, those with label 1. */
+  readonly positives: number;
+  readonly model: Classifier | null;
+  readonly skipped: string | null;
+}
+
+/** What is trained in a run: everything but the data. */
+export interface MlRun {
+  readonly config: MlEngineConfig;
+  readonly windows: readonly Window[];
+  /** Of the run; each model has one of its own from this, its pair and its window. */
+  readonly seed: number;
+  readonly pair: string;
+  /** Length of a candle, ms. */
+  readonly stepMs: number;
+  /** Rows before this are startup: their features are not to be trusted, and nothing is learned from them. */
+  readonly firstRow: number;
+}
+
+/** Keeps binned matrices for other runs over the same features; see {@link WindowCache}. */
+export type KeepBinned = (window: Window, make: () => BinnedMatrix) => BinnedMatrix;
+
+/** Where a window lies in the candles of a pair; rows that are not there are left out. */
+function windowRows(timestamps: Float64Array, window: Window, horizon: number, firstRow: number): WindowRows {
+  const rowAt = (time: number) => Math.max(firstRow, indexAtOrAfter(timestamps, time));
+  const [trainFrom, from, to] = [rowAt(window.trainFrom), rowAt(window.from), rowAt(window.to)];
+  return { window, trainFrom, trainTo: Math.max(trainFrom, from - horizon), from, to };
+}
+
+/**
+ * Trains the model of one window. It sees no row of the window, and no label that the window's first candle would not have
+ * known; the tail by which boosting is stopped lies at the end of the training rows, the horizon away from the others.
+ */
+export function fitWindow(
+  learning: Learning,
+  timestamps: Float64Array,
+  window: Window,
+  run: MlRun,
+  keep: KeepBinned = (_, make) => make(),
+): WindowFit {
+  const rows = windowRows(timestamps, window, learning.horizon, run.firstRow);
+  const known = labelledRows(learning, rows.trainFrom, rows.trainTo);
+  const base = { ...rows, trainingRows: known.labels.length, positives: known.positives };
+  const skipped = whyNot(known, learning.horizon, rows, run);
+  if (skipped) return { ...base, model: null, skipped };
+  const settings = classifierSettings(run, window);
+  const isLinear = settings.kind === 'logistic_regression';
+  const features = isLinear
+    ? known.features
+    : keep(window, () => binFeatures(known.features, settings.max_bins));
+  const model = trainClassifier({ features, labels: known.labels }, settings, {
+    embargoRows: learning.horizon,
+  });
+  return { ...base, model, skipped: null };
+}
+
+function whyNot(
+  { labels, positives }: LabelledRows,
+  horizon: number,
+  { from, to }: WindowRows,
+  { config, stepMs }: MlRun,
+): string | null {
+  if (from === to) return 'the pair has no candles in it';
+  const wanted = (config.train_period_days * DAY_MS) / stepMs - horizon;
+  const least = Math.max(LEAST_TRAINING_ROWS, Math.ceil(wanted * LEAST_SHARE));
+  if (labels.length < least) {
+    return `${labels.length} of ${Math.max(wanted, 0)} training rows are there, at least ${least} are needed`;
+  }
+  if (positives === 0 || positives === labels.length) {
+    return `all ${labels.length} training rows have the label ${positives === 0 ? 0 : 1}`;
+  }
+  return null;
+}
+
+/** @throws RangeError for a model type that is not known */
+export function requireModelKind(name: string): ModelKind {
+  const kind = modelKindOf(name);
+  if (!kind) throw new RangeError(`${JSON.stringify(name)} is no model type.`);
+  return kind;
+}
+
+function classifierSettings({ config, seed, pair }: MlRun, window: Window): ClassifierSettings {
+  const {
+    enabled: _,
+    model_type,
+    train_period_days,
+    backtest_period_days,
+    entry_threshold,
+    ...settings
+  } = config;
+  return {
+    ...settings,
+    kind: requireModelKind(model_type),
+    seed: hash32(`${seed}#${pair}#${window.index}`),
+  };
+}
+
+/** Prediction columns in which nothing is predicted yet. */
+export function noPredictions(rows: number): PredictionColumns {
+  return { ml_probability: new Float64Array(rows).fill(Number.NaN), do_predict: new Float64Array(rows) };
+}
+
+/** Writes what a window's model says of the rows [from, to), by default those of the window. */
+export function predictRows(
+  { model, ...window }: WindowFit,
+  learning: Learning,
+  { ml_probability, do_predict }: PredictionColumns,
+  from = window.from,
+  to = window.to,
+): void {
+  if (!model || to <= from) return;
+  model.predict(featureRows(learning.features, from, to), ml_probability.subarray(from, to));
+  do_predict.fill(1, from, to);
+}
