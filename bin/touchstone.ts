@@ -2,6 +2,7 @@
 /** The command line: `npx touchstone <command>`. */
 import { Command, CommanderError, Option } from 'commander';
 import { VERSION } from '#runtime/version.ts';
+import { type AuditOptions, printAudit } from './cli/audit.ts';
 import { type BacktestOptions, runBacktest } from './cli/backtest.ts';
 import { type JobsOptions, printJobs } from './cli/jobs.ts';
 import { printable } from './cli/printable.ts';
@@ -67,6 +68,19 @@ program
   .action((name: string | undefined) => withSession(url(), ({ client }) => printStrategies(client, name)));
 
 addRegistryCommands(program);
+
+program
+  .command('audit')
+  .description('who did what when, newest first: every call that could change something; role admin')
+  .option('--day <day>', 'a day, UTC, such as 2026-11-21')
+  .option('--from <time>', 'ISO 8601; default: seven days before --to')
+  .option('--to <time>', 'ISO 8601, exclusive; default now')
+  .option('--user <id>', 'who called')
+  .option('--operation <id>', 'what was called, such as promoteVersion')
+  .option('--resource <id>', 'what it was about, such as bt-… or the name of a model')
+  .option('--outcome <outcome>', 'succeeded, refused, failed or unknown')
+  .option('--limit <n>', '1 to 1000', wholeNumber(1, 1000), 20)
+  .action((options: AuditOptions) => withSession(url(), ({ client }) => printAudit(client, options)));
 
 program
   .command('import')

@@ -40,6 +40,11 @@ export function minute(iso: string | null | undefined): string {
   return iso ? iso.slice(0, 16).replace('T', ' ') : '-';
 }
 
+/** `2026-08-23 00:00:00` of an ISO time, UTC. */
+export function second(iso: string): string {
+  return iso.slice(0, 19).replace('T', ' ');
+}
+
 const CHART_WIDTH = 80;
 const CHART_HEIGHT = 12;
 

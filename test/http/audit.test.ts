@@ -35,7 +35,7 @@ const SUBMISSION = { config: { strategy: 'demo' } };
 /** Callers are who they say they are: `Authorization: name role`. */
 const authenticate: Authenticate = async (authorization) => {
   const [id, role] = (authorization ?? 'ann admin').split(' ') as [string, 'admin'];
-  return { id, roles: [role] } as Awaited<ReturnType<Authenticate>>;
+  return { id, roles: [role], groups: [role] };
 };
 
 function open(changes: Partial<BackendUseCases> = {}, written: AuditTrail = trail) {
@@ -405,7 +405,8 @@ describe('GET /api/v1/audit', () => {
       }
     }
     const audit: AuditTrail = {
-      ...trail,
+      begin: (call) => trail.begin(call),
+      end: (call, outcome) => trail.end(call, outcome),
       calls: async function* ({ day, before }) {
         for await (const call of many()) if (day === '2026-11-21' && call.at < before) yield call;
       },

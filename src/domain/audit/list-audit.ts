@@ -74,15 +74,13 @@ async function* newestFirst(
   { from, to }: Range,
   before: string | null,
 ): AsyncIterable<StoredAuditCall> {
-  const newest = before ?? isoTime(to);
   // An exclusive end at midnight is of the day before.
-  const lastDay = before === null ? to - 1 : Date.parse(before.slice(0, before.indexOf('#')));
-  for (let day = startOfDay(lastDay); day >= startOfDay(from); day -= DAY_MS) {
-    const endOfDay = isoTime(day + DAY_MS);
+  const lastDay = startOfDay(before === null ? to - 1 : Date.parse(before.slice(0, before.indexOf('#'))));
+  for (let day = lastDay; day >= startOfDay(from); day -= DAY_MS) {
     yield* audit.calls({
       day: isoTime(day).slice(0, 10),
       from: isoTime(Math.max(from, day)),
-      before: newest < endOfDay ? newest : endOfDay,
+      before: day === lastDay ? (before ?? isoTime(to)) : isoTime(day + DAY_MS),
     });
   }
 }

@@ -1,0 +1,154 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import type { AuditEntry } from '#contract/audit-api.ts';
+import { changesState, type Operation, type ServiceName } from '#contract/operation.ts';
+import { OPERATIONS } from '#contract/operations.ts';
+import { accessClaims, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
+import { runScript } from '../support/command.ts';
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+
+/** The audit trail of a whole platform with tokens: every row of the table that changes something, on every service. */
+
+const home = mkdtempSync(join(tmpdir(), 'touchstone-audit-'));
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await startTestPlatform({ home, auth: true });
+}, 30_000);
+afterAll(async () => {
+  await platform?.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+type Role = Exclude<Operation['access'], 'public'>;
+const ROLES: readonly Role[] = ['viewer', 'researcher', 'approver', 'admin'];
+
+const tokenOf = (user: string, role: Role) =>
+  signToken(openIssuerKey(home), accessClaims({ user, role, lifetime: 600, now: Date.now() }));
+
+async function call(operation: Operation, user: string, role: Role, correlationId: string): Promise<number> {
+  const { info } = platform;
+  const addresses: Record<ServiceName, string> = {
+    backend: info.backend_url,
+    strategy: info.strategy_service_url,
+    data_collection: info.data_collection_url,
+  };
+  const path = Object.entries(operation.params?.shape ?? {}).reduce(
+    (path, [name, schema]) => path.replace(`{${name}}`, String(sample(schema as z.ZodType))),
+    operation.path,
+  );
+  const response = await fetch(addresses[operation.service] + path, {
+    method: operation.method,
+    headers: {
+      authorization: `Bearer ${tokenOf(user, role)}`,
+      'content-type': 'application/json',
+      'X-Correlation-ID': correlationId,
+    },
+    ...(operation.body && { body: JSON.stringify(sample(operation.body)) }),
+  });
+  await response.body?.cancel();
+  return response.status;
+}
+
+/** A value of the shape that a schema asks for: the first of its examples, else what is required. */
+function sample(schema: z.ZodType): unknown {
+  const root = z.toJSONSchema(schema, { io: 'input' }) as Node;
+  const value = (node: Node): unknown => {
+    if (node.$ref) return value(root.$defs![node.$ref.split('/').at(-1)!]!);
+    const [known] = [node.examples?.[0], node.const, node.enum?.[0]].filter((each) => each !== undefined);
+    if (known !== undefined) return known;
+    if (node.anyOf) return value(node.anyOf[0]!);
+    if (node.type === 'array') return node.items ? [value(node.items)] : [];
+    if (node.type === 'object') {
+      return Object.fromEntries((node.required ?? []).map((key) => [key, value(node.properties![key]!)]));
+    }
+    if (node.type === 'boolean') return false;
+    if (node.type === 'string') return node.pattern?.includes('bt-') ? 'bt-01ARZ3NDEKTSV4RRFFQ69G5FAV' : 'x1';
+    return node.minimum ?? 1;
+  };
+  return value(root);
+}
+
+interface Node {
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, Node>>;
+  readonly type?: string;
+  readonly examples?: readonly unknown[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Node[];
+  readonly items?: Node;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly pattern?: string;
+  readonly minimum?: number;
+}
+
+async function audit(query: string): Promise<AuditEntry[]> {
+  const headers = { authorization: `Bearer ${tokenOf('auditor', 'admin')}` };
+  const response = await platform.request(`/api/v1/audit?${query}`, { headers });
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { items: AuditEntry[] }).items;
+}
+
+describe.each(
+  (OPERATIONS as readonly Operation[])
+    .filter(changesState)
+    .map((operation) => [operation.id, operation] as const),
+)('%s', (id, operation) => {
+  it('is written down, whoever calls it and however it ends', async () => {
+    const access = operation.access as Role;
+    const allowed = await call(operation, 'ada', access, `${id}-ada`);
+    const [entry, ...more] = await audit(`operation=${id}&principal=ada`);
+    expect(more).toEqual([]);
+    expect(entry).toMatchObject({
+      principal: 'ada',
+      roles: [access],
+      service: operation.service,
+      method: operation.method,
+      status: allowed,
+      outcome: allowed < 400 ? 'succeeded' : 'refused',
+      correlation_id: `${id}-ada`,
+      source_ip: '127.0.0.1',
+    });
+    expect(entry!.resource.kind).toMatch(/^[a-z]+$/);
+    if (allowed === 201) expect(entry!.resource.id).toBeTruthy();
+    // A body that does not have the shape of the row would not have come so far.
+    expect(entry!.request !== null && 'body' in entry!.request).toBe(operation.body !== undefined);
+
+    const below = ROLES[ROLES.indexOf(access) - 1];
+    if (!below) return;
+    expect(await call(operation, 'eve', below, `${id}-eve`)).toBe(403);
+    expect(await audit(`operation=${id}&principal=eve`)).toMatchObject([
+      { outcome: 'refused', status: 403, code: 'AUTH004', correlation_id: `${id}-eve`, request: null },
+    ]);
+  });
+});
+
+it('the data proxy changes nothing and is in no trail', async () => {
+  const response = await platform.request('/api/v1/data-proxy', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${tokenOf('ada', 'viewer')}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ operation: 'symbols' }),
+  });
+  expect(response.status).toBe(200);
+  expect(await audit('operation=callDataProxy')).toEqual([]);
+});
+
+it('touchstone audit shows it as a table, to admins', async () => {
+  const run = (role: Role, ...args: string[]) =>
+    runScript(home, 'bin/touchstone.ts', ['audit', ...args], { TOUCHSTONE_TOKEN: tokenOf('auditor', role) });
+  const { code, out, err } = await run('admin', '--operation', 'submitBacktest', '--user', 'eve');
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toMatch(/When \(UTC\).*Who.*As.*What.*Resource.*Outcome/);
+  expect(out).toMatch(
+    /eve.*viewer.*submitBacktest.*backtests -.*refused AUTH004.*127\.0\.0\.1.*submitBacktest-eve/,
+  );
+  const refused = await run('approver');
+  expect([refused.code, refused.out]).toEqual([1, '']);
+  expect(refused.err).toMatch(/AUTH004/);
+  expect((await run('admin', '--resource', 'nothing')).out).toBe('No such call.\n');
+  expect((await run('admin', '--limit', '2')).out).toContain('More exist');
+}, 30_000);
