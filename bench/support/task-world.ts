@@ -103,7 +103,12 @@ export class TaskWorld {
         defaultExchange: EXCHANGE,
         onStartFailure: () => {},
       },
-      { body: { config }, owner: 'bench', idempotencyKey: null, correlationId: 'bench' },
+      {
+        body: { config },
+        caller: { id: 'bench', groups: [], isAdmin: false },
+        idempotencyKey: null,
+        correlationId: 'bench',
+      },
     );
     return job.job_id;
   }

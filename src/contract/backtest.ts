@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { Grant } from './sharing.ts';
 import { ValidationCheck } from './validation.ts';
 
 /** Shapes of backtest jobs as stored and as answered. A stored shape carries `schema_version`; test/contract pins its hash. */
@@ -156,6 +157,8 @@ const jobBase = {
   registered: RegisteredVersion.optional(),
   job_id: z.string(),
   owner: z.string(),
+  /** Absent: never shared. */
+  shared_with: z.array(Grant).optional(),
   revision: z.int(),
   created_at: timestamp,
   updated_at: timestamp,

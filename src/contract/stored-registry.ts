@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { BacktestResult, ResolvedBacktestConfig, ResultsLocation } from './backtest.ts';
 import { Timestamp } from './common.ts';
+import { Grant } from './sharing.ts';
 import { ValidationCheck } from './validation.ts';
 
 /** Shapes of the registry table. A stored shape carries `schema_version`; test/contract pins its hash. */
@@ -13,7 +14,7 @@ export const StoredModel = z.object({
   schema_version: z.literal(1),
   model_name: z.string(),
   owner: z.string().meta({ description: 'Principal of the first registration' }),
-  shared_with: z.array(z.string()).meta({ description: 'Principals and groups that may act as the owner' }),
+  shared_with: z.array(Grant),
   production_version: z.string().nullable().meta({ description: 'What runs: the truth for routers' }),
   latest_version: z.int().meta({ description: 'Highest number given; numbers are never reused' }),
   active_challenge_id: z.string().nullable(),

@@ -1,6 +1,7 @@
 import type { StoredBacktestJob } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { Executions, TaskControl } from './execution-ports.ts';
+import { unknownBacktest } from './get-backtest.ts';
 import type { Clock, JobStore } from './ports.ts';
 import { isoTime } from './validate.ts';
 
@@ -20,7 +21,7 @@ export interface CancelBacktestDeps {
  */
 export async function cancelBacktest(deps: CancelBacktestDeps, jobId: string): Promise<StoredBacktestJob> {
   const { cancelled, job } = await deps.jobs.cancel(jobId, isoTime(deps.clock.now()));
-  if (!job) throw new CodedError('RES001', { field: 'job_id', context: { job_id: jobId } });
+  if (!job) throw unknownBacktest(jobId);
   if (!cancelled) {
     throw new CodedError('RES005', {
       status: 400,

@@ -8,8 +8,13 @@ export async function getBacktest(
   jobId: string,
 ): Promise<StoredBacktestJob> {
   const job = await deps.jobs.get(jobId);
-  if (!job) throw new CodedError('RES001', { field: 'job_id', context: { job_id: jobId } });
+  if (!job) throw unknownBacktest(jobId);
   return job;
+}
+
+/** There is no backtest of that id. */
+export function unknownBacktest(jobId: string, field = 'job_id'): CodedError {
+  return new CodedError('RES001', { field, context: { [field]: jobId } });
 }
 
 /** The job if it is completed; throws RES001, or RES005 with status 400 (the interface fixes it) and the status. */

@@ -13,6 +13,7 @@ import type { Candles } from '#engine/candles.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
+import type { StoredSharing } from './access.ts';
 
 /** What the use cases need from the outside. Every method may throw CodedError DATA005 when storage is down. */
 
@@ -71,6 +72,8 @@ export type ClaimOutcome =
  * claimed the job since or the job is terminal. Repeating the write that ended the job answers true again.
  */
 export interface JobStore {
+  /** Whose the jobs are, of every kind. */
+  readonly sharing: StoredSharing;
   /** Stores a new job. Answers the stored job when the id exists already. */
   create(job: JobIn<'pending'>): Promise<StoredBacktestJob>;
   get(jobId: string): Promise<StoredBacktestJob | undefined>;

@@ -6,10 +6,11 @@ import type {
 } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
+import { type Caller, checkAccess } from './access.ts';
 import type { Executions } from './execution-ports.ts';
 import { idSuffix } from './id-suffix.ts';
 import type { Digest, Ids, JobStore } from './ports.ts';
-import { findVersion } from './registry/find-version.ts';
+import { readVersion } from './registry/find-version.ts';
 import { imageOf, overRegistered, registeredOf } from './registry/registered-run.ts';
 import type { RegistryStore } from './registry/registry-store.ts';
 import { type ConfigInput, type ResolveDeps, resolveConfig } from './resolve-config.ts';
@@ -24,7 +25,7 @@ export interface SubmitBacktestInput {
     /** The registered version of the strategy to run: a number or an alias. */
     readonly model_version?: string | number;
   };
-  readonly owner: string;
+  readonly caller: Caller;
   /** Header Idempotency-Key: the same key of the same owner always means the same job. */
   readonly idempotencyKey: string | null;
   readonly correlationId: string;
@@ -48,8 +49,8 @@ const MAX_NAME_LENGTH = 200;
 /**
  * Validates a submission, stores its job and starts the state machine. The job is stored first: whatever dies
  * afterwards, reconcile finds it pending and starts it.
- * Throws VAL001 to VAL006, RES002, RES003 (no such version), RES005 (an Idempotency-Key reused with another body), DATA005,
- * SVC005.
+ * Throws VAL001 to VAL006, RES002, RES003 (no such version), RES005 (an Idempotency-Key reused with another body), AUTH005 (the
+ * version is of another's model), DATA005, SVC005.
  */
 export async function submitBacktest(
   deps: SubmitBacktestDeps,
@@ -73,14 +74,15 @@ export async function submitBacktest(
 }
 
 async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Promise<JobIn<'pending'>> {
-  const { body, owner } = input;
+  const { body, caller } = input;
+  const owner = caller.id;
   const priority = checkNumber(body.priority ?? DEFAULT_PRIORITY, 'priority', {
     min: 1,
     max: 10,
     integer: true,
   });
   const experiment = checkExperimentName(body.experiment_name);
-  const registered = await findRegistered(deps, body);
+  const registered = await findRegistered(deps, caller, body);
   const given = registered ? overRegistered(registered, body.config) : body.config;
   const { config, warnings, dataStart } = await resolveConfig(deps, given);
   const jobId = `bt-${idSuffix(deps, owner, input.idempotencyKey)}`;
@@ -117,14 +119,17 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
   };
 }
 
-function findRegistered(
+async function findRegistered(
   { registry }: SubmitBacktestDeps,
+  caller: Caller,
   { config, model_version }: SubmitBacktestInput['body'],
-): Promise<StoredVersion> | null {
+): Promise<StoredVersion | null> {
   if (model_version === undefined) return null;
   const field = 'model_version';
   const reference = { model: config.strategy, version: String(model_version), field, modelField: field };
-  return findVersion(registry, reference);
+  const { model, version } = await readVersion(registry, reference);
+  checkAccess(caller, model, { kind: 'model', id: model.model_name, field, level: 'read' });
+  return version;
 }
 
 /**
@@ -145,7 +150,8 @@ export function executionInputOf(
   };
 }
 
-function checkExperimentName(name: string | undefined): string | null {
+/** The name, null for none. Throws VAL005 when it is empty or too long. */
+export function checkExperimentName(name: string | undefined): string | null {
   if (name === undefined) return null;
   if (name.length === 0 || name.length > MAX_NAME_LENGTH) {
     throw new CodedError('VAL005', {

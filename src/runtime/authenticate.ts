@@ -1,5 +1,6 @@
 import { CodedError } from '#contract/errors.ts';
-import type { Access } from '#contract/operation.ts';
+import type { Access, Operation } from '#contract/operation.ts';
+import type { Caller } from '#domain/access.ts';
 
 type Role = Exclude<Access, 'public'>;
 
@@ -7,6 +8,8 @@ type Role = Exclude<Access, 'public'>;
 export interface Principal {
   readonly id: string;
   readonly roles: readonly Role[];
+  /** All groups of the token, those that give roles among them: resources are shared with groups too. */
+  readonly groups: readonly string[];
 }
 
 /**
@@ -19,12 +22,18 @@ export type Authenticate = (authorization: string | null) => Promise<Principal>;
 /** Lowest first: each role may do what those before it may. */
 const ROLES: readonly Role[] = ['viewer', 'researcher', 'approver', 'admin'];
 
-/** The roles that groups of a token give: those of their names; other groups are none of our business. */
-export function rolesOf(groups: unknown): readonly Role[] {
-  return Array.isArray(groups) ? ROLES.filter((role) => groups.includes(role)) : [];
+/** What the groups of a token give: the roles of their names, and whatever is shared with them. */
+export function membershipOf(groups: unknown): Pick<Principal, 'roles' | 'groups'> {
+  const names = Array.isArray(groups) ? groups.filter((group) => typeof group === 'string') : [];
+  return { roles: ROLES.filter((role) => names.includes(role)), groups: names };
 }
 
-export const ANONYMOUS: Principal = { id: 'anonymous', roles: ROLES };
+export const ANONYMOUS: Principal = { id: 'anonymous', roles: ROLES, groups: [] };
+
+/** The principal as the use cases know it. */
+export function callerOf({ id, roles, groups }: Principal): Caller {
+  return { id, groups, isAdmin: roles.includes('admin') };
+}
 
 /**
  * Where no identity provider is configured: without a token the caller is anonymous with all roles, unless
@@ -36,6 +45,19 @@ export function withoutIdentityProvider(options: { readonly enforced: boolean })
     if (options.enforced) throw new CodedError('AUTH003', { field: 'Authorization' });
     return ANONYMOUS;
   };
+}
+
+/** Throws AUTH004 when the body sets a field that only an admin may set. */
+export function authorizeFields(
+  principal: Principal,
+  { adminFields = [] }: Pick<Operation, 'adminFields'>,
+  body: unknown,
+): void {
+  if (principal.roles.includes('admin')) return;
+  const field = adminFields.find((name) => (body as Readonly<Record<string, unknown>>)[name] === true);
+  if (field === undefined) return;
+  const message = `${field} needs the role admin`;
+  throw new CodedError('AUTH004', { message, field, context: { required: 'admin' } });
 }
 
 /** Throws AUTH004 when none of the principal's roles reaches the one that the operation asks for. */

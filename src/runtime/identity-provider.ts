@@ -4,8 +4,8 @@ import { CodedError } from '#contract/errors.ts';
 import {
   ANONYMOUS,
   type Authenticate,
+  membershipOf,
   type Principal,
-  rolesOf,
   withoutIdentityProvider,
 } from './authenticate.ts';
 import { IssuerKeys } from './issuer-keys.ts';
@@ -68,7 +68,7 @@ async function verified(
   const { sub, exp } = claims;
   // The verifier takes both for optional: a token without them would be nobody's, or valid for ever.
   if (typeof sub !== 'string' || sub === '' || exp === undefined) throw invalid('claims');
-  return { id: sub, roles: rolesOf(claims['cognito:groups']) };
+  return { id: sub, ...membershipOf(claims['cognito:groups']) };
 }
 
 /** The first that fits names what is wrong. */

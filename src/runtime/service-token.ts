@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Authenticate, Principal } from './authenticate.ts';
 
 /** Touchstone's own services among themselves: reads market data and starts collections, no more. */
-const SERVICE: Principal = { id: 'service', roles: ['researcher'] };
+const SERVICE: Principal = { id: 'service', roles: ['researcher'], groups: [] };
 
 /** Accepts the token that the platform's own services share, and leaves everything else to `next`. */
 export function withServiceToken(token: string | undefined, next: Authenticate): Authenticate {

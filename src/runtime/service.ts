@@ -7,7 +7,7 @@ import { operationsOf } from '#contract/operations.ts';
 import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
 import type { Ownership } from '#domain/access.ts';
 import { type AuditDeps, type AuditedCall, audited, auditRefusal } from './audit.ts';
-import { ANONYMOUS, type Authenticate, authorize, type Principal } from './authenticate.ts';
+import { ANONYMOUS, type Authenticate, authorize, authorizeFields, type Principal } from './authenticate.ts';
 import { checkAnnouncedSize, readBytes, readJsonBody } from './body.ts';
 import { parseBody } from './body-issues.ts';
 import { checkOwnership } from './check-ownership.ts';
@@ -196,6 +196,7 @@ async function execute(
   const body = operation.body ? parseBody(operation.body, await readJsonBody(request)) : undefined;
   const call = { ...callOf(c, operation, principal), request: { query, body }, signal };
   const result = await audited(deps, call, async () => {
+    authorizeFields(principal, operation, body);
     await checkOwnership(operation, principal, params as never, deps.ownership);
     return handler({
       ...({ params, query, body } as Record<'params' | 'query' | 'body', never>),

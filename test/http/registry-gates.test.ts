@@ -9,6 +9,7 @@ import { startEngine, type TestEngine } from '../support/engine.ts';
 import { SOME_RESULT } from '../support/jobs.ts';
 import { Invariants } from '../support/registry-invariants.ts';
 import {
+  BACKTEST,
   MODEL,
   type RegistryWorld,
   registryWorld,
@@ -332,9 +333,13 @@ describe('a promotion', () => {
     const authenticate = async (token: string | null): Promise<Principal> => ({
       id: token ?? 'anonymous',
       roles: ['approver'],
+      groups: [],
     });
     const world = await registered({ deps: { fourEyesRequired: true }, service: { authenticate } });
     await world.stage(1);
+    const shared = { principal: 'user:other', level: 'write' } as const;
+    await world.store.sharing.share(MODEL, [], [shared]);
+    await world.jobs.sharing.share(BACKTEST, [], [shared]);
     const own = await world.promote(1);
     expect(own).toMatchObject({ status: 403, body: { detail: { code: 'AUTH004' } } });
     expect(own.body.detail.context.rule).toBe('four_eyes');
@@ -359,7 +364,7 @@ it('a rollback needs a reason where one is required', async () => {
 
 describe('roles', () => {
   const as = (role: Principal['roles'][number]): WorldOptions => ({
-    service: { authenticate: async () => ({ id: 'someone', roles: [role] }) },
+    service: { authenticate: async () => ({ id: 'anonymous', roles: [role], groups: [] }) },
   });
 
   it.each([

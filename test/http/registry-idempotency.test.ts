@@ -105,7 +105,7 @@ describe('a repeated key', () => {
   });
 
   it('is of one caller', async () => {
-    const principal = (id: string): Principal => ({ id, roles: ['admin'] });
+    const principal = (id: string): Principal => ({ id, roles: ['admin'], groups: [] });
     const authenticate = async (token: string | null) => principal(token ?? 'x');
     const world = await registryWorld(engine, { service: { authenticate } });
     const as = (token: string, value: string) => world.register({}, { Authorization: token, ...key(value) });

@@ -30,8 +30,8 @@ const callers: string[] = [];
 async function start(provider: IdentityProvider, enforced: boolean): Promise<string> {
   const { app, lines } = backendApp(
     {
-      submitBacktest: async ({ owner }) => {
-        callers.push(owner);
+      submitBacktest: async ({ caller }) => {
+        callers.push(caller.id);
         return pendingJob('bt-1');
       },
     },

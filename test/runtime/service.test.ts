@@ -264,7 +264,7 @@ describe('authentication', () => {
   );
 
   it('answers AUTH004 when the role does not reach', async () => {
-    const { app } = backendApp({}, { authenticate: async () => ({ id: 'v', roles: ['viewer'] }) });
+    const { app } = backendApp({}, { authenticate: async () => ({ id: 'v', roles: ['viewer'], groups: [] }) });
     expect((await app.request('/api/v1/backtests')).status).toBe(200);
     const response = await app.request('/api/v1/backtests', post(SUBMISSION));
     expect(response.status).toBe(403);
@@ -313,7 +313,7 @@ describe('backend operations', () => {
     });
     expect(seen).toMatchObject([
       {
-        owner: 'anonymous',
+        caller: { id: 'anonymous', groups: [], isAdmin: true },
         idempotencyKey: 'k1',
         body: { config: { strategy: 'demo', pair: 'x' }, priority: 7 },
       },

@@ -3,6 +3,7 @@ import type { RegistryStore } from '#domain/registry/registry-store.ts';
 /** A store with other methods in the place of some of its own. */
 export function withMethods(store: RegistryStore, methods: Partial<RegistryStore>): RegistryStore {
   return {
+    sharing: store.sharing,
     read: store.read.bind(store),
     versions: store.versions.bind(store),
     history: store.history.bind(store),

@@ -19,6 +19,7 @@ import type { ClaimOutcome, JobFilter, JobRow, JobStore, Page } from '#domain/po
 import type { EndedValidations } from '#domain/registry/staging-checks.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { JOB_ITEM, summariseError, toItem, toJob, toJobFromAttributes, toRow } from './job-item.ts';
+import { JobSharing } from './job-sharing.ts';
 import { type JobChange, updateOf } from './job-update.ts';
 
 const UNFINISHED: readonly JobStatus[] = ['pending', 'running'];
@@ -32,15 +33,19 @@ type Outcome =
 
 /** Backtest jobs in the Jobs table. Reads of one job are strongly consistent, lists are not. */
 export class DynamoJobStore implements JobStore, EndedValidations {
+  readonly sharing: JobSharing;
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
 
   constructor(client: DynamoDBDocumentClient, table: string) {
     this.#client = client;
     this.#table = table;
+    this.sharing = new JobSharing(client, table);
   }
 
   async create(job: JobIn<'pending'>): Promise<StoredBacktestJob> {
+    // Validations are in nobody's list.
+    if (job.kind === 'backtest') await this.sharing.add(job);
     try {
       await this.#client.send(
         new PutCommand({

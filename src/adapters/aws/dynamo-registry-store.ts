@@ -1,11 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { ConditionalCheckFailedException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import {
-  ConditionalCheckFailedException,
-  TransactionCanceledException,
-  TransactionConflictException,
-} from '@aws-sdk/client-dynamodb';
-import {
-  BatchGetCommand,
   type DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
@@ -13,7 +7,6 @@ import {
   QueryCommand,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { CodedError } from '#contract/errors.ts';
 import { RegistryEvent, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
 import type { Page } from '#domain/ports.ts';
 import type {
@@ -27,12 +20,13 @@ import type {
   RegistryStore,
   ReplyKey,
 } from '#domain/registry/registry-store.ts';
+import { batchGet } from './batch-get.ts';
 import { brokenCursor, decodeCursor, encodeCursor } from './cursor.ts';
+import { ModelSharing } from './model-sharing.ts';
 import { readCatalog } from './registry-catalog.ts';
 import {
   COUNTS_KEY,
   EVENT_PREFIX,
-  type ItemKey,
   isEventSortKey,
   modelKey,
   partitionOf,
@@ -42,16 +36,11 @@ import {
   versionKey,
 } from './registry-item.ts';
 import { madeThisMove, putReply, readReply, transactionOf } from './registry-transaction.ts';
-
-/** Pauses of 0.05 to 1.6 s between them, 3.2 s in all at most. */
-const READ_ATTEMPTS = 7;
-/** Why a transaction was cancelled that may be decided anew: another one was first, or is at it. */
-const LOST = new Set(['ConditionalCheckFailed', 'TransactionConflict']);
-/** Why it was cancelled that may succeed later as it is. */
-const BUSY = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
+import { lostTransaction } from './transactions.ts';
 
 /** The Registry table. Reads of a model are strongly consistent, the catalog is not. */
 export class DynamoRegistryStore implements RegistryStore {
+  readonly sharing: ModelSharing;
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
 
@@ -59,6 +48,7 @@ export class DynamoRegistryStore implements RegistryStore {
   constructor(client: DynamoDBDocumentClient, table: string) {
     this.#client = client;
     this.#table = table;
+    this.sharing = new ModelSharing(client, table);
   }
 
   async read(model: string, versions: readonly string[], reply?: ReplyKey | null): Promise<ModelState> {
@@ -67,7 +57,8 @@ export class DynamoRegistryStore implements RegistryStore {
       ...[...new Set(versions)].map((version) => versionKey(model, version)),
       ...(reply ? [replyKey(reply)] : []),
     ];
-    const items = await this.#getAll(keys);
+    const wanted = keys.map((key) => ({ ...key }));
+    const items = await batchGet({ client: this.#client, table: this.#table, keys: wanted, busy: 'SVC005' });
     const state: { model?: StoredModel; reply?: IdempotentReply } = {};
     const found = new Map<string, StoredVersion>();
     for (const item of items) {
@@ -145,10 +136,7 @@ export class DynamoRegistryStore implements RegistryStore {
       );
       return 'done';
     } catch (error) {
-      if (!(error instanceof TransactionCanceledException)) throw error;
-      const codes = (error.CancellationReasons ?? []).map(({ Code = 'None' }) => Code);
-      if (codes.some((code) => LOST.has(code))) return madeThisMove(error, move) ? 'done' : 'lost';
-      throw codes.some((code) => BUSY.has(code)) ? new CodedError('SVC005', { cause: error }) : error;
+      return madeThisMove(lostTransaction(error, 'SVC005'), move) ? 'done' : 'lost';
     }
   }
 
@@ -190,20 +178,5 @@ export class DynamoRegistryStore implements RegistryStore {
       KeyConditionExpression: 'pk = :model AND begins_with(sk, :prefix)',
       ExpressionAttributeValues: { ':model': partitionOf(model), ':prefix': prefix },
     };
-  }
-
-  async #getAll(wanted: readonly ItemKey[]): Promise<Record<string, unknown>[]> {
-    const found: Record<string, unknown>[] = [];
-    let keys: Record<string, unknown>[] = wanted.map((key) => ({ ...key }));
-    for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
-      if (attempt > 0) await wait(25 * 2 ** attempt * (0.5 + Math.random() / 2));
-      const { Responses, UnprocessedKeys } = await this.#client.send(
-        new BatchGetCommand({ RequestItems: { [this.#table]: { Keys: keys, ConsistentRead: true } } }),
-      );
-      found.push(...(Responses?.[this.#table] ?? []));
-      keys = UnprocessedKeys?.[this.#table]?.Keys ?? [];
-      if (keys.length === 0) return found;
-    }
-    throw new CodedError('SVC005', { message: 'The registry is too busy' });
   }
 }

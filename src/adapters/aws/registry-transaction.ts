@@ -79,7 +79,11 @@ export function readReply(item: Record<string, unknown>): IdempotentReply {
 
 function putModel({ before, after }: RegistryMove['model'], table: string): Action {
   const condition = before
-    ? { ConditionExpression: 'events = :events', ExpressionAttributeValues: { ':events': before.events } }
+    ? {
+        // Sharing is no move: what was shared since this was read must not be put back.
+        ConditionExpression: 'events = :events AND shared_with = :shared',
+        ExpressionAttributeValues: { ':events': before.events, ':shared': before.shared_with },
+      }
     : { ConditionExpression: 'attribute_not_exists(pk)' };
   return {
     Put: {

@@ -39,5 +39,6 @@ export const CATALOG_OPERATIONS = [
     success: { 200: { description: 'The comparison', schema: VersionComparison } },
     errors: ['RES002', 'RES003', 'SVC005'],
     access: 'viewer',
+    resource: { kind: 'model', id: 'name', level: 'read' },
   },
 ] as const satisfies readonly Operation[];

@@ -17,6 +17,7 @@ import {
   StrategyNameParams,
   VersionsQuery,
 } from '../registry-api.ts';
+import { sharingOperations } from './sharing.ts';
 
 const REGISTRY = 'Registry';
 
@@ -36,6 +37,8 @@ export const REGISTRY_OPERATIONS = [
     success: { 200: { description: 'Staged, or checked with `validate_only`', schema: StageAnswer } },
     errors: ['VAL005', 'RES002', 'RES003', 'RES005', 'RES006', 'DATA005', 'SVC005'],
     access: 'researcher',
+    adminFields: ['skip_validation'],
+    resource: { kind: 'model', id: 'name', level: 'write' },
   },
   {
     id: 'promoteVersion',
@@ -51,6 +54,8 @@ export const REGISTRY_OPERATIONS = [
     success: { 200: { description: 'Promoted', schema: PromoteAnswer } },
     errors: ['VAL005', 'RES002', 'RES003', 'RES005', 'RES006', 'DATA005', 'SVC005'],
     access: 'approver',
+    adminFields: ['force'],
+    resource: { kind: 'model', id: 'name', level: 'write' },
   },
   {
     id: 'rollbackModel',
@@ -66,6 +71,7 @@ export const REGISTRY_OPERATIONS = [
     success: { 200: { description: 'Rolled back', schema: RollbackAnswer } },
     errors: ['VAL004', 'VAL005', 'RES002', 'RES003', 'RES005', 'SVC005'],
     access: 'approver',
+    resource: { kind: 'model', id: 'model_name', level: 'write' },
   },
   {
     id: 'listVersions',
@@ -79,6 +85,7 @@ export const REGISTRY_OPERATIONS = [
     success: { 200: { description: 'All of them', schema: ModelVersionList } },
     errors: ['RES002', 'DATA005', 'SVC005'],
     access: 'viewer',
+    resource: { kind: 'model', id: 'model_name', level: 'read' },
   },
   {
     id: 'getVersion',
@@ -91,6 +98,7 @@ export const REGISTRY_OPERATIONS = [
     success: { 200: { description: 'The version', schema: ModelVersionDetail } },
     errors: ['RES002', 'RES003', 'DATA005', 'SVC005'],
     access: 'viewer',
+    resource: { kind: 'model', id: 'model_name', level: 'read' },
   },
   {
     id: 'getHistory',
@@ -104,6 +112,7 @@ export const REGISTRY_OPERATIONS = [
     success: { 200: { description: 'One page', schema: ModelHistory } },
     errors: ['VAL006', 'RES002', 'SVC005'],
     access: 'viewer',
+    resource: { kind: 'model', id: 'model_name', level: 'read' },
   },
   {
     id: 'getProduction',
@@ -117,5 +126,10 @@ export const REGISTRY_OPERATIONS = [
     success: { 200: { description: 'The version, if there was one', schema: ProductionAt } },
     errors: ['RES002', 'SVC005'],
     access: 'viewer',
+    resource: { kind: 'model', id: 'model_name', level: 'read' },
   },
+  ...sharingOperations('backend', {
+    ...({ kind: 'model', name: 'Model', tag: REGISTRY } as const),
+    ...({ path: '/api/v1/models/{model_name}', id: 'model_name', params: ModelParams } as const),
+  }),
 ] as const satisfies readonly Operation[];

@@ -2,13 +2,14 @@ import { CodedError } from '#contract/errors.ts';
 import type { StoredModel } from '#contract/stored-registry.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import type { Random } from '#engine/random.ts';
+import type { Caller } from '../access.ts';
 import { checkIdempotencyKey } from '../id-suffix.ts';
 import type { Clock, Digest, Ids } from '../ports.ts';
 import type { IdempotentReply, RegistryMove, RegistryStore, ReplyKey } from './registry-store.ts';
 
 /** Who calls, and how the call is told from others. */
 export interface RegistryCall {
-  readonly actor: { readonly id: string; readonly isAdmin: boolean };
+  readonly actor: Caller;
   readonly idempotencyKey: string | null;
   readonly correlationId: string;
 }

@@ -5,7 +5,7 @@ import { checkText } from '../validate.ts';
 import { existing, type FoundVersion, lookUpVersion } from './find-version.ts';
 import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCall } from './make-move.ts';
 import { momentAfter, planMove } from './plan-move.ts';
-import { checkAdmin, checkExpectedProduction, refusal } from './refuse-move.ts';
+import { checkExpectedProduction, refusal } from './refuse-move.ts';
 import { MAX_COMMENT } from './stage-version.ts';
 import type { StagingChecks } from './staging-checks.ts';
 import { currentValidation, remarksOn } from './validation.ts';
@@ -41,7 +41,6 @@ export async function promoteVersion(
   call: RegistryCall,
   input: PromoteVersionInput,
 ): Promise<MoveReply<PromoteReply>> {
-  checkAdmin(call, input.force, 'force');
   const comment = checkText(input.comment, 'comment', MAX_COMMENT);
   const challengeId = checkText(input.challenge_id, 'challenge_id', 100);
   const { model, version } = input;

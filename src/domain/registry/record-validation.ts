@@ -20,7 +20,11 @@ export interface RecordValidationInput {
  */
 export async function recordValidation(deps: MoveDeps, input: RecordValidationInput): Promise<boolean> {
   const { model, version, jobId, outcome, correlationId } = input;
-  const call = { actor: { id: 'touchstone', isAdmin: false }, idempotencyKey: null, correlationId };
+  const call = {
+    actor: { id: 'touchstone', groups: [], isAdmin: false },
+    idempotencyKey: null,
+    correlationId,
+  };
   const reference = { model, version, field: 'version' };
   const { body } = await makeMove(
     deps,

@@ -1,7 +1,6 @@
 import { CodedError, type ErrorCode } from '#contract/errors.ts';
 import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
 import { numberOf } from './find-version.ts';
-import type { RegistryCall } from './make-move.ts';
 
 /** Refusals that several moves share. */
 
@@ -38,15 +37,5 @@ export function checkExpectedProduction(model: StoredModel, expected: string | n
     message: `${model.production_version === null ? 'No version' : `Version ${model.production_version}`} is in Production, not ${expected ?? 'none'}`,
     field: 'expected_production',
     context: { expected_production: expected, current_production: model.production_version },
-  });
-}
-
-/** Throws AUTH004 when `asked` and the caller is no admin. */
-export function checkAdmin(call: RegistryCall, asked: boolean | undefined, field: string): void {
-  if (!asked || call.actor.isAdmin) return;
-  throw new CodedError('AUTH004', {
-    message: `${field} needs the role admin`,
-    field,
-    context: { required: 'admin' },
   });
 }

@@ -6,6 +6,8 @@ import type { StoredVersion, Thresholds, Validation, VersionContent } from '#con
 import type { ValidationCheck } from '#contract/validation.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import { checkAccess } from '../access.ts';
+import { unknownBacktest } from '../get-backtest.ts';
 import type { JobStore, ResultStore } from '../ports.ts';
 import { checkText } from '../validate.ts';
 import { checkImageUri, resolveImage } from './container-image.ts';
@@ -58,9 +60,9 @@ interface Registration {
 }
 
 /**
- * Registers a completed backtest of a strategy as the next version of the model of that name. A refused registration uses
- * up no number.
- * Throws RES002 (strategy), RES001 (backtest), RES005 (not completed), VAL005 (of another strategy, or thresholds missed:
+ * Registers a completed backtest of a strategy as the next version of the model of that name, which the first registration
+ * makes the caller's. A refused registration uses up no number.
+ * Throws AUTH005 (the model or the backtest is another's), RES002 (strategy), RES001 (backtest), RES005 (not completed), VAL005 (of another strategy, or thresholds missed:
  * `context.failures`), VAL006 (image), DATA005, SVC005.
  */
 export async function registerVersion(
@@ -74,7 +76,9 @@ export async function registerVersion(
     { operation: 'registerStrategy', call, input },
     (key) => deps.registry.read(input.model, [], key),
     async ({ model = null }): Promise<Decision<RegisterReply>> => {
-      registration ??= checkRegistration(deps, input);
+      if (model)
+        checkAccess(call.actor, model, { kind: 'model', id: input.model, field: 'name', level: 'write' });
+      registration ??= checkRegistration(deps, call, input);
       const number = (model?.latest_version ?? 0) + 1;
       if (number > MAX_VERSIONS)
         throw new CodedError('RES005', { message: 'The model has too many versions' });
@@ -89,13 +93,14 @@ export async function registerVersion(
 
 async function checkRegistration(
   deps: RegisterVersionDeps,
+  call: RegistryCall,
   input: RegisterVersionInput,
 ): Promise<Registration> {
   if (!deps.strategies.get(input.model)) {
     const context = { name: input.model.slice(0, 100), known: deps.strategies.names() };
     throw new CodedError('RES002', { field: 'name', context });
   }
-  const job = await completedBacktest(deps.jobs, input);
+  const job = await completedBacktest(deps.jobs, call, input);
   const uri = checkImageUri(input.container_image_uri, deps.allowedRegistries);
   const thresholds = checkThresholds(input.thresholds);
   const validation = validate(job, thresholds, input);
@@ -121,7 +126,11 @@ async function checkRegistration(
   return { content, validation, description, tags };
 }
 
-async function completedBacktest(jobs: JobStore, input: RegisterVersionInput): Promise<JobIn<'completed'>> {
+async function completedBacktest(
+  jobs: JobStore,
+  { actor }: RegistryCall,
+  input: RegisterVersionInput,
+): Promise<JobIn<'completed'>> {
   const { backtest_run_id: id, model } = input;
   const field = 'backtest_run_id';
   if (!JOB_ID.test(id)) {
@@ -129,7 +138,8 @@ async function completedBacktest(jobs: JobStore, input: RegisterVersionInput): P
     throw new CodedError('VAL005', { message, field, context: { value: id.slice(0, 100) } });
   }
   const job = await jobs.get(id);
-  if (!job) throw new CodedError('RES001', { field, context: { backtest_run_id: id } });
+  if (!job) throw unknownBacktest(id, field);
+  checkAccess(actor, job, { kind: 'backtest', id, field, level: 'read' });
   if (job.status !== 'completed') {
     const message = `The backtest is ${job.status}, not completed`;
     throw new CodedError('RES005', { message, field, context: { backtest_run_id: id, status: job.status } });

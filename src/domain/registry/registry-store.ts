@@ -1,4 +1,5 @@
 import type { CatalogRow, RegistryEvent, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
+import type { StoredSharing } from '../access.ts';
 import type { Page } from '../ports.ts';
 
 /** What one call of the registry found of a model: read together, strongly consistent. */
@@ -74,6 +75,8 @@ export interface CatalogEntry {
 }
 
 export interface RegistryStore {
+  /** Whose the models are. */
+  readonly sharing: StoredSharing;
   /** The model, the versions named and what is stored under a key, in one strongly consistent read. */
   read(model: string, versions: readonly string[], reply?: ReplyKey | null): Promise<ModelState>;
   /** All versions, newest number first. */

@@ -7,7 +7,7 @@ import { type CheckListDeps, runCheckList } from './check-list.ts';
 import { existing, type FoundVersion, lookUpVersion } from './find-version.ts';
 import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCall } from './make-move.ts';
 import { momentAfter, planMove } from './plan-move.ts';
-import { checkAdmin, refusal } from './refuse-move.ts';
+import { refusal } from './refuse-move.ts';
 import type { StagingChecks } from './staging-checks.ts';
 import { plainCheck, remarksOn, statusOf, TASK_CHECKS } from './validation.ts';
 
@@ -31,7 +31,7 @@ export const MAX_COMMENT = 2000;
 
 /**
  * Moves a version from None to Staging when its check list holds; one that is in Staging already stays as it is.
- * Throws RES002, RES003, RES005 (in Production, or a check failed: `context.checks`), RES006 (archived), AUTH004, VAL005,
+ * Throws RES002, RES003, RES005 (in Production, or a check failed: `context.checks`), RES006 (archived), VAL005,
  * DATA005, SVC005.
  */
 export async function stageVersion(
@@ -39,7 +39,6 @@ export async function stageVersion(
   call: RegistryCall,
   input: StageVersionInput,
 ): Promise<MoveReply<StageReply>> {
-  checkAdmin(call, input.skip_validation, 'skip_validation');
   const comment = checkText(input.comment, 'comment', MAX_COMMENT);
   const { model, version, validate_only: validateOnly = false } = input;
   const reference = { model, version, field: 'version', modelField: 'name' };

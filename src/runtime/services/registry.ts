@@ -2,6 +2,7 @@ import { PromoteRequest, RegisterRequest, RollbackRequest, StageRequest } from '
 import type { MoveReply, RegistryCall } from '#domain/registry/make-move.ts';
 import type { RegisterVersion } from '#domain/registry/register-version.ts';
 import { unknownKeyWarnings } from '#domain/unknown-keys.ts';
+import { callerOf } from '../authenticate.ts';
 import type { HandlerRequest, Handlers } from '../handler.ts';
 import type { RegistryUseCases } from './registry-use-cases.ts';
 
@@ -78,7 +79,7 @@ type Caller = Pick<HandlerRequest<unknown>, 'principal' | 'headers' | 'correlati
 
 function callOf({ principal, headers, correlationId }: Caller): RegistryCall {
   return {
-    actor: { id: principal.id, isAdmin: principal.roles.includes('admin') },
+    actor: callerOf(principal),
     idempotencyKey: headers.get('Idempotency-Key'),
     correlationId,
   };

@@ -1,4 +1,5 @@
 import { checkHealth, type Probe } from '#domain/get-health.ts';
+import { ownershipOf } from '#domain/ownership.ts';
 import { type RegisterVersionDeps, registerVersion } from '#domain/registry/register-version.ts';
 import type { StrategyUseCases } from './strategy.ts';
 
@@ -13,6 +14,7 @@ const PROBE_TIMEOUT_MS = 1_500;
 /** The use cases of the strategy service with their dependencies filled in, for any host. */
 export function strategyUseCases(deps: StrategyDeps): StrategyUseCases {
   return {
+    ownership: ownershipOf(deps),
     registerVersion: (call, input) => registerVersion(deps, call, input),
     checkHealth: () => checkHealth(deps.probes, PROBE_TIMEOUT_MS),
   };

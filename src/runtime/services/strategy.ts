@@ -1,3 +1,4 @@
+import type { Ownership } from '#domain/access.ts';
 import type { HealthReport } from '#domain/get-health.ts';
 import type { RegisterVersion } from '#domain/registry/register-version.ts';
 import { documentation } from '../docs.ts';
@@ -7,6 +8,7 @@ import { registerHandler } from './registry.ts';
 
 /** What the handlers need: the use cases of src/domain with their dependencies filled in. */
 export interface StrategyUseCases {
+  readonly ownership: Ownership;
   readonly registerVersion: RegisterVersion;
   checkHealth(): Promise<HealthReport>;
 }

@@ -1,0 +1,50 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { BatchGetCommand, type DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { CodedError, type ErrorCode } from '#contract/errors.ts';
+
+/** Pauses of 0.05 to 1.6 s between them, 3.2 s in all at most. */
+const ATTEMPTS = 7;
+/** What one request may ask for. */
+const MOST_KEYS = 100;
+
+type Item = Record<string, unknown>;
+
+export interface BatchGet {
+  readonly client: DynamoDBDocumentClient;
+  readonly table: string;
+  readonly keys: readonly Item[];
+  /** Attributes wanted; default all. */
+  readonly attributes?: readonly string[];
+  /** Code of a table that stays too busy. */
+  readonly busy: Extract<ErrorCode, 'SVC005' | 'DATA005'>;
+}
+
+/** The items of those keys that exist, strongly consistent and in no order. */
+export async function batchGet({ keys, ...batch }: BatchGet): Promise<Item[]> {
+  const found: Item[] = [];
+  for (let start = 0; start < keys.length; start += MOST_KEYS) {
+    found.push(...(await getPart(batch, keys.slice(start, start + MOST_KEYS))));
+  }
+  return found;
+}
+
+async function getPart(batch: Omit<BatchGet, 'keys'>, wanted: readonly Item[]): Promise<Item[]> {
+  const { client, table, attributes, busy } = batch;
+  const projection = attributes && {
+    ProjectionExpression: attributes.map((name) => `#${name}`).join(', '),
+    ExpressionAttributeNames: Object.fromEntries(attributes.map((name) => [`#${name}`, name])),
+  };
+  const found: Item[] = [];
+  let keys = [...wanted];
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    if (attempt > 0) await wait(25 * 2 ** attempt * (0.5 + Math.random() / 2));
+    const request = { Keys: keys, ConsistentRead: true, ...projection };
+    const { Responses, UnprocessedKeys } = await client.send(
+      new BatchGetCommand({ RequestItems: { [table]: request } }),
+    );
+    found.push(...(Responses?.[table] ?? []));
+    keys = UnprocessedKeys?.[table]?.Keys ?? [];
+    if (keys.length === 0) return found;
+  }
+  throw new CodedError(busy, { message: 'The database is too busy' });
+}

@@ -1,0 +1,76 @@
+import { type DynamoDBDocumentClient, GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
+import type { Grant } from '#contract/sharing.ts';
+import { StoredModel } from '#contract/stored-registry.ts';
+import type { OwnedResource, StoredSharing } from '#domain/access.ts';
+import { modelKey, readItem } from './registry-item.ts';
+import { transact } from './transactions.ts';
+
+/** Whose models are, and for each principal with whom some are shared the list of them: `SEES#principal` / `MODEL#name`. */
+export class ModelSharing implements StoredSharing {
+  readonly #client: DynamoDBDocumentClient;
+  readonly #table: string;
+
+  constructor(client: DynamoDBDocumentClient, table: string) {
+    this.#client = client;
+    this.#table = table;
+  }
+
+  async find(model: string): Promise<OwnedResource | undefined> {
+    const { Item } = await this.#client.send(
+      new GetCommand({ TableName: this.#table, Key: { ...modelKey(model) }, ConsistentRead: true }),
+    );
+    return Item && readItem(StoredModel, Item);
+  }
+
+  /** Models shared with any of the principals, by name. Strongly consistent. */
+  async sharedWith(principals: readonly string[]): Promise<ReadonlySet<string>> {
+    const found = await Promise.all(principals.map((principal) => this.#sharedWith(principal)));
+    return new Set(found.flat());
+  }
+
+  async share(model: string, before: readonly Grant[], after: readonly Grant[]): Promise<'done' | 'lost'> {
+    const kept = new Set(after.map(({ principal }) => principal));
+    const removed = before.filter(({ principal }) => !kept.has(principal));
+    return transact(
+      this.#client,
+      [
+        {
+          Update: {
+            TableName: this.#table,
+            Key: { ...modelKey(model) },
+            UpdateExpression: 'SET shared_with = :after',
+            // A move of the model puts back what it read: it has the same condition.
+            ConditionExpression: 'shared_with = :before',
+            ExpressionAttributeValues: { ':before': before, ':after': after },
+          },
+        },
+        ...after.map(({ principal }) => ({
+          Put: { TableName: this.#table, Item: { ...seesKey(principal, model), model_name: model } },
+        })),
+        ...removed.map(({ principal }) => ({
+          Delete: { TableName: this.#table, Key: seesKey(principal, model) },
+        })),
+      ],
+      'SVC005',
+    );
+  }
+
+  async #sharedWith(principal: string): Promise<string[]> {
+    const pages = paginateQuery(
+      { client: this.#client },
+      {
+        TableName: this.#table,
+        ConsistentRead: true,
+        KeyConditionExpression: 'pk = :principal',
+        ExpressionAttributeValues: { ':principal': `SEES#${principal}` },
+      },
+    );
+    const models: string[] = [];
+    for await (const { Items = [] } of pages) models.push(...Items.map((item) => String(item.model_name)));
+    return models;
+  }
+}
+
+function seesKey(principal: string, model: string) {
+  return { pk: `SEES#${principal}`, sk: `MODEL#${model}` };
+}

@@ -1,0 +1,50 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import { CodedError, type ErrorCode } from '#contract/errors.ts';
+
+type BusyCode = Extract<ErrorCode, 'SVC005' | 'DATA005'>;
+
+/** Why it was cancelled: another transaction, or another write, of one of its items was under way. */
+const CONFLICT = 'TransactionConflict';
+/** Why it was cancelled that may succeed later as it is. */
+const BUSY = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
+/** Pauses of 0.02 to 0.32 s between them, 0.62 s in all at most. */
+const ATTEMPTS = 6;
+
+/**
+ * The error of a transaction that was cancelled because what it rests on has changed or is changing: it may be decided anew.
+ * Any other error is thrown on, one of a table that is too busy as `busy`.
+ */
+export function lostTransaction(error: unknown, busy: BusyCode): TransactionCanceledException {
+  if (!(error instanceof TransactionCanceledException)) throw error;
+  const codes = reasonsOf(error);
+  if (codes.includes('ConditionalCheckFailed') || codes.includes(CONFLICT)) return error;
+  throw codes.some((code) => BUSY.has(code)) ? new CodedError(busy, { cause: error }) : error;
+}
+
+/** Writes all or nothing. `lost`: a condition does not hold, or the items stayed in use. Other writes are waited for. */
+export async function transact(
+  client: DynamoDBDocumentClient,
+  items: NonNullable<TransactWriteCommandInput['TransactItems']>,
+  busy: BusyCode,
+): Promise<'done' | 'lost'> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await client.send(new TransactWriteCommand({ TransactItems: items }));
+      return 'done';
+    } catch (error) {
+      const codes = reasonsOf(lostTransaction(error, busy));
+      if (attempt === ATTEMPTS || codes.includes('ConditionalCheckFailed')) return 'lost';
+      await wait(10 * 2 ** attempt * (0.5 + Math.random() / 2));
+    }
+  }
+}
+
+function reasonsOf(error: TransactionCanceledException): string[] {
+  return (error.CancellationReasons ?? []).map(({ Code = 'None' }) => Code);
+}

@@ -1,0 +1,62 @@
+import type * as z from 'zod';
+import type { ServiceName } from '../operation.ts';
+import { type ResourceKind, Sharing, SharingRequest } from '../sharing.ts';
+
+/**
+ * The rows by which resources of a kind are shared, for its service's operations. `name` makes their ids: `getBacktestSharing`,
+ * `shareBacktest`.
+ */
+export function sharingOperations<
+  S extends ServiceName,
+  N extends string,
+  P extends string,
+  I extends string,
+  T extends string,
+  V extends z.ZodObject,
+>(
+  service: S,
+  of: {
+    readonly kind: ResourceKind;
+    readonly name: N;
+    /** Of the resource itself. */
+    readonly path: P;
+    /** Path variable with its id. */
+    readonly id: I;
+    readonly params: V;
+    readonly tag: T;
+  },
+) {
+  const { kind, name, path, id, params, tag } = of;
+  const noun = name.toLowerCase();
+  return [
+    {
+      id: `get${name}Sharing`,
+      service,
+      method: 'GET',
+      path: `${path}/sharing`,
+      tag,
+      summary: `Whose a ${noun} is, and with whom it is shared`,
+      params,
+      success: { 200: { description: 'Its sharing', schema: Sharing } },
+      errors: [],
+      access: 'viewer',
+      resource: { kind, id, level: 'read' },
+    },
+    {
+      id: `share${name}`,
+      service,
+      method: 'PUT',
+      path: `${path}/sharing`,
+      tag,
+      summary: `Share a ${noun}, or stop sharing it`,
+      description:
+        'For its owner and admins. Replaces the whole list: whoever is not named loses it at once. Sharing gives nobody a role: what a caller may do takes both.',
+      params,
+      body: SharingRequest,
+      success: { 200: { description: 'Its sharing now', schema: Sharing } },
+      errors: ['VAL005', 'RES005'],
+      access: 'researcher',
+      resource: { kind, id, level: 'owner' },
+    },
+  ] as const;
+}

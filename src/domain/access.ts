@@ -1,0 +1,90 @@
+import { CodedError } from '#contract/errors.ts';
+import { type AccessLevel, EVERYONE, type Grant, type ResourceKind } from '#contract/sharing.ts';
+
+/** Who calls, as far as it decides what they may do with a resource. */
+export interface Caller {
+  readonly id: string;
+  readonly groups: readonly string[];
+  /** Sees and does everything. */
+  readonly isAdmin: boolean;
+}
+
+/** A resource as stored, as far as it decides who may do what with it. */
+export interface OwnedResource {
+  readonly owner: string;
+  /** Absent: with nobody. */
+  readonly shared_with?: readonly Grant[] | undefined;
+}
+
+/** Whose the resources of one kind are, where they are kept. */
+export interface StoredSharing {
+  /** Strongly consistent; undefined when there is none of that id. */
+  find(id: string): Promise<OwnedResource | undefined>;
+  /** Replaces `before` by `after`. `lost`: it is shared otherwise than `before` says, or gone; nothing was stored. */
+  share(id: string, before: readonly Grant[], after: readonly Grant[]): Promise<'done' | 'lost'>;
+}
+
+export interface OwnedResources {
+  readonly sharing: StoredSharing;
+  /** The error of an id that there is none of; `field` is where the request has it. */
+  unknown(id: string, field: string): CodedError;
+}
+
+export type Ownership = Readonly<Record<ResourceKind, OwnedResources>>;
+
+/** As whom a caller is given resources: themselves, each of their groups, and everyone. */
+export function principalsOf({ id, groups }: Pick<Caller, 'id' | 'groups'>): string[] {
+  return [userPrincipal(id), ...groups.map((group) => `group:${group}`), EVERYONE];
+}
+
+export function userPrincipal(id: string): string {
+  return `user:${id}`;
+}
+
+/** Whether the caller may do that with the resource: its owner and admins everything, others what was shared with them. */
+export function mayAccess(caller: Caller, resource: OwnedResource, level: AccessLevel): boolean {
+  if (caller.isAdmin || caller.id === resource.owner) return true;
+  if (level === 'owner') return false;
+  const principals = principalsOf(caller);
+  return (resource.shared_with ?? []).some(
+    (grant) => principals.includes(grant.principal) && (level === 'read' || grant.level === 'write'),
+  );
+}
+
+/** Which resource a request is about, and where it says so. */
+export interface Asked {
+  readonly kind: ResourceKind;
+  readonly id: string;
+  readonly field: string;
+  readonly level: AccessLevel;
+}
+
+/** Throws AUTH005 unless {@link mayAccess}. */
+export function checkAccess(caller: Caller, resource: OwnedResource, asked: Asked): void {
+  const { kind, id, field, level } = asked;
+  if (mayAccess(caller, resource, level)) return;
+  throw new CodedError('AUTH005', {
+    message: `${REFUSALS[level](kind)}${level === 'owner' ? '' : ': ask its owner, or an admin, to share it with you'}`,
+    field,
+    context: { resource: kind, id: id.slice(0, 100), required: level },
+  });
+}
+
+const REFUSALS: Record<AccessLevel, (kind: ResourceKind) => string> = {
+  read: (kind) => `This ${kind} is not yours and not shared with you`,
+  write: (kind) => `This ${kind} is not yours and not shared with you at level write`,
+  owner: (kind) => `Only the owner of this ${kind}, or an admin, may do that`,
+};
+
+/** The resource, if the caller may do that with it. Throws the error of an unknown one, and AUTH005. */
+export async function findAccessible(
+  ownership: Ownership,
+  caller: Caller,
+  asked: Asked,
+): Promise<OwnedResource> {
+  const resources = ownership[asked.kind];
+  const resource = await resources.sharing.find(asked.id);
+  if (!resource) throw resources.unknown(asked.id, asked.field);
+  checkAccess(caller, resource, asked);
+  return resource;
+}

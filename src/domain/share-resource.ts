@@ -1,0 +1,79 @@
+import { CodedError } from '#contract/errors.ts';
+import { EVERYONE, type Grant, MAX_GRANTS, SHARE_LEVELS, type Sharing } from '#contract/sharing.ts';
+import { type Asked, type Caller, findAccessible, type Ownership, userPrincipal } from './access.ts';
+import { checkOneOf } from './validate.ts';
+
+/** The resource whose sharing is meant, and where the request names it. */
+export type SharedResource = Omit<Asked, 'level'>;
+
+export interface GivenGrant {
+  readonly principal: string;
+  /** Default `read`. */
+  readonly level?: string | undefined;
+}
+
+const MAX_ATTEMPTS = 5;
+/** Names as user pools have them. */
+const PRINCIPAL = /^(user|group):[\p{L}\p{M}\p{S}\p{N}\p{P}]{1,128}$/u;
+
+/** Whose it is and with whom it is shared, for whoever may read it. Throws the error of an unknown one, AUTH005. */
+export async function readSharing(
+  ownership: Ownership,
+  caller: Caller,
+  resource: SharedResource,
+): Promise<Sharing> {
+  const { owner, shared_with = [] } = await findAccessible(ownership, caller, { ...resource, level: 'read' });
+  return { owner, shared_with: [...shared_with] };
+}
+
+/**
+ * Shares a resource with exactly those given: whoever is not named loses it at once. For its owner and admins.
+ * Throws the error of an unknown one, AUTH005, VAL005 (a principal that is none, one named twice, too many), RES005 (it keeps
+ * being shared otherwise).
+ */
+export async function shareResource(
+  ownership: Ownership,
+  caller: Caller,
+  resource: SharedResource,
+  given: readonly GivenGrant[],
+): Promise<Sharing> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const found = await findAccessible(ownership, caller, { ...resource, level: 'owner' });
+    const grants = checkGrants(given, found.owner);
+    const { sharing } = ownership[resource.kind];
+    if ((await sharing.share(resource.id, found.shared_with ?? [], grants)) === 'done') {
+      return { owner: found.owner, shared_with: grants };
+    }
+  }
+  throw new CodedError('RES005', {
+    message: `Other calls keep sharing this ${resource.kind}: read its sharing again and repeat the call`,
+    field: 'shared_with',
+  });
+}
+
+function checkGrants(given: readonly GivenGrant[], owner: string): Grant[] {
+  if (given.length > MAX_GRANTS) {
+    throw new CodedError('VAL005', {
+      message: `shared_with must be at most ${MAX_GRANTS}: share with a group instead`,
+      field: 'shared_with',
+      context: { count: given.length, max: MAX_GRANTS },
+    });
+  }
+  const seen = new Set([userPrincipal(owner)]);
+  return given.map(({ principal, level = 'read' }, index) => {
+    const field = `shared_with.${index}`;
+    if (principal !== EVERYONE && !PRINCIPAL.test(principal)) {
+      throw refused(`${field}.principal`, principal, 'is no principal: user:<id>, group:<name> or everyone');
+    }
+    if (seen.has(principal)) {
+      throw refused(`${field}.principal`, principal, 'is the owner, or named twice');
+    }
+    seen.add(principal);
+    return { principal, level: checkOneOf(level, `${field}.level`, SHARE_LEVELS) };
+  });
+}
+
+function refused(field: string, value: string, why: string): CodedError {
+  const shown = value.slice(0, 150);
+  return new CodedError('VAL005', { message: `${shown} ${why}`, field, context: { value: shown } });
+}

@@ -1,0 +1,29 @@
+import type { ResourceKind } from '#contract/sharing.ts';
+import type { Ownership } from '#domain/access.ts';
+import { type GivenGrant, readSharing, shareResource } from '#domain/share-resource.ts';
+import { callerOf } from '../authenticate.ts';
+import type { HandlerRequest } from '../handler.ts';
+
+type Call<I extends string> = Pick<HandlerRequest<unknown>, 'principal'> & {
+  readonly params: Readonly<Record<I, string>>;
+};
+
+/** The handlers of a kind's rows of `sharingOperations`; `field` is the path variable with its id. */
+export function sharingHandlers<I extends string>(ownership: Ownership, kind: ResourceKind, field: I) {
+  const named = ({ params }: Call<I>) => ({ kind, field, id: params[field] });
+  return {
+    read: async (request: Call<I>) => ({
+      status: 200 as const,
+      body: await readSharing(ownership, callerOf(request.principal), named(request)),
+    }),
+    share: async (request: Call<I> & { readonly body: { readonly shared_with: readonly GivenGrant[] } }) => ({
+      status: 200 as const,
+      body: await shareResource(
+        ownership,
+        callerOf(request.principal),
+        named(request),
+        request.body.shared_with,
+      ),
+    }),
+  };
+}
