@@ -28,10 +28,11 @@ export class Pool {
 
   /** Takes in a response, and with it the path variables of its request. */
   learn(body: unknown, variables: Readonly<Record<string, string>>): void {
-    const path = new Map<string, Scalar>(Object.entries(variables));
     for (const object of objectsOf(body, 0)) {
-      const seen = new Map([...path, ...leaves(object, 0)]);
-      if (seen.size > path.size) this.#remember(seen);
+      const seen = new Map<string, Scalar>(Object.entries(variables));
+      // What stands nearer to the object counts: its own status, not that of something inside it.
+      for (const [name, value] of leaves(object, 0)) if (!seen.has(name)) seen.set(name, value);
+      this.#remember(seen);
     }
   }
 
@@ -91,7 +92,9 @@ function valueIn(record: Seen, name: string): Scalar | undefined {
 /** The name, its synonyms, then its parts and theirs. */
 function namesOf(name: string): string[] {
   const words = name.split('_');
-  const parts = words.flatMap((_, from) => words.slice(from).map((__, to) => words.slice(from, from + to + 1)));
+  const parts = words.flatMap((_, from) =>
+    words.slice(from).map((__, to) => words.slice(from, from + to + 1)),
+  );
   const longestFirst = parts.map((part) => part.join('_')).sort((a, b) => b.length - a.length);
   return longestFirst.flatMap((part) => [part, ...(SYNONYMS[part] ?? [])]);
 }
@@ -106,15 +109,16 @@ function* objectsOf(value: unknown, depth: number): Generator<object> {
   if (typeof value !== 'object' || value === null || depth > 3) return;
   if (!Array.isArray(value)) yield value;
   const inner = Array.isArray(value) ? value.slice(0, 20) : Object.values(value);
-  for (const each of inner) if (Array.isArray(value) || Array.isArray(each)) yield* objectsOf(each, depth + 1);
+  for (const each of inner)
+    if (Array.isArray(value) || Array.isArray(each)) yield* objectsOf(each, depth + 1);
 }
 
 function* leaves(object: object, depth: number): Generator<[string, Scalar]> {
+  const inner: object[] = [];
   for (const [name, value] of Object.entries(object)) {
     const first = Array.isArray(value) ? value[0] : value;
     if (typeof first === 'string' || typeof first === 'number') yield [name, first];
-    else if (typeof value === 'object' && value !== null && !Array.isArray(value) && depth < 2) {
-      yield* leaves(value, depth + 1);
-    }
+    else if (typeof value === 'object' && value !== null && !Array.isArray(value)) inner.push(value);
   }
+  if (depth < 2) for (const value of inner) yield* leaves(value, depth + 1);
 }

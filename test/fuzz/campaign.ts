@@ -1,0 +1,259 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Chance } from './chance.ts';
+import { type FuzzOperation, operationAt, type ServiceDocument } from './document.ts';
+import type { Sources } from './generate.ts';
+import { KINDS, kindsFor } from './kinds.ts';
+import { type Exchange, Oracle } from './oracle.ts';
+import { Pool } from './pool.ts';
+import {
+  type Draft,
+  examplesOf,
+  type FuzzRequest,
+  type Place,
+  validDraft,
+  wantedNames,
+  writeRequest,
+} from './request.ts';
+import { curlCommand, type Received, Sender } from './send.ts';
+import type { Role, Target } from './target.ts';
+
+export interface Breach {
+  readonly operation: string;
+  readonly kind: string;
+  /** Of the request in the campaign. */
+  readonly index: number;
+  readonly problems: readonly string[];
+  readonly curl: string;
+  /** The answer, shortened. */
+  readonly answer: string;
+}
+
+/** Answers of one operation. */
+export type Counts = Map<number, number>;
+
+export interface CampaignOptions {
+  readonly seed: number;
+  readonly requests: number;
+  /** Only operations with this id. */
+  readonly operation?: string | undefined;
+  readonly onProgress?: (done: number, breaches: number) => void;
+}
+
+export interface CampaignResult {
+  readonly requests: number;
+  readonly breaches: readonly Breach[];
+  /** By operation id, of every operation of the three services. */
+  readonly counts: ReadonlyMap<string, Counts>;
+}
+
+/** Of the things that operations create and others cancel, one in so many is left to run. */
+const LEFT_TO_RUN = 8;
+const USERS = ['ann', 'bob'];
+
+/** Sends seeded requests to every operation of a platform and holds every answer to the documents. */
+export class Campaign {
+  readonly #target: Target;
+  readonly #options: CampaignOptions;
+  readonly #operations: readonly FuzzOperation[];
+  readonly #pool = new Pool();
+  readonly #oracle = new Oracle();
+  readonly #sender = new Sender();
+  readonly #breaches: Breach[] = [];
+  readonly #counts = new Map<string, Counts>();
+  readonly #started = Date.now();
+  #sent = 0;
+  #created = 0;
+
+  constructor(target: Target, options: CampaignOptions) {
+    this.#target = target;
+    this.#options = options;
+    const all = target.services.flatMap(({ operations }) => operations);
+    this.#operations = all.filter(({ id }) => options.operation === undefined || id === options.operation);
+    if (this.#operations.length === 0) throw new Error(`No operation has the id ${options.operation}`);
+    for (const { id } of all) this.#counts.set(id, new Map());
+  }
+
+  async run(): Promise<CampaignResult> {
+    try {
+      await this.#prepare();
+      const { requests, seed, onProgress } = this.#options;
+      while (this.#sent < requests) {
+        const chance = Chance.of(seed, this.#sent);
+        const operation = chance.pick(this.#operations);
+        await this.#fuzz(operation, chance.pick(kindsFor(operation, this.#target.enforced)), chance);
+        onProgress?.(this.#sent, this.#breaches.length);
+      }
+    } finally {
+      this.#sender.close();
+    }
+    return { requests: this.#sent, breaches: this.#breaches, counts: this.#counts };
+  }
+
+  /** Something to work with: what the examples of the documents make, and one valid request of each operation. */
+  async #prepare(): Promise<void> {
+    const all = this.#target.services.flatMap(({ operations }) => operations);
+    const valid = (operation: FuzzOperation) =>
+      this.#fuzz(operation, 'valid', Chance.of(this.#options.seed, this.#sent));
+    for (const operation of all.filter(({ method }) => method === 'GET')) await valid(operation);
+    for (const operation of all) {
+      for (const body of examplesOf(operation)) {
+        const chance = Chance.of(this.#options.seed, this.#sent);
+        const place = { operation, sources: this.#sources(operation, chance) };
+        await this.#exchange(place, { ...validDraft(place), body }, 'example', chance);
+      }
+    }
+    await this.#settle();
+    for (const operation of all) await valid(operation);
+  }
+
+  /** Waits until what the examples have started has ended, at most half a minute. */
+  async #settle(): Promise<void> {
+    const busy = /"status":"(pending|running)"/;
+    const lists = this.#operations.filter(({ method, path, parameters }) => {
+      return method === 'GET' && !path.includes('{') && parameters.some(({ name }) => name === 'cursor');
+    });
+    for (let waited = 0; waited < 30_000; waited += 250) {
+      const pages = await Promise.all(lists.map((operation) => this.#sender.send(this.#plain(operation))));
+      for (const page of pages) this.#learn(page, {});
+      if (!pages.some(({ body }) => busy.test(body.toString('utf8')))) return;
+      await sleep(250);
+    }
+  }
+
+  #plain(operation: FuzzOperation): FuzzRequest {
+    const draft: Draft = {
+      method: 'GET',
+      variables: {},
+      query: [],
+      headers: this.#trust('admin'),
+      body: undefined,
+    };
+    return writeRequest({ operation, sources: this.#sources(operation, new Chance(0)) }, draft);
+  }
+
+  #sources({ service, ...operation }: FuzzOperation, chance: Chance): Sources {
+    const focus = this.#pool.focus(chance, wantedNames({ ...operation, service }));
+    return { chance, focus, document: service, now: this.#started };
+  }
+
+  async #fuzz(operation: FuzzOperation, kind: string, chance: Chance): Promise<void> {
+    const place = { operation, sources: this.#sources(operation, chance) };
+    const draft = validDraft(place);
+    KINDS[kind]!.change(draft, place);
+    await this.#exchange(place, draft, kind, chance);
+  }
+
+  async #exchange(place: Place, draft: Draft, kind: string, chance: Chance): Promise<void> {
+    const { operation } = place;
+    const caller = this.#caller(operation, kind, chance);
+    if (caller.authorization) draft.headers.Authorization = caller.authorization;
+    const request = writeRequest(place, draft);
+    const index = this.#sent++;
+    const report = (problems: readonly string[], answer: string) => {
+      if (problems.length === 0) return;
+      const curl = curlCommand(request, this.#target.publicBase(operation.service), caller.again);
+      this.#breaches.push({ operation: operation.id, kind, index, problems, curl, answer });
+    };
+    let received: Received;
+    try {
+      received = await this.#sender.send(request);
+    } catch (error) {
+      report([`no answer: ${(error as Error).message}`], '');
+      return;
+    }
+    const counts = this.#counts.get(operation.id)!;
+    counts.set(received.status, (counts.get(received.status) ?? 0) + 1);
+    const exchange = {
+      ...this.#expected(operation, request, kind),
+      ...caller,
+      service: operation.service,
+      request,
+      received,
+    };
+    report(
+      this.#oracle.problems(exchange),
+      `${received.status} ${received.body.toString('utf8').slice(0, 300)}`,
+    );
+    this.#learn(received, draft.variables);
+    if (received.status < 300 && request.method === 'POST') await this.#tame(operation, received, chance);
+  }
+
+  #learn({ status, body, headers }: Received, variables: Readonly<Record<string, string>>): void {
+    if (status >= 300 || body.length > 200_000) return;
+    if (!String(headers['content-type']).startsWith('application/json')) return;
+    this.#pool.learn(JSON.parse(body.toString('utf8') || 'null'), variables);
+  }
+
+  /** What an answer may be: of the operation, or of what an odd path or method addresses. */
+  #expected(
+    operation: FuzzOperation,
+    request: FuzzRequest,
+    kind: string,
+  ): Pick<Exchange, 'operations' | 'odd'> {
+    if (kind !== 'path' && kind !== 'method') return { operations: [operation], odd: kind === 'headers' };
+    const { pathname } = new URL(request.path, request.base);
+    const addressed = operationAt(operation.service, request.method, pathname);
+    const own = kind === 'path' ? [operation] : [];
+    return { operations: [...own, ...(addressed ? [addressed] : [])], odd: true };
+  }
+
+  /** Who calls, how a person would call in the same way, and what must come of it. */
+  #caller(operation: FuzzOperation, kind: string, chance: Chance): Caller {
+    const { tokens } = this.#target;
+    if (!tokens) return { trusted: true };
+    const user = chance.pick(USERS);
+    const lower = tokens.tooLow(operation.role);
+    if (kind === 'no token') return { trusted: false, only: 401 };
+    if (kind === 'bad token') return { trusted: false, only: 401, authorization: chance.pick(tokens.bad) };
+    if (kind === 'low role' && lower.length > 0) {
+      return { trusted: false, only: 403, ...this.#shown(chance.pick(lower), user) };
+    }
+    // Methods and odd paths may address what asks for more.
+    const enough =
+      kind === 'path' || kind === 'method' ? (['admin'] as const) : tokens.enough(operation.role);
+    return { trusted: true, ...this.#shown(chance.pick(enough), user) };
+  }
+
+  #shown(role: Role, user: string): Pick<Caller, 'authorization' | 'again'> {
+    return {
+      authorization: `Bearer ${this.#target.tokens!.of(role, user)}`,
+      again: `Bearer $(npx touchstone token --role ${role} --user ${user})`,
+    };
+  }
+
+  #trust(role: Role): Record<string, string> {
+    return this.#target.tokens ? { Authorization: `Bearer ${this.#target.tokens.of(role, USERS[0]!)}` } : {};
+  }
+
+  /** Cancels most of what was created where that can be done, so that the work stays bounded. */
+  async #tame(operation: FuzzOperation, received: Received, chance: Chance): Promise<void> {
+    const cancel = cancelOf(operation.service, operation.path);
+    if (!cancel) return;
+    const [variable] = cancel.path.match(/(?<=\{)\w+(?=\}\/cancel$)/)!;
+    const id = (JSON.parse(received.body.toString('utf8')) as Record<string, unknown>)[variable!];
+    if (typeof id !== 'string' || this.#created++ % LEFT_TO_RUN === 0) return;
+    const place = { operation: cancel, sources: this.#sources(cancel, chance) };
+    const draft = validDraft(place);
+    draft.variables[variable!] = id;
+    Object.assign(draft.headers, this.#trust('admin'));
+    await this.#exchange(place, draft, 'cancel', chance);
+  }
+}
+
+interface Caller {
+  readonly trusted: boolean;
+  readonly only?: number;
+  readonly authorization?: string;
+  /** The same token, as a shell makes it. */
+  readonly again?: string;
+}
+
+function cancelOf({ operations }: ServiceDocument, collection: string): FuzzOperation | undefined {
+  return operations.find(({ method, path }) => {
+    return (
+      method === 'POST' &&
+      path.startsWith(`${collection}/{`) &&
+      /^\/\{\w+\}\/cancel$/.test(path.slice(collection.length))
+    );
+  });
+}

@@ -1,0 +1,141 @@
+import fc from 'fast-check';
+import type { Chance } from './chance.ts';
+import type { Json, Schema, ServiceDocument } from './document.ts';
+import type { Focus } from './pool.ts';
+
+/** What a generated value may be made of. */
+export interface Sources {
+  readonly chance: Chance;
+  readonly focus: Focus;
+  readonly document: ServiceDocument;
+  /** Epoch milliseconds, UTC: no generated range ends after it. */
+  readonly now: number;
+}
+
+const DAY_MS = 86_400_000;
+const WORDS = ['alpha', 'first try', 'Zoë', 'a-b_c.d', 'x', '7'];
+
+/** A value that fits the schema and means something, as far as the schema and earlier responses tell. */
+export function generate(schema: Schema, name: string, sources: Sources): Json {
+  const { chance, document } = sources;
+  const { anyOf, oneOf, allOf, ...plain } = document.resolve(schema);
+  const branches: readonly Schema[] | undefined = anyOf ?? oneOf;
+  const parts: readonly Schema[] = [...(allOf ?? []), ...(branches ? [chance.pick(branches)] : [])];
+  const whole = parts.map((part) => document.resolve(part)).reduce(merge, plain);
+  if (whole.const !== undefined) return whole.const;
+  if (whole.enum) return chance.pick(whole.enum as readonly Json[]);
+  const types = [whole.type ?? typeOf(whole)].flat();
+  switch (chance.bool(0.9) ? types.find((type) => type !== 'null') : chance.pick(types)) {
+    case 'object':
+      return generateObject(whole, name, sources);
+    case 'array':
+      return generateArray(whole, name, sources);
+    case 'integer':
+    case 'number':
+      return generateNumber(whole, name, types.includes('integer'), sources);
+    case 'boolean':
+      return chance.bool();
+    case 'null':
+    case undefined:
+      return null;
+    default:
+      return generateText(whole, name, sources);
+  }
+}
+
+function merge(a: Schema, b: Schema): Schema {
+  return {
+    ...a,
+    ...b,
+    ...(a.properties || b.properties ? { properties: { ...a.properties, ...b.properties } } : {}),
+    ...(a.required || b.required ? { required: [...(a.required ?? []), ...(b.required ?? [])] } : {}),
+  };
+}
+
+function typeOf(schema: Schema): string {
+  return schema.properties || schema.additionalProperties ? 'object' : 'string';
+}
+
+function generateObject(schema: Schema, name: string, sources: Sources): Json {
+  const { chance } = sources;
+  const properties = Object.entries<Schema>(schema.properties ?? {});
+  const required = new Set<string>(schema.required);
+  const chosen = properties.filter(([key, property]) => {
+    return required.has(key) || chance.bool(boundsTime(property, sources) ? 1 : 0.35);
+  });
+  const entries = chosen.map(([key, property]) => [key, generate(property, key, sources)] as const);
+  const object: Record<string, Json> = Object.fromEntries(entries);
+  if (!schema.properties && hasSchema(schema.additionalProperties) && chance.bool(0.3)) {
+    const key = schema.propertyNames?.enum?.[0] ?? String(chance.int(0, 90));
+    object[key] = generate(schema.additionalProperties, name, sources);
+  }
+  return withShortRange(object, sources);
+}
+
+const hasSchema = (schema: unknown): schema is Schema =>
+  typeof schema === 'object' && schema !== null && Object.keys(schema).length > 0;
+
+/** Whether it is or holds the start or end of a time range: without one, the default range is work for a while. */
+function boundsTime(schema: Schema, { document }: Sources): boolean {
+  const { format, properties } = document.resolve(schema);
+  return format === 'date-time' || (properties?.start !== undefined && properties?.end !== undefined);
+}
+
+/** Every generated range takes little work: one to five days that have ended. */
+function withShortRange(object: Record<string, Json>, { chance, now }: Sources): Json {
+  if (!('start' in object) || !('end' in object)) return object;
+  const end = now - chance.int(1, 30) * DAY_MS;
+  const start = end - chance.int(1, 5) * DAY_MS;
+  return { ...object, start: new Date(start).toISOString(), end: new Date(end).toISOString() };
+}
+
+function generateArray(schema: Schema, name: string, sources: Sources): Json {
+  const { chance } = sources;
+  const least: number = schema.minItems ?? 1;
+  const most = Math.min(schema.maxItems ?? Number.POSITIVE_INFINITY, least + 1);
+  const items = Array.from({ length: chance.int(least, most) }, () =>
+    generate(schema.items ?? {}, name, sources),
+  );
+  return schema.uniqueItems === false ? items : [...new Set(items)];
+}
+
+function generateNumber(schema: Schema, name: string, whole: boolean, sources: Sources): Json {
+  const { chance, focus } = sources;
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
+  const least: number = minimum ?? exclusiveMinimum ?? (maximum < 1 ? maximum - 1 : 1);
+  const most: number = maximum ?? exclusiveMaximum ?? least + 100;
+  const inside = (value: number) =>
+    value >= least && value <= most && value !== exclusiveMinimum && value !== exclusiveMaximum;
+  const seen = focus.value(chance, name, (value) => {
+    return typeof value === 'number' && inside(value) && (!whole || Number.isInteger(value));
+  });
+  if (seen !== undefined && chance.bool(0.3)) return seen;
+  if (schema.default !== undefined && chance.bool(0.3)) return schema.default;
+  // Small ones mean little work: trials, pages, trades.
+  const near = Math.min(most, least + (whole ? 5 : Math.min(1, most - least)));
+  const value = whole
+    ? chance.int(Math.ceil(least), Math.floor(near))
+    : Number(chance.number(least, near).toPrecision(3));
+  return inside(value) ? value : whole ? Math.ceil(least) + 1 : (least + near) / 2;
+}
+
+function generateText(schema: Schema, name: string, sources: Sources): Json {
+  const { chance, focus, now } = sources;
+  if (schema.format === 'date-time') return new Date(now - chance.int(1, 20) * DAY_MS).toISOString();
+  const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern, 'u');
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
+  const fits = (text: string) =>
+    text.length >= minLength && text.length <= maxLength && (pattern?.test(text) ?? true);
+  const seen = focus.value(chance, name, (value) => fits(String(value)));
+  if (seen !== undefined && chance.bool(0.95)) return String(seen);
+  if (schema.default !== undefined && chance.bool(0.3)) return schema.default;
+  if (pattern) return matching(pattern, chance);
+  const word = chance.pick(WORDS);
+  return fits(word) ? word : 'x'.repeat(Math.max(1, minLength));
+}
+
+/** A text of the right shape, most probably unknown. */
+export function matching(pattern: RegExp, chance: Chance): string {
+  const seed = chance.int(0, 2 ** 31 - 1);
+  return fc.sample(fc.stringMatching(pattern), { seed, numRuns: 1 })[0]!;
+}

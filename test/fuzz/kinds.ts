@@ -1,0 +1,316 @@
+import type { Chance } from './chance.ts';
+import { matching } from './generate.ts';
+import { anyValue, boundaryValue, hostileText, PROTOTYPE_KEYS } from './hostile.ts';
+import * as change from './mutate.ts';
+import { type Draft, encode, type Place } from './request.ts';
+
+/** Ways in which a request is made wrong, or odd. Each changes the draft of a valid one. */
+
+type Change = (draft: Draft, place: Place) => void;
+
+export interface Kind {
+  /** Of 100 requests, about so many. */
+  readonly weight: number;
+  /** Only for operations with one. */
+  readonly needs?: 'body' | 'path' | 'token';
+  readonly change: Change;
+}
+
+function onBody(mutate: (body: any, place: Place) => Draft['body']): Change {
+  return (draft, place) => {
+    draft.body = mutate(draft.body, place);
+  };
+}
+
+/** Changes the body where there is one, else a parameter. */
+function somewhere(
+  mutate: (body: any, place: Place) => Draft['body'],
+  value: (place: Place) => string,
+): Change {
+  return (draft, place) => {
+    const { chance } = place.sources;
+    if (place.operation.body && chance.bool(0.8)) draft.body = mutate(draft.body, place);
+    else changeParameter(draft, place, value(place));
+  };
+}
+
+function changeParameter(draft: Draft, { operation, sources }: Place, value: string): void {
+  const named = operation.parameters.filter((parameter) => parameter.in !== 'header');
+  if (named.length === 0) {
+    draft.query.push([hostileText(sources.chance), value]);
+    return;
+  }
+  const { name, in: where } = sources.chance.pick(named);
+  if (where === 'path') draft.variables[name] = value || 'x';
+  else draft.query.splice(0, draft.query.length, ...withQuery(draft.query, name, value));
+}
+
+function withQuery(query: Draft['query'], name: string, value: string): Draft['query'] {
+  return [...query.filter(([other]) => other !== name), [name, value]];
+}
+
+const text = ({ sources: { chance } }: Place) => hostileText(chance);
+
+function boundaryText({ operation, sources: { chance, document } }: Place): string {
+  const schemas = operation.parameters.map(({ schema }) => document.resolve(schema));
+  return schemas.length === 0 ? '' : String(boundaryValue(chance.pick(schemas), chance));
+}
+
+function brokenJson(draft: Draft, { sources: { chance } }: Place): void {
+  const json = JSON.stringify(draft.body ?? {});
+  const texts = [
+    json.slice(0, chance.int(0, json.length - 1)),
+    `${json}${json}`,
+    json.replaceAll('"', "'"),
+    json.replace('}', ',}'),
+    `\ufeff${json}`,
+    json.replace('{', '{"priority":NaN,'),
+    json.replace('{', '{"a":1,"a":2,"__proto__":{"x":1},'),
+    json.replace('{', '{/* */'),
+    '[1,2',
+    '\0',
+    ' ',
+    `{"config":"${'\\'.repeat(99)}`,
+    `${'9'.repeat(400)}`,
+    '{"priority":1e400}',
+  ];
+  const bytes = [...texts.map((each) => Buffer.from(each)), Buffer.from([0xff, 0xfe, 0x7b]), INVALID_UTF8];
+  draft.rawBody = chance.pick(bytes);
+}
+
+const INVALID_UTF8 = Buffer.from('7b2261223a22eda08022 7d'.replace(' ', ''), 'hex');
+
+function deep(draft: Draft, { sources: { chance } }: Place): void {
+  const depth = chance.pick([60, 64, 65, 200, 5000, 100_000]);
+  const [open, close] = chance.pick([
+    ['[', ']'],
+    ['{"config":', '}'],
+    ['[{"a":', '}]'],
+  ]);
+  const whole = `${open.repeat(depth)}1${close.repeat(chance.bool(0.2) ? 0 : depth)}`;
+  draft.rawBody = Buffer.from(chance.bool() ? whole : `{"config":${whole},"params":${whole}}`);
+}
+
+function mediaType(draft: Draft, { sources: { chance } }: Place): void {
+  draft.body ??= {};
+  draft.headers['Content-Type'] = chance.pick([
+    'text/plain',
+    'text/json',
+    'application/json; charset=utf-16',
+    'application/json; charset=UTF-8',
+    'application/json;',
+    'APPLICATION/JSON',
+    'application/problem+json',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    '*/*',
+    '',
+    'application/json, text/plain',
+    `application/${'x'.repeat(2000)}`,
+  ]);
+  if (chance.bool(0.3)) draft.headers['Content-Encoding'] = chance.pick(['gzip', 'br', 'identity', 'x']);
+}
+
+function method(draft: Draft, { operation, sources: { chance } }: Place): void {
+  const all = [
+    'GET',
+    'POST',
+    'PUT',
+    'PATCH',
+    'DELETE',
+    'OPTIONS',
+    'HEAD',
+    'TRACE',
+    'PROPFIND',
+    'QUERY',
+    'LOCK',
+  ];
+  draft.method = chance.pick(all.filter((each) => each !== operation.method));
+  if (draft.method === 'GET' || draft.method === 'HEAD' || draft.method === 'TRACE') draft.body = undefined;
+}
+
+function query(draft: Draft, { operation, sources: { chance } }: Place): void {
+  const names = operation.parameters.filter((each) => each.in === 'query').map(({ name }) => name);
+  const name = names.length > 0 ? chance.pick(names) : 'limit';
+  const value = encode(hostileText(chance));
+  draft.rawQuery = chance.pick([
+    `${name}=${value}&${name}=${value}`,
+    `${name}`,
+    `${name}=`,
+    `${name}[]=1&${name}[a]=2`,
+    `${name.toUpperCase()}=1`,
+    `=${value}&&&`,
+    `${encode(chance.pick(PROTOTYPE_KEYS))}=${value}`,
+    `${name}=%zz%`,
+    `${name}=%00%ED%A0%80%FF`,
+    `%6c%69mit=1&${name}=a+b%20c`,
+    `${name}=${'%F0%9F%92%A5'.repeat(1000)}`,
+    Array.from({ length: 500 }, (_, index) => `q${index}=1`).join('&'),
+    `${name}=1;${name}=2?x=#`.replace('#', '%23'),
+    `${name}=${'1,'.repeat(1500)}`,
+  ]);
+}
+
+function headers(draft: Draft, { sources: { chance } }: Place): void {
+  const odd: readonly (readonly [string, string | readonly string[]])[] = [
+    ['X-Correlation-ID', ''],
+    ['X-Correlation-ID', 'a b"<script>'],
+    ['X-Correlation-ID', 'x'.repeat(129)],
+    ['X-Correlation-ID', '\u00e9\u00ff'],
+    ['X-Correlation-ID', ['one', 'two']],
+    ['X-Correlation-ID', 'Trace.1:a-b_c'],
+    ['Idempotency-Key', ''],
+    ['Idempotency-Key', 'key with space'],
+    ['Idempotency-Key', 'k'.repeat(256)],
+    ['Idempotency-Key', '__proto__'],
+    ['Idempotency-Key', '#../%00'],
+    ['Accept', 'text/html;q=x, image/*'],
+    ['Accept-Language', '*;'.repeat(200)],
+    ['X-HTTP-Method-Override', 'DELETE'],
+    ['X-Forwarded-For', '127.0.0.1'],
+    ['X-Forwarded-Host', 'evil.example'],
+    ['Host', 'evil.example:1/x?y'],
+    ['Expect', '100-continue'],
+    ['Expect', 'the-unexpected'],
+    ['If-None-Match', '*'],
+    ['Range', 'bytes=0-0,1-1'],
+    ['Origin', 'null'],
+    ['Cookie', 'a=b; '.repeat(300)],
+    ['Connection', 'close'],
+    ['__proto__', 'x'],
+    ['constructor', 'x'],
+    ['X-Big', 'x'.repeat(20_000)],
+  ];
+  const [name, value] = chance.pick(odd);
+  draft.headers[name === '__proto__' ? '__Proto__' : name] = value;
+}
+
+/** Segments that decode into something else, leave the folder, or are no text at all. */
+const SEGMENTS = [
+  '..',
+  '.',
+  '%2e%2e',
+  '%2E',
+  '%2F',
+  'a%2Fb',
+  '..%2f..%2fetc',
+  '%5c',
+  '%',
+  '%zz',
+  '%00',
+  '%ED%A0%80',
+  '%E0%A4%A',
+  '%0d%0aX-Evil:%201',
+  ';a=b',
+  '__proto__',
+  'constructor',
+  'null',
+  '-1',
+  '%20',
+  'x'.repeat(5000),
+  '{name}',
+  '*',
+  '%25%32%46',
+];
+
+function path(draft: Draft, { operation, sources: { chance, document } }: Place): void {
+  const plain = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encode(draft.variables[name] ?? 'x'),
+  );
+  const variables = operation.parameters.filter((each) => each.in === 'path');
+  if (variables.length > 0 && chance.bool(0.8)) {
+    const { name, schema } = chance.pick(variables);
+    const { pattern } = document.resolve(schema);
+    const unknown = pattern ? matching(new RegExp(pattern, 'u'), chance) : 'unknown_thing';
+    const segment = chance.bool(0.25) ? unknown : chance.pick([...SEGMENTS, encode(hostileText(chance))]);
+    draft.rawPath = operation.path.replaceAll(/\{(\w+)\}/g, (_, each: string) =>
+      each === name ? segment : encode(draft.variables[each] ?? 'x'),
+    );
+    return;
+  }
+  draft.rawPath = chance.pick([
+    `/${plain}`,
+    `${plain}/`,
+    `${plain}//`,
+    plain.toUpperCase(),
+    plain.replace('/', '/./'),
+    `/x/..${plain}`,
+    `${plain}%2F`,
+    `${plain};v=1`,
+    `${plain}%00`,
+    `${plain}.json`,
+    plain.replaceAll('a', '%61'),
+    plain.replaceAll('/', '\\'),
+    `http://evil.example${plain}`,
+    `${plain}/${'x/'.repeat(500)}`,
+    '/%',
+  ]);
+}
+
+function size(draft: Draft, { sources: { chance } }: Place): void {
+  if (chance.bool(0.5)) draft.body = change.withHugeValue(draft.body ?? {}, chance);
+  else
+    draft.rawBody = Buffer.from(
+      JSON.stringify('x'.repeat(chance.pick([1024 * 1024 - 2, 1024 * 1024 - 1, 2_000_000]))),
+    );
+}
+
+const none: Change = () => undefined;
+
+/** Tokens: who sends them is for the caller to say; the draft stays valid. */
+export const TOKEN_KINDS = ['no token', 'bad token', 'low role'] as const;
+
+export const KINDS: Readonly<Record<string, Kind>> = {
+  valid: { weight: 30, change: none },
+  boundary: {
+    weight: 9,
+    change: somewhere(
+      (body, { operation, sources: { chance, document } }) =>
+        change.withBoundary(body, operation.body!, document, chance),
+      boundaryText,
+    ),
+  },
+  'wrong type': {
+    weight: 8,
+    change: somewhere(
+      (body, { sources: { chance } }) => change.withWrongType(body, chance),
+      ({ sources: { chance } }) => JSON.stringify(anyValue(chance)),
+    ),
+  },
+  missing: {
+    weight: 5,
+    needs: 'body',
+    change: onBody((body, { sources }) => change.withMissing(body, sources.chance)),
+  },
+  extra: {
+    weight: 5,
+    needs: 'body',
+    change: onBody((body, { sources }) => change.withExtraKeys(body, sources.chance)),
+  },
+  huge: { weight: 2, needs: 'body', change: size },
+  unicode: {
+    weight: 8,
+    change: somewhere((body, { sources: { chance } }) => change.withHostileText(body, chance), text),
+  },
+  deep: { weight: 2, needs: 'body', change: deep },
+  'not JSON': { weight: 4, needs: 'body', change: brokenJson },
+  'media type': { weight: 3, change: mediaType },
+  method: { weight: 4, change: method },
+  query: { weight: 6, change: query },
+  headers: { weight: 6, change: headers },
+  path: { weight: 7, change: path },
+  'no token': { weight: 4, needs: 'token', change: none },
+  'bad token': { weight: 4, needs: 'token', change: none },
+  'low role': { weight: 4, needs: 'token', change: none },
+};
+
+/** Names of the kinds that an operation can have, each as often as its weight. */
+export function kindsFor(operation: Place['operation'], tokens: boolean): string[] {
+  return Object.entries(KINDS).flatMap(([name, { weight, needs }]) => {
+    if (needs === 'body' && !operation.body) return [];
+    if (needs === 'token' && !(tokens && operation.secured)) return [];
+    return Array<string>(weight).fill(name);
+  });
+}
+
+export type { Chance };

@@ -1,0 +1,184 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { FuzzOperation, Schema, ServiceDocument } from './document.ts';
+import type { FuzzRequest } from './request.ts';
+import type { Received } from './send.ts';
+
+/**
+ * What must hold of a response, told from the documents alone: nothing here knows the server's own schemas, and the
+ * validator is another.
+ */
+
+export interface Exchange {
+  readonly service: ServiceDocument;
+  readonly request: FuzzRequest;
+  readonly received: Received;
+  /** Operations whose answer this may be; odd paths may address one or another. */
+  readonly operations: readonly FuzzOperation[];
+  /** Whether it may address no operation, or be no request at all. */
+  readonly odd: boolean;
+  /** The only status that may come, such as 401 without a token. */
+  readonly only?: number | undefined;
+  /** Whether the caller has shown a token that suffices. */
+  readonly trusted: boolean;
+}
+
+const CORRELATION_HEADER = 'X-Correlation-ID';
+
+/** Codes that come with any path and method, as the head of every document says. */
+const GENERAL: Readonly<Record<number, string>> = {
+  400: 'HTTP400',
+  404: 'HTTP404',
+  405: 'HTTP405',
+  431: 'HTTP400',
+};
+
+/** The exchange of a job may be one that does not answer; everything else that the services need runs beside them. */
+const EXCUSED = 'DATA004';
+
+const LEAKS: readonly RegExp[] = [
+  /\\n\s+at /,
+  /\b(Type|Reference|Syntax|Range|Zod|Conformance|Assertion|Aggregate)Error\b/,
+  /\b\w+Exception\b/,
+  /node_modules|node:internal|\.ts:\d+/,
+  /-----BEGIN|AWS_SECRET|"stack"/,
+];
+
+export class Oracle {
+  readonly #validators = new Map<Schema, ValidateFunction>();
+
+  /** What is wrong with a response, one line each; none when nothing is. */
+  problems(exchange: Exchange): string[] {
+    const { received, only, trusted } = exchange;
+    const { status } = received;
+    const code = codeOf(received);
+    const about = operationsProblems(this, exchange);
+    return [
+      ...about,
+      ...headerProblems(exchange),
+      ...(status >= 500 && code !== EXCUSED
+        ? [`${status} ${code ?? ''}: a fault, or something unavailable`]
+        : []),
+      ...(only !== undefined && status !== only ? [`${only} was due, not ${status}`] : []),
+      ...(trusted && status === 401 ? ['401 with a token that holds'] : []),
+      ...leakProblems(received),
+    ];
+  }
+
+  /** What is wrong with a response as the answer of one operation. */
+  answerProblems(operation: FuzzOperation, { request, received }: Exchange): string[] {
+    const documented = operation.responses[received.status];
+    if (!documented) return [`${operation.id} does not document status ${received.status}`];
+    const required = Object.entries(documented.headers).filter(([, { required }]) => required);
+    const missing = required.flatMap(([name, { schema }]) => {
+      const value = received.headers[name.toLowerCase()];
+      if (value === undefined) return [`the header ${name} is missing`];
+      return this.#fits(operation.service, schema, value) ? [] : [`the header ${name} is ${value}`];
+    });
+    return [...missing, ...this.#bodyProblems(operation.service, documented.content, request, received)];
+  }
+
+  #bodyProblems(
+    service: ServiceDocument,
+    content: Readonly<Record<string, { readonly schema: Schema }>>,
+    { method }: FuzzRequest,
+    { headers, body }: Received,
+  ): string[] {
+    if (method === 'HEAD') return body.length > 0 ? ['HEAD is answered with a body'] : [];
+    if (Object.keys(content).length === 0) return body.length > 0 ? ['a body, where none is documented'] : [];
+    const type = String(headers['content-type']).split(';')[0]!.trim();
+    const media = content[type] ?? content['*/*'];
+    if (!media) return [`content type ${type} is not documented`];
+    if (type !== 'application/json') return [];
+    const value = parse(body);
+    if (value === undefined) return ['the body is not JSON'];
+    return this.#fits(service, media.schema, value)
+      ? []
+      : [`the body does not fit: ${this.#why(media.schema)}`];
+  }
+
+  /** Of a general error: the body that every document has. */
+  generalProblems({ service, request, received }: Exchange): string[] {
+    const { status, headers } = received;
+    const allow = status === 405 && !headers.allow ? ['405 without Allow'] : [];
+    const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+    return [...allow, ...this.#bodyProblems(service, content, request, received)];
+  }
+
+  #fits(service: ServiceDocument, schema: Schema, value: unknown): boolean {
+    let validate = this.#validators.get(schema);
+    if (!validate) {
+      // OpenAPI's keywords beside JSON Schema's mean nothing to a validator.
+      const ajv = addFormats.default(new Ajv2020({ strict: false, allErrors: true }));
+      validate = ajv.compile(closed({ ...schema, components: service.root.components }) as Schema);
+      this.#validators.set(schema, validate);
+    }
+    return validate(value);
+  }
+
+  #why(schema: Schema): string {
+    const errors = this.#validators.get(schema)?.errors ?? [];
+    return errors
+      .slice(0, 3)
+      .map(({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`)
+      .join('; ');
+  }
+}
+
+function operationsProblems(oracle: Oracle, exchange: Exchange): string[] {
+  const { received, odd, operations } = exchange;
+  const general = GENERAL[received.status];
+  const code = codeOf(received);
+  const head = exchange.request.method === 'HEAD';
+  if (odd && general && (code === general || head)) return oracle.generalProblems(exchange);
+  const found = operations.map((operation) => oracle.answerProblems(operation, exchange));
+  const fewest = found.sort((a, b) => a.length - b.length)[0];
+  return fewest ?? [`${received.status} ${code ?? ''}, where no operation is addressed`];
+}
+
+function headerProblems({ request, received }: Exchange): string[] {
+  const { headers, status } = received;
+  const id = headers[CORRELATION_HEADER.toLowerCase()];
+  const sent = request.headers[CORRELATION_HEADER];
+  const kept = typeof sent !== 'string' || !/^[A-Za-z0-9._:-]{1,128}$/.test(sent) || sent === id;
+  const due = { 401: 'www-authenticate', 429: 'retry-after', 503: 'retry-after' }[status];
+  return [
+    ...(id === undefined ? [`${CORRELATION_HEADER} is missing`] : []),
+    ...(kept || status === 431 ? [] : [`${CORRELATION_HEADER} ${sent} came back as ${id}`]),
+    ...(due && headers[due] === undefined ? [`${status} without ${due}`] : []),
+  ];
+}
+
+function leakProblems({ headers, body }: Received): string[] {
+  if (!String(headers['content-type']).startsWith('application/json')) return [];
+  const text = body.toString('utf8');
+  return LEAKS.flatMap((leak) => leak.exec(text)?.[0] ?? []).map(
+    (found) => `the body tells internals: ${found}`,
+  );
+}
+
+/** Of the one shape or the other, or of a function's own words. */
+export function codeOf({ body }: Received): string | undefined {
+  const value = parse(body) as any;
+  return value?.detail?.code ?? value?.error?.code;
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same schemas with every object closed that does not say that it is open: documents name all that is answered. */
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, each]) => [key, closed(each)] as const);
+  const schema = Object.fromEntries(entries) as Record<string, unknown>;
+  const open = schema.additionalProperties !== undefined;
+  return schema.type === 'object' && schema.properties && !open
+    ? { ...schema, additionalProperties: false }
+    : schema;
+}

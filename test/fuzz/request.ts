@@ -1,0 +1,111 @@
+import type { Chance } from './chance.ts';
+import type { FuzzOperation, Json, Parameter, Schema } from './document.ts';
+import { generate, type Sources } from './generate.ts';
+
+/** A request before it is written down: what mutations change. */
+export interface Draft {
+  method: string;
+  /** Path variables, as they are before encoding. */
+  readonly variables: Record<string, string>;
+  /** The whole path as it is sent; undefined: the operation's with its variables. */
+  rawPath?: string;
+  /** Names and values before encoding, in order. */
+  readonly query: [string, string][];
+  /** More query, as it is sent. */
+  rawQuery?: string;
+  readonly headers: Record<string, string | readonly string[]>;
+  body: Json | undefined;
+  /** The body as it is sent; undefined: `body` as JSON. */
+  rawBody?: Buffer;
+}
+
+/** A request as it is sent. */
+export interface FuzzRequest {
+  readonly method: string;
+  readonly base: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: Buffer | undefined;
+}
+
+export interface Place {
+  readonly operation: FuzzOperation;
+  readonly sources: Sources;
+}
+
+/** A request that should succeed, as far as the document and earlier responses tell. */
+export function validDraft({ operation, sources }: Place): Draft {
+  const draft: Draft = { method: operation.method, variables: {}, query: [], headers: {}, body: undefined };
+  for (const parameter of operation.parameters) addParameter(draft, parameter, sources);
+  if (operation.body) draft.body = validBody(operation.body, sources);
+  return draft;
+}
+
+/** Names for which a request needs values: path variables, required parameters, required keys of the body. */
+export function wantedNames({ parameters, body, service }: FuzzOperation): string[] {
+  const required: readonly string[] = body ? (service.resolve(body).required ?? []) : [];
+  return [...parameters.filter((each) => each.required).map(({ name }) => name), ...required];
+}
+
+function addParameter(
+  draft: Draft,
+  { name, in: place, required, schema }: Parameter,
+  sources: Sources,
+): void {
+  const { chance } = sources;
+  if (!required && !chance.bool(place === 'header' ? 0.1 : 0.3)) return;
+  const value = generate(schema, name, sources);
+  const texts = [value].flat().map(String);
+  if (place === 'path') draft.variables[name] = texts[0]!;
+  else if (place === 'header') draft.headers[name] = chance.bool() ? `fuzz-${chance.int(1, 99)}` : texts[0]!;
+  else if (chance.bool()) draft.query.push(...texts.map((text): [string, string] => [name, text]));
+  else draft.query.push([name, texts.join(',')]);
+}
+
+/** Of the schema, or an example of the document with values of earlier responses in it. */
+function validBody(schema: Schema, sources: Sources): Json {
+  const { chance, document } = sources;
+  const { examples = [] } = document.resolve(schema);
+  const made = generate(schema, '', sources) as { [key: string]: Json };
+  return examples.length === 0 || chance.bool(0.8)
+    ? made
+    : { ...chance.pick(examples as { [key: string]: Json }[]), ...made };
+}
+
+/** Bodies that the document shows for the operation. */
+export function examplesOf({ body, service }: FuzzOperation): readonly Json[] {
+  return (body && service.resolve(body).examples) ?? [];
+}
+
+/** Writes a draft down. */
+export function writeRequest({ operation, sources }: Place, draft: Draft): FuzzRequest {
+  const { chance } = sources;
+  const path =
+    draft.rawPath ??
+    operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encode(draft.variables[name] ?? 'x'));
+  const query = [
+    ...draft.query.map(([name, value]) => `${encode(name)}=${encode(value)}`),
+    ...(draft.rawQuery === undefined ? [] : [draft.rawQuery]),
+  ].join('&');
+  const body = draft.rawBody ?? (draft.body === undefined ? undefined : toJson(draft.body, chance));
+  const typed = Object.keys(draft.headers).some((name) => name.toLowerCase() === 'content-type');
+  return {
+    method: draft.method,
+    base: operation.service.base,
+    path: query === '' ? path : `${path}?${query}`,
+    headers: { ...(body && !typed ? { 'Content-Type': 'application/json' } : {}), ...draft.headers },
+    body,
+  };
+}
+
+function toJson(value: Json, chance: Chance): Buffer {
+  return Buffer.from(JSON.stringify(value, null, chance.bool(0.05) ? 2 : 0));
+}
+
+/** Percent-encoded; half a surrogate pair as the three bytes that no decoder accepts. */
+export function encode(text: string): string {
+  return [...text]
+    .map((character) => (character.isWellFormed() ? encodeURIComponent(character) : '%ED%A0%80'))
+    .join('');
+}

@@ -1,0 +1,145 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SERVICES } from '#contract/names.ts';
+import { accessClaims, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
+import { PLATFORM_FILE, type PlatformInfo } from '../../src/local/platform-info.ts';
+import { readDocument, type ServiceDocument } from './document.ts';
+
+const ROLES = ['viewer', 'researcher', 'approver', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** A platform as `npm start` runs it, in a process and a folder of its own. */
+export interface Target {
+  readonly enforced: boolean;
+  readonly services: readonly ServiceDocument[];
+  /** Where `npm start` has the service, instead of where this one is. */
+  publicBase(service: ServiceDocument): string;
+  /** Lines that the process has written since it was ready, those that tell of a fault alone. */
+  faults(): readonly string[];
+  /** Resident memory, MB. */
+  memoryMb(): number;
+  readonly tokens: Tokens | null;
+  stop(): Promise<void>;
+}
+
+/** Tokens of the platform's own issuer, and others. */
+export interface Tokens {
+  of(role: Role, user: string): string;
+  /** A role that suffices for it, lowest first. */
+  enough(role: string | null): readonly Role[];
+  /** Roles that do not. */
+  tooLow(role: string | null): readonly Role[];
+  readonly bad: readonly string[];
+}
+
+/** Starts it. `node` is the one that runs this. Rejects when it does not start in a minute. */
+export async function startTarget(enforced: boolean): Promise<Target> {
+  const home = mkdtempSync(join(tmpdir(), 'touchstone-fuzz-'));
+  const child = spawn(process.execPath, ['bin/local.ts', ...(enforced ? ['--auth'] : [])], {
+    env: {
+      ...{ PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: tmpdir(), TOUCHSTONE_HOME: home },
+      ...{ BACKEND_PORT: '0', STRATEGY_PORT: '0', DATA_COLLECTION_PORT: '0' },
+      // No exchange of the world is ever asked: nothing listens there.
+      ...{ EXCHANGE_URL: 'http://127.0.0.1:9' },
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => lines.push(...text.split('\n').filter(Boolean)));
+  }
+  try {
+    const info = await readInfo(child, join(home, PLATFORM_FILE), lines);
+    const urls = {
+      backend: info.backend_url,
+      strategy: info.strategy_service_url,
+      data_collection: info.data_collection_url,
+    };
+    const services = await Promise.all(Object.values(urls).map(readDocument));
+    const ports = Object.keys(urls).map((name) => SERVICES[name as keyof typeof urls].port);
+    return {
+      enforced,
+      services,
+      publicBase: (service) => `http://127.0.0.1:${ports[services.indexOf(service)]}`,
+      faults: () => [
+        ...lines.filter(isFault),
+        ...(child.exitCode === null ? [] : [`the platform ended with code ${child.exitCode}`]),
+      ],
+      memoryMb: () => memoryOf(child),
+      tokens: enforced ? issue(home) : null,
+      stop: () => stop(child, home),
+    };
+  } catch (error) {
+    await stop(child, home);
+    throw error;
+  }
+}
+
+async function readInfo(child: ChildProcess, file: string, lines: readonly string[]): Promise<PlatformInfo> {
+  for (let waited = 0; waited < 60_000; waited += 50) {
+    if (child.exitCode !== null) throw new Error(`The platform did not start:\n${lines.join('\n')}`);
+    // The line comes after the file is whole.
+    if (lines.some((line) => line.includes('/docs'))) break;
+    await sleep(50);
+  }
+  if (!existsSync(file)) throw new Error(`The platform did not start in a minute:\n${lines.join('\n')}`);
+  return JSON.parse(readFileSync(file, 'utf8')) as PlatformInfo;
+}
+
+/** A line of the log of level ERROR, or one that is no line of the log: a stack, a warning of Node. */
+function isFault(line: string): boolean {
+  if (!line.startsWith('{'))
+    return !/^(Touchstone runs on| {2}(backend|strategy|data collection) |Every call needs)/.test(line);
+  const { level } = JSON.parse(line) as { level?: string };
+  return level === 'ERROR' || level === 'CRITICAL';
+}
+
+function memoryOf({ pid }: ChildProcess): number {
+  return Math.round(
+    Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1024,
+  );
+}
+
+async function stop(child: ChildProcess, home: string): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    await ended;
+  }
+  rmSync(home, { recursive: true, force: true });
+}
+
+function issue(home: string): Tokens {
+  const key = openIssuerKey(home);
+  const claims = (role: Role, user: string, lifetime = 86_400) =>
+    accessClaims({ role, user, lifetime, now: Date.now() });
+  const of = (role: Role, user: string) => signToken(key, claims(role, user));
+  const good = of('admin', 'admin');
+  const [head, body, signature] = good.split('.') as [string, string, string];
+  const none = Buffer.from('{"alg":"none"}').toString('base64url');
+  const ranked = (role: string | null) => Math.max(0, ROLES.indexOf(role as Role));
+  return {
+    of,
+    enough: (role) => ROLES.slice(ranked(role)),
+    tooLow: (role) => ROLES.slice(0, ranked(role)),
+    bad: [
+      'Bearer abc',
+      'Bearer a.b.c',
+      `Bearer ${none}.${body}.`,
+      `Bearer ${head}.${body}.${signature.slice(0, -8)}AAAAAAAA`,
+      `Bearer ${head}.${body}`,
+      `Bearer ${signToken(key, claims('admin', 'late', -60))}`,
+      `Bearer ${signToken(key, { ...claims('admin', 'other'), client_id: 'another' })}`,
+      `Bearer ${signToken(key, { ...claims('admin', 'other'), iss: 'https://evil.example' })}`,
+      `Bearer ${signToken(key, { ...claims('admin', 'other'), token_use: 'id' })}`,
+      `Bearer ${signToken(key, { ...claims('admin', 'early'), nbf: 4e9 })}`,
+      `Basic ${Buffer.from('admin:admin').toString('base64')}`,
+      good,
+      `Bearer ${'x'.repeat(6000)}`,
+    ],
+  };
+}
