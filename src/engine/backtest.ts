@@ -1,5 +1,4 @@
 import type { Digest } from './digest.ts';
-import { computeMetrics } from './metrics/metrics.ts';
 import { buildEquityData, type EquityData } from './report/equity-data.ts';
 import { alternativeModel, compareFillModels } from './report/fill-models.ts';
 import { provenanceOf } from './report/provenance.ts';
@@ -8,9 +7,11 @@ import { type BacktestResult, buildResult } from './report/result.ts';
 import { reportSettings } from './report/settings.ts';
 import { type RunConfig, type RunSettings, simulationSettings } from './run/config.ts';
 import { BacktestError } from './run/errors.ts';
-import { startupRows } from './run/history.ts';
+import { startupRows, trainingRows } from './run/history.ts';
+import { measureRun } from './run/measure.ts';
 import type { PairData } from './run/pair-history.ts';
 import { type PreparedPair, preparingPair } from './run/prepare-pair.ts';
+import { blamingCallbacks } from './run/run-strategy.ts';
 import { simulate } from './simulator/simulate.ts';
 import type { TradeTable } from './simulator/trade-table.ts';
 import type { Simulation, SimulationSettings, Trade } from './simulator/types.ts';
@@ -57,10 +58,11 @@ export interface BacktestOutcome {
   readonly candles: number;
 }
 
-/** Shares of the whole at which the phases end, by what they cost. */
-const PREPARED = 0.4;
-const SIMULATED = 0.75;
-const COMPARED = 0.95;
+/** Shares of the whole at which the phases end, by what they cost; models cost more than all the rest. */
+const PHASES = { prepared: 0.4, simulated: 0.75, compared: 0.95 };
+const PHASES_WITH_MODELS = { prepared: 0.9, simulated: 0.95, compared: 0.99 };
+
+const phasesOf = ({ ml_engine }: RunConfig) => (ml_engine ? PHASES_WITH_MODELS : PHASES);
 
 /**
  * Runs a backtest: prepares every pair, simulates, measures and reports.
@@ -99,7 +101,9 @@ function* backtestSteps(input: BacktestInput, options: BacktestOptions): Generat
   const { prepared, warnings } = yield* preparePairs(input, options.digest, progress);
   const preparedAt = now();
   const settings = simulationSettings(input.strategy, input.config);
-  const runs = blamingCallbacks(input.strategy, () => simulateBoth(prepared, settings, progress));
+  const runs = blamingCallbacks(input.strategy, () =>
+    simulateBoth(prepared, settings, input.config, progress),
+  );
   const simulatedAt = now();
   yield;
   const documents = describe(input, options.digest, settings, prepared, runs, warnings);
@@ -127,10 +131,18 @@ function* preparePairs(
   const prepared: PreparedPair[] = [];
   const skipped: string[] = [];
   for (const [index, data] of input.pairs.entries()) {
-    const pair = yield* preparingPair(input.strategy, input.config, data, digest);
+    const done = (share: number) =>
+      progress(((index + share) / input.pairs.length) * phasesOf(input.config).prepared);
+    const steps = preparingPair(input.strategy, input.config, data, digest);
+    let step = steps.next();
+    for (; !step.done; step = steps.next()) {
+      done(step.value);
+      yield;
+    }
+    const pair = step.value;
     if ('reason' in pair) skipped.push(pair.reason);
     else prepared.push(pair);
-    progress(((index + 1) / input.pairs.length) * PREPARED);
+    done(1);
     yield;
   }
   if (prepared.length === 0) {
@@ -152,35 +164,22 @@ interface Runs {
 function simulateBoth(
   prepared: readonly PreparedPair[],
   settings: SimulationSettings,
+  config: RunConfig,
   progress: (share: number) => void,
 ): Runs {
+  const phases = phasesOf(config);
   const pairs = prepared.map((pair) => pair.input);
   const within = (from: number, to: number) => (share: number) => {
     progress(from + (to - from) * share);
     return undefined;
   };
-  const run = simulate(pairs, settings, { onProgress: within(PREPARED, SIMULATED) });
+  const run = simulate(pairs, settings, { onProgress: within(phases.prepared, phases.simulated) });
   const other = simulate(
     pairs,
     { ...settings, fillModel: alternativeModel(settings.fillModel) },
-    { equity: false, onProgress: within(SIMULATED, COMPARED) },
+    { equity: false, onProgress: within(phases.simulated, phases.compared) },
   );
   return { run, other };
-}
-
-/** What a callback throws or answers in the middle of a simulation is the strategy's fault, and said so. */
-function blamingCallbacks<T>(strategy: StrategyDefinition, action: () => T): T {
-  if (!strategy.callbacks) return action();
-  try {
-    return action();
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new BacktestError(
-      'strategy',
-      `Strategy ${strategy.name} failed during the simulation: ${reason}`,
-      error,
-    );
-  }
 }
 
 function describe(
@@ -194,17 +193,10 @@ function describe(
   const { strategy, config } = input;
   const data = prepared.map((pair) => pair.summary);
   const wallet = config.dry_run_wallet;
-  const startup = startupRows(strategy, config.params, config.timeframe);
+  const { params, timeframe, ml_engine: ml } = config;
+  const startup = startupRows(strategy, params, timeframe, ml) + trainingRows(timeframe, ml);
   const echoed = reportSettings(config, settings, startup, data);
-  const computed = computeMetrics({
-    trades: run.table,
-    curve: run.curve!,
-    finalBalance: run.finalBalance,
-    wallet,
-    firstCandle: Date.parse(echoed.first_candle),
-    lastCandle: Date.parse(echoed.last_candle),
-    marketChangePct: data.reduce((total, pair) => total + pair.market_change_pct, 0) / data.length,
-  });
+  const computed = measureRun(config, data, run);
   const report = buildReport({
     strategy,
     config,

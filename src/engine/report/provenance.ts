@@ -20,7 +20,7 @@ export interface Provenance {
 export function provenanceOf(
   config: RunConfig,
   strategyDigest: string,
-  data: readonly PairDataSummary[],
+  data: readonly Pick<PairDataSummary, 'digest'>[],
   digest: Digest,
 ): Provenance {
   const parts = {

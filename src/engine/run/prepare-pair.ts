@@ -40,7 +40,7 @@ export interface PreparedPair {
 
 /**
  * Makes one pair ready to simulate: check, fill gaps, analyse with the strategy, cut the startup candles. Pauses after each
- * model of a run with the ML engine.
+ * model of a run with the ML engine, with the share of them that is done.
  *
  * @throws BacktestError `invalid_candles` or `strategy`
  */
@@ -49,7 +49,7 @@ export function* preparingPair(
   config: RunConfig,
   data: PairData,
   digest: Digest,
-): Generator<void, PreparedPair | SkippedPair> {
+): Generator<number, PreparedPair | SkippedPair> {
   const history = readHistory(strategy, config, data);
   if ('reason' in history) return history;
   const analysis = yield* runStrategy(strategy, config, history);
@@ -119,7 +119,8 @@ function cutColumns(columns: Columns, from: number, to: number): Columns {
   );
 }
 
-function digestPair(read: Candles, input: PairInput, digest: Digest): string {
+/** Digest of everything that was read of a pair. */
+export function digestPair(read: Candles, input: PairInput, digest: Digest): string {
   const parts = [
     digestCandles(read, digest),
     input.detail ? digestCandles(input.detail, digest) : 'no detail',

@@ -10,14 +10,15 @@ import type { PairHistory } from './pair-history.ts';
 import { type WatchedCandles, watchCandles } from './watched-candles.ts';
 
 /**
- * Runs a strategy over a pair's history, with models where the run has the ML engine. Pauses after each model.
+ * Runs a strategy over a pair's history, with models where the run has the ML engine. Pauses after each model, with the
+ * share of them that is done.
  * @throws BacktestError `strategy`
  */
 export function* runStrategy(
   strategy: StrategyDefinition,
   config: RunConfig,
   history: PairHistory,
-): Generator<void, Analysis | LearnedAnalysis> {
+): Generator<number, Analysis | LearnedAnalysis> {
   const own = atTimeframe(strategy, config);
   const params = config.params as ParameterValues;
   const run = mlRunOf(config, history);
@@ -30,12 +31,12 @@ export function* runStrategy(
       return next;
     });
     if (step.done) return step.value;
-    yield;
+    yield step.value;
   }
 }
 
 // biome-ignore lint/correctness/useYield: it has nothing to wait for; its form is that of `predicting`.
-function* analysing(...run: Parameters<typeof analyse>): Generator<void, Analysis> {
+function* analysing(...run: Parameters<typeof analyse>): Generator<number, Analysis> {
   return analyse(...run);
 }
 
@@ -91,5 +92,20 @@ function blaming<T>(strategy: StrategyDefinition, pair: string, action: () => T)
 function checkUnchanged(watched: WatchedCandles): void {
   if (watched.changed()) {
     throw new Error('it wrote into the candles it was given; write into columns of its own');
+  }
+}
+
+/** What a callback throws or answers in the middle of a simulation is the strategy's fault, and said so. */
+export function blamingCallbacks<T>(strategy: StrategyDefinition, action: () => T): T {
+  if (!strategy.callbacks) return action();
+  try {
+    return action();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new BacktestError(
+      'strategy',
+      `Strategy ${strategy.name} failed during the simulation: ${reason}`,
+      error,
+    );
   }
 }

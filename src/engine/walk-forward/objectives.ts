@@ -64,10 +64,16 @@ function objective(name: string, label: string): Objective {
   return { name, label, better };
 }
 
+/** @throws RangeError for a name that is not one of {@link OBJECTIVES} */
+export function requireObjective(name: string): void {
+  if (OBJECTIVES.some((each) => each.name === name)) return;
+  throw new RangeError(`${JSON.stringify(name)} is not a metric that can be optimised.`);
+}
+
 /**
  * The objective of a run. Null where it is undefined: the report's sense, so a Sharpe ratio without trades is null, not 0.
  *
- * @throws RangeError for a name that is not one of {@link OBJECTIVES}
+ * @param name one of {@link OBJECTIVES}
  */
 export function objectiveValue(
   name: string,
@@ -75,8 +81,6 @@ export function objectiveValue(
   costs: Pick<BacktestResult, 'fees' | 'funding'>,
 ): number | null {
   if (name === 'fees' || name === 'funding') return costs[name];
-  const known = OBJECTIVES.some((each) => each.name === name);
-  if (!known) throw new RangeError(`${JSON.stringify(name)} is not a metric that can be optimised.`);
   const { family } = METRIC_DEFINITIONS[name as keyof typeof METRIC_DEFINITIONS];
   const values = metrics[family as keyof Metrics] as unknown as Readonly<Record<string, number | null>>;
   return values[name] ?? null;

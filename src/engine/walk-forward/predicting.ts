@@ -16,7 +16,7 @@ export type FitWindow = typeof fitWindow;
 
 /**
  * Runs a strategy over the candles of one pair with a model for each window: columns, features and labels, predictions
- * window by window, signals. Pauses after every window.
+ * window by window, signals. Pauses after every window, with the share that is done.
  *
  * @throws StrategyRunError as `analyse`, and when features or labels are not one value per candle
  */
@@ -26,7 +26,7 @@ export function* predicting(
   candles: Candles,
   run: MlRun,
   train: FitWindow = fitWindow,
-): Generator<void, LearnedAnalysis> {
+): Generator<number, LearnedAnalysis> {
   const computed = computeColumns(strategy, params, candles);
   const learning = learningOf(strategy, params, candles, computed.columns);
   const predictions = noPredictions(candles.timestamp.length);
@@ -35,7 +35,7 @@ export function* predicting(
     const fitted = train(learning, candles.timestamp, window, run);
     predictRows(fitted, learning, predictions);
     fits.push(fitted);
-    yield;
+    yield fits.length / run.windows.length;
   }
   const gate = run.config.entry_threshold;
   const analysis = decide(strategy, params, candles, computed, { columns: predictions, gate });

@@ -1,6 +1,7 @@
 import type { BacktestInput } from '#engine/backtest.ts';
 import type { Digest } from '#engine/digest.ts';
 import type { Metrics } from '#engine/metrics/metrics.ts';
+import type { Provenance } from '#engine/report/provenance.ts';
 import type { BacktestResult } from '#engine/report/result.ts';
 
 /** A backtest whose configuration has `ml_engine`: `date_range.start` is where the first window is predicted. */
@@ -27,8 +28,8 @@ export interface InSampleWindow {
   readonly to: string;
   readonly value: number | null;
   readonly returnPct: number;
-  /** Compound growth a year, percent; null when less than nothing is left, or beyond any number. */
-  readonly annualisedReturnPct: number | null;
+  /** `returnPct` times 365 over the window's days: not compounded, which would blow up weeks to any number. */
+  readonly annualisedReturnPct: number;
   readonly trades: number;
 }
 
@@ -75,7 +76,12 @@ export interface CompleteWalkForward {
   readonly value: number | null;
   readonly windows: readonly WindowValue[];
   readonly inSample: readonly InSampleWindow[];
-  /** Annualised return out of sample over the mean of those in sample (Pardo 2008); null unless the latter is above 0. */
+  /** Return of the joined run in percent of the wallet, annualised as in {@link InSampleWindow}. */
+  readonly annualisedReturnPct: number;
+  /**
+   * Walk-forward efficiency (Pardo 2008): the annualised return of the joined run over the mean of those in sample; null
+   * unless the latter is above 0.
+   */
   readonly efficiency: number | null;
   /** Of the joined run, one a UTC day, as ratios; the first is that of `firstDay`. */
   readonly dailyReturns: Float64Array;
@@ -85,6 +91,7 @@ export interface CompleteWalkForward {
   readonly equity: Float64Array;
   readonly metrics: Metrics;
   readonly result: BacktestResult;
+  readonly provenance: Provenance;
   /** What a reader must know of the data and the windows, as sentences. */
   readonly warnings: readonly string[];
 }

@@ -1,0 +1,124 @@
+import { type Candles, sliceCandles } from '../candles.ts';
+import { canonicalJson } from '../digest.ts';
+import type { BinnedMatrix } from '../ml/index.ts';
+import type { RunConfig } from '../run/config.ts';
+import type { PairHistory } from '../run/pair-history.ts';
+import { cutRows } from '../run/prepare-pair.ts';
+import { atTimeframe, mlRunOf, onCandles } from '../run/run-strategy.ts';
+import type { PairInput } from '../simulator/types.ts';
+import { type Computed, computeColumns, decide } from '../strategies/analyse.ts';
+import type { Columns, ParameterValues, PredictionColumns, StrategyDefinition } from '../strategy.ts';
+import { fitWindow, type MlRun, noPredictions, predictRows, type WindowFit } from './fit-window.ts';
+import { type Learning, learningOf } from './learning.ts';
+import type { WindowCache } from './types.ts';
+import type { Window } from './windows.ts';
+
+/** One pair of a walk-forward run, which learns and is traded window by window. */
+export class TrialPair {
+  readonly history: PairHistory;
+  readonly fits: WindowFit[] = [];
+  readonly #strategy: StrategyDefinition;
+  readonly #params: ParameterValues;
+  readonly #run: MlRun;
+  readonly #computed: Computed;
+  readonly #learning: Learning;
+  readonly #predictions: PredictionColumns;
+  readonly #cache: WindowCache;
+  /** What of the cache is this pair's, with features and labels like these. */
+  readonly #key: string;
+
+  /** @throws BacktestError `strategy` when the strategy cannot run on the candles */
+  constructor(strategy: StrategyDefinition, config: RunConfig, history: PairHistory, cache: WindowCache) {
+    this.history = history;
+    this.#strategy = atTimeframe(strategy, config);
+    this.#params = config.params as ParameterValues;
+    this.#run = mlRunOf(config, history)!;
+    this.#cache = cache;
+    const params = `${history.data.pair} ${history.startup} ${canonicalJson(config.params)}`;
+    // Default features and labels know nothing of the parameters.
+    const ownLearning = strategy.mlFeatures || strategy.mlLabel;
+    this.#key = ownLearning ? params : `${history.data.pair} ${history.startup}`;
+    this.#computed = cache.get(
+      `${params} columns`,
+      () => this.#onCandles((candles) => computeColumns(this.#strategy, this.#params, candles)),
+      ({ columns, informative }) => [columns, ...Object.values(informative)].map(bytesOf).reduce(add, 0),
+    );
+    this.#learning = cache.get(
+      `${this.#key} learning`,
+      () =>
+        this.#onCandles((candles) =>
+          learningOf(this.#strategy, this.#params, candles, this.#computed.columns),
+        ),
+      ({ features, labels }) => features.rows * features.columns.length * 8 + labels.byteLength,
+    );
+    this.#predictions = noPredictions(history.candles.timestamp.length);
+  }
+
+  /** Trains the model of a window and predicts its candles. */
+  learn(window: Window): WindowFit {
+    const { max_bins } = this.#run.config;
+    const binned = ({ trainFrom, from }: Window, make: () => BinnedMatrix) =>
+      this.#cache.get(
+        `${this.#key} ${max_bins} bins ${trainFrom} ${from}`,
+        make,
+        ({ bins }) => bins.length * (bins[0]?.byteLength ?? 0),
+      );
+    const fit = fitWindow(this.#learning, this.history.candles.timestamp, window, this.#run, binned);
+    predictRows(fit, this.#learning, this.#predictions);
+    this.fits.push(fit);
+    return fit;
+  }
+
+  /** What is traded of the rows of a window, with what was predicted of them. */
+  outOfSample({ from, to }: WindowFit): PairInput {
+    return this.#traded(this.#predictions, from, to);
+  }
+
+  /** What would have been traded of the rows that a window's model has learned from. */
+  inSample(fit: WindowFit): PairInput {
+    const predictions = noPredictions(fit.from);
+    predictRows(fit, this.#learning, predictions, fit.trainFrom, fit.from);
+    return this.#traded(predictions, fit.trainFrom, fit.from);
+  }
+
+  /** What is traded of the whole run. */
+  joined(): PairInput {
+    return this.#traded(this.#predictions, this.history.from, this.history.candles.timestamp.length);
+  }
+
+  /** Signals are decided from the rows before `to`: they are the same with those after it. */
+  #traded(predictions: PredictionColumns, from: number, to: number): PairInput {
+    const candles = sliceCandles(this.history.candles, 0, to);
+    const { columns, informative } = this.#computed;
+    const known: Computed = {
+      columns: firstRows(columns, to),
+      informative: Object.fromEntries(
+        Object.entries(informative).map(([timeframe, each]) => [timeframe, firstRows(each, to)]),
+      ),
+    };
+    const predicted = {
+      columns: firstRows({ ...predictions }, to) as Columns & PredictionColumns,
+      gate: this.#run.config.entry_threshold,
+    };
+    const analysis = onCandles(this.#strategy, this.history.data.pair, candles, (given) =>
+      decide(this.#strategy, this.#params, given, known, predicted),
+    );
+    return cutRows(this.#strategy, this.history, analysis, from, to);
+  }
+
+  #onCandles<T>(action: (candles: Candles) => T): T {
+    return onCandles(this.#strategy, this.history.data.pair, this.history.candles, action);
+  }
+}
+
+function firstRows(columns: Columns, rows: number): Columns {
+  return Object.fromEntries(
+    Object.entries(columns).map(([name, column]) => [name, column.subarray(0, rows)]),
+  );
+}
+
+function bytesOf(columns: Columns): number {
+  return Object.values(columns).reduce((total, column) => total + column.byteLength, 0);
+}
+
+const add = (a: number, b: number) => a + b;
