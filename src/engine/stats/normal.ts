@@ -2,12 +2,16 @@ const SQRT_HALF = Math.SQRT1_2;
 const SQRT_2_OVER_PI = Math.sqrt(2 / Math.PI);
 const ONE_OVER_SQRT_PI = 1 / Math.sqrt(Math.PI);
 
+/** The distribution function below is less than the smallest double. */
+const LEAST = -38.6;
+
 /** ln sqrt(2 pi): the standard normal density at z is exp(-z^2 / 2 - LN_SQRT_2PI). */
 export const LN_SQRT_2PI = 0.5 * Math.log(2 * Math.PI);
 
 /** Distribution function of the standard normal, to a relative error of about 1e-13 in the lower tail (to -37). */
 export function normalCdf(x: number): number {
   if (x > 0) return 1 - normalCdf(-x);
+  if (x < LEAST) return 0;
   return 0.5 * scaledErfc(-x * SQRT_HALF) * Math.exp(-0.5 * x * x);
 }
 
@@ -35,8 +39,9 @@ export function normalQuantileOfLog(logP: number): number {
 export function logNormalMass(a: number, b: number): number {
   if (a > 0) return logNormalMass(-b, -a);
   if (b > 0) return Math.log1p(-normalCdf(a) - normalCdf(-b));
-  const upper = logNormalCdf(b);
-  return upper + Math.log1p(-Math.exp(logNormalCdf(a) - upper));
+  // exp(-b^2 / 2) is common to both distribution functions and taken out: the rest neither underflows nor loses digits.
+  const beyond = scaledErfc(-a * SQRT_HALF) * Math.exp(-0.5 * (a - b) * (a + b));
+  return Math.log(0.5 * (scaledErfc(-b * SQRT_HALF) - beyond)) - 0.5 * b * b;
 }
 
 /**

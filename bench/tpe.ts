@@ -1,0 +1,76 @@
+import type { Dimension, SearchSpace } from '#engine/search/space.ts';
+import { suggest } from '#engine/search/suggest.ts';
+import type { Bench, Figure } from './support/bench.ts';
+import { medianTime } from './support/measure.ts';
+import { bestValues, runStudy } from './support/studies.ts';
+import { TEST_FUNCTIONS, type TestFunction } from './support/test-functions.ts';
+
+const SEEDS = 50;
+const TRIALS = 100;
+const FINISHED = 1000;
+
+const float = (name: string): Dimension => ({ kind: 'float', name, min: 0, max: 1 });
+
+const FLOATS: SearchSpace = ['a', 'b', 'c', 'd', 'e'].map(float);
+
+/** What a boosted model has: whole numbers small and large, rates, and a few choices. */
+const MODEL: SearchSpace = [
+  { kind: 'int', name: 'trees', min: 50, max: 1000 },
+  { kind: 'int', name: 'depth', min: 2, max: 12 },
+  { kind: 'int', name: 'leaves', min: 4, max: 256, log: true },
+  { kind: 'float', name: 'rate', min: 0.001, max: 0.3, log: true },
+  float('rows'),
+  { kind: 'float', name: 'columns', min: 0.1, max: 1, step: 0.05 },
+  { kind: 'float', name: 'l2', min: 1e-8, max: 10, log: true },
+  { kind: 'categorical', name: 'growth', choices: ['depthwise', 'leafwise', 'symmetric'] },
+];
+
+async function suggestionTime(label: string, space: SearchSpace): Promise<Figure> {
+  const minimise = (point: object) => Object.values(point).reduce((total, v) => total + Number(v) || 0, 0);
+  const past = runStudy({ space, minimise }, { seed: 1, trials: FINISHED, sampler: 'random' });
+  let number = FINISHED;
+  const ms = await medianTime(() =>
+    suggest(space, past, { seed: 1, number: number++, direction: 'minimize', sampler: 'tpe' }),
+  );
+  return { label, value: ms, unit: 'ms', target: { atMost: 5 } };
+}
+
+/** The mean of the two middle ones: half of the studies are better. */
+function middle(sorted: readonly number[]): number {
+  const half = sorted.length >> 1;
+  return (sorted[half - 1]! + sorted[half]!) / 2;
+}
+
+function acceptance(subject: TestFunction): Figure {
+  const medianOf = (sampler: 'tpe' | 'random', lag?: number) =>
+    middle(bestValues(subject, SEEDS, { trials: TRIALS, sampler, ...(lag && { lag }) }));
+  const behind = (value: number) =>
+    (100 * (value - subject.reference)) / (subject.random - subject.reference);
+  const sequential = medianOf('tpe', 1);
+  const lagged = medianOf('tpe');
+  const detail = [
+    `random ${medianOf('random').toPrecision(3)} (published ${subject.random})`,
+    `ours ${sequential.toPrecision(3)}`,
+    `TPE 5.0 ${subject.reference}`,
+    `with the lag of ${TRIALS / 10} ${lagged.toPrecision(3)}: ${behind(lagged).toFixed(1)} %`,
+  ].join(', ');
+  return {
+    label: `${subject.name}: behind TPE 5.0`,
+    value: behind(sequential),
+    unit: '%',
+    target: { atMost: 10 },
+    detail,
+  };
+}
+
+export default {
+  name: 'tpe',
+  description: `TPE after ${TRIALS} trials one after the other, median of ${SEEDS} seeds: how far behind Optuna 5.0's, in % of its distance to random search; time of a suggestion after ${FINISHED} trials`,
+  async run() {
+    return [
+      ...TEST_FUNCTIONS.map(acceptance),
+      await suggestionTime('a suggestion, 5 floats', FLOATS),
+      await suggestionTime('a suggestion, 8 dimensions of a model', MODEL),
+    ];
+  },
+} satisfies Bench;

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { type Pruner, shouldPrune } from '#engine/search/prune.ts';
+import { duplicateOf, lagOf, type PastTrial, visibleHistory } from '#engine/search/trials.ts';
+
+const trial = (number: number, rest: Partial<PastTrial> = {}): PastTrial => ({
+  number,
+  params: { x: number },
+  state: 'complete',
+  value: number,
+  windows: [number, number],
+  ...rest,
+});
+
+describe('lag', () => {
+  it.each([
+    [1, 1],
+    [19, 1],
+    [20, 2],
+    [100, 10],
+    [10_000, 1000],
+  ])('of %d trials is %d', (trials, lag) => {
+    expect(lagOf(trials)).toBe(lag);
+  });
+});
+
+describe('visible history', () => {
+  const past = Array.from({ length: 8 }, (_, number) => trial(number));
+
+  it('has results up to k - L and parameters alone beyond', () => {
+    const visible = visibleHistory(past, 6, 3);
+    expect(visible.slice(0, 4)).toEqual(past.slice(0, 4));
+    expect(visible.slice(4)).toEqual([
+      { number: 4, params: { x: 4 }, state: 'running', value: null },
+      { number: 5, params: { x: 5 }, state: 'running', value: null },
+    ]);
+  });
+
+  it('is all results with a lag of 1, and nothing at first', () => {
+    expect(visibleHistory(past, 8, 1)).toEqual(past);
+    expect(visibleHistory(past, 0, 3)).toEqual([]);
+  });
+
+  it('does not depend on how far later trials are, nor on the order', () => {
+    const early = past.map((one) =>
+      one.number > 3 ? trial(one.number, { state: 'running', value: null, windows: [] }) : one,
+    );
+    expect(visibleHistory(early.reverse(), 6, 3)).toEqual(visibleHistory(past, 6, 3));
+  });
+
+  it('refuses a trial that comes too early', () => {
+    const running = past.map((one) => (one.number === 3 ? trial(3, { state: 'running', value: null }) : one));
+    expect(() => visibleHistory(running, 6, 3)).toThrow('Trial 6 needs the result of trial 3 first');
+    expect(() => visibleHistory(past.slice(0, 5), 6, 3)).toThrow(
+      'Trial 6 needs the parameters of trial 5 first',
+    );
+  });
+});
+
+describe('duplicates', () => {
+  it('are the first ended trial with the same parameters', () => {
+    const params = { a: 1, b: 'x', c: true };
+    const past = [
+      trial(0, { params: { ...params, b: 'y' } }),
+      trial(1, { params, state: 'running', value: null }),
+      trial(2, { params, state: 'failed', value: null }),
+      trial(3, { params: { c: true, a: 1, b: 'x' }, state: 'pruned' }),
+      trial(4, { params }),
+    ];
+    expect(duplicateOf(past, params)?.number).toBe(3);
+    expect(duplicateOf(past, { ...params, c: 'true' })).toBeUndefined();
+    expect(duplicateOf(past.slice(0, 3), params)).toBeUndefined();
+  });
+});
+
+describe('Wilcoxon pruning', () => {
+  const best = trial(0, { value: 9, windows: [5, 6, 7, 8, 9, 10] });
+  const past = [best, trial(1, { value: 1, windows: [0, 0, 0, 0, 0, 0] })];
+  const prune = (windows: (number | null)[], kind: Pruner = 'wilcoxon', history: PastTrial[] = past) =>
+    shouldPrune(kind, windows, history, 'maximize');
+
+  it('stops a trial whose windows are all worse than the best: at the fourth, where p is 1/16', () => {
+    expect(prune([4, 4, 4])).toBe(false);
+    expect(prune([4, 4, 4, 4])).toBe(true);
+    expect(prune([4, 4, 4, 4], 'none')).toBe(false);
+  });
+
+  it('keeps one that is worse in some windows only', () => {
+    expect(prune([4, 5, 9, 7, 8])).toBe(false);
+  });
+
+  it('keeps one whose mean is no worse, however the ranks fall', () => {
+    expect(prune([4.9, 5.8, 6.7, 7.6, 8.5, 99])).toBe(false);
+    // One-sided p of seven windows with the largest difference in its favour: 9 of 128 assignments or more are needed.
+    const seven = trial(0, { value: 9, windows: [5, 5, 5, 5, 5, 5, 5] });
+    expect(prune([4, 3.9, 3.8, 3.7, 3.6, 3.5, 5.1], 'wilcoxon', [seven])).toBe(true);
+    expect(prune([4, 3.9, 3.8, 3.7, 3.6, 5.1, 50], 'wilcoxon', [seven])).toBe(false);
+  });
+
+  it('compares only windows that both have', () => {
+    expect(prune([4, null, 4, 4])).toBe(false);
+    expect(prune([4, null, 4, 4, 4])).toBe(true);
+  });
+
+  it('minimizes as well, and only against complete trials', () => {
+    const low = trial(0, { value: 1, windows: [1, 1, 1, 1] });
+    expect(shouldPrune('wilcoxon', [2, 2, 2, 2], [low, trial(1)], 'minimize')).toBe(true);
+    const others = [trial(0, { state: 'pruned' }), trial(1, { state: 'running', value: null })];
+    expect(shouldPrune('wilcoxon', [2, 2, 2, 2], others, 'minimize')).toBe(false);
+  });
+});
+
+describe('median pruning', () => {
+  const past = [1, 2, 3, 4, 5].map((value, number) => trial(number, { value, windows: [value, 10 * value] }));
+  const prune = (windows: (number | null)[], history = past) =>
+    shouldPrune('median', windows, history, 'maximize');
+
+  it('stops a trial whose best window is below the median at this window', () => {
+    expect(prune([2.9])).toBe(true);
+    expect(prune([3])).toBe(false);
+    expect(prune([29, 1])).toBe(true);
+    expect(prune([31, 1])).toBe(false);
+    expect(shouldPrune('median', [3.1], past, 'minimize')).toBe(true);
+  });
+
+  it('waits for five complete trials', () => {
+    expect(prune([0], past.slice(1))).toBe(false);
+  });
+
+  it('leaves out what has no value there', () => {
+    const history = [...past, trial(9, { windows: [100] }), trial(10, { windows: [100, null] })];
+    expect(prune([25, 31], history)).toBe(false);
+    expect(prune([null, null])).toBe(false);
+  });
+});
