@@ -40,6 +40,8 @@ export function openApiDocument(service: ServiceName, version: string): Json {
 const GENERAL = [
   `Every response carries \`${CORRELATION_HEADER}\`.`,
   'A path that is not listed answers 404 `HTTP404`, a method that is not listed 405 `HTTP405` with `Allow`;',
+  'what is no request 400 `HTTP400`, or 408 `HTTP408` when it does not end.',
+  'The platform of one machine refuses what came through the name of another, 403 `HTTP403`.',
   '`HEAD` is served wherever `GET` is.',
   'Codes that start with VAL and AUTH are not worth a retry (AUTH001 after refreshing the token is);',
   'those that start with SVC may be retried with increasing delay, up to three attempts.',
@@ -136,7 +138,9 @@ function successResponses(operation: Operation, components: Components): Json {
     {
       description: response.description,
       headers: HEADERS,
-      content: { [response.contentType ?? 'application/json']: content(response, components) },
+      ...(status !== '304' && {
+        content: { [response.contentType ?? 'application/json']: content(response, components) },
+      }),
     },
   ]);
   return Object.fromEntries(entries);

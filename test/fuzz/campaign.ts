@@ -132,7 +132,8 @@ export class Campaign {
   }
 
   #sources({ service, ...operation }: FuzzOperation, chance: Chance): Sources {
-    const focus = this.#pool.focus(chance, wantedNames({ ...operation, service }));
+    const { needed, others } = wantedNames({ ...operation, service });
+    const focus = this.#pool.focus(chance, needed, others);
     return { chance, focus, document: service, now: this.#started };
   }
 
@@ -205,7 +206,7 @@ export class Campaign {
     const lower = tokens.tooLow(operation.role);
     if (kind === 'no token') return { trusted: false, only: 401 };
     if (kind === 'bad token') return { trusted: false, only: 401, authorization: chance.pick(tokens.bad) };
-    if (kind === 'low role' && lower.length > 0) {
+    if (kind === 'low role') {
       return { trusted: false, only: 403, ...this.#shown(chance.pick(lower), user) };
     }
     // Methods and odd paths may address what asks for more.

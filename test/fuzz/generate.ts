@@ -129,6 +129,7 @@ function generateText(schema: Schema, name: string, sources: Sources): Json {
   const seen = focus.value(chance, name, (value) => fits(String(value)));
   if (seen !== undefined && chance.bool(0.95)) return String(seen);
   if (schema.default !== undefined && chance.bool(0.3)) return schema.default;
+  if (schema.examples && chance.bool(0.9)) return chance.pick(schema.examples as readonly Json[]);
   if (pattern) return matching(pattern, chance);
   const word = chance.pick(WORDS);
   return fits(word) ? word : 'x'.repeat(Math.max(1, minLength));

@@ -1,7 +1,7 @@
-import type { Chance } from './chance.ts';
 import { matching } from './generate.ts';
 import { anyValue, boundaryValue, hostileText, PROTOTYPE_KEYS } from './hostile.ts';
 import * as change from './mutate.ts';
+import { MEDIA_TYPES, ODD_HEADERS, SEGMENTS } from './odd.ts';
 import { type Draft, encode, type Place } from './request.ts';
 
 /** Ways in which a request is made wrong, or odd. Each changes the draft of a valid one. */
@@ -93,21 +93,7 @@ function deep(draft: Draft, { sources: { chance } }: Place): void {
 
 function mediaType(draft: Draft, { sources: { chance } }: Place): void {
   draft.body ??= {};
-  draft.headers['Content-Type'] = chance.pick([
-    'text/plain',
-    'text/json',
-    'application/json; charset=utf-16',
-    'application/json; charset=UTF-8',
-    'application/json;',
-    'APPLICATION/JSON',
-    'application/problem+json',
-    'application/x-www-form-urlencoded',
-    'multipart/form-data; boundary=x',
-    '*/*',
-    '',
-    'application/json, text/plain',
-    `application/${'x'.repeat(2000)}`,
-  ]);
+  draft.headers['Content-Type'] = chance.pick(MEDIA_TYPES);
   if (chance.bool(0.3)) draft.headers['Content-Encoding'] = chance.pick(['gzip', 'br', 'identity', 'x']);
 }
 
@@ -152,66 +138,9 @@ function query(draft: Draft, { operation, sources: { chance } }: Place): void {
 }
 
 function headers(draft: Draft, { sources: { chance } }: Place): void {
-  const odd: readonly (readonly [string, string | readonly string[]])[] = [
-    ['X-Correlation-ID', ''],
-    ['X-Correlation-ID', 'a b"<script>'],
-    ['X-Correlation-ID', 'x'.repeat(129)],
-    ['X-Correlation-ID', '\u00e9\u00ff'],
-    ['X-Correlation-ID', ['one', 'two']],
-    ['X-Correlation-ID', 'Trace.1:a-b_c'],
-    ['Idempotency-Key', ''],
-    ['Idempotency-Key', 'key with space'],
-    ['Idempotency-Key', 'k'.repeat(256)],
-    ['Idempotency-Key', '__proto__'],
-    ['Idempotency-Key', '#../%00'],
-    ['Accept', 'text/html;q=x, image/*'],
-    ['Accept-Language', '*;'.repeat(200)],
-    ['X-HTTP-Method-Override', 'DELETE'],
-    ['X-Forwarded-For', '127.0.0.1'],
-    ['X-Forwarded-Host', 'evil.example'],
-    ['Host', 'evil.example:1/x?y'],
-    ['Expect', '100-continue'],
-    ['Expect', 'the-unexpected'],
-    ['If-None-Match', '*'],
-    ['Range', 'bytes=0-0,1-1'],
-    ['Origin', 'null'],
-    ['Cookie', 'a=b; '.repeat(300)],
-    ['Connection', 'close'],
-    ['__proto__', 'x'],
-    ['constructor', 'x'],
-    ['X-Big', 'x'.repeat(20_000)],
-  ];
-  const [name, value] = chance.pick(odd);
+  const [name, value] = chance.pick(ODD_HEADERS);
   draft.headers[name === '__proto__' ? '__Proto__' : name] = value;
 }
-
-/** Segments that decode into something else, leave the folder, or are no text at all. */
-const SEGMENTS = [
-  '..',
-  '.',
-  '%2e%2e',
-  '%2E',
-  '%2F',
-  'a%2Fb',
-  '..%2f..%2fetc',
-  '%5c',
-  '%',
-  '%zz',
-  '%00',
-  '%ED%A0%80',
-  '%E0%A4%A',
-  '%0d%0aX-Evil:%201',
-  ';a=b',
-  '__proto__',
-  'constructor',
-  'null',
-  '-1',
-  '%20',
-  'x'.repeat(5000),
-  '{name}',
-  '*',
-  '%25%32%46',
-];
 
 function path(draft: Draft, { operation, sources: { chance, document } }: Place): void {
   const plain = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
@@ -256,9 +185,6 @@ function size(draft: Draft, { sources: { chance } }: Place): void {
 }
 
 const none: Change = () => undefined;
-
-/** Tokens: who sends them is for the caller to say; the draft stays valid. */
-export const TOKEN_KINDS = ['no token', 'bad token', 'low role'] as const;
 
 export const KINDS: Readonly<Record<string, Kind>> = {
   valid: { weight: 30, change: none },
@@ -312,5 +238,3 @@ export function kindsFor(operation: Place['operation'], tokens: boolean): string
     return Array<string>(weight).fill(name);
   });
 }
-
-export type { Chance };

@@ -25,16 +25,21 @@ export interface Exchange {
 
 const CORRELATION_HEADER = 'X-Correlation-ID';
 
-/** Codes that come with any path and method, as the head of every document says. */
+/** Codes of what addresses no operation or is no request, as the head of every document says. */
 const GENERAL: Readonly<Record<number, string>> = {
   400: 'HTTP400',
+  403: 'HTTP403',
   404: 'HTTP404',
   405: 'HTTP405',
-  431: 'HTTP400',
 };
+
+/** Answered before there is a request to read an id from. */
+const WITHOUT_REQUEST = new Set(['HTTP400', 'HTTP403', 'HTTP431']);
 
 /** The exchange of a job may be one that does not answer; everything else that the services need runs beside them. */
 const EXCUSED = 'DATA004';
+/** A caller that leaves a call no time is told that it had none. */
+const OWN_DEADLINE = /"deadline_ms":/;
 
 const LEAKS: readonly RegExp[] = [
   /\\n\s+at /,
@@ -56,7 +61,7 @@ export class Oracle {
     return [
       ...about,
       ...headerProblems(exchange),
-      ...(status >= 500 && code !== EXCUSED
+      ...(status >= 500 && !isExcused(exchange)
         ? [`${status} ${code ?? ''}: a fault, or something unavailable`]
         : []),
       ...(only !== undefined && status !== only ? [`${only} was due, not ${status}`] : []),
@@ -125,6 +130,12 @@ export class Oracle {
   }
 }
 
+function isExcused({ request, received }: Exchange): boolean {
+  const code = codeOf(received);
+  const hurried = code === 'SVC004' && OWN_DEADLINE.test(request.body?.toString('utf8') ?? '');
+  return received.status === 503 && (code === EXCUSED || hurried);
+}
+
 function operationsProblems(oracle: Oracle, exchange: Exchange): string[] {
   const { received, odd, operations } = exchange;
   const general = GENERAL[received.status];
@@ -144,7 +155,9 @@ function headerProblems({ request, received }: Exchange): string[] {
   const due = { 401: 'www-authenticate', 429: 'retry-after', 503: 'retry-after' }[status];
   return [
     ...(id === undefined ? [`${CORRELATION_HEADER} is missing`] : []),
-    ...(kept || status === 431 ? [] : [`${CORRELATION_HEADER} ${sent} came back as ${id}`]),
+    ...(kept || WITHOUT_REQUEST.has(codeOf(received) ?? '')
+      ? []
+      : [`${CORRELATION_HEADER} ${sent} came back as ${id}`]),
     ...(due && headers[due] === undefined ? [`${status} without ${due}`] : []),
   ];
 }

@@ -44,9 +44,14 @@ export class Pool {
     if (this.#records.length > MOST_RECORDS) this.#records.splice(MOST_RECORDS / 4, 1);
   }
 
-  /** One thing seen before that has values for as many of the names as any has; ripe ones come first. */
-  focus(chance: Chance, names: readonly string[]): Focus {
-    const covers = (record: Seen) => names.filter((name) => valueIn(record, name) !== undefined).length;
+  /**
+   * One thing seen before that has values for as many of the names as any has, and among those for as many of the
+   * others; ripe ones come first.
+   */
+  focus(chance: Chance, names: readonly string[], others: readonly string[]): Focus {
+    const known = (record: Seen, of: readonly string[]) =>
+      of.filter((name) => valueIn(record, name) !== undefined).length;
+    const covers = (record: Seen) => known(record, names) * 100 + known(record, others);
     const counted = this.#records.map((record) => ({ record, count: covers(record) }));
     const most = Math.max(0, ...counted.map(({ count }) => count));
     const best = counted.filter(({ count }) => count === most).map(({ record }) => record);
@@ -96,7 +101,13 @@ function namesOf(name: string): string[] {
     words.slice(from).map((__, to) => words.slice(from, from + to + 1)),
   );
   const longestFirst = parts.map((part) => part.join('_')).sort((a, b) => b.length - a.length);
-  return longestFirst.flatMap((part) => [part, ...(SYNONYMS[part] ?? [])]);
+  // A bare `name` is the name of anything: what it stands for says more.
+  return longestFirst.flatMap((part) => [...(SYNONYMS[part] ?? []), part]).sort(ownNameFirst(name));
+}
+
+function ownNameFirst(name: string): (a: string, b: string) => number {
+  const rank = (each: string) => (each === name && name !== 'name' ? 0 : 1);
+  return (a, b) => rank(a) - rank(b);
 }
 
 /** The id of what a record is of: its first name that ends with `_id`. */

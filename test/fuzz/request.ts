@@ -42,10 +42,20 @@ export function validDraft({ operation, sources }: Place): Draft {
   return draft;
 }
 
-/** Names for which a request needs values: path variables, required parameters, required keys of the body. */
-export function wantedNames({ parameters, body, service }: FuzzOperation): string[] {
-  const required: readonly string[] = body ? (service.resolve(body).required ?? []) : [];
-  return [...parameters.filter((each) => each.required).map(({ name }) => name), ...required];
+/** Names for which a request needs values, and those for which it may have some. */
+export function wantedNames({ parameters, body, service }: FuzzOperation): {
+  readonly needed: readonly string[];
+  readonly others: readonly string[];
+} {
+  const { properties = {}, required = [], anyOf = [] } = body ? service.resolve(body) : ({} as Schema);
+  // Of alternatives any will do, and the first stands for all.
+  const first: readonly string[] = anyOf[0]?.required ?? [];
+  const needed = [
+    ...parameters.filter((each) => each.required).map(({ name }) => name),
+    ...(required as readonly string[]),
+    ...first,
+  ];
+  return { needed, others: Object.keys(properties) };
 }
 
 function addParameter(

@@ -10,7 +10,9 @@ import { PLATFORM_FILE, type PlatformInfo } from '../../src/local/platform-info.
 import { readDocument, type ServiceDocument } from './document.ts';
 
 const ROLES = ['viewer', 'researcher', 'approver', 'admin'] as const;
-export type Role = (typeof ROLES)[number];
+/** A caller without a role has a token that holds, and no group that means anything. */
+const NO_ROLE = 'guest';
+export type Role = (typeof ROLES)[number] | typeof NO_ROLE;
 
 /** A platform as `npm start` runs it, in a process and a folder of its own. */
 export interface Target {
@@ -115,17 +117,19 @@ async function stop(child: ChildProcess, home: string): Promise<void> {
 
 function issue(home: string): Tokens {
   const key = openIssuerKey(home);
-  const claims = (role: Role, user: string, lifetime = 86_400) =>
-    accessClaims({ role, user, lifetime, now: Date.now() });
+  const claims = (role: Role, user: string, lifetime = 86_400) => ({
+    ...accessClaims({ role: 'viewer', user, lifetime, now: Date.now() }),
+    'cognito:groups': [role],
+  });
   const of = (role: Role, user: string) => signToken(key, claims(role, user));
   const good = of('admin', 'admin');
   const [head, body, signature] = good.split('.') as [string, string, string];
   const none = Buffer.from('{"alg":"none"}').toString('base64url');
-  const ranked = (role: string | null) => Math.max(0, ROLES.indexOf(role as Role));
+  const ranked = (role: string | null) => Math.max(0, ROLES.indexOf(role as (typeof ROLES)[number]));
   return {
     of,
     enough: (role) => ROLES.slice(ranked(role)),
-    tooLow: (role) => ROLES.slice(0, ranked(role)),
+    tooLow: (role) => [NO_ROLE, ...ROLES.slice(0, ranked(role))],
     bad: [
       'Bearer abc',
       'Bearer a.b.c',

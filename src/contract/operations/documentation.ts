@@ -2,7 +2,14 @@ import * as z from 'zod';
 import type { ServiceName } from '../operation.ts';
 
 const AssetParams = z.object({
-  asset: z.string().min(1).max(100).meta({ description: 'A file that the documentation page links' }),
+  asset: z
+    .string()
+    .min(1)
+    .max(100)
+    .meta({
+      description: 'A file that the documentation page links',
+      examples: ['start.js', 'swagger-ui.css', 'swagger-ui-bundle.js'],
+    }),
 });
 
 /** The rows that every service has: its interactive documentation, offline too, and its OpenAPI document. */

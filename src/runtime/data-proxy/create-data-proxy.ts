@@ -216,7 +216,11 @@ function pickCorrelationId(given: unknown, fresh: () => string): string {
 function asHttpResponse({ statusCode, body }: ProxyEnvelope, correlationId: string): ProxyHttpResponse {
   return {
     statusCode,
-    headers: { 'Content-Type': 'application/json', [CORRELATION_HEADER]: correlationId },
+    headers: {
+      'Content-Type': 'application/json',
+      [CORRELATION_HEADER]: correlationId,
+      ...(statusCode === 503 ? { 'Retry-After': '1' } : {}),
+    },
     body: JSON.stringify(body),
   };
 }
