@@ -23,26 +23,30 @@ export interface TableDefinition {
 }
 
 /** Attributes of a job that a list shows: an index row stays under 1 KB. The table's keys are always projected. */
-const JOB_ROW_ATTRIBUTES = [
+export const JOB_ROW_ATTRIBUTES = [
   'status',
   'updated_at',
   'strategy',
   'experiment_name',
   'priority',
   'result',
+  'trials',
   'error_summary',
 ] as const;
+
+/** What a caller's list is filtered by before the jobs themselves are read. */
+const SEEN_ROW_ATTRIBUTES = ['experiment_name'] as const;
 
 /** Longest `error_summary`, characters. */
 export const ERROR_SUMMARY_LENGTH = 300;
 
 const text = (name: string): KeyAttribute => ({ name, type: 'S' });
 
-const jobsBy = (name: string, partitionKey: string): IndexDefinition => ({
+const jobsBy = (name: string, partitionKey: string, include: readonly string[]): IndexDefinition => ({
   name,
   partitionKey: text(partitionKey),
   sortKey: text('created_at'),
-  include: JOB_ROW_ATTRIBUTES,
+  include,
 });
 
 /**
@@ -60,17 +64,18 @@ const catalogBy = (name: string, sortKey: string): IndexDefinition => ({
 export const TABLES = {
   /**
    * `item`: `JOB` is the job itself and carries `kind` and `kind_status` (`backtest#running`);
-   * `SEES#principal` is its row in that principal's list and carries `seer_kind` and `seer_kind_status`;
+   * `SEES#principal` is its row in that principal's list and carries `seer_kind`, `seer_kind_status` (whose status is `open`
+   * until the job was seen to end) and a `created_at` that ends with the job's id, so that no two rows are equal;
    * `TRIAL#000012` is in no index.
    */
   jobs: {
     partitionKey: text('job_id'),
     sortKey: text('item'),
     indexes: [
-      jobsBy('by-kind', 'kind'),
-      jobsBy('by-kind-status', 'kind_status'),
-      jobsBy('by-seer', 'seer_kind'),
-      jobsBy('by-seer-status', 'seer_kind_status'),
+      jobsBy('by-kind', 'kind', JOB_ROW_ATTRIBUTES),
+      jobsBy('by-kind-status', 'kind_status', JOB_ROW_ATTRIBUTES),
+      jobsBy('by-seer', 'seer_kind', SEEN_ROW_ATTRIBUTES),
+      jobsBy('by-seer-status', 'seer_kind_status', SEEN_ROW_ATTRIBUTES),
     ],
   },
   /** Models, versions, challenges, idempotency keys and the audit log. */

@@ -13,7 +13,7 @@ import type { Candles } from '#engine/candles.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
-import type { StoredSharing } from './access.ts';
+import type { Caller, StoredSharing } from './access.ts';
 
 /** What the use cases need from the outside. Every method may throw CodedError DATA005 when storage is down. */
 
@@ -50,6 +50,8 @@ export interface JobRow {
 }
 
 export interface JobFilter {
+  /** Only what this caller sees; absent: all. */
+  readonly seenBy?: Caller;
   readonly status?: JobStatus;
   readonly experiment_name?: string;
 }

@@ -35,7 +35,17 @@ it('stores a submission and starts the execution of its name', async () => {
   expect(result.statusCode).toBe(201);
   const { job_id } = JSON.parse(result.body) as { job_id: string };
   expect(job_id).toMatch(/^bt-[0-9A-HJKMNP-TV-Z]{26}$/);
-  expect(dynamo.commandCalls(PutCommand)).toHaveLength(1);
+  const written = dynamo.commandCalls(PutCommand).map(({ args }) => args[0].input);
+  // Into its owner's list, and the job itself.
+  const stored = written.filter(({ TableName }) => TableName === 'jobs').map(({ Item }) => Item!.item);
+  expect(stored).toEqual(['SEES#user:anonymous', 'JOB']);
+  // Before and after, at the same place of the trail.
+  const audit = written.filter(({ TableName }) => TableName === 'registry').map(({ Item }) => Item!);
+  expect(written.indexOf(written.find(({ Item }) => Item === audit[0])!)).toBe(0);
+  expect(audit).toMatchObject([
+    { operation: 'submitBacktest', source_ip: '127.0.0.1', correlation_id: 'trace-me', outcome: null },
+    { sk: `${audit[0]!.sk}#OUTCOME`, outcome: 'succeeded', created: { kind: 'backtests', id: job_id } },
+  ]);
   const [start] = states.commandCalls(StartExecutionCommand);
   expect(start!.args[0].input).toMatchObject({
     stateMachineArn: BACKEND_ENVIRONMENT.BACKTEST_STATE_MACHINE_ARN,
@@ -125,7 +135,10 @@ it.each<[string, number, Partial<APIGatewayProxyEvent>]>([
   ['a broken job id', 400, { path: '/api/v1/backtests/1' }],
   ['an unknown path', 404, { path: '/x', resource: '/{proxy+}', pathParameters: { proxy: 'x' } }],
 ])('answers %s with %i and the header', async (_, status, changes) => {
+  const dynamo = mockClient(DynamoDBDocumentClient);
+  dynamo.on(PutCommand).resolves({});
   const result = await call(changes);
+  dynamo.restore();
   expect(result.statusCode).toBe(status);
   expect(headerOf(result, 'X-Correlation-ID')).toBe('c6af9ac6-7b61-11e6-9a41-93e8deadbeef');
 });

@@ -1,11 +1,5 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  paginateQuery,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import {
   type CollectionOutcome,
   isTerminal,
@@ -17,16 +11,14 @@ import {
 } from '#contract/backtest.ts';
 import type { ClaimOutcome, JobFilter, JobRow, JobStore, Page } from '#domain/ports.ts';
 import type { EndedValidations } from '#domain/registry/staging-checks.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
 import { JOB_ITEM, summariseError, toItem, toJob, toJobFromAttributes, toRow } from './job-item.ts';
+import { JobList } from './job-list.ts';
 import { JobSharing } from './job-sharing.ts';
 import { type JobChange, updateOf } from './job-update.ts';
+import { whenFree } from './transactions.ts';
 
 const UNFINISHED: readonly JobStatus[] = ['pending', 'running'];
 const ENDED: readonly JobStatus[] = ['completed', 'failed', 'cancelled'];
-/** Rows a filtered list reads at once: a filter drops rows after they are read, so a page of the asked size would often be short. */
-const FILTERED_PAGE = 300;
-
 type Outcome =
   | { readonly job: StoredBacktestJob; readonly found?: undefined }
   | { readonly job?: undefined; readonly found: StoredBacktestJob | undefined };
@@ -36,11 +28,13 @@ export class DynamoJobStore implements JobStore, EndedValidations {
   readonly sharing: JobSharing;
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
+  readonly #backtests: JobList<JobRow>;
 
   constructor(client: DynamoDBDocumentClient, table: string) {
     this.#client = client;
     this.#table = table;
     this.sharing = new JobSharing(client, table);
+    this.#backtests = this.#listOf('backtest');
   }
 
   async create(job: JobIn<'pending'>): Promise<StoredBacktestJob> {
@@ -71,21 +65,7 @@ export class DynamoJobStore implements JobStore, EndedValidations {
   }
 
   async list(filter: JobFilter, limit: number, cursor: string | null): Promise<Page<JobRow>> {
-    const scope = {
-      kind: 'backtest',
-      status: filter.status ?? null,
-      experiment: filter.experiment_name ?? null,
-    };
-    const after = cursor === null ? undefined : decodeCursor(cursor, scope, 2);
-    const rows: JobRow[] = [];
-    for await (const row of this.#rows('backtest', filter, limit, after)) {
-      if (rows.length === limit) {
-        const last = rows.at(-1)!;
-        return { items: rows, next: encodeCursor([last.job_id, last.created_at], scope) };
-      }
-      rows.push(row);
-    }
-    return { items: rows, next: null };
+    return this.#backtests.page(filter, limit, cursor);
   }
 
   async claim(jobId: string, task: string, at: string): Promise<ClaimOutcome> {
@@ -163,7 +143,7 @@ export class DynamoJobStore implements JobStore, EndedValidations {
     const seen = new Set<string>();
     for (const status of UNFINISHED) {
       for (const kind of JOB_KINDS) {
-        for await (const { job_id } of this.#rows(kind, { status }, FILTERED_PAGE)) {
+        for await (const { job_id } of this.#listOf(kind).all({ status })) {
           if (seen.has(job_id)) continue;
           seen.add(job_id);
           const job = await this.get(job_id);
@@ -173,9 +153,13 @@ export class DynamoJobStore implements JobStore, EndedValidations {
     }
   }
 
+  #listOf(kind: JobKind): JobList<JobRow> {
+    return new JobList(this.#client, this.#table, kind, toRow);
+  }
+
   async *endedValidations(): AsyncIterable<StoredBacktestJob> {
     for (const status of ENDED) {
-      for await (const { job_id } of this.#rows('validation', { status }, FILTERED_PAGE)) {
+      for await (const { job_id } of this.#listOf('validation').all({ status })) {
         const job = await this.get(job_id);
         if (job) yield job;
       }
@@ -194,49 +178,6 @@ export class DynamoJobStore implements JobStore, EndedValidations {
     );
   }
 
-  /** Index rows, newest first, after the position `[job_id, created_at]`. */
-  async *#rows(
-    kind: JobKind,
-    filter: JobFilter,
-    limit: number,
-    after?: readonly string[],
-  ): AsyncIterable<JobRow> {
-    const index = filter.status
-      ? { name: 'by-kind-status', key: 'kind_status', value: `${kind}#${filter.status}` }
-      : { name: 'by-kind', key: 'kind', value: kind };
-    const experiment = filter.experiment_name;
-    const pages = paginateQuery(
-      {
-        client: this.#client,
-        // One row more than asked tells whether anything follows.
-        pageSize: experiment === undefined ? limit + 1 : FILTERED_PAGE,
-        ...(after && {
-          startingToken: {
-            ...keyOf(after[0]!),
-            created_at: after[1],
-            [index.key]: index.value,
-          },
-        }),
-      },
-      {
-        TableName: this.#table,
-        IndexName: index.name,
-        ScanIndexForward: false,
-        KeyConditionExpression: '#key = :key',
-        ExpressionAttributeNames: {
-          '#key': index.key,
-          ...(experiment !== undefined && { '#name': 'experiment_name' }),
-        },
-        ExpressionAttributeValues: {
-          ':key': index.value,
-          ...(experiment !== undefined && { ':name': experiment }),
-        },
-        ...(experiment !== undefined && { FilterExpression: '#name = :name' }),
-      },
-    );
-    for await (const { Items = [] } of pages) yield* Items.map(toRow);
-  }
-
   /**
    * Whether the change was made. A reply that was lost makes the SDK send the write again: then the state that this
    * very attempt wanted is found there already, which is as good.
@@ -251,11 +192,12 @@ export class DynamoJobStore implements JobStore, EndedValidations {
 
   /** One conditional write: the changed job, or what was found instead. */
   async #change(jobId: string, change: JobChange): Promise<Outcome> {
+    const update = { TableName: this.#table, Key: keyOf(jobId), ...updateOf(jobId, change) };
     try {
-      const { Attributes } = await this.#client.send(
-        new UpdateCommand({ TableName: this.#table, Key: keyOf(jobId), ...updateOf(jobId, change) }),
-      );
-      return { job: toJob(Attributes!) };
+      const { Attributes } = await whenFree(() => this.#client.send(new UpdateCommand(update)));
+      const job = toJob(Attributes!);
+      if (isTerminal(job.status)) await this.sharing.settle(job);
+      return { job };
     } catch (error) {
       return { found: foundInstead(error) };
     }

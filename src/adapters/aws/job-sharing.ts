@@ -8,7 +8,7 @@ import { JOB_ITEM } from './job-item.ts';
 import { transact } from './transactions.ts';
 
 /** What a job of any kind has that decides in whose lists it is, and where. */
-const ListedJob = z.object({
+export const ListedJob = z.object({
   job_id: z.string(),
   kind: z.string(),
   status: z.enum(JOB_STATUSES),

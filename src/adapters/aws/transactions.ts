@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import {
   type DynamoDBDocumentClient,
   TransactWriteCommand,
@@ -40,9 +40,25 @@ export async function transact(
     } catch (error) {
       const codes = reasonsOf(lostTransaction(error, busy));
       if (attempt === ATTEMPTS || codes.includes('ConditionalCheckFailed')) return 'lost';
-      await wait(10 * 2 ** attempt * (0.5 + Math.random() / 2));
+      await pause(attempt);
     }
   }
+}
+
+/** A write of one item that waits for transactions that are changing it. */
+export async function whenFree<T>(write: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await write();
+    } catch (error) {
+      if (attempt === ATTEMPTS || !(error instanceof TransactionConflictException)) throw error;
+      await pause(attempt);
+    }
+  }
+}
+
+function pause(attempt: number): Promise<void> {
+  return wait(10 * 2 ** attempt * (0.5 + Math.random() / 2));
 }
 
 function reasonsOf(error: TransactionCanceledException): string[] {

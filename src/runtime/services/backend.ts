@@ -62,8 +62,8 @@ export function backendHandlers(useCases: BackendUseCases): Handlers<'backend'> 
       // Relative to the request's own address, which may have a stage prefix.
       return { status: 201, body: submissionView(job), headers: { Location: `backtests/${job.job_id}` } };
     },
-    listBacktests: async ({ query }) => {
-      const page = await useCases.listBacktests(query);
+    listBacktests: async ({ query, principal }) => {
+      const page = await useCases.listBacktests({ ...query, caller: callerOf(principal) });
       return { status: 200, body: { items: page.items.map(rowView), next_cursor: page.next } };
     },
     getBacktest: async ({ params }) => ({
