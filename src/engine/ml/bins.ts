@@ -78,7 +78,7 @@ function binColumn(column: Float64Array, rows: number, cuts: Float64Array): Uint
 }
 
 /** The bin of one value: how many cuts are below it; one more than the last bin when it is missing. */
-function binOf(value: number, cuts: Float64Array): number {
+export function binOf(value: number, cuts: Float64Array): number {
   if (Number.isNaN(value)) return cuts.length + 1;
   let low = 0;
   let high = cuts.length;

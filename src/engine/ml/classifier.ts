@@ -1,12 +1,18 @@
-import type { BinnedMatrix } from './bins.ts';
+import { type BinnedMatrix, binFeatures } from './bins.ts';
+import { boostedModel, deserialiseBoosted, type SerialisedForest } from './boosted-model.ts';
 import { checkFeatures, checkSameFeatures, type FeatureMatrix } from './features.ts';
-import { fitLogistic, type LogisticModel, predictLogistic } from './logistic.ts';
+import { boost } from './gbdt/boost.ts';
+import { buildHistogram, type HistogramBuilder } from './gbdt/histogram.ts';
+import { fitLogistic } from './logistic.ts';
+import { deserialiseLogistic, logisticModel, type SerialisedLogistic } from './logistic-model.ts';
+import type { Model } from './model.ts';
 import type { ModelKind } from './model-kind.ts';
 import { type ClassifierSettings, checkClassifierSettings } from './settings.ts';
 import { rowWeights } from './weights.ts';
 
 /** Of the serialised form and of what a model computes from it: a model of another version is refused, never guessed at. */
 export const CLASSIFIER_VERSION = 1;
+const FORMAT = 'touchstone-classifier';
 
 /** A trained two-class model. Immutable. */
 export interface Classifier {
@@ -33,21 +39,14 @@ export interface Classifier {
 
 /** A model as plain JSON. Numbers keep every bit. */
 export interface SerialisedClassifier {
-  readonly format: 'touchstone-classifier';
+  readonly format: typeof FORMAT;
   readonly version: number;
   readonly kind: ModelKind;
   readonly feature_names: readonly string[];
   readonly best_iteration: number;
   readonly training_loss: readonly number[];
   readonly validation_loss: readonly number[] | null;
-  readonly model: SerialisedLogistic;
-}
-
-interface SerialisedLogistic {
-  readonly intercept: number;
-  readonly weights: readonly number[];
-  readonly mean: readonly number[];
-  readonly scale: readonly number[];
+  readonly model: SerialisedForest | SerialisedLogistic;
 }
 
 export interface TrainingData {
@@ -62,6 +61,8 @@ export interface TrainingData {
 export interface TrainingOptions {
   /** Rows between the fitted rows and the tail that early stopping judges by: the horizon of the label. Default 0. */
   readonly embargoRows?: number;
+  /** How histograms are built, for example by several threads; the model is the same to the last bit. */
+  readonly histograms?: HistogramBuilder;
   /** Called after each round with the number of rounds so far and the losses. */
   readonly onRound?: (round: number, trainingLoss: number, validationLoss: number | null) => void;
 }
@@ -79,9 +80,10 @@ export function trainClassifier(
   checkClassifierSettings(settings);
   const matrix = 'cuts' in data.features ? data.features.features : data.features;
   checkFeatures(matrix);
-  if (settings.kind !== 'logistic_regression')
-    throw new RangeError(`${settings.kind} cannot be trained yet.`);
-  return trainLogistic(matrix, data, settings, options);
+  if (matrix.rows === 0) throw new RangeError('A model needs at least one row.');
+  return settings.kind === 'logistic_regression'
+    ? trainLogistic(matrix, data, settings, options)
+    : trainBoosted(matrix, data, settings, options);
 }
 
 function trainLogistic(
@@ -90,67 +92,92 @@ function trainLogistic(
   { kind, l2, class_weight }: ClassifierSettings,
   { onRound }: TrainingOptions,
 ): Classifier {
-  const fit = fitLogistic(matrix, labels, rowWeights(labels, weights, class_weight, matrix.rows), l2);
+  const { rows } = matrix;
+  const fit = fitLogistic(matrix, labels, rowWeights(labels, weights, class_weight, rows, rows), l2);
   fit.losses.forEach((loss, i) => {
     onRound?.(i + 1, loss, null);
   });
   return createClassifier({
     kind,
-    names: matrix.names,
+    featureNames: matrix.names,
     bestIteration: fit.losses.length,
     trainingLoss: Float64Array.from(fit.losses),
     validationLoss: null,
-    model: fit.model,
+    model: logisticModel(fit.parts),
   });
 }
 
-interface Parts {
-  readonly kind: ModelKind;
-  readonly names: readonly string[];
-  readonly bestIteration: number;
-  readonly trainingLoss: Float64Array;
-  readonly validationLoss: Float64Array | null;
-  readonly model: LogisticModel;
+function trainBoosted(
+  matrix: FeatureMatrix,
+  { features, labels, weights }: TrainingData,
+  settings: ClassifierSettings,
+  { embargoRows = 0, histograms = buildHistogram, onRound }: TrainingOptions,
+): Classifier {
+  const { rows } = matrix;
+  const validationFrom = firstJudgedRow(rows, settings);
+  const fitted = validationFrom === rows ? rows : validationFrom - embargoRows;
+  if (fitted < 1) throw new RangeError(`${rows} rows leave none to fit before the tail and the embargo.`);
+  const binned = 'cuts' in features ? features : binFeatures(features, settings.max_bins);
+  if (binned.maxBins !== settings.max_bins) {
+    throw new RangeError(
+      `Features in at most ${binned.maxBins} bins were given where max_bins is ${settings.max_bins}.`,
+    );
+  }
+  const boosted = boost({
+    binned,
+    labels,
+    weights: rowWeights(labels, weights, settings.class_weight, rows, fitted),
+    settings,
+    fitted,
+    validationFrom,
+    histograms,
+    onRound,
+  });
+  return createClassifier({
+    kind: settings.kind,
+    featureNames: matrix.names,
+    bestIteration: boosted.trees.length,
+    trainingLoss: Float64Array.from(boosted.trainingLoss),
+    validationLoss: boosted.validationLoss && Float64Array.from(boosted.validationLoss),
+    model: boostedModel({ ...boosted, cuts: binned.cuts, isSymmetric: isSymmetric(settings.kind) }),
+  });
 }
 
-function createClassifier({
-  kind,
-  names,
-  bestIteration,
-  trainingLoss,
-  validationLoss,
-  model,
-}: Parts): Classifier {
+/** The first row of the tail that early stopping judges by; one past the last row when it is off. */
+function firstJudgedRow(rows: number, settings: ClassifierSettings): number {
+  if (settings.early_stopping_rounds === 0) return rows;
+  return rows - Math.max(1, Math.round(settings.validation_fraction * rows));
+}
+
+const isSymmetric = (kind: ModelKind) => kind === 'symmetric_gbdt';
+
+type Parts = Pick<
+  Classifier,
+  'kind' | 'featureNames' | 'bestIteration' | 'trainingLoss' | 'validationLoss'
+> & { readonly model: Model<SerialisedClassifier['model']> };
+
+function createClassifier({ model, ...facts }: Parts): Classifier {
   return {
-    kind,
+    ...facts,
     version: CLASSIFIER_VERSION,
-    featureNames: names,
-    bestIteration,
-    trainingLoss,
-    validationLoss,
     predict(matrix, into = new Float64Array(matrix.rows)) {
-      checkSameFeatures(names, matrix);
+      checkSameFeatures(facts.featureNames, matrix);
       if (into.length < matrix.rows) {
         throw new RangeError(`${matrix.rows} probabilities do not fit into ${into.length} places.`);
       }
-      predictLogistic(model, matrix, into);
+      model.predict(matrix, into);
       return into;
     },
-    gainImportance: () => shares(model.weights.map(Math.abs)),
+    gainImportance: () => shares(model.contributions()),
     serialise: () => ({
-      format: 'touchstone-classifier',
+      format: FORMAT,
       version: CLASSIFIER_VERSION,
-      kind,
-      feature_names: names,
-      best_iteration: bestIteration,
-      training_loss: [...trainingLoss],
-      validation_loss: validationLoss && [...validationLoss],
-      model: {
-        intercept: model.intercept,
-        weights: [...model.weights],
-        mean: [...model.mean],
-        scale: [...model.scale],
-      },
+      kind: facts.kind,
+      feature_names: [...facts.featureNames],
+      best_iteration: facts.bestIteration,
+      training_loss: [...facts.trainingLoss],
+      validation_loss: facts.validationLoss && [...facts.validationLoss],
+      model: model.serialise(),
     }),
   };
 }
@@ -166,26 +193,23 @@ function shares(parts: Float64Array): Float64Array {
  * @throws RangeError when it is no serialised classifier, or one of another version: such a model must be trained again
  */
 export function deserialise(serialised: SerialisedClassifier): Classifier {
-  if (serialised?.format !== 'touchstone-classifier')
-    throw new RangeError('This is no serialised classifier.');
-  if (serialised.version !== CLASSIFIER_VERSION) {
+  if (serialised?.format !== FORMAT) throw new RangeError('This is no serialised classifier.');
+  const { version, kind, model } = serialised;
+  if (version !== CLASSIFIER_VERSION) {
     throw new RangeError(
-      `The classifier was written as version ${serialised.version}; this Touchstone reads version ` +
-        `${CLASSIFIER_VERSION}. Train it again.`,
+      `The classifier was written as version ${version}; this Touchstone reads version ${CLASSIFIER_VERSION}. ` +
+        'Train it again.',
     );
   }
-  const { weights, mean, scale, intercept } = serialised.model;
   return createClassifier({
-    kind: serialised.kind,
-    names: serialised.feature_names,
+    kind,
+    featureNames: serialised.feature_names,
     bestIteration: serialised.best_iteration,
     trainingLoss: Float64Array.from(serialised.training_loss),
     validationLoss: serialised.validation_loss && Float64Array.from(serialised.validation_loss),
-    model: {
-      intercept,
-      weights: Float64Array.from(weights),
-      mean: Float64Array.from(mean),
-      scale: Float64Array.from(scale),
-    },
+    model:
+      kind === 'logistic_regression'
+        ? deserialiseLogistic(model as SerialisedLogistic)
+        : deserialiseBoosted(model as SerialisedForest, isSymmetric(kind)),
   });
 }

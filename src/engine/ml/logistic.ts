@@ -2,7 +2,7 @@ import type { FeatureMatrix } from './features.ts';
 import { sigmoid } from './loss.ts';
 
 /** A linear model of standardised features: log odds = intercept + sum of weights[j] * (x[j] - mean[j]) / scale[j]. */
-export interface LogisticModel {
+export interface LogisticParts {
   readonly intercept: number;
   readonly weights: Float64Array;
   readonly mean: Float64Array;
@@ -11,7 +11,7 @@ export interface LogisticModel {
 }
 
 export interface LogisticFit {
-  readonly model: LogisticModel;
+  readonly parts: LogisticParts;
   /** Mean weighted log loss after each Newton step, without the penalty. */
   readonly losses: readonly number[];
 }
@@ -51,12 +51,12 @@ export function fitLogistic(
     losses.push(current.loss);
     if (!(gained > TOLERANCE * Math.abs(current.value))) break;
   }
-  return { model: { intercept: beta[0]!, weights: beta.slice(1), mean, scale }, losses };
+  return { parts: { intercept: beta[0]!, weights: beta.slice(1), mean, scale }, losses };
 }
 
 /** P(label = 1) of each row. */
-export function predictLogistic(model: LogisticModel, features: FeatureMatrix, into: Float64Array): void {
-  const { intercept, weights, mean, scale } = model;
+export function predictLogistic(parts: LogisticParts, features: FeatureMatrix, into: Float64Array): void {
+  const { intercept, weights, mean, scale } = parts;
   const { columns, rows } = features;
   into.fill(intercept, 0, rows);
   columns.forEach((column, j) => {

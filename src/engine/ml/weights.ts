@@ -1,16 +1,19 @@
 import type { ClassifierSettings } from './settings.ts';
 
 /**
- * What each of the first `rows` rows counts: its own weight times that of its class.
+ * What each of `rows` rows counts: its own weight times that of its class.
  * `balanced` gives both classes half of the total each (rows / (2 * rows of the class) without own weights).
  *
- * @throws RangeError when labels or weights are too short, a label is not 0 or 1, a weight is negative or not finite, or all are 0
+ * @param fitted how many rows, from the first, decide what is balanced
+ * @throws RangeError when labels or weights are too short, a label is not 0 or 1, a weight is negative or not finite, or those
+ *   of the fitted rows are all 0
  */
 export function rowWeights(
   labels: Uint8Array,
   own: Float64Array | undefined,
   classWeight: ClassifierSettings['class_weight'],
   rows: number,
+  fitted: number,
 ): Float64Array {
   if (labels.length < rows) throw new RangeError(`${rows} rows have ${labels.length} labels.`);
   if (own && own.length < rows) throw new RangeError(`${rows} rows have ${own.length} weights.`);
@@ -22,7 +25,7 @@ export function rowWeights(
     if (!(weight >= 0 && weight < Number.POSITIVE_INFINITY)) {
       throw new RangeError(`Weights are finite and not negative; row ${i} has ${weight}.`);
     }
-    totals[label]! += weight;
+    if (i < fitted) totals[label]! += weight;
   }
   const [negative, positive] = totals as [number, number];
   if (!(negative + positive > 0))
