@@ -79,6 +79,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: JobIn<'running'>): Prom
   const loaded = deps.clock.now();
   const progress = progressWriter(deps, job);
   progress.report(LOADED);
+  await deps.pause();
   const input = { strategy, config, pairs, strategyDigest };
   const outcome = await runBacktestPausing(
     input,

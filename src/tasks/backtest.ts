@@ -6,10 +6,12 @@ import { writeTradesParquet } from '#adapters/parquet/trades.ts';
 import { findStrategy } from '#adapters/strategies.ts';
 import { BacktestTaskEnv } from '#contract/env.ts';
 import { runBacktestJob } from '#domain/run-backtest-job.ts';
+import { compileFullyWhenLong, compileLightly } from '#runtime/compilation.ts';
 import { readEnv } from '#runtime/env.ts';
 import { createLogger } from '#runtime/log.ts';
 import { runTask } from '#runtime/task.ts';
 
+compileLightly();
 const env = readEnv(BacktestTaskEnv);
 const log = createLogger('backtest', env.LOG_LEVEL);
 
@@ -22,7 +24,10 @@ await runTask(env, log, async ({ id, image }) => {
       encodeTrades: writeTradesParquet,
       digest: sha256,
       clock: Date,
-      pause: setImmediate,
+      pause: () => {
+        compileFullyWhenLong();
+        return setImmediate();
+      },
       peakMemoryMb: () => Math.round(process.resourceUsage().maxRSS / 1024),
     },
     env.JOB_ID,

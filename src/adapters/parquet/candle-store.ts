@@ -94,7 +94,7 @@ export class ParquetCandleStore implements CandleStore {
 function checkRows(rows: Rows, step: number): void {
   const times = rows[0]!;
   if (rows.some((column) => column.length !== times.length)) throw new RangeError('Columns differ in length');
-  for (let row = 0; row < times.length; row++) {
+  for (let row = 0, { length } = times; row < length; row++) {
     const time = times[row]!;
     if (time % step !== 0) throw new RangeError(`Row ${row}: ${time} is not a multiple of ${step} ms`);
     if (row > 0 && time <= times[row - 1]!) throw new RangeError(`Row ${row}: times do not ascend`);

@@ -14,7 +14,7 @@ export function mergeRows(existing: Rows, added: Rows): Rows | undefined {
   for (let row = 0, i = 0, j = 0; row < length; row++) {
     const fromAdded = i === old.length || (j < fresh.length && fresh[j]! <= old[i]!);
     const both = fromAdded && i < old.length && old[i] === fresh[j];
-    for (let column = 0; column < merged.length; column++) {
+    for (let column = 0, { length } = merged; column < length; column++) {
       const value = fromAdded ? added[column]![j]! : existing[column]![i]!;
       merged[column]![row] = value;
       if (fromAdded && !(both && existing[column]![i] === value)) changed = true;

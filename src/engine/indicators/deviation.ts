@@ -20,7 +20,7 @@ export function bollinger(values: Float64Array, period: number, multiplier = 2, 
   const lower = outputColumn(values.length, out?.lower);
   eachWindow(values, period, middle, upper);
   warmUp(lower, firstDefined(values) + period - 1);
-  for (let row = firstDefined(values) + period - 1; row < values.length; row++) {
+  for (let row = firstDefined(values) + period - 1, { length } = values; row < length; row++) {
     const width = multiplier * upper[row]!;
     lower[row] = middle[row]! - width;
     upper[row] = middle[row]! + width;
@@ -50,7 +50,7 @@ export function zScore(values: Float64Array, period: number, out?: Float64Array)
   const result = outputColumn(values.length, out);
   const mean = new Float64Array(values.length);
   eachWindow(values, period, mean, result);
-  for (let row = firstDefined(values) + period - 1; row < values.length; row++) {
+  for (let row = firstDefined(values) + period - 1, { length } = values; row < length; row++) {
     const deviation = result[row]!;
     result[row] = deviation > 0 ? (values[row]! - mean[row]!) / deviation : 0;
   }

@@ -31,7 +31,7 @@ export function donchian(candles: Pick<Candles, 'high' | 'low'>, period: number,
   const upper = highest(candles.high, period, out?.upper);
   const lower = lowest(candles.low, period, out?.lower);
   const middle = outputColumn(upper.length, out?.middle);
-  for (let row = 0; row < middle.length; row++) middle[row] = (upper[row]! + lower[row]!) / 2;
+  for (let row = 0, { length } = middle; row < length; row++) middle[row] = (upper[row]! + lower[row]!) / 2;
   return { upper, middle, lower };
 }
 
@@ -72,7 +72,7 @@ export function williamsR(
 ): Float64Array {
   checkPeriod('williamsR', period);
   const result = closePosition(candles, period, out);
-  for (let row = 0; row < result.length; row++) result[row]! -= 100;
+  for (let row = 0, { length } = result; row < length; row++) result[row]! -= 100;
   return result;
 }
 
@@ -84,7 +84,7 @@ function closePosition(
 ): Float64Array {
   const high = highest(candles.high, period, out);
   const low = lowest(candles.low, period);
-  for (let row = 0; row < high.length; row++) {
+  for (let row = 0, { length } = high; row < length; row++) {
     const range = high[row]! - low[row]!;
     high[row] = range === 0 ? 50 : 100 * ((candles.close[row]! - low[row]!) / range);
   }

@@ -31,7 +31,7 @@ export function alignInformative(
   const out = new Float64Array(baseTimestamps.length);
   let next = 0;
   let value = Number.NaN;
-  for (let row = 0; row < out.length; row++) {
+  for (let row = 0, { length } = out; row < length; row++) {
     while (next < count && informativeTimestamps[next]! + shift <= baseTimestamps[row]!) {
       value = column[next]!;
       next++;

@@ -28,7 +28,7 @@ export function rsi(values: Float64Array, period: number, out?: Float64Array): F
   gain *= share;
   loss *= share;
   result[first + period] = strength(gain, loss);
-  for (let row = first + period + 1; row < values.length; row++) {
+  for (let row = first + period + 1, { length } = values; row < length; row++) {
     const change = values[row]! - values[row - 1]!;
     // Exactly the rise and the fall; a branch on the sign would be mispredicted every other candle.
     const rise = (Math.abs(change) + change) * 0.5;
@@ -112,7 +112,7 @@ export function rateOfChange(values: Float64Array, period: number, out?: Float64
   checkPeriod('rateOfChange', period);
   const result = outputColumn(values.length, out);
   warmUp(result, period);
-  for (let row = period; row < values.length; row++) {
+  for (let row = period, { length } = values; row < length; row++) {
     const before = values[row - period]!;
     result[row] = before === 0 ? 0 : 100 * (values[row]! / before - 1);
   }
@@ -127,7 +127,8 @@ export function momentum(values: Float64Array, period: number, out?: Float64Arra
   checkPeriod('momentum', period);
   const result = outputColumn(values.length, out);
   warmUp(result, period);
-  for (let row = period; row < values.length; row++) result[row] = values[row]! - values[row - period]!;
+  for (let row = period, { length } = values; row < length; row++)
+    result[row] = values[row]! - values[row - period]!;
   return result;
 }
 
@@ -146,7 +147,7 @@ export function cci(
   const typical = typicalPrice(candles);
   const result = outputColumn(typical.length, out);
   warmUp(result, period - 1);
-  for (let row = period - 1; row < typical.length; row++) {
+  for (let row = period - 1, { length } = typical; row < length; row++) {
     const mean = meanOf(typical, row - period + 1, period);
     let deviation = 0;
     for (let k = row - period + 1; k <= row; k++) deviation += Math.abs(typical[k]! - mean);

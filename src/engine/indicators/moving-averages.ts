@@ -49,7 +49,7 @@ function smooth(values: Float64Array, period: number, factor: number, out: Float
   if (seedRow >= values.length) return out;
   let average = meanOf(values, seedRow - period + 1, period);
   out[seedRow] = average;
-  for (let row = seedRow + 1; row < values.length; row++) {
+  for (let row = seedRow + 1, { length } = values; row < length; row++) {
     average += (values[row]! - average) * factor;
     out[row] = average;
   }
@@ -64,7 +64,7 @@ export function dema(values: Float64Array, period: number, out?: Float64Array): 
   checkPeriod('dema', period);
   const once = ema(values, period);
   const result = ema(once, period, out);
-  for (let row = 0; row < result.length; row++) result[row] = 2 * once[row]! - result[row]!;
+  for (let row = 0, { length } = result; row < length; row++) result[row] = 2 * once[row]! - result[row]!;
   return result;
 }
 
@@ -78,7 +78,7 @@ export function tema(values: Float64Array, period: number, out?: Float64Array): 
   const once = ema(values, period);
   const twice = ema(once, period);
   const result = ema(twice, period, out);
-  for (let row = 0; row < result.length; row++) {
+  for (let row = 0, { length } = result; row < length; row++) {
     result[row] = 3 * (once[row]! - twice[row]!) + result[row]!;
   }
   return result;
@@ -92,6 +92,6 @@ export function hma(values: Float64Array, period: number, out?: Float64Array): F
   checkPeriod('hma', period, 2);
   const full = wma(values, period);
   const raw = wma(values, Math.floor(period / 2));
-  for (let row = 0; row < raw.length; row++) raw[row] = 2 * raw[row]! - full[row]!;
+  for (let row = 0, { length } = raw; row < length; row++) raw[row] = 2 * raw[row]! - full[row]!;
   return wma(raw, Math.floor(Math.sqrt(period)), out);
 }

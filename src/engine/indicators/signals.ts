@@ -13,7 +13,7 @@ export function crossedBelow(left: Float64Array, right: Float64Array | number): 
 function crossedColumn(left: Float64Array, right: Float64Array): Uint8Array {
   checkLength(left.length, right.length);
   const result = new Uint8Array(left.length);
-  for (let row = 1; row < left.length; row++) {
+  for (let row = 1, { length } = left; row < length; row++) {
     if (left[row]! > right[row]! && left[row - 1]! <= right[row - 1]!) result[row] = 1;
   }
   return result;
@@ -22,7 +22,7 @@ function crossedColumn(left: Float64Array, right: Float64Array): Uint8Array {
 function crossedLevel(left: Float64Array, level: number, sign: 1 | -1): Uint8Array {
   const result = new Uint8Array(left.length);
   const limit = sign * level;
-  for (let row = 1; row < left.length; row++) {
+  for (let row = 1, { length } = left; row < length; row++) {
     if (sign * left[row]! > limit && sign * left[row - 1]! <= limit) result[row] = 1;
   }
   return result;
@@ -45,7 +45,7 @@ export function allOf(first: Uint8Array, ...others: readonly Uint8Array[]): Uint
   const result = first.slice();
   for (const other of others) {
     checkLength(result.length, other.length);
-    for (let row = 0; row < result.length; row++) result[row]! &= other[row]!;
+    for (let row = 0, { length } = result; row < length; row++) result[row]! &= other[row]!;
   }
   return result;
 }
@@ -55,7 +55,7 @@ export function anyOf(first: Uint8Array, ...others: readonly Uint8Array[]): Uint
   const result = first.slice();
   for (const other of others) {
     checkLength(result.length, other.length);
-    for (let row = 0; row < result.length; row++) result[row]! |= other[row]!;
+    for (let row = 0, { length } = result; row < length; row++) result[row]! |= other[row]!;
   }
   return result;
 }

@@ -10,7 +10,7 @@ type HighLowClose = Pick<Candles, 'high' | 'low' | 'close'>;
 export function trueRange({ high, low, close }: HighLowClose, out?: Float64Array): Float64Array {
   const result = outputColumn(close.length, out);
   warmUp(result, 1);
-  for (let row = 1; row < close.length; row++) {
+  for (let row = 1, { length } = close; row < length; row++) {
     result[row] = rangeOf(high[row]!, low[row]!, close[row - 1]!);
   }
   return result;
@@ -88,7 +88,7 @@ function directionalIndicators(
   let plus = 0;
   let minus = 0;
   let range = 0;
-  for (let row = 1; row < close.length; row++) {
+  for (let row = 1, { length } = close; row < length; row++) {
     const decay = row < period ? 1 : keep;
     const up = high[row]! - high[row - 1]!;
     const down = low[row - 1]! - low[row]!;
@@ -129,7 +129,7 @@ export function supertrend(
   let upper = Number.POSITIVE_INFINITY;
   let lower = Number.NEGATIVE_INFINITY;
   let isUp = false;
-  for (let row = period; row < close.length; row++) {
+  for (let row = period, { length } = close; row < length; row++) {
     const middle = (high[row]! + low[row]!) / 2;
     const width = multiplier * line[row]!;
     const previousClose = close[row - 1]!;

@@ -9,7 +9,8 @@ export function typicalPrice(
 ): Float64Array {
   const { high, low, close } = candles;
   const result = outputColumn(close.length, out);
-  for (let row = 0; row < close.length; row++) result[row] = (high[row]! + low[row]! + close[row]!) / 3;
+  for (let row = 0, { length } = close; row < length; row++)
+    result[row] = (high[row]! + low[row]! + close[row]!) / 3;
   return result;
 }
 
@@ -21,7 +22,7 @@ export function obv(candles: Pick<Candles, 'close' | 'volume'>, out?: Float64Arr
   const { close, volume } = candles;
   const result = outputColumn(close.length, out);
   let total = 0;
-  for (let row = 0; row < close.length; row++) {
+  for (let row = 0, { length } = close; row < length; row++) {
     const previous = row === 0 ? Number.NEGATIVE_INFINITY : close[row - 1]!;
     if (close[row]! > previous) total += volume[row]!;
     else if (close[row]! < previous) total -= volume[row]!;
@@ -43,10 +44,11 @@ export function rollingVwap(
   checkPeriod('rollingVwap', period);
   const typical = typicalPrice(candles);
   const turnover = new Float64Array(typical.length);
-  for (let row = 0; row < turnover.length; row++) turnover[row] = typical[row]! * candles.volume[row]!;
+  for (let row = 0, { length } = turnover; row < length; row++)
+    turnover[row] = typical[row]! * candles.volume[row]!;
   const volume = rollingSum(candles.volume, period);
   const result = rollingSum(turnover, period, out);
-  for (let row = period - 1; row < result.length; row++) {
+  for (let row = period - 1, { length } = result; row < length; row++) {
     result[row] = volume[row]! > 0 ? result[row]! / volume[row]! : typical[row]!;
   }
   return result;
@@ -66,7 +68,7 @@ export function mfi(
   const typical = typicalPrice(candles);
   const rising = new Float64Array(typical.length);
   const falling = new Float64Array(typical.length);
-  for (let row = 1; row < typical.length; row++) {
+  for (let row = 1, { length } = typical; row < length; row++) {
     const flow = typical[row]! * candles.volume[row]!;
     if (typical[row]! > typical[row - 1]!) rising[row] = flow;
     else if (typical[row]! < typical[row - 1]!) falling[row] = flow;
@@ -74,7 +76,7 @@ export function mfi(
   const gains = rollingSum(rising, period);
   const result = rollingSum(falling, period, out);
   warmUp(result, period);
-  for (let row = period; row < result.length; row++) {
+  for (let row = period, { length } = result; row < length; row++) {
     const total = gains[row]! + result[row]!;
     result[row] = total > 0 ? 100 * (gains[row]! / total) : 50;
   }

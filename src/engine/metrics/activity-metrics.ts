@@ -45,7 +45,7 @@ export function activityMetrics(trades: TradeColumns, curve: EquityCurve, days: 
 
 function averageDurations({ profit, minutes }: TradeColumns) {
   let [won, wins, lost, losses] = [0, 0, 0, 0];
-  for (let row = 0; row < profit.length; row++) {
+  for (let row = 0, { length } = profit; row < length; row++) {
     if (profit[row]! > 0) {
       won += minutes[row]!;
       wins++;
@@ -65,7 +65,7 @@ function timeInMarket(curve: EquityCurve) {
   let candles = 0;
   let total = 0;
   let most = 0;
-  for (let row = 0; row < openTrades.length; row++) {
+  for (let row = 0, { length } = openTrades; row < length; row++) {
     const open = openTrades[row]!;
     total += open;
     if (open > 0) candles++;
@@ -81,7 +81,7 @@ function timeInMarket(curve: EquityCurve) {
 function longestRun(profits: Float64Array, counts: (profit: number) => boolean): number {
   let longest = 0;
   let run = 0;
-  for (let row = 0; row < profits.length; row++) {
+  for (let row = 0, { length } = profits; row < length; row++) {
     run = counts(profits[row]!) ? run + 1 : 0;
     if (run > longest) longest = run;
   }

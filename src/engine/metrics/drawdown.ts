@@ -64,7 +64,7 @@ function leave(balances: ArrayLike<number>, from: number, low: number, peak: num
 export function drawdownSeries(start: number, balances: Float64Array): Float64Array {
   const series = new Float64Array(balances.length);
   let peak = start;
-  for (let row = 0; row < balances.length; row++) {
+  for (let row = 0, { length } = balances; row < length; row++) {
     const balance = balances[row]!;
     if (balance > peak) peak = balance;
     series[row] = balance < peak ? -((peak - balance) / peak) * 100 : 0;
@@ -96,7 +96,7 @@ export function drawdownPeriods(start: number, balances: ArrayLike<number>): Dra
     periods.push({ peakRow, lowRow, recoveryRow, amount, ratio: amount / peak });
     lowRow = -1;
   };
-  for (let row = 0; row < balances.length; row++) {
+  for (let row = 0, { length } = balances; row < length; row++) {
     const balance = balances[row]!;
     if (balance < peak) {
       if (lowRow < 0 || balance < balances[lowRow]!) lowRow = row;

@@ -86,7 +86,7 @@ function timeUnderWater(wallet: number, equity: Float64Array) {
 function extremes(wallet: number, equity: Float64Array) {
   let low = wallet;
   let high = wallet;
-  for (let row = 0; row < equity.length; row++) {
+  for (let row = 0, { length } = equity; row < length; row++) {
     if (equity[row]! < low) low = equity[row]!;
     if (equity[row]! > high) high = equity[row]!;
   }

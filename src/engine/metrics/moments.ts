@@ -3,7 +3,7 @@ const EQUAL_WITHIN = 1e-12;
 
 export function sum(values: ArrayLike<number>): number {
   let total = 0;
-  for (let i = 0; i < values.length; i++) total += values[i]!;
+  for (let i = 0, { length } = values; i < length; i++) total += values[i]!;
   return total;
 }
 
@@ -27,7 +27,7 @@ export function variance(values: ArrayLike<number>, kind: 'population' | 'sample
   if (allEqual(values)) return 0;
   const centre = mean(values);
   let squares = 0;
-  for (let i = 0; i < values.length; i++) squares += (values[i]! - centre) ** 2;
+  for (let i = 0, { length } = values; i < length; i++) squares += (values[i]! - centre) ** 2;
   return squares / count;
 }
 
@@ -40,14 +40,14 @@ function allEqual(values: ArrayLike<number>): boolean {
 /** The smallest value; `NaN` of nothing. */
 export function smallest(values: ArrayLike<number>): number {
   let low = values.length === 0 ? Number.NaN : values[0]!;
-  for (let i = 1; i < values.length; i++) if (values[i]! < low) low = values[i]!;
+  for (let i = 1, { length } = values; i < length; i++) if (values[i]! < low) low = values[i]!;
   return low;
 }
 
 /** The largest value; `NaN` of nothing. */
 export function largest(values: ArrayLike<number>): number {
   let high = values.length === 0 ? Number.NaN : values[0]!;
-  for (let i = 1; i < values.length; i++) if (values[i]! > high) high = values[i]!;
+  for (let i = 1, { length } = values; i < length; i++) if (values[i]! > high) high = values[i]!;
   return high;
 }
 

@@ -34,7 +34,7 @@ export function pickOutcomes(columns: OutcomeColumns, rows: readonly number[]): 
   const profit = new Float64Array(rows.length);
   const profitRatio = new Float64Array(rows.length);
   const minutes = new Float64Array(rows.length);
-  for (let i = 0; i < rows.length; i++) {
+  for (let i = 0, { length } = rows; i < length; i++) {
     const row = rows[i]!;
     profit[i] = columns.profit[row]!;
     profitRatio[i] = columns.profitRatio[row]!;

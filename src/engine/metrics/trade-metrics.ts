@@ -119,14 +119,15 @@ function riskRatios(profits: Float64Array, returns: Float64Array, wallet: number
 
 function shares(profits: Float64Array, wallet: number): Float64Array {
   const result = new Float64Array(profits.length);
-  for (let row = 0; row < profits.length; row++) result[row] = profits[row]! / wallet;
+  for (let row = 0, { length } = profits; row < length; row++) result[row] = profits[row]! / wallet;
   return result;
 }
 
 function negatives(values: Float64Array): Float64Array {
   const result = new Float64Array(values.length);
   let count = 0;
-  for (let row = 0; row < values.length; row++) if (values[row]! < 0) result[count++] = values[row]!;
+  for (let row = 0, { length } = values; row < length; row++)
+    if (values[row]! < 0) result[count++] = values[row]!;
   return result.subarray(0, count);
 }
 
@@ -134,7 +135,7 @@ function negatives(values: Float64Array): Float64Array {
 function cumulative(wallet: number, profits: Float64Array): Float64Array {
   const result = new Float64Array(profits.length);
   let balance = wallet;
-  for (let row = 0; row < profits.length; row++) {
+  for (let row = 0, { length } = profits; row < length; row++) {
     balance += profits[row]!;
     result[row] = balance;
   }
@@ -176,7 +177,7 @@ function profitPerDay({ closedAt, profit }: TradeColumns): Float64Array {
   if (closedAt.length === 0) return new Float64Array(0);
   const first = dayOf(smallest(closedAt));
   const profits = new Float64Array((dayOf(largest(closedAt)) - first) / DAY_MS + 1);
-  for (let row = 0; row < closedAt.length; row++) {
+  for (let row = 0, { length } = closedAt; row < length; row++) {
     profits[Math.floor((closedAt[row]! - first) / DAY_MS)]! += profit[row]!;
   }
   return profits;

@@ -68,7 +68,7 @@ export function buildPeriods(trades: TradeColumns, daily: DailyEquity, wallet: n
 /** Profits of the trades that closed on each of consecutive days, in the order of closing. */
 function profitsByDay({ closedAt, profit }: TradeColumns, days: Float64Array): number[][] {
   const byDay = Array.from(days, (): number[] => []);
-  for (let row = 0; row < profit.length; row++) {
+  for (let row = 0, { length } = profit; row < length; row++) {
     byDay[Math.floor((closedAt[row]! - days[0]!) / DAY_MS)]!.push(profit[row]!);
   }
   return byDay;

@@ -83,7 +83,7 @@ function combined(left: TextColumn, right: TextColumn): TextColumn {
   const places = new Map<number, number>();
   const texts: string[] = [];
   const index = new Uint32Array(left.index.length);
-  for (let row = 0; row < index.length; row++) {
+  for (let row = 0, { length } = index; row < length; row++) {
     const code = left.index[row]! * right.texts.length + right.index[row]!;
     let place = places.get(code);
     if (place === undefined) {

@@ -40,7 +40,7 @@ function checkRows(candles: Candles, stepMs: number): CandleQuality | { row: num
   let previousClose = open[0]!;
   let outsideRange = 0;
   let largestJump = 0;
-  for (let row = 0; row < timestamp.length; row++) {
+  for (let row = 0, { length } = timestamp; row < length; row++) {
     const time = timestamp[row]!;
     const first = open[row]!;
     const top = high[row]!;

@@ -50,7 +50,7 @@ export function fundingWarnings({ pair, candles, funding }: PairInput, stepMs: n
   const known = funding.timestamp.filter((time) => time > first && time < end);
   const times = [first, ...known, end];
   let longest = 1;
-  for (let i = 2; i < times.length; i++) {
+  for (let i = 2, { length } = times; i < length; i++) {
     if (times[i]! - times[i - 1]! > times[longest]! - times[longest - 1]!) longest = i;
   }
   const [from, to] = [times[longest - 1]!, times[longest]!];

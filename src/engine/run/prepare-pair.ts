@@ -135,7 +135,7 @@ export function marketChangePct({ close }: Candles): number {
 
 function countSet(column: Uint8Array | undefined): number {
   let count = 0;
-  if (column) for (let row = 0; row < column.length; row++) if (column[row] === 1) count++;
+  if (column) for (let row = 0, { length } = column; row < length; row++) if (column[row] === 1) count++;
   return count;
 }
 

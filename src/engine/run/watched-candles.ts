@@ -27,17 +27,26 @@ export function watchCandles(candles: Candles): WatchedCandles {
   };
 }
 
-/** FNV-1a's prime: odd, so that no step of the hash loses a bit. */
-const PRIME = 0x01000193;
+/** Odd, so that no step of the hash loses a bit; small, so that a product with 32 bits is exact as a number. */
+const FACTOR = 31;
 
-/** A hash of the column's bits without a copy. The halves of the numbers are hashed side by side, in half the time. */
+/**
+ * A hash of the column's bits without a copy, as four that are made side by side: a step waits for the one before it.
+ * Products of numbers, not `Math.imul`, which only the last of the compilers knows how to do without a call.
+ */
 function hashColumn(column: Float64Array): number {
   const words = new Uint32Array(column.buffer, column.byteOffset, column.length * 2);
-  let low = 1;
-  let high = 2;
-  for (let word = 0; word < words.length; word += 2) {
-    low = Math.imul(low ^ words[word]!, PRIME);
-    high = Math.imul(high ^ words[word + 1]!, PRIME);
+  const whole = words.length & ~3;
+  let a = 1;
+  let b = 2;
+  let c = 3;
+  let d = 4;
+  for (let word = 0; word < whole; word += 4) {
+    a = ((a ^ words[word]!) * FACTOR) | 0;
+    b = ((b ^ words[word + 1]!) * FACTOR) | 0;
+    c = ((c ^ words[word + 2]!) * FACTOR) | 0;
+    d = ((d ^ words[word + 3]!) * FACTOR) | 0;
   }
-  return Math.imul(low, PRIME) ^ high;
+  for (let word = whole; word < words.length; word++) a = ((a ^ words[word]!) * FACTOR) | 0;
+  return ((((((a * FACTOR) ^ b) * FACTOR) ^ c) * FACTOR) ^ d) | 0;
 }

@@ -54,7 +54,7 @@ export class AccountCurve implements EquityCurve {
       counts[this.#rowOf(openedAt)]! += 1;
       counts[this.#closingRow(closedAt, leftOpen)]! -= 1;
     });
-    for (let row = 1; row < counts.length; row++) counts[row]! += counts[row - 1]!;
+    for (let row = 1, { length } = counts; row < length; row++) counts[row]! += counts[row - 1]!;
     return counts;
   }
 

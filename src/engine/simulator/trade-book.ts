@@ -192,7 +192,7 @@ export class TradeBook implements Outcomes {
 
   /** Copies what stands in one place of every record. */
   #column<T extends Float64Array | Uint32Array | Uint8Array | Int8Array>(place: number, out: T): T {
-    for (let row = 0; row < out.length; row++)
+    for (let row = 0, { length } = out; row < length; row++)
       out[row] = this.#blocks[Math.floor(row / BLOCK)]![(row % BLOCK) * RECORD + place]!;
     return out;
   }
@@ -200,7 +200,7 @@ export class TradeBook implements Outcomes {
   #enterTags(): TextColumn<string | null> {
     const places = new Map<string | null, number>();
     const index = new Uint32Array(this.#length);
-    for (let row = 0; row < index.length; row++) {
+    for (let row = 0, { length } = index; row < length; row++) {
       const block = this.#blocks[Math.floor(row / BLOCK)]!;
       const at = (row % BLOCK) * RECORD;
       const tag = this.#markets[block[at + MARKET]!]!.enterTag(block[at + ENTRY_ROW]!);
@@ -214,7 +214,7 @@ export class TradeBook implements Outcomes {
   #priceRanges(): Pick<TradeTable, 'lowestPrice' | 'highestPrice'> {
     const lowestPrice = new Float64Array(this.#length);
     const highestPrice = new Float64Array(this.#length);
-    for (let row = 0; row < lowestPrice.length; row++) {
+    for (let row = 0, { length } = lowestPrice; row < length; row++) {
       const block = this.#blocks[Math.floor(row / BLOCK)]!;
       const at = (row % BLOCK) * RECORD;
       this.#findRange(this.#markets[block[at + MARKET]!]!, block, at);
@@ -262,7 +262,7 @@ function priced(
   const fees = new Float64Array(directions.length);
   const profit = new Float64Array(directions.length);
   const profitRatio = new Float64Array(directions.length);
-  for (let row = 0; row < fees.length; row++) {
+  for (let row = 0, { length } = fees; row < length; row++) {
     const direction = directions[row] as Direction;
     const amount = money.amount[row]!;
     const entryPrice = money.entryPrice[row]!;
