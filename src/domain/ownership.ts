@@ -1,19 +1,19 @@
-import type { Ownership } from './access.ts';
+import type { Ownership, StoredSharing } from './access.ts';
 import { unknownBacktest } from './get-backtest.ts';
-import type { JobStore } from './ports.ts';
+import { unknownHyperopt } from './hyperopt/get-hyperopt.ts';
 import { unknownModel } from './registry/find-version.ts';
-import type { RegistryStore } from './registry/registry-store.ts';
 
 /** Where each kind of owned resource is kept, and how it is told that there is none. */
 export function ownershipOf({
   jobs,
   registry,
 }: {
-  readonly jobs: Pick<JobStore, 'sharing'>;
-  readonly registry: Pick<RegistryStore, 'sharing'>;
+  readonly jobs: { readonly sharing: StoredSharing };
+  readonly registry: { readonly sharing: StoredSharing };
 }): Ownership {
   return {
     backtest: { sharing: jobs.sharing, unknown: unknownBacktest },
+    hyperopt: { sharing: jobs.sharing, unknown: unknownHyperopt },
     model: { sharing: registry.sharing, unknown: unknownModel },
   };
 }

@@ -22,7 +22,7 @@ import type {
 } from '#domain/registry/registry-store.ts';
 import { batchGet } from './batch-get.ts';
 import { brokenCursor, decodeCursor, encodeCursor } from './cursor.ts';
-import { ModelSharing } from './model-sharing.ts';
+import { DynamoModelSharing } from './model-sharing.ts';
 import { readCatalog } from './registry-catalog.ts';
 import {
   COUNTS_KEY,
@@ -40,7 +40,7 @@ import { lostTransaction } from './transactions.ts';
 
 /** The Registry table. Reads of a model are strongly consistent, the catalog is not. */
 export class DynamoRegistryStore implements RegistryStore {
-  readonly sharing: ModelSharing;
+  readonly sharing: DynamoModelSharing;
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
 
@@ -48,7 +48,7 @@ export class DynamoRegistryStore implements RegistryStore {
   constructor(client: DynamoDBDocumentClient, table: string) {
     this.#client = client;
     this.#table = table;
-    this.sharing = new ModelSharing(client, table);
+    this.sharing = new DynamoModelSharing(client, table);
   }
 
   async read(model: string, versions: readonly string[], reply?: ReplyKey | null): Promise<ModelState> {

@@ -1,12 +1,13 @@
 import { type DynamoDBDocumentClient, GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import type { Grant } from '#contract/sharing.ts';
 import { StoredModel } from '#contract/stored-registry.ts';
-import type { OwnedResource, StoredSharing } from '#domain/access.ts';
+import type { OwnedResource } from '#domain/access.ts';
+import type { ModelSharing } from '#domain/registry/registry-store.ts';
 import { modelKey, readItem } from './registry-item.ts';
 import { transact } from './transactions.ts';
 
 /** Whose models are, and for each principal with whom some are shared the list of them: `SEES#principal` / `MODEL#name`. */
-export class ModelSharing implements StoredSharing {
+export class DynamoModelSharing implements ModelSharing {
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
 
@@ -22,7 +23,6 @@ export class ModelSharing implements StoredSharing {
     return Item && readItem(StoredModel, Item);
   }
 
-  /** Models shared with any of the principals, by name. Strongly consistent. */
   async sharedWith(principals: readonly string[]): Promise<ReadonlySet<string>> {
     const found = await Promise.all(principals.map((principal) => this.#sharedWith(principal)));
     return new Set(found.flat());

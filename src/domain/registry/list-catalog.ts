@@ -1,5 +1,6 @@
 import { CodedError } from '#contract/errors.ts';
 import type { CatalogRow } from '#contract/stored-registry.ts';
+import { type Caller, principalsOf } from '../access.ts';
 import { checkTimeframe } from '../validate.ts';
 import type {
   CatalogEntry,
@@ -10,6 +11,8 @@ import type {
 } from './registry-store.ts';
 
 export interface ListCatalogInput {
+  /** They are shown versions of models that are theirs or shared with them; an admin all. */
+  readonly caller: Caller;
   readonly stage?: CatalogRow['stage'] | undefined;
   readonly exchange?: string | undefined;
   readonly timeframe?: string | undefined;
@@ -46,8 +49,9 @@ export interface Cursors {
 }
 
 /**
- * One page of the versions in Production and Staging. Without a filter but the stage the page alone is read from its
- * index, and the total from a counter; with one, every row of the stage is read once, since any of them may count.
+ * One page of the versions in Production and Staging that the caller sees. For an admin without a filter but the stage the page
+ * alone is read from its index, and the total from a counter; else every row of the stage is read once, since any of them
+ * may count.
  * Throws VAL003 for a timeframe that is none, VAL005 for a cursor together with an offset, VAL006 for a cursor of
  * another list.
  */
@@ -58,7 +62,7 @@ export async function listCatalog(
   if (input.timeframe !== undefined) checkTimeframe(input.timeframe, 'timeframe');
   const scope = scopeOf(input);
   const start = startOf(deps.cursors, input, scope);
-  const passes = filterOf(input);
+  const passes = filterOf(input, await seenBy(deps.registry, input.caller));
   const { rows, total } = passes
     ? await readFiltered(deps.registry, input, start, passes)
     : await readPage(deps.registry, input, start);
@@ -108,14 +112,26 @@ function scopeOf(input: ListCatalogInput): Scope {
     max_drawdown: text(input.max_drawdown),
     sort_field: input.sort_field,
     sort_order: input.sort_order,
+    seen_by: input.caller.isAdmin ? null : input.caller.id,
   };
 }
 
+/** Which rows a caller sees; false: all. */
+async function seenBy({ sharing }: RegistryStore, caller: Caller) {
+  if (caller.isAdmin) return false;
+  const shared = await sharing.sharedWith(principalsOf(caller));
+  return ({ owner, model_name }: CatalogRow) => owner === caller.id || shared.has(model_name);
+}
+
 /** Which rows pass all filters but the stage; undefined when there is none. */
-function filterOf(input: ListCatalogInput): ((row: CatalogRow) => boolean) | undefined {
+function filterOf(
+  input: ListCatalogInput,
+  seen: ((row: CatalogRow) => boolean) | false,
+): ((row: CatalogRow) => boolean) | undefined {
   const { exchange, timeframe, search, min_sharpe, max_drawdown } = input;
   const wanted = search?.toLowerCase();
   const rules = [
+    seen,
     exchange !== undefined && ((row: CatalogRow) => row.exchange === exchange),
     timeframe !== undefined && ((row: CatalogRow) => row.timeframe === timeframe),
     wanted !== undefined && ((row: CatalogRow) => textOf(row).includes(wanted)),

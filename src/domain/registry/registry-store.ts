@@ -74,9 +74,14 @@ export interface CatalogEntry {
   readonly position: CatalogPosition;
 }
 
+/** Whose the models are, and by principal which are shared. */
+export interface ModelSharing extends StoredSharing {
+  /** Names of the models that are shared with any of the principals. Strongly consistent. */
+  sharedWith(principals: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
 export interface RegistryStore {
-  /** Whose the models are. */
-  readonly sharing: StoredSharing;
+  readonly sharing: ModelSharing;
   /** The model, the versions named and what is stored under a key, in one strongly consistent read. */
   read(model: string, versions: readonly string[], reply?: ReplyKey | null): Promise<ModelState>;
   /** All versions, newest number first. */

@@ -7,6 +7,7 @@ import {
   listCatalog,
 } from '#domain/registry/list-catalog.ts';
 import type { RegistryStore } from '#domain/registry/registry-store.ts';
+import { callerOf } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 
 /** What the handlers need: the use cases with their dependencies filled in. */
@@ -32,7 +33,10 @@ export function catalogHandlers(
   useCases: CatalogUseCases,
 ): Pick<Handlers<'backend'>, 'listCatalog' | 'compareVersions'> {
   return {
-    listCatalog: async ({ query }) => ({ status: 200, body: await useCases.listCatalog(query) }),
+    listCatalog: async ({ query, principal }) => ({
+      status: 200,
+      body: await useCases.listCatalog({ ...query, caller: callerOf(principal) }),
+    }),
     compareVersions: async ({ params, query }) => ({
       status: 200,
       body: await useCases.compareVersions({ model: params.name, ...query }),

@@ -29,7 +29,8 @@ beforeEach(() => {
 });
 
 const cursors = { encode: encodeCursor, decode: decodeCursor };
-const DEFAULTS = { sort_field: 'name', sort_order: 'asc', limit: 20, offset: 0 } as const;
+const caller = { id: 'anonymous', groups: [], isAdmin: true };
+const DEFAULTS = { caller, sort_field: 'name', sort_order: 'asc', limit: 20, offset: 0 } as const;
 
 interface Catalog {
   list(input?: Partial<ListCatalogInput>): Promise<CatalogPage>;
