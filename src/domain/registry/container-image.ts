@@ -5,7 +5,7 @@ const MAX_LENGTH = 500;
 const HOST = String.raw`(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?(?::\d{1,5})?\/)?`;
 const NAME = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*';
 /** An image reference as the OCI distribution specification writes it: `[host/]path[:tag][@digest]`. */
-const REFERENCE = new RegExp(
+export const REFERENCE = new RegExp(
   `^(${HOST}${NAME}(?:/${NAME})*)(?::\\w[\\w.-]{0,127})?(?:@(sha256:[0-9a-f]{64}))?$`,
 );
 const FIELD = 'container_image_uri';

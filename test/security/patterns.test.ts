@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseSync, Visitor } from 'oxc-parser';
+import { analyse } from 'scslre';
+import { expect, it } from 'vitest';
+import { REFERENCE } from '#domain/registry/container-image.ts';
+
+/**
+ * Regular expressions in time linear to their input: every one of the sources is looked at by a static analysis of
+ * backtracking. Those that are not linear stand here with the reason why that cannot be used.
+ */
+const BOUNDED: Readonly<Record<string, string>> = {
+  'src/adapters/probes.ts': 'the address of a service, a setting',
+  'src/runtime/data-proxy/create-data-proxy.ts': 'the address of a service, a setting',
+  'bin/cli/client.ts': 'the address of a service, an option of who runs the command',
+  'src/engine/run/strategy-faults.ts': 'one line of a stack',
+  'bin/import-rules.ts': "the project's own sources",
+};
+
+const FOLDERS = ['src', 'lib', 'lambdas', 'bin', 'strategies'];
+
+interface Found {
+  readonly file: string;
+  /** As it is written; undefined for one that is put together while the program runs. */
+  readonly literal: RegExp | undefined;
+}
+
+function patternsOf(file: string): Found[] {
+  const found: Found[] = [];
+  const { program } = parseSync(file, readFileSync(file, 'utf8'));
+  new Visitor({
+    Literal(node) {
+      if ('regex' in node) found.push({ file, literal: new RegExp(node.regex.pattern, node.regex.flags) });
+    },
+    NewExpression({ callee }) {
+      if (callee.type === 'Identifier' && callee.name === 'RegExp') found.push({ file, literal: undefined });
+    },
+    CallExpression({ callee }) {
+      if (callee.type === 'Identifier' && callee.name === 'RegExp') found.push({ file, literal: undefined });
+    },
+  }).visit(program);
+  return found;
+}
+
+const files = FOLDERS.flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => join(folder, file)),
+);
+const patterns = files.flatMap(patternsOf);
+
+it('finds them', () => {
+  expect(patterns.length).toBeGreaterThan(40);
+});
+
+it('none takes more than linear time', () => {
+  const slow = patterns.filter(({ literal }) => literal && isSlow(literal));
+  expect(slow.filter(({ file }) => !(file in BOUNDED))).toEqual([]);
+  expect(Object.keys(BOUNDED).filter((file) => !slow.some((each) => each.file === file))).toEqual([]);
+});
+
+it('those put together while the program runs are of constants, and linear too', () => {
+  const put = patterns.filter(({ literal }) => !literal).map(({ file }) => file);
+  expect(put.sort()).toEqual(['bin/cli/format.ts', 'src/domain/registry/container-image.ts']);
+  expect(isSlow(REFERENCE)).toBe(false);
+  expect(isSlow(/(.{1,80})(?:\s+|$)/g)).toBe(false);
+});
+
+it.each([/^(a+)+$/, /^(a|a)*$/, /^a*a*$/, /x+$/])('would find %s', (pattern) => {
+  expect(isSlow(pattern)).toBe(true);
+});
+
+function isSlow(pattern: RegExp): boolean {
+  return analyse(pattern).reports.length > 0;
+}
