@@ -1,0 +1,177 @@
+const MOST_BLOCKS = 16;
+const LEAST_DAYS = 5;
+
+/** How a selection of the best in-sample trial fares out of sample, over all ways to halve the days. */
+export interface Overfitting {
+  readonly blocks: number;
+  /** Ways to choose half of the blocks as in-sample. */
+  readonly splits: number;
+  /** Probability of backtest overfitting, 0 to 1: how often the chosen trial is no better than the median out of sample. */
+  readonly probability: number;
+  /** 0 to 1: how often the chosen trial loses out of sample. */
+  readonly lossProbability: number;
+  /** Slope of the chosen trial's Sharpe ratio out of sample on that in sample; below 0: the better it looked, the worse. */
+  readonly degradationSlope: number | null;
+}
+
+/**
+ * Probability of backtest overfitting by combinatorially symmetric cross-validation (Bailey, Borwein, Lopez de Prado, Zhu,
+ * J. of Computational Finance 20(4), 2017). The days are cut into S blocks; for each choice of S/2 of them the trial with
+ * the best Sharpe ratio there is taken and its rank r among the N trials on the other days is found; w = r / (N + 1), and
+ * the probability is the share of choices with ln(w / (1 - w)) of at most 0. Ties share their mean rank. A trial that does
+ * not vary has a Sharpe ratio of 0.
+ *
+ * S is the largest even number up to 16 with at least 5 days in a block. Sums and sums of squares of each block make a
+ * choice cost a few additions for each trial.
+ *
+ * @param returns the daily returns of each trial, all over the same days
+ * @returns null with fewer than 2 trials or 10 days
+ */
+export function overfitting(returns: readonly ArrayLike<number>[]): Overfitting | null {
+  const trials = returns.length;
+  const days = returns[0]?.length ?? 0;
+  const blocks = Math.min(MOST_BLOCKS, 2 * Math.floor(days / LEAST_DAYS / 2));
+  if (trials < 2 || blocks < 2) return null;
+  const summary = new SelectionSummary();
+  const table = blockTable(returns, blocks);
+  forEachHalf(table, (inSample, outOfSample) => {
+    const chosen = indexOfLargest(inSample);
+    summary.add(inSample[chosen]!, outOfSample[chosen]!, relativeRank(outOfSample, chosen));
+  });
+  return { blocks, ...summary.result() };
+}
+
+/** Sums over each block, all trials of a block side by side. */
+interface BlockTable {
+  readonly trials: number;
+  readonly days: readonly number[];
+  readonly sums: readonly Float64Array[];
+  readonly squares: readonly Float64Array[];
+}
+
+function blockTable(returns: readonly ArrayLike<number>[], blocks: number): BlockTable {
+  const total = returns[0]!.length;
+  const start = (block: number) => Math.floor((block * total) / blocks);
+  const each = Array.from({ length: blocks }, (_, block) => block);
+  const sumOver = (block: number, of: (value: number) => number) =>
+    Float64Array.from(returns, (values) => {
+      let sum = 0;
+      for (let day = start(block); day < start(block + 1); day++) sum += of(values[day]!);
+      return sum;
+    });
+  return {
+    trials: returns.length,
+    days: each.map((block) => start(block + 1) - start(block)),
+    sums: each.map((block) => sumOver(block, (value) => value)),
+    squares: each.map((block) => sumOver(block, (value) => value * value)),
+  };
+}
+
+/**
+ * Calls `visit` with the Sharpe ratios of all trials on each half of the blocks and on the other half. Each choice with the
+ * first block is visited in both directions, which are all choices. The arrays are used again for the next choice.
+ */
+function forEachHalf(
+  { trials, days, sums, squares }: BlockTable,
+  visit: (inSample: Float64Array, outOfSample: Float64Array) => void,
+): void {
+  const blocks = days.length;
+  const half = blocks / 2;
+  const level = () => Array.from({ length: half + 1 }, () => new Float64Array(trials));
+  const sumTo = level();
+  const squareTo = level();
+  const total = addAll(sums, trials);
+  const totalSquares = addAll(squares, trials);
+  const totalDays = days.reduce((a, b) => a + b, 0);
+  const one = new Float64Array(trials);
+  const other = new Float64Array(trials);
+
+  /** Adds block `block` as the `depth`-th of the half, which has `count` days so far, and goes on with later ones. */
+  const take = (block: number, depth: number, count: number): void => {
+    const taken = count + days[block]!;
+    add(sumTo[depth]!, sums[block]!, sumTo[depth + 1]!);
+    add(squareTo[depth]!, squares[block]!, squareTo[depth + 1]!);
+    if (depth + 1 < half) {
+      for (let next = block + 1; next <= blocks - (half - depth - 1); next++) take(next, depth + 1, taken);
+      return;
+    }
+    const sum = sumTo[half]!;
+    const square = squareTo[half]!;
+    for (let i = 0; i < trials; i++) {
+      one[i] = sharpe(sum[i]!, square[i]!, taken);
+      other[i] = sharpe(total[i]! - sum[i]!, totalSquares[i]! - square[i]!, totalDays - taken);
+    }
+    visit(one, other);
+    visit(other, one);
+  };
+  take(0, 0, 0);
+}
+
+function addAll(parts: readonly Float64Array[], length: number): Float64Array {
+  const total = new Float64Array(length);
+  for (const part of parts) add(total, part, total);
+  return total;
+}
+
+function add(a: Float64Array, b: Float64Array, into: Float64Array): void {
+  for (let i = 0; i < into.length; i++) into[i] = a[i]! + b[i]!;
+}
+
+/** Mean by standard deviation from sums over `n` days; 0 where nothing varies but rounding. */
+function sharpe(sum: number, squares: number, n: number): number {
+  const mean = sum / n;
+  const variance = squares / n - mean * mean;
+  return variance > 1e-12 * (squares / n) ? mean / Math.sqrt(variance) : 0;
+}
+
+function indexOfLargest(values: Float64Array): number {
+  let index = 0;
+  for (let i = 1; i < values.length; i++) if (values[i]! > values[index]!) index = i;
+  return index;
+}
+
+/** r / (N + 1) of a value among all, r from 1 for the smallest. */
+function relativeRank(values: Float64Array, index: number): number {
+  const value = values[index]!;
+  let below = 0;
+  let equal = 0;
+  for (let i = 0; i < values.length; i++) {
+    if (values[i]! < value) below++;
+    else if (values[i] === value) equal++;
+  }
+  return (below + (equal + 1) / 2) / (values.length + 1);
+}
+
+/** What the chosen trials did, choice by choice. */
+class SelectionSummary {
+  #splits = 0;
+  #overfitted = 0;
+  #losses = 0;
+  #x = 0;
+  #y = 0;
+  #xx = 0;
+  #xy = 0;
+
+  add(inSample: number, outOfSample: number, rank: number): void {
+    this.#splits++;
+    // ln(w / (1 - w)) is at most 0 exactly when w is at most 1/2.
+    if (rank <= 0.5) this.#overfitted++;
+    if (outOfSample < 0) this.#losses++;
+    this.#x += inSample;
+    this.#y += outOfSample;
+    this.#xx += inSample * inSample;
+    this.#xy += inSample * outOfSample;
+  }
+
+  result(): Omit<Overfitting, 'blocks'> {
+    const n = this.#splits;
+    const variance = this.#xx - (this.#x * this.#x) / n;
+    const covariance = this.#xy - (this.#x * this.#y) / n;
+    return {
+      splits: n,
+      probability: this.#overfitted / n,
+      lossProbability: this.#losses / n,
+      degradationSlope: variance > 1e-12 * this.#xx ? covariance / variance : null,
+    };
+  }
+}

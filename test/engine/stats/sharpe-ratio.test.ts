@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import {
+  deflatedSharpe,
+  effectiveTrials,
+  expectedMaximumSharpe,
+  minimumTrackRecord,
+  probabilisticSharpe,
+  sharpeSample,
+} from '#engine/stats/sharpe-ratio.ts';
+
+const FIRST = { sharpe: 0.1, periods: 500, skewness: -0.5, kurtosis: 5 };
+const SECOND = { sharpe: 0.15, periods: 400, skewness: -1, kurtosis: 6 };
+
+describe('significance of a Sharpe ratio', () => {
+  // The published vectors, to the digits given.
+  it('answers the vector of 500 periods', () => {
+    expect(probabilisticSharpe(FIRST)).toBeCloseTo(0.984985, 6);
+    expect(minimumTrackRecord(FIRST)).toBeCloseTo(287.79, 2);
+    expect(expectedMaximumSharpe(0.0025, 100)).toBeCloseTo(0.12653, 6);
+    expect(deflatedSharpe(FIRST, { variance: 0.0025, trials: 100 })).toBeCloseTo(0.282436, 6);
+    expect(expectedMaximumSharpe(0.0025, 10)).toBeCloseTo(0.07873, 6);
+    expect(deflatedSharpe(FIRST, { variance: 0.0025, trials: 10 })).toBeCloseTo(0.677778, 6);
+  });
+
+  it('answers the vector of 400 trades', () => {
+    expect(expectedMaximumSharpe(0.05 ** 2, 100)).toBeCloseTo(0.12653014466, 11);
+    expect(deflatedSharpe(SECOND, { variance: 0.05 ** 2, trials: 100 })).toBeCloseTo(0.667099447521, 11);
+    expect(probabilisticSharpe(SECOND)).toBeCloseTo(0.9971140303, 11);
+  });
+
+  it('takes one trial, or trials that are all alike, as no selection', () => {
+    const plain = probabilisticSharpe(FIRST);
+    expect(deflatedSharpe(FIRST, { variance: 0.0025, trials: 1 })).toBe(plain);
+    expect(deflatedSharpe(FIRST, { variance: 0, trials: 100 })).toBe(plain);
+  });
+
+  it('needs no record where none is enough, and a longer one for more confidence', () => {
+    expect(minimumTrackRecord({ ...FIRST, sharpe: 0 })).toBeNull();
+    expect(minimumTrackRecord(FIRST, { benchmark: 0.1 })).toBeNull();
+    expect(minimumTrackRecord(FIRST, { confidence: 0.99 })!).toBeGreaterThan(minimumTrackRecord(FIRST)!);
+  });
+
+  it('is the confidence itself after exactly the minimum track record', () => {
+    const periods = minimumTrackRecord(SECOND, { confidence: 0.9, benchmark: 0.05 })!;
+    expect(probabilisticSharpe({ ...SECOND, periods }, 0.05)).toBeCloseTo(0.9, 12);
+  });
+
+  it('is undefined without uncertainty', () => {
+    expect(probabilisticSharpe({ ...FIRST, periods: 1 })).toBeNull();
+    expect(probabilisticSharpe({ sharpe: 1, periods: 10, skewness: 2, kurtosis: 5 })).toBeNull();
+  });
+});
+
+describe('the shape of returns', () => {
+  it('is what SciPy computes', () => {
+    const returns = [0.012, -0.004, 0.007, -0.021, 0.016, 0.003, -0.009, 0.025, 0.001, -0.002, 0.011, -0.006];
+    // mean / std(ddof=1), scipy.stats.skew, scipy.stats.kurtosis(fisher=False), SciPy 1.17.1.
+    const sample = sharpeSample(returns)!;
+    expect(sample.periods).toBe(12);
+    expect(sample.sharpe).toBeCloseTo(0.2217158673581593, 12);
+    expect(sample.skewness).toBeCloseTo(-0.06656228402077907, 12);
+    expect(sample.kurtosis).toBeCloseTo(2.65616024195536, 12);
+  });
+
+  it('needs returns that vary', () => {
+    expect(sharpeSample([])).toBeUndefined();
+    expect(sharpeSample([0.1])).toBeUndefined();
+    expect(sharpeSample(new Float64Array(50))).toBeUndefined();
+    expect(sharpeSample(new Float64Array(50).fill(0.1))).toBeUndefined();
+  });
+});
+
+describe('effective number of trials', () => {
+  it.each([
+    [100, 0, 100],
+    [100, 1, 1],
+    [100, 0.5, 50.5],
+    [100, -0.2, 100],
+  ])('of %d trials at a correlation of %d', (trials, correlation, effective) => {
+    expect(effectiveTrials(trials, correlation)).toBeCloseTo(effective, 12);
+  });
+});
