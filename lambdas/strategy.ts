@@ -6,17 +6,21 @@ import { StrategyEnv } from '#contract/env.ts';
 import { readEnv } from '#runtime/env.ts';
 import { authenticateBy } from '#runtime/identity-provider.ts';
 import { serviceLambda } from '#runtime/lambda.ts';
+import { createLogger } from '#runtime/log.ts';
 import { strategyHandlers } from '#runtime/services/strategy.ts';
 import { strategyUseCases } from '#runtime/services/strategy-use-cases.ts';
 
 const env = readEnv(StrategyEnv);
-const useCases = strategyUseCases({
-  ...openStrategyService(env),
-  strategies: (await loadStrategies()).registry,
-  ids: ulids,
-  digest: sha256,
-  clock: Date,
-});
+const useCases = strategyUseCases(
+  {
+    ...openStrategyService(env),
+    strategies: (await loadStrategies()).registry,
+    ids: ulids,
+    digest: sha256,
+    clock: Date,
+  },
+  createLogger('strategy', env.LOG_LEVEL),
+);
 
 export const handler = serviceLambda('strategy', strategyHandlers(useCases), {
   ownership: useCases.ownership,

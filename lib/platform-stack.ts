@@ -237,6 +237,7 @@ export class PlatformStack extends Stack {
         RESULTS_BUCKET: data.results.bucketName,
         CANDLES_BUCKET: data.candles.bucketName,
         JOBS_TABLE: data.tables.jobs.tableName,
+        SERIES_TABLE: data.tables.series.tableName,
         REGISTRY_TABLE: data.tables.registry.tableName,
         ALLOWED_REGISTRIES: allowedRegistries(config),
         ...poolVariables('STRATEGY', data.identity.pool),

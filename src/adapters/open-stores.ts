@@ -1,11 +1,14 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
+import type { StudyStore, TrialLedger } from '#domain/hyperopt/study-ports.ts';
 import type { CandleStore, JobStore, ResultStore, SeriesStore } from '#domain/ports.ts';
 import type { EndedValidations } from '#domain/registry/staging-checks.ts';
 import { createDocumentClient } from './aws/dynamo-client.ts';
 import { DynamoCollectionStore } from './aws/dynamo-collection-store.ts';
 import { DynamoJobStore } from './aws/dynamo-job-store.ts';
 import { DynamoSeriesStore } from './aws/dynamo-series-store.ts';
+import { DynamoStudyStore } from './aws/dynamo-study-store.ts';
+import { DynamoTrialLedger } from './aws/dynamo-trial-ledger.ts';
 import { openObjectStore } from './open-object-store.ts';
 import { ParquetCandleStore } from './parquet/candle-store.ts';
 import { ObjectResultStore } from './result-store.ts';
@@ -46,6 +49,8 @@ export interface StorageEnv extends MarketStorageEnv {
 export interface Stores extends MarketStores {
   readonly jobs: JobStore & EndedValidations;
   readonly results: ResultStore;
+  readonly studies: StudyStore;
+  readonly ledger: TrialLedger;
 }
 
 /** Opens every store of a host. */
@@ -54,6 +59,8 @@ export function openStores(env: StorageEnv): Stores {
   return {
     ...market,
     jobs: new DynamoJobStore(market.dynamo, env.JOBS_TABLE),
+    studies: new DynamoStudyStore(market.dynamo, env.JOBS_TABLE),
+    ledger: new DynamoTrialLedger(market.dynamo, env.JOBS_TABLE),
     results: new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),
   };
 }

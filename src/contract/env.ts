@@ -140,8 +140,12 @@ export const StrategyEnv = z
     ...common,
     ...database,
     ...objects,
+    ...exchange,
     ...identityProvider('STRATEGY'),
     JOBS_TABLE: text,
+    SERIES_TABLE: text,
+    /** Without one hyperopt jobs cannot be started here. */
+    HYPEROPT_STATE_MACHINE_ARN: text.optional(),
     REGISTRY_TABLE: text,
     ...images,
   })

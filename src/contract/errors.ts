@@ -32,6 +32,7 @@ export const ERRORS = {
   DATA004: { status: 503, message: 'Exchange API error' },
   DATA005: { status: 503, message: 'Data storage unavailable' },
   OPT001: { status: 404, message: 'Hyperopt job not found' },
+  OPT002: { status: 400, message: 'Every trial of the hyperopt job failed' },
   CHL001: { status: 404, message: 'Challenge not found' },
   COL001: { status: 404, message: 'Collection not found' },
   HTTP400: { status: 400, message: 'Malformed HTTP request' },

@@ -3,6 +3,7 @@ import { AUDIT_OPERATIONS } from './operations/audit.ts';
 import { BACKEND_OPERATIONS } from './operations/backend.ts';
 import { CATALOG_OPERATIONS } from './operations/catalog.ts';
 import { DATA_COLLECTION_OPERATIONS } from './operations/data-collection.ts';
+import { HYPEROPT_OPERATIONS } from './operations/hyperopt.ts';
 import { STRATEGY_OPERATIONS } from './operations/strategy.ts';
 
 /** The one table. A service's rows live in their own file of `operations/`. */
@@ -11,6 +12,7 @@ export const OPERATIONS = [
   ...CATALOG_OPERATIONS,
   ...AUDIT_OPERATIONS,
   ...STRATEGY_OPERATIONS,
+  ...HYPEROPT_OPERATIONS,
   ...DATA_COLLECTION_OPERATIONS,
 ] as const;
 

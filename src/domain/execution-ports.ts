@@ -4,13 +4,17 @@ export interface ExecutionState {
   readonly status: 'running' | 'succeeded' | 'failed' | 'aborted' | 'timed_out';
 }
 
-/** The backtest state machine. */
-export interface Executions {
-  /** Starts the execution named after the job; a second start of the same name and input does nothing. */
-  start(input: BacktestExecutionInput, priority: number): Promise<void>;
-  stop(jobId: string, cause: string): Promise<void>;
-  /** Undefined when no execution of that job is known. */
-  state(jobId: string): Promise<ExecutionState | undefined>;
+/** A state machine: that of backtests, unless its input says otherwise. Executions are named after their job. */
+export interface Executions<Input extends { readonly job_id: string } = BacktestExecutionInput> {
+  /**
+   * Starts an execution; a second start of the same name and input does nothing.
+   *
+   * @param name default the job's id
+   */
+  start(input: Input, priority: number, name?: string): Promise<void>;
+  stop(name: string, cause: string): Promise<void>;
+  /** Undefined when no execution of that name is known. */
+  state(name: string): Promise<ExecutionState | undefined>;
 }
 
 /** Stops what a job left running: the task that the job item names. */

@@ -166,7 +166,7 @@ async function startServices(
   const reconcile: ReconcileDeps = {
     jobs: stores.jobs,
     executions: workflow.executions,
-    tasks: workflow.runner,
+    tasks: workflow.tasks,
     clock: Date,
     graceMs: GRACE_MS,
     onFault: (jobId, error) => log.error('job not reconciled', { job_id: jobId, error: error as Error }),
@@ -181,6 +181,7 @@ async function startServices(
       stores,
       registryTable: TABLE_NAMES.registry,
       databaseEndpoint: storage.DYNAMODB_ENDPOINT,
+      workflow,
       strategies,
     },
   );

@@ -68,7 +68,7 @@ export async function startBackend(
       rollbackReasonRequired: deps.rollbackReasonRequired ?? false,
       strategies,
       executions: workflow.executions,
-      tasks: workflow.runner,
+      tasks: workflow.tasks,
       ids: ulids,
       digest: sha256,
       clock: Date,
@@ -100,24 +100,31 @@ export async function startStrategyService(
     readonly stores: Stores;
     readonly registryTable: string;
     readonly databaseEndpoint: string;
+    readonly workflow: Workflow;
     readonly strategies: StrategyRegistry;
   },
 ): Promise<RunningServer> {
   const { log } = options;
-  const { stores } = deps;
-  const useCases = strategyUseCases({
-    ...stores,
-    ...openRegistry(deps.registryTable, deps.databaseEndpoint),
-    images: null,
-    allowedRegistries: null,
-    strategies: deps.strategies,
-    ids: ulids,
-    digest: sha256,
-    clock: Date,
-    probes: {
-      registry: tableProbe(stores.dynamo, 'registry', deps.registryTable),
+  const { stores, workflow } = deps;
+  const useCases = strategyUseCases(
+    {
+      ...stores,
+      ...openRegistry(deps.registryTable, deps.databaseEndpoint),
+      images: null,
+      allowedRegistries: null,
+      strategies: deps.strategies,
+      studyExecutions: workflow.studyExecutions,
+      tasks: workflow.tasks,
+      ids: ulids,
+      digest: sha256,
+      clock: Date,
+      defaultExchange: options.exchange,
+      probes: {
+        registry: tableProbe(stores.dynamo, 'registry', deps.registryTable),
+      },
     },
-  });
+    log,
+  );
   const app = createService('strategy', strategyHandlers(useCases), {
     ownership: useCases.ownership,
     log,

@@ -4,32 +4,38 @@ import { localIntegrations } from '#adapters/local/integrations.ts';
 import { LocalStateMachine } from '#adapters/local/state-machine.ts';
 import { TaskRunner } from '#adapters/local/task-runner.ts';
 import type { Stores } from '#adapters/open-stores.ts';
+import type { BacktestExecutionInput } from '#contract/backtest.ts';
+import { type HyperoptExecutionInput, STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
+import { HYPEROPT_LIMITS } from '#contract/hyperopt-api.ts';
+import type { TaskControl } from '#domain/execution-ports.ts';
+import { STUDY_PRIORITY } from '#domain/hyperopt/study-ports.ts';
 import type { Log } from '#runtime/log.ts';
 
 export interface WorkflowOptions {
   readonly stores: Stores;
   readonly jobsTable: string;
-  /** The data proxy, as the state machine invokes it. */
+  /** The data proxy, as the state machines invoke it. */
   readonly dataProxy: (event: unknown) => Promise<unknown>;
   /** Environment of the tasks. */
   readonly environment: Readonly<Record<string, string>>;
   readonly concurrency: number;
   /** Options of Node for the tasks. */
   readonly nodeOptions: readonly string[];
-  /** Told when a job's execution has ended. */
-  readonly onEnd: (jobId: string) => void;
+  /** Told the name of an execution that has ended. */
+  readonly onEnd: (execution: string) => void;
   readonly log: Log;
 }
 
-/** The backtest state machine of one machine with the runner of its tasks. */
+/** The state machines of one machine with the runners of their tasks. */
 export interface Workflow {
-  readonly executions: LocalExecutions;
-  readonly runner: TaskRunner;
+  readonly executions: LocalExecutions<BacktestExecutionInput>;
+  readonly studyExecutions: LocalExecutions<HyperoptExecutionInput>;
+  readonly tasks: TaskControl;
   /** Ends executions and tasks; their jobs stay unfinished and go on at the next start. */
   stop(): Promise<void>;
 }
 
-/** Parameters that mean something in AWS alone: the file is the same, here nothing reads them. */
+/** Parameters that mean something in AWS alone: the files are the same, here nothing reads them. */
 const AWS_ONLY = {
   Cluster: 'local',
   PublicSubnetA: 'local',
@@ -37,51 +43,73 @@ const AWS_ONLY = {
   BacktestSubnetA: 'local',
   BacktestSubnetB: 'local',
   BacktestPublicIp: 'DISABLED',
+  WorkerSubnetA: 'local',
+  WorkerSubnetB: 'local',
+  WorkerPublicIp: 'DISABLED',
   TaskSecurityGroup: 'local',
 };
 
-/** Wires statemachines/backtest.asl.json to this machine. */
+const OWN_NAMES = {
+  DataProxy: 'DataProxy',
+  TaskImage: 'TaskImage',
+  BacktestTask: 'BacktestTask',
+  CollectTask: 'CollectTask',
+  HyperoptTask: 'HyperoptTask',
+};
+
+/** Wires the files of statemachines/ to this machine. */
 export function createWorkflow(options: WorkflowOptions): Workflow {
   const { stores, log } = options;
-  const runner = new TaskRunner({
-    concurrency: options.concurrency,
-    environment: options.environment,
-    nodeOptions: options.nodeOptions,
-    onOutput: (task, line) => log.info('task output', { task, line }),
-  });
+  const runnerOf = (concurrency: number) =>
+    new TaskRunner({
+      concurrency,
+      environment: options.environment,
+      nodeOptions: options.nodeOptions,
+      onOutput: (task, line) => log.info('task output', { task, line }),
+    });
+  const runner = runnerOf(options.concurrency);
+  // Apart: a study works for hours, and backtests must not wait for it. Its workers share the cores among themselves.
+  const workers = runnerOf(HYPEROPT_LIMITS.workers.max);
   const integrations = localIntegrations({
     // Images are not run here: every version runs the current code, and its job says so.
     functions: { DataProxy: options.dataProxy, TaskImage: async () => ({ task_definition: 'BacktestTask' }) },
-    tasks: { BacktestTask: taskEntry('backtest'), CollectTask: taskEntry('collect') },
-    runner,
-    priorityOf: async (jobId) => (await stores.jobs.get(jobId))?.priority ?? 0,
+    tasks: {
+      BacktestTask: { entry: taskEntry('backtest'), runner },
+      CollectTask: { entry: taskEntry('collect'), runner },
+      HyperoptTask: { entry: taskEntry('hyperopt'), runner: workers },
+    },
+    priorityOf: (jobId) => priorityOf(stores, jobId),
     dynamo: stores.dynamo,
   });
-  const machine = new LocalStateMachine(
-    new URL('../../statemachines/backtest.asl.json', import.meta.url),
-    {
-      ...AWS_ONLY,
-      DataProxy: 'DataProxy',
-      TaskImage: 'TaskImage',
-      BacktestTask: 'BacktestTask',
-      CollectTask: 'CollectTask',
-      JobsTable: options.jobsTable,
-    },
-    integrations,
-  );
-  const executions = new LocalExecutions(machine, (jobId, state, error) => {
-    if (state.status !== 'succeeded')
-      log.warn('execution ended', { job_id: jobId, ...state, error: String(error) });
-    options.onEnd(jobId);
-  });
+  const machineOf = (file: string) =>
+    new LocalStateMachine(
+      new URL(`../../statemachines/${file}.asl.json`, import.meta.url),
+      { ...AWS_ONLY, ...OWN_NAMES, JobsTable: options.jobsTable },
+      integrations,
+    );
+  const executionsOf = <Input extends { readonly job_id: string }>(machine: LocalStateMachine) =>
+    new LocalExecutions<Input>(machine, (name, state, error) => {
+      if (state.status !== 'succeeded')
+        log.warn('execution ended', { execution: name, ...state, error: String(error) });
+      options.onEnd(name);
+    });
+  const executions = executionsOf<BacktestExecutionInput>(machineOf('backtest'));
+  const studyExecutions = executionsOf<HyperoptExecutionInput>(machineOf('hyperopt'));
   return {
     executions,
-    runner,
+    studyExecutions,
+    tasks: { stop: async (task) => void (await Promise.all([runner.stop(task), workers.stop(task)])) },
     stop: async () => {
       executions.stopAll();
-      await runner.stopAll();
+      studyExecutions.stopAll();
+      await Promise.all([runner.stopAll(), workers.stopAll()]);
     },
   };
+}
+
+async function priorityOf({ jobs }: Stores, jobId: string): Promise<number> {
+  if (jobId.startsWith(STUDY_ID_PREFIX)) return STUDY_PRIORITY;
+  return (await jobs.get(jobId))?.priority ?? 0;
 }
 
 function taskEntry(name: string): string {

@@ -240,6 +240,8 @@ function callOf(c: ServiceContext, operation: Operation, principal: Principal): 
 
 function success(operation: Operation, { status, body, headers }: HandlerResult): Response {
   const { schema, contentType = 'application/json' } = operation.success[status]!;
+  if (status === NOT_MODIFIED)
+    return new Response(null, { status, headers: { ...BASE_HEADERS, ...headers } });
   const text = schema ? JSON.stringify(body) : (body as string);
   return new Response(text, {
     status,
@@ -247,6 +249,8 @@ function success(operation: Operation, { status, body, headers }: HandlerResult)
   });
 }
 
+/** Such an answer has no body. */
+const NOT_MODIFIED = 304;
 const BASE_HEADERS = { 'Cache-Control': 'no-store' };
 
 function fail(

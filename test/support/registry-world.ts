@@ -8,7 +8,7 @@ import type { BacktestResult } from '#contract/backtest.ts';
 import type { TableNames } from '#contract/tables.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { ResultStore } from '#domain/ports.ts';
-import { registerVersion } from '#domain/registry/register-version.ts';
+import { type RegisterVersionDeps, registerVersion } from '#domain/registry/register-version.ts';
 import type { RegistryStore } from '#domain/registry/registry-store.ts';
 import { createRandom } from '#engine/random.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
@@ -19,7 +19,7 @@ import { backendHandlers } from '#runtime/services/backend.ts';
 import { catalogUseCases } from '#runtime/services/catalog.ts';
 import { type RegistryDeps, registryUseCases } from '#runtime/services/registry-use-cases.ts';
 import { strategyHandlers } from '#runtime/services/strategy.ts';
-import type { StrategyDeps } from '#runtime/services/strategy-use-cases.ts';
+import type { HyperoptUseCases } from '#runtime/services/hyperopt.ts';
 import { memoryAudit } from './audit.ts';
 import { fakeUseCases, memoryLog, post } from './backend.ts';
 import type { TestEngine } from './engine.ts';
@@ -42,7 +42,7 @@ export const PROVENANCE = {
 
 const cursors = { encode: encodeCursor, decode: decodeCursor };
 
-type WorldDeps = RegistryDeps & Omit<StrategyDeps, 'probes'>;
+type WorldDeps = RegistryDeps & RegisterVersionDeps;
 
 export interface Answer {
   readonly status: number;
@@ -140,6 +140,7 @@ export async function registryWorld(
   const strategy = createService(
     'strategy',
     strategyHandlers({
+      ...({} as HyperoptUseCases),
       registerVersion: (call, input) => registerVersion(deps, call, input),
       ownership: ownershipOf(deps),
       checkHealth: async () => ({ status: 'healthy', dependencies: {} }),

@@ -1,11 +1,17 @@
 import type { StrategyEnv } from '#contract/env.ts';
+import type { HyperoptExecutionInput } from '#contract/hyperopt.ts';
 import { openObjectStore } from '../open-object-store.ts';
 import { tableProbe } from '../probes.ts';
 import { ObjectResultStore } from '../result-store.ts';
 import { createDocumentClient } from './dynamo-client.ts';
 import { DynamoJobStore } from './dynamo-job-store.ts';
+import { DynamoSeriesStore } from './dynamo-series-store.ts';
+import { DynamoStudyStore } from './dynamo-study-store.ts';
+import { DynamoTrialLedger } from './dynamo-trial-ledger.ts';
 import { EcrImages } from './ecr-images.ts';
+import { createEcsClient, EcsTaskControl } from './ecs-task-control.ts';
 import { openRegistry } from './open-registry.ts';
+import { createSfnClient, SfnExecutions } from './sfn-executions.ts';
 
 /** What the deployed strategy service reaches. */
 export function openStrategyService(env: StrategyEnv) {
@@ -15,6 +21,15 @@ export function openStrategyService(env: StrategyEnv) {
     images: new EcrImages(),
     allowedRegistries: env.ALLOWED_REGISTRIES ?? null,
     jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
+    series: new DynamoSeriesStore(dynamo, env.SERIES_TABLE),
+    studies: new DynamoStudyStore(dynamo, env.JOBS_TABLE),
+    ledger: new DynamoTrialLedger(dynamo, env.JOBS_TABLE),
+    studyExecutions: new SfnExecutions<HyperoptExecutionInput>(
+      createSfnClient(),
+      env.HYPEROPT_STATE_MACHINE_ARN ?? '',
+    ),
+    tasks: new EcsTaskControl(createEcsClient()),
+    defaultExchange: env.DEFAULT_EXCHANGE,
     results: new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),
     probes: {
       registry: tableProbe(dynamo, 'registry', env.REGISTRY_TABLE),

@@ -7,7 +7,6 @@ import {
   StartExecutionCommand,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
-import type { BacktestExecutionInput } from '#contract/backtest.ts';
 import type { ExecutionState, Executions } from '#domain/execution-ports.ts';
 import { reportUnavailable } from './unavailable.ts';
 
@@ -37,7 +36,7 @@ export function createSfnClient(): SFNClient {
  * Executions of a Standard state machine, each named after its job: Step Functions itself keeps a job from having two,
  * for the 90 days in which it remembers names.
  */
-export class SfnExecutions implements Executions {
+export class SfnExecutions<Input extends { readonly job_id: string }> implements Executions<Input> {
   readonly #client: SFNClient;
   readonly #stateMachineArn: string;
 
@@ -46,12 +45,12 @@ export class SfnExecutions implements Executions {
     this.#stateMachineArn = stateMachineArn;
   }
 
-  async start(input: BacktestExecutionInput): Promise<void> {
+  async start(input: Input, _priority?: number, name = input.job_id): Promise<void> {
     try {
       await this.#client.send(
         new StartExecutionCommand({
           stateMachineArn: this.#stateMachineArn,
-          name: input.job_id,
+          name,
           input: JSON.stringify(input),
         }),
       );
@@ -61,20 +60,20 @@ export class SfnExecutions implements Executions {
     }
   }
 
-  async stop(jobId: string, cause: string): Promise<void> {
+  async stop(name: string, cause: string): Promise<void> {
     try {
       await this.#client.send(
-        new StopExecutionCommand({ executionArn: this.#arnOf(jobId), cause: cause.slice(0, MAX_CAUSE) }),
+        new StopExecutionCommand({ executionArn: this.#arnOf(name), cause: cause.slice(0, MAX_CAUSE) }),
       );
     } catch (error) {
       if (!(error instanceof ExecutionDoesNotExist)) throw error;
     }
   }
 
-  async state(jobId: string): Promise<ExecutionState | undefined> {
+  async state(name: string): Promise<ExecutionState | undefined> {
     try {
       const { status } = await this.#client.send(
-        new DescribeExecutionCommand({ executionArn: this.#arnOf(jobId) }),
+        new DescribeExecutionCommand({ executionArn: this.#arnOf(name) }),
       );
       return { status: STATES[status!] };
     } catch (error) {
@@ -83,7 +82,7 @@ export class SfnExecutions implements Executions {
     }
   }
 
-  #arnOf(jobId: string): string {
-    return `${this.#stateMachineArn.replace(':stateMachine:', ':execution:')}:${jobId}`;
+  #arnOf(name: string): string {
+    return `${this.#stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`;
   }
 }

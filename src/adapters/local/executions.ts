@@ -1,4 +1,3 @@
-import type { BacktestExecutionInput } from '#contract/backtest.ts';
 import type { ExecutionState, Executions } from '#domain/execution-ports.ts';
 import type { ExecutionHandle, LocalStateMachine } from './state-machine.ts';
 
@@ -11,41 +10,40 @@ interface Execution {
 const KEPT_ENDED = 1_000;
 
 /** Executions of one state machine inside this process: the one machine's Step Functions. */
-export class LocalExecutions implements Executions {
+export class LocalExecutions<Input extends { readonly job_id: string }> implements Executions<Input> {
   readonly #machine: LocalStateMachine;
   readonly #executions = new Map<string, Execution>();
-  readonly #onEnd: (jobId: string, state: ExecutionState, error: unknown) => void;
+  readonly #onEnd: (name: string, state: ExecutionState, error: unknown) => void;
 
   /** `onEnd` is told of every execution that ended, as EventBridge would tell. */
   constructor(
     machine: LocalStateMachine,
-    onEnd: (jobId: string, state: ExecutionState, error: unknown) => void,
+    onEnd: (name: string, state: ExecutionState, error: unknown) => void,
   ) {
     this.#machine = machine;
     this.#onEnd = onEnd;
   }
 
-  async start(input: BacktestExecutionInput): Promise<void> {
-    const jobId = input.job_id;
-    if (this.#executions.has(jobId)) return;
+  async start(input: Input, _priority?: number, name = input.job_id): Promise<void> {
+    if (this.#executions.has(name)) return;
     const execution: Execution = {
-      handle: this.#machine.start(jobId, input),
+      handle: this.#machine.start(name, input),
       state: { status: 'running' },
     };
-    this.#executions.set(jobId, execution);
+    this.#executions.set(name, execution);
     execution.handle.result.then(
-      () => this.#end(jobId, execution, { status: 'succeeded' }),
-      (error: unknown) => this.#end(jobId, execution, endedBy(error), error),
+      () => this.#end(name, execution, { status: 'succeeded' }),
+      (error: unknown) => this.#end(name, execution, endedBy(error), error),
     );
   }
 
-  async stop(jobId: string, cause: string): Promise<void> {
-    const execution = this.#executions.get(jobId);
+  async stop(name: string, cause: string): Promise<void> {
+    const execution = this.#executions.get(name);
     if (execution?.state.status === 'running') execution.handle.abort(cause);
   }
 
-  async state(jobId: string): Promise<ExecutionState | undefined> {
-    return this.#executions.get(jobId)?.state;
+  async state(name: string): Promise<ExecutionState | undefined> {
+    return this.#executions.get(name)?.state;
   }
 
   /** Stops every running execution without telling `onEnd`: the platform is going down, its jobs go on at the next start. */
@@ -57,11 +55,11 @@ export class LocalExecutions implements Executions {
     }
   }
 
-  #end(jobId: string, execution: Execution, state: ExecutionState, error?: unknown): void {
+  #end(name: string, execution: Execution, state: ExecutionState, error?: unknown): void {
     if (execution.state.status !== 'running') return;
     execution.state = state;
     this.#forgetOldest();
-    this.#onEnd(jobId, state, error);
+    this.#onEnd(name, state, error);
   }
 
   #forgetOldest(): void {

@@ -20,9 +20,8 @@ interface RunTaskParameters {
 export interface IntegrationDeps {
   /** Functions by the name that the substitutions give them. */
   readonly functions: Readonly<Record<string, (payload: never, signal: AbortSignal) => Promise<unknown>>>;
-  /** Entry points of tasks by the name that the substitutions give their definition. */
-  readonly tasks: Readonly<Record<string, string>>;
-  readonly runner: TaskRunner;
+  /** Entry points of tasks, and what runs them, by the name that the substitutions give their definition. */
+  readonly tasks: Readonly<Record<string, { readonly entry: string; readonly runner: TaskRunner }>>;
   /** Priority of the job a task belongs to. */
   readonly priorityOf: (jobId: string) => Promise<number>;
   readonly dynamo: DynamoDBDocumentClient;
@@ -46,12 +45,12 @@ async function invoke(deps: IntegrationDeps, parameters: InvokeParameters, signa
 }
 
 async function runTask(deps: IntegrationDeps, parameters: RunTaskParameters, signal: AbortSignal) {
-  const entry = deps.tasks[parameters.TaskDefinition];
-  if (!entry) throw new TaskFailure('ECS.ClientException', `No task ${parameters.TaskDefinition}`);
+  const task = deps.tasks[parameters.TaskDefinition];
+  if (!task) throw new TaskFailure('ECS.ClientException', `No task ${parameters.TaskDefinition}`);
   const overrides = parameters.Overrides?.ContainerOverrides?.flatMap((each) => each.Environment ?? []) ?? [];
   const environment = Object.fromEntries(overrides.map(({ Name, Value }) => [Name, Value]));
   const priority = await deps.priorityOf(environment.JOB_ID ?? '');
-  const exit = await deps.runner.run({ entry, environment, priority, signal });
+  const exit = await task.runner.run({ entry: task.entry, environment, priority, signal });
   if (exit.code !== 0) throw new TaskFailure('States.TaskFailed', describeExit(exit));
   return { LastStatus: 'STOPPED', Containers: [{ ExitCode: 0 }] };
 }

@@ -23,6 +23,8 @@ interface State {
   readonly Resource?: string;
   readonly TimeoutSeconds?: number;
   readonly Retry?: readonly unknown[];
+  /** Of a Map. */
+  readonly ItemProcessor?: Definition;
 }
 
 interface Definition {
@@ -100,7 +102,7 @@ export class LocalStateMachine {
   }
 
   #tasks(): [string, State][] {
-    return Object.entries(this.#definition.States).filter(([, state]) => state.Type === 'Task');
+    return statesOf(this.#definition).filter(([, state]) => state.Type === 'Task');
   }
 
   #handlers(stopped: AbortSignal) {
@@ -118,11 +120,17 @@ export class LocalStateMachine {
   }
 
   #pauses(pausing: (state: State) => boolean): Record<string, number> {
-    const names = Object.keys(this.#definition.States).filter((name) =>
-      pausing(this.#definition.States[name]!),
-    );
-    return Object.fromEntries(names.map((name) => [name, LOCAL_PAUSE_MS]));
+    const paused = statesOf(this.#definition).filter(([, state]) => pausing(state));
+    return Object.fromEntries(paused.map(([name]) => [name, LOCAL_PAUSE_MS]));
   }
+}
+
+/** With those inside of Maps: their names differ too. */
+function statesOf({ States }: Definition): [string, State][] {
+  return Object.entries(States).flatMap(([name, state]) => [
+    [name, state] as [string, State],
+    ...(state.ItemProcessor ? statesOf(state.ItemProcessor) : []),
+  ]);
 }
 
 function substitute(text: string, substitutions: Readonly<Record<string, string>>): string {

@@ -1,9 +1,11 @@
 import { checkHealth, type Probe } from '#domain/get-health.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import { type RegisterVersionDeps, registerVersion } from '#domain/registry/register-version.ts';
+import type { Log } from '../log.ts';
+import { type HyperoptDeps, hyperoptUseCases } from './hyperopt-use-cases.ts';
 import type { StrategyUseCases } from './strategy.ts';
 
-export interface StrategyDeps extends RegisterVersionDeps {
+export interface StrategyDeps extends RegisterVersionDeps, HyperoptDeps {
   /** By the dependency's name in the health response. */
   readonly probes: Readonly<Record<'registry', Probe>>;
 }
@@ -12,10 +14,11 @@ export interface StrategyDeps extends RegisterVersionDeps {
 const PROBE_TIMEOUT_MS = 1_500;
 
 /** The use cases of the strategy service with their dependencies filled in, for any host. */
-export function strategyUseCases(deps: StrategyDeps): StrategyUseCases {
+export function strategyUseCases(deps: StrategyDeps, log: Log): StrategyUseCases {
   return {
     ownership: ownershipOf(deps),
     registerVersion: (call, input) => registerVersion(deps, call, input),
+    ...hyperoptUseCases(deps, log),
     checkHealth: () => checkHealth(deps.probes, PROBE_TIMEOUT_MS),
   };
 }

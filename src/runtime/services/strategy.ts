@@ -4,10 +4,11 @@ import type { RegisterVersion } from '#domain/registry/register-version.ts';
 import { documentation } from '../docs.ts';
 import type { Handlers } from '../handler.ts';
 import { VERSION } from '../version.ts';
+import { type HyperoptUseCases, hyperoptHandlers } from './hyperopt.ts';
 import { registerHandler } from './registry.ts';
 
 /** What the handlers need: the use cases of src/domain with their dependencies filled in. */
-export interface StrategyUseCases {
+export interface StrategyUseCases extends HyperoptUseCases {
   readonly ownership: Ownership;
   readonly registerVersion: RegisterVersion;
   checkHealth(): Promise<HealthReport>;
@@ -22,6 +23,7 @@ export function strategyHandlers(useCases: StrategyUseCases): Handlers<'strategy
       return { status: 200, body: { status, service: 'strategy', version: VERSION, dependencies } };
     },
     registerStrategy: registerHandler(useCases.registerVersion),
+    ...hyperoptHandlers(useCases),
     getStrategyServiceDocs: docs.page,
     getStrategyServiceDocsAsset: docs.asset,
     getStrategyServiceOpenApi: docs.openApi,

@@ -1,0 +1,216 @@
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  PutCommand,
+  paginateQuery,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import type {
+  EndedTrial,
+  StoredTrial,
+  StudyIn,
+  TrialCounts,
+  TrialIn,
+  TrialState,
+} from '#contract/hyperopt.ts';
+import type { TrialLedger, TrialReturns } from '#domain/hyperopt/study-ports.ts';
+import type { Page } from '#domain/ports.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import {
+  fromAttributes,
+  RETURNS_PREFIX,
+  studyKey,
+  TRIAL_PREFIX,
+  toReturns,
+  toReturnsItem,
+  toTrial,
+  toTrialItem,
+  trialKey,
+} from './study-item.ts';
+import { lostTransaction } from './transactions.ts';
+
+/** Sorts behind every digit. */
+const END = '~';
+/** A filter drops trials after they are read, so a page of the asked size would often be short. */
+const FILTERED_PAGE = 300;
+
+/** Trials in the Jobs table, beside the job of their study. */
+export class DynamoTrialLedger implements TrialLedger {
+  readonly #client: DynamoDBDocumentClient;
+  readonly #table: string;
+
+  constructor(client: DynamoDBDocumentClient, table: string) {
+    this.#client = client;
+    this.#table = table;
+  }
+
+  async read(jobId: string, from: number): Promise<StoredTrial[]> {
+    const { item } = trialKey(jobId, from);
+    const trials: StoredTrial[] = [];
+    for await (const each of this.#items(jobId, item, `${TRIAL_PREFIX}${END}`)) trials.push(toTrial(each));
+    return trials;
+  }
+
+  async list(
+    jobId: string,
+    state: TrialState | null,
+    limit: number,
+    cursor: string | null,
+  ): Promise<Page<StoredTrial>> {
+    const scope = { job_id: jobId, state };
+    const after = cursor === null ? TRIAL_PREFIX : `${decodeCursor(cursor, scope, 1)[0]}${END}`;
+    const trials: StoredTrial[] = [];
+    const pageSize = state === null ? limit + 1 : FILTERED_PAGE;
+    for await (const item of this.#items(jobId, after, `${TRIAL_PREFIX}${END}`, { state, pageSize })) {
+      if (trials.length === limit) {
+        const last = trials.at(-1)!;
+        return { items: trials, next: encodeCursor([trialKey(jobId, last.number).item], scope) };
+      }
+      trials.push(toTrial(item));
+    }
+    return { items: trials, next: null };
+  }
+
+  async begin(trial: TrialIn<'running'>): Promise<boolean> {
+    return this.#put(trial, { ConditionExpression: 'attribute_not_exists(job_id)' });
+  }
+
+  async beginAgain(found: TrialIn<'running'>, trial: TrialIn<'running'>): Promise<boolean> {
+    return this.#put(trial, {
+      ConditionExpression: '#state = :running AND attempt = :attempt AND lease_until = :lease',
+      ExpressionAttributeNames: { '#state': 'state' },
+      ExpressionAttributeValues: {
+        ':running': 'running',
+        ':attempt': found.attempt,
+        ':lease': found.lease_until,
+      },
+    });
+  }
+
+  async renew({ job_id, number, attempt }: TrialIn<'running'>, leaseUntil: number): Promise<boolean> {
+    return written(
+      this.#client.send(
+        new UpdateCommand({
+          TableName: this.#table,
+          Key: trialKey(job_id, number),
+          UpdateExpression: 'SET lease_until = :lease',
+          ...heldBy(attempt),
+          ExpressionAttributeValues: {
+            ...heldBy(attempt).ExpressionAttributeValues,
+            ':lease': leaseUntil,
+          },
+        }),
+      ),
+    );
+  }
+
+  async end(
+    study: StudyIn<'running'>,
+    trial: EndedTrial,
+    counts: TrialCounts,
+    returns: TrialReturns | null,
+  ): Promise<'recorded' | 'lost' | 'moved'> {
+    const TableName = this.#table;
+    const { job_id, number, attempt, finished_at } = trial;
+    try {
+      await this.#client.send(
+        new TransactWriteCommand({
+          TransactItems: [
+            {
+              Put: {
+                TableName,
+                Item: toTrialItem(trial),
+                ...heldBy(attempt),
+                ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+              },
+            },
+            {
+              Update: {
+                TableName,
+                Key: studyKey(job_id),
+                UpdateExpression: 'SET trials = :trials, updated_at = :at ADD revision :one',
+                ConditionExpression: '#status = :running AND revision = :revision',
+                ExpressionAttributeNames: { '#status': 'status' },
+                ExpressionAttributeValues: {
+                  ':trials': counts,
+                  ':at': finished_at,
+                  ':one': 1,
+                  ':running': 'running',
+                  ':revision': study.revision,
+                },
+              },
+            },
+            ...(returns ? [{ Put: { TableName, Item: toReturnsItem(job_id, number, returns) } }] : []),
+          ],
+        }),
+      );
+      return 'recorded';
+    } catch (error) {
+      const [reason] = lostTransaction(error, 'DATA005').CancellationReasons ?? [];
+      if (reason?.Code !== 'ConditionalCheckFailed') return 'moved';
+      // A reply that was lost makes the SDK send the write again: then this very end is found there already.
+      const found = fromAttributes(toTrial, reason.Item);
+      return found?.attempt === attempt && found.state === trial.state ? 'recorded' : 'lost';
+    }
+  }
+
+  async returns(jobId: string): Promise<ReadonlyMap<number, TrialReturns>> {
+    const found = new Map<number, TrialReturns>();
+    for await (const item of this.#items(jobId, RETURNS_PREFIX, `${RETURNS_PREFIX}${END}`)) {
+      found.set(...toReturns(item));
+    }
+    return found;
+  }
+
+  #put(trial: StoredTrial, condition: object): Promise<boolean> {
+    return written(
+      this.#client.send(new PutCommand({ TableName: this.#table, Item: toTrialItem(trial), ...condition })),
+    );
+  }
+
+  async *#items(
+    jobId: string,
+    from: string,
+    to: string,
+    page: { readonly state?: TrialState | null; readonly pageSize?: number } = {},
+  ): AsyncIterable<Record<string, unknown>> {
+    const { state = null, pageSize } = page;
+    const pages = paginateQuery(
+      { client: this.#client, ...(pageSize !== undefined && { pageSize }) },
+      {
+        TableName: this.#table,
+        ConsistentRead: true,
+        KeyConditionExpression: 'job_id = :job AND #item BETWEEN :from AND :to',
+        ExpressionAttributeNames: { '#item': 'item', ...(state && { '#state': 'state' }) },
+        ExpressionAttributeValues: {
+          ':job': jobId,
+          ':from': from,
+          ':to': to,
+          ...(state && { ':state': state }),
+        },
+        ...(state && { FilterExpression: '#state = :state' }),
+      },
+    );
+    for await (const { Items = [] } of pages) yield* Items;
+  }
+}
+
+/** The condition that the trial is running under that attempt. */
+function heldBy(attempt: number) {
+  return {
+    ConditionExpression: '#state = :running AND attempt = :attempt',
+    ExpressionAttributeNames: { '#state': 'state' },
+    ExpressionAttributeValues: { ':running': 'running', ':attempt': attempt },
+  };
+}
+
+async function written(write: Promise<unknown>): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
+    throw error;
+  }
+}

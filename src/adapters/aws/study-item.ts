@@ -1,0 +1,91 @@
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import * as z from 'zod';
+import { JOB_STATUSES } from '#contract/backtest.ts';
+import { CodedError } from '#contract/errors.ts';
+import { StoredReturns, StoredStudy, StoredTrial, type StudyIn, TrialCounts } from '#contract/hyperopt.ts';
+import type { StudyRow, TrialReturns } from '#domain/hyperopt/study-ports.ts';
+import { JOB_ITEM } from './job-item.ts';
+
+type Item = Record<string, unknown>;
+
+/** Sort keys of what a study consists of beside its job. */
+export const TRIAL_PREFIX = 'TRIAL#';
+export const RETURNS_PREFIX = 'RETURNS#';
+/** As many digits as the highest number of a trial has. */
+const DIGITS = 6;
+
+export function studyKey(jobId: string) {
+  return { job_id: jobId, item: JOB_ITEM };
+}
+
+export function trialKey(jobId: string, number: number) {
+  return { job_id: jobId, item: `${TRIAL_PREFIX}${String(number).padStart(DIGITS, '0')}` };
+}
+
+/** The item of a new study: its fields flat, and what the list indexes need. */
+export function toStudyItem(study: StudyIn<'pending'>): Item {
+  return {
+    ...study,
+    item: JOB_ITEM,
+    kind_status: `${study.kind}#${study.status}`,
+    strategy: study.base.strategy,
+  };
+}
+
+export function toTrialItem(trial: StoredTrial): Item {
+  return { ...trial, ...trialKey(trial.job_id, trial.number) };
+}
+
+export function toReturnsItem(jobId: string, number: number, { firstDay, returns }: TrialReturns): Item {
+  const stored: StoredReturns = {
+    schema_version: 1,
+    job_id: jobId,
+    number,
+    first_day: firstDay,
+    returns: new Uint8Array(Float64Array.from(returns).buffer),
+  };
+  return { ...stored, item: trialKey(jobId, number).item.replace(TRIAL_PREFIX, RETURNS_PREFIX) };
+}
+
+/** Each throws SVC001 naming the item and the field when the item is not one. */
+export const toStudy = (item: Item): StoredStudy => parse(StoredStudy, item);
+export const toTrial = (item: Item): StoredTrial => parse(StoredTrial, item);
+
+export function toReturns(item: Item): [number: number, returns: TrialReturns] {
+  const { number, first_day, returns } = parse(StoredReturns, item);
+  // A copy of its own is aligned.
+  return [number, { firstDay: first_day, returns: new Float64Array(returns.slice().buffer) }];
+}
+
+/** The study or trial of the item that a failed condition brought along, undefined when there was none. */
+export function fromAttributes<T>(toValue: (item: Item) => T, item: unknown): T | undefined {
+  if (!item) return undefined;
+  return toValue(unmarshall(item as Parameters<typeof unmarshall>[0], { wrapNumbers: Number }));
+}
+
+const IndexRow = z.object({
+  job_id: z.string(),
+  status: z.enum(JOB_STATUSES),
+  created_at: z.string(),
+  updated_at: z.string(),
+  strategy: z.string(),
+  experiment_name: z.string().nullable(),
+  trials: TrialCounts,
+  error_summary: z.string().optional(),
+});
+
+/** The list row of an index entry, or of the job itself. */
+export function toStudyRow(item: Item): StudyRow {
+  const { error_summary, ...row } = parse(IndexRow, item);
+  return { ...row, error: error_summary ?? null };
+}
+
+function parse<T>(schema: z.ZodType<T>, item: Item): T {
+  const parsed = schema.safeParse(item);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  throw new CodedError('SVC001', {
+    message: `${String(item.item)} of ${String(item.job_id)} cannot be read: ${issue.path.join('.') || 'item'}: ${issue.message}`,
+    cause: parsed.error,
+  });
+}

@@ -1,0 +1,197 @@
+import * as z from 'zod';
+import { CollectionOutcome, ResolvedBacktestConfig } from './backtest.ts';
+import { Timestamp } from './common.ts';
+
+/** Shapes of hyperopt jobs as stored. A stored shape carries `schema_version`; test/contract pins its hash. */
+
+export const STUDY_KIND = 'hyperopt';
+export const STUDY_ID_PREFIX = 'ho-';
+
+export const DIRECTIONS = ['maximize', 'minimize'] as const;
+export const SAMPLERS = ['tpe', 'random'] as const;
+export const PRUNERS = ['wilcoxon', 'median', 'none'] as const;
+
+const ParameterValue = z.union([z.number(), z.string(), z.boolean()]);
+
+/** Values of one trial by name: `model_type` as it was sent, `n_estimators`, `learning_rate`, and the strategy parameters searched. */
+export const TrialParams = z.record(z.string(), ParameterValue);
+export type TrialParams = z.infer<typeof TrialParams>;
+
+/** What of a strategy parameter is searched. */
+export const SearchedParameter = z.discriminatedUnion('kind', [
+  z.object({ kind: z.enum(['integer', 'number']), min: z.number(), max: z.number() }),
+  z.object({ kind: z.literal('choice'), choices: z.array(ParameterValue) }),
+]);
+export type SearchedParameter = z.infer<typeof SearchedParameter>;
+
+/** What a study searches and how, with every default filled in. */
+export const StudyConfig = z
+  .object({
+    n_trials: z.int(),
+    train_period_days: z.int(),
+    backtest_period_days: z.int(),
+    objective_metric: z.string(),
+    direction: z.enum(DIRECTIONS),
+    model_types: z.array(z.string()).meta({ description: 'As they were sent' }),
+    n_estimators_range: z.tuple([z.int(), z.int()]),
+    learning_rate_range: z.tuple([z.number(), z.number()]),
+    search: z
+      .record(z.string(), SearchedParameter)
+      .meta({ description: 'Parameters of the strategy that are searched too' }),
+    date_range: z.object({ start: Timestamp, end: Timestamp }).meta({
+      description: 'What is trained on or traded; the first train_period_days are trained on alone',
+    }),
+    sampler: z.enum(SAMPLERS),
+    pruner: z.enum(PRUNERS),
+    seed: z.int(),
+    workers: z.int(),
+  })
+  .meta({ id: 'StudyConfig' });
+export type StudyConfig = z.infer<typeof StudyConfig>;
+
+/** Input of the hyperopt state machine: small, no config, no results. */
+export const HyperoptExecutionInput = z.object({
+  job_id: z.string(),
+  correlation_id: z.string(),
+  workers: z.array(z.int()).meta({ description: 'One number for each worker, from 0' }),
+  exchange: z.string(),
+  symbols: z.array(z.string()),
+  timeframe: z.string(),
+  start: Timestamp,
+  end: Timestamp,
+});
+export type HyperoptExecutionInput = z.infer<typeof HyperoptExecutionInput>;
+
+/** How far a study is. It changes in one transaction with the trial that ended. */
+export const TrialCounts = z.object({
+  total: z.int(),
+  complete: z.int(),
+  pruned: z.int(),
+  failed: z.int(),
+  best_value: z.number().nullable().meta({ description: 'null before the first complete trial' }),
+  best_trial: z.int().nullable(),
+});
+export type TrialCounts = z.infer<typeof TrialCounts>;
+
+export const TRIAL_STATES = ['running', 'complete', 'pruned', 'failed'] as const;
+export type TrialState = (typeof TRIAL_STATES)[number];
+
+const trialBase = {
+  schema_version: z.literal(1),
+  job_id: z.string(),
+  number: z.int().meta({ description: 'From 0, in the order of suggestion' }),
+  params: TrialParams,
+  attempt: z
+    .int()
+    .meta({ description: 'Times a worker has begun it; only the latest attempt may record its end' }),
+  worker: z.int(),
+  started_at: Timestamp,
+};
+
+const windows = z
+  .array(z.number().nullable())
+  .meta({ description: 'The objective of each walk-forward window reached, in order; null where undefined' });
+
+const trialEnd = {
+  finished_at: Timestamp,
+  sequence: z.int().meta({ description: 'From 1 without gaps: the order in which trials ended' }),
+  same_as: z
+    .int()
+    .nullable()
+    .meta({ description: 'Trial of the same parameters whose result was taken over' }),
+};
+
+/** A trial as stored: one item of the ledger. */
+export const StoredTrial = z.discriminatedUnion('state', [
+  z.object({
+    ...trialBase,
+    state: z.literal('running'),
+    task: z.string().meta({ description: 'Of the worker that holds it' }),
+    lease_until: z.int().meta({ description: 'Unix ms; later another worker may begin it again' }),
+  }),
+  z.object({
+    ...trialBase,
+    ...trialEnd,
+    windows,
+    state: z.literal('complete'),
+    value: z.number(),
+    efficiency: z.number().nullable().meta({ description: 'Walk-forward efficiency' }),
+  }),
+  z.object({ ...trialBase, ...trialEnd, windows, state: z.literal('pruned') }),
+  z.object({ ...trialBase, ...trialEnd, state: z.literal('failed'), error: z.string() }),
+]);
+export type StoredTrial = z.infer<typeof StoredTrial>;
+export type TrialIn<S extends TrialState> = Extract<StoredTrial, { state: S }>;
+export type EndedTrial = Exclude<StoredTrial, { state: 'running' }>;
+
+/** Daily returns of a complete trial, out of sample: an item of its own, so that reading the ledger stays cheap. */
+export const StoredReturns = z.object({
+  schema_version: z.literal(1),
+  job_id: z.string(),
+  number: z.int(),
+  first_day: z.string(),
+  returns: z.instanceof(Uint8Array).meta({ description: 'Float64, little-endian, one a UTC day, as ratios' }),
+});
+
+export type StoredReturns = z.infer<typeof StoredReturns>;
+
+/** The best of a finished study, and how far it can be believed. */
+export const StudyOutcome = z.object({
+  best_params: TrialParams,
+  best_value: z.number(),
+  best_trial: z.int(),
+  study_name: z.string(),
+});
+export type StudyOutcome = z.infer<typeof StudyOutcome>;
+
+const studyBase = {
+  schema_version: z.literal(1),
+  kind: z.literal(STUDY_KIND),
+  job_id: z.string(),
+  owner: z.string(),
+  revision: z.int(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  experiment_name: z.string().nullable(),
+  config: StudyConfig,
+  /** What every trial runs, before its own parameters. */
+  base: ResolvedBacktestConfig,
+  warnings: z.array(z.string()),
+  execution_input: HyperoptExecutionInput,
+  /** Executions so far: a study that lost its execution goes on in another. */
+  runs: z.int(),
+  /** Digest of the request as sent: tells a repeated Idempotency-Key from a reused one. */
+  request_digest: z.string(),
+  collection: CollectionOutcome.nullable(),
+  trials: TrialCounts,
+  tasks: z
+    .record(z.string(), z.string())
+    .meta({ description: 'Worker -> its latest task: ARN, or process on one machine' }),
+};
+
+const started = { started_at: Timestamp };
+const startedPerhaps = { started_at: Timestamp.optional() };
+
+/** A hyperopt job as stored: one shape per status, each with exactly its own fields. */
+export const StoredStudy = z.discriminatedUnion('status', [
+  z.object({ ...studyBase, status: z.literal('pending') }),
+  z.object({ ...studyBase, ...started, status: z.literal('running') }),
+  z.object({
+    ...studyBase,
+    ...started,
+    status: z.literal('completed'),
+    finished_at: Timestamp,
+    outcome: StudyOutcome,
+  }),
+  z.object({
+    ...studyBase,
+    ...startedPerhaps,
+    status: z.literal('failed'),
+    finished_at: Timestamp,
+    error: z.string(),
+    error_code: z.string(),
+  }),
+  z.object({ ...studyBase, ...startedPerhaps, status: z.literal('cancelled'), finished_at: Timestamp }),
+]);
+export type StoredStudy = z.infer<typeof StoredStudy>;
+export type StudyIn<S extends StoredStudy['status']> = Extract<StoredStudy, { status: S }>;

@@ -1,0 +1,34 @@
+import type { JobStatus } from '#contract/backtest.ts';
+import type { StoredTrial, TrialState } from '#contract/hyperopt.ts';
+import type { Page } from '../ports.ts';
+import { getHyperopt } from './get-hyperopt.ts';
+import type { StudyRow, StudyStore, TrialLedger } from './study-ports.ts';
+
+/** Hyperopt jobs, newest first. Throws VAL006 for a broken or foreign cursor. */
+export async function listHyperopts(
+  deps: { readonly studies: StudyStore },
+  input: {
+    readonly limit: number;
+    readonly cursor?: string | undefined;
+    readonly status?: JobStatus | undefined;
+    readonly experiment_name?: string | undefined;
+  },
+): Promise<Page<StudyRow>> {
+  const { limit, cursor = null, status, experiment_name } = input;
+  const filter = { ...(status && { status }), ...(experiment_name !== undefined && { experiment_name }) };
+  return deps.studies.list(filter, limit, cursor);
+}
+
+/** Trials of a hyperopt job, by number. Throws OPT001, and VAL006 for a broken or foreign cursor. */
+export async function listHyperoptTrials(
+  deps: { readonly studies: Pick<StudyStore, 'get'>; readonly ledger: TrialLedger },
+  input: {
+    readonly job_id: string;
+    readonly limit: number;
+    readonly cursor?: string | undefined;
+    readonly state?: TrialState | undefined;
+  },
+): Promise<Page<StoredTrial>> {
+  await getHyperopt(deps, input.job_id);
+  return deps.ledger.list(input.job_id, input.state ?? null, input.limit, input.cursor ?? null);
+}

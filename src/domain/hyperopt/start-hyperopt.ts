@@ -1,0 +1,92 @@
+import { CodedError } from '#contract/errors.ts';
+import type { HyperoptExecutionInput, StoredStudy, StudyIn } from '#contract/hyperopt.ts';
+import { idSuffix } from '../id-suffix.ts';
+import type { Digest, Ids } from '../ports.ts';
+import type { ResolveDeps } from '../resolve-config.ts';
+import { checkExperimentName } from '../submit-backtest.ts';
+import { isoTime } from '../validate.ts';
+import { executionName } from './execution-name.ts';
+import { type ResolvedStudy, resolveStudy, type StudyInput } from './resolve-study.ts';
+import { STUDY_PRIORITY, type StudyExecutions, type StudyStore } from './study-ports.ts';
+
+export interface StartHyperoptInput {
+  readonly body: StudyInput;
+  readonly owner: string;
+  /** Header Idempotency-Key: the same key of the same owner always means the same job. */
+  readonly idempotencyKey: string | null;
+  readonly correlationId: string;
+}
+
+export interface StartHyperoptDeps extends ResolveDeps {
+  readonly studies: StudyStore;
+  readonly studyExecutions: StudyExecutions;
+  readonly ids: Ids;
+  readonly digest: Digest;
+  /** Told when the execution could not be started; the job is stored and reconcile starts it. */
+  readonly onStartFailure: (jobId: string, error: unknown) => void;
+}
+
+/**
+ * Validates a request, stores its job and starts the state machine. The job is stored first: whatever dies afterwards,
+ * reconcile finds it pending and starts it.
+ * Throws VAL001 to VAL006, RES002, RES005 (an Idempotency-Key reused with another body), DATA005.
+ */
+export async function startHyperopt(
+  deps: StartHyperoptDeps,
+  input: StartHyperoptInput,
+): Promise<StoredStudy> {
+  const study = newStudy(deps, input, await resolveStudy(deps, input.body));
+  const stored = await deps.studies.create(study);
+  if (stored.request_digest !== study.request_digest) {
+    throw new CodedError('RES005', {
+      message: 'This Idempotency-Key was used with another request body',
+      field: 'Idempotency-Key',
+      context: { job_id: stored.job_id },
+    });
+  }
+  if (stored.status === 'pending') {
+    await deps.studyExecutions
+      .start(stored.execution_input, STUDY_PRIORITY, executionName(stored))
+      .catch((error: unknown) => deps.onStartFailure(stored.job_id, error));
+  }
+  return stored;
+}
+
+function newStudy(
+  deps: StartHyperoptDeps,
+  { body, owner, idempotencyKey, correlationId }: StartHyperoptInput,
+  { config, base, warnings, dataStart }: ResolvedStudy,
+): StudyIn<'pending'> {
+  const jobId = `ho-${idSuffix(deps, owner, idempotencyKey)}`;
+  const now = isoTime(deps.clock.now());
+  const executionInput: HyperoptExecutionInput = {
+    job_id: jobId,
+    correlation_id: correlationId,
+    workers: Array.from({ length: config.workers }, (_, worker) => worker),
+    exchange: base.exchange,
+    symbols: base.pairs,
+    timeframe: base.timeframe,
+    start: dataStart,
+    end: base.date_range.end,
+  };
+  return {
+    schema_version: 1,
+    kind: 'hyperopt',
+    status: 'pending',
+    job_id: jobId,
+    owner,
+    revision: 1,
+    created_at: now,
+    updated_at: now,
+    experiment_name: checkExperimentName(body.experiment_name),
+    config,
+    base,
+    warnings: [...warnings],
+    execution_input: executionInput,
+    runs: 1,
+    request_digest: deps.digest(JSON.stringify(body)),
+    collection: null,
+    trials: { total: config.n_trials, complete: 0, pruned: 0, failed: 0, best_value: null, best_trial: null },
+    tasks: {},
+  };
+}

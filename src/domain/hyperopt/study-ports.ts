@@ -1,0 +1,95 @@
+import type { CollectionOutcome, JobStatus } from '#contract/backtest.ts';
+import type {
+  EndedTrial,
+  HyperoptExecutionInput,
+  StoredStudy,
+  StoredTrial,
+  StudyIn,
+  StudyOutcome,
+  TrialCounts,
+  TrialIn,
+  TrialState,
+} from '#contract/hyperopt.ts';
+import type { StoredSharing } from '../access.ts';
+import type { Executions } from '../execution-ports.ts';
+import type { JobFilter, Page } from '../ports.ts';
+
+/** What the use cases of hyperopt need from the outside. Every method may throw CodedError DATA005 when storage is down. */
+
+/** What a list shows of a study: at most 1 KB. */
+export interface StudyRow {
+  readonly job_id: string;
+  readonly status: JobStatus;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly strategy: string;
+  readonly experiment_name: string | null;
+  readonly trials: TrialCounts;
+  readonly error: string | null;
+}
+
+/** Hyperopt jobs. Every transition is one conditional write; a terminal state never changes. */
+export interface StudyStore {
+  /** Whose the studies are. */
+  readonly sharing: StoredSharing;
+  /** Stores a new study. Answers the stored one when the id exists already. */
+  create(study: StudyIn<'pending'>): Promise<StoredStudy>;
+  get(jobId: string): Promise<StoredStudy | undefined>;
+  /** Newest first. Throws VAL006 for a cursor that is broken or was made with another filter. */
+  list(filter: JobFilter, limit: number, cursor: string | null): Promise<Page<StudyRow>>;
+  /** From pending or running to running, naming the worker's task. Undefined: unknown or terminal. */
+  begin(jobId: string, worker: number, task: string, at: string): Promise<StudyIn<'running'> | undefined>;
+  complete(jobId: string, outcome: StudyOutcome, at: string): Promise<boolean>;
+  /** Only while pending or running. */
+  fail(jobId: string, error: { code: string; message: string }, at: string): Promise<boolean>;
+  /** The cancelled study, or what it was found to be. */
+  cancel(jobId: string, at: string): Promise<{ cancelled: boolean; study: StoredStudy | undefined }>;
+  setCollection(jobId: string, outcome: CollectionOutcome): Promise<void>;
+}
+
+/** Daily returns of a complete trial. */
+export interface TrialReturns {
+  /** `YYYY-MM-DD`, of the first. */
+  readonly firstDay: string;
+  readonly returns: Float64Array;
+}
+
+/**
+ * The trials of a study, one item each. Whoever begins a trial writes under an attempt of his own; all that a worker
+ * writes of it is conditional on that, so a trial has one end, recorded once.
+ */
+export interface TrialLedger {
+  /** Trials from that number on, ascending; strongly consistent. */
+  read(jobId: string, from: number): Promise<StoredTrial[]>;
+  /** By number. Throws VAL006 for a cursor that is broken or was made with another filter. */
+  list(
+    jobId: string,
+    state: TrialState | null,
+    limit: number,
+    cursor: string | null,
+  ): Promise<Page<StoredTrial>>;
+  /** Stores a new trial; false when there is one of that number. */
+  begin(trial: TrialIn<'running'>): Promise<boolean>;
+  /** Takes over a running trial, whose attempt rises; false when it is not `found` any more. */
+  beginAgain(found: TrialIn<'running'>, trial: TrialIn<'running'>): Promise<boolean>;
+  /** Sets the end of the lease; false when the trial is another attempt's or has ended. */
+  renew(trial: TrialIn<'running'>, leaseUntil: number): Promise<boolean>;
+  /**
+   * Records a trial's end and the study's new counts in one transaction, if the study still has that revision.
+   * `lost`: the trial is another attempt's, or has ended. `moved`: the study has changed since; read it again.
+   */
+  end(
+    study: StudyIn<'running'>,
+    trial: EndedTrial,
+    counts: TrialCounts,
+    returns: TrialReturns | null,
+  ): Promise<'recorded' | 'lost' | 'moved'>;
+  /** Daily returns by the number of their trial. */
+  returns(jobId: string): Promise<ReadonlyMap<number, TrialReturns>>;
+}
+
+/** The hyperopt state machine. */
+export type StudyExecutions = Executions<HyperoptExecutionInput>;
+
+/** Order of a study's tasks in the queue of one machine: that of a backtest that names none. */
+export const STUDY_PRIORITY = 5;

@@ -1,0 +1,29 @@
+import { type CancelHyperoptDeps, cancelHyperopt } from '#domain/hyperopt/cancel-hyperopt.ts';
+import { getHyperopt, getHyperoptResult } from '#domain/hyperopt/get-hyperopt.ts';
+import { listHyperopts, listHyperoptTrials } from '#domain/hyperopt/list-hyperopts.ts';
+import { type StartHyperoptDeps, startHyperopt } from '#domain/hyperopt/start-hyperopt.ts';
+import type { TrialLedger } from '#domain/hyperopt/study-ports.ts';
+import type { Log } from '../log.ts';
+import type { HyperoptUseCases } from './hyperopt.ts';
+
+export interface HyperoptDeps
+  extends Omit<StartHyperoptDeps, 'onStartFailure'>,
+    Omit<CancelHyperoptDeps, 'onStopFailure'> {
+  readonly ledger: TrialLedger;
+}
+
+/** The use cases of hyperopt with their dependencies filled in, for any host. */
+export function hyperoptUseCases(deps: HyperoptDeps, log: Log): HyperoptUseCases {
+  const warn = (message: string) => (jobId: string, error: unknown) =>
+    log.error(message, { job_id: jobId, error: error as Error });
+  const onStartFailure = warn('execution not started');
+  const onStopFailure = warn('hyperopt job not stopped');
+  return {
+    startHyperopt: (input) => startHyperopt({ ...deps, onStartFailure }, input),
+    listHyperopts: (input) => listHyperopts(deps, input),
+    getHyperopt: (jobId) => getHyperopt(deps, jobId),
+    getHyperoptResult: (jobId) => getHyperoptResult(deps, jobId),
+    listHyperoptTrials: (input) => listHyperoptTrials(deps, input),
+    cancelHyperopt: (jobId) => cancelHyperopt({ ...deps, onStopFailure }, jobId),
+  };
+}

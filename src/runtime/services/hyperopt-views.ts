@@ -1,0 +1,86 @@
+import type * as z from 'zod';
+import type { StoredStudy, StoredTrial, StudyIn, TrialCounts } from '#contract/hyperopt.ts';
+import type {
+  HyperoptJob,
+  HyperoptResult,
+  HyperoptStart,
+  HyperoptSummary,
+  HyperoptTrial,
+} from '#contract/hyperopt-api.ts';
+import type { StudyRow } from '#domain/hyperopt/study-ports.ts';
+
+/** Stored hyperopt jobs and trials as clients see them. */
+
+export function startView(study: StoredStudy): z.input<typeof HyperoptStart> {
+  const { job_id, status, config, base, warnings } = study;
+  const { n_trials } = config;
+  const message = `Searching ${base.strategy} with ${n_trials} trials: GET /api/v1/hyperopt/${job_id} tells how far it is`;
+  return { job_id, status, message, n_trials, strategy: base.strategy, warnings };
+}
+
+export function studyRowView(row: StudyRow): z.input<typeof HyperoptSummary> {
+  const { trials, ...rest } = row;
+  return { ...rest, ...progressOf(trials) };
+}
+
+export function studyView(study: StoredStudy): z.input<typeof HyperoptJob> {
+  const { trials, base } = study;
+  const { complete, pruned, failed } = trials;
+  return {
+    job_id: study.job_id,
+    status: study.status,
+    strategy: base.strategy,
+    experiment_name: study.experiment_name,
+    created_at: study.created_at,
+    updated_at: study.updated_at,
+    ...progressOf(trials),
+    started_at: ('started_at' in study && study.started_at) || null,
+    finished_at: 'finished_at' in study ? study.finished_at : null,
+    error: study.status === 'failed' ? study.error : null,
+    error_code: study.status === 'failed' ? study.error_code : null,
+    trials: { complete, pruned, failed },
+    config: study.config,
+    exchange: base.exchange,
+    pairs: base.pairs,
+    timeframe: base.timeframe,
+    warnings: study.warnings,
+    collection: study.collection,
+  };
+}
+
+function progressOf({ total, complete, pruned, failed, best_value, best_trial }: TrialCounts) {
+  const ended = complete + pruned + failed;
+  return {
+    progress: Math.floor((100 * ended) / total),
+    current_trial: ended,
+    total_trials: total,
+    best_value,
+    best_trial,
+  };
+}
+
+export function resultView({
+  job_id,
+  outcome,
+  trials,
+}: StudyIn<'completed'>): z.input<typeof HyperoptResult> {
+  return { job_id, ...outcome, n_trials_completed: trials.complete };
+}
+
+export function trialView(trial: StoredTrial): z.input<typeof HyperoptTrial> {
+  const { number, state, params, started_at, attempt, worker } = trial;
+  const ended = trial.state === 'running' ? null : trial;
+  return {
+    number,
+    state,
+    params,
+    value: trial.state === 'complete' ? trial.value : null,
+    windows: 'windows' in trial ? trial.windows : [],
+    same_as: ended?.same_as ?? null,
+    error: trial.state === 'failed' ? trial.error : null,
+    started_at,
+    finished_at: ended?.finished_at ?? null,
+    attempt,
+    worker,
+  };
+}

@@ -1,0 +1,70 @@
+import type { StoredStudy, StoredTrial, StudyIn } from '#contract/hyperopt.ts';
+import type { listHyperopts, listHyperoptTrials } from '#domain/hyperopt/list-hyperopts.ts';
+import type { StartHyperoptInput } from '#domain/hyperopt/start-hyperopt.ts';
+import type { StudyRow } from '#domain/hyperopt/study-ports.ts';
+import type { Page } from '#domain/ports.ts';
+import type { Handlers } from '../handler.ts';
+import { resultView, startView, studyRowView, studyView, trialView } from './hyperopt-views.ts';
+
+export interface HyperoptUseCases {
+  startHyperopt(input: StartHyperoptInput): Promise<StoredStudy>;
+  listHyperopts(input: Parameters<typeof listHyperopts>[1]): Promise<Page<StudyRow>>;
+  getHyperopt(jobId: string): Promise<StoredStudy>;
+  getHyperoptResult(jobId: string): Promise<StudyIn<'completed'>>;
+  listHyperoptTrials(input: Parameters<typeof listHyperoptTrials>[1]): Promise<Page<StoredTrial>>;
+  cancelHyperopt(jobId: string): Promise<StoredStudy>;
+}
+
+type HyperoptHandlers = Pick<
+  Handlers<'strategy'>,
+  Extract<keyof Handlers<'strategy'>, `${string}Hyperopt${string}`>
+>;
+
+/** Seconds after which asking again is worth it. */
+const RETRY_AFTER = '2';
+
+/** HTTP on top of the use cases of hyperopt. */
+export function hyperoptHandlers(useCases: HyperoptUseCases): HyperoptHandlers {
+  return {
+    startHyperopt: async ({ body, headers, principal, correlationId }) => {
+      const study = await useCases.startHyperopt({
+        body,
+        owner: principal.id,
+        idempotencyKey: headers.get('Idempotency-Key'),
+        correlationId,
+      });
+      // Relative to the request's own address, which may have a stage prefix.
+      return { status: 200, body: startView(study), headers: { Location: `hyperopt/${study.job_id}` } };
+    },
+    listHyperopts: async ({ query }) => {
+      const page = await useCases.listHyperopts(query);
+      return { status: 200, body: { items: page.items.map(studyRowView), next_cursor: page.next } };
+    },
+    getHyperopt: async ({ params, headers }) => {
+      const study = await useCases.getHyperopt(params.job_id);
+      const tag = `"${study.revision}"`;
+      // Kept by the client, asked for again each time.
+      const caching = { ETag: tag, 'Cache-Control': 'private, no-cache', 'Retry-After': RETRY_AFTER };
+      if (isKnown(tag, headers.get('If-None-Match'))) return { status: 304, body: '', headers: caching };
+      return { status: 200, body: studyView(study), headers: caching };
+    },
+    getHyperoptResult: async ({ params }) => ({
+      status: 200,
+      body: resultView(await useCases.getHyperoptResult(params.job_id)),
+    }),
+    listHyperoptTrials: async ({ params, query }) => {
+      const page = await useCases.listHyperoptTrials({ ...params, ...query });
+      return { status: 200, body: { items: page.items.map(trialView), next_cursor: page.next } };
+    },
+    cancelHyperopt: async ({ params }) => ({
+      status: 200,
+      body: studyView(await useCases.cancelHyperopt(params.job_id)),
+    }),
+  };
+}
+
+/** Whether the header names the tag; caches on the way may have made it a weak one. */
+function isKnown(tag: string, header: string | null): boolean {
+  const tags = header?.split(',').map((each) => each.trim().replace(/^W\//, '')) ?? [];
+  return tags.includes(tag);
+}
