@@ -8,6 +8,7 @@ import {
   ResolvedBacktestConfig,
 } from './backtest.ts';
 import { paginated, Timestamp } from './common.ts';
+import { MlEngineRequest } from './ml-engine.ts';
 import { integerParameter, textParameter } from './parameters.ts';
 
 /** Requests and responses of the backtest operations. */
@@ -127,6 +128,10 @@ const ConfigRequest = z
       default: 0,
       minimum: 0,
       maximum: 4_294_967_295,
+    }),
+    ml_engine: MlEngineRequest.nullable().optional().meta({
+      description:
+        'Models that predict each pair; without it, those that the strategy declares. With `enabled`, any strategy can run with them: its entries then need the probability of `entry_threshold`',
     }),
   })
   .meta({

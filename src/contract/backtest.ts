@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ResolvedMlEngine } from './ml-engine.ts';
 import { Grant } from './sharing.ts';
 import { ValidationCheck } from './validation.ts';
 
@@ -98,6 +99,7 @@ export const ResolvedBacktestConfig = z
     timeframe_detail: z.enum(['1m', '5m', '15m', '1h', '4h', '1d']).nullable(),
     fill_model: z.enum(['freqtrade', 'conservative']),
     seed: z.int(),
+    ml_engine: ResolvedMlEngine.optional().meta({ description: 'Absent in a run without machine learning' }),
   })
   .meta({ id: 'ResolvedBacktestConfig' });
 export type ResolvedBacktestConfig = z.infer<typeof ResolvedBacktestConfig>;

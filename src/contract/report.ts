@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { JobTiming, ResolvedBacktestConfig } from './backtest.ts';
 import { Metrics, PeriodRow, TableRow } from './report-metrics.ts';
+import { ReportModels } from './report-models.ts';
 
 /** The report of a completed backtest and its trades, as the task stores them. */
 
@@ -229,6 +230,7 @@ export const BacktestReport = z
     counters: ReportCounters,
     fill_model: FillModelComparison,
     data: z.array(PairData),
+    models: ReportModels.optional().meta({ description: 'Absent in a run without the ML engine' }),
     biases: z.array(
       z.object({
         effect: z.enum(['optimistic', 'pessimistic', 'neutral']),

@@ -28,13 +28,19 @@ export const StrategyConfiguration = z
     timeframe: z.string(),
     stake_amount: z.number().meta({ description: 'Default stake per trade, quote currency' }),
     ml_engine: z.object({
-      enabled: z.boolean(),
+      enabled: z.boolean().meta({
+        description:
+          'Whether it trades on predictions; with `config.ml_engine` any strategy can run with models',
+      }),
       model_type: z.string().meta({ description: '`none` for a strategy without machine learning' }),
     }),
     description: z.string(),
     startup_candles: z
       .int()
-      .meta({ description: 'Candles needed before the first signal, for the default parameters' }),
+      .meta({
+        description:
+          'Candles needed before the first signal, for the default parameters; those that models learn from among them',
+      }),
     can_short: z.boolean(),
     leverage: z.number(),
     stoploss: z.number().meta({ description: 'Negative ratio of the stake' }),

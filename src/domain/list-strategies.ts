@@ -1,6 +1,8 @@
 import { CodedError } from '#contract/errors.ts';
+import { startupRows, trainingRows } from '#engine/run/history.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
+import { mlEngineOf } from '#engine/walk-forward/settings.ts';
 
 /** A strategy's configuration as clients read it. */
 export interface StrategyConfiguration {
@@ -39,14 +41,17 @@ export function getStrategy(
 
 function configuration(strategy: StrategyDefinition, strategies: StrategyRegistry): StrategyConfiguration {
   const defaults = strategies.resolveParams(strategy, {}).values;
+  const ml = strategy.mlEngine && mlEngineOf(strategy);
   return {
     strategy: strategy.name,
     pairs: strategy.pairs,
     timeframe: strategy.timeframe,
     stake_amount: strategy.stakeAmount,
-    ml_engine: { enabled: false, model_type: 'none' },
+    ml_engine: { enabled: ml !== undefined, model_type: ml?.model_type ?? 'none' },
     description: strategy.description,
-    startup_candles: strategy.startupCandles(defaults),
+    startup_candles: ml
+      ? startupRows(strategy, defaults, strategy.timeframe, ml) + trainingRows(strategy.timeframe, ml)
+      : strategy.startupCandles(defaults),
     can_short: strategy.canShort ?? false,
     leverage: strategy.leverage ?? 1,
     stoploss: strategy.stoploss,

@@ -17,6 +17,7 @@ import {
   TRAILING_KEYS,
 } from './config-checks.ts';
 import type { Clock, SeriesStore } from './ports.ts';
+import { type MlEngineInput, resolveMlEngine } from './resolve-ml-engine.ts';
 import { unknownKeyWarnings } from './unknown-keys.ts';
 import { ACCEPTED_TIMES, checkNumber, checkOneOf, checkTimeframe, isoTime, parseTime } from './validate.ts';
 
@@ -40,6 +41,7 @@ export interface ConfigInput {
   readonly timeframe_detail?: string | null;
   readonly fill_model?: string;
   readonly seed?: number;
+  readonly ml_engine?: MlEngineInput | null;
 }
 
 const CONFIG_KEYS = [
@@ -61,6 +63,7 @@ const CONFIG_KEYS = [
   'timeframe_detail',
   'fill_model',
   'seed',
+  'ml_engine',
 ] as const satisfies readonly (keyof ConfigInput)[];
 
 const DEFAULTS = { wallet: 1000, fee: 0.0005, days: 90 };
@@ -75,7 +78,7 @@ export interface ResolveDeps {
 export interface ResolvedSubmission {
   readonly config: ResolvedBacktestConfig;
   readonly warnings: readonly string[];
-  /** Time from which candles are needed: the start less the strategy's startup candles, ISO 8601. */
+  /** Time from which candles are needed: the start less what models learn from and the strategy's startup candles, ISO 8601. */
   readonly dataStart: string;
 }
 
@@ -91,10 +94,12 @@ export async function resolveConfig(deps: ResolveDeps, input: ConfigInput): Prom
   const timeframe = checkRunTimeframe(input.timeframe ?? strategy.timeframe, strategy);
   const range = await resolveRange(deps, input.date_range ?? {}, exchange, pairs, timeframe);
   const wallet = checkNumber(input.dry_run_wallet ?? DEFAULTS.wallet, 'config.dry_run_wallet', LIMITS.wallet);
+  const { ml_engine, warnings: mlWarnings } = resolveMlEngine(strategy, input.ml_engine, timeframe);
   const warnings = [
     ...unknownKeyWarnings({ ...input }, CONFIG_KEYS, 'config.'),
     ...unknownKeyWarnings({ ...input.date_range }, ['start', 'end'], 'config.date_range.'),
     ...unknownKeyWarnings({ ...input.trailing }, TRAILING_KEYS, 'config.trailing.'),
+    ...mlWarnings,
   ];
   const config: ResolvedBacktestConfig = {
     strategy: strategy.name,
@@ -119,8 +124,9 @@ export async function resolveConfig(deps: ResolveDeps, input: ConfigInput): Prom
     timeframe_detail: checkDetail(input.timeframe_detail ?? null, timeframe),
     fill_model: checkOneOf(input.fill_model ?? 'freqtrade', 'config.fill_model', FILL_MODELS),
     seed: checkNumber(input.seed ?? 0, 'config.seed', LIMITS.seed),
+    ...(ml_engine && { ml_engine }),
   };
-  const dataStart = dataStartOf(strategy, params, timeframe, range.start);
+  const dataStart = dataStartOf(strategy, params, timeframe, range.start, ml_engine);
   return { config, warnings, dataStart: isoTime(dataStart) };
 }
 

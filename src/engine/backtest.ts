@@ -1,6 +1,7 @@
 import type { Digest } from './digest.ts';
 import { buildEquityData, type EquityData } from './report/equity-data.ts';
 import { alternativeModel, compareFillModels } from './report/fill-models.ts';
+import { buildModels, type ReportModels } from './report/models.ts';
 import { provenanceOf } from './report/provenance.ts';
 import { type BacktestReport, buildReport } from './report/report.ts';
 import { type BacktestResult, buildResult } from './report/result.ts';
@@ -206,6 +207,7 @@ function describe(
     computed,
     fillModel: compareFillModels(config.fill_model, run, other, wallet),
     data,
+    models: modelsOf(config, prepared),
     warnings,
     provenance: provenanceOf(config, input.strategyDigest, data, digest),
   });
@@ -214,4 +216,12 @@ function describe(
     equity: buildEquityData(wallet, computed.daily),
     report,
   };
+}
+
+/** Undefined in a run without the ML engine. */
+function modelsOf(config: RunConfig, prepared: readonly PreparedPair[]): ReportModels | undefined {
+  const pairs = prepared.flatMap(({ summary, learned }) =>
+    learned ? [{ pair: summary.pair, learned }] : [],
+  );
+  return pairs.length > 0 ? buildModels(config, pairs) : undefined;
 }

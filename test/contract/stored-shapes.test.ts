@@ -20,15 +20,15 @@ import { StoredSeries, StoredSeriesMonths } from '#contract/stored-series.ts';
  * Descriptions are no part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 1, '92dd6a8bdb53dde3'],
+  ['StoredBacktestJob', StoredBacktestJob, 1, '2f7b27fed7bf7ca6'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'a6615f07ea3fef50'],
-  ['BacktestReport', BacktestReport, 1, '313063857f709ab4'],
+  ['BacktestReport', BacktestReport, 1, 'aabb19b314cf22c5'],
   ['StoredSeries', StoredSeries, 2, '09bcd52a62adbab4'],
   ['StoredSeriesMonths', StoredSeriesMonths, 1, 'eb363573bf2a1ba3'],
   ['StoredCollection', StoredCollection, 1, '4ae6acbc03894950'],
   ['CollectionQueue', CollectionQueue, 1, '4a7797358b59aaf1'],
   ['StoredModel', StoredModel, 1, 'eda0117dd45e5ab1'],
-  ['StoredVersion', StoredVersion, 1, '781535edce806961'],
+  ['StoredVersion', StoredVersion, 1, 'd4fe8cf8099a86b7'],
   ['RegistryEvent', RegistryEvent, 1, '76b58e0e40e82f71'],
   ['StoredReply', StoredReply, 1, '5d37428b7cbbe944'],
   ['StoredAuditCall', StoredAuditCall, 1, 'c4ce9a0feec41a0e'],

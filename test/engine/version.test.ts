@@ -8,6 +8,7 @@ import { defaultParameters } from '#engine/strategies/parameters.ts';
 import type { StrategyCallbacks, StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';
+import { mlEngineOf } from '#engine/walk-forward/settings.ts';
 import { CONFIG, SAMPLE_STRATEGY, STEP, sampleInput, sha256 } from './backtest-sample.ts';
 import { MINUTE, START, walk } from './run/candles.ts';
 
@@ -25,6 +26,7 @@ const PINNED = {
     'every callback': 'aa3677f725dc32b4',
     'every callback, conservative fills': 'dcb81e349a06d447',
     macd_momentum: 'cfdd027a2dec16b7',
+    ml_classifier: '4ae7dbaca5542a03',
     'one pair, high leverage, liquidations': '448b76fa0112c784',
     'one pair, trailing stop and return table': '4d6f780b46bab87a',
     rsi_mean_reversion: '61046a6dc2a20cf4',
@@ -58,7 +60,9 @@ function builtIn(strategy: StrategyDefinition): BacktestInput {
   const { timeframe, trailing = null, minimalRoi = {}, leverage = 1, stoploss } = strategy;
   const params = defaultParameters(strategy.parameters);
   const stepMs = TIMEFRAME_MS[timeframe];
-  const from = historyStart(strategy, params, timeframe, START);
+  // Short periods: what is pinned is that the same models are trained, not that they are good.
+  const ml = strategy.mlEngine && mlEngineOf(strategy, { train_period_days: 10, n_estimators: 20 });
+  const from = historyStart(strategy, params, timeframe, START, ml);
   const pairs = ['BTC/USDT:USDT', 'ETH/USDT:USDT'];
   const rows = 600 + (START - from) / stepMs;
   const date_range = {
@@ -70,7 +74,7 @@ function builtIn(strategy: StrategyDefinition): BacktestInput {
     config: {
       ...CONFIG,
       ...{ strategy: strategy.name, pairs, timeframe, date_range, params },
-      ...{ stoploss, trailing, leverage, minimal_roi: minimalRoi },
+      ...{ stoploss, trailing, leverage, minimal_roi: minimalRoi, ...(ml && { ml_engine: ml }) },
     },
     pairs: pairs.map((pair, i) => ({ pair, candles: walk(rows, stepMs, i + 1, from) })),
     strategyDigest: sha256(strategy.name),

@@ -86,7 +86,10 @@ function catalogRow(version: StoredVersion, stage: CatalogRow['stage'], model: S
     exchange: config.exchange,
     pairs: config.pairs,
     timeframe: config.timeframe,
-    ml_engine: { enabled: false, model_type: 'none' },
+    ml_engine: {
+      enabled: config.ml_engine !== undefined,
+      model_type: config.ml_engine?.model_type ?? 'none',
+    },
     metrics,
     owner: model.owner,
     validation_status: version.validation.status,

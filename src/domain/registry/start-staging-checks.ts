@@ -100,7 +100,8 @@ async function newJob(
   // A parameter that the strategy got since has its default.
   const params = deps.strategies.resolveParams(strategy, version.config.params).values;
   const config = await smokeConfig(deps, { ...version.config, params: { ...params } });
-  const from = historyStart(strategy, config.params, config.timeframe, Date.parse(config.date_range.start));
+  const { params: values, timeframe, date_range, ml_engine } = config;
+  const from = historyStart(strategy, values, timeframe, Date.parse(date_range.start), ml_engine);
   const now = isoTime(deps.clock.now());
   return {
     schema_version: 1,

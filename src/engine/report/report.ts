@@ -9,6 +9,7 @@ import { type Bias, knownBiases } from './biases.ts';
 import { buildCosts, type ReportCosts } from './costs.ts';
 import { buildDrawdowns, type ReportDrawdowns } from './drawdowns.ts';
 import type { FillModelComparison } from './fill-models.ts';
+import type { ReportModels } from './models.ts';
 import { buildPeriods, type ReportPeriods } from './periods.ts';
 import type { Provenance } from './provenance.ts';
 import { roundNumbers } from './round.ts';
@@ -41,6 +42,8 @@ export interface BacktestReport {
   readonly counters: ReportCounters;
   readonly fill_model: FillModelComparison;
   readonly data: readonly PairDataSummary[];
+  /** Absent in a run without the ML engine. */
+  readonly models?: ReportModels;
   readonly biases: readonly Bias[];
   readonly notation: Readonly<Record<string, string>>;
   readonly definitions: Readonly<Record<string, MetricDefinition>>;
@@ -56,6 +59,7 @@ export interface ReportInput {
   readonly computed: ComputedMetrics;
   readonly fillModel: FillModelComparison;
   readonly data: readonly PairDataSummary[];
+  readonly models: ReportModels | undefined;
   /** Found before the simulation; the report adds those that its numbers call for. */
   readonly warnings: readonly string[];
   readonly provenance: Provenance;
@@ -90,6 +94,7 @@ export function buildReport(input: ReportInput): BacktestReport {
     counters: reportCounters(counters),
     fill_model: input.fillModel,
     data,
+    ...(input.models && { models: input.models }),
     biases: knownBiases(strategy, config),
     notation: METRIC_NOTATION,
     definitions: { ...METRIC_DEFINITIONS, ...REPORT_DEFINITIONS },

@@ -12,7 +12,7 @@ import type {
   StrategyDefinition,
 } from '../strategy.ts';
 import { TIMEFRAME_MS, type Timeframe } from '../timeframe.ts';
-import { gateEntries } from '../walk-forward/gate.ts';
+import { gateEntries, noPredictions } from '../walk-forward/predictions.ts';
 
 /** What a strategy computes for one pair. Every column is as long as the candles. */
 export interface Analysis {
@@ -48,14 +48,19 @@ export interface Predictions {
 
 /**
  * Runs a strategy over the candles of one pair: indicators on its timeframe, indicators on each informative timeframe
- * (aggregated from the same candles and aligned so that a row holds closed candles only), then signals.
+ * (aggregated from the same candles and aligned so that a row holds closed candles only), then signals. It trains nothing:
+ * a strategy that reads predictions finds none.
  *
  * @param candles of the strategy's timeframe, startup candles included
  * @throws StrategyRunError when the strategy throws, a column has the wrong type or length, or an informative timeframe is shorter than
  *   the strategy's
  */
 export function analyse(strategy: StrategyDefinition, params: ParameterValues, candles: Candles): Analysis {
-  return decide(strategy, params, candles, computeColumns(strategy, params, candles));
+  const nothing = strategy.mlEngine && {
+    columns: noPredictions(candles.timestamp.length),
+    gate: null,
+  };
+  return decide(strategy, params, candles, computeColumns(strategy, params, candles), nothing);
 }
 
 /** The first half of {@link analyse}: all columns. Errors as there. */

@@ -4,6 +4,7 @@ import { buyAndHold } from './buy-and-hold.ts';
 import { donchianTrend } from './donchian-trend.ts';
 import { emaCrossover } from './ema-crossover.ts';
 import { macdMomentum } from './macd-momentum.ts';
+import { mlClassifier } from './ml-classifier.ts';
 import { rsiMeanReversion } from './rsi-mean-reversion.ts';
 import { supertrendFollower } from './supertrend.ts';
 
@@ -14,6 +15,7 @@ export const builtInStrategies: readonly StrategyDefinition[] = [
   donchianTrend,
   emaCrossover,
   macdMomentum,
+  mlClassifier,
   rsiMeanReversion,
   supertrendFollower,
 ];

@@ -130,11 +130,6 @@ function classifierSettings({ config, seed, pair }: MlRun, window: Window): Clas
   };
 }
 
-/** Prediction columns in which nothing is predicted yet. */
-export function noPredictions(rows: number): PredictionColumns {
-  return { ml_probability: new Float64Array(rows).fill(Number.NaN), do_predict: new Float64Array(rows) };
-}
-
 /** Writes what a window's model says of the rows [from, to), by default those of the window. */
 export function predictRows(
   { model, ...window }: WindowFit,

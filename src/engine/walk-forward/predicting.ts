@@ -1,8 +1,9 @@
 import type { Candles } from '../candles.ts';
 import { type Analysis, computeColumns, decide } from '../strategies/analyse.ts';
 import type { ParameterValues, PredictionColumns, StrategyDefinition } from '../strategy.ts';
-import { fitWindow, type MlRun, noPredictions, predictRows, type WindowFit } from './fit-window.ts';
+import { fitWindow, type MlRun, predictRows, type WindowFit } from './fit-window.ts';
 import { type Learning, learningOf } from './learning.ts';
+import { noPredictions } from './predictions.ts';
 
 /** What a strategy computes of one pair with the ML engine. */
 export interface LearnedAnalysis extends Analysis {

@@ -8,8 +8,9 @@ import { atTimeframe, mlRunOf, onCandles } from '../run/run-strategy.ts';
 import type { PairInput } from '../simulator/types.ts';
 import { type Computed, computeColumns, decide } from '../strategies/analyse.ts';
 import type { Columns, ParameterValues, PredictionColumns, StrategyDefinition } from '../strategy.ts';
-import { fitWindow, type MlRun, noPredictions, predictRows, type WindowFit } from './fit-window.ts';
+import { fitWindow, type MlRun, predictRows, type WindowFit } from './fit-window.ts';
 import { type Learning, learningOf } from './learning.ts';
+import { noPredictions } from './predictions.ts';
 import type { WindowCache } from './types.ts';
 import type { Window } from './windows.ts';
 

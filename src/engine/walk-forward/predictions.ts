@@ -2,6 +2,11 @@ import { predictedAbove, predictedBelow } from '../indicators/predictions.ts';
 import { allOf } from '../indicators/signals.ts';
 import type { PredictionColumns, Signals } from '../strategy.ts';
 
+/** Prediction columns in which nothing is predicted yet. */
+export function noPredictions(rows: number): PredictionColumns {
+  return { ml_probability: new Float64Array(rows).fill(Number.NaN), do_predict: new Float64Array(rows) };
+}
+
 /**
  * Lets through the entries that a model agrees with: a long on a row predicted with at least the threshold, a short with at
  * most 1 less it; on a row that is not predicted there is no entry. Exits are never held back. Without a threshold all
