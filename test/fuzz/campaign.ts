@@ -48,12 +48,19 @@ export interface CampaignResult {
 
 /** Of the things that operations create and others cancel, one in so many is left to run. */
 const LEFT_TO_RUN = 8;
-const USERS = ['ann', 'bob'];
+/** Of the second, who owns less, one in so many requests is. */
+const USERS = ['ann', 'bob'] as const;
+const BOBS_SHARE = 0.2;
+/** How often an operation is tried, in each round, until it has succeeded once. */
+const ATTEMPTS = 8;
+const ROUNDS = 3;
 
 /** Sends seeded requests to every operation of a platform and holds every answer to the documents. */
 export class Campaign {
   readonly #target: Target;
   readonly #options: CampaignOptions;
+  readonly #all: readonly FuzzOperation[];
+  /** Those that are fuzzed. */
   readonly #operations: readonly FuzzOperation[];
   readonly #pool = new Pool();
   readonly #oracle = new Oracle();
@@ -67,10 +74,12 @@ export class Campaign {
   constructor(target: Target, options: CampaignOptions) {
     this.#target = target;
     this.#options = options;
-    const all = target.services.flatMap(({ operations }) => operations);
-    this.#operations = all.filter(({ id }) => options.operation === undefined || id === options.operation);
+    this.#all = target.services.flatMap(({ operations }) => operations);
+    this.#operations = this.#all.filter(
+      ({ id }) => options.operation === undefined || id === options.operation,
+    );
     if (this.#operations.length === 0) throw new Error(`No operation has the id ${options.operation}`);
-    for (const { id } of all) this.#counts.set(id, new Map());
+    for (const { id } of this.#all) this.#counts.set(id, new Map());
   }
 
   async run(): Promise<CampaignResult> {
@@ -89,27 +98,41 @@ export class Campaign {
     return { requests: this.#sent, breaches: this.#breaches, counts: this.#counts };
   }
 
-  /** Something to work with: what the examples of the documents make, and one valid request of each operation. */
+  /** Something to work with: what the examples of the documents make, and a success of as many operations as possible. */
   async #prepare(): Promise<void> {
-    const all = this.#target.services.flatMap(({ operations }) => operations);
+    const all = this.#all;
     const valid = (operation: FuzzOperation) =>
       this.#fuzz(operation, 'valid', Chance.of(this.#options.seed, this.#sent));
     for (const operation of all.filter(({ method }) => method === 'GET')) await valid(operation);
     for (const operation of all) {
       for (const body of examplesOf(operation)) {
+        this.#pool.learn(body, {});
         const chance = Chance.of(this.#options.seed, this.#sent);
         const place = { operation, sources: this.#sources(operation, chance) };
         await this.#exchange(place, { ...validDraft(place), body }, 'example', chance);
       }
     }
     await this.#settle();
-    for (const operation of all) await valid(operation);
+    const changing = all.filter(({ method }) => method !== 'GET');
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const operation of changing) {
+        for (let attempt = 0; attempt < ATTEMPTS && !this.#hasSucceeded(operation); attempt++) {
+          await valid(operation);
+        }
+      }
+      // What a change has made can be read, and read again by what changes it next.
+      for (const operation of all.filter(({ method }) => method === 'GET')) await valid(operation);
+    }
+  }
+
+  #hasSucceeded({ id }: FuzzOperation): boolean {
+    return [...this.#counts.get(id)!.keys()].some((status) => status < 300);
   }
 
   /** Waits until what the examples have started has ended, at most half a minute. */
   async #settle(): Promise<void> {
     const busy = /"status":"(pending|running)"/;
-    const lists = this.#operations.filter(({ method, path, parameters }) => {
+    const lists = this.#all.filter(({ method, path, parameters }) => {
       return method === 'GET' && !path.includes('{') && parameters.some(({ name }) => name === 'cursor');
     });
     for (let waited = 0; waited < 30_000; waited += 250) {
@@ -202,7 +225,7 @@ export class Campaign {
   #caller(operation: FuzzOperation, kind: string, chance: Chance): Caller {
     const { tokens } = this.#target;
     if (!tokens) return { trusted: true };
-    const user = chance.pick(USERS);
+    const user = USERS[chance.bool(BOBS_SHARE) ? 1 : 0];
     const lower = tokens.tooLow(operation.role);
     if (kind === 'no token') return { trusted: false, only: 401 };
     if (kind === 'bad token') return { trusted: false, only: 401, authorization: chance.pick(tokens.bad) };
@@ -223,7 +246,7 @@ export class Campaign {
   }
 
   #trust(role: Role): Record<string, string> {
-    return this.#target.tokens ? { Authorization: `Bearer ${this.#target.tokens.of(role, USERS[0]!)}` } : {};
+    return this.#target.tokens ? { Authorization: `Bearer ${this.#target.tokens.of(role, USERS[0])}` } : {};
   }
 
   /** Cancels most of what was created where that can be done, so that the work stays bounded. */

@@ -7,6 +7,9 @@ type Seen = ReadonlyMap<string, Scalar>;
 
 const MOST_RECORDS = 400;
 
+/** As the documents' examples write what only the caller can know. */
+const PLACEHOLDER = /<|^BASE\/QUOTE/;
+
 /** Names that stand for the same thing. A name also stands for its parts: `target_version` for `version`. */
 const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   name: ['model_name', 'strategy'],
@@ -28,10 +31,14 @@ export class Pool {
 
   /** Takes in a response, and with it the path variables of its request. */
   learn(body: unknown, variables: Readonly<Record<string, string>>): void {
+    // A document tells what things are called, not what there is.
+    if (typeof body === 'object' && body !== null && 'openapi' in body) return;
     for (const object of objectsOf(body, 0)) {
       const seen = new Map<string, Scalar>(Object.entries(variables));
       // What stands nearer to the object counts: its own status, not that of something inside it.
-      for (const [name, value] of leaves(object, 0)) if (!seen.has(name)) seen.set(name, value);
+      for (const [name, value] of leaves(object, 0)) {
+        if (!seen.has(name) && !PLACEHOLDER.test(String(value))) seen.set(name, value);
+      }
       this.#remember(seen);
     }
   }
@@ -77,19 +84,21 @@ export class Focus {
 
   /** A value for that name which passes the test: of the thing in focus, or now and then of another. */
   value(chance: Chance, name: string, fits: (value: Scalar) => boolean): Scalar | undefined {
-    const own = valueIn(this.#record, name);
-    if (own !== undefined && fits(own) && chance.bool(0.9)) return own;
-    const others = this.#all
-      .map((record) => valueIn(record, name))
-      .filter((value) => value !== undefined && fits(value));
+    const own = valueIn(this.#record, name, fits);
+    if (own !== undefined && chance.bool(0.8)) return own;
+    const others = this.#all.flatMap((record) => valueIn(record, name, fits) ?? []);
     return others.length > 0 ? chance.pick(others) : undefined;
   }
 }
 
-function valueIn(record: Seen, name: string): Scalar | undefined {
+function valueIn(
+  record: Seen,
+  name: string,
+  fits: (value: Scalar) => boolean = () => true,
+): Scalar | undefined {
   for (const candidate of namesOf(name)) {
     const value = record.get(candidate);
-    if (value !== undefined) return value;
+    if (value !== undefined && fits(value)) return value;
   }
   return undefined;
 }
@@ -100,7 +109,11 @@ function namesOf(name: string): string[] {
   const parts = words.flatMap((_, from) =>
     words.slice(from).map((__, to) => words.slice(from, from + to + 1)),
   );
-  const longestFirst = parts.map((part) => part.join('_')).sort((a, b) => b.length - a.length);
+  // An `id` is of something: without that it could be of anything.
+  const longestFirst = parts
+    .map((part) => part.join('_'))
+    .filter((part) => part !== 'id')
+    .sort((a, b) => b.length - a.length);
   // A bare `name` is the name of anything: what it stands for says more.
   return longestFirst.flatMap((part) => [...(SYNONYMS[part] ?? []), part]).sort(ownNameFirst(name));
 }
