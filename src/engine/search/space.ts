@@ -1,5 +1,5 @@
 /** A real number. */
-export interface FloatDimension {
+interface FloatDimension {
   readonly kind: 'float';
   readonly name: string;
   readonly min: number;
@@ -11,7 +11,7 @@ export interface FloatDimension {
 }
 
 /** A whole number, both ends included. */
-export interface IntDimension {
+interface IntDimension {
   readonly kind: 'int';
   readonly name: string;
   readonly min: number;
@@ -21,7 +21,7 @@ export interface IntDimension {
 }
 
 /** One of a few values without an order. */
-export interface CategoricalDimension {
+interface CategoricalDimension {
   readonly kind: 'categorical';
   readonly name: string;
   readonly choices: readonly (string | number | boolean)[];
