@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { fuzzPlatform } from './fuzz.ts';
+import { describeBreach, neverSucceeded } from './report.ts';
+
+/** A small part of `npm run fuzz`, always the same requests. */
+
+const SEED = 20_260_101;
+const REQUESTS = 600;
+
+it.each([
+  ['optional', false],
+  ['enforced', true],
+] as const)('no answer breaks the documents, tokens %s', async (_, enforced) => {
+  const result = await fuzzPlatform(enforced, { seed: SEED, requests: REQUESTS });
+  expect(result.breaches.map(describeBreach)).toEqual([]);
+  expect(result.ailments).toEqual([]);
+  expect(result.requests).toBeGreaterThanOrEqual(REQUESTS);
+  // Requests reach what an operation does, not its checks alone.
+  const { size } = result.counts;
+  expect(size).toBeGreaterThan(30);
+  expect(neverSucceeded([result]).length).toBeLessThan(size * 0.15);
+});
