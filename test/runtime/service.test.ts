@@ -361,7 +361,12 @@ describe('backend operations', () => {
       },
     });
     expect(body).toEqual({ items: [], next_cursor: 'more' });
-    expect(seen).toEqual([{ limit: 3, cursor: 'c', status: 'failed', experiment_name: 'e' }]);
+    expect(seen).toEqual([
+      {
+        ...{ limit: 3, cursor: 'c', status: 'failed', experiment_name: 'e' },
+        caller: { id: 'anonymous', groups: [], isAdmin: true },
+      },
+    ]);
   });
 
   it('answers 20 a page by default', async () => {

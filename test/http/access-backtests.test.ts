@@ -1,0 +1,306 @@
+import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sha256, ulids } from '#adapters/ids.ts';
+import { MAX_GRANTS } from '#contract/sharing.ts';
+import { type AccessWorld, accessWorld, type Person } from '../support/access-world.ts';
+import { SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
+
+let world: AccessWorld;
+let ann: Person;
+let bob: Person;
+let admin: Person;
+beforeAll(async () => {
+  world = await accessWorld();
+  ann = world.person('ann');
+  bob = world.person('bob');
+  admin = world.person('root', 'admin');
+});
+afterAll(() => world?.stop());
+
+const at = (id: string) => `/api/v1/backtests/${id}`;
+const PARTS = ['', '/equity', '/report-data', '/sharing'];
+
+/** Every id of a list, page by page; each page but the last is full. */
+async function idsOf(person: Person, query = '', limit = 100): Promise<string[]> {
+  const ids: string[] = [];
+  for (let cursor = ''; ; ) {
+    const { status, body } = await person.get(`/api/v1/backtests?limit=${limit}${query}${cursor}`);
+    expect(status).toBe(200);
+    ids.push(...body.items.map(({ job_id }: { job_id: string }) => job_id));
+    if (body.next_cursor === null) return ids;
+    expect(body.items).toHaveLength(limit);
+    cursor = `&cursor=${body.next_cursor}`;
+  }
+}
+
+describe('a backtest', () => {
+  it('is its owner’s alone until it is shared', async () => {
+    const id = await world.backtest('ann', {}, 'completed');
+    for (const part of PARTS) {
+      const refused = await bob.get(at(id) + part);
+      expect([part, refused.status, refused.code]).toEqual([part, 403, 'AUTH005']);
+      expect(refused.body.detail).toMatchObject({
+        field: 'job_id',
+        context: { resource: 'backtest', id, required: 'read' },
+      });
+      // Nothing of it is told.
+      expect(JSON.stringify(refused.body)).not.toMatch(/ann|ema_crossover/);
+    }
+    const statuses = async (person: Person) =>
+      Promise.all(PARTS.map(async (part) => (await person.get(at(id) + part)).status));
+    for (const person of [ann, admin, world.development])
+      expect(new Set(await statuses(person))).toEqual(new Set([200]));
+    expect(await statuses(world.nobody)).toEqual([401, 401, 401, 401]);
+    expect((await bob.get(at('bt-unknown'))).code).toBe('RES001');
+    expect((await bob.get(at('nonsense'))).code).toBe('VAL005');
+  });
+
+  it('is changed by those alone with whom it is shared for that', async () => {
+    const id = await world.backtest('ann');
+    await ann.share(at(id), 'user:bob');
+    expect((await bob.get(at(id))).status).toBe(200);
+    expect(await bob.post(`${at(id)}/cancel`)).toMatchObject({ status: 403, code: 'AUTH005' });
+    expect((await world.jobs.get(id))!.status).toBe('pending');
+    await ann.share(at(id), 'user:bob!');
+    // Sharing gives no role.
+    const viewer = world.person('bob', 'viewer');
+    expect(await viewer.post(`${at(id)}/cancel`)).toMatchObject({ status: 403, code: 'AUTH004' });
+    expect(await bob.post(`${at(id)}/cancel`)).toMatchObject({ status: 200 });
+  });
+
+  it('is shared on by its owner and admins alone', async () => {
+    const id = await world.backtest('ann');
+    await ann.share(at(id), 'user:bob!');
+    expect(await bob.share(at(id), 'user:bob!', 'user:eve')).toMatchObject({ status: 403, code: 'AUTH005' });
+    const sharing = { owner: 'ann', shared_with: [{ principal: 'user:bob', level: 'write' }] };
+    expect((await bob.get(`${at(id)}/sharing`)).body).toEqual(sharing);
+    expect((await admin.share(at(id), 'group:desk')).status).toBe(200);
+    expect((await bob.get(at(id))).code).toBe('AUTH005');
+    expect((await world.person('eve', 'viewer', ['desk']).get(at(id))).status).toBe(200);
+    expect((await world.person('eve', 'viewer', ['desks']).get(at(id))).code).toBe('AUTH005');
+    expect((await world.person('desk', 'viewer').get(at(id))).code).toBe('AUTH005');
+    await ann.share(at(id), 'everyone');
+    expect((await world.person('eve', 'viewer').get(at(id))).status).toBe(200);
+    expect((await world.nobody.get(at(id))).code).toBe('AUTH003');
+    expect((await ann.share(at('bt-unknown'))).code).toBe('RES001');
+    expect((await admin.share(at('bt-unknown'))).code).toBe('RES001');
+  });
+
+  it('is lost at once by whoever is not named any more, and sharing may be repeated', async () => {
+    const id = await world.backtest('ann');
+    for (let i = 0; i < 2; i++) {
+      const { status, body } = await ann.share(at(id), 'user:bob', 'group:desk!');
+      expect([status, body.shared_with]).toEqual([
+        200,
+        [
+          { principal: 'user:bob', level: 'read' },
+          { principal: 'group:desk', level: 'write' },
+        ],
+      ]);
+    }
+    expect(await idsOf(bob)).toContain(id);
+    expect((await ann.share(at(id))).body).toEqual({ owner: 'ann', shared_with: [] });
+    expect((await bob.get(at(id))).code).toBe('AUTH005');
+    expect(await idsOf(bob)).not.toContain(id);
+    expect(await idsOf(ann)).toContain(id);
+  });
+
+  it.each([
+    ['shared_with.0.principal', [{ principal: 'bob' }]],
+    ['shared_with.0.principal', [{ principal: 'user:' }]],
+    ['shared_with.0.principal', [{ principal: 'user:a b' }]],
+    ['shared_with.0.principal', [{ principal: `group:${'x'.repeat(129)}` }]],
+    ['shared_with.0.principal', [{ principal: 'user:ann' }]],
+    ['shared_with.1.principal', [{ principal: 'everyone' }, { principal: 'everyone', level: 'write' }]],
+    ['shared_with.0.level', [{ principal: 'everyone', level: 'owner' }]],
+    ['shared_with', Array.from({ length: MAX_GRANTS + 1 }, (_, i) => ({ principal: `user:${i}` }))],
+  ])('refuses a sharing that is none: %s', async (field, shared_with) => {
+    const id = await world.backtest('ann');
+    const { status, body } = await ann.put(`${at(id)}/sharing`, { shared_with });
+    expect([status, body.detail.code, body.detail.field]).toEqual([400, 'VAL005', field]);
+    expect((await world.jobs.get(id))!.shared_with).toBeUndefined();
+  });
+
+  it('is shared with as many as there may be, and with as many others instead', async () => {
+    const id = await world.backtest('ann');
+    const many = (prefix: string) => Array.from({ length: MAX_GRANTS }, (_, i) => `group:${prefix}-${i}`);
+    expect((await ann.share(at(id), ...many('a'))).status).toBe(200);
+    expect((await ann.share(at(id), ...many('b'))).status).toBe(200);
+    expect(await idsOf(world.person('eve', 'viewer', ['a-7']))).not.toContain(id);
+    expect(await idsOf(world.person('eve', 'viewer', ['b-7', 'b-9']))).toEqual(
+      (await idsOf(world.person('eve', 'viewer'))).concat(id).sort().reverse(),
+    );
+  });
+
+  it('is another’s under the same Idempotency-Key', async () => {
+    const config = { strategy: 'ema_crossover', pairs: ['BTC/USDT:USDT'] };
+    const submit = (person: Person) =>
+      person.post('/api/v1/backtests', { config }, { 'Idempotency-Key': 'nightly' });
+    const [own, again, other] = [await submit(ann), await submit(ann), await submit(bob)];
+    expect([own.status, again.status, other.status]).toEqual([201, 201, 201]);
+    expect(again.body.job_id).toBe(own.body.job_id);
+    expect(other.body.job_id).not.toBe(own.body.job_id);
+    // Its id can be worked out by whoever knows owner and key: that opens nothing.
+    const suffix = sha256(JSON.stringify(['ann', 'nightly']))
+      .slice(0, 25)
+      .toUpperCase();
+    expect(own.body.job_id).toBe(`bt-K${suffix}`);
+    expect((await bob.get(at(own.body.job_id))).code).toBe('AUTH005');
+  });
+});
+
+describe('the list', () => {
+  /** Of ten, shared in turn with nobody, bob, his group and everyone; several of one moment. */
+  async function interleaved(experiment_name: string) {
+    const ids: Record<'owned' | 'seen' | 'all', string[]> = { owned: [], seen: [], all: [] };
+    for (let i = 0; i < 24; i++) {
+      const owner = ['ann', 'bob', 'eve'][i % 3]!;
+      const created_at = new Date(Date.UTC(2026, 0, 1, 0, 0, i >> 2)).toISOString();
+      const id = await world.backtest(owner, { experiment_name, created_at });
+      const principals = [[], ['user:bob'], ['group:desk', 'user:bob!', 'everyone'], ['everyone']][
+        (i >> 1) % 4
+      ]!;
+      if (owner !== 'bob') await admin.share(at(id), ...principals);
+      ids.all.push(id);
+      if (owner === 'bob') ids.owned.push(id);
+      if (owner === 'bob' || principals.length > 0) ids.seen.push(id);
+    }
+    const newest = (list: string[]) => list.sort().reverse();
+    // Ids are made in the order of time here.
+    return { owned: newest(ids.owned), seen: newest(ids.seen), all: newest(ids.all) };
+  }
+
+  it('shows what the caller sees, whole and in order, whatever the size of its pages', async () => {
+    const experiment = `mix-${ulids.ulid()}`;
+    const { seen, all } = await interleaved(experiment);
+    const member = world.person('bob', 'viewer', ['desk']);
+    const query = `&experiment_name=${experiment}`;
+    for (let limit = 1; limit <= seen.length + 1; limit++)
+      expect(await idsOf(member, query, limit)).toEqual(seen);
+    for (const limit of [1, 5, 24]) {
+      expect((await idsOf(admin, query, limit)).sort()).toEqual(all.toSorted());
+      expect((await idsOf(world.development, query, limit)).sort()).toEqual(all.toSorted());
+    }
+    // Not filtered by anything: the pages are filled from what is seen.
+    const unfiltered = await idsOf(member, '', 3);
+    expect(new Set(unfiltered).size).toBe(unfiltered.length);
+    expect(unfiltered.filter((id) => all.includes(id))).toEqual(seen);
+    expect((await idsOf(world.person('new', 'viewer'), query, 2)).length).toBeLessThan(seen.length);
+  });
+
+  it('keeps its place while jobs come and sharing changes', async () => {
+    const experiment_name = `place-${ulids.ulid()}`;
+    const make = (second: number) =>
+      world.backtest('ann', {
+        experiment_name,
+        created_at: new Date(Date.UTC(2026, 1, 1, 0, 0, second)).toISOString(),
+      });
+    const ids = [await make(1), await make(2), await make(3), await make(4)];
+    for (const id of ids) await ann.share(at(id), 'user:bob');
+    const query = `/api/v1/backtests?limit=2&experiment_name=${experiment_name}`;
+    const first = await bob.get(query);
+    expect(first.body.items.map((job: any) => job.job_id)).toEqual([ids[3], ids[2]]);
+    // The last of the page is lost, and a newer one comes.
+    await ann.share(at(ids[2]!));
+    await ann.share(at(await make(5)), 'user:bob');
+    const next = await bob.get(`${query}&cursor=${first.body.next_cursor}`);
+    expect(next.body.items.map((job: any) => job.job_id)).toEqual([ids[1], ids[0]]);
+    expect(next.body.next_cursor).toBeNull();
+    // Another's cursor is of another list.
+    expect((await ann.get(`${query}&cursor=${first.body.next_cursor}`)).code).toBe('VAL006');
+    expect((await admin.get(`${query}&cursor=${first.body.next_cursor}`)).code).toBe('VAL006');
+  });
+
+  it('by status shows a job where it is, also when its rows were left behind', async () => {
+    const owner = `owner-${ulids.ulid()}`;
+    const own = world.person(owner);
+    const changes = { experiment_name: owner };
+    const mine = (status: string) => idsOf(own, `&status=${status}&experiment_name=${owner}`, 1);
+    const ids = {
+      pending: await world.backtest(owner, changes),
+      running: await world.backtest(owner, changes, 'running'),
+      completed: await world.backtest(owner, changes, 'completed'),
+      failed: await world.backtest(owner, changes, 'failed'),
+      cancelled: await world.backtest(owner, changes, 'cancelled'),
+    };
+    for (const [status, id] of Object.entries(ids)) {
+      expect(await mine(status)).toEqual([id]);
+    }
+    // As the state machine marks it: it knows of no rows.
+    const left = await world.backtest(owner, changes);
+    await world.client.send(
+      new UpdateCommand({
+        TableName: world.jobsTable,
+        Key: { job_id: left, item: 'JOB' },
+        UpdateExpression:
+          'SET #status = :failed, kind_status = :place, #error = :why, error_code = :why, finished_at = :at, updated_at = :at',
+        ExpressionAttributeNames: { '#status': 'status', '#error': 'error' },
+        ExpressionAttributeValues: {
+          ...{ ':failed': 'failed', ':place': 'backtest#failed', ':why': 'SVC001' },
+          ':at': '2026-05-03T00:00:00.000Z',
+        },
+      }),
+    );
+    for (let i = 0; i < 2; i++) {
+      expect((await mine('failed')).sort()).toEqual([ids.failed, left].sort());
+      expect(await mine('pending')).toEqual([ids.pending]);
+    }
+  });
+
+  it('shows nothing by a row that was left behind', async () => {
+    const id = await world.backtest('ann');
+    await ann.share(at(id), 'user:bob');
+    const row = {
+      ...{ job_id: id, item: 'SEES#user:eve', created_at: `2026-01-01T00:00:00.000Z#${id}` },
+      ...{
+        experiment_name: null,
+        seer_kind: 'user:eve#backtest',
+        seer_kind_status: 'user:eve#backtest#open',
+      },
+    };
+    await world.client.send(new PutCommand({ TableName: world.jobsTable, Item: row }));
+    const orphan = { ...row, job_id: 'bt-gone', created_at: '2026-01-01T00:00:00.000Z#bt-gone' };
+    await world.client.send(new PutCommand({ TableName: world.jobsTable, Item: orphan }));
+    const eve = await idsOf(world.person('eve'));
+    expect(eve).not.toContain(id);
+    expect(eve).not.toContain('bt-gone');
+  });
+});
+
+it('sharing while the job goes on loses neither', async () => {
+  const outcome = { result: SOME_RESULT, results: SOME_RESULTS, timing: SOME_TIMING, warnings: [] };
+  const time = '2026-05-02T00:00:00.000Z';
+  for (let round = 0; round < 6; round++) {
+    const owner = `racer-${round}-${ulids.ulid()}`;
+    const id = await world.backtest(owner, {}, 'running');
+    const own = world.person(owner);
+    const run = async () => {
+      for (const progress of [0.2, 0.4, 0.6, 0.8]) {
+        expect(await world.jobs.setProgress(id, 1, progress, time)).toBe(true);
+      }
+      return world.jobs.complete(id, 1, outcome, time);
+    };
+    const names = ['ida', 'joe', 'kim'].map((name) => `user:${name}-${round}`);
+    const share = async () => {
+      for (const name of names) expect((await own.share(at(id), name, 'user:bob')).status).toBe(200);
+    };
+    const [ended] = await Promise.all([run(), share()]);
+    expect(ended).toBe(true);
+    const [ida, , kim] = names.map((name) => world.person(name.slice('user:'.length)));
+    for (const person of [own, kim!, bob]) expect(await idsOf(person, '&status=completed')).toContain(id);
+    expect(await idsOf(ida!)).not.toContain(id);
+  }
+});
+
+it('of two who share at once neither is lost in part', async () => {
+  const id = await world.backtest('ann');
+  const lists = [['user:a', 'user:b'], ['user:c'], ['user:b', 'user:d'], []];
+  const answers = await Promise.all(lists.map((list) => ann.share(at(id), ...list)));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  const { shared_with = [] } = (await world.jobs.get(id))!;
+  const stored = shared_with.map(({ principal }) => principal);
+  expect(lists).toContainEqual(stored);
+  for (const name of ['a', 'b', 'c', 'd']) {
+    expect((await idsOf(world.person(name))).includes(id)).toBe(stored.includes(`user:${name}`));
+  }
+});

@@ -1,0 +1,180 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { decodeCursor, encodeCursor } from '#adapters/aws/cursor.ts';
+import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
+import { DynamoSeriesStore } from '#adapters/aws/dynamo-series-store.ts';
+import { sha256, ulids } from '#adapters/ids.ts';
+import type { JobIn, JobStatus } from '#contract/backtest.ts';
+import { registerVersion } from '#domain/registry/register-version.ts';
+import type { RegistryStore } from '#domain/registry/registry-store.ts';
+import { createRandom } from '#engine/random.ts';
+import { builtInStrategies } from '#engine/strategies/built-in.ts';
+import { createStrategyRegistry } from '#engine/strategies/registry.ts';
+import { withIdentityProvider } from '#runtime/identity-provider.ts';
+import { createService, type ServiceApp } from '#runtime/service.ts';
+import { backendHandlers } from '#runtime/services/backend.ts';
+import { backendUseCases } from '#runtime/services/backend-use-cases.ts';
+import type { HyperoptUseCases } from '#runtime/services/hyperopt.ts';
+import { strategyHandlers } from '#runtime/services/strategy.ts';
+import { localPool, startIssuer } from '../../src/local/issuer.ts';
+import { accessClaims, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
+import { memoryAudit } from './audit.ts';
+import { memoryLog } from './backend.ts';
+import { startEngine } from './engine.ts';
+import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from './jobs.ts';
+import { IMAGE, MODEL, PROVENANCE } from './registry-world.ts';
+
+type Role = Parameters<typeof accessClaims>[0]['role'];
+
+export interface Answer {
+  readonly status: number;
+  /** Of an error with one, else undefined. */
+  readonly code: string | undefined;
+  readonly body: any;
+}
+
+/** Somebody with a token, or nobody. */
+export interface Person {
+  get(path: string): Promise<Answer>;
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  put(path: string, body: unknown): Promise<Answer>;
+  /** Puts the sharing of a resource: principals to read, or `name!` to write. */
+  share(path: string, ...principals: string[]): Promise<Answer>;
+  register(run: string, model?: string, headers?: Record<string, string>): Promise<Answer>;
+}
+
+export interface AccessWorld {
+  readonly jobs: DynamoJobStore;
+  readonly registry: RegistryStore;
+  readonly jobsTable: string;
+  readonly client: Awaited<ReturnType<typeof startEngine>>['client'];
+  /** With a token of the issuer, and of more groups than that of the role. */
+  person(user: string, role?: Role, groups?: readonly string[]): Person;
+  /** Calls without a token. */
+  readonly nobody: Person;
+  /** The same services where no token is needed. */
+  readonly development: Person;
+  /** Stores a backtest of an owner, moved on to that status. */
+  backtest(owner: string, changes?: Partial<JobIn<'pending'>>, status?: JobStatus): Promise<string>;
+  stop(): Promise<void>;
+}
+
+const AT = '2026-05-02T00:00:00.000Z';
+
+/** Both services over the embedded database with tokens of a real issuer. Nothing runs: tests move the jobs. */
+export async function accessWorld(): Promise<AccessWorld> {
+  const home = mkdtempSync(join(tmpdir(), 'touchstone-access-'));
+  const [issuer, engine] = await Promise.all([startIssuer(home), startEngine()]);
+  const { client, tables } = engine;
+  const jobs = new DynamoJobStore(client, tables.jobs);
+  const registry = new DynamoRegistryStore(client, tables.registry);
+  const { audit } = memoryAudit();
+  const { log } = memoryLog();
+  const nothing = async () => undefined;
+  const deps = {
+    ...{ jobs, registry, client, audit: audit.trail, clock: Date, ids: ulids, digest: sha256 },
+    ...{
+      images: null,
+      allowedRegistries: null,
+      defaultExchange: 'sim',
+      chance: createRandom(1),
+      sleep: nothing,
+    },
+    ...{ stagingDryRunRequired: false, fourEyesRequired: false, rollbackReasonRequired: false },
+    series: new DynamoSeriesStore(client, tables.series),
+    results: {
+      write: async () => SOME_RESULTS,
+      read: async (_: unknown, part: string) =>
+        ({ equity: EQUITY, report: { provenance: PROVENANCE }, result: SOME_RESULT })[part],
+      readTrades: async () => [],
+    },
+    strategies: createStrategyRegistry(builtInStrategies),
+    dataProxy: { call: async () => ({ all_fresh: true }) },
+    executions: { start: nothing, stop: nothing, state: nothing },
+    tasks: { stop: nothing },
+    cursors: { encode: encodeCursor, decode: decodeCursor },
+    probes: { strategy_service: null, data_collection: null, registry: null },
+  } as unknown as Parameters<typeof backendUseCases>[0] & Parameters<typeof registerVersion>[0];
+  const useCases = backendUseCases(deps, log);
+  const { ownership } = useCases;
+  const register: Parameters<typeof strategyHandlers>[0]['registerVersion'] = (call, input) =>
+    registerVersion(deps, call, input);
+  const services = (enforced: boolean): ServiceApp[] => {
+    const host = {
+      ...{ log, audit, ownership },
+      authenticate: withIdentityProvider(localPool(issuer.url), { enforced }),
+    };
+    return [
+      createService('backend', backendHandlers(useCases), host),
+      createService(
+        'strategy',
+        strategyHandlers({
+          ...({} as HyperoptUseCases),
+          ...{ ownership, registerVersion: register },
+          checkHealth: async () => ({ status: 'healthy', dependencies: {} }),
+        }),
+        host,
+      ),
+    ];
+  };
+  const [open, enforced] = [services(false), services(true)];
+  const person: AccessWorld['person'] = (user, role = 'researcher', groups = []) => {
+    const claims = accessClaims({ user, role, lifetime: 600, now: Date.now() });
+    const token = signToken(openIssuerKey(home), { ...claims, 'cognito:groups': [role, ...groups] });
+    return personOf(enforced, { authorization: `Bearer ${token}` });
+  };
+  const backtest: AccessWorld['backtest'] = async (owner, changes = {}, status = 'pending') => {
+    const id = changes.job_id ?? `bt-${ulids.ulid()}`;
+    await jobs.create(pendingJob(id, { owner, ...changes }));
+    if (status === 'running' || status === 'completed') await jobs.claim(id, 'task', AT);
+    const outcome = { result: SOME_RESULT, results: SOME_RESULTS, timing: SOME_TIMING, warnings: [] };
+    if (status === 'completed') await jobs.complete(id, 1, outcome, AT);
+    if (status === 'failed') await jobs.fail(id, null, { code: 'SVC001', message: 'why' }, AT);
+    if (status === 'cancelled') await jobs.cancel(id, AT);
+    return id;
+  };
+  return {
+    ...{ jobs, registry, client, jobsTable: tables.jobs, person, backtest },
+    nobody: personOf(enforced, {}),
+    development: personOf(open, {}),
+    stop: async () => {
+      await Promise.all([issuer.stop(), engine.stop()]);
+      rmSync(home, { recursive: true });
+    },
+  };
+}
+
+const EQUITY = { dates: [], equity: [], drawdown: [], monthly_returns: {} };
+
+function personOf([backend, strategy]: ServiceApp[], own: Record<string, string>): Person {
+  const call = async (app: ServiceApp, method: string, path: string, body?: unknown, more = {}) => {
+    const json = body === undefined ? {} : { body: JSON.stringify(body) };
+    const headers = { 'content-type': 'application/json', ...own, ...more };
+    const response = await app.request(path, { method, headers, ...json });
+    const answer = (await response.json()) as { detail?: { code?: string } };
+    return { status: response.status, code: answer.detail?.code, body: answer as any };
+  };
+  const put: Person['put'] = (path, body) => call(backend!, 'PUT', path, body);
+  return {
+    put,
+    get: (path) => call(backend!, 'GET', path),
+    post: (path, body, headers) => call(backend!, 'POST', path, body, headers),
+    share: (path, ...principals) =>
+      put(`${path}/sharing`, {
+        shared_with: principals.map((each) => ({
+          principal: each.replace('!', ''),
+          ...(each.endsWith('!') && { level: 'write' }),
+        })),
+      }),
+    register: (run, model = MODEL, headers) =>
+      call(
+        strategy!,
+        'POST',
+        `/api/v1/strategies/${model}/register`,
+        { backtest_run_id: run, container_image_uri: IMAGE },
+        headers,
+      ),
+  };
+}
