@@ -98,7 +98,7 @@ function errorsFromShape(operation: Operation): ErrorCode[] {
     ...(operation.resource ? ownershipErrors(operation.resource) : []),
     ...(operation.body ? (['HTTP415'] as const) : []),
     // Nothing is changed while the audit trail cannot be written.
-    ...(changesState(operation) ? (['DATA005'] as const) : []),
+    ...(changesState(operation) ? (['SVC005'] as const) : []),
     'HTTP413',
     'HTTP414',
     'HTTP429',

@@ -40,7 +40,7 @@ interface Answer {
 
 /**
  * Does `work`, between writing down that it is about to be done and how it ended: whatever dies in between leaves the
- * first. Throws DATA005, and does nothing, when that cannot be written; what was done is answered even when its outcome
+ * first. Throws SVC005, and does nothing, when that cannot be written; what was done is answered even when its outcome
  * cannot. Of an operation that changes nothing it is just `work`.
  */
 export async function audited<T extends Answer>(
@@ -54,7 +54,7 @@ export async function audited<T extends Answer>(
     await audit.trail.begin(record);
   } catch (cause) {
     const message = 'The audit trail cannot be written: nothing was changed';
-    throw new CodedError('DATA005', { message, cause });
+    throw new CodedError('SVC005', { message, cause });
   }
   const end = async (outcome: Ending) => {
     const ended = { ...outcome, ended_at: isoTime(audit.clock.now()) };

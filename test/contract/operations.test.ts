@@ -151,7 +151,7 @@ it('what changes something goes into the audit trail unless its row says that it
   // Its five operations read; and a function that API Gateway calls directly would write down nothing.
   expect(rows.filter((row) => row.integration && changesState(row))).toEqual([]);
   for (const row of rows.filter(changesState)) {
-    expect(documentedErrors(row), row.id).toContainEqual({ code: 'DATA005', status: 503 });
+    expect(documentedErrors(row), row.id).toContainEqual({ code: 'SVC005', status: 503 });
     expect(row.access, row.id).not.toBe('public');
   }
 });

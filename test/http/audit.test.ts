@@ -224,7 +224,7 @@ describe('faults', () => {
     },
   });
 
-  it.each([new CodedError('DATA005'), new Error('AccessDenied')])(
+  it.each([new CodedError('SVC005'), new Error('AccessDenied')])(
     'nothing is done that cannot be written down: %s',
     async (error) => {
       let done = 0;
@@ -237,7 +237,7 @@ describe('faults', () => {
       const { detail } = (await response.json()) as any;
       expect([response.status, detail.code, detail.message]).toEqual([
         503,
-        'DATA005',
+        'SVC005',
         'The audit trail cannot be written: nothing was changed',
       ]);
       expect(done).toBe(0);
@@ -245,7 +245,7 @@ describe('faults', () => {
   );
 
   it('what was done is answered when its outcome cannot be written, and stays to be looked up', async () => {
-    const { submit, entries, lines } = open({}, failing('end', new CodedError('DATA005')));
+    const { submit, entries, lines } = open({}, failing('end', new CodedError('SVC005')));
     expect((await submit()).status).toBe(201);
     expect(await entries('?outcome=unknown')).toMatchObject([{ status: null, code: null, ended_at: null }]);
     expect(lines).toContainEqual(
@@ -254,7 +254,7 @@ describe('faults', () => {
   });
 
   it('a refusal stays one when it cannot be written', async () => {
-    const { submit, lines } = open({}, failing('begin', new CodedError('DATA005')));
+    const { submit, lines } = open({}, failing('begin', new CodedError('SVC005')));
     expect((await submit({ authorization: 'eve viewer' })).status).toBe(403);
     expect(lines).toContainEqual(
       expect.objectContaining({ level: 'error', message: 'refusal not in the audit trail' }),
@@ -276,10 +276,10 @@ describe('faults', () => {
     ]);
   });
 
-  it('storage that is down is DATA005 to who asks', async () => {
+  it('storage that is down is SVC005 to who asks', async () => {
     const { audit } = open({
       listAudit: async () => {
-        throw new CodedError('DATA005');
+        throw new CodedError('SVC005');
       },
     });
     expect((await audit()).status).toBe(503);

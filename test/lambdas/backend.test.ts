@@ -43,7 +43,7 @@ it('stores a submission and starts the execution of its name', async () => {
   const audit = written.filter(({ TableName }) => TableName === 'registry').map(({ Item }) => Item!);
   expect(written.indexOf(written.find(({ Item }) => Item === audit[0])!)).toBe(0);
   expect(audit).toMatchObject([
-    { operation: 'submitBacktest', source_ip: '127.0.0.1', correlation_id: 'trace-me', outcome: null },
+    { operation: 'submitBacktest', source_ip: '192.0.2.1', correlation_id: 'trace-me', outcome: null },
     { sk: `${audit[0]!.sk}#OUTCOME`, outcome: 'succeeded', created: { kind: 'backtests', id: job_id } },
   ]);
   const [start] = states.commandCalls(StartExecutionCommand);

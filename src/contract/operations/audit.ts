@@ -14,7 +14,7 @@ export const AUDIT_OPERATIONS = [
       'A request with filters that few calls pass reads 2,000 calls at most: its page may be short, or empty, while `next_cursor` is not null.',
     query: AuditQuery,
     success: { 200: { description: 'One page', schema: AuditEntryList } },
-    errors: ['VAL001', 'VAL006', 'DATA005'],
+    errors: ['VAL001', 'VAL006', 'SVC005'],
     access: 'admin',
   },
 ] as const satisfies readonly Operation[];

@@ -11,8 +11,8 @@ export interface AuditStretch {
 }
 
 /**
- * Calls that could change something, and how they ended. What is stored is never changed. Every method throws DATA005
- * when storage is down.
+ * Calls that could change something, and how they ended. What is stored is never changed. Every method throws SVC005
+ * when the registry is down, where it is kept.
  */
 export interface AuditTrail {
   /** Stores a call before it changes anything. Throws when one of its key exists. */

@@ -41,7 +41,7 @@ interface Range {
 /**
  * One page of the audit trail, newest first, over whatever days the range covers.
  * Throws VAL001 for times that are none or in the wrong order, VAL005 for a range that is too long or given twice, VAL006
- * for a cursor of another list, DATA005.
+ * for a cursor of another list, SVC005.
  */
 export async function listAudit(
   { audit, cursors, clock }: ListAuditDeps,
