@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { readColumns } from '#adapters/parquet/read.ts';
 import { isIntact, sealFile } from '#adapters/parquet/seal.ts';
@@ -11,7 +12,7 @@ const sealed = Uint8Array.from(sealFile(plain));
 
 test('a sealed file is a Parquet file like before', () => {
   expect(isIntact(sealed)).toBe(true);
-  expect(sealed.length).toBe(plain.length + 40);
+  expect(sealed.length).toBe(plain.length + 12);
   const read: number[][] = [];
   readColumns(sealed, ['timestamp', 'value'], (columns) => read.push(...columns.map((each) => [...each])));
   expect(read).toEqual([[...times], [...values]]);
@@ -41,4 +42,19 @@ test.each<[string, Uint8Array]>([
 test('part of a larger buffer is judged by itself', () => {
   const buffer = Buffer.concat([Buffer.alloc(7), sealed, Buffer.alloc(9)]);
   expect(isIntact(buffer.subarray(7, 7 + sealed.length))).toBe(true);
+});
+
+test('a file of an earlier version carries a sha-256, and is read as ever', () => {
+  const footer =
+    plain.length - 8 - new DataView(plain.buffer, plain.byteOffset).getUint32(plain.length - 8, true);
+  const digest = createHash('sha256').update(plain).digest();
+  const earlier = Buffer.concat([
+    plain.subarray(0, footer),
+    Buffer.from('TSSHA256'),
+    digest,
+    plain.subarray(footer),
+  ]);
+  expect(isIntact(earlier)).toBe(true);
+  earlier[60]! ^= 1;
+  expect(isIntact(earlier)).toBe(false);
 });
