@@ -1,0 +1,253 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AccessWorld, accessWorld, type Person } from '../support/access-world.ts';
+import { pendingJob } from '../support/jobs.ts';
+
+let world: AccessWorld;
+let ann: Person;
+let bob: Person;
+let approver: Person;
+let admin: Person;
+beforeAll(async () => {
+  world = await accessWorld();
+  ann = world.person('ann');
+  bob = world.person('bob');
+  approver = world.person('amy', 'approver');
+  admin = world.person('root', 'admin');
+});
+afterAll(() => world?.stop());
+
+const of = (model: string) => `/api/v1/models/${model}`;
+const move = (model: string, name: 'stage' | 'promote') => `/api/v1/strategies/${model}/${name}`;
+
+/** A completed backtest of a strategy. */
+function run(owner: string, strategy: string): Promise<string> {
+  const { config } = pendingJob('bt-0');
+  return world.backtest(owner, { config: { ...config, strategy } }, 'completed');
+}
+
+/** A model with one staged version. */
+async function staged(person: Person, owner: string, model: string): Promise<void> {
+  expect((await person.register(await run(owner, model), model)).status).toBe(201);
+  expect((await person.post(move(model, 'stage'), { version: 1 })).status).toBe(200);
+}
+
+describe('a model', () => {
+  const model = 'ema_crossover';
+  const READS = ['/versions', '/versions/1', '/history', '/production', '/sharing'];
+  beforeAll(() => staged(ann, 'ann', model));
+
+  it('is its first registrant’s alone until it is shared', async () => {
+    for (const path of READS) {
+      const refused = await bob.get(of(model) + path);
+      expect([path, refused.status, refused.code]).toEqual([path, 403, 'AUTH005']);
+      expect(refused.body.detail).toMatchObject({ field: 'model_name', context: { resource: 'model' } });
+      for (const person of [ann, admin, world.development]) {
+        expect((await person.get(of(model) + path)).status).toBe(200);
+      }
+    }
+    expect((await ann.get(`${of(model)}/sharing`)).body).toEqual({ owner: 'ann', shared_with: [] });
+    const compare = `/api/v1/catalog/strategies/${model}/compare?version_a=1&version_b=1`;
+    expect((await bob.get(compare)).code).toBe('AUTH005');
+    expect((await ann.get(compare)).code).toBe('VAL005');
+    expect((await bob.get(`${of('supertrend')}/versions`)).code).toBe('RES002');
+  });
+
+  it('is moved by whom it is shared with for that, if their role is enough', async () => {
+    expect((await bob.post(move(model, 'stage'), { version: 1 })).code).toBe('AUTH005');
+    expect((await approver.post(move(model, 'promote'), { version: 1 })).code).toBe('AUTH005');
+    await ann.share(of(model), 'group:approver');
+    expect((await approver.get(`${of(model)}/versions`)).status).toBe(200);
+    expect((await approver.post(move(model, 'promote'), { version: 1 })).code).toBe('AUTH005');
+    expect((await approver.share(of(model), 'group:approver!')).code).toBe('AUTH005');
+    await ann.share(of(model), 'group:approver!', 'user:bob!');
+    expect((await bob.post(move(model, 'promote'), { version: 1 })).code).toBe('AUTH004');
+    expect((await approver.post(move(model, 'promote'), { version: 1 })).status).toBe(200);
+    expect((await bob.post(move(model, 'stage'), { version: 1, skip_validation: true })).code).toBe(
+      'AUTH004',
+    );
+    expect((await approver.post(`${of(model)}/rollback`, { version: 1 })).status).toBe(200);
+    // No event of its history: nothing of the model moved.
+    const { body } = await ann.get(`${of(model)}/history`);
+    expect(body.items.map(({ action }: { action: string }) => action)).toEqual([
+      'promote',
+      'stage',
+      'register',
+    ]);
+    await ann.share(of(model));
+    expect((await approver.get(`${of(model)}/versions`)).code).toBe('AUTH005');
+  });
+
+  it('runs for those alone who may read it', async () => {
+    const submit = (person: Person) =>
+      person.post('/api/v1/backtests', { config: { strategy: model }, model_version: 'latest' });
+    const refused = await submit(bob);
+    expect([refused.status, refused.code, refused.body.detail.field]).toEqual([
+      403,
+      'AUTH005',
+      'model_version',
+    ]);
+    expect((await submit(ann)).status).toBe(201);
+    await ann.share(of(model), 'user:bob');
+    expect((await submit(bob)).status).toBe(201);
+    await ann.share(of(model));
+  });
+});
+
+describe('a registration', () => {
+  it('needs a backtest that the caller may read', async () => {
+    const model = 'donchian_trend';
+    const id = await run('ann', model);
+    const refused = await bob.register(id, model);
+    expect([refused.status, refused.code, refused.body.detail.field]).toEqual([
+      403,
+      'AUTH005',
+      'backtest_run_id',
+    ]);
+    expect((await world.registry.read(model, [])).model).toBeUndefined();
+    await ann.share(`/api/v1/backtests/${id}`, 'user:bob');
+    expect((await bob.register(id, model)).status).toBe(201);
+    // The model is bob's, the backtest still ann's.
+    expect((await ann.get(`${of(model)}/versions`)).code).toBe('AUTH005');
+    expect((await bob.post(`/api/v1/backtests/${id}/cancel`)).code).toBe('AUTH005');
+  });
+
+  it('needs a model that is the caller’s own or shared for that', async () => {
+    const model = 'macd_momentum';
+    await ann.register(await run('ann', model), model);
+    const id = await run('bob', model);
+    for (const principals of [[], ['user:bob']]) {
+      await ann.share(of(model), ...principals);
+      const refused = await bob.register(id, model);
+      expect([refused.status, refused.code, refused.body.detail.field]).toEqual([403, 'AUTH005', 'name']);
+    }
+    await ann.share(of(model), 'user:bob!');
+    const answer = await bob.register(id, model);
+    expect([answer.status, answer.body.version]).toEqual([201, '2']);
+    expect((await bob.get(`${of(model)}/sharing`)).body.owner).toBe('ann');
+  });
+
+  it('of two first ones at once makes the model that of one', async () => {
+    const model = 'bollinger_breakout';
+    const [ofAnn, ofBob] = [await run('ann', model), await run('bob', model)];
+    const answers = await Promise.all([ann.register(ofAnn, model), bob.register(ofBob, model)]);
+    expect(answers.map(({ status, code }) => code ?? status).sort()).toEqual([201, 'AUTH005']);
+    const { versions, model: stored } = await world.registry.read(model, ['1', '2']);
+    expect([...versions.keys()]).toEqual(['1']);
+    expect(stored!.owner).toBe(answers[0]!.status === 201 ? 'ann' : 'bob');
+  });
+
+  it('is not repeated for another’s Idempotency-Key, nor for one who has lost the model', async () => {
+    const model = 'supertrend';
+    const key = { 'Idempotency-Key': 'release' };
+    const id = await run('ann', model);
+    expect((await ann.register(id, model, key)).body.version).toBe('1');
+    expect((await ann.register(id, model, key)).body.version).toBe('1');
+    expect((await bob.register(id, model, key)).code).toBe('AUTH005');
+    await ann.share(of(model), 'user:bob!');
+    const stage = (person: Person) => person.post(move(model, 'stage'), { version: 1 }, key);
+    expect((await stage(bob)).status).toBe(200);
+    await ann.share(of(model));
+    expect((await stage(bob)).code).toBe('AUTH005');
+  });
+});
+
+it('sharing beside moves loses neither', async () => {
+  const model = 'rsi_mean_reversion';
+  const id = await run('ann', model);
+  await ann.register(id, model);
+  const names = ['user:a', 'user:b', 'user:c', 'user:d'];
+  const share = async () => {
+    for (const name of names) expect((await ann.share(of(model), name)).status).toBe(200);
+  };
+  const register = async () => {
+    for (const _ of names) expect((await ann.register(id, model)).status).toBe(201);
+  };
+  await Promise.all([share(), register()]);
+  const { model: stored } = await world.registry.read(model, []);
+  expect(stored).toMatchObject({
+    latest_version: 5,
+    events: 5,
+    shared_with: [{ principal: 'user:d', level: 'read' }],
+  });
+  // The last revocation holds.
+  expect((await world.person('c').get(`${of(model)}/versions`)).code).toBe('AUTH005');
+  expect((await world.person('d').get(`${of(model)}/versions`)).status).toBe(200);
+});
+
+describe('the catalog', () => {
+  let own: AccessWorld;
+  const catalog = '/api/v1/catalog/strategies';
+  const models = [
+    ...['bollinger_breakout', 'buy_and_hold', 'donchian_trend', 'ema_crossover'],
+    ...['macd_momentum', 'rsi_mean_reversion', 'supertrend'],
+  ];
+  const SEEN = ['buy_and_hold', 'donchian_trend', 'ema_crossover', 'macd_momentum', 'supertrend'];
+
+  beforeAll(async () => {
+    own = world;
+    world = await accessWorld();
+    const [owner, reader] = [world.person('ann'), world.person('bob')];
+    for (const model of models) {
+      const mine = model === 'ema_crossover';
+      await staged(mine ? reader : owner, mine ? 'bob' : 'ann', model);
+    }
+    await owner.share(of('buy_and_hold'), 'user:bob');
+    await owner.share(of('donchian_trend'), 'group:desk!', 'user:bob');
+    await owner.share(of('macd_momentum'), 'everyone');
+    await owner.share(of('supertrend'), 'group:desk');
+  });
+  afterAll(async () => {
+    await world.stop();
+    world = own;
+  });
+
+  const names = (body: any): string[] => body.items.map((row: { name: string }) => row.name);
+
+  it('shows what the caller sees, and counts nothing else, whatever the size of its pages', async () => {
+    const reader = world.person('bob', 'viewer', ['desk']);
+    for (let limit = 1; limit <= SEEN.length + 1; limit++) {
+      const [byOffset, byCursor]: [string[], string[]] = [[], []];
+      for (let offset = 0; offset < SEEN.length; offset += limit) {
+        const { body } = await reader.get(`${catalog}?limit=${limit}&offset=${offset}`);
+        expect(body.total).toBe(SEEN.length);
+        byOffset.push(...names(body));
+      }
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const { body } = await reader.get(`${catalog}?limit=${limit}${cursor}`);
+        expect(body.total).toBe(SEEN.length);
+        byCursor.push(...names(body));
+        cursor = body.next_cursor && `&cursor=${body.next_cursor}`;
+      }
+      expect([byOffset, byCursor]).toEqual([SEEN, SEEN]);
+    }
+    for (const [query, total] of [
+      ['stage=Staging', 5],
+      ['stage=Production', 0],
+      ['search=macd', 1],
+      ['search=rsi', 0],
+    ]) {
+      expect((await reader.get(`${catalog}?${query}`)).body.total).toBe(total);
+    }
+  });
+
+  it('shows others theirs, and admins all', async () => {
+    const list = async (person: Person) => names((await person.get(catalog)).body);
+    expect(await list(world.person('eve', 'viewer'))).toEqual(['macd_momentum']);
+    expect(await list(world.person('ann'))).toEqual(models.filter((name) => name !== 'ema_crossover'));
+    for (const person of [world.person('root', 'admin'), world.development]) {
+      expect((await person.get(`${catalog}?limit=3`)).body).toMatchObject({ total: 7, items: [{}, {}, {}] });
+      expect(await list(person)).toEqual(models);
+    }
+    const page = await world.person('bob', 'viewer', ['desk']).get(`${catalog}?limit=2`);
+    const other = await world.person('ann').get(`${catalog}?limit=2&cursor=${page.body.next_cursor}`);
+    expect(other.code).toBe('VAL006');
+  });
+
+  it('loses at once what is shared no more', async () => {
+    const eve = world.person('eve', 'viewer');
+    await world.person('ann').share(of('macd_momentum'), 'user:eve');
+    expect((await eve.get(catalog)).body.total).toBe(1);
+    await world.person('ann').share(of('macd_momentum'));
+    expect((await eve.get(catalog)).body).toMatchObject({ total: 0, items: [], next_cursor: null });
+  });
+});

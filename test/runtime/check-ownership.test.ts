@@ -1,0 +1,136 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
+import { modelKey } from '#adapters/aws/registry-item.ts';
+import { CodedError } from '#contract/errors.ts';
+import { documentedErrors, type Operation } from '#contract/operation.ts';
+import { OPERATIONS } from '#contract/operations.ts';
+import { type Grant, OWNED_RESOURCES, type ResourceKind } from '#contract/sharing.ts';
+import { ownershipOf } from '#domain/ownership.ts';
+import type { Principal } from '#runtime/authenticate.ts';
+import { createService, type ServiceApp } from '#runtime/service.ts';
+import { memoryAudit } from '../support/audit.ts';
+import { memoryLog } from '../support/backend.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { pendingJob } from '../support/jobs.ts';
+
+const operations: readonly Operation[] = OPERATIONS;
+const named = operations.filter(({ resource }) => resource);
+
+const SHARED: Grant[] = [
+  { principal: 'user:reader', level: 'read' },
+  { principal: 'group:writers', level: 'write' },
+];
+/** One of each kind; `job` where it is an item of the Jobs table. */
+const SOME: Record<ResourceKind, { readonly id: string; readonly job: boolean }> = {
+  backtest: { id: 'bt-1', job: true },
+  hyperopt: { id: 'ho-1', job: true },
+  model: { id: 'ema_crossover', job: false },
+};
+
+let engine: TestEngine;
+let apps: Record<string, ServiceApp>;
+let caller: Principal;
+
+beforeAll(async () => {
+  engine = await startEngine();
+  const { client, tables } = engine;
+  for (const [kind, { id, job }] of Object.entries(SOME)) {
+    const owned = { owner: 'owner', shared_with: SHARED };
+    const Item = job
+      ? { ...pendingJob(id), ...owned, kind, item: 'JOB' }
+      : { ...modelKey(id), ...STORED_MODEL, ...owned, model_name: id };
+    await client.send(new PutCommand({ TableName: job ? tables.jobs : tables.registry, Item }));
+  }
+  const ownership = ownershipOf({
+    jobs: new DynamoJobStore(client, tables.jobs),
+    registry: new DynamoRegistryStore(client, tables.registry),
+  });
+  const host = { log: memoryLog().log, audit: memoryAudit().audit, authenticate: async () => caller };
+  const open = (service: 'backend' | 'strategy') =>
+    createService(service, REACHED as never, { ...host, ownership });
+  apps = { backend: open('backend'), strategy: open('strategy') };
+});
+afterAll(() => engine?.stop());
+
+const AT = '2026-05-01T00:00:00.000Z';
+const STORED_MODEL = {
+  ...{ schema_version: 1, production_version: null, latest_version: 1, active_challenge_id: null },
+  ...{ rev: 0, events: 1, last_event_id: 'e', created_at: AT, updated_at: AT },
+};
+
+/** Handlers of any name: each says that it was reached. */
+const REACHED = new Proxy(
+  {},
+  {
+    get: () => async () => {
+      throw new CodedError('HTTP429');
+    },
+  },
+);
+
+/** A body that fits the schema, as far as it gets to the handler. */
+const BODIES: Record<string, unknown> = {
+  shareBacktest: { shared_with: [] },
+  shareModel: { shared_with: [] },
+  shareHyperopt: { shared_with: [] },
+};
+
+async function codeOf(operation: Operation, as: Partial<Principal>, id: string): Promise<string> {
+  caller = { id: 'stranger', roles: ['approver'], groups: [], ...as };
+  const { resource, path, method, service } = operation;
+  const address = path.replace(`{${resource!.id}}`, id).replaceAll(/\{\w+\}/g, '1');
+  const body = operation.body && JSON.stringify(BODIES[operation.id] ?? { version: 1 });
+  const headers = { 'content-type': 'application/json' };
+  const query = operation.id === 'compareVersions' ? '?version_a=1&version_b=2' : '';
+  const response = await apps[service]!.request(address + query, { method, headers, ...(body && { body }) });
+  return ((await response.json()) as { detail: { code: string } }).detail.code;
+}
+
+describe.each(named.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
+  const { kind, level } = operation.resource!;
+  const { id } = SOME[kind];
+  const rank = { read: 0, write: 1, owner: 2 }[level];
+
+  it.each([
+    ['a stranger', {}, -1],
+    ['a stranger of the owner’s group', { groups: ['owner', 'user:reader'] }, -1],
+    ['who reads it', { id: 'reader' }, 0],
+    ['who may change it', { groups: ['writers'] }, 1],
+    ['who is called as that group', { id: 'writers' }, -1],
+    ['its owner', { id: 'owner' }, 2],
+    ['an admin', { roles: ['admin'] }, 2],
+  ] as const)('by %s', async (_, as, reach) => {
+    expect(await codeOf(operation, as as Partial<Principal>, id)).toBe(reach >= rank ? 'HTTP429' : 'AUTH005');
+  });
+
+  it('of which there is none', async () => {
+    const { unknown } = OWNED_RESOURCES[kind];
+    expect(await codeOf(operation, {}, `${id}0`)).toBe(unknown);
+    const codes = documentedErrors(operation).map(({ code }) => code);
+    expect(codes).toEqual(expect.arrayContaining(['AUTH005', unknown]));
+  });
+});
+
+describe('every operation', () => {
+  /** Path variables that name something that is owned, but where what they name is nobody's yet. */
+  const OWNED = ['job_id', 'model_name', 'challenge_id', 'name'];
+  const NOBODYS = ['getStrategy', 'registerStrategy'];
+
+  it.each(operations.filter(({ id }) => !NOBODYS.includes(id)).map((each) => [each.id, each] as const))(
+    '%s names the owned resource of its path',
+    (_, { path, resource, access, method }) => {
+      const variables = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+      expect(resource?.id).toBe(variables.find((name) => OWNED.includes(name)));
+      if (!resource) return;
+      expect(access).not.toBe('public');
+      expect(resource.level === 'read').toBe(method === 'GET');
+    },
+  );
+
+  it('is on a service that knows whose things are', () => {
+    const host = { log: memoryLog().log, audit: memoryAudit().audit, authenticate: async () => caller };
+    expect(() => createService('backend', REACHED as never, host)).toThrow('was not told whose they are');
+  });
+});
