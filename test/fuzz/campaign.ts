@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Callers } from './callers.ts';
 import { Chance } from './chance.ts';
 import { type FuzzOperation, operationAt, type ServiceDocument } from './document.ts';
 import type { Sources } from './generate.ts';
@@ -15,7 +16,7 @@ import {
   writeRequest,
 } from './request.ts';
 import { curlCommand, type Received, Sender } from './send.ts';
-import type { Role, Target } from './target.ts';
+import type { Target } from './target.ts';
 
 export interface Breach {
   readonly operation: string;
@@ -46,11 +47,10 @@ export interface CampaignResult {
   readonly counts: ReadonlyMap<string, Counts>;
 }
 
-/** Of the things that operations create and others cancel, one in so many is left to run. */
-const LEFT_TO_RUN = 8;
-/** Of the second, who owns less, one in so many requests is. */
-const USERS = ['ann', 'bob'] as const;
-const BOBS_SHARE = 0.2;
+/** Of the things that an operation creates and another cancels, the first and then one in so many is left to run; examples never are. */
+const LEFT_TO_RUN = 6;
+/** Copies of a request that are sent together. */
+const AT_ONCE = 4;
 /** How often an operation is tried, in each round, until it has succeeded once. */
 const ATTEMPTS = 8;
 const ROUNDS = 3;
@@ -65,14 +65,17 @@ export class Campaign {
   readonly #pool = new Pool();
   readonly #oracle = new Oracle();
   readonly #sender = new Sender();
+  readonly #callers: Callers;
   readonly #breaches: Breach[] = [];
   readonly #counts = new Map<string, Counts>();
   readonly #started = Date.now();
   #sent = 0;
-  #created = 0;
+  /** By operation. */
+  readonly #created = new Map<string, number>();
 
   constructor(target: Target, options: CampaignOptions) {
     this.#target = target;
+    this.#callers = new Callers(target.tokens);
     this.#options = options;
     this.#all = target.services.flatMap(({ operations }) => operations);
     this.#operations = this.#all.filter(
@@ -98,30 +101,38 @@ export class Campaign {
     return { requests: this.#sent, breaches: this.#breaches, counts: this.#counts };
   }
 
-  /** Something to work with: what the examples of the documents make, and a success of as many operations as possible. */
+  /** Something to work with: a success of as many operations as possible, and what the documents' examples make. */
   async #prepare(): Promise<void> {
-    const all = this.#all;
-    const valid = (operation: FuzzOperation) =>
-      this.#fuzz(operation, 'valid', Chance.of(this.#options.seed, this.#sent));
-    for (const operation of all.filter(({ method }) => method === 'GET')) await valid(operation);
-    for (const operation of all) {
-      for (const body of examplesOf(operation)) {
-        this.#pool.learn(body, {});
-        const chance = Chance.of(this.#options.seed, this.#sent);
-        const place = { operation, sources: this.#sources(operation, chance) };
-        await this.#exchange(place, { ...validDraft(place), body }, 'example', chance);
-      }
-    }
+    const reading = this.#all.filter(({ method }) => method === 'GET');
+    const changing = this.#all.filter(({ method }) => method !== 'GET');
+    for (const operation of reading) await this.#valid(operation);
+    for (const operation of changing.filter(({ path }) => !path.includes('{')))
+      await this.#succeed(operation);
+    for (const operation of changing) await this.#examples(operation);
     await this.#settle();
-    const changing = all.filter(({ method }) => method !== 'GET');
     for (let round = 0; round < ROUNDS; round++) {
-      for (const operation of changing) {
-        for (let attempt = 0; attempt < ATTEMPTS && !this.#hasSucceeded(operation); attempt++) {
-          await valid(operation);
-        }
-      }
-      // What a change has made can be read, and read again by what changes it next.
-      for (const operation of all.filter(({ method }) => method === 'GET')) await valid(operation);
+      for (const operation of changing) await this.#succeed(operation);
+      // What a change has made can be read, and named by what changes it next.
+      for (const operation of reading) await this.#valid(operation);
+    }
+  }
+
+  #valid(operation: FuzzOperation): Promise<void> {
+    return this.#fuzz(operation, 'valid', Chance.of(this.#options.seed, this.#sent));
+  }
+
+  async #succeed(operation: FuzzOperation): Promise<void> {
+    for (let attempt = 0; attempt < ATTEMPTS && !this.#hasSucceeded(operation); attempt++) {
+      await this.#valid(operation);
+    }
+  }
+
+  async #examples(operation: FuzzOperation): Promise<void> {
+    for (const body of examplesOf(operation)) {
+      this.#pool.learn(body, {});
+      const chance = Chance.of(this.#options.seed, this.#sent);
+      const place = { operation, sources: this.#sources(operation, chance) };
+      await this.#exchange(place, { ...validDraft(place), body }, 'example', chance);
     }
   }
 
@@ -129,13 +140,13 @@ export class Campaign {
     return [...this.#counts.get(id)!.keys()].some((status) => status < 300);
   }
 
-  /** Waits until what the examples have started has ended, at most half a minute. */
+  /** Waits until what was left to run has ended, at most 15 s. */
   async #settle(): Promise<void> {
     const busy = /"status":"(pending|running)"/;
     const lists = this.#all.filter(({ method, path, parameters }) => {
       return method === 'GET' && !path.includes('{') && parameters.some(({ name }) => name === 'cursor');
     });
-    for (let waited = 0; waited < 30_000; waited += 250) {
+    for (let waited = 0; waited < 15_000; waited += 250) {
       const pages = await Promise.all(lists.map((operation) => this.#sender.send(this.#plain(operation))));
       for (const page of pages) this.#learn(page, {});
       if (!pages.some(({ body }) => busy.test(body.toString('utf8')))) return;
@@ -148,7 +159,7 @@ export class Campaign {
       method: 'GET',
       variables: {},
       query: [],
-      headers: this.#trust('admin'),
+      headers: this.#callers.adminHeaders(),
       body: undefined,
     };
     return writeRequest({ operation, sources: this.#sources(operation, new Chance(0)) }, draft);
@@ -164,12 +175,16 @@ export class Campaign {
     const place = { operation, sources: this.#sources(operation, chance) };
     const draft = validDraft(place);
     KINDS[kind]!.change(draft, place);
-    await this.#exchange(place, draft, kind, chance);
+    const times = kind === 'at once' ? AT_ONCE : 1;
+    const sent = Array.from({ length: times }, () =>
+      this.#exchange(place, { ...draft, headers: { ...draft.headers } }, kind, chance),
+    );
+    await Promise.all(sent);
   }
 
   async #exchange(place: Place, draft: Draft, kind: string, chance: Chance): Promise<void> {
     const { operation } = place;
-    const caller = this.#caller(operation, kind, chance);
+    const caller = this.#callers.choose(operation, kind, chance);
     if (caller.authorization) draft.headers.Authorization = caller.authorization;
     const request = writeRequest(place, draft);
     const index = this.#sent++;
@@ -199,7 +214,8 @@ export class Campaign {
       `${received.status} ${received.body.toString('utf8').slice(0, 300)}`,
     );
     this.#learn(received, draft.variables);
-    if (received.status < 300 && request.method === 'POST') await this.#tame(operation, received, chance);
+    if (received.status < 300 && request.method === 'POST')
+      await this.#tame(operation, received, kind, chance);
   }
 
   #learn({ status, body, headers }: Received, variables: Readonly<Record<string, string>>): void {
@@ -221,55 +237,25 @@ export class Campaign {
     return { operations: [...own, ...(addressed ? [addressed] : [])], odd: true };
   }
 
-  /** Who calls, how a person would call in the same way, and what must come of it. */
-  #caller(operation: FuzzOperation, kind: string, chance: Chance): Caller {
-    const { tokens } = this.#target;
-    if (!tokens) return { trusted: true };
-    const user = USERS[chance.bool(BOBS_SHARE) ? 1 : 0];
-    const lower = tokens.tooLow(operation.role);
-    if (kind === 'no token') return { trusted: false, only: 401 };
-    if (kind === 'bad token') return { trusted: false, only: 401, authorization: chance.pick(tokens.bad) };
-    if (kind === 'low role') {
-      return { trusted: false, only: 403, ...this.#shown(chance.pick(lower), user) };
-    }
-    // Methods and odd paths may address what asks for more.
-    const enough =
-      kind === 'path' || kind === 'method' ? (['admin'] as const) : tokens.enough(operation.role);
-    return { trusted: true, ...this.#shown(chance.pick(enough), user) };
-  }
-
-  #shown(role: Role, user: string): Pick<Caller, 'authorization' | 'again'> {
-    return {
-      authorization: `Bearer ${this.#target.tokens!.of(role, user)}`,
-      again: `Bearer $(npx touchstone token --role ${role} --user ${user})`,
-    };
-  }
-
-  #trust(role: Role): Record<string, string> {
-    return this.#target.tokens ? { Authorization: `Bearer ${this.#target.tokens.of(role, USERS[0])}` } : {};
+  #isLeft({ id }: FuzzOperation): boolean {
+    const before = this.#created.get(id) ?? 0;
+    this.#created.set(id, before + 1);
+    return before % LEFT_TO_RUN === 0;
   }
 
   /** Cancels most of what was created where that can be done, so that the work stays bounded. */
-  async #tame(operation: FuzzOperation, received: Received, chance: Chance): Promise<void> {
+  async #tame(operation: FuzzOperation, received: Received, kind: string, chance: Chance): Promise<void> {
     const cancel = cancelOf(operation.service, operation.path);
     if (!cancel) return;
     const [variable] = cancel.path.match(/(?<=\{)\w+(?=\}\/cancel$)/)!;
     const id = (JSON.parse(received.body.toString('utf8')) as Record<string, unknown>)[variable!];
-    if (typeof id !== 'string' || this.#created++ % LEFT_TO_RUN === 0) return;
+    if (typeof id !== 'string' || (kind !== 'example' && this.#isLeft(operation))) return;
     const place = { operation: cancel, sources: this.#sources(cancel, chance) };
     const draft = validDraft(place);
     draft.variables[variable!] = id;
-    Object.assign(draft.headers, this.#trust('admin'));
+    Object.assign(draft.headers, this.#callers.adminHeaders());
     await this.#exchange(place, draft, 'cancel', chance);
   }
-}
-
-interface Caller {
-  readonly trusted: boolean;
-  readonly only?: number;
-  readonly authorization?: string;
-  /** The same token, as a shell makes it. */
-  readonly again?: string;
 }
 
 function cancelOf({ operations }: ServiceDocument, collection: string): FuzzOperation | undefined {

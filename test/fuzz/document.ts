@@ -10,7 +10,7 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
-export interface DocumentedResponse {
+interface DocumentedResponse {
   /** Content type -> schema. */
   readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
   readonly headers: Readonly<Record<string, { readonly required?: boolean; readonly schema: Schema }>>;
@@ -105,11 +105,6 @@ export function operationAt(
   );
   // A literal segment goes before a variable.
   return fits.sort((a, b) => a.path.split('{').length - b.path.split('{').length)[0];
-}
-
-/** Whether any operation of the service has the path, whatever its method. */
-export function pathExists(service: ServiceDocument, path: string): boolean {
-  return service.operations.some((operation) => matches(operation, path));
 }
 
 function matches(operation: FuzzOperation, path: string): boolean {

@@ -187,7 +187,9 @@ function size(draft: Draft, { sources: { chance } }: Place): void {
 const none: Change = () => undefined;
 
 export const KINDS: Readonly<Record<string, Kind>> = {
-  valid: { weight: 30, change: none },
+  valid: { weight: 28, change: none },
+  // The campaign sends several copies together.
+  'at once': { weight: 3, change: none },
   boundary: {
     weight: 9,
     change: somewhere(

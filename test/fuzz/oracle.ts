@@ -171,7 +171,7 @@ function leakProblems({ headers, body }: Received): string[] {
 }
 
 /** Of the one shape or the other, or of a function's own words. */
-export function codeOf({ body }: Received): string | undefined {
+function codeOf({ body }: Received): string | undefined {
   const value = parse(body) as any;
   return value?.detail?.code ?? value?.error?.code;
 }

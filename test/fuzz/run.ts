@@ -51,13 +51,15 @@ process.exitCode = breaches.length + ailments.length > 0 ? 1 : 0;
 
 async function fuzz(enforced: boolean, share: number): Promise<FuzzResult> {
   const name = enforced ? 'tokens enforced' : 'tokens optional';
-  const step = Math.ceil(share / 10);
+  let next = share / 10;
   const result = await fuzzPlatform(enforced, {
     seed: enforced ? seed + 1 : seed,
     requests: share,
     operation: values.operation,
     onProgress: (done, found) => {
-      if (done % step === 0) console.log(`${name}: ${done} of ${share} requests, ${found} breaches`);
+      if (done < next) return;
+      next += share / 10;
+      console.log(`${name}: ${done} of ${share} requests, ${found} breaches`);
     },
   });
   const { before, after } = result.memoryMb;

@@ -1,0 +1,62 @@
+import type { Chance } from './chance.ts';
+import type { FuzzOperation } from './document.ts';
+import type { Role, Tokens } from './target.ts';
+
+/** Of the second, who owns less, is this share of the requests. */
+const USERS = ['ann', 'bob'] as const;
+const BOBS_SHARE = 0.2;
+
+/** Who sends a request, and what must come of that. */
+export interface Caller {
+  /** Whether the token suffices. */
+  readonly trusted: boolean;
+  /** The only status that may come. */
+  readonly only?: number;
+  readonly authorization?: string;
+  /** The same token, as a shell makes it. */
+  readonly again?: string;
+}
+
+/** Callers of a platform: without tokens everybody is the same. */
+export class Callers {
+  readonly #tokens: Tokens | null;
+
+  constructor(tokens: Tokens | null) {
+    this.#tokens = tokens;
+  }
+
+  choose(operation: FuzzOperation, kind: string, chance: Chance): Caller {
+    const tokens = this.#tokens;
+    if (!tokens) return { trusted: true };
+    const user = USERS[chance.bool(BOBS_SHARE) ? 1 : 0];
+    switch (kind) {
+      case 'no token':
+        return { trusted: false, only: 401 };
+      case 'bad token':
+        return { trusted: false, only: 401, authorization: chance.pick(tokens.bad) };
+      case 'low role':
+        return {
+          trusted: false,
+          only: 403,
+          ...shown(tokens, chance.pick(tokens.tooLow(operation.role)), user),
+        };
+      // These may address what asks for more.
+      case 'path':
+      case 'method':
+        return { trusted: true, ...shown(tokens, 'admin', user) };
+      default:
+        return { trusted: true, ...shown(tokens, chance.pick(tokens.enough(operation.role)), user) };
+    }
+  }
+
+  adminHeaders(): Record<string, string> {
+    return this.#tokens ? { Authorization: `Bearer ${this.#tokens.of('admin', USERS[0])}` } : {};
+  }
+}
+
+function shown(tokens: Tokens, role: Role, user: string): Pick<Caller, 'authorization' | 'again'> {
+  return {
+    authorization: `Bearer ${tokens.of(role, user)}`,
+    again: `Bearer $(npx touchstone token --role ${role} --user ${user})`,
+  };
+}
