@@ -1,33 +1,12 @@
 import { type Candles, createCandles, sliceCandles } from './candles.ts';
-import { createRandom, hash32, type Random } from './random.ts';
+import { chooseCuts, countEntries, LAST_ROWS, signalRows } from './causality/cuts.ts';
+import { columnsOf, Findings, inputColumns, type LookAheadFinding, labelOf } from './causality/findings.ts';
+import { modelSearch, type SearchedModels } from './causality/models.ts';
+import { createRandom, hash32 } from './random.ts';
 import { type Analysis, analyse } from './strategies/analyse.ts';
-import type { Columns, ParameterValues, Signals, StrategyDefinition } from './strategy.ts';
-
-/**
- * What is wrong with a column:
- * - `look_ahead`: a row changed when later candles became known;
- * - `not_repeatable`: two runs over the same candles differed, so nothing can be said about the future;
- * - `input_changed`: the strategy wrote into its candles.
- */
-type LookAheadKind = 'look_ahead' | 'not_repeatable' | 'input_changed';
-
-/** One column of one pair that cannot be trusted, with the first proof of it. */
-interface LookAheadFinding {
-  readonly pair: string;
-  readonly kind: LookAheadKind;
-  /** `enterLong`, `columns.rsi`, `informative.1h.trend`, `candles.close`. */
-  readonly column: string;
-  /** Row and open time (ms) of the candle whose value changed. */
-  readonly row: number;
-  readonly time: number;
-  /** How many candles were known when the row had the value `before`. */
-  readonly known: number;
-  /** The value then, and with all candles; tags as texts. */
-  readonly before: number | string;
-  readonly after: number | string;
-  /** In how many of the truncated histories the column differed. */
-  readonly histories: number;
-}
+import type { ParameterValues, StrategyDefinition } from './strategy.ts';
+import type { LearnedAnalysis } from './walk-forward/predicting.ts';
+import { mlEngineOf } from './walk-forward/settings.ts';
 
 export interface LookAheadReport {
   readonly findings: readonly LookAheadFinding[];
@@ -45,20 +24,19 @@ export interface LookAheadOptions {
   readonly histories?: number;
   /** Chooses where histories are cut. Default 1. */
   readonly seed?: number;
+  /** Models to train and search with; by default those that the strategy declares. */
+  readonly ml?: SearchedModels | undefined;
 }
 
-/** Every pair is cut this many times just before its end, where a look of few candles ahead shows at once. */
-const LAST_ROWS = 3;
 /** Histories times candles of a default search. */
 const DEFAULT_WORK = 5_000_000;
 const LEAST_HISTORIES = 24;
-/** Columns may differ by this much, relative: a sum over a longer array may be added up in another order. */
-const COLUMN_TOLERANCE = 1e-9;
-
 /**
  * Searches a strategy for knowledge of the future: computes its signals, indicator columns and informative columns on
  * truncated histories and compares every row with what the full history gives. A causal strategy gives the same. Half
  * of the histories end right on a row with a signal: one that leans on the next candles is missing there.
+ * With models, features and predictions are compared too, and labels as far as their horizon says that they are known: a
+ * model that learned from what its window could not have known predicts something else when that is cut off.
  * Callbacks are not covered: they run inside the simulation.
  *
  * @param candles per pair, of the strategy's timeframe, each longer than the strategy's startup candles
@@ -80,6 +58,9 @@ export function findLookAhead(
   };
 }
 
+/** Runs the strategy on candles of its own, which no other run sees. */
+type Run = (candles: Candles, memo: 'memo' | 'anew') => Analysis | LearnedAnalysis;
+
 function searchPair(
   strategy: StrategyDefinition,
   params: ParameterValues,
@@ -88,163 +69,33 @@ function searchPair(
   options: LookAheadOptions,
 ): LookAheadReport {
   const length = given.timestamp.length;
-  const least = Math.max(strategy.startupCandles(params), 1) + 1;
+  const ml = options.ml ?? (strategy.mlEngine && { config: mlEngineOf(strategy) });
+  const models = ml && modelSearch(strategy, params, pair, given, ml);
+  const least = models?.least ?? Math.max(strategy.startupCandles(params), 1) + 1;
   if (length < least + LAST_ROWS) {
     throw new RangeError(
       `${pair} has ${length} candles; searching ${strategy.name} for look-ahead needs ${least + LAST_ROWS}.`,
     );
   }
+  const run: Run = models?.run ?? ((candles) => analyse(strategy, params, candles));
   const candles = copy(given);
-  const full = analyse(strategy, params, candles);
+  const full = run(candles, 'memo');
+  const horizon = 'learning' in full ? full.learning.horizon : 0;
   const findings = new Findings(pair, given);
   findings.compare('input_changed', length, inputColumns(given), inputColumns(candles));
-  findings.compare(
-    'not_repeatable',
-    length,
-    columnsOf(analyse(strategy, params, copy(given))),
-    columnsOf(full),
-  );
+  findings.compare('not_repeatable', length, columnsOf(run(copy(given), 'anew')), columnsOf(full));
   const expected = columnsOf(full);
-  const wanted = options.histories ?? Math.max(LEAST_HISTORIES, Math.floor(DEFAULT_WORK / length));
+  const columns = 'learning' in full ? full.learning.features.columns.length : 1;
+  const wanted = options.histories ?? Math.max(LEAST_HISTORIES, Math.floor(DEFAULT_WORK / length / columns));
   const random = createRandom((options.seed ?? 1) ^ hash32(pair));
-  const cuts = chooseCuts(signalRows(full.signals, least, length), least, length, wanted, random);
+  const signals = signalRows(full.signals, least, length);
+  const cuts = chooseCuts(signals, least, length, wanted, random, models?.beginnings);
   for (const known of cuts) {
-    const truncated = analyse(strategy, params, copy(sliceCandles(given, 0, known)));
+    const truncated = run(copy(sliceCandles(given, 0, known)), 'memo');
     findings.compare('look_ahead', known, columnsOf(truncated), expected);
+    findings.compare('look_ahead', known - horizon, labelOf(truncated), labelOf(full));
   }
   return { findings: findings.all(), histories: cuts.length, entrySignals: countEntries(full.signals) };
-}
-
-/**
- * Lengths of the truncated histories, ascending: all there are when that many are wanted, else ends on signal rows,
- * random ends (on which a signal may show that is withdrawn later) and the last rows.
- */
-function chooseCuts(
-  signals: readonly number[],
-  least: number,
-  length: number,
-  wanted: number,
-  random: Random,
-): number[] {
-  if (wanted >= length - least) return Array.from({ length: length - least }, (_, i) => least + i);
-  const cuts = new Set<number>();
-  for (let last = 1; last <= LAST_ROWS; last++) cuts.add(length - last);
-  for (let i = 0; i < wanted; i++) {
-    const onSignal = i % 2 === 0 && signals.length > 0;
-    // One draw from each of equal parts, so that the whole range is covered.
-    const share = (i + random()) / wanted;
-    if (onSignal) cuts.add(signals[Math.floor(share * signals.length)]! + 1);
-    else cuts.add(least + Math.floor(share * (length - least)));
-  }
-  return [...cuts].filter((known) => known < length).sort((a, b) => a - b);
-}
-
-/** Rows on which any signal begins, from the first that a history may end on. */
-function signalRows(signals: Signals, least: number, length: number): number[] {
-  const columns = [signals.enterLong, signals.exitLong, signals.enterShort, signals.exitShort];
-  const rows: number[] = [];
-  for (let row = least - 1; row < length; row++) {
-    if (columns.some((column) => column?.[row] === 1 && column[row - 1] !== 1)) rows.push(row);
-  }
-  return rows;
-}
-
-function countEntries({ enterLong, enterShort }: Signals): number {
-  let count = 0;
-  const length = enterLong?.length ?? enterShort?.length ?? 0;
-  for (let row = 0; row < length; row++) if (enterLong?.[row] === 1 || enterShort?.[row] === 1) count++;
-  return count;
-}
-
-/** Reads one row of a column. Signals that a run left out read as 0, other columns as NaN. */
-type Reader = (row: number) => number | string;
-type Readers = ReadonlyMap<string, Reader>;
-
-function columnsOf({ columns, informative, signals }: Analysis): Readers {
-  const readers = new Map<string, Reader>();
-  addColumns(readers, 'columns', columns);
-  for (const [timeframe, aligned] of Object.entries(informative)) {
-    addColumns(readers, `informative.${timeframe}`, aligned);
-  }
-  for (const name of ['enterLong', 'exitLong', 'enterShort', 'exitShort'] as const) {
-    const column = signals[name];
-    readers.set(name, (row) => column?.[row] ?? 0);
-  }
-  for (const name of ['enterTag', 'exitTag'] as const) {
-    const column = signals[name];
-    readers.set(name, (row) => signals.tags?.[column?.[row] ?? 0] ?? '');
-  }
-  return readers;
-}
-
-function addColumns(readers: Map<string, Reader>, path: string, columns: Columns): void {
-  for (const [name, column] of Object.entries(columns)) {
-    readers.set(`${path}.${name}`, (row) => column[row]!);
-  }
-}
-
-function inputColumns(candles: Candles): Readers {
-  const readers = new Map<string, Reader>();
-  addColumns(readers, 'candles', { ...candles });
-  return readers;
-}
-
-/** Collects one finding per kind and column: the first proof, and how many histories gave one. */
-class Findings {
-  readonly #pair: string;
-  readonly #candles: Candles;
-  readonly #byColumn = new Map<string, LookAheadFinding>();
-
-  constructor(pair: string, candles: Candles) {
-    this.#pair = pair;
-    this.#candles = candles;
-  }
-
-  /** Compares the first `known` rows of two sets of columns. */
-  compare(kind: LookAheadKind, known: number, before: Readers, after: Readers): void {
-    for (const column of new Set([...before.keys(), ...after.keys()])) {
-      const difference = firstDifference(known, before.get(column), after.get(column));
-      if (!difference) continue;
-      const key = `${kind} ${column}`;
-      const found = this.#byColumn.get(key);
-      this.#byColumn.set(key, {
-        ...(found ?? {
-          pair: this.#pair,
-          kind,
-          column,
-          ...difference,
-          time: this.#candles.timestamp[difference.row]!,
-          known,
-        }),
-        histories: (found?.histories ?? 0) + 1,
-      });
-    }
-  }
-
-  all(): LookAheadFinding[] {
-    return [...this.#byColumn.values()];
-  }
-}
-
-const undefinedColumn: Reader = () => Number.NaN;
-
-function firstDifference(
-  rows: number,
-  before: Reader = undefinedColumn,
-  after: Reader = undefinedColumn,
-): { row: number; before: number | string; after: number | string } | undefined {
-  for (let row = 0; row < rows; row++) {
-    const [a, b] = [before(row), after(row)];
-    if (!isSame(a, b)) return { row, before: a, after: b };
-  }
-  return undefined;
-}
-
-function isSame(a: number | string, b: number | string): boolean {
-  if (a === b) return true;
-  if (typeof a === 'string' || typeof b === 'string') return false;
-  if (Number.isNaN(a) || Number.isNaN(b)) return Number.isNaN(a) && Number.isNaN(b);
-  return Math.abs(a - b) <= COLUMN_TOLERANCE * Math.max(Math.abs(a), Math.abs(b));
 }
 
 /** The strategy gets candles of its own: what it writes into them must not reach the other runs. */

@@ -4,7 +4,8 @@ import type { BacktestOutcome } from '#engine/backtest.ts';
 import type { Candles } from '#engine/candles.ts';
 import { findLookAhead, type LookAheadReport } from '#engine/causality.ts';
 import { fillGaps } from '#engine/run/fill-gaps.ts';
-import { startupRows } from '#engine/run/history.ts';
+import { startupRows, trainingRows } from '#engine/run/history.ts';
+import { tradedRange } from '#engine/run/pair-history.ts';
 import type { Trade } from '#engine/simulator/types.ts';
 import type { ParameterValues, StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
@@ -27,6 +28,8 @@ export interface SmokeRun {
 
 /** Truncated histories over all pairs: 400 of 1,000 candles take about a second; each pair gets 24 at the least. */
 const HISTORIES = 400;
+/** With models each history has its features and predictions too. */
+const HISTORIES_WITH_MODELS = 100;
 const LEAST_HISTORIES = 24;
 
 /**
@@ -115,7 +118,8 @@ function determinismCheck(first: BacktestOutcome, second: BacktestOutcome): Vali
 function lookAheadCheck({ strategy, config, pairs }: SmokeRun): ValidationCheck {
   const base = { name: 'look_ahead', threshold: 0 };
   const candles = new Map(pairs.map((each) => [each.pair, filled(each, config)] as const));
-  const least = startupRows(strategy, config.params, config.timeframe);
+  const { params, timeframe, ml_engine } = config;
+  const least = startupRows(strategy, params, timeframe, ml_engine) + trainingRows(timeframe, ml_engine);
   const searched = new Map([...candles].filter(([, { timestamp }]) => timestamp.length > least + 10));
   if (searched.size === 0) {
     return { ...base, status: 'failed', value: null, message: 'No pair has candles enough to be searched' };
@@ -143,12 +147,17 @@ function search(
   config: ResolvedBacktestConfig,
   candles: ReadonlyMap<string, Candles>,
 ): LookAheadReport | string {
+  const { ml_engine } = config;
+  const histories = ml_engine ? HISTORIES_WITH_MODELS : HISTORIES;
   try {
     return findLookAhead(
       { ...strategy, timeframe: config.timeframe },
       config.params as ParameterValues,
       candles,
-      { histories: Math.max(LEAST_HISTORIES, Math.floor(HISTORIES / candles.size)) },
+      {
+        histories: Math.max(LEAST_HISTORIES, Math.floor(histories / candles.size)),
+        ml: ml_engine && { config: ml_engine, seed: config.seed, start: tradedRange(config).start },
+      },
     );
   } catch (error) {
     // It ran on the whole history: what it cannot do is to run on a part of it.

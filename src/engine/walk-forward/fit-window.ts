@@ -62,9 +62,27 @@ function windowRows(timestamps: Float64Array, window: Window, horizon: number, f
   return { window, trainFrom, trainTo: Math.max(trainFrom, from - horizon), from, to };
 }
 
+/** What the model of a window learns from. */
+export interface TrainingSet extends LabelledRows {
+  readonly rows: WindowRows;
+}
+
 /**
- * Trains the model of one window. It sees no row of the window, and no label that the window's first candle would not have
- * known; the tail by which boosting is stopped lies at the end of the training rows, the horizon away from the others.
+ * The labelled rows before a window: none of the window itself, and none whose label its first candle would not have known.
+ */
+export function trainingSet(
+  learning: Learning,
+  timestamps: Float64Array,
+  window: Window,
+  { firstRow }: Pick<MlRun, 'firstRow'>,
+): TrainingSet {
+  const rows = windowRows(timestamps, window, learning.horizon, firstRow);
+  return { rows, ...labelledRows(learning, rows.trainFrom, rows.trainTo) };
+}
+
+/**
+ * Trains the model of one window from its {@link trainingSet}. The tail by which boosting is stopped lies at the end of the
+ * training rows, the horizon away from the others.
  */
 export function fitWindow(
   learning: Learning,
@@ -73,26 +91,22 @@ export function fitWindow(
   run: MlRun,
   keep: KeepBinned = (_, make) => make(),
 ): WindowFit {
-  const rows = windowRows(timestamps, window, learning.horizon, run.firstRow);
-  const known = labelledRows(learning, rows.trainFrom, rows.trainTo);
-  const base = { ...rows, trainingRows: known.labels.length, positives: known.positives };
-  const skipped = whyNot(known, learning.horizon, rows, run);
+  const set = trainingSet(learning, timestamps, window, run);
+  const base = { ...set.rows, trainingRows: set.labels.length, positives: set.positives };
+  const skipped = whyNot(set, learning.horizon, run);
   if (skipped) return { ...base, model: null, skipped };
   const settings = classifierSettings(run, window);
   const isLinear = settings.kind === 'logistic_regression';
-  const features = isLinear
-    ? known.features
-    : keep(window, () => binFeatures(known.features, settings.max_bins));
-  const model = trainClassifier({ features, labels: known.labels }, settings, {
+  const features = isLinear ? set.features : keep(window, () => binFeatures(set.features, settings.max_bins));
+  const model = trainClassifier({ features, labels: set.labels }, settings, {
     embargoRows: learning.horizon,
   });
   return { ...base, model, skipped: null };
 }
 
 function whyNot(
-  { labels, positives }: LabelledRows,
+  { labels, positives, rows: { from, to } }: TrainingSet,
   horizon: number,
-  { from, to }: WindowRows,
   { config, stepMs }: MlRun,
 ): string | null {
   if (from === to) return 'the pair has no candles in it';
