@@ -1,0 +1,95 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { operationsOf } from '#contract/operations.ts';
+import { expectRefusal, lambdaHost, serverHost } from './hosts.ts';
+
+/** What a web site in somebody's browser can do to the services: nothing. */
+
+const server = await serverHost();
+const local = await serverHost({}, { thisMachineOnly: true });
+afterAll(() => Promise.all([server.server.close(), local.server.close()]));
+
+describe.each([
+  ['on a server', server.call],
+  ['behind API Gateway', lambdaHost()],
+])('%s', (place, call) => {
+  it.each(['/docs', '/docs/start.js', '/openapi.json', '/api/v1/health', '/api/v1/backtests', '/nowhere'])(
+    '%s is embedded, framed and guessed at by nobody',
+    async (path) => {
+      const { headers } = await call({ path });
+      const policy = headers.get('content-security-policy')!;
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).not.toMatch(/unsafe|\*|https?:/);
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
+      // RFC 6797 forbids the header where there is no TLS.
+      expect(headers.has('strict-transport-security')).toBe(place === 'behind API Gateway');
+      expect(headers.has('x-powered-by')).toBe(false);
+    },
+  );
+
+  it('every page has a policy of scripts of its own: none but its own files', async () => {
+    const pages = operationsOf('backend').filter(({ success }) => success[200]?.contentType === 'text/html');
+    expect(pages.length).toBeGreaterThan(0);
+    for (const { path } of pages) {
+      const { headers, text } = await call({ path });
+      expect(headers.get('content-security-policy')).toContain("script-src 'self'; style-src 'self'");
+      expect(text).not.toMatch(/<script>|<style|\son\w+=|style=|https?:/);
+    }
+  });
+
+  it('no site may read an answer or ask before it sends', async () => {
+    const headers = { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' };
+    const asked = await call({ method: 'OPTIONS', path: '/api/v1/backtests', headers });
+    expectRefusal(asked, 405, 'HTTP405');
+    const answered = await call({ path: '/api/v1/backtests', headers });
+    for (const { headers } of [asked, answered]) {
+      expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+    }
+  });
+
+  it('a form, which needs no asking, is no submission', async () => {
+    const body = '{"config":{"strategy":"demo"}}';
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
+      const reply = await call({
+        method: 'POST',
+        path: '/api/v1/backtests',
+        body,
+        headers: { 'content-type': type },
+      });
+      expectRefusal(reply, 415, 'HTTP415');
+    }
+  });
+});
+
+describe('the platform of one machine, whose callers need no token', () => {
+  const get = (host: string, more = '') =>
+    local.raw(`GET /api/v1/health HTTP/1.1\r\nHost: ${host}\r\n${more}Connection: close\r\n\r\n`);
+
+  it.each([
+    'evil.example',
+    'evil.example:8000',
+    '127.0.0.1.evil.example',
+    'localhost.evil.example',
+    '10.0.0.1',
+  ])('does not answer to the name %s, which a site can let point here', async (name) =>
+    expectRefusal(await get(name), 403, 'HTTP403'),
+  );
+
+  it.each(['https://evil.example', 'http://127.0.0.1.evil.example', 'null'])(
+    'nor to a page of %s',
+    async (origin) => {
+      expectRefusal(await get('127.0.0.1', `Origin: ${origin}\r\n`), 403, 'HTTP403');
+    },
+  );
+
+  it.each(['127.0.0.1:8000', 'localhost:8000', 'LOCALHOST', '[::1]:8000'])('answers to %s', async (name) => {
+    expect((await get(name)).status).toBe(200);
+    expect((await get(name, 'Origin: http://localhost:8000\r\n')).status).toBe(200);
+  });
+
+  it('two hosts are none of this machine', async () => {
+    expectRefusal(await get('127.0.0.1', 'Host: evil.example\r\n'), 403, 'HTTP403');
+  });
+});
