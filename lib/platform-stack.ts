@@ -277,7 +277,7 @@ export class PlatformStack extends Stack {
       timeout: Duration.seconds(28),
     });
     const role = backend.function.role!;
-    allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'Query', 'PutItem', 'UpdateItem']);
+    allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem']);
     allowTable(role, 'series', data.tables.series, ['BatchGetItem']);
     allowTable(role, 'registry', data.tables.registry, [...READ_REGISTRY, ...MOVE_REGISTRY]);
     allowObjects(role, data.results, ['GetObject']);

@@ -65,8 +65,13 @@ export class JobSharing implements StoredSharing {
         ...after.map(({ principal }) => ({
           Put: { TableName: this.#table, Item: rowOf(job, principal) },
         })),
+        // Out of every list. Not deleted: who may delete rows may delete jobs.
         ...removed.map(({ principal }) => ({
-          Delete: { TableName: this.#table, Key: { job_id: jobId, item: seesItem(principal) } },
+          Update: {
+            TableName: this.#table,
+            Key: { job_id: jobId, item: seesItem(principal) },
+            UpdateExpression: 'REMOVE seer_kind, seer_kind_status',
+          },
         })),
       ],
       'DATA005',
@@ -93,8 +98,8 @@ export class JobSharing implements StoredSharing {
           TableName: this.#table,
           Key: { job_id: row.job_id, item: row.item },
           UpdateExpression: 'SET seer_kind_status = :place',
-          // Shared no more: a row must not come back.
-          ConditionExpression: 'attribute_exists(job_id)',
+          // Shared no more: the row must not come back.
+          ConditionExpression: 'attribute_exists(seer_kind)',
           ExpressionAttributeValues: { ':place': row.seer_kind_status },
         }),
       )

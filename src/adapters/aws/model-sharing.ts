@@ -47,8 +47,9 @@ export class DynamoModelSharing implements ModelSharing {
         ...after.map(({ principal }) => ({
           Put: { TableName: this.#table, Item: { ...seesKey(principal, model), model_name: model } },
         })),
+        // Names no model any more. Not deleted: who may delete such rows may delete models.
         ...removed.map(({ principal }) => ({
-          Delete: { TableName: this.#table, Key: seesKey(principal, model) },
+          Put: { TableName: this.#table, Item: seesKey(principal, model) },
         })),
       ],
       'SVC005',
@@ -66,7 +67,9 @@ export class DynamoModelSharing implements ModelSharing {
       },
     );
     const models: string[] = [];
-    for await (const { Items = [] } of pages) models.push(...Items.map((item) => String(item.model_name)));
+    for await (const { Items = [] } of pages) {
+      for (const { model_name } of Items) if (model_name) models.push(String(model_name));
+    }
     return models;
   }
 }
