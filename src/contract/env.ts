@@ -199,6 +199,11 @@ export const BacktestTaskEnv = z.object({
   SERIES_TABLE: text,
 });
 
+export const HyperoptTaskEnv = BacktestTaskEnv.extend({
+  /** Its number among the workers of the study. */
+  WORKER: digits({ min: 0, max: 1_000 }),
+});
+
 export const CollectTaskEnv = z.object({
   ...common,
   ...database,

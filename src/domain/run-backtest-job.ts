@@ -178,7 +178,8 @@ function resultFiles(deps: RunBacktestJobDeps, outcome: BacktestOutcome): Result
   };
 }
 
-function finalFailure(error: unknown): { code: ErrorCode; message: string } | undefined {
+/** What ends a job for good: another attempt would meet it again. Undefined for faults of the surroundings. */
+export function finalFailure(error: unknown): { code: ErrorCode; message: string } | undefined {
   if (error instanceof BacktestError) return { code: CODE_OF[error.kind], message: error.message };
   // A damaged file is as damaged for another attempt: it is collected before the next run.
   if (

@@ -1,10 +1,12 @@
-/** Entry point of the collection before a backtest: the same in a Fargate container and as a child process. */
+/** Entry point of the collection before a backtest or a hyperopt job: the same in a Fargate container and as a child process. */
 
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
 import { CollectTaskEnv } from '#contract/env.ts';
 import { CodedError } from '#contract/errors.ts';
+import { STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
 import { collectForJob } from '#domain/data/collect-for-job.ts';
 import { readEnv } from '#runtime/env.ts';
 import { createLogger } from '#runtime/log.ts';
@@ -18,10 +20,11 @@ await runTask(env, log, async () => {
   const stopped = new CodedError('HTTP503', { message: 'The collection was stopped before its end' });
   process.once('SIGTERM', () => stop.abort(stopped));
   const stores = openMarketStores(env);
+  const Jobs = env.JOB_ID.startsWith(STUDY_ID_PREFIX) ? DynamoStudyStore : DynamoJobStore;
   const message = await collectForJob(
     {
       ...stores,
-      jobs: new DynamoJobStore(stores.dynamo, env.JOBS_TABLE),
+      jobs: new Jobs(stores.dynamo, env.JOBS_TABLE),
       exchanges: openExchanges({
         url: env.EXCHANGE_URL,
         intervalMs: env.EXCHANGE_INTERVAL_MS,

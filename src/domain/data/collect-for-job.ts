@@ -1,13 +1,23 @@
-import type { StoredBacktestJob } from '#contract/backtest.ts';
+import type { BacktestExecutionInput, CollectionOutcome } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { Exchanges } from '../exchange-ports.ts';
-import type { JobStore } from '../ports.ts';
-import { isoTime } from '../validate.ts';
+import { checkTimeframe, isoTime } from '../validate.ts';
 import { type CollectDeps, collectCandles, type SymbolOutcome } from './collect-candles.ts';
 import { type CollectionEnd, describeOutcomes } from './describe-outcomes.ts';
 
+/** A job of either kind, as far as it says what candles it needs. */
+interface JobToCollect {
+  readonly execution_input: Pick<
+    BacktestExecutionInput,
+    'exchange' | 'symbols' | 'timeframe' | 'start' | 'end'
+  >;
+}
+
 export interface CollectForJobDeps extends CollectDeps {
-  readonly jobs: JobStore;
+  readonly jobs: {
+    get(jobId: string): Promise<JobToCollect | undefined>;
+    setCollection(jobId: string, outcome: CollectionOutcome): Promise<void>;
+  };
   readonly exchanges: Exchanges;
   readonly signal?: AbortSignal;
   /** Told of what ended the collection unforeseen; the job gets a text without its words. */
@@ -15,8 +25,8 @@ export interface CollectForJobDeps extends CollectDeps {
 }
 
 /**
- * Collects what a backtest job will read, its detail timeframe too, and records the outcome in the job. A failed
- * collection is an outcome like another: the backtest decides on the candles there are.
+ * Collects what a job will read, its detail timeframe too, and records the outcome in the job. A failed
+ * collection is an outcome like another: the job's own task decides on the candles there are.
  * Returns the outcome's message, or null when the job is unknown. Throws when the outcome could not be recorded.
  */
 export async function collectForJob(deps: CollectForJobDeps, jobId: string): Promise<string | null> {
@@ -29,7 +39,7 @@ export async function collectForJob(deps: CollectForJobDeps, jobId: string): Pro
   return outcome.message;
 }
 
-function failure(deps: CollectForJobDeps, job: StoredBacktestJob, error: unknown): CollectionEnd {
+function failure(deps: CollectForJobDeps, job: JobToCollect, error: unknown): CollectionEnd {
   const coded = error instanceof CodedError ? error : new CodedError('SVC001');
   if (coded.code === 'SVC001') deps.onFault(error);
   // An exchange that does not exist (VAL005) has none of the symbols.
@@ -37,12 +47,11 @@ function failure(deps: CollectForJobDeps, job: StoredBacktestJob, error: unknown
   return { status: 'failed', message: `${coded.code} ${coded.message}`, ...unlisted };
 }
 
-async function collect(deps: CollectForJobDeps, job: StoredBacktestJob): Promise<SymbolOutcome[]> {
+async function collect(deps: CollectForJobDeps, job: JobToCollect): Promise<SymbolOutcome[]> {
   const { exchange: name, symbols, start, end } = job.execution_input;
   const exchange = await deps.exchanges.open(name);
-  const { timeframe, timeframe_detail: detail } = job.config;
   const outcomes: SymbolOutcome[] = [];
-  for (const each of detail === null ? [timeframe] : [timeframe, detail]) {
+  for (const timeframe of job.execution_input.timeframe.split(',')) {
     // From the same start, by which freshness is judged.
     const range = { start: Date.parse(start), end: Date.parse(end) };
     const { signal } = deps;
@@ -50,7 +59,7 @@ async function collect(deps: CollectForJobDeps, job: StoredBacktestJob): Promise
       ...(await collectCandles(deps, {
         exchange,
         symbols,
-        timeframe: each,
+        timeframe: checkTimeframe(timeframe, 'timeframe'),
         ...range,
         ...(signal ? { signal } : {}),
       })),

@@ -1,0 +1,25 @@
+import { CodedError } from '#contract/errors.ts';
+import type { StudyIn } from '#contract/hyperopt.ts';
+import { type LoadCandlesDeps, loadCandles, type PairCandles } from '../load-candles.ts';
+import type { StrategyWithDigest } from '../ports.ts';
+
+export interface LoadTrialDataDeps extends LoadCandlesDeps {
+  /** Undefined for a strategy that this task does not have. Throws CodedError VAL006 for one that cannot be loaded. */
+  readonly findStrategy: (name: string) => Promise<StrategyWithDigest | undefined>;
+}
+
+/**
+ * The candles that every trial of a study reads, once it is sure that its strategy is there.
+ * Throws RES002, VAL006, and what {@link loadCandles} throws.
+ */
+export async function loadTrialData(
+  deps: LoadTrialDataDeps,
+  { base, execution_input, collection }: StudyIn<'running'>,
+): Promise<PairCandles[]> {
+  if (!(await deps.findStrategy(base.strategy))) {
+    throw new CodedError('RES002', {
+      message: `Strategy ${base.strategy} is not there any more: what the worker runs from does not define it`,
+    });
+  }
+  return loadCandles(deps, base, Date.parse(execution_input.start), collection);
+}

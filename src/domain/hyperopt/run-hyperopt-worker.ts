@@ -1,0 +1,201 @@
+import type { StudyIn, TrialIn } from '#contract/hyperopt.ts';
+import type { Clock } from '../ports.ts';
+import { finalFailure } from '../run-backtest-job.ts';
+import { isoTime } from '../validate.ts';
+import { type FinishHyperoptDeps, finishHyperopt } from './finish-hyperopt.ts';
+import { pruningHistory, type TrialOutcome, type TrialRequest } from './run-trial.ts';
+import { trialConfig } from './search-space.ts';
+import type { StudyStore, TrialLedger } from './study-ports.ts';
+import { type AskedTrial, LEASE_MS, TrialQueue, type WorkerIdentity } from './trial-queue.ts';
+
+/** Runs trials of one study, some at once. */
+export interface TrialRunner {
+  /** Rejects with the signal's reason when it is aborted. */
+  run(request: TrialRequest, signal: AbortSignal): Promise<TrialOutcome>;
+  close(): Promise<void>;
+}
+
+export interface RunHyperoptWorkerDeps extends FinishHyperoptDeps {
+  readonly studies: StudyStore;
+  readonly ledger: TrialLedger;
+  readonly clock: Clock;
+  /** Loads what the trials read. Throws CodedError for data or a strategy that no trial could use. */
+  readonly openRunner: (study: StudyIn<'running'>) => Promise<TrialRunner>;
+  /** Trials that run at once in this worker. */
+  readonly lanes: (study: StudyIn<'running'>) => number;
+  /** Rejects with the signal's reason when it is aborted. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/**
+ * - `finished`: every trial has ended, and the study with them
+ * - `stopped`: the study has ended otherwise, by a user or by data that no trial could use
+ * - `not_mine`: there is no such study, or it had ended before
+ */
+export type WorkerOutcome = 'finished' | 'stopped' | 'not_mine';
+
+/** How soon a worker sees that its study was cancelled, and a trial that it was taken over. */
+const BEAT_MS = 5_000;
+/** Leases are renewed when this much is left: three beats may fail before one runs out. */
+const RENEW_BELOW_MS = LEASE_MS - 2 * BEAT_MS;
+/** Pauses while others run what the next trial rests on. */
+const FIRST_WAIT_MS = 50;
+const LONGEST_WAIT_MS = 1_000;
+
+/** The study has ended while trials were running. */
+class StudyEnded extends Error {}
+/** Another worker has taken the trial over. */
+class TrialLost extends Error {}
+
+/**
+ * Runs trials of a study until every one has ended, then makes the study terminal. Workers know of each other by the ledger
+ * alone; one that dies loses its trials to the others.
+ * Throws what another task in its place may survive, and the signal's reason when it is aborted: its trials are released.
+ */
+export async function runHyperoptWorker(
+  deps: RunHyperoptWorkerDeps,
+  jobId: string,
+  me: WorkerIdentity,
+  signal: AbortSignal,
+): Promise<WorkerOutcome> {
+  const study = await deps.studies.begin(jobId, me.worker, me.task, isoTime(deps.clock.now()));
+  if (!study) return 'not_mine';
+  const runner = await deps.openRunner(study).catch(async (error: unknown) => {
+    const failure = finalFailure(error);
+    if (!failure) throw error;
+    await deps.studies.fail(jobId, failure, isoTime(deps.clock.now()));
+  });
+  if (!runner) return 'stopped';
+  try {
+    await new Worker(deps, study, me, runner).run(signal);
+  } catch (error) {
+    if (error instanceof StudyEnded) return 'stopped';
+    throw error;
+  } finally {
+    await runner.close();
+  }
+  await finishHyperopt(deps, jobId);
+  return 'finished';
+}
+
+interface HeldTrial {
+  trial: TrialIn<'running'>;
+  readonly lost: AbortController;
+}
+
+class Worker {
+  readonly #deps: RunHyperoptWorkerDeps;
+  readonly #study: StudyIn<'running'>;
+  readonly #queue: TrialQueue;
+  readonly #runner: TrialRunner;
+  readonly #held = new Set<HeldTrial>();
+  readonly #stop = new AbortController();
+
+  constructor(
+    deps: RunHyperoptWorkerDeps,
+    study: StudyIn<'running'>,
+    me: WorkerIdentity,
+    runner: TrialRunner,
+  ) {
+    this.#deps = deps;
+    this.#study = study;
+    this.#runner = runner;
+    this.#queue = new TrialQueue(deps, study, me);
+  }
+
+  /** Until every trial has ended. */
+  async run(signal: AbortSignal): Promise<void> {
+    const stopped = AbortSignal.any([signal, this.#stop.signal]);
+    const ended = new AbortController();
+    const beating = this.#beat(AbortSignal.any([stopped, ended.signal]));
+    const lanes = Array.from({ length: this.#deps.lanes(this.#study) }, () => this.#lane(stopped));
+    try {
+      // One that fails ends the others.
+      await Promise.all(lanes.map((lane) => lane.catch((error: unknown) => this.#abort(error))));
+    } finally {
+      ended.abort();
+      await beating;
+      await Promise.allSettled(lanes);
+      // For the next worker to begin them at once.
+      await Promise.allSettled([...this.#held].map(({ trial }) => this.#deps.ledger.renew(trial, 0)));
+    }
+  }
+
+  #abort(error: unknown): never {
+    this.#stop.abort(error);
+    throw error;
+  }
+
+  async #lane(stopped: AbortSignal): Promise<void> {
+    let pause = FIRST_WAIT_MS;
+    for (;;) {
+      stopped.throwIfAborted();
+      const asked = await this.#queue.ask();
+      if (asked === 'none') return;
+      if (asked === 'wait') {
+        await this.#deps.sleep(pause, stopped);
+        pause = Math.min(LONGEST_WAIT_MS, pause * 1.5);
+        continue;
+      }
+      pause = FIRST_WAIT_MS;
+      await this.#runAndTell(asked, stopped);
+    }
+  }
+
+  async #runAndTell(asked: AskedTrial, stopped: AbortSignal): Promise<void> {
+    const held: HeldTrial = { trial: asked.trial, lost: new AbortController() };
+    this.#held.add(held);
+    try {
+      const outcome = asked.known
+        ? takenOver(asked.known)
+        : await this.#runner.run(this.#requestOf(asked), AbortSignal.any([stopped, held.lost.signal]));
+      if ((await this.#queue.tell(asked, outcome)) === 'stopped') throw new StudyEnded();
+    } catch (error) {
+      if (!(error instanceof TrialLost)) throw error;
+    }
+    // Not after an error: what is still held is released when the worker ends.
+    this.#held.delete(held);
+  }
+
+  #requestOf({ trial, past }: AskedTrial): TrialRequest {
+    const { base, config } = this.#study;
+    return {
+      config: trialConfig(base, trial.params),
+      search: config,
+      past: pruningHistory(config, past),
+    };
+  }
+
+  /** Renews leases and looks at the study until the signal. */
+  async #beat(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#deps.sleep(BEAT_MS, signal);
+        const study = await this.#deps.studies.get(this.#study.job_id);
+        if (study?.status !== 'running') this.#stop.abort(new StudyEnded());
+        await Promise.all([...this.#held].map((held) => this.#renew(held)));
+      } catch {
+        // Storage that is down for a while: leases hold for some beats, and the lanes will meet it too.
+      }
+    }
+  }
+
+  async #renew(held: HeldTrial): Promise<void> {
+    const now = this.#deps.clock.now();
+    if (held.trial.lease_until - now > RENEW_BELOW_MS) return;
+    const leaseUntil = now + LEASE_MS;
+    if (await this.#deps.ledger.renew(held.trial, leaseUntil)) {
+      held.trial = { ...held.trial, lease_until: leaseUntil };
+    } else if (this.#held.has(held)) {
+      held.lost.abort(new TrialLost());
+    }
+  }
+}
+
+/** The result of a trial of the same parameters. Its daily returns are stored once. */
+function takenOver(known: NonNullable<AskedTrial['known']>): TrialOutcome {
+  if (known.state === 'failed') return { state: 'failed', error: known.error };
+  if (known.state === 'pruned') return { state: 'pruned', windows: known.windows };
+  const { value, windows, efficiency } = known;
+  return { state: 'complete', value, windows, efficiency, returns: null };
+}

@@ -1,0 +1,94 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { StudyConfig } from '#contract/hyperopt.ts';
+import { BacktestError } from '#engine/run/errors.ts';
+import { shouldPrune } from '#engine/search/prune.ts';
+import { bestTrial, type PastTrial } from '#engine/search/trials.ts';
+import { runWalkForward } from '#engine/walk-forward/run-walk-forward.ts';
+import type { WindowCache } from '#engine/walk-forward/types.ts';
+import type { PairCandles } from '../load-candles.ts';
+import type { Digest, StrategyWithDigest } from '../ports.ts';
+import type { TrialReturns } from './study-ports.ts';
+
+/** A trial to run: plain data, so that it can be sent to a thread. */
+export interface TrialRequest {
+  readonly config: ResolvedBacktestConfig;
+  readonly search: Pick<StudyConfig, 'objective_metric' | 'direction' | 'pruner'>;
+  /** What the pruner compares with, see {@link pruningHistory}. */
+  readonly past: readonly PastTrial[];
+}
+
+/** How a trial ended. */
+export type TrialOutcome =
+  | {
+      readonly state: 'complete';
+      readonly value: number;
+      readonly windows: readonly (number | null)[];
+      readonly efficiency: number | null;
+      readonly returns: TrialReturns | null;
+    }
+  | { readonly state: 'pruned'; readonly windows: readonly (number | null)[] }
+  | { readonly state: 'failed'; readonly error: string };
+
+export interface RunTrialDeps {
+  readonly strategy: StrategyWithDigest;
+  readonly pairs: readonly PairCandles[];
+  readonly cache: WindowCache;
+  readonly digest: Digest;
+}
+
+/** Of the visible history what the pruner looks at. */
+export function pruningHistory(
+  { pruner, direction }: Pick<StudyConfig, 'pruner' | 'direction'>,
+  past: readonly PastTrial[],
+): readonly PastTrial[] {
+  if (pruner === 'none') return [];
+  if (pruner === 'median') return past.filter(({ state }) => state === 'complete');
+  const best = bestTrial(past, direction);
+  return best ? [best] : [];
+}
+
+/**
+ * Runs one trial: a function of its arguments, whatever ran before. What the strategy or its data do wrong makes a failed
+ * trial; a fault of ours is thrown.
+ */
+export async function runTrial(deps: RunTrialDeps, request: TrialRequest): Promise<TrialOutcome> {
+  const { config, search, past } = request;
+  const { definition: strategy, digest: strategyDigest } = deps.strategy;
+  const values: (number | null)[] = [];
+  try {
+    const outcome = await runWalkForward(
+      { strategy, config, pairs: deps.pairs, strategyDigest },
+      {
+        digest: deps.digest,
+        objective: search.objective_metric,
+        cache: deps.cache,
+        onWindow: ({ value }) => {
+          values.push(value);
+          return shouldPrune(search.pruner, values, past, search.direction) ? 'prune' : 'continue';
+        },
+      },
+    );
+    if (outcome.state === 'pruned') return { state: 'pruned', windows: values };
+    const { value, efficiency, firstDay, dailyReturns } = outcome;
+    if (value === null || !Number.isFinite(value)) {
+      return {
+        state: 'failed',
+        error: `${search.objective_metric} is undefined${whyUndefined(outcome.result.total_trades)}`,
+      };
+    }
+    return {
+      state: 'complete',
+      value,
+      windows: values,
+      efficiency,
+      returns: { firstDay, returns: dailyReturns },
+    };
+  } catch (error) {
+    if (!(error instanceof BacktestError)) throw error;
+    return { state: 'failed', error: error.message };
+  }
+}
+
+function whyUndefined(trades: number): string {
+  return trades === 0 ? ': no trade was made' : ` with ${trades} trades`;
+}

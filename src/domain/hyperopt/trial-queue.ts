@@ -1,0 +1,191 @@
+import type { EndedTrial, StoredTrial, StudyIn, TrialCounts, TrialIn } from '#contract/hyperopt.ts';
+import { suggest } from '#engine/search/suggest.ts';
+import { duplicateOf, isBetter, lagOf, type PastTrial, visibleHistory } from '#engine/search/trials.ts';
+import type { Clock } from '../ports.ts';
+import { isoTime } from '../validate.ts';
+import type { TrialOutcome } from './run-trial.ts';
+import { spaceOf } from './search-space.ts';
+import type { StudyStore, TrialLedger } from './study-ports.ts';
+
+/** A trial that was begun, what it may know of the others, and the result when one of the same parameters has it already. */
+export interface AskedTrial {
+  readonly trial: TrialIn<'running'>;
+  readonly past: readonly PastTrial[];
+  readonly known: EndedTrial | undefined;
+}
+
+export interface TrialQueueDeps {
+  readonly studies: Pick<StudyStore, 'get'>;
+  readonly ledger: TrialLedger;
+  readonly clock: Clock;
+}
+
+/** Who asks: the worker's number in the study, and its task. */
+export interface WorkerIdentity {
+  readonly worker: number;
+  readonly task: string;
+}
+
+/** A trial is renewed long before; whoever has not done so is gone. */
+export const LEASE_MS = 60_000;
+
+/**
+ * The trials of a study as one worker sees them. What it hands out follows from the ledger alone: trial k is suggested from
+ * what trials 0..k-L came to and the parameters of the others, so it is the same whoever asks and when. Between
+ * workers only conditional writes decide; what was read is kept, for a trial that has ended never changes.
+ */
+export class TrialQueue {
+  readonly #deps: TrialQueueDeps;
+  readonly #study: StudyIn<'running'>;
+  readonly #me: WorkerIdentity;
+  readonly #lag: number;
+  readonly #ended: EndedTrial[] = [];
+  /** Those after the last of which all before have ended. */
+  #rest: StoredTrial[] = [];
+  #asking: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: TrialQueueDeps, study: StudyIn<'running'>, me: WorkerIdentity) {
+    this.#deps = deps;
+    this.#study = study;
+    this.#me = me;
+    this.#lag = lagOf(study.config.n_trials);
+  }
+
+  /** Begins the next trial. `wait`: others run what it would rest on. `none`: every trial has ended. */
+  ask(): Promise<AskedTrial | 'wait' | 'none'> {
+    const asked = this.#asking.then(() => this.#ask());
+    this.#asking = asked.catch(() => undefined);
+    return asked;
+  }
+
+  async #ask(): Promise<AskedTrial | 'wait' | 'none'> {
+    for (;;) {
+      await this.#refresh();
+      const { n_trials } = this.#study.config;
+      if (this.#ended.length === n_trials) return 'none';
+      const begun = this.#next() ?? 'wait';
+      if (begun === 'wait') return 'wait';
+      const asked = await begun();
+      if (asked) return asked;
+    }
+  }
+
+  /** What to try next: a trial that its worker lost, else a new one, as long as what it rests on has ended. */
+  #next(): (() => Promise<AskedTrial | undefined>) | undefined {
+    const lost = this.#rest.find((trial) => trial.state === 'running' && this.#isLost(trial));
+    if (lost) return () => this.#beginAgain(lost as TrialIn<'running'>);
+    const number = this.#ended.length + this.#rest.length;
+    const visible = number - this.#lag < this.#ended.length;
+    if (number < this.#study.config.n_trials && visible) return () => this.#begin(number);
+    return undefined;
+  }
+
+  /** Its lease has run out; or it was begun by the task before this one in the same place, which has ended. */
+  #isLost({ lease_until, worker, task }: TrialIn<'running'>): boolean {
+    if (task === this.#me.task) return false;
+    return worker === this.#me.worker || lease_until <= this.#deps.clock.now();
+  }
+
+  async #begin(number: number): Promise<AskedTrial | undefined> {
+    const { config, job_id } = this.#study;
+    const past = this.#pastOf(number);
+    const { seed, direction, sampler } = config;
+    const params = suggest(spaceOf(config), past, { seed, number, direction, sampler });
+    const trial = this.#held({ schema_version: 1, job_id, number, params, attempt: 1 });
+    if (!(await this.#deps.ledger.begin(trial))) return undefined;
+    return this.#asked(trial, past);
+  }
+
+  async #beginAgain(found: TrialIn<'running'>): Promise<AskedTrial | undefined> {
+    const trial = this.#held({ ...found, attempt: found.attempt + 1 });
+    if (!(await this.#deps.ledger.beginAgain(found, trial))) return undefined;
+    return this.#asked(trial, this.#pastOf(trial.number));
+  }
+
+  #held(
+    trial: Pick<TrialIn<'running'>, 'schema_version' | 'job_id' | 'number' | 'params' | 'attempt'>,
+  ): TrialIn<'running'> {
+    const now = this.#deps.clock.now();
+    return { ...trial, ...this.#me, state: 'running', started_at: isoTime(now), lease_until: now + LEASE_MS };
+  }
+
+  #asked(trial: TrialIn<'running'>, past: readonly PastTrial[]): AskedTrial {
+    const same = duplicateOf(past, trial.params);
+    return { trial, past, known: same && this.#endedTrial(same.number) };
+  }
+
+  #endedTrial(number: number): EndedTrial {
+    return [...this.#ended, ...this.#rest].find((trial) => trial.number === number) as EndedTrial;
+  }
+
+  #pastOf(number: number): PastTrial[] {
+    const before = [...this.#ended, ...this.#rest].filter((trial) => trial.number < number);
+    return visibleHistory(before.map(pastTrial), number, this.#lag);
+  }
+
+  async #refresh(): Promise<void> {
+    this.#rest = await this.#deps.ledger.read(this.#study.job_id, this.#ended.length);
+    while (this.#rest[0] && this.#rest[0].state !== 'running') {
+      this.#ended.push(this.#rest.shift() as EndedTrial);
+    }
+  }
+
+  /**
+   * Records how a trial ended, and with it the study's progress and best. `lost`: another attempt has taken it over.
+   * `stopped`: the study has ended meanwhile; nothing is recorded.
+   */
+  async tell({ trial, known }: AskedTrial, outcome: TrialOutcome): Promise<'recorded' | 'lost' | 'stopped'> {
+    for (;;) {
+      const study = await this.#deps.studies.get(trial.job_id);
+      if (study?.status !== 'running') return 'stopped';
+      const counts = countsAfter(study.trials, trial.number, outcome, study.config.direction);
+      const ended = this.#endOf(trial, outcome, counts, known?.number ?? null);
+      const returns = outcome.state === 'complete' ? outcome.returns : null;
+      const told = await this.#deps.ledger.end(study, ended, counts, returns);
+      if (told !== 'moved') return told;
+    }
+  }
+
+  #endOf(
+    { task: _, lease_until: __, ...trial }: TrialIn<'running'>,
+    outcome: TrialOutcome,
+    { complete, pruned, failed }: TrialCounts,
+    sameAs: number | null,
+  ): EndedTrial {
+    const end = {
+      ...trial,
+      finished_at: isoTime(this.#deps.clock.now()),
+      sequence: complete + pruned + failed,
+      same_as: sameAs,
+    };
+    if (outcome.state === 'failed') return { ...end, state: 'failed', error: outcome.error };
+    const windows = [...outcome.windows];
+    if (outcome.state === 'pruned') return { ...end, state: 'pruned', windows };
+    const { value, efficiency } = outcome;
+    return { ...end, state: 'complete', windows, value, efficiency };
+  }
+}
+
+/** A trial as later ones know it. */
+function pastTrial(trial: StoredTrial): PastTrial {
+  const { number, params, state } = trial;
+  const value = state === 'complete' ? trial.value : null;
+  return { number, params, state, value, ...('windows' in trial && { windows: trial.windows }) };
+}
+
+/** Of equals the earliest is the best, in whatever order they end. */
+function countsAfter(
+  counts: TrialCounts,
+  number: number,
+  outcome: TrialOutcome,
+  direction: StudyIn<'running'>['config']['direction'],
+): TrialCounts {
+  const counted = { ...counts, [outcome.state]: counts[outcome.state] + 1 };
+  if (outcome.state !== 'complete') return counted;
+  const { best_value, best_trial } = counts;
+  const best =
+    best_value === null ||
+    isBetter(outcome.value, best_value, direction) ||
+    (outcome.value === best_value && number < best_trial!);
+  return best ? { ...counted, best_value: outcome.value, best_trial: number } : counted;
+}
