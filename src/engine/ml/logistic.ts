@@ -6,7 +6,7 @@ export interface LogisticParts {
   readonly intercept: number;
   readonly weights: Float64Array;
   readonly mean: Float64Array;
-  /** Standard deviations of the training rows; 1 where a feature does not vary. */
+  /** Standard deviations of the training rows; 0 where a feature does not vary: it has no part then. */
   readonly scale: Float64Array;
 }
 
@@ -60,6 +60,7 @@ export function predictLogistic(parts: LogisticParts, features: FeatureMatrix, i
   const { columns, rows } = features;
   into.fill(intercept, 0, rows);
   columns.forEach((column, j) => {
+    if (scale[j] === 0) return;
     const weight = weights[j]! / scale[j]!;
     const centre = mean[j]!;
     for (let i = 0; i < rows; i++) {
@@ -90,7 +91,7 @@ interface Objective {
 
 function standardisation({ columns, rows }: FeatureMatrix, weights: Float64Array) {
   const mean = new Float64Array(columns.length);
-  const scale = new Float64Array(columns.length).fill(1);
+  const scale = new Float64Array(columns.length);
   columns.forEach((column, j) => {
     let total = 0;
     let sumOf = 0;
@@ -115,6 +116,7 @@ function standardisation({ columns, rows }: FeatureMatrix, weights: Float64Array
 
 function standardise(column: Float64Array, rows: number, mean: number, scale: number): Float64Array {
   const out = new Float64Array(rows);
+  if (scale === 0) return out;
   for (let i = 0; i < rows; i++) {
     const value = (column[i]! - mean) / scale;
     out[i] = Number.isFinite(value) ? value : 0;

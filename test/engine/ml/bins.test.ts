@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { binFeatures, type FeatureMatrix } from '#engine/ml/index.ts';
+import { createRandom } from '#engine/random.ts';
+import { matrixOf } from './synthetic.ts';
+
+const binOne = (values: readonly number[], maxBins: number) => {
+  const { bins, cuts, hasMissing } = binFeatures(matrixOf([Float64Array.from(values)]), maxBins);
+  return { bins: [...bins[0]!], cuts: [...cuts[0]!], hasMissing: hasMissing[0]! };
+};
+
+describe('bins', () => {
+  it('are one for each value while there are enough, with ends half-way', () => {
+    expect(binOne([5, 1, 2, 1, 5], 3)).toEqual({
+      bins: [2, 0, 1, 0, 2],
+      cuts: [1.5, 3.5],
+      hasMissing: false,
+    });
+  });
+
+  it('put a missing value after all others', () => {
+    expect(binOne([Number.NaN, 1, 2], 8)).toEqual({ bins: [2, 0, 1], cuts: [1.5], hasMissing: true });
+    expect(binOne([Number.NaN, Number.NaN], 8)).toEqual({ bins: [1, 1], cuts: [], hasMissing: true });
+  });
+
+  it('keep infinities and neighbouring doubles apart', () => {
+    const next = 1 + Number.EPSILON;
+    const { bins, cuts } = binOne([Number.NEGATIVE_INFINITY, 1, next, Number.POSITIVE_INFINITY], 4);
+    expect(bins).toEqual([0, 1, 2, 3]);
+    expect(cuts).toEqual([Number.NEGATIVE_INFINITY, 1, next]);
+    expect(binOne([-1e308, 1e308], 4).bins).toEqual([0, 1]);
+  });
+
+  it('hold about equally many rows', () => {
+    const random = createRandom(1);
+    const values = Float64Array.from({ length: 10_000 }, () => random() ** 5);
+    const { bins } = binFeatures(matrixOf([values]), 50);
+    const counts = new Array(50).fill(0);
+    for (const bin of bins[0]!) counts[bin]++;
+    for (const count of counts) expect(Math.abs(count - 200)).toBeLessThanOrEqual(1);
+  });
+
+  it('give a value of half of the rows a bin of its own, and the others the rest', () => {
+    const values = Array.from({ length: 1000 }, (_, i) => (i % 2 === 0 ? 0.5 : i / 1000));
+    const { bins } = binOne(values, 11);
+    const counts = new Map<number, number>();
+    for (const bin of bins) counts.set(bin, (counts.get(bin) ?? 0) + 1);
+    expect(counts.size).toBe(11);
+    expect([...counts.values()].filter((count) => count > 150)).toHaveLength(1);
+  });
+
+  it('are in the order of the values and depend on nothing else', () => {
+    const random = createRandom(2);
+    const values = Array.from({ length: 3000 }, () => Math.round(100 * random() ** 2) / 7);
+    const { bins, cuts } = binOne(values, 255);
+    values.forEach((value, i) => {
+      expect(bins[i]).toBe(cuts.filter((cut) => cut < value).length);
+    });
+    expect(binOne([...values].reverse(), 255).bins).toEqual([...bins].reverse());
+  });
+
+  it.each([
+    ['no columns', { names: [], columns: [], rows: 0 }, /at least one feature/],
+    [
+      'names missing',
+      { names: ['a'], columns: [new Float64Array(2), new Float64Array(2)], rows: 2 },
+      /1 names/,
+    ],
+    [
+      'a name twice',
+      { names: ['a', 'a'], columns: [new Float64Array(2), new Float64Array(2)], rows: 2 },
+      /same name/,
+    ],
+    [
+      'a short column',
+      { names: ['a'], columns: [new Float64Array(2)], rows: 3 },
+      /a has 2 values for 3 rows/,
+    ],
+  ] as [string, FeatureMatrix, RegExp][])('are refused of a matrix with %s', (_, matrix, message) => {
+    expect(() => binFeatures(matrix, 64)).toThrow(message);
+  });
+
+  it.each([1, 256, 2.5])('are refused in a number of %d', (maxBins) => {
+    expect(() => binOne([1, 2], maxBins)).toThrow(/2 to 255/);
+  });
+});

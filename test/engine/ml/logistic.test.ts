@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type ClassifierSettings,
+  DEFAULT_CLASSIFIER_SETTINGS,
+  logLoss,
+  type TrainingData,
+  trainClassifier,
+} from '#engine/ml/index.ts';
+import type { SerialisedLogistic } from '#engine/ml/logistic-model.ts';
+import { labelled, matrixOf } from './synthetic.ts';
+
+function regress(data: TrainingData, changes: Partial<ClassifierSettings> = {}) {
+  const settings = { ...DEFAULT_CLASSIFIER_SETTINGS, kind: 'logistic_regression' as const, ...changes };
+  const model = trainClassifier(data, settings);
+  return { model, parts: model.serialise().model as SerialisedLogistic };
+}
+
+describe('logistic regression', () => {
+  it('of one feature of two values gives their shares: the log odds ratio of the 2 x 2 table', () => {
+    const x = Float64Array.from({ length: 100 }, (_, i) => (i < 40 ? 0 : 1));
+    const labels = Uint8Array.from(x, (_, i) => (i < 10 || i >= 55 ? 1 : 0));
+    const { model } = regress({ features: matrixOf([x]), labels }, { l2: 0 });
+    const [low, high] = model.predict(matrixOf([Float64Array.from([0, 1])]));
+    expect(low).toBeCloseTo(10 / 40, 6);
+    expect(high).toBeCloseTo(45 / 60, 6);
+    const ratio = Math.log(high! / (1 - high!)) - Math.log(low! / (1 - low!));
+    expect(ratio).toBeCloseTo(Math.log((45 * 30) / (15 * 10)), 5);
+  });
+
+  it('is at the one point where the penalised likelihood has no slope', () => {
+    const { matrix, labels } = labelled(50, 500, 3, (x) => 1 / (1 + Math.exp(-1 - 2 * x(0) + x(1))));
+    const weights = Float64Array.from(labels, (_, i) => 1 + (i % 4) / 2);
+    for (const l2 of [0.5, 50]) {
+      const { model, parts } = regress({ features: matrix, labels, weights }, { l2 });
+      const p = model.predict(matrix);
+      const residual = p.map((value, i) => weights[i]! * (labels[i]! - value));
+      expect(residual.reduce((sum, r) => sum + r, 0)).toBeCloseTo(0, 6);
+      matrix.columns.forEach((column, j) => {
+        const slope = residual.reduce(
+          (sum, r, i) => sum + r * ((column[i]! - parts.mean[j]!) / parts.scale[j]!),
+          0,
+        );
+        expect(slope).toBeCloseTo(l2 * parts.weights[j]!, 6);
+      });
+    }
+  });
+
+  it('finds the weights that made the labels', () => {
+    const { matrix, labels } = labelled(
+      51,
+      40_000,
+      3,
+      (x) => 1 / (1 + Math.exp(-0.5 - 1.5 * x(0) + 0.7 * x(2))),
+    );
+    const { parts } = regress({ features: matrix, labels });
+    const natural = parts.weights.map((weight, j) => weight / parts.scale[j]!);
+    [1.5, 0, -0.7].forEach((weight, j) => {
+      expect(Math.abs(natural[j]! - weight)).toBeLessThan(0.06);
+    });
+  });
+
+  it('lowers its loss with each step to that of its predictions', () => {
+    const { matrix, labels } = labelled(52, 800, 4, (x) => 1 / (1 + Math.exp(-3 * x(0))));
+    const { model } = regress({ features: matrix, labels }, { l2: 1e-3 });
+    const losses = [...model.trainingLoss];
+    expect(model.bestIteration).toBe(losses.length);
+    expect(losses.length).toBeLessThan(15);
+    expect(losses.at(-1)).toBeCloseTo(logLoss(model.predict(matrix), labels), 10);
+    expect(losses).toEqual([...losses].sort((a, b) => b - a));
+  });
+
+  it('does not care in which units a feature is', () => {
+    const { matrix, labels } = labelled(53, 500, 2, (x) => 1 / (1 + Math.exp(-x(0) - x(1))));
+    const [a, b] = matrix.columns as [Float64Array, Float64Array];
+    const scaled = matrixOf([a.map((x) => 1e9 * x - 5e9), b.map((x) => 1e-9 * x)]);
+    const plain = regress({ features: matrix, labels }).model.predict(matrix);
+    regress({ features: scaled, labels })
+      .model.predict(scaled)
+      .forEach((p, i) => {
+        expect(p).toBeCloseTo(plain[i]!, 9);
+      });
+  });
+
+  it('stays finite where classes are apart, features depend on each other or do not vary, and without a penalty', () => {
+    const { matrix, labels } = labelled(54, 300, 1, (x) => (x(0) > 0 ? 1 : 0));
+    const [x] = matrix.columns as [Float64Array];
+    const twins = matrixOf([x, x.map((value) => 2 * value), new Float64Array(300).fill(0.1)]);
+    const { model, parts } = regress({ features: twins, labels }, { l2: 0 });
+    for (const number of [parts.intercept, ...parts.weights]) expect(Number.isFinite(number)).toBe(true);
+    expect(parts.weights[2]).toBe(0);
+    expect(model.trainingLoss.at(-1)!).toBeLessThan(0.01);
+  });
+
+  it('takes a missing value for the mean', () => {
+    const { matrix, labels } = labelled(55, 400, 2, (x) => 1 / (1 + Math.exp(-x(0))));
+    const { model, parts } = regress({ features: matrix, labels });
+    const [missing, mean] = model.predict(
+      matrixOf([Float64Array.from([Number.NaN, parts.mean[0]!]), Float64Array.from([0.3, 0.3])]),
+    );
+    expect(missing).toBe(mean);
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import {
+  DEFAULT_CLASSIFIER_SETTINGS,
+  deserialise,
+  MODEL_KINDS,
+  permutationImportance,
+  type SerialisedClassifier,
+  trainClassifier,
+} from '#engine/ml/index.ts';
+import { labelled, matrixOf } from './synthetic.ts';
+
+const { matrix, labels } = labelled(40, 1200, 4, (x) => 1 / (1 + Math.exp(-x(0) * x(1))));
+const columns = matrix.columns.map((column) => column.slice());
+columns[1]!.forEach((_, i) => {
+  if (i % 7 === 0) columns[1]![i] = Number.NaN;
+  if (i % 11 === 0) columns[2]![i] = i % 2 === 0 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+});
+const features = matrixOf(columns);
+
+describe.each(MODEL_KINDS)('%s', (kind) => {
+  const model = trainClassifier(
+    { features, labels },
+    { ...DEFAULT_CLASSIFIER_SETTINGS, kind, n_estimators: 25, early_stopping_rounds: 20 },
+  );
+  const written = JSON.stringify(model.serialise());
+  const read = deserialise(JSON.parse(written) as SerialisedClassifier);
+
+  it('predicts the same bits after a round trip through JSON', () => {
+    expect(read.predict(features)).toEqual(model.predict(features));
+    expect(JSON.stringify(read.serialise())).toBe(written);
+    for (const key of [
+      'kind',
+      'version',
+      'featureNames',
+      'bestIteration',
+      'trainingLoss',
+      'validationLoss',
+    ] as const) {
+      expect(read[key]).toEqual(model[key]);
+    }
+    expect(read.gainImportance()).toEqual(model.gainImportance());
+  });
+
+  it('predicts a row alone as it does among others, and into a given array', () => {
+    const all = model.predict(features);
+    const into = new Float64Array(2000).fill(9);
+    expect(model.predict(features, into)).toBe(into);
+    expect(into.subarray(0, 1200)).toEqual(all);
+    expect(into[1200]).toBe(9);
+    for (const row of [0, 7, 11, 22, 511, 512, 1199]) {
+      const alone = matrixOf(columns.map((column) => column.slice(row, row + 1)));
+      expect(model.predict(alone)[0]).toBe(all[row]);
+    }
+    for (const p of all) expect(p > 0 && p < 1).toBe(true);
+  });
+
+  it('is refused in another version, and when it is something else', () => {
+    const other = { ...model.serialise(), version: 2 };
+    expect(() => deserialise(other)).toThrow(/version 2.*version 1.*[Tt]rain it again/);
+    expect(() => deserialise({} as SerialisedClassifier)).toThrow(/no serialised classifier/);
+  });
+
+  it('refuses other features than it was trained on', () => {
+    const swapped = { ...features, names: ['f1', 'f0', 'f2', 'f3'] };
+    expect(() => model.predict(swapped)).toThrow(/trained on the features f0, f1, f2, f3.*given f1, f0/);
+    expect(() => model.predict(features, new Float64Array(3))).toThrow(/do not fit/);
+  });
+});
+
+describe.each(MODEL_KINDS)('importances of %s', (kind) => {
+  const planted = labelled(41, 4000, 8, (x) => 1 / (1 + Math.exp(-2 * x(2) - 1.2 * x(5))));
+  const model = trainClassifier(
+    { features: planted.matrix, labels: planted.labels },
+    { ...DEFAULT_CLASSIFIER_SETTINGS, kind, n_estimators: 40, max_depth: 3 },
+  );
+  const ranked = (values: Float64Array) => [...values.keys()].sort((a, b) => values[b]! - values[a]!);
+
+  it('by gain are shares, largest for the planted features', () => {
+    const gains = model.gainImportance();
+    expect(gains.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 12);
+    expect(ranked(gains).slice(0, 2)).toEqual([2, 5]);
+    expect(gains[2]! + gains[5]!).toBeGreaterThan(0.8);
+  });
+
+  it('by permutation are the rise of the loss: the planted features, and about nothing for the others', () => {
+    const fresh = labelled(42, 4000, 8, (x) => 1 / (1 + Math.exp(-2 * x(2) - 1.2 * x(5))));
+    const rises = permutationImportance(model, fresh.matrix, fresh.labels, 5, 3);
+    expect(ranked(rises).slice(0, 2)).toEqual([2, 5]);
+    expect(rises[2]!).toBeGreaterThan(0.1);
+    rises.forEach((rise, j) => {
+      if (j !== 2 && j !== 5) expect(Math.abs(rise)).toBeLessThan(0.01);
+    });
+    expect(permutationImportance(model, fresh.matrix, fresh.labels, 5, 3)).toEqual(rises);
+  });
+});
+
+it('a model of nothing has importances of 0', () => {
+  const model = trainClassifier(
+    { features: matrixOf([new Float64Array(50)]), labels: new Uint8Array(50).fill(1, 20) },
+    DEFAULT_CLASSIFIER_SETTINGS,
+  );
+  expect(model.gainImportance()).toEqual(new Float64Array(1));
+});
