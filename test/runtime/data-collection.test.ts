@@ -116,6 +116,9 @@ describe('GET /api/v1/ohlcv', () => {
     expect(await times('&start=2024-03-01')).toEqual([]);
     expect(await times('&end=2024-01-01')).toEqual([]);
     expect(await times('&start=2020-01-01&end=2020-02-01')).toEqual([]);
+    // In a month of which something is stored.
+    expect(await times('&start=2024-02-01T12:00')).toEqual([]);
+    expect(await times('&start=2024-01-02&end=2024-01-03')).toEqual([]);
   });
 
   it('reaches over a hole from either side', async () => {

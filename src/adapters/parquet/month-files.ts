@@ -103,6 +103,8 @@ export class MonthFiles {
 
   async #months(prefix: string, start: number, end: number): Promise<string[]> {
     const months: string[] = [];
+    // An empty range may lie inside a month.
+    if (end <= start) return months;
     for await (const key of this.#objects.list(`${prefix}/`)) {
       const month = monthOfKey(key);
       if (month === undefined) continue;
