@@ -11,7 +11,17 @@ const Settings = z.strictObject({
    */
   identity: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('none') }),
-    z.strictObject({ kind: z.literal('own') }),
+    z.strictObject({
+      kind: z.literal('own'),
+      /** Cognito's own sign-in pages, for applications in browsers. Absent: none, and no domain. */
+      hostedUi: z
+        .strictObject({
+          /** Of `https://{domainPrefix}.auth.{region}.amazoncognito.com`, unique in the region. */
+          domainPrefix: z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/),
+          callbackUrls: z.array(z.url({ protocol: /^https$/ })).min(1),
+        })
+        .optional(),
+    }),
     z.strictObject({
       kind: z.literal('existing'),
       userPoolId: z.string(),
@@ -26,15 +36,19 @@ const Settings = z.strictObject({
    * `isolated`: no way out but the endpoints of AWS services: about 44 USD a month in two zones.
    */
   network: z.enum(['public', 'isolated']),
-  /** A web application firewall before the API: about 8 USD a month and 0.60 USD a million requests. */
+  /** A web application firewall before the APIs: about 14 USD a month and 0.60 USD a million requests. */
   firewall: z.boolean(),
+  /** The firewall lets nobody send more than 100 requests a minute with a token, or 20 without: 4 USD a month more. */
+  rateLimits: z.boolean().default(false),
   /** Private DNS name under which data collection runs: `data-collection.{namespace}:8002`. */
   namespace: z.string().min(1),
   /** A data collection service that exists, reachable over the internet: then none is deployed. */
   dataCollectionUrl: z.url({ protocol: /^https?$/ }).optional(),
   defaultExchange: z.string().min(1),
-  /** Who else may invoke the data proxy. */
-  trustedAccounts: z.array(z.string().regex(/^\d{12}$/)),
+  /** Who else may invoke the data proxy: accounts, all of whose roles may then be allowed to, or single roles by ARN. */
+  trustedCallers: z.array(
+    z.string().regex(/^(\d{12}|arn:aws(-[a-z]+)*:iam::\d{12}:role\/[\w+=,.@/-]{1,512})$/),
+  ),
   trustedOrganization: z
     .string()
     .regex(/^o-[a-z0-9]{10,32}$/)
@@ -62,10 +76,15 @@ const Settings = z.strictObject({
 export const StageConfig = Settings.refine(
   ({ authRequired, identity }) => !authRequired || identity.kind !== 'none',
   { path: ['identity'], message: 'authRequired needs users: give identity the kind own or existing' },
-).refine(
-  ({ identity }) => identity.kind !== 'existing' || identity.userPoolId.startsWith(`${identity.region}_`),
-  { path: ['identity', 'region'], message: 'is not the region with which userPoolId begins' },
-);
+)
+  .refine(
+    ({ identity }) => identity.kind !== 'existing' || identity.userPoolId.startsWith(`${identity.region}_`),
+    { path: ['identity', 'region'], message: 'is not the region with which userPoolId begins' },
+  )
+  .refine(({ firewall, rateLimits }) => firewall || !rateLimits, {
+    path: ['rateLimits'],
+    message: 'are rules of the firewall: set it too',
+  });
 export type StageConfig = z.infer<typeof StageConfig>;
 
 const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>> = {
@@ -78,7 +97,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     firewall: false,
     namespace: 'touchstone-dev.internal',
     defaultExchange: 'binanceusdm',
-    trustedAccounts: [],
+    trustedCallers: [],
     allowedRegistries: [],
     stagingDryRunRequired: false,
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
@@ -94,7 +113,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     firewall: false,
     namespace: 'touchstone-test.internal',
     defaultExchange: 'binanceusdm',
-    trustedAccounts: [],
+    trustedCallers: [],
     allowedRegistries: [],
     stagingDryRunRequired: true,
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
@@ -110,7 +129,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     firewall: true,
     namespace: 'touchstone.internal',
     defaultExchange: 'binanceusdm',
-    trustedAccounts: [],
+    trustedCallers: [],
     allowedRegistries: [],
     stagingDryRunRequired: true,
     backtestTask: { cpu: 1024, memoryMiB: 4096 },

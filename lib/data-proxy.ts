@@ -19,7 +19,7 @@ export interface DataProxyProps {
   };
 }
 
-/** The data-collection proxy, callable as its alias `live` by this deployment and by the accounts it trusts. */
+/** The data-collection proxy, callable as its alias `live` by this deployment and by whom it trusts. */
 export class DataProxy extends Construct {
   readonly service: ServiceFunction;
 
@@ -37,7 +37,11 @@ export class DataProxy extends Construct {
       network: props.network,
     });
     const { alias } = this.service;
-    for (const account of config.trustedAccounts) alias.grantInvoke(new iam.AccountPrincipal(account));
+    for (const caller of config.trustedCallers) {
+      alias.grantInvoke(
+        caller.startsWith('arn:') ? new iam.ArnPrincipal(caller) : new iam.AccountPrincipal(caller),
+      );
+    }
     if (config.trustedOrganization) {
       alias.grantInvoke(new iam.OrganizationPrincipal(config.trustedOrganization));
     }

@@ -1,6 +1,7 @@
 import type * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import * as wafv2 from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
+import { ERRORS } from '#contract/errors.ts';
 
 const managed = (name: string, priority: number, counted: string[] = []): wafv2.CfnWebACL.RuleProperty => ({
   name,
@@ -22,27 +23,81 @@ const visibility = (metricName: string) => ({
   sampledRequestsEnabled: true,
 });
 
-/** Managed rules against the common attacks and a limit per address, before one stage of an API. */
+const TOKEN_HEADER = { singleHeader: { Name: 'authorization' } };
+const AS_IT_IS = [{ priority: 0, type: 'NONE' }];
+
+/** Requests that carry something to be identified by; whether it is worth anything, the service says. */
+const withToken: wafv2.CfnWebACL.StatementProperty = {
+  sizeConstraintStatement: {
+    fieldToMatch: TOKEN_HEADER,
+    comparisonOperator: 'GT',
+    size: 0,
+    textTransformations: AS_IT_IS,
+  },
+};
+
+const TOO_MANY = 'TooManyRequests';
+
+/** At most `limit` requests a minute: of a token, or of an address where there is none. */
+function rateLimit(
+  name: string,
+  priority: number,
+  limit: number,
+  of: Omit<wafv2.CfnWebACL.RateBasedStatementProperty, 'limit'>,
+): wafv2.CfnWebACL.RuleProperty {
+  const customResponse = {
+    responseCode: ERRORS.HTTP429.status,
+    customResponseBodyKey: TOO_MANY,
+    responseHeaders: [{ name: 'Retry-After', value: '60' }],
+  };
+  return {
+    name,
+    priority,
+    action: { block: { customResponse } },
+    statement: { rateBasedStatement: { limit, evaluationWindowSec: 60, ...of } },
+    visibilityConfig: visibility(name),
+  };
+}
+
+const RATE_LIMITS = [
+  rateLimit('RateWithToken', 0, 100, {
+    aggregateKeyType: 'CUSTOM_KEYS',
+    customKeys: [{ header: { name: 'authorization', textTransformations: AS_IT_IS } }],
+    scopeDownStatement: withToken,
+  }),
+  rateLimit('RateWithoutToken', 1, 20, {
+    aggregateKeyType: 'IP',
+    scopeDownStatement: { notStatement: { statement: withToken } },
+  }),
+];
+
+const { message } = ERRORS.HTTP429;
+const BODIES = {
+  [TOO_MANY]: {
+    contentType: 'APPLICATION_JSON',
+    content: JSON.stringify({ detail: { code: 'HTTP429', message, field: '', context: {} } }),
+  },
+};
+
+/** Managed rules against the common attacks and, where configured, limits of rate, before one stage of an API. */
 export class Firewall extends Construct {
-  constructor(scope: Construct, id: string, props: { readonly stage: apigateway.Stage }) {
+  constructor(
+    scope: Construct,
+    id: string,
+    props: { readonly stage: apigateway.Stage; readonly rateLimits: boolean },
+  ) {
     super(scope, id);
     const acl = new wafv2.CfnWebACL(this, 'Acl', {
       scope: 'REGIONAL',
       defaultAction: { allow: {} },
       visibilityConfig: visibility('Firewall'),
       rules: [
-        {
-          name: 'RateLimit',
-          priority: 0,
-          action: { block: {} },
-          // 2,000 in five minutes is 6 a second for each address: a dashboard of twenty people behind one.
-          statement: { rateBasedStatement: { limit: 2000, aggregateKeyType: 'IP' } },
-          visibilityConfig: visibility('RateLimit'),
-        },
+        ...(props.rateLimits ? RATE_LIMITS : []),
         // Bodies over 8 KB are ordinary here: a backtest may name hundreds of pairs. The service refuses over 1 MiB.
-        managed('AWSManagedRulesCommonRuleSet', 1, ['SizeRestrictions_BODY']),
-        managed('AWSManagedRulesKnownBadInputsRuleSet', 2),
+        managed('AWSManagedRulesCommonRuleSet', 2, ['SizeRestrictions_BODY']),
+        managed('AWSManagedRulesKnownBadInputsRuleSet', 3),
       ],
+      ...(props.rateLimits && { customResponseBodies: BODIES }),
     });
     new wafv2.CfnWebACLAssociation(this, 'Association', {
       webAclArn: acl.attrArn,

@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import * as cognito from 'aws-cdk-lib/aws-cognito';
 import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
@@ -11,6 +11,8 @@ const GROUPS = {
   approver: 'Moves versions between stages',
   admin: 'Everything, everyone',
 } as const;
+
+type HostedUi = Extract<StageConfig['identity'], { kind: 'own' }>['hostedUi'] & object;
 
 export interface UserPool {
   readonly userPoolId: string;
@@ -42,17 +44,29 @@ export class Identity extends Construct {
     if (identity.kind === 'existing') {
       this.pool = { userPoolId: identity.userPoolId, clientId: identity.clientId, region: identity.region };
     } else if (identity.kind === 'own') {
-      this.pool = this.#createPool(protect);
+      this.pool = this.#createPool(protect, identity.hostedUi);
     }
+    if (this.pool) this.#tell(this.pool);
   }
 
-  #createPool(protect: boolean): UserPool {
+  /** What a person needs to get a token. */
+  #tell({ userPoolId, clientId }: UserPool): void {
+    const stack = Stack.of(this);
+    new CfnOutput(stack, 'UserPoolId', { value: userPoolId, description: 'Where users and their roles are' });
+    new CfnOutput(stack, 'UserPoolClientId', {
+      value: clientId,
+      description: 'Whose tokens the services take',
+    });
+  }
+
+  #createPool(protect: boolean, hostedUi: HostedUi | undefined): UserPool {
     const pool = new cognito.UserPool(this, 'Pool', {
       selfSignUpEnabled: false,
       signInAliases: { email: true },
       signInCaseSensitive: false,
       accountRecovery: cognito.AccountRecovery.EMAIL_ONLY,
-      mfa: cognito.Mfa.REQUIRED,
+      // Whoever wants one sets up an app; an administrator can see who has.
+      mfa: cognito.Mfa.OPTIONAL,
       mfaSecondFactor: { sms: false, otp: true },
       passwordPolicy: {
         minLength: 12,
@@ -60,23 +74,40 @@ export class Identity extends Construct {
         requireUppercase: true,
         requireDigits: true,
         requireSymbols: true,
+        tempPasswordValidity: Duration.days(3),
       },
       deletionProtection: protect,
       removalPolicy: protect ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
     acknowledge(pool, {
       'AwsSolutions-COG8':
-        'Threat protection needs the Plus plan, billed by user. Users are created by hand and every sign-in needs a second factor.',
+        'Threat protection needs the Plus plan, billed by user. Users are created by hand, with long passwords.',
+      'AwsSolutions-COG2':
+        'A second factor is each user’s choice: scripts that fetch tokens with a password of their own have nobody to ask.',
     });
     for (const [groupName, description] of Object.entries(GROUPS)) {
       new cognito.CfnUserPoolGroup(this, groupName, { userPoolId: pool.userPoolId, groupName, description });
     }
     const client = pool.addClient('Client', {
-      authFlows: { userSrp: true },
+      // By password for the command line, which has no SRP; over TLS and to Cognito alone.
+      authFlows: { userSrp: true, userPassword: true },
       preventUserExistenceErrors: true,
       accessTokenValidity: Duration.hours(1),
-      disableOAuth: true,
+      // A working day: then the password is asked for again.
+      refreshTokenValidity: Duration.hours(12),
+      ...(hostedUi
+        ? {
+            oAuth: {
+              flows: { authorizationCodeGrant: true },
+              scopes: [cognito.OAuthScope.OPENID],
+              callbackUrls: hostedUi.callbackUrls,
+            },
+          }
+        : { disableOAuth: true }),
     });
+    if (hostedUi) {
+      pool.addDomain('Domain', { cognitoDomain: { domainPrefix: hostedUi.domainPrefix } });
+    }
     return { userPoolId: pool.userPoolId, clientId: client.userPoolClientId, region: Stack.of(this).region };
   }
 }

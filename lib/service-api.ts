@@ -55,7 +55,8 @@ export class ServiceApi extends Construct {
     this.#addRoutes(props);
     this.#addFunctions(props);
     addGatewayResponses(this.api);
-    if (config.firewall) new Firewall(this, 'Firewall', { stage: this.api.deploymentStage });
+    if (config.firewall)
+      new Firewall(this, 'Firewall', { stage: this.api.deploymentStage, rateLimits: config.rateLimits });
     this.#acknowledge(config, props.after === undefined);
   }
 

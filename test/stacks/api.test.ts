@@ -159,9 +159,50 @@ test("the account's role for API Gateway's logs is set once, before any stage lo
   for (const [id] of ofType(dev, 'AWS::ApiGateway::Stage')) expect(dependsOn(id), id).toContain(account);
 });
 
-test('a firewall stands before the APIs of production alone', () => {
-  expect(ofType(dev, 'AWS::WAFv2::WebACLAssociation')).toEqual([]);
-  expect(ofType(prod, 'AWS::WAFv2::WebACLAssociation')).toHaveLength(2);
+describe('the firewall', () => {
+  const rulesOf = (stage: Synthesized) =>
+    ofType(stage, 'AWS::WAFv2::WebACL').map(([, { Properties }]) => Properties.Rules as any[]);
+  const names = (stage: Synthesized) => rulesOf(stage).map((rules) => rules.map(({ Name }) => Name));
+
+  test('stands before the APIs of production alone, with managed rules and no limit of rate', () => {
+    expect(ofType(dev, 'AWS::WAFv2::WebACLAssociation')).toEqual([]);
+    expect(ofType(prod, 'AWS::WAFv2::WebACLAssociation')).toHaveLength(2);
+    const managed = ['AWSManagedRulesCommonRuleSet', 'AWSManagedRulesKnownBadInputsRuleSet'];
+    expect(names(prod)).toEqual([managed, managed]);
+  });
+
+  test('limits rates where configured: 100 a minute by token, 20 by address without one', () => {
+    const stage = synthesize('prod', { rateLimits: true });
+    for (const rules of rulesOf(stage)) {
+      expect(rules.map(({ Priority }) => Priority)).toEqual([0, 1, 2, 3]);
+      const [withToken, without] = rules.map(({ Statement }) => Statement.RateBasedStatement);
+      expect(withToken).toMatchObject({
+        Limit: 100,
+        EvaluationWindowSec: 60,
+        AggregateKeyType: 'CUSTOM_KEYS',
+        CustomKeys: [{ Header: { Name: 'authorization' } }],
+        ScopeDownStatement: {
+          SizeConstraintStatement: {
+            FieldToMatch: { SingleHeader: { Name: 'authorization' } },
+            ComparisonOperator: 'GT',
+            Size: 0,
+          },
+        },
+      });
+      expect(without).toMatchObject({ Limit: 20, EvaluationWindowSec: 60, AggregateKeyType: 'IP' });
+      expect(without.ScopeDownStatement.NotStatement.Statement).toEqual(withToken.ScopeDownStatement);
+      for (const { Action } of rules.slice(0, 2)) {
+        expect(Action.Block.CustomResponse).toMatchObject({
+          ResponseCode: 429,
+          ResponseHeaders: [{ Name: 'Retry-After', Value: '60' }],
+        });
+      }
+    }
+    const [[, acl]] = ofType(stage, 'AWS::WAFv2::WebACL') as [ReturnType<typeof ofType>[number]];
+    const { Content, ContentType } = acl.Properties.CustomResponseBodies.TooManyRequests;
+    expect(ContentType).toBe('APPLICATION_JSON');
+    expect(JSON.parse(Content).detail.code).toBe('HTTP429');
+  });
 });
 
 test('the backend knows where the strategy service is, and so do people', () => {

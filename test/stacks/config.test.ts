@@ -30,6 +30,16 @@ describe('stages', () => {
       { identity: { kind: 'existing', userPoolId: 'eu-west-1_a', clientId: '', region: 'eu-west-1' } },
       /clientId/,
     ],
+    ['limits of rate without a firewall', { firewall: false, rateLimits: true }, /set it too/],
+    ['a user among callers', { trustedCallers: ['arn:aws:iam::111122223333:user/ann'] }, /trustedCallers/],
+    ['everybody among callers', { trustedCallers: ['*'] }, /trustedCallers/],
+    [
+      'sign-in pages that send people to where nothing is encrypted',
+      {
+        identity: { kind: 'own', hostedUi: { domainPrefix: 'desk', callbackUrls: ['http://desk.example'] } },
+      },
+      /callbackUrls/,
+    ],
   ])('%s is refused', (_, changes, text) => {
     expect(() => StageConfig.parse({ ...stageConfig('prod'), ...changes })).toThrow(text);
   });
@@ -40,6 +50,7 @@ describe('stages', () => {
       protect: true,
       network: 'isolated',
       firewall: true,
+      rateLimits: false,
     });
   });
 });

@@ -120,13 +120,71 @@ describe('protection', () => {
 });
 
 describe('users', () => {
-  test('production has a group for every role and asks for a second factor', () => {
+  test('production has a group for every role; a second factor is each user’s choice', () => {
     const groups = ofType(prod, 'AWS::Cognito::UserPoolGroup').map(([, each]) => each.Properties.GroupName);
     expect(groups.sort()).toEqual(['admin', 'approver', 'researcher', 'viewer']);
     prod.data.hasResourceProperties('AWS::Cognito::UserPool', {
-      MfaConfiguration: 'ON',
+      MfaConfiguration: 'OPTIONAL',
+      EnabledMfas: ['SOFTWARE_TOKEN_MFA'],
       AdminCreateUserConfig: { AllowAdminCreateUserOnly: true },
     });
+  });
+
+  test('passwords are long and mixed, and the first one soon ends', () => {
+    prod.data.hasResourceProperties('AWS::Cognito::UserPool', {
+      Policies: {
+        PasswordPolicy: {
+          MinimumLength: 12,
+          RequireLowercase: true,
+          RequireUppercase: true,
+          RequireNumbers: true,
+          RequireSymbols: true,
+          TemporaryPasswordValidityDays: 3,
+        },
+      },
+    });
+  });
+
+  test('one client without a secret gives tokens of an hour for a password', () => {
+    const [client, ...more] = ofType(prod, 'AWS::Cognito::UserPoolClient').map(([, each]) => each.Properties);
+    expect(more).toEqual([]);
+    expect(client).toMatchObject({
+      PreventUserExistenceErrors: 'ENABLED',
+      AccessTokenValidity: 60,
+      RefreshTokenValidity: 720,
+      TokenValidityUnits: { AccessToken: 'minutes', RefreshToken: 'minutes' },
+    });
+    expect([...client!.ExplicitAuthFlows].sort()).toEqual([
+      'ALLOW_REFRESH_TOKEN_AUTH',
+      'ALLOW_USER_PASSWORD_AUTH',
+      'ALLOW_USER_SRP_AUTH',
+    ]);
+    expect(client).not.toHaveProperty('GenerateSecret', true);
+  });
+
+  test('there are no sign-in pages unless configured, and then for the code grant alone', () => {
+    expect(ofType(prod, 'AWS::Cognito::UserPoolDomain')).toEqual([]);
+    prod.data.hasResourceProperties('AWS::Cognito::UserPoolClient', {
+      AllowedOAuthFlowsUserPoolClient: false,
+    });
+    const callbackUrls = ['https://desk.example/signed-in'];
+    const stage = synthesize('prod', {
+      identity: { kind: 'own', hostedUi: { domainPrefix: 'desk', callbackUrls } },
+    });
+    stage.data.hasResourceProperties('AWS::Cognito::UserPoolDomain', { Domain: 'desk' });
+    stage.data.hasResourceProperties('AWS::Cognito::UserPoolClient', {
+      AllowedOAuthFlows: ['code'],
+      AllowedOAuthScopes: ['openid'],
+      CallbackURLs: callbackUrls,
+    });
+  });
+
+  test('the stack tells where tokens come from', () => {
+    const value = (stage: typeof prod, name: string) => stage.data.findOutputs(name)[name]?.Value;
+    const ids = (type: string) => ofType(prod, type).map(([id]) => ({ Ref: id }));
+    expect([value(prod, 'UserPoolId')]).toEqual(ids('AWS::Cognito::UserPool'));
+    expect([value(prod, 'UserPoolClientId')]).toEqual(ids('AWS::Cognito::UserPoolClient'));
+    expect(value(dev, 'UserPoolId')).toBeUndefined();
   });
 
   test('development has none', () => {

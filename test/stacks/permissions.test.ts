@@ -208,12 +208,15 @@ describe('the data proxy', () => {
     expect(permissions(prod)).toEqual([]);
   });
 
-  test('may be invoked, as its alias, by the accounts and the organisation it trusts', () => {
+  test('may be invoked, as its alias, by the accounts, roles and the organisation it trusts', () => {
+    const role = 'arn:aws:iam::444455556666:role/desk/workflow';
     const stage = synthesize('dev', {
-      trustedAccounts: ['111122223333'],
+      trustedCallers: ['111122223333', role],
       trustedOrganization: 'o-abcdefghij',
     });
-    const [account, organization] = permissions(stage);
+    expect(permissions(stage)).toHaveLength(3);
+    const [account, single, organization] = permissions(stage);
+    expect(single).toMatchObject({ Action: 'lambda:InvokeFunction', Principal: role });
     expect(account).toMatchObject({ Action: 'lambda:InvokeFunction', Principal: '111122223333' });
     expect(organization).toMatchObject({ Principal: '*', PrincipalOrgID: 'o-abcdefghij' });
     const aliases = ofType(stage, 'AWS::Lambda::Alias').map(([id]) => id);
