@@ -45,6 +45,8 @@ export class MonthFiles {
     onDamaged?: OnDamaged,
     recorded: readonly string[] = [],
   ): Promise<Rows> {
+    // An empty range may lie inside a month.
+    if (end <= start) return new RowBuffer(this.#names.length, 0).rows();
     const months = await this.#months(prefix, start, end);
     for (const month of recorded.filter((each) => !months.includes(each))) {
       if (!onDamaged) throw new DamagedFileError(monthKey(prefix, month), month, 'lost');
@@ -103,8 +105,6 @@ export class MonthFiles {
 
   async #months(prefix: string, start: number, end: number): Promise<string[]> {
     const months: string[] = [];
-    // An empty range may lie inside a month.
-    if (end <= start) return months;
     for await (const key of this.#objects.list(`${prefix}/`)) {
       const month = monthOfKey(key);
       if (month === undefined) continue;
