@@ -16,7 +16,7 @@ export function whyNothingLearned(
   return (
     `${data.pair} has no window that a model can be trained for (${fits[0]!.skipped}): before the first prediction the ` +
     `ML engine needs ${training} ${timeframe} candles to learn from (train_period_days ${ml_engine?.train_period_days}) ` +
-    `and ${startup} startup candles, so candles from ${needed} on; the stored ones begin at ${first}.`
+    `and ${startup} startup candles, so candles from ${needed} on are needed; the stored ones begin at ${first}.`
   );
 }
 

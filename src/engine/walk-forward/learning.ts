@@ -34,10 +34,9 @@ export function learningOf(
   const rows = candles.timestamp.length;
   const taken = ['ml_probability', 'do_predict'].find((name) => Object.hasOwn(columns, name));
   if (taken) throw new StrategyRunError(`Strategy ${strategy.name}: ${taken} is a column of the ML engine.`);
-  const features = naming(
-    'mlFeatures()',
-    () => strategy.mlFeatures?.(candles, columns, params) ?? defaultFeatures(candles),
-  );
+  const features = strategy.mlFeatures
+    ? naming('mlFeatures()', () => strategy.mlFeatures!(candles, columns, params))
+    : defaultFeatures(candles);
   checkColumns(strategy.name, FEATURES, features, rows);
   const names = Object.keys(features);
   if (names.length === 0 || names.length > MOST_FEATURES) {
@@ -45,13 +44,17 @@ export function learningOf(
       `Strategy ${strategy.name}: mlFeatures() answered ${names.length} features: there must be 1 to ${MOST_FEATURES}.`,
     );
   }
-  const label = naming('mlLabel()', () => strategy.mlLabel?.(candles, params) ?? defaultLabel(candles));
+  const label = strategy.mlLabel
+    ? naming('mlLabel()', () => strategy.mlLabel!(candles, params))
+    : defaultLabel(candles);
   checkLabel(strategy.name, label, rows);
   return { ...label, features: { names, columns: Object.values(features), rows } };
 }
 
-function checkLabel(strategy: string, { labels, horizon }: MlLabel, rows: number): void {
+function checkLabel(strategy: string, label: MlLabel, rows: number): void {
   const wrong = (text: string) => new StrategyRunError(`Strategy ${strategy}: mlLabel() ${text}.`);
+  if (typeof label !== 'object' || label === null) throw wrong('must answer labels and their horizon');
+  const { labels, horizon } = label;
   if (!(labels instanceof Uint8Array) || labels.length !== rows) {
     throw wrong(`must answer labels as a Uint8Array of ${rows} values`);
   }

@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import { BacktestReport as ReportSchema } from '#contract/report.ts';
+import { runBacktest } from '#engine/backtest.ts';
+import { sliceCandles } from '#engine/candles.ts';
+import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
+import type { StrategyDefinition } from '#engine/strategy.ts';
+import { sha256 } from '../backtest-sample.ts';
+import { learningInput, type SampleOptions } from './sample.ts';
+
+const run = (options?: SampleOptions) => runBacktest(learningInput(options), { digest: sha256 });
+
+/** In the market all the time, in both directions, whatever is predicted. */
+const always: StrategyDefinition = {
+  ...emaCrossover,
+  name: 'always',
+  parameters: {},
+  startupCandles: () => 0,
+  indicators: () => ({}),
+  signals: ({ close }, columns) => {
+    seen.push(columns);
+    const all = new Uint8Array(close.length).fill(1);
+    const odd = all.map((_, row) => row % 2);
+    return {
+      enterLong: odd,
+      exitLong: odd.map((value) => 1 - value),
+      enterShort: odd.map((value) => 1 - value),
+      exitShort: odd,
+    };
+  },
+};
+const seen: Readonly<Record<string, Float64Array | undefined>>[] = [];
+
+describe('a backtest with models', () => {
+  const outcome = run();
+  const models = outcome.report.models!;
+
+  it('learns what the past tells', () => {
+    expect(models.quality.auc).toBeGreaterThan(0.9);
+    expect(models.quality.log_loss).toBeLessThan(models.quality.base_log_loss!);
+    expect(outcome.result.total_trades).toBeGreaterThan(10);
+    expect(outcome.result.total_profit).toBeGreaterThan(0);
+  });
+
+  it('reports every window, and fits the contract', () => {
+    expect(ReportSchema.parse(outcome.report)).toEqual(outcome.report);
+    expect(models).toMatchObject({ model_kind: 'depthwise_gbdt', horizon: 12, trained: 8 });
+    expect(models.windows.map(({ pair, index }) => `${pair} ${index}`)).toEqual(
+      ['BTC/USDT:USDT', 'ETH/USDT:USDT'].flatMap((pair) => [0, 1, 2, 3].map((i) => `${pair} ${i}`)),
+    );
+    expect(models.windows[1]).toMatchObject({
+      train_from: '2023-12-25T00:00:00.000Z',
+      train_to: '2024-01-04T00:00:00.000Z',
+      test_from: '2024-01-04T00:00:00.000Z',
+      test_to: '2024-01-07T00:00:00.000Z',
+      training_rows: 228,
+      skipped: null,
+      quality: { rows: 72 },
+    });
+    // The last twelve labels are not known by the end of the data.
+    expect(models.windows[3]!.quality.rows).toBe(24 - 12);
+    expect(models.quality.rows).toBe(2 * (240 - 12));
+    const shown = models.windows[1]!.calibration.reduce((rows, bin) => rows + bin.rows, 0);
+    expect(shown).toBe(72);
+  });
+
+  it('tells what the features are worth', () => {
+    const gains = models.importances.map(({ gain }) => gain);
+    expect(models.importances).toHaveLength(models.features);
+    expect(gains.reduce((a, b) => a + b, 0)).toBeCloseTo(1, 9);
+    expect(gains).toEqual(gains.toSorted((a, b) => b - a));
+    expect(Math.max(...models.importances.map(({ permutation }) => permutation!))).toBeGreaterThan(0.01);
+  });
+
+  it('gives the same bytes again, and other ones for another model', () => {
+    expect(JSON.stringify(run().report)).toBe(JSON.stringify(outcome.report));
+    const other = run({ ml: { model_type: 'logistic_regression' } });
+    expect(other.report.models).toMatchObject({ model_kind: 'logistic_regression', trained: 8 });
+    expect(other.report.provenance.digest).not.toBe(outcome.report.provenance.digest);
+  });
+
+  it('says what was asked for, and what it stands for', () => {
+    const { report } = run({ ml: { model_type: 'LightGBMClassifier' }, days: 3 });
+    expect(report.settings.ml_engine).toMatchObject({ model_type: 'LightGBMClassifier' });
+    expect(report.models!.model_kind).toBe('leafwise_gbdt');
+  });
+
+  it('has startup candles for the features and the first training', () => {
+    expect(outcome.report.settings.startup_candles).toBe(50 + 10 * 24);
+    expect(outcome.report.warnings).toEqual([expect.stringContaining('too few trades')]);
+  });
+});
+
+describe('a strategy that does not read predictions', () => {
+  const entries = (threshold: number, ml = {}) => {
+    const { report, trades } = run({ strategy: always, ml: { ...ml, entry_threshold: threshold } });
+    return { report, trades };
+  };
+
+  it('trades without models as ever', () => {
+    const input = learningInput({ strategy: always });
+    const { ml_engine: _, ...config } = input.config;
+    const { report } = runBacktest({ ...input, config }, { digest: sha256 });
+    expect(report.models).toBeUndefined();
+    expect(report.data[0]!.enter_long_signals).toBe(120);
+  });
+
+  it('enters long only on what a model holds likely, short only on what it does not', () => {
+    const loose = entries(0).report.data[0]!;
+    const even = entries(0.5).report.data[0]!;
+    const strict = entries(0.7).report.data[0]!;
+    expect([loose.enter_long_signals, loose.enter_short_signals]).toEqual([120, 120]);
+    expect(even.enter_long_signals).toBeGreaterThan(strict.enter_long_signals);
+    expect(even.enter_short_signals).toBeGreaterThan(strict.enter_short_signals);
+    expect(strict.enter_long_signals).toBeGreaterThan(0);
+    expect(entries(1).trades).toEqual([]);
+  });
+
+  it('is given the predictions as columns all the same', () => {
+    seen.length = 0;
+    run({ strategy: always });
+    const { ml_probability, do_predict } = seen[0]!;
+    const first = do_predict!.indexOf(1);
+    expect(first).toBe(290);
+    expect(ml_probability!.subarray(0, first).every(Number.isNaN)).toBe(true);
+    expect(do_predict!.subarray(first).every((value) => value === 1)).toBe(true);
+  });
+});
+
+describe('data that does not reach back', () => {
+  it('far enough for any window ends the run and says from when it is needed', () => {
+    expect(() => run({ history: 1, days: 3 })).toThrow(
+      /^BTC\/USDT:USDT has no window that a model can be trained for \(0 of 228 training rows are there, at least 114 are needed\): before the first prediction the ML engine needs 240 1h candles to learn from \(train_period_days 10\) and 50 startup candles, so candles from 2023-12-19T22:00:00\.000Z on are needed; the stored ones begin at 2023-12-31T00:00:00\.000Z\./,
+    );
+  });
+
+  it('far enough for the first windows leaves those without predictions, and says so', () => {
+    const { report } = run({ history: 1 });
+    expect(report.models!.windows.map(({ skipped }) => skipped !== null).slice(0, 4)).toEqual([
+      ...[true, true, true, false],
+    ]);
+    expect(report.warnings).toContainEqual(
+      expect.stringMatching(
+        /^3 of 4 windows of ETH\/USDT:USDT have no model, so that nothing is predicted in them; that of 2024-01-01T/,
+      ),
+    );
+  });
+
+  it('of one pair leaves that pair out', () => {
+    const input = learningInput();
+    const short = input.pairs.map((pair, i) => {
+      const rows = pair.candles.timestamp.length;
+      return i === 0 ? pair : { ...pair, candles: sliceCandles(pair.candles, rows - 60, rows) };
+    });
+    const { report } = runBacktest({ ...input, pairs: short }, { digest: sha256 });
+    expect(report.data.map(({ pair }) => pair)).toEqual(['BTC/USDT:USDT']);
+    expect(report.warnings[0]).toMatch(/^Left out: ETH\/USDT:USDT has no window/);
+  });
+});

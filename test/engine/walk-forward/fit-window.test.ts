@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { type Candles, sliceCandles } from '#engine/candles.ts';
+import { mlClassifier } from '#engine/strategies/ml-classifier.ts';
+import { type StrategyDefinition, UNKNOWN_LABEL } from '#engine/strategy.ts';
+import { fitWindow, type MlRun, trainingSet } from '#engine/walk-forward/fit-window.ts';
+import { type Learning, learningOf } from '#engine/walk-forward/learning.ts';
+import { type FitWindow, predicting } from '#engine/walk-forward/predicting.ts';
+import { mlEngineOf } from '#engine/walk-forward/settings.ts';
+import { planWindows } from '#engine/walk-forward/windows.ts';
+import { START } from '../run/candles.ts';
+import { SMALL, swinging } from './sample.ts';
+
+const STARTUP = 50;
+const HORIZON = 12;
+const PARAMS = { horizon: HORIZON, enter_probability: 0.55, exit_probability: 0.45 };
+/** The first window begins on this row: ten days of training after the startup candles. */
+const FIRST = STARTUP + 240;
+const CANDLES = swinging(STARTUP + 240 + 9 * 24, START);
+const run: MlRun = {
+  config: mlEngineOf(mlClassifier, SMALL),
+  windows: planWindows(CANDLES.timestamp[FIRST]!, CANDLES.timestamp.at(-1)! + 3_600_000, {
+    train_period_days: 10,
+    backtest_period_days: 3,
+  }),
+  seed: 1,
+  pair: 'BTC/USDT:USDT',
+  stepMs: 3_600_000,
+  firstRow: STARTUP,
+};
+
+const learn = (candles: Candles = CANDLES, strategy: StrategyDefinition = mlClassifier) =>
+  learningOf(strategy, PARAMS, candles, {});
+
+describe('what a window learns from', () => {
+  it('ends the horizon before its first row', () => {
+    const set = trainingSet(learn(), CANDLES.timestamp, run.windows[1]!, run);
+    const first = FIRST + 72;
+    expect(set.rows).toMatchObject({ trainFrom: first - 240, trainTo: first - HORIZON, from: first });
+    expect(set.labels).toHaveLength(240 - HORIZON);
+    expect(set.features.columns[0]![0]).toBe(learn().features.columns[0]![first - 240]);
+  });
+
+  it('leaves out startup candles and rows without a label', () => {
+    const learning = learn();
+    const labels = learning.labels.slice();
+    labels[STARTUP + 100] = UNKNOWN_LABEL;
+    const set = trainingSet({ ...learning, labels }, CANDLES.timestamp, run.windows[0]!, run);
+    expect(set.rows.trainFrom).toBe(STARTUP);
+    expect(set.labels).toHaveLength(240 - HORIZON - 1);
+    expect(set.features).toMatchObject({ rows: set.labels.length });
+    expect(set.features.columns[0]![100]).toBe(learning.features.columns[0]![STARTUP + 101]);
+    expect(set.positives).toBe(set.labels.reduce((a, b) => a + b, 0));
+  });
+
+  it.each<[string, (learning: Learning) => Learning, string]>([
+    [
+      'one class alone',
+      (each) => ({ ...each, labels: each.labels.map(() => 1) }),
+      'all 228 training rows have the label 1',
+    ],
+    [
+      'few labels',
+      (each) => ({
+        ...each,
+        labels: each.labels.map((label, row) => (row < FIRST - 80 ? UNKNOWN_LABEL : label)),
+      }),
+      '68 of 228 training rows are there, at least 114 are needed',
+    ],
+  ])('is too little: %s', (_, change, reason) => {
+    const fit = fitWindow(change(learn()), CANDLES.timestamp, run.windows[0]!, run);
+    expect(fit).toMatchObject({ model: null, skipped: reason });
+  });
+});
+
+/** Everything that models predict of candles. */
+function predictions(candles: Candles, train?: FitWindow): Float64Array {
+  const steps = predicting(mlClassifier, PARAMS, candles, run, train);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value.predictions.ml_probability;
+  }
+}
+
+/** First row at which two runs differ. */
+function firstDifference(full: Float64Array, part: Float64Array): number {
+  return part.findIndex((value, row) => !Object.is(value, full[row]));
+}
+
+describe('predictions do not know the future', () => {
+  const full = predictions(CANDLES);
+  /** Cut inside windows, just after their first row, and in between. */
+  const cuts = [FIRST + 1, FIRST + 30, FIRST + 73, FIRST + 75, FIRST + 145];
+
+  it('begin with the first window and are the same without later candles', () => {
+    expect(full.findIndex((value) => !Number.isNaN(value))).toBe(FIRST);
+    expect(full.subarray(FIRST).every((value) => value > 0 && value < 1)).toBe(true);
+    for (const known of cuts) {
+      expect(firstDifference(full, predictions(sliceCandles(CANDLES, 0, known)))).toBe(-1);
+    }
+  });
+
+  it('but would be others if the horizon were not kept apart: this test can fail', () => {
+    const withoutEmbargo: FitWindow = (learning, ...rest) => fitWindow({ ...learning, horizon: 1 }, ...rest);
+    const cheating = predictions(CANDLES, withoutEmbargo);
+    const differences = cuts.map((known) =>
+      firstDifference(cheating, predictions(sliceCandles(CANDLES, 0, known), withoutEmbargo)),
+    );
+    expect(differences).toContain(FIRST);
+  });
+
+  it('hang on the seed, the pair and the window alone', () => {
+    const subsampled = { ...run, config: { ...run.config, subsample: 0.5 } };
+    const probabilities = (changes: Partial<MlRun>) => {
+      const fit = fitWindow(learn(), CANDLES.timestamp, run.windows[0]!, { ...subsampled, ...changes });
+      return [...fit.model!.predict(learn().features)];
+    };
+    expect(probabilities({})).toEqual(probabilities({}));
+    expect(probabilities({ seed: 2 })).not.toEqual(probabilities({}));
+    expect(probabilities({ pair: 'ETH/USDT:USDT' })).not.toEqual(probabilities({}));
+  });
+});
+
+describe('features and labels', () => {
+  const answering = (changes: Partial<StrategyDefinition>) => () =>
+    learn(CANDLES, { ...mlClassifier, ...changes });
+  const label = (labels: unknown, horizon: unknown) => ({ mlLabel: () => ({ labels, horizon }) as never });
+  const rows = CANDLES.close.length;
+
+  it('are free of the price level and defined after 50 candles', () => {
+    const { features } = learn();
+    const scaled = { ...CANDLES };
+    for (const name of ['open', 'high', 'low', 'close'] as const) {
+      scaled[name] = CANDLES[name].map((price) => price * 1024);
+    }
+    const other = learn(scaled).features;
+    for (const [index, column] of features.columns.entries()) {
+      for (let row = STARTUP; row < rows; row++) {
+        expect(other.columns[index]![row], features.names[index]).toBeCloseTo(column[row]!, 9);
+      }
+    }
+  });
+
+  it.each<[string, Partial<StrategyDefinition>, string]>([
+    ['no features', { mlFeatures: () => ({}) }, 'mlFeatures() answered 0 features'],
+    ['an array', { mlFeatures: () => [] as never }, 'mlFeatures() answered 0 features'],
+    ['nothing', { mlFeatures: () => null as never }, 'mlFeatures() must answer an object of columns'],
+    ['no label', { mlLabel: () => undefined as never }, 'mlLabel() must answer labels and their horizon'],
+    [
+      'a short feature',
+      { mlFeatures: () => ({ x: new Float64Array(3) }) },
+      `feature "x" must be a Float64Array of ${rows} values`,
+    ],
+    ['short labels', label(new Uint8Array(2), 1), `labels as a Uint8Array of ${rows} values`],
+    ['labels of 2', label(new Uint8Array(rows).fill(2), 1), 'holds 2 in row 0'],
+    ['no horizon', label(new Uint8Array(rows), 0), 'answered the horizon 0'],
+  ])('are refused: %s', (_, changes, message) => {
+    expect(answering(changes)).toThrow(message);
+  });
+
+  it('a column that is the engine’s own is refused', () => {
+    const columns = { do_predict: new Float64Array(rows) };
+    expect(() => learningOf(mlClassifier, PARAMS, CANDLES, columns)).toThrow(
+      'Strategy ml_classifier: do_predict is a column of the ML engine',
+    );
+  });
+
+  it('what throws says where', () => {
+    const mlLabel = () => {
+      throw new Error('no label');
+    };
+    expect(answering({ mlLabel })).toThrow('mlLabel() threw: no label');
+  });
+});

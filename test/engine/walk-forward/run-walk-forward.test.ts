@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { runBacktest } from '#engine/backtest.ts';
+import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
+import { OBJECTIVES } from '#engine/walk-forward/objectives.ts';
+import { runWalkForward } from '#engine/walk-forward/run-walk-forward.ts';
+import type { CompleteWalkForward, WalkForwardOptions, WindowReport } from '#engine/walk-forward/types.ts';
+import { createWindowCache } from '#engine/walk-forward/window-cache.ts';
+import { sha256 } from '../backtest-sample.ts';
+import { learningInput, type SampleOptions } from './sample.ts';
+
+const runOn = async (options: SampleOptions = {}, more: Partial<WalkForwardOptions> = {}) =>
+  (await runWalkForward(learningInput(options), {
+    digest: sha256,
+    objective: 'sharpe_ratio',
+    ...more,
+  })) as CompleteWalkForward;
+
+describe('a walk-forward run', () => {
+  it('is the backtest of the same configuration, number by number', async () => {
+    for (const strategy of [undefined, emaCrossover]) {
+      const options = { ...(strategy && { strategy, params: { slow: 50, fast: 5 }, history: 30 }) };
+      const { report, result, equity } = runBacktest(learningInput(options), { digest: sha256 });
+      const run = await runOn(options);
+      expect(run.value).toBe(report.metrics.equity.sharpe_ratio);
+      expect(run.metrics).toEqual(report.metrics);
+      expect(run.result).toEqual(result);
+      expect(run.provenance).toEqual(report.provenance);
+      expect(run.firstDay).toBe(equity.dates[0]);
+      expect(run.dailyReturns).toHaveLength(equity.dates.length);
+      expect([...run.equity].map((value) => value.toFixed(6))).toEqual(
+        equity.equity.map((value) => value.toFixed(6)),
+      );
+    }
+  });
+
+  it('tells each window as it was traded on its own', async () => {
+    const told: WindowReport[] = [];
+    const run = await runOn({}, { onWindow: (window) => (told.push(window) > 0 ? 'continue' : 'prune') });
+    expect(told.map(({ of: _, ...window }) => window)).toEqual(run.windows);
+    expect(told.map((window) => window.of)).toEqual([4, 4, 4, 4]);
+    const alone = learningInput();
+    const range = { start: run.windows[1]!.from, end: run.windows[1]!.to };
+    const config = { ...alone.config, date_range: range, ml_engine: { ...alone.config.ml_engine! } };
+    // Seeds hang on the place of a window: without sampling they decide nothing.
+    const { report } = runBacktest({ ...alone, config }, { digest: sha256 });
+    expect(run.windows[1]!.value).toBe(report.metrics.equity.sharpe_ratio);
+    const mean = run.windows[1]!.meanDailyReturn * 3;
+    expect(mean).toBeCloseTo(report.metrics.account.total_profit_pct / 100, 2);
+  });
+
+  it('is pruned where it is told to be', async () => {
+    const run = await runOn({}, { onWindow: ({ index }) => (index === 1 ? 'prune' : 'continue') });
+    expect(run).toMatchObject({ state: 'pruned', value: null, windows: [{ index: 0 }, { index: 1 }] });
+    expect(run.windows).toEqual((await runOn()).windows.slice(0, 2));
+  });
+
+  it('promises more in sample than it keeps out of sample', async () => {
+    const run = await runOn({ ml: { n_estimators: 60, max_depth: 4 } });
+    expect(run.inSample).toHaveLength(4);
+    expect(run.inSample[0]).toMatchObject({
+      from: '2023-12-22T00:00:00.000Z',
+      to: '2024-01-01T00:00:00.000Z',
+    });
+    const promised = run.inSample.reduce((sum, window) => sum + window.annualisedReturnPct, 0) / 4;
+    expect(run.inSample[0]!.annualisedReturnPct).toBeCloseTo(run.inSample[0]!.returnPct * 36.5, 9);
+    expect(promised).toBeGreaterThan(0);
+    expect(run.efficiency).toBeCloseTo(run.annualisedReturnPct / promised, 12);
+  });
+
+  it('gives the same with pauses and a cache shared by trials, which saves the binning', async () => {
+    const cache = createWindowCache();
+    let made = 0;
+    const counting: typeof cache = {
+      get: (key, make, bytes) =>
+        cache.get(
+          key,
+          () => {
+            made++;
+            return make();
+          },
+          bytes,
+        ),
+    };
+    let pauses = 0;
+    const trial = (learning_rate: number, shared?: typeof cache) =>
+      runOn(
+        { ml: { learning_rate } },
+        { ...(shared && { cache: shared }), pause: async () => void pauses++ },
+      );
+    expect(await trial(0.05, counting)).toEqual(await trial(0.05));
+    const first = made;
+    expect(await trial(0.2, counting)).toEqual(await trial(0.2));
+    expect(first).toBe(2 * (2 + 4 + 1));
+    expect(made).toBe(first);
+    expect(pauses).toBe(4 * 8);
+  });
+
+  it('has no value without trades where the objective has none', async () => {
+    const params = { enter_probability: 0.8 };
+    const ml = { n_estimators: 1, learning_rate: 0.001 };
+    const run = await runOn({ params, ml });
+    expect(run).toMatchObject({ state: 'complete', value: null, result: { total_trades: 0 } });
+    expect(run.windows[0]).toMatchObject({ value: null, meanDailyReturn: 0 });
+    expect((await runOn({ params, ml }, { objective: 'total_profit' })).value).toBe(0);
+  });
+
+  it('refuses an unknown objective, a configuration without models, data that is not there', async () => {
+    await expect(runOn({}, { objective: 'luck' })).rejects.toThrow('"luck" is not a metric');
+    const input = learningInput();
+    const { ml_engine: _, ...config } = input.config;
+    const options = { digest: sha256, objective: 'sharpe_ratio' };
+    await expect(runWalkForward({ ...input, config }, options)).rejects.toThrow('with ml_engine');
+    await expect(runOn({ history: 1, days: 3 })).rejects.toThrow('has no window that a model');
+  });
+});
+
+describe('objectives', () => {
+  it('are all numbers of the result and the report, with the way that is better', async () => {
+    const run = await runOn({ days: 3 });
+    const names = OBJECTIVES.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    const { trade_stats: _, market_change_pct: _market, ...result } = run.result;
+    expect(names).toEqual(expect.arrayContaining(Object.keys(result)));
+    for (const { name } of OBJECTIVES) {
+      const { value } = await runOn({ days: 3 }, { objective: name });
+      expect(value === null || Number.isFinite(value), name).toBe(true);
+    }
+    const better = Object.fromEntries(OBJECTIVES.map((each) => [each.name, each.better]));
+    expect(better).toMatchObject({ sharpe_ratio: 'maximize', max_drawdown_pct: 'minimize' });
+    expect(better).toMatchObject({ total_trades: null, fees: 'minimize', profit_factor: 'maximize' });
+  });
+});
