@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { findLookAhead } from '#engine/causality.ts';
+import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
+import { mlClassifier } from '#engine/strategies/ml-classifier.ts';
+import { defaultParameters } from '#engine/strategies/parameters.ts';
+import type { StrategyDefinition } from '#engine/strategy.ts';
+import { riseLabel } from '#engine/walk-forward/labels.ts';
+import { mlEngineOf } from '#engine/walk-forward/settings.ts';
+import { SMALL, swinging } from '../walk-forward/sample.ts';
+
+/** Startup, training, and windows to predict. */
+const CANDLES = swinging(50 + 240 + 12 * 24, Date.UTC(2024, 0, 1));
+
+function search(changes: Partial<StrategyDefinition> = {}, strategy: StrategyDefinition = mlClassifier) {
+  const changed = { ...strategy, ...changes };
+  const params = defaultParameters(strategy.parameters);
+  const ml = { config: mlEngineOf(changed, SMALL) };
+  return findLookAhead(changed, params, new Map([['BTC/USDT:USDT', CANDLES]]), { histories: 24, ml });
+}
+
+const columnsOf = ({ findings }: ReturnType<typeof search>) => findings.map(({ column }) => column).sort();
+
+describe('the search for look-ahead with models', () => {
+  it('finds nothing in a sound strategy, which enters on its predictions', () => {
+    const report = search();
+    expect(report.findings).toEqual([]);
+    expect(report.histories).toBeGreaterThan(24);
+    expect(report.entrySignals).toBeGreaterThan(50);
+  });
+
+  it('finds nothing in a strategy whose entries models gate', () => {
+    const parameters = { ...emaCrossover.parameters };
+    const strategy = { ...emaCrossover, parameters, startupCandles: () => 50 };
+    expect(search({}, strategy).findings).toEqual([]);
+  });
+
+  it('finds a feature that looks ahead, and what is predicted from it', () => {
+    const report = search({
+      mlFeatures: ({ close }) => ({ ahead: close.map((value, row) => (close[row + 1] ?? value) / value) }),
+    });
+    expect(columnsOf(report)).toContain('features.ahead');
+    expect(columnsOf(report)).toContain('columns.ml_probability');
+  });
+
+  it('finds a label that looks farther than its horizon, and what was learned across the border', () => {
+    const report = search({
+      mlLabel: (candles) => ({ ...riseLabel(candles, 24), horizon: 2 }),
+    });
+    expect(columnsOf(report)).toContain('label');
+    expect(columnsOf(report)).toContain('columns.ml_probability');
+    const found = report.findings.find(({ column }) => column === 'columns.ml_probability')!;
+    expect(found).toMatchObject({ kind: 'look_ahead', known: found.row + 1 });
+  });
+
+  it('finds a label that is normalised over the whole series', () => {
+    const mlLabel: StrategyDefinition['mlLabel'] = ({ close }) => {
+      const mean = close.reduce((total, value) => total + value, 0) / close.length;
+      return { labels: Uint8Array.from(close, (value) => (value > mean ? 1 : 0)), horizon: 1 };
+    };
+    expect(columnsOf(search({ mlLabel }))).toContain('label');
+  });
+
+  it('finds features that are not repeatable', () => {
+    let calls = 0;
+    const { findings } = search({ mlFeatures: ({ close }) => ({ noise: close.map(() => calls++ % 97) }) });
+    expect(findings.map(({ kind, column }) => [kind, column])).toContainEqual([
+      'not_repeatable',
+      'features.noise',
+    ]);
+  });
+
+  it('needs candles enough for a training period', () => {
+    const short = new Map([['BTC/USDT:USDT', swinging(200, Date.UTC(2024, 0, 1))]]);
+    const ml = { config: mlEngineOf(mlClassifier, SMALL) };
+    const params = defaultParameters(mlClassifier.parameters);
+    expect(() => findLookAhead(mlClassifier, params, short, { ml })).toThrow(
+      'BTC/USDT:USDT has 200 candles; searching ml_classifier for look-ahead needs 294.',
+    );
+  });
+});
