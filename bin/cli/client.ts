@@ -9,7 +9,7 @@ export class ApiError extends Error {
   readonly summary: string;
   readonly context: Context;
 
-  constructor({ summary, context }: Refusal, correlationId: string | null) {
+  constructor({ summary, context }: Refusal, correlationId: string) {
     const told = Object.keys(context).length > 0 ? ` ${JSON.stringify(context)}` : '';
     super(`${summary}${told} (correlation id ${correlationId})`);
     this.summary = summary;
@@ -43,6 +43,10 @@ export class ApiClient {
     return this.#send<T>('POST', path, body);
   }
 
+  put<T>(path: string, body: unknown): Promise<T> {
+    return this.#send<T>('PUT', path, body);
+  }
+
   async #send<T>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await fetch(`${this.#baseUrl}${path}`, {
       method,
@@ -56,7 +60,8 @@ export class ApiClient {
     });
     const text = await response.text();
     if (!response.ok) {
-      throw new ApiError(explain(response.status, text), response.headers.get('x-correlation-id'));
+      const correlationId = printable(response.headers.get('x-correlation-id') ?? 'none');
+      throw new ApiError(explain(response.status, text), correlationId);
     }
     return JSON.parse(text, toPrintable) as T;
   }
@@ -86,7 +91,9 @@ function explain(status: number, text: string): Refusal {
   }
 }
 
-/** Every text that is received is there to be shown. */
+/** Every text that is received is there to be shown, names of fields too. */
 function toPrintable(_key: string, value: unknown): unknown {
-  return typeof value === 'string' ? printable(value) : value;
+  if (typeof value === 'string') return printable(value);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [printable(name), each]));
 }

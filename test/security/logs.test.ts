@@ -1,0 +1,116 @@
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { CodedError } from '#contract/errors.ts';
+import { createLogger } from '#runtime/log.ts';
+import { serverHost } from './hosts.ts';
+
+/** A log is one JSON object a line, which nobody outside can write or steer, and tells no secret. */
+
+let output = '';
+beforeEach(() => {
+  output = '';
+  const write = (chunk: unknown) => {
+    output += String(chunk);
+    return true;
+  };
+  vi.spyOn(process.stdout, 'write').mockImplementation(write as never);
+  vi.spyOn(process.stderr, 'write').mockImplementation(write as never);
+});
+afterEach(() => vi.restoreAllMocks());
+
+const log = createLogger('test', 'INFO');
+/** Every line, or an error where one is no JSON object. */
+const lines = () =>
+  output
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Record<string, any>);
+
+const TRICKS = [
+  '\n{"level":"ERROR"}',
+  '\r\n',
+  '\x1b[2J\x1b[31m',
+  '\u009b31m',
+  '\u2028',
+  '\u202e',
+  '\x7f',
+  '\0',
+];
+
+describe('requests', async () => {
+  const server = await serverHost(
+    {
+      getBacktest: async () => {
+        throw new Error(`no such ${TRICKS.join('')}${'x'.repeat(100_000)}`);
+      },
+      listBacktests: async () => {
+        throw new CodedError('DATA005', { cause: new Error('Authorization: Bearer abc.def.ghi refused') });
+      },
+    },
+    { log },
+    { log },
+  );
+  afterAll(() => server.server.close());
+
+  it.each(TRICKS)('a path with %j', async (trick) => {
+    await server.call({ path: `/x${encodeURIComponent(trick)}y`, headers: { 'x-correlation-id': 'a{}b' } });
+    const [line, ...more] = lines();
+    expect(more).toEqual([]);
+    expect(line).toMatchObject({
+      level: 'INFO',
+      message: 'request',
+      correlation_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    expect(output).not.toMatch(/[^\P{Cc}\n]|\p{Cf}|\u2028/u);
+  });
+
+  it('headers are not told', async () => {
+    const headers = {
+      'user-agent': '"}\\n{',
+      authorization: 'Bearer secret-token',
+      cookie: 'secret-cookie',
+      'idempotency-key': 'secret-key',
+    };
+    await server.call({ path: '/api/v1/health?token=secret-query', headers });
+    expect(lines()).toHaveLength(1);
+    expect(output).not.toContain('secret');
+  });
+
+  it('the text of a fault is told in part, and is one line', async () => {
+    const { text } = await server.call({ path: '/api/v1/backtests/bt-1' });
+    expect(text).not.toContain('no such');
+    expect(lines().map(({ level }) => level)).toEqual(['ERROR', 'INFO']);
+    expect(output.length).toBeLessThan(40_000);
+    expect(output).not.toMatch(/[^\P{Cc}\n]|\p{Cf}|\u2028/u);
+  });
+
+  it('a token in the cause of an error is left out', async () => {
+    await server.call({ path: '/api/v1/backtests' });
+    expect(lines()[0]).toMatchObject({ level: 'ERROR', code: 'DATA005' });
+    expect(output).toContain('Bearer [left out]');
+    expect(output).not.toContain('abc.def');
+  });
+});
+
+describe('secrets', () => {
+  it.each([
+    ['Authorization', 'x'],
+    ['SERVICE_TOKEN', 'x'],
+    ['serviceToken', 'x'],
+    ['secretAccessKey', 'x'],
+    ['AWS_SECRET_ACCESS_KEY', 'x'],
+    ['sessionToken', 'x'],
+    ['privateKey', { d: 'x' }],
+    ['password', 'x'],
+  ])('what stands under %s is left out, however deep', (name, value) => {
+    const error = Object.assign(new Error('refused'), { config: { headers: { [name]: value } } });
+    log.error('call failed', { error: new Error('outer', { cause: error }), deep: [{ [name]: value }] });
+    const [line] = lines();
+    expect(line!.error.cause.config.headers[name]).toBe('[left out]');
+    expect(line!.deep[0][name]).toBe('[left out]');
+  });
+
+  it('what is none is told', () => {
+    log.info('done', { task: 'local-1', tokens: 5, secretary: 'x' });
+    expect(lines()[0]).toMatchObject({ task: 'local-1', tokens: 5, secretary: 'x' });
+  });
+});

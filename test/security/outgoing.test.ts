@@ -1,0 +1,183 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { serviceProbe } from '#adapters/probes.ts';
+import { checkImageUri } from '#domain/registry/container-image.ts';
+import { withIdentityProvider } from '#runtime/identity-provider.ts';
+import { readJson } from '#runtime/issuer-keys.ts';
+import { runTask } from '#runtime/task.ts';
+import { accessClaims, LOCAL_POOL, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
+import { localDataProxy } from '../../src/local/services.ts';
+import { memoryLog } from '../support/backend.ts';
+
+/** Nothing that a caller or a service says becomes an address that is called: those come from the settings alone. */
+
+const reached: string[] = [];
+/** What must never be reached: the credentials of a container. */
+const inside = createServer((request, response) => {
+  reached.push(request.url!);
+  response.end('{"AccessKeyId":"AKIA","Token":"secret","keys":[],"service":"strategy","symbols":[]}');
+});
+/** A service that sends everybody there. */
+const redirecting = createServer((request, response) => {
+  const status = Number(request.url?.match(/status=(\d+)/)?.[1] ?? 302);
+  response.writeHead(status, { location: `${insideUrl}/v2/credentials` }).end();
+});
+let insideUrl = '';
+let url = '';
+const listen = async (server: Server) => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+const home = mkdtempSync(join(tmpdir(), 'touchstone-outgoing-'));
+beforeAll(async () => {
+  insideUrl = await listen(inside);
+  url = await listen(redirecting);
+});
+afterAll(() => {
+  inside.close();
+  redirecting.close();
+  rmSync(home, { recursive: true });
+});
+beforeEach(() => {
+  reached.length = 0;
+});
+
+describe('redirects are not followed', () => {
+  it('by the data proxy', async () => {
+    const proxy = localDataProxy(url, 'service-token');
+    const deadline_ms = 500;
+    const reply = await proxy({ operation: 'symbols', deadline_ms });
+    expect(JSON.stringify(reply)).toContain('status 302');
+    expect(JSON.stringify(reply)).not.toContain('AKIA');
+    expect(reached).toEqual([]);
+  });
+
+  it('by health probes and readers of keys', async () => {
+    await expect(serviceProbe(url, 'strategy')(AbortSignal.timeout(1000))).rejects.toThrow();
+    await expect(readJson(`${url}/jwks.json`)).rejects.toThrow();
+    expect(reached).toEqual([]);
+  });
+
+  it('by a task that asks who it is', async () => {
+    const exit = vi.spyOn(process, 'exit').mockImplementation((() => undefined) as never);
+    const { log, lines } = memoryLog();
+    const work = vi.fn();
+    await runTask({ CORRELATION_ID: 'c', ECS_CONTAINER_METADATA_URI_V4: url }, log, work);
+    expect(exit).toHaveBeenCalled();
+    expect(lines.map(({ message }) => message)).toEqual(['task failed']);
+    expect(work).not.toHaveBeenCalled();
+    expect(reached).toEqual([]);
+    exit.mockRestore();
+    process.exitCode = undefined;
+  });
+});
+
+describe('parameters of the data proxy', () => {
+  const asked: string[] = [];
+  const service = createServer((request, response) => {
+    asked.push(`${request.headers.host}${request.url}`);
+    response.end('{"symbols":[],"data":[],"all_fresh":true,"stale_symbols":[]}');
+  });
+  let base = '';
+  beforeAll(async () => {
+    base = await listen(service);
+  });
+  afterAll(() => service.close());
+
+  it.each([
+    '@evil.example/',
+    '//evil.example',
+    'http://169.254.169.254/',
+    '../../admin',
+    '?x#y',
+    'a\r\nHost: evil',
+  ])('%j changes neither host nor path', async (text) => {
+    asked.length = 0;
+    const proxy = localDataProxy(base);
+    await proxy({ operation: 'symbols', params: { exchange: text } });
+    await proxy({
+      operation: 'fetch_ohlcv',
+      params: { symbol: `${text}/`.slice(0, 50), timeframe: '5m', exchange: text },
+    });
+    await proxy({ operation: 'check-freshness', params: { symbols: [text], exchange: text } });
+    expect(asked.length).toBe(3);
+    const host = new URL(base).host;
+    for (const each of asked)
+      expect(each).toMatch(new RegExp(`^${host}/api/v1/(symbols|ohlcv|freshness)\\?`));
+  });
+
+  it('an address in a body is none', async () => {
+    asked.length = 0;
+    const event = {
+      operation: 'health',
+      DATA_COLLECTION_URL: url,
+      baseUrl: url,
+      params: { url, base_url: url },
+    };
+    await localDataProxy(base)(event);
+    expect(asked).toEqual([`${new URL(base).host}/api/v1/health`]);
+  });
+});
+
+describe('the issuer of a token', () => {
+  it('is the one of the settings, whatever the token names', async () => {
+    const read = vi.fn(async () => ({ keys: [openIssuerKey(home).jwk] }));
+    const { IssuerKeys } = await import('#runtime/issuer-keys.ts');
+    const keys = new IssuerKeys({ read });
+    const authenticate = withIdentityProvider({ ...LOCAL_POOL, keys }, { enforced: true });
+    const claims = accessClaims({ user: 'eve', role: 'admin', lifetime: 600, now: Date.now() });
+    const key = openIssuerKey(home);
+    const headers = { alg: 'RS256', kid: key.kid, jku: `${insideUrl}/jwks`, x5u: `${insideUrl}/cert` };
+    const [, payload, signature] = signToken(key, { ...claims, iss: insideUrl }).split('.');
+    const head = Buffer.from(JSON.stringify(headers)).toString('base64url');
+    for (const token of [signToken(key, { ...claims, iss: insideUrl }), `${head}.${payload}.${signature}`]) {
+      await expect(authenticate(`Bearer ${token}`)).rejects.toMatchObject({ code: 'AUTH002' });
+    }
+    for (const [uri] of read.mock.calls as unknown as [string][]) expect(uri).toContain('amazonaws.com');
+    expect(reached).toEqual([]);
+  });
+});
+
+describe('container images', () => {
+  const allowed = ['123456789012.dkr.ecr.us-east-1.amazonaws.com', 'ghcr.io/team'];
+  const digest = `sha256:${'0'.repeat(64)}`;
+
+  it.each([
+    'https://ghcr.io/team/image',
+    'file:///etc/passwd',
+    'ghcr.io/team/../other/image',
+    'ghcr.io/team/image:tag with spaces',
+    'ghcr.io/team/image@sha256:abc',
+    `ghcr.io/team/image@md5:${'0'.repeat(32)}`,
+    'ghcr.io//team/image',
+    'user:password@ghcr.io/team/image',
+    'ghcr.io/team/image\n',
+    'ghcr.io/team/image$(id)',
+    'ghcr.io/team/image;id',
+    'ghcr.io/team/ïmage',
+    '--privileged',
+    '',
+    `ghcr.io/team/${'x'.repeat(500)}`,
+  ])('%j is no image', (uri) => {
+    expect(() => checkImageUri(uri, null)).toThrow(expect.objectContaining({ code: 'VAL006' }));
+  });
+
+  it.each([
+    'evil.example/image',
+    'ghcr.io/teammate/image',
+    'ghcr.io/team.evil.example/image',
+    '123456789012.dkr.ecr.us-east-1.amazonaws.com.evil.example/image',
+    'evil.example/123456789012.dkr.ecr.us-east-1.amazonaws.com/image',
+    'image',
+  ])('%j is of no allowed registry', (uri) => {
+    expect(() => checkImageUri(uri, allowed)).toThrow(expect.objectContaining({ code: 'VAL005' }));
+  });
+
+  it.each([`${allowed[0]}/touchstone:1@${digest}`, 'ghcr.io/team/image'])('%j is', (uri) => {
+    expect(checkImageUri(uri, allowed)).toBe(uri);
+  });
+});
