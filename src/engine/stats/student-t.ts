@@ -34,6 +34,26 @@ export function studentCdf(t: number, df: number): number {
   return t > 0 ? 1 - tail : tail;
 }
 
+/**
+ * The value whose {@link studentCdf} is `p`, by halving the interval until no number lies between.
+ *
+ * @param p above 0 and below 1
+ * @param df degrees of freedom, above 0; need not be whole
+ */
+export function studentQuantile(p: number, df: number): number {
+  if (p < 0.5) return -studentQuantile(1 - p, df);
+  const tail = 2 * (1 - p);
+  let low = 0;
+  let high = 1;
+  while (studentTwoSidedP(high, df) > tail) high *= 2;
+  for (;;) {
+    const middle = (low + high) / 2;
+    if (middle === low || middle === high) return middle;
+    if (studentTwoSidedP(middle, df) > tail) low = middle;
+    else high = middle;
+  }
+}
+
 /** B(a, 1/2) = sqrt(pi) Γ(a) / Γ(a + 1/2). */
 function betaWithHalf(a: number): number {
   return Math.sqrt(Math.PI) / gammaHalfStep(a);

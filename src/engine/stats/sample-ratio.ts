@@ -1,0 +1,59 @@
+import { chiSquareUpperP } from './chi-square.ts';
+import { normalQuantile } from './normal.ts';
+
+/** Expected counts below this are too small for the chi-square approximation. */
+const LEAST_EXPECTED = 5;
+
+/** How many were assigned to each arm while the split did not change. */
+export interface StageAssignments {
+  readonly a: number;
+  readonly b: number;
+  /** The part that was to go to b, above 0 and below 1. */
+  readonly shareB: number;
+}
+
+export interface SampleRatioTest {
+  readonly chiSquare: number;
+  /** Stages with assignments. */
+  readonly df: number;
+  /** Below 0.001 the split is not what it should be: assignments got lost or went astray. 1 without assignments. */
+  readonly p: number;
+}
+
+/**
+ * Sample ratio mismatch: each stage's assignments against that stage's share, chi-square summed over the stages. Where an
+ * expected count is below 5, the exact binomial p-value takes the place of the stage's chi-square, as the chi-square value
+ * of one degree of freedom that has this p-value.
+ */
+export function sampleRatioTest(stages: readonly StageAssignments[]): SampleRatioTest {
+  const used = stages.filter(({ a, b }) => a + b > 0);
+  const chiSquare = used.reduce((total, stage) => total + stageChiSquare(stage), 0);
+  return { chiSquare, df: used.length, p: used.length > 0 ? chiSquareUpperP(chiSquare, used.length) : 1 };
+}
+
+function stageChiSquare({ a, b, shareB }: StageAssignments): number {
+  const expectedB = (a + b) * shareB;
+  const expectedA = a + b - expectedB;
+  if (Math.min(expectedA, expectedB) < LEAST_EXPECTED) {
+    return normalQuantile(binomialTwoSidedP(b, a + b, shareB) / 2) ** 2;
+  }
+  return (a - expectedA) ** 2 / expectedA + (b - expectedB) ** 2 / expectedB;
+}
+
+/**
+ * Exact two-sided binomial test: the probability of all counts that are at most as likely as the one seen (as scipy.stats
+ * .binomtest and R's binom.test).
+ *
+ * @param successes 0 to `trials`
+ * @param probability above 0 and below 1
+ */
+export function binomialTwoSidedP(successes: number, trials: number, probability: number): number {
+  const odds = Math.log(probability) - Math.log1p(-probability);
+  const logs = new Float64Array(trials + 1);
+  logs[0] = trials * Math.log1p(-probability);
+  for (let k = 1; k <= trials; k++) logs[k] = logs[k - 1]! + Math.log((trials - k + 1) / k) + odds;
+  // Counts that are exactly as likely differ by rounding.
+  const most = logs[successes]! + 1e-7;
+  const total = logs.reduce((sum, log) => (log <= most ? sum + Math.exp(log) : sum), 0);
+  return Math.min(1, total);
+}
