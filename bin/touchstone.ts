@@ -8,9 +8,10 @@ import { type JobsOptions, printJobs } from './cli/jobs.ts';
 import { printable } from './cli/printable.ts';
 import { callProxy } from './cli/proxy.ts';
 import { addRegistryCommands } from './cli/registry-commands.ts';
-import { withSession } from './cli/session.ts';
+import { type Addresses, strategyAddress, withSession } from './cli/session.ts';
+import { checkShareOptions, principal, type ShareOptions, serviceOf, shareResource } from './cli/share.ts';
 import { printStrategies } from './cli/strategies.ts';
-import { printToken, userName } from './cli/token.ts';
+import { groupName, printToken, userName } from './cli/token.ts';
 import { amount, parameter, readConfig, stake, UsageError, wholeNumber } from './cli/usage.ts';
 
 const program = new Command('touchstone')
@@ -70,6 +71,24 @@ program
 addRegistryCommands(program);
 
 program
+  .command('share')
+  .description(
+    'show whose a job or model is and with whom it is shared, share it or take it back (docs/access.md)',
+  )
+  .argument('<resource>', 'bt-<id>, ho-<id> or the name of a model')
+  .option('--with <who>', 'a user, group:<name> or everyone; repeat for more', principal, [])
+  .option('--write', 'those may change it too, as far as their roles go')
+  .option('--without <who>', 'whom to take it back from; repeat for more', principal, [])
+  .option('--private', 'take it back from everybody')
+  .action((resource: string, options: ShareOptions) => {
+    checkShareOptions(options);
+    const service = serviceOf(resource);
+    const address =
+      service === 'strategy' ? strategyAddress(program.opts<Addresses>(), 'a hyperopt job') : url();
+    return withSession(address, ({ client }) => shareResource(client, resource, options), service);
+  });
+
+program
   .command('audit')
   .description('who did what when, newest first: every call that could change something; role admin')
   .option('--day <day>', 'a day, UTC, such as 2026-11-21')
@@ -119,6 +138,7 @@ program
       .makeOptionMandatory(),
   )
   .option('--user <name>', 'who it is', userName, 'local')
+  .option('--group <name>', 'a group it is in, beside its role; repeat for more', groupName, [])
   .option('--minutes <n>', 'valid for 1 to 1440', wholeNumber(1, 1440), 60)
   .action(printToken);
 

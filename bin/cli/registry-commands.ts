@@ -4,9 +4,8 @@ import { compareVersions } from './compare.ts';
 import { type PromoteOptions, promoteVersion } from './promote.ts';
 import { type RegisterOptions, registerVersion } from './register.ts';
 import { type RollbackOptions, rollBack } from './rollback.ts';
-import { withSession } from './session.ts';
+import { type Addresses, strategyAddress, withSession } from './session.ts';
 import { type StageOptions, stageVersion } from './stage.ts';
-import { UsageError } from './usage.ts';
 import { printVersions, type VersionsOptions } from './versions.ts';
 
 /** A number of either sign. */
@@ -20,18 +19,10 @@ const collect = (value: string, previous: string[]) => [...previous, value];
 
 /** The commands that register, move and compare versions of strategies. */
 export function addRegistryCommands(program: Command): void {
-  const url = () => program.opts<{ url?: string }>().url;
+  const url = () => program.opts<Addresses>().url;
 
   /** Where versions are registered. */
-  const strategyUrl = () => {
-    const { strategyUrl } = program.opts<{ strategyUrl?: string }>();
-    if (url() && !strategyUrl) {
-      throw new UsageError(
-        'register is answered by the strategy service: give its address with --strategy-url',
-      );
-    }
-    return strategyUrl;
-  };
+  const strategyUrl = () => strategyAddress(program.opts<Addresses>(), 'register');
 
   program
     .command('register')

@@ -4,6 +4,7 @@ import { LocalEnv } from '#contract/env.ts';
 import { readEnv } from '#runtime/env.ts';
 import { PLATFORM_FILE, type PlatformInfo } from '../../src/local/platform-info.ts';
 import { ApiClient } from './client.ts';
+import { UsageError } from './usage.ts';
 
 /** Where commands send their requests, and where imported data goes. */
 export interface Session {
@@ -11,6 +12,18 @@ export interface Session {
   readonly client: ApiClient;
   /** The platform's own storage, when it runs on this machine. */
   readonly platform: PlatformInfo | null;
+}
+
+/** Options that say which deployed services are meant. */
+export interface Addresses {
+  readonly url?: string;
+  readonly strategyUrl?: string;
+}
+
+/** The strategy service's address; undefined: this machine's. Throws {@link UsageError} where only the backend's is given. */
+export function strategyAddress({ url, strategyUrl }: Addresses, what: string): string | undefined {
+  if (!url || strategyUrl) return strategyUrl;
+  throw new UsageError(`${what} is answered by the strategy service: give its address with --strategy-url`);
 }
 
 const ADDRESSES = { backend: 'backend_url', strategy: 'strategy_service_url' } as const;

@@ -9,11 +9,20 @@ export function userName(text: string): string {
   throw new InvalidArgumentError('It takes letters, digits and . _ @ + -, at most 128.');
 }
 
+/** One name of a group more. */
+export function groupName(text: string, previous: readonly string[]): string[] {
+  return [...previous, userName(text)];
+}
+
 /** Prints a token that the platform on this data folder accepts, and nothing else. */
 export function printToken(
-  options: Pick<TokenOptions, 'role' | 'user'> & { readonly minutes: number },
+  options: Pick<TokenOptions, 'role' | 'user'> & {
+    readonly minutes: number;
+    /** Option --group. */
+    readonly group: readonly string[];
+  },
 ): void {
-  const { role, user, minutes } = options;
+  const { role, user, minutes, group: groups } = options;
   const key = openIssuerKey(readEnv(LocalEnv).TOUCHSTONE_HOME);
-  console.log(signToken(key, accessClaims({ role, user, lifetime: minutes * 60, now: Date.now() })));
+  console.log(signToken(key, accessClaims({ role, user, groups, lifetime: minutes * 60, now: Date.now() })));
 }

@@ -81,6 +81,8 @@ export function signToken({ kid, privateKey }: IssuerKey, claims: Readonly<Recor
 export interface TokenOptions {
   readonly user: string;
   readonly role: Exclude<Access, 'public'>;
+  /** Beside that of the role. */
+  readonly groups?: readonly string[];
   /** Seconds for which it is valid. */
   readonly lifetime: number;
   /** Epoch milliseconds. */
@@ -88,7 +90,13 @@ export interface TokenOptions {
 }
 
 /** The claims of an access token as Cognito writes them. */
-export function accessClaims({ user, role, lifetime, now }: TokenOptions): Record<string, unknown> {
+export function accessClaims({
+  user,
+  role,
+  groups = [],
+  lifetime,
+  now,
+}: TokenOptions): Record<string, unknown> {
   const issuedAt = Math.floor(now / 1000);
   return {
     sub: user,
@@ -96,7 +104,7 @@ export function accessClaims({ user, role, lifetime, now }: TokenOptions): Recor
     client_id: LOCAL_POOL.clientId,
     token_use: 'access',
     scope: 'aws.cognito.signin.user.admin',
-    'cognito:groups': [role],
+    'cognito:groups': [role, ...groups],
     username: user,
     auth_time: issuedAt,
     iat: issuedAt,

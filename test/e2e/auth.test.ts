@@ -95,6 +95,37 @@ describe('work under a token', { timeout: 60_000 }, () => {
     expect([done.code, done.out]).toEqual([0, expect.stringContaining('Total profit')]);
   });
 
+  it('is shared and taken back by the command line', async () => {
+    const as = (role: string) => ({ TOUCHSTONE_TOKEN: tokens.get(role)! });
+    const { items } = (await (
+      await platform.request('/api/v1/backtests', { headers: bearer('researcher') })
+    ).json()) as { items: { job_id: string }[] };
+    const id = items[0]!.job_id;
+    const jobs = async () => (await touchstone(['jobs'], as('viewer'))).out;
+    expect(await jobs()).toContain('No backtests yet');
+    const alone = await touchstone(['share', id], as('researcher'));
+    expect([alone.code, alone.out]).toEqual([0, `${id} is researcher@example.com's alone\n`]);
+    const given = ['--with', 'viewer@example.com', '--with', 'group:desk', '--write'];
+    const shared = await touchstone(['share', id, ...given], as('researcher'));
+    expect(shared.out).toMatch(
+      /user:viewer@example\.com +│ read and change[\s\S]*group:desk +│ read and change/,
+    );
+    expect(await jobs()).toContain(id);
+    const on = await touchstone(['share', id, '--with', 'everyone'], as('viewer'));
+    expect([on.code, on.out]).toEqual([1, '']);
+    expect(on.err).toContain('AUTH004');
+    const back = await touchstone(
+      ['share', id, '--with', 'group:desk', '--without', 'viewer@example.com'],
+      as('researcher'),
+    );
+    expect(back.out).toMatch(/shared with:[\s\S]*group:desk +│ read +│/);
+    expect(back.out).not.toContain('viewer@');
+    expect(await jobs()).toContain('No backtests yet');
+    expect((await touchstone(['share', id, '--private'], as('admin'))).out).toContain("'s alone");
+    const unknown = await touchstone(['share', 'ema_crossover', '--with', 'ada'], as('researcher'));
+    expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('RES002')]);
+  });
+
   it('the proxy of the command line shows it to data collection', async () => {
     const event = '{"operation":"symbols"}';
     const refused = await touchstone(['proxy', event]);
@@ -143,6 +174,10 @@ it.each([
   [['token', '--role', 'king'], /Allowed choices are viewer, researcher, approver, admin/],
   [['token', '--role', 'admin', '--user', 'a b'], /letters, digits/],
   [['token', '--role', 'admin', '--minutes', '0'], /whole number from 1 to 1440/],
+  [['token', '--role', 'admin', '--group', 'a b'], /letters, digits/],
+  [['share', 'bt-1', '--private', '--with', 'ada'], /--private takes it back from everybody/],
+  [['share', 'bt-1', '--write'], /--write says how --with/],
+  [['--url', 'http://127.0.0.1:1', 'share', 'ho-1'], /--strategy-url/],
 ])('touchstone %j says what is wrong', async (args, message) => {
   const { code, out, err } = await touchstone(args);
   expect([code, out]).toEqual([2, '']);

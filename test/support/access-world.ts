@@ -103,7 +103,7 @@ export async function accessWorld(): Promise<AccessWorld> {
     registerVersion(deps, call, input);
   const services = (enforced: boolean): ServiceApp[] => {
     const host = {
-      ...{ log, audit, ownership },
+      ...{ log, audit, ownership, checkResponses: true },
       authenticate: withIdentityProvider(localPool(issuer.url), { enforced }),
     };
     return [
@@ -121,8 +121,8 @@ export async function accessWorld(): Promise<AccessWorld> {
   };
   const [open, enforced] = [services(false), services(true)];
   const person: AccessWorld['person'] = (user, role = 'researcher', groups = []) => {
-    const claims = accessClaims({ user, role, lifetime: 600, now: Date.now() });
-    const token = signToken(openIssuerKey(home), { ...claims, 'cognito:groups': [role, ...groups] });
+    const claims = accessClaims({ user, role, groups, lifetime: 600, now: Date.now() });
+    const token = signToken(openIssuerKey(home), claims);
     return personOf(enforced, { authorization: `Bearer ${token}` });
   };
   const backtest: AccessWorld['backtest'] = async (owner, changes = {}, status = 'pending') => {
