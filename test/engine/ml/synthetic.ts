@@ -32,12 +32,11 @@ export function matrixOf(columns: readonly Float64Array[]): FeatureMatrix {
   return { names: columns.map((_, j) => `f${j}`), columns, rows: columns[0]!.length };
 }
 
-/** Thirty features, of which nine matter: sines, products, squares, steps. */
+/** Thirty features, of which nine matter: a sine, a maximum, a square, steps, a slope that another feature switches on. */
 export function nonlinear(seed: number, rows: number): Labelled {
   return labelled(seed, rows, 30, (x) => {
-    const smooth =
-      Math.sin(2 * x(0)) + x(1) * x(2) + 0.5 * x(3) ** 2 - 0.5 + 0.3 * x(7) + 0.3 * Math.abs(x(8));
-    const steps = (x(4) > 0.5 ? 1 : -0.5) + 0.8 * x(5) * (x(6) > 0 ? 1 : -1);
+    const smooth = Math.sin(2 * x(0)) + Math.max(x(1), x(2)) + 0.5 * x(3) ** 2 + 0.3 * Math.abs(x(8)) - 1.4;
+    const steps = (x(4) > 0.5 ? 1 : -0.5) + (x(6) > 0 ? x(5) : 0) + 0.3 * x(7);
     return 1 / (1 + Math.exp(-1.2 * (smooth + steps)));
   });
 }

@@ -1,0 +1,130 @@
+import { availableParallelism } from 'node:os';
+import {
+  binFeatures,
+  type Classifier,
+  DEFAULT_CLASSIFIER_SETTINGS,
+  trainClassifier,
+} from '#engine/ml/index.ts';
+import { type Labelled, nonlinear } from '../test/engine/ml/synthetic.ts';
+import { pythonWithXgboost, startXgboost, type Xgboost } from '../test/engine/ml/xgboost.ts';
+import type { Bench, Figure } from './support/bench.ts';
+import { cpuTime, median } from './support/measure.ts';
+
+const RUNS = 7;
+const WARM_UPS = 2;
+const MAX_BINS = 64;
+
+/** What XGBoost does that is most like ours; it has no symmetric trees. */
+const POLICIES = {
+  depthwise_gbdt: {},
+  leafwise_gbdt: { grow_policy: 'lossguide', max_leaves: 31 },
+  symmetric_gbdt: {},
+} as const;
+
+type Kind = keyof typeof POLICIES;
+
+/** Processor times of one turn of ours and theirs, milliseconds; theirs are NaN where XGBoost is not installed. */
+interface Turn {
+  readonly bin: number;
+  readonly train: number;
+  readonly predict: number;
+  readonly theirTrain: number;
+  readonly theirPredict: number;
+}
+
+interface Job {
+  readonly kind: Kind;
+  readonly data: Labelled;
+  readonly trees: number;
+}
+
+async function turn(
+  { kind, data, trees }: Job,
+  fresh: Labelled,
+  xgboost: Xgboost | undefined,
+): Promise<Turn> {
+  const settings = { ...DEFAULT_CLASSIFIER_SETTINGS, kind, n_estimators: trees, max_bins: MAX_BINS };
+  let features = binFeatures(data.matrix, 2);
+  let model: Classifier | undefined;
+  const bin = await cpuTime(() => {
+    features = binFeatures(data.matrix, MAX_BINS);
+  });
+  const train = await cpuTime(() => {
+    model = trainClassifier({ features, labels: data.labels }, settings);
+  });
+  const predict = await cpuTime(() => model!.predict(fresh.matrix));
+  const params = { max_depth: 6, eta: 0.1, max_bin: MAX_BINS, ...POLICIES[kind] };
+  return {
+    bin: bin.cpuMs,
+    train: train.cpuMs,
+    predict: predict.cpuMs,
+    theirTrain: (await xgboost?.train(data, trees, params)) ?? Number.NaN,
+    theirPredict: (await xgboost?.predict(fresh))?.cpuMs ?? Number.NaN,
+  };
+}
+
+async function measure(job: Job, fresh: Labelled, xgboost: Xgboost | undefined): Promise<Figure[]> {
+  const turns: Turn[] = [];
+  for (let run = -WARM_UPS; run < RUNS; run++) {
+    const times = await turn(job, fresh, xgboost);
+    if (run >= 0) turns.push(times);
+  }
+  const of = (pick: (times: Turn) => number) => median(turns.map(pick));
+  const name = `${job.kind}, ${job.data.matrix.rows} x 30, ${job.trees} trees`;
+  const [bin, train, predict] = [of((t) => t.bin), of((t) => t.train), of((t) => t.predict)];
+  const detail = `bins ${bin.toFixed(0)} ms, trees ${train.toFixed(0)} ms, XGBoost ${of((t) => t.theirTrain).toFixed(0)} ms`;
+  return [
+    figure(
+      `${name}: train`,
+      of((t) => (t.bin + t.train) / t.theirTrain),
+      bin + train,
+      1,
+      xgboost,
+      detail,
+    ),
+    figure(
+      `${name}: predict ${fresh.matrix.rows}`,
+      of((t) => t.predict / t.theirPredict),
+      predict,
+      1.2,
+      xgboost,
+      `${predict.toFixed(1)} ms, XGBoost ${of((t) => t.theirPredict).toFixed(1)} ms`,
+    ),
+  ];
+}
+
+/** A ratio to XGBoost, or milliseconds where it is not installed. */
+function figure(
+  label: string,
+  ratio: number,
+  ms: number,
+  atMost: number,
+  xgboost: Xgboost | undefined,
+  detail: string,
+): Figure {
+  if (!xgboost) return { label, value: ms, unit: 'ms' };
+  return { label, value: ratio, unit: `x XGBoost ${xgboost.version}`, target: { atMost }, detail };
+}
+
+const bench: Bench = {
+  name: 'gbdt',
+  description: `gradient boosting with ${MAX_BINS} bins beside XGBoost hist on one thread with as many, processor time, in turns (${availableParallelism()} cores)`,
+  async run() {
+    const python = pythonWithXgboost();
+    if (!python)
+      console.log('gbdt: XGBoost is not installed (apt-get install python3-xgboost); times alone.');
+    const xgboost = python ? await startXgboost(python) : undefined;
+    const large = nonlinear(1, 20_000);
+    const month = nonlinear(2, 8640);
+    const fresh = nonlinear(3, 10_000);
+    const figures: Figure[] = [];
+    for (const kind of Object.keys(POLICIES) as Kind[]) {
+      figures.push(...(await measure({ kind, data: large, trees: 200 }, fresh, xgboost)));
+      figures.push(...(await measure({ kind, data: month, trees: 100 }, fresh, xgboost)));
+    }
+    xgboost?.stop();
+    return figures;
+  },
+};
+
+export default bench;
