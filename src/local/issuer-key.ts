@@ -57,7 +57,7 @@ function readKey(file: string): string | null {
 
 /** Of two processes that make one at once, the first wins. */
 function createKey(home: string, file: string): string {
-  mkdirSync(home, { recursive: true });
+  mkdirSync(home, { recursive: true, mode: 0o700 });
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const draft = `${file}.${randomUUID()}`;
   writeFileSync(draft, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });

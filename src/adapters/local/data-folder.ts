@@ -66,7 +66,8 @@ function makeFolder(path: string): void {
 function makeEach(path: string): void {
   if (!existsSync(dirname(path))) makeEach(dirname(path));
   try {
-    mkdirSync(path);
+    // Other people's accounts have no business in it.
+    mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     // Another platform that starts has made it.
     if (!isFolder(path)) throw error;
