@@ -2,6 +2,7 @@ import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
 import { createEcsClient, EcsTaskControl } from '#adapters/aws/ecs-task-control.ts';
 import { openRegistry } from '#adapters/aws/open-registry.ts';
 import { createSfnClient, SfnExecutions } from '#adapters/aws/sfn-executions.ts';
@@ -14,12 +15,16 @@ import { createReconcile } from '#runtime/reconcile.ts';
 const env = readEnv(ReconcileEnv);
 const logger = createLogger('reconcile', env.LOG_LEVEL);
 
-const jobs = new DynamoJobStore(createDocumentClient({ endpoint: env.DYNAMODB_ENDPOINT }), env.JOBS_TABLE);
+const dynamo = createDocumentClient({ endpoint: env.DYNAMODB_ENDPOINT });
+const jobs = new DynamoJobStore(dynamo, env.JOBS_TABLE);
+const sfn = createSfnClient();
 
 const reconcile = createReconcile(
   {
     jobs,
-    executions: new SfnExecutions(createSfnClient(), env.BACKTEST_STATE_MACHINE_ARN),
+    executions: new SfnExecutions(sfn, env.BACKTEST_STATE_MACHINE_ARN),
+    studies: new DynamoStudyStore(dynamo, env.JOBS_TABLE),
+    studyExecutions: new SfnExecutions(sfn, env.HYPEROPT_STATE_MACHINE_ARN ?? ''),
     tasks: new EcsTaskControl(createEcsClient()),
     clock: Date,
     registry: {

@@ -170,6 +170,8 @@ export const ReconcileEnv = z.object({
   JOBS_TABLE: text,
   REGISTRY_TABLE: text,
   BACKTEST_STATE_MACHINE_ARN: text,
+  /** Without one there are no hyperopt jobs. */
+  HYPEROPT_STATE_MACHINE_ARN: text.optional(),
 });
 
 export const TaskImageEnv = z.object({

@@ -1,16 +1,18 @@
 import { isTerminal, type StoredBacktestJob } from '#contract/backtest.ts';
-import type { ExecutionState, Executions, TaskControl } from './execution-ports.ts';
-import type { Clock, JobStore } from './ports.ts';
+import { STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
+import type { ExecutionState, Executions } from './execution-ports.ts';
+import {
+  type ReconcileHyperoptDeps,
+  repairHyperopt,
+  repairHyperoptOf,
+} from './hyperopt/reconcile-hyperopts.ts';
+import type { JobStore } from './ports.ts';
 import { type SettleDeps, settleValidation, settleValidations } from './registry/settle-validations.ts';
 import { isoTime } from './validate.ts';
 
-export interface ReconcileDeps {
+export interface ReconcileDeps extends ReconcileHyperoptDeps {
   readonly jobs: JobStore;
   readonly executions: Executions;
-  readonly tasks: TaskControl;
-  readonly clock: Clock;
-  /** How long a job may wait without an execution before it is started again, ms. 0 on start of one machine. */
-  readonly graceMs: number;
   readonly onFault: (jobId: string, error: unknown) => void;
   /** Where the ends of validations are recorded. */
   readonly registry: SettleDeps;
@@ -24,39 +26,44 @@ export interface ReconcileReport {
 }
 
 type Repair = 'none' | 'started' | 'failed';
+type Unfinished = Pick<StoredBacktestJob, 'job_id' | 'status' | 'created_at'>;
 
 /**
  * Brings every unfinished job back to life or to an end: without an execution it is started again with its stored
- * input; with an execution that ended it is failed. Validations that ended are recorded in the registry. One job's fault
- * does not stop the others.
+ * input; with an execution that ended it is failed, and a hyperopt job goes on in another. Validations that ended are
+ * recorded in the registry. One job's fault does not stop the others.
  */
 export async function reconcileJobs(deps: ReconcileDeps): Promise<ReconcileReport> {
   const repaired: Record<Repair, string[]> = { none: [], started: [], failed: [] };
   let oldestPendingMs = 0;
-  for await (const job of deps.jobs.unfinished()) {
+  const look = async <Job extends Unfinished>(job: Job, repairIt: (job: Job) => Promise<Repair>) => {
     if (job.status === 'pending') {
       oldestPendingMs = Math.max(oldestPendingMs, deps.clock.now() - Date.parse(job.created_at));
     }
     try {
-      repaired[await repair(deps, job)].push(job.job_id);
+      repaired[await repairIt(job)].push(job.job_id);
     } catch (error) {
       deps.onFault(job.job_id, error);
     }
-  }
+  };
+  for await (const job of deps.jobs.unfinished()) await look(job, (each) => repair(deps, each));
+  for await (const study of deps.studies.unfinished())
+    await look(study, (each) => repairHyperopt(deps, each));
   await settleValidations(deps.registry, deps.onFault);
   return { started: repaired.started, failed: repaired.failed, oldestPendingMs };
 }
 
 /**
- * Repairs one job after its execution changed status. A terminal job's stray task is stopped, the end of a validation is
+ * Repairs the job of an execution that changed status. A terminal job's stray task is stopped, the end of a validation is
  * recorded; anything else is treated as in {@link reconcileJobs}.
  */
-export async function reconcileJob(deps: ReconcileDeps, jobId: string): Promise<Repair> {
-  const job = await deps.jobs.get(jobId);
+export async function reconcileJob(deps: ReconcileDeps, execution: string): Promise<Repair> {
+  if (execution.startsWith(STUDY_ID_PREFIX)) return repairHyperoptOf(deps, execution);
+  const job = await deps.jobs.get(execution);
   if (!job) return 'none';
   const repaired = await repair(deps, job);
   // What the repair failed is settled as it is now.
-  const ended = repaired === 'failed' ? await deps.jobs.get(jobId) : job;
+  const ended = repaired === 'failed' ? await deps.jobs.get(execution) : job;
   if (ended) await settleValidation(deps.registry, ended);
   return repaired;
 }

@@ -166,6 +166,8 @@ async function startServices(
   const reconcile: ReconcileDeps = {
     jobs: stores.jobs,
     executions: workflow.executions,
+    studies: stores.studies,
+    studyExecutions: workflow.studyExecutions,
     tasks: workflow.tasks,
     clock: Date,
     graceMs: GRACE_MS,

@@ -1,20 +1,15 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  paginateQuery,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
-import type { CollectionOutcome, JobStatus } from '#contract/backtest.ts';
+import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { type CollectionOutcome, isTerminal, type JobStatus } from '#contract/backtest.ts';
 import { STUDY_KIND, type StoredStudy, type StudyIn, type StudyOutcome } from '#contract/hyperopt.ts';
 import type { StudyRow, StudyStore } from '#domain/hyperopt/study-ports.ts';
 import type { JobFilter, Page } from '#domain/ports.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
 import { summariseError } from './job-item.ts';
+import { JobList } from './job-list.ts';
 import { JobSharing } from './job-sharing.ts';
 import { type JobChange, updateOf } from './job-update.ts';
 import { fromAttributes, studyKey, toStudy, toStudyItem, toStudyRow } from './study-item.ts';
+import { whenFree } from './transactions.ts';
 
 const UNFINISHED: readonly JobStatus[] = ['pending', 'running'];
 
@@ -27,11 +22,13 @@ export class DynamoStudyStore implements StudyStore {
   readonly sharing: JobSharing;
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
+  readonly #list: JobList<StudyRow>;
 
   constructor(client: DynamoDBDocumentClient, table: string) {
     this.#client = client;
     this.#table = table;
     this.sharing = new JobSharing(client, table);
+    this.#list = new JobList(client, table, STUDY_KIND, toStudyRow);
   }
 
   async create(study: StudyIn<'pending'>): Promise<StoredStudy> {
@@ -61,18 +58,7 @@ export class DynamoStudyStore implements StudyStore {
   }
 
   async list(filter: JobFilter, limit: number, cursor: string | null): Promise<Page<StudyRow>> {
-    const { status = null, experiment_name: experiment = null } = filter;
-    const scope = { kind: STUDY_KIND, status, experiment };
-    const after = cursor === null ? undefined : decodeCursor(cursor, scope, 2);
-    const rows: StudyRow[] = [];
-    for await (const row of this.#rows(filter, limit, after)) {
-      if (rows.length === limit) {
-        const last = rows.at(-1)!;
-        return { items: rows, next: encodeCursor([last.job_id, last.created_at], scope) };
-      }
-      rows.push(row);
-    }
-    return { items: rows, next: null };
+    return this.#list.page(filter, limit, cursor);
   }
 
   async begin(
@@ -82,26 +68,25 @@ export class DynamoStudyStore implements StudyStore {
     at: string,
   ): Promise<StudyIn<'running'> | undefined> {
     try {
-      const { Attributes } = await this.#client.send(
-        new UpdateCommand({
-          TableName: this.#table,
-          Key: studyKey(jobId),
-          UpdateExpression:
-            'SET #status = :running, kind_status = :kind_status, started_at = if_not_exists(started_at, :at), updated_at = :at, tasks.#worker = :task ADD revision :one',
-          ConditionExpression: '#status IN (:pending, :running)',
-          ExpressionAttributeNames: { '#status': 'status', '#worker': String(worker) },
-          ExpressionAttributeValues: {
-            ':pending': 'pending',
-            ':running': 'running',
-            ':kind_status': `${STUDY_KIND}#running`,
-            ':at': at,
-            ':task': task,
-            ':one': 1,
-          },
-          ReturnValues: 'ALL_NEW',
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        }),
-      );
+      const update = new UpdateCommand({
+        TableName: this.#table,
+        Key: studyKey(jobId),
+        UpdateExpression:
+          'SET #status = :running, kind_status = :kind_status, started_at = if_not_exists(started_at, :at), updated_at = :at, tasks.#worker = :task ADD revision :one',
+        ConditionExpression: '#status IN (:pending, :running)',
+        ExpressionAttributeNames: { '#status': 'status', '#worker': String(worker) },
+        ExpressionAttributeValues: {
+          ':pending': 'pending',
+          ':running': 'running',
+          ':kind_status': `${STUDY_KIND}#running`,
+          ':at': at,
+          ':task': task,
+          ':one': 1,
+        },
+        ReturnValues: 'ALL_NEW',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      });
+      const { Attributes } = await whenFree(() => this.#client.send(update));
       return toStudy(Attributes!) as StudyIn<'running'>;
     } catch (error) {
       foundInstead(error);
@@ -146,46 +131,36 @@ export class DynamoStudyStore implements StudyStore {
     await this.#change(jobId, { set: { collection: outcome, updated_at: outcome.at }, from: UNFINISHED });
   }
 
-  /** Index rows, newest first, after the position `[job_id, created_at]`. */
-  async *#rows(
-    { status, experiment_name: experiment }: JobFilter,
-    limit: number,
-    after?: readonly string[],
-  ): AsyncIterable<StudyRow> {
-    const index = status
-      ? { name: 'by-kind-status', key: 'kind_status', value: `${STUDY_KIND}#${status}` }
-      : { name: 'by-kind', key: 'kind', value: STUDY_KIND };
-    const filtered = experiment !== undefined;
-    const pages = paginateQuery(
-      {
-        client: this.#client,
-        // One row more than asked tells whether anything follows.
-        pageSize: limit + 1,
-        ...(after && {
-          startingToken: { ...studyKey(after[0]!), created_at: after[1], [index.key]: index.value },
-        }),
-      },
-      {
-        TableName: this.#table,
-        IndexName: index.name,
-        ScanIndexForward: false,
-        KeyConditionExpression: '#key = :key',
-        ExpressionAttributeNames: { '#key': index.key, ...(filtered && { '#name': 'experiment_name' }) },
-        ExpressionAttributeValues: { ':key': index.value, ...(filtered && { ':name': experiment }) },
-        ...(filtered && { FilterExpression: '#name = :name' }),
-      },
-    );
-    for await (const { Items = [] } of pages) yield* Items.map(toStudyRow);
+  async startAgain(jobId: string, runs: number, at: string): Promise<StoredStudy | undefined> {
+    const { study } = await this.#change(jobId, {
+      set: { updated_at: at },
+      add: ['runs'],
+      from: UNFINISHED,
+      where: { runs },
+    });
+    return study;
+  }
+
+  /** Studies that begin to run while this goes through the pending ones are met once, as they are when read. */
+  async *unfinished(): AsyncIterable<StoredStudy> {
+    const seen = new Set<string>();
+    for (const status of UNFINISHED) {
+      for await (const { job_id } of this.#list.all({ status })) {
+        if (seen.has(job_id)) continue;
+        seen.add(job_id);
+        const study = await this.get(job_id);
+        if (study && !isTerminal(study.status)) yield study;
+      }
+    }
   }
 
   /** One conditional write: the changed study, or what was found instead. A study that has ended is settled in its lists. */
   async #change(jobId: string, change: JobChange): Promise<Outcome> {
+    const update = { TableName: this.#table, Key: studyKey(jobId), ...updateOf(jobId, change) };
     try {
-      const { Attributes } = await this.#client.send(
-        new UpdateCommand({ TableName: this.#table, Key: studyKey(jobId), ...updateOf(jobId, change) }),
-      );
+      const { Attributes } = await whenFree(() => this.#client.send(new UpdateCommand(update)));
       const study = toStudy(Attributes!);
-      if (change.status) await this.sharing.settle(study);
+      if (isTerminal(study.status)) await this.sharing.settle(study);
       return { study };
     } catch (error) {
       return { found: foundInstead(error) };

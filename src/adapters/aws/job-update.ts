@@ -12,6 +12,8 @@ export interface JobChange {
   readonly from: readonly JobStatus[];
   /** ... and, when given, only while this is the job's attempt. */
   readonly attempt?: number | undefined;
+  /** ... and while these attributes have these values. */
+  readonly where?: Readonly<Record<string, unknown>>;
 }
 
 /** The kind of job that an id names. */
@@ -46,6 +48,11 @@ export function updateOf(jobId: string, change: JobChange) {
     names['#attempt'] = 'attempt';
     values[':attempt'] = change.attempt;
     conditions.push('#attempt = :attempt');
+  }
+  for (const [name, value] of Object.entries(change.where ?? {})) {
+    names[`#${name}`] = name;
+    values[`:where_${name}`] = value;
+    conditions.push(`#${name} = :where_${name}`);
   }
   const added = ['revision', ...(change.add ?? [])].map((name) => `${name} :one`);
   return {

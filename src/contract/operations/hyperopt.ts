@@ -10,6 +10,7 @@ import {
   HyperoptTrialsQuery,
 } from '../hyperopt-api.ts';
 import type { Operation } from '../operation.ts';
+import { sharingOperations } from './sharing.ts';
 
 const HYPEROPT = 'Hyperopt';
 
@@ -104,4 +105,8 @@ export const HYPEROPT_OPERATIONS = [
     access: 'researcher',
     resource: { kind: 'hyperopt', id: 'job_id', level: 'write' },
   },
+  ...sharingOperations('strategy', {
+    ...({ kind: 'hyperopt', name: 'Hyperopt', tag: HYPEROPT } as const),
+    ...({ path: '/api/v1/hyperopt/{job_id}', id: 'job_id', params: HyperoptParams } as const),
+  }),
 ] as const satisfies readonly Operation[];

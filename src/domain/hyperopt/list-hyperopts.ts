@@ -1,21 +1,28 @@
 import type { JobStatus } from '#contract/backtest.ts';
 import type { StoredTrial, TrialState } from '#contract/hyperopt.ts';
+import type { Caller } from '../access.ts';
 import type { Page } from '../ports.ts';
 import { getHyperopt } from './get-hyperopt.ts';
 import type { StudyRow, StudyStore, TrialLedger } from './study-ports.ts';
 
-/** Hyperopt jobs, newest first. Throws VAL006 for a broken or foreign cursor. */
+/** Hyperopt jobs that the caller sees, newest first. Throws VAL006 for a broken or foreign cursor. */
 export async function listHyperopts(
   deps: { readonly studies: StudyStore },
   input: {
+    /** They are shown what is theirs or shared with them; an admin everything. */
+    readonly caller: Caller;
     readonly limit: number;
     readonly cursor?: string | undefined;
     readonly status?: JobStatus | undefined;
     readonly experiment_name?: string | undefined;
   },
 ): Promise<Page<StudyRow>> {
-  const { limit, cursor = null, status, experiment_name } = input;
-  const filter = { ...(status && { status }), ...(experiment_name !== undefined && { experiment_name }) };
+  const { caller, limit, cursor = null, status, experiment_name } = input;
+  const filter = {
+    ...(!caller.isAdmin && { seenBy: caller }),
+    ...(status && { status }),
+    ...(experiment_name !== undefined && { experiment_name }),
+  };
   return deps.studies.list(filter, limit, cursor);
 }
 

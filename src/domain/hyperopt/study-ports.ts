@@ -45,6 +45,10 @@ export interface StudyStore {
   /** The cancelled study, or what it was found to be. */
   cancel(jobId: string, at: string): Promise<{ cancelled: boolean; study: StoredStudy | undefined }>;
   setCollection(jobId: string, outcome: CollectionOutcome): Promise<void>;
+  /** Counts another execution, if that many were counted and the study has not ended. The study as it is then. */
+  startAgain(jobId: string, runs: number, at: string): Promise<StoredStudy | undefined>;
+  /** Every study that is pending or running. */
+  unfinished(): AsyncIterable<StoredStudy>;
 }
 
 /** Daily returns of a complete trial. */

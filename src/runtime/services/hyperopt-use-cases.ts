@@ -13,7 +13,7 @@ export interface HyperoptDeps
 }
 
 /** The use cases of hyperopt with their dependencies filled in, for any host. */
-export function hyperoptUseCases(deps: HyperoptDeps, log: Log): HyperoptUseCases {
+export function hyperoptUseCases(deps: HyperoptDeps, log: Log): Omit<HyperoptUseCases, 'ownership'> {
   const warn = (message: string) => (jobId: string, error: unknown) =>
     log.error(message, { job_id: jobId, error: error as Error });
   const onStartFailure = warn('execution not started');

@@ -1,12 +1,16 @@
 import type { StoredStudy, StoredTrial, StudyIn } from '#contract/hyperopt.ts';
+import type { Ownership } from '#domain/access.ts';
 import type { listHyperopts, listHyperoptTrials } from '#domain/hyperopt/list-hyperopts.ts';
 import type { StartHyperoptInput } from '#domain/hyperopt/start-hyperopt.ts';
 import type { StudyRow } from '#domain/hyperopt/study-ports.ts';
 import type { Page } from '#domain/ports.ts';
+import { callerOf } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import { resultView, startView, studyRowView, studyView, trialView } from './hyperopt-views.ts';
+import { sharingHandlers } from './sharing.ts';
 
 export interface HyperoptUseCases {
+  readonly ownership: Ownership;
   startHyperopt(input: StartHyperoptInput): Promise<StoredStudy>;
   listHyperopts(input: Parameters<typeof listHyperopts>[1]): Promise<Page<StudyRow>>;
   getHyperopt(jobId: string): Promise<StoredStudy>;
@@ -25,6 +29,7 @@ const RETRY_AFTER = '2';
 
 /** HTTP on top of the use cases of hyperopt. */
 export function hyperoptHandlers(useCases: HyperoptUseCases): HyperoptHandlers {
+  const sharing = sharingHandlers(useCases.ownership, 'hyperopt', 'job_id');
   return {
     startHyperopt: async ({ body, headers, principal, correlationId }) => {
       const study = await useCases.startHyperopt({
@@ -36,8 +41,8 @@ export function hyperoptHandlers(useCases: HyperoptUseCases): HyperoptHandlers {
       // Relative to the request's own address, which may have a stage prefix.
       return { status: 200, body: startView(study), headers: { Location: `hyperopt/${study.job_id}` } };
     },
-    listHyperopts: async ({ query }) => {
-      const page = await useCases.listHyperopts(query);
+    listHyperopts: async ({ query, principal }) => {
+      const page = await useCases.listHyperopts({ ...query, caller: callerOf(principal) });
       return { status: 200, body: { items: page.items.map(studyRowView), next_cursor: page.next } };
     },
     getHyperopt: async ({ params, headers }) => {
@@ -60,6 +65,8 @@ export function hyperoptHandlers(useCases: HyperoptUseCases): HyperoptHandlers {
       status: 200,
       body: studyView(await useCases.cancelHyperopt(params.job_id)),
     }),
+    getHyperoptSharing: sharing.read,
+    shareHyperopt: sharing.share,
   };
 }
 

@@ -1,4 +1,3 @@
-import type { Ownership } from '#domain/access.ts';
 import type { HealthReport } from '#domain/get-health.ts';
 import type { RegisterVersion } from '#domain/registry/register-version.ts';
 import { documentation } from '../docs.ts';
@@ -9,7 +8,6 @@ import { registerHandler } from './registry.ts';
 
 /** What the handlers need: the use cases of src/domain with their dependencies filled in. */
 export interface StrategyUseCases extends HyperoptUseCases {
-  readonly ownership: Ownership;
   readonly registerVersion: RegisterVersion;
   checkHealth(): Promise<HealthReport>;
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import type { ValidationCheck } from '#contract/validation.ts';
 import type { SeriesStore } from '#domain/ports.ts';
@@ -86,6 +87,8 @@ async function scene(): Promise<Scene> {
     clock,
     deps: {
       ...{ jobs, executions, tasks: { stop: async () => undefined }, clock, registry },
+      studies: new DynamoStudyStore(engine.client, world.jobsTable),
+      studyExecutions: executions,
       graceMs: 2 * MINUTES,
       onFault: (_, error) => {
         throw error;
