@@ -3,8 +3,11 @@ import type { RegisteredVersion } from '#contract/backtest.ts';
 import { runStagingChecks, type SmokeRun } from '#domain/registry/run-staging-checks.ts';
 import { type BacktestOutcome, runBacktest } from '#engine/backtest.ts';
 import { createCandles } from '#engine/candles.ts';
+import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
+import { riseLabel } from '#engine/walk-forward/labels.ts';
 import { SAMPLE_STRATEGY, sampleInput, sha256 } from '../../engine/backtest-sample.ts';
+import { learningInput } from '../../engine/walk-forward/sample.ts';
 
 const DIGEST = `sha256:${'ab'.repeat(32)}`;
 const OTHER = `sha256:${'cd'.repeat(32)}`;
@@ -162,5 +165,32 @@ describe('the search for look-ahead', () => {
   it('does not pass where there was nothing to search', async () => {
     const pairs = smokeRun().pairs.map((each) => ({ ...each, candles: createCandles(3) }));
     expect((await check('look_ahead', { pairs })).status).toBe('failed');
+  });
+});
+
+describe('the search with the models of the configuration', () => {
+  const searched = (label: number) => {
+    const mlLabel: StrategyDefinition['mlLabel'] = (candles) => ({
+      ...riseLabel(candles, label),
+      horizon: 2,
+    });
+    const strategy = { ...emaCrossover, startupCandles: () => 50, mlLabel };
+    const { pairs, config } = learningInput({ strategy });
+    return check('look_ahead', {
+      strategy,
+      config: config as SmokeRun['config'],
+      pairs: pairs as SmokeRun['pairs'],
+    });
+  };
+
+  it('passes what they can have known', async () => {
+    expect(await searched(2)).toMatchObject({ status: 'passed', value: 0 });
+  });
+
+  it('refuses what they cannot: a label that looks farther than its horizon', async () => {
+    expect(await searched(30)).toMatchObject({
+      status: 'failed',
+      message: expect.stringMatching(/^look_ahead: (label|columns\.ml_probability) of BTC/),
+    });
   });
 });
