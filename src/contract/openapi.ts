@@ -86,7 +86,8 @@ const IDEMPOTENCY_PARAMETER = {
 };
 
 function operationObject(operation: Operation, components: Components): Json {
-  const { id, tag, summary, description, body } = operation;
+  const { id, tag, summary, body } = operation;
+  const description = descriptionOf(operation);
   return {
     operationId: id,
     tags: [tag],
@@ -96,7 +97,9 @@ function operationObject(operation: Operation, components: Components): Json {
       ...parameters('path', operation.params),
       ...parameters('query', operation.query),
       { $ref: `#/components/parameters/${CORRELATION_HEADER}` },
-      ...(body && !operation.integration ? [{ $ref: '#/components/parameters/Idempotency-Key' }] : []),
+      ...(body && operation.method === 'POST' && !operation.integration
+        ? [{ $ref: '#/components/parameters/Idempotency-Key' }]
+        : []),
     ],
     ...(body
       ? {
@@ -109,6 +112,20 @@ function operationObject(operation: Operation, components: Components): Json {
     responses: { ...successResponses(operation, components), ...errorResponses(operation, components) },
     security: security(operation),
   };
+}
+
+/** Its own, and who may call it beyond the role. */
+function descriptionOf({ description, resource, adminFields = [] }: Operation): string {
+  const others = {
+    read: ', whom it is shared with',
+    write: ', whom it is shared with at `write`',
+    owner: '',
+  };
+  return [
+    ...(description ? [description] : []),
+    ...(resource ? [`For the owner of the ${resource.kind}${others[resource.level]}, and admins.`] : []),
+    ...adminFields.map((field) => `\`${field}\` is for admins.`),
+  ].join(' ');
 }
 
 /** A token that gives the role named or a higher one, or a signature; not every stage asks for them. */
