@@ -1,6 +1,7 @@
 import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { ERRORS, type ErrorCode } from '#contract/errors.ts';
 import { CORRELATION_HEADER } from '#contract/names.ts';
+import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
 
 interface GatewayError {
   readonly type: ResponseType;
@@ -42,7 +43,14 @@ const GATEWAY_ERRORS: readonly GatewayError[] = [
   { type: ResponseType.INTEGRATION_TIMEOUT, code: 'SVC006' },
 ];
 
-/** Gives every error of the gateway the coded body and the correlation header of all other responses. */
+/** As the gateway takes fixed values, in quotes; so a policy, which has quotes of its own, cannot be among them. */
+const FIXED_HEADERS = Object.fromEntries(
+  Object.entries({ ...SECURITY_HEADERS, ...TLS_HEADERS })
+    .filter(([, value]) => !value.includes("'"))
+    .map(([name, value]) => [name, `'${value}'`]),
+);
+
+/** Gives every error of the gateway the coded body and the headers of all other responses. */
 export function addGatewayResponses(api: RestApi): void {
   for (const { type, code, message, status = ERRORS[code].status } of GATEWAY_ERRORS) {
     const detail = { code, message: message ?? ERRORS[code].message, field: '', context: {} };
@@ -50,6 +58,7 @@ export function addGatewayResponses(api: RestApi): void {
       type,
       statusCode: status === 'keep' ? undefined : String(status),
       responseHeaders: {
+        ...FIXED_HEADERS,
         [CORRELATION_HEADER]: 'context.requestId',
         ...(code === 'HTTP429' && { 'Retry-After': "'1'" }),
       },

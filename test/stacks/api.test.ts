@@ -109,6 +109,10 @@ describe.each(SERVICES)('errors of the gateway of the $service', ({ api }) => {
   test('each carries the header and the coded body', () => {
     for (const { ResponseType: type, ResponseParameters, ResponseTemplates, StatusCode } of responses) {
       expect(ResponseParameters['gatewayresponse.header.X-Correlation-ID'], type).toBe('context.requestId');
+      expect(ResponseParameters, type).toMatchObject({
+        'gatewayresponse.header.X-Content-Type-Options': "'nosniff'",
+        'gatewayresponse.header.Strict-Transport-Security': "'max-age=31536000'",
+      });
       const { detail } = JSON.parse(ResponseTemplates['application/json']);
       expect(Object.keys(detail), type).toEqual(['code', 'message', 'field', 'context']);
       const known = ERRORS[detail.code as ErrorCode];
