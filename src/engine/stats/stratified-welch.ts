@@ -106,15 +106,11 @@ function withoutTest(stages: readonly Stage[]): StratifiedTest {
 }
 
 /**
- * Whether the closed-form p-value is safe: the larger arm has at most twice the observations of the smaller one, in each
- * usable stage and in their total. Beyond, skewed returns bias Welch's test, and `permutationTest` guards it.
+ * Whether the closed-form p-value is safe: in each usable stage the larger arm has at most twice the observations of the
+ * smaller one, and so it has in their total. Beyond, skewed returns bias Welch's test, and `permutationTest` guards it.
  */
 export function isBalanced(stages: readonly Stage[]): boolean {
-  const used = stages.filter(isUsable);
-  const a = used.reduce((n, stage) => n + stage.a.n, 0);
-  const b = used.reduce((n, stage) => n + stage.b.n, 0);
-  const isNear = (x: number, y: number) => Math.max(x, y) <= 2 * Math.min(x, y);
-  return isNear(a, b) && used.every((stage) => isNear(stage.a.n, stage.b.n));
+  return stages.filter(isUsable).every(({ a, b }) => Math.max(a.n, b.n) <= 2 * Math.min(a.n, b.n));
 }
 
 /** A confidence interval of the difference of means. */

@@ -145,6 +145,13 @@ describe('probability of backtest overfitting', () => {
     });
   });
 
+  it('gives equal trials their mean rank: the choice among them tells nothing', () => {
+    const [one] = trialsWith(1, [0.5], 100);
+    expect(overfitting([one!, one!, one!])!.probability).toBe(1);
+    const withOthers = [one!, one!, new Float64Array(100), new Float64Array(100)];
+    expect(overfitting(withOthers)!.probability).toBe(0);
+  });
+
   it.each([
     [9, null],
     [10, 2],
