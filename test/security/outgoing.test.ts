@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { serviceProbe } from '#adapters/probes.ts';
 import { checkImageUri } from '#domain/registry/container-image.ts';
 import { withIdentityProvider } from '#runtime/identity-provider.ts';
-import { readJson } from '#runtime/issuer-keys.ts';
+import { IssuerKeys, readJson } from '#runtime/issuer-keys.ts';
 import { runTask } from '#runtime/task.ts';
 import { accessClaims, LOCAL_POOL, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
 import { localDataProxy } from '../../src/local/services.ts';
@@ -110,6 +110,17 @@ describe('parameters of the data proxy', () => {
       expect(each).toMatch(new RegExp(`^${host}/api/v1/(symbols|ohlcv|freshness)\\?`));
   });
 
+  it('more symbols than a gateway waits for are not asked for', async () => {
+    asked.length = 0;
+    const symbols = Array.from({ length: 10_001 }, (_, index) => `A${index}/U:U`);
+    const reply = await localDataProxy(base)({ operation: 'check-freshness', params: { symbols } });
+    expect(reply.body).toMatchObject({
+      success: true,
+      data: { result: { all_fresh: false, error: 'params.symbols must hold at most 10000 symbols' } },
+    });
+    expect(asked).toEqual([]);
+  });
+
   it('an address in a body is none', async () => {
     asked.length = 0;
     const event = {
@@ -126,7 +137,6 @@ describe('parameters of the data proxy', () => {
 describe('the issuer of a token', () => {
   it('is the one of the settings, whatever the token names', async () => {
     const read = vi.fn(async () => ({ keys: [openIssuerKey(home).jwk] }));
-    const { IssuerKeys } = await import('#runtime/issuer-keys.ts');
     const keys = new IssuerKeys({ read });
     const authenticate = withIdentityProvider({ ...LOCAL_POOL, keys }, { enforced: true });
     const claims = accessClaims({ user: 'eve', role: 'admin', lifetime: 600, now: Date.now() });
