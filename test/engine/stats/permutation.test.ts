@@ -41,6 +41,14 @@ describe('studentised permutation test', () => {
     expect(test.p).toBe(Math.min(1, 2 * Math.min(test.pUpper, test.pLower)));
   });
 
+  it('counts what is equal but for the order of its sum', () => {
+    // Wins of 0.3 and of 0.1: how many of ten large ones are among the eight trades of b is hypergeometric.
+    const arm = (large: number, small: number) => [...Array(large).fill(0.3), ...Array(small).fill(0.1)];
+    const test = permutationTest([{ a: arm(5, 5), b: arm(5, 3) }], 3)!;
+    expect(Math.abs(test.pUpper - 20_997 / 43_758)).toBeLessThan(0.02);
+    expect(Math.abs(test.pLower - 36_873 / 43_758)).toBeLessThan(0.02);
+  });
+
   it('is near Welch for two large lists, stage by stage', () => {
     const stages: StageValues[] = [
       { a: generated(1, 150, 0), b: generated(2, 150, 0.2) },
