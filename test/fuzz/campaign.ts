@@ -140,13 +140,13 @@ export class Campaign {
     return [...this.#counts.get(id)!.keys()].some((status) => status < 300);
   }
 
-  /** Waits until what was left to run has ended, at most 15 s. */
+  /** Waits until what was left to run has ended, at most a minute. */
   async #settle(): Promise<void> {
     const busy = /"status":"(pending|running)"/;
     const lists = this.#all.filter(({ method, path, parameters }) => {
       return method === 'GET' && !path.includes('{') && parameters.some(({ name }) => name === 'cursor');
     });
-    for (let waited = 0; waited < 15_000; waited += 250) {
+    for (let waited = 0; waited < 60_000; waited += 250) {
       const pages = await Promise.all(lists.map((operation) => this.#sender.send(this.#plain(operation))));
       for (const page of pages) this.#learn(page, {});
       if (!pages.some(({ body }) => busy.test(body.toString('utf8')))) return;

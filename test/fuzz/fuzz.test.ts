@@ -5,12 +5,14 @@ import { describeBreach, neverSucceeded } from './report.ts';
 /** A small part of `npm run fuzz`, always the same requests. */
 
 const SEED = 20_260_101;
-const REQUESTS = 600;
+const REQUESTS = 450;
+/** On a busy machine: the work that the requests start is waited for. */
+const TIMEOUT_MS = 240_000;
 
 it.each([
   ['optional', false],
   ['enforced', true],
-] as const)('no answer breaks the documents, tokens %s', async (_, enforced) => {
+] as const)('no answer breaks the documents, tokens %s', { timeout: TIMEOUT_MS }, async (_, enforced) => {
   const result = await fuzzPlatform(enforced, { seed: SEED, requests: REQUESTS });
   expect(result.breaches.map(describeBreach)).toEqual([]);
   expect(result.ailments).toEqual([]);

@@ -61,7 +61,7 @@ function generateObject(schema: Schema, name: string, sources: Sources): Json {
   const properties = Object.entries<Schema>(schema.properties ?? {});
   const required = new Set<string>(schema.required);
   const chosen = properties.filter(([key, property]) => {
-    return required.has(key) || chance.bool(boundsTime(property, sources) ? 1 : 0.35);
+    return required.has(key) || boundsWork(property, sources) || chance.bool(0.35);
   });
   const entries = chosen.map(([key, property]) => [key, generate(property, key, sources)] as const);
   const object: Record<string, Json> = Object.fromEntries(entries);
@@ -75,10 +75,17 @@ function generateObject(schema: Schema, name: string, sources: Sources): Json {
 const hasSchema = (schema: unknown): schema is Schema =>
   typeof schema === 'object' && schema !== null && Object.keys(schema).length > 0;
 
-/** Whether it is or holds the start or end of a time range: without one, the default range is work for a while. */
-function boundsTime(schema: Schema, { document }: Sources): boolean {
-  const { format, properties } = document.resolve(schema);
-  return format === 'date-time' || (properties?.start !== undefined && properties?.end !== undefined);
+/** Above it a number that nobody gives is a lot of work: trials, days. */
+const LARGE_DEFAULT = 10;
+
+/** Whether leaving it out means work for a while: the start or end of a time range, a number of something. */
+function boundsWork(schema: Schema, { document }: Sources): boolean {
+  const { type, default: usual, format, properties } = document.resolve(schema);
+  return (
+    format === 'date-time' ||
+    (type === 'integer' && usual > LARGE_DEFAULT) ||
+    (properties?.start !== undefined && properties?.end !== undefined)
+  );
 }
 
 /** Every generated range takes little work: one to five days that have ended. */
@@ -110,7 +117,8 @@ function generateNumber(schema: Schema, name: string, whole: boolean, sources: S
     return typeof value === 'number' && inside(value) && (!whole || Number.isInteger(value));
   });
   if (seen !== undefined && chance.bool(0.3)) return seen;
-  if (schema.default !== undefined && chance.bool(0.3)) return schema.default;
+  const usual = schema.default;
+  if (usual !== undefined && (!whole || usual <= LARGE_DEFAULT) && chance.bool(0.3)) return usual;
   // Small ones mean little work: trials, pages, trades.
   const near = Math.min(most, least + (whole ? 5 : Math.min(1, most - least)));
   const value = whole
