@@ -39,6 +39,12 @@ program
   .option('--stake <amount>', 'per trade, or unlimited', stake)
   .option('--wallet <amount>', 'starting balance', amount)
   .option('--param <name=value>', 'strategy parameter; repeat for more', parameter, {})
+  .option(
+    '--ml <name=value>',
+    'setting of the ML engine, such as model_type=xgboost; any one switches it on; repeat for more',
+    parameter,
+    {},
+  )
   .option('--config <file>', 'JSON file with any fields of config; options win over it')
   .option(
     '--model-version <version>',

@@ -1,6 +1,7 @@
 import cliProgress from 'cli-progress';
 import type { ApiClient } from './client.ts';
 import { chart, duration, minute, number, percent, table } from './format.ts';
+import { type Models, modelsText } from './models.ts';
 
 export interface BacktestOptions {
   readonly exchange?: string;
@@ -11,6 +12,7 @@ export interface BacktestOptions {
   readonly stake?: number | 'unlimited';
   readonly wallet?: number;
   readonly param?: Readonly<Record<string, unknown>>;
+  readonly ml?: Readonly<Record<string, unknown>>;
   readonly config?: string;
   readonly modelVersion?: string;
   readonly experiment?: string;
@@ -45,7 +47,7 @@ export async function runBacktest(
   options: BacktestOptions,
 ): Promise<number> {
   const submitted = await client.post<{ job_id: string }>('/api/v1/backtests', {
-    config: { ...config, ...configOf(options), strategy },
+    config: { ...config, ...configOf(options), ...mlEngineOf(config, options), strategy },
     ...(options.modelVersion === undefined ? {} : { model_version: options.modelVersion }),
     ...(options.experiment ? { experiment_name: options.experiment } : {}),
     ...(options.priority ? { priority: options.priority } : {}),
@@ -70,6 +72,12 @@ function configOf(options: BacktestOptions): Record<string, unknown> {
     ...(options.wallet ? { dry_run_wallet: options.wallet } : {}),
     ...(options.param && Object.keys(options.param).length > 0 ? { params: options.param } : {}),
   };
+}
+
+/** One setting is enough for a run with models. */
+function mlEngineOf(config: Record<string, unknown>, { ml = {} }: BacktestOptions) {
+  if (Object.keys(ml).length === 0) return {};
+  return { ml_engine: { ...Object(config.ml_engine), ...ml } };
 }
 
 async function follow(client: ApiClient, jobId: string): Promise<Job> {
@@ -108,6 +116,7 @@ async function printJob(client: ApiClient, job: Job): Promise<number> {
   console.log(resultTable(job.result));
   const report = await client.get<Report>(`/api/v1/backtests/${job.job_id}/report-data`);
   console.log(pairTable(report));
+  if (report.models) console.log(modelsText(report.models));
   const equity = await client.get<{ dates: string[]; equity: number[] }>(
     `/api/v1/backtests/${job.job_id}/equity`,
   );
@@ -134,6 +143,7 @@ function resultTable(result: Record<string, number>): string {
 }
 
 interface Report {
+  readonly models?: Models;
   readonly tables: { readonly per_pair: readonly Record<string, string | number | null>[] };
 }
 

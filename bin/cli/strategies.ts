@@ -8,6 +8,7 @@ interface Strategy {
   readonly pairs: readonly string[];
   readonly can_short: boolean;
   readonly startup_candles: number;
+  readonly ml_engine: { readonly enabled: boolean; readonly model_type: string };
   readonly parameters: Readonly<
     Record<
       string,
@@ -46,6 +47,7 @@ export async function printStrategies(client: ApiClient, name: string | undefine
 function printStrategy(strategy: Strategy): void {
   console.log(`${strategy.strategy}: ${strategy.description}`);
   console.log(`${strategy.timeframe}; ${strategy.pairs.join(', ')}`);
+  if (strategy.ml_engine.enabled) console.log(`Trades on predictions of ${strategy.ml_engine.model_type}`);
   console.log(
     table(
       ['Parameter', 'Default', 'Range', 'Meaning'],

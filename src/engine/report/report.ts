@@ -76,6 +76,7 @@ export function buildReport(input: ReportInput): BacktestReport {
     counters,
     fillModel: input.fillModel,
     data,
+    models: input.models,
   });
   return roundNumbers<BacktestReport>({
     schema_version: REPORT_SCHEMA_VERSION,

@@ -3,6 +3,7 @@ import { type RunConfig, TRADABLE_BALANCE_RATIO } from '#engine/run/config.ts';
 import type { PairDataSummary } from '#engine/run/prepare-pair.ts';
 import type { SimulationCounters } from '#engine/simulator/types.ts';
 import type { FillModelComparison } from './fill-models.ts';
+import type { ReportModels } from './models.ts';
 
 /** Below this many trades ratios and tests say little. */
 const FEW_TRADES = 30;
@@ -14,13 +15,15 @@ export interface ResultWarningInput {
   readonly counters: SimulationCounters;
   readonly fillModel: FillModelComparison;
   readonly data: readonly PairDataSummary[];
+  readonly models: ReportModels | undefined;
 }
 
 /** What a reader of the numbers must know before trusting them, as sentences. */
 export function resultWarnings(input: ResultWarningInput): string[] {
   const { total_trades: trades } = input.metrics.closed_trades;
-  if (trades === 0) return [whyNoTrades(input), ...ignoredShorts(input)];
-  const warnings = ignoredShorts(input);
+  const models = uselessModels(input);
+  if (trades === 0) return [whyNoTrades(input), ...ignoredShorts(input), ...models];
+  const warnings = [...ignoredShorts(input), ...models];
   if (trades < FEW_TRADES) {
     warnings.push(`Ratios and the p-value rest on too few trades (${trades}) to mean much.`);
   }
@@ -49,6 +52,15 @@ function ignoredShorts({ canShort, data }: ResultWarningInput): string[] {
   const shorts = data.reduce((count, pair) => count + pair.enter_short_signals, 0);
   if (canShort || shorts === 0) return [];
   return [`${shorts} short signals were ignored: the strategy does not declare canShort.`];
+}
+
+function uselessModels({ models }: ResultWarningInput): string[] {
+  if (!models) return [];
+  const { log_loss, base_log_loss } = models.quality;
+  if (log_loss === null || base_log_loss === null || log_loss < base_log_loss) return [];
+  return [
+    `Out of sample the models predict no better than one fixed probability would (log loss ${log_loss.toFixed(3)}, that of the base rate ${base_log_loss.toFixed(3)}): nothing in this run is their merit.`,
+  ];
 }
 
 function fillModelWarning({ fillModel, metrics }: ResultWarningInput): string[] {

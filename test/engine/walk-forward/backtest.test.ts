@@ -5,6 +5,7 @@ import { sliceCandles } from '#engine/candles.ts';
 import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { sha256 } from '../backtest-sample.ts';
+import { walk } from '../run/candles.ts';
 import { learningInput, type SampleOptions } from './sample.ts';
 
 const run = (options?: SampleOptions) => runBacktest(learningInput(options), { digest: sha256 });
@@ -88,6 +89,19 @@ describe('a backtest with models', () => {
     expect(outcome.report.settings.startup_candles).toBe(50 + 10 * 24);
     expect(outcome.report.warnings).toEqual([expect.stringContaining('too few trades')]);
   });
+});
+
+it('models of a market without memory are told apart', () => {
+  const input = learningInput();
+  const pairs = input.pairs.map((pair, i) => {
+    const rows = pair.candles.timestamp.length;
+    return { ...pair, candles: walk(rows, 3_600_000, i + 1, pair.candles.timestamp[0]!) };
+  });
+  const { report } = runBacktest({ ...input, pairs }, { digest: sha256 });
+  expect(report.models!.quality.auc).toBeLessThan(0.6);
+  expect(report.warnings).toContainEqual(
+    expect.stringMatching(/^Out of sample the models predict no better than one fixed probability/),
+  );
 });
 
 describe('a strategy that does not read predictions', () => {
