@@ -9,6 +9,7 @@ import type { StoredAuditCall } from '#contract/stored-audit.ts';
 import type { AuditTrail } from '#domain/audit/audit-trail.ts';
 import { listAudit } from '#domain/audit/list-audit.ts';
 import type { Authenticate } from '#runtime/authenticate.ts';
+import type { ServiceDeps } from '#runtime/service.ts';
 import type { BackendUseCases } from '#runtime/services/backend.ts';
 import { backendApp, type LogLine, post } from '../support/backend.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
@@ -38,10 +39,14 @@ const authenticate: Authenticate = async (authorization) => {
   return { id, roles: [role], groups: [role] };
 };
 
-function open(changes: Partial<BackendUseCases> = {}, written: AuditTrail = trail) {
+function open(
+  changes: Partial<BackendUseCases> = {},
+  written: AuditTrail = trail,
+  deps: Partial<ServiceDeps> = {},
+) {
   const { app, lines } = backendApp(
     { listAudit: (input) => listAudit({ audit: trail, cursors, clock }, input), ...changes },
-    { authenticate, audit: { trail: written, clock, ids: ulids } },
+    { authenticate, audit: { trail: written, clock, ids: ulids }, ...deps },
   );
   const submit = (headers: Record<string, string> = {}, body: unknown = SUBMISSION) =>
     app.request('/api/v1/backtests', post(body, headers));
@@ -251,6 +256,29 @@ describe('faults', () => {
     expect(lines).toContainEqual(
       expect.objectContaining({ level: 'error', message: 'outcome not in the audit trail' }),
     );
+  });
+
+  it('nothing is done after the caller was told that it took too long', async () => {
+    const [writing, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow: AuditTrail = {
+      ...failing('begin', new Error('unused')),
+      begin: async (call) => {
+        await writing.promise;
+        return trail.begin(call);
+      },
+      end: (call, outcome) => trail.end(call, outcome).finally(ended.resolve),
+    };
+    let done = 0;
+    const submitBacktest = async () => {
+      done++;
+      return pendingJob('bt-1');
+    };
+    const { submit } = open({ submitBacktest }, slow, { deadlineMs: 5 });
+    expect((await submit()).status).toBe(504);
+    writing.resolve();
+    await ended.promise;
+    expect(done).toBe(0);
+    expect(await open().entries()).toMatchObject([{ outcome: 'failed', status: 504, code: 'SVC006' }]);
   });
 
   it('a refusal stays one when it cannot be written', async () => {
