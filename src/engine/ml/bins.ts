@@ -73,19 +73,40 @@ function between(low: number, high: number): number {
 
 function binColumn(column: Float64Array, rows: number, cuts: Float64Array): Uint8Array {
   const bins = new Uint8Array(rows);
-  for (let i = 0; i < rows; i++) bins[i] = binOf(column[i]!, cuts);
+  binValues(column, 0, rows, searchLadder(cuts), 0, cuts.length + 1, bins, 0);
   return bins;
 }
 
-/** The bin of one value: how many cuts are below it; one more than the last bin when it is missing. */
-export function binOf(value: number, cuts: Float64Array): number {
-  if (Number.isNaN(value)) return cuts.length + 1;
-  let low = 0;
-  let high = cuts.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (cuts[middle]! < value) low = middle + 1;
-    else high = middle;
+/** Cuts followed by infinities up to one less than a power of two: a search in it takes the same steps for every value. */
+export function searchLadder(cuts: Float64Array): Float64Array {
+  const ladder = new Float64Array(2 ** Math.ceil(Math.log2(cuts.length + 1)) - 1).fill(
+    Number.POSITIVE_INFINITY,
+  );
+  ladder.set(cuts);
+  return ladder;
+}
+
+/**
+ * Writes the bin of `count` values, how many cuts are below it plus `shift`, or `missing` for `NaN`.
+ *
+ * @param ladder the cuts by {@link searchLadder}
+ */
+export function binValues(
+  values: Float64Array,
+  from: number,
+  count: number,
+  ladder: Float64Array,
+  shift: number,
+  missing: number,
+  into: Uint8Array,
+  at: number,
+): void {
+  const half = (ladder.length + 1) >> 1;
+  for (let i = 0; i < count; i++) {
+    const value = values[from + i]!;
+    // No branch on a comparison, which could not be foreseen: -1 keeps the step, -0 drops it.
+    let bin = 0;
+    for (let step = half; step > 0; step >>= 1) bin += step & -Number(ladder[bin + step - 1]! < value);
+    into[at + i] = Number.isNaN(value) ? missing : bin + shift;
   }
-  return low;
 }

@@ -1,4 +1,4 @@
-import { binOf } from '../bins.ts';
+import { binValues, searchLadder } from '../bins.ts';
 import type { FeatureMatrix } from '../features.ts';
 import { sigmoid } from '../loss.ts';
 import { depthOf, type Tree } from './tree.ts';
@@ -30,7 +30,8 @@ export interface Forest {
 /** A feature's bins as some nodes want them: a missing value is above all others where it goes right, below where left. */
 interface ForestColumn {
   readonly feature: number;
-  readonly cuts: Float64Array;
+  /** Its cuts, ready to be searched. */
+  readonly ladder: Float64Array;
   readonly missingLeft: boolean;
 }
 
@@ -58,7 +59,7 @@ export function createForest(
     const known = columns.get(key);
     if (known) return known.at;
     const at = columns.size * BLOCK_ROWS;
-    columns.set(key, { feature, cuts: cuts[feature]!, missingLeft, at });
+    columns.set(key, { feature, ladder: searchLadder(cuts[feature]!), missingLeft, at });
     return at;
   };
   trees.forEach((tree, t) => {
@@ -86,9 +87,10 @@ export function predictForest(forest: Forest, features: FeatureMatrix, into: Flo
   const scores = new Float64Array(BLOCK_ROWS);
   for (let start = 0; start < rows; start += BLOCK_ROWS) {
     const count = Math.min(BLOCK_ROWS, rows - start);
-    forest.columns.forEach((column, c) => {
-      const values = features.columns[column.feature]!;
-      binBlock(values, start, count, column, bins, c * BLOCK_ROWS);
+    forest.columns.forEach(({ feature, ladder, missingLeft }, c) => {
+      const shift = missingLeft ? 1 : 0;
+      const missing = missingLeft ? 0 : ALL_LEFT;
+      binValues(features.columns[feature]!, start, count, ladder, shift, missing, bins, c * BLOCK_ROWS);
     });
     scores.fill(forest.base);
     addTrees(forest, bins, count, scores);
@@ -96,27 +98,13 @@ export function predictForest(forest: Forest, features: FeatureMatrix, into: Flo
   }
 }
 
-function binBlock(
-  values: Float64Array,
-  start: number,
-  count: number,
-  { cuts, missingLeft }: ForestColumn,
-  bins: Uint8Array,
-  at: number,
-): void {
-  const shift = missingLeft ? 1 : 0;
-  const missing = missingLeft ? 0 : ALL_LEFT;
-  for (let r = 0; r < count; r++) {
-    const value = values[start + r]!;
-    bins[at + r] = Number.isNaN(value) ? missing : binOf(value, cuts) + shift;
-  }
-}
-
 function addTrees(forest: Forest, bins: Uint8Array, count: number, scores: Float64Array): void {
   const { depths, nodesAt, leavesAt, nodes, leaves, isSymmetric } = forest;
+  const leaf = new Uint16Array(BLOCK_ROWS);
   for (let t = 0; t < depths.length; t++) {
-    const add = isSymmetric ? addSymmetricTree : addTree;
-    add(nodes, nodesAt[t]!, leaves, leavesAt[t]!, depths[t]!, bins, count, scores);
+    const [nodeAt, leafAt, depth] = [nodesAt[t]!, leavesAt[t]!, depths[t]!];
+    if (isSymmetric) addSymmetricTree(nodes, nodeAt, leaves, leafAt, depth, bins, count, scores, leaf);
+    else addTree(nodes, nodeAt, leaves, leafAt, depth, bins, count, scores);
   }
 }
 
@@ -155,7 +143,13 @@ function addTree(
   }
 }
 
-/** The leaf's number is made of one bit for each level, and no step waits for another. */
+/** Levels of a symmetric tree that one pass over the rows takes. */
+const PASS_LEVELS = 3;
+
+/**
+ * The leaf's number is made of one bit for each level, and no step waits for another. A depth that passes do not divide is filled
+ * up from above by levels where all rows go left: a bit 0 before the others changes nothing.
+ */
 function addSymmetricTree(
   nodes: Int32Array,
   nodesAt: number,
@@ -165,13 +159,37 @@ function addSymmetricTree(
   bins: Uint8Array,
   count: number,
   scores: Float64Array,
+  leaf: Uint16Array,
 ): void {
-  const leaf = new Uint16Array(BLOCK_ROWS);
-  for (let level = 0; level < depth; level++) {
-    const node = nodes[nodesAt + 2 ** level]!;
-    const bin = node & 255;
-    const at = node >>> BIN_BITS;
-    for (let r = 0; r < count; r++) leaf[r] = (leaf[r]! << 1) | ((bin - bins[at + r]!) >>> 31);
+  leaf.fill(0);
+  const filled = Math.ceil(depth / PASS_LEVELS) * PASS_LEVELS - depth;
+  for (let level = -filled; level < depth; level += PASS_LEVELS) {
+    const a = level < 0 ? ALL_LEFT : nodes[nodesAt + 2 ** level]!;
+    const b = level + 1 < 0 ? ALL_LEFT : nodes[nodesAt + 2 ** (level + 1)]!;
+    const c = nodes[nodesAt + 2 ** (level + 2)]!;
+    addLevels(a, b, c, bins, count, leaf);
   }
   for (let r = 0; r < count; r++) scores[r] = scores[r]! + leaves[leavesAt + leaf[r]!]!;
+}
+
+function addLevels(
+  a: number,
+  b: number,
+  c: number,
+  bins: Uint8Array,
+  count: number,
+  leaf: Uint16Array,
+): void {
+  const atA = a >>> BIN_BITS;
+  const atB = b >>> BIN_BITS;
+  const atC = c >>> BIN_BITS;
+  const binA = a & 255;
+  const binB = b & 255;
+  const binC = c & 255;
+  for (let r = 0; r < count; r++) {
+    const bitA = (binA - bins[atA + r]!) >>> 31;
+    const bitB = (binB - bins[atB + r]!) >>> 31;
+    const bitC = (binC - bins[atC + r]!) >>> 31;
+    leaf[r] = (leaf[r]! << 3) | (bitA << 2) | (bitB << 1) | bitC;
+  }
 }

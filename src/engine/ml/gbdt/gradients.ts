@@ -15,8 +15,10 @@ const GRADIENT_SPAN = 2 ** 27;
 /** Rounding adds at most half a unit a row: with so many rows at most, less than a tenth of either span. */
 export const MAX_ROWS = 2 ** 22;
 
-/** Past this log-odds a probability is as good as certain; e^200 squared still is a number. */
+/** Past this log-odds a probability is as good as certain. */
 const MAX_MARGIN = 200;
+/** Times e^MAX_MARGIN it still is a number. */
+const MAX_PRODUCT = 1e200;
 const MIN_HESSIAN = 1e-16;
 
 /** The derivatives at the current scores, row by row. */
@@ -54,6 +56,9 @@ export function computeGradients(
   const { gradient, hessian } = into;
   const rows = gradient.length;
   let loss = 0;
+  // One logarithm of a product for many rows of the same weight.
+  let product = 1;
+  let productWeight = 0;
   for (let i = 0; i < rows; i++) {
     const sign = 1 - 2 * labels[i]!;
     const weight = weights[i]!;
@@ -61,9 +66,14 @@ export function computeGradients(
     const share = e / (1 + e);
     gradient[i] = sign * weight * share;
     hessian[i] = Math.max((weight * share) / (1 + e), MIN_HESSIAN);
-    loss += weight * Math.log(1 + e);
+    if (weight !== productWeight || product > MAX_PRODUCT) {
+      loss += productWeight * Math.log(product);
+      product = 1;
+      productWeight = weight;
+    }
+    product *= 1 + e;
   }
-  return loss;
+  return loss + productWeight * Math.log(product);
 }
 
 /** Log loss of a label whose score (log-odds of that label) is `margin`. */

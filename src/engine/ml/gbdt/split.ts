@@ -33,13 +33,13 @@ export function splitRules(
 /** A split of one node: rows whose bin of the feature is at most `bin` go left. */
 export interface Split {
   /** Index into the tree's columns; -1 when no split is allowed. */
-  column: number;
-  bin: number;
-  missingLeft: boolean;
+  readonly column: number;
+  readonly bin: number;
+  readonly missingLeft: boolean;
   /** By how much the score rises. */
-  gain: number;
+  readonly gain: number;
   /** Packed gradients of the left child. */
-  left: number;
+  readonly left: number;
 }
 
 /** G^2 / (H + l2): twice the loss that a leaf of these rows takes away (Chen and Guestrin 2016, equation 6). */
@@ -63,7 +63,14 @@ export function bestSplit(
 ): Split {
   const { offsets, binCounts, features } = columns;
   const parent = leafScore(total, rules.l2);
-  const best: Split = { column: -1, bin: 0, missingLeft: false, gain: parent + rules.minGain, left: 0 };
+  const best: Best = {
+    column: -1,
+    bin: 0,
+    missingLeft: false,
+    above: parent + rules.minGain,
+    below: 1,
+    left: 0,
+  };
   for (let column = 0; column < features.length; column++) {
     const from = offsets[column]!;
     const missingAt = from + binCounts[column]!;
@@ -74,17 +81,30 @@ export function bestSplit(
       accept(best, column, from, true);
     }
   }
-  best.gain -= parent;
-  return best;
+  const { column, bin, missingLeft, left } = best;
+  return { column, bin, missingLeft, left, gain: best.above / best.below - parent };
 }
 
-function accept(best: Split, column: number, from: number, missingLeft: boolean): void {
+/** The best split so far, its children's score as a fraction. */
+interface Best {
+  column: number;
+  bin: number;
+  missingLeft: boolean;
+  left: number;
+  above: number;
+  below: number;
+}
+
+function accept(best: Best, column: number, from: number, missingLeft: boolean): void {
   best.column = column;
   best.bin -= from;
   best.missingLeft = missingLeft;
 }
 
-/** Looks for a better score than `best.gain` in one column; leaves the place, not the number, of its bin in `best.bin`. */
+/**
+ * Looks for a better score than that of `best` in one column; leaves the place, not the number, of its bin in `best.bin`.
+ * Scores are compared as fractions, which takes no division a bin and leaves equal splits equal.
+ */
 function scan(
   histogram: Float64Array,
   from: number,
@@ -92,12 +112,13 @@ function scan(
   start: number,
   total: number,
   { l2, minChild }: SplitRules,
-  best: Split,
+  best: Best,
 ): boolean {
   const totalGradient = Math.floor(total / PACKED_UNIT);
   const totalHessian = total - totalGradient * PACKED_UNIT;
   let left = start;
-  let bestScore = best.gain;
+  let bestAbove = best.above;
+  let bestBelow = best.below;
   let bestAt = -1;
   let bestLeft = 0;
   for (let k = from; k < to; k++) {
@@ -113,15 +134,18 @@ function scan(
     const otherG = totalGradient - g;
     const weight = h + l2;
     const otherWeight = otherH + l2;
-    const score = (g * g * otherWeight + otherG * otherG * weight) / (weight * otherWeight);
-    if (score > bestScore) {
-      bestScore = score;
+    const above = g * g * otherWeight + otherG * otherG * weight;
+    const below = weight * otherWeight;
+    if (above * bestBelow > bestAbove * below) {
+      bestAbove = above;
+      bestBelow = below;
       bestAt = k;
       bestLeft = left;
     }
   }
   if (bestAt < 0) return false;
-  best.gain = bestScore;
+  best.above = bestAbove;
+  best.below = bestBelow;
   best.bin = bestAt;
   best.left = bestLeft;
   return true;
