@@ -103,8 +103,12 @@ function valueIn(
   return undefined;
 }
 
+const NAMES = new Map<string, readonly string[]>();
+
 /** The name, its synonyms, then its parts and theirs. */
-function namesOf(name: string): string[] {
+function namesOf(name: string): readonly string[] {
+  const known = NAMES.get(name);
+  if (known) return known;
   const words = name.split('_');
   const parts = words.flatMap((_, from) =>
     words.slice(from).map((__, to) => words.slice(from, from + to + 1)),
@@ -115,7 +119,9 @@ function namesOf(name: string): string[] {
     .filter((part) => part !== 'id')
     .sort((a, b) => b.length - a.length);
   // A bare `name` is the name of anything: what it stands for says more.
-  return longestFirst.flatMap((part) => [...(SYNONYMS[part] ?? []), part]).sort(ownNameFirst(name));
+  const names = longestFirst.flatMap((part) => [...(SYNONYMS[part] ?? []), part]).sort(ownNameFirst(name));
+  NAMES.set(name, names);
+  return names;
 }
 
 function ownNameFirst(name: string): (a: string, b: string) => number {
