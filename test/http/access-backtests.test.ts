@@ -1,4 +1,4 @@
-import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { MAX_GRANTS } from '#contract/sharing.ts';
@@ -31,6 +31,20 @@ async function idsOf(person: Person, query = '', limit = 100): Promise<string[]>
     expect(body.items).toHaveLength(limit);
     cursor = `&cursor=${body.next_cursor}`;
   }
+}
+
+/** Where a job is in whose lists. */
+async function rowsOf(jobId: string): Promise<Record<string, string>> {
+  const { Items = [] } = await world.client.send(
+    new QueryCommand({
+      TableName: world.jobsTable,
+      KeyConditionExpression: 'job_id = :id AND begins_with(#item, :sees)',
+      ExpressionAttributeNames: { '#item': 'item' },
+      ExpressionAttributeValues: { ':id': jobId, ':sees': 'SEES#' },
+    }),
+  );
+  const listed = Items.filter(({ seer_kind }) => seer_kind);
+  return Object.fromEntries(listed.map(({ seer_kind, seer_kind_status }) => [seer_kind, seer_kind_status]));
 }
 
 describe('a backtest', () => {
@@ -99,7 +113,11 @@ describe('a backtest', () => {
       ]);
     }
     expect(await idsOf(bob)).toContain(id);
+    const before = (await world.jobs.get(id))!;
     expect((await ann.share(at(id))).body).toEqual({ owner: 'ann', shared_with: [] });
+    // An end that was under way before does not bring it back.
+    await world.jobs.sharing.settle({ ...before, status: 'completed' });
+    expect(Object.keys(await rowsOf(id))).toEqual(['user:ann#backtest']);
     expect((await bob.get(at(id))).code).toBe('AUTH005');
     expect(await idsOf(bob)).not.toContain(id);
     expect(await idsOf(ann)).toContain(id);
@@ -223,6 +241,7 @@ describe('the list', () => {
       failed: await world.backtest(owner, changes, 'failed'),
       cancelled: await world.backtest(owner, changes, 'cancelled'),
     };
+    expect(await rowsOf(ids.failed)).toEqual({ [`user:${owner}#backtest`]: `user:${owner}#backtest#failed` });
     for (const [status, id] of Object.entries(ids)) {
       expect(await mine(status)).toEqual([id]);
     }
@@ -241,9 +260,12 @@ describe('the list', () => {
         },
       }),
     );
+    expect(await rowsOf(left)).toEqual({ [`user:${owner}#backtest`]: `user:${owner}#backtest#open` });
     for (let i = 0; i < 2; i++) {
       expect((await mine('failed')).sort()).toEqual([ids.failed, left].sort());
       expect(await mine('pending')).toEqual([ids.pending]);
+      // Whoever meets it puts it in order.
+      expect(Object.values(await rowsOf(left))).toEqual([`user:${owner}#backtest#failed`]);
     }
   });
 
@@ -300,6 +322,8 @@ it('of two who share at once neither is lost in part', async () => {
   const { shared_with = [] } = (await world.jobs.get(id))!;
   const stored = shared_with.map(({ principal }) => principal);
   expect(lists).toContainEqual(stored);
+  const seers = ['user:ann', ...stored].map((each) => `${each}#backtest`);
+  expect(Object.keys(await rowsOf(id)).sort()).toEqual(seers.sort());
   for (const name of ['a', 'b', 'c', 'd']) {
     expect((await idsOf(world.person(name))).includes(id)).toBe(stored.includes(`user:${name}`));
   }

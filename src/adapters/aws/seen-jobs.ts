@@ -126,7 +126,7 @@ function newest(heads: readonly IteratorResult<Row, void>[]): [index: number, ro
 
 /** The jobs of those rows that the caller may see and that are as the filter wants them, in the order of the rows. */
 async function readJobs(query: SeenJobsQuery, rows: readonly Row[]): Promise<Item[]> {
-  const { client, table, kind, caller, filter } = query;
+  const { client, table, caller, filter } = query;
   const keys = rows.map(({ jobId }) => ({ job_id: jobId, item: JOB_ITEM }));
   const read = await batchGet({ client, table, keys, attributes: ATTRIBUTES, busy: 'DATA005' });
   const items = new Map(read.map((item) => [item.job_id, item]));
@@ -136,7 +136,7 @@ async function readJobs(query: SeenJobsQuery, rows: readonly Row[]): Promise<Ite
     if (!item) continue;
     const job = ListedJob.parse(item);
     if (open && isTerminal(job.status)) await new JobSharing(client, table).settle(job);
-    const wanted = job.kind === kind && (!filter.status || job.status === filter.status);
+    const wanted = !filter.status || job.status === filter.status;
     if (wanted && mayAccess(caller, job, 'read')) seen.push(item);
   }
   return seen;
