@@ -35,12 +35,10 @@ export const StrategyConfiguration = z
       model_type: z.string().meta({ description: '`none` for a strategy without machine learning' }),
     }),
     description: z.string(),
-    startup_candles: z
-      .int()
-      .meta({
-        description:
-          'Candles needed before the first signal, for the default parameters; those that models learn from among them',
-      }),
+    startup_candles: z.int().meta({
+      description:
+        'Candles needed before the first signal, for the default parameters; those that models learn from among them',
+    }),
     can_short: z.boolean(),
     leverage: z.number(),
     stoploss: z.number().meta({ description: 'Negative ratio of the stake' }),
