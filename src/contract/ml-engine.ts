@@ -5,14 +5,14 @@ import * as z from 'zod';
 const MODEL_TYPES =
   'depthwise_gbdt, leafwise_gbdt, symmetric_gbdt or logistic_regression; names in whose style they are, such as `xgboost`, `LightGBMClassifier` or `catboost`, are taken for them';
 
-export const ModelType = z.string().meta({ description: MODEL_TYPES });
+const ModelType = z.string().meta({ description: MODEL_TYPES });
 
-export const TrainPeriodDays = z.int().meta({
+const TrainPeriodDays = z.int().meta({
   description: 'Days before a window from which its model learns',
   minimum: 1,
   maximum: 730,
 });
-export const BacktestPeriodDays = z.int().meta({
+const BacktestPeriodDays = z.int().meta({
   description: 'Days that one model predicts before the next is trained',
   minimum: 1,
   maximum: 365,

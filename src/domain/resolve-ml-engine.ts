@@ -13,8 +13,8 @@ export type MlEngineInput = { readonly enabled?: boolean } & Omit<MlEngineOverri
     readonly class_weight?: number | string;
   };
 
-export const TRAIN_DAYS = { min: 1, max: 730, integer: true } as const;
-export const BACKTEST_DAYS = { min: 1, max: 365, integer: true } as const;
+const TRAIN_DAYS = { min: 1, max: 730, integer: true } as const;
+const BACKTEST_DAYS = { min: 1, max: 365, integer: true } as const;
 const FIELD = 'config.ml_engine';
 const KEYS: readonly string[] = Object.keys(mlEngineOf({}));
 

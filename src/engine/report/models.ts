@@ -12,7 +12,7 @@ import {
 } from '#engine/walk-forward/quality.ts';
 
 /** One window of one pair. Times are of the first candle and the end (exclusive), ISO 8601. */
-export interface ReportWindow {
+interface ReportWindow {
   readonly pair: string;
   readonly index: number;
   readonly train_from: string;
@@ -31,7 +31,7 @@ export interface ReportWindow {
 }
 
 /** What one feature is worth, over all models. */
-export interface FeatureImportance {
+interface FeatureImportance {
   readonly feature: string;
   /** Mean share of the reduction of the training loss. */
   readonly gain: number;

@@ -21,7 +21,7 @@ export const LEAST_TRAINING_ROWS = 50;
 const LEAST_SHARE = 0.5;
 
 /** A window of one pair, as rows of its candles: it learns from [trainFrom, trainTo), predicts [from, to). */
-export interface WindowRows {
+interface WindowRows {
   readonly window: Window;
   readonly trainFrom: number;
   /** The horizon before `from`: the label of a row before it is known when the window begins. */

@@ -62,7 +62,7 @@ export interface WalkForwardOptions {
 /** Milliseconds are the host's to measure: everything here is a function of the input alone. */
 export type WalkForwardOutcome = CompleteWalkForward | PrunedWalkForward;
 
-export interface PrunedWalkForward {
+interface PrunedWalkForward {
   readonly state: 'pruned';
   /** A run that was cut short has no value. */
   readonly value: null;
