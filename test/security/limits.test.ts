@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { pendingJob } from '../support/jobs.ts';
 import { expectRefusal, lambdaHost, serverHost } from './hosts.ts';
 
@@ -106,16 +106,16 @@ describe('on a server alone', () => {
 });
 
 describe('requests that do not end', () => {
-  let slow: Awaited<ReturnType<typeof serverHost>>;
-  beforeAll(async () => {
-    slow = await serverHost({}, { headersTimeoutMs: 50, requestTimeoutMs: 100 });
-  });
-  afterAll(() => slow.server.close());
-
   it.each([
-    ['headers', 'GET /api/v1/health HTTP/1.1\r\nHost: x\r\nX-Slow: '],
-    ['a body', `POST /api/v1/backtests HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{`],
-  ])('%s: the connection is ended', async (_, sent) => {
+    ['headers', { headersTimeoutMs: 50 }, 'GET /api/v1/health HTTP/1.1\r\nHost: x\r\nX-Slow: '],
+    [
+      'a body',
+      { headersTimeoutMs: 50, requestTimeoutMs: 60 },
+      'POST /api/v1/backtests HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{',
+    ],
+  ])('%s: 408, and the connection is ended', async (_, options, sent) => {
+    const slow = await serverHost({}, options);
     expectRefusal(await slow.raw(sent), 408, 'HTTP408');
+    await slow.server.close();
   });
 });
