@@ -6,6 +6,7 @@ import { SERVICES } from '#contract/names.ts';
 import type { FunctionName, ServiceName } from '#contract/operation.ts';
 import { operationsOf } from '#contract/operations.ts';
 import { acknowledge } from './acknowledge.ts';
+import { apiPolicy } from './api-policy.ts';
 import type { StageConfig } from './config.ts';
 import { Firewall } from './firewall.ts';
 import { addGatewayResponses } from './gateway-responses.ts';
@@ -34,6 +35,7 @@ export class ServiceApi extends Construct {
     this.api = new apigateway.RestApi(this, 'Api', {
       restApiName: `${Stack.of(this).stackName}-${service}`,
       description: SERVICES[service].description,
+      policy: apiPolicy(config, service),
       endpointConfiguration: { types: [apigateway.EndpointType.REGIONAL] },
       // The account's role for API Gateway's logs: one a region, made by whoever comes first and then kept.
       cloudWatchRole: props.after === undefined,

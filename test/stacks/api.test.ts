@@ -163,6 +163,50 @@ test("the account's role for API Gateway's logs is set once, before any stage lo
   for (const [id] of ofType(dev, 'AWS::ApiGateway::Stage')) expect(dependsOn(id), id).toContain(account);
 });
 
+describe('callers of other accounts', () => {
+  const role = 'arn:aws:iam::444455556666:role/desk/workflow';
+  const trusting = { trustedCallers: ['111122223333', role], trustedOrganization: 'o-abcdefghij' };
+  const policyOf = (stage: Synthesized, api: RegExp) =>
+    ofType(stage, 'AWS::ApiGateway::RestApi').find(([id]) => api.test(id))![1].Properties.Policy;
+
+  test('no API has a policy where nobody is trusted, nor where no signature is asked for', () => {
+    for (const { api } of SERVICES) {
+      expect(policyOf(prod, api)).toBeUndefined();
+      expect(policyOf(synthesize('dev', trusting), api)).toBeUndefined();
+    }
+  });
+
+  test('may call the signed route when they are trusted, and everybody else the rest as before', () => {
+    const stage = synthesize('prod', trusting);
+    expect(policyOf(stage, /^StrategyApi/)).toBeUndefined();
+    const statements = policyOf(stage, /^BackendApi/).Statement as any[];
+    expect(statements.map(({ Effect, Action }) => [Effect, Action])).toEqual(
+      Array(3).fill(['Allow', 'execute-api:Invoke']),
+    );
+    const [open, callers, organization] = statements;
+    const proxy = 'execute-api:/prod/POST/api/v1/data-proxy';
+    expect([callers.Resource, organization.Resource]).toEqual([proxy, proxy]);
+    const account = { 'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ':iam::111122223333:root']] };
+    expect(callers.Principal.AWS).toHaveLength(2);
+    expect(callers.Principal.AWS).toEqual(expect.arrayContaining([account, role]));
+    expect(organization).toMatchObject({
+      Principal: { AWS: '*' },
+      Condition: { StringEquals: { 'aws:PrincipalOrgID': 'o-abcdefghij' } },
+    });
+    expect(open.Principal).toEqual({ AWS: '*' });
+    const patterns = (open.Resource as string[]).map(
+      (pattern) => new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}$`),
+    );
+    const isOpen = (method: string, path: string) =>
+      patterns.some((pattern) => pattern.test(`execute-api:/prod/${method}${path}`));
+    for (const { method, path, integration } of operationsOf('backend')) {
+      expect(isOpen(method, path.replaceAll(/\{\w+\}/g, 'x')), `${method} ${path}`).toBe(!integration);
+    }
+    expect(isOpen('GET', '/no/such/path')).toBe(true);
+    expect(isOpen('POST', '/api/v1/data-proxy/')).toBe(false);
+  });
+});
+
 describe('the firewall', () => {
   const rulesOf = (stage: Synthesized) =>
     ofType(stage, 'AWS::WAFv2::WebACL').map(([, { Properties }]) => Properties.Rules as any[]);
