@@ -35,6 +35,7 @@ beforeAll(async () => {
     DYNAMODB_ENDPOINT: engine.endpoint,
     OBJECTS_DIRECTORY: objects,
     JOBS_TABLE: engine.tables.jobs,
+    SERIES_TABLE: engine.tables.series,
     REGISTRY_TABLE: engine.tables.registry,
     RESULTS_BUCKET: 'results',
     CANDLES_BUCKET: 'candles',

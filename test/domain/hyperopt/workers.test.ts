@@ -1,0 +1,258 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { StudyConfig } from '#contract/hyperopt.ts';
+import {
+  type RunHyperoptWorkerDeps,
+  runHyperoptWorker,
+  type TrialRunner,
+} from '#domain/hyperopt/run-hyperopt-worker.ts';
+import { LEASE_MS, TrialQueue } from '#domain/hyperopt/trial-queue.ts';
+import { startEngine, type TestEngine } from '../../support/engine.ts';
+import { computeTrial, computing, essence, pendingStudy, workerDeps } from '../../support/studies.ts';
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+
+let studies = 0;
+const never = new AbortController().signal;
+
+async function newStudy(config: Partial<StudyConfig> = {}): Promise<string> {
+  const jobId = `ho-${++studies}`;
+  await workerDeps(engine).studies.create(pendingStudy(jobId, config));
+  return jobId;
+}
+
+const work = (jobId: string, worker: number, deps: RunHyperoptWorkerDeps, task = `task-${worker}`) =>
+  runHyperoptWorker(deps, jobId, { worker, task }, never);
+
+async function read(jobId: string) {
+  const { studies: store, ledger } = workerDeps(engine);
+  return { study: (await store.get(jobId))!, trials: await ledger.read(jobId, 0) };
+}
+
+type Study = Awaited<ReturnType<typeof read>>;
+/** The study as one worker alone runs it. */
+let one: Study;
+beforeAll(async () => {
+  const jobId = await newStudy();
+  expect(await work(jobId, 0, workerDeps(engine))).toBe('finished');
+  one = await read(jobId);
+});
+
+/** Takes turns with the others in an order of its own. */
+function unsteady(seed: number): TrialRunner {
+  let calls = seed;
+  return {
+    ...computing,
+    run: async (request) => {
+      for (let turns = (calls++ * 7919) % 13; turns > 0; turns--) await new Promise(setImmediate);
+      return computeTrial(request);
+    },
+  };
+}
+
+/** A worker that dies at its `nth` trial: whatever it was about to do never happens. */
+function dying(nth: number): { deps: RunHyperoptWorkerDeps; died: Promise<void> } {
+  const forever = () => new Promise<never>(() => undefined);
+  const { promise: died, resolve } = Promise.withResolvers<void>();
+  let begun = 0;
+  const run: TrialRunner['run'] = (request) => {
+    if (++begun < nth) return computeTrial(request);
+    resolve();
+    return forever();
+  };
+  return { deps: { ...workerDeps(engine, { ...computing, run }), sleep: forever }, died };
+}
+
+describe('a study', () => {
+  it('is the same for any number of workers and lanes', async () => {
+    for (const [workers, lanes] of [
+      [1, 3],
+      [2, 1],
+      [4, 2],
+    ] as const) {
+      const jobId = await newStudy({ workers });
+      const outcomes = await Promise.all(
+        Array.from({ length: workers }, (_, worker) =>
+          work(jobId, worker, { ...workerDeps(engine, unsteady(worker)), lanes: () => lanes }),
+        ),
+      );
+      expect(new Set(outcomes)).toEqual(new Set(['finished']));
+      const many = await read(jobId);
+      expect(many.trials.map(essence)).toEqual(one.trials.map(essence));
+      expect(many.study.trials).toEqual(one.study.trials);
+      expect(many.study.status).toBe('completed');
+    }
+    const states = Object.groupBy(one.trials, ({ state }) => state);
+    for (const state of ['complete', 'pruned', 'failed'] as const)
+      expect(states[state]?.length).toBeGreaterThan(1);
+  });
+
+  it('counts every trial once, in the order in which they ended', async () => {
+    const jobId = await newStudy({ workers: 4 });
+    await Promise.all(
+      [0, 1, 2, 3].map((worker) => work(jobId, worker, workerDeps(engine, unsteady(worker)))),
+    );
+    const { study, trials } = await read(jobId);
+    const sequence = trials.map((trial) => (trial.state === 'running' ? 0 : trial.sequence));
+    expect(sequence.toSorted((a, b) => a - b)).toEqual(trials.map((_, i) => i + 1));
+    const { complete, pruned, failed, total } = study.trials;
+    expect(complete + pruned + failed).toBe(total);
+    const best = Math.max(...trials.map((trial) => (trial.state === 'complete' ? trial.value : -Infinity)));
+    expect(study.trials.best_value).toBe(best);
+    expect(new Set(trials.map(({ attempt }) => attempt))).toEqual(new Set([1]));
+  });
+
+  it('runs no more trials at once than a tenth of them', async () => {
+    let running = 0;
+    let most = 0;
+    const { promise: full, resolve } = Promise.withResolvers<void>();
+    const run: TrialRunner['run'] = async (request) => {
+      most = Math.max(most, ++running);
+      if (running === 4) resolve();
+      await full;
+      // Time in which others could begin more.
+      for (let i = 0; i < 20; i++) await new Promise(setImmediate);
+      running--;
+      return computeTrial(request);
+    };
+    const jobId = await newStudy();
+    const deps = { ...workerDeps(engine, { ...computing, run }), lanes: () => 8 };
+    await Promise.all([0, 1].map((worker) => work(jobId, worker, deps)));
+    expect(most).toBe(4);
+  });
+
+  it('takes over the result of exactly the same parameters, without another run', async () => {
+    let runs = 0;
+    const run: TrialRunner['run'] = (request) => {
+      runs++;
+      return computeTrial(request);
+    };
+    const jobId = await newStudy({ n_estimators_range: [25, 26], learning_rate_range: [0.1, 0.1] });
+    await work(jobId, 0, workerDeps(engine, { ...computing, run }));
+    const { trials } = await read(jobId);
+    const taken = trials.filter((trial) => 'same_as' in trial && trial.same_as !== null);
+    expect(taken.length).toBeGreaterThan(20);
+    expect(runs).toBe(trials.length - taken.length);
+    for (const trial of taken) {
+      const original = trials[(trial as { same_as: number }).same_as]!;
+      const { number: _, same_as: __, ...same } = essence(original);
+      expect(essence(trial)).toMatchObject(same);
+    }
+  });
+});
+
+describe('a worker that dies', () => {
+  it.each([1, 6, 40])(
+    'in its trial %i changes nothing: the next in its place goes on at once',
+    async (nth) => {
+      const jobId = await newStudy();
+      const { deps, died } = dying(nth);
+      void work(jobId, 0, deps, 'first');
+      await died;
+      expect(await work(jobId, 0, workerDeps(engine), 'second')).toBe('finished');
+      const { study, trials } = await read(jobId);
+      expect(trials.map(essence)).toEqual(one.trials.map(essence));
+      expect(study.trials).toEqual(one.study.trials);
+      expect(trials.filter(({ attempt }) => attempt === 2)).toHaveLength(1);
+    },
+  );
+
+  it('loses its trial to another worker when its lease has run out, not before', async () => {
+    const jobId = await newStudy({ workers: 2 });
+    const { deps, died } = dying(1);
+    void work(jobId, 0, deps);
+    await died;
+    const { resolve, promise: waited } = Promise.withResolvers<void>();
+    let late = 0;
+    let waits = 0;
+    const other: RunHyperoptWorkerDeps = {
+      ...workerDeps(engine),
+      clock: { now: () => Date.now() + late },
+      sleep: async (ms, signal) => {
+        if (++waits === 3) resolve();
+        await workerDeps(engine).sleep(Math.min(ms, 5), signal);
+      },
+    };
+    const working = work(jobId, 1, other);
+    await waited;
+    const stuck = await read(jobId);
+    expect(stuck.trials[0]).toMatchObject({ state: 'running', attempt: 1, worker: 0 });
+    expect(stuck.trials.length).toBeLessThanOrEqual(4);
+    late = LEASE_MS + 1_000;
+    expect(await working).toBe('finished');
+    const { trials } = await read(jobId);
+    expect(trials.map(essence)).toEqual(one.trials.map(essence));
+    expect(trials[0]).toMatchObject({ attempt: 2, worker: 1 });
+  });
+
+  it('and comes back can record nothing of what was taken over', async () => {
+    const jobId = await newStudy();
+    const deps = workerDeps(engine);
+    const study = (await deps.studies.begin(jobId, 0, 'first', new Date().toISOString()))!;
+    const asked = await new TrialQueue(deps, study, { worker: 0, task: 'first' }).ask();
+    if (typeof asked === 'string') throw new Error(asked);
+    const next = new TrialQueue(deps, study, { worker: 0, task: 'second' });
+    const again = await next.ask();
+    if (typeof again === 'string') throw new Error(again);
+    expect(again.trial).toMatchObject({ number: 0, attempt: 2, params: asked.trial.params });
+    const old = new TrialQueue(deps, study, { worker: 0, task: 'first' });
+    expect(await old.tell(asked, { state: 'failed', error: 'late' })).toBe('lost');
+    expect(await deps.ledger.renew(asked.trial, Date.now())).toBe(false);
+    expect(await next.tell(again, { state: 'failed', error: 'in time' })).toBe('recorded');
+    // The reply was lost and the write is sent again.
+    expect(await old.tell(asked, { state: 'failed', error: 'later still' })).toBe('lost');
+    const { study: after, trials } = await read(jobId);
+    expect(after.trials.failed).toBe(1);
+    expect(trials[0]).toMatchObject({ state: 'failed', error: 'in time', attempt: 2 });
+  });
+});
+
+describe('a worker', () => {
+  it('of a study whose trials all failed ends it with the reason', async () => {
+    const run: TrialRunner['run'] = async () => ({ state: 'failed', error: 'no trade was made' });
+    const jobId = await newStudy();
+    await work(jobId, 0, workerDeps(engine, { ...computing, run }));
+    const { study } = await read(jobId);
+    expect(study).toMatchObject({
+      status: 'failed',
+      error_code: 'OPT002',
+      error: 'All 40 trials failed. Each: no trade was made',
+      trials: { failed: 40, best_value: null },
+    });
+  });
+
+  it('ends when its study is cancelled, and records nothing after that', async () => {
+    const jobId = await newStudy();
+    let begun = 0;
+    const run: TrialRunner['run'] = async (request) => {
+      if (++begun === 5) await workerDeps(engine).studies.cancel(jobId, new Date().toISOString());
+      return computeTrial(request);
+    };
+    expect(await work(jobId, 0, workerDeps(engine, { ...computing, run }))).toBe('stopped');
+    const { study, trials } = await read(jobId);
+    expect(study.status).toBe('cancelled');
+    expect(trials.map(({ state }) => state).filter((state) => state === 'running')).toHaveLength(1);
+    expect(trials).toHaveLength(5);
+    expect(await work(jobId, 0, workerDeps(engine))).toBe('not_mine');
+  });
+
+  it('that is stopped gives its trials back, and the next worker has them at once', async () => {
+    const jobId = await newStudy({ workers: 2 });
+    const stop = new AbortController();
+    let begun = 0;
+    const run: TrialRunner['run'] = (request, signal) => {
+      if (++begun < 7) return computeTrial(request);
+      stop.abort(new Error('Stopped'));
+      return Promise.reject(signal.reason);
+    };
+    const worker = { worker: 0, task: 'first' };
+    await expect(
+      runHyperoptWorker(workerDeps(engine, { ...computing, run }), jobId, worker, stop.signal),
+    ).rejects.toThrow('Stopped');
+    expect(await work(jobId, 1, workerDeps(engine))).toBe('finished');
+    expect((await read(jobId)).trials.map(essence)).toEqual(one.trials.map(essence));
+  });
+});

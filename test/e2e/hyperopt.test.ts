@@ -1,0 +1,272 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
+
+/** Hyperopt jobs from the outside, with workers that are processes. */
+
+const STUDY = {
+  strategy: 'ml_classifier',
+  pairs: ['BTC/USDT:USDT'],
+  timeframe: '4h',
+  n_trials: 40,
+  train_period_days: 30,
+  backtest_period_days: 10,
+  date_range: { start: '2026-01-01T00:00:00Z', end: '2026-03-22T00:00:00Z' },
+  model_types: ['logistic_regression', 'XGBoostClassifier'],
+  n_estimators_range: [3, 8],
+  learning_rate_range: [0.05, 0.3],
+  objective_metric: 'total_profit_pct',
+  pruner: 'median',
+  seed: 11,
+};
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await startTestPlatform();
+});
+afterAll(() => platform.stop());
+
+async function start(changes: object = {}, on = platform): Promise<string> {
+  const { status, body } = await on.strategy.post('/api/v1/hyperopt', { ...STUDY, ...changes });
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body.job_id;
+}
+
+async function until(what: (job: any) => boolean, jobId: string, on = platform): Promise<any> {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const { body } = await on.strategy.get(`/api/v1/hyperopt/${jobId}`);
+    if (what(body)) return body;
+    if (TERMINAL.includes(body.status) || Date.now() > deadline) {
+      throw new Error(`${jobId} is ${body.status} at ${body.progress} %: ${body.error}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 40));
+  }
+}
+
+const ended = ({ status }: any) => TERMINAL.includes(status);
+
+async function trialsOf(jobId: string, on = platform): Promise<any[]> {
+  const { body } = await on.strategy.get(`/api/v1/hyperopt/${jobId}/trials?limit=100`);
+  return body.items.map(({ number, state, params, value, windows, same_as, error }: any) => ({
+    ...{ number, state, params, value, windows, same_as, error },
+  }));
+}
+
+/** What must be the same whoever ran the trials. */
+async function essence(jobId: string, on = platform) {
+  const { body } = await on.strategy.get(`/api/v1/hyperopt/${jobId}/result`);
+  const { job_id: _, study_name: __, ...result } = body;
+  return { trials: await trialsOf(jobId, on), result };
+}
+
+/** Processes of workers of this platform, by what their environment says. */
+function workerProcesses(jobId: string): number[] {
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .filter((pid) => {
+      try {
+        const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+        return environment.includes(`JOB_ID=${jobId}`) && command.includes('tasks/hyperopt.ts');
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+let one: Awaited<ReturnType<typeof essence>>;
+describe('a study of one worker', () => {
+  let jobId: string;
+  beforeAll(async () => {
+    jobId = await start();
+  });
+
+  it('has no result before its end: RES005 with the status', async () => {
+    const { status, body } = await platform.strategy.get(`/api/v1/hyperopt/${jobId}/result`);
+    expect(status).toBe(409);
+    expect(body.detail).toMatchObject({ code: 'RES005', field: 'job_id' });
+    expect(['pending', 'running']).toContain(body.detail.context.status);
+  });
+
+  it('goes from pending over running to completed, never back', async () => {
+    const first = await until(() => true, jobId);
+    expect(first).toMatchObject({ total_trials: 40 });
+    let last = 0;
+    const job = await until((each) => {
+      expect(each.progress).toBeGreaterThanOrEqual(last);
+      expect(each.progress).toBe(Math.floor((100 * each.current_trial) / 40));
+      expect(each.best_value === null).toBe(each.best_trial === null);
+      last = each.progress;
+      return ended(each);
+    }, jobId);
+    expect(job).toMatchObject({ status: 'completed', progress: 100, current_trial: 40, error: null });
+    expect(Date.parse(job.started_at)).toBeGreaterThanOrEqual(Date.parse(job.created_at));
+    expect(job.warnings).toEqual([]);
+  });
+
+  it('names the best of its trials', async () => {
+    one = await essence(jobId);
+    const { trials, result } = one;
+    expect(trials.map(({ number }) => number)).toEqual(trials.map((_, i) => i));
+    const complete = trials.filter(({ state }) => state === 'complete');
+    const best = complete.reduce((a, b) => (b.value > a.value ? b : a));
+    expect(result).toMatchObject({
+      best_value: best.value,
+      best_params: best.params,
+      best_trial: best.number,
+    });
+    expect(result.n_trials_completed).toBe(complete.length);
+    expect(complete.length).toBeLessThan(40);
+    for (const { params } of trials) {
+      expect(STUDY.model_types).toContain(params.model_type);
+      expect(params.n_estimators).toBeGreaterThanOrEqual(3);
+      expect(params.n_estimators).toBeLessThanOrEqual(8);
+    }
+  });
+
+  it('answers 304 while nothing has changed', async () => {
+    const path = `/api/v1/hyperopt/${jobId}`;
+    const full = await platform.strategy.request(path);
+    const tag = full.headers.get('ETag')!;
+    expect(tag).toMatch(/^"\d+"$/);
+    const again = await platform.strategy.request(path, { headers: { 'If-None-Match': `"x", W/${tag}` } });
+    expect(again.status).toBe(304);
+    expect(await again.text()).toBe('');
+    expect(again.headers.get('ETag')).toBe(tag);
+    const other = await platform.strategy.request(path, { headers: { 'If-None-Match': '"0"' } });
+    expect(other.status).toBe(200);
+  });
+
+  it('is the backtest of its best parameters, number by number', async () => {
+    const { best_params, best_value } = one.result;
+    const { model_type, n_estimators, learning_rate } = best_params;
+    const { train_period_days, backtest_period_days, strategy, pairs, timeframe } = STUDY;
+    const job = await platform.run({
+      ...{ strategy, pairs, timeframe },
+      date_range: { start: '2026-01-31T00:00:00Z', end: STUDY.date_range.end },
+      ml_engine: { model_type, n_estimators, learning_rate, train_period_days, backtest_period_days },
+    });
+    expect(job.result.total_profit_pct).toBe(best_value);
+  });
+});
+
+describe('the same study', () => {
+  it.each([2, 4])('of %i workers has the same trials and result', async (workers) => {
+    const jobId = await start({ workers });
+    await until(ended, jobId);
+    expect(await essence(jobId)).toEqual(one);
+    const { body } = await platform.strategy.get(`/api/v1/hyperopt/${jobId}/trials?limit=100`);
+    expect(new Set(body.items.map(({ worker }: any) => worker)).size).toBeGreaterThan(1);
+  });
+
+  it('loses and changes nothing when workers are killed', async () => {
+    const jobId = await start({ workers: 2 });
+    let killed = 0;
+    await until((job) => {
+      if (job.current_trial >= 5 * (killed + 1) && killed < 3) {
+        const [pid] = workerProcesses(jobId);
+        if (pid) {
+          process.kill(pid, 'SIGKILL');
+          killed++;
+        }
+      }
+      return ended(job);
+    }, jobId);
+    expect(killed).toBeGreaterThan(0);
+    expect(await essence(jobId)).toEqual(one);
+  });
+});
+
+describe('a platform that is stopped', () => {
+  it('goes on with its studies when it starts again', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'touchstone-hyperopt-'));
+    const first = await startTestPlatform({ home });
+    const jobId = await start({}, first);
+    await until(({ current_trial }) => current_trial >= 3, jobId, first);
+    // Its tasks end with it, and the study is as they left it.
+    await first.stop();
+    const second = await startTestPlatform({ home });
+    try {
+      const job = await until(ended, jobId, second);
+      expect(job.status).toBe('completed');
+      expect(await essence(jobId, second)).toEqual(one);
+    } finally {
+      await second.stop();
+      rmSync(home, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('a study', () => {
+  it('that is cancelled keeps its trials and ends its workers', async () => {
+    const jobId = await start({ n_trials: 10_000 });
+    await until(({ current_trial }) => current_trial > 0, jobId);
+    const { status, body } = await platform.strategy.post(`/api/v1/hyperopt/${jobId}/cancel`);
+    expect(status).toBe(200);
+    expect(body.status).toBe('cancelled');
+    const deadline = Date.now() + 15_000;
+    while (workerProcesses(jobId).length > 0 && Date.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(workerProcesses(jobId)).toEqual([]);
+    const after = await until(() => true, jobId);
+    expect(after.current_trial).toBe(body.current_trial);
+    const again = await platform.strategy.post(`/api/v1/hyperopt/${jobId}/cancel`);
+    expect(again.status).toBe(409);
+    expect(again.body.detail.code).toBe('RES005');
+  });
+
+  it('whose trials all fail is failed with the reason', async () => {
+    const jobId = await start({ strategy: 'buy_and_hold', objective_metric: 'sqn', n_trials: 3 });
+    const job = await until(ended, jobId);
+    expect(job).toMatchObject({ status: 'failed', error_code: 'OPT002', trials: { failed: 3 } });
+    expect(job.error).toMatch(/^All 3 trials failed\. Each: sqn is undefined/);
+    const { status, body } = await platform.strategy.get(`/api/v1/hyperopt/${jobId}/result`);
+    expect(status).toBe(409);
+    expect(body.detail.message).toContain('All 3 trials failed');
+  });
+
+  it('without candles is failed as a backtest would be', async () => {
+    const jobId = await start({ pairs: ['NOPE/USDT:USDT'], n_trials: 3 });
+    const job = await until(ended, jobId);
+    expect(job).toMatchObject({ status: 'failed', error_code: 'DATA003' });
+  });
+
+  it('is in the list, newest first and by experiment', async () => {
+    const jobId = await start({ n_trials: 1, experiment_name: 'listed' });
+    await until(ended, jobId);
+    const { body } = await platform.strategy.get('/api/v1/hyperopt?experiment_name=listed');
+    expect(body.items).toMatchObject([
+      { job_id: jobId, progress: 100, total_trials: 1, status: 'completed' },
+    ]);
+    const page = await platform.strategy.get('/api/v1/hyperopt?limit=2&status=completed');
+    expect(page.body.items[0].job_id).toBe(jobId);
+    const next = await platform.strategy.get(
+      `/api/v1/hyperopt?limit=2&status=completed&cursor=${page.body.next_cursor}`,
+    );
+    expect(next.body.items[0].created_at < page.body.items[1].created_at).toBe(true);
+  });
+
+  it('is the same job for the same Idempotency-Key', async () => {
+    const headers = { 'Idempotency-Key': 'once' };
+    const body = { ...STUDY, n_trials: 1 };
+    const first = await platform.strategy.post('/api/v1/hyperopt', body, headers);
+    const second = await platform.strategy.post('/api/v1/hyperopt', body, headers);
+    expect(second.body.job_id).toBe(first.body.job_id);
+    const other = await platform.strategy.post('/api/v1/hyperopt', { ...body, n_trials: 2 }, headers);
+    expect(other.status).toBe(409);
+    await until(ended, first.body.job_id);
+  });
+
+  it('that there is none of is OPT001', async () => {
+    for (const path of ['', '/result', '/trials']) {
+      const { status, body } = await platform.strategy.get(`/api/v1/hyperopt/ho-none${path}`);
+      expect(status).toBe(404);
+      expect(body.detail).toMatchObject({ code: 'OPT001', field: 'job_id' });
+    }
+  });
+});
