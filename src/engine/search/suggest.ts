@@ -66,11 +66,14 @@ function drawByModel(
   return candidates[gains.indexOf(Math.max(...gains))]!;
 }
 
-/** Complete trials by value; then pruned ones by how many windows they reached, then by value; equals by number. */
+/** Complete trials by value; then pruned ones by how many windows they reached, then by the last of them; equals by number. */
 function byRank(direction: Direction): (a: PastTrial, b: PastTrial) => number {
   const sign = direction === 'maximize' ? -1 : 1;
-  const cost = ({ value }: PastTrial) => (value === null ? Number.MAX_VALUE : sign * value);
   const reached = ({ state, windows }: PastTrial) =>
     state === 'complete' ? Number.MAX_VALUE : (windows?.length ?? 0);
+  const cost = ({ state, value, windows }: PastTrial) => {
+    const judged = state === 'complete' ? value : (windows?.at(-1) ?? null);
+    return judged === null ? Number.MAX_VALUE : sign * judged;
+  };
   return (a, b) => reached(b) - reached(a) || cost(a) - cost(b) || a.number - b.number;
 }

@@ -9,7 +9,7 @@ export interface PastTrial {
   readonly params: Point;
   /** `running`: its parameters are known, its result is not, or must not be looked at. */
   readonly state: 'complete' | 'pruned' | 'failed' | 'running';
-  /** The objective; null unless complete, or of a pruned trial that has one for the windows it reached. */
+  /** The objective; null unless complete. */
   readonly value: number | null;
   /** The objective of each walk-forward window reached, in order; null where undefined. */
   readonly windows?: readonly (number | null)[];
@@ -53,14 +53,15 @@ export function duplicateOf(past: readonly PastTrial[], point: Point): PastTrial
   );
 }
 
-/** The complete trial with the best value, the earliest of equals; undefined before the first. */
+/** The complete trial with the best value, of equals the one with the smallest number; undefined before the first. */
 export function bestTrial(past: readonly PastTrial[], direction: Direction): PastTrial | undefined {
-  return past
-    .filter(({ state, value }) => state === 'complete' && value !== null)
-    .reduce<PastTrial | undefined>(
-      (best, trial) => (best && !isBetter(trial.value!, best.value!, direction) ? best : trial),
-      undefined,
-    );
+  let best: PastTrial | undefined;
+  for (const trial of past) {
+    if (trial.state !== 'complete' || trial.value === null) continue;
+    const isFirst = !best || (trial.value === best.value && trial.number < best.number);
+    if (isFirst || isBetter(trial.value, best!.value!, direction)) best = trial;
+  }
+  return best;
 }
 
 /** Whether value `a` is truly better than `b`. */

@@ -80,21 +80,26 @@ describe('suggestions', () => {
     expect(suggest(LINE, [...past, failed], options())).toEqual(suggest(LINE, past, options()));
   });
 
-  it('rank pruned trials after complete ones, whatever their value', () => {
-    const past = lineWith([0.2, 0.3], (x) => (x >= 0.7 ? { state: 'pruned', value: -9, windows: [-9] } : {}));
+  it('rank pruned trials after complete ones, whatever their windows', () => {
+    const past = lineWith([0.2, 0.3], (x) =>
+      x >= 0.7 ? { state: 'pruned', value: null, windows: [-9, -9] } : {},
+    );
     expect(sharesWithin(past, 0.1, 0.4)).toBeGreaterThan(0.8);
   });
 
-  it('rank pruned trials by the windows they reached, then by value', () => {
-    const byWindows = lineWith([0.2, 0.3], (x) => ({
-      state: 'pruned',
-      value: x >= 0.2 && x < 0.3 ? 5 : 1,
-      windows: x >= 0.2 && x < 0.3 ? [1, 1, 1] : [1, 1],
-    }));
-    expect(sharesWithin(byWindows, 0.1, 0.4)).toBeGreaterThan(0.8);
-    const byValue = lineWith([0.2, 0.3], () => ({ state: 'pruned', windows: [1] }));
-    expect(sharesWithin(byValue, 0.1, 0.4)).toBeGreaterThan(0.8);
-  });
+  it.each(['minimize', 'maximize'] as const)(
+    'rank pruned trials by the windows they reached, then by the last: %s',
+    (direction) => {
+      const better = direction === 'minimize' ? -1 : 1;
+      const isGood = (x: number) => x >= 0.2 && x < 0.3;
+      const pruned = (windows: (x: number) => (number | null)[]) =>
+        lineWith([0, 0], (x) => ({ state: 'pruned', value: null, windows: windows(x) }));
+      const byWindows = pruned((x) => (isGood(x) ? [0, 0, -better] : [0, better]));
+      expect(sharesWithin(byWindows, 0.1, 0.4, { direction })).toBeGreaterThan(0.8);
+      const byLast = pruned((x) => (isGood(x) ? [0, better] : x < 0.8 ? [better, 0] : [0, null]));
+      expect(sharesWithin(byLast, 0.1, 0.4, { direction })).toBeGreaterThan(0.8);
+    },
+  );
 
   it('hold fixed what cannot vary', () => {
     const space: SearchSpace = [

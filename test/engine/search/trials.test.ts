@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Pruner, shouldPrune } from '#engine/search/prune.ts';
-import { duplicateOf, lagOf, type PastTrial, visibleHistory } from '#engine/search/trials.ts';
+import { bestTrial, duplicateOf, lagOf, type PastTrial, visibleHistory } from '#engine/search/trials.ts';
 
 const trial = (number: number, rest: Partial<PastTrial> = {}): PastTrial => ({
   number,
@@ -69,6 +69,22 @@ describe('duplicates', () => {
     expect(duplicateOf(past, params)?.number).toBe(3);
     expect(duplicateOf(past, { ...params, c: 'true' })).toBeUndefined();
     expect(duplicateOf(past.slice(0, 3), params)).toBeUndefined();
+  });
+});
+
+describe('the best trial', () => {
+  const past = [
+    trial(0, { value: 9, state: 'pruned' }),
+    trial(1, { value: null, state: 'failed' }),
+    ...[3, 5, 5, 2, 2].map((value, i) => trial(2 + i, { value })),
+  ];
+
+  it('is the earliest of the best complete ones, in whatever order they come', () => {
+    for (const given of [past, [...past].reverse()]) {
+      expect(bestTrial(given, 'maximize')?.number).toBe(3);
+      expect(bestTrial(given, 'minimize')?.number).toBe(5);
+    }
+    expect(bestTrial(past.slice(0, 2), 'maximize')).toBeUndefined();
   });
 });
 

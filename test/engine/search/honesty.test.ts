@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { createRandom } from '#engine/random.ts';
+import { type DailyReturns, studyHonesty } from '#engine/search/honesty.ts';
+import type { SearchSpace } from '#engine/search/space.ts';
+import type { PastTrial } from '#engine/search/trials.ts';
+import { overfitting } from '#engine/stats/overfitting.ts';
+import { deflatedSharpe, probabilisticSharpe, sharpeSample } from '#engine/stats/sharpe-ratio.ts';
+
+const SPACE: SearchSpace = [{ kind: 'float', name: 'x', min: 0, max: 1 }];
+
+const trial = (number: number, value: number | null, rest: Partial<PastTrial> = {}): PastTrial => ({
+  number,
+  params: { x: number / 100 },
+  state: 'complete',
+  value,
+  ...rest,
+});
+
+/** A study whose trials have these true Sharpe ratios per day; the value is the one of the sample. */
+function study(skills: readonly number[], days: number, seed = 1) {
+  const random = createRandom(seed);
+  const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  const series = skills.map((skill) => Float64Array.from({ length: days }, () => 0.01 * (skill + normal())));
+  const returns = new Map<number, DailyReturns>();
+  series.forEach((values, number) => {
+    returns.set(number, { firstDay: '2025-01-31', returns: values });
+  });
+  const trials = series.map((values, number) => trial(number, sharpeSample(values)!.sharpe));
+  return { series, returns, trials };
+}
+
+const sharpes = (series: readonly Float64Array[]) => series.map((values) => sharpeSample(values)!.sharpe);
+
+function sampleVariance(values: readonly number[]): number {
+  const mean = values.reduce((a, b) => a + b, 0) / values.length;
+  return values.reduce((a, b) => a + (b - mean) ** 2, 0) / (values.length - 1);
+}
+
+describe('honesty of a study', () => {
+  it('is made of the statistics of its best trial, with the true number of trials', () => {
+    const { series, returns, trials } = study([0, 0.05, 0.1, 0, 0.02], 200);
+    const all = [
+      ...trials,
+      trial(5, null, { state: 'pruned' }),
+      trial(6, null, { state: 'failed' }),
+      { ...trials[2]!, number: 7 },
+    ];
+    const best = series[sharpes(series).indexOf(Math.max(...sharpes(series)))]!;
+    const sample = sharpeSample(best)!;
+    const found = studyHonesty(SPACE, all, returns, 'maximize')!;
+    expect(found).toMatchObject({ days: 200, trials: 8, sharpe: sample.sharpe, plateau: null });
+    expect(found.probabilisticSharpe).toBe(probabilisticSharpe(sample));
+    expect(found.deflatedSharpe).toBeCloseTo(
+      deflatedSharpe(sample, { trials: 8, variance: sampleVariance(sharpes(series)) })!,
+      12,
+    );
+    expect(found.overfitting).toEqual(overfitting(series));
+    expect(found.effectiveTrials).toBeGreaterThan(7);
+    expect(found.effectiveTrials).toBeLessThanOrEqual(8);
+  });
+
+  it('believes skill and not luck', () => {
+    const luck = study(new Array(40).fill(0), 250);
+    const lucky = studyHonesty(SPACE, luck.trials, luck.returns, 'maximize')!;
+    expect(lucky.probabilisticSharpe).toBeGreaterThan(0.95);
+    expect(lucky.deflatedSharpe).toBeLessThan(0.8);
+    expect(lucky.overfitting!.probability).toBeGreaterThan(0.15);
+    const skill = study(
+      Array.from({ length: 40 }, (_, i) => (i === 20 ? 0.4 : 0)),
+      250,
+    );
+    const skilled = studyHonesty(SPACE, skill.trials, skill.returns, 'maximize')!;
+    expect(skilled.deflatedSharpe).toBeGreaterThan(0.99);
+    expect(skilled.overfitting!.probability).toBeLessThan(0.01);
+    expect(skilled.plateau!.width).toBeLessThan(0.05);
+  });
+
+  it('has one series for repeated parameters', () => {
+    const { returns, trials } = study([0, 0.3, 0.1], 100);
+    const repeats = Array.from({ length: 10 }, (_, i) => ({ ...trials[1]!, number: 3 + i }));
+    for (const { number } of repeats) returns.set(number, returns.get(1)!);
+    const alone = studyHonesty(SPACE, trials, returns, 'maximize')!;
+    const repeated = studyHonesty(SPACE, [...trials, ...repeats], returns, 'maximize')!;
+    expect(repeated.overfitting).toEqual(alone.overfitting);
+    expect(repeated.trials).toBe(13);
+    expect(repeated.deflatedSharpe).toBeLessThan(alone.deflatedSharpe!);
+  });
+
+  it('lays series over each other by their days', () => {
+    const { series, returns, trials } = study([0.2, 0.1], 60);
+    returns.set(1, { firstDay: '2025-02-05', returns: series[1]!.slice(5) });
+    const moved = Float64Array.from(series[1]!);
+    moved.fill(0, 0, 5);
+    const found = studyHonesty(SPACE, trials, returns, 'maximize')!;
+    expect(found.days).toBe(60);
+    expect(found.overfitting).toEqual(overfitting([series[0]!, moved]));
+  });
+
+  it('says of one trial that there was no selection, and of one complete among more that nobody knows', () => {
+    const { returns, trials } = study([0.2], 100);
+    const alone = studyHonesty(SPACE, trials, returns, 'maximize')!;
+    expect(alone.expectedMaximumSharpe).toBe(0);
+    expect(alone.deflatedSharpe).toBe(alone.probabilisticSharpe);
+    expect(alone).toMatchObject({ overfitting: null, effectiveTrials: null });
+    const among = studyHonesty(SPACE, [...trials, trial(1, null, { state: 'pruned' })], returns, 'maximize')!;
+    expect(among).toMatchObject({ trials: 2, expectedMaximumSharpe: null, deflatedSharpe: null });
+    expect(among.probabilisticSharpe).toBe(alone.probabilisticSharpe);
+  });
+
+  it('takes a best trial that never traded', () => {
+    const returns = new Map(
+      [0, 1].map((n) => [n, { firstDay: '2025-01-01', returns: new Float64Array(30) }]),
+    );
+    const found = studyHonesty(SPACE, [trial(0, 0), trial(1, 0)], returns, 'maximize')!;
+    expect(found).toMatchObject({ sharpe: null, probabilisticSharpe: null, deflatedSharpe: null });
+    expect(found.minimumTrackRecordDays).toBeNull();
+  });
+
+  it('is nothing without a complete trial', () => {
+    expect(studyHonesty(SPACE, [trial(0, null, { state: 'failed' })], new Map(), 'maximize')).toBeUndefined();
+    expect(studyHonesty(SPACE, [trial(0, 1)], new Map(), 'maximize')).toBeUndefined();
+  });
+});
