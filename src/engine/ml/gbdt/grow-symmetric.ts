@@ -1,19 +1,14 @@
 import { packedHessian } from './gradients.ts';
-import { childHistograms, type GrownTree, type Growth, rootHistogram, sumPacked } from './grow.ts';
+import type { GrownTree } from './grow.ts';
+import type { Growth } from './growth.ts';
 import { bestLevelSplit, type LevelSplit } from './level-split.ts';
-import { partitionRows } from './partition.ts';
 import { leafScore } from './split.ts';
+import { type NodeRows, rootRows, splitNode } from './split-node.ts';
 import { createTree, splitLeaf, type Tree } from './tree.ts';
 
 /** Rows that are still together, and the nodes of the level that hold them. */
-interface Part {
+interface Part extends NodeRows {
   readonly nodes: readonly number[];
-  readonly from: number;
-  readonly to: number;
-  /** Packed gradients. */
-  readonly total: number;
-  /** Absent where the part is too small to be split. */
-  readonly histogram: Float64Array | undefined;
 }
 
 /**
@@ -22,15 +17,13 @@ interface Part {
  * (Prokhorenkova et al., NeurIPS 2018, arXiv:1706.09516, without ordered boosting.)
  */
 export function growSymmetricTree(growth: Growth): GrownTree {
-  const { settings, count, pool, columns, rules } = growth;
+  const { settings, pool, columns, rules } = growth;
   const tree = createTree();
   const scores = {
     missingRight: new Float64Array(columns.size),
     missingLeft: new Float64Array(columns.size),
   };
-  let parts: Part[] = [
-    { nodes: [0], from: 0, to: count, total: sumPacked(growth), histogram: rootHistogram(growth) },
-  ];
+  let parts: Part[] = [{ nodes: [0], ...rootRows(growth) }];
   for (let depth = 0; depth < settings.max_depth; depth++) {
     const nodes = parts.flatMap(({ total, histogram }) => (histogram ? [{ total, histogram }] : []));
     const split = bestLevelSplit(columns, nodes, rules, scores);
@@ -43,30 +36,22 @@ export function growSymmetricTree(growth: Growth): GrownTree {
 }
 
 function splitPart(growth: Growth, tree: Tree, part: Part, split: LevelSplit, isLast: boolean): Part[] {
-  const { binned, columns, order, rules, gains } = growth;
-  const { from, to, total } = part;
+  const { columns, rules, gains } = growth;
+  const { total, histogram } = part;
   const feature = columns.features[split.column]!;
   const lefts = part.nodes.map((node) => splitLeaf(tree, node, feature, split));
   const rights = lefts.map((node) => node + 1);
-  const leftTotal = part.histogram ? sumLeft(growth, part.histogram, split) : 0;
-  const rightTotal = total - leftTotal;
+  const left = histogram ? sumLeft(growth, histogram, split) : 0;
   const isLargeEnough = (packed: number) => packedHessian(packed) >= rules.minChild;
-  if (!part.histogram || !isLargeEnough(leftTotal) || !isLargeEnough(rightTotal)) {
+  if (!histogram || !isLargeEnough(left) || !isLargeEnough(total - left)) {
     return [{ ...part, nodes: [...lefts, ...rights] }];
   }
-  const gain = leafScore(leftTotal, rules.l2) + leafScore(rightTotal, rules.l2) - leafScore(total, rules.l2);
+  const gain = leafScore(left, rules.l2) + leafScore(total - left, rules.l2) - leafScore(total, rules.l2);
   gains[feature]! += gain / rules.scoreUnits;
-  const middle = partitionRows(order, from, to, binned, feature, split.bin, split.missingLeft);
-  const isSplittable = (packed: number) => !isLast && packedHessian(packed) >= 2 * rules.minChild;
-  const [left, right] = childHistograms(
-    growth,
-    part.histogram,
-    { from, to: middle, isNeeded: isSplittable(leftTotal) },
-    { from: middle, to, isNeeded: isSplittable(rightTotal) },
-  );
+  const [ofLeft, ofRight] = splitNode(growth, { ...part, histogram }, { ...split, left }, isLast);
   return [
-    { nodes: lefts, from, to: middle, total: leftTotal, histogram: left },
-    { nodes: rights, from: middle, to, total: rightTotal, histogram: right },
+    { ...ofLeft, nodes: lefts },
+    { ...ofRight, nodes: rights },
   ];
 }
 
