@@ -10,6 +10,11 @@ export interface Received {
   readonly body: Buffer;
 }
 
+interface SendError extends NodeJS.ErrnoException {
+  /** Whether the connection had answered another request before. */
+  readonly idle: boolean;
+}
+
 /** Longer than the deadline of a request in the services, after which they answer 504. */
 const TIMEOUT_MS = 35_000;
 
@@ -17,7 +22,16 @@ const TIMEOUT_MS = 35_000;
 export class Sender {
   readonly #agent = new Agent({ keepAlive: true });
 
-  send({ base, method, path, headers, body }: FuzzRequest): Promise<Received> {
+  /** Rejects when no answer comes. */
+  send(request: FuzzRequest): Promise<Received> {
+    return this.#once(request).catch((error: SendError) => {
+      // The server may end an idle connection in the moment in which it is used again.
+      if (error.idle && error.code === 'ECONNRESET') return this.#once(request);
+      throw error;
+    });
+  }
+
+  #once({ base, method, path, headers, body }: FuzzRequest): Promise<Received> {
     const { hostname, port } = new URL(base);
     return new Promise((resolve, reject) => {
       const sent = httpRequest({
@@ -33,7 +47,9 @@ export class Sender {
         );
       });
       sent.on('timeout', () => sent.destroy(new Error(`no answer in ${TIMEOUT_MS} ms`)));
-      sent.on('error', reject);
+      sent.on('error', (error: NodeJS.ErrnoException) =>
+        reject(Object.assign(error, { idle: sent.reusedSocket })),
+      );
       sent.end(body);
     });
   }
