@@ -80,7 +80,7 @@ const MetricDefinition = z
     family: z
       .enum([
         ...(['account', 'equity', 'closed_trades', 'activity'] as const),
-        ...(['trades', 'costs', 'periods', 'drawdowns', 'counters', 'fill_model', 'data'] as const),
+        ...(['trades', 'costs', 'periods', 'drawdowns', 'counters', 'fill_model', 'data', 'models'] as const),
       ])
       .meta({ description: 'A family of metrics, or another part of the report' }),
     formula: z.string().meta({ description: 'In the symbols of `notation`' }),

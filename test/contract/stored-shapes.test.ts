@@ -22,7 +22,7 @@ import { StoredSeries, StoredSeriesMonths } from '#contract/stored-series.ts';
 it.each([
   ['StoredBacktestJob', StoredBacktestJob, 1, '2f7b27fed7bf7ca6'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'a6615f07ea3fef50'],
-  ['BacktestReport', BacktestReport, 1, 'aabb19b314cf22c5'],
+  ['BacktestReport', BacktestReport, 1, '5ce4f7d1fc8e8434'],
   ['StoredSeries', StoredSeries, 2, '09bcd52a62adbab4'],
   ['StoredSeriesMonths', StoredSeriesMonths, 1, 'eb363573bf2a1ba3'],
   ['StoredCollection', StoredCollection, 1, '4ae6acbc03894950'],

@@ -17,5 +17,11 @@ export function imageOf({ container_image_uri, image_digest }: StoredVersion): s
 /** The registered configuration in the place of the strategy's defaults: what a submission gives goes over it. */
 export function overRegistered({ config }: StoredVersion, given: ConfigInput): ConfigInput {
   const { date_range: _, ...registered } = config;
-  return { ...registered, ...given, params: { ...registered.params, ...given.params } };
+  const ml_engine = given.ml_engine && { ...registered.ml_engine, ...given.ml_engine };
+  return {
+    ...registered,
+    ...given,
+    params: { ...registered.params, ...given.params },
+    ...(ml_engine && { ml_engine }),
+  };
 }

@@ -6,7 +6,7 @@ import type { ClosedDayMetrics, TradeMetrics } from './trade-metrics.ts';
 /** Families of metrics, and the other parts of a report. */
 type MetricFamily =
   | ('account' | 'equity' | 'closed_trades' | 'activity')
-  | ('trades' | 'costs' | 'periods' | 'drawdowns' | 'counters' | 'fill_model' | 'data');
+  | ('trades' | 'costs' | 'periods' | 'drawdowns' | 'counters' | 'fill_model' | 'data' | 'models');
 
 /** `quote`: quote currency. `base`: base currency. `ratio`: a number without a unit. */
 type MetricUnit = 'percent' | 'quote' | 'base' | 'ratio' | 'count' | 'minutes' | 'days' | 'probability';

@@ -1,5 +1,6 @@
 import { METRIC_DEFINITIONS, METRIC_NOTATION, type MetricDefinition } from '#engine/metrics/catalogue.ts';
 import type { ComputedMetrics, Metrics } from '#engine/metrics/metrics.ts';
+import { MODEL_DEFINITIONS } from '#engine/metrics/model-catalogue.ts';
 import { REPORT_DEFINITIONS } from '#engine/metrics/report-catalogue.ts';
 import type { RunConfig } from '#engine/run/config.ts';
 import type { PairDataSummary } from '#engine/run/prepare-pair.ts';
@@ -98,7 +99,11 @@ export function buildReport(input: ReportInput): BacktestReport {
     ...(input.models && { models: input.models }),
     biases: knownBiases(strategy, config),
     notation: METRIC_NOTATION,
-    definitions: { ...METRIC_DEFINITIONS, ...REPORT_DEFINITIONS },
+    definitions: {
+      ...METRIC_DEFINITIONS,
+      ...REPORT_DEFINITIONS,
+      ...(input.models && MODEL_DEFINITIONS),
+    },
     provenance: input.provenance,
   });
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runBacktest } from '#engine/backtest.ts';
 import { pageRecords, tradePages } from '#engine/report/trades.ts';
 import { CONFIG, SAMPLE_STRATEGY, STEP, sampleInput, sha256 } from '../backtest-sample.ts';
+import { learningInput } from '../walk-forward/sample.ts';
 
 /** Pending entries, leverage, funding, slippage, both sides: what a report can hold is there. */
 const { report, table } = runBacktest(
@@ -13,11 +14,15 @@ const { report, table } = runBacktest(
   }),
   { digest: sha256 },
 );
+const withModels = runBacktest(learningInput({ days: 3 }), { digest: sha256 }).report;
 const items = [...tradePages(table)].flatMap((page) => pageRecords(JSON.parse(page)));
 
 describe('the definitions of a report', () => {
-  it('say what every number in it is', () => {
-    const { settings, definitions, notation, provenance, schema_version, ...parts } = report;
+  it.each([
+    ['', report],
+    [' with models', withModels],
+  ])('say what every number in it is%s', (_, each) => {
+    const { settings, definitions, notation, provenance, schema_version, ...parts } = each;
     const unexplained = new Set<string>();
     const visit = (part: string, value: unknown, key: string): void => {
       if (Array.isArray(value)) for (const each of value) visit(part, each, key);
@@ -33,8 +38,8 @@ describe('the definitions of a report', () => {
   });
 
   it('name nothing that no report has', () => {
-    const text = JSON.stringify([report, items]);
-    for (const name of Object.keys(report.definitions)) {
+    const text = JSON.stringify([report, withModels.models, items]);
+    for (const name of Object.keys(withModels.definitions)) {
       expect(text).toContain(`"${name.split('.').at(-1)}":`);
     }
   });
