@@ -4,7 +4,7 @@ import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { serviceLambda } from '#runtime/lambda.ts';
 import { backendHandlers } from '#runtime/services/backend.ts';
 import { memoryAudit } from '../support/audit.ts';
-import { fakeUseCases } from '../support/backend.ts';
+import { fakeOwnership, fakeUseCases } from '../support/backend.ts';
 import { gatewayEvent, headerOf, LAMBDA_CONTEXT } from '../support/gateway.ts';
 import { pendingJob } from '../support/jobs.ts';
 
@@ -26,6 +26,7 @@ const handler = serviceLambda(
   {
     authenticate: withoutIdentityProvider({ enforced: false }),
     audit: memoryAudit().audit,
+    ownership: fakeOwnership,
     environment: 'test',
     logLevel: 'INFO',
     checkResponses: true,
@@ -193,6 +194,7 @@ it('asks for a token where it is enforced', async () => {
   const production = serviceLambda('backend', backendHandlers(fakeUseCases()), {
     authenticate: withoutIdentityProvider({ enforced: true }),
     audit: memoryAudit().audit,
+    ownership: fakeOwnership,
     environment: 'production',
     logLevel: 'ERROR',
   });
