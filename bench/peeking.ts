@@ -1,0 +1,106 @@
+import { createRandom, type Random } from '#engine/random.ts';
+import { alwaysValidP } from '#engine/stats/always-valid.ts';
+import { sampleOfSums } from '#engine/stats/samples.ts';
+import { type StratifiedTest, stratifiedWelch } from '#engine/stats/stratified-welch.ts';
+import type { Bench, Figure } from './support/bench.ts';
+
+/** Closed trades of each arm at the planned look, and at the end. */
+const PLANNED = 100;
+const MOST = 1000;
+const RUNS = 2000;
+const ALPHA = 0.05;
+
+/** A market's per-trade returns, of standard deviation 1. */
+interface Market {
+  readonly name: string;
+  readonly draw: (random: Random) => number;
+}
+
+function normal(random: Random): number {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+}
+
+/** Two kinds of trades by chance: `rare` of share `p` around `far`, the others around `near`; made to mean 0 and deviation 1. */
+function mixture(p: number, far: number, near: number, width: number) {
+  const mean = p * far + (1 - p) * near;
+  const deviation = Math.sqrt(p * (far - mean) ** 2 + (1 - p) * (near - mean) ** 2 + width * width);
+  return (random: Random) => ((random() < p ? far : near) + width * normal(random) - mean) / deviation;
+}
+
+const MARKETS: readonly Market[] = [
+  { name: 'normal', draw: normal },
+  { name: 'trend (12 % large winners)', draw: mixture(0.12, 5, -0.5, 0.5) },
+  { name: 'short volatility (5 % large losses)', draw: mixture(0.05, -8, 0.6, 0.4) },
+];
+
+/** When a better challenger is promoted: how often, of all tests. */
+interface Promotions {
+  /** Whenever a plain test shows p < 0.05. */
+  readonly naive: number;
+  /** At the planned look alone: a test of fixed horizon. */
+  readonly planned: number;
+  /** At the planned look, or later by the always-valid p-value: what a challenge does. */
+  readonly rule: number;
+}
+
+/** One test of two equal arms that is looked at after every pair of trades from the planned look on. */
+function runTest(draw: Market['draw'], effect: number, random: Random): { [K in keyof Promotions]: boolean } {
+  const sums = { a: 0, aa: 0, b: 0, bb: 0 };
+  const seen = { naive: false, planned: false, rule: false };
+  for (let n = 1; n <= MOST; n++) {
+    const a = draw(random);
+    const b = draw(random) + effect;
+    sums.a += a;
+    sums.aa += a * a;
+    sums.b += b;
+    sums.bb += b * b;
+    if (n < PLANNED) continue;
+    const test = stratifiedWelch([
+      { a: sampleOfSums(n, sums.a, sums.aa), b: sampleOfSums(n, sums.b, sums.bb) },
+    ]);
+    if (isPromoted(test, test.p)) seen.naive = true;
+    if (n === PLANNED) seen.planned = isPromoted(test, test.p);
+    const p = n === PLANNED ? test.p : alwaysValidP({ ...test, tuningSize: 4 * PLANNED });
+    if (isPromoted(test, p)) seen.rule = true;
+    if (seen.naive && seen.rule) break;
+  }
+  return seen;
+}
+
+function isPromoted({ difference }: StratifiedTest, p: number): boolean {
+  return difference > 0 && p < ALPHA;
+}
+
+function promotions({ draw }: Market, effect: number): Promotions {
+  const random = createRandom(7);
+  const count = { naive: 0, planned: 0, rule: 0 };
+  for (let run = 0; run < RUNS; run++) {
+    const seen = runTest(draw, effect, random);
+    for (const key of ['naive', 'planned', 'rule'] as const) if (seen[key]) count[key]++;
+  }
+  return { naive: count.naive / RUNS, planned: count.planned / RUNS, rule: count.rule / RUNS };
+}
+
+function figureOf(market: Market, effect: number): Figure {
+  const { naive, planned, rule } = promotions(market, effect);
+  const pct = (share: number) => `${(100 * share).toFixed(1)} %`;
+  const detail = `one look at ${PLANNED} trades ${pct(planned)}, p < 0.05 at any look ${pct(naive)}`;
+  if (effect > 0)
+    return { label: `${market.name}: power at ${effect} deviations`, value: 100 * rule, unit: '%', detail };
+  return {
+    label: `${market.name}: false promotions`,
+    value: 100 * rule,
+    unit: '%',
+    target: { atMost: 5 },
+    detail,
+  };
+}
+
+export default {
+  name: 'peeking',
+  description: `promotions in ${RUNS} challenges that are looked at after every trade, from ${PLANNED} to ${MOST} trades an arm: a planned look, then the always-valid p-value`,
+  run: () => [
+    ...MARKETS.map((market) => figureOf(market, 0)),
+    ...[0.1, 0.2, 0.3].map((effect) => figureOf(MARKETS[0]!, effect)),
+  ],
+} satisfies Bench;
