@@ -7,6 +7,7 @@ import { handle } from 'hono/aws-lambda';
 import { CodedError } from '#contract/errors.ts';
 import { CORRELATION_HEADER, METRICS, METRICS_NAMESPACE } from '#contract/names.ts';
 import type { ServiceName } from '#contract/operation.ts';
+import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
 import { errorResponse } from './error-response.ts';
 import type { Handlers } from './handler.ts';
 import { createLogger, type Log, type LogLevel } from './log.ts';
@@ -42,7 +43,11 @@ export function serviceLambda<S extends ServiceName>(
   ) => Promise<APIGatewayProxyResult>;
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>(
     async (event: APIGatewayProxyEvent, context: Context) =>
-      withCorrelationId(await serve(withoutStrayBody(event), context), event, logger),
+      withCorrelationId(
+        isRequest(event) ? await serve(withoutStrayBody(event), context) : MALFORMED,
+        event,
+        logger,
+      ),
   )
     .use(injectLambdaContext(logger, { resetKeys: true }))
     .use(logMetrics(metrics));
@@ -53,6 +58,18 @@ function countFault(metrics: Metrics, stage: string, { operation, status }: Requ
   metrics.addDimension('stage', stage);
   metrics.addDimensions({ operation: operation?.id ?? 'none' });
   metrics.addMetric(METRICS.requestFaults, MetricUnit.Count, status >= 500 ? 1 : 0);
+}
+
+/** Without a correlation id: {@link withCorrelationId} words it. */
+const MALFORMED: APIGatewayProxyResult = { statusCode: 400, body: '' };
+
+/** Whether the application can be given it. What it cannot, the adapter would print, and not as a line of the log. */
+function isRequest({ path, httpMethod }: APIGatewayProxyEvent): boolean {
+  try {
+    return new Request(`https://gateway${path}`, { method: httpMethod }).url !== '';
+  } catch {
+    return false;
+  }
 }
 
 /** The Request of the web platform refuses a body with GET and HEAD; API Gateway passes one on. */
@@ -74,6 +91,8 @@ function withCorrelationId(
     statusCode: status,
     headers: {
       ...own,
+      ...SECURITY_HEADERS,
+      ...TLS_HEADERS,
       'Content-Type': 'application/json',
       [CORRELATION_HEADER]: event.requestContext.requestId,
     },

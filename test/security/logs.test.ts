@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CodedError } from '#contract/errors.ts';
 import { createLogger } from '#runtime/log.ts';
-import { serverHost } from './hosts.ts';
+import { expectRefusal, lambdaHost, serverHost } from './hosts.ts';
 
 /** A log is one JSON object a line, which nobody outside can write or steer, and tells no secret. */
 
@@ -89,6 +89,14 @@ describe('requests', async () => {
     expect(output).toContain('Bearer [left out]');
     expect(output).not.toContain('abc.def');
   });
+});
+
+it('an event that is no request is answered, and not printed past the log', async () => {
+  const call = lambdaHost();
+  for (const method of ['TRACE', 'CONNECT', 'A B', 'GET\n{"level":"ERROR"}']) {
+    expectRefusal(await call({ method, path: '/x' }), 400, 'HTTP400');
+  }
+  expect(output).toBe('');
 });
 
 describe('secrets', () => {
