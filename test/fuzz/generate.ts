@@ -79,12 +79,13 @@ const hasSchema = (schema: unknown): schema is Schema =>
 const LARGE_DEFAULT = 10;
 
 /** Whether leaving it out means work for a while: the start or end of a time range, a number of something. */
-function boundsWork(schema: Schema, { document }: Sources): boolean {
+function boundsWork(schema: Schema, { chance, document }: Sources): boolean {
   const { type, default: usual, format, properties } = document.resolve(schema);
   return (
     format === 'date-time' ||
     (type === 'integer' && usual > LARGE_DEFAULT) ||
-    (properties?.start !== undefined && properties?.end !== undefined)
+    // A range that is an object may be left out now and then: other numbers may have to fit into it.
+    (properties?.start !== undefined && properties?.end !== undefined && chance.bool(0.6))
   );
 }
 
@@ -120,7 +121,7 @@ function generateNumber(schema: Schema, name: string, whole: boolean, sources: S
   const usual = schema.default;
   if (usual !== undefined && (!whole || usual <= LARGE_DEFAULT) && chance.bool(0.3)) return usual;
   // Small ones mean little work: trials, pages, trades.
-  const near = Math.min(most, least + (whole ? 5 : Math.min(1, most - least)));
+  const near = Math.min(most, least + (whole ? 9 : Math.min(1, most - least)));
   const value = whole
     ? chance.int(Math.ceil(least), Math.floor(near))
     : Number(chance.number(least, near).toPrecision(3));
