@@ -92,10 +92,12 @@ describe('requests', async () => {
 });
 
 it('an event that is no request is answered, and not printed past the log', async () => {
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined);
   const call = lambdaHost();
   for (const method of ['TRACE', 'CONNECT', 'A B', 'GET\n{"level":"ERROR"}']) {
     expectRefusal(await call({ method, path: '/x' }), 400, 'HTTP400');
   }
+  expect(printed).not.toHaveBeenCalled();
   // Powertools says, in words of its own, that there is nothing to publish.
   expect(output).not.toMatch(/ERROR|TRACE|Error/);
 });
