@@ -11,11 +11,15 @@ import { SMALL, swinging } from '../walk-forward/sample.ts';
 /** Startup, training, and windows to predict. */
 const CANDLES = swinging(50 + 240 + 12 * 24, Date.UTC(2024, 0, 1));
 
-function search(changes: Partial<StrategyDefinition> = {}, strategy: StrategyDefinition = mlClassifier) {
+function search(
+  changes: Partial<StrategyDefinition> = {},
+  strategy: StrategyDefinition = mlClassifier,
+  histories = 24,
+) {
   const changed = { ...strategy, ...changes };
   const params = defaultParameters(strategy.parameters);
   const ml = { config: mlEngineOf(changed, SMALL) };
-  return findLookAhead(changed, params, new Map([['BTC/USDT:USDT', CANDLES]]), { histories: 24, ml });
+  return findLookAhead(changed, params, new Map([['BTC/USDT:USDT', CANDLES]]), { histories, ml });
 }
 
 const columnsOf = ({ findings }: ReturnType<typeof search>) => findings.map(({ column }) => column).sort();
@@ -43,9 +47,9 @@ describe('the search for look-ahead with models', () => {
   });
 
   it('finds a label that looks farther than its horizon, and what was learned across the border', () => {
-    const report = search({
-      mlLabel: (candles) => ({ ...riseLabel(candles, 24), horizon: 2 }),
-    });
+    const mlLabel: StrategyDefinition['mlLabel'] = (candles) => ({ ...riseLabel(candles, 24), horizon: 2 });
+    // Few histories: those that end where a window begins find it.
+    const report = search({ mlLabel }, mlClassifier, 2);
     expect(columnsOf(report)).toContain('label');
     expect(columnsOf(report)).toContain('columns.ml_probability');
     const found = report.findings.find(({ column }) => column === 'columns.ml_probability')!;

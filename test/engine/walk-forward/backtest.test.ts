@@ -3,6 +3,7 @@ import { BacktestReport as ReportSchema } from '#contract/report.ts';
 import { runBacktest } from '#engine/backtest.ts';
 import { sliceCandles } from '#engine/candles.ts';
 import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
+import { mlClassifier } from '#engine/strategies/ml-classifier.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { sha256 } from '../backtest-sample.ts';
 import { walk } from '../run/candles.ts';
@@ -62,6 +63,15 @@ describe('a backtest with models', () => {
     expect(models.quality.rows).toBe(2 * (240 - 12));
     const shown = models.windows[1]!.calibration.reduce((rows, bin) => rows + bin.rows, 0);
     expect(shown).toBe(72);
+  });
+
+  it('measures on no label that the data ends before, whatever the strategy says of it', () => {
+    const mlLabel: StrategyDefinition['mlLabel'] = (candles, params) => {
+      const { labels, horizon } = mlClassifier.mlLabel!(candles, params);
+      return { labels: labels.map((label) => label % 255), horizon };
+    };
+    const { report } = run({ strategy: { ...mlClassifier, mlLabel } });
+    expect(report.models!.quality).toEqual(models.quality);
   });
 
   it('tells what the features are worth', () => {
@@ -127,6 +137,18 @@ describe('a strategy that does not read predictions', () => {
     expect(even.enter_short_signals).toBeGreaterThan(strict.enter_short_signals);
     expect(strict.enter_long_signals).toBeGreaterThan(0);
     expect(entries(1).trades).toEqual([]);
+  });
+
+  it('counts both sides by the same probability', () => {
+    seen.length = 0;
+    const { report } = entries(0.6);
+    const { ml_probability: p } = seen[0]!;
+    const count = (remainder: number, holds: (probability: number) => boolean) =>
+      [...p!].filter((value, row) => row % 2 === remainder && holds(value)).length;
+    expect(report.data[0]).toMatchObject({
+      enter_long_signals: count(1, (value) => value >= 0.6),
+      enter_short_signals: count(0, (value) => value <= 0.4),
+    });
   });
 
   it('is given the predictions as columns all the same', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
+import { trainClassifier } from '#engine/ml/index.ts';
 import { mlClassifier } from '#engine/strategies/ml-classifier.ts';
 import { type StrategyDefinition, UNKNOWN_LABEL } from '#engine/strategy.ts';
 import { fitWindow, type MlRun, trainingSet } from '#engine/walk-forward/fit-window.ts';
@@ -106,6 +107,27 @@ describe('predictions do not know the future', () => {
       firstDifference(cheating, predictions(sliceCandles(CANDLES, 0, known), withoutEmbargo)),
     );
     expect(differences).toContain(FIRST);
+  });
+
+  it('come from models that are stopped by rows the horizon away from the others', () => {
+    const config = { ...run.config, n_estimators: 60, early_stopping_rounds: 3 };
+    const stopped = { ...run, config };
+    const [window] = run.windows;
+    const { features, labels } = trainingSet(learn(), CANDLES.timestamp, window!, stopped);
+    const {
+      enabled: _,
+      model_type,
+      train_period_days,
+      backtest_period_days,
+      entry_threshold,
+      ...settings
+    } = config;
+    const losses = (embargoRows: number) =>
+      trainClassifier({ features, labels }, { ...settings, kind: 'depthwise_gbdt', seed: 1 }, { embargoRows })
+        .validationLoss;
+    const { model } = fitWindow(learn(), CANDLES.timestamp, window!, stopped);
+    expect(model!.validationLoss).toEqual(losses(HORIZON));
+    expect(model!.validationLoss).not.toEqual(losses(0));
   });
 
   it('hang on the seed, the pair and the window alone', () => {
