@@ -5,7 +5,7 @@ import type { ErrorCode } from './errors.ts';
 
 /** What an owner can let others do: read it, or change it too. Nobody is given more than their roles allow. */
 export const SHARE_LEVELS = ['read', 'write'] as const;
-export type ShareLevel = (typeof SHARE_LEVELS)[number];
+type ShareLevel = (typeof SHARE_LEVELS)[number];
 
 /** What an operation does with a resource. Only `owner` may say who else gets it; an admin may do everything. */
 export type AccessLevel = ShareLevel | 'owner';

@@ -24,7 +24,7 @@ export interface StoredSharing {
   share(id: string, before: readonly Grant[], after: readonly Grant[]): Promise<'done' | 'lost'>;
 }
 
-export interface OwnedResources {
+interface OwnedResources {
   readonly sharing: StoredSharing;
   /** The error of an id that there is none of; `field` is where the request has it. */
   unknown(id: string, field: string): CodedError;

@@ -21,7 +21,11 @@ beforeAll(async () => {
 afterAll(() => engine?.stop());
 
 const AT = '2026-05-01T00:00:00.000Z';
-const call = { actor: { id: 'someone', groups: [], isAdmin: false }, idempotencyKey: null, correlationId: 'c' };
+const call = {
+  actor: { id: 'someone', groups: [], isAdmin: false },
+  idempotencyKey: null,
+  correlationId: 'c',
+};
 
 /** The registration of version 1 of a model. */
 function registration(model: string): RegistryMove {

@@ -28,7 +28,7 @@ import { IMAGE, MODEL, PROVENANCE } from './registry-world.ts';
 
 type Role = Parameters<typeof accessClaims>[0]['role'];
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   /** Of an error with one, else undefined. */
   readonly code: string | undefined;
@@ -103,7 +103,7 @@ export async function accessWorld(): Promise<AccessWorld> {
     registerVersion(deps, call, input);
   const services = (enforced: boolean): ServiceApp[] => {
     const host = {
-      ...{ log, audit, ownership, checkResponses: true },
+      ...{ log, audit, ownership },
       authenticate: withIdentityProvider(localPool(issuer.url), { enforced }),
     };
     return [
