@@ -1,7 +1,17 @@
 import * as z from 'zod';
 import { CollectionOutcome, JOB_STATUSES } from './backtest.ts';
+import { EquityData } from './backtest-api.ts';
 import { paginated, Timestamp } from './common.ts';
-import { DIRECTIONS, PRUNERS, SAMPLERS, StudyConfig, TRIAL_STATES, TrialParams } from './hyperopt.ts';
+import {
+  DIRECTIONS,
+  PRUNERS,
+  SAMPLERS,
+  StudyConfig,
+  StudyHonesty,
+  StudyOutcome,
+  TRIAL_STATES,
+  TrialParams,
+} from './hyperopt.ts';
 import { integerParameter, textParameter } from './parameters.ts';
 
 /** Requests and responses of the hyperopt operations. */
@@ -261,6 +271,12 @@ export const HyperoptResult = z
       .int()
       .meta({ description: 'Trials that came to their end, those that were pruned left out' }),
     study_name: z.string(),
+    best_trials: StudyOutcome.shape.best_trials,
+    honesty: StudyHonesty,
+    out_of_sample: EquityData.meta({
+      description:
+        'The account of the best trial over its windows, each traded by a model that had not seen it',
+    }),
   })
   .meta({ id: 'HyperoptResult' });
 

@@ -135,12 +135,76 @@ export const StoredReturns = z.object({
 
 export type StoredReturns = z.infer<typeof StoredReturns>;
 
+const unknownIsNull = (description: string) =>
+  z
+    .number()
+    .nullable()
+    .meta({ description: `${description}; null when it cannot be told` });
+
+/** How far the best of a study can be believed: the more was tried, the better the best looks without being so. */
+export const StudyHonesty = z
+  .object({
+    trials: z.int().meta({ description: 'Tried: also what was pruned, failed or repeated' }),
+    effective_trials: unknownIsNull(
+      'As how many independent trials they count, by how alike their returns are',
+    ),
+    days: z.int().meta({ description: 'Out of sample, of which the daily returns are' }),
+    sharpe_ratio_daily: unknownIsNull('Of the best trial, a day: not annualised'),
+    expected_max_sharpe_daily: unknownIsNull(
+      'The best Sharpe ratio that as many trials without skill would show',
+    ),
+    probabilistic_sharpe_ratio: unknownIsNull(
+      'How sure it is that the true Sharpe ratio is above 0, had it been the only trial, 0 to 1',
+    ),
+    deflated_sharpe_ratio: unknownIsNull(
+      'How sure it is that the true Sharpe ratio is above what as many trials without skill would show, 0 to 1',
+    ),
+    min_track_record_days: unknownIsNull('Days needed to be 95 % sure of a Sharpe ratio above 0'),
+    pbo: z
+      .object({
+        probability: z.number().meta({
+          description:
+            'Of backtest overfitting, 0 to 1: how often the best in sample is no better than the median out of sample. Below 0.1 good, above 0.5 worthless',
+        }),
+        loss_probability: z
+          .number()
+          .meta({ description: 'How often the best in sample loses out of sample' }),
+        degradation_slope: unknownIsNull('Of the Sharpe ratio out of sample on that in sample'),
+        blocks: z.int(),
+        splits: z.int(),
+      })
+      .nullable()
+      .meta({
+        description:
+          'By CSCV over the daily returns of the complete trials; null with too few days or trials',
+      }),
+    walk_forward_efficiency: unknownIsNull(
+      'Annualised return out of sample over that in sample, of the best trial: about 1 holds, near 0 or below was fitted to the past',
+    ),
+    plateau: z
+      .object({
+        width: z.number().meta({
+          description:
+            'How far, as a share of the ranges, parameters may be from the best ones before results drop; near 0: a needle',
+        }),
+        trials: z.int().meta({ description: 'Complete trials within it' }),
+      })
+      .nullable()
+      .meta({ description: 'Around the best parameters; null with fewer than ten complete trials' }),
+  })
+  .meta({ id: 'StudyHonesty' });
+export type StudyHonesty = z.infer<typeof StudyHonesty>;
+
 /** The best of a finished study, and how far it can be believed. */
 export const StudyOutcome = z.object({
   best_params: TrialParams,
   best_value: z.number(),
   best_trial: z.int(),
+  best_trials: z
+    .array(z.object({ number: z.int(), value: z.number(), params: TrialParams }))
+    .meta({ description: 'The ten best, of equals the earliest first' }),
   study_name: z.string(),
+  honesty: StudyHonesty,
 });
 export type StudyOutcome = z.infer<typeof StudyOutcome>;
 

@@ -151,6 +151,11 @@ describe('a study of one worker', () => {
       ml_engine: { model_type, n_estimators, learning_rate, train_period_days, backtest_period_days },
     });
     expect(job.result.total_profit_pct).toBe(best_value);
+    const { body } = await platform.get(`/api/v1/backtests/${job.job_id}/equity`);
+    const { dates, equity } = one.result.out_of_sample;
+    expect(dates).toEqual(body.dates);
+    for (const [day, value] of equity.entries()) expect(value).toBeCloseTo(body.equity[day], 8);
+    expect(one.result.honesty).toMatchObject({ trials: 40, days: dates.length });
   });
 });
 

@@ -1,6 +1,7 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import {
   type DynamoDBDocumentClient,
+  GetCommand,
   PutCommand,
   paginateQuery,
   TransactWriteCommand,
@@ -20,6 +21,7 @@ import { decodeCursor, encodeCursor } from './cursor.ts';
 import {
   fromAttributes,
   RETURNS_PREFIX,
+  returnsKey,
   studyKey,
   TRIAL_PREFIX,
   toReturns,
@@ -161,6 +163,13 @@ export class DynamoTrialLedger implements TrialLedger {
       found.set(...toReturns(item));
     }
     return found;
+  }
+
+  async returnsOf(jobId: string, number: number): Promise<TrialReturns | undefined> {
+    const { Item } = await this.#client.send(
+      new GetCommand({ TableName: this.#table, Key: returnsKey(jobId, number), ConsistentRead: true }),
+    );
+    return Item && toReturns(Item)[1];
   }
 
   #put(trial: StoredTrial, condition: object): Promise<boolean> {

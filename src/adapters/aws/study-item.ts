@@ -22,6 +22,10 @@ export function trialKey(jobId: string, number: number) {
   return { job_id: jobId, item: `${TRIAL_PREFIX}${String(number).padStart(DIGITS, '0')}` };
 }
 
+export function returnsKey(jobId: string, number: number) {
+  return { job_id: jobId, item: trialKey(jobId, number).item.replace(TRIAL_PREFIX, RETURNS_PREFIX) };
+}
+
 /** The item of a new study: its fields flat, and what the list indexes need. */
 export function toStudyItem(study: StudyIn<'pending'>): Item {
   return {
@@ -44,7 +48,7 @@ export function toReturnsItem(jobId: string, number: number, { firstDay, returns
     first_day: firstDay,
     returns: new Uint8Array(Float64Array.from(returns).buffer),
   };
-  return { ...stored, item: trialKey(jobId, number).item.replace(TRIAL_PREFIX, RETURNS_PREFIX) };
+  return { ...stored, ...returnsKey(jobId, number) };
 }
 
 /** Each throws SVC001 naming the item and the field when the item is not one. */

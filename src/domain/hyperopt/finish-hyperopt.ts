@@ -1,7 +1,21 @@
-import type { EndedTrial, StoredTrial, StudyIn, StudyOutcome, TrialIn } from '#contract/hyperopt.ts';
+import { CodedError } from '#contract/errors.ts';
+import type {
+  EndedTrial,
+  StoredTrial,
+  StudyHonesty,
+  StudyIn,
+  StudyOutcome,
+  TrialIn,
+} from '#contract/hyperopt.ts';
+import { roundNumbers } from '#engine/report/round.ts';
+import { type StudyHonesty as Honesty, studyHonesty } from '#engine/search/honesty.ts';
+import type { Dimension } from '#engine/search/space.ts';
+import type { Direction } from '#engine/search/trials.ts';
 import type { Clock } from '../ports.ts';
 import { isoTime } from '../validate.ts';
+import { spaceOf } from './search-space.ts';
 import type { StudyStore, TrialLedger } from './study-ports.ts';
+import { pastTrial } from './trial-queue.ts';
 
 export interface FinishHyperoptDeps {
   readonly studies: StudyStore;
@@ -21,7 +35,7 @@ export async function finishHyperopt(deps: FinishHyperoptDeps, jobId: string): P
   const now = isoTime(deps.clock.now());
   const best = trials.find(({ number }) => number === study.trials.best_trial);
   if (best?.state === 'complete') {
-    await deps.studies.complete(jobId, outcomeOf(study, best), now);
+    await deps.studies.complete(jobId, await outcomeOf(deps, study, trials, best), now);
   } else {
     await deps.studies.fail(jobId, { code: 'OPT002', message: whyAllFailed(trials) }, now);
   }
@@ -41,11 +55,68 @@ function whyAllFailed(trials: readonly EndedTrial[]): string {
   return `All ${trials.length} trials failed. ${times === trials.length ? 'Each' : `${times} of them`}: ${reason}`;
 }
 
-function outcomeOf(study: StudyIn<'running'>, best: TrialIn<'complete'>): StudyOutcome {
+async function outcomeOf(
+  { ledger }: FinishHyperoptDeps,
+  study: StudyIn<'running'>,
+  trials: readonly EndedTrial[],
+  best: TrialIn<'complete'>,
+): Promise<StudyOutcome> {
+  const { config, job_id } = study;
+  const space = spaceOf(config).filter(varies);
+  const known = trials.map(pastTrial);
+  const honesty = studyHonesty(space, known, await ledger.returns(job_id), config.direction);
+  if (!honesty)
+    throw new CodedError('DATA005', { message: 'The daily returns of the best trial are missing' });
   return {
     best_params: best.params,
     best_value: best.value,
     best_trial: best.number,
-    study_name: study.experiment_name ?? `${study.base.strategy}_${study.job_id}`,
+    best_trials: bestOf(trials, config.direction),
+    study_name: study.experiment_name ?? `${study.base.strategy}_${job_id}`,
+    honesty: stored(honesty, best.efficiency),
   };
+}
+
+/** Along a dimension of one value nothing can be said of a plateau. */
+function varies(dimension: Dimension): boolean {
+  return dimension.kind === 'categorical' ? dimension.choices.length > 1 : dimension.min < dimension.max;
+}
+
+const BEST_SHOWN = 10;
+
+function bestOf(trials: readonly EndedTrial[], direction: Direction): StudyOutcome['best_trials'] {
+  const sign = direction === 'maximize' ? -1 : 1;
+  return trials
+    .filter((trial) => trial.state === 'complete')
+    .sort((a, b) => sign * (a.value - b.value) || a.number - b.number)
+    .slice(0, BEST_SHOWN)
+    .map(({ number, value, params }) => ({ number, value, params }));
+}
+
+function stored(honesty: Honesty, efficiency: number | null): StudyHonesty {
+  const { overfitting, plateau } = honesty;
+  return roundNumbers({
+    trials: honesty.trials,
+    effective_trials: told(honesty.effectiveTrials),
+    days: honesty.days,
+    sharpe_ratio_daily: told(honesty.sharpe),
+    expected_max_sharpe_daily: told(honesty.expectedMaximumSharpe),
+    probabilistic_sharpe_ratio: told(honesty.probabilisticSharpe),
+    deflated_sharpe_ratio: told(honesty.deflatedSharpe),
+    min_track_record_days: told(honesty.minimumTrackRecordDays),
+    pbo: overfitting && {
+      probability: overfitting.probability,
+      loss_probability: overfitting.lossProbability,
+      degradation_slope: told(overfitting.degradationSlope),
+      blocks: overfitting.blocks,
+      splits: overfitting.splits,
+    },
+    walk_forward_efficiency: told(efficiency),
+    plateau,
+  });
+}
+
+/** A figure beyond any meaning is none, and no number for the database. */
+function told(value: number | null): number | null {
+  return value !== null && Math.abs(value) < 1e12 ? value : null;
 }

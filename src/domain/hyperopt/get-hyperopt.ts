@@ -1,6 +1,8 @@
 import { CodedError } from '#contract/errors.ts';
 import type { StoredStudy, StudyIn } from '#contract/hyperopt.ts';
-import type { StudyStore } from './study-ports.ts';
+import { buildEquityData, type EquityData } from '#engine/report/equity-data.ts';
+import { DAY_MS } from '#engine/timeframe.ts';
+import type { StudyStore, TrialLedger, TrialReturns } from './study-ports.ts';
 
 interface Deps {
   readonly studies: Pick<StudyStore, 'get'>;
@@ -13,9 +15,37 @@ export async function getHyperopt({ studies }: Deps, jobId: string): Promise<Sto
   return study;
 }
 
-/** The job if it is completed; throws OPT001, or RES005 with the status. */
-export async function getHyperoptResult(deps: Deps, jobId: string): Promise<StudyIn<'completed'>> {
-  const study = await getHyperopt(deps, jobId);
+export interface HyperoptResult {
+  readonly study: StudyIn<'completed'>;
+  /** Of the best trial, out of sample. */
+  readonly equity: EquityData;
+}
+
+/** The result of a job that is completed; throws OPT001, or RES005 with the status. */
+export async function getHyperoptResult(
+  deps: Deps & { readonly ledger: Pick<TrialLedger, 'returnsOf'> },
+  jobId: string,
+): Promise<HyperoptResult> {
+  const study = completed(await getHyperopt(deps, jobId));
+  const returns = await deps.ledger.returnsOf(jobId, study.outcome.best_trial);
+  if (!returns) throw new CodedError('DATA005', { message: 'The stored daily returns are missing' });
+  return { study, equity: equityOf(study.base.dry_run_wallet, returns) };
+}
+
+/** What a wallet becomes by daily returns. */
+function equityOf(wallet: number, { firstDay, returns }: TrialReturns): EquityData {
+  const first = Date.parse(firstDay);
+  let balance = wallet;
+  return buildEquityData(wallet, {
+    day: Float64Array.from(returns, (_, i) => first + i * DAY_MS),
+    equity: returns.map((value) => {
+      balance *= 1 + value;
+      return balance;
+    }),
+  });
+}
+
+function completed(study: StoredStudy): StudyIn<'completed'> {
   if (study.status === 'completed') return study;
   throw new CodedError('RES005', {
     message:
@@ -23,7 +53,7 @@ export async function getHyperoptResult(deps: Deps, jobId: string): Promise<Stud
         ? `The hyperopt job failed: ${study.error}`
         : `The hyperopt job is ${study.status}, not completed`,
     field: 'job_id',
-    context: { job_id: jobId, status: study.status },
+    context: { job_id: study.job_id, status: study.status },
   });
 }
 

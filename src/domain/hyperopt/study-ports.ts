@@ -88,8 +88,9 @@ export interface TrialLedger {
     counts: TrialCounts,
     returns: TrialReturns | null,
   ): Promise<'recorded' | 'lost' | 'moved'>;
-  /** Daily returns by the number of their trial. */
+  /** Daily returns of all complete trials by their number; those that took over a result have none of their own. */
   returns(jobId: string): Promise<ReadonlyMap<number, TrialReturns>>;
+  returnsOf(jobId: string, number: number): Promise<TrialReturns | undefined>;
 }
 
 /** The hyperopt state machine. */

@@ -36,7 +36,8 @@ export const LEASE_MS = 60_000;
  */
 export class TrialQueue {
   readonly #deps: TrialQueueDeps;
-  readonly #study: StudyIn<'running'>;
+  /** As it was last met: an end is recorded only if nobody has changed it since. */
+  #study: StudyIn<'running'>;
   readonly #me: WorkerIdentity;
   readonly #lag: number;
   readonly #ended: EndedTrial[] = [];
@@ -136,13 +137,16 @@ export class TrialQueue {
    */
   async tell({ trial, known }: AskedTrial, outcome: TrialOutcome): Promise<'recorded' | 'lost' | 'stopped'> {
     for (;;) {
-      const study = await this.#deps.studies.get(trial.job_id);
-      if (study?.status !== 'running') return 'stopped';
+      const study = this.#study;
       const counts = countsAfter(study.trials, trial.number, outcome, study.config.direction);
       const ended = this.#endOf(trial, outcome, counts, known?.number ?? null);
       const returns = outcome.state === 'complete' ? outcome.returns : null;
       const told = await this.#deps.ledger.end(study, ended, counts, returns);
+      if (told === 'recorded') this.#study = { ...study, trials: counts, revision: study.revision + 1 };
       if (told !== 'moved') return told;
+      const moved = await this.#deps.studies.get(trial.job_id);
+      if (moved?.status !== 'running') return 'stopped';
+      this.#study = moved;
     }
   }
 
@@ -167,7 +171,7 @@ export class TrialQueue {
 }
 
 /** A trial as later ones know it. */
-function pastTrial(trial: StoredTrial): PastTrial {
+export function pastTrial(trial: StoredTrial): PastTrial {
   const { number, params, state } = trial;
   const value = state === 'complete' ? trial.value : null;
   return { number, params, state, value, ...('windows' in trial && { windows: trial.windows }) };

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { StoredStudy, StoredTrial, StudyIn, TrialCounts } from '#contract/hyperopt.ts';
+import type { StoredStudy, StoredTrial, TrialCounts, TrialParams } from '#contract/hyperopt.ts';
 import type {
   HyperoptJob,
   HyperoptResult,
@@ -7,6 +7,7 @@ import type {
   HyperoptSummary,
   HyperoptTrial,
 } from '#contract/hyperopt-api.ts';
+import type { HyperoptResult as StoredResult } from '#domain/hyperopt/get-hyperopt.ts';
 import type { StudyRow } from '#domain/hyperopt/study-ports.ts';
 
 /** Stored hyperopt jobs and trials as clients see them. */
@@ -59,12 +60,21 @@ function progressOf({ total, complete, pruned, failed, best_value, best_trial }:
   };
 }
 
-export function resultView({
-  job_id,
-  outcome,
-  trials,
-}: StudyIn<'completed'>): z.input<typeof HyperoptResult> {
-  return { job_id, ...outcome, n_trials_completed: trials.complete };
+export function resultView({ study, equity }: StoredResult): z.input<typeof HyperoptResult> {
+  const { job_id, outcome, trials } = study;
+  return {
+    job_id,
+    ...outcome,
+    best_params: inOrder(outcome.best_params),
+    best_trials: outcome.best_trials.map((trial) => ({ ...trial, params: inOrder(trial.params) })),
+    n_trials_completed: trials.complete,
+    out_of_sample: {
+      ...equity,
+      dates: [...equity.dates],
+      equity: [...equity.equity],
+      drawdown: [...equity.drawdown],
+    },
+  };
 }
 
 export function trialView(trial: StoredTrial): z.input<typeof HyperoptTrial> {
@@ -73,7 +83,7 @@ export function trialView(trial: StoredTrial): z.input<typeof HyperoptTrial> {
   return {
     number,
     state,
-    params,
+    params: inOrder(params),
     value: trial.state === 'complete' ? trial.value : null,
     windows: 'windows' in trial ? trial.windows : [],
     same_as: ended?.same_as ?? null,
@@ -83,4 +93,12 @@ export function trialView(trial: StoredTrial): z.input<typeof HyperoptTrial> {
     attempt,
     worker,
   };
+}
+
+const FIRST = ['model_type', 'n_estimators', 'learning_rate'];
+
+/** The database keeps no order of keys: those of the model, then the strategy's by name. */
+function inOrder(params: TrialParams): TrialParams {
+  const place = (name: string) => (FIRST.includes(name) ? `0${FIRST.indexOf(name)}` : `1${name}`);
+  return Object.fromEntries(Object.entries(params).sort(([a], [b]) => (place(a) < place(b) ? -1 : 1)));
 }

@@ -1,5 +1,6 @@
-import type { StoredStudy, StoredTrial, StudyIn } from '#contract/hyperopt.ts';
+import type { StoredStudy, StoredTrial } from '#contract/hyperopt.ts';
 import type { Ownership } from '#domain/access.ts';
+import type { HyperoptResult } from '#domain/hyperopt/get-hyperopt.ts';
 import type { listHyperopts, listHyperoptTrials } from '#domain/hyperopt/list-hyperopts.ts';
 import type { StartHyperoptInput } from '#domain/hyperopt/start-hyperopt.ts';
 import type { StudyRow } from '#domain/hyperopt/study-ports.ts';
@@ -14,7 +15,7 @@ export interface HyperoptUseCases {
   startHyperopt(input: StartHyperoptInput): Promise<StoredStudy>;
   listHyperopts(input: Parameters<typeof listHyperopts>[1]): Promise<Page<StudyRow>>;
   getHyperopt(jobId: string): Promise<StoredStudy>;
-  getHyperoptResult(jobId: string): Promise<StudyIn<'completed'>>;
+  getHyperoptResult(jobId: string): Promise<HyperoptResult>;
   listHyperoptTrials(input: Parameters<typeof listHyperoptTrials>[1]): Promise<Page<StoredTrial>>;
   cancelHyperopt(jobId: string): Promise<StoredStudy>;
 }

@@ -144,6 +144,28 @@ describe('a study', () => {
   });
 });
 
+describe('the result of a study', () => {
+  it('says how far its best can be believed, for all that was tried', () => {
+    if (one.study.status !== 'completed') throw new Error(one.study.status);
+    const { outcome, trials } = one.study;
+    const complete = one.trials.filter((trial) => trial.state === 'complete');
+    expect(outcome.best_trials[0]).toEqual({
+      number: outcome.best_trial,
+      value: outcome.best_value,
+      params: outcome.best_params,
+    });
+    expect(outcome.best_trials).toHaveLength(Math.min(10, complete.length));
+    const values = outcome.best_trials.map(({ value }) => value);
+    expect(values).toEqual(values.toSorted((a, b) => b - a));
+    const { honesty } = outcome;
+    expect(honesty).toMatchObject({ trials: 40, days: 30, walk_forward_efficiency: 0.5 });
+    expect(honesty.pbo).toMatchObject({ blocks: 6, splits: 20 });
+    // Forty tries make it less sure than one.
+    expect(honesty.deflated_sharpe_ratio).toBeLessThan(honesty.probabilistic_sharpe_ratio!);
+    expect(honesty.plateau === null).toBe(trials.complete < 10);
+  });
+});
+
 describe('a worker that dies', () => {
   it.each([1, 6, 40])(
     'in its trial %i changes nothing: the next in its place goes on at once',
