@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Callers } from './callers.ts';
 import { Chance } from './chance.ts';
 import { type FuzzOperation, operationAt, type ServiceDocument } from './document.ts';
-import type { Sources } from './generate.ts';
+import { isLarge, type Sources } from './generate.ts';
 import { KINDS, kindsFor } from './kinds.ts';
 import { type Exchange, Oracle } from './oracle.ts';
 import { Pool } from './pool.ts';
@@ -47,7 +47,7 @@ export interface CampaignResult {
   readonly counts: ReadonlyMap<string, Counts>;
 }
 
-/** Of the things that an operation creates and another cancels, the first and then one in so many is left to run; examples never are. */
+/** Of the things that an operation creates and another cancels, the first and then one in so many is left to run. */
 const LEFT_TO_RUN = 6;
 /** Copies of a request that are sent together. */
 const AT_ONCE = 4;
@@ -237,9 +237,11 @@ export class Campaign {
     return { operations: [...own, ...(addressed ? [addressed] : [])], odd: true };
   }
 
-  #isLeft({ id }: FuzzOperation): boolean {
-    const before = this.#created.get(id) ?? 0;
-    this.#created.set(id, before + 1);
+  #isLeft(operation: FuzzOperation, kind: string): boolean {
+    // Examples are of a usual size: as trials and days go, that is too much.
+    if (kind === 'example' && isLarge(operation)) return false;
+    const before = this.#created.get(operation.id) ?? 0;
+    this.#created.set(operation.id, before + 1);
     return before % LEFT_TO_RUN === 0;
   }
 
@@ -249,7 +251,7 @@ export class Campaign {
     if (!cancel) return;
     const [variable] = cancel.path.match(/(?<=\{)\w+(?=\}\/cancel$)/)!;
     const id = (JSON.parse(received.body.toString('utf8')) as Record<string, unknown>)[variable!];
-    if (typeof id !== 'string' || (kind !== 'example' && this.#isLeft(operation))) return;
+    if (typeof id !== 'string' || this.#isLeft(operation, kind)) return;
     const place = { operation: cancel, sources: this.#sources(cancel, chance) };
     const draft = validDraft(place);
     draft.variables[variable!] = id;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Chance } from './chance.ts';
-import type { Json, Schema, ServiceDocument } from './document.ts';
+import type { FuzzOperation, Json, Schema, ServiceDocument } from './document.ts';
 import type { Focus } from './pool.ts';
 
 /** What a generated value may be made of. */
@@ -78,12 +78,22 @@ const hasSchema = (schema: unknown): schema is Schema =>
 /** Above it a number that nobody gives is a lot of work: trials, days. */
 const LARGE_DEFAULT = 10;
 
+/** Whether a request that says nothing else asks for a lot of work. */
+export function isLarge({ body, service }: FuzzOperation): boolean {
+  const properties: Schema = (body && service.resolve(body).properties) ?? {};
+  return Object.values<Schema>(properties).some(isLargeNumber);
+}
+
+function isLargeNumber({ type, default: usual }: Schema): boolean {
+  return type === 'integer' && usual > LARGE_DEFAULT;
+}
+
 /** Whether leaving it out means work for a while: the start or end of a time range, a number of something. */
 function boundsWork(schema: Schema, { chance, document }: Sources): boolean {
-  const { type, default: usual, format, properties } = document.resolve(schema);
+  const { format, properties, ...own } = document.resolve(schema);
   return (
     format === 'date-time' ||
-    (type === 'integer' && usual > LARGE_DEFAULT) ||
+    isLargeNumber(own) ||
     // A range that is an object may be left out now and then: other numbers may have to fit into it.
     (properties?.start !== undefined && properties?.end !== undefined && chance.bool(0.6))
   );
