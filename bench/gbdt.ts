@@ -10,7 +10,7 @@ import { pythonWithXgboost, startXgboost, type Xgboost } from '../test/engine/ml
 import type { Bench, Figure } from './support/bench.ts';
 import { cpuTime, median } from './support/measure.ts';
 
-const RUNS = 7;
+const RUNS = 5;
 const WARM_UPS = 2;
 const MAX_BINS = 64;
 

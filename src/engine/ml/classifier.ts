@@ -11,7 +11,7 @@ import { type ClassifierSettings, checkClassifierSettings } from './settings.ts'
 import { rowWeights } from './weights.ts';
 
 /** Of the serialised form and of what a model computes from it: a model of another version is refused, never guessed at. */
-export const CLASSIFIER_VERSION = 1;
+const CLASSIFIER_VERSION = 1;
 const FORMAT = 'touchstone-classifier';
 
 /** A trained two-class model. Immutable. */

@@ -1,6 +1,5 @@
 export { type BinnedMatrix, binFeatures } from './bins.ts';
 export {
-  CLASSIFIER_VERSION,
   type Classifier,
   deserialise,
   type SerialisedClassifier,
@@ -18,5 +17,4 @@ export {
   checkClassifierSettings,
   classifierSettingProblems,
   DEFAULT_CLASSIFIER_SETTINGS,
-  type SettingProblem,
 } from './settings.ts';

@@ -4,7 +4,7 @@ import { type NodeRows, rootRows, splitNode } from './split-node.ts';
 import { createTree, splitLeaf, type Tree } from './tree.ts';
 
 /** Rows that end in one leaf, or in several of the same value: positions of the order. */
-export interface LeafRows {
+interface LeafRows {
   readonly nodes: readonly number[];
   readonly from: number;
   readonly to: number;

@@ -49,7 +49,7 @@ function packWords(columns: readonly Uint8Array[], rows: number): Uint32Array {
 }
 
 /** What is to be added up: the packed gradients of some rows, by the bins of those rows. */
-export interface HistogramTask {
+interface HistogramTask {
   readonly columns: TreeColumns;
   /** Row numbers; null where position and row are the same. */
   readonly rows: Int32Array | null;
