@@ -206,6 +206,16 @@ describe('the list', () => {
     expect((await idsOf(world.person('new', 'viewer'), query, 2)).length).toBeLessThan(seen.length);
   });
 
+  it('fills the longest page', async () => {
+    const experiment_name = `long-${ulids.ulid()}`;
+    const ids = await Promise.all(
+      Array.from({ length: 102 }, () => world.backtest('ann', { experiment_name })),
+    );
+    const query = `&experiment_name=${experiment_name}`;
+    expect(await idsOf(ann, query, 100)).toEqual(ids.toSorted().reverse());
+    expect(await idsOf(ann, query, 99)).toEqual(ids.toSorted().reverse());
+  });
+
   it('keeps its place while jobs come and sharing changes', async () => {
     const experiment_name = `place-${ulids.ulid()}`;
     const make = (second: number) =>

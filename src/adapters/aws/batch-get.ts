@@ -21,11 +21,11 @@ export interface BatchGet {
 
 /** The items of those keys that exist, strongly consistent and in no order. */
 export async function batchGet({ keys, ...batch }: BatchGet): Promise<Item[]> {
-  const found: Item[] = [];
-  for (let start = 0; start < keys.length; start += MOST_KEYS) {
-    found.push(...(await getPart(batch, keys.slice(start, start + MOST_KEYS))));
-  }
-  return found;
+  const starts = Array.from({ length: Math.ceil(keys.length / MOST_KEYS) }, (_, part) => part * MOST_KEYS);
+  const parts = await Promise.all(
+    starts.map((start) => getPart(batch, keys.slice(start, start + MOST_KEYS))),
+  );
+  return parts.flat();
 }
 
 async function getPart(batch: Omit<BatchGet, 'keys'>, wanted: readonly Item[]): Promise<Item[]> {

@@ -9,8 +9,6 @@ type Position = { readonly job_id: string; readonly created_at: string };
 
 /** Rows a filtered list reads at once: a filter drops rows after they are read, so a page of the asked size would often be short. */
 const FILTERED_PAGE = 300;
-/** Jobs that one batch reads at most. */
-const BATCH = 100;
 
 /** The lists of the jobs of one kind, newest first: all of them, or those that one caller sees. */
 export class JobList<Row extends Position> {
@@ -61,7 +59,7 @@ export class JobList<Row extends Position> {
   ): AsyncIterable<Row> {
     const source = { client: this.#client, table: this.#table, kind: this.#kind };
     // One more than asked tells whether anything follows.
-    const query = { ...source, caller, filter, after, chunk: Math.min(limit + 1, BATCH) };
+    const query = { ...source, caller, filter, after, chunk: limit + 1 };
     for await (const item of seenJobs(query)) yield this.#toRow(item);
   }
 
