@@ -1,13 +1,15 @@
 import type { Dimension, SearchSpace } from '#engine/search/space.ts';
 import { suggest } from '#engine/search/suggest.ts';
 import type { Bench, Figure } from './support/bench.ts';
-import { medianTime } from './support/measure.ts';
+import { cpuTime, median } from './support/measure.ts';
 import { bestValues, runStudy } from './support/studies.ts';
 import { TEST_FUNCTIONS, type TestFunction } from './support/test-functions.ts';
 
 const SEEDS = 50;
 const TRIALS = 100;
 const FINISHED = 1000;
+/** Suggestions measured at once: the processor's clock is coarse. */
+const BATCH = 20;
 
 const float = (name: string): Dimension => ({ kind: 'float', name, min: 0, max: 1 });
 
@@ -29,10 +31,15 @@ async function suggestionTime(label: string, space: SearchSpace): Promise<Figure
   const minimise = (point: object) => Object.values(point).reduce((total, v) => total + Number(v) || 0, 0);
   const past = runStudy({ space, minimise }, { seed: 1, trials: FINISHED, sampler: 'random' });
   let number = FINISHED;
-  const ms = await medianTime(() =>
-    suggest(space, past, { seed: 1, number: number++, direction: 'minimize', sampler: 'tpe' }),
-  );
-  return { label, value: ms, unit: 'ms', target: { atMost: 5 } };
+  const batch = () => {
+    for (let i = 0; i < BATCH; i++) {
+      suggest(space, past, { seed: 1, number: number++, direction: 'minimize', sampler: 'tpe' });
+    }
+  };
+  batch();
+  const times: number[] = [];
+  for (let i = 0; i < 9; i++) times.push((await cpuTime(batch)).cpuMs / BATCH);
+  return { label, value: median(times), unit: 'ms', target: { atMost: 5 }, detail: 'processor time' };
 }
 
 /** The mean of the two middle ones: half of the studies are better. */

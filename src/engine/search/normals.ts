@@ -27,11 +27,18 @@ export function normalsAround(axis: NumericAxis, observed: readonly number[]): N
     const before = rank > 0 && rank < n ? order[rank - 1]! : k;
     const isNew = before === k || means[k] !== means[before] || sigmas[k] !== sigmas[before];
     equals[k] = isNew ? k : equals[before]!;
-    logMasses[k] = isNew
-      ? logNormalMass((low - means[k]!) / sigmas[k]!, (high - means[k]!) / sigmas[k]!)
-      : logMasses[before]!;
+    logMasses[k] = isNew ? logMassWithin(means[k]!, sigmas[k]!, low, high) : logMasses[before]!;
   }
   return { means, sigmas, logMasses, equals };
+}
+
+/** Beyond so many sigmas lies less of a normal than the rounding of 1. */
+const ALL_WITHIN = 8.5;
+
+function logMassWithin(mean: number, sigma: number, low: number, high: number): number {
+  const a = (low - mean) / sigma;
+  const b = (high - mean) / sigma;
+  return a < -ALL_WITHIN && b > ALL_WITHIN ? 0 : logNormalMass(a, b);
 }
 
 /** Indices in order of the values, equal ones in order of the index. Sorting numbers alone is many times faster. */
