@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import type { BacktestInput } from '#engine/backtest.ts';
+import { binFeatures, trainClassifier } from '#engine/ml/index.ts';
+import type { RunConfig } from '#engine/run/config.ts';
+import { readHistory } from '#engine/run/pair-history.ts';
+import { mlRunOf } from '#engine/run/run-strategy.ts';
+import { computeColumns } from '#engine/strategies/analyse.ts';
+import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
+import { defaultParameters } from '#engine/strategies/parameters.ts';
+import { DAY_MS, TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { fitWindow, predictRows, trainingSet } from '#engine/walk-forward/fit-window.ts';
+import { learningOf } from '#engine/walk-forward/learning.ts';
+import { noPredictions } from '#engine/walk-forward/predictions.ts';
+import { runWalkForward } from '#engine/walk-forward/run-walk-forward.ts';
+import { mlEngineOf } from '#engine/walk-forward/settings.ts';
+import { createWindowCache } from '#engine/walk-forward/window-cache.ts';
+import type { Bench, Figure } from './support/bench.ts';
+import { CANDLES_START, randomCandles } from './support/candles.ts';
+import { cpuTime } from './support/measure.ts';
+
+const TIMEFRAME = '5m';
+const STEP = TIMEFRAME_MS[TIMEFRAME];
+const TRAIN_DAYS = 30;
+const DAYS = 365;
+/** Before the first window: its training period, and startup candles of the averages and the features. */
+const HISTORY_DAYS = TRAIN_DAYS + 2;
+const PAIR = 'BTC/USDT:USDT';
+
+/** A year of one pair: 53 windows of a week, 100 trees each, without early stopping. */
+function trial(learningRate: number): BacktestInput {
+  const start = CANDLES_START + HISTORY_DAYS * DAY_MS;
+  const iso = (time: number) => new Date(time).toISOString();
+  const config: RunConfig = {
+    strategy: emaCrossover.name,
+    exchange: 'sim',
+    pairs: [PAIR],
+    timeframe: TIMEFRAME,
+    date_range: { start: iso(start), end: iso(start + DAYS * DAY_MS) },
+    stake_amount: 100,
+    dry_run_wallet: 1000,
+    max_open_trades: 1,
+    fee: 0.0005,
+    slippage: 0,
+    leverage: 1,
+    params: defaultParameters(emaCrossover.parameters),
+    stoploss: -0.08,
+    minimal_roi: {},
+    trailing: null,
+    timeframe_detail: null,
+    fill_model: 'freqtrade',
+    seed: 0,
+    ml_engine: mlEngineOf(emaCrossover, {
+      train_period_days: TRAIN_DAYS,
+      learning_rate: learningRate,
+      max_depth: 6,
+      early_stopping_rounds: 0,
+    }),
+  };
+  const rows = ((HISTORY_DAYS + DAYS) * DAY_MS) / STEP;
+  const candles = randomCandles(1, rows, TIMEFRAME);
+  return { strategy: emaCrossover, config, strategyDigest: '', pairs: [{ pair: PAIR, candles }] };
+}
+
+/** Processor time of all threads, ms: a trial computes all the time. */
+const time = async (subject: () => unknown) => (await cpuTime(subject)).cpuMs;
+
+const digest = (data: string | Uint8Array) => createHash('sha256').update(data).digest('hex');
+
+/** Milliseconds of the parts of a trial, each over all windows. */
+async function phases({ strategy, config, pairs }: BacktestInput) {
+  const history = readHistory(strategy, config, pairs[0]!);
+  if ('reason' in history) throw new Error(history.reason);
+  const run = mlRunOf(config, history)!;
+  const { candles } = history;
+  const learn = () => {
+    const { columns } = computeColumns(strategy, config.params as never, candles);
+    return learningOf(strategy, config.params as never, candles, columns);
+  };
+  const features = await time(learn);
+  const learning = learn();
+  const sets = run.windows.map((window) => trainingSet(learning, candles.timestamp, window, run));
+  const { max_bins } = run.config;
+  const binning = await time(() => sets.map((set) => binFeatures(set.features, max_bins)));
+  const binned = sets.map((set) => binFeatures(set.features, max_bins));
+  const {
+    enabled: _,
+    model_type,
+    train_period_days,
+    backtest_period_days,
+    entry_threshold,
+    ...settings
+  } = run.config;
+  const training = await time(() =>
+    sets.map(({ labels }, i) =>
+      trainClassifier({ features: binned[i]!, labels }, { ...settings, kind: 'depthwise_gbdt', seed: 1 }),
+    ),
+  );
+  const fits = run.windows.map((window, i) =>
+    fitWindow(learning, candles.timestamp, window, run, () => binned[i]!),
+  );
+  const predictions = noPredictions(candles.timestamp.length);
+  const prediction = await time(() => {
+    for (const fit of fits) {
+      predictRows(fit, learning, predictions);
+      predictRows(fit, learning, predictions, fit.trainFrom, fit.from);
+    }
+  });
+  return { windows: fits.length, features, binning, training, prediction };
+}
+
+const bench: Bench = {
+  name: 'walk-forward',
+  description: 'one walk-forward trial over a year of 5m candles: 30 days of training, 7 predicted',
+  async run(): Promise<Figure[]> {
+    const cache = createWindowCache();
+    const options = { digest, objective: 'sharpe_ratio' };
+    await runWalkForward(trial(0.05), { ...options, cache });
+    const input = trial(0.1);
+    const alone = await time(() => runWalkForward(input, options));
+    const shared = await time(() => runWalkForward(input, { ...options, cache }));
+    const parts = await phases(input);
+    const { windows, ...measured } = parts;
+    const rest = alone - Object.values(measured).reduce((sum, each) => sum + each, 0);
+    const share = ([label, ms]: [string, number]): Figure => ({
+      label: `of it ${label}`,
+      value: (ms / alone) * 100,
+      unit: '%',
+      detail: `${ms.toFixed(0)} ms`,
+    });
+    return [
+      {
+        label: 'a trial, processor time',
+        value: alone / 1000,
+        unit: 's',
+        detail: `${windows} models of 100 trees, ${(alone / windows).toFixed(0)} ms a window`,
+      },
+      {
+        label: 'a trial that shares columns and bins with one before',
+        value: shared / 1000,
+        unit: 's',
+        detail: `${((1 - shared / alone) * 100).toFixed(0)} % saved`,
+      },
+      ...Object.entries(measured).map(share),
+      share(['signals, simulation and metrics of windows, in and out of sample, and of the whole', rest]),
+    ];
+  },
+};
+
+export default bench;
