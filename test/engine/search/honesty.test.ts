@@ -86,6 +86,15 @@ describe('honesty of a study', () => {
     expect(repeated.deflatedSharpe).toBeLessThan(alone.deflatedSharpe!);
   });
 
+  it('knows a trial whose parameters failed before', () => {
+    const { returns, trials } = study([0.2, 0, 0.1], 100);
+    const failed = { ...trials[0]!, number: 0, state: 'failed' as const, value: null };
+    const later = trials.map((one) => ({ ...one, number: one.number + 1 }));
+    const moved = new Map([...returns].map(([number, values]) => [number + 1, values]));
+    const found = studyHonesty(SPACE, [failed, ...later], moved, 'maximize')!;
+    expect(found.overfitting).toEqual(studyHonesty(SPACE, trials, returns, 'maximize')!.overfitting);
+  });
+
   it('lays series over each other by their days', () => {
     const { series, returns, trials } = study([0.2, 0.1], 60);
     returns.set(1, { firstDay: '2025-02-05', returns: series[1]!.slice(5) });
