@@ -78,6 +78,17 @@ describe.each(MODEL_KINDS)('%s learns what it must', (kind) => {
     expect(meanOf(1)).toBe(meanOf('none'));
   });
 
+  it('the same from balanced classes when they are balanced already', () => {
+    const { matrix, labels } = labelled(13, 400, 3, () => 0.5);
+    const half = labels.map((_, i) => i % 2);
+    const predict = (class_weight: ClassifierSettings['class_weight']) =>
+      trainClassifier(
+        { features: matrix, labels: half },
+        settings({ kind, class_weight, n_estimators: 5 }),
+      ).predict(matrix);
+    expect(predict('balanced')).toEqual(predict('none'));
+  });
+
   it('the same from a row of weight 3 as from three rows', () => {
     const { matrix, labels } = labelled(7, 80, 3, (x) => (x(0) + x(1) > 0 ? 0.8 : 0.2));
     const weights = Float64Array.from(labels, (_, i) => 1 + (i % 3));
@@ -131,6 +142,23 @@ describe.each(BOOSTED)('%s', (kind) => {
     }
     expect(model.trainingLoss[79]).toBeCloseTo(logLoss(model.predict(matrix), labels), 10);
     expect(model.trainingLoss[0]!).toBeLessThan(Math.log(2));
+  });
+
+  it('reports the weighted loss of all its rows, those that a tree did not see included', () => {
+    const { matrix, labels } = labelled(12, 900, 4, (x) => 0.4 / (1 + Math.exp(-2 * x(0))));
+    const weights = Float64Array.from(labels, (_, i) => 0.2 + (i % 5));
+    const model = trainClassifier(
+      { features: matrix, labels, weights },
+      settings({ kind, subsample: 0.4, class_weight: 3, n_estimators: 30 }),
+    );
+    let loss = 0;
+    let total = 0;
+    model.predict(matrix).forEach((p, i) => {
+      const weight = weights[i]! * (labels[i] === 1 ? 3 : 1);
+      loss -= weight * Math.log(labels[i] === 1 ? p : 1 - p);
+      total += weight;
+    });
+    expect(model.trainingLoss[29]).toBeCloseTo(loss / total, 10);
   });
 
   it('sends missing values where they belong', () => {

@@ -7,6 +7,7 @@ import {
   type SerialisedClassifier,
   trainClassifier,
 } from '#engine/ml/index.ts';
+import { sha256 } from '../backtest-sample.ts';
 import { labelled, matrixOf } from './synthetic.ts';
 
 const { matrix, labels } = labelled(40, 1200, 4, (x) => 1 / (1 + Math.exp(-x(0) * x(1))));
@@ -65,6 +66,35 @@ describe.each(MODEL_KINDS)('%s', (kind) => {
     expect(() => model.predict(swapped)).toThrow(/trained on the features f0, f1, f2, f3.*given f1, f0/);
     expect(() => model.predict(features, new Float64Array(3))).toThrow(/do not fit/);
   });
+});
+
+/**
+ * Digest of a model of each kind. A change of what is computed needs a new ENGINE_VERSION, since results change with it; a change
+ * of what is written, or of what is computed from it, a new version of the serialised form too.
+ */
+const PINNED = {
+  depthwise_gbdt: '2ec86e27da79940f',
+  leafwise_gbdt: '86d2e12321967d18',
+  symmetric_gbdt: '1ecc7ee4e17d3ef8',
+  logistic_regression: '45b01a02c8635b72',
+};
+
+it('models do not change unnoticed', () => {
+  const { matrix, labels } = labelled(43, 1500, 6, (x) => 1 / (1 + Math.exp(-x(0) * x(1) - x(2))));
+  const options = {
+    subsample: 0.8,
+    column_sample: 0.7,
+    early_stopping_rounds: 10,
+    class_weight: 'balanced',
+  } as const;
+  const models = MODEL_KINDS.map((kind) =>
+    trainClassifier({ features: matrix, labels }, { ...DEFAULT_CLASSIFIER_SETTINGS, kind, ...options }),
+  );
+  expect(
+    Object.fromEntries(
+      models.map((model) => [model.kind, sha256(JSON.stringify(model.serialise())).slice(0, 16)]),
+    ),
+  ).toEqual(PINNED);
 });
 
 describe.each(MODEL_KINDS)('importances of %s', (kind) => {
