@@ -81,6 +81,7 @@ describe.each(['depthwise_gbdt', 'leafwise_gbdt', 'symmetric_gbdt'] as const)('%
     );
     expect(plain.validationLoss).toBeNull();
     expect(stopped.predict(all.matrix)).toEqual(plain.predict(all.matrix));
+    expect(stopped.gainImportance()).toEqual(plain.gainImportance());
   });
 });
 
