@@ -95,6 +95,12 @@ const windows = z
 const trialEnd = {
   finished_at: Timestamp,
   sequence: z.int().meta({ description: 'From 1 without gaps: the order in which trials ended' }),
+  best_value: z
+    .number()
+    .nullable()
+    .meta({
+      description: "The study's best once this trial had ended; null before the first complete trial",
+    }),
   same_as: z
     .int()
     .nullable()

@@ -47,10 +47,13 @@ export class DynamoTrialLedger implements TrialLedger {
     this.#table = table;
   }
 
-  async read(jobId: string, from: number): Promise<StoredTrial[]> {
+  async read(jobId: string, from: number, limit = Number.POSITIVE_INFINITY): Promise<StoredTrial[]> {
     const { item } = trialKey(jobId, from);
+    const page = Number.isFinite(limit) ? { pageSize: limit } : {};
     const trials: StoredTrial[] = [];
-    for await (const each of this.#items(jobId, item, `${TRIAL_PREFIX}${END}`)) trials.push(toTrial(each));
+    for await (const each of this.#items(jobId, item, `${TRIAL_PREFIX}${END}`, page)) {
+      if (trials.push(toTrial(each)) === limit) break;
+    }
     return trials;
   }
 

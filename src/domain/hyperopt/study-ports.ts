@@ -63,8 +63,8 @@ export interface TrialReturns {
  * writes of it is conditional on that, so a trial has one end, recorded once.
  */
 export interface TrialLedger {
-  /** Trials from that number on, ascending; strongly consistent. */
-  read(jobId: string, from: number): Promise<StoredTrial[]>;
+  /** Trials from that number on, ascending, at most `limit`; strongly consistent. Default all. */
+  read(jobId: string, from: number, limit?: number): Promise<StoredTrial[]>;
   /** By number. Throws VAL006 for a cursor that is broken or was made with another filter. */
   list(
     jobId: string,

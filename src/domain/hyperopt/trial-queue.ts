@@ -153,13 +153,14 @@ export class TrialQueue {
   #endOf(
     { task: _, lease_until: __, ...trial }: TrialIn<'running'>,
     outcome: TrialOutcome,
-    { complete, pruned, failed }: TrialCounts,
+    { complete, pruned, failed, best_value }: TrialCounts,
     sameAs: number | null,
   ): EndedTrial {
     const end = {
       ...trial,
       finished_at: isoTime(this.#deps.clock.now()),
       sequence: complete + pruned + failed,
+      best_value,
       same_as: sameAs,
     };
     if (outcome.state === 'failed') return { ...end, state: 'failed', error: outcome.error };
