@@ -2,6 +2,7 @@ import * as z from 'zod';
 import {
   BacktestResult,
   CollectionOutcome,
+  FoundBy,
   JOB_STATUSES,
   JobTiming,
   RegisteredVersion,
@@ -157,6 +158,11 @@ export const BacktestRequest = z
       description:
         'The registered version of the strategy to run: a number, `latest` or `champion`. Its configuration takes the place of the defaults, and in AWS it runs in its registered image',
     }),
+    hyperopt_job_id: z.string().optional().meta({
+      description:
+        'A completed hyperopt job of the strategy whose best parameters to run: its configuration takes the place of the defaults. A version that is registered from the backtest keeps the number of trials behind it',
+      pattern: '^ho-[A-Za-z0-9]{1,64}$',
+    }),
   })
   .meta({
     id: 'BacktestRequest',
@@ -210,6 +216,9 @@ export const BacktestJob = z
     error_code: z.string().nullable(),
     registered: RegisteredVersion.nullable().meta({
       description: 'The registered version that is run, if one is',
+    }),
+    found_by: FoundBy.nullable().meta({
+      description: 'The hyperopt job whose best parameters are run, if one is',
     }),
     progress: z
       .number()

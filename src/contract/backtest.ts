@@ -152,11 +152,23 @@ export const RegisteredVersion = z.object({
 });
 export type RegisteredVersion = z.infer<typeof RegisteredVersion>;
 
+/** The search that came to the parameters of a backtest: the best of many tried is flattered by luck. */
+export const FoundBy = z
+  .object({
+    hyperopt_job_id: z.string(),
+    trial: z.int(),
+    trials: z.int().meta({ description: 'Tried by the hyperopt job' }),
+  })
+  .meta({ id: 'FoundBy' });
+export type FoundBy = z.infer<typeof FoundBy>;
+
 const jobBase = {
   schema_version: z.literal(1),
   kind: z.enum(JOB_KINDS),
   /** The registered version that is run; absent: a backtest of a configuration alone. */
   registered: RegisteredVersion.optional(),
+  /** The hyperopt job whose best parameters are run; absent: none. */
+  found_by: FoundBy.optional(),
   job_id: z.string(),
   owner: z.string(),
   /** Absent: never shared. */

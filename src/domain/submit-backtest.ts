@@ -8,6 +8,8 @@ import { CodedError } from '#contract/errors.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
 import { type Caller, checkAccess } from './access.ts';
 import type { Executions } from './execution-ports.ts';
+import { bestOfHyperopt } from './hyperopt/best-of-hyperopt.ts';
+import type { StudyStore } from './hyperopt/study-ports.ts';
 import { idSuffix } from './id-suffix.ts';
 import type { Digest, Ids, JobStore } from './ports.ts';
 import { readVersion } from './registry/find-version.ts';
@@ -24,6 +26,8 @@ export interface SubmitBacktestInput {
     readonly priority?: number;
     /** The registered version of the strategy to run: a number or an alias. */
     readonly model_version?: string | number;
+    /** The hyperopt job whose best parameters to run. */
+    readonly hyperopt_job_id?: string;
   };
   readonly caller: Caller;
   /** Header Idempotency-Key: the same key of the same owner always means the same job. */
@@ -34,6 +38,7 @@ export interface SubmitBacktestInput {
 export interface SubmitBacktestDeps extends ResolveDeps {
   readonly jobs: JobStore;
   readonly registry: RegistryStore;
+  readonly studies: Pick<StudyStore, 'get'>;
   readonly executions: Executions;
   readonly ids: Ids;
   readonly digest: Digest;
@@ -45,6 +50,7 @@ const DEFAULT_PRIORITY = 5;
 /** From this priority on a job runs on on-demand capacity instead of Spot. */
 const ON_DEMAND_PRIORITY = 8;
 const MAX_NAME_LENGTH = 200;
+const KEYS = ['config', 'experiment_name', 'priority', 'model_version', 'hyperopt_job_id'];
 
 /**
  * Validates a submission, stores its job and starts the state machine. The job is stored first: whatever dies
@@ -83,7 +89,8 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
   });
   const experiment = checkExperimentName(body.experiment_name);
   const registered = await findRegistered(deps, caller, body);
-  const given = registered ? overRegistered(registered, body.config) : body.config;
+  const found = await findBest(deps, caller, body);
+  const given = registered ? overRegistered(registered, body.config) : (found?.config ?? body.config);
   const { config, warnings, dataStart } = await resolveConfig(deps, given);
   const jobId = `bt-${idSuffix(deps, owner, input.idempotencyKey)}`;
   const now = isoTime(deps.clock.now());
@@ -108,10 +115,8 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
     priority,
     config,
     ...(registered && { registered: registeredOf(registered) }),
-    warnings: [
-      ...unknownKeyWarnings({ ...body }, ['config', 'experiment_name', 'priority', 'model_version'], ''),
-      ...warnings,
-    ],
+    ...(found && { found_by: found.foundBy }),
+    warnings: [...unknownKeyWarnings({ ...body }, KEYS, ''), ...warnings],
     execution_input: executionInput,
     request_digest: deps.digest(JSON.stringify(body)),
     attempt: 0,
@@ -130,6 +135,21 @@ async function findRegistered(
   const { model, version } = await readVersion(registry, reference);
   checkAccess(caller, model, { kind: 'model', id: model.model_name, field, level: 'read' });
   return version;
+}
+
+async function findBest(
+  deps: SubmitBacktestDeps,
+  caller: Caller,
+  { config, hyperopt_job_id: jobId, model_version }: SubmitBacktestInput['body'],
+) {
+  if (jobId === undefined) return null;
+  if (model_version !== undefined) {
+    throw new CodedError('VAL005', {
+      message: 'Give model_version or hyperopt_job_id: each has a configuration of its own',
+      field: 'hyperopt_job_id',
+    });
+  }
+  return bestOfHyperopt(deps, caller, jobId, config);
 }
 
 /**

@@ -6,7 +6,7 @@ import { TaskRunner } from '#adapters/local/task-runner.ts';
 import type { Stores } from '#adapters/open-stores.ts';
 import type { BacktestExecutionInput } from '#contract/backtest.ts';
 import { type HyperoptExecutionInput, STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
-import { HYPEROPT_LIMITS } from '#contract/hyperopt-api.ts';
+import { HYPEROPT_LIMITS } from '#contract/hyperopt-request.ts';
 import type { TaskControl } from '#domain/execution-ports.ts';
 import { STUDY_PRIORITY } from '#domain/hyperopt/study-ports.ts';
 import type { Log } from '#runtime/log.ts';

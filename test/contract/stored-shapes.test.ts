@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { BacktestExecutionInput, StoredBacktestJob } from '#contract/backtest.ts';
+import { HyperoptExecutionInput, StoredStudy, StoredTrial } from '#contract/hyperopt.ts';
 import { BacktestReport } from '#contract/report.ts';
 import { StoredAuditCall, StoredAuditOutcome } from '#contract/stored-audit.ts';
 import { CollectionQueue, StoredCollection } from '#contract/stored-collection.ts';
@@ -20,8 +21,11 @@ import { StoredSeries, StoredSeriesMonths } from '#contract/stored-series.ts';
  * Descriptions are no part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 1, '2f7b27fed7bf7ca6'],
+  ['StoredBacktestJob', StoredBacktestJob, 1, '567e27bb37dce717'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'a6615f07ea3fef50'],
+  ['StoredStudy', StoredStudy, 1, 'eeb99419befcde9c'],
+  ['StoredTrial', StoredTrial, 1, '6d0f6b4acf9b2ee3'],
+  ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, '27f35ffb15c4b5ad'],
   ['BacktestReport', BacktestReport, 1, '5ce4f7d1fc8e8434'],
   ['StoredSeries', StoredSeries, 2, '09bcd52a62adbab4'],
   ['StoredSeriesMonths', StoredSeriesMonths, 1, 'eb363573bf2a1ba3'],

@@ -142,20 +142,46 @@ describe('a study of one worker', () => {
   });
 
   it('is the backtest of its best parameters, number by number', async () => {
-    const { best_params, best_value } = one.result;
+    const { best_params, best_value, best_trial, honesty, out_of_sample } = one.result;
     const { model_type, n_estimators, learning_rate } = best_params;
-    const { train_period_days, backtest_period_days, strategy, pairs, timeframe } = STUDY;
-    const job = await platform.run({
-      ...{ strategy, pairs, timeframe },
-      date_range: { start: '2026-01-31T00:00:00Z', end: STUDY.date_range.end },
+    const { train_period_days, backtest_period_days, strategy } = STUDY;
+    const job = await platform.run({ strategy }, { hyperopt_job_id: jobId });
+    expect(job.found_by).toEqual({ hyperopt_job_id: jobId, trial: best_trial, trials: 40 });
+    expect(job.config).toMatchObject({
+      ...{ pairs: STUDY.pairs, timeframe: STUDY.timeframe },
+      date_range: { start: '2026-01-31T00:00:00.000Z', end: '2026-03-22T00:00:00.000Z' },
       ml_engine: { model_type, n_estimators, learning_rate, train_period_days, backtest_period_days },
     });
     expect(job.result.total_profit_pct).toBe(best_value);
     const { body } = await platform.get(`/api/v1/backtests/${job.job_id}/equity`);
-    const { dates, equity } = one.result.out_of_sample;
-    expect(dates).toEqual(body.dates);
-    for (const [day, value] of equity.entries()) expect(value).toBeCloseTo(body.equity[day], 8);
-    expect(one.result.honesty).toMatchObject({ trials: 40, days: dates.length });
+    expect(out_of_sample.dates).toEqual(body.dates);
+    for (const [day, value] of out_of_sample.equity.entries()) {
+      expect(value).toBeCloseTo(body.equity[day], 8);
+    }
+    expect(honesty).toMatchObject({ trials: 40, days: body.dates.length });
+    const registered = await platform.strategy.post(`/api/v1/strategies/${strategy}/register`, {
+      backtest_run_id: job.job_id,
+      container_image_uri: 'registry.example/touchstone:1',
+    });
+    expect(registered.status).toBe(201);
+    const { body: version } = await platform.get(`/api/v1/models/${strategy}/versions/1`);
+    expect(version.trials).toBe(40);
+  });
+
+  it('runs its best for its own strategy alone, and once it is completed', async () => {
+    const submit = (body: object) => platform.post('/api/v1/backtests', body);
+    const config = { strategy: STUDY.strategy };
+    const cases = [
+      [{ config, hyperopt_job_id: 'ho-none' }, 404, 'OPT001'],
+      [{ config, hyperopt_job_id: 'bt-1' }, 400, 'VAL005'],
+      [{ config: { strategy: 'buy_and_hold' }, hyperopt_job_id: jobId }, 400, 'VAL005'],
+      [{ config, hyperopt_job_id: jobId, model_version: 1 }, 400, 'VAL005'],
+    ] as const;
+    for (const [body, status, code] of cases) {
+      const answer = await submit(body);
+      expect(answer.status).toBe(status);
+      expect(answer.body.detail).toMatchObject({ code, field: 'hyperopt_job_id' });
+    }
   });
 });
 

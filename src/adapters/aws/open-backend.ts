@@ -6,6 +6,7 @@ import { ObjectResultStore } from '../result-store.ts';
 import { createDocumentClient } from './dynamo-client.ts';
 import { DynamoJobStore } from './dynamo-job-store.ts';
 import { DynamoSeriesStore } from './dynamo-series-store.ts';
+import { DynamoStudyStore } from './dynamo-study-store.ts';
 import { EcrImages } from './ecr-images.ts';
 import { createEcsClient, EcsTaskControl } from './ecs-task-control.ts';
 import { createLambdaClient, lambdaDataProxy } from './lambda-data-proxy.ts';
@@ -23,6 +24,7 @@ export function openBackend(env: BackendEnv) {
     fourEyesRequired: env.REQUIRE_FOUR_EYES,
     rollbackReasonRequired: env.REQUIRE_REASON,
     jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
+    studies: new DynamoStudyStore(dynamo, env.JOBS_TABLE),
     series: new DynamoSeriesStore(dynamo, env.SERIES_TABLE),
     results: new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),
     executions: new SfnExecutions(createSfnClient(), env.BACKTEST_STATE_MACHINE_ARN),

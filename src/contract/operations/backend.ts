@@ -59,6 +59,7 @@ export const BACKEND_OPERATIONS = [
       'RES002',
       'RES003',
       'RES005',
+      'OPT001',
       'DATA005',
       'SVC005',
     ],

@@ -3,12 +3,12 @@ import {
   HyperoptList,
   HyperoptListQuery,
   HyperoptParams,
-  HyperoptRequest,
   HyperoptResult,
   HyperoptStart,
   HyperoptTrialList,
   HyperoptTrialsQuery,
 } from '../hyperopt-api.ts';
+import { HyperoptRequest } from '../hyperopt-request.ts';
 import type { Operation } from '../operation.ts';
 import { sharingOperations } from './sharing.ts';
 

@@ -26,7 +26,7 @@ export async function getHyperoptResult(
   deps: Deps & { readonly ledger: Pick<TrialLedger, 'returnsOf'> },
   jobId: string,
 ): Promise<HyperoptResult> {
-  const study = completed(await getHyperopt(deps, jobId));
+  const study = await getCompletedHyperopt(deps, jobId);
   const returns = await deps.ledger.returnsOf(jobId, study.outcome.best_trial);
   if (!returns) throw new CodedError('DATA005', { message: 'The stored daily returns are missing' });
   return { study, equity: equityOf(study.base.dry_run_wallet, returns) };
@@ -45,15 +45,29 @@ function equityOf(wallet: number, { firstDay, returns }: TrialReturns): EquityDa
   });
 }
 
-function completed(study: StoredStudy): StudyIn<'completed'> {
+/**
+ * The job if it is completed; throws OPT001, or RES005 with the status.
+ *
+ * @param field where the request has the id
+ * @param check what else must hold of the job; it throws
+ */
+export async function getCompletedHyperopt(
+  { studies }: Deps,
+  jobId: string,
+  field = 'job_id',
+  check: (study: StoredStudy) => void = () => undefined,
+): Promise<StudyIn<'completed'>> {
+  const study = await studies.get(jobId);
+  if (!study) throw unknownHyperopt(jobId, field);
+  check(study);
   if (study.status === 'completed') return study;
   throw new CodedError('RES005', {
     message:
       study.status === 'failed'
         ? `The hyperopt job failed: ${study.error}`
         : `The hyperopt job is ${study.status}, not completed`,
-    field: 'job_id',
-    context: { job_id: study.job_id, status: study.status },
+    field,
+    context: { [field]: jobId, status: study.status },
   });
 }
 

@@ -1,6 +1,6 @@
 import { CodedError } from '#contract/errors.ts';
 import type { SearchedParameter, StudyConfig } from '#contract/hyperopt.ts';
-import { HYPEROPT_LIMITS } from '#contract/hyperopt-api.ts';
+import { HYPEROPT_LIMITS } from '#contract/hyperopt-request.ts';
 import { nearestName } from '#engine/nearest-name.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
 import type { Parameter } from '#engine/strategy.ts';

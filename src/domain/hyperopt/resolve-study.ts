@@ -1,7 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import { DIRECTIONS, PRUNERS, SAMPLERS, type StudyConfig } from '#contract/hyperopt.ts';
-import { HYPEROPT_DEFAULTS as DEFAULTS, HYPEROPT_LIMITS as LIMITS } from '#contract/hyperopt-api.ts';
+import { HYPEROPT_DEFAULTS as DEFAULTS, HYPEROPT_LIMITS as LIMITS } from '#contract/hyperopt-request.ts';
 import { MODEL_KINDS, modelKindOf } from '#engine/ml/index.ts';
 import { nearestName } from '#engine/nearest-name.ts';
 import { lagOf } from '#engine/search/trials.ts';

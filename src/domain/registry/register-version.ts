@@ -121,7 +121,7 @@ async function checkRegistration(
     candle_digest: data_digest,
     strategy_digest,
     engine_version,
-    trials: SINGLE_TRIAL,
+    trials: job.found_by?.trials ?? SINGLE_TRIAL,
   };
   return { content, validation, description, tags };
 }

@@ -30,6 +30,7 @@ export function jobView(job: StoredBacktestJob): z.input<typeof BacktestJob> {
     priority: job.priority,
     error_code: failed?.error_code ?? null,
     registered: job.registered ?? null,
+    found_by: job.found_by ?? null,
     progress: progressOf(job),
     started_at: ('started_at' in job && job.started_at) || null,
     finished_at: 'finished_at' in job ? job.finished_at : null,
