@@ -17,6 +17,8 @@ import type { Window } from './windows.ts';
 
 /** Fewer labelled rows say nothing about the next ones. */
 export const LEAST_TRAINING_ROWS = 50;
+/** Of them, those that trees are fitted to. */
+const LEAST_FITTED_ROWS = 25;
 /** Share of the training period that must be there. */
 const LEAST_SHARE = 0.5;
 
@@ -118,7 +120,21 @@ function whyNot(
   if (positives === 0 || positives === labels.length) {
     return `all ${labels.length} training rows have the label ${positives === 0 ? 0 : 1}`;
   }
+  const fitted = fittedRows(labels.length, horizon, config);
+  if (fitted < LEAST_FITTED_ROWS) {
+    return (
+      `the tail that stops boosting and the horizon of ${horizon} candles leave ${Math.max(fitted, 0)} of ` +
+      `${labels.length} training rows to fit, at least ${LEAST_FITTED_ROWS} are needed`
+    );
+  }
   return null;
+}
+
+/** Training rows less the tail by which boosting is stopped and the horizon before it. */
+function fittedRows(rows: number, horizon: number, config: MlEngineConfig): number {
+  const { early_stopping_rounds, validation_fraction, model_type } = config;
+  const isStopped = early_stopping_rounds > 0 && requireModelKind(model_type) !== 'logistic_regression';
+  return isStopped ? Math.floor(rows * (1 - validation_fraction)) - horizon : rows;
 }
 
 /** @throws RangeError for a model type that is not known */

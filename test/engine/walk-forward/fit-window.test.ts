@@ -67,6 +67,11 @@ describe('what a window learns from', () => {
       }),
       '68 of 228 training rows are there, at least 114 are needed',
     ],
+    [
+      'a horizon that leaves nothing beside the tail',
+      (each) => ({ ...each, horizon: 180, labels: each.labels.map((_, row) => row % 2) }),
+      'the tail that stops boosting and the horizon of 180 candles leave 0 of 60 training rows to fit, at least 25 are needed',
+    ],
   ])('is too little: %s', (_, change, reason) => {
     const fit = fitWindow(change(learn()), CANDLES.timestamp, run.windows[0]!, run);
     expect(fit).toMatchObject({ model: null, skipped: reason });
