@@ -4,6 +4,7 @@ import { StateMachine } from 'aws-local-stepfunctions';
 type JsonValue = Parameters<StateMachine['run']>[0];
 
 export const BACKTEST_ASL = new URL('../../statemachines/backtest.asl.json', import.meta.url);
+export const HYPEROPT_ASL = new URL('../../statemachines/hyperopt.asl.json', import.meta.url);
 
 interface Retrier {
   readonly ErrorEquals: readonly string[];
@@ -30,6 +31,8 @@ interface State {
   readonly Retry?: readonly Retrier[];
   readonly Catch?: readonly unknown[];
   readonly Parameters?: TaskParameters;
+  /** Of a Map. */
+  readonly ItemProcessor?: Pick<Definition, 'States'>;
 }
 
 export interface Definition {
@@ -42,6 +45,14 @@ export type Step = (parameters: TaskParameters) => unknown;
 
 export function fail(name: string, cause = 'because'): never {
   throw Object.assign(new Error(cause), { name });
+}
+
+/** All states with their names, those inside of Maps too. */
+export function allStates({ States }: Pick<Definition, 'States'>): [string, State][] {
+  return Object.entries(States).flatMap(([name, state]) => [
+    [name, state] as [string, State],
+    ...(state.ItemProcessor ? allStates(state.ItemProcessor) : []),
+  ]);
 }
 
 /** Every `${Name}` becomes its own name. */
@@ -62,7 +73,7 @@ export async function walk(file: URL, input: unknown, steps: Readonly<Record<str
   const definition = readDefinition(file);
   const calls: Walk['calls'][number][] = [];
   const ofType = (type: string) =>
-    Object.keys(definition.States).filter((name) => definition.States[name]!.Type === type);
+    allStates(definition).flatMap(([name, state]) => (state.Type === type ? [name] : []));
   const tasks = ofType('Task');
   const handlers = Object.fromEntries(
     tasks.map((state) => [
