@@ -255,6 +255,7 @@ describe('strategies', () => {
         'donchian_trend',
         'ema_crossover',
         'macd_momentum',
+        'ml_classifier',
         'rsi_mean_reversion',
         'supertrend',
       ]),
@@ -262,7 +263,11 @@ describe('strategies', () => {
     for (const item of body.items) {
       const one = await platform.get(`/api/v1/strategies/${item.strategy}`);
       expect(one.body).toEqual(item);
-      expect(one.body.ml_engine).toEqual({ enabled: false, model_type: 'none' });
+      const learns = item.strategy === 'ml_classifier';
+      expect(one.body.ml_engine).toEqual({
+        enabled: learns,
+        model_type: learns ? 'depthwise_gbdt' : 'none',
+      });
     }
   });
 
