@@ -4,7 +4,10 @@ import { DIRECTIONS, PRUNERS, SAMPLERS, type StudyConfig } from '#contract/hyper
 import { HYPEROPT_DEFAULTS as DEFAULTS, HYPEROPT_LIMITS as LIMITS } from '#contract/hyperopt-request.ts';
 import { MODEL_KINDS, modelKindOf } from '#engine/ml/index.ts';
 import { nearestName } from '#engine/nearest-name.ts';
+import { BacktestError } from '#engine/run/errors.ts';
+import { historyStart } from '#engine/run/history.ts';
 import { lagOf } from '#engine/search/trials.ts';
+import type { StrategyDefinition } from '#engine/strategy.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { OBJECTIVES, type Objective } from '#engine/walk-forward/objectives.ts';
 import { type ResolveDeps, resolveConfig } from '../resolve-config.ts';
@@ -80,6 +83,8 @@ export async function resolveStudy(deps: ResolveDeps, input: StudyInput): Promis
     backtest_period_days: checkPeriod(input, 'backtest_period_days'),
   };
   const resolved = await resolveBase(deps, input, periods);
+  const { base } = resolved;
+  const search = resolveSearch(deps.strategies, base.strategy, input.search ?? {});
   const config: StudyConfig = {
     n_trials: trials,
     ...periods,
@@ -88,7 +93,7 @@ export async function resolveStudy(deps: ResolveDeps, input: StudyInput): Promis
     model_types: checkModelTypes(input.model_types ?? DEFAULT_MODEL_TYPES),
     n_estimators_range: checkRange(input, 'n_estimators_range', LIMITS.n_estimators),
     learning_rate_range: checkRange(input, 'learning_rate_range', LIMITS.learning_rate),
-    search: resolveSearch(deps.strategies, resolved.base.strategy, input.search ?? {}),
+    search,
     date_range: resolved.range,
     sampler: checkOneOf(input.sampler ?? DEFAULTS.sampler, 'sampler', SAMPLERS),
     pruner: checkOneOf(input.pruner ?? DEFAULTS.pruner, 'pruner', PRUNERS),
@@ -97,8 +102,8 @@ export async function resolveStudy(deps: ResolveDeps, input: StudyInput): Promis
   };
   return {
     config,
-    base: resolved.base,
-    dataStart: resolved.dataStart,
+    base,
+    dataStart: isoTime(firstCandle(deps.strategies.get(base.strategy)!, base, search)),
     warnings: [
       ...unknownKeyWarnings({ ...input }, STUDY_KEYS, ''),
       ...unknownKeyWarnings({ ...input.date_range }, ['start', 'end'], 'date_range.'),
@@ -193,20 +198,41 @@ async function resolveBase(deps: ResolveDeps, input: StudyInput, periods: Readon
     ...(date_range && { date_range: date_range as { start?: string; end?: string } }),
     ml_engine: { enabled: true, ...periods },
   };
-  const { config, dataStart } = await resolveConfig(deps, given).catch(atTopLevel);
+  const { config } = await resolveConfig(deps, given).catch(atTopLevel);
   const train = periods.train_period_days * DAY_MS;
   const test = periods.backtest_period_days * DAY_MS;
   const end = Date.parse(config.date_range.end);
   const resolvedStart = Date.parse(config.date_range.start);
   const start = date_range?.start === undefined ? end - train - DEFAULT_WINDOWS * test : resolvedStart;
   checkRoom(start, end, train, test);
-  // What models learn from and startup candles.
-  const before = resolvedStart - Date.parse(dataStart);
   return {
     range: { start: isoTime(start), end: isoTime(end) },
     base: { ...config, date_range: { start: isoTime(start + train), end: isoTime(end) } },
-    dataStart: isoTime(start + train - before),
   };
+}
+
+/** Time from which candles are needed, ms: by the smallest and by the largest values that are searched. */
+function firstCandle(
+  strategy: StrategyDefinition,
+  { params, timeframe, date_range, ml_engine }: ResolvedBacktestConfig,
+  search: StudyConfig['search'],
+): number {
+  const ends = (['min', 'max'] as const).map((end) =>
+    Object.fromEntries(
+      Object.entries(search).flatMap(([name, each]) => (each.kind === 'choice' ? [] : [[name, each[end]]])),
+    ),
+  );
+  const starts = [{}, ...ends].map((searched) => {
+    const values = { ...params, ...searched };
+    try {
+      return historyStart(strategy, values, timeframe, Date.parse(date_range.start), ml_engine);
+    } catch (error) {
+      // Trials with such parameters will fail and say why.
+      if (error instanceof BacktestError) return Number.POSITIVE_INFINITY;
+      throw error;
+    }
+  });
+  return Math.min(...starts);
 }
 
 function checkRoom(start: number, end: number, train: number, test: number): void {

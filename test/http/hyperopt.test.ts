@@ -1,0 +1,272 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
+import { DynamoTrialLedger } from '#adapters/aws/dynamo-trial-ledger.ts';
+import { sha256, ulids } from '#adapters/ids.ts';
+import type { HyperoptExecutionInput } from '#contract/hyperopt.ts';
+import { ownershipOf } from '#domain/ownership.ts';
+import type { SeriesStore } from '#domain/ports.ts';
+import type { RegistryStore } from '#domain/registry/registry-store.ts';
+import { builtInStrategies } from '#engine/strategies/built-in.ts';
+import { createStrategyRegistry } from '#engine/strategies/registry.ts';
+import { createService, type ServiceApp } from '#runtime/service.ts';
+import { hyperoptUseCases } from '#runtime/services/hyperopt-use-cases.ts';
+import { strategyHandlers } from '#runtime/services/strategy.ts';
+import { memoryAudit } from '../support/audit.ts';
+import { memoryLog, post } from '../support/backend.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+
+/** What a request of a hyperopt job is taken for, and refused for. No worker runs. */
+
+const NOW = Date.parse('2026-02-10T12:34:56Z');
+let engine: TestEngine;
+let app: ServiceApp;
+let newest: string | null = null;
+const started: HyperoptExecutionInput[] = [];
+
+beforeAll(async () => {
+  engine = await startEngine();
+  const { client, tables } = engine;
+  const studies = new DynamoStudyStore(client, tables.jobs);
+  const { log } = memoryLog();
+  const series = {
+    getMany: async () => new Map(newest === null ? [] : [['x', { last: newest }]]),
+  } as unknown as SeriesStore;
+  const registry = { sharing: {} } as unknown as RegistryStore;
+  const ownership = ownershipOf({ jobs: new DynamoJobStore(client, tables.jobs), registry });
+  const useCases = hyperoptUseCases(
+    {
+      studies,
+      series,
+      ledger: new DynamoTrialLedger(client, tables.jobs),
+      strategies: createStrategyRegistry(builtInStrategies),
+      studyExecutions: {
+        start: async (input) => void started.push(input),
+        stop: async () => undefined,
+        state: async () => undefined,
+      },
+      tasks: { stop: async () => undefined },
+      defaultExchange: 'sim',
+      clock: { now: () => NOW },
+      ids: ulids,
+      digest: sha256,
+    },
+    log,
+  );
+  const handlers = strategyHandlers({
+    ...useCases,
+    ownership,
+    registerVersion: () => Promise.reject(new Error('not here')),
+    checkHealth: async () => ({ status: 'healthy', dependencies: {} }),
+  });
+  app = createService('strategy', handlers, {
+    log,
+    ownership,
+    audit: memoryAudit().audit,
+    checkResponses: true,
+    authenticate: async (token) => ({ id: token ?? 'ada', roles: ['researcher'], groups: [] }),
+  });
+});
+afterAll(() => engine.stop());
+
+async function call(path: string, init?: RequestInit): Promise<{ status: number; body: any }> {
+  const response = await app.request(`/api/v1/hyperopt${path}`, init);
+  return { status: response.status, body: await response.json() };
+}
+
+const strategy = 'ml_classifier';
+const submit = (body: object) => call('', post({ strategy, ...body }));
+async function accepted(body: object): Promise<any> {
+  const { status, body: reply } = await submit(body);
+  expect(status, JSON.stringify(reply)).toBe(200);
+  expect(reply).toMatchObject({ status: 'pending', strategy });
+  return (await call(`/${reply.job_id}`)).body;
+}
+
+describe('a request', () => {
+  it('needs a strategy alone: everything else has a default', async () => {
+    newest = null;
+    const job = await accepted({});
+    expect(job).toMatchObject({
+      status: 'pending',
+      started_at: null,
+      progress: 0,
+      current_trial: 0,
+      total_trials: 100,
+      best_value: null,
+      exchange: 'sim',
+      config: {
+        ...{ n_trials: 100, train_period_days: 30, backtest_period_days: 7 },
+        ...{ objective_metric: 'sharpe_ratio', direction: 'maximize', sampler: 'tpe', pruner: 'wilcoxon' },
+        ...{ n_estimators_range: [50, 500], learning_rate_range: [0.01, 0.3], workers: 1, seed: 0 },
+        model_types: ['depthwise_gbdt', 'leafwise_gbdt', 'symmetric_gbdt'],
+      },
+    });
+    const { start, end } = job.config.date_range;
+    // 30 + 4 x 7 days that end with the newest closed candle there can be.
+    expect((Date.parse(end) - Date.parse(start)) / 86_400_000).toBe(58);
+    expect(Date.parse(end)).toBeLessThanOrEqual(NOW);
+    const input = started.at(-1)!;
+    expect(input).toMatchObject({ job_id: job.job_id, workers: [0], end, symbols: job.pairs });
+    // What indicators need before the first candle that is learned from.
+    expect(Date.parse(input.start)).toBeLessThan(Date.parse(start));
+  });
+
+  it('without a range ends at the newest stored candle', async () => {
+    newest = '2026-01-20T00:00:00.000Z';
+    const { config, timeframe } = await accepted({
+      timeframe: '1h',
+      train_period_days: 10,
+      backtest_period_days: 2,
+    });
+    expect(timeframe).toBe('1h');
+    expect(config.date_range).toEqual({
+      start: '2026-01-02T01:00:00.000Z',
+      end: '2026-01-20T01:00:00.000Z',
+    });
+  });
+
+  it('may give everything', async () => {
+    const body = {
+      pairs: ['ETH/USDT:USDT'],
+      ...{ timeframe: '4h', n_trials: 20, train_period_days: 60, backtest_period_days: 14 },
+      ...{
+        objective_metric: 'max_drawdown_pct',
+        n_estimators_range: [7, 7],
+        learning_rate_range: [0.1, 0.1],
+      },
+      model_types: ['CatboostClassifier', 'lightgbm'],
+      date_range: { start: '2025-01-01', end: '2025-06-01T00:00:00+00:00' },
+      ...{ sampler: 'random', pruner: 'none', seed: 4_294_967_295, workers: 2, experiment_name: 'all' },
+    };
+    const job = await accepted(body);
+    const { pairs, experiment_name, timeframe, date_range, ...config } = body;
+    expect(job).toMatchObject({ pairs, timeframe, experiment_name, warnings: [], config });
+    // What is better is known of a metric.
+    expect(job.config.direction).toBe('minimize');
+    expect(job.config.date_range).toEqual({
+      start: '2025-01-01T00:00:00.000Z',
+      end: '2025-06-01T00:00:00.000Z',
+    });
+  });
+
+  it('searches parameters of the strategy, and reads what the longest of them need', async () => {
+    const date_range = { start: '2025-01-01', end: '2025-06-01' };
+    await submit({ strategy: 'ema_crossover', date_range });
+    const before = started.at(-1)!;
+    const { body } = await submit({
+      strategy: 'ema_crossover',
+      date_range,
+      search: { slow: {}, fast: { max: 9 } },
+    });
+    const job = (await call(`/${body.job_id}`)).body;
+    expect(job.config.search).toMatchObject({ fast: { kind: 'integer', max: 9 }, slow: { kind: 'integer' } });
+    expect(Date.parse(started.at(-1)!.start)).toBeLessThan(Date.parse(before.start));
+  });
+
+  it('is told what was ignored, and that more workers than a tenth of the trials would wait', async () => {
+    const { config, warnings } = await accepted({ n_trail: 3, n_trials: 25, workers: 8 });
+    expect(config.workers).toBe(2);
+    expect(warnings).toEqual([
+      'Unknown key n_trail was ignored; did you mean n_trials?',
+      expect.stringMatching(/^workers is 2 instead of 8/),
+    ]);
+  });
+
+  const days = (start: string, end: string) => ({ date_range: { start, end } });
+  it.each<[string, object, string, string]>([
+    ['no trials', { n_trials: 0 }, 'VAL005', 'n_trials'],
+    ['too many trials', { n_trials: 10_001 }, 'VAL005', 'n_trials'],
+    ['no days to learn from', { train_period_days: 0 }, 'VAL005', 'train_period_days'],
+    ['too many days to learn from', { train_period_days: 731 }, 'VAL005', 'train_period_days'],
+    ['no days to trade', { backtest_period_days: 0 }, 'VAL005', 'backtest_period_days'],
+    ['too many days to trade', { backtest_period_days: 366 }, 'VAL005', 'backtest_period_days'],
+    [
+      'too few candles to learn from',
+      { timeframe: '1d', train_period_days: 3 },
+      'VAL005',
+      'train_period_days',
+    ],
+    ['an unknown metric', { objective_metric: 'sharp_ratio' }, 'VAL005', 'objective_metric'],
+    [
+      'a metric that is the same for all',
+      { objective_metric: 'market_change_pct' },
+      'VAL005',
+      'objective_metric',
+    ],
+    ['an unknown direction', { direction: 'up' }, 'VAL005', 'direction'],
+    ['no models', { model_types: [] }, 'VAL005', 'model_types'],
+    ['an unknown model', { model_types: ['xgboost', 'prophet'] }, 'VAL005', 'model_types.1'],
+    ['a kind twice', { model_types: ['xgboost', 'depthwise_gbdt'] }, 'VAL005', 'model_types.1'],
+    ['one end of a range', { n_estimators_range: [5] }, 'VAL005', 'n_estimators_range'],
+    ['three ends', { learning_rate_range: [0.1, 0.2, 0.3] }, 'VAL005', 'learning_rate_range'],
+    ['ends in the wrong order', { n_estimators_range: [9, 5] }, 'VAL005', 'n_estimators_range'],
+    ['no trees', { n_estimators_range: [0, 5] }, 'VAL005', 'n_estimators_range.0'],
+    ['too many trees', { n_estimators_range: [1, 5001] }, 'VAL005', 'n_estimators_range.1'],
+    ['no learning', { learning_rate_range: [0, 0.1] }, 'VAL005', 'learning_rate_range.0'],
+    ['too much learning', { learning_rate_range: [0.1, 1.5] }, 'VAL005', 'learning_rate_range.1'],
+    ['an unknown sampler', { sampler: 'grid' }, 'VAL005', 'sampler'],
+    ['an unknown pruner', { pruner: 'hyperband' }, 'VAL005', 'pruner'],
+    ['a negative seed', { seed: -1 }, 'VAL005', 'seed'],
+    ['no workers', { workers: 0 }, 'VAL005', 'workers'],
+    ['too many workers', { workers: 41 }, 'VAL005', 'workers'],
+    ['an empty name', { experiment_name: '' }, 'VAL005', 'experiment_name'],
+    ['an unknown parameter', { search: { fats: {} } }, 'VAL005', 'search.fats'],
+    ['a broken symbol', { pairs: ['BTCUSDT'] }, 'VAL002', 'pairs.0'],
+    ['no pairs', { pairs: [] }, 'VAL005', 'pairs'],
+    ['an unknown timeframe', { timeframe: '2h' }, 'VAL003', 'timeframe'],
+    ['an exchange that is none', { exchange: 'A B' }, 'VAL005', 'exchange'],
+    ['a range the wrong way round', days('2025-06-01', '2025-01-01'), 'VAL001', 'date_range'],
+    ['a time that is none', days('soon', '2025-01-01'), 'VAL001', 'date_range'],
+    ['a range without room', days('2025-01-01', '2025-02-01'), 'VAL005', 'date_range'],
+    [
+      'a thousand windows',
+      { ...days('2020-01-01', '2024-01-01'), backtest_period_days: 1 },
+      'VAL005',
+      'date_range',
+    ],
+    ['an unknown strategy', { strategy: 'nobody' }, 'RES002', 'strategy'],
+  ])('with %s is refused', async (_, body, code, field) => {
+    const { status, body: refusal } = await submit(body);
+    expect(refusal.detail).toMatchObject({ code, field });
+    expect(status).toBe(code === 'RES002' ? 404 : 400);
+    expect(refusal.detail.message).not.toMatch(/config\.|ml_engine/);
+  });
+
+  it('that names an unknown model or metric is told what there is', async () => {
+    const { body } = await submit({ model_types: ['prophet'] });
+    expect(body.detail.context.allowed).toEqual(
+      expect.arrayContaining(['depthwise_gbdt', 'XGBoostClassifier']),
+    );
+    const metric = await submit({ objective_metric: 'sharp_ratio' });
+    expect(metric.body.detail.message).toContain('did you mean sharpe_ratio?');
+    expect(metric.body.detail.context.allowed).toContain('sortino_ratio');
+  });
+});
+
+describe('a hyperopt job', () => {
+  it('is its owner’s until it is shared', async () => {
+    const { job_id } = await accepted({ experiment_name: 'mine' });
+    const as = (who: string, init: RequestInit = {}) => ({
+      ...init,
+      headers: { ...init.headers, Authorization: who },
+    });
+    const refusals = [
+      await call(`/${job_id}`, as('bob')),
+      await call(`/${job_id}/trials`, as('bob')),
+      await call(`/${job_id}/result`, as('bob')),
+      await call(`/${job_id}/cancel`, as('bob', { method: 'POST' })),
+    ];
+    for (const { status, body } of refusals) {
+      expect([status, body.detail.code]).toEqual([403, 'AUTH005']);
+    }
+    const listed = async (who: string) => (await call('?experiment_name=mine', as(who))).body.items.length;
+    expect([await listed('ada'), await listed('bob')]).toEqual([1, 0]);
+    const share = post({ shared_with: [{ principal: 'user:bob' }] });
+    expect((await call(`/${job_id}/sharing`, { ...share, method: 'PUT' })).status).toBe(200);
+    expect((await call(`/${job_id}`, as('bob'))).status).toBe(200);
+    expect(await listed('bob')).toBe(1);
+    expect((await call(`/${job_id}/cancel`, as('bob', { method: 'POST' }))).status).toBe(403);
+    expect((await call('/ho-nobody', as('bob'))).body.detail.code).toBe('OPT001');
+  });
+});
