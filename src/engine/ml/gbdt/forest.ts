@@ -17,9 +17,8 @@ const ALL_LEFT = 255;
 export interface Forest {
   readonly base: number;
   readonly depths: Int32Array;
-  /** Where a tree's nodes and leaves begin; a node's place is 1 or more. */
-  readonly nodesAt: Int32Array;
-  readonly leavesAt: Int32Array;
+  /** Where a tree's nodes begin, of which the first place is unused, and its leaves. */
+  readonly treesAt: Int32Array;
   readonly nodes: Int32Array;
   readonly leaves: Float64Array;
   readonly columns: readonly ForestColumn[];
@@ -43,41 +42,43 @@ export function createForest(
   isSymmetric: boolean,
 ): Forest {
   const depths = Int32Array.from(trees, (tree) => depthOf(tree));
-  const nodesAt = new Int32Array(trees.length);
-  const leavesAt = new Int32Array(trees.length);
-  let places = 0;
-  depths.forEach((depth, t) => {
-    nodesAt[t] = places;
-    leavesAt[t] = places;
-    places += 2 ** depth;
-  });
+  const treesAt = new Int32Array(trees.length);
+  for (let t = 1; t < trees.length; t++) treesAt[t] = treesAt[t - 1]! + 2 ** depths[t - 1]!;
+  const places = depths.reduce((sum, depth) => sum + 2 ** depth, 0);
   const nodes = new Int32Array(places).fill(ALL_LEFT);
   const leaves = new Float64Array(places);
-  const columns = new Map<string, ForestColumn & { readonly at: number }>();
-  const columnAt = (feature: number, missingLeft: boolean) => {
-    const key = `${feature} ${missingLeft}`;
-    const known = columns.get(key);
-    if (known) return known.at;
-    const at = columns.size * BLOCK_ROWS;
-    columns.set(key, { feature, ladder: searchLadder(cuts[feature]!), missingLeft, at });
-    return at;
-  };
+  const columns: ForestColumn[] = [];
+  const columnAt = columnFinder(cuts, columns);
   trees.forEach((tree, t) => {
+    const start = treesAt[t]!;
+    const depth = depths[t]!;
     const place = (node: number, at: number, level: number) => {
       const feature = tree.feature[node]!;
       if (feature < 0) {
-        leaves[leavesAt[t]! + at * 2 ** (depths[t]! - level) - 2 ** depths[t]!] = tree.value[node]!;
+        leaves[start + at * 2 ** (depth - level) - 2 ** depth] = tree.value[node]!;
         return;
       }
       const missingLeft = tree.missingLeft[node] === 1;
       const bin = tree.bin[node]! + (missingLeft ? 1 : 0);
-      nodes[nodesAt[t]! + at] = (columnAt(feature, missingLeft) << BIN_BITS) | bin;
+      nodes[start + at] = (columnAt(feature, missingLeft) << BIN_BITS) | bin;
       place(tree.left[node]!, 2 * at, level + 1);
       place(tree.left[node]! + 1, 2 * at + 1, level + 1);
     };
     place(0, 1, 0);
   });
-  return { base, depths, nodesAt, leavesAt, nodes, leaves, columns: [...columns.values()], isSymmetric };
+  return { base, depths, treesAt, nodes, leaves, columns, isSymmetric };
+}
+
+/** What says where a column begins in a block; it adds those that are not there yet. */
+function columnFinder(cuts: readonly Float64Array[], columns: ForestColumn[]) {
+  const known = new Map<string, number>();
+  return (feature: number, missingLeft: boolean): number => {
+    const key = `${feature} ${missingLeft}`;
+    const at = known.get(key) ?? columns.length * BLOCK_ROWS;
+    if (!known.has(key)) columns.push({ feature, ladder: searchLadder(cuts[feature]!), missingLeft });
+    known.set(key, at);
+    return at;
+  };
 }
 
 /** P(label = 1) of each row: the trees' leaf values are added in their order. */
@@ -99,37 +100,37 @@ export function predictForest(forest: Forest, features: FeatureMatrix, into: Flo
 }
 
 function addTrees(forest: Forest, bins: Uint8Array, count: number, scores: Float64Array): void {
-  const { depths, nodesAt, leavesAt, nodes, leaves, isSymmetric } = forest;
+  const { depths, treesAt, nodes, leaves, isSymmetric } = forest;
   const leaf = new Uint16Array(BLOCK_ROWS);
   for (let t = 0; t < depths.length; t++) {
-    const [nodeAt, leafAt, depth] = [nodesAt[t]!, leavesAt[t]!, depths[t]!];
-    if (isSymmetric) addSymmetricTree(nodes, nodeAt, leaves, leafAt, depth, bins, count, scores, leaf);
-    else addTree(nodes, nodeAt, leaves, leafAt, depth, bins, count, scores);
+    const treeAt = treesAt[t]!;
+    const depth = depths[t]!;
+    if (isSymmetric) addSymmetricTree(nodes, leaves, treeAt, depth, bins, count, scores, leaf);
+    else addTree(nodes, leaves, treeAt, depth, bins, count, scores);
   }
 }
 
 /** Four rows at a time: each step of a row waits for the one before, the rows do not wait for each other. */
 function addTree(
   nodes: Int32Array,
-  nodesAt: number,
   leaves: Float64Array,
-  leavesAt: number,
+  treeAt: number,
   depth: number,
   bins: Uint8Array,
   count: number,
   scores: Float64Array,
 ): void {
-  const leafAt = leavesAt - 2 ** depth;
+  const leafAt = treeAt - 2 ** depth;
   for (let r = 0; r < count; r += 4) {
     let a = 1;
     let b = 1;
     let c = 1;
     let d = 1;
     for (let level = 0; level < depth; level++) {
-      const nodeA = nodes[nodesAt + a]!;
-      const nodeB = nodes[nodesAt + b]!;
-      const nodeC = nodes[nodesAt + c]!;
-      const nodeD = nodes[nodesAt + d]!;
+      const nodeA = nodes[treeAt + a]!;
+      const nodeB = nodes[treeAt + b]!;
+      const nodeC = nodes[treeAt + c]!;
+      const nodeD = nodes[treeAt + d]!;
       // The sign bit of bin of the node less bin of the row: 1 to the right.
       a = 2 * a + (((nodeA & 255) - bins[(nodeA >>> BIN_BITS) + r]!) >>> 31);
       b = 2 * b + (((nodeB & 255) - bins[(nodeB >>> BIN_BITS) + r + 1]!) >>> 31);
@@ -152,9 +153,8 @@ const PASS_LEVELS = 3;
  */
 function addSymmetricTree(
   nodes: Int32Array,
-  nodesAt: number,
   leaves: Float64Array,
-  leavesAt: number,
+  treeAt: number,
   depth: number,
   bins: Uint8Array,
   count: number,
@@ -164,12 +164,12 @@ function addSymmetricTree(
   leaf.fill(0);
   const filled = Math.ceil(depth / PASS_LEVELS) * PASS_LEVELS - depth;
   for (let level = -filled; level < depth; level += PASS_LEVELS) {
-    const a = level < 0 ? ALL_LEFT : nodes[nodesAt + 2 ** level]!;
-    const b = level + 1 < 0 ? ALL_LEFT : nodes[nodesAt + 2 ** (level + 1)]!;
-    const c = nodes[nodesAt + 2 ** (level + 2)]!;
+    const a = level < 0 ? ALL_LEFT : nodes[treeAt + 2 ** level]!;
+    const b = level + 1 < 0 ? ALL_LEFT : nodes[treeAt + 2 ** (level + 1)]!;
+    const c = nodes[treeAt + 2 ** (level + 2)]!;
     addLevels(a, b, c, bins, count, leaf);
   }
-  for (let r = 0; r < count; r++) scores[r] = scores[r]! + leaves[leavesAt + leaf[r]!]!;
+  for (let r = 0; r < count; r++) scores[r] = scores[r]! + leaves[treeAt + leaf[r]!]!;
 }
 
 function addLevels(
