@@ -4,6 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { fillGaps } from '#engine/run/fill-gaps.ts';
+import { startupRows, trainingRows } from '#engine/run/history.ts';
 import { simulateLoop } from '#engine/simulator/loop.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import { analyse } from '#engine/strategies/analyse.ts';
@@ -11,6 +12,9 @@ import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import { predicting } from '#engine/walk-forward/predicting.ts';
+import { mlEngineOf } from '#engine/walk-forward/settings.ts';
+import { planWindows } from '#engine/walk-forward/windows.ts';
 import { disagreements } from './agreement.ts';
 import { PLAIN } from './golden.ts';
 import { runOracle } from './oracle.ts';
@@ -54,13 +58,37 @@ function readFunding(base: string): FundingEvent[] {
   });
 }
 
+/** What a strategy makes of candles, with models where it reads predictions, and the row from which it is traded. */
+function analysed(strategy: StrategyDefinition, candles: Candles, limit: number) {
+  const params = defaultParameters(strategy.parameters);
+  if (!strategy.mlEngine) {
+    return { analysis: analyse(strategy, params, candles), from: strategy.startupCandles(params) };
+  }
+  const config = mlEngineOf(strategy, { train_period_days: 10, n_estimators: 10 });
+  const firstRow = startupRows(strategy, params, strategy.timeframe, config);
+  const from = firstRow + trainingRows(strategy.timeframe, config);
+  const stepMs = TIMEFRAME_MS[strategy.timeframe];
+  const [start, end] = [candles.timestamp[from]!, candles.timestamp[from]! + limit * stepMs];
+  const windows = planWindows(start, end, config);
+  const steps = predicting(strategy, params, candles, {
+    config,
+    windows,
+    seed: 0,
+    pair: '',
+    stepMs,
+    firstRow,
+  });
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return { analysis: step.value, from };
+  }
+}
+
 /** The strategy's signals, its startup candles cut off, and its stop distances where it has that callback. */
 function marketOf(strategy: StrategyDefinition, base: string, timeframe: Timeframe, limit: number): Market {
   const { bars, candles } = readCandles(`candles/${base}_USDT_USDT-${timeframe}`);
-  const params = defaultParameters(strategy.parameters);
-  const analysis = analyse({ ...strategy, timeframe }, params, candles);
+  const { analysis, from } = analysed({ ...strategy, timeframe }, candles, limit);
   const said = analysis.signals;
-  const from = strategy.startupCandles(params);
   const is = (column: Uint8Array | undefined, row: number) => column?.[row] === 1;
   const signals: Signals[] = bars.map((_, row) => ({
     enterLong: is(said.enterLong, row),
