@@ -1,8 +1,23 @@
 import * as z from 'zod';
 import { ErrorBody, RequestValidationError } from './common.ts';
 import { ERRORS, type ErrorCode } from './errors.ts';
-import { CORRELATION_HEADER, CORRELATION_ID, SERVICES } from './names.ts';
-import { documentedErrors, type Operation, type OperationResponse, type ServiceName } from './operation.ts';
+import { LAST_EVENT_ID } from './hyperopt-events.ts';
+import { CORRELATION_HEADER, SERVICES } from './names.ts';
+import {
+  BEARER,
+  CORRELATION_PARAMETER,
+  CORRELATION_RESPONSE_HEADER,
+  IDEMPOTENCY_PARAMETER,
+  LAST_EVENT_PARAMETER,
+  SIGNATURE,
+} from './openapi-parts.ts';
+import {
+  documentedErrors,
+  type Operation,
+  type OperationResponse,
+  type ServiceName,
+  WITHOUT_BODY,
+} from './operation.ts';
 import { operationsOf } from './operations.ts';
 
 type Json = Record<string, unknown>;
@@ -28,7 +43,11 @@ export function openApiDocument(service: ServiceName, version: string): Json {
       schemas: components.schemas,
       responses: components.responses,
       headers: { [CORRELATION_HEADER]: CORRELATION_RESPONSE_HEADER },
-      parameters: { [CORRELATION_HEADER]: CORRELATION_PARAMETER, 'Idempotency-Key': IDEMPOTENCY_PARAMETER },
+      parameters: {
+        [CORRELATION_HEADER]: CORRELATION_PARAMETER,
+        'Idempotency-Key': IDEMPOTENCY_PARAMETER,
+        ...(operations.some(({ streams }) => streams) && { [LAST_EVENT_ID]: LAST_EVENT_PARAMETER }),
+      },
       securitySchemes: {
         bearer: BEARER,
         ...(operations.some(({ integration }) => integration) && { sigv4: SIGNATURE }),
@@ -48,43 +67,6 @@ const GENERAL = [
   'Times are ISO 8601 in UTC.',
 ].join('\n');
 
-const CORRELATION_RESPONSE_HEADER = {
-  description: 'Identifies the request in logs',
-  required: true,
-  schema: { type: 'string', pattern: CORRELATION_ID.source },
-};
-
-const CORRELATION_PARAMETER = {
-  name: CORRELATION_HEADER,
-  in: 'header',
-  description: 'Kept when it is well-formed; otherwise one is made',
-  schema: { type: 'string', pattern: CORRELATION_ID.source },
-};
-
-const BEARER = {
-  type: 'http',
-  scheme: 'bearer',
-  bearerFormat: 'JWT',
-  description:
-    'An access token. Operations name the least role that may call them: viewer, researcher, approver, admin, each of which may do what those before it may',
-};
-
-/** As API Gateway itself describes it in the documents that it exports. */
-const SIGNATURE = {
-  type: 'apiKey',
-  name: 'Authorization',
-  in: 'header',
-  'x-amazon-apigateway-authtype': 'awsSigv4',
-};
-
-const IDEMPOTENCY_PARAMETER = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  description:
-    'The same key of the same caller with the same body means the same resource. The registry repeats its reply for 24 hours, with the header `Idempotent-Replay: true`',
-  schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
-};
-
 function operationObject(operation: Operation, components: Components): Json {
   const { id, tag, summary, body } = operation;
   const description = descriptionOf(operation);
@@ -100,6 +82,7 @@ function operationObject(operation: Operation, components: Components): Json {
       ...(body && operation.method === 'POST' && !operation.integration
         ? [{ $ref: '#/components/parameters/Idempotency-Key' }]
         : []),
+      ...(operation.streams ? [{ $ref: `#/components/parameters/${LAST_EVENT_ID}` }] : []),
     ],
     ...(body
       ? {
@@ -155,7 +138,7 @@ function successResponses(operation: Operation, components: Components): Json {
     {
       description: response.description,
       headers: HEADERS,
-      ...(status !== '304' && {
+      ...(!WITHOUT_BODY.includes(Number(status)) && {
         content: { [response.contentType ?? 'application/json']: content(response, components) },
       }),
     },

@@ -20,6 +20,9 @@ export interface OperationResponse {
   readonly contentType?: string;
 }
 
+/** Statuses whose responses have none. */
+export const WITHOUT_BODY: readonly number[] = [204, 304];
+
 /** A code that an operation may answer; with a status where the interface fixes another than the catalogue's. */
 type OperationError = ErrorCode | { readonly code: ErrorCode; readonly status: number };
 
@@ -54,6 +57,11 @@ export interface Operation {
   readonly resource?: NamedResource;
   /** Whether a call can change anything, and so goes into the audit trail. Default: unless the method is GET. */
   readonly changesState?: boolean;
+  /**
+   * Answers server-sent events, which take minutes: behind API Gateway a function of its own streams them. They are the
+   * response with the content type `text/event-stream`.
+   */
+  readonly streams?: true;
   /**
    * Answered by this function instead of the service's handlers. API Gateway hands it the request as it came, and asks
    * for IAM's signature where authentication is enforced.

@@ -13,7 +13,11 @@ type Output<O, K extends string> = O extends { [P in K]: infer S extends z.ZodTy
   ? Immutable<z.output<S>>
   : undefined;
 
-type BodyOf<R> = R extends { schema: infer S extends z.ZodType } ? Immutable<z.input<S>> : string;
+type BodyOf<R> = R extends { contentType: 'text/event-stream' }
+  ? ReadableStream<Uint8Array>
+  : R extends { schema: infer S extends z.ZodType }
+    ? Immutable<z.input<S>>
+    : string;
 
 /** What a handler is given: everything validated by the operation's row. */
 export interface HandlerRequest<O> {
@@ -25,9 +29,11 @@ export interface HandlerRequest<O> {
   readonly correlationId: string;
   /** Aborted when the request's deadline passes. */
   readonly signal: AbortSignal;
+  /** Aborted when the host stops serving: what is still being streamed ends. Absent where a host just ends. */
+  readonly closing: AbortSignal | undefined;
 }
 
-/** One of the row's success responses. A body without a schema is text, sent as it is. */
+/** One of the row's success responses. A body without a schema is text, sent as it is, or a stream of events. */
 type HandlerResponse<O> = O extends { success: infer S }
   ? {
       [K in keyof S & number]: {

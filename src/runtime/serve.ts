@@ -15,7 +15,7 @@ import type { ServiceApp } from './service.ts';
 export interface RunningServer {
   readonly port: number;
   readonly url: string;
-  /** Stops accepting, ends idle connections, waits for requests under way. */
+  /** Stops accepting, ends idle connections and streams, waits for requests under way. */
   close(): Promise<void>;
 }
 
@@ -45,14 +45,16 @@ export async function serve(app: Pick<ServiceApp, 'fetch'>, options: ServeOption
     const { status, head, body } = refusal(code, log);
     return new Response(body, { status, headers: head });
   };
+  const closing = new AbortController();
   const listener = getRequestListener(
     (request, env) =>
       options.thisMachineOnly && !isOfThisMachine(request.headers)
         ? answer('HTTP403')
-        : app.fetch(request, env as never),
+        : app.fetch(request, { ...env, closing: closing.signal } as never),
     { overrideGlobalObjects: false, errorHandler: () => answer('HTTP400') },
   );
   const server = createServer(settings(options), listener);
+  server.timeout = STALLED_MS;
   // Beyond a number of headers Node drops the rest without a word; their length bounds them.
   server.maxHeadersCount = 0;
   // What Node would answer by itself, without our body and header, is answered here: no Host, Expect, CONNECT.
@@ -61,8 +63,15 @@ export async function serve(app: Pick<ServiceApp, 'fetch'>, options: ServeOption
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerBroken(error, socket, log));
   await listen(server, port, hostname);
   const bound = (server.address() as AddressInfo).port;
-  return { port: bound, url: `http://${hostname}:${bound}`, close: () => close(server) };
+  const stop = () => {
+    closing.abort();
+    return close(server);
+  };
+  return { port: bound, url: `http://${hostname}:${bound}`, close: stop };
 }
+
+/** A connection on which nothing moves for so long is ended: who reads nothing of an answer holds it for ever. */
+const STALLED_MS = 60_000;
 
 function settings({ headersTimeoutMs = 10_000, requestTimeoutMs = 30_000 }: ServeOptions) {
   return {

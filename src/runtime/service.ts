@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { CodedError } from '#contract/errors.ts';
 import { CORRELATION_HEADER, CORRELATION_ID } from '#contract/names.ts';
-import type { FunctionName, Operation, ServiceName } from '#contract/operation.ts';
+import { type FunctionName, type Operation, type ServiceName, WITHOUT_BODY } from '#contract/operation.ts';
 import { operationsOf } from '#contract/operations.ts';
 import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
 import type { Ownership } from '#domain/access.ts';
@@ -60,6 +60,8 @@ interface Bindings {
     readonly identity?: { readonly sourceIp?: string };
   };
   /** Of Node's server, when it did. */
+  /** Of that server too: aborted when it is about to stop. */
+  readonly closing?: AbortSignal;
   readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
 }
 
@@ -204,9 +206,12 @@ async function execute(
       principal,
       correlationId: c.var.correlationId,
       signal,
+      closing: c.env?.closing,
     });
   });
   if (deps.checkResponses) checkResponse(operation, result.status, result.body);
+  // Of an answer to HEAD nobody would read the stream, nor end it.
+  if (c.req.method === 'HEAD' && result.body instanceof ReadableStream) await result.body.cancel();
   return success(operation, result);
 }
 
@@ -240,17 +245,15 @@ function callOf(c: ServiceContext, operation: Operation, principal: Principal): 
 
 function success(operation: Operation, { status, body, headers }: HandlerResult): Response {
   const { schema, contentType = 'application/json' } = operation.success[status]!;
-  if (status === NOT_MODIFIED)
+  if (WITHOUT_BODY.includes(status))
     return new Response(null, { status, headers: { ...BASE_HEADERS, ...headers } });
-  const text = schema ? JSON.stringify(body) : (body as string);
-  return new Response(text, {
+  const sent = schema ? JSON.stringify(body) : (body as string | ReadableStream<Uint8Array>);
+  return new Response(sent, {
     status,
     headers: { ...BASE_HEADERS, 'Content-Type': contentType, ...headers },
   });
 }
 
-/** Such an answer has no body. */
-const NOT_MODIFIED = 304;
 const BASE_HEADERS = { 'Cache-Control': 'no-store' };
 
 function fail(

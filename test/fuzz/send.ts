@@ -42,9 +42,15 @@ export class Sender {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('error', reject);
-        response.on('end', () =>
-          resolve({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks) }),
-        );
+        const received = () =>
+          resolve({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks) });
+        response.on('end', received);
+        if (!String(response.headers['content-type']).startsWith('text/event-stream')) return;
+        // It goes on as long as what it tells of: its beginning says enough, and then it is left.
+        response.once('data', () => {
+          received();
+          sent.destroy();
+        });
       });
       sent.on('timeout', () => sent.destroy(new Error(`no answer in ${TIMEOUT_MS} ms`)));
       sent.on('error', (error: NodeJS.ErrnoException) =>

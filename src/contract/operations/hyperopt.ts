@@ -8,6 +8,7 @@ import {
   HyperoptTrialList,
   HyperoptTrialsQuery,
 } from '../hyperopt-api.ts';
+import { HYPEROPT_EVENTS, HyperoptEventsQuery } from '../hyperopt-events.ts';
 import { HyperoptRequest } from '../hyperopt-request.ts';
 import type { Operation } from '../operation.ts';
 import { sharingOperations } from './sharing.ts';
@@ -90,6 +91,27 @@ export const HYPEROPT_OPERATIONS = [
     errors: ['VAL006', 'OPT001', 'DATA005'],
     access: 'viewer',
     resource: { kind: 'hyperopt', id: 'job_id', level: 'read' },
+  },
+  {
+    id: 'watchHyperopt',
+    service: 'strategy',
+    method: 'GET',
+    path: '/api/v1/hyperopt/{job_id}/events',
+    tag: HYPEROPT,
+    summary: 'Follow a hyperopt job: its trials as they end',
+    description: HYPEROPT_EVENTS,
+    params: HyperoptParams,
+    query: HyperoptEventsQuery,
+    success: {
+      200: { description: 'Events', contentType: 'text/event-stream' },
+      204: {
+        description: 'The job has ended, and no event comes after that id: nothing is worth another call',
+      },
+    },
+    errors: ['OPT001', 'DATA005', 'HTTP503'],
+    access: 'viewer',
+    resource: { kind: 'hyperopt', id: 'job_id', level: 'read' },
+    streams: true,
   },
   {
     id: 'cancelHyperopt',

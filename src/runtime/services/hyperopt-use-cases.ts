@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type CancelHyperoptDeps, cancelHyperopt } from '#domain/hyperopt/cancel-hyperopt.ts';
 import { getHyperopt, getHyperoptResult } from '#domain/hyperopt/get-hyperopt.ts';
 import { listHyperopts, listHyperoptTrials } from '#domain/hyperopt/list-hyperopts.ts';
 import { type StartHyperoptDeps, startHyperopt } from '#domain/hyperopt/start-hyperopt.ts';
 import type { TrialLedger } from '#domain/hyperopt/study-ports.ts';
+import { type WatchHyperoptDeps, watchHyperopt } from '#domain/hyperopt/watch-hyperopt.ts';
 import type { Log } from '../log.ts';
 import type { HyperoptUseCases } from './hyperopt.ts';
 
@@ -10,7 +12,12 @@ export interface HyperoptDeps
   extends Omit<StartHyperoptDeps, 'onStartFailure'>,
     Omit<CancelHyperoptDeps, 'onStopFailure'> {
   readonly ledger: TrialLedger;
+  /** Default: in real time. */
+  readonly pause?: WatchHyperoptDeps['pause'];
 }
+
+const inRealTime: WatchHyperoptDeps['pause'] = (ms, signal) =>
+  sleep(ms, undefined, { signal }).catch(() => undefined);
 
 /** The use cases of hyperopt with their dependencies filled in, for any host. */
 export function hyperoptUseCases(deps: HyperoptDeps, log: Log): Omit<HyperoptUseCases, 'ownership'> {
@@ -18,12 +25,14 @@ export function hyperoptUseCases(deps: HyperoptDeps, log: Log): Omit<HyperoptUse
     log.error(message, { job_id: jobId, error: error as Error });
   const onStartFailure = warn('execution not started');
   const onStopFailure = warn('hyperopt job not stopped');
+  const watching = { ...deps, pause: deps.pause ?? inRealTime, onFault: warn('hyperopt job not followed') };
   return {
     startHyperopt: (input) => startHyperopt({ ...deps, onStartFailure }, input),
     listHyperopts: (input) => listHyperopts(deps, input),
     getHyperopt: (jobId) => getHyperopt(deps, jobId),
     getHyperoptResult: (jobId) => getHyperoptResult(deps, jobId),
     listHyperoptTrials: (input) => listHyperoptTrials(deps, input),
+    watchHyperopt: (study, after, signal) => watchHyperopt(watching, study, after, signal),
     cancelHyperopt: (jobId) => cancelHyperopt({ ...deps, onStopFailure }, jobId),
   };
 }

@@ -52,12 +52,17 @@ export function studyView(study: StoredStudy): z.input<typeof HyperoptJob> {
 function progressOf({ total, complete, pruned, failed, best_value, best_trial }: TrialCounts) {
   const ended = complete + pruned + failed;
   return {
-    progress: Math.floor((100 * ended) / total),
+    progress: progressAt(ended, total),
     current_trial: ended,
     total_trials: total,
     best_value,
     best_trial,
   };
+}
+
+/** Percent of the trials when so many have ended. */
+export function progressAt(ended: number, total: number): number {
+  return Math.floor((100 * ended) / total);
 }
 
 export function resultView({ study, equity }: StoredResult): z.input<typeof HyperoptResult> {
@@ -98,7 +103,7 @@ export function trialView(trial: StoredTrial): z.input<typeof HyperoptTrial> {
 const FIRST = ['model_type', 'n_estimators', 'learning_rate'];
 
 /** The database keeps no order of keys: those of the model, then the strategy's by name. */
-function inOrder(params: TrialParams): TrialParams {
+export function inOrder(params: TrialParams): TrialParams {
   const place = (name: string) => (FIRST.includes(name) ? `0${FIRST.indexOf(name)}` : `1${name}`);
   return Object.fromEntries(Object.entries(params).sort(([a], [b]) => (place(a) < place(b) ? -1 : 1)));
 }

@@ -4,9 +4,11 @@ import type { HyperoptResult } from '#domain/hyperopt/get-hyperopt.ts';
 import type { listHyperopts, listHyperoptTrials } from '#domain/hyperopt/list-hyperopts.ts';
 import type { StartHyperoptInput } from '#domain/hyperopt/start-hyperopt.ts';
 import type { StudyRow } from '#domain/hyperopt/study-ports.ts';
+import type { StudyEvent } from '#domain/hyperopt/watch-hyperopt.ts';
 import type { Page } from '#domain/ports.ts';
 import { callerOf } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
+import { watchHandler } from './hyperopt-events.ts';
 import { resultView, startView, studyRowView, studyView, trialView } from './hyperopt-views.ts';
 import { sharingHandlers } from './sharing.ts';
 
@@ -17,6 +19,7 @@ export interface HyperoptUseCases {
   getHyperopt(jobId: string): Promise<StoredStudy>;
   getHyperoptResult(jobId: string): Promise<HyperoptResult>;
   listHyperoptTrials(input: Parameters<typeof listHyperoptTrials>[1]): Promise<Page<StoredTrial>>;
+  watchHyperopt(study: StoredStudy, after: number, signal: AbortSignal): AsyncGenerator<StudyEvent>;
   cancelHyperopt(jobId: string): Promise<StoredStudy>;
 }
 
@@ -62,6 +65,7 @@ export function hyperoptHandlers(useCases: HyperoptUseCases): HyperoptHandlers {
       const page = await useCases.listHyperoptTrials({ ...params, ...query });
       return { status: 200, body: { items: page.items.map(trialView), next_cursor: page.next } };
     },
+    watchHyperopt: watchHandler(useCases),
     cancelHyperopt: async ({ params }) => ({
       status: 200,
       body: studyView(await useCases.cancelHyperopt(params.job_id)),

@@ -1,0 +1,62 @@
+import type * as z from 'zod';
+import { CodedError } from '#contract/errors.ts';
+import { HyperoptEventsQuery, type HyperoptTrialEvent, LAST_EVENT_ID } from '#contract/hyperopt-events.ts';
+import { isOver, type StudyEvent } from '#domain/hyperopt/watch-hyperopt.ts';
+import { EventStreams, type ServerSentEvent } from '../event-streams.ts';
+import type { Handlers } from '../handler.ts';
+import type { HyperoptUseCases } from './hyperopt.ts';
+import { inOrder, progressAt, studyView } from './hyperopt-views.ts';
+
+/** HTTP on top of following a hyperopt job. */
+export function watchHandler(
+  useCases: Pick<HyperoptUseCases, 'getHyperopt' | 'watchHyperopt'>,
+  streams = new EventStreams(),
+): Handlers<'strategy'>['watchHyperopt'] {
+  return async ({ params, query, headers, signal, closing }) => {
+    const after = lastEventId(headers) ?? query.after ?? 0;
+    const study = await useCases.getHyperopt(params.job_id);
+    if (isOver(study, after)) return { status: 204, body: '' };
+    // Whoever was told that it took too long reads no stream.
+    signal.throwIfAborted();
+    const body = streams.open((stop) => sent(useCases.watchHyperopt(study, after, stop)), closing);
+    // Proxies that collect answers before they pass them on are asked not to.
+    return { status: 200, body, headers: { 'X-Accel-Buffering': 'no' } };
+  };
+}
+
+/** Throws VAL005 when the header is no id. */
+function lastEventId(headers: Headers): number | undefined {
+  const value = headers.get(LAST_EVENT_ID) ?? undefined;
+  const parsed = HyperoptEventsQuery.shape.after.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new CodedError('VAL005', {
+    message: `${LAST_EVENT_ID} is the id of an event`,
+    field: LAST_EVENT_ID,
+    context: { value: value!.slice(0, 100) },
+  });
+}
+
+async function* sent(events: AsyncGenerator<StudyEvent>): AsyncGenerator<ServerSentEvent> {
+  for await (const each of events) yield eventView(each);
+}
+
+function eventView(told: StudyEvent): ServerSentEvent {
+  switch (told.kind) {
+    case 'heartbeat':
+      return {};
+    case 'reconnect':
+      return { event: told.kind };
+    case 'trial':
+      return { event: told.kind, id: told.id, data: trialEventView(told) };
+    default:
+      return { event: told.kind, id: told.id, data: studyView(told.study) };
+  }
+}
+
+function trialEventView({
+  trial,
+  total,
+}: Extract<StudyEvent, { kind: 'trial' }>): z.input<typeof HyperoptTrialEvent> {
+  const { number, state, value, params, best_value, sequence } = trial;
+  return { number, state, value, params: inOrder(params), best_value, progress: progressAt(sequence, total) };
+}
