@@ -4,7 +4,12 @@ import { trainingRows } from '#engine/run/history.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import { LEAST_TRAINING_ROWS } from '#engine/walk-forward/fit-window.ts';
-import { type MlEngineConfig, type MlEngineOverrides, mlEngineOf } from '#engine/walk-forward/settings.ts';
+import {
+  type MlEngineConfig,
+  type MlEngineOverrides,
+  mlEngineOf,
+  PERIOD_LIMITS,
+} from '#engine/walk-forward/settings.ts';
 import { unknownKeyWarnings } from './unknown-keys.ts';
 import { checkNumber } from './validate.ts';
 
@@ -13,8 +18,6 @@ export type MlEngineInput = { readonly enabled?: boolean } & Omit<MlEngineOverri
     readonly class_weight?: number | string;
   };
 
-const TRAIN_DAYS = { min: 1, max: 730, integer: true } as const;
-const BACKTEST_DAYS = { min: 1, max: 365, integer: true } as const;
 const FIELD = 'config.ml_engine';
 const KEYS: readonly string[] = Object.keys(mlEngineOf({}));
 
@@ -56,8 +59,12 @@ function refuseWithout({ name, mlEngine }: StrategyDefinition): string[] {
 
 function checkMlEngine(config: MlEngineConfig, timeframe: Timeframe): MlEngineConfig {
   checkModelType(config.model_type, `${FIELD}.model_type`);
-  checkNumber(config.train_period_days, `${FIELD}.train_period_days`, TRAIN_DAYS);
-  checkNumber(config.backtest_period_days, `${FIELD}.backtest_period_days`, BACKTEST_DAYS);
+  checkNumber(config.train_period_days, `${FIELD}.train_period_days`, PERIOD_LIMITS.train_period_days);
+  checkNumber(
+    config.backtest_period_days,
+    `${FIELD}.backtest_period_days`,
+    PERIOD_LIMITS.backtest_period_days,
+  );
   checkTrainingRows(config, timeframe);
   for (const [name, range] of Object.entries(CLASSIFIER_SETTING_RANGES)) {
     const value = (config as unknown as Record<string, unknown>)[name];

@@ -2,6 +2,7 @@ import { nearestName } from '../nearest-name.ts';
 import type { Parameter, StrategyCallbacks, StrategyDefinition, TrailingStop } from '../strategy.ts';
 import { isTimeframe, TIMEFRAME_MS, TIMEFRAMES } from '../timeframe.ts';
 import { defaultParameters } from './parameters.ts';
+import { learningProblems } from './validate-learning.ts';
 
 /** Names of strategies: what `config.strategy` may hold. */
 const STRATEGY_NAME = /^[a-z][a-z0-9_]{0,63}$/;
@@ -67,6 +68,7 @@ export function definitionProblems(value: unknown): string[] {
     ...functionProblems(definition),
     ...exitProblems(definition),
     ...optionProblems(definition),
+    ...learningProblems(definition),
   ];
   return problems.length > 0 ? problems : startupProblems(definition);
 }

@@ -17,6 +17,12 @@ export interface MlEngineConfig extends Omit<ClassifierSettings, 'kind' | 'seed'
   readonly entry_threshold: number | null;
 }
 
+/** Whole days of both periods, ends included. */
+export const PERIOD_LIMITS = {
+  train_period_days: { min: 1, max: 730, integer: true },
+  backtest_period_days: { min: 1, max: 365, integer: true },
+} as const;
+
 /** What a strategy or a submission may say of an {@link MlEngineConfig}. */
 export type MlEngineOverrides = Partial<Omit<MlEngineConfig, 'enabled'>>;
 

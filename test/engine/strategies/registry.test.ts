@@ -108,6 +108,18 @@ describe('a definition is refused for', () => {
     ['a misspelt key', { stopLoss: -0.1 }, 'stopLoss is not known; did you mean stoploss?'],
     ['a misspelt callback', { callbacks: { customExits: () => null } }, 'did you mean callbacks.customExit?'],
     ['a callback that is none', { callbacks: { customExit: 1 } }, 'callbacks.customExit must be a function'],
+    ['features that are none', { mlFeatures: {} }, 'mlFeatures must be a function'],
+    ['a label that is none', { mlLabel: 12 }, 'mlLabel must be a function'],
+    ['settings of models that are none', { mlEngine: true }, 'mlEngine must be an object'],
+    [
+      'a misspelt setting of models',
+      { mlEngine: { learning_rates: 0.1 } },
+      'mlEngine.learning_rates is not known; did you mean learning_rate?',
+    ],
+    ['a gate of its own', { mlEngine: { entry_threshold: 0.6 } }, 'mlEngine.entry_threshold is not known'],
+    ['an unknown model', { mlEngine: { model_type: 'svm' } }, 'mlEngine.model_type must be one of depthwise'],
+    ['no training', { mlEngine: { train_period_days: 0.5 } }, 'mlEngine.train_period_days must be a whole'],
+    ['no trees', { mlEngine: { n_estimators: 0 } }, 'mlEngine.n_estimators: must be an integer from 1'],
     ['no parameters', { parameters: undefined }, 'parameters must be an object'],
   ])('%s', (_case, changes, problem) => {
     const problems = problemsOf(changes);
