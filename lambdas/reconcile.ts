@@ -24,7 +24,7 @@ const reconcile = createReconcile(
     jobs,
     executions: new SfnExecutions(sfn, env.BACKTEST_STATE_MACHINE_ARN),
     studies: new DynamoStudyStore(dynamo, env.JOBS_TABLE),
-    studyExecutions: new SfnExecutions(sfn, env.HYPEROPT_STATE_MACHINE_ARN ?? ''),
+    studyExecutions: new SfnExecutions(sfn, env.HYPEROPT_STATE_MACHINE_ARN),
     tasks: new EcsTaskControl(createEcsClient()),
     clock: Date,
     registry: {

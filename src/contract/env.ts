@@ -144,13 +144,22 @@ export const StrategyEnv = z
     ...identityProvider('STRATEGY'),
     JOBS_TABLE: text,
     SERIES_TABLE: text,
-    /** Without one hyperopt jobs cannot be started here. */
-    HYPEROPT_STATE_MACHINE_ARN: text.optional(),
+    HYPEROPT_STATE_MACHINE_ARN: text,
     REGISTRY_TABLE: text,
     ...images,
   })
   .check(checkIdentityProvider('STRATEGY'));
 export type StrategyEnv = z.output<typeof StrategyEnv>;
+
+/** The function that streams events of the strategy service: it reads jobs and nothing else. */
+export const StrategyEventsEnv = z
+  .object({
+    ...common,
+    ...database,
+    ...identityProvider('STRATEGY'),
+    JOBS_TABLE: text,
+  })
+  .check(checkIdentityProvider('STRATEGY'));
 
 export const DataProxyEnv = z.object({
   ...common,
@@ -170,8 +179,7 @@ export const ReconcileEnv = z.object({
   JOBS_TABLE: text,
   REGISTRY_TABLE: text,
   BACKTEST_STATE_MACHINE_ARN: text,
-  /** Without one there are no hyperopt jobs. */
-  HYPEROPT_STATE_MACHINE_ARN: text.optional(),
+  HYPEROPT_STATE_MACHINE_ARN: text,
 });
 
 export const TaskImageEnv = z.object({

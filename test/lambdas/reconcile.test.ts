@@ -58,6 +58,7 @@ it('records a validation that ended in its version, when its execution ends', as
     JOBS_TABLE: world.jobsTable,
     REGISTRY_TABLE: world.table,
     BACKTEST_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:backtest',
+    HYPEROPT_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:hyperopt',
   };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   states.on(DescribeExecutionCommand).resolves({ status: 'SUCCEEDED' });

@@ -39,6 +39,7 @@ beforeAll(async () => {
     REGISTRY_TABLE: engine.tables.registry,
     RESULTS_BUCKET: 'results',
     CANDLES_BUCKET: 'candles',
+    HYPEROPT_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:hyperopt',
     ALLOWED_REGISTRIES: 'registry.example/strategies',
   };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BackendEnv, DataCollectionEnv, DataProxyEnv, LocalEnv, StrategyEnv } from '#contract/env.ts';
+import { BackendEnv, DataCollectionEnv, DataProxyEnv, LocalEnv, StrategyEnv, StrategyEventsEnv } from '#contract/env.ts';
 import { readEnv } from '#runtime/env.ts';
 
 const BACKEND = {
@@ -9,6 +9,7 @@ const BACKEND = {
   RESULTS_BUCKET: 'results',
   CANDLES_BUCKET: 'candles',
   BACKTEST_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:backtest',
+  HYPEROPT_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:hyperopt',
   DATA_PROXY_FUNCTION: 'data-proxy',
 };
 
@@ -57,6 +58,7 @@ describe('readEnv', () => {
     it.each([
       [BackendEnv, 'BACKEND'],
       [StrategyEnv, 'STRATEGY'],
+      [StrategyEventsEnv, 'STRATEGY'],
       [DataCollectionEnv, 'DATA_COLLECTION'],
     ] as const)('needs pool and client in production, of each service', (schema, prefix) => {
       const source = { ...BACKEND, ENVIRONMENT: 'production' };

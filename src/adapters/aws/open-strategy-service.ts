@@ -26,7 +26,7 @@ export function openStrategyService(env: StrategyEnv) {
     ledger: new DynamoTrialLedger(dynamo, env.JOBS_TABLE),
     studyExecutions: new SfnExecutions<HyperoptExecutionInput>(
       createSfnClient(),
-      env.HYPEROPT_STATE_MACHINE_ARN ?? '',
+      env.HYPEROPT_STATE_MACHINE_ARN,
     ),
     tasks: new EcsTaskControl(createEcsClient()),
     defaultExchange: env.DEFAULT_EXCHANGE,
