@@ -4,6 +4,7 @@ import {
   binFeatures,
   type Classifier,
   type ClassifierSettings,
+  type FeatureMatrix,
   type ModelKind,
   modelKindOf,
   trainClassifier,
@@ -55,7 +56,7 @@ export interface MlRun {
 }
 
 /** Keeps binned matrices for other runs over the same features; see {@link WindowCache}. */
-export type KeepBinned = (window: Window, make: () => BinnedMatrix) => BinnedMatrix;
+export type KeepBinned = (features: FeatureMatrix, make: () => BinnedMatrix) => BinnedMatrix;
 
 /** Where a window lies in the candles of a pair; rows that are not there are left out. */
 function windowRows(timestamps: Float64Array, window: Window, horizon: number, firstRow: number): WindowRows {
@@ -99,7 +100,9 @@ export function fitWindow(
   if (skipped) return { ...base, model: null, skipped };
   const settings = classifierSettings(run, window);
   const isLinear = settings.kind === 'logistic_regression';
-  const features = isLinear ? set.features : keep(window, () => binFeatures(set.features, settings.max_bins));
+  const features = isLinear
+    ? set.features
+    : keep(set.features, () => binFeatures(set.features, settings.max_bins));
   const model = trainClassifier({ features, labels: set.labels }, settings, {
     embargoRows: learning.horizon,
   });

@@ -1,6 +1,6 @@
 import { type Candles, sliceCandles } from '../candles.ts';
 import { canonicalJson } from '../digest.ts';
-import type { BinnedMatrix } from '../ml/index.ts';
+import type { BinnedMatrix, FeatureMatrix } from '../ml/index.ts';
 import type { RunConfig } from '../run/config.ts';
 import type { PairHistory } from '../run/pair-history.ts';
 import { cutRows } from '../run/prepare-pair.ts';
@@ -8,6 +8,7 @@ import { atTimeframe, mlRunOf, onCandles } from '../run/run-strategy.ts';
 import type { PairInput } from '../simulator/types.ts';
 import { type Computed, computeColumns, decide } from '../strategies/analyse.ts';
 import type { Columns, ParameterValues, PredictionColumns, StrategyDefinition } from '../strategy.ts';
+import { contentKey } from './content-key.ts';
 import { fitWindow, type MlRun, predictRows, type WindowFit } from './fit-window.ts';
 import { type Learning, learningOf } from './learning.ts';
 import { noPredictions } from './predictions.ts';
@@ -25,8 +26,6 @@ export class TrialPair {
   readonly #learning: Learning;
   readonly #predictions: PredictionColumns;
   readonly #cache: WindowCache;
-  /** What of the cache is this pair's, with features and labels like these. */
-  readonly #key: string;
 
   /** @throws BacktestError `strategy` when the strategy cannot run on the candles */
   constructor(strategy: StrategyDefinition, config: RunConfig, history: PairHistory, cache: WindowCache) {
@@ -38,14 +37,14 @@ export class TrialPair {
     const params = `${history.data.pair} ${history.startup} ${canonicalJson(config.params)}`;
     // Default features and labels know nothing of the parameters.
     const ownLearning = strategy.mlFeatures || strategy.mlLabel;
-    this.#key = ownLearning ? params : `${history.data.pair} ${history.startup}`;
+    const learned = ownLearning ? params : `${history.data.pair} ${history.startup}`;
     this.#computed = cache.get(
       `${params} columns`,
       () => this.#onCandles((candles) => computeColumns(this.#strategy, this.#params, candles)),
       ({ columns, informative }) => [columns, ...Object.values(informative)].map(bytesOf).reduce(add, 0),
     );
     this.#learning = cache.get(
-      `${this.#key} learning`,
+      `${learned} learning`,
       () =>
         this.#onCandles((candles) =>
           learningOf(this.#strategy, this.#params, candles, this.#computed.columns),
@@ -58,9 +57,10 @@ export class TrialPair {
   /** Trains the model of a window and predicts its candles. */
   learn(window: Window): WindowFit {
     const { max_bins } = this.#run.config;
-    const binned = ({ trainFrom, from }: Window, make: () => BinnedMatrix) =>
+    // By what they were made of: parameters that features do not hang on make no others.
+    const binned = (features: FeatureMatrix, make: () => BinnedMatrix) =>
       this.#cache.get(
-        `${this.#key} ${max_bins} bins ${trainFrom} ${from}`,
+        `${max_bins} bins ${contentKey(features)}`,
         make,
         ({ bins }) => bins.length * (bins[0]?.byteLength ?? 0),
       );

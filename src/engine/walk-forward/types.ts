@@ -41,8 +41,8 @@ export interface WindowReport extends WindowValue {
 
 /**
  * Keeps what trials over the same data have in common: columns, features and labels of a pair for the same strategy
- * parameters, and the binned matrices of its windows. A cache holds one study's data: one strategy, one set of pairs, one
- * range, one `train_period_days` and `backtest_period_days`. It never changes a result.
+ * parameters, and the binned matrices of training rows, by their values. A cache holds one study's data: one strategy, one
+ * set of pairs and their candles, one range. It never changes a result.
  */
 export interface WindowCache {
   /** The value under `key`, made at the first call. `bytes` says what keeping it takes. */

@@ -82,9 +82,9 @@ describe('a walk-forward run', () => {
         ),
     };
     let pauses = 0;
-    const trial = (learning_rate: number, shared?: typeof cache) =>
+    const trial = (learning_rate: number, shared?: typeof cache, enter_probability = 0.58) =>
       runOn(
-        { ml: { learning_rate } },
+        { ml: { learning_rate }, params: { enter_probability } },
         { ...(shared && { cache: shared }), pause: async () => void pauses++ },
       );
     expect(await trial(0.05, counting)).toEqual(await trial(0.05));
@@ -93,6 +93,9 @@ describe('a walk-forward run', () => {
     expect(first).toBe(2 * (2 + 4 + 1));
     expect(made).toBe(first);
     expect(pauses).toBe(4 * 8);
+    // Another parameter of the strategy: its columns and labels are made anew, but the bins are those of before.
+    expect(await trial(0.2, counting, 0.6)).toEqual(await trial(0.2, undefined, 0.6));
+    expect(made).toBe(first + 2 * 2);
   });
 
   it('has no value without trades where the objective has none', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS } from '#engine/timeframe.ts';
+import { contentKey } from '#engine/walk-forward/content-key.ts';
 import { createWindowCache } from '#engine/walk-forward/window-cache.ts';
 import { planWindows } from '#engine/walk-forward/windows.ts';
 
@@ -51,5 +52,30 @@ describe('the cache of a study', () => {
   it('answers with what is larger than itself, too', () => {
     const cache = createWindowCache(1);
     expect(cache.get('a', () => 'long', bytes)).toBe('long');
+  });
+});
+
+describe('the key of a matrix', () => {
+  const matrix = (...columns: number[][]) => ({
+    names: columns.map((_, i) => `f${i}`),
+    columns: columns.map((column) => Float64Array.from(column)),
+    rows: columns[0]!.length,
+  });
+  const key = contentKey(matrix([1, 2, 3], [4, 5, 6]));
+
+  it('is the same for the same values, wherever they stand', () => {
+    const wide = matrix([0, 1, 2, 3, 9], [0, 4, 5, 6, 9]);
+    const part = { ...wide, columns: wide.columns.map((column) => column.subarray(1, 4)), rows: 3 };
+    expect(contentKey(part)).toBe(key);
+  });
+
+  it.each([
+    ['the last bit of a value', matrix([1, 2, 3 + 2 ** -51], [4, 5, 6])],
+    ['columns in turn', matrix([4, 5, 6], [1, 2, 3])],
+    ['rows in turn', matrix([2, 1, 3], [4, 5, 6])],
+    ['one column', matrix([1, 2, 3, 4, 5, 6])],
+    ['a missing value', matrix([1, 2, Number.NaN], [4, 5, 6])],
+  ])('is another for %s', (_, other) => {
+    expect(contentKey(other)).not.toBe(key);
   });
 });
