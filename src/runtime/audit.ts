@@ -29,7 +29,8 @@ export interface AuditedCall {
 }
 
 interface Deps {
-  readonly audit: AuditDeps;
+  /** Absent where no operation changes anything. */
+  readonly audit?: AuditDeps;
   readonly log: Log;
 }
 
@@ -44,11 +45,12 @@ interface Answer {
  * cannot. Of an operation that changes nothing it is just `work`.
  */
 export async function audited<T extends Answer>(
-  { audit, log }: Deps,
+  { audit: used, log }: Deps,
   call: AuditedCall,
   work: () => Promise<T>,
 ): Promise<T> {
   if (!changesState(call.operation)) return work();
+  const audit = used!;
   const record = recordOf(audit, call, null);
   try {
     await audit.trail.begin(record);
@@ -76,8 +78,13 @@ export async function audited<T extends Answer>(
 }
 
 /** Writes down a call that was refused before anything was done. It stays refused when that fails. */
-export async function auditRefusal({ audit, log }: Deps, call: AuditedCall, error: unknown): Promise<void> {
+export async function auditRefusal(
+  { audit: used, log }: Deps,
+  call: AuditedCall,
+  error: unknown,
+): Promise<void> {
   if (!changesState(call.operation)) return;
+  const audit = used!;
   const outcome = { ...refusal(error), ended_at: isoTime(audit.clock.now()) };
   const record = recordOf(audit, call, outcome);
   await audit.trail

@@ -10,10 +10,10 @@ export async function checkOwnership(
   { resource }: Operation,
   principal: Principal,
   params: Readonly<Record<string, string>> | undefined,
-  ownership: Ownership | undefined,
+  ownership: Partial<Ownership> | undefined,
 ): Promise<void> {
   const caller = callerOf(principal);
   if (!resource || caller.isAdmin) return;
   const { kind, id: field, level } = resource;
-  await findAccessible(ownership!, caller, { kind, id: params![field]!, field, level });
+  await findAccessible(ownership as Ownership, caller, { kind, id: params![field]!, field, level });
 }

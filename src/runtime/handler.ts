@@ -50,3 +50,8 @@ type Handler<O> = (request: HandlerRequest<O>) => Promise<HandlerResponse<O>>;
 export type Handlers<S extends ServiceName> = {
   readonly [O in OperationsOf<S> as O extends { integration: object } ? never : O['id']]: Handler<O>;
 };
+
+/** Of those the ones whose rows answer streams. */
+export type StreamHandlers<S extends ServiceName> = {
+  readonly [O in OperationsOf<S> as O extends { streams: true } ? O['id'] : never]: Handler<O>;
+};

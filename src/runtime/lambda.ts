@@ -11,11 +11,11 @@ import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
 import { errorResponse } from './error-response.ts';
 import type { Handlers } from './handler.ts';
 import { createLogger, type Log, type LogLevel } from './log.ts';
-import { createService, type RequestOutcome, type ServiceDeps } from './service.ts';
+import { createService, type RequestOutcome, type ServiceApp, type ServiceDeps } from './service.ts';
 
 export interface ServiceLambdaOptions
-  extends Partial<Omit<ServiceDeps, 'authenticate' | 'audit'>>,
-    Pick<ServiceDeps, 'authenticate' | 'audit'> {
+  extends Partial<Omit<ServiceDeps, 'authenticate'>>,
+    Pick<ServiceDeps, 'authenticate'> {
   /** Dimension of the total metrics. */
   readonly environment: string;
   readonly logLevel: LogLevel;
@@ -25,22 +25,29 @@ export interface ServiceLambdaOptions
 export function serviceLambda<S extends ServiceName>(
   service: S,
   handlers: Handlers<S>,
-  { environment, logLevel, authenticate, audit, ...deps }: ServiceLambdaOptions,
+  options: ServiceLambdaOptions & Required<Pick<ServiceDeps, 'audit'>>,
+) {
+  return gatewayLambda(service, (deps) => createService(service, handlers, deps), handle, options);
+}
+
+type Invocation = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
+
+/** An application of a service inside the middy stack, called with what `adapt` makes of events. */
+export function gatewayLambda(
+  service: ServiceName,
+  create: (deps: ServiceDeps) => ServiceApp,
+  adapt: (app: ServiceApp) => unknown,
+  { environment, logLevel, ...deps }: ServiceLambdaOptions,
 ) {
   const logger = createLogger(service, logLevel);
   const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: service });
-  const app = createService(service, handlers, {
+  const app = create({
     log: logger,
-    authenticate,
-    audit,
     observe: (outcome) => countFault(metrics, environment, outcome),
     checkResponses: environment !== 'production',
     ...deps,
   });
-  const serve = handle(app) as (
-    event: APIGatewayProxyEvent,
-    context: Context,
-  ) => Promise<APIGatewayProxyResult>;
+  const serve = adapt(app) as Invocation;
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>(
     async (event: APIGatewayProxyEvent, context: Context) =>
       withCorrelationId(

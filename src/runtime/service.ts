@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { CodedError } from '#contract/errors.ts';
 import { CORRELATION_HEADER, CORRELATION_ID } from '#contract/names.ts';
-import { type FunctionName, type Operation, type ServiceName, WITHOUT_BODY } from '#contract/operation.ts';
+import { changesState, type FunctionName, type Operation, type ServiceName } from '#contract/operation.ts';
 import { operationsOf } from '#contract/operations.ts';
 import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
 import type { Ownership } from '#domain/access.ts';
@@ -14,11 +14,12 @@ import { checkOwnership } from './check-ownership.ts';
 import { ConformanceError, checkError, checkFunctionAnswer, checkResponse } from './conformance.ts';
 import { withDeadline } from './deadline.ts';
 import { errorResponse } from './error-response.ts';
-import type { HandlerRequest, Handlers } from './handler.ts';
+import type { HandlerRequest, Handlers, StreamHandlers } from './handler.ts';
 import type { Log } from './log.ts';
 import { readParams, readQuery } from './parameters.ts';
 import { runInContext } from './request-context.ts';
 import { checkHead } from './request-limits.ts';
+import { BASE_HEADERS, type HandlerResult, successResponse } from './success-response.ts';
 
 export interface RequestOutcome {
   /** Undefined when no row matched. */
@@ -37,10 +38,10 @@ export type GatewayFunction = (request: {
 export interface ServiceDeps {
   readonly log: Log;
   readonly authenticate: Authenticate;
-  /** Where calls that could change something are written down. */
-  readonly audit: AuditDeps;
-  /** Whose the resources are that rows name. */
-  readonly ownership?: Ownership;
+  /** Where calls that could change something are written down; absent where none can. */
+  readonly audit?: AuditDeps;
+  /** Whose the resources are that rows name, by kind. */
+  readonly ownership?: Partial<Ownership>;
   /** Makes correlation ids where none came. Default random UUIDs. */
   readonly newId?: () => string;
   /** Time for a whole request, ms. Default 27,000: the function ends at 28 s, the gateway gives up at 29 s. */
@@ -77,12 +78,6 @@ type ServiceContext = Context<ServiceEnv>;
 
 type AnyHandler = (request: HandlerRequest<unknown>) => Promise<HandlerResult>;
 
-interface HandlerResult {
-  readonly status: number;
-  readonly body: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 const DEADLINE_MS = 27_000;
 
 /**
@@ -94,39 +89,60 @@ export function createService<S extends ServiceName>(
   handlers: Handlers<S>,
   deps: ServiceDeps,
 ): ServiceApp {
+  return createApp(operationsOf(service), handlers, deps);
+}
+
+/** Of a service the rows alone that answer streams, for a host that streams. */
+export function createStreams<S extends ServiceName>(
+  service: S,
+  handlers: StreamHandlers<S>,
+  deps: ServiceDeps,
+): ServiceApp {
+  const operations: readonly Operation[] = operationsOf(service);
+  return createApp(
+    operations.filter(({ streams }) => streams),
+    handlers,
+    deps,
+  );
+}
+
+function createApp(operations: readonly Operation[], handlers: object, deps: ServiceDeps): ServiceApp {
+  checkDeps(operations, deps);
   const app: ServiceApp = new Hono();
   app.use('*', (c, next) => track(c, next, deps));
   app.use('*', (c, next) => {
     checkHead(c.req.raw);
     return next();
   });
-  const operations: readonly Operation[] = operationsOf(service);
-  if (operations.some(({ resource }) => resource) && !deps.ownership) {
-    throw new Error(
-      `The service ${service} has operations on owned resources and was not told whose they are`,
-    );
-  }
   for (const operation of operations) {
     if (operation.integration) {
       routeToFunction(app, operation, deps, deps.functions?.[operation.integration.function]);
       continue;
     }
-    const handler = (handlers as unknown as Record<string, AnyHandler>)[operation.id]!;
-    app.on(operation.method, honoPath(operation.path), (c) => {
+    const handler = (handlers as Record<string, AnyHandler>)[operation.id]!;
+    app.on(operation.method, pathsOf(operation).map(honoPath), (c) => {
       c.set('operation', operation);
       return withDeadline(deps.deadlineMs ?? DEADLINE_MS, (signal) =>
         execute(c, operation, handler, deps, signal),
       );
     });
   }
-  for (const [path, rows] of Map.groupBy(operations, (operation) => operation.path)) {
-    app.all(honoPath(path), (c) => methodNotAllowed(c, rows, deps));
+  for (const rows of Map.groupBy(operations, (operation) => operation.path).values()) {
+    for (const path of pathsOf(rows[0]!)) app.all(honoPath(path), (c) => methodNotAllowed(c, rows, deps));
   }
   app.notFound((c) =>
     fail(c, new CodedError('HTTP404', { context: { path: c.req.path.slice(0, 200) } }), deps),
   );
   app.onError((error, c) => fail(c, error, deps));
   return app;
+}
+
+function checkDeps(operations: readonly Operation[], { ownership, audit }: ServiceDeps): void {
+  const unowned = operations.find(({ resource }) => resource && !ownership?.[resource.kind]);
+  if (unowned) throw new Error(`${unowned.id} is about owned resources: it was not told whose they are`);
+  const unaudited = operations.find((operation) => changesState(operation) && !audit);
+  if (unaudited)
+    throw new Error(`${unaudited.id} changes things: there is no audit trail to write that down`);
 }
 
 function routeToFunction(
@@ -210,9 +226,7 @@ async function execute(
     });
   });
   if (deps.checkResponses) checkResponse(operation, result.status, result.body);
-  // Of an answer to HEAD nobody would read the stream, nor end it.
-  if (c.req.method === 'HEAD' && result.body instanceof ReadableStream) await result.body.cancel();
-  return success(operation, result);
+  return successResponse(operation, result, c.req.method);
 }
 
 /** Who is calling; throws when they may not. */
@@ -242,19 +256,6 @@ function callOf(c: ServiceContext, operation: Operation, principal: Principal): 
     userAgent: c.req.header('User-Agent'),
   };
 }
-
-function success(operation: Operation, { status, body, headers }: HandlerResult): Response {
-  const { schema, contentType = 'application/json' } = operation.success[status]!;
-  if (WITHOUT_BODY.includes(status))
-    return new Response(null, { status, headers: { ...BASE_HEADERS, ...headers } });
-  const sent = schema ? JSON.stringify(body) : (body as string | ReadableStream<Uint8Array>);
-  return new Response(sent, {
-    status,
-    headers: { ...BASE_HEADERS, 'Content-Type': contentType, ...headers },
-  });
-}
-
-const BASE_HEADERS = { 'Cache-Control': 'no-store' };
 
 function fail(
   c: ServiceContext,

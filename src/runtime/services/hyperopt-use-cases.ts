@@ -12,27 +12,33 @@ export interface HyperoptDeps
   extends Omit<StartHyperoptDeps, 'onStartFailure'>,
     Omit<CancelHyperoptDeps, 'onStopFailure'> {
   readonly ledger: TrialLedger;
-  /** Default: in real time. */
-  readonly pause?: WatchHyperoptDeps['pause'];
 }
 
-const inRealTime: WatchHyperoptDeps['pause'] = (ms, signal) =>
-  sleep(ms, undefined, { signal }).catch(() => undefined);
+const warn = (log: Log, message: string) => (jobId: string, error: unknown) =>
+  log.error(message, { job_id: jobId, error: error as Error });
 
 /** The use cases of hyperopt with their dependencies filled in, for any host. */
 export function hyperoptUseCases(deps: HyperoptDeps, log: Log): Omit<HyperoptUseCases, 'ownership'> {
-  const warn = (message: string) => (jobId: string, error: unknown) =>
-    log.error(message, { job_id: jobId, error: error as Error });
-  const onStartFailure = warn('execution not started');
-  const onStopFailure = warn('hyperopt job not stopped');
-  const watching = { ...deps, pause: deps.pause ?? inRealTime, onFault: warn('hyperopt job not followed') };
+  const onStartFailure = warn(log, 'execution not started');
+  const onStopFailure = warn(log, 'hyperopt job not stopped');
   return {
     startHyperopt: (input) => startHyperopt({ ...deps, onStartFailure }, input),
     listHyperopts: (input) => listHyperopts(deps, input),
     getHyperopt: (jobId) => getHyperopt(deps, jobId),
     getHyperoptResult: (jobId) => getHyperoptResult(deps, jobId),
     listHyperoptTrials: (input) => listHyperoptTrials(deps, input),
-    watchHyperopt: (study, after, signal) => watchHyperopt(watching, study, after, signal),
+    watchHyperopt: watching(deps, log),
     cancelHyperopt: (jobId) => cancelHyperopt({ ...deps, onStopFailure }, jobId),
   };
+}
+
+/** Following a hyperopt job in real time. */
+export function watching(
+  deps: Pick<WatchHyperoptDeps, 'studies' | 'ledger' | 'clock'>,
+  log: Log,
+): HyperoptUseCases['watchHyperopt'] {
+  const inRealTime: WatchHyperoptDeps['pause'] = (ms, signal) =>
+    sleep(ms, undefined, { signal }).catch(() => undefined);
+  const watched = { ...deps, pause: inRealTime, onFault: warn(log, 'hyperopt job not followed') };
+  return (study, after, signal) => watchHyperopt(watched, study, after, signal);
 }
