@@ -9,6 +9,7 @@ import { sha256, ulids } from '#adapters/ids.ts';
 import type { JobIn, JobStatus } from '#contract/backtest.ts';
 import { registerVersion } from '#domain/registry/register-version.ts';
 import type { RegistryStore } from '#domain/registry/registry-store.ts';
+import { runBacktest } from '#engine/backtest.ts';
 import { createRandom } from '#engine/random.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { createStrategyRegistry } from '#engine/strategies/registry.ts';
@@ -20,11 +21,12 @@ import type { HyperoptUseCases } from '#runtime/services/hyperopt.ts';
 import { strategyHandlers } from '#runtime/services/strategy.ts';
 import { localPool, startIssuer } from '../../src/local/issuer.ts';
 import { accessClaims, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
+import { sampleInput } from '../engine/backtest-sample.ts';
 import { memoryAudit } from './audit.ts';
 import { memoryLog } from './backend.ts';
 import { startEngine } from './engine.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from './jobs.ts';
-import { IMAGE, MODEL, PROVENANCE } from './registry-world.ts';
+import { IMAGE, MODEL } from './registry-world.ts';
 
 type Role = Parameters<typeof accessClaims>[0]['role'];
 
@@ -63,7 +65,10 @@ export interface AccessWorld {
 
 const AT = '2026-05-02T00:00:00.000Z';
 
-/** Both services over the embedded database with tokens of a real issuer. Nothing runs: tests move the jobs. */
+/**
+ * Both services over the embedded database with tokens of a real issuer, their responses held to the contract. Nothing
+ * runs: tests move the jobs.
+ */
 export async function accessWorld(): Promise<AccessWorld> {
   const home = mkdtempSync(join(tmpdir(), 'touchstone-access-'));
   const [issuer, engine] = await Promise.all([startIssuer(home), startEngine()]);
@@ -73,6 +78,7 @@ export async function accessWorld(): Promise<AccessWorld> {
   const { audit } = memoryAudit();
   const { log } = memoryLog();
   const nothing = async () => undefined;
+  const { report, equity } = runBacktest(sampleInput(), { digest: sha256 });
   const deps = {
     ...{ jobs, registry, client, audit: audit.trail, clock: Date, ids: ulids, digest: sha256 },
     ...{
@@ -86,8 +92,7 @@ export async function accessWorld(): Promise<AccessWorld> {
     series: new DynamoSeriesStore(client, tables.series),
     results: {
       write: async () => SOME_RESULTS,
-      read: async (_: unknown, part: string) =>
-        ({ equity: EQUITY, report: { provenance: PROVENANCE }, result: SOME_RESULT })[part],
+      read: async (_: unknown, part: string) => ({ equity, report, result: SOME_RESULT })[part],
       readTrades: async () => [],
     },
     strategies: createStrategyRegistry(builtInStrategies),
@@ -103,7 +108,7 @@ export async function accessWorld(): Promise<AccessWorld> {
     registerVersion(deps, call, input);
   const services = (enforced: boolean): ServiceApp[] => {
     const host = {
-      ...{ log, audit, ownership },
+      ...{ log, audit, ownership, checkResponses: true },
       authenticate: withIdentityProvider(localPool(issuer.url), { enforced }),
     };
     return [
@@ -145,8 +150,6 @@ export async function accessWorld(): Promise<AccessWorld> {
     },
   };
 }
-
-const EQUITY = { dates: [], equity: [], drawdown: [], monthly_returns: {} };
 
 function personOf([backend, strategy]: ServiceApp[], own: Record<string, string>): Person {
   const call = async (app: ServiceApp, method: string, path: string, body?: unknown, more = {}) => {
