@@ -32,7 +32,7 @@ const Settings = z.strictObject({
   /** Tables, buckets and stacks refuse to be deleted, and outlive their stack. */
   protect: z.boolean(),
   /**
-   * Where backtests run. `public`: public subnets, a public address, no way in: nothing fixed to pay.
+   * Where backtests and hyperopt workers run. `public`: public subnets, a public address, no way in: nothing fixed to pay.
    * `isolated`: no way out but the endpoints of AWS services: about 44 USD a month in two zones.
    */
   network: z.enum(['public', 'isolated']),
@@ -66,6 +66,13 @@ const Settings = z.strictObject({
   rollbackReasonRequired: z.boolean().default(false),
   /** Size of a backtest's task: memory holds about 8 bytes x (5 + indicators) x candles of all pairs, three times over. */
   backtestTask: z.strictObject({ cpu: z.int(), memoryMiB: z.int() }),
+  /** Size of a hyperopt worker's task: as many trials at once as CPUs, which share the candles and nothing else. */
+  hyperoptTask: z.strictObject({ cpu: z.int(), memoryMiB: z.int() }),
+  /**
+   * Concurrent executions set aside for streams of events, and their limit: each viewer of a hyperopt job holds one.
+   * Absent: as many as the account has left. The account's quota must be at least 100 more.
+   */
+  liveViewers: z.int().min(1).optional(),
   /** Subscribed to the topic of all alarms. */
   alarmEmail: z.email().optional(),
   logLevel: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']),
@@ -101,6 +108,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     allowedRegistries: [],
     stagingDryRunRequired: false,
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
+    hyperoptTask: { cpu: 4096, memoryMiB: 16_384 },
     logLevel: 'DEBUG',
     logRetentionDays: 14,
   },
@@ -117,6 +125,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     allowedRegistries: [],
     stagingDryRunRequired: true,
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
+    hyperoptTask: { cpu: 4096, memoryMiB: 16_384 },
     logLevel: 'INFO',
     logRetentionDays: 30,
   },
@@ -133,6 +142,8 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     allowedRegistries: [],
     stagingDryRunRequired: true,
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
+    hyperoptTask: { cpu: 4096, memoryMiB: 16_384 },
+    liveViewers: 100,
     logLevel: 'INFO',
     logRetentionDays: 365,
   },

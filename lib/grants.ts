@@ -30,17 +30,23 @@ export function allow(role: iam.IRole, { wildcard, ...statement }: Permission): 
   if (wildcard) for (const resource of statement.resources) acknowledgeWildcard(role, resource, wildcard);
 }
 
-/** These calls on a table, and queries on its indexes too, each named. */
+/**
+ * These calls on a table, and queries on its indexes too, each named.
+ *
+ * @param only items whose partition key is like this, and no index, whose keys are others; default: all
+ */
 export function allowTable(
   role: iam.IRole,
   id: TableId,
   table: dynamodb.ITableV2,
   actions: readonly TableAction[],
+  only?: { readonly keys: string },
 ): void {
-  const indexes = actions.includes('Query') ? TABLES[id].indexes : [];
+  const indexes = actions.includes('Query') && !only ? TABLES[id].indexes : [];
   allow(role, {
     actions: actions.map((action) => `dynamodb:${action}`),
     resources: [table.tableArn, ...indexes.map(({ name }) => `${table.tableArn}/index/${name}`)],
+    ...(only && { conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': only.keys } } }),
   });
   if (id === 'registry') keepAudit(role, table);
 }

@@ -21,7 +21,7 @@ export class Network extends Construct {
   readonly taskSecurityGroup: ec2.SecurityGroup;
   /** Tasks that talk to exchanges. */
   readonly collectors: TaskPlacement;
-  /** Tasks that need storage alone. */
+  /** Tasks that need storage alone: backtests and hyperopt workers. */
   readonly backtests: TaskPlacement;
 
   constructor(scope: Construct, id: string, props: { readonly config: StageConfig }) {

@@ -6,15 +6,16 @@ import * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type * as z from 'zod';
-import type { BackendEnv, BacktestTaskEnv, CollectTaskEnv } from '#contract/env.ts';
+import type { BackendEnv } from '#contract/env.ts';
 import { BacktestFlow } from './backtest-flow.ts';
 import { environmentOf, type StageConfig } from './config.ts';
 import { DataCollection } from './data-collection.ts';
 import { DataProxy } from './data-proxy.ts';
 import type { DataStack } from './data-stack.ts';
 import { allowAudit, allowObjects, allowTable, allowTasks, MOVE_REGISTRY, READ_REGISTRY } from './grants.ts';
+import { HyperoptFlow } from './hyperopt-flow.ts';
 import { poolVariables } from './identity.ts';
-import { JobTask } from './job-task.ts';
+import { backtestTask, collectTask, hyperoptTask } from './job-tasks.ts';
 import { Network } from './network.ts';
 import { Reconcile } from './reconcile.ts';
 import { ServiceApi } from './service-api.ts';
@@ -29,9 +30,6 @@ export interface PlatformStackProps {
   /** Where bin/build.ts wrote the bundles. */
   readonly dist: string;
 }
-
-/** An entry point's environment without what the state machine sets for each task. */
-type TaskEnvironment<Env extends z.ZodType> = Omit<z.input<Env>, 'JOB_ID' | 'CORRELATION_ID'>;
 
 /** Everything that computes. It holds no state: it can be deleted and deployed again. */
 export class PlatformStack extends Stack {
@@ -61,25 +59,27 @@ export class PlatformStack extends Stack {
     });
     const dataCollection = this.#dataCollection(network, cluster);
     const dataProxy = this.#dataProxy(network, dataCollection);
-    const backtestTask = this.#backtestTask();
+    const tasks = { config, data, image: this.#image, common: this.#common };
+    const backtests = backtestTask(this, tasks);
     const taskImage = new TaskImage(this, 'TaskImage', {
       config,
       code: this.#code('task-image'),
       environment: this.#common,
-      backtestTask,
+      backtestTask: backtests,
     });
-    const flow = new BacktestFlow(this, 'BacktestFlow', {
-      config,
-      cluster,
-      network,
-      dataProxy: dataProxy.service.alias,
-      collectTask: this.#collectTask(),
-      backtestTask,
-      taskImage,
-      jobs: data.tables.jobs,
-    });
-    const strategy = this.#strategyService();
-    const backend = this.#backend(flow, dataProxy, strategy, cluster);
+    const every = {
+      ...{ config, cluster, network, dataProxy: dataProxy.service.alias },
+      ...{ collectTask: collectTask(this, tasks), jobs: data.tables.jobs },
+    };
+    const flows = {
+      backtest: new BacktestFlow(this, 'BacktestFlow', { ...every, backtestTask: backtests, taskImage }),
+      hyperopt: new HyperoptFlow(this, 'HyperoptFlow', {
+        ...every,
+        hyperoptTask: hyperoptTask(this, tasks),
+      }),
+    };
+    const strategy = this.#strategyService(flows.hyperopt, cluster);
+    const backend = this.#backend(flows.backtest, dataProxy, strategy, cluster);
     const { api } = new ServiceApi(this, 'BackendApi', {
       config,
       after: strategy.api,
@@ -94,16 +94,17 @@ export class PlatformStack extends Stack {
         ...this.#common,
         JOBS_TABLE: data.tables.jobs.tableName,
         REGISTRY_TABLE: data.tables.registry.tableName,
-        BACKTEST_STATE_MACHINE_ARN: flow.machine.stateMachineArn,
+        BACKTEST_STATE_MACHINE_ARN: flows.backtest.machine.stateMachineArn,
+        HYPEROPT_STATE_MACHINE_ARN: flows.hyperopt.machine.stateMachineArn,
       },
-      flow,
+      flows,
       cluster,
       jobs: data.tables.jobs,
       registry: data.tables.registry,
     });
     watch(this, {
       ...{ config, data, api, backend, strategy, dataProxy },
-      ...{ reconcile, flow, cluster, dataCollection, taskImage },
+      ...{ reconcile, flows, cluster, dataCollection, taskImage },
     });
     new CfnOutput(this, 'BackendUrl', { value: api.url, description: 'base_url of the backend service' });
     new CfnOutput(this, 'StrategyServiceUrl', {
@@ -179,69 +180,28 @@ export class PlatformStack extends Stack {
     });
   }
 
-  #collectTask(): JobTask {
+  #strategyService(flow: HyperoptFlow, cluster: ecs.Cluster): StrategyService {
     const { config, data } = this.#props;
-    const environment: TaskEnvironment<typeof CollectTaskEnv> = {
+    const eventsEnvironment = {
       ...this.#common,
-      CANDLES_BUCKET: data.candles.bucketName,
       JOBS_TABLE: data.tables.jobs.tableName,
-      SERIES_TABLE: data.tables.series.tableName,
+      ...poolVariables('STRATEGY', data.identity.pool),
     };
-    const task = new JobTask(this, 'CollectTask', {
-      config,
-      image: this.#image,
-      entry: 'collect',
-      // It waits for exchanges most of the time; a month of one-minute candles at once is 3 MB.
-      cpu: 256,
-      memoryMiB: 1024,
-      environment,
-    });
-    allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'UpdateItem']);
-    allowTable(task.role, 'series', data.tables.series, ['GetItem', 'PutItem', 'UpdateItem']);
-    allowObjects(task.role, data.candles, ['GetObject', 'PutObject']);
-    return task;
-  }
-
-  #backtestTask(): JobTask {
-    const { config, data } = this.#props;
-    const environment: TaskEnvironment<typeof BacktestTaskEnv> = {
-      ...this.#common,
-      RESULTS_BUCKET: data.results.bucketName,
-      CANDLES_BUCKET: data.candles.bucketName,
-      JOBS_TABLE: data.tables.jobs.tableName,
-      SERIES_TABLE: data.tables.series.tableName,
-    };
-    const task = new JobTask(this, 'BacktestTask', {
-      config,
-      image: this.#image,
-      entry: 'backtest',
-      ...config.backtestTask,
-      environment,
-    });
-    allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'UpdateItem']);
-    // It notes which files it found damaged.
-    allowTable(task.role, 'series', data.tables.series, ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem']);
-    allowObjects(task.role, data.candles, ['GetObject']);
-    allowObjects(task.role, data.results, ['GetObject', 'PutObject']);
-    return task;
-  }
-
-  #strategyService(): StrategyService {
-    const { config, data } = this.#props;
     return new StrategyService(this, 'Strategy', {
-      config,
-      data,
+      ...{ config, data, flow, cluster },
       code: this.#code('strategy'),
       environment: {
-        ...this.#common,
+        ...eventsEnvironment,
+        DEFAULT_EXCHANGE: config.defaultExchange,
         RESULTS_BUCKET: data.results.bucketName,
         CANDLES_BUCKET: data.candles.bucketName,
-        JOBS_TABLE: data.tables.jobs.tableName,
         SERIES_TABLE: data.tables.series.tableName,
         REGISTRY_TABLE: data.tables.registry.tableName,
+        HYPEROPT_STATE_MACHINE_ARN: flow.machine.stateMachineArn,
         ALLOWED_REGISTRIES: allowedRegistries(config),
-        ...poolVariables('STRATEGY', data.identity.pool),
       },
+      eventsCode: this.#code('strategy-events'),
+      eventsEnvironment,
     });
   }
 

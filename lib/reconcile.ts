@@ -8,8 +8,8 @@ import { Construct } from 'constructs';
 import type * as z from 'zod';
 import { VALIDATION_ID_PREFIX } from '#contract/backtest.ts';
 import type { ReconcileEnv } from '#contract/env.ts';
-import type { BacktestFlow } from './backtest-flow.ts';
 import type { StageConfig } from './config.ts';
+import type { Flow } from './flow.ts';
 import { allowTable, allowTasks, MOVE_REGISTRY } from './grants.ts';
 import { ServiceFunction } from './service-function.ts';
 
@@ -17,7 +17,7 @@ export interface ReconcileProps {
   readonly config: StageConfig;
   readonly code: lambda.Code;
   readonly environment: z.input<typeof ReconcileEnv>;
-  readonly flow: BacktestFlow;
+  readonly flows: { readonly backtest: Flow; readonly hyperopt: Flow };
   readonly cluster: ecs.ICluster;
   readonly jobs: dynamodb.ITableV2;
   readonly registry: dynamodb.ITableV2;
@@ -41,13 +41,14 @@ export class Reconcile extends Construct {
     allowTable(role, 'jobs', props.jobs, ['GetItem', 'Query', 'UpdateItem']);
     // The ends of validations are recorded in their versions.
     allowTable(role, 'registry', props.registry, MOVE_REGISTRY);
-    props.flow.grantControl(role);
+    const { backtest, hyperopt } = props.flows;
+    for (const flow of [backtest, hyperopt]) flow.grantControl(role);
     allowTasks(role, props.cluster, ['StopTask']);
-    this.#addTriggers(props.flow.machine.stateMachineArn);
+    this.#addTriggers(backtest.machine.stateMachineArn, hyperopt.machine.stateMachineArn);
   }
 
   /** A lost event costs at most five minutes, so no queue holds what could not be delivered. */
-  #addTriggers(stateMachineArn: string): void {
+  #addTriggers(backtests: string, studies: string): void {
     const target = new LambdaFunction(this.service.alias, { retryAttempts: 2 });
     new events.Rule(this, 'EveryFiveMinutes', {
       description: 'Finds jobs that wait without an execution',
@@ -60,7 +61,7 @@ export class Reconcile extends Construct {
         source: ['aws.states'],
         detailType: ['Step Functions Execution Status Change'],
         detail: {
-          stateMachineArn: [stateMachineArn],
+          stateMachineArn: [backtests],
           status: ['SUCCEEDED'],
           name: [{ prefix: VALIDATION_ID_PREFIX }],
         },
@@ -72,7 +73,7 @@ export class Reconcile extends Construct {
       eventPattern: {
         source: ['aws.states'],
         detailType: ['Step Functions Execution Status Change'],
-        detail: { stateMachineArn: [stateMachineArn], status: ['FAILED', 'TIMED_OUT', 'ABORTED'] },
+        detail: { stateMachineArn: [backtests, studies], status: ['FAILED', 'TIMED_OUT', 'ABORTED'] },
       },
       targets: [target],
     });

@@ -1,4 +1,4 @@
-import { Size, Stack } from 'aws-cdk-lib';
+import { Duration, Size, Stack } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
@@ -18,6 +18,8 @@ export interface ServiceApiProps {
   readonly handler: lambda.IAlias;
   /** Functions that answer rows of the table themselves. */
   readonly functions?: Readonly<Partial<Record<FunctionName, lambda.IAlias>>>;
+  /** Answers the rows that stream events. @default - the service has none */
+  readonly streams?: lambda.IAlias;
   /** An API of the same account, deployed before this one. @default - this is the first */
   readonly after?: ServiceApi;
 }
@@ -56,6 +58,7 @@ export class ServiceApi extends Construct {
     if (props.after) this.node.addDependency(props.after);
     this.#addRoutes(props);
     this.#addFunctions(props);
+    this.#addStreams(props);
     addGatewayResponses(this.api);
     if (config.firewall)
       new Firewall(this, 'Firewall', { stage: this.api.deploymentStage, rateLimits: config.rateLimits });
@@ -92,6 +95,23 @@ export class ServiceApi extends Construct {
       });
       const authorizationType = config.authRequired ? IAM : NONE;
       this.api.root.resourceForPath(path).addMethod(method, target, { authorizationType });
+    }
+  }
+
+  /**
+   * A stream's own method beside ANY, whose integration passes on what the function writes as it is written. Tokens are
+   * verified by the function, as everywhere. One permission each, for that method alone.
+   */
+  #addStreams({ service, streams }: ServiceApiProps): void {
+    for (const { method, path, streams: isStream } of operationsOf(service)) {
+      if (!isStream) continue;
+      const target = new apigateway.LambdaIntegration(streams!, {
+        allowTestInvoke: false,
+        responseTransferMode: apigateway.ResponseTransferMode.STREAM,
+        // As long as a function runs; without it the gateway would end every stream after 29 s.
+        timeout: Duration.minutes(15),
+      });
+      this.api.root.resourceForPath(path).addMethod(method, target);
     }
   }
 

@@ -16,6 +16,8 @@ export interface ServiceFunctionProps {
   readonly timeout: Duration;
   /** MiB. @default 1024 */
   readonly memorySize?: number;
+  /** Executions at once, set aside from the account's for this function alone. @default - what the account has left */
+  readonly concurrency?: number | undefined;
   /** @default - outside any network */
   readonly network?: {
     readonly vpc: ec2.IVpc;
@@ -40,6 +42,7 @@ export class ServiceFunction extends Construct {
       architecture: lambda.Architecture.ARM_64,
       memorySize: props.memorySize ?? 1024,
       timeout: props.timeout,
+      reservedConcurrentExecutions: props.concurrency,
       handler: 'index.handler',
       code: props.code,
       environment: { NODE_OPTIONS: '--enable-source-maps', ...defined(props.environment) },

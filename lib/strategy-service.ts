@@ -1,11 +1,14 @@
 import { Duration } from 'aws-cdk-lib';
+import type * as ecs from 'aws-cdk-lib/aws-ecs';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type * as z from 'zod';
-import type { StrategyEnv } from '#contract/env.ts';
+import type { StrategyEnv, StrategyEventsEnv } from '#contract/env.ts';
+import { STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
 import type { StageConfig } from './config.ts';
 import type { DataStack } from './data-stack.ts';
-import { allowObjects, allowTable } from './grants.ts';
+import type { Flow } from './flow.ts';
+import { allowObjects, allowTable, allowTasks } from './grants.ts';
 import { ServiceApi } from './service-api.ts';
 import { ServiceFunction } from './service-function.ts';
 import { allowRepositories } from './task-image.ts';
@@ -14,17 +17,23 @@ export interface StrategyServiceProps {
   readonly config: StageConfig;
   readonly code: lambda.Code;
   readonly environment: z.input<typeof StrategyEnv>;
+  readonly eventsCode: lambda.Code;
+  readonly eventsEnvironment: z.input<typeof StrategyEventsEnv>;
   readonly data: DataStack;
+  /** Runs hyperopt jobs. */
+  readonly flow: Flow;
+  readonly cluster: ecs.ICluster;
 }
 
-/** The strategy service: its function and its REST API. */
+/** The strategy service: its function, another that streams its events, and its REST API. */
 export class StrategyService extends Construct {
   readonly service: ServiceFunction;
+  readonly events: ServiceFunction;
   readonly api: ServiceApi;
 
   constructor(scope: Construct, id: string, props: StrategyServiceProps) {
     super(scope, id);
-    const { config, data } = props;
+    const { config, data, flow, cluster } = props;
     this.service = new ServiceFunction(this, 'Service', {
       config,
       description: `Touchstone ${config.stage}: the strategy service`,
@@ -35,10 +44,36 @@ export class StrategyService extends Construct {
     });
     const role = this.service.function.role!;
     allowTable(role, 'registry', data.tables.registry, ['GetItem', 'BatchGetItem', 'PutItem']);
-    // What is registered rests on a completed backtest.
-    allowTable(role, 'jobs', data.tables.jobs, ['GetItem']);
+    // What is registered rests on completed backtests; hyperopt jobs are made, listed, shared and cancelled.
+    allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem']);
+    allowTable(role, 'series', data.tables.series, ['BatchGetItem']);
+    flow.grantControl(role);
+    allowTasks(role, cluster, ['StopTask']);
     allowObjects(role, data.results, ['GetObject']);
     allowRepositories(role, config, ['DescribeImages']);
-    this.api = new ServiceApi(this, 'Api', { config, service: 'strategy', handler: this.service.alias });
+    this.events = this.#events(props);
+    this.api = new ServiceApi(this, 'Api', {
+      ...{ config, service: 'strategy' },
+      handler: this.service.alias,
+      streams: this.events.alias,
+    });
+  }
+
+  #events({ config, data, eventsCode, eventsEnvironment }: StrategyServiceProps): ServiceFunction {
+    const events = new ServiceFunction(this, 'Events', {
+      config,
+      description: `Touchstone ${config.stage}: streams events of the strategy service as they come`,
+      code: eventsCode,
+      environment: eventsEnvironment,
+      // One minute more than a stream lasts.
+      timeout: Duration.minutes(15),
+      // It waits for nearly all of its time, which is paid by the megabyte.
+      memorySize: 256,
+      concurrency: config.liveViewers,
+    });
+    allowTable(events.function.role!, 'jobs', data.tables.jobs, ['GetItem', 'Query'], {
+      keys: `${STUDY_ID_PREFIX}*`,
+    });
+    return events;
   }
 }

@@ -18,8 +18,10 @@ export const METRICS = {
   proxyErrors: 'ProxyErrors',
   /** Responses 5xx of an HTTP service, per operation; 0 is published too, so that the series exists. */
   requestFaults: 'RequestFaults',
-  /** Age of the oldest pending backtest in seconds, as reconcile finds it. */
+  /** Age of the oldest pending job in seconds, as reconcile finds it. */
   oldestPendingSeconds: 'OldestPendingSeconds',
+  /** Seconds since a running hyperopt job changed: of the one that has been quiet for longest, as reconcile finds it. */
+  longestQuietSeconds: 'LongestQuietSeconds',
 } as const;
 
 export interface Service {

@@ -23,6 +23,8 @@ export interface ReconcileReport {
   readonly failed: readonly string[];
   /** Age of the oldest pending job, ms. */
   readonly oldestPendingMs: number;
+  /** Time since a running hyperopt job changed, ms: the longest. Every trial that ends is a change. */
+  readonly longestQuietMs: number;
 }
 
 type Repair = 'none' | 'started' | 'failed';
@@ -47,10 +49,15 @@ export async function reconcileJobs(deps: ReconcileDeps): Promise<ReconcileRepor
     }
   };
   for await (const job of deps.jobs.unfinished()) await look(job, (each) => repair(deps, each));
-  for await (const study of deps.studies.unfinished())
+  let longestQuietMs = 0;
+  for await (const study of deps.studies.unfinished()) {
+    if (study.status === 'running') {
+      longestQuietMs = Math.max(longestQuietMs, deps.clock.now() - Date.parse(study.updated_at));
+    }
     await look(study, (each) => repairHyperopt(deps, each));
+  }
   await settleValidations(deps.registry, deps.onFault);
-  return { started: repaired.started, failed: repaired.failed, oldestPendingMs };
+  return { started: repaired.started, failed: repaired.failed, oldestPendingMs, longestQuietMs };
 }
 
 /**

@@ -14,7 +14,8 @@ const GRACE_MS = 2 * 60_000;
 
 /**
  * The reconcile function: one job after its execution ended, all unfinished jobs on the schedule. On the schedule it
- * publishes the age of the oldest pending job, 0 without one, so that the alarm has data.
+ * publishes the age of the oldest pending job and how long the quietest running hyperopt job has been so, 0 without one, so
+ * that the alarms have data.
  */
 export function createReconcile(
   deps: Omit<ReconcileDeps, 'graceMs' | 'onFault'>,
@@ -32,9 +33,10 @@ export function createReconcile(
       log.info('execution ended', { job_id: detail.name, repair });
       return;
     }
-    const { started, failed, oldestPendingMs } = await reconcileJobs(reconcile);
+    const { started, failed, oldestPendingMs, longestQuietMs } = await reconcileJobs(reconcile);
     metrics.addDimension('stage', stage);
     metrics.addMetric(METRICS.oldestPendingSeconds, MetricUnit.Seconds, Math.round(oldestPendingMs / 1000));
+    metrics.addMetric(METRICS.longestQuietSeconds, MetricUnit.Seconds, Math.round(longestQuietMs / 1000));
     metrics.publishStoredMetrics();
     log.info('reconciled', { started, failed });
   };

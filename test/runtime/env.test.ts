@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { BackendEnv, DataCollectionEnv, DataProxyEnv, LocalEnv, StrategyEnv, StrategyEventsEnv } from '#contract/env.ts';
+import {
+  BackendEnv,
+  DataCollectionEnv,
+  DataProxyEnv,
+  LocalEnv,
+  StrategyEnv,
+  StrategyEventsEnv,
+} from '#contract/env.ts';
 import { readEnv } from '#runtime/env.ts';
 
 const BACKEND = {
@@ -9,7 +16,6 @@ const BACKEND = {
   RESULTS_BUCKET: 'results',
   CANDLES_BUCKET: 'candles',
   BACKTEST_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:backtest',
-  HYPEROPT_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:hyperopt',
   DATA_PROXY_FUNCTION: 'data-proxy',
 };
 
@@ -61,7 +67,11 @@ describe('readEnv', () => {
       [StrategyEventsEnv, 'STRATEGY'],
       [DataCollectionEnv, 'DATA_COLLECTION'],
     ] as const)('needs pool and client in production, of each service', (schema, prefix) => {
-      const source = { ...BACKEND, ENVIRONMENT: 'production' };
+      const source = {
+        ...BACKEND,
+        HYPEROPT_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:hyperopt',
+        ENVIRONMENT: 'production',
+      };
       expect(() => readEnv(schema, source)).toThrow(
         `${prefix}_IDP_USER_POOL_ID is missing, ${prefix}_IDP_CLIENT_ID is missing`,
       );

@@ -61,18 +61,68 @@ describe.each(SERVICES)('routes of the $service', ({ service, api, alias }) => {
   });
 });
 
+/** Methods that lead elsewhere than to the service's own function, as `GET /path`. */
+const ownRoutes = (stage: Synthesized, api: RegExp) =>
+  methodsOf(stage, api)
+    .filter(({ HttpMethod }) => HttpMethod !== 'ANY')
+    .map((method) => ({ route: `${method.HttpMethod} ${pathOf(method.ResourceId.Ref)}`, method }));
+
+describe('the routes that stream events', () => {
+  const [, { api }] = SERVICES;
+  const rows = operationsOf('strategy').filter(({ streams }) => streams);
+
+  test.each([dev, prod])(
+    'are those of the table, and are passed on as they come in $config.stage',
+    (stage) => {
+      expect(rows.map(({ method, path }) => `${method} ${path}`)).toEqual([
+        'GET /api/v1/hyperopt/{job_id}/events',
+      ]);
+      expect(ownRoutes(stage, api).map(({ route }) => route)).toEqual(
+        rows.map(({ method, path }) => `${method} ${path}`),
+      );
+      for (const { method } of ownRoutes(stage, api)) {
+        // Who may is decided behind it, by token, as everywhere.
+        expect(method.AuthorizationType).toBe('NONE');
+        expect(method.Integration).toMatchObject({
+          Type: 'AWS_PROXY',
+          IntegrationHttpMethod: 'POST',
+          ResponseTransferMode: 'STREAM',
+          TimeoutInMillis: 900_000,
+        });
+        const uri = JSON.stringify(method.Integration.Uri);
+        expect(uri).toContain('lambda:path/2021-11-15/functions/');
+        expect(uri).toContain('StrategyEventsLive');
+        expect(uri).toContain('/response-streaming-invocations');
+      }
+    },
+  );
+
+  test('have one permission, for that method alone', () => {
+    const [permission, ...others] = gatewayPermissions('StrategyEventsLive');
+    expect(others).toEqual([]);
+    expect(JSON.stringify(permission!.SourceArn)).toContain('/GET/api/v1/hyperopt/*/events');
+  });
+
+  test('no service streams without a function that does', () => {
+    expect(operationsOf('backend').filter(({ streams }) => streams)).toEqual([]);
+  });
+
+  test('nothing else is streamed', () => {
+    const modes = SERVICES.flatMap((each) => methodsOf(dev, each.api)).map(
+      ({ Integration }) => Integration.ResponseTransferMode,
+    );
+    expect(modes.filter(Boolean)).toHaveLength(rows.length);
+  });
+});
+
 describe("the data proxy's route", () => {
   const [{ api }] = SERVICES;
 
   test('leads to its alias, with a permission for that method alone', () => {
-    const own = ofType(dev, 'AWS::ApiGateway::Method')
-      .map(([, each]) => each.Properties)
-      .filter(({ HttpMethod }) => HttpMethod !== 'ANY');
-    expect(own.map(({ HttpMethod, ResourceId }) => `${HttpMethod} ${pathOf(ResourceId.Ref)}`)).toEqual([
-      'POST /api/v1/data-proxy',
-    ]);
-    expect(own[0]!.Integration.Type).toBe('AWS_PROXY');
-    expect(JSON.stringify(own[0]!.Integration.Uri)).toContain('DataProxyServiceLive');
+    const own = ownRoutes(dev, api);
+    expect(own.map(({ route }) => route)).toEqual(['POST /api/v1/data-proxy']);
+    expect(own[0]!.method.Integration.Type).toBe('AWS_PROXY');
+    expect(JSON.stringify(own[0]!.method.Integration.Uri)).toContain('DataProxyServiceLive');
     const [permission, ...others] = gatewayPermissions('DataProxyServiceLive');
     expect(others).toEqual([]);
     expect(JSON.stringify(permission!.SourceArn)).toContain('/POST/api/v1/data-proxy');

@@ -12,10 +12,10 @@ const logGroupOf = (stage: Synthesized, reference: { Ref: string }) =>
 describe.each([dev, prod])('functions of $config.stage', (stage) => {
   const functions = ofType(stage, 'AWS::Lambda::Function');
 
-  test('are the five of this platform, and none that CDK brought along', () => {
+  test('are the six of this platform, and none that CDK brought along', () => {
     const descriptions = functions.map(([, each]) => each.Properties.Description);
     expect(descriptions.every((text) => text.startsWith(`Touchstone ${stage.config.stage}:`))).toBe(true);
-    expect(functions).toHaveLength(5);
+    expect(functions).toHaveLength(6);
   });
 
   test('run Node 24 on ARM and trace', () => {
@@ -37,7 +37,7 @@ describe.each([dev, prod])('functions of $config.stage', (stage) => {
 
   test('are called as their alias live', () => {
     const aliases = properties(stage, 'AWS::Lambda::Alias');
-    expect(aliases.map(({ Name }) => Name)).toEqual(['live', 'live', 'live', 'live', 'live']);
+    expect(aliases.map(({ Name }) => Name)).toEqual(Array(6).fill('live'));
     expect(new Set(aliases.map(({ FunctionName }) => FunctionName.Ref))).toEqual(
       new Set(functions.map(([id]) => id)),
     );
@@ -52,8 +52,21 @@ describe.each([dev, prod])('functions of $config.stage', (stage) => {
     expect(limits.DataProxyServiceFunction).toMatchObject({ Timeout: 60, MemorySize: 512 });
     // The state machine waits for it for 30 s.
     expect(limits.TaskImageServiceFunction).toMatchObject({ Timeout: 29 });
+    // As long as API Gateway passes a stream on.
+    expect(limits.StrategyEventsFunction).toMatchObject({ Timeout: 900, MemorySize: 256 });
     expect(limits.ReconcileServiceFunction!.Timeout).toBeLessThan(300);
   });
+});
+
+test('streams of events take no more of the account than is set aside for them, where it is', () => {
+  const reserved = (stage: Synthesized) =>
+    ofType(stage, 'AWS::Lambda::Function').flatMap(([id, { Properties }]) =>
+      'ReservedConcurrentExecutions' in Properties
+        ? [[id.replace(/[A-F0-9]{8}$/, ''), Properties.ReservedConcurrentExecutions]]
+        : [],
+    );
+  expect(reserved(dev)).toEqual([]);
+  expect(reserved(prod)).toEqual([['StrategyEventsFunction', 100]]);
 });
 
 describe.each([dev, prod])('tasks of $config.stage', (stage) => {
@@ -68,8 +81,20 @@ describe.each([dev, prod])('tasks of $config.stage', (stage) => {
       '/app/backtest.mjs',
       '/app/collect.mjs',
       '/app/data-collection.mjs',
+      '/app/hyperopt.mjs',
     ]);
     expect(new Set(containers.map(({ Image }) => JSON.stringify(Image))).size).toBe(1);
+  });
+
+  test('are as large as the stage says', () => {
+    const sizes = Object.fromEntries(
+      definitions.map(({ Cpu, Memory, ContainerDefinitions: [{ Command }] }) => [
+        Command[0],
+        { cpu: Number(Cpu), memoryMiB: Number(Memory) },
+      ]),
+    );
+    expect(sizes['/app/backtest.mjs']).toEqual(stage.config.backtestTask);
+    expect(sizes['/app/hyperopt.mjs']).toEqual(stage.config.hyperoptTask);
   });
 
   test('can write nothing but /tmp and have a minute to end', () => {
@@ -100,7 +125,7 @@ describe('environments', () => {
         (each) => each.ContainerDefinitions[0].Environment,
       ),
     ];
-    expect(variables).toHaveLength(8);
+    expect(variables).toHaveLength(10);
     const secret = variables.flatMap((each) => each.SERVICE_TOKEN ?? []);
     expect(secret).toHaveLength(1);
     expect(JSON.stringify(secret)).toMatch(/resolve:secretsmanager:.*DataCollectionServiceToken/);

@@ -1,42 +1,61 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ofType, synthesize } from '../support/stacks.ts';
-import { BACKTEST_ASL } from '../support/walk.ts';
+import { ofType, type Synthesized, synthesize } from '../support/stacks.ts';
+import { BACKTEST_ASL, HYPEROPT_ASL } from '../support/walk.ts';
 
 const dev = synthesize('dev');
 const prod = synthesize('prod');
 
-describe.each([dev, prod])('the state machine of $config.stage', (stage) => {
-  const [id, machine] = ofType(stage, 'AWS::StepFunctions::StateMachine')[0]!;
-  const { Properties } = machine;
+const FLOWS = [
+  { flow: 'backtest', id: /^BacktestFlow/, asl: BACKTEST_ASL },
+  { flow: 'hyperopt', id: /^HyperoptFlow/, asl: HYPEROPT_ASL },
+];
 
+const machineOf = (stage: Synthesized, id: RegExp) =>
+  ofType(stage, 'AWS::StepFunctions::StateMachine').find(([name]) => id.test(name))!;
+
+describe.each(FLOWS)('the $flow state machine', ({ flow, id, asl }) => {
   test('is the file that also runs on one machine, with a value for every name in it', () => {
-    expect(Properties.DefinitionString).toBe(readFileSync(BACKTEST_ASL, 'utf8'));
+    const { Properties } = machineOf(dev, id)[1];
+    expect(Properties.DefinitionString).toBe(readFileSync(asl, 'utf8'));
     const names = Properties.DefinitionString.match(/(?<=\$\{)\w+(?=\})/g);
     expect(Object.keys(Properties.DefinitionSubstitutions).sort()).toEqual([...new Set(names)].sort());
   });
 
-  test('is logged and traced; inputs of production are not in the log', () => {
-    expect(Properties.TracingConfiguration).toEqual({ Enabled: true });
-    expect(Properties.LoggingConfiguration).toMatchObject({
-      Level: 'ALL',
-      IncludeExecutionData: stage.config.stage === 'dev',
-    });
-  });
+  test.each([dev, prod])(
+    'of $config.stage is logged and traced; inputs of production are not in the log',
+    (stage) => {
+      const { Properties } = machineOf(stage, id)[1];
+      expect(Properties.TracingConfiguration).toEqual({ Enabled: true });
+      expect(Properties.LoggingConfiguration).toMatchObject({
+        Level: 'ALL',
+        IncludeExecutionData: stage.config.stage === 'dev',
+      });
+      const [{ CloudWatchLogsLogGroup }] = Properties.LoggingConfiguration.Destinations;
+      const log = stage.resources.get(CloudWatchLogsLogGroup.LogGroupArn['Fn::GetAtt'][0])!;
+      expect(log.Properties).toMatchObject({
+        LogGroupName: `/aws/vendedlogs/states/touchstone-${stage.config.stage}-platform-${flow}`,
+        RetentionInDays: stage.config.logRetentionDays,
+      });
+    },
+  );
+});
 
+describe.each([dev, prod])('$config.stage', (stage) => {
   test('wakes reconcile when an execution ends badly, when a validation ends, and every five minutes', () => {
+    const [backtests, studies] = FLOWS.map(({ id }) => ({ Ref: machineOf(stage, id)[0] }));
     const rules = ofType(stage, 'AWS::Events::Rule').map(([, each]) => each.Properties);
     expect(rules.map((rule) => rule.ScheduleExpression).filter(Boolean)).toEqual(['rate(5 minutes)']);
     expect(rules.map((rule) => rule.EventPattern).filter(Boolean)).toEqual([
       {
         source: ['aws.states'],
         'detail-type': ['Step Functions Execution Status Change'],
-        detail: { stateMachineArn: [{ Ref: id }], status: ['SUCCEEDED'], name: [{ prefix: 'va-' }] },
+        detail: { stateMachineArn: [backtests], status: ['SUCCEEDED'], name: [{ prefix: 'va-' }] },
       },
       {
         source: ['aws.states'],
         'detail-type': ['Step Functions Execution Status Change'],
-        detail: { stateMachineArn: [{ Ref: id }], status: ['FAILED', 'TIMED_OUT', 'ABORTED'] },
+        detail: { stateMachineArn: [backtests, studies], status: ['FAILED', 'TIMED_OUT', 'ABORTED'] },
       },
     ]);
     for (const { Targets } of rules) {

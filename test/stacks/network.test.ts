@@ -17,8 +17,9 @@ const subnetsOf = (stage: Synthesized, kind: string) =>
     .filter(([id]) => id.includes(kind))
     .map(([id]) => id);
 
-function flowSubstitutions(stage: Synthesized) {
-  const [, machine] = ofType(stage, 'AWS::StepFunctions::StateMachine')[0]!;
+function flowSubstitutions(stage: Synthesized, flow = 'BacktestFlow') {
+  const machines = ofType(stage, 'AWS::StepFunctions::StateMachine');
+  const [, machine] = machines.find(([id]) => id.startsWith(flow))!;
   return machine.Properties.DefinitionSubstitutions;
 }
 
@@ -74,6 +75,13 @@ describe('backtests', () => {
     expect(flow.BacktestPublicIp).toBe('DISABLED');
     expect(services(prod, 'Interface').sort()).toEqual(['ecr.api', 'ecr.dkr', 'logs']);
   });
+});
+
+test.each([dev, prod])('hyperopt workers of $config.stage run where backtests do', (stage) => {
+  const [backtests, studies] = [flowSubstitutions(stage), flowSubstitutions(stage, 'HyperoptFlow')];
+  for (const place of ['SubnetA', 'SubnetB', 'PublicIp']) {
+    expect(studies[`Worker${place}`], place).toEqual(backtests[`Backtest${place}`]);
+  }
 });
 
 test('an explicit account and region need no look-up', () => {

@@ -34,11 +34,19 @@ describe.each([dev, prod])('$config.stage', (stage) => {
     }
   });
 
-  test('gives the state machine what .sync needs', () => {
-    const own = all.filter(({ id }) => id.startsWith('BacktestFlowRole')).map(({ statement }) => statement);
+  test.each([
+    ['BacktestFlow', 'BacktestTask', 3],
+    ['HyperoptFlow', 'HyperoptTask', 2],
+  ])('gives the %s what .sync needs, for its own task and the collection', (flow, task, definitions) => {
+    const own = all.filter(({ id }) => id.startsWith(`${flow}Role`)).map(({ statement }) => statement);
     const allowed = (action: string) => own.filter((each) => actionsOf(each).includes(action));
     expect(allowed('ecs:RunTask')[0]!.Condition).toHaveProperty(['ArnEquals', 'ecs:cluster']);
-    expect(allowed('ecs:RunTask')[0]!.Resource).toHaveLength(3);
+    expect(allowed('ecs:RunTask')[0]!.Resource).toHaveLength(definitions);
+    for (const action of ['ecs:RunTask', 'iam:PassRole']) {
+      const resources = JSON.stringify(allowed(action)[0]!.Resource);
+      const tasks = new Set(resources.match(/(Backtest|Hyperopt|Collect|DataCollection)Task(?=Definition)/g));
+      expect(tasks, action).toEqual(new Set(['CollectTask', task]));
+    }
     for (const action of ['ecs:StopTask', 'ecs:DescribeTasks']) {
       expect(JSON.stringify(allowed(action)[0]!.Resource), action).toMatch(/:task\/.*Cluster.*\/\*/);
     }
@@ -75,10 +83,70 @@ describe.each([dev, prod])('$config.stage', (stage) => {
       'CollectTaskDefinitionTaskRole Series: PutItem UpdateItem',
       'DataCollectionTaskDefinitionTaskRole Registry: PutItem',
       'DataCollectionTaskDefinitionTaskRole Series: PutItem UpdateItem',
+      'HyperoptFlowRole Jobs: UpdateItem',
+      'HyperoptTaskDefinitionTaskRole Jobs: PutItem UpdateItem',
+      'HyperoptTaskDefinitionTaskRole Series: PutItem UpdateItem',
       'ReconcileServiceRole Jobs: UpdateItem',
       'ReconcileServiceRole Registry: PutItem UpdateItem',
+      'StrategyServiceRole Jobs: PutItem UpdateItem',
       'StrategyServiceRole Registry: PutItem',
     ]);
+  });
+
+  test('lets hyperopt workers reach studies alone, read candles and write no object', () => {
+    const own = all
+      .filter(({ id }) => id.startsWith('HyperoptTaskDefinitionTaskRole'))
+      .map(({ statement }) => statement);
+    const jobs = own.filter(({ Resource }) => /Jobs/.test(JSON.stringify(Resource)));
+    expect(jobs.map(({ Action, Condition }) => [Action, Condition])).toEqual([
+      [
+        ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
+        { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'ho-*' } },
+      ],
+    ]);
+    // Keys of the indexes are kinds of jobs and principals.
+    expect(JSON.stringify(jobs[0]!.Resource)).not.toContain('/index/');
+    const objects = own.filter((each) => actionsOf(each).some((action) => action.startsWith('s3:')));
+    expect(objects.map(({ Action }) => Action)).toEqual(['s3:GetObject', 's3:ListBucket']);
+    expect(JSON.stringify(objects)).not.toContain('Results');
+  });
+
+  test('lets who streams events read studies and nothing else', () => {
+    const own = all.filter(({ id }) => id.startsWith('StrategyEventsRole')).map(({ statement }) => statement);
+    const others = own.filter((each) => actionsOf(each).some((action) => !/^(logs|xray):/.test(action)));
+    expect(others.map(({ Action, Condition }) => [Action, Condition])).toEqual([
+      [
+        ['dynamodb:GetItem', 'dynamodb:Query'],
+        { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'ho-*' } },
+      ],
+    ]);
+    expect(JSON.stringify(others[0]!.Resource)).toMatch(/Jobs/);
+    expect(JSON.stringify(others[0]!.Resource)).not.toContain('/index/');
+  });
+
+  test.each([
+    ['BackendRole', ['BacktestFlow']],
+    ['StrategyServiceRole', ['HyperoptFlow']],
+    ['ReconcileServiceRole', ['BacktestFlow', 'HyperoptFlow']],
+  ])('lets %s start, see and stop executions of %j, and tasks of the cluster', (role, flows) => {
+    const own = all.filter(({ id }) => id.startsWith(role)).map(({ statement }) => statement);
+    const machinesOf = (action: string) => {
+      const allowed = own.filter((each) => actionsOf(each).includes(action));
+      const named = JSON.stringify(allowed.map(({ Resource }) => Resource)).match(/\w+Flow(?=Machine)/g);
+      return [...new Set(named)].sort();
+    };
+    for (const action of ['StartExecution', 'StopExecution', 'DescribeExecution']) {
+      expect(machinesOf(`states:${action}`), action).toEqual(flows);
+    }
+    const stops = own.filter((each) => actionsOf(each).includes('ecs:StopTask'));
+    expect(JSON.stringify(stops.map(({ Resource }) => Resource))).toMatch(/:task\/.*Cluster.*\/\*/);
+  });
+
+  test('lets nobody else touch executions', () => {
+    const roles = all
+      .filter(({ statement }) => actionsOf(statement).some((action) => action.startsWith('states:')))
+      .map(({ id }) => id.replace(/DefaultPolicy[0-9A-F]{8}$/, ''));
+    expect(new Set(roles)).toEqual(new Set(['BackendRole', 'StrategyServiceRole', 'ReconcileServiceRole']));
   });
 
   test('lets one function make task definitions of registered images, with the roles of a backtest alone', () => {

@@ -73,7 +73,7 @@ export const actionsOf = ({ Action }: Statement): readonly string[] => [Action].
 
 function emptyBundles(folder: string): string {
   const dist = join(folder, 'dist');
-  for (const name of ['backend', 'strategy', 'data-proxy', 'reconcile', 'task-image']) {
+  for (const name of ['backend', 'strategy', 'strategy-events', 'data-proxy', 'reconcile', 'task-image']) {
     mkdirSync(join(dist, 'lambdas', name), { recursive: true });
     writeFileSync(join(dist, 'lambdas', name, 'index.mjs'), `export const handler = '${name}';\n`);
   }
