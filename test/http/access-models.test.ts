@@ -146,8 +146,12 @@ describe('a registration', () => {
     await ann.share(of(model), 'user:bob!');
     const stage = (person: Person) => person.post(move(model, 'stage'), { version: 1 }, key);
     expect((await stage(bob)).status).toBe(200);
+    const own = await run('bob', model);
+    const more = { 'Idempotency-Key': 'more' };
+    expect((await bob.register(own, model, more)).body.version).toBe('2');
     await ann.share(of(model));
     expect((await stage(bob)).code).toBe('AUTH005');
+    expect((await bob.register(own, model, more)).code).toBe('AUTH005');
   });
 });
 

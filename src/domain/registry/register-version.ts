@@ -71,13 +71,17 @@ export async function registerVersion(
   input: RegisterVersionInput,
 ): Promise<MoveReply<RegisterReply>> {
   let registration: Promise<Registration> | undefined;
+  const asked = { kind: 'model', id: input.model, field: 'name', level: 'write' } as const;
   return makeMove(
     deps,
     { operation: 'registerStrategy', call, input },
-    (key) => deps.registry.read(input.model, [], key),
+    async (key) => {
+      const state = await deps.registry.read(input.model, [], key);
+      // Before a stored reply is repeated too: whoever has lost the model hears nothing of it.
+      if (state.model) checkAccess(call.actor, state.model, asked);
+      return state;
+    },
     async ({ model = null }): Promise<Decision<RegisterReply>> => {
-      if (model)
-        checkAccess(call.actor, model, { kind: 'model', id: input.model, field: 'name', level: 'write' });
       registration ??= checkRegistration(deps, call, input);
       const number = (model?.latest_version ?? 0) + 1;
       if (number > MAX_VERSIONS)
