@@ -220,8 +220,6 @@ function describe(
 
 /** Undefined in a run without the ML engine. */
 function modelsOf(config: RunConfig, prepared: readonly PreparedPair[]): ReportModels | undefined {
-  const pairs = prepared.flatMap(({ summary, learned }) =>
-    learned ? [{ pair: summary.pair, learned }] : [],
-  );
+  const pairs = prepared.flatMap(({ models }) => (models ? [models] : []));
   return pairs.length > 0 ? buildModels(config, pairs) : undefined;
 }

@@ -55,31 +55,72 @@ export interface ReportModels {
   readonly importances: readonly FeatureImportance[];
 }
 
+/** What is left of the models of one pair when they have predicted: neither models nor features are kept. */
 export interface PairModels {
-  readonly pair: string;
-  readonly learned: LearnedAnalysis;
+  readonly names: readonly string[];
+  readonly horizon: number;
+  readonly windows: readonly ReportWindow[];
+  readonly outcomes: Outcomes;
+  /** Per feature, a column for each model. */
+  readonly gains: readonly Float64Array[];
+  /** Per feature, a column for each window whose features were shuffled. */
+  readonly permutations: readonly Float64Array[];
 }
 
-/** Windows whose features are shuffled, spread over the run: each costs a prediction for every feature. */
+/** Windows whose features are shuffled, spread over pairs and windows: each costs a prediction for every feature. */
 const MEASURED_WINDOWS = 12;
 const REPEATS = 2;
 
+/** Measures the models of one pair. */
+export function pairModels(
+  { pairs, seed }: Pick<RunConfig, 'pairs' | 'seed'>,
+  pair: string,
+  learned: LearnedAnalysis,
+): PairModels {
+  const { learning, fits } = learned;
+  const told = fits.map((fit) => ({ fit, outcome: outcomeOf(learned, fit) }));
+  const measurable = told.filter(({ outcome }) => outcome.labels.length > 0).map(({ fit }) => fit);
+  return {
+    names: learning.features.names,
+    horizon: learning.horizon,
+    windows: told.map(({ fit, outcome }) => reportWindow(pair, fit, outcome)),
+    outcomes: joinOutcomes(told.map(({ outcome }) => outcome)),
+    gains: fits.flatMap(({ model }) => (model ? [model.gainImportance()] : [])),
+    permutations: spread(measurable, measuredOf(pairs, pair)).map((fit) => {
+      const own = hash32(`${seed}#${pair}#${fit.window.index}#permutation`);
+      return permuted(learning, fit, own);
+    }),
+  };
+}
+
+/** How many windows of a pair are measured: the same of each, or of more pairs than windows one of some. */
+function measuredOf(pairs: readonly string[], pair: string): number {
+  const place = pairs.indexOf(pair);
+  const upTo = (place: number) => Math.floor((place * MEASURED_WINDOWS) / pairs.length);
+  return upTo(place + 1) - upTo(place);
+}
+
+/** At most `most` of the values, evenly spread. */
+function spread<T>(values: readonly T[], most: number): T[] {
+  const every = Math.max(1, values.length / most);
+  const count = Math.min(most, values.length);
+  return Array.from({ length: count }, (_, i) => values[Math.floor(i * every)]!);
+}
+
 /** @param pairs at least one */
 export function buildModels(config: RunConfig, pairs: readonly PairModels[]): ReportModels {
-  const { features, horizon } = pairs[0]!.learned.learning;
-  const told = pairs.flatMap(({ pair, learned }) =>
-    learned.fits.map((fit) => ({ pair, learned, fit, outcome: outcomeOf(learned, fit) })),
-  );
-  const all = joinOutcomes(told.map(({ outcome }) => outcome));
+  const { names, horizon } = pairs[0]!;
+  const windows = pairs.flatMap((pair) => pair.windows);
+  const all = joinOutcomes(pairs.map(({ outcomes }) => outcomes));
   return {
     model_kind: requireModelKind(config.ml_engine!.model_type),
-    features: features.columns.length,
+    features: names.length,
     horizon,
-    trained: told.filter(({ fit }) => fit.model).length,
-    windows: told.map(({ pair, fit, outcome }) => reportWindow(pair, fit, outcome)),
+    trained: windows.filter(({ skipped }) => skipped === null).length,
+    windows,
     quality: modelQuality(all.probabilities, all.labels),
     calibration: calibrationBins(all.probabilities, all.labels),
-    importances: importancesOf(told, config.seed),
+    importances: importancesOf(pairs),
   };
 }
 
@@ -137,37 +178,23 @@ function reportWindow(pair: string, fit: WindowFit, outcome: Outcomes): ReportWi
   };
 }
 
-interface Told {
-  readonly pair: string;
-  readonly learned: LearnedAnalysis;
-  readonly fit: WindowFit;
-  readonly outcome: Outcomes;
-}
-
-function importancesOf(told: readonly Told[], seed: number): FeatureImportance[] {
-  const { names } = told[0]!.learned.learning.features;
-  const gains = told.flatMap(({ fit }) => (fit.model ? [fit.model.gainImportance()] : []));
-  const measurable = told.filter(({ outcome }) => outcome.labels.length > 0);
-  const every = Math.max(1, measurable.length / MEASURED_WINDOWS);
-  const measured = Array.from(
-    { length: Math.min(MEASURED_WINDOWS, measurable.length) },
-    (_, i) => measurable[Math.floor(i * every)]!,
-  ).map((each) => permuted(each, seed));
+function importancesOf(pairs: readonly PairModels[]): FeatureImportance[] {
+  const gains = pairs.flatMap((pair) => pair.gains);
+  const permutations = pairs.flatMap((pair) => pair.permutations);
   const meanOf = (columns: readonly Float64Array[], feature: number) =>
     columns.reduce((total, column) => total + column[feature]!, 0) / columns.length;
-  return names
+  return pairs[0]!.names
     .map((feature, index) => ({
       feature,
       gain: meanOf(gains, index),
-      permutation: measured.length > 0 ? meanOf(measured, index) : null,
+      permutation: permutations.length > 0 ? meanOf(permutations, index) : null,
     }))
     .sort((a, b) => b.gain - a.gain || (a.feature < b.feature ? -1 : 1));
 }
 
-function permuted({ pair, learned: { learning }, fit }: Told, seed: number): Float64Array {
+function permuted(learning: Learning, fit: WindowFit, seed: number): Float64Array {
   const known = labelledRows(learning, fit.from, knownUntil(learning, fit));
-  const own = hash32(`${seed}#${pair}#${fit.window.index}#permutation`);
-  return permutationImportance(fit.model!, known.features, known.labels, own, REPEATS);
+  return permutationImportance(fit.model!, known.features, known.labels, seed, REPEATS);
 }
 
 const iso = (time: number) => new Date(time).toISOString();

@@ -3,13 +3,16 @@ import type { RunConfig } from './config.ts';
 import { trainingRows } from './history.ts';
 import type { PairHistory } from './pair-history.ts';
 
+/** What came of a window, with or without its model. */
+export type FittedWindow = Pick<WindowFit, 'window' | 'skipped' | 'from' | 'to'>;
+
 /** Why a pair cannot be traded with the ML engine: no window of it has a model. Undefined when one has. */
 export function whyNothingLearned(
   { data, read, startup, start, stepMs }: PairHistory,
   { timeframe, ml_engine }: RunConfig,
-  fits: readonly WindowFit[],
+  fits: readonly FittedWindow[],
 ): string | undefined {
-  if (fits.some(({ model }) => model)) return undefined;
+  if (fits.some(({ skipped }) => skipped === null)) return undefined;
   const training = trainingRows(timeframe, ml_engine);
   const needed = new Date(start - (startup + training) * stepMs).toISOString();
   const first = new Date(read.timestamp[0]!).toISOString();
@@ -21,8 +24,8 @@ export function whyNothingLearned(
 }
 
 /** What a reader must know of the windows of a pair that have no model. */
-export function modelWarnings(pair: string, fits: readonly WindowFit[]): string[] {
-  const without = fits.filter(({ model, from, to }) => !model && to > from);
+export function modelWarnings(pair: string, fits: readonly FittedWindow[]): string[] {
+  const without = fits.filter(({ skipped, from, to }) => skipped !== null && to > from);
   const [first] = without;
   if (!first) return [];
   const at = new Date(first.window.from).toISOString();

@@ -1,9 +1,9 @@
 import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { type Digest, digestCandles, digestFunding } from '#engine/digest.ts';
+import { type PairModels, pairModels } from '#engine/report/models.ts';
 import type { PairInput } from '#engine/simulator/types.ts';
 import { type Analysis, SIGNAL_COLUMNS } from '#engine/strategies/analyse.ts';
 import type { Columns, Signals, StrategyDefinition } from '#engine/strategy.ts';
-import type { LearnedAnalysis } from '#engine/walk-forward/predicting.ts';
 import type { RunConfig } from './config.ts';
 import { modelWarnings, whyNothingLearned } from './model-warnings.ts';
 import { type PairData, type PairHistory, readHistory, type SkippedPair } from './pair-history.ts';
@@ -34,8 +34,8 @@ export interface PreparedPair {
   readonly input: PairInput;
   readonly summary: PairDataSummary;
   readonly warnings: readonly string[];
-  /** The models of a run with the ML engine. */
-  readonly learned?: LearnedAnalysis;
+  /** Of a run with the ML engine. */
+  readonly models?: PairModels;
 }
 
 /**
@@ -65,7 +65,8 @@ export function* preparingPair(
     ...fundingWarnings(input, history.stepMs),
     ...detailWarnings(input, config),
   ];
-  return { input, summary, warnings, ...(learned && { learned }) };
+  const models = learned && pairModels(config, data.pair, learned);
+  return { input, summary, warnings, ...(models && { models }) };
 }
 
 function summarise(history: PairHistory, input: PairInput, digest: Digest): PairDataSummary {

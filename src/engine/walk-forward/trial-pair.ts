@@ -2,6 +2,7 @@ import { type Candles, sliceCandles } from '../candles.ts';
 import { canonicalJson } from '../digest.ts';
 import type { BinnedMatrix, FeatureMatrix } from '../ml/index.ts';
 import type { RunConfig } from '../run/config.ts';
+import type { FittedWindow } from '../run/model-warnings.ts';
 import type { PairHistory } from '../run/pair-history.ts';
 import { cutRows } from '../run/prepare-pair.ts';
 import { atTimeframe, mlRunOf, onCandles } from '../run/run-strategy.ts';
@@ -18,7 +19,8 @@ import type { Window } from './windows.ts';
 /** One pair of a walk-forward run, which learns and is traded window by window. */
 export class TrialPair {
   readonly history: PairHistory;
-  readonly fits: WindowFit[] = [];
+  /** What came of the windows so far; their models are gone with them. */
+  readonly fits: FittedWindow[] = [];
   readonly #strategy: StrategyDefinition;
   readonly #params: ParameterValues;
   readonly #run: MlRun;
@@ -66,7 +68,8 @@ export class TrialPair {
       );
     const fit = fitWindow(this.#learning, this.history.candles.timestamp, window, this.#run, binned);
     predictRows(fit, this.#learning, this.#predictions);
-    this.fits.push(fit);
+    const { window: planned, skipped, from, to } = fit;
+    this.fits.push({ window: planned, skipped, from, to });
     return fit;
   }
 
