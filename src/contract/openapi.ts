@@ -15,6 +15,7 @@ import {
   documentedErrors,
   type Operation,
   type OperationResponse,
+  pathsOf,
   type ServiceName,
   WITHOUT_BODY,
 } from './operation.ts';
@@ -28,8 +29,10 @@ export function openApiDocument(service: ServiceName, version: string): Json {
   const operations = operationsOf(service);
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
-    paths[operation.path] ??= {};
-    paths[operation.path]![operation.method.toLowerCase()] = operationObject(operation, components);
+    for (const path of pathsOf(operation)) {
+      paths[path] ??= {};
+      paths[path]![operation.method.toLowerCase()] = operationObject(operation, path, components);
+    }
   }
   const { title, description } = SERVICES[service];
   return {
@@ -67,11 +70,12 @@ const GENERAL = [
   'Times are ISO 8601 in UTC.',
 ].join('\n');
 
-function operationObject(operation: Operation, components: Components): Json {
+function operationObject(operation: Operation, path: string, components: Components): Json {
   const { id, tag, summary, body } = operation;
   const description = descriptionOf(operation);
   return {
-    operationId: id,
+    // No two operations of a document may have the same one.
+    operationId: path === operation.path ? id : `${id}AtRoot`,
     tags: [tag],
     summary,
     ...(description ? { description } : {}),

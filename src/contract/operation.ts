@@ -37,6 +37,8 @@ export interface Operation {
   readonly method: Method;
   /** With `{variables}`; one variable name per path position within a service. */
   readonly path: string;
+  /** A second path of the same variables, at which it is served alike. */
+  readonly alias?: string;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
@@ -71,6 +73,11 @@ export interface Operation {
     /** Body of the errors that the function words itself; those of the gateway are as everywhere. */
     readonly refusal: z.ZodType;
   };
+}
+
+/** Every path at which it is served. */
+export function pathsOf({ path, alias }: Operation): string[] {
+  return alias === undefined ? [path] : [path, alias];
 }
 
 /** Whether a call of the operation goes into the audit trail. */
