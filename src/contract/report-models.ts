@@ -73,7 +73,10 @@ export const ReportModels = z
       description: 'Candles until a label is known: so far are training and prediction kept apart',
     }),
     trained: z.int().meta({ description: 'Models over all windows and pairs' }),
-    windows: z.array(ReportWindow),
+    windows_total: z.int(),
+    windows: z
+      .array(ReportWindow)
+      .meta({ description: 'By pair and time; of more than 1,000 so many, evenly spread' }),
     quality: ModelQuality,
     calibration: Calibration,
     importances: z

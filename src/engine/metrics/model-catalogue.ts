@@ -9,6 +9,7 @@ export const MODEL_DEFINITIONS = define('models', {
     'candles until a label is known: so many before a window are not learned from',
   ],
   'models.trained': ['Models', 'count', 'over all windows and pairs'],
+  'models.windows_total': ['Windows', 'count', 'over all pairs'],
   'models.index': ['Window', 'count', '0 for the first window of the range'],
   'models.training_rows': ['Training rows', 'count', 'candles with a label that the model learned from'],
   'models.training_positives_pct': ['Training label %', 'percent', 'of them with label 1'],

@@ -47,6 +47,9 @@ export interface ReportModels {
   /** Candles until a label is known: the embargo between training and prediction. */
   readonly horizon: number;
   readonly trained: number;
+  /** Over all pairs. */
+  readonly windows_total: number;
+  /** At most {@link MOST_WINDOWS}, evenly spread: each is some hundred bytes of a report that is read as a whole. */
   readonly windows: readonly ReportWindow[];
   /** Over all windows and pairs, out of sample. */
   readonly quality: ModelQuality;
@@ -70,6 +73,8 @@ export interface PairModels {
 /** Windows whose features are shuffled, spread over pairs and windows: each costs a prediction for every feature. */
 const MEASURED_WINDOWS = 12;
 const REPEATS = 2;
+
+const MOST_WINDOWS = 1_000;
 
 /** Measures the models of one pair. */
 export function pairModels(
@@ -117,7 +122,8 @@ export function buildModels(config: RunConfig, pairs: readonly PairModels[]): Re
     features: names.length,
     horizon,
     trained: windows.filter(({ skipped }) => skipped === null).length,
-    windows,
+    windows_total: windows.length,
+    windows: spread(windows, MOST_WINDOWS),
     quality: modelQuality(all.probabilities, all.labels),
     calibration: calibrationBins(all.probabilities, all.labels),
     importances: importancesOf(pairs),
