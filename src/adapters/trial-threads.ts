@@ -2,47 +2,65 @@ import { Worker } from 'node:worker_threads';
 import type { TrialRunner } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import type { TrialOutcome, TrialRequest } from '#domain/hyperopt/run-trial.ts';
 
+/** Trials leave much garbage and keep little: what V8 would take by itself is never given back, a hundred MB a thread. */
+const YOUNG_MB = 24;
+
+export interface TrialThreadsOptions {
+  /** What a thread runs: it answers every {@link TrialRequest} with its outcome. */
+  readonly entry: URL;
+  /** What it finds as `workerData`; arrays on shared memory are not copied. */
+  readonly data: unknown;
+  /** Threads at once; further trials wait for one. */
+  readonly threads: number;
+}
+
 /**
  * Runs each trial in a thread, so that the process can renew leases and hear of its end meanwhile. Threads are made when they
- * are needed and used again; one whose trial is aborted is ended with it.
+ * are needed and used again; one whose trial is aborted or fails it is ended with it.
  */
 export class TrialThreads implements TrialRunner {
-  readonly #entry: URL;
-  readonly #data: unknown;
+  readonly #options: TrialThreadsOptions;
   readonly #idle: Worker[] = [];
-  readonly #all = new Set<Worker>();
+  readonly #busy = new Set<Worker>();
+  readonly #waiting: (() => void)[] = [];
 
-  /**
-   * @param entry what a thread runs: it answers every {@link TrialRequest} with its outcome
-   * @param data what it finds as `workerData`; arrays on shared memory are not copied
-   */
-  constructor(entry: URL, data: unknown) {
-    this.#entry = entry;
-    this.#data = data;
+  constructor(options: TrialThreadsOptions) {
+    this.#options = options;
   }
 
   async run(request: TrialRequest, signal: AbortSignal): Promise<TrialOutcome> {
-    signal.throwIfAborted();
-    const worker = this.#idle.pop() ?? this.#start();
+    const worker = await this.#take(signal);
     try {
       const outcome = await answerOf(worker, request, signal);
       this.#idle.push(worker);
       return outcome;
     } catch (error) {
-      this.#all.delete(worker);
       await worker.terminate();
       throw error;
+    } finally {
+      this.#busy.delete(worker);
+      this.#waiting.shift()?.();
     }
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#all].map((worker) => worker.terminate()));
+    await Promise.all([...this.#idle, ...this.#busy].map((worker) => worker.terminate()));
+  }
+
+  async #take(signal: AbortSignal): Promise<Worker> {
+    while (this.#idle.length === 0 && this.#busy.size >= this.#options.threads) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    signal.throwIfAborted();
+    const worker = this.#idle.pop() ?? this.#start();
+    this.#busy.add(worker);
+    return worker;
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#entry, { workerData: this.#data, execArgv: [] });
-    this.#all.add(worker);
-    return worker;
+    const { entry, data } = this.#options;
+    const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_MB };
+    return new Worker(entry, { workerData: data, execArgv: [], resourceLimits });
   }
 }
 

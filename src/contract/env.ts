@@ -209,6 +209,12 @@ export const BacktestTaskEnv = z.object({
   SERIES_TABLE: text,
 });
 
+/**
+ * For glibc's allocator, which reads it at the start of a hyperopt worker: what a trial gives back goes back to the system, so
+ * that memory stays flat over thousands of trials. Part of the task's environment on every host.
+ */
+export const HYPEROPT_ALLOCATOR = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
+
 export const HyperoptTaskEnv = BacktestTaskEnv.extend({
   /** Its number among the workers of the study. */
   WORKER: digits({ min: 0, max: 1_000 }),

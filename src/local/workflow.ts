@@ -5,6 +5,7 @@ import { LocalStateMachine } from '#adapters/local/state-machine.ts';
 import { TaskRunner } from '#adapters/local/task-runner.ts';
 import type { Stores } from '#adapters/open-stores.ts';
 import type { BacktestExecutionInput } from '#contract/backtest.ts';
+import { HYPEROPT_ALLOCATOR } from '#contract/env.ts';
 import { type HyperoptExecutionInput, STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
 import { HYPEROPT_LIMITS } from '#contract/hyperopt-request.ts';
 import type { TaskControl } from '#domain/execution-ports.ts';
@@ -60,16 +61,16 @@ const OWN_NAMES = {
 /** Wires the files of statemachines/ to this machine. */
 export function createWorkflow(options: WorkflowOptions): Workflow {
   const { stores, log } = options;
-  const runnerOf = (concurrency: number) =>
+  const runnerOf = (concurrency: number, environment: Readonly<Record<string, string>> = {}) =>
     new TaskRunner({
       concurrency,
-      environment: options.environment,
+      environment: { ...options.environment, ...environment },
       nodeOptions: options.nodeOptions,
       onOutput: (task, line) => log.info('task output', { task, line }),
     });
   const runner = runnerOf(options.concurrency);
   // Apart: a study works for hours, and backtests must not wait for it. Its workers share the cores among themselves.
-  const workers = runnerOf(HYPEROPT_LIMITS.workers.max);
+  const workers = runnerOf(HYPEROPT_LIMITS.workers.max, HYPEROPT_ALLOCATOR);
   const integrations = localIntegrations({
     // Images are not run here: every version runs the current code, and its job says so.
     functions: { DataProxy: options.dataProxy, TaskImage: async () => ({ task_definition: 'BacktestTask' }) },

@@ -10,11 +10,12 @@ interface TrialData {
   readonly pairs: readonly PairCandles[];
   readonly strategy: string;
   readonly folder: string | undefined;
+  readonly cacheBytes: number;
 }
 
-const { pairs, strategy: name, folder } = workerData as TrialData;
+const { pairs, strategy: name, folder, cacheBytes } = workerData as TrialData;
 const strategy = (await findStrategy(name, folder))!;
-const cache = createWindowCache();
+const cache = createWindowCache(cacheBytes);
 
 parentPort!.on('message', (request: TrialRequest) => {
   // What it throws ends the thread, and the worker hears of it.

@@ -16,6 +16,8 @@ import { runTask } from '#runtime/task.ts';
 const env = readEnv(HyperoptTaskEnv);
 const log = createLogger('hyperopt', env.LOG_LEVEL);
 
+/** What the threads keep together of what trials have in common. */
+const CACHE_BYTES = 512 * 1024 * 1024;
 /** Beside this file, as source and in a bundle. */
 const THREAD = new URL(import.meta.url.replace(/hyperopt(\.\w+)$/, 'hyperopt-thread$1'));
 
@@ -28,12 +30,15 @@ await runTask(env, log, async ({ id }) => {
     {
       ...stores,
       clock: Date,
-      lanes: lanesOf,
+      // One more than threads: while it asks and tells, all of them have something to do.
+      lanes: (study) => threadsOf(study) + 1,
       openRunner: async (study) => {
         const pairs = await loadTrialData({ ...stores, findStrategy: strategies, clock: Date }, study);
         const { strategy } = study.base;
         const folder = env.STRATEGIES_DIRECTORY;
-        return new TrialThreads(THREAD, { pairs: withSharedArrays(pairs), strategy, folder });
+        const threads = threadsOf(study);
+        const data = { pairs: withSharedArrays(pairs), strategy, folder, cacheBytes: CACHE_BYTES / threads };
+        return new TrialThreads({ entry: THREAD, data, threads });
       },
       sleep: (ms, signal) => sleep(ms, undefined, { signal }),
     },
@@ -45,7 +50,7 @@ await runTask(env, log, async ({ id }) => {
 });
 
 /** Every core of a container; on one machine, whose processes have names of its own, the workers share them. */
-function lanesOf({ config }: StudyIn<'running'>): number {
+function threadsOf({ config }: StudyIn<'running'>): number {
   const cores = availableParallelism();
   return env.TASK_ID ? Math.max(1, Math.floor(cores / config.workers)) : cores;
 }

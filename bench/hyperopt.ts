@@ -1,0 +1,128 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Bench, Figure } from './support/bench.ts';
+import { expectOk, withPlatform } from './support/local-platform.ts';
+
+const TRIALS = 500;
+/** 90 days of 1h candles: 10 windows of 6 days, each learned from 30. */
+const STUDY = {
+  strategy: 'ml_classifier',
+  pairs: ['BTC/USDT:USDT'],
+  timeframe: '1h',
+  n_trials: TRIALS,
+  train_period_days: 30,
+  backtest_period_days: 6,
+  date_range: { start: '2025-10-01T00:00:00Z', end: '2025-12-30T00:00:00Z' },
+  model_types: ['depthwise_gbdt', 'leafwise_gbdt', 'symmetric_gbdt'],
+  n_estimators_range: [10, 60],
+  objective_metric: 'total_profit_pct',
+  pruner: 'none',
+};
+/** What was compiled and loaded first is not the study's. */
+const WARM_TRIALS = 50;
+const SAMPLE_MS = 250;
+/** Of the kernel's process times. */
+const TICKS_PER_SECOND = 100;
+/** Room of the heap between two collections. */
+const MEMORY_GROWTH_MB = 40;
+
+interface Sample {
+  readonly at: number;
+  readonly ended: number;
+  readonly cpuMs: number;
+  readonly residentMb: number;
+}
+
+/** The process of the study's one worker; undefined before it runs and after it has ended. */
+function workerOf(jobId: string): string | undefined {
+  return readdirSync('/proc').find((entry) => {
+    if (!/^\d+$/.test(entry)) return false;
+    try {
+      return (
+        readFileSync(`/proc/${entry}/environ`, 'utf8').includes(`JOB_ID=${jobId}`) &&
+        readFileSync(`/proc/${entry}/cmdline`, 'utf8').includes('tasks/hyperopt')
+      );
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Processor time of all threads, and resident memory. */
+function usageOf(pid: string): Pick<Sample, 'cpuMs' | 'residentMb'> | undefined {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return {
+      cpuMs: ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND,
+      residentMb: Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+async function follow(base: string): Promise<Sample[]> {
+  const headers = { 'content-type': 'application/json' };
+  const request = { method: 'POST', headers, body: JSON.stringify(STUDY) };
+  const { job_id } = (await expectOk(await fetch(base, request))) as { job_id: string };
+  const samples: Sample[] = [];
+  for (let pid: string | undefined; ; ) {
+    const job = (await expectOk(await fetch(`${base}/${job_id}`))) as {
+      status: string;
+      current_trial: number;
+    };
+    if (job.status === 'failed') throw new Error('The study failed');
+    pid ??= workerOf(job_id);
+    const usage = pid && usageOf(pid);
+    if (usage) samples.push({ at: performance.now(), ended: job.current_trial, ...usage });
+    if (job.status === 'completed') return samples;
+    await sleep(SAMPLE_MS);
+  }
+}
+
+function figures(samples: readonly Sample[]): Figure[] {
+  const warm = samples.filter(({ ended }) => ended >= WARM_TRIALS && ended < TRIALS);
+  const [first, last] = [warm[0]!, warm.at(-1)!];
+  const cores = availableParallelism();
+  const wall = last.at - first.at;
+  const trials = last.ended - first.ended;
+  const third = (part: number) => {
+    const from = first.ended + (trials * part) / 3;
+    const memory = warm.filter(({ ended }) => ended >= from && ended <= from + trials / 3);
+    return Math.max(...memory.map(({ residentMb }) => residentMb));
+  };
+  const detail = `${cores} cores, load average ${loadavg()[0]!.toFixed(1)}`;
+  return [
+    { label: 'trials a second', value: (1000 * trials) / wall, unit: 'trials/s', detail },
+    {
+      label: 'cores busy with trials',
+      value: (last.cpuMs - first.cpuMs) / wall / cores,
+      unit: 'of all cores',
+      detail,
+    },
+    {
+      label: 'processor time of a trial',
+      value: (last.cpuMs - first.cpuMs) / trials,
+      unit: 'ms',
+      detail: '10 windows of three kinds of boosting; asking and telling too',
+    },
+    {
+      label: `memory of a worker over ${TRIALS} trials, last third less first`,
+      value: third(2) - third(0),
+      unit: 'MB',
+      target: { atMost: MEMORY_GROWTH_MB },
+      detail: `peaks of the thirds ${[0, 1, 2].map((part) => third(part).toFixed(0)).join(', ')} MB`,
+    },
+  ];
+}
+
+export default {
+  name: 'hyperopt',
+  description: `A study of ${TRIALS} trials on one machine: what its one worker takes, process and threads.`,
+  run: () =>
+    withPlatform(async ({ strategy_service_url }) =>
+      figures(await follow(`${strategy_service_url}/api/v1/hyperopt`)),
+    ),
+} satisfies Bench;
