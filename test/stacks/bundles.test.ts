@@ -7,10 +7,12 @@ import { text } from 'node:stream/consumers';
 import type { Metafile } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
+import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
 import { build } from '../../bin/build.ts';
-import { startEngine } from '../support/engine.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
 import { startExchangeServer } from '../support/exchange-server.ts';
 import { pendingJob } from '../support/jobs.ts';
+import { pendingStudy } from '../support/studies.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const outdir = mkdtempSync(join(tmpdir(), 'touchstone-bundles-'));
@@ -90,6 +92,7 @@ test('the engine imports nothing but itself', () => {
 test.each([
   ['lambdas/backend/index.mjs', 900],
   ['lambdas/strategy/index.mjs', 900],
+  ['lambdas/strategy-events/index.mjs', 700],
   ['lambdas/reconcile/index.mjs', 700],
   ['lambdas/task-image/index.mjs', 500],
   // Without its tree shaken, zod alone is 443 KB.
@@ -100,7 +103,10 @@ test.each([
 
 test('the users’ strategies are in the bundles that know strategies', () => {
   const strategies = namesIn('strategies').map((name) => `strategies/${name}.ts`);
-  expect(Object.keys(bundles.get('tasks/backtest.mjs')!.inputs)).toEqual(expect.arrayContaining(strategies));
+  for (const task of ['backtest', 'hyperopt', 'hyperopt-thread']) {
+    const { inputs } = bundles.get(`tasks/${task}.mjs`)!;
+    expect(Object.keys(inputs), task).toEqual(expect.arrayContaining(strategies));
+  }
 });
 
 test.each(['backend', 'strategy'])('the documentation page’s files are beside the %s', (name) => {
@@ -115,6 +121,29 @@ test('source maps name sources without repeating them', () => {
     const map = JSON.parse(readFileSync(join(outdir, `${path}.map`), 'utf8'));
     expect(map.sourcesContent, path).toBeUndefined();
   }
+});
+
+/** A bundled task as a process of its own that knows of these and of nothing else. */
+async function runTask(name: string, variables: Readonly<Record<string, string>>) {
+  const child = spawn(process.execPath, [join(outdir, 'tasks', `${name}.mjs`)], {
+    cwd: outdir,
+    env: { AWS_REGION: 'eu-west-1', ...variables },
+  });
+  const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
+  const [status] = await once(child, 'close');
+  const output = `${await stdout}${await stderr}`;
+  expect(status, output).toBe(0);
+  return output;
+}
+
+const variablesOf = ({ endpoint, tables }: TestEngine, jobId: string) => ({
+  DYNAMODB_ENDPOINT: endpoint,
+  JOBS_TABLE: tables.jobs,
+  SERIES_TABLE: tables.series,
+  OBJECTS_DIRECTORY: join(outdir, 'objects'),
+  CANDLES_BUCKET: 'candles',
+  RESULTS_BUCKET: 'results',
+  JOB_ID: jobId,
 });
 
 const OF_A_FILE = { rsi_period: 5, pullback: 40, trend_period: 10, shorts: true };
@@ -133,32 +162,15 @@ test.each([
         execution_input: { ...execution_input, exchange },
       }),
     );
-    const run = async (task: string) => {
-      const child = spawn(process.execPath, [join(outdir, 'tasks', `${task}.mjs`)], {
-        cwd: outdir,
-        env: {
-          AWS_REGION: 'eu-west-1',
-          DYNAMODB_ENDPOINT: engine.endpoint,
-          JOBS_TABLE: engine.tables.jobs,
-          SERIES_TABLE: engine.tables.series,
-          OBJECTS_DIRECTORY: join(outdir, 'objects'),
-          CANDLES_BUCKET: 'candles',
-          RESULTS_BUCKET: 'results',
-          EXCHANGE_URL: server.url,
-          EXCHANGE_INTERVAL_MS: '1',
-          JOB_ID: 'bt-01J',
-        },
-      });
-      const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
-      const [status] = await once(child, 'close');
-      return { status, output: `${await stdout}${await stderr}` };
+    const variables = {
+      ...variablesOf(engine, 'bt-01J'),
+      EXCHANGE_URL: server.url,
+      EXCHANGE_INTERVAL_MS: '1',
     };
-    const collect = await run('collect');
-    expect(collect.status, collect.output).toBe(0);
-    expect((await jobs.get('bt-01J'))?.collection, collect.output).toMatchObject({ status: 'completed' });
-    const backtest = await run('backtest');
-    expect(backtest.status, backtest.output).toBe(0);
-    expect(await jobs.get('bt-01J')).toMatchObject({
+    const collected = await runTask('collect', variables);
+    expect((await jobs.get('bt-01J'))?.collection, collected).toMatchObject({ status: 'completed' });
+    const backtested = await runTask('backtest', variables);
+    expect(await jobs.get('bt-01J'), backtested).toMatchObject({
       status: 'completed',
       results: { prefix: 'results/bt-01J/1' },
     });
@@ -169,8 +181,39 @@ test.each([
   }
 });
 
+test('the bundled worker runs the trials of a study in threads of its own bundle', async () => {
+  const engine = await startEngine();
+  try {
+    const studies = new DynamoStudyStore(engine.client, engine.tables.jobs);
+    const { base, execution_input, ...study } = pendingStudy('ho-01J', { n_trials: 2, pruner: 'none' });
+    const { model_types } = study.config;
+    await studies.create({
+      ...study,
+      config: { ...study.config, backtest_period_days: 30, n_estimators_range: [2, 4] },
+      base: {
+        ...base,
+        ...{ strategy: 'example_pullback', params: OF_A_FILE },
+        ...{ timeframe: '4h', date_range: study.config.date_range! },
+      },
+      execution_input: { ...execution_input, timeframe: '4h' },
+    });
+    const variables = variablesOf(engine, 'ho-01J');
+    await runTask('collect', variables);
+    const output = await runTask('hyperopt', { ...variables, WORKER: '0' });
+    expect(await studies.get('ho-01J'), output).toMatchObject({
+      status: 'completed',
+      trials: { complete: 2 },
+      outcome: { best_params: { model_type: expect.toBeOneOf(model_types) } },
+    });
+  } finally {
+    await engine.stop();
+  }
+});
+
 test('every bundle loads in a fresh process, up to the variables that it misses', () => {
   for (const path of bundles.keys()) {
+    // It is no process: the worker's bundle begins it, as above.
+    if (path === 'tasks/hyperopt-thread.mjs') continue;
     const { status, stderr } = spawnSync(process.execPath, [join(outdir, path)], {
       cwd: outdir,
       env: { NODE_OPTIONS: '--enable-source-maps', AWS_REGION: 'eu-west-1' },

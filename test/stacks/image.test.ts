@@ -40,8 +40,12 @@ describe.skipIf(!available)(`the image of the tasks (skipped without buildah and
     expect(run('sh', '-c', 'touch /tmp/x').status).toBe(0);
   });
 
-  test.each(['backtest', 'collect', 'data-collection'])('holds %s', (task) => {
+  test.each(['backtest', 'collect', 'data-collection', 'hyperopt'])('holds %s', (task) => {
     const { stderr } = run('node', `/app/${task}.mjs`);
     expect(stderr).toContain('The environment does not fit');
+  });
+
+  test('holds what the threads of a worker run', () => {
+    expect(run('test', '-r', '/app/hyperopt-thread.mjs').status).toBe(0);
   });
 });
