@@ -1,6 +1,7 @@
 import { Duration, Size } from 'aws-cdk-lib';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
 import type * as iam from 'aws-cdk-lib/aws-iam';
+import type * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
 import type { StageConfig } from './config.ts';
@@ -30,6 +31,7 @@ export interface JobTaskProps {
 /** The house's Fargate task: ARM, one container that can write nothing but /tmp, one log. */
 export class JobTask extends Construct {
   readonly definition: ecs.FargateTaskDefinition;
+  readonly log: logs.LogGroup;
 
   constructor(scope: Construct, id: string, props: JobTaskProps) {
     super(scope, id);
@@ -42,6 +44,7 @@ export class JobTask extends Construct {
       },
       volumes: [{ name: 'tmp' }],
     });
+    this.log = logGroup(this, 'Log', props.config);
     const container = this.definition.addContainer(CONTAINER, {
       containerName: CONTAINER,
       image: props.image,
@@ -54,7 +57,7 @@ export class JobTask extends Construct {
       // Without an init process Node would be process 1, which ignores a SIGTERM that it does not handle.
       linuxParameters: new ecs.LinuxParameters(this, 'Linux', { initProcessEnabled: true }),
       logging: ecs.LogDriver.awsLogs({
-        logGroup: logGroup(this, 'Log', props.config),
+        logGroup: this.log,
         streamPrefix: props.entry,
         // A log that stalls must not stall the simulation; 4 MiB of lines wait for it.
         mode: ecs.AwsLogDriverMode.NON_BLOCKING,

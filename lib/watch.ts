@@ -14,6 +14,7 @@ import type { Reconcile, ReconcileProps } from './reconcile.ts';
 import type { ServiceFunction } from './service-function.ts';
 import type { StrategyService } from './strategy-service.ts';
 import type { TaskImage } from './task-image.ts';
+import { watchAudit } from './watch-audit.ts';
 import { watchJobs } from './watch-jobs.ts';
 
 export interface Watched {
@@ -58,6 +59,7 @@ export function watch(scope: Construct, watched: Watched): void {
   });
   watchStreams(monitoring, watched);
   watchTables(monitoring, watched.data);
+  watchAudit(monitoring, watched);
 }
 
 function watchApi(

@@ -24,6 +24,9 @@ export const METRICS = {
   longestQuietSeconds: 'LongestQuietSeconds',
 } as const;
 
+/** With these words ends the line of the log that tells what the audit trail lacks: an alarm looks for them. */
+export const AUDIT_GAP = 'not in the audit trail';
+
 export interface Service {
   /** Title of its OpenAPI document. */
   readonly title: string;

@@ -1,4 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
+import { AUDIT_GAP } from '#contract/names.ts';
 import { changesState, type Operation } from '#contract/operation.ts';
 import type { AuditResource, StoredAuditCall, StoredAuditOutcome } from '#contract/stored-audit.ts';
 import type { AuditTrail } from '#domain/audit/audit-trail.ts';
@@ -63,7 +64,7 @@ export async function audited<T extends Answer>(
     await audit.trail
       .end(record, ended)
       .catch((error: unknown) =>
-        log.error('outcome not in the audit trail', { ...outcome, audit_id: record.id, error }),
+        log.error(`outcome ${AUDIT_GAP}`, { ...outcome, audit_id: record.id, error }),
       );
   };
   try {
@@ -87,9 +88,10 @@ export async function auditRefusal(
   const audit = used!;
   const outcome = { ...refusal(error), ended_at: isoTime(audit.clock.now()) };
   const record = recordOf(audit, call, outcome);
-  await audit.trail
-    .begin(record)
-    .catch((fault: unknown) => log.error('refusal not in the audit trail', { ...outcome, error: fault }));
+  await audit.trail.begin(record).catch((fault: unknown) => {
+    const { principal, operation } = record;
+    log.error(`refusal ${AUDIT_GAP}`, { ...outcome, principal, operation, error: fault });
+  });
 }
 
 type Ending = Omit<StoredAuditOutcome, 'ended_at'>;

@@ -285,7 +285,11 @@ describe('faults', () => {
     const { submit, lines } = open({}, failing('begin', new CodedError('SVC005')));
     expect((await submit({ authorization: 'eve viewer' })).status).toBe(403);
     expect(lines).toContainEqual(
-      expect.objectContaining({ level: 'error', message: 'refusal not in the audit trail' }),
+      expect.objectContaining({
+        level: 'error',
+        message: 'refusal not in the audit trail',
+        fields: expect.objectContaining({ principal: 'eve', operation: 'submitBacktest', code: 'AUTH004' }),
+      }),
     );
   });
 

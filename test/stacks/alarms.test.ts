@@ -53,3 +53,20 @@ test('CloudWatch may publish although the policy of the topic was replaced', () 
     Endpoint: 'desk@example.org',
   });
 });
+
+test('what the audit trail lacks rings, whatever service logs it', () => {
+  const filters = ofType(prod, 'AWS::Logs::MetricFilter')
+    .map(([, { Properties }]) => Properties)
+    // As test/http/audit.test.ts finds it in the log.
+    .filter(({ FilterPattern }) => FilterPattern === '{ $.message = "*not in the audit trail" }');
+  expect(filters.map(({ LogGroupName }) => LogGroupName.Ref)).toEqual([
+    expect.stringMatching(/^BackendLog/),
+    expect.stringMatching(/^StrategyServiceLog/),
+    expect.stringMatching(/^DataCollectionTaskLog/),
+  ]);
+  const [alarm] = alarms.filter(({ AlarmName }) => AlarmName.endsWith('-audit-gaps'));
+  const counted = alarm.Metrics.flatMap(({ MetricStat }: any) => MetricStat?.Metric.MetricName ?? []);
+  const { Metrics, Threshold } = alarm;
+  expect(counted).toEqual(filters.map(({ MetricTransformations: [{ MetricName }] }) => MetricName));
+  expect([Metrics[0].Expression, Threshold]).toEqual(['FILL(gaps0, 0) + FILL(gaps1, 0) + FILL(gaps2, 0)', 1]);
+});
