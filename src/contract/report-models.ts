@@ -30,8 +30,8 @@ const ModelQuality = z
 const Calibration = z
   .array(
     z.object({
-      from: z.number(),
-      to: z.number(),
+      low: z.number(),
+      high: z.number(),
       rows: z.int(),
       mean_probability: z.number(),
       positive_share: z.number(),
@@ -49,7 +49,7 @@ const ReportWindow = z
     train_from: timestamp,
     train_to: timestamp.meta({
       format: 'date-time',
-      description: 'Exclusive; rows whose label is not known by then are not learned from',
+      description: 'Exclusive; rows whose label is not known by then are left out',
     }),
     test_from: timestamp,
     test_to: timestamp.meta({ format: 'date-time', description: 'Exclusive' }),

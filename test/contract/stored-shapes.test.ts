@@ -26,7 +26,7 @@ it.each([
   ['StoredStudy', StoredStudy, 1, 'eeb99419befcde9c'],
   ['StoredTrial', StoredTrial, 1, '6d0f6b4acf9b2ee3'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, '27f35ffb15c4b5ad'],
-  ['BacktestReport', BacktestReport, 1, 'ff30f1fe33f2da65'],
+  ['BacktestReport', BacktestReport, 1, '0c345af80bb5de69'],
   ['StoredSeries', StoredSeries, 2, '09bcd52a62adbab4'],
   ['StoredSeriesMonths', StoredSeriesMonths, 1, 'eb363573bf2a1ba3'],
   ['StoredCollection', StoredCollection, 1, '4ae6acbc03894950'],

@@ -26,7 +26,7 @@ const PINNED = {
     'every callback': 'aa3677f725dc32b4',
     'every callback, conservative fills': 'dcb81e349a06d447',
     macd_momentum: 'cfdd027a2dec16b7',
-    ml_classifier: 'f09ed2ceb7dd9787',
+    ml_classifier: '4bfc1fc495a51d7e',
     'one pair, high leverage, liquidations': '448b76fa0112c784',
     'one pair, trailing stop and return table': '4d6f780b46bab87a',
     rsi_mean_reversion: '61046a6dc2a20cf4',

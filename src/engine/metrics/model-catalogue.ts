@@ -2,16 +2,16 @@ import { define } from './catalogue.ts';
 
 /** What the report of a run with the ML engine holds beside: p is a prediction out of sample, y the label, 0 or 1. */
 export const MODEL_DEFINITIONS = define('models', {
-  'models.features': ['Features', 'count', 'columns that models learn from'],
+  'models.features': ['Features', 'count', 'columns that a model is given'],
   'models.horizon': [
     'Horizon',
     'count',
-    'candles until a label is known: so many before a window are not learned from',
+    'candles until a label is known: so many before a window are left out of its training',
   ],
   'models.trained': ['Models', 'count', 'over all windows and pairs'],
   'models.windows_total': ['Windows', 'count', 'over all pairs'],
   'models.index': ['Window', 'count', '0 for the first window of the range'],
-  'models.training_rows': ['Training rows', 'count', 'candles with a label that the model learned from'],
+  'models.training_rows': ['Training rows', 'count', 'candles with a label on which the model was trained'],
   'models.training_positives_pct': ['Training label %', 'percent', 'of them with label 1'],
   'models.iterations': ['Iterations', 'count', 'trees, or steps of the regression, that predict'],
   'models.rows': ['Predictions', 'count', 'whose label is known by the end of the data'],
@@ -28,8 +28,8 @@ export const MODEL_DEFINITIONS = define('models', {
     'log loss with p = share of y = 1 throughout',
   ],
   'models.brier': ['Brier score', 'ratio', 'mean of (p - y)^2'],
-  'models.from': ['From', 'probability', 'p of the bin from here'],
-  'models.to': ['To', 'probability', 'p of the bin below this'],
+  'models.low': ['Low end', 'probability', 'p of the bin is at least this'],
+  'models.high': ['High end', 'probability', 'p of the bin is below this; the last holds 1 too'],
   'models.mean_probability': ['Mean probability', 'probability', 'mean of p in the bin'],
   'models.positive_share': ['Came true', 'probability', 'share of y = 1 in the bin'],
   'models.gain': [

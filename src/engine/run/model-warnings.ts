@@ -3,8 +3,8 @@ import type { RunConfig } from './config.ts';
 import { trainingRows } from './history.ts';
 import type { PairHistory } from './pair-history.ts';
 
-/** What came of a window, with or without its model. */
-export type FittedWindow = Pick<WindowFit, 'window' | 'skipped' | 'from' | 'to'>;
+/** What came of a window: the model need not be there any more. */
+export type FittedWindow = Omit<WindowFit, 'model'>;
 
 /** Why a pair cannot be traded with the ML engine: no window of it has a model. Undefined when one has. */
 export function whyNothingLearned(

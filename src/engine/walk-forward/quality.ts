@@ -2,9 +2,9 @@ import { logLoss } from '../ml/index.ts';
 
 /** Predictions of one share of probability, beside what happened. */
 export interface CalibrationBin {
-  /** Probabilities in [from, to); the last bin holds 1 too. */
-  readonly from: number;
-  readonly to: number;
+  /** Probabilities in [low, high); the last bin holds 1 too. */
+  readonly low: number;
+  readonly high: number;
   readonly rows: number;
   /** Mean of the probabilities, and share of the labels that are 1. */
   readonly mean_probability: number;
@@ -79,8 +79,8 @@ export function calibrationBins(probabilities: Float64Array, labels: Uint8Array)
     bin.positives += labels[row]!;
   }
   const told = bins.map(({ rows, probability, positives }, index) => ({
-    from: index / BINS,
-    to: (index + 1) / BINS,
+    low: index / BINS,
+    high: (index + 1) / BINS,
     rows,
     mean_probability: probability / rows,
     positive_share: positives / rows,

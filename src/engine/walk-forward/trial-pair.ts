@@ -68,8 +68,8 @@ export class TrialPair {
       );
     const fit = fitWindow(this.#learning, this.history.candles.timestamp, window, this.#run, binned);
     predictRows(fit, this.#learning, this.#predictions);
-    const { window: planned, skipped, from, to } = fit;
-    this.fits.push({ window: planned, skipped, from, to });
+    const { model: _, ...fitted } = fit;
+    this.fits.push(fitted);
     return fit;
   }
 

@@ -39,8 +39,8 @@ describe('quality of probabilities', () => {
 it('calibration puts what was said beside what happened, by tenths', () => {
   const bins = calibrationBins(Float64Array.of(0.05, 0.31, 0.39, 1), Uint8Array.of(0, 1, 0, 1));
   expect(bins).toEqual([
-    { from: 0, to: 0.1, rows: 1, mean_probability: 0.05, positive_share: 0 },
-    { from: 0.3, to: 0.4, rows: 2, mean_probability: 0.35, positive_share: 0.5 },
-    { from: 0.9, to: 1, rows: 1, mean_probability: 1, positive_share: 1 },
+    { low: 0, high: 0.1, rows: 1, mean_probability: 0.05, positive_share: 0 },
+    { low: 0.3, high: 0.4, rows: 2, mean_probability: 0.35, positive_share: 0.5 },
+    { low: 0.9, high: 1, rows: 1, mean_probability: 1, positive_share: 1 },
   ]);
 });
