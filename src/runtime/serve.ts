@@ -98,8 +98,13 @@ function listen(server: Server, port: number, hostname: string): Promise<void> {
 
 function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    server.close(() => resolve());
     server.closeIdleConnections();
+    // Those that answer now are idle later, and would be kept for another request.
+    const idle = setInterval(() => server.closeIdleConnections(), 50);
+    server.close(() => {
+      clearInterval(idle);
+      resolve();
+    });
   });
 }
 

@@ -19,11 +19,11 @@ export async function successResponse(
   if (WITHOUT_BODY.includes(status)) {
     return new Response(null, { status, headers: { ...BASE_HEADERS, ...headers } });
   }
-  const sent = schema ? JSON.stringify(body) : (body as string | ReadableStream<Uint8Array>);
-  // In an answer to HEAD nobody would read the stream, nor end it.
-  if (method === 'HEAD' && sent instanceof ReadableStream) await sent.cancel();
-  return new Response(sent, {
-    status,
-    headers: { ...BASE_HEADERS, 'Content-Type': contentType, ...headers },
-  });
+  const head = { status, headers: { ...BASE_HEADERS, 'Content-Type': contentType, ...headers } };
+  if (method === 'HEAD' && body instanceof ReadableStream) {
+    // Nobody would read it, nor end it.
+    await body.cancel();
+    return new Response(null, head);
+  }
+  return new Response(schema ? JSON.stringify(body) : (body as string | ReadableStream<Uint8Array>), head);
 }

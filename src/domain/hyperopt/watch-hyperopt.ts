@@ -64,10 +64,10 @@ async function* follow(
   const times = { end: clock.now() + LIFETIME_MS, heartbeat: clock.now() + HEARTBEAT_MS };
   const ended = new EndedInOrder(deps.ledger, begun, after);
   let study = begun;
-  let pause = SHORTEST_PAUSE_MS;
+  let pause = 0;
   yield { kind: 'snapshot', id: after, study };
   for (;;) {
-    pause = Math.min(LONGEST_PAUSE_MS, pause * SLOWER);
+    pause = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, pause * SLOWER));
     for await (const trial of ended.upTo(endedOf(study.trials))) {
       pause = SHORTEST_PAUSE_MS;
       yield { kind: 'trial', id: trial.sequence, trial, total: study.trials.total };

@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import type { EndedTrial, StoredStudy, StoredTrial } from '#contract/hyperopt.ts';
+import { EndedInOrder } from '#domain/hyperopt/ended-in-order.ts';
+import { type StudyEvent, type WatchHyperoptDeps, watchHyperopt } from '#domain/hyperopt/watch-hyperopt.ts';
+import { createRandom } from '#engine/random.ts';
+import { lagOf } from '#engine/search/trials.ts';
+import { virtualTime } from '../../support/events.ts';
+import { pendingStudy } from '../../support/studies.ts';
+
+const never = new AbortController().signal;
+
+/** A study whose trials end in an order of its own, at most a lag of them at once. */
+class Ledger {
+  readonly trials: StoredTrial[] = [];
+  readonly order: number[] = [];
+  readonly #random: () => number;
+  readonly #total: number;
+  reads = 0;
+
+  constructor(total: number, seed: number) {
+    this.#total = total;
+    this.#random = createRandom(seed);
+  }
+
+  read = async (_: string, from: number, limit = Number.POSITIVE_INFINITY): Promise<StoredTrial[]> => {
+    this.reads++;
+    return this.trials.slice(from, from + limit);
+  };
+
+  /** Begins a trial or ends one. False: all have ended. */
+  step(): boolean {
+    const running = this.trials.filter(({ state }) => state === 'running');
+    const first = running[0]?.number ?? this.trials.length;
+    const mayBegin = this.trials.length < this.#total && this.trials.length - lagOf(this.#total) < first;
+    if (mayBegin && (running.length === 0 || this.#random() < 0.6)) {
+      this.trials.push({ number: this.trials.length, state: 'running', params: {} } as StoredTrial);
+      return true;
+    }
+    const ending = running[Math.floor(this.#random() * running.length)];
+    if (!ending) return false;
+    this.order.push(ending.number);
+    this.trials[ending.number] = { ...ending, state: 'failed', sequence: this.order.length } as EndedTrial;
+    return true;
+  }
+}
+
+async function numbers(ended: EndedInOrder, upTo: number): Promise<number[]> {
+  const found: number[] = [];
+  for await (const trial of ended.upTo(upTo)) found.push(trial.number);
+  return found;
+}
+
+describe('trials in the order in which they ended', () => {
+  // The last has more running at once than one read brings.
+  it.each([
+    [1, 1],
+    [9, 2],
+    [40, 3],
+    [300, 4],
+    [2_500, 5],
+  ])('are complete, each once, whenever one looks: %i trials', async (total, seed) => {
+    const study = pendingStudy('ho-1', { n_trials: total });
+    const ledger = new Ledger(total, seed);
+    const looks = createRandom(seed + 100);
+    const from: { after: number; ended: EndedInOrder; found: number[] }[] = [];
+    const look = async () => {
+      for (const each of from) each.found.push(...(await numbers(each.ended, ledger.order.length)));
+    };
+    const begin = (after: number) =>
+      from.push({ after, ended: new EndedInOrder(ledger, study, after), found: [] });
+    begin(0);
+    while (ledger.step()) {
+      if (looks() < 8 / total) begin(Math.floor(looks() * (ledger.order.length + 1)));
+      if (looks() < 0.1) await look();
+    }
+    await look();
+    for (const { after, found } of from) expect(found).toEqual(ledger.order.slice(after));
+  });
+
+  it('go on after any of them', async () => {
+    const ledger = new Ledger(40, 6);
+    while (ledger.step());
+    for (let after = 0; after <= 40; after++) {
+      const ended = new EndedInOrder(ledger, pendingStudy('ho-1'), after);
+      expect(await numbers(ended, 40)).toEqual(ledger.order.slice(after));
+    }
+  });
+
+  it('are not read while none has ended, and not from the beginning', async () => {
+    const ledger = new Ledger(400, 7);
+    while (ledger.step());
+    const ended = new EndedInOrder(ledger, pendingStudy('ho-1', { n_trials: 400 }), 390);
+    await numbers(ended, 390);
+    expect(ledger.reads).toBe(0);
+    const starts: number[] = [];
+    const read: Ledger['read'] = (job, from, limit) => {
+      starts.push(from);
+      return ledger.read(job, from, limit);
+    };
+    await numbers(new EndedInOrder({ read }, pendingStudy('ho-1', { n_trials: 400 }), 390), 400);
+    expect(starts).toEqual([351]);
+  });
+});
+
+/** Follows a study that nothing happens to, unless `change` says otherwise, by its number of looks. */
+async function idle(change: (looks: number, study: StoredStudy) => StoredStudy = (_, study) => study) {
+  const time = virtualTime();
+  const study = { ...pendingStudy('ho-1'), status: 'running', started_at: '' } as StoredStudy;
+  let looks = 0;
+  const faults: unknown[] = [];
+  const deps: WatchHyperoptDeps = {
+    ...time,
+    studies: { get: async () => change(++looks, study) },
+    ledger: new Ledger(40, 1),
+    onFault: (_, error) => faults.push(error),
+  };
+  const seen: { at: number; event: StudyEvent }[] = [];
+  const begun = time.clock.now();
+  for await (const event of watchHyperopt(deps, study, 0, never)) {
+    seen.push({ at: time.clock.now() - begun, event });
+  }
+  return { seen, looks, pauses: time.pauses, faults };
+}
+
+describe('following a study in which nothing happens', () => {
+  it('beats every 15 seconds and ends after 14 minutes, with a look each second, then each third', async () => {
+    const { seen, looks, pauses } = await idle();
+    expect(seen[0]).toMatchObject({ at: 0, event: { kind: 'snapshot', id: 0 } });
+    const beats = seen.filter(({ event }) => event.kind === 'heartbeat').map(({ at }) => at);
+    expect(beats).toEqual(Array.from({ length: 56 }, (_, i) => (i + 1) * 15_000));
+    expect(seen.at(-1)!.event).toEqual({ kind: 'reconnect' });
+    expect(seen.at(-1)!.at).toBeGreaterThanOrEqual(14 * 60_000);
+    expect(seen.at(-1)!.at).toBeLessThan(14 * 60_000 + 3_000);
+    expect(pauses.slice(0, 4)).toEqual([1_000, 1_500, 2_250, 3_000]);
+    expect(Math.max(...pauses)).toBe(3_000);
+    expect(looks).toBeLessThan(290);
+    expect(looks).toBeGreaterThan(270);
+  });
+
+  it('ends when storage cannot be read, and says why to its host alone', async () => {
+    const { seen, faults } = await idle((looks, study) => {
+      if (looks === 3) throw new Error('down');
+      return study;
+    });
+    expect(seen.map(({ event }) => event.kind)).toEqual(['snapshot', 'reconnect']);
+    expect(faults).toMatchObject([{ message: 'down' }]);
+  });
+
+  it('ends with its status, whichever of the terminal ones', async () => {
+    for (const status of ['completed', 'failed', 'cancelled']) {
+      const { seen } = await idle((looks, study) =>
+        looks < 3 ? study : ({ ...study, status } as StoredStudy),
+      );
+      expect(seen.map(({ event }) => event.kind)).toEqual(['snapshot', 'status']);
+      expect(seen[1]!.event).toMatchObject({ id: 1, study: { status } });
+    }
+  });
+});

@@ -1,0 +1,362 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { EndedTrial } from '#contract/hyperopt.ts';
+import { HyperoptJob } from '#contract/hyperopt-api.ts';
+import { HyperoptTrialEvent } from '#contract/hyperopt-events.ts';
+import { getHyperopt } from '#domain/hyperopt/get-hyperopt.ts';
+import { runHyperoptWorker, type TrialRunner } from '#domain/hyperopt/run-hyperopt-worker.ts';
+import { type WatchHyperoptDeps, watchHyperopt } from '#domain/hyperopt/watch-hyperopt.ts';
+import { EventStreams } from '#runtime/event-streams.ts';
+import { withIdentityProvider } from '#runtime/identity-provider.ts';
+import { serve } from '#runtime/serve.ts';
+import { createStreams, type ServiceApp } from '#runtime/service.ts';
+import { watchHandler } from '#runtime/services/hyperopt-events.ts';
+import { strategyEvents } from '#runtime/services/strategy-events.ts';
+import { localPool, startIssuer } from '../../src/local/issuer.ts';
+import { accessClaims, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
+import { memoryLog } from '../support/backend.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { eventsOf, parseEvents, virtualTime } from '../support/events.ts';
+import { computeTrial, computing, pendingStudy, workerDeps } from '../support/studies.ts';
+
+const home = mkdtempSync(join(tmpdir(), 'touchstone-events-'));
+let engine: TestEngine;
+let issuer: Awaited<ReturnType<typeof startIssuer>>;
+beforeAll(async () => {
+  [engine, issuer] = await Promise.all([startEngine(), startIssuer(home)]);
+});
+afterAll(async () => {
+  await Promise.all([engine.stop(), issuer.stop()]);
+  rmSync(home, { recursive: true });
+});
+
+interface Host {
+  readonly app: ServiceApp;
+  /** Streams that somebody follows. */
+  readonly followed: () => number;
+  readonly lines: ReturnType<typeof memoryLog>['lines'];
+}
+
+/** The streams of the service in a time in which pauses take no time. */
+function host(changes: Partial<WatchHyperoptDeps> = {}, most = 100, enforced = false): Host {
+  const { log, lines } = memoryLog();
+  const { studies, ledger } = workerDeps(engine);
+  const deps = { studies, ledger, ...virtualTime(), onFault: log.error as () => void, ...changes };
+  let following = 0;
+  const handler = watchHandler(
+    {
+      getHyperopt: (jobId) => getHyperopt({ studies }, jobId),
+      watchHyperopt: async function* (study, after, signal) {
+        following++;
+        try {
+          yield* watchHyperopt(deps, study, after, signal);
+        } finally {
+          following--;
+        }
+      },
+    },
+    new EventStreams(most),
+  );
+  const app = createStreams(
+    'strategy',
+    { watchHyperopt: handler },
+    {
+      log,
+      ownership: strategyEvents({ ...deps, studies: workerDeps(engine).studies as never }, log).ownership,
+      authenticate: withIdentityProvider(localPool(issuer.url), { enforced }),
+      checkResponses: true,
+    },
+  );
+  return { app, lines, followed: () => following };
+}
+
+let jobs = 0;
+async function newStudy(changes: Partial<ReturnType<typeof pendingStudy>> = {}): Promise<string> {
+  const jobId = `ho-${++jobs}`;
+  await workerDeps(engine).studies.create({ ...pendingStudy(jobId, { workers: 4 }), ...changes });
+  return jobId;
+}
+
+/** Runs a study with four workers that take turns, so that its trials end in another order than that of their numbers. */
+async function run(jobId: string): Promise<void> {
+  const unsteady = (seed: number): TrialRunner => {
+    let calls = seed;
+    const turns = () => (calls++ * 7919) % 13;
+    return {
+      ...computing,
+      run: async (request) => {
+        for (let left = turns(); left > 0; left--) await new Promise(setImmediate);
+        return computeTrial(request);
+      },
+    };
+  };
+  await Promise.all(
+    [0, 1, 2, 3].map((worker) =>
+      runHyperoptWorker(
+        workerDeps(engine, unsteady(worker)),
+        jobId,
+        { worker, task: `task-${worker}` },
+        new AbortController().signal,
+      ),
+    ),
+  );
+}
+
+async function inOrder(jobId: string): Promise<EndedTrial[]> {
+  const trials = (await workerDeps(engine).ledger.read(jobId, 0)) as EndedTrial[];
+  return trials.sort((a, b) => a.sequence - b.sequence);
+}
+
+const at = (jobId: string, after?: number) =>
+  `/api/v1/hyperopt/${jobId}/events${after === undefined ? '' : `?after=${after}`}`;
+
+let finished: string;
+let whole: Awaited<ReturnType<typeof eventsOf>>;
+describe('the events of a study', () => {
+  let response: Response;
+  beforeAll(async () => {
+    finished = await newStudy();
+    response = await host().app.request(at(finished));
+    const reading = eventsOf(response);
+    await run(finished);
+    whole = await reading;
+  });
+
+  it('come as a stream with the headers of every answer', async () => {
+    expect(response.status).toBe(200);
+    const { headers } = response;
+    expect(headers.get('Content-Type')).toBe('text/event-stream');
+    expect(headers.get('Cache-Control')).toBe('no-store');
+    expect(headers.get('X-Correlation-ID')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(headers.get('X-Content-Type-Options')).toBe('nosniff');
+    const text = await (await host().app.request(at(finished))).text();
+    expect(text.startsWith('retry: 3000\n\nid: 0\nevent: snapshot\ndata: {')).toBe(true);
+  });
+
+  it('are the job, every trial in the order in which they ended, and the job at its end', async () => {
+    const [snapshot, ...rest] = whole;
+    expect(snapshot).toMatchObject({ event: 'snapshot', id: 0, data: { status: 'pending', progress: 0 } });
+    expect(HyperoptJob.safeParse(snapshot!.data).error).toBeUndefined();
+    const status = rest.pop()!;
+    expect(status).toMatchObject({ event: 'status', id: 41, data: { status: 'completed', progress: 100 } });
+    expect(HyperoptJob.safeParse(status.data).error).toBeUndefined();
+    const ended = await inOrder(finished);
+    expect(ended.map(({ number }) => number)).not.toEqual(ended.map((_, i) => i));
+    let best: number | null = null;
+    expect(rest).toEqual(
+      ended.map((trial, i) => {
+        const { number, state, params } = trial;
+        const value = trial.state === 'complete' ? trial.value : null;
+        if (value !== null) best = Math.max(best ?? Number.NEGATIVE_INFINITY, value);
+        const progress = Math.floor((100 * (i + 1)) / 40);
+        return {
+          event: 'trial',
+          id: i + 1,
+          data: { number, state, params, value, best_value: best, progress },
+        };
+      }),
+    );
+    for (const { data } of rest) expect(HyperoptTrialEvent.strict().safeParse(data).error).toBeUndefined();
+    expect(new Set(rest.map(({ data }) => data.state))).toEqual(new Set(['complete', 'pruned', 'failed']));
+  });
+
+  it('go on after any of them as if nothing had been between', async () => {
+    const { app } = host();
+    for (let id = 0; id <= 40; id++) {
+      const headers = { 'Last-Event-ID': String(id) };
+      const [snapshot, ...rest] = await eventsOf(
+        await app.request(at(finished, id === 7 ? 0 : id), { headers }),
+      );
+      expect(snapshot).toMatchObject({ event: 'snapshot', id, data: { status: 'completed' } });
+      expect(rest).toEqual(whole.slice(1 + id));
+    }
+    const [, ...byQuery] = await eventsOf(await app.request(at(finished, 33)));
+    expect(byQuery).toEqual(whole.slice(34));
+  });
+
+  it('are over after the last: 204, so that clients stop asking', async () => {
+    const { app } = host();
+    for (const id of [41, 42, 10_001]) {
+      const response = await app.request(at(finished), { headers: { 'Last-Event-ID': String(id) } });
+      expect(response.status).toBe(204);
+      expect(await response.text()).toBe('');
+      expect(response.headers.get('X-Correlation-ID')).toBeTruthy();
+    }
+  });
+
+  it('are the same for whoever is cut off again and again while they come', async () => {
+    const { app } = host();
+    const jobId = await newStudy();
+    const running = run(jobId);
+    const found: typeof whole = [];
+    for (let last = 0; last < 41; last = found.at(-1)?.id ?? 0) {
+      const headers = { 'Last-Event-ID': String(last) };
+      const reader = (await app.request(at(jobId), { headers })).body!.getReader();
+      let text = '';
+      while (parseEvents(text).length < 6) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        text += new TextDecoder().decode(value);
+      }
+      await reader.cancel();
+      found.push(...parseEvents(text).slice(1));
+    }
+    await running;
+    expect(found.map(({ id }) => id)).toEqual(Array.from({ length: 41 }, (_, i) => i + 1));
+    expect(found.slice(0, 40).map(({ data }) => data.number)).toEqual(
+      (await inOrder(jobId)).map(({ number }) => number),
+    );
+  });
+
+  it('end when it is cancelled', async () => {
+    const jobId = await newStudy();
+    const response = await host().app.request(at(jobId));
+    const reading = eventsOf(response);
+    await workerDeps(engine).studies.cancel(jobId, new Date().toISOString());
+    expect(await reading).toMatchObject([
+      { event: 'snapshot', data: { status: 'pending' } },
+      { event: 'status', id: 1, data: { status: 'cancelled' } },
+    ]);
+  });
+});
+
+describe('who may follow a study', () => {
+  const token = (user: string, role: 'viewer' | 'researcher' = 'viewer') => {
+    const claims = accessClaims({ user, role, groups: [], lifetime: 600, now: Date.now() });
+    return { Authorization: `Bearer ${signToken(openIssuerKey(home), claims)}` };
+  };
+  const answer = async (jobId: string, headers: Record<string, string> = {}) => {
+    const response = await host({}, 100, true).app.request(at(jobId), { headers });
+    if (response.status === 200) {
+      await response.body!.cancel();
+      return [200];
+    }
+    const { detail } = (await response.json()) as any;
+    return [response.status, detail.code];
+  };
+
+  it('its owner, and whom it is shared with', async () => {
+    const jobId = await newStudy({ owner: 'ann' });
+    expect(await answer(jobId)).toEqual([401, 'AUTH003']);
+    expect(await answer(jobId, token('ann'))).toEqual([200]);
+    expect(await answer(jobId, token('bob', 'researcher'))).toEqual([403, 'AUTH005']);
+    const { sharing } = workerDeps(engine).studies as unknown as {
+      sharing: { share(id: string, before: unknown[], after: unknown[]): Promise<unknown> };
+    };
+    await sharing.share(jobId, [], [{ principal: 'user:bob', level: 'read' }]);
+    expect(await answer(jobId, token('bob'))).toEqual([200]);
+    expect(await answer('ho-none', token('ann'))).toEqual([404, 'OPT001']);
+  });
+
+  it.each(['x', '-1', '1.5', '10002', ' '])('not after what is no id: %j', async (id) => {
+    const { app } = host();
+    const response = await app.request(at(finished), { headers: { 'Last-Event-ID': `a${id}` } });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ detail: { code: 'VAL005', field: 'Last-Event-ID' } });
+    const query = await app.request(`${at(finished)}?after=${encodeURIComponent(id)}`);
+    expect(await query.json()).toMatchObject({ detail: { code: 'VAL005', field: 'after' } });
+  });
+});
+
+describe('a host of streams', () => {
+  /** Waits until somebody else has had their turn often enough. */
+  const until = async (what: () => boolean) => {
+    for (let turns = 0; !what(); turns++) {
+      if (turns > 2_000) throw new Error('It did not come to that');
+      await sleep(1);
+    }
+  };
+
+  it('has so many at once and no more, and room again when one is left', async () => {
+    const { app, followed } = host({}, 2);
+    const jobId = await newStudy();
+    const bodies = [await app.request(at(jobId)), await app.request(at(jobId))].map(({ body }) =>
+      body!.getReader(),
+    );
+    const refused = await app.request(at(jobId));
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('Retry-After')).toBe('1');
+    expect(await refused.json()).toMatchObject({ detail: { code: 'HTTP503' } });
+    await bodies[0]!.read();
+    await bodies[0]!.read();
+    await bodies[0]!.cancel();
+    expect(followed()).toBe(0);
+    const again = await app.request(at(jobId));
+    expect(again.status).toBe(200);
+    await again.body!.cancel();
+    await bodies[1]!.cancel();
+  });
+
+  it('answers HEAD without keeping a stream open', async () => {
+    const { app } = host({}, 1);
+    for (let i = 0; i < 3; i++) {
+      const response = await app.request(at(finished), { method: 'HEAD' });
+      expect(response.status).toBe(200);
+      expect(await response.text()).toBe('');
+    }
+  });
+
+  it('reads no further than it is read', async () => {
+    const { ledger } = workerDeps(engine);
+    let reads = 0;
+    const read: typeof ledger.read = (...call) => {
+      reads++;
+      return ledger.read(...call);
+    };
+    const reader = (await host({ ledger: { read } }).app.request(at(finished))).body!.getReader();
+    await reader.read();
+    await reader.read();
+    for (let turns = 0; turns < 20; turns++) await sleep(1);
+    expect(reads).toBe(0);
+    await reader.read();
+    expect(reads).toBe(1);
+    await reader.cancel();
+  });
+
+  it('lets go of a client that has vanished', async () => {
+    const { app, followed } = host();
+    const { log } = memoryLog();
+    const server = await serve(app, { port: 0, hostname: '127.0.0.1', log });
+    const jobId = await newStudy();
+    const clients = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const request = get(`${server.url}${at(jobId)}`);
+        const response = await new Promise<IncomingMessage>((resolve) => request.on('response', resolve));
+        await new Promise((resolve) => response.once('data', resolve));
+        response.on('error', () => undefined);
+        return request;
+      }),
+    );
+    await until(() => followed() === 8);
+    for (const client of clients) client.destroy();
+    await until(() => followed() === 0);
+    await server.close();
+  });
+
+  it('that stops serving ends them, for their clients to go on elsewhere', async () => {
+    // In real time: it does not wait for the next look.
+    const pause: WatchHyperoptDeps['pause'] = (_, signal) =>
+      sleep(60_000, undefined, { signal }).catch(() => undefined);
+    const { app, followed } = host({ pause });
+    const { log } = memoryLog();
+    const server = await serve(app, { port: 0, hostname: '127.0.0.1', log });
+    const response = await fetch(`${server.url}${at(await newStudy())}`);
+    const reading = eventsOf(response);
+    await until(() => followed() === 1);
+    await server.close();
+    expect((await reading).map(({ event }) => event)).toEqual(['snapshot', 'reconnect']);
+  });
+
+  it('ends a stream whose storage fails with a line in its log, and no word of it to the client', async () => {
+    const studies: WatchHyperoptDeps['studies'] = { get: () => Promise.reject(new Error('secret')) };
+    const { app, lines } = host({ studies });
+    const text = await (await app.request(at(await newStudy()))).text();
+    expect(parseEvents(text).map(({ event }) => event)).toEqual(['snapshot', 'reconnect']);
+    expect(text).not.toContain('secret');
+    expect(lines.filter(({ level }) => level === 'error')).toHaveLength(1);
+  });
+});

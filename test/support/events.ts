@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { WatchHyperoptDeps } from '#domain/hyperopt/watch-hyperopt.ts';
+
+/** An event as it was received. */
+export interface Received {
+  readonly event?: string;
+  readonly id?: number;
+  readonly data?: any;
+}
+
+/** The events of a stream's text; comments and what comes before the first are none. */
+export function parseEvents(text: string): Received[] {
+  const blocks = text.split('\n\n').filter((block) => /^(event|id): /.test(block));
+  return blocks.map((block) => {
+    const field = (name: string) =>
+      block
+        .split('\n')
+        .find((line) => line.startsWith(`${name}: `))
+        ?.slice(name.length + 2);
+    const [event, id, data] = [field('event'), field('id'), field('data')];
+    return {
+      ...(event !== undefined && { event }),
+      ...(id !== undefined && { id: Number(id) }),
+      ...(data !== undefined && { data: JSON.parse(data) }),
+    };
+  });
+}
+
+/** The events of an answer, to its end. */
+export async function eventsOf(response: Response): Promise<Received[]> {
+  return parseEvents(await response.text());
+}
+
+/** Time that passes only while somebody pauses; a pause is over as soon as others have had their turn. */
+export function virtualTime(): Pick<WatchHyperoptDeps, 'clock' | 'pause'> & { readonly pauses: number[] } {
+  let now = 1_000_000;
+  const pauses: number[] = [];
+  return {
+    pauses,
+    clock: { now: () => now },
+    pause: async (ms) => {
+      pauses.push(ms);
+      now += ms;
+      await sleep(1);
+    },
+  };
+}
