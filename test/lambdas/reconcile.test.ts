@@ -1,25 +1,51 @@
-import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn';
+import { DescribeExecutionCommand, SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { mockClient } from 'aws-sdk-client-mock';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { LAMBDA_CONTEXT } from '../support/gateway.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
 import { FUNCTION_ENVIRONMENT } from '../support/lambda-environment.ts';
 import { IMAGE, MODEL, PROVENANCE, type RegistryWorld, registryWorld } from '../support/registry-world.ts';
+import { pendingStudy } from '../support/studies.ts';
 
 const AT = '2025-03-02T00:00:00.000Z';
+const MACHINES = 'arn:aws:states:us-east-1:123456789012:stateMachine';
 
 type Reconcile = typeof import('#lambdas/reconcile.ts');
 let engine: TestEngine;
+let world: RegistryWorld;
+let reconcile: Reconcile;
 const states = mockClient(SFNClient);
+const printed = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
 
 beforeAll(async () => {
   engine = await startEngine();
-  vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  world = await registryWorld(engine, {
+    deps: { stagingChecks: { start: async () => 'va-1', outcome: async () => undefined } },
+  });
+  const environment = {
+    ...FUNCTION_ENVIRONMENT,
+    POWERTOOLS_METRICS_DISABLED: 'false',
+    DYNAMODB_ENDPOINT: engine.endpoint,
+    JOBS_TABLE: world.jobsTable,
+    REGISTRY_TABLE: world.table,
+    BACKTEST_STATE_MACHINE_ARN: `${MACHINES}:backtest`,
+    HYPEROPT_STATE_MACHINE_ARN: `${MACHINES}:hyperopt`,
+  };
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  reconcile = await import('#lambdas/reconcile.ts');
 });
+beforeEach(() => states.reset());
 afterAll(async () => {
+  vi.unstubAllEnvs();
   vi.restoreAllMocks();
   await engine.stop();
+});
+
+const ended = (name: string, status: string) => ({
+  'detail-type': 'Step Functions Execution Status Change',
+  detail: { name, status },
 });
 
 /** A validation of version 1 as its task leaves it. */
@@ -46,28 +72,54 @@ async function storeValidation({ jobs }: RegistryWorld): Promise<void> {
 }
 
 it('records a validation that ended in its version, when its execution ends', async () => {
-  const world = await registryWorld(engine, {
-    deps: { stagingChecks: { start: async () => 'va-1', outcome: async () => undefined } },
-  });
   await world.register({ thresholds: { max_drawdown: 100 } });
   expect((await world.stage('1')).body.validation).toMatchObject({ status: 'pending', job_id: 'va-1' });
   await storeValidation(world);
-  const environment = {
-    ...FUNCTION_ENVIRONMENT,
-    DYNAMODB_ENDPOINT: engine.endpoint,
-    JOBS_TABLE: world.jobsTable,
-    REGISTRY_TABLE: world.table,
-    BACKTEST_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:backtest',
-    HYPEROPT_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:hyperopt',
-  };
-  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   states.on(DescribeExecutionCommand).resolves({ status: 'SUCCEEDED' });
-  const { handler }: Reconcile = await import('#lambdas/reconcile.ts');
-  const event = {
-    'detail-type': 'Step Functions Execution Status Change',
-    detail: { name: 'va-1', status: 'SUCCEEDED' },
-  };
-  await handler(event, LAMBDA_CONTEXT);
+  await reconcile.handler(ended('va-1', 'SUCCEEDED'), LAMBDA_CONTEXT);
   const { versions } = await world.store.read(MODEL, ['1']);
   expect(versions.get('1')!.validation.status).toBe('passed');
+});
+
+const WORKERS = { worker: 0, task: 'arn:aws:ecs:us-east-1:123456789012:task/touchstone/1' };
+
+it('starts another execution of a hyperopt job, of its own state machine, when one ended before its trials had', async () => {
+  const studies = new DynamoStudyStore(engine.client, world.jobsTable);
+  await studies.create(pendingStudy('ho-1'));
+  await studies.begin('ho-1', WORKERS.worker, WORKERS.task, AT);
+  states.on(DescribeExecutionCommand).resolves({ status: 'FAILED' });
+  await reconcile.handler(ended('ho-1', 'FAILED'), LAMBDA_CONTEXT);
+  expect(states.commandCalls(DescribeExecutionCommand).map(({ args }) => args[0].input)).toEqual([
+    { executionArn: 'arn:aws:states:us-east-1:123456789012:execution:hyperopt:ho-1' },
+  ]);
+  expect(states.commandCalls(StartExecutionCommand).map(({ args }) => args[0].input)).toEqual([
+    {
+      stateMachineArn: `${MACHINES}:hyperopt`,
+      name: 'ho-1-2',
+      input: JSON.stringify(pendingStudy('ho-1').execution_input),
+    },
+  ]);
+  expect(await studies.get('ho-1')).toMatchObject({ status: 'running', runs: 2 });
+});
+
+it('tells on the schedule how long the oldest job waits and the quietest study has been so', async () => {
+  const studies = new DynamoStudyStore(engine.client, world.jobsTable);
+  const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+  await studies.create({ ...pendingStudy('ho-waiting'), created_at: ago(20), updated_at: ago(20) });
+  for (const [jobId, minutes] of [
+    ['ho-quiet', 150],
+    ['ho-busy', 1],
+  ] as const) {
+    await studies.create({ ...pendingStudy(jobId), created_at: ago(600) });
+    await studies.begin(jobId, WORKERS.worker, WORKERS.task, ago(minutes));
+  }
+  await studies.cancel('ho-1', AT);
+  states.on(DescribeExecutionCommand).resolves({ status: 'RUNNING' });
+  printed.mockClear();
+  await reconcile.handler({}, LAMBDA_CONTEXT);
+  const lines = printed.mock.calls.map(([line]) => String(line)).filter((line) => line.includes('_aws'));
+  const { OldestPendingSeconds, LongestQuietSeconds, ...others } = JSON.parse(lines[0]!);
+  expect(OldestPendingSeconds / 60).toBeCloseTo(20, 0);
+  expect(LongestQuietSeconds / 60).toBeCloseTo(150, 0);
+  expect(others).toMatchObject({ service: 'reconcile', stage: 'development' });
 });
