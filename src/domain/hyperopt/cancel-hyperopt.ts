@@ -36,7 +36,7 @@ export async function cancelHyperopt(deps: CancelHyperoptDeps, jobId: string): P
 }
 
 /** Stops the execution of a study and every task that it names. */
-export async function stopStudy(
+async function stopStudy(
   deps: Pick<CancelHyperoptDeps, 'studyExecutions' | 'tasks' | 'onStopFailure'>,
   study: StoredStudy,
   cause: string,
