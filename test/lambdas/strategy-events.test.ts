@@ -1,0 +1,104 @@
+import { Writable } from 'node:stream';
+import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { runHyperoptWorker } from '#domain/hyperopt/run-hyperopt-worker.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { parseEvents } from '../support/events.ts';
+import { gatewayEvent, LAMBDA_CONTEXT } from '../support/gateway.ts';
+import { FUNCTION_ENVIRONMENT } from '../support/lambda-environment.ts';
+import { pendingStudy, workerDeps } from '../support/studies.ts';
+
+/** What the runtime's response stream got: status and headers go out with the first write, as there. */
+class Output extends Writable {
+  metadata: any;
+  sent: any;
+  text = '';
+
+  constructor() {
+    super({ write: (chunk, _, done) => this.#take(String(chunk), done) });
+  }
+
+  override write(...call: any[]): boolean {
+    this.sent ??= this.metadata;
+    return super.write(...(call as [unknown]));
+  }
+
+  #take(text: string, done: () => void): void {
+    this.text += text;
+    done();
+  }
+}
+
+type StreamHandler = (event: APIGatewayProxyEvent, output: Writable, context: Context) => Promise<void>;
+
+let engine: TestEngine;
+let handler: StreamHandler;
+beforeAll(async () => {
+  engine = await startEngine();
+  vi.stubGlobal('awslambda', {
+    streamifyResponse: (streaming: StreamHandler) => streaming,
+    HttpResponseStream: {
+      from: (output: Output, metadata: unknown) => Object.assign(output, { metadata }),
+    },
+  });
+  const environment = {
+    ...FUNCTION_ENVIRONMENT,
+    DYNAMODB_ENDPOINT: engine.endpoint,
+    JOBS_TABLE: engine.tables.jobs,
+  };
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  ({ handler } = (await import('#lambdas/strategy-events.ts')) as unknown as { handler: StreamHandler });
+  await workerDeps(engine).studies.create(pendingStudy('ho-1'));
+  const me = { worker: 0, task: 'task' };
+  await runHyperoptWorker(workerDeps(engine), 'ho-1', me, new AbortController().signal);
+  await workerDeps(engine).studies.create(pendingStudy('ho-2'));
+});
+afterAll(() => engine.stop());
+
+let output: Output;
+beforeEach(() => {
+  output = new Output();
+});
+const call = (changes: Partial<APIGatewayProxyEvent>) =>
+  handler(gatewayEvent(changes), output, LAMBDA_CONTEXT);
+const header = (name: string) =>
+  Object.entries<string[]>(output.sent.multiValueHeaders).find(([key]) => key.toLowerCase() === name)?.[1][0];
+
+it('streams the events of a study, head first', async () => {
+  await call({ path: '/api/v1/hyperopt/ho-1/events', queryStringParameters: { after: '37' } });
+  expect(output.writableFinished).toBe(true);
+  expect(output.sent.statusCode).toBe(200);
+  expect(Object.keys(output.sent).sort()).toEqual(['headers', 'multiValueHeaders', 'statusCode']);
+  expect(header('content-type')).toBe('text/event-stream');
+  expect(header('x-correlation-id')).toBe('c6af9ac6-7b61-11e6-9a41-93e8deadbeef');
+  expect(header('strict-transport-security')).toBeTruthy();
+  expect(parseEvents(output.text).map(({ event, id }) => [event, id])).toEqual([
+    ['snapshot', 37],
+    ['trial', 38],
+    ['trial', 39],
+    ['trial', 40],
+    ['status', 41],
+  ]);
+});
+
+it.each([
+  ['nothing more to come', '/api/v1/hyperopt/ho-1/events', { 'Last-Event-ID': '41' }, 204, undefined],
+  ['an unknown study', '/api/v1/hyperopt/ho-none/events', {}, 404, 'OPT001'],
+  ['no id', '/api/v1/hyperopt/ho-1/events', { 'Last-Event-ID': 'x' }, 400, 'VAL005'],
+  ['a token that is none', '/api/v1/hyperopt/ho-1/events', { Authorization: 'Bearer x' }, 401, 'AUTH002'],
+  ['another path of the service', '/api/v1/hyperopt', {}, 404, 'HTTP404'],
+])('answers %s whole', async (_, path, headers, status, code) => {
+  await call({ path, headers: headers as Record<string, string> });
+  expect(output.writableFinished).toBe(true);
+  expect(output.sent.statusCode).toBe(status);
+  expect(header('x-correlation-id')).toBeTruthy();
+  if (code) expect(JSON.parse(output.text)).toMatchObject({ detail: { code } });
+  else expect(output.text).toBe('');
+});
+
+it('ends when the write fails, without an error of the function', async () => {
+  const running = call({ path: '/api/v1/hyperopt/ho-2/events' });
+  await vi.waitFor(() => expect(output.text).toContain('event: snapshot'));
+  output.destroy(new Error('gone'));
+  await running;
+});
