@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runScript } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 /** Backtests with models over HTTP: candles of the training period collected from sim, models trained in the task. */
@@ -99,6 +100,18 @@ describe('any strategy with ml_engine.enabled', () => {
     expect(body.models.importances[0]).toMatchObject({ feature: expect.any(String) });
     expect(body.provenance.digest).toMatch(/^[0-9a-f]{64}$/);
   });
+});
+
+it('the command line trains models by their settings and shows how well they predict', async () => {
+  const { code, out, err } = await runScript(strategies, 'bin/touchstone.ts', [
+    ...['--url', platform.info.backend_url, 'backtest', 'ema_crossover', '--pairs', BTC[0]!],
+    ...['--start', RANGE.start, '--end', RANGE.end, '--timeframe', '1h'],
+    ...['--ml', 'model_type=logistic_regression', '--ml', 'train_period_days=10'],
+  ]);
+  expect(code, err).toBe(0);
+  expect(out).toContain('Models out of sample: logistic_regression, 22 features');
+  expect(out).toMatch(/BTC\/USDT:USDT +│ +2 │ +0\.\d{3} │/);
+  expect(out).not.toMatch(/NaN|undefined/);
 });
 
 describe('a version of a strategy that trades on predictions', () => {
