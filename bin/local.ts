@@ -7,7 +7,9 @@ import { platformOptions, startPlatform } from '../src/local/platform.ts';
 try {
   const { values } = parseArgs({ options: { auth: { type: 'boolean', default: false } } });
   const env = readEnv(LocalEnv);
-  const platform = await startPlatform({ ...platformOptions(env), auth: values.auth });
+  const options = platformOptions(env);
+  const auth = values.auth || options.auth;
+  const platform = await startPlatform({ ...options, auth });
   // Before the addresses are told: whoever reads them may stop it at once.
   const stop = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, resolve);
@@ -17,7 +19,7 @@ try {
   console.log(`  backend          ${info.backend_url}/docs`);
   console.log(`  strategy         ${info.strategy_service_url}/docs`);
   console.log(`  data collection  ${info.data_collection_url}/docs`);
-  if (values.auth) {
+  if (auth) {
     console.log(
       'Every call needs a token: export TOUCHSTONE_TOKEN=$(npx touchstone token --role researcher)',
     );

@@ -80,10 +80,14 @@ const Settings = z.strictObject({
 });
 
 /** Everything in which the stages differ. What is not here is the same everywhere. */
-export const StageConfig = Settings.refine(
-  ({ authRequired, identity }) => !authRequired || identity.kind !== 'none',
-  { path: ['identity'], message: 'authRequired needs users: give identity the kind own or existing' },
-)
+export const StageConfig = Settings.refine(({ stage, authRequired }) => stage !== 'prod' || authRequired, {
+  path: ['authRequired'],
+  message: 'must be true in prod',
+})
+  .refine(({ authRequired, identity }) => !authRequired || identity.kind !== 'none', {
+    path: ['identity'],
+    message: 'authRequired needs users: give identity the kind own or existing',
+  })
   .refine(
     ({ identity }) => identity.kind !== 'existing' || identity.userPoolId.startsWith(`${identity.region}_`),
     { path: ['identity', 'region'], message: 'is not the region with which userPoolId begins' },

@@ -93,8 +93,9 @@ export class Firewall extends Construct {
       visibilityConfig: visibility('Firewall'),
       rules: [
         ...(props.rateLimits ? RATE_LIMITS : []),
-        // Bodies over 8 KB are ordinary here: a backtest may name hundreds of pairs. The service refuses over 1 MiB.
-        managed('AWSManagedRulesCommonRuleSet', 2, ['SizeRestrictions_BODY']),
+        // Bodies over 8 KB and queries over 2 KB are ordinary here: a backtest, or a question for freshness, may name hundreds
+        // of pairs. The service has limits of its own.
+        managed('AWSManagedRulesCommonRuleSet', 2, ['SizeRestrictions_BODY', 'SizeRestrictions_QUERYSTRING']),
         managed('AWSManagedRulesKnownBadInputsRuleSet', 3),
       ],
       ...(props.rateLimits && { customResponseBodies: BODIES }),

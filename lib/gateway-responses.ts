@@ -15,9 +15,10 @@ interface GatewayError {
 /** Every response that API Gateway itself can make. Who may call is decided behind it, so most mean a wrong set-up. */
 const GATEWAY_ERRORS: readonly GatewayError[] = [
   {
+    // Among them 414 and 431, which have no type of their own.
     type: ResponseType.DEFAULT_4XX,
-    code: 'VAL006',
-    message: 'The request could not be read',
+    code: 'HTTP400',
+    message: 'The request could not be read: its address or headers are malformed or too large',
     status: 'keep',
   },
   { type: ResponseType.DEFAULT_5XX, code: 'SVC001', status: 'keep' },

@@ -69,6 +69,7 @@ export function platformOptions(env: LocalEnv): PlatformOptions {
     stagingDryRunRequired: env.STAGING_DRY_RUN_REQUIRED,
     fourEyesRequired: env.REQUIRE_FOUR_EYES,
     rollbackReasonRequired: env.REQUIRE_REASON,
+    auth: env.ENVIRONMENT === 'production',
     checkResponses: env.ENVIRONMENT !== 'production',
   };
 }

@@ -81,6 +81,10 @@ it.each([
   ['development', true],
   ['test', true],
   ['production', false],
-])('the platform of one machine in %s: checked %s', (ENVIRONMENT, checked) => {
-  expect(platformOptions(LocalEnv.parse({ ENVIRONMENT })).checkResponses).toBe(checked);
-});
+])(
+  'the platform of one machine in %s: checked %s, and open to callers without a token',
+  (ENVIRONMENT, open) => {
+    const { checkResponses, auth } = platformOptions(LocalEnv.parse({ ENVIRONMENT }));
+    expect([checkResponses, auth]).toEqual([open, !open]);
+  },
+);

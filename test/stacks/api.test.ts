@@ -269,6 +269,17 @@ describe('the firewall', () => {
     expect(names(prod)).toEqual([managed, managed]);
   });
 
+  test('lets pass what the service takes: long lists of pairs in bodies and queries', () => {
+    for (const [common] of rulesOf(prod)) {
+      expect(common.Statement.ManagedRuleGroupStatement.RuleActionOverrides).toEqual(
+        ['SizeRestrictions_BODY', 'SizeRestrictions_QUERYSTRING'].map((Name) => ({
+          Name,
+          ActionToUse: { Count: {} },
+        })),
+      );
+    }
+  });
+
   test('limits rates where configured: 100 a minute by token, 20 by address without one', () => {
     const stage = synthesize('prod', { rateLimits: true });
     for (const rules of rulesOf(stage)) {

@@ -20,6 +20,7 @@ describe('stages', () => {
       { identity: { kind: 'none' } },
       /authRequired needs users/,
     ],
+    ['production that anybody may call', { authRequired: false }, /must be true in prod/],
     [
       'a pool of another region',
       { identity: { kind: 'existing', userPoolId: 'eu-west-1_a', clientId: 'c', region: 'us-east-1' } },
