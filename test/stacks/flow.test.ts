@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { ofType, type Synthesized, synthesize } from '../support/stacks.ts';
-import { BACKTEST_ASL, HYPEROPT_ASL } from '../support/walk.ts';
+import { allStates, BACKTEST_ASL, HYPEROPT_ASL, readDefinition } from '../support/walk.ts';
 
 const dev = synthesize('dev');
 const prod = synthesize('prod');
@@ -39,6 +39,21 @@ describe.each(FLOWS)('the $flow state machine', ({ flow, id, asl }) => {
       });
     },
   );
+});
+
+test('alarms count states that there are, by the events of their kind', () => {
+  const counted = ofType(dev, 'AWS::Logs::MetricFilter').flatMap(([, { Properties }]) => {
+    const flow = FLOWS.find(({ id }) => id.test(Properties.LogGroupName.Ref));
+    return flow ? [[flow, Properties.FilterPattern as string] as const] : [];
+  });
+  expect(counted).toHaveLength(FLOWS.length);
+  for (const [{ asl }, pattern] of counted) {
+    const kinds = new Map(allStates(readDefinition(asl)).map(([name, { Type }]) => [name, Type]));
+    const [, kind] = pattern.match(/\$\.type = "(\w+)StateEntered"/)!;
+    const names = [...pattern.matchAll(/\$\.details\.name = "(\w+)"/g)].map(([, name]) => name!);
+    expect(names.length).toBeGreaterThan(0);
+    for (const name of names) expect(kinds.get(name), name).toBe(kind);
+  }
 });
 
 describe.each([dev, prod])('$config.stage', (stage) => {
