@@ -10,6 +10,8 @@ export interface TrialThreadsOptions {
   readonly entry: URL;
   /** What it finds as `workerData`; arrays on shared memory are not copied. */
   readonly data: unknown;
+  /** Of the strategy and the engine that the threads run. */
+  readonly codeDigest: string;
   /** Threads at once; further trials wait for one. */
   readonly threads: number;
 }
@@ -26,6 +28,10 @@ export class TrialThreads implements TrialRunner {
 
   constructor(options: TrialThreadsOptions) {
     this.#options = options;
+  }
+
+  get codeDigest(): string {
+    return this.#options.codeDigest;
   }
 
   async run(request: TrialRequest, signal: AbortSignal): Promise<TrialOutcome> {

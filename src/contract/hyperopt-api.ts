@@ -50,6 +50,9 @@ export const HyperoptJob = z
     timeframe: z.string(),
     exchange: z.string(),
     warnings: z.array(z.string()),
+    resumed_from: JobId.nullable().meta({
+      description: 'The job that it goes on from: what ended there is not run again',
+    }),
     collection: CollectionOutcome.nullable().meta({
       description: 'Outcome of the data collection that preceded the trials; null when none was needed',
     }),

@@ -95,12 +95,9 @@ const windows = z
 const trialEnd = {
   finished_at: Timestamp,
   sequence: z.int().meta({ description: 'From 1 without gaps: the order in which trials ended' }),
-  best_value: z
-    .number()
-    .nullable()
-    .meta({
-      description: "The study's best once this trial had ended; null before the first complete trial",
-    }),
+  best_value: z.number().nullable().meta({
+    description: "The study's best once this trial had ended; null before the first complete trial",
+  }),
   same_as: z
     .int()
     .nullable()
@@ -232,6 +229,10 @@ const studyBase = {
   runs: z.int(),
   /** Digest of the request as sent: tells a repeated Idempotency-Key from a reused one. */
   request_digest: z.string(),
+  /** The job that it goes on from: what ended there is not run again. */
+  resumed_from: z.string().nullable(),
+  /** Of the strategy and the engine that all of its trials run; absent until a worker has begun. */
+  code_digest: z.string().optional(),
   collection: CollectionOutcome.nullable(),
   trials: TrialCounts,
   tasks: z

@@ -1,6 +1,7 @@
 /** Entry point of a hyperopt worker: the same in a Fargate container and as a child process. */
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sha256 } from '#adapters/ids.ts';
 import { openStores } from '#adapters/open-stores.ts';
 import { withSharedArrays } from '#adapters/shared-arrays.ts';
 import { findStrategy } from '#adapters/strategies.ts';
@@ -9,6 +10,7 @@ import { HyperoptTaskEnv } from '#contract/env.ts';
 import type { StudyIn } from '#contract/hyperopt.ts';
 import { loadTrialData } from '#domain/hyperopt/load-trial-data.ts';
 import { runHyperoptWorker } from '#domain/hyperopt/run-hyperopt-worker.ts';
+import { ENGINE_VERSION } from '#engine/version.ts';
 import { readEnv } from '#runtime/env.ts';
 import { createLogger } from '#runtime/log.ts';
 import { runTask } from '#runtime/task.ts';
@@ -33,12 +35,14 @@ await runTask(env, log, async ({ id }) => {
       // One more than threads: while it asks and tells, all of them have something to do.
       lanes: (study) => threadsOf(study) + 1,
       openRunner: async (study) => {
-        const pairs = await loadTrialData({ ...stores, findStrategy: strategies, clock: Date }, study);
+        const deps = { ...stores, findStrategy: strategies, clock: Date };
+        const { pairs, strategyDigest } = await loadTrialData(deps, study);
+        const codeDigest = sha256(`${ENGINE_VERSION} ${strategyDigest}`);
         const { strategy } = study.base;
         const folder = env.STRATEGIES_DIRECTORY;
         const threads = threadsOf(study);
         const data = { pairs: withSharedArrays(pairs), strategy, folder, cacheBytes: CACHE_BYTES / threads };
-        return new TrialThreads({ entry: THREAD, data, threads });
+        return new TrialThreads({ entry: THREAD, data, threads, codeDigest });
       },
       sleep: (ms, signal) => sleep(ms, undefined, { signal }),
     },

@@ -136,6 +136,7 @@ const CHANGES: Readonly<Record<string, Operation['access']>> = {
   shareModel: 'researcher',
   startHyperopt: 'researcher',
   cancelHyperopt: 'researcher',
+  resumeHyperopt: 'researcher',
   shareHyperopt: 'researcher',
   registerStrategy: 'researcher',
   stageVersion: 'researcher',

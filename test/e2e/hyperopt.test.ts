@@ -50,9 +50,7 @@ const ended = ({ status }: any) => TERMINAL.includes(status);
 
 async function trialsOf(jobId: string, on = platform): Promise<any[]> {
   const { body } = await on.strategy.get(`/api/v1/hyperopt/${jobId}/trials?limit=100`);
-  return body.items.map(({ number, state, params, value, windows, same_as, error }: any) => ({
-    ...{ number, state, params, value, windows, same_as, error },
-  }));
+  return body.items.map(({ started_at, finished_at, worker, attempt, ...essential }: any) => essential);
 }
 
 /** What must be the same whoever ran the trials. */
@@ -105,7 +103,6 @@ describe('a study of one worker', () => {
     }, jobId);
     expect(job).toMatchObject({ status: 'completed', progress: 100, current_trial: 40, error: null });
     expect(Date.parse(job.started_at)).toBeGreaterThanOrEqual(Date.parse(job.created_at));
-    expect(job.warnings).toEqual([]);
   });
 
   it('names the best of its trials', async () => {
@@ -218,7 +215,6 @@ describe('a platform that is stopped', () => {
     const first = await startTestPlatform({ home });
     const jobId = await start({}, first);
     await until(({ current_trial }) => current_trial >= 3, jobId, first);
-    // Its tasks end with it, and the study is as they left it.
     await first.stop();
     const second = await startTestPlatform({ home });
     try {

@@ -269,4 +269,21 @@ describe('a hyperopt job', () => {
     expect((await call(`/${job_id}/cancel`, as('bob', { method: 'POST' }))).status).toBe(403);
     expect((await call('/ho-nobody', as('bob'))).body.detail.code).toBe('OPT001');
   });
+
+  it('that was cancelled goes on as a new one, and no other does', async () => {
+    const { job_id } = await accepted({ n_trials: 7 });
+    const resume = (headers = {}) => call(`/${job_id}/resume`, { method: 'POST', headers });
+    const early = await resume();
+    expect([early.status, early.body.detail.code]).toEqual([409, 'RES005']);
+    expect((await call(`/${job_id}/cancel`, { method: 'POST' })).status).toBe(200);
+    const { status, body } = await resume({ 'Idempotency-Key': 'again' });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ status: 'pending', n_trials: 7 });
+    expect(body.job_id).not.toBe(job_id);
+    expect(started.at(-1)!.job_id).toBe(body.job_id);
+    expect((await resume({ 'Idempotency-Key': 'again' })).body.job_id).toBe(body.job_id);
+    const [old, next] = [(await call(`/${job_id}`)).body, (await call(`/${body.job_id}`)).body];
+    expect(next).toMatchObject({ resumed_from: job_id, config: old.config, current_trial: 0 });
+    expect(old.status).toBe('cancelled');
+  });
 });

@@ -56,6 +56,7 @@ export function pendingStudy(jobId: string, config: Partial<StudyConfig> = {}): 
     },
     runs: 1,
     request_digest: 'd',
+    resumed_from: null,
     collection: null,
     trials: {
       total: searched.n_trials,
@@ -87,7 +88,7 @@ export async function computeTrial({ config, search, past }: TrialRequest): Prom
   return { state: 'complete', value, windows, efficiency: 0.5, returns: { firstDay: '2025-02-01', returns } };
 }
 
-export const computing: TrialRunner = { run: computeTrial, close: async () => undefined };
+export const computing: TrialRunner = { codeDigest: 'c', run: computeTrial, close: async () => undefined };
 
 /** What a worker in this process needs; `runner` runs its trials. */
 export function workerDeps(

@@ -94,6 +94,25 @@ export class DynamoStudyStore implements StudyStore {
     }
   }
 
+  async pinCode(jobId: string, digest: string): Promise<string | undefined> {
+    const update = new UpdateCommand({
+      TableName: this.#table,
+      Key: studyKey(jobId),
+      UpdateExpression: 'SET code_digest = if_not_exists(code_digest, :digest) ADD revision :one',
+      ConditionExpression: '#status = :running',
+      ExpressionAttributeNames: { '#status': 'status' },
+      ExpressionAttributeValues: { ':digest': digest, ':one': 1, ':running': 'running' },
+      ReturnValues: 'ALL_NEW',
+    });
+    try {
+      const { Attributes } = await whenFree(() => this.#client.send(update));
+      return toStudy(Attributes!).code_digest;
+    } catch (error) {
+      foundInstead(error);
+      return undefined;
+    }
+  }
+
   async complete(jobId: string, outcome: StudyOutcome, at: string): Promise<boolean> {
     const { study } = await this.#change(jobId, {
       status: 'completed',

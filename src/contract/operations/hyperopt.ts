@@ -127,6 +127,21 @@ export const HYPEROPT_OPERATIONS = [
     access: 'researcher',
     resource: { kind: 'hyperopt', id: 'job_id', level: 'write' },
   },
+  {
+    id: 'resumeHyperopt',
+    service: 'strategy',
+    method: 'POST',
+    path: '/api/v1/hyperopt/{job_id}/resume',
+    tag: HYPEROPT,
+    summary: 'Go on with a cancelled or failed hyperopt job, as a new one',
+    description:
+      'The new job has the same configuration and, as long as strategy and engine are the same, the same trials: what ended in the old one is taken over, the rest is run. The old job stays as it is. RES005 when it is completed, or has not ended: a job that lost its workers goes on by itself.',
+    params: HyperoptParams,
+    success: { 200: { description: 'Accepted', schema: HyperoptStart } },
+    errors: ['OPT001', 'RES005', 'DATA005', 'VAL005'],
+    access: 'researcher',
+    resource: { kind: 'hyperopt', id: 'job_id', level: 'write' },
+  },
   ...sharingOperations('strategy', {
     ...({ kind: 'hyperopt', name: 'Hyperopt', tag: HYPEROPT } as const),
     ...({ path: '/api/v1/hyperopt/{job_id}', id: 'job_id', params: HyperoptParams } as const),

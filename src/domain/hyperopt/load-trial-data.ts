@@ -8,6 +8,11 @@ export interface LoadTrialDataDeps extends LoadCandlesDeps {
   readonly findStrategy: (name: string) => Promise<StrategyWithDigest | undefined>;
 }
 
+export interface TrialData {
+  readonly pairs: readonly PairCandles[];
+  readonly strategyDigest: string;
+}
+
 /**
  * The candles that every trial of a study reads, once it is sure that its strategy is there.
  * Throws RES002, VAL006, and what {@link loadCandles} throws.
@@ -15,11 +20,13 @@ export interface LoadTrialDataDeps extends LoadCandlesDeps {
 export async function loadTrialData(
   deps: LoadTrialDataDeps,
   { base, execution_input, collection }: StudyIn<'running'>,
-): Promise<PairCandles[]> {
-  if (!(await deps.findStrategy(base.strategy))) {
+): Promise<TrialData> {
+  const found = await deps.findStrategy(base.strategy);
+  if (!found) {
     throw new CodedError('RES002', {
       message: `Strategy ${base.strategy} is not there any more: what the worker runs from does not define it`,
     });
   }
-  return loadCandles(deps, base, Date.parse(execution_input.start), collection);
+  const pairs = await loadCandles(deps, base, Date.parse(execution_input.start), collection);
+  return { pairs, strategyDigest: found.digest };
 }

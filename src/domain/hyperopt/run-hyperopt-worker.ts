@@ -1,4 +1,4 @@
-import type { StudyIn, TrialIn } from '#contract/hyperopt.ts';
+import type { EndedTrial, StudyIn, TrialIn } from '#contract/hyperopt.ts';
 import type { Clock } from '../ports.ts';
 import { finalFailure } from '../run-backtest-job.ts';
 import { isoTime } from '../validate.ts';
@@ -10,6 +10,8 @@ import { type AskedTrial, LEASE_MS, TrialQueue, type WorkerIdentity } from './tr
 
 /** Runs trials of one study, some at once. */
 export interface TrialRunner {
+  /** Of the strategy and the engine that it runs. */
+  readonly codeDigest: string;
   /** Rejects with the signal's reason when it is aborted. */
   run(request: TrialRequest, signal: AbortSignal): Promise<TrialOutcome>;
   close(): Promise<void>;
@@ -67,7 +69,8 @@ export async function runHyperoptWorker(
   });
   if (!runner) return 'stopped';
   try {
-    await new Worker(deps, study, me, runner).run(signal);
+    if (!(await isSameCode(deps, jobId, runner))) return 'stopped';
+    await new Worker(deps, study, me, runner, await endedEarlier(deps, study, runner)).run(signal);
   } catch (error) {
     if (error instanceof StudyEnded) return 'stopped';
     throw error;
@@ -76,6 +79,32 @@ export async function runHyperoptWorker(
   }
   await finishHyperopt(deps, jobId);
   return 'finished';
+}
+
+/** Trials of different code cannot be compared: a study whose code has changed fails. */
+async function isSameCode(
+  { studies, clock }: RunHyperoptWorkerDeps,
+  jobId: string,
+  { codeDigest }: TrialRunner,
+): Promise<boolean> {
+  const pinned = await studies.pinCode(jobId, codeDigest);
+  if (pinned === codeDigest) return true;
+  const message =
+    'The strategy or the engine has changed since the first trial: later ones could not be compared with it. Start the job again';
+  if (pinned !== undefined) await studies.fail(jobId, { code: 'VAL006', message }, isoTime(clock.now()));
+  return false;
+}
+
+/** What ended in the study that this one goes on from, if that ran the same code. */
+async function endedEarlier(
+  { studies, ledger }: RunHyperoptWorkerDeps,
+  { resumed_from }: StudyIn<'running'>,
+  { codeDigest }: TrialRunner,
+): Promise<EndedTrial[]> {
+  if (resumed_from === null) return [];
+  const earlier = await studies.get(resumed_from);
+  if (earlier?.code_digest !== codeDigest) return [];
+  return (await ledger.read(resumed_from, 0)).filter((trial) => trial.state !== 'running');
 }
 
 interface HeldTrial {
@@ -96,11 +125,12 @@ class Worker {
     study: StudyIn<'running'>,
     me: WorkerIdentity,
     runner: TrialRunner,
+    earlier: readonly EndedTrial[],
   ) {
     this.#deps = deps;
     this.#study = study;
     this.#runner = runner;
-    this.#queue = new TrialQueue(deps, study, me);
+    this.#queue = new TrialQueue(deps, study, me, earlier);
   }
 
   /** Until every trial has ended. */
@@ -147,7 +177,7 @@ class Worker {
     this.#held.add(held);
     try {
       const outcome = asked.known
-        ? takenOver(asked.known)
+        ? await this.#takenOver(asked.known)
         : await this.#runner.run(this.#requestOf(asked), AbortSignal.any([stopped, held.lost.signal]));
       if ((await this.#queue.tell(asked, outcome)) === 'stopped') throw new StudyEnded();
     } catch (error) {
@@ -155,6 +185,17 @@ class Worker {
     }
     // Not after an error: what is still held is released when the worker ends.
     this.#held.delete(held);
+  }
+
+  /** The result of a trial of the same parameters. Of one of this study the daily returns are stored already. */
+  async #takenOver(known: EndedTrial): Promise<TrialOutcome> {
+    if (known.state === 'failed') return { state: 'failed', error: known.error };
+    const { windows } = known;
+    if (known.state === 'pruned') return { state: 'pruned', windows };
+    const { job_id, number, value, efficiency } = known;
+    const own = job_id === this.#study.job_id;
+    const returns = own ? null : ((await this.#deps.ledger.returnsOf(job_id, number)) ?? null);
+    return { state: 'complete', value, windows, efficiency, returns };
   }
 
   #requestOf({ trial, past }: AskedTrial): TrialRequest {
@@ -190,12 +231,4 @@ class Worker {
       held.lost.abort(new TrialLost());
     }
   }
-}
-
-/** The result of a trial of the same parameters. Its daily returns are stored once. */
-function takenOver(known: NonNullable<AskedTrial['known']>): TrialOutcome {
-  if (known.state === 'failed') return { state: 'failed', error: known.error };
-  if (known.state === 'pruned') return { state: 'pruned', windows: known.windows };
-  const { value, windows, efficiency } = known;
-  return { state: 'complete', value, windows, efficiency, returns: null };
 }

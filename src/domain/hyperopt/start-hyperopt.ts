@@ -1,5 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
-import type { HyperoptExecutionInput, StoredStudy, StudyIn } from '#contract/hyperopt.ts';
+import type { HyperoptExecutionInput, StoredStudy, StudyIn, TrialCounts } from '#contract/hyperopt.ts';
 import { idSuffix } from '../id-suffix.ts';
 import type { Digest, Ids } from '../ports.ts';
 import type { ResolveDeps } from '../resolve-config.ts';
@@ -35,11 +35,18 @@ export async function startHyperopt(
   deps: StartHyperoptDeps,
   input: StartHyperoptInput,
 ): Promise<StoredStudy> {
-  const study = newStudy(deps, input, await resolveStudy(deps, input.body));
+  return storeAndStart(deps, newStudy(deps, input, await resolveStudy(deps, input.body)));
+}
+
+/** Throws RES005 when the id is that of another request: an Idempotency-Key was used again. */
+export async function storeAndStart(
+  deps: Pick<StartHyperoptDeps, 'studies' | 'studyExecutions' | 'onStartFailure'>,
+  study: StudyIn<'pending'>,
+): Promise<StoredStudy> {
   const stored = await deps.studies.create(study);
   if (stored.request_digest !== study.request_digest) {
     throw new CodedError('RES005', {
-      message: 'This Idempotency-Key was used with another request body',
+      message: 'This Idempotency-Key was used with another request',
       field: 'Idempotency-Key',
       context: { job_id: stored.job_id },
     });
@@ -85,8 +92,14 @@ function newStudy(
     execution_input: executionInput,
     runs: 1,
     request_digest: deps.digest(JSON.stringify(body)),
+    resumed_from: null,
     collection: null,
-    trials: { total: config.n_trials, complete: 0, pruned: 0, failed: 0, best_value: null, best_trial: null },
+    trials: noneOf(config.n_trials),
     tasks: {},
   };
+}
+
+/** The counts of a study of which nothing has ended. */
+export function noneOf(total: number): TrialCounts {
+  return { total, complete: 0, pruned: 0, failed: 0, best_value: null, best_trial: null };
 }

@@ -39,6 +39,8 @@ export interface StudyStore {
   list(filter: JobFilter, limit: number, cursor: string | null): Promise<Page<StudyRow>>;
   /** From pending or running to running, naming the worker's task. Undefined: unknown or terminal. */
   begin(jobId: string, worker: number, task: string, at: string): Promise<StudyIn<'running'> | undefined>;
+  /** Notes which code the trials run, unless that is noted already: the answer is what is. Undefined: the study has ended. */
+  pinCode(jobId: string, digest: string): Promise<string | undefined>;
   complete(jobId: string, outcome: StudyOutcome, at: string): Promise<boolean>;
   /** Only while pending or running. */
   fail(jobId: string, error: { code: string; message: string }, at: string): Promise<boolean>;

@@ -1,4 +1,11 @@
-import type { EndedTrial, StoredTrial, StudyIn, TrialCounts, TrialIn } from '#contract/hyperopt.ts';
+import type {
+  EndedTrial,
+  StoredTrial,
+  StudyIn,
+  TrialCounts,
+  TrialIn,
+  TrialParams,
+} from '#contract/hyperopt.ts';
 import { suggest } from '#engine/search/suggest.ts';
 import { duplicateOf, isBetter, lagOf, type PastTrial, visibleHistory } from '#engine/search/trials.ts';
 import type { Clock } from '../ports.ts';
@@ -11,6 +18,7 @@ import type { StudyStore, TrialLedger } from './study-ports.ts';
 export interface AskedTrial {
   readonly trial: TrialIn<'running'>;
   readonly past: readonly PastTrial[];
+  /** A trial of the same parameters that has ended: an earlier one, or the same one of the study that this goes on from. */
   readonly known: EndedTrial | undefined;
 }
 
@@ -40,15 +48,23 @@ export class TrialQueue {
   #study: StudyIn<'running'>;
   readonly #me: WorkerIdentity;
   readonly #lag: number;
+  readonly #earlier: ReadonlyMap<number, EndedTrial>;
   readonly #ended: EndedTrial[] = [];
   /** Those after the last of which all before have ended. */
   #rest: StoredTrial[] = [];
   #asking: Promise<unknown> = Promise.resolve();
 
-  constructor(deps: TrialQueueDeps, study: StudyIn<'running'>, me: WorkerIdentity) {
+  /** @param earlier trials that ended in the study that this one goes on from */
+  constructor(
+    deps: TrialQueueDeps,
+    study: StudyIn<'running'>,
+    me: WorkerIdentity,
+    earlier: readonly EndedTrial[] = [],
+  ) {
     this.#deps = deps;
     this.#study = study;
     this.#me = me;
+    this.#earlier = new Map(earlier.map((trial) => [trial.number, trial]));
     this.#lag = lagOf(study.config.n_trials);
   }
 
@@ -112,7 +128,12 @@ export class TrialQueue {
 
   #asked(trial: TrialIn<'running'>, past: readonly PastTrial[]): AskedTrial {
     const same = duplicateOf(past, trial.params);
-    return { trial, past, known: same && this.#endedTrial(same.number) };
+    return { trial, past, known: same ? this.#endedTrial(same.number) : this.#endedEarlier(trial) };
+  }
+
+  #endedEarlier({ number, params }: TrialIn<'running'>): EndedTrial | undefined {
+    const earlier = this.#earlier.get(number);
+    return earlier && areEqual(earlier.params, params) ? earlier : undefined;
   }
 
   #endedTrial(number: number): EndedTrial {
@@ -139,7 +160,8 @@ export class TrialQueue {
     for (;;) {
       const study = this.#study;
       const counts = countsAfter(study.trials, trial.number, outcome, study.config.direction);
-      const ended = this.#endOf(trial, outcome, counts, known?.number ?? null);
+      const sameAs = known?.job_id === trial.job_id ? known.number : null;
+      const ended = this.#endOf(trial, outcome, counts, sameAs);
       const returns = outcome.state === 'complete' ? outcome.returns : null;
       const told = await this.#deps.ledger.end(study, ended, counts, returns);
       if (told === 'recorded') this.#study = { ...study, trials: counts, revision: study.revision + 1 };
@@ -169,6 +191,11 @@ export class TrialQueue {
     const { value, efficiency } = outcome;
     return { ...end, state: 'complete', windows, value, efficiency };
   }
+}
+
+function areEqual(a: TrialParams, b: TrialParams): boolean {
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
 }
 
 /** A trial as later ones know it. */

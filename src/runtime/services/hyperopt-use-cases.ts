@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type CancelHyperoptDeps, cancelHyperopt } from '#domain/hyperopt/cancel-hyperopt.ts';
 import { getHyperopt, getHyperoptResult } from '#domain/hyperopt/get-hyperopt.ts';
 import { listHyperopts, listHyperoptTrials } from '#domain/hyperopt/list-hyperopts.ts';
+import { resumeHyperopt } from '#domain/hyperopt/resume-hyperopt.ts';
 import { type StartHyperoptDeps, startHyperopt } from '#domain/hyperopt/start-hyperopt.ts';
 import type { TrialLedger } from '#domain/hyperopt/study-ports.ts';
 import { type WatchHyperoptDeps, watchHyperopt } from '#domain/hyperopt/watch-hyperopt.ts';
@@ -23,6 +24,7 @@ export function hyperoptUseCases(deps: HyperoptDeps, log: Log): Omit<HyperoptUse
   const onStopFailure = warn(log, 'hyperopt job not stopped');
   return {
     startHyperopt: (input) => startHyperopt({ ...deps, onStartFailure }, input),
+    resumeHyperopt: (input) => resumeHyperopt({ ...deps, onStartFailure }, input),
     listHyperopts: (input) => listHyperopts(deps, input),
     getHyperopt: (jobId) => getHyperopt(deps, jobId),
     getHyperoptResult: (jobId) => getHyperoptResult(deps, jobId),

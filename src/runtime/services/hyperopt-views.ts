@@ -45,6 +45,7 @@ export function studyView(study: StoredStudy): z.input<typeof HyperoptJob> {
     pairs: base.pairs,
     timeframe: base.timeframe,
     warnings: study.warnings,
+    resumed_from: study.resumed_from,
     collection: study.collection,
   };
 }

@@ -2,6 +2,7 @@ import type { StoredStudy, StoredTrial } from '#contract/hyperopt.ts';
 import type { Ownership } from '#domain/access.ts';
 import type { HyperoptResult } from '#domain/hyperopt/get-hyperopt.ts';
 import type { listHyperopts, listHyperoptTrials } from '#domain/hyperopt/list-hyperopts.ts';
+import type { ResumeHyperoptInput } from '#domain/hyperopt/resume-hyperopt.ts';
 import type { StartHyperoptInput } from '#domain/hyperopt/start-hyperopt.ts';
 import type { StudyRow } from '#domain/hyperopt/study-ports.ts';
 import type { StudyEvent } from '#domain/hyperopt/watch-hyperopt.ts';
@@ -15,6 +16,7 @@ import { sharingHandlers } from './sharing.ts';
 export interface HyperoptUseCases {
   readonly ownership: Ownership;
   startHyperopt(input: StartHyperoptInput): Promise<StoredStudy>;
+  resumeHyperopt(input: ResumeHyperoptInput): Promise<StoredStudy>;
   listHyperopts(input: Parameters<typeof listHyperopts>[1]): Promise<Page<StudyRow>>;
   getHyperopt(jobId: string): Promise<StoredStudy>;
   getHyperoptResult(jobId: string): Promise<HyperoptResult>;
@@ -70,6 +72,15 @@ export function hyperoptHandlers(useCases: HyperoptUseCases): HyperoptHandlers {
       status: 200,
       body: studyView(await useCases.cancelHyperopt(params.job_id)),
     }),
+    resumeHyperopt: async ({ params, headers, principal, correlationId }) => {
+      const study = await useCases.resumeHyperopt({
+        jobId: params.job_id,
+        owner: principal.id,
+        idempotencyKey: headers.get('Idempotency-Key'),
+        correlationId,
+      });
+      return { status: 200, body: startView(study), headers: { Location: `../${study.job_id}` } };
+    },
     getHyperoptSharing: sharing.read,
     shareHyperopt: sharing.share,
   };

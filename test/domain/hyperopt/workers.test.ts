@@ -1,44 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { StudyConfig } from '#contract/hyperopt.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   type RunHyperoptWorkerDeps,
   runHyperoptWorker,
   type TrialRunner,
 } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import { LEASE_MS, TrialQueue } from '#domain/hyperopt/trial-queue.ts';
-import { startEngine, type TestEngine } from '../../support/engine.ts';
-import { computeTrial, computing, essence, pendingStudy, workerDeps } from '../../support/studies.ts';
+import { computeTrial, computing, essence } from '../../support/studies.ts';
+import { type EndedStudy, studyWorld } from '../../support/study-world.ts';
 
-let engine: TestEngine;
+const world = studyWorld();
+const { newStudy, work, read, deps, dying } = world;
+let one: EndedStudy;
 beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-
-let studies = 0;
-const never = new AbortController().signal;
-
-async function newStudy(config: Partial<StudyConfig> = {}): Promise<string> {
-  const jobId = `ho-${++studies}`;
-  await workerDeps(engine).studies.create(pendingStudy(jobId, config));
-  return jobId;
-}
-
-const work = (jobId: string, worker: number, deps: RunHyperoptWorkerDeps, task = `task-${worker}`) =>
-  runHyperoptWorker(deps, jobId, { worker, task }, never);
-
-async function read(jobId: string) {
-  const { studies: store, ledger } = workerDeps(engine);
-  return { study: (await store.get(jobId))!, trials: await ledger.read(jobId, 0) };
-}
-
-type Study = Awaited<ReturnType<typeof read>>;
-/** The study as one worker alone runs it. */
-let one: Study;
-beforeAll(async () => {
-  const jobId = await newStudy();
-  expect(await work(jobId, 0, workerDeps(engine))).toBe('finished');
-  one = await read(jobId);
+  one = await world.alone();
 });
 
 /** Takes turns with the others in an order of its own. */
@@ -53,19 +27,6 @@ function unsteady(seed: number): TrialRunner {
   };
 }
 
-/** A worker that dies at its `nth` trial: whatever it was about to do never happens. */
-function dying(nth: number): { deps: RunHyperoptWorkerDeps; died: Promise<void> } {
-  const forever = () => new Promise<never>(() => undefined);
-  const { promise: died, resolve } = Promise.withResolvers<void>();
-  let begun = 0;
-  const run: TrialRunner['run'] = (request) => {
-    if (++begun < nth) return computeTrial(request);
-    resolve();
-    return forever();
-  };
-  return { deps: { ...workerDeps(engine, { ...computing, run }), sleep: forever }, died };
-}
-
 describe('a study', () => {
   it('is the same for any number of workers and lanes', async () => {
     for (const [workers, lanes] of [
@@ -76,7 +37,7 @@ describe('a study', () => {
       const jobId = await newStudy({ workers });
       const outcomes = await Promise.all(
         Array.from({ length: workers }, (_, worker) =>
-          work(jobId, worker, { ...workerDeps(engine, unsteady(worker)), lanes: () => lanes }),
+          work(jobId, worker, { ...deps(unsteady(worker)), lanes: () => lanes }),
         ),
       );
       expect(new Set(outcomes)).toEqual(new Set(['finished']));
@@ -92,9 +53,7 @@ describe('a study', () => {
 
   it('counts every trial once, in the order in which they ended', async () => {
     const jobId = await newStudy({ workers: 4 });
-    await Promise.all(
-      [0, 1, 2, 3].map((worker) => work(jobId, worker, workerDeps(engine, unsteady(worker)))),
-    );
+    await Promise.all([0, 1, 2, 3].map((worker) => work(jobId, worker, deps(unsteady(worker)))));
     const { study, trials } = await read(jobId);
     const sequence = trials.map((trial) => (trial.state === 'running' ? 0 : trial.sequence));
     expect(sequence.toSorted((a, b) => a - b)).toEqual(trials.map((_, i) => i + 1));
@@ -119,8 +78,8 @@ describe('a study', () => {
       return computeTrial(request);
     };
     const jobId = await newStudy();
-    const deps = { ...workerDeps(engine, { ...computing, run }), lanes: () => 8 };
-    await Promise.all([0, 1].map((worker) => work(jobId, worker, deps)));
+    const own = { ...deps({ ...computing, run }), lanes: () => 8 };
+    await Promise.all([0, 1].map((worker) => work(jobId, worker, own)));
     expect(most).toBe(4);
   });
 
@@ -131,7 +90,7 @@ describe('a study', () => {
       return computeTrial(request);
     };
     const jobId = await newStudy({ n_estimators_range: [25, 26], learning_rate_range: [0.1, 0.1] });
-    await work(jobId, 0, workerDeps(engine, { ...computing, run }));
+    await work(jobId, 0, deps({ ...computing, run }));
     const { trials } = await read(jobId);
     const taken = trials.filter((trial) => 'same_as' in trial && trial.same_as !== null);
     expect(taken.length).toBeGreaterThan(20);
@@ -171,10 +130,10 @@ describe('a worker that dies', () => {
     'in its trial %i changes nothing: the next in its place goes on at once',
     async (nth) => {
       const jobId = await newStudy();
-      const { deps, died } = dying(nth);
-      void work(jobId, 0, deps, 'first');
+      const { deps: dyingDeps, died } = dying(nth);
+      void work(jobId, 0, dyingDeps, 'first');
       await died;
-      expect(await work(jobId, 0, workerDeps(engine), 'second')).toBe('finished');
+      expect(await work(jobId, 0, deps(), 'second')).toBe('finished');
       const { study, trials } = await read(jobId);
       expect(trials.map(essence)).toEqual(one.trials.map(essence));
       expect(study.trials).toEqual(one.study.trials);
@@ -184,18 +143,18 @@ describe('a worker that dies', () => {
 
   it('loses its trial to another worker when its lease has run out, not before', async () => {
     const jobId = await newStudy({ workers: 2 });
-    const { deps, died } = dying(1);
-    void work(jobId, 0, deps);
+    const { deps: dyingDeps, died } = dying(1);
+    void work(jobId, 0, dyingDeps);
     await died;
     const { resolve, promise: waited } = Promise.withResolvers<void>();
     let late = 0;
     let waits = 0;
     const other: RunHyperoptWorkerDeps = {
-      ...workerDeps(engine),
+      ...deps(),
       clock: { now: () => Date.now() + late },
       sleep: async (ms, signal) => {
         if (++waits === 3) resolve();
-        await workerDeps(engine).sleep(Math.min(ms, 5), signal);
+        await deps().sleep(Math.min(ms, 5), signal);
       },
     };
     const working = work(jobId, 1, other);
@@ -212,17 +171,17 @@ describe('a worker that dies', () => {
 
   it('and comes back can record nothing of what was taken over', async () => {
     const jobId = await newStudy();
-    const deps = workerDeps(engine);
-    const study = (await deps.studies.begin(jobId, 0, 'first', new Date().toISOString()))!;
-    const asked = await new TrialQueue(deps, study, { worker: 0, task: 'first' }).ask();
+    const own = deps();
+    const study = (await own.studies.begin(jobId, 0, 'first', new Date().toISOString()))!;
+    const asked = await new TrialQueue(own, study, { worker: 0, task: 'first' }).ask();
     if (typeof asked === 'string') throw new Error(asked);
-    const next = new TrialQueue(deps, study, { worker: 0, task: 'second' });
+    const next = new TrialQueue(own, study, { worker: 0, task: 'second' });
     const again = await next.ask();
     if (typeof again === 'string') throw new Error(again);
     expect(again.trial).toMatchObject({ number: 0, attempt: 2, params: asked.trial.params });
-    const old = new TrialQueue(deps, study, { worker: 0, task: 'first' });
+    const old = new TrialQueue(own, study, { worker: 0, task: 'first' });
     expect(await old.tell(asked, { state: 'failed', error: 'late' })).toBe('lost');
-    expect(await deps.ledger.renew(asked.trial, Date.now())).toBe(false);
+    expect(await own.ledger.renew(asked.trial, Date.now())).toBe(false);
     expect(await next.tell(again, { state: 'failed', error: 'in time' })).toBe('recorded');
     // The reply was lost and the write is sent again.
     expect(await old.tell(asked, { state: 'failed', error: 'later still' })).toBe('lost');
@@ -236,7 +195,7 @@ describe('a worker', () => {
   it('of a study whose trials all failed ends it with the reason', async () => {
     const run: TrialRunner['run'] = async () => ({ state: 'failed', error: 'no trade was made' });
     const jobId = await newStudy();
-    await work(jobId, 0, workerDeps(engine, { ...computing, run }));
+    await work(jobId, 0, deps({ ...computing, run }));
     const { study } = await read(jobId);
     expect(study).toMatchObject({
       status: 'failed',
@@ -250,15 +209,15 @@ describe('a worker', () => {
     const jobId = await newStudy();
     let begun = 0;
     const run: TrialRunner['run'] = async (request) => {
-      if (++begun === 5) await workerDeps(engine).studies.cancel(jobId, new Date().toISOString());
+      if (++begun === 5) await deps().studies.cancel(jobId, new Date().toISOString());
       return computeTrial(request);
     };
-    expect(await work(jobId, 0, workerDeps(engine, { ...computing, run }))).toBe('stopped');
+    expect(await work(jobId, 0, deps({ ...computing, run }))).toBe('stopped');
     const { study, trials } = await read(jobId);
     expect(study.status).toBe('cancelled');
     expect(trials.map(({ state }) => state).filter((state) => state === 'running')).toHaveLength(1);
     expect(trials).toHaveLength(5);
-    expect(await work(jobId, 0, workerDeps(engine))).toBe('not_mine');
+    expect(await work(jobId, 0, deps())).toBe('not_mine');
   });
 
   it('that is stopped gives its trials back, and the next worker has them at once', async () => {
@@ -271,10 +230,10 @@ describe('a worker', () => {
       return Promise.reject(signal.reason);
     };
     const worker = { worker: 0, task: 'first' };
-    await expect(
-      runHyperoptWorker(workerDeps(engine, { ...computing, run }), jobId, worker, stop.signal),
-    ).rejects.toThrow('Stopped');
-    expect(await work(jobId, 1, workerDeps(engine))).toBe('finished');
+    await expect(runHyperoptWorker(deps({ ...computing, run }), jobId, worker, stop.signal)).rejects.toThrow(
+      'Stopped',
+    );
+    expect(await work(jobId, 1, deps())).toBe('finished');
     expect((await read(jobId)).trials.map(essence)).toEqual(one.trials.map(essence));
   });
 });
