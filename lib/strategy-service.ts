@@ -45,7 +45,8 @@ export class StrategyService extends Construct {
     const role = this.service.function.role!;
     allowTable(role, 'registry', data.tables.registry, ['GetItem', 'BatchGetItem', 'PutItem']);
     // What is registered rests on completed backtests; hyperopt jobs are made, listed, shared and cancelled.
-    allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem']);
+    allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'BatchGetItem', 'Query']);
+    allowTable(role, 'jobs', data.tables.jobs, ['PutItem', 'UpdateItem'], { keys: `${STUDY_ID_PREFIX}*` });
     allowTable(role, 'series', data.tables.series, ['BatchGetItem']);
     flow.grantControl(role);
     allowTasks(role, cluster, ['StopTask']);

@@ -111,6 +111,18 @@ describe.each([dev, prod])('$config.stage', (stage) => {
     expect(JSON.stringify(objects)).not.toContain('Results');
   });
 
+  test('lets the strategy service write studies and no backtest', () => {
+    const writes = all.filter(
+      ({ id, statement }) =>
+        id.startsWith('StrategyServiceRole') &&
+        /Jobs/.test(JSON.stringify(statement.Resource)) &&
+        actionsOf(statement).some((action) => WRITES.test(action)),
+    );
+    expect(writes.map(({ statement }) => statement.Condition)).toEqual([
+      { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'ho-*' } },
+    ]);
+  });
+
   test('lets who streams events read studies and nothing else', () => {
     const own = all.filter(({ id }) => id.startsWith('StrategyEventsRole')).map(({ statement }) => statement);
     const others = own.filter((each) => actionsOf(each).some((action) => !/^(logs|xray):/.test(action)));
