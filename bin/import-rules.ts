@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { parseSync } from 'oxc-parser';
 
 /** Who may import whom, by folder; the first rule whose folder holds a file is the one for it. */
 interface Rule {
@@ -48,20 +49,33 @@ const RULES: readonly Rule[] = [
 ];
 /** Nothing that runs may carry the CDK along. */
 const CDK = /^(aws-cdk-lib|constructs|cdk-nag)(\/|$)/;
-const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g;
 const CLOCK = /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bperformance\.now\(|\bglobalThis\b|\bprocess\./;
 
 /** What breaks the rules in one file, a line each. */
 export function importProblems(file: string, imports: Readonly<Record<string, string>>): string[] {
   const rule = RULES.find(({ folder }) => isWithin(file, folder));
   if (!rule) return [];
-  const text = readFileSync(file, 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
-  const problems = [...text.matchAll(IMPORT)]
-    .map(([, specifier]) => specifier!)
+  const source = readFileSync(file, 'utf8');
+  const text = source.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+  const problems = specifiersOf(file, source)
     .filter((specifier) => !isAllowed(file, specifier, rule, imports))
     .map((specifier) => `${file} must not import ${specifier}`);
   const clock = rule.noClock && CLOCK.exec(text);
   return clock ? [...problems, `${file} must not use ${clock[0]}: clock and chance are injected`] : problems;
+}
+
+/** What a file imports and re-exports, types too; of an import at run time its expression when that is no text. */
+function specifiersOf(file: string, source: string): string[] {
+  const { staticImports, staticExports, dynamicImports } = parseSync(file, source).module;
+  return [
+    ...staticImports.map(({ moduleRequest }) => moduleRequest.value),
+    ...staticExports.flatMap(({ entries }) =>
+      entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
+    ),
+    ...dynamicImports.map(({ moduleRequest: { start, end } }) =>
+      source.slice(start, end).replaceAll(/^'|'$/g, ''),
+    ),
+  ];
 }
 
 function isAllowed(
