@@ -1,3 +1,4 @@
+import { isTerminal } from '#contract/backtest.ts';
 import type { StoredStudy, StoredTrial } from '#contract/hyperopt.ts';
 import type { Ownership } from '#domain/access.ts';
 import type { HyperoptResult } from '#domain/hyperopt/get-hyperopt.ts';
@@ -55,7 +56,11 @@ export function hyperoptHandlers(useCases: HyperoptUseCases): HyperoptHandlers {
       const study = await useCases.getHyperopt(params.job_id);
       const tag = `"${study.revision}"`;
       // Kept by the client, asked for again each time.
-      const caching = { ETag: tag, 'Cache-Control': 'private, no-cache', 'Retry-After': RETRY_AFTER };
+      const caching = {
+        ETag: tag,
+        'Cache-Control': 'private, no-cache',
+        ...(!isTerminal(study.status) && { 'Retry-After': RETRY_AFTER }),
+      };
       if (isKnown(tag, headers.get('If-None-Match'))) return { status: 304, body: '', headers: caching };
       return { status: 200, body: studyView(study), headers: caching };
     },

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
+import type { ExecutionState } from '#domain/execution-ports.ts';
+import { cancelHyperopt } from '#domain/hyperopt/cancel-hyperopt.ts';
+import { repairHyperopt, repairHyperoptOf } from '#domain/hyperopt/reconcile-hyperopts.ts';
+import { startEngine, type TestEngine } from '../../support/engine.ts';
+import { pendingStudy } from '../../support/studies.ts';
+
+/** What becomes of studies whose execution is gone. */
+
+const MINUTE = 60_000;
+const AT = Date.parse('2025-03-01T00:00:00.000Z');
+let engine: TestEngine;
+let studies: DynamoStudyStore;
+beforeAll(async () => {
+  engine = await startEngine();
+  studies = new DynamoStudyStore(engine.client, engine.tables.jobs);
+});
+afterAll(() => engine.stop());
+
+let ids = 0;
+async function scene(changes: { running?: boolean } = {}) {
+  const jobId = `ho-${++ids}`;
+  await studies.create(pendingStudy(jobId));
+  if (changes.running) await studies.begin(jobId, 0, 'arn:task', new Date(AT).toISOString());
+  const started: string[] = [];
+  const stopped: string[] = [];
+  const states = new Map<string, ExecutionState['status']>();
+  const clock = { time: AT, now: () => clock.time };
+  const deps = {
+    studies,
+    clock,
+    studyExecutions: {
+      start: async (_: unknown, __: number, name = jobId) => {
+        started.push(name);
+        states.set(name, 'running');
+      },
+      stop: async (name: string) => void stopped.push(name),
+      state: async (name: string) => (states.has(name) ? { status: states.get(name)! } : undefined),
+    },
+    tasks: { stop: async (task: string) => void stopped.push(task) },
+    graceMs: 2 * MINUTE,
+    onStopFailure: () => undefined,
+  };
+  const repair = async () => repairHyperopt(deps, (await studies.get(jobId))!);
+  return {
+    jobId,
+    deps,
+    clock,
+    states,
+    started,
+    stopped,
+    repair,
+    get: async () => (await studies.get(jobId))!,
+  };
+}
+
+it.each([false, true])('without an execution it is started, after a while (running: %s)', async (running) => {
+  const { jobId, clock, started, repair } = await scene({ running });
+  expect(await repair()).toBe('none');
+  clock.time += 3 * MINUTE;
+  expect(await repair()).toBe('started');
+  expect(started).toEqual([jobId]);
+  expect(await repair()).toBe('none');
+});
+
+it.each(['failed', 'aborted', 'timed_out', 'succeeded'] as const)(
+  'after an execution that %s it goes on in another, of another name',
+  async (status) => {
+    const { jobId, states, started, deps, get } = await scene({ running: true });
+    states.set(jobId, status);
+    expect(await repairHyperoptOf(deps, jobId)).toBe('started');
+    expect(started).toEqual([`${jobId}-2`]);
+    expect(await get()).toMatchObject({ status: 'running', runs: 2 });
+    // Told once more of the first: the second runs.
+    expect(await repairHyperoptOf(deps, jobId)).toBe('none');
+    states.set(`${jobId}-2`, status);
+    expect(await repairHyperoptOf(deps, `${jobId}-2`)).toBe('started');
+    expect(started.at(-1)).toBe(`${jobId}-3`);
+  },
+);
+
+it('that loses ten executions is failed', async () => {
+  const { jobId, states, started, repair, get } = await scene({ running: true });
+  states.set(jobId, 'failed');
+  while ((await repair()) === 'started') states.set(started.at(-1)!, 'failed');
+  expect(started).toHaveLength(9);
+  expect(await get()).toMatchObject({ status: 'failed', error_code: 'SVC001' });
+});
+
+it('that was cancelled has its execution and tasks stopped, and is never started again', async () => {
+  const { jobId, deps, states, started, stopped, repair } = await scene({ running: true });
+  states.set(jobId, 'running');
+  await cancelHyperopt(deps, jobId);
+  expect(stopped).toEqual([jobId, 'arn:task']);
+  states.set(jobId, 'aborted');
+  expect(await repair()).toBe('none');
+  expect(stopped).toEqual([jobId, 'arn:task', 'arn:task']);
+  expect(started).toEqual([]);
+});
+
+it('an execution of no study is left alone', async () => {
+  const { deps } = await scene();
+  expect(await repairHyperoptOf(deps, 'ho-unknown-2')).toBe('none');
+});
