@@ -24,12 +24,22 @@ export type Grant = z.infer<typeof Grant>;
 /** Most grants of one resource: each is a row of the list of whom it is given to, and all change in one transaction. */
 export const MAX_GRANTS = 40;
 
-/** Kinds of resources that have an owner: the code when there is none of an id, and when where they are kept is down. */
+interface OwnedKind {
+  /** What people call one. */
+  readonly noun: string;
+  /** The code when there is none of an id. */
+  readonly unknown: ErrorCode;
+  /** The code when where they are kept is down. */
+  readonly unavailable: ErrorCode;
+}
+
+/** Kinds of resources that have an owner. */
 export const OWNED_RESOURCES = {
-  backtest: { unknown: 'RES001', unavailable: 'DATA005' },
-  model: { unknown: 'RES002', unavailable: 'SVC005' },
-  hyperopt: { unknown: 'OPT001', unavailable: 'DATA005' },
-} as const satisfies Record<string, { readonly unknown: ErrorCode; readonly unavailable: ErrorCode }>;
+  backtest: { noun: 'backtest', unknown: 'RES001', unavailable: 'DATA005' },
+  model: { noun: 'model', unknown: 'RES002', unavailable: 'SVC005' },
+  hyperopt: { noun: 'hyperopt job', unknown: 'OPT001', unavailable: 'DATA005' },
+  challenge: { unknown: 'CHL001', unavailable: 'SVC005' },
+} as const satisfies Record<string, OwnedKind>;
 export type ResourceKind = keyof typeof OWNED_RESOURCES;
 
 /** The resource that a path names: whoever may not do that with it is answered AUTH005 before the handler runs. */

@@ -1,5 +1,11 @@
 import { CodedError } from '#contract/errors.ts';
-import { type AccessLevel, EVERYONE, type Grant, type ResourceKind } from '#contract/sharing.ts';
+import {
+  type AccessLevel,
+  EVERYONE,
+  type Grant,
+  OWNED_RESOURCES,
+  type ResourceKind,
+} from '#contract/sharing.ts';
 
 /** Who calls, as far as it decides what they may do with a resource. */
 export interface Caller {
@@ -64,16 +70,16 @@ export function checkAccess(caller: Caller, resource: OwnedResource, asked: Aske
   const { kind, id, field, level } = asked;
   if (mayAccess(caller, resource, level)) return;
   throw new CodedError('AUTH005', {
-    message: `${REFUSALS[level](kind)}${level === 'owner' ? '' : ': ask its owner, or an admin, to share it with you'}`,
+    message: `${REFUSALS[level](OWNED_RESOURCES[kind].noun)}${level === 'owner' ? '' : ': ask its owner, or an admin, to share it with you'}`,
     field,
     context: { resource: kind, id: id.slice(0, 100), required: level },
   });
 }
 
-const REFUSALS: Record<AccessLevel, (kind: ResourceKind) => string> = {
-  read: (kind) => `This ${kind} is not yours and not shared with you`,
-  write: (kind) => `This ${kind} is not yours and not shared with you at level write`,
-  owner: (kind) => `Only the owner of this ${kind}, or an admin, may do that`,
+const REFUSALS: Record<AccessLevel, (noun: string) => string> = {
+  read: (noun) => `This ${noun} is not yours and not shared with you`,
+  write: (noun) => `This ${noun} is not yours and not shared with you at level write`,
+  owner: (noun) => `Only the owner of this ${noun}, or an admin, may do that`,
 };
 
 /** The resource, if the caller may do that with it. Throws the error of an unknown one, and AUTH005. */

@@ -1,5 +1,12 @@
 import { CodedError } from '#contract/errors.ts';
-import { EVERYONE, type Grant, MAX_GRANTS, SHARE_LEVELS, type Sharing } from '#contract/sharing.ts';
+import {
+  EVERYONE,
+  type Grant,
+  MAX_GRANTS,
+  OWNED_RESOURCES,
+  SHARE_LEVELS,
+  type Sharing,
+} from '#contract/sharing.ts';
 import { type Asked, type Caller, findAccessible, type Ownership, userPrincipal } from './access.ts';
 import { checkOneOf } from './validate.ts';
 
@@ -46,7 +53,7 @@ export async function shareResource(
     }
   }
   throw new CodedError('RES005', {
-    message: `Other calls keep sharing this ${resource.kind}: read its sharing again and repeat the call`,
+    message: `Other calls keep sharing this ${OWNED_RESOURCES[resource.kind].noun}: read its sharing again and repeat the call`,
     field: 'shared_with',
   });
 }

@@ -64,7 +64,7 @@ test('what the audit trail lacks rings, whatever service logs it', () => {
     expect.stringMatching(/^StrategyServiceLog/),
     expect.stringMatching(/^DataCollectionTaskLog/),
   ]);
-  const [alarm] = alarms.filter(({ AlarmName }) => AlarmName.endsWith('-audit-gaps'));
+  const alarm = alarms.find(({ AlarmName }) => AlarmName.endsWith('-audit-gaps'))!;
   const counted = alarm.Metrics.flatMap(({ MetricStat }: any) => MetricStat?.Metric.MetricName ?? []);
   const { Metrics, Threshold } = alarm;
   expect(counted).toEqual(filters.map(({ MetricTransformations: [{ MetricName }] }) => MetricName));

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { ServiceName } from '../operation.ts';
-import { type ResourceKind, Sharing, SharingRequest } from '../sharing.ts';
+import { OWNED_RESOURCES, type ResourceKind, Sharing, SharingRequest } from '../sharing.ts';
 
 /**
  * The rows by which resources of a kind are shared, for its service's operations. `name` makes their ids: `getBacktestSharing`,
@@ -27,7 +27,7 @@ export function sharingOperations<
   },
 ) {
   const { kind, name, path, id, params, tag } = of;
-  const noun = name.toLowerCase();
+  const { noun } = OWNED_RESOURCES[kind];
   return [
     {
       id: `get${name}Sharing`,
