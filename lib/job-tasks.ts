@@ -1,7 +1,12 @@
 import type * as ecs from 'aws-cdk-lib/aws-ecs';
 import type { Construct } from 'constructs';
 import type * as z from 'zod';
-import type { BacktestTaskEnv, CollectTaskEnv, HyperoptTaskEnv } from '#contract/env.ts';
+import {
+  type BacktestTaskEnv,
+  type CollectTaskEnv,
+  HYPEROPT_ALLOCATOR,
+  type HyperoptTaskEnv,
+} from '#contract/env.ts';
 import { STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
 import type { StageConfig } from './config.ts';
 import type { DataStack } from './data-stack.ts';
@@ -58,7 +63,11 @@ export function backtestTask(scope: Construct, { config, data, image, common }: 
 
 /** Runs trials of one study, on all its cores, until there are none left. */
 export function hyperoptTask(scope: Construct, { config, data, image, common }: JobTasksProps): JobTask {
-  const environment: TaskEnvironment<typeof HyperoptTaskEnv> = { ...common, ...storage(data) };
+  const environment: TaskEnvironment<typeof HyperoptTaskEnv> = {
+    ...common,
+    ...storage(data),
+    ...HYPEROPT_ALLOCATOR,
+  };
   const task = new JobTask(scope, 'HyperoptTask', {
     ...{ config, image, environment },
     entry: 'hyperopt',
