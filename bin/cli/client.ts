@@ -47,24 +47,55 @@ export class ApiClient {
     return this.#send<T>('PUT', path, body);
   }
 
+  /**
+   * An answer that is read as it comes: any that is no refusal. Rejects with {@link ApiError} for a refusal, and with an
+   * error that says so when there is no answer. The signal ends what is being read too.
+   */
+  async open(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const response = await this.#fetch('GET', path, { headers, signal });
+    if (!response.ok) throw await refusal(response);
+    return response;
+  }
+
   async #send<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const response = await fetch(`${this.#baseUrl}${path}`, {
+    const response = await this.#fetch(method, path, {
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+      headers: body === undefined ? {} : { 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw await refusal(response);
+    return readJson<T>(await response.text());
+  }
+
+  #fetch(
+    method: string,
+    path: string,
+    { headers, ...init }: RequestInit & { readonly headers: Readonly<Record<string, string>> },
+  ): Promise<Response> {
+    return fetch(`${this.#baseUrl}${path}`, {
+      ...init,
       method,
       // Whoever is asked gets the token: nobody else does.
       redirect: 'manual',
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-      headers: { ...this.#headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      headers: { ...this.#headers, ...headers },
     }).catch((cause: unknown) => {
       throw new Error(`No answer from ${this.#baseUrl}: is the platform running (npm start)?`, { cause });
     });
-    const text = await response.text();
-    if (!response.ok) {
-      const correlationId = printable(response.headers.get('x-correlation-id') ?? 'none');
-      throw new ApiError(explain(response.status, text), correlationId);
-    }
-    return JSON.parse(text, toPrintable) as T;
   }
+}
+
+async function refusal(response: Response): Promise<ApiError> {
+  const correlationId = printable(response.headers.get('x-correlation-id') ?? 'none');
+  return new ApiError(explain(response.status, await response.text()), correlationId);
+}
+
+/** What a service has sent, with every text of it fit to be shown. */
+export function readJson<T>(text: string): T {
+  return JSON.parse(text, toPrintable) as T;
 }
 
 interface FieldIssue {

@@ -12,6 +12,8 @@ export interface Session {
   readonly client: ApiClient;
   /** The platform's own storage, when it runs on this machine. */
   readonly platform: PlatformInfo | null;
+  /** Whether that platform was started for the occasion, and what it runs stops with the command. */
+  readonly temporary: boolean;
 }
 
 /** Options that say which deployed services are meant. */
@@ -40,10 +42,10 @@ export async function withSession<T>(
   work: (session: Session) => Promise<T>,
   service: keyof typeof ADDRESSES = 'backend',
 ): Promise<T> {
-  if (url) return work({ client: new ApiClient(url, userToken()), platform: null });
+  if (url) return work({ client: new ApiClient(url, userToken()), platform: null, temporary: false });
   const env = readEnv(LocalEnv);
   const running = await runningPlatform(env.TOUCHSTONE_HOME);
-  if (running) return work(sessionOn(running, service));
+  if (running) return work(sessionOn(running, service, false));
   // The whole platform, with its database and exchanges: it takes longer to load than most commands to run.
   const { platformOptions, startPlatform } = await import('../../src/local/platform.ts');
   const platform = await startPlatform({
@@ -51,16 +53,16 @@ export async function withSession<T>(
     ports: { backend: 0, strategy: 0, dataCollection: 0 },
   });
   try {
-    return await work(sessionOn(platform.info, service));
+    return await work(sessionOn(platform.info, service, true));
   } finally {
     await platform.stop();
   }
 }
 
-function sessionOn(platform: PlatformInfo, service: keyof typeof ADDRESSES): Session {
+function sessionOn(platform: PlatformInfo, service: keyof typeof ADDRESSES, temporary: boolean): Session {
   // A platform that asks for no token can verify none, and refuses all.
   const token = platform.issuer_url ? userToken() : undefined;
-  return { client: new ApiClient(platform[ADDRESSES[service]], token), platform };
+  return { client: new ApiClient(platform[ADDRESSES[service]], token), platform, temporary };
 }
 
 async function runningPlatform(home: string): Promise<PlatformInfo | null> {

@@ -1,0 +1,212 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { StudyHonesty } from '#contract/hyperopt.ts';
+import { ApiClient } from '../../bin/cli/client.ts';
+import { readEvents, type StreamEvent } from '../../bin/cli/hyperopt/events.ts';
+import { honestyText } from '../../bin/cli/hyperopt/honesty.ts';
+import { range, searched, startStudy } from '../../bin/cli/hyperopt/start.ts';
+import { type Job, watchStudy } from '../../bin/cli/hyperopt/watch.ts';
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Answers of the events, one a call; the last again and again. */
+let events: Answer[] = [];
+let jobs: object[] = [];
+let posted: any;
+const seen: string[] = [];
+const server = createServer((request, response) => {
+  if (request.method === 'POST') {
+    request.on('data', (bytes) => {
+      posted = JSON.parse(String(bytes));
+    });
+    request.on('end', () => response.end('{}'));
+    return;
+  }
+  if (!request.url!.endsWith('/events')) {
+    response.end(JSON.stringify(jobs.length > 1 ? jobs.shift() : jobs[0]));
+    return;
+  }
+  seen.push(`${request.headers['last-event-id']}`);
+  (events.length > 1 ? events.shift()! : events[0]!)(request, response);
+});
+let client: ApiClient;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  client = new ApiClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  seen.length = 0;
+  jobs = [{ status: 'running' }];
+});
+
+const event = (name: string, id: number, data: object) =>
+  `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+const trial = (id: number) => event('trial', id, { number: id - 1 });
+const stream =
+  (...texts: string[]): Answer =>
+  (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(`retry: 1\n\n${texts.join('')}`);
+  };
+const broken =
+  (...texts: string[]): Answer =>
+  (request, response) => {
+    stream(...texts)(request, response);
+    setTimeout(() => response.destroy(), 5);
+  };
+
+const pauses = { pollMs: 1, retryMs: 1, silenceMs: 40 };
+
+async function watch(signal = new AbortController().signal) {
+  const trials: number[] = [];
+  const statuses: string[] = [];
+  const job = await watchStudy(
+    client,
+    'ho-1',
+    { job: ({ status }: Job) => statuses.push(status), trial: (_, ended) => trials.push(ended) },
+    signal,
+    pauses,
+  );
+  return { job, trials, statuses };
+}
+
+describe('watching a study', () => {
+  it('goes on after the last event when the stream breaks off, ends or falls silent', async () => {
+    events = [
+      broken(event('snapshot', 0, { status: 'running' }), trial(1), trial(2)),
+      broken(event('snapshot', 2, { status: 'running' }), trial(3), 'event: reconnect\ndata: {}\n\n'),
+      stream(event('snapshot', 3, { status: 'running' })),
+      stream(trial(4), event('status', 5, { status: 'completed' })),
+    ];
+    const { job, trials } = await watch();
+    expect(job).toEqual({ status: 'completed' });
+    expect(trials).toEqual([1, 2, 3, 4]);
+    expect(seen).toEqual(['0', '2', '3', '3']);
+  });
+
+  it('is over when no event comes any more', async () => {
+    events = [broken(trial(1), trial(2)), (_, response) => response.writeHead(204).end()];
+    jobs = [{ status: 'running' }, { status: 'cancelled' }];
+    expect((await watch()).job).toEqual({ status: 'cancelled' });
+  });
+
+  it.each([
+    ['a refusal', (_: unknown, response: ServerResponse) => response.writeHead(503).end('{}')],
+    ['another kind of answer', (_: unknown, response: ServerResponse) => response.end('{}')],
+  ])('polls after %s', async (_, refuse) => {
+    events = [refuse as Answer];
+    jobs = ['pending', 'pending', 'running', 'completed'].map((status) => ({ status }));
+    const { job, statuses } = await watch();
+    expect(job).toEqual({ status: 'completed' });
+    expect(statuses).toEqual(['pending', 'pending', 'running', 'completed']);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('ends without the study when it is left', async () => {
+    events = [stream(trial(1))];
+    const left = new AbortController();
+    const watching = watch(left.signal);
+    setTimeout(() => left.abort(), 10);
+    expect((await watching).job).toBeUndefined();
+  });
+
+  it('ends with an error when nobody answers', async () => {
+    const nobody = new ApiClient('http://127.0.0.1:1');
+    const ignore = { job: () => undefined, trial: () => undefined };
+    const signal = new AbortController().signal;
+    await expect(watchStudy(nobody, 'ho-1', ignore, signal, pauses)).rejects.toThrow('No answer');
+  });
+});
+
+it.each([1, 2, 3, 7, 1_000])('events are read from pieces of %i bytes', async (size) => {
+  const text = `retry: 5\r\n\r\n: still here\n\n${event('trial', 12, { name: 'Größe' })}event: a\ndata: 1\ndata: 2\n\nid: 9`;
+  const bytes = new TextEncoder().encode(text);
+  const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
+    bytes.slice(i * size, (i + 1) * size),
+  );
+  const found: StreamEvent[] = [];
+  for await (const each of readEvents(new Response(Readable.from(pieces) as never).body!, () => undefined))
+    found.push(each);
+  expect(found).toEqual([
+    { retry: 5 },
+    {},
+    { event: 'trial', id: 12, data: '{"name":"Größe"}' },
+    { event: 'a', data: '1\n2' },
+  ]);
+});
+
+describe('starting a study', () => {
+  it('asks for what the options say, over the file', async () => {
+    const options = {
+      ...{
+        trials: 7,
+        pairs: 'BTC/USDT:USDT, ETH/USDT:USDT',
+        models: 'xgboost,lightgbm',
+        trees: range('5..50'),
+      },
+      ...{
+        start: '2026-01-01',
+        search: searched('fast=5..20', searched('mode=a,2,true', searched('slow', {}))),
+      },
+    };
+    await startStudy(
+      client,
+      'ml_classifier',
+      { seed: 3, n_trials: 1, date_range: { end: '2026-02-01' } },
+      options,
+    );
+    expect(posted).toEqual({
+      strategy: 'ml_classifier',
+      seed: 3,
+      n_trials: 7,
+      pairs: ['BTC/USDT:USDT', 'ETH/USDT:USDT'],
+      model_types: ['xgboost', 'lightgbm'],
+      n_estimators_range: [5, 50],
+      date_range: { start: '2026-01-01', end: '2026-02-01' },
+      search: { slow: {}, mode: { choices: ['a', 2, true] }, fast: { min: 5, max: 20 } },
+    });
+  });
+
+  it.each(['5', '5..', '..5', 'a..b', '1..2..3'])('does not take %j for a range', (text) => {
+    expect(() => range(text)).toThrow('min..max');
+  });
+});
+
+describe('how far to believe a study', () => {
+  const GOOD: StudyHonesty = {
+    ...{ trials: 100, effective_trials: 12, days: 300, sharpe_ratio_daily: 0.2 },
+    ...{ expected_max_sharpe_daily: 0.1, probabilistic_sharpe_ratio: 0.99, deflated_sharpe_ratio: 0.97 },
+    min_track_record_days: 80,
+    pbo: { probability: 0.05, loss_probability: 0.1, degradation_slope: 0.2, blocks: 16, splits: 12_870 },
+    walk_forward_efficiency: 0.7,
+    plateau: { width: 0.2, trials: 30 },
+  };
+  const pbo = (probability: number) => ({ ...GOOD.pbo!, probability });
+
+  it('says nothing against it when every figure is good', () => {
+    expect(honestyText(GOOD)).toContain('Nothing here speaks against it (300 days out of sample)');
+    expect(honestyText(GOOD)).toContain('97 % sure');
+    expect(honestyText(GOOD)).toContain('100 trials without any skill');
+  });
+
+  it.each([
+    [{ deflated_sharpe_ratio: 0.9 }, 'Do not trust it: deflated Sharpe ratio ('],
+    [{ deflated_sharpe_ratio: 0.93 }, 'Not proven: deflated Sharpe ratio ('],
+    [{ pbo: pbo(0.5) }, 'Do not trust it: probability of overfitting ('],
+    [{ pbo: pbo(0.3) }, 'Not proven: probability of overfitting ('],
+    [{ walk_forward_efficiency: -0.2 }, 'Do not trust it: walk-forward efficiency ('],
+    [{ walk_forward_efficiency: 9 }, 'Not proven: walk-forward efficiency ('],
+    [{ plateau: { width: 0, trials: 3 } }, 'Do not trust it: plateau width ('],
+    [{ pbo: null, plateau: null }, 'Not proven: probability of overfitting, plateau width ('],
+  ])('%j is told', (changes, words) => {
+    const text = honestyText({ ...GOOD, ...changes });
+    expect(text).toContain(words);
+    expect(text).not.toMatch(/NaN|undefined|null/);
+  });
+});

@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Ended, runScript } from '../support/command.ts';
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+
+/** Studies as a person follows them at the terminal: real processes against a real platform. */
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await startTestPlatform();
+});
+afterAll(() => platform.stop());
+
+const hyperopt = (...args: string[]): Promise<Ended> =>
+  runScript(platform.home, 'bin/touchstone.ts', ['hyperopt', ...args]);
+
+const STUDY = [
+  ...['start', 'ml_classifier', '--pairs', 'BTC/USDT:USDT', '--timeframe', '4h', '--train-days', '30'],
+  ...['--backtest-days', '10', '--start', '2026-01-01', '--end', '2026-03-02', '--trees', '3..8'],
+  ...[
+    '--models',
+    'logistic_regression,xgboost',
+    '--objective',
+    'total_profit_pct',
+    '--experiment',
+    'by hand',
+  ],
+];
+
+/** A study that goes on for as long as a test takes. */
+async function longStudy(): Promise<string> {
+  const { out } = await hyperopt(...STUDY, '--trials', '10000', '--json');
+  return JSON.parse(out).job_id;
+}
+
+it('starts a study, shows how it goes on, and ends with its best trials and how far to believe them', async () => {
+  const { code, out, err } = await hyperopt(...STUDY, '--trials', '12', '--watch');
+  expect(err).toBe('');
+  expect(code).toBe(0);
+  expect(out).toMatch(/^Started ho-[0-9A-Z]{26}: 12 trials of ml_classifier/);
+  expect(out).toMatch(/running \d+ %, \d+ of 12 trials, number \d+ complete -?[\d.]+, best -?[\d.]+/);
+  expect(out).toMatch(/│ +Trial │ +Value │ +Windows │ +Worst │ +Median │ +Best │ Parameters/);
+  for (const name of ['Deflated Sharpe ratio', 'Probability of overfitting', 'Walk-forward efficiency']) {
+    expect(out).toMatch(new RegExp(`${name} +│ +(-|-?[\\d.]+) │ (good|doubtful|bad|unknown)`));
+  }
+  expect(out).toMatch(/Plateau width[\s\S]*(Do not trust it|Not proven|Nothing here speaks against it)/);
+  expect(out).toMatch(/Best: model_type (logistic_regression|xgboost), n_estimators \d/);
+  expect(out).not.toMatch(/NaN|undefined|\[object/);
+
+  const id = out.match(/ho-[0-9A-Z]{26}/)![0];
+  const result = await hyperopt('result', id);
+  expect(out).toContain(result.out);
+  const lines = (await hyperopt('watch', id, '--json')).out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const { body } = await platform.strategy.get(`/api/v1/hyperopt/${id}/result`);
+  expect(lines.at(-1)).toEqual({ event: 'result', data: body });
+  expect(lines.filter(({ event }) => event === 'trial').map(({ data }) => data.ended)).toEqual(
+    Array.from({ length: 12 }, (_, i) => i + 1),
+  );
+  expect((await hyperopt('status', id)).out).toContain('12 of 12 trials (100 %)');
+  expect((await hyperopt('trials', id, '--limit', '2')).out).toMatch(/More exist: --cursor \S+/);
+  expect((await hyperopt('list', '--experiment', 'by hand')).out).toMatch(
+    `${id} │ completed │ ml_classifier`,
+  );
+});
+
+it('leaves a study running when it is interrupted, and says how to come back; it can be cancelled', async () => {
+  const id = await longStudy();
+  const child = spawn(process.execPath, ['bin/touchstone.ts', 'hyperopt', 'watch', id], {
+    env: { TOUCHSTONE_HOME: platform.home },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let err = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  const closed = once(child, 'close');
+  await once(child.stdout, 'data');
+  child.kill('SIGINT');
+  expect((await closed)[0]).toBe(130);
+  expect(err).toContain(`touchstone hyperopt watch ${id}`);
+
+  const watching = hyperopt('watch', id);
+  const cancelled = await hyperopt('cancel', id);
+  expect(cancelled.out).toContain(`${id}: cancelled`);
+  const { code, err: why } = await watching;
+  expect([code, why]).toEqual([1, `${id} is cancelled\n`]);
+});
+
+it.each([
+  [['watch', 'ho-none'], 1, 'OPT001'],
+  [['result', 'none'], 1, 'VAL005'],
+  [['start', 'get_rich'], 1, 'RES002'],
+  [['start', 'ml_classifier', '--trees', '5'], 2, 'min..max'],
+  [['start', 'ml_classifier', '--trials', '0'], 2, '1 to 10000'],
+  [['start', 'ml_classifier', '--direction', 'up'], 2, 'maximize'],
+])('says what is wrong with %j', async (args, exit, text) => {
+  const { code, err } = await hyperopt(...args);
+  expect([code, err]).toEqual([exit, expect.stringContaining(text)]);
+  expect(err).not.toMatch(/ at .*\.ts:\d+/);
+});
