@@ -29,9 +29,7 @@ export function compareFillModels(
   wallet: number,
 ): FillModelComparison {
   let profit = 0;
-  other.outcomes.visit((trade) => {
-    profit += trade.profit;
-  });
+  for (let row = 0; row < other.outcomes.length; row++) profit += other.outcomes.at(row).profit;
   return {
     used,
     alternative: alternativeModel(used),

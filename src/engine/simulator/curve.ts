@@ -38,22 +38,24 @@ export class AccountCurve implements EquityCurve {
     const balances = new Float64Array(this.timestamp.length);
     let cash = this.#startingBalance;
     let from = 0;
-    this.#book.visit(({ closedAt, leftOpen, profit }) => {
+    for (let trade = 0; trade < this.#book.length; trade++) {
+      const { closedAt, leftOpen, profit } = this.#book.at(trade);
       const to = this.#closingRow(closedAt, leftOpen);
       balances.fill(cash, from, to);
       cash = round8(cash + profit);
       from = to;
-    });
+    }
     return balances.fill(cash, from);
   }
 
   #countOpen(): Uint16Array {
     const counts = new Uint16Array(this.timestamp.length);
     // First the changes in each row, then their running sum; both modulo 2^16.
-    this.#book.visit(({ openedAt, closedAt, leftOpen }) => {
+    for (let trade = 0; trade < this.#book.length; trade++) {
+      const { openedAt, closedAt, leftOpen } = this.#book.at(trade);
       counts[this.#rowOf(openedAt)]! += 1;
       counts[this.#closingRow(closedAt, leftOpen)]! -= 1;
-    });
+    }
     for (let row = 1, { length } = counts; row < length; row++) counts[row]! += counts[row - 1]!;
     return counts;
   }

@@ -1,4 +1,4 @@
-import type { Outcome, Simulation } from './types.ts';
+import type { Outcome, Outcomes, Simulation } from './types.ts';
 
 /**
  * Number of trades on which two runs over the same pairs and signals differ, for example under the two fill models. Trades
@@ -8,25 +8,51 @@ export function countFillModelDifferences(
   a: Pick<Simulation, 'outcomes'>,
   b: Pick<Simulation, 'outcomes'>,
 ): number {
-  const unmatched = new Map<string, Map<number, Outcome>>();
-  const entriesOf = (pair: string) => {
-    const entries = unmatched.get(pair) ?? new Map<number, Outcome>();
-    unmatched.set(pair, entries);
-    return entries;
-  };
-  b.outcomes.visit((trade) => entriesOf(trade.pair).set(entryOf(trade), trade));
+  const { onlyA, onlyB } = walk(a.outcomes, b.outcomes);
+  const unmatched = new Map(onlyB.map((trade) => [entryOf(trade), trade]));
   let differences = 0;
-  a.outcomes.visit((trade) => {
-    const entries = entriesOf(trade.pair);
-    const other = entries.get(entryOf(trade));
-    entries.delete(entryOf(trade));
-    if (other?.closedAt !== trade.closedAt || other.exitPrice !== trade.exitPrice) differences++;
-  });
-  for (const entries of unmatched.values()) differences += entries.size;
-  return differences;
+  for (const trade of onlyA) {
+    const entry = entryOf(trade);
+    const other = unmatched.get(entry);
+    unmatched.delete(entry);
+    if (!other || !isSameExit(trade, other)) differences++;
+  }
+  return differences + unmatched.size;
 }
 
-/** Side and time of an entry as one number: times are whole milliseconds. A text would take five times as long. */
-function entryOf({ side, openedAt }: Outcome): number {
-  return side === 'long' ? openedAt : openedAt + 0.5;
+/**
+ * Walks both in their order of closing past what they have in common, which is most: what is left over of each is to be
+ * matched.
+ */
+function walk(a: Outcomes, b: Outcomes): { onlyA: Outcome[]; onlyB: Outcome[] } {
+  const onlyA: Outcome[] = [];
+  const onlyB: Outcome[] = [];
+  let rowA = 0;
+  let rowB = 0;
+  while (rowA < a.length && rowB < b.length) {
+    const tradeA = a.at(rowA);
+    const tradeB = b.at(rowB);
+    const same = isSameEntry(tradeA, tradeB) && isSameExit(tradeA, tradeB);
+    const behind = tradeA.closedAt - tradeB.closedAt;
+    if (!same && behind <= 0) onlyA.push(tradeA);
+    if (!same && behind >= 0) onlyB.push(tradeB);
+    if (same || behind <= 0) rowA++;
+    if (same || behind >= 0) rowB++;
+  }
+  for (; rowA < a.length; rowA++) onlyA.push(a.at(rowA));
+  for (; rowB < b.length; rowB++) onlyB.push(b.at(rowB));
+  return { onlyA, onlyB };
+}
+
+function isSameEntry(a: Outcome, b: Outcome): boolean {
+  return a.openedAt === b.openedAt && a.side === b.side && a.pair === b.pair;
+}
+
+function isSameExit(a: Outcome, b: Outcome): boolean {
+  return a.closedAt === b.closedAt && a.exitPrice === b.exitPrice;
+}
+
+/** What names a trade in both runs: a pair has one trade at a time. */
+function entryOf({ pair, side, openedAt }: Outcome): string {
+  return `${openedAt} ${side} ${pair}`;
 }

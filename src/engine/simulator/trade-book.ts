@@ -126,26 +126,24 @@ export class TradeBook implements Outcomes {
     return profitOf(trade.openValue, value, direction);
   }
 
-  visit(see: (trade: Outcome) => void): void {
+  at(row: number): Outcome {
     const { fee } = this.#terms;
-    for (let row = 0; row < this.#length; row++) {
-      const block = this.#blocks[Math.floor(row / BLOCK)]!;
-      const at = (row % BLOCK) * RECORD;
-      const direction = block[at + DIRECTION] as Direction;
-      const amount = block[at + AMOUNT]!;
-      const exitPrice = block[at + EXIT_PRICE]!;
-      const open = openValue(amount, block[at + ENTRY_PRICE]!, fee, direction);
-      const close = closeValue(amount, exitPrice, fee, block[at + FUNDING]!, direction);
-      see({
-        pair: this.#markets[block[at + MARKET]!]!.input.pair,
-        side: direction === LONG ? 'long' : 'short',
-        openedAt: block[at + OPENED_AT]!,
-        closedAt: block[at + CLOSED_AT]!,
-        exitPrice,
-        profit: profitOf(open, close, direction),
-        leftOpen: block[at + LEFT_OPEN] === 1,
-      });
-    }
+    const block = this.#blocks[Math.floor(row / BLOCK)]!;
+    const at = (row % BLOCK) * RECORD;
+    const direction = block[at + DIRECTION] as Direction;
+    const amount = block[at + AMOUNT]!;
+    const exitPrice = block[at + EXIT_PRICE]!;
+    const open = openValue(amount, block[at + ENTRY_PRICE]!, fee, direction);
+    const close = closeValue(amount, exitPrice, fee, block[at + FUNDING]!, direction);
+    return {
+      pair: this.#markets[block[at + MARKET]!]!.input.pair,
+      side: direction === LONG ? 'long' : 'short',
+      openedAt: block[at + OPENED_AT]!,
+      closedAt: block[at + CLOSED_AT]!,
+      exitPrice,
+      profit: profitOf(open, close, direction),
+      leftOpen: block[at + LEFT_OPEN] === 1,
+    };
   }
 
   #indexOf(reason: string): number {

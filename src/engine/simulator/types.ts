@@ -145,8 +145,8 @@ export type Outcome = Pick<
 /** The trades of a run for those who read them once and need no {@link Trade} of each. */
 export interface Outcomes {
   readonly length: number;
-  /** Calls `see` with each trade, in the order of closing. */
-  visit(see: (trade: Outcome) => void): void;
+  /** The trade in `row`, in the order of closing. */
+  at(row: number): Outcome;
 }
 
 export interface Simulation {

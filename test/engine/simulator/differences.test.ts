@@ -1,6 +1,8 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countFillModelDifferences } from '#engine/simulator/differences.ts';
 import { simulateLoop } from '#engine/simulator/loop.ts';
+import type { Outcome } from '#engine/simulator/types.ts';
 import { GOLDEN } from './golden.ts';
 import { flat, pairOf, type Row, settingsOf } from './market.ts';
 
@@ -40,4 +42,42 @@ describe('the number of trades on which the fill models differ', () => {
       expect(countFillModelDifferences(simulation, simulation)).toBe(0);
     }
   });
+
+  it('is that of the definition, in whatever order trades of one moment closed', () => {
+    fc.assert(
+      fc.property(run, run, (a, b) => {
+        const told = (trades: readonly Outcome[]) => ({
+          outcomes: { length: trades.length, at: (row: number) => trades[row]! },
+        });
+        expect(countFillModelDifferences(told(a), told(b))).toBe(byDefinition(a, b));
+      }),
+      { numRuns: 500 },
+    );
+  });
 });
+
+const trade = fc.record({
+  pair: fc.constantFrom('A', 'B', 'C'),
+  side: fc.constantFrom('long' as const, 'short' as const),
+  openedAt: fc.nat(4),
+  closedAt: fc.nat(3).map((after) => 5 + after),
+  exitPrice: fc.constantFrom(1, 2),
+  profit: fc.constant(0),
+  leftOpen: fc.constant(false),
+});
+
+const entryOf = ({ pair, side, openedAt }: Outcome) => JSON.stringify([pair, side, openedAt]);
+
+/** Trades of different entries, in the order of closing. */
+const run = fc
+  .uniqueArray(trade, { selector: entryOf, maxLength: 12 })
+  .map((trades) => trades.toSorted((a, b) => a.closedAt - b.closedAt));
+
+function byDefinition(a: readonly Outcome[], b: readonly Outcome[]): number {
+  const entries = new Set([...a, ...b].map(entryOf));
+  const exitIn = (trades: readonly Outcome[], entry: string) => {
+    const found = trades.find((each) => entryOf(each) === entry);
+    return found && `${found.closedAt} at ${found.exitPrice}`;
+  };
+  return [...entries].filter((entry) => exitIn(a, entry) !== exitIn(b, entry)).length;
+}
