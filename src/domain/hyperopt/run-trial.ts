@@ -1,5 +1,6 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { StudyConfig } from '#contract/hyperopt.ts';
+import { roundNumber } from '#engine/report/round.ts';
 import { BacktestError } from '#engine/run/errors.ts';
 import { shouldPrune } from '#engine/search/prune.ts';
 import { bestTrial, type PastTrial } from '#engine/search/trials.ts';
@@ -63,14 +64,15 @@ export async function runTrial(deps: RunTrialDeps, request: TrialRequest): Promi
         objective: search.objective_metric,
         cache: deps.cache,
         onWindow: ({ value }) => {
-          values.push(value);
+          values.push(storable(value));
           return shouldPrune(search.pruner, values, past, search.direction) ? 'prune' : 'continue';
         },
       },
     );
     if (outcome.state === 'pruned') return { state: 'pruned', windows: values };
-    const { value, efficiency, firstDay, dailyReturns } = outcome;
-    if (value === null || !Number.isFinite(value)) {
+    const { efficiency, firstDay, dailyReturns } = outcome;
+    const value = storable(outcome.value);
+    if (value === null) {
       return {
         state: 'failed',
         error: `${search.objective_metric} is undefined${whyUndefined(outcome.result.total_trades)}`,
@@ -80,13 +82,18 @@ export async function runTrial(deps: RunTrialDeps, request: TrialRequest): Promi
       state: 'complete',
       value,
       windows: values,
-      efficiency,
+      efficiency: storable(efficiency),
       returns: { firstDay, returns: dailyReturns },
     };
   } catch (error) {
     if (!(error instanceof BacktestError)) throw error;
     return { state: 'failed', error: error.message };
   }
+}
+
+/** Rounded as in results. Beyond any meaning, such as a growth of a year from a good day, is undefined: no database has such numbers. */
+function storable(value: number | null): number | null {
+  return value !== null && Math.abs(value) < 1e100 ? roundNumber(value) : null;
 }
 
 function whyUndefined(trades: number): string {
