@@ -38,7 +38,7 @@ export const OWNED_RESOURCES = {
   backtest: { noun: 'backtest', unknown: 'RES001', unavailable: 'DATA005' },
   model: { noun: 'model', unknown: 'RES002', unavailable: 'SVC005' },
   hyperopt: { noun: 'hyperopt job', unknown: 'OPT001', unavailable: 'DATA005' },
-  challenge: { unknown: 'CHL001', unavailable: 'SVC005' },
+  challenge: { noun: 'challenge', unknown: 'CHL001', unavailable: 'SVC005' },
 } as const satisfies Record<string, OwnedKind>;
 export type ResourceKind = keyof typeof OWNED_RESOURCES;
 

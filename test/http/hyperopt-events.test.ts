@@ -50,10 +50,10 @@ function host(changes: Partial<WatchHyperoptDeps> = {}, most = 100, enforced = f
   const handler = watchHandler(
     {
       getHyperopt: (jobId) => getHyperopt({ studies }, jobId),
-      watchHyperopt: async function* (study, after, signal) {
+      watchHyperopt: async function* (watched, signal) {
         following++;
         try {
-          yield* watchHyperopt(deps, study, after, signal);
+          yield* watchHyperopt(deps, watched, signal);
         } finally {
           following--;
         }

@@ -1,5 +1,6 @@
 import { isTerminal } from '#contract/backtest.ts';
 import type { StoredStudy } from '#contract/hyperopt.ts';
+import { type Caller, mayAccess } from '../access.ts';
 import type { Clock } from '../ports.ts';
 import { EndedInOrder, endedOf, type TrialEnd } from './ended-in-order.ts';
 import { getHyperopt } from './get-hyperopt.ts';
@@ -21,6 +22,13 @@ export interface WatchHyperoptDeps {
   readonly onFault: (jobId: string, error: unknown) => void;
 }
 
+/** Who follows which study, from the event `after` on. */
+export interface Watched {
+  readonly study: StoredStudy;
+  readonly after: number;
+  readonly caller: Caller;
+}
+
 /** The study is looked at this often while trials end, less often while none do. */
 const SHORTEST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 3_000;
@@ -38,26 +46,25 @@ export function isOver(study: StoredStudy, after: number): boolean {
 /**
  * Follows a study from the event `after` on: the study as it is, each trial as it ends, and the study when it is
  * terminal. The same events come with the same ids whenever one begins, and none is left out or repeated. `reconnect`
- * ends it before that: its time is over, storage cannot be read, or the signal was aborted.
+ * ends it before that: its time is over, it is no longer shared with the caller, storage cannot be read, or the signal was
+ * aborted.
  */
 export async function* watchHyperopt(
   deps: WatchHyperoptDeps,
-  study: StoredStudy,
-  after: number,
+  watched: Watched,
   signal: AbortSignal,
 ): AsyncGenerator<StudyEvent> {
   try {
-    yield* follow(deps, study, after, signal);
+    yield* follow(deps, watched, signal);
   } catch (error) {
-    deps.onFault(study.job_id, error);
+    deps.onFault(watched.study.job_id, error);
     yield { kind: 'reconnect' };
   }
 }
 
 async function* follow(
   deps: WatchHyperoptDeps,
-  begun: StoredStudy,
-  after: number,
+  { study: begun, after, caller }: Watched,
   signal: AbortSignal,
 ): AsyncGenerator<StudyEvent> {
   const { clock } = deps;
@@ -77,11 +84,12 @@ async function* follow(
       return;
     }
     yield* wait(deps, pause, times, signal);
-    if (signal.aborted || clock.now() >= times.end) {
+    const ends = signal.aborted || clock.now() >= times.end;
+    if (!ends) study = await getHyperopt(deps, study.job_id);
+    if (ends || !mayAccess(caller, study, 'read')) {
       yield { kind: 'reconnect' };
       return;
     }
-    study = await getHyperopt(deps, study.job_id);
   }
 }
 

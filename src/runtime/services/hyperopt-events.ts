@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import { CodedError } from '#contract/errors.ts';
 import { HyperoptEventsQuery, type HyperoptTrialEvent, LAST_EVENT_ID } from '#contract/hyperopt-events.ts';
 import { isOver, type StudyEvent } from '#domain/hyperopt/watch-hyperopt.ts';
+import { callerOf } from '../authenticate.ts';
 import { EventStreams, type ServerSentEvent } from '../event-streams.ts';
 import type { Handlers } from '../handler.ts';
 import type { HyperoptUseCases } from './hyperopt.ts';
@@ -12,13 +13,14 @@ export function watchHandler(
   useCases: Pick<HyperoptUseCases, 'getHyperopt' | 'watchHyperopt'>,
   streams = new EventStreams(),
 ): Handlers<'strategy'>['watchHyperopt'] {
-  return async ({ params, query, headers, signal, closing }) => {
+  return async ({ params, query, headers, principal, signal, closing }) => {
     const after = lastEventId(headers) ?? query.after ?? 0;
     const study = await useCases.getHyperopt(params.job_id);
     if (isOver(study, after)) return { status: 204, body: '' };
     // Whoever was told that it took too long reads no stream.
     signal.throwIfAborted();
-    const body = streams.open((stop) => sent(useCases.watchHyperopt(study, after, stop)), closing);
+    const watched = { study, after, caller: callerOf(principal) };
+    const body = streams.open((stop) => sent(useCases.watchHyperopt(watched, stop)), closing);
     // Proxies that collect answers before they pass them on are asked not to.
     return { status: 200, body, headers: { 'X-Accel-Buffering': 'no' } };
   };

@@ -42,5 +42,5 @@ export function watching(
   const inRealTime: WatchHyperoptDeps['pause'] = (ms, signal) =>
     sleep(ms, undefined, { signal }).catch(() => undefined);
   const watched = { ...deps, pause: inRealTime, onFault: warn(log, 'hyperopt job not followed') };
-  return (study, after, signal) => watchHyperopt(watched, study, after, signal);
+  return (each, signal) => watchHyperopt(watched, each, signal);
 }

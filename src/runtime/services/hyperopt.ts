@@ -6,7 +6,7 @@ import type { listHyperopts, listHyperoptTrials } from '#domain/hyperopt/list-hy
 import type { ResumeHyperoptInput } from '#domain/hyperopt/resume-hyperopt.ts';
 import type { StartHyperoptInput } from '#domain/hyperopt/start-hyperopt.ts';
 import type { StudyRow } from '#domain/hyperopt/study-ports.ts';
-import type { StudyEvent } from '#domain/hyperopt/watch-hyperopt.ts';
+import type { StudyEvent, Watched } from '#domain/hyperopt/watch-hyperopt.ts';
 import type { Page } from '#domain/ports.ts';
 import { callerOf } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
@@ -22,7 +22,7 @@ export interface HyperoptUseCases {
   getHyperopt(jobId: string): Promise<StoredStudy>;
   getHyperoptResult(jobId: string): Promise<HyperoptResult>;
   listHyperoptTrials(input: Parameters<typeof listHyperoptTrials>[1]): Promise<Page<StoredTrial>>;
-  watchHyperopt(study: StoredStudy, after: number, signal: AbortSignal): AsyncGenerator<StudyEvent>;
+  watchHyperopt(watched: Watched, signal: AbortSignal): AsyncGenerator<StudyEvent>;
   cancelHyperopt(jobId: string): Promise<StoredStudy>;
 }
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EndedTrial, StoredStudy, StoredTrial } from '#contract/hyperopt.ts';
+import type { Grant } from '#contract/sharing.ts';
+import type { Caller } from '#domain/access.ts';
 import { EndedInOrder } from '#domain/hyperopt/ended-in-order.ts';
 import { type StudyEvent, type WatchHyperoptDeps, watchHyperopt } from '#domain/hyperopt/watch-hyperopt.ts';
 import { createRandom } from '#engine/random.ts';
@@ -8,6 +10,8 @@ import { virtualTime } from '../../support/events.ts';
 import { pendingStudy } from '../../support/studies.ts';
 
 const never = new AbortController().signal;
+const READER: Caller = { id: 'reader', groups: [], isAdmin: false };
+const SHARED: Grant[] = [{ principal: 'user:reader', level: 'read' }];
 
 /** A study whose trials end in an order of its own, at most a lag of them at once. */
 class Ledger {
@@ -105,7 +109,8 @@ describe('trials in the order in which they ended', () => {
 /** Follows a study that nothing happens to, unless `change` says otherwise, by its number of looks. */
 async function idle(change: (looks: number, study: StoredStudy) => StoredStudy = (_, study) => study) {
   const time = virtualTime();
-  const study = { ...pendingStudy('ho-1'), status: 'running', started_at: '' } as StoredStudy;
+  const running = { status: 'running', started_at: '', shared_with: SHARED };
+  const study = { ...pendingStudy('ho-1'), ...running } as StoredStudy;
   let looks = 0;
   const faults: unknown[] = [];
   const deps: WatchHyperoptDeps = {
@@ -116,7 +121,7 @@ async function idle(change: (looks: number, study: StoredStudy) => StoredStudy =
   };
   const seen: { at: number; event: StudyEvent }[] = [];
   const begun = time.clock.now();
-  for await (const event of watchHyperopt(deps, study, 0, never)) {
+  for await (const event of watchHyperopt(deps, { study, after: 0, caller: READER }, never)) {
     seen.push({ at: time.clock.now() - begun, event });
   }
   return { seen, looks, pauses: time.pauses, faults };
@@ -144,6 +149,14 @@ describe('following a study in which nothing happens', () => {
     });
     expect(seen.map(({ event }) => event.kind)).toEqual(['snapshot', 'reconnect']);
     expect(faults).toMatchObject([{ message: 'down' }]);
+  });
+
+  it('ends for whom it is no longer shared with, and tells nothing more', async () => {
+    const { seen, looks, faults } = await idle((look, study) =>
+      look < 3 ? study : ({ ...study, ...{ status: 'completed', shared_with: [] } } as StoredStudy),
+    );
+    expect(seen.map(({ event }) => event.kind)).toEqual(['snapshot', 'reconnect']);
+    expect([looks, faults]).toEqual([3, []]);
   });
 
   it('ends with its status, whichever of the terminal ones', async () => {
