@@ -1,20 +1,22 @@
 import type { FeatureMatrix } from '../ml/index.ts';
 
-/** FNV-1a's prime: odd, so that no step of the hash loses a bit. */
-const PRIME = 0x01000193;
+/** Odd, so that no step of the hash loses a bit (MurmurHash3's). */
+const LOW_FACTOR = 0x85ebca6b;
+const HIGH_FACTOR = 0xc2b2ae35;
 
-/** A text that is the same for matrices of the same values, and for others is not, but for one chance in 2^64. */
-export function contentKey({ columns, rows }: FeatureMatrix): string {
+/** A text that is the same for matrices of the same names and values, and for others is not, but for one chance in 2^64. */
+export function contentKey({ names, columns, rows }: FeatureMatrix): string {
   let low = rows;
   let high = columns.length;
   for (const column of columns) {
     const words = new Uint32Array(column.buffer, column.byteOffset, rows * 2);
     for (let word = 0; word < words.length; word += 2) {
-      low = Math.imul(low ^ words[word]!, PRIME);
-      // Each half of a number reaches both halves of the hash.
-      high = Math.imul(high ^ words[word + 1]! ^ (low >>> 13), PRIME);
+      // Products carry upwards alone: what small whole numbers differ by, their highest bits, is brought down again.
+      low = Math.imul(low ^ high ^ words[word]!, LOW_FACTOR);
+      low ^= low >>> 15;
+      high = Math.imul(high ^ low ^ words[word + 1]!, HIGH_FACTOR);
+      high ^= high >>> 13;
     }
-    low ^= high >>> 11;
   }
-  return `${low >>> 0}.${high >>> 0}`;
+  return `${names.join()} ${low >>> 0}.${high >>> 0}`;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createRandom } from '#engine/random.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { contentKey } from '#engine/walk-forward/content-key.ts';
 import { createWindowCache } from '#engine/walk-forward/window-cache.ts';
@@ -75,7 +76,15 @@ describe('the key of a matrix', () => {
     ['rows in turn', matrix([2, 1, 3], [4, 5, 6])],
     ['one column', matrix([1, 2, 3, 4, 5, 6])],
     ['a missing value', matrix([1, 2, Number.NaN], [4, 5, 6])],
+    ['other names', { ...matrix([1, 2, 3], [4, 5, 6]), names: ['f1', 'f0'] }],
   ])('is another for %s', (_, other) => {
     expect(contentKey(other)).not.toBe(key);
+  });
+
+  it('tells columns of zeros and ones apart, whose numbers share all but their highest bits', () => {
+    const random = createRandom(7);
+    const flags = () => Array.from({ length: 100 }, () => Math.round(random()));
+    const keys = Array.from({ length: 1000 }, () => contentKey(matrix(flags())));
+    expect(new Set(keys).size).toBe(keys.length);
   });
 });
