@@ -51,6 +51,10 @@ program
     '--model-version <version>',
     'run a registered version: a number, latest or champion; options win over what it was registered with',
   )
+  .option(
+    '--hyperopt <job-id>',
+    'run the best parameters of a finished study, ho-<id>; options win over them',
+  )
   .option('--experiment <name>', 'experiment name')
   .option('--priority <n>', '1 to 10', wholeNumber(1, 10))
   .option('--no-wait', 'print the job id and return')

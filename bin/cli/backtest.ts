@@ -15,6 +15,8 @@ export interface BacktestOptions {
   readonly ml?: Readonly<Record<string, unknown>>;
   readonly config?: string;
   readonly modelVersion?: string;
+  /** A study whose best parameters to run. */
+  readonly hyperopt?: string;
   readonly experiment?: string;
   readonly priority?: number;
   readonly wait: boolean;
@@ -49,6 +51,7 @@ export async function runBacktest(
   const submitted = await client.post<{ job_id: string }>('/api/v1/backtests', {
     config: { ...config, ...configOf(options), ...mlEngineOf(config, options), strategy },
     ...(options.modelVersion === undefined ? {} : { model_version: options.modelVersion }),
+    ...(options.hyperopt === undefined ? {} : { hyperopt_job_id: options.hyperopt }),
     ...(options.experiment ? { experiment_name: options.experiment } : {}),
     ...(options.priority ? { priority: options.priority } : {}),
   });

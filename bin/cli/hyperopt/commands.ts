@@ -13,7 +13,7 @@ import {
 } from './list.ts';
 import { showProgress } from './progress.ts';
 import { printEnd, printResult } from './result.ts';
-import { range, type StartOptions, searched, startStudy } from './start.ts';
+import { range, resumeStudy, type StartOptions, searched, startStudy } from './start.ts';
 import { watchStudy } from './watch.ts';
 
 interface Json {
@@ -26,10 +26,21 @@ const within = ({ min, max }: { readonly min: number; readonly max: number }) =>
 export function addHyperoptCommands(program: Command): void {
   const hyperopt = program
     .command('hyperopt')
-    .description('search the parameters of a strategy and of its model (docs/optimising.md)');
+    .description('search the parameters of a strategy and of its model (docs/hyperopt.md)');
   const session = <T>(work: (session: Session) => Promise<T>) =>
     withSession(strategyAddress(program.opts<Addresses>(), 'hyperopt'), work, 'strategy');
   addStart(hyperopt, session);
+  hyperopt
+    .command('resume')
+    .description('go on with a cancelled or failed study, as a new one that takes over what had ended')
+    .argument('<job-id>', 'ho-<id>')
+    .option('--watch', 'follow it to its end and print the result; Ctrl-C leaves it running')
+    .option('--json', 'print JSON, one line an event')
+    .action(async (jobId: string, options: WatchOptions) => {
+      process.exitCode = await session(async (opened) =>
+        printStart(opened, await resumeStudy(opened.client, jobId), options),
+      );
+    });
 
   const ofJob = (name: string, description: string) =>
     hyperopt
@@ -71,8 +82,11 @@ export function addHyperoptCommands(program: Command): void {
 
 type Run = <T>(work: (session: Session) => Promise<T>) => Promise<T>;
 
-interface StartCommandOptions extends StartOptions, Json {
+interface WatchOptions extends Json {
   readonly watch?: boolean;
+}
+
+interface StartCommandOptions extends StartOptions, WatchOptions {
   readonly config?: string;
 }
 
@@ -122,19 +136,19 @@ function addStart(hyperopt: Command, session: Run): void {
     .option('--json', 'print JSON, one line an event')
     .action(async (strategy: string, options: StartCommandOptions) => {
       const body = options.config ? readConfig(options.config) : {};
-      process.exitCode = await session((opened) => start(opened, strategy, body, options));
+      process.exitCode = await session(async (opened) =>
+        printStart(opened, await startStudy(opened.client, strategy, body, options), options),
+      );
     });
 }
 
-async function start(
+/** Prints what was started, and follows it if asked. Answers the exit code. */
+async function printStart(
   session: Session,
-  strategy: string,
-  body: Readonly<Record<string, unknown>>,
-  options: StartCommandOptions,
+  started: Awaited<ReturnType<typeof startStudy>>,
+  { json = false, watch = false }: WatchOptions,
 ): Promise<number> {
-  const { json = false, watch = false } = options;
-  const started = await startStudy(session.client, strategy, body, options);
-  const { job_id, n_trials, warnings } = started;
+  const { job_id, n_trials, strategy, warnings } = started;
   if (json) console.log(JSON.stringify(watch ? { event: 'start', data: started } : started));
   else {
     console.log(`Started ${job_id}: ${n_trials} trials of ${strategy}`);

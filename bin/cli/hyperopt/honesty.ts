@@ -93,7 +93,7 @@ function conclusion(figures: readonly Judged[], days: number): string {
       .filter((each) => each.verdict === verdict)
       .map(({ name }) => name[0]!.toLowerCase() + name.slice(1));
   const [bad, open] = [names('bad'), [...names('doubtful'), ...names('unknown')]];
-  const after = `${days} days out of sample; docs/optimising.md says what to do`;
+  const after = `${days} days out of sample; docs/hyperopt.md`;
   if (bad.length > 0) return `Do not trust it: ${bad.join(', ')} (${after}).`;
   if (open.length > 0) return `Not proven: ${open.join(', ')} (${after}).`;
   return `Nothing here speaks against it (${days} days out of sample). Prove it on days that no trial has seen.`;

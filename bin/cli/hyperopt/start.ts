@@ -2,6 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import type * as z from 'zod';
 import type { HyperoptStart } from '#contract/hyperopt-api.ts';
 import type { ApiClient } from '../client.ts';
+import { jobPath } from './watch.ts';
 
 export interface StartOptions {
   readonly trials?: number;
@@ -33,6 +34,11 @@ export function startStudy(
   options: StartOptions,
 ): Promise<z.infer<typeof HyperoptStart>> {
   return client.post('/api/v1/hyperopt', { ...body, ...requestOf(body, options), strategy });
+}
+
+/** Goes on with a study that was cancelled or failed, as a new one. */
+export function resumeStudy(client: ApiClient, jobId: string): Promise<z.infer<typeof HyperoptStart>> {
+  return client.post(jobPath(jobId, '/resume'));
 }
 
 function requestOf(body: Readonly<Record<string, unknown>>, options: StartOptions): object {

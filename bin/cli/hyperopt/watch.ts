@@ -6,7 +6,7 @@ import { type ApiClient, ApiError, readJson } from '../client.ts';
 import { readEvents } from './events.ts';
 
 export type Job = z.infer<typeof HyperoptJob>;
-export type TrialEvent = z.infer<typeof HyperoptTrialEvent>;
+type TrialEvent = z.infer<typeof HyperoptTrialEvent>;
 
 /** Told how a study goes on. */
 export interface Watcher {
