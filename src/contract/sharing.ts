@@ -21,6 +21,9 @@ export const Grant = z
   .meta({ id: 'Grant' });
 export type Grant = z.infer<typeof Grant>;
 
+/** What users and groups are called, as user pools have it; also in keys of tables, whose length is limited. */
+export const PRINCIPAL_NAME = /^[\p{L}\p{M}\p{S}\p{N}\p{P}]{1,128}$/u;
+
 /** Most grants of one resource: each is a row of the list of whom it is given to, and all change in one transaction. */
 export const MAX_GRANTS = 40;
 

@@ -4,6 +4,7 @@ import {
   type Grant,
   MAX_GRANTS,
   OWNED_RESOURCES,
+  PRINCIPAL_NAME,
   SHARE_LEVELS,
   type Sharing,
 } from '#contract/sharing.ts';
@@ -20,8 +21,6 @@ export interface GivenGrant {
 }
 
 const MAX_ATTEMPTS = 5;
-/** Names as user pools have them. */
-const PRINCIPAL = /^(user|group):[\p{L}\p{M}\p{S}\p{N}\p{P}]{1,128}$/u;
 
 /** Whose it is and with whom it is shared, for whoever may read it. Throws the error of an unknown one, AUTH005. */
 export async function readSharing(
@@ -69,7 +68,7 @@ function checkGrants(given: readonly GivenGrant[], owner: string): Grant[] {
   const seen = new Set([userPrincipal(owner)]);
   return given.map(({ principal, level = 'read' }, index) => {
     const field = `shared_with.${index}`;
-    if (principal !== EVERYONE && !PRINCIPAL.test(principal)) {
+    if (!isPrincipal(principal)) {
       throw refused(`${field}.principal`, principal, 'is no principal: user:<id>, group:<name> or everyone');
     }
     if (seen.has(principal)) {
@@ -78,6 +77,11 @@ function checkGrants(given: readonly GivenGrant[], owner: string): Grant[] {
     seen.add(principal);
     return { principal, level: checkOneOf(level, `${field}.level`, SHARE_LEVELS) };
   });
+}
+
+function isPrincipal(text: string): boolean {
+  const [, name] = /^(?:user|group):(.*)$/s.exec(text) ?? [];
+  return text === EVERYONE || (name !== undefined && PRINCIPAL_NAME.test(name));
 }
 
 function refused(field: string, value: string, why: string): CodedError {

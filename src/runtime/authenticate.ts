@@ -1,5 +1,6 @@
 import { CodedError } from '#contract/errors.ts';
 import type { Access, Operation } from '#contract/operation.ts';
+import { PRINCIPAL_NAME } from '#contract/sharing.ts';
 import type { Caller } from '#domain/access.ts';
 
 type Role = Exclude<Access, 'public'>;
@@ -24,8 +25,13 @@ const ROLES: readonly Role[] = ['viewer', 'researcher', 'approver', 'admin'];
 
 /** What the groups of a token give: the roles of their names, and whatever is shared with them. */
 export function membershipOf(groups: unknown): Pick<Principal, 'roles' | 'groups'> {
-  const names = Array.isArray(groups) ? groups.filter((group) => typeof group === 'string') : [];
+  const names = Array.isArray(groups) ? groups.filter(isPrincipalName) : [];
   return { roles: ROLES.filter((role) => names.includes(role)), groups: names };
+}
+
+/** Whether a claim of a token can be somebody's name, or a group's. */
+export function isPrincipalName(claim: unknown): claim is string {
+  return typeof claim === 'string' && PRINCIPAL_NAME.test(claim);
 }
 
 export const ANONYMOUS: Principal = { id: 'anonymous', roles: ROLES, groups: [] };

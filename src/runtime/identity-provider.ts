@@ -4,6 +4,7 @@ import { CodedError } from '#contract/errors.ts';
 import {
   ANONYMOUS,
   type Authenticate,
+  isPrincipalName,
   membershipOf,
   type Principal,
   withoutIdentityProvider,
@@ -67,7 +68,7 @@ async function verified(
   });
   const { sub, exp } = claims;
   // The verifier takes both for optional: a token without them would be nobody's, or valid for ever.
-  if (typeof sub !== 'string' || sub === '' || exp === undefined) throw invalid('claims');
+  if (!isPrincipalName(sub) || exp === undefined) throw invalid('claims');
   return { id: sub, ...membershipOf(claims['cognito:groups']) };
 }
 

@@ -107,7 +107,15 @@ describe('a token of the pool', () => {
     expect((await submit(['researcher', 'traders'])).status).toBe(201);
     expect((await submit(['admin'])).status).toBe(201);
     expect(callers).toEqual(['ada', 'ada']);
-    for (const groups of [['viewer'], ['traders'], [], undefined, 'admin', { admin: 1 }]) {
+    for (const groups of [
+      ['viewer'],
+      ['viewer', 'admin\n', 'admin '],
+      ['traders'],
+      [],
+      undefined,
+      'admin',
+      { admin: 1 },
+    ]) {
       expect(await submit(groups)).toMatchObject({
         status: 403,
         body: { detail: { code: 'AUTH004', context: { required: 'researcher' } } },
@@ -151,6 +159,8 @@ describe('a token that is sent is verified, also where none is needed', () => {
     ['valid for ever', () => token({ exp: undefined }), 'claims'],
     ['of nobody', () => token({ sub: undefined }), 'claims'],
     ['of an empty name', () => token({ sub: '' }), 'claims'],
+    ['of a name too long for a key', () => token({ sub: 'a'.repeat(129) }), 'claims'],
+    ['of a name that cannot be shown', () => token({ sub: 'ada\u202e' }), 'claims'],
     ['changed after it was signed', forged, 'signature'],
     ['signed with a foreign key under a known name', () => foreign(key().kid), 'signature'],
     ['signed with a key that the issuer does not have', () => foreign('unknown'), 'key'],
