@@ -2,6 +2,7 @@ import type { Operation, ServiceName } from './operation.ts';
 import { AUDIT_OPERATIONS } from './operations/audit.ts';
 import { BACKEND_OPERATIONS } from './operations/backend.ts';
 import { CATALOG_OPERATIONS } from './operations/catalog.ts';
+import { CHALLENGE_OPERATIONS } from './operations/challenges.ts';
 import { DATA_COLLECTION_OPERATIONS } from './operations/data-collection.ts';
 import { HYPEROPT_OPERATIONS } from './operations/hyperopt.ts';
 import { STRATEGY_OPERATIONS } from './operations/strategy.ts';
@@ -13,6 +14,7 @@ export const OPERATIONS = [
   ...AUDIT_OPERATIONS,
   ...STRATEGY_OPERATIONS,
   ...HYPEROPT_OPERATIONS,
+  ...CHALLENGE_OPERATIONS,
   ...DATA_COLLECTION_OPERATIONS,
 ] as const;
 

@@ -6,7 +6,7 @@ import { RegistryEvent, STAGES, Thresholds, Validation } from './stored-registry
 
 /** Requests and responses of the registry's moves and reads. */
 
-const VersionReference = z.union([z.string(), z.int()]).meta({
+export const VersionReference = z.union([z.string(), z.int()]).meta({
   description: 'A version number, or one of the aliases `latest` and `champion`',
 });
 

@@ -1,4 +1,6 @@
 import type { Ownership, StoredSharing } from './access.ts';
+import type { ChallengeStore } from './challenges/challenge-store.ts';
+import { unknownChallenge } from './challenges/write-challenge.ts';
 import { unknownBacktest } from './get-backtest.ts';
 import { unknownHyperopt } from './hyperopt/get-hyperopt.ts';
 import { unknownModel } from './registry/find-version.ts';
@@ -7,13 +9,31 @@ import { unknownModel } from './registry/find-version.ts';
 export function ownershipOf({
   jobs,
   registry,
+  challenges,
 }: {
   readonly jobs: { readonly sharing: StoredSharing };
   readonly registry: { readonly sharing: StoredSharing };
+  readonly challenges: Pick<ChallengeStore, 'read'>;
 }): Ownership {
   return {
     backtest: { sharing: jobs.sharing, unknown: unknownBacktest },
     hyperopt: { sharing: jobs.sharing, unknown: unknownHyperopt },
     model: { sharing: registry.sharing, unknown: unknownModel },
+    challenge: { sharing: sharedAsModels(challenges, registry.sharing), unknown: unknownChallenge },
+  };
+}
+
+/** A challenge is whose its model is, and shared as that is. */
+function sharedAsModels(challenges: Pick<ChallengeStore, 'read'>, models: StoredSharing): StoredSharing {
+  const modelOf = async (id: string) => (await challenges.read(id))?.model_name;
+  return {
+    find: async (id) => {
+      const model = await modelOf(id);
+      return model === undefined ? undefined : models.find(model);
+    },
+    share: async (id, before, after) => {
+      const model = await modelOf(id);
+      return model === undefined ? 'lost' : models.share(model, before, after);
+    },
   };
 }

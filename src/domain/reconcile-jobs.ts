@@ -1,5 +1,7 @@
 import { isTerminal, type StoredBacktestJob } from '#contract/backtest.ts';
 import { STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
+import { tickChallenges } from './challenges/tick-challenges.ts';
+import type { ChallengeDeps } from './challenges/write-challenge.ts';
 import type { ExecutionState, Executions } from './execution-ports.ts';
 import {
   type ReconcileHyperoptDeps,
@@ -14,8 +16,8 @@ export interface ReconcileDeps extends ReconcileHyperoptDeps {
   readonly jobs: JobStore;
   readonly executions: Executions;
   readonly onFault: (jobId: string, error: unknown) => void;
-  /** Where the ends of validations are recorded. */
-  readonly registry: SettleDeps;
+  /** Where the ends of validations are recorded, and time passes for challenges. */
+  readonly registry: SettleDeps & ChallengeDeps;
 }
 
 export interface ReconcileReport {
@@ -33,7 +35,7 @@ type Unfinished = Pick<StoredBacktestJob, 'job_id' | 'status' | 'created_at'>;
 /**
  * Brings every unfinished job back to life or to an end: without an execution it is started again with its stored
  * input; with an execution that ended it is failed, and a hyperopt job goes on in another. Validations that ended are
- * recorded in the registry. One job's fault does not stop the others.
+ * recorded in the registry, and time passes for challenges. One job's fault does not stop the others.
  */
 export async function reconcileJobs(deps: ReconcileDeps): Promise<ReconcileReport> {
   const repaired: Record<Repair, string[]> = { none: [], started: [], failed: [] };
@@ -57,6 +59,7 @@ export async function reconcileJobs(deps: ReconcileDeps): Promise<ReconcileRepor
     await look(study, (each) => repairHyperopt(deps, each));
   }
   await settleValidations(deps.registry, deps.onFault);
+  await tickChallenges(deps.registry, deps.onFault);
   return { started: repaired.started, failed: repaired.failed, oldestPendingMs, longestQuietMs };
 }
 

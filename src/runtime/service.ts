@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { CodedError } from '#contract/errors.ts';
 import { CORRELATION_HEADER, CORRELATION_ID } from '#contract/names.ts';
-import { changesState, type FunctionName, type Operation, type ServiceName } from '#contract/operation.ts';
+import {
+  changesState,
+  type FunctionName,
+  type Operation,
+  pathsOf,
+  type ServiceName,
+} from '#contract/operation.ts';
 import { operationsOf } from '#contract/operations.ts';
 import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
 import type { Ownership } from '#domain/access.ts';

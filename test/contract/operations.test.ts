@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { ERRORS } from '#contract/errors.ts';
-import { changesState, documentedErrors, type Operation, WITHOUT_BODY } from '#contract/operation.ts';
+import {
+  changesState,
+  documentedErrors,
+  type Operation,
+  pathsOf,
+  WITHOUT_BODY,
+} from '#contract/operation.ts';
 import { OPERATIONS, operationsOf } from '#contract/operations.ts';
 
 const rows: readonly Operation[] = OPERATIONS;
@@ -28,6 +34,9 @@ const INTERFACE = [
   'backend GET /docs 200',
   'strategy GET /api/v1/health 200',
   'strategy GET /docs 200',
+  'strategy POST /api/v1/models/{model_name}/challenges 201',
+  'strategy POST /challenges/{challenge_id}/trades 200,201',
+  'strategy GET /challenges/{challenge_id}/evaluate 200',
   'data_collection GET /api/v1/health 200',
   'data_collection GET /api/v1/ohlcv 200',
   'data_collection GET /api/v1/symbols 200',
@@ -38,8 +47,10 @@ const INTERFACE = [
 
 describe('operations table', () => {
   it.each(INTERFACE)('has %s', (row) => {
-    const known = rows.map(
-      ({ service, method, path, success }) => `${service} ${method} ${path} ${Object.keys(success).join()}`,
+    const known = rows.flatMap((operation) =>
+      pathsOf(operation).map(
+        (path) => `${operation.service} ${operation.method} ${path} ${Object.keys(operation.success).join()}`,
+      ),
     );
     expect(known).toContain(row);
   });
@@ -49,10 +60,12 @@ describe('operations table', () => {
   });
 
   it('has each method of a path once per service', () => {
-    const keys = rows.map(
-      ({ service, method, path }) => `${service} ${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`,
+    const keys = rows.flatMap((operation) =>
+      pathsOf(operation).map(
+        (path) => `${operation.service} ${operation.method} ${path.replaceAll(/\{\w+\}/g, '{}')}`,
+      ),
     );
-    expect(new Set(keys).size).toBe(rows.length);
+    expect(new Set(keys).size).toBe(keys.length);
   });
 
   it('has one variable name per path position: API Gateway refuses siblings that differ', () => {
@@ -140,6 +153,13 @@ const CHANGES: Readonly<Record<string, Operation['access']>> = {
   shareHyperopt: 'researcher',
   registerStrategy: 'researcher',
   stageVersion: 'researcher',
+  createChallenge: 'researcher',
+  assignKey: 'researcher',
+  logTrades: 'researcher',
+  advanceChallenge: 'approver',
+  holdChallenge: 'approver',
+  resumeChallenge: 'approver',
+  rollBackChallenge: 'approver',
   promoteVersion: 'approver',
   rollbackModel: 'approver',
 };

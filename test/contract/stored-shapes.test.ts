@@ -5,6 +5,12 @@ import { BacktestExecutionInput, StoredBacktestJob } from '#contract/backtest.ts
 import { HyperoptExecutionInput, StoredStudy, StoredTrial } from '#contract/hyperopt.ts';
 import { BacktestReport } from '#contract/report.ts';
 import { StoredAuditCall, StoredAuditOutcome } from '#contract/stored-audit.ts';
+import {
+  ChallengeEvent,
+  StoredAssignment,
+  StoredChallenge,
+  StoredTrade,
+} from '#contract/stored-challenge.ts';
 import { CollectionQueue, StoredCollection } from '#contract/stored-collection.ts';
 import {
   CatalogRow,
@@ -37,6 +43,10 @@ it.each([
   ['StoredReply', StoredReply, 1, '5d37428b7cbbe944'],
   ['StoredAuditCall', StoredAuditCall, 1, 'c4ce9a0feec41a0e'],
   ['StoredAuditOutcome', StoredAuditOutcome, undefined, '7a493140ab637d9d'],
+  ['StoredChallenge', StoredChallenge, 1, '5fcce6bf3abd7661'],
+  ['StoredTrade', StoredTrade, 1, 'bc6d7b1b237ed5fa'],
+  ['StoredAssignment', StoredAssignment, 1, 'aa90c470f6d75371'],
+  ['ChallengeEvent', ChallengeEvent, 1, 'c044d0e3ab4f968a'],
   ['CatalogRow', CatalogRow, undefined, 'df2b836e54f3d8da'],
 ])('%s is as pinned', (_, schema, version, hash) => {
   expect({ version: versionOf(schema), hash: shapeHash(schema) }).toEqual({ version, hash });

@@ -10,6 +10,7 @@ import type { RegistryStore } from '#domain/registry/registry-store.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { createStrategyRegistry } from '#engine/strategies/registry.ts';
 import { createService, type ServiceApp } from '#runtime/service.ts';
+import type { ChallengeUseCases } from '#runtime/services/challenge-use-cases.ts';
 import { hyperoptUseCases } from '#runtime/services/hyperopt-use-cases.ts';
 import { strategyHandlers } from '#runtime/services/strategy.ts';
 import { memoryAudit } from '../support/audit.ts';
@@ -33,7 +34,10 @@ beforeAll(async () => {
     getMany: async () => new Map(newest === null ? [] : [['x', { last: newest }]]),
   } as unknown as SeriesStore;
   const registry = { sharing: {} } as unknown as RegistryStore;
-  const ownership = ownershipOf({ jobs: new DynamoJobStore(client, tables.jobs), registry });
+  const ownership = ownershipOf({
+    ...{ jobs: new DynamoJobStore(client, tables.jobs), registry },
+    challenges: { read: async () => undefined },
+  });
   const useCases = hyperoptUseCases(
     {
       studies,
@@ -54,6 +58,7 @@ beforeAll(async () => {
     log,
   );
   const handlers = strategyHandlers({
+    ...({} as ChallengeUseCases),
     ...useCases,
     ownership,
     registerVersion: () => Promise.reject(new Error('not here')),

@@ -14,6 +14,7 @@ import { memoryAudit } from '../support/audit.ts';
 import { memoryLog } from '../support/backend.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { pendingJob } from '../support/jobs.ts';
+import { storedChallenge } from '../support/stored-challenge.ts';
 
 const operations: readonly Operation[] = OPERATIONS;
 const named = operations.filter(({ resource }) => resource);
@@ -27,6 +28,7 @@ const SOME: Record<ResourceKind, { readonly id: string; readonly job: boolean }>
   backtest: { id: 'bt-1', job: true },
   hyperopt: { id: 'ho-1', job: true },
   model: { id: 'ema_crossover', job: false },
+  challenge: { id: 'ch-1', job: false },
 };
 
 let engine: TestEngine;
@@ -37,6 +39,7 @@ beforeAll(async () => {
   engine = await startEngine();
   const { client, tables } = engine;
   for (const [kind, { id, job }] of Object.entries(SOME)) {
+    if (kind === 'challenge') continue;
     const owned = { owner: 'owner', shared_with: SHARED };
     const Item = job
       ? { ...pendingJob(id), ...owned, kind, item: 'JOB' }
@@ -46,6 +49,10 @@ beforeAll(async () => {
   const ownership = ownershipOf({
     jobs: new DynamoJobStore(client, tables.jobs),
     registry: new DynamoRegistryStore(client, tables.registry),
+    challenges: {
+      read: async (id) =>
+        id === SOME.challenge.id ? storedChallenge({ model_name: SOME.model.id }) : undefined,
+    },
   });
   const host = { log: memoryLog().log, audit: memoryAudit().audit, authenticate: async () => caller };
   const open = (service: 'backend' | 'strategy') =>
@@ -75,6 +82,15 @@ const BODIES: Record<string, unknown> = {
   shareBacktest: { shared_with: [] },
   shareModel: { shared_with: [] },
   shareHyperopt: { shared_with: [] },
+  createChallenge: { champion_version: 1, challenger_version: 2 },
+  assignKey: { assignment_key: 'key' },
+  logTrades: { trades: [] },
+};
+
+/** What the operation's query must have. */
+const QUERIES: Record<string, string> = {
+  compareVersions: '?version_a=1&version_b=2',
+  routeKey: '?key=1',
 };
 
 async function codeOf(operation: Operation, as: Partial<Principal>, id: string): Promise<string> {
@@ -83,7 +99,7 @@ async function codeOf(operation: Operation, as: Partial<Principal>, id: string):
   const address = path.replace(`{${resource!.id}}`, id).replaceAll(/\{\w+\}/g, '1');
   const body = operation.body && JSON.stringify(BODIES[operation.id] ?? { version: 1 });
   const headers = { 'content-type': 'application/json' };
-  const query = operation.id === 'compareVersions' ? '?version_a=1&version_b=2' : '';
+  const query = QUERIES[operation.id] ?? '';
   const response = await apps[service]!.request(address + query, { method, headers, ...(body && { body }) });
   return ((await response.json()) as { detail: { code: string } }).detail.code;
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeCursor, encodeCursor } from '#adapters/aws/cursor.ts';
+import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
 import { DynamoSeriesStore } from '#adapters/aws/dynamo-series-store.ts';
@@ -17,6 +18,7 @@ import { withIdentityProvider } from '#runtime/identity-provider.ts';
 import { createService, type ServiceApp } from '#runtime/service.ts';
 import { backendHandlers } from '#runtime/services/backend.ts';
 import { backendUseCases } from '#runtime/services/backend-use-cases.ts';
+import { challengeUseCases } from '#runtime/services/challenge-use-cases.ts';
 import type { HyperoptUseCases } from '#runtime/services/hyperopt.ts';
 import { strategyHandlers } from '#runtime/services/strategy.ts';
 import { localPool, startIssuer } from '../../src/local/issuer.ts';
@@ -80,6 +82,7 @@ export async function accessWorld(): Promise<AccessWorld> {
   const nothing = async () => undefined;
   const { report, equity } = runBacktest(sampleInput(), { digest: sha256 });
   const deps = {
+    challenges: new DynamoChallengeStore(client, tables.registry),
     ...{ jobs, registry, client, audit: audit.trail, clock: Date, ids: ulids, digest: sha256 },
     ...{
       images: null,
@@ -117,6 +120,7 @@ export async function accessWorld(): Promise<AccessWorld> {
         'strategy',
         strategyHandlers({
           ...({} as HyperoptUseCases),
+          ...challengeUseCases({ ...deps, chance: Math.random, sleep: nothing }),
           ...{ ownership, registerVersion: register },
           checkHealth: async () => ({ status: 'healthy', dependencies: {} }),
         }),

@@ -36,6 +36,7 @@ export const fakeOwnership: Ownership = ownershipOf({
     },
   },
   registry: { sharing: { find: async () => undefined, share: async () => 'done' } },
+  challenges: { read: async () => undefined },
 });
 
 /** Use cases that know one pending job, `bt-1`, and one strategy, `demo`. */

@@ -1,6 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { decodeCursor, encodeCursor } from '#adapters/aws/cursor.ts';
+import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
@@ -17,9 +18,10 @@ import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { createService, type ServiceApp, type ServiceDeps } from '#runtime/service.ts';
 import { backendHandlers } from '#runtime/services/backend.ts';
 import { catalogUseCases } from '#runtime/services/catalog.ts';
+import { type ChallengeDeps, challengeUseCases } from '#runtime/services/challenge-use-cases.ts';
+import type { HyperoptUseCases } from '#runtime/services/hyperopt.ts';
 import { type RegistryDeps, registryUseCases } from '#runtime/services/registry-use-cases.ts';
 import { strategyHandlers } from '#runtime/services/strategy.ts';
-import type { HyperoptUseCases } from '#runtime/services/hyperopt.ts';
 import { memoryAudit } from './audit.ts';
 import { fakeUseCases, memoryLog, post } from './backend.ts';
 import type { TestEngine } from './engine.ts';
@@ -42,7 +44,7 @@ export const PROVENANCE = {
 
 const cursors = { encode: encodeCursor, decode: decodeCursor };
 
-type WorldDeps = RegistryDeps & RegisterVersionDeps;
+type WorldDeps = RegistryDeps & RegisterVersionDeps & ChallengeDeps;
 
 export interface Answer {
   readonly status: number;
@@ -68,6 +70,14 @@ export interface RegistryWorld {
     more?: Record<string, unknown>,
     headers?: Record<string, string>,
   ): Promise<Answer>;
+  /** A call of the strategy service. */
+  strategy(
+    method: 'GET' | 'POST',
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
+  readonly deps: WorldDeps;
   /** Every item of the model, as stored. */
   items(): Promise<Record<string, any>[]>;
   /** Stores another completed backtest. */
@@ -80,7 +90,7 @@ export const someResults = {
 } as unknown as ResultStore;
 
 export interface WorldOptions {
-  readonly deps?: Partial<Omit<WorldDeps, 'registry'>>;
+  readonly deps?: Partial<Omit<WorldDeps, 'registry' | 'challenges'>>;
   readonly service?: Partial<ServiceDeps>;
   /** Default: the engine's. */
   readonly client?: DynamoDBDocumentClient;
@@ -118,6 +128,7 @@ export async function registryWorld(
     sleep: async () => undefined,
     ...changes,
     registry: wrap(store),
+    challenges: new DynamoChallengeStore(client, tables.registry),
   };
   const { log } = memoryLog();
   const host = {
@@ -141,6 +152,7 @@ export async function registryWorld(
     'strategy',
     strategyHandlers({
       ...({} as HyperoptUseCases),
+      ...challengeUseCases(deps),
       registerVersion: (call, input) => registerVersion(deps, call, input),
       ownership: ownershipOf(deps),
       checkHealth: async () => ({ status: 'healthy', dependencies: {} }),
@@ -161,7 +173,10 @@ export async function registryWorld(
     jobs,
     jobsTable: tables.jobs,
     backtest,
+    deps,
     get: (path, headers = {}) => send(backend, path, { headers }),
+    strategy: (method, path, body, headers = {}) =>
+      send(strategy, path, method === 'GET' ? { headers } : post(body ?? {}, headers)),
     register: (body = {}, headers = {}, model = MODEL) =>
       send(
         strategy,

@@ -1,8 +1,6 @@
-import { ConditionalCheckFailedException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import {
   type DynamoDBDocumentClient,
   GetCommand,
-  PutCommand,
   paginateQuery,
   QueryCommand,
   TransactWriteCommand,
@@ -35,7 +33,7 @@ import {
   VERSION_PREFIX,
   versionKey,
 } from './registry-item.ts';
-import { madeThisMove, putReply, readReply, transactionOf } from './registry-transaction.ts';
+import { keepReply, madeThisMove, readReply, transactionOf } from './registry-transaction.ts';
 import { lostTransaction } from './transactions.ts';
 
 /** The Registry table. Reads of a model are strongly consistent, the catalog is not. */
@@ -140,16 +138,8 @@ export class DynamoRegistryStore implements RegistryStore {
     }
   }
 
-  async keep(reply: IdempotentReply): Promise<'done' | 'lost'> {
-    try {
-      await this.#client.send(new PutCommand(putReply(reply, this.#table)));
-      return 'done';
-    } catch (error) {
-      if (error instanceof ConditionalCheckFailedException || error instanceof TransactionConflictException) {
-        return 'lost';
-      }
-      throw error;
-    }
+  keep(reply: IdempotentReply): Promise<'done' | 'lost'> {
+    return keepReply(this.#client, reply, this.#table);
   }
 
   catalog(

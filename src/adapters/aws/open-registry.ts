@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import type { Cursors } from '#domain/registry/list-catalog.ts';
 import type { RegistryStore } from '#domain/registry/registry-store.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
+import { DynamoChallengeStore } from './dynamo-challenge-store.ts';
 import { createDocumentClient } from './dynamo-client.ts';
 import { DynamoRegistryStore } from './dynamo-registry-store.ts';
 
@@ -11,6 +13,7 @@ export function openRegistry(
   endpoint: string | undefined,
 ): {
   readonly registry: RegistryStore;
+  readonly challenges: ChallengeStore;
   readonly cursors: Cursors;
   readonly chance: () => number;
   readonly sleep: (ms: number) => Promise<unknown>;
@@ -18,6 +21,7 @@ export function openRegistry(
   const client = createDocumentClient({ endpoint, unavailable: 'SVC005' });
   return {
     registry: new DynamoRegistryStore(client, table),
+    challenges: new DynamoChallengeStore(client, table),
     cursors: { encode: encodeCursor, decode: decodeCursor },
     chance: Math.random,
     sleep: (ms) => sleep(ms),

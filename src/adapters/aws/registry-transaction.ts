@@ -1,5 +1,13 @@
-import type { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  type TransactionCanceledException,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  PutCommand,
+  type TransactWriteCommandInput,
+} from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { type CatalogRow, StoredReply, type StoredVersion } from '#contract/stored-registry.ts';
 import type {
@@ -72,6 +80,23 @@ export function putReply({ body, ...reply }: IdempotentReply, table: string) {
   };
 }
 
+/** Stores the reply of a call that changed nothing. `lost`: another one is stored under its key. */
+export async function keepReply(
+  client: DynamoDBDocumentClient,
+  reply: IdempotentReply,
+  table: string,
+): Promise<'done' | 'lost'> {
+  try {
+    await client.send(new PutCommand(putReply(reply, table)));
+    return 'done';
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException || error instanceof TransactionConflictException) {
+      return 'lost';
+    }
+    throw error;
+  }
+}
+
 export function readReply(item: Record<string, unknown>): IdempotentReply {
   const { schema_version: _, body, ...reply } = readItem(StoredReply, item);
   return { ...reply, body: JSON.parse(body) };
@@ -80,9 +105,13 @@ export function readReply(item: Record<string, unknown>): IdempotentReply {
 function putModel({ before, after }: RegistryMove['model'], table: string): Action {
   const condition = before
     ? {
-        // Sharing is no move: what was shared since this was read must not be put back.
-        ConditionExpression: 'events = :events AND shared_with = :shared',
-        ExpressionAttributeValues: { ':events': before.events, ':shared': before.shared_with },
+        // Sharing is no move, nor is a challenge: what either has changed since this was read must not be put back.
+        ConditionExpression: 'events = :events AND rev = :rev AND shared_with = :shared',
+        ExpressionAttributeValues: {
+          ':events': before.events,
+          ':rev': before.rev,
+          ':shared': before.shared_with,
+        },
       }
     : { ConditionExpression: 'attribute_not_exists(pk)' };
   return {

@@ -32,9 +32,16 @@ export interface MoveRequest {
 }
 
 /** What a call comes to in the state that was found: a reply, and the move that makes it true (null: it is true already). */
-export interface Decision<T> {
+export interface Decision<T, M = Omit<RegistryMove, 'reply'>> {
   readonly body: T;
-  readonly move: Omit<RegistryMove, 'reply'> | null;
+  readonly move: M | null;
+}
+
+/** Where moves of one kind are stored, with the replies of their calls. */
+interface MoveStore<M> {
+  /** `lost`: something that the move rests on has changed; nothing was stored. */
+  commit(move: M & { readonly reply: IdempotentReply | null }): Promise<'done' | 'lost'>;
+  keep(reply: IdempotentReply): Promise<'done' | 'lost'>;
 }
 
 export interface MoveReply<T> {
@@ -59,11 +66,22 @@ const KEY_LIFETIME_S = 24 * 3600;
  * Throws RES005 when it is still losing after three retries or the Idempotency-Key came with another content, VAL005 for
  * a malformed key, SVC005, and what `read` and `decide` throw.
  */
-export async function makeMove<S extends State, T>(
+export function makeMove<S extends State, T>(
   deps: MoveDeps,
   request: MoveRequest,
   read: (key: ReplyKey | null) => Promise<S>,
   decide: (state: S) => Promise<Decision<T>>,
+): Promise<MoveReply<T>> {
+  return makeMoveIn<S, T, Omit<RegistryMove, 'reply'>>(deps.registry, deps, request, read, decide);
+}
+
+/** As {@link makeMove}, of moves that are stored elsewhere. */
+export async function makeMoveIn<S extends State, T, M>(
+  moves: MoveStore<M>,
+  deps: MoveDeps,
+  request: MoveRequest,
+  read: (key: ReplyKey | null) => Promise<S>,
+  decide: (state: S) => Promise<Decision<T, M>>,
 ): Promise<MoveReply<T>> {
   const key = replyKeyOf(request.call);
   for (let attempt = 0; ; attempt++) {
@@ -72,19 +90,19 @@ export async function makeMove<S extends State, T>(
     if (stored) return { body: stored.body, replayed: true };
     const { body, move } = await decide(state);
     const reply = key && newReply(deps, request, key, body);
-    if ((await store(deps.registry, move, reply)) === 'done') return { body, replayed: false };
+    if ((await store(moves, move, reply)) === 'done') return { body, replayed: false };
     if (attempt === MAX_RETRIES) throw outpaced(state.model);
     await deps.sleep(PAUSE_MS * 2 ** attempt * deps.chance());
   }
 }
 
-async function store(
-  registry: RegistryStore,
-  move: Decision<unknown>['move'],
+async function store<M>(
+  moves: MoveStore<M>,
+  move: Decision<unknown, M>['move'],
   reply: IdempotentReply | null,
 ): Promise<'done' | 'lost'> {
-  if (move) return registry.commit({ ...move, reply });
-  return reply ? registry.keep(reply) : 'done';
+  if (move) return moves.commit({ ...move, reply });
+  return reply ? moves.keep(reply) : 'done';
 }
 
 function replyKeyOf({ actor, idempotencyKey }: RegistryCall): ReplyKey | null {
@@ -124,7 +142,7 @@ function requestDigest(deps: MoveDeps, { operation, input }: MoveRequest): strin
 function outpaced(model: StoredModel | undefined): CodedError {
   return new CodedError('RES005', {
     message: 'Other calls keep changing this model: read it again and repeat the call',
-    field: 'version',
+    field: model ? 'version' : '',
     context: { current_production: model?.production_version ?? null },
   });
 }

@@ -1,5 +1,6 @@
 import { type ListAuditDeps, listAudit } from '#domain/audit/list-audit.ts';
 import { type CancelBacktestDeps, cancelBacktest } from '#domain/cancel-backtest.ts';
+import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import { checkDataFreshness } from '#domain/check-data-freshness.ts';
 import { getBacktest } from '#domain/get-backtest.ts';
 import { checkHealth, type Probe } from '#domain/get-health.ts';
@@ -25,6 +26,7 @@ export interface BackendDeps
     Omit<RegistryDeps, 'stagingChecks'> {
   readonly results: ResultStore;
   readonly dataProxy: DataProxy;
+  readonly challenges: ChallengeStore;
   /** By the dependency's name in the health response. */
   readonly probes: Readonly<Record<'strategy_service' | 'data_collection' | 'registry', Probe>>;
 }

@@ -21,7 +21,7 @@ export function registryHandlers(useCases: RegistryUseCases): Pick<Handlers<'bac
     stageVersion: async ({ params, body, ...request }) => {
       const { comment, validate_only, skip_validation } = body;
       const input = { model: params.name, version: versionOf(body, 'model_version'), comment };
-      const moved = await useCases.stageVersion(callOf(request), {
+      const moved = await useCases.stageVersion(registryCallOf(request), {
         ...input,
         validate_only,
         skip_validation,
@@ -33,14 +33,14 @@ export function registryHandlers(useCases: RegistryUseCases): Pick<Handlers<'bac
       const input = { model: params.name, version: versionOf(body, 'model_version'), comment };
       const expected = { expected_production: expectedProduction(body.expected_production) };
       const options = { ...expected, challenge_id, force };
-      const moved = await useCases.promoteVersion(callOf(request), { ...input, ...options });
+      const moved = await useCases.promoteVersion(registryCallOf(request), { ...input, ...options });
       return reply(200, moved, ignoredKeys(body, PromoteRequest));
     },
     rollbackModel: async ({ params, body, ...request }) => {
       const input = { model: params.model_name, version: versionOf(body, 'target_version') };
       const expected = { expected_production: expectedProduction(body.expected_production) };
       const options = { ...expected, reason: body.reason };
-      const moved = await useCases.rollBack(callOf(request), { ...input, ...options });
+      const moved = await useCases.rollBack(registryCallOf(request), { ...input, ...options });
       return reply(200, moved, ignoredKeys(body, RollbackRequest));
     },
     listVersions: async ({ params: { model_name }, query }) => {
@@ -70,14 +70,15 @@ export function registerHandler(register: RegisterVersion): Handlers<'strategy'>
     const { backtest_run_id, container_image_uri, description, skip_validation, thresholds, tags } = body;
     const input = { model: params.name, backtest_run_id, container_image_uri };
     const options = { description, skip_validation, thresholds, tags };
-    const registered = await register(callOf(request), { ...input, ...options });
+    const registered = await register(registryCallOf(request), { ...input, ...options });
     return reply(201, registered, ignoredKeys(body, RegisterRequest));
   };
 }
 
 type Caller = Pick<HandlerRequest<unknown>, 'principal' | 'headers' | 'correlationId'>;
 
-function callOf({ principal, headers, correlationId }: Caller): RegistryCall {
+/** Who makes a move, and by which request. */
+export function registryCallOf({ principal, headers, correlationId }: Caller): RegistryCall {
   return {
     actor: callerOf(principal),
     idempotencyKey: headers.get('Idempotency-Key'),

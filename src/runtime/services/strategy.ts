@@ -3,11 +3,13 @@ import type { RegisterVersion } from '#domain/registry/register-version.ts';
 import { documentation } from '../docs.ts';
 import type { Handlers } from '../handler.ts';
 import { VERSION } from '../version.ts';
+import type { ChallengeUseCases } from './challenge-use-cases.ts';
+import { challengeHandlers } from './challenges.ts';
 import { type HyperoptUseCases, hyperoptHandlers } from './hyperopt.ts';
 import { registerHandler } from './registry.ts';
 
 /** What the handlers need: the use cases of src/domain with their dependencies filled in. */
-export interface StrategyUseCases extends HyperoptUseCases {
+export interface StrategyUseCases extends HyperoptUseCases, ChallengeUseCases {
   readonly registerVersion: RegisterVersion;
   checkHealth(): Promise<HealthReport>;
 }
@@ -22,6 +24,7 @@ export function strategyHandlers(useCases: StrategyUseCases): Handlers<'strategy
     },
     registerStrategy: registerHandler(useCases.registerVersion),
     ...hyperoptHandlers(useCases),
+    ...challengeHandlers(useCases),
     getStrategyServiceDocs: docs.page,
     getStrategyServiceDocsAsset: docs.asset,
     getStrategyServiceOpenApi: docs.openApi,

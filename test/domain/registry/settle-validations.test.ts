@@ -76,6 +76,7 @@ async function scene(): Promise<Scene> {
   const registry = {
     ...common,
     registry: world.store,
+    challenges: world.deps.challenges,
     validations: jobs,
     chance: createRandom(1),
     sleep: async () => undefined,

@@ -1,0 +1,182 @@
+import { type DynamoDBDocumentClient, GetCommand, paginateQuery, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import type * as z from 'zod';
+import {
+  ChallengeEvent,
+  StoredAssignment,
+  StoredChallenge,
+  StoredTrade,
+} from '#contract/stored-challenge.ts';
+import type {
+  ChallengeQuestion,
+  ChallengeState,
+  ChallengeStore,
+  ChallengeWrite,
+} from '#domain/challenges/challenge-store.ts';
+import type { Page } from '#domain/ports.ts';
+import type { IdempotentReply } from '#domain/registry/registry-store.ts';
+import { KeyedLock } from '../keyed-lock.ts';
+import { batchGet } from './batch-get.ts';
+import {
+  actionsOf,
+  assignmentKey,
+  CHALLENGE_EVENT_PREFIX,
+  CHALLENGE_PREFIX,
+  challengeKey,
+  challengePartition,
+  TRADE_PREFIX,
+  tradeIdKey,
+  tradeKey,
+  UNFINISHED,
+} from './challenge-item.ts';
+import { brokenCursor, decodeCursor, encodeCursor } from './cursor.ts';
+import { type ItemKey, partitionOf, readItem, replyKey } from './registry-item.ts';
+import { keepReply, readReply } from './registry-transaction.ts';
+import { transact } from './transactions.ts';
+
+/** Most of a page of trades that is read at once: 1 MB is the most that a query answers. */
+const TRADES_A_READ = 1_000;
+
+/** Challenges in the Registry table. Every read but that of the unfinished ones is strongly consistent. */
+export class DynamoChallengeStore implements ChallengeStore {
+  readonly #client: DynamoDBDocumentClient;
+  readonly #table: string;
+  readonly #turns = new KeyedLock();
+
+  /** @param client one whose failures are SVC005 */
+  constructor(client: DynamoDBDocumentClient, table: string) {
+    this.#client = client;
+    this.#table = table;
+  }
+
+  inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
+    return this.#turns.run(id, work);
+  }
+
+  async read(id: string): Promise<StoredChallenge | undefined> {
+    const { Item } = await this.#client.send(
+      new GetCommand({ TableName: this.#table, Key: { ...challengeKey(id) }, ConsistentRead: true }),
+    );
+    return Item && readItem(StoredChallenge, Item);
+  }
+
+  async find(id: string, question: ChallengeQuestion): Promise<ChallengeState> {
+    const { trades = [], assignmentKeys = [], reply } = question;
+    const ids = [...new Set(trades)].map((trade) => tradeIdKey(id, trade));
+    const keys = [...new Set(assignmentKeys)].map((key) => assignmentKey(id, key));
+    const items = await this.#get([challengeKey(id), ...ids, ...keys, ...(reply ? [replyKey(reply)] : [])]);
+    const ofKind = (prefix: string) => items.filter(({ sk }) => String(sk).startsWith(prefix));
+    const known = ofKind('TRADE-ID#').map(({ sequence }) => tradeKey(id, Number(sequence)));
+    const stored = (await this.#get(known)).map((item) => readItem(StoredTrade, item));
+    const given = ofKind('ASSIGNMENT#').map((item) => readItem(StoredAssignment, item));
+    const [challenge] = ofKind('META');
+    const [kept] = ofKind('KEY#');
+    return {
+      challenge: challenge && readItem(StoredChallenge, challenge),
+      trades: new Map(stored.map((trade) => [trade.trade_id, trade])),
+      assignments: new Map(given.map((assignment) => [assignment.assignment_key, assignment])),
+      reply: kept && readReply(kept),
+    };
+  }
+
+  async latest(model: string): Promise<StoredChallenge | undefined> {
+    const { Items = [] } = await this.#query(partitionOf(model), CHALLENGE_PREFIX, { limit: 1 });
+    return Items[0] && this.read(String(Items[0].challenge_id));
+  }
+
+  async list(model: string, limit: number, cursor: string | null): Promise<Page<StoredChallenge>> {
+    const scope = { list: 'challenges', model };
+    const page = await this.#page(partitionOf(model), CHALLENGE_PREFIX, { scope, limit, cursor });
+    const ids = page.items.map(({ challenge_id }) => String(challenge_id));
+    const items = await this.#get(ids.map(challengeKey));
+    const challenges = new Map(items.map((item) => [item.challenge_id, readItem(StoredChallenge, item)]));
+    return { items: ids.map((id) => challenges.get(id)!), next: page.next };
+  }
+
+  trades(id: string, limit: number, cursor: string | null): Promise<Page<StoredTrade>> {
+    return this.#pageOf(StoredTrade, id, TRADE_PREFIX, { limit, cursor });
+  }
+
+  events(id: string, limit: number, cursor: string | null): Promise<Page<ChallengeEvent>> {
+    return this.#pageOf(ChallengeEvent, id, CHALLENGE_EVENT_PREFIX, { limit, cursor });
+  }
+
+  async lastTrades(id: string, limit: number): Promise<readonly StoredTrade[]> {
+    const found: StoredTrade[] = [];
+    let after: string | undefined;
+    do {
+      const wanted = Math.min(TRADES_A_READ, limit - found.length);
+      const page = await this.#query(challengePartition(id), TRADE_PREFIX, { limit: wanted, after });
+      found.push(...(page.Items ?? []).map((item) => readItem(StoredTrade, item)));
+      after = page.LastEvaluatedKey && String(page.LastEvaluatedKey.sk);
+    } while (after !== undefined && found.length < limit);
+    return found;
+  }
+
+  async *unfinished(): AsyncIterable<string> {
+    const pages = paginateQuery(
+      { client: this.#client },
+      {
+        TableName: this.#table,
+        IndexName: 'active-challenges',
+        KeyConditionExpression: 'active_challenge = :unfinished',
+        ExpressionAttributeValues: { ':unfinished': UNFINISHED },
+      },
+    );
+    const prefix = challengePartition('').length;
+    for await (const { Items = [] } of pages) for (const { pk } of Items) yield String(pk).slice(prefix);
+  }
+
+  commit(write: ChallengeWrite): Promise<'done' | 'lost'> {
+    return transact(this.#client, actionsOf(write, this.#table), 'SVC005');
+  }
+
+  keep(reply: IdempotentReply): Promise<'done' | 'lost'> {
+    return keepReply(this.#client, reply, this.#table);
+  }
+
+  #get(keys: readonly ItemKey[]): Promise<Record<string, unknown>[]> {
+    const wanted = keys.map((key) => ({ ...key }));
+    return batchGet({ client: this.#client, table: this.#table, keys: wanted, busy: 'SVC005' });
+  }
+
+  async #pageOf<T>(
+    schema: z.ZodType<T>,
+    id: string,
+    prefix: string,
+    asked: { readonly limit: number; readonly cursor: string | null },
+  ): Promise<Page<T>> {
+    const scope = { list: prefix, challenge: id };
+    const page = await this.#page(challengePartition(id), prefix, { scope, ...asked });
+    return { items: page.items.map((item) => readItem(schema, item)), next: page.next };
+  }
+
+  async #page(
+    partition: string,
+    prefix: string,
+    asked: { readonly scope: Record<string, string>; readonly limit: number; readonly cursor: string | null },
+  ): Promise<Page<Record<string, unknown>>> {
+    const { scope, limit, cursor } = asked;
+    const after = cursor === null ? undefined : decodeCursor(cursor, scope, 1)[0]!;
+    if (after !== undefined && !after.startsWith(prefix)) throw brokenCursor();
+    // One more than asked tells whether anything follows.
+    const { Items = [] } = await this.#query(partition, prefix, { limit: limit + 1, after });
+    const items = Items.slice(0, limit);
+    const next = Items.length > limit ? encodeCursor([String(items.at(-1)!.sk)], scope) : null;
+    return { items, next };
+  }
+
+  /** Items of a partition whose key begins with that, last first. */
+  #query(pk: string, prefix: string, { limit, after }: { limit: number; after?: string | undefined }) {
+    return this.#client.send(
+      new QueryCommand({
+        TableName: this.#table,
+        ConsistentRead: true,
+        ScanIndexForward: false,
+        KeyConditionExpression: 'pk = :pk AND begins_with(sk, :prefix)',
+        ExpressionAttributeValues: { ':pk': pk, ':prefix': prefix },
+        ExclusiveStartKey: after === undefined ? undefined : { pk, sk: after },
+        Limit: limit,
+      }),
+    );
+  }
+}

@@ -1,0 +1,179 @@
+import * as z from 'zod';
+import { paginated, Timestamp } from './common.ts';
+import { integerParameter, textParameter } from './parameters.ts';
+import { VersionReference } from './registry-api.ts';
+import {
+  CANARY_STAGE_NAMES,
+  CHALLENGE_STATUSES,
+  ChallengeEvent,
+  Hold,
+  OUTCOMES,
+  ROLLBACK_REASONS,
+  StoredTrade,
+  VARIANTS,
+} from './stored-challenge.ts';
+
+/** Requests and responses of champion/challenger tests; evaluation and trades have files of their own. */
+
+export const ChallengeRequest = z
+  .looseObject({
+    champion_version: VersionReference,
+    challenger_version: VersionReference,
+    min_trades: z.int().optional().meta({
+      description: 'Closed trades of each arm before the planned look; below 100 it is 100',
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 100,
+    }),
+    max_duration_hours: z.int().optional().meta({
+      description: 'Without a verdict by then the champion stays',
+      minimum: 1,
+      maximum: 8760,
+      default: 168,
+    }),
+    enable_canary: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Start with 5 % for the challenger; otherwise with 50 %', default: true }),
+    max_drawdown_pct: z.number().optional().meta({
+      description: 'Roll back when the challenger has lost so many percent points since its peak',
+      exclusiveMinimum: 0,
+      maximum: 1_000_000,
+    }),
+  })
+  .meta({
+    id: 'ChallengeRequest',
+    examples: [{ champion_version: '1', challenger_version: '2', min_trades: 100, max_duration_hours: 168 }],
+  });
+
+const split = z
+  .array(z.number())
+  .length(2)
+  .meta({ description: 'Share of the champion, then of the challenger; they sum to 1' });
+
+export const Challenge = z
+  .object({
+    challenge_id: z.string(),
+    model_name: z.string(),
+    champion_version: z.string(),
+    challenger_version: z.string(),
+    status: z.enum(CHALLENGE_STATUSES),
+    canary_stage: z.enum(CANARY_STAGE_NAMES),
+    traffic_split: split,
+    outcome: z.enum(OUTCOMES).nullable(),
+    reason: z.enum(ROLLBACK_REASONS).nullable().meta({ description: 'Of a rollback' }),
+    hold: Hold.nullable().meta({ description: 'Why it does not advance by itself' }),
+    enable_canary: z.boolean(),
+    min_trades: z.int(),
+    effective_min_trades: z.int(),
+    max_duration_hours: z.int(),
+    max_drawdown_pct: z.number().nullable(),
+    champion_trades: z.int().meta({ description: 'Closed trades that count' }),
+    challenger_trades: z.int(),
+    misassigned_trades: z.int(),
+    late_trades: z.int(),
+    created_by: z.string(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    ends_at: Timestamp,
+    ended_at: Timestamp.nullable(),
+    promoted_at: Timestamp.nullable(),
+    warnings: z.array(z.string()),
+  })
+  .meta({ id: 'Challenge' });
+export type Challenge = z.infer<typeof Challenge>;
+export const ChallengeList = paginated(Challenge).meta({ id: 'ChallengeList' });
+
+export const ChallengeParams = z.object({
+  challenge_id: z
+    .string()
+    .regex(/^ch-[0-9A-Za-z]{1,60}$/)
+    .meta({ description: '`ch-<id>`' }),
+});
+
+const page = {
+  limit: integerParameter({ min: 1, max: 100, description: 'Items on a page' }).default(20),
+  cursor: textParameter(4096, '`next_cursor` of the page before').optional(),
+};
+export const ChallengesQuery = z.object({
+  status: z.enum(CHALLENGE_STATUSES).optional().meta({ description: 'Only those' }),
+  ...page,
+});
+export const ChallengePageQuery = z.object(page);
+
+export const ChallengeTradeList = paginated(
+  StoredTrade.omit({ schema_version: true, challenge_id: true, open_digest: true, closed_digest: true }).meta(
+    {
+      id: 'ChallengeTrade',
+    },
+  ),
+).meta({ id: 'ChallengeTradeList' });
+
+export const ChallengeEventList = paginated(
+  ChallengeEvent.omit({ schema_version: true, challenge_id: true }).meta({ id: 'ChallengeEvent' }),
+).meta({ id: 'ChallengeEventList' });
+
+const ASSIGNMENT_KEY = 'Id of the entry signal or position: it is decided once, when it is entered';
+
+export const AssignmentRequest = z
+  .looseObject({
+    assignment_key: z.string().meta({ description: ASSIGNMENT_KEY, minLength: 1, maxLength: 256 }),
+  })
+  .meta({ id: 'AssignmentRequest', examples: [{ assignment_key: 'order-1' }] });
+
+const decision = {
+  assignment_key: z.string(),
+  variant: z.enum(VARIANTS),
+  version: z.string(),
+  canary_stage: z.enum(CANARY_STAGE_NAMES).meta({ description: 'In which it was decided' }),
+  bucket: z.number().meta({ description: '0 to 1: of the challenger when below its share' }),
+  traffic_split: split,
+};
+
+export const Assignment = z
+  .object({
+    challenge_id: z.string(),
+    ...decision,
+    repeated: z.boolean().meta({ description: 'The key had one' }),
+  })
+  .meta({ id: 'Assignment' });
+export type Assignment = z.infer<typeof Assignment>;
+
+export const RouteQuery = z.object({ key: textParameter(256, ASSIGNMENT_KEY) });
+const { assignment_key: key, ...routed } = decision;
+export const Route = z
+  .object({
+    model_name: z.string(),
+    key,
+    version: z
+      .string()
+      .nullable()
+      .meta({ description: 'What decides for this key; null when nothing is in Production' }),
+    challenge_id: z.string().nullable().meta({ description: 'null without a challenge: plain Production' }),
+    variant: routed.variant.nullable(),
+    canary_stage: routed.canary_stage.nullable(),
+    bucket: routed.bucket.nullable(),
+    traffic_split: routed.traffic_split.nullable(),
+  })
+  .meta({ id: 'Route' });
+export type Route = z.infer<typeof Route>;
+
+const note = z.string().optional().meta({ description: 'Goes into the history', maxLength: 2000 });
+
+export const AdvanceRequest = z
+  .looseObject({
+    canary_stage: z
+      .string()
+      .optional()
+      .meta({
+        description: 'The next stage: where it is already, nothing changes. Default: whatever is next',
+        enum: [...CANARY_STAGE_NAMES],
+      }),
+    comment: note,
+  })
+  .meta({ id: 'AdvanceRequest', examples: [{ canary_stage: 'stage_2' }] });
+export const HoldRequest = z.looseObject({ reason: note }).meta({ id: 'HoldRequest', examples: [{}] });
+export const ResumeRequest = z.looseObject({ comment: note }).meta({ id: 'ResumeRequest', examples: [{}] });
+export const ChallengeRollbackRequest = z
+  .looseObject({ reason: note })
+  .meta({ id: 'ChallengeRollbackRequest', examples: [{ reason: 'Slippage' }] });

@@ -1,0 +1,61 @@
+import * as z from 'zod';
+import { Timestamp } from './common.ts';
+import { CANARY_STAGE_NAMES, CHALLENGE_STATUSES, PlannedLook, PValueMethod } from './stored-challenge.ts';
+
+const number = z.number();
+const perArm = z.object({ champion: z.int(), challenger: z.int() });
+
+export const ChallengeEvaluation = z
+  .object({
+    challenge_id: z.string(),
+    status: z.enum(CHALLENGE_STATUSES),
+    recommendation: z
+      .enum(['PROMOTE_CHALLENGER', 'KEEP_CHAMPION', 'ROLLBACK', 'CONTINUE'])
+      .meta({ description: 'Made when trades come and time passes, never by reading it' }),
+    champion_mean: number.meta({ description: 'Profit of a trade in percent, weighted over the stages' }),
+    challenger_mean: number,
+    improvement_pct: number,
+    p_value: number.meta({ description: 'Two-sided; it may be looked at after every trade' }),
+    is_significant: z.boolean().meta({ description: '`p_value` is below 0.05' }),
+    p_value_method: PValueMethod,
+    p_value_fixed: number.meta({ description: 'Of the plain test, which holds for one look alone' }),
+    confidence_interval: z.array(number).length(2).nullable().meta({
+      description: 'Of the difference of the means, 95 %, at all times at once; null before there is one',
+    }),
+    raw: z
+      .object({ champion_mean: number, challenger_mean: number })
+      .meta({ description: 'Means over all stages as one' }),
+    criteria: z
+      .array(
+        z.object({
+          name: z.string(),
+          operator: z.enum(['<', '>', '<=', '>=']),
+          threshold: number,
+          value: number,
+          passed: z.boolean(),
+        }),
+      )
+      .meta({ description: 'All must pass before the challenger is recommended' }),
+    champion_version: z.string(),
+    challenger_version: z.string(),
+    champion_trades: z.int(),
+    challenger_trades: z.int(),
+    open_trades: perArm,
+    assignments: perArm,
+    min_trades: z.int(),
+    effective_min_trades: z.int(),
+    srm: z
+      .object({ p_value: number, status: z.enum(['healthy', 'mismatch', 'no_assignments']) })
+      .meta({ description: 'Whether the assignments are split as they should be' }),
+    planned_look: PlannedLook.nullable().meta({ description: 'When both arms first had their trades' }),
+    canary_stage: z.enum(CANARY_STAGE_NAMES),
+    traffic_split: z.array(number).length(2),
+    warnings: z.array(z.string()),
+    minimum_detectable_improvement_pct: number
+      .nullable()
+      .meta({ description: 'What so many trades show in four tests of five; null without a baseline' }),
+    trades_needed: number.nullable().meta({ description: 'Of each arm, to show an improvement of 10 %' }),
+    evaluated_at: Timestamp,
+  })
+  .meta({ id: 'ChallengeEvaluation' });
+export type ChallengeEvaluation = z.infer<typeof ChallengeEvaluation>;

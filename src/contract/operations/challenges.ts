@@ -1,0 +1,185 @@
+import {
+  AdvanceRequest,
+  Assignment,
+  AssignmentRequest,
+  Challenge,
+  ChallengeEventList,
+  ChallengeList,
+  ChallengePageQuery,
+  ChallengeParams,
+  ChallengeRequest,
+  ChallengeRollbackRequest,
+  ChallengesQuery,
+  ChallengeTradeList,
+  HoldRequest,
+  ResumeRequest,
+  Route,
+  RouteQuery,
+} from '../challenge-api.ts';
+import { ChallengeEvaluation } from '../challenge-evaluation.ts';
+import { TradesReply, TradesRequest } from '../challenge-trade.ts';
+import type { Operation } from '../operation.ts';
+import { ModelParams } from '../registry-api.ts';
+
+const CHALLENGES = 'Challenges';
+const OF_MODEL = { service: 'strategy', tag: CHALLENGES, params: ModelParams } as const;
+const OF_CHALLENGE = { service: 'strategy', tag: CHALLENGES, params: ChallengeParams } as const;
+const readsModel = { resource: { kind: 'model', id: 'model_name', level: 'read' } } as const;
+const changesModel = { resource: { kind: 'model', id: 'model_name', level: 'write' } } as const;
+const readsChallenge = { resource: { kind: 'challenge', id: 'challenge_id', level: 'read' } } as const;
+const changesChallenge = { resource: { kind: 'challenge', id: 'challenge_id', level: 'write' } } as const;
+
+/** A challenge's paths: with the prefix of everything, and bare as the interface lists them. */
+function paths<P extends string>(path: P) {
+  return {
+    path: `/api/v1/challenges/{challenge_id}${path}`,
+    alias: `/challenges/{challenge_id}${path}`,
+  } as const;
+}
+
+/** Rows of the strategy service that test a version against the one in Production. */
+export const CHALLENGE_OPERATIONS = [
+  {
+    ...{ ...OF_MODEL, ...changesModel },
+    id: 'createChallenge',
+    method: 'POST',
+    path: '/api/v1/models/{model_name}/challenges',
+    summary: 'Test a version against the champion with part of the traffic',
+    description: 'A model has one active challenge. Promoting or rolling back the model ends it.',
+    body: ChallengeRequest,
+    success: { 201: { description: 'Active', schema: Challenge } },
+    errors: ['VAL005', 'RES002', 'RES003', 'RES005', 'RES006', 'SVC005'],
+    access: 'researcher',
+  },
+  {
+    ...{ ...OF_MODEL, ...readsModel },
+    id: 'listChallenges',
+    method: 'GET',
+    path: '/api/v1/models/{model_name}/challenges',
+    summary: 'Challenges of a model, newest first',
+    query: ChallengesQuery,
+    success: { 200: { description: 'One page', schema: ChallengeList } },
+    errors: ['VAL006', 'RES002', 'SVC005'],
+    access: 'viewer',
+  },
+  {
+    ...{ ...OF_MODEL, ...readsModel },
+    id: 'routeKey',
+    method: 'GET',
+    path: '/api/v1/models/{model_name}/route',
+    summary: 'Which version decides for a key: that of the challenge, or plain Production',
+    description: 'Records nothing: an assignment counts when it is posted, or comes with a trade.',
+    query: RouteQuery,
+    success: { 200: { description: 'The version', schema: Route } },
+    errors: ['RES002', 'SVC005'],
+    access: 'viewer',
+  },
+  {
+    ...{ ...OF_CHALLENGE, ...readsChallenge, ...paths('') },
+    id: 'getChallenge',
+    method: 'GET',
+    summary: 'A challenge',
+    success: { 200: { description: 'The challenge', schema: Challenge } },
+    errors: ['CHL001', 'SVC005'],
+    access: 'viewer',
+  },
+  {
+    ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/assignments') },
+    id: 'assignKey',
+    method: 'POST',
+    summary: 'Decide which version trades for a key, and count it',
+    description: 'A key that was assigned before gets the same answer whatever the share is now.',
+    body: AssignmentRequest,
+    success: { 200: { description: 'The decision', schema: Assignment } },
+    errors: ['VAL005', 'CHL001', 'SVC005'],
+    access: 'researcher',
+  },
+  {
+    ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/trades') },
+    id: 'logTrades',
+    method: 'POST',
+    summary: 'Add a trade result, or up to 100',
+    description:
+      'A `trade_id` counts once: the same body again is `duplicate`, another one RES005. A trade may come open first, and closed later. After the end a trade that was opened before it is stored as `late` and changes nothing.',
+    body: TradesRequest,
+    success: {
+      201: { description: 'Logged', schema: TradesReply },
+      200: { description: 'Nothing of it was new', schema: TradesReply },
+    },
+    errors: ['VAL001', 'VAL002', 'VAL004', 'VAL005', 'CHL001', 'RES005', 'SVC005'],
+    access: 'researcher',
+  },
+  {
+    ...{ ...OF_CHALLENGE, ...readsChallenge, ...paths('/trades') },
+    id: 'listChallengeTrades',
+    method: 'GET',
+    summary: 'Trades of a challenge, last logged first',
+    query: ChallengePageQuery,
+    success: { 200: { description: 'One page', schema: ChallengeTradeList } },
+    errors: ['VAL006', 'CHL001', 'SVC005'],
+    access: 'viewer',
+  },
+  {
+    ...{ ...OF_CHALLENGE, ...readsChallenge, ...paths('/evaluate') },
+    id: 'evaluateChallenge',
+    method: 'GET',
+    summary: 'How the challenger compares, and what to do',
+    description:
+      'It may be read as often as one likes: the verdict is made when a trade comes or time is up.',
+    success: { 200: { description: 'The evaluation', schema: ChallengeEvaluation } },
+    errors: ['CHL001', 'SVC005'],
+    access: 'viewer',
+  },
+  {
+    ...{ ...OF_CHALLENGE, ...readsChallenge, ...paths('/events') },
+    id: 'listChallengeEvents',
+    method: 'GET',
+    summary: 'What happened to a challenge, newest first',
+    query: ChallengePageQuery,
+    success: { 200: { description: 'One page', schema: ChallengeEventList } },
+    errors: ['VAL006', 'CHL001', 'SVC005'],
+    access: 'viewer',
+  },
+  {
+    ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/advance') },
+    id: 'advanceChallenge',
+    method: 'POST',
+    summary: 'Give the challenger the next share of the traffic',
+    description: 'It waits for nothing and ends a hold.',
+    body: AdvanceRequest,
+    success: { 200: { description: 'The challenge', schema: Challenge } },
+    errors: ['VAL005', 'CHL001', 'RES005', 'SVC005'],
+    access: 'approver',
+  },
+  {
+    ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/hold') },
+    id: 'holdChallenge',
+    method: 'POST',
+    summary: 'Keep the share of the challenger as it is',
+    body: HoldRequest,
+    success: { 200: { description: 'The challenge', schema: Challenge } },
+    errors: ['VAL005', 'CHL001', 'RES005', 'SVC005'],
+    access: 'approver',
+  },
+  {
+    ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/resume') },
+    id: 'resumeChallenge',
+    method: 'POST',
+    summary: 'End a hold',
+    description: 'Its cause holds the challenge no second time.',
+    body: ResumeRequest,
+    success: { 200: { description: 'The challenge', schema: Challenge } },
+    errors: ['VAL005', 'CHL001', 'RES005', 'SVC005'],
+    access: 'approver',
+  },
+  {
+    ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/rollback') },
+    id: 'rollBackChallenge',
+    method: 'POST',
+    summary: 'End a challenge: the champion stays',
+    body: ChallengeRollbackRequest,
+    success: { 200: { description: 'The challenge', schema: Challenge } },
+    errors: ['VAL005', 'CHL001', 'RES005', 'SVC005'],
+    access: 'approver',
+  },
+] as const satisfies readonly Operation[];

@@ -1,0 +1,167 @@
+import * as z from 'zod';
+import { Timestamp } from './common.ts';
+
+/** Stored shapes of champion/challenger tests, in the registry table. */
+
+/** The share of assignments that go to the challenger, by stage: the ladder of a canary. */
+export const CANARY_STAGES = [
+  { name: 'stage_1', share: 0.05 },
+  { name: 'stage_2', share: 0.1 },
+  { name: 'stage_3', share: 0.25 },
+  { name: 'stage_4', share: 0.5 },
+] as const;
+export const CANARY_STAGE_NAMES = ['stage_1', 'stage_2', 'stage_3', 'stage_4'] as const;
+export type CanaryStage = (typeof CANARY_STAGE_NAMES)[number];
+
+export const CHALLENGE_STATUSES = ['active', 'completed', 'rolled_back', 'expired'] as const;
+export const OUTCOMES = ['challenger_wins', 'champion_wins', 'champion_kept', 'promoted_manually'] as const;
+export const ROLLBACK_REASONS = ['harm', 'max_drawdown', 'manual', 'champion_replaced'] as const;
+export const VARIANTS = ['champion', 'challenger'] as const;
+export type Variant = (typeof VARIANTS)[number];
+
+/** What is known of one arm's trades that were entered in one stage: enough for every statistic but the permutation test. */
+const ArmTotals = z.object({
+  assigned: z.int().meta({ description: 'Assignment keys that got this arm' }),
+  open: z.int(),
+  closed: z.int(),
+  sum: z.number().meta({ description: 'Of profit_pct of the closed trades' }),
+  sum_of_squares: z.number(),
+});
+export type ArmTotals = z.infer<typeof ArmTotals>;
+
+const StageTotals = z.object({
+  canary_stage: z.enum(CANARY_STAGE_NAMES),
+  since: Timestamp,
+  champion: ArmTotals,
+  challenger: ArmTotals,
+});
+export type StageTotals = z.infer<typeof StageTotals>;
+
+export const Hold = z.object({
+  reason: z.enum(['manual', 'sample_ratio', 'open_trades', 'no_traffic']),
+  since: Timestamp,
+  note: z.string().nullable(),
+});
+export type Hold = z.infer<typeof Hold>;
+
+export const PValueMethod = z.enum(['welch', 'permutation', 'always_valid']);
+
+export const PlannedLook = z.object({
+  at: Timestamp,
+  champion_trades: z.int(),
+  challenger_trades: z.int(),
+  p_value: z.number(),
+  p_value_method: PValueMethod,
+  improvement_pct: z.number(),
+});
+
+export const StoredChallenge = z.object({
+  schema_version: z.literal(1),
+  challenge_id: z.string(),
+  model_name: z.string(),
+  champion_version: z.string(),
+  challenger_version: z.string(),
+  status: z.enum(CHALLENGE_STATUSES),
+  outcome: z.enum(OUTCOMES).nullable(),
+  reason: z.enum(ROLLBACK_REASONS).nullable().meta({ description: 'Of a rollback' }),
+  enable_canary: z.boolean(),
+  min_trades: z.int(),
+  effective_min_trades: z.int().meta({ description: 'Closed trades of each arm before the planned look' }),
+  max_duration_hours: z.int(),
+  max_drawdown_pct: z.number().nullable(),
+  stages: z.array(StageTotals).meta({ description: 'Those that were reached, the current one last' }),
+  hold: Hold.nullable(),
+  accepted_holds: z.array(Hold.shape.reason).meta({ description: 'Resumed although the cause was there' }),
+  planned_look: PlannedLook.nullable(),
+  equity: z.object({ profit: z.number(), peak: z.number(), drawdown: z.number() }).meta({
+    description: "Of the challenger's closed trades as they came, percent points",
+  }),
+  trades: z.int().meta({ description: 'Trades logged, whatever became of them' }),
+  misassigned: z.int(),
+  late: z.int(),
+  warnings: z.array(z.string()).meta({ description: 'Of its creation' }),
+  revision: z
+    .int()
+    .meta({ description: 'Rises with every write: whoever read an older one must read again' }),
+  events: z.int(),
+  created_by: z.string(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  last_traffic_at: Timestamp,
+  ends_at: Timestamp,
+  ended_at: Timestamp.nullable(),
+  promoted_at: Timestamp.nullable(),
+});
+export type StoredChallenge = z.infer<typeof StoredChallenge>;
+
+/** What a caller tells of a trade beyond which arm it was of. */
+export const TradeDetails = z.object({
+  profit_pct: z.number().nullable().meta({ description: 'Net of fees, percent of the stake' }),
+  profit_abs: z.number().nullable(),
+  stake_amount: z.number().nullable(),
+  fee_abs: z.number().nullable(),
+  leverage: z.number().nullable(),
+  pair: z.string().nullable(),
+  side: z.enum(['long', 'short']).nullable(),
+  opened_at: Timestamp.nullable(),
+  closed_at: Timestamp.nullable(),
+  exit_reason: z.string().nullable(),
+  exchange: z.string().nullable(),
+  mode: z.enum(['live', 'paper']).nullable(),
+  assignment_key: z.string().nullable(),
+});
+export type TradeDetails = z.infer<typeof TradeDetails>;
+
+/** A trade of a challenge. It may be open first; once closed it never changes. */
+export const StoredTrade = TradeDetails.extend({
+  schema_version: z.literal(1),
+  challenge_id: z.string(),
+  trade_id: z.string(),
+  sequence: z.int().meta({ description: 'From 1, as they were logged' }),
+  variant: z.enum(VARIANTS),
+  canary_stage: z
+    .enum(CANARY_STAGE_NAMES)
+    .meta({ description: 'When it was entered: what it is compared in' }),
+  status: z.enum(['open', 'closed']),
+  misassigned: z.boolean().meta({ description: 'Its key belongs to the other arm: it does not count' }),
+  late: z.boolean().meta({ description: 'It came or closed after the end: it does not count' }),
+  open_digest: z.string().nullable().meta({ description: 'Of the request that opened it' }),
+  closed_digest: z.string().nullable(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type StoredTrade = z.infer<typeof StoredTrade>;
+
+/** The first answer for a key, which every later one repeats. */
+export const StoredAssignment = z.object({
+  schema_version: z.literal(1),
+  challenge_id: z.string(),
+  assignment_key: z.string(),
+  variant: z.enum(VARIANTS),
+  canary_stage: z.enum(CANARY_STAGE_NAMES),
+  bucket: z.number(),
+  at: Timestamp,
+});
+export type StoredAssignment = z.infer<typeof StoredAssignment>;
+
+const CHALLENGE_ACTIONS = [
+  ...(['create', 'advance', 'hold', 'resume', 'planned_look'] as const),
+  ...(['complete', 'expire', 'roll_back', 'promote', 'keep_champion'] as const),
+] as const;
+export type ChallengeAction = (typeof CHALLENGE_ACTIONS)[number];
+
+/** One line of a challenge's history: insert-only, written in the transaction of the change that it tells. */
+export const ChallengeEvent = z.object({
+  schema_version: z.literal(1),
+  challenge_id: z.string(),
+  sequence: z.int(),
+  at: Timestamp,
+  actor: z.string().meta({ description: '`platform` for what nobody asked for' }),
+  action: z.enum(CHALLENGE_ACTIONS),
+  status: z.enum(CHALLENGE_STATUSES).meta({ description: 'After it' }),
+  outcome: z.enum(OUTCOMES).nullable(),
+  canary_stage: z.enum(CANARY_STAGE_NAMES),
+  reason: z.string().nullable(),
+  correlation_id: z.string().nullable(),
+});
+export type ChallengeEvent = z.infer<typeof ChallengeEvent>;

@@ -1,0 +1,79 @@
+import type { Assignment, Route } from '#contract/challenge-api.ts';
+import type { StoredAssignment, StoredChallenge } from '#contract/stored-challenge.ts';
+import { unknownModel } from '../registry/find-version.ts';
+import type { RegistryStore } from '../registry/registry-store.ts';
+import { assign, versionOf, withAssignment } from './assignment.ts';
+import { begin, isAwaiting, trafficSplit } from './challenge-state.ts';
+import { nonEmpty } from './read-trade.ts';
+import { settleChallenge, steerChallenge } from './settle-challenge.ts';
+import { type ChallengeDeps, writeChallenge } from './write-challenge.ts';
+
+/**
+ * Decides for a key which version trades, and counts it; a key that has a decision keeps it, whatever the shares are now.
+ * After the end new keys go where all traffic goes, and are not counted.
+ * Throws VAL005, CHL001, SVC005.
+ */
+export async function assignKey(
+  deps: ChallengeDeps,
+  input: { readonly challengeId: string; readonly assignmentKey: string },
+): Promise<Assignment> {
+  const key = nonEmpty(input.assignmentKey, 'assignment_key', 256);
+  return writeChallenge(deps, input.challengeId, { assignmentKeys: [key] }, async (found) => {
+    const { progress, at, now } = found;
+    const known = found.assignments.get(key);
+    const given = known ?? decisionOn(deps, progress.challenge, key, at);
+    const body = {
+      challenge_id: input.challengeId,
+      ...answer(progress.challenge, given),
+      repeated: known !== undefined,
+    };
+    if (known || progress.challenge.status !== 'active') return { body, progress };
+    const counted = steerChallenge(withAssignment(progress, given), now);
+    return { body, progress: counted, more: { assignments: [given] } };
+  });
+}
+
+/** Which version decides for a key: the challenge's while it has part of the traffic, else Production. Throws RES002, SVC005. */
+export async function routeKey(
+  deps: ChallengeDeps & { readonly registry: RegistryStore },
+  { model: name, key }: { readonly model: string; readonly key: string },
+): Promise<Route> {
+  const { challenges, registry, clock } = deps;
+  const [{ model }, latest] = await Promise.all([registry.read(name, []), challenges.latest(name)]);
+  if (!model) throw unknownModel(name);
+  const challenge = latest && settleChallenge(begin(latest), clock.now()).challenge;
+  if (!challenge || (challenge.status !== 'active' && !isAwaiting(challenge))) {
+    const nothing = {
+      challenge_id: null,
+      variant: null,
+      canary_stage: null,
+      bucket: null,
+      traffic_split: null,
+    };
+    return { model_name: name, key, version: model.production_version, ...nothing };
+  }
+  const { challenge_id } = challenge;
+  const { assignments } = await challenges.find(challenge_id, { assignmentKeys: [key] });
+  const given = assignments.get(key) ?? decisionOn(deps, challenge, key, challenge.updated_at);
+  const { assignment_key: _, ...decision } = answer(challenge, given);
+  return { model_name: name, key, challenge_id, ...decision };
+}
+
+/** By the shares now: all to one arm after the end. */
+function decisionOn(
+  deps: ChallengeDeps,
+  challenge: StoredChallenge,
+  key: string,
+  at: string,
+): StoredAssignment {
+  const given = assign(challenge, key, deps.digest, { at });
+  const [champion] = trafficSplit(challenge);
+  if (champion === 1) return { ...given, variant: 'champion' };
+  return champion === 0 ? { ...given, variant: 'challenger' } : given;
+}
+
+function answer(challenge: StoredChallenge, given: StoredAssignment) {
+  const { assignment_key, variant, canary_stage, bucket } = given;
+  const version = versionOf(challenge, variant);
+  return { assignment_key, variant, version, canary_stage, bucket, traffic_split: trafficSplit(challenge) };
+}

@@ -1,0 +1,119 @@
+import {
+  CANARY_STAGES,
+  type CanaryStage,
+  type ChallengeAction,
+  type ChallengeEvent,
+  type StageTotals,
+  type StoredChallenge,
+} from '#contract/stored-challenge.ts';
+import type { ChallengeChange } from './challenge-store.ts';
+
+/** A challenge on its way to what a call makes of it, with the events so far. */
+export interface Progress {
+  readonly challenge: StoredChallenge;
+  readonly events: readonly ChallengeEvent[];
+}
+
+/** What an event says beside what the challenge then is. */
+export interface Told {
+  readonly action: ChallengeAction;
+  readonly at: string;
+  /** Default: the platform itself. */
+  readonly actor?: string;
+  readonly reason?: string | null;
+  readonly correlationId?: string | null;
+}
+
+/** The platform as who did what nobody asked for. */
+const PLATFORM = 'platform';
+
+export function begin(challenge: StoredChallenge): Progress {
+  return { challenge, events: [] };
+}
+
+/** The challenge with some fields changed, without an event. */
+export function changed({ challenge, events }: Progress, fields: Partial<StoredChallenge>): Progress {
+  return { challenge: { ...challenge, ...fields }, events };
+}
+
+/** The challenge with some fields changed, and the event that tells it. */
+export function told(progress: Progress, fields: Partial<StoredChallenge>, event: Told): Progress {
+  const challenge = { ...progress.challenge, ...fields, events: progress.challenge.events + 1 };
+  return {
+    challenge,
+    events: [
+      ...progress.events,
+      {
+        schema_version: 1,
+        challenge_id: challenge.challenge_id,
+        sequence: challenge.events,
+        at: event.at,
+        actor: event.actor ?? PLATFORM,
+        action: event.action,
+        status: challenge.status,
+        outcome: challenge.outcome,
+        canary_stage: currentStage(challenge).canary_stage,
+        reason: event.reason ?? null,
+        correlation_id: event.correlationId ?? null,
+      },
+    ],
+  };
+}
+
+/** What is to be stored of it; null when nothing has changed. */
+export function changeOf(before: StoredChallenge, { challenge, events }: Progress, at: string) {
+  if (challenge === before) return null;
+  const after = { ...challenge, revision: before.revision + 1, updated_at: at };
+  return { before, after, events } satisfies ChallengeChange;
+}
+
+/** The stage in which what comes now is entered. */
+export function currentStage(challenge: StoredChallenge): StageTotals {
+  return challenge.stages.at(-1)!;
+}
+
+/** The stage that was current at a time (ISO 8601, milliseconds): the first one for what came before. */
+export function stageAt({ stages }: StoredChallenge, at: string): CanaryStage {
+  return (stages.findLast(({ since }) => since <= at) ?? stages[0]!).canary_stage;
+}
+
+export function newStage(canary_stage: CanaryStage, since: string): StageTotals {
+  const nothing = { assigned: 0, open: 0, closed: 0, sum: 0, sum_of_squares: 0 };
+  return { canary_stage, since, champion: nothing, challenger: nothing };
+}
+
+/** The challenger's share of a stage. */
+export function shareOf(stage: CanaryStage): number {
+  return CANARY_STAGES.find(({ name }) => name === stage)!.share;
+}
+
+/** The stage after it; undefined of the last one. */
+export function nextStage(stage: CanaryStage): CanaryStage | undefined {
+  return CANARY_STAGES[CANARY_STAGES.findIndex(({ name }) => name === stage) + 1]?.name;
+}
+
+/** The challenger has won and neither was promoted yet nor given up. */
+export function isAwaiting({ status, outcome, promoted_at }: StoredChallenge): boolean {
+  return status === 'completed' && outcome === 'challenger_wins' && promoted_at === null;
+}
+
+/** Shares of champion and challenger now. Until a winner is promoted or given up they stay as they were. */
+export function trafficSplit(challenge: StoredChallenge): [number, number] {
+  if (challenge.promoted_at !== null) return [0, 1];
+  if (challenge.status !== 'active' && !isAwaiting(challenge)) return [1, 0];
+  const share = shareOf(currentStage(challenge).canary_stage);
+  return [1 - share, share];
+}
+
+/** Closed trades of both arms that count. */
+export function closedTrades({ stages }: StoredChallenge): { champion: number; challenger: number } {
+  return totalOf(stages, 'closed');
+}
+
+/** One of the totals over all stages. */
+export function totalOf(stages: readonly StageTotals[], name: 'assigned' | 'open' | 'closed') {
+  return {
+    champion: stages.reduce((sum, stage) => sum + stage.champion[name], 0),
+    challenger: stages.reduce((sum, stage) => sum + stage.challenger[name], 0),
+  };
+}

@@ -1,0 +1,69 @@
+import type {
+  ChallengeEvent,
+  StoredAssignment,
+  StoredChallenge,
+  StoredTrade,
+} from '#contract/stored-challenge.ts';
+import type { Page } from '../ports.ts';
+import type { IdempotentReply, ReplyKey } from '../registry/registry-store.ts';
+
+/** What a write may have to know of a challenge beside itself. */
+export interface ChallengeState {
+  readonly challenge: StoredChallenge | undefined;
+  /** Of the trades asked for those that exist, by `trade_id`. */
+  readonly trades: ReadonlyMap<string, StoredTrade>;
+  /** Of the keys asked for those that were assigned. */
+  readonly assignments: ReadonlyMap<string, StoredAssignment>;
+  /** Stored under the key asked for; it may have expired. */
+  readonly reply: IdempotentReply | undefined;
+}
+
+export interface ChallengeQuestion {
+  readonly trades?: readonly string[];
+  readonly assignmentKeys?: readonly string[];
+  readonly reply?: ReplyKey | null;
+}
+
+/** A challenge as it was read (null: a new one) and as it becomes, with what tells of it. */
+export interface ChallengeChange {
+  readonly before: StoredChallenge | null;
+  readonly after: StoredChallenge;
+  readonly events: readonly ChallengeEvent[];
+}
+
+/** All that one call changes: stored together, if the challenge still is as it was read, or not at all. */
+export interface ChallengeWrite extends ChallengeChange {
+  readonly trades?: readonly { readonly before: StoredTrade | null; readonly after: StoredTrade }[];
+  readonly assignments?: readonly StoredAssignment[];
+  /** Of a new challenge: `rev` of its model, which must not have changed since. */
+  readonly modelRev?: number;
+  readonly reply?: IdempotentReply | null;
+}
+
+/** Most actions of one transaction, and what a write takes of them beside its trades. */
+export const TRADES_AT_ONCE = 25;
+
+export interface ChallengeStore {
+  /** Strongly consistent. */
+  read(id: string): Promise<StoredChallenge | undefined>;
+  /** The challenge with some of its trades and assignments, strongly consistent. */
+  find(id: string, question: ChallengeQuestion): Promise<ChallengeState>;
+  /** The one created last, which alone can be active. Strongly consistent. */
+  latest(model: string): Promise<StoredChallenge | undefined>;
+  /** Newest first. Throws VAL006 for a broken cursor. */
+  list(model: string, limit: number, cursor: string | null): Promise<Page<StoredChallenge>>;
+  /** Last logged first. Throws VAL006 for a broken cursor. */
+  trades(id: string, limit: number, cursor: string | null): Promise<Page<StoredTrade>>;
+  /** Newest first. Throws VAL006 for a broken cursor. */
+  events(id: string, limit: number, cursor: string | null): Promise<Page<ChallengeEvent>>;
+  /** The trades logged last, at most `limit`. */
+  lastTrades(id: string, limit: number): Promise<readonly StoredTrade[]>;
+  /** Ids of all challenges to which time can still do something. */
+  unfinished(): AsyncIterable<string>;
+  /** `lost`: something that the write rests on has changed; nothing was stored. */
+  commit(write: ChallengeWrite): Promise<'done' | 'lost'>;
+  /** Stores the reply of a call that changed nothing. `lost`: another one is stored under its key. */
+  keep(reply: IdempotentReply): Promise<'done' | 'lost'>;
+  /** Does the works of one challenge one after another, as far as this host knows of them: they would outpace each other. */
+  inTurn<T>(id: string, work: () => Promise<T>): Promise<T>;
+}

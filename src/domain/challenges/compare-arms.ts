@@ -1,0 +1,94 @@
+import type { ArmTotals, StoredChallenge } from '#contract/stored-challenge.ts';
+import { alwaysValidP, type SequentialSample } from '#engine/stats/always-valid.ts';
+import { sampleRatioTest } from '#engine/stats/sample-ratio.ts';
+import { pooled, sampleOf, sampleOfSums } from '#engine/stats/samples.ts';
+import {
+  improvementPct,
+  isBalanced,
+  type StratifiedTest,
+  stratifiedWelch,
+} from '#engine/stats/stratified-welch.ts';
+import type { SampleStats } from '#engine/stats/welch.ts';
+import { closedTrades, shareOf, totalOf } from './challenge-state.ts';
+
+/** What the trades so far say, from the totals of the stages alone. */
+export interface ArmComparison {
+  readonly test: StratifiedTest;
+  readonly sample: SequentialSample;
+  /** Percent, the challenger's over the champion's. */
+  readonly improvement: number;
+  /** Otherwise skewed returns bias the plain test, and the permutation test guards it. */
+  readonly balanced: boolean;
+  /** The means differ and nothing varies: no test, and nothing is done by itself. */
+  readonly degenerate: boolean;
+  /** All trades of an arm as one sample. */
+  readonly champion: SampleStats;
+  readonly challenger: SampleStats;
+  readonly alwaysValidP: number;
+}
+
+export function compareArms(challenge: StoredChallenge): ArmComparison {
+  const stages = challenge.stages.map(({ champion, challenger }) => ({
+    a: sampleOfTotals(champion),
+    b: sampleOfTotals(challenger),
+  }));
+  const test = stratifiedWelch(stages);
+  const sample = { ...test, tuningSize: 4 * challenge.effective_min_trades };
+  return {
+    test,
+    sample,
+    improvement: improvementPct(test.meanA, test.meanB),
+    balanced: isBalanced(stages),
+    degenerate: test.usedStages > 0 && test.standardError === 0 && test.difference !== 0,
+    champion: stages.reduce((all, { a }) => pooled(all, a), sampleOf([])),
+    challenger: stages.reduce((all, { b }) => pooled(all, b), sampleOf([])),
+    alwaysValidP: alwaysValidP(sample),
+  };
+}
+
+function sampleOfTotals({ closed, sum, sum_of_squares }: ArmTotals): SampleStats {
+  return sampleOfSums(closed, sum, sum_of_squares);
+}
+
+/** The p-value to show and to decide by: that of the planned look while nothing has come since, the always-valid one otherwise. */
+export function currentP(challenge: StoredChallenge, comparison: ArmComparison) {
+  const look = challenge.planned_look;
+  const { champion, challenger } = closedTrades(challenge);
+  if (look?.champion_trades === champion && look.challenger_trades === challenger) {
+    return { p: look.p_value, method: look.p_value_method };
+  }
+  return { p: comparison.alwaysValidP, method: 'always_valid' as const };
+}
+
+/** Below it the split is not what it should be. Conservative, as it is looked at again and again. */
+const SAMPLE_RATIO_ALPHA = 0.001;
+
+/** Whether assignments went to the arms as each stage's share says. */
+export function sampleRatio({ stages }: StoredChallenge) {
+  const { p, df } = sampleRatioTest(
+    stages.map(({ canary_stage, champion, challenger }) => ({
+      a: champion.assigned,
+      b: challenger.assigned,
+      shareB: shareOf(canary_stage),
+    })),
+  );
+  if (df === 0) return { p_value: 1, status: 'no_assignments' as const };
+  return { p_value: p, status: p < SAMPLE_RATIO_ALPHA ? ('mismatch' as const) : ('healthy' as const) };
+}
+
+/** Entered trades of an arm before its share of open ones says anything. */
+const LEAST_ENTERED = 20;
+/** Percent points between the arms' shares of open trades: a strategy that lets losers run logs winners alone. */
+export const MOST_OPEN_GAP = 20;
+
+/** By how many percent points the arms' shares of trades that are still open differ; 0 while there are few. */
+export function openGap({ stages }: StoredChallenge): number {
+  const open = totalOf(stages, 'open');
+  const closed = totalOf(stages, 'closed');
+  const entered = {
+    champion: open.champion + closed.champion,
+    challenger: open.challenger + closed.challenger,
+  };
+  if (Math.min(entered.champion, entered.challenger) < LEAST_ENTERED) return 0;
+  return 100 * Math.abs(open.champion / entered.champion - open.challenger / entered.challenger);
+}

@@ -1,0 +1,182 @@
+import type { Challenge } from '#contract/challenge-api.ts';
+import { CodedError } from '#contract/errors.ts';
+import type { StoredChallenge } from '#contract/stored-challenge.ts';
+import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
+import { existing, numberOf, unknownModel } from '../registry/find-version.ts';
+import { type MoveDeps, type MoveReply, makeMoveIn, type RegistryCall } from '../registry/make-move.ts';
+import { refusal } from '../registry/refuse-move.ts';
+import { checkNumber, isoTime } from '../validate.ts';
+import { begin, newStage, told } from './challenge-state.ts';
+import type { ChallengeStore, ChallengeWrite } from './challenge-store.ts';
+import { challengeView } from './read-challenges.ts';
+import { writeChallenge } from './write-challenge.ts';
+
+export interface CreateChallengeDeps extends MoveDeps {
+  readonly challenges: ChallengeStore;
+}
+
+export interface CreateChallengeInput {
+  readonly model: string;
+  /** A number or an alias; the next too. */
+  readonly champion_version: string;
+  readonly challenger_version: string;
+  readonly min_trades?: number | undefined;
+  readonly max_duration_hours?: number | undefined;
+  readonly enable_canary?: boolean | undefined;
+  readonly max_drawdown_pct?: number | undefined;
+}
+
+/** Closed trades of each arm below which nobody is promoted, whatever was asked for. */
+const LEAST_TRADES = 100;
+const HOUR_MS = 3_600_000;
+const LIMITS = {
+  min_trades: { min: 1, max: 1_000_000, integer: true },
+  max_duration_hours: { min: 1, max: 8760, integer: true },
+  max_drawdown_pct: { min: 0, aboveMin: true, max: 1_000_000 },
+} as const;
+
+/**
+ * Starts a test of two versions of a model.
+ * Throws RES002, RES003 (a version), RES005 (another one is active), RES006 (a version is archived), VAL005 (twice the same
+ * version, a bound), SVC005.
+ */
+export async function createChallenge(
+  deps: CreateChallengeDeps,
+  call: RegistryCall,
+  input: CreateChallengeInput,
+): Promise<MoveReply<Challenge>> {
+  const settings = readSettings(input);
+  return makeMoveIn(
+    deps.challenges,
+    deps,
+    { operation: 'createChallenge', call, input },
+    (key) => readVersions(deps, input, key),
+    async (state) => {
+      const { model, versions } = checkVersions(input, state);
+      if (model.active_challenge_id !== null) throw alreadyActive(model.active_challenge_id);
+      const challenge = newChallenge(deps, { call, model, versions, settings });
+      const started = told(begin(challenge), {}, startOf(challenge, call));
+      const move: ChallengeWrite = {
+        ...{ before: null, after: started.challenge, events: started.events, modelRev: model.rev },
+      };
+      return { body: challengeView(started.challenge), move };
+    },
+  );
+}
+
+function readSettings(input: CreateChallengeInput) {
+  const { min_trades = 100, max_duration_hours = 168, max_drawdown_pct } = input;
+  return {
+    min_trades: checkNumber(min_trades, 'min_trades', LIMITS.min_trades),
+    max_duration_hours: checkNumber(max_duration_hours, 'max_duration_hours', LIMITS.max_duration_hours),
+    max_drawdown_pct:
+      max_drawdown_pct === undefined
+        ? null
+        : checkNumber(max_drawdown_pct, 'max_drawdown_pct', LIMITS.max_drawdown_pct),
+    enable_canary: input.enable_canary ?? true,
+  };
+}
+
+const FIELDS = ['champion_version', 'challenger_version'] as const;
+
+async function readVersions(
+  deps: CreateChallengeDeps,
+  input: CreateChallengeInput,
+  key: Parameters<CreateChallengeDeps['registry']['read']>[2],
+) {
+  const { registry } = deps;
+  const named = FIELDS.map((field) => input[field]);
+  const read = () => registry.read(input.model, named.filter(isNumber), key);
+  const first = await read();
+  const active = first.model?.active_challenge_id ?? null;
+  const { model, versions, reply } = active !== null && (await hasEnded(deps, active)) ? await read() : first;
+  const numbers = named.map((name) => (model && numberOf(name, model)) ?? name);
+  const aliased = numbers.filter((number, index) => number !== named[index]);
+  const more = aliased.length > 0 ? (await registry.read(input.model, aliased)).versions : versions;
+  return { model, reply, found: numbers.map((number) => versions.get(number) ?? more.get(number)) };
+}
+
+function isNumber(name: string): boolean {
+  return /^[1-9]\d{0,8}$/.test(name);
+}
+
+/** Whether the time of the active challenge is up; then its end is stored. */
+function hasEnded(deps: CreateChallengeDeps, id: string): Promise<boolean> {
+  return writeChallenge(deps, id, {}, async ({ progress }) => ({
+    body: progress.challenge.status !== 'active',
+    progress,
+  }));
+}
+
+function checkVersions(
+  input: CreateChallengeInput,
+  { model, found }: Awaited<ReturnType<typeof readVersions>>,
+): { readonly model: StoredModel; readonly versions: readonly [StoredVersion, StoredVersion] } {
+  if (!model) throw unknownModel(input.model);
+  const versions = FIELDS.map((field, index) => {
+    const reference = { model: input.model, version: input[field], field };
+    const { version } = existing(reference, { model, version: found[index], reply: undefined });
+    if (version.stage !== 'Archived') return version;
+    throw refusal('RES006', { model, version }, `Version ${version.version} is archived`);
+  }) as [StoredVersion, StoredVersion];
+  const [champion, challenger] = versions;
+  if (champion.version !== challenger.version) return { model, versions };
+  throw new CodedError('VAL005', {
+    message: 'A version cannot be tested against itself',
+    field: 'challenger_version',
+    context: { champion_version: champion.version, challenger_version: challenger.version },
+  });
+}
+
+function alreadyActive(challengeId: string): CodedError {
+  return new CodedError('RES005', {
+    message: 'The model has an active challenge: end it first',
+    field: 'model_name',
+    context: { active_challenge_id: challengeId },
+  });
+}
+
+function newChallenge(
+  deps: CreateChallengeDeps,
+  of: {
+    readonly call: RegistryCall;
+    readonly model: StoredModel;
+    readonly versions: readonly [StoredVersion, StoredVersion];
+    readonly settings: ReturnType<typeof readSettings>;
+  },
+): StoredChallenge {
+  const { call, model, settings } = of;
+  const [champion, challenger] = of.versions;
+  const now = deps.clock.now();
+  const at = isoTime(now);
+  return {
+    schema_version: 1,
+    challenge_id: `ch-${deps.ids.ulid()}`,
+    model_name: model.model_name,
+    champion_version: champion.version,
+    challenger_version: challenger.version,
+    ...{ status: 'active', outcome: null, reason: null },
+    ...settings,
+    effective_min_trades: Math.max(settings.min_trades, LEAST_TRADES),
+    stages: [newStage(settings.enable_canary ? 'stage_1' : 'stage_4', at)],
+    ...{ hold: null, accepted_holds: [], planned_look: null },
+    equity: { profit: 0, peak: 0, drawdown: 0 },
+    ...{ trades: 0, misassigned: 0, late: 0 },
+    warnings: warningsOf(champion, challenger),
+    ...{ revision: 1, events: 0, created_by: call.actor.id },
+    ...{ created_at: at, updated_at: at, last_traffic_at: at },
+    ends_at: isoTime(now + settings.max_duration_hours * HOUR_MS),
+    ...{ ended_at: null, promoted_at: null },
+  };
+}
+
+function warningsOf(champion: StoredVersion, challenger: StoredVersion): string[] {
+  return [
+    ...(champion.stage === 'Production' ? [] : [`champion_not_in_production: it is in ${champion.stage}`]),
+    ...(challenger.stage === 'Staging' ? [] : [`challenger_not_in_staging: it is in ${challenger.stage}`]),
+  ];
+}
+
+function startOf({ created_at }: StoredChallenge, { actor, correlationId }: RegistryCall) {
+  return { action: 'create', at: created_at, actor: actor.id, correlationId } as const;
+}

@@ -1,0 +1,121 @@
+import type { ChallengeEvaluation } from '#contract/challenge-evaluation.ts';
+import type { StoredChallenge } from '#contract/stored-challenge.ts';
+import { alwaysValidHalfWidth } from '#engine/stats/always-valid.ts';
+import { minimumDetectableEffect, tradesNeeded } from '#engine/stats/detectable-effect.ts';
+import { isoTime } from '../validate.ts';
+import { closedTrades, currentStage, totalOf, trafficSplit } from './challenge-state.ts';
+import {
+  type ArmComparison,
+  compareArms,
+  currentP,
+  MOST_OPEN_GAP,
+  openGap,
+  sampleRatio,
+} from './compare-arms.ts';
+import { ALPHA, LEAST_IMPROVEMENT } from './judge-challenge.ts';
+import { readChallenge } from './read-challenges.ts';
+import type { ChallengeDeps } from './write-challenge.ts';
+
+/** How the arms compare, from the totals of the stages. Throws CHL001, SVC005. */
+export async function evaluateChallenge(
+  deps: Pick<ChallengeDeps, 'challenges' | 'clock'>,
+  challengeId: string,
+): Promise<ChallengeEvaluation> {
+  const challenge = await readChallenge(deps, challengeId);
+  const comparison = compareArms(challenge);
+  const { p, method } = currentP(challenge, comparison);
+  const { champion, challenger } = closedTrades(challenge);
+  const { challenge_id, status, champion_version, challenger_version, min_trades, planned_look } = challenge;
+  const { test, improvement } = comparison;
+  return {
+    ...{ challenge_id, status, recommendation: recommendationOf(challenge) },
+    ...{ champion_mean: test.meanA, challenger_mean: test.meanB, improvement_pct: improvement },
+    ...{ p_value: p, is_significant: p < ALPHA, p_value_method: method, p_value_fixed: test.p },
+    confidence_interval: intervalOf(comparison),
+    raw: { champion_mean: comparison.champion.mean, challenger_mean: comparison.challenger.mean },
+    criteria: criteriaOf(challenge, comparison, p),
+    ...{ champion_version, challenger_version, champion_trades: champion, challenger_trades: challenger },
+    open_trades: totalOf(challenge.stages, 'open'),
+    assignments: totalOf(challenge.stages, 'assigned'),
+    ...{ min_trades, effective_min_trades: challenge.effective_min_trades },
+    srm: sampleRatio(challenge),
+    planned_look,
+    canary_stage: currentStage(challenge).canary_stage,
+    traffic_split: trafficSplit(challenge),
+    warnings: warningsOn(challenge, comparison),
+    ...prospects(comparison),
+    evaluated_at: isoTime(deps.clock.now()),
+  };
+}
+
+/** What to do, from what the writes have made of the challenge: reading it decides nothing. */
+export function recommendationOf({
+  status,
+  outcome,
+}: StoredChallenge): ChallengeEvaluation['recommendation'] {
+  if (status === 'active') return 'CONTINUE';
+  if (status === 'rolled_back') return 'ROLLBACK';
+  const isBetter = outcome === 'challenger_wins' || outcome === 'promoted_manually';
+  return isBetter ? 'PROMOTE_CHALLENGER' : 'KEEP_CHAMPION';
+}
+
+function intervalOf({ test, sample }: ArmComparison): number[] | null {
+  const half = alwaysValidHalfWidth(sample);
+  return Number.isFinite(half) ? [test.difference - half, test.difference + half] : null;
+}
+
+function criteriaOf(
+  challenge: StoredChallenge,
+  { improvement }: ArmComparison,
+  p: number,
+): ChallengeEvaluation['criteria'] {
+  const { champion, challenger } = closedTrades(challenge);
+  const trades = Math.min(champion, challenger);
+  const least = challenge.effective_min_trades;
+  const gap = openGap(challenge);
+  return [
+    { name: 'p_value', operator: '<', threshold: ALPHA, value: p, passed: p < ALPHA },
+    {
+      ...({ name: 'improvement_pct', operator: '>', threshold: LEAST_IMPROVEMENT } as const),
+      ...{ value: improvement, passed: improvement > LEAST_IMPROVEMENT },
+    },
+    { name: 'min_trades', operator: '>=', threshold: least, value: trades, passed: trades >= least },
+    {
+      name: 'open_trade_gap',
+      operator: '<=',
+      threshold: MOST_OPEN_GAP,
+      value: gap,
+      passed: gap <= MOST_OPEN_GAP,
+    },
+  ];
+}
+
+function warningsOn(challenge: StoredChallenge, { test, degenerate }: ArmComparison): string[] {
+  const warnings: Record<string, boolean> = {
+    'DEGENERATE_VARIANCE: no trade differs from another of its arm': degenerate,
+    'baseline_near_zero: the mean of the champion is within its error of 0, so the percentage says little':
+      Math.abs(test.meanA) < test.errorA,
+    'sample_ratio_mismatch: assignments are not split as they should be':
+      sampleRatio(challenge).status === 'mismatch',
+    'open_trades: the arms differ in their share of open trades': openGap(challenge) > MOST_OPEN_GAP,
+    [`misassigned: ${challenge.misassigned} trades came from the other arm and do not count`]:
+      challenge.misassigned > 0,
+  };
+  return [...challenge.warnings, ...Object.keys(warnings).filter((warning) => warnings[warning])];
+}
+
+/** What could be seen with so many trades, and how many the least improvement worth a promotion takes. */
+function prospects({ champion, challenger, test }: ArmComparison) {
+  const baseline = Math.abs(test.meanA);
+  const known = test.usedStages > 0 && baseline > 1e-9;
+  const detectable = (100 * minimumDetectableEffect(champion, challenger)) / baseline;
+  const effect = (LEAST_IMPROVEMENT / 100) * baseline;
+  return {
+    minimum_detectable_improvement_pct: known ? finite(detectable) : null,
+    trades_needed: known ? finite(tradesNeeded(champion.variance, challenger.variance, effect)) : null,
+  };
+}
+
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}

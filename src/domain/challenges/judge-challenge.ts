@@ -1,0 +1,97 @@
+import type { StoredChallenge } from '#contract/stored-challenge.ts';
+import { hash32 } from '#engine/random.ts';
+import { isHarmful } from '#engine/stats/always-valid.ts';
+import { permutationTest, type StageValues } from '#engine/stats/permutation.ts';
+import { changed, closedTrades, type Progress, told } from './challenge-state.ts';
+import { type ArmComparison, compareArms, currentP, MOST_OPEN_GAP, openGap } from './compare-arms.ts';
+
+/** Below it a difference is significant. */
+export const ALPHA = 0.05;
+/** Percent that a challenger must be better by, for a promotion. */
+export const LEAST_IMPROVEMENT = 10;
+
+/** The profits of a challenge's trades by stage, with those that are about to be logged. At most some thousands, the last ones. */
+export type ReadProfits = (challenge: StoredChallenge) => Promise<readonly StageValues[]>;
+
+/**
+ * The verdict on an active challenge after a trade: an automatic rollback, the planned look when both arms have their trades
+ * for the first time, and the end when the criteria hold. It reads trades only where the arms are unbalanced and the totals
+ * alone would decide.
+ */
+export async function judgeChallenge(progress: Progress, at: string, read: ReadProfits): Promise<Progress> {
+  if (progress.challenge.status !== 'active') return progress;
+  const comparison = compareArms(progress.challenge);
+  const stop = await reasonToStop(progress.challenge, comparison, read);
+  if (stop) {
+    const end = { status: 'rolled_back', reason: stop, ended_at: at, hold: null } as const;
+    return told(progress, end, { action: 'roll_back', at, reason: stop });
+  }
+  const looked = await lookAsPlanned(progress, comparison, at, read);
+  return decide(looked, comparison, at);
+}
+
+async function reasonToStop(challenge: StoredChallenge, comparison: ArmComparison, read: ReadProfits) {
+  const { max_drawdown_pct, equity } = challenge;
+  if (max_drawdown_pct !== null && equity.drawdown > max_drawdown_pct) return 'max_drawdown';
+  if (comparison.degenerate) return null;
+  const { challenger: challengerTrades } = closedTrades(challenge);
+  const looksHarmful = isHarmful(comparison.sample, { challengerTrades, lowerP: null });
+  if (!looksHarmful || comparison.balanced) return looksHarmful ? 'harm' : null;
+  const permuted = permutationTest(await read(challenge), seedOf(challenge));
+  const lowerP = permuted?.pLower ?? 1;
+  return isHarmful(comparison.sample, { challengerTrades, lowerP }) ? 'harm' : null;
+}
+
+async function lookAsPlanned(
+  progress: Progress,
+  comparison: ArmComparison,
+  at: string,
+  read: ReadProfits,
+): Promise<Progress> {
+  const { challenge } = progress;
+  const { champion, challenger } = closedTrades(challenge);
+  if (challenge.planned_look || Math.min(champion, challenger) < challenge.effective_min_trades)
+    return progress;
+  const { test, balanced, improvement } = comparison;
+  const permuted = balanced ? undefined : permutationTest(await read(challenge), seedOf(challenge));
+  const guarded = permuted !== undefined && permuted.p > test.p;
+  const planned_look = {
+    ...{ at, champion_trades: champion, challenger_trades: challenger, improvement_pct: improvement },
+    p_value: guarded ? permuted.p : test.p,
+    p_value_method: guarded ? ('permutation' as const) : ('welch' as const),
+  };
+  return told(progress, { planned_look }, { action: 'planned_look', at });
+}
+
+/** The end of a challenge whose criteria hold, or that is significantly worse; the challenge itself otherwise. */
+function decide(progress: Progress, comparison: ArmComparison, at: string): Progress {
+  const { challenge } = progress;
+  const verdict = verdictOn(challenge, comparison);
+  if (!verdict) return progress;
+  const end = { status: 'completed', outcome: verdict, ended_at: at, hold: null } as const;
+  return told(progress, end, { action: 'complete', at, reason: verdict });
+}
+
+/** What the trades so far prove; undefined before the planned look and while they prove nothing. */
+export function verdictOn(challenge: StoredChallenge, comparison: ArmComparison) {
+  if (!challenge.planned_look || currentP(challenge, comparison).p >= ALPHA) return undefined;
+  if (comparison.improvement < 0) return 'champion_wins' as const;
+  const isBetter = comparison.improvement > LEAST_IMPROVEMENT && openGap(challenge) <= MOST_OPEN_GAP;
+  return isBetter ? ('challenger_wins' as const) : undefined;
+}
+
+/** The same trades give the same p-value. */
+function seedOf(challenge: StoredChallenge): number {
+  const { champion, challenger } = closedTrades(challenge);
+  return hash32(`${challenge.challenge_id}:${champion + challenger}`);
+}
+
+/** The challenger's account with one more closed trade. */
+export function withProfit(progress: Progress, profit: number): Progress {
+  const { equity } = progress.challenge;
+  const now = equity.profit + profit;
+  const peak = Math.max(equity.peak, now);
+  return changed(progress, {
+    equity: { profit: now, peak, drawdown: Math.max(equity.drawdown, peak - now) },
+  });
+}

@@ -1,0 +1,198 @@
+import {
+  type LoggedTrade,
+  MAX_TRADES,
+  type RefusedTrade,
+  TRADE_FIELDS,
+  type TradeInput,
+  type TradesLogged,
+} from '#contract/challenge-trade.ts';
+import { CodedError } from '#contract/errors.ts';
+import type { StoredAssignment, StoredChallenge, StoredTrade } from '#contract/stored-challenge.ts';
+import type { StageValues } from '#engine/stats/permutation.ts';
+import { type AppliedTrade, applyTrade } from './apply-trade.ts';
+import { closedTrades, type Progress } from './challenge-state.ts';
+import { TRADES_AT_ONCE } from './challenge-store.ts';
+import { recommendationOf } from './evaluate-challenge.ts';
+import { judgeChallenge } from './judge-challenge.ts';
+import { type PostedTrade, readTrade } from './read-trade.ts';
+import { steerChallenge } from './settle-challenge.ts';
+import { type ChallengeDeps, type FoundChallenge, writeChallenge } from './write-challenge.ts';
+
+export interface LogTradesInput {
+  readonly challengeId: string;
+  readonly body: TradeInput & { readonly trades?: readonly TradeInput[] | undefined };
+}
+
+export interface LogTradesReply {
+  readonly body: TradesLogged;
+  /** Something of it was not stored before. */
+  readonly isNew: boolean;
+}
+
+/** Trades that the permutation test looks at, the last ones: it takes some tenths of a second. */
+const MOST_PERMUTED = 5_000;
+
+/**
+ * Logs one trade, or up to 100 in the order given, each counted once by its id with its totals in one transaction. Each is
+ * judged as if it had come alone. Those of a batch are stored some at a time: whoever got no answer posts it again.
+ * Throws VAL001, VAL002, VAL004, VAL005 before anything is stored; CHL001, SVC005; RES005 of a single trade, which a batch
+ * has in its item.
+ */
+export async function logTrades(
+  deps: ChallengeDeps,
+  { challengeId, body }: LogTradesInput,
+): Promise<LogTradesReply> {
+  const { trades: batch } = body;
+  if (batch === undefined) {
+    const posted = readTrade(body, TRADE_FIELDS, deps.digest);
+    const { items, challenge } = await logSome(deps, challengeId, [posted]);
+    const item = items[0]!;
+    if ('error' in item) throw item.thrown;
+    return { body: { ...item, ...standing(challenge) }, isNew: !item.duplicate };
+  }
+  checkBatch(batch);
+  const posted = batch.map((trade, index) => readTrade(trade, TRADE_FIELDS, deps.digest, `trades.${index}.`));
+  const items: (LoggedTrade | RefusedTrade)[] = [];
+  let challenge: StoredChallenge | undefined;
+  for (let start = 0; start < posted.length; start += TRADES_AT_ONCE) {
+    const done = await logSome(deps, challengeId, posted.slice(start, start + TRADES_AT_ONCE));
+    items.push(...done.items.map(withoutThrown));
+    challenge = done.challenge;
+  }
+  const isNew = items.some((item) => item.accepted && !item.duplicate);
+  return { body: { challenge_id: challengeId, items, ...standing(challenge!) }, isNew };
+}
+
+function checkBatch(batch: readonly unknown[]): void {
+  if (batch.length > 0 && batch.length <= MAX_TRADES) return;
+  throw new CodedError('VAL005', {
+    message: `trades must be 1 to ${MAX_TRADES}`,
+    field: 'trades',
+    context: { count: batch.length, max: MAX_TRADES },
+  });
+}
+
+type Refused = RefusedTrade & { readonly thrown: CodedError };
+
+function withoutThrown(item: LoggedTrade | Refused): LoggedTrade | RefusedTrade {
+  if (!('thrown' in item)) return item;
+  const { thrown: _, ...refused } = item;
+  return refused;
+}
+
+interface Logged {
+  readonly items: readonly (LoggedTrade | Refused)[];
+  readonly challenge: StoredChallenge;
+}
+
+/** Logs some trades in one transaction. */
+function logSome(deps: ChallengeDeps, id: string, posted: readonly PostedTrade[]): Promise<Logged> {
+  const keys = posted.flatMap(({ details: { assignment_key: key } }) => (key === null ? [] : [key]));
+  const question = { trades: posted.map(({ tradeId }) => tradeId), assignmentKeys: keys };
+  return writeChallenge(deps, id, question, async (found) => {
+    const log = new TradeLog(deps, found);
+    for (const trade of posted) await log.add(trade);
+    const progress = log.hasNews ? steerChallenge(log.progress, found.now) : log.progress;
+    const body = { items: log.items, challenge: progress.challenge };
+    return { body, progress, more: { trades: log.writes, assignments: log.assignments } };
+  });
+}
+
+/** Trades that are being logged together. */
+class TradeLog {
+  progress: Progress;
+  readonly items: (LoggedTrade | Refused)[] = [];
+  readonly assignments: StoredAssignment[] = [];
+  readonly #deps: ChallengeDeps;
+  readonly #found: FoundChallenge;
+  readonly #trades = new Map<string, StoredTrade>();
+
+  constructor(deps: ChallengeDeps, found: FoundChallenge) {
+    this.#deps = deps;
+    this.#found = found;
+    this.progress = found.progress;
+  }
+
+  get hasNews(): boolean {
+    return this.#trades.size > 0;
+  }
+
+  get writes() {
+    return [...this.#trades.values()].map((after) => ({
+      before: this.#found.trades.get(after.trade_id) ?? null,
+      after,
+    }));
+  }
+
+  async add(posted: PostedTrade): Promise<void> {
+    const { at } = this.#found;
+    const { digest } = this.#deps;
+    try {
+      const applied = applyTrade(this.progress, posted, this.#known(posted), { at, digest });
+      if (!applied.duplicate) await this.#store(applied);
+      this.items.push(itemOf(applied));
+    } catch (error) {
+      if (!(error instanceof CodedError) || error.code === 'SVC005') throw error;
+      this.items.push(refusalOf(posted, error));
+    }
+  }
+
+  #known({ tradeId, details: { assignment_key: key } }: PostedTrade) {
+    const assignment =
+      key === null
+        ? undefined
+        : (this.assignments.find((each) => each.assignment_key === key) ?? this.#found.assignments.get(key));
+    return { trade: this.#trades.get(tradeId) ?? this.#found.trades.get(tradeId), assignment };
+  }
+
+  async #store({ progress, trade, assignment }: AppliedTrade): Promise<void> {
+    this.#trades.set(trade.trade_id, trade);
+    if (assignment) this.assignments.push(assignment);
+    this.progress =
+      trade.status === 'closed'
+        ? await judgeChallenge(progress, this.#found.at, () => this.#profits())
+        : progress;
+  }
+
+  /** The last profits by stage: those that are stored, and those of this log. */
+  async #profits(): Promise<StageValues[]> {
+    const { challenge_id, stages } = this.progress.challenge;
+    const stored = await this.#deps.challenges.lastTrades(challenge_id, MOST_PERMUTED);
+    const all = [...stored.filter(({ trade_id }) => !this.#trades.has(trade_id)), ...this.#trades.values()];
+    const counted = all.filter(
+      ({ status, late, misassigned }) => status === 'closed' && !late && !misassigned,
+    );
+    return stages.map(({ canary_stage }) => {
+      const here = counted.filter((trade) => trade.canary_stage === canary_stage);
+      const of = (variant: string) =>
+        here.filter((trade) => trade.variant === variant).map(({ profit_pct }) => profit_pct!);
+      return { a: of('champion'), b: of('challenger') };
+    });
+  }
+}
+
+function itemOf({ trade, duplicate }: AppliedTrade): LoggedTrade {
+  const { challenge_id, trade_id, variant, canary_stage, status, misassigned, late } = trade;
+  const flags = { accepted: true, duplicate, misassigned, late };
+  return { challenge_id, trade_id, variant, canary_stage, trade_status: status, ...flags };
+}
+
+function refusalOf({ tradeId }: PostedTrade, thrown: CodedError): Refused {
+  const { code, message, field, context } = thrown;
+  return {
+    trade_id: tradeId,
+    accepted: false,
+    error: { code, message, field, context: { ...context } },
+    thrown,
+  };
+}
+
+function standing(challenge: StoredChallenge) {
+  const { champion, challenger } = closedTrades(challenge);
+  return {
+    status: challenge.status,
+    champion_trades: champion,
+    challenger_trades: challenger,
+    recommendation: recommendationOf(challenge),
+  };
+}

@@ -1,0 +1,108 @@
+import type { TRADE_FIELDS, TradeInput } from '#contract/challenge-trade.ts';
+import { CodedError } from '#contract/errors.ts';
+import { type TradeDetails, VARIANTS, type Variant } from '#contract/stored-challenge.ts';
+import { canonicalJson, type Digest } from '#engine/digest.ts';
+import {
+  ACCEPTED_TIMES,
+  checkNumber,
+  checkOneOf,
+  checkSymbol,
+  checkText,
+  isoTime,
+  parseTime,
+} from '../validate.ts';
+
+/** A trade as it was posted, with every rule checked that the challenge itself does not decide. */
+export interface PostedTrade {
+  readonly tradeId: string;
+  /** Where the request has it: empty, or `trades.3.`. */
+  readonly path: string;
+  readonly variant: Variant | undefined;
+  readonly version: string | undefined;
+  readonly status: 'open' | 'closed';
+  readonly details: TradeDetails;
+  /** Of what was sent: the same again is a repeat. */
+  readonly digest: string;
+}
+
+const MOST_PROFIT = 1e6;
+const MOST_LEVERAGE = 1000;
+const AMOUNT = { min: -1e15, max: 1e15 };
+
+/** Throws VAL001, VAL002, VAL004, VAL005, naming the field. */
+export function readTrade(
+  trade: TradeInput,
+  fields: typeof TRADE_FIELDS,
+  digest: Digest,
+  path = '',
+): PostedTrade {
+  const at = (name: string) => `${path}${name}`;
+  const status = checkOneOf(trade.status ?? 'closed', at('status'), ['open', 'closed']);
+  if (trade.variant === undefined && trade.version === undefined) {
+    const message = 'A trade needs its variant (champion or challenger) or its version';
+    throw new CodedError('VAL004', { message, field: at('variant') });
+  }
+  const sent = Object.fromEntries(fields.map((name) => [name, trade[name]]));
+  return {
+    tradeId: nonEmpty(trade.trade_id!, at('trade_id'), 128),
+    path,
+    variant: trade.variant === undefined ? undefined : checkOneOf(trade.variant, at('variant'), VARIANTS),
+    version: trade.version === undefined ? undefined : String(trade.version),
+    status,
+    details: readDetails(trade, at),
+    digest: digest(canonicalJson({ ...sent, status })),
+  };
+}
+
+function readDetails(trade: TradeInput, at: (name: string) => string): TradeDetails {
+  const number = (name: 'profit_abs' | 'stake_amount' | 'fee_abs') =>
+    trade[name] === undefined ? null : checkNumber(trade[name], at(name), AMOUNT);
+  const time = (name: 'opened_at' | 'closed_at') => readTime(trade[name], at(name));
+  const leverage =
+    trade.leverage === undefined
+      ? null
+      : checkNumber(trade.leverage, at('leverage'), { min: 0, aboveMin: true, max: MOST_LEVERAGE });
+  const profitBounds = { min: -100 * (leverage ?? 1), max: MOST_PROFIT };
+  const { profit_pct, pair, side, mode, assignment_key } = trade;
+  const details = {
+    profit_pct: profit_pct === undefined ? null : checkNumber(profit_pct, at('profit_pct'), profitBounds),
+    profit_abs: number('profit_abs'),
+    stake_amount: number('stake_amount'),
+    fee_abs: number('fee_abs'),
+    leverage,
+    pair: pair === undefined ? null : checkSymbol(pair, at('pair')),
+    side: side === undefined ? null : checkOneOf(side, at('side'), ['long', 'short']),
+    opened_at: time('opened_at'),
+    closed_at: time('closed_at'),
+    exit_reason: checkText(trade.exit_reason, at('exit_reason'), 200),
+    exchange: checkText(trade.exchange, at('exchange'), 40),
+    mode: mode === undefined ? null : checkOneOf(mode, at('mode'), ['live', 'paper']),
+    assignment_key: assignment_key === undefined ? null : nonEmpty(assignment_key, at('assignment_key'), 256),
+  };
+  const { opened_at, closed_at } = details;
+  if (opened_at !== null && closed_at !== null && opened_at > closed_at) {
+    throw new CodedError('VAL001', {
+      message: 'A trade cannot close before it opens',
+      field: at('opened_at'),
+      context: { opened_at, closed_at },
+    });
+  }
+  return details;
+}
+
+function readTime(text: string | undefined, field: string): string | null {
+  if (text === undefined) return null;
+  const time = parseTime(text);
+  if (time !== undefined) return isoTime(time);
+  throw new CodedError('VAL001', {
+    message: `${field} must be a time: ${ACCEPTED_TIMES}`,
+    field,
+    context: { value: text.slice(0, 100) },
+  });
+}
+
+/** The text. Throws VAL005 for an empty one and beyond `max` characters. */
+export function nonEmpty(text: string, field: string, max: number): string {
+  if (text === '') throw new CodedError('VAL005', { message: `${field} must not be empty`, field });
+  return checkText(text, field, max)!;
+}

@@ -1,0 +1,98 @@
+import type { Hold, StoredChallenge } from '#contract/stored-challenge.ts';
+import { isoTime } from '../validate.ts';
+import { currentStage, isAwaiting, newStage, nextStage, type Progress, told } from './challenge-state.ts';
+import { compareArms, MOST_OPEN_GAP, openGap, sampleRatio } from './compare-arms.ts';
+import { verdictOn } from './judge-challenge.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** A winner that nobody promotes is given up. */
+const PROMOTE_WITHIN_MS = 7 * DAY_MS;
+const MOST_DWELL_MS = HOUR_MS;
+const LEAST_STAGE_TRADES = 20;
+
+/**
+ * What time alone has made of a challenge, from its totals and so the same whoever asks and whenever: the end of one whose
+ * time is up, and of a winner that nobody promoted.
+ */
+export function settleChallenge(progress: Progress, now: number): Progress {
+  const ended = endOverdue(progress, now);
+  const { challenge } = ended;
+  if (!isAwaiting(challenge)) return ended;
+  const givenUp = Date.parse(challenge.ended_at!) + PROMOTE_WITHIN_MS;
+  if (now < givenUp) return ended;
+  const reason = 'nobody promoted it within 7 days';
+  const event = { action: 'keep_champion', at: isoTime(givenUp), reason } as const;
+  return told(ended, { outcome: 'champion_kept' }, event);
+}
+
+function endOverdue(progress: Progress, now: number): Progress {
+  const { challenge } = progress;
+  const at = challenge.ends_at;
+  if (challenge.status !== 'active' || now < Date.parse(at)) return progress;
+  const verdict = verdictOn(challenge, compareArms(challenge));
+  const end = { ended_at: at, hold: null };
+  if (!verdict) return told(progress, { ...end, status: 'expired' }, { action: 'expire', at });
+  const event = { action: 'complete', at, reason: verdict } as const;
+  return told(progress, { ...end, status: 'completed', outcome: verdict }, event);
+}
+
+/**
+ * What the platform does with an active challenge by itself when something is written or time passes: it holds one whose
+ * health is in doubt, lets it go on when the doubt is gone, and gives the challenger the next share when that is due.
+ */
+export function steerChallenge(progress: Progress, now: number): Progress {
+  if (progress.challenge.status !== 'active') return progress;
+  const at = isoTime(now);
+  const checked = reviewHold(progress, now);
+  const { challenge } = checked;
+  const next = nextStage(currentStage(challenge).canary_stage);
+  if (!next || !isAdvanceDue(challenge, now)) return checked;
+  return told(
+    checked,
+    { stages: [...challenge.stages, newStage(next, at)] },
+    { action: 'advance', at, reason: 'dwell and trades' },
+  );
+}
+
+function reviewHold(progress: Progress, now: number): Progress {
+  const at = isoTime(now);
+  const { hold } = progress.challenge;
+  const doubt = doubtOf(progress.challenge, now);
+  if (hold === null) {
+    if (!doubt) return progress;
+    return told(
+      progress,
+      { hold: { reason: doubt, since: at, note: null } },
+      { action: 'hold', at, reason: doubt },
+    );
+  }
+  // A mismatch does not heal by itself, and who held it by hand says when it goes on.
+  const heals = hold.reason === 'open_trades' || hold.reason === 'no_traffic';
+  if (!heals || doubt === hold.reason) return progress;
+  const reason = `no longer: ${hold.reason}`;
+  return reviewHold(told(progress, { hold: null }, { action: 'resume', at, reason }), now);
+}
+
+function doubtOf(challenge: StoredChallenge, now: number): Hold['reason'] | undefined {
+  const doubts: Partial<Record<Hold['reason'], boolean>> = {
+    sample_ratio: sampleRatio(challenge).status === 'mismatch',
+    open_trades: openGap(challenge) > MOST_OPEN_GAP,
+    no_traffic: now - Date.parse(challenge.last_traffic_at) >= DAY_MS,
+  };
+  return (Object.keys(doubts) as Hold['reason'][]).find(
+    (reason) => doubts[reason] && !challenge.accepted_holds.includes(reason),
+  );
+}
+
+function isAdvanceDue(challenge: StoredChallenge, now: number): boolean {
+  const stage = currentStage(challenge);
+  const dwell = Math.min(MOST_DWELL_MS, (challenge.max_duration_hours * HOUR_MS) / 8);
+  const enough = Math.max(LEAST_STAGE_TRADES, challenge.min_trades / 5);
+  return (
+    challenge.hold === null &&
+    now - Date.parse(stage.since) >= dwell &&
+    stage.challenger.closed >= enough &&
+    !compareArms(challenge).degenerate
+  );
+}

@@ -1,0 +1,96 @@
+import { TRADE_FIELDS } from '#contract/challenge-trade.ts';
+import { unknownKeyWarnings } from '#domain/unknown-keys.ts';
+import type { Handlers } from '../handler.ts';
+import type { ChallengeUseCases } from './challenge-use-cases.ts';
+import { registryCallOf } from './registry.ts';
+
+type ChallengeOperation = keyof ChallengeUseCases;
+
+/** Champion/challenger tests. */
+export function challengeHandlers(
+  useCases: ChallengeUseCases,
+): Pick<Handlers<'strategy'>, ChallengeOperation> {
+  return {
+    createChallenge: async ({ params, body, ...request }) => {
+      const { champion_version, challenger_version, ...settings } = body;
+      const { min_trades, max_duration_hours, enable_canary, max_drawdown_pct } = settings;
+      const created = await useCases.createChallenge(registryCallOf(request), {
+        model: params.model_name,
+        champion_version: String(champion_version),
+        challenger_version: String(challenger_version),
+        ...{ min_trades, max_duration_hours, enable_canary, max_drawdown_pct },
+      });
+      return { status: 201, ...replayable(created) };
+    },
+    listChallenges: async ({ params, query: { status, limit, cursor = null } }) => {
+      const page = await useCases.listChallenges({ model: params.model_name, status, limit, cursor });
+      return { status: 200, body: { items: [...page.items], next_cursor: page.next } };
+    },
+    routeKey: async ({ params, query }) => ({
+      status: 200,
+      body: await useCases.routeKey({ model: params.model_name, key: query.key }),
+    }),
+    getChallenge: async ({ params }) => ({
+      status: 200,
+      body: await useCases.getChallenge(params.challenge_id),
+    }),
+    assignKey: async ({ params, body }) => ({
+      status: 200,
+      body: await useCases.assignKey({
+        challengeId: params.challenge_id,
+        assignmentKey: body.assignment_key,
+      }),
+    }),
+    logTrades: async ({ params, body }) => {
+      const { body: logged, isNew } = await useCases.logTrades({ challengeId: params.challenge_id, body });
+      return { status: isNew ? 201 : 200, body: { ...logged, warnings: ignoredKeys(body) } };
+    },
+    listChallengeTrades: async ({ params, query: { limit, cursor = null } }) => {
+      const page = await useCases.listChallengeTrades({ challengeId: params.challenge_id, limit, cursor });
+      const items = page.items.map(
+        ({ schema_version: _, challenge_id: __, open_digest: ___, closed_digest: ____, ...trade }) => trade,
+      );
+      return { status: 200, body: { items, next_cursor: page.next } };
+    },
+    evaluateChallenge: async ({ params }) => ({
+      status: 200,
+      body: await useCases.evaluateChallenge(params.challenge_id),
+    }),
+    listChallengeEvents: async ({ params, query: { limit, cursor = null } }) => {
+      const page = await useCases.listChallengeEvents({ challengeId: params.challenge_id, limit, cursor });
+      const items = page.items.map(({ schema_version: _, challenge_id: __, ...event }) => event);
+      return { status: 200, body: { items, next_cursor: page.next } };
+    },
+    advanceChallenge: async ({ params: { challenge_id }, body, ...request }) => {
+      const input = { challengeId: challenge_id, reason: body.comment, canaryStage: body.canary_stage };
+      return { status: 200, ...replayable(await useCases.advanceChallenge(registryCallOf(request), input)) };
+    },
+    holdChallenge: async ({ params: { challenge_id }, body, ...request }) => {
+      const input = { challengeId: challenge_id, reason: body.reason };
+      return { status: 200, ...replayable(await useCases.holdChallenge(registryCallOf(request), input)) };
+    },
+    resumeChallenge: async ({ params: { challenge_id }, body, ...request }) => {
+      const input = { challengeId: challenge_id, reason: body.comment };
+      return { status: 200, ...replayable(await useCases.resumeChallenge(registryCallOf(request), input)) };
+    },
+    rollBackChallenge: async ({ params: { challenge_id }, body, ...request }) => {
+      const input = { challengeId: challenge_id, reason: body.reason };
+      return { status: 200, ...replayable(await useCases.rollBackChallenge(registryCallOf(request), input)) };
+    },
+  };
+}
+
+function replayable<T>({ body, replayed }: { readonly body: T; readonly replayed: boolean }) {
+  const headers: Record<string, string> = replayed ? { 'Idempotent-Replay': 'true' } : {};
+  return { body, headers };
+}
+
+/** A misspelt field of a trade is no field: whoever sent it must hear of it. */
+function ignoredKeys(
+  body: Readonly<Record<string, unknown>> & { readonly trades?: readonly object[] | undefined },
+) {
+  if (!body.trades) return unknownKeyWarnings(body, TRADE_FIELDS, '');
+  return body.trades
+    .flatMap((trade, index) => unknownKeyWarnings({ ...trade }, TRADE_FIELDS, `trades.${index}.`))
+    .slice(0, 20);
+}

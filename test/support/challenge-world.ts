@@ -1,0 +1,81 @@
+import type { TestEngine } from './engine.ts';
+import { type Answer, MODEL, type RegistryWorld, registryWorld } from './registry-world.ts';
+
+export const HOUR = 3_600_000;
+
+/** A clock that tests move. */
+interface TestClock {
+  now(): number;
+  forward(ms: number): void;
+}
+
+function testClock(start = Date.parse('2026-06-01T00:00:00.000Z')): TestClock {
+  let now = start;
+  return {
+    now: () => now,
+    forward: (ms) => {
+      now += ms;
+    },
+  };
+}
+
+export interface ChallengeWorld extends RegistryWorld {
+  readonly clock: TestClock;
+  create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
+  post(id: string, action: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  read(id: string, what?: string): Promise<Answer>;
+  /** Logs trades of an arm, 100 a call, with ids of their own. */
+  log(id: string, variant: string, profits: readonly number[], more?: object): Promise<Answer>;
+  evaluate(id: string): Promise<any>;
+}
+
+/** The registry with version 1 in Production and version 2 in Staging. */
+export async function challengeWorld(
+  engine: Pick<TestEngine, 'client' | 'freshTables'>,
+  options: Parameters<typeof registryWorld>[1] = {},
+): Promise<ChallengeWorld> {
+  const clock = testClock();
+  const world = await registryWorld(engine, { ...options, deps: { clock, ...options.deps } });
+  for (const version of ['1', '2']) {
+    await world.register();
+    await world.stage(version);
+  }
+  await world.promote('1');
+  let logged = 0;
+  const post: ChallengeWorld['post'] = (id, action, body, headers) =>
+    world.strategy('POST', `/api/v1/challenges/${id}/${action}`, body, headers);
+  const read: ChallengeWorld['read'] = (id, what = '') => world.strategy('GET', `/challenges/${id}${what}`);
+  return {
+    ...world,
+    clock,
+    post,
+    read,
+    create: (body = {}, headers = {}) =>
+      world.strategy(
+        'POST',
+        `/api/v1/models/${MODEL}/challenges`,
+        { champion_version: '1', challenger_version: '2', ...body },
+        headers,
+      ),
+    log: async (id, variant, profits, more = {}) => {
+      let answer: Answer | undefined;
+      for (let start = 0; start < profits.length; start += 100) {
+        const trades = profits
+          .slice(start, start + 100)
+          .map((profit_pct) => ({ trade_id: `t-${logged++}`, variant, profit_pct, ...more }));
+        answer = await post(id, 'trades', { trades });
+      }
+      return answer!;
+    },
+    evaluate: async (id) => (await read(id, '/evaluate')).body,
+  };
+}
+
+/** Generator G of the reference (3.11): a linear congruential sequence, two decimals, shifted. */
+export function generated(seed: number, n: number, shift: number): number[] {
+  let x = seed;
+  return Array.from({ length: n }, () => {
+    x = (1_664_525 * x + 1_013_904_223) % 2 ** 32;
+    return ((Math.floor(x / 65_536) % 601) - 250) / 100 + shift;
+  });
+}

@@ -1,0 +1,42 @@
+import type { StoredChallenge } from '#contract/stored-challenge.ts';
+
+const AT = '2026-05-01T00:00:00.000Z';
+
+/** A valid active challenge without trades; `changes` go over its fields. */
+export function storedChallenge(changes: Partial<StoredChallenge> = {}): StoredChallenge {
+  const nothing = { assigned: 0, open: 0, closed: 0, sum: 0, sum_of_squares: 0 };
+  return {
+    schema_version: 1,
+    challenge_id: 'ch-1',
+    model_name: 'ema_crossover',
+    champion_version: '1',
+    challenger_version: '2',
+    status: 'active',
+    outcome: null,
+    reason: null,
+    enable_canary: true,
+    min_trades: 100,
+    effective_min_trades: 100,
+    max_duration_hours: 168,
+    max_drawdown_pct: null,
+    stages: [{ canary_stage: 'stage_1', since: AT, champion: nothing, challenger: nothing }],
+    hold: null,
+    accepted_holds: [],
+    planned_look: null,
+    equity: { profit: 0, peak: 0, drawdown: 0 },
+    trades: 0,
+    misassigned: 0,
+    late: 0,
+    warnings: [],
+    revision: 1,
+    events: 1,
+    created_by: 'anonymous',
+    created_at: AT,
+    updated_at: AT,
+    last_traffic_at: AT,
+    ends_at: '2026-05-08T00:00:00.000Z',
+    ended_at: null,
+    promoted_at: null,
+    ...changes,
+  };
+}
