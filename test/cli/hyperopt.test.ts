@@ -90,6 +90,22 @@ describe('watching a study', () => {
     expect(seen).toEqual(['0', '2', '3', '3']);
   });
 
+  it('stays with a stream on which a comment comes now and then', async () => {
+    events = [
+      (request, response) => {
+        stream(event('snapshot', 0, { status: 'running' }))(request, response);
+        let beats = 0;
+        const beating = setInterval(() => {
+          if (++beats < 10) return response.write(': still here\n\n');
+          clearInterval(beating);
+          return response.end(event('status', 1, { status: 'completed' }));
+        }, 10);
+      },
+    ];
+    expect((await watch()).job).toEqual({ status: 'completed' });
+    expect(seen).toEqual(['0']);
+  });
+
   it('is over when no event comes any more', async () => {
     events = [broken(trial(1), trial(2)), (_, response) => response.writeHead(204).end()];
     jobs = [{ status: 'running' }, { status: 'cancelled' }];
