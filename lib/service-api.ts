@@ -55,7 +55,8 @@ export class ServiceApi extends Construct {
         throttlingBurstLimit: 400,
       },
     });
-    if (props.after) this.node.addDependency(props.after);
+    // On the role alone: what of one API waited for all of the other would be named in the template as often as they multiply.
+    if (props.after) this.api.deploymentStage.node.addDependency(props.after.api.node.findChild('Account'));
     this.#addRoutes(props);
     this.#addFunctions(props);
     this.#addStreams(props);

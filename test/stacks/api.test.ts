@@ -2,7 +2,8 @@ import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { describe, expect, test } from 'vitest';
 import { ERRORS, type ErrorCode } from '#contract/errors.ts';
 import { operationsOf } from '#contract/operations.ts';
-import { ofType, type Resource, type Synthesized, synthesize } from '../support/stacks.ts';
+import { gatewayPermissions, methodsOf, ownRoutes, pathOf } from '../support/gateway-routes.ts';
+import { ofType, type Synthesized, synthesize } from '../support/stacks.ts';
 
 const dev = synthesize('dev');
 const prod = synthesize('prod');
@@ -12,27 +13,16 @@ const SERVICES = [
   { service: 'strategy', api: /^StrategyApi/, alias: 'StrategyServiceLive' },
 ] as const;
 
-const resources = new Map(ofType(dev, 'AWS::ApiGateway::Resource'));
-
 /** Paths of the resources of one API. */
-const pathsOf = (api: RegExp) => [...resources.keys()].filter((id) => api.test(id)).map(pathOf);
-
-/** Methods of one API. */
-const methodsOf = (stage: Synthesized, api: RegExp) =>
-  ofType(stage, 'AWS::ApiGateway::Method')
+const pathsOf = (api: RegExp) =>
+  ofType(dev, 'AWS::ApiGateway::Resource')
     .filter(([id]) => api.test(id))
-    .map(([, each]) => each.Properties);
-
-function pathOf(id: string): string {
-  const { ParentId, PathPart } = (resources.get(id) as Resource).Properties;
-  const parent = ParentId.Ref ? pathOf(ParentId.Ref) : '';
-  return `${parent}/${PathPart}`;
-}
+    .map(([id]) => pathOf(dev, id));
 
 describe.each(SERVICES)('routes of the $service', ({ service, api, alias }) => {
   const paths = pathsOf(api);
   const methods = methodsOf(dev, api).filter(({ HttpMethod }) => HttpMethod === 'ANY');
-  const routed = methods.map(({ ResourceId }) => (ResourceId.Ref ? pathOf(ResourceId.Ref) : '/'));
+  const routed = methods.map(({ ResourceId }) => (ResourceId.Ref ? pathOf(dev, ResourceId.Ref) : '/'));
 
   test('there is one for every operation of the table', () => {
     for (const { id, path } of operationsOf(service)) expect(routed, id).toContain(path);
@@ -49,7 +39,7 @@ describe.each(SERVICES)('routes of the $service', ({ service, api, alias }) => {
       expect(JSON.stringify(Integration.Uri)).toContain(alias);
       expect(AuthorizationType).toBe('NONE');
     }
-    expect(gatewayPermissions(alias)).toHaveLength(1);
+    expect(gatewayPermissions(dev, alias)).toHaveLength(1);
   });
 
   test('no two siblings are variables of different names', () => {
@@ -61,60 +51,6 @@ describe.each(SERVICES)('routes of the $service', ({ service, api, alias }) => {
   });
 });
 
-/** Methods that lead elsewhere than to the service's own function, as `GET /path`. */
-const ownRoutes = (stage: Synthesized, api: RegExp) =>
-  methodsOf(stage, api)
-    .filter(({ HttpMethod }) => HttpMethod !== 'ANY')
-    .map((method) => ({ route: `${method.HttpMethod} ${pathOf(method.ResourceId.Ref)}`, method }));
-
-describe('the routes that stream events', () => {
-  const [, { api }] = SERVICES;
-  const rows = operationsOf('strategy').filter(({ streams }) => streams);
-
-  test.each([dev, prod])(
-    'are those of the table, and are passed on as they come in $config.stage',
-    (stage) => {
-      expect(rows.map(({ method, path }) => `${method} ${path}`)).toEqual([
-        'GET /api/v1/hyperopt/{job_id}/events',
-      ]);
-      expect(ownRoutes(stage, api).map(({ route }) => route)).toEqual(
-        rows.map(({ method, path }) => `${method} ${path}`),
-      );
-      for (const { method } of ownRoutes(stage, api)) {
-        // Who may is decided behind it, by token, as everywhere.
-        expect(method.AuthorizationType).toBe('NONE');
-        expect(method.Integration).toMatchObject({
-          Type: 'AWS_PROXY',
-          IntegrationHttpMethod: 'POST',
-          ResponseTransferMode: 'STREAM',
-          TimeoutInMillis: 900_000,
-        });
-        const uri = JSON.stringify(method.Integration.Uri);
-        expect(uri).toContain('lambda:path/2021-11-15/functions/');
-        expect(uri).toContain('StrategyEventsLive');
-        expect(uri).toContain('/response-streaming-invocations');
-      }
-    },
-  );
-
-  test('have one permission, for that method alone', () => {
-    const [permission, ...others] = gatewayPermissions('StrategyEventsLive');
-    expect(others).toEqual([]);
-    expect(JSON.stringify(permission!.SourceArn)).toContain('/GET/api/v1/hyperopt/*/events');
-  });
-
-  test('no service streams without a function that does', () => {
-    expect(operationsOf('backend').filter(({ streams }) => streams)).toEqual([]);
-  });
-
-  test('nothing else is streamed', () => {
-    const modes = SERVICES.flatMap((each) => methodsOf(dev, each.api)).map(
-      ({ Integration }) => Integration.ResponseTransferMode,
-    );
-    expect(modes.filter(Boolean)).toHaveLength(rows.length);
-  });
-});
-
 describe("the data proxy's route", () => {
   const [{ api }] = SERVICES;
 
@@ -123,7 +59,7 @@ describe("the data proxy's route", () => {
     expect(own.map(({ route }) => route)).toEqual(['POST /api/v1/data-proxy']);
     expect(own[0]!.method.Integration.Type).toBe('AWS_PROXY');
     expect(JSON.stringify(own[0]!.method.Integration.Uri)).toContain('DataProxyServiceLive');
-    const [permission, ...others] = gatewayPermissions('DataProxyServiceLive');
+    const [permission, ...others] = gatewayPermissions(dev, 'DataProxyServiceLive');
     expect(others).toEqual([]);
     expect(JSON.stringify(permission!.SourceArn)).toContain('/POST/api/v1/data-proxy');
   });
@@ -135,13 +71,6 @@ describe("the data proxy's route", () => {
     expect(authorization(prod)).toBe('AWS_IAM');
   });
 });
-
-function gatewayPermissions(alias: string) {
-  return ofType(dev, 'AWS::Lambda::Permission')
-    .map(([, { Properties }]) => Properties)
-    .filter(({ Principal }) => Principal === 'apigateway.amazonaws.com')
-    .filter(({ FunctionName }) => JSON.stringify(FunctionName).includes(alias));
-}
 
 describe.each(SERVICES)('errors of the gateway of the $service', ({ api }) => {
   const responses = ofType(dev, 'AWS::ApiGateway::GatewayResponse')
@@ -211,6 +140,12 @@ test("the account's role for API Gateway's logs is set once, before any stage lo
   const [account] = ofType(dev, 'AWS::ApiGateway::Account')[0]!;
   const dependsOn = (id: string): string[] => [Resources[id].DependsOn ?? []].flat();
   for (const [id] of ofType(dev, 'AWS::ApiGateway::Stage')) expect(dependsOn(id), id).toContain(account);
+});
+
+test('what waits for it is the stages alone: the template stays far below what CloudFormation takes', () => {
+  const text = JSON.stringify(prod.platform.toJSON(), null, 1);
+  expect(text.length).toBeLessThan(500_000);
+  expect(prod.resources.size).toBeLessThan(450);
 });
 
 describe('callers of other accounts', () => {
@@ -303,7 +238,11 @@ describe('the firewall', () => {
       for (const { Action } of rules.slice(0, 2)) {
         expect(Action.Block.CustomResponse).toMatchObject({
           ResponseCode: 429,
-          ResponseHeaders: [{ Name: 'Retry-After', Value: '60' }],
+          ResponseHeaders: expect.arrayContaining([
+            { Name: 'Retry-After', Value: '60' },
+            { Name: 'Strict-Transport-Security', Value: 'max-age=31536000' },
+            { Name: 'Content-Security-Policy', Value: "default-src 'none'; frame-ancestors 'none'" },
+          ]),
         });
       }
     }

@@ -58,17 +58,6 @@ describe.each([dev, prod])('functions of $config.stage', (stage) => {
   });
 });
 
-test('streams of events take no more of the account than is set aside for them, where it is', () => {
-  const reserved = (stage: Synthesized) =>
-    ofType(stage, 'AWS::Lambda::Function').flatMap(([id, { Properties }]) =>
-      'ReservedConcurrentExecutions' in Properties
-        ? [[id.replace(/[A-F0-9]{8}$/, ''), Properties.ReservedConcurrentExecutions]]
-        : [],
-    );
-  expect(reserved(dev)).toEqual([]);
-  expect(reserved(prod)).toEqual([['StrategyEventsFunction', 100]]);
-});
-
 describe.each([dev, prod])('tasks of $config.stage', (stage) => {
   const definitions = properties(stage, 'AWS::ECS::TaskDefinition');
   const containers = definitions.map((each) => each.ContainerDefinitions[0]);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ofType, type Synthesized, synthesize } from '../support/stacks.ts';
+import { actionsOf, ofType, type Synthesized, statements, synthesize } from '../support/stacks.ts';
 import { allStates, BACKTEST_ASL, HYPEROPT_ASL, readDefinition } from '../support/walk.ts';
 
 const dev = synthesize('dev');
@@ -76,5 +76,32 @@ describe.each([dev, prod])('$config.stage', (stage) => {
     for (const { Targets } of rules) {
       expect(JSON.stringify(Targets[0].Arn)).toContain('ReconcileServiceLive');
     }
+  });
+
+  test.each([
+    ['BackendRole', ['BacktestFlow']],
+    ['StrategyServiceRole', ['HyperoptFlow']],
+    ['ReconcileServiceRole', ['BacktestFlow', 'HyperoptFlow']],
+  ])('lets %s start, see and stop executions of %j, and tasks of the cluster', (role, flows) => {
+    const own = statements(stage)
+      .filter(({ id }) => id.startsWith(role))
+      .map(({ statement }) => statement);
+    const machinesOf = (action: string) => {
+      const allowed = own.filter((each) => actionsOf(each).includes(action));
+      const named = JSON.stringify(allowed.map(({ Resource }) => Resource)).match(/\w+Flow(?=Machine)/g);
+      return [...new Set(named)].sort();
+    };
+    for (const action of ['StartExecution', 'StopExecution', 'DescribeExecution']) {
+      expect(machinesOf(`states:${action}`), action).toEqual(flows);
+    }
+    const stops = own.filter((each) => actionsOf(each).includes('ecs:StopTask'));
+    expect(JSON.stringify(stops.map(({ Resource }) => Resource))).toMatch(/:task\/.*Cluster.*\/\*/);
+  });
+
+  test('lets nobody else touch executions', () => {
+    const roles = statements(stage)
+      .filter(({ statement }) => actionsOf(statement).some((action) => action.startsWith('states:')))
+      .map(({ id }) => id.replace(/DefaultPolicy[0-9A-F]{8}$/, ''));
+    expect(new Set(roles)).toEqual(new Set(['BackendRole', 'StrategyServiceRole', 'ReconcileServiceRole']));
   });
 });

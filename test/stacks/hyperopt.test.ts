@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import { actionsOf, statements, synthesize } from '../support/stacks.ts';
+
+/** Items of hyperopt jobs. */
+const STUDIES = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'ho-*' } };
+
+describe.each([synthesize('dev'), synthesize('prod')])('$config.stage', (stage) => {
+  const all = statements(stage);
+
+  test('lets hyperopt workers reach studies alone, read candles and write no object', () => {
+    const own = all
+      .filter(({ id }) => id.startsWith('HyperoptTaskDefinitionTaskRole'))
+      .map(({ statement }) => statement);
+    const jobs = own.filter(({ Resource }) => /Jobs/.test(JSON.stringify(Resource)));
+    expect(jobs.map(({ Action, Condition }) => [Action, Condition])).toEqual([
+      [['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'], STUDIES],
+    ]);
+    // Keys of the indexes are kinds of jobs and principals.
+    expect(JSON.stringify(jobs[0]!.Resource)).not.toContain('/index/');
+    const objects = own.filter((each) => actionsOf(each).some((action) => action.startsWith('s3:')));
+    expect(objects.map(({ Action }) => Action)).toEqual(['s3:GetObject', 's3:ListBucket']);
+    expect(JSON.stringify(objects)).not.toContain('Results');
+  });
+
+  test('lets the strategy service write studies and no backtest', () => {
+    const writes = all.filter(
+      ({ id, statement }) =>
+        id.startsWith('StrategyServiceRole') &&
+        /Jobs/.test(JSON.stringify(statement.Resource)) &&
+        actionsOf(statement).some((action) => /Put|Update/.test(action)),
+    );
+    expect(writes.map(({ statement }) => statement.Condition)).toEqual([STUDIES]);
+  });
+
+  test('lets who streams events read studies and nothing else', () => {
+    const own = all.filter(({ id }) => id.startsWith('StrategyEventsRole')).map(({ statement }) => statement);
+    const others = own.filter((each) => actionsOf(each).some((action) => !/^(logs|xray):/.test(action)));
+    expect(others.map(({ Action, Condition }) => [Action, Condition])).toEqual([
+      [['dynamodb:GetItem', 'dynamodb:Query'], STUDIES],
+    ]);
+    expect(JSON.stringify(others[0]!.Resource)).toMatch(/Jobs/);
+    expect(JSON.stringify(others[0]!.Resource)).not.toContain('/index/');
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest';
+import { operationsOf } from '#contract/operations.ts';
+import { gatewayPermissions, methodsOf, ownRoutes } from '../support/gateway-routes.ts';
+import { ofType, type Synthesized, synthesize } from '../support/stacks.ts';
+
+const dev = synthesize('dev');
+const prod = synthesize('prod');
+
+const STRATEGY_API = /^StrategyApi/;
+
+describe('the routes that stream events', () => {
+  const rows = operationsOf('strategy').filter(({ streams }) => streams);
+
+  test.each([dev, prod])(
+    'are those of the table, and are passed on as they come in $config.stage',
+    (stage) => {
+      expect(rows.map(({ method, path }) => `${method} ${path}`)).toEqual([
+        'GET /api/v1/hyperopt/{job_id}/events',
+      ]);
+      expect(ownRoutes(stage, STRATEGY_API).map(({ route }) => route)).toEqual(
+        rows.map(({ method, path }) => `${method} ${path}`),
+      );
+      for (const { method } of ownRoutes(stage, STRATEGY_API)) {
+        // Who may is decided behind it, by token, as everywhere.
+        expect(method.AuthorizationType).toBe('NONE');
+        expect(method.Integration).toMatchObject({
+          Type: 'AWS_PROXY',
+          IntegrationHttpMethod: 'POST',
+          ResponseTransferMode: 'STREAM',
+          TimeoutInMillis: 900_000,
+        });
+        const uri = JSON.stringify(method.Integration.Uri);
+        expect(uri).toContain('lambda:path/2021-11-15/functions/');
+        expect(uri).toContain('StrategyEventsLive');
+        expect(uri).toContain('/response-streaming-invocations');
+      }
+    },
+  );
+
+  test('have one permission, for that method alone', () => {
+    const [permission, ...others] = gatewayPermissions(dev, 'StrategyEventsLive');
+    expect(others).toEqual([]);
+    expect(JSON.stringify(permission!.SourceArn)).toContain('/GET/api/v1/hyperopt/*/events');
+  });
+
+  test('no service streams without a function that does', () => {
+    expect(operationsOf('backend').filter(({ streams }) => streams)).toEqual([]);
+  });
+
+  test('nothing else is streamed', () => {
+    const modes = methodsOf(dev, /Api/).map(({ Integration }) => Integration.ResponseTransferMode);
+    expect(modes.filter(Boolean)).toHaveLength(rows.length);
+  });
+});
+
+test('streams of events take no more of the account than is set aside for them, where it is', () => {
+  const reserved = (stage: Synthesized) =>
+    ofType(stage, 'AWS::Lambda::Function').flatMap(([id, { Properties }]) =>
+      'ReservedConcurrentExecutions' in Properties
+        ? [[id.replace(/[A-F0-9]{8}$/, ''), Properties.ReservedConcurrentExecutions]]
+        : [],
+    );
+  expect(reserved(dev)).toEqual([]);
+  expect(reserved(prod)).toEqual([['StrategyEventsFunction', 100]]);
+});
