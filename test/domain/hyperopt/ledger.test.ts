@@ -1,0 +1,96 @@
+import { beforeAll, expect, it } from 'vitest';
+import type { StoredTrial, TrialIn, TrialState } from '#contract/hyperopt.ts';
+import { listHyperoptTrials } from '#domain/hyperopt/list-hyperopts.ts';
+import { computing } from '../../support/studies.ts';
+import { type EndedStudy, studyWorld } from '../../support/study-world.ts';
+
+/** Trials as they are stored and read. */
+
+const world = studyWorld();
+const { newStudy, work, deps } = world;
+let one: EndedStudy;
+beforeAll(async () => {
+  one = await world.alone();
+});
+
+/** Every trial of a list, page by page. */
+async function everyTrial(state: TrialState | undefined, limit: number): Promise<StoredTrial[]> {
+  const trials: StoredTrial[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await listHyperoptTrials(deps(), { job_id: one.study.job_id, limit, cursor, state });
+    expect(page.items.length).toBeLessThanOrEqual(limit);
+    if (page.next !== null) expect(page.items).toHaveLength(limit);
+    trials.push(...page.items);
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined);
+  return trials;
+}
+
+it.each([1, 7, 40, 100])(
+  'trials are read by number, %i on a page, all or those in a state',
+  async (limit) => {
+    expect(await everyTrial(undefined, limit)).toEqual(one.trials);
+    for (const state of ['complete', 'pruned', 'failed', 'running'] as const) {
+      expect(await everyTrial(state, limit)).toEqual(one.trials.filter((trial) => trial.state === state));
+    }
+  },
+);
+
+it('a cursor serves its own list alone', async () => {
+  const { job_id } = one.study;
+  const { next } = await listHyperoptTrials(deps(), { job_id, limit: 3 });
+  const refused = { code: 'VAL006', field: 'cursor' };
+  const other = { job_id, limit: 3, cursor: next!, state: 'failed' as const };
+  await expect(listHyperoptTrials(deps(), other)).rejects.toMatchObject(refused);
+  await expect(listHyperoptTrials(deps(), { job_id, limit: 3, cursor: 'mine' })).rejects.toMatchObject(
+    refused,
+  );
+  await expect(listHyperoptTrials(deps(), { job_id: 'ho-no', limit: 3 })).rejects.toMatchObject({
+    code: 'OPT001',
+  });
+});
+
+it('daily returns keep every bit, and belong to complete trials alone', async () => {
+  const returns = Float64Array.of(0.1, -1 / 3, 0, 5e-324, -0, 1e300);
+  const jobId = await newStudy({ n_trials: 3 });
+  const run: typeof computing.run = async ({ config }) =>
+    config.ml_engine!.n_estimators > 0
+      ? {
+          ...{ state: 'complete', value: 1, windows: [1, null], efficiency: null },
+          returns: { firstDay: '2025-02-01', returns },
+        }
+      : { state: 'failed', error: 'never' };
+  await work(jobId, 0, deps({ ...computing, run }));
+  const all = await deps().ledger.returns(jobId);
+  expect([...all.keys()]).toEqual([0, 1, 2]);
+  for (const each of [all.get(1), await deps().ledger.returnsOf(jobId, 1)]) {
+    expect(each!.firstDay).toBe('2025-02-01');
+    expect(Buffer.from(each!.returns.buffer)).toEqual(Buffer.from(returns.buffer));
+  }
+  expect(await deps().ledger.returnsOf(jobId, 3)).toBeUndefined();
+  const complete = one.trials.filter((trial) => trial.state === 'complete' && trial.same_as === null);
+  expect([...(await deps().ledger.returns(one.study.job_id)).keys()]).toEqual(
+    complete.map(({ number }) => number),
+  );
+});
+
+it('a trial is begun once, and again by nobody who saw it otherwise than it is', async () => {
+  const jobId = await newStudy();
+  const { ledger } = deps();
+  const held: TrialIn<'running'> = {
+    schema_version: 1,
+    state: 'running',
+    ...{ job_id: jobId, number: 0, params: { model_type: 'xgboost' }, attempt: 1, worker: 0, task: 'a' },
+    ...{ started_at: '2025-03-01T00:00:00.000Z', lease_until: 1_000 },
+  };
+  expect(await ledger.begin(held)).toBe(true);
+  expect(await ledger.begin({ ...held, task: 'b' })).toBe(false);
+  const taken = { ...held, attempt: 2, task: 'b' };
+  // Renewed since it was read.
+  expect(await ledger.renew(held, 2_000)).toBe(true);
+  expect(await ledger.beginAgain(held, taken)).toBe(false);
+  expect(await ledger.beginAgain({ ...held, lease_until: 2_000 }, taken)).toBe(true);
+  expect(await ledger.renew(held, 3_000)).toBe(false);
+  expect(await ledger.read(jobId, 0)).toEqual([taken]);
+});
