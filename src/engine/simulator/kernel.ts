@@ -9,6 +9,7 @@ import { Market } from './market.ts';
 import { Progress } from './progress.ts';
 import type { Direction } from './rules.ts';
 import { checkGrid } from './schedule.ts';
+import { keepShapes, NO_INPUT } from './shapes.ts';
 import { readTerms, type Terms } from './terms.ts';
 import { TradeBook } from './trade-book.ts';
 import type { PairInput, SimulateOptions, Simulation, SimulationSettings } from './types.ts';
@@ -42,6 +43,7 @@ export function simulateKernel(
   checkGrid(input, input.candles.timestamp[0]!, terms.timeframeMs);
   const kernel = new Kernel(input, terms, settings.startingBalance, options);
   kernel.run();
+  keepShapes('kernel', new Kernel(NO_INPUT, terms, 0, { equity: options.equity ?? true }));
   return {
     outcomes: kernel.book,
     get table() {

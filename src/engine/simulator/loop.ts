@@ -7,7 +7,8 @@ import type { Position } from './position.ts';
 import { Progress } from './progress.ts';
 import { Run } from './run.ts';
 import { createSchedule, type Schedule } from './schedule.ts';
-import { readTerms } from './terms.ts';
+import { keepShapes, NO_INPUT } from './shapes.ts';
+import { readTerms, type Terms } from './terms.ts';
 import type { PairInput, SimulateOptions, Simulation, SimulationSettings } from './types.ts';
 
 /**
@@ -42,6 +43,7 @@ export function simulateLoop(
   }
   closeLeftOpen(run, schedule);
   run.recorder?.record(run, schedule.steps + 1);
+  keepShapes('loop', emptyRun(terms));
   return {
     outcomes: run.book,
     get table() {
@@ -54,6 +56,14 @@ export function simulateLoop(
     finalBalance: run.balance,
     counters: run.counters,
   };
+}
+
+/** A run of nothing, with its curve. */
+function emptyRun(terms: Terms): Run {
+  const schedule = createSchedule([NO_INPUT], terms);
+  const run = new Run(terms, schedule.markets, 0);
+  run.recorder = new CurveRecorder(schedule, run);
+  return run;
 }
 
 /**
