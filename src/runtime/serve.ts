@@ -31,6 +31,11 @@ export interface ServeOptions {
   readonly headersTimeoutMs?: number;
   /** Milliseconds in which a whole request must have come. Default 30 s: the deadline of its answer passes before. */
   readonly requestTimeoutMs?: number;
+  /**
+   * Milliseconds after which a connection on which nothing moves is ended: who reads nothing of an answer would hold it for
+   * ever. Default 60 s.
+   */
+  readonly stalledTimeoutMs?: number;
   readonly log: Log;
 }
 
@@ -54,7 +59,7 @@ export async function serve(app: Pick<ServiceApp, 'fetch'>, options: ServeOption
     { overrideGlobalObjects: false, errorHandler: () => answer('HTTP400') },
   );
   const server = createServer(settings(options), listener);
-  server.timeout = STALLED_MS;
+  server.timeout = options.stalledTimeoutMs ?? 60_000;
   // Beyond a number of headers Node drops the rest without a word; their length bounds them.
   server.maxHeadersCount = 0;
   // What Node would answer by itself, without our body and header, is answered here: no Host, Expect, CONNECT.
@@ -69,9 +74,6 @@ export async function serve(app: Pick<ServiceApp, 'fetch'>, options: ServeOption
   };
   return { port: bound, url: `http://${hostname}:${bound}`, close: stop };
 }
-
-/** A connection on which nothing moves for so long is ended: who reads nothing of an answer holds it for ever. */
-const STALLED_MS = 60_000;
 
 function settings({ headersTimeoutMs = 10_000, requestTimeoutMs = 30_000 }: ServeOptions) {
   return {

@@ -317,8 +317,12 @@ describe('a host of streams', () => {
     await reader.cancel();
   });
 
+  /** Nobody waits for the next look. */
+  const longPause: WatchHyperoptDeps['pause'] = (_, signal) =>
+    sleep(60_000, undefined, { signal }).catch(() => undefined);
+
   it('lets go of a client that has vanished', async () => {
-    const { app, followed } = host();
+    const { app, followed } = host({ pause: longPause });
     const { log } = memoryLog();
     const server = await serve(app, { port: 0, hostname: '127.0.0.1', log });
     const jobId = await newStudy();
@@ -338,10 +342,7 @@ describe('a host of streams', () => {
   });
 
   it('that stops serving ends them, for their clients to go on elsewhere', async () => {
-    // In real time: it does not wait for the next look.
-    const pause: WatchHyperoptDeps['pause'] = (_, signal) =>
-      sleep(60_000, undefined, { signal }).catch(() => undefined);
-    const { app, followed } = host({ pause });
+    const { app, followed } = host({ pause: longPause });
     const { log } = memoryLog();
     const server = await serve(app, { port: 0, hostname: '127.0.0.1', log });
     const response = await fetch(`${server.url}${at(await newStudy())}`);

@@ -77,3 +77,25 @@ it('says which port is taken', async () => {
   const second = serve(backendApp().app, { port: server.port, hostname: '127.0.0.1', log });
   await expect(second).rejects.toThrow(`Port ${server.port} is in use`);
 });
+
+it('ends a connection whose client reads nothing of its answer', async () => {
+  const { promise: cancelled, resolve } = Promise.withResolvers<void>();
+  const fetch = () =>
+    new Response(
+      new ReadableStream({
+        pull: (controller) => controller.enqueue(new Uint8Array(65_536)),
+        cancel: () => resolve(),
+      }),
+    );
+  const endless = await serve({ fetch } as never, {
+    port: 0,
+    hostname: '127.0.0.1',
+    log,
+    stalledTimeoutMs: 100,
+  });
+  const socket = connect(endless.port, '127.0.0.1');
+  socket.pause().write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  await cancelled;
+  socket.destroy();
+  await endless.close();
+});
