@@ -2,6 +2,7 @@ import type * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import * as wafv2 from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import { ERRORS } from '#contract/errors.ts';
+import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
 
 const managed = (name: string, priority: number, counted: string[] = []): wafv2.CfnWebACL.RuleProperty => ({
   name,
@@ -48,7 +49,10 @@ function rateLimit(
   const customResponse = {
     responseCode: ERRORS.HTTP429.status,
     customResponseBodyKey: TOO_MANY,
-    responseHeaders: [{ name: 'Retry-After', value: '60' }],
+    // Fixed values alone: there is no id of a request here.
+    responseHeaders: Object.entries({ ...SECURITY_HEADERS, ...TLS_HEADERS, 'Retry-After': '60' }).map(
+      ([header, value]) => ({ name: header, value }),
+    ),
   };
   return {
     name,
