@@ -4,7 +4,7 @@ import {
   runHyperoptWorker,
   type TrialRunner,
 } from '#domain/hyperopt/run-hyperopt-worker.ts';
-import { LEASE_MS, TrialQueue } from '#domain/hyperopt/trial-queue.ts';
+import { type AskedTrial, LEASE_MS, TrialQueue } from '#domain/hyperopt/trial-queue.ts';
 import { computeTrial, computing, essence } from '../../support/studies.ts';
 import { type EndedStudy, studyWorld } from '../../support/study-world.ts';
 
@@ -99,6 +99,32 @@ describe('a study', () => {
       const original = trials[(trial as { same_as: number }).same_as]!;
       const { number: _, same_as: __, ...same } = essence(original);
       expect(essence(trial)).toMatchObject(same);
+    }
+  });
+});
+
+describe('the best of a study', () => {
+  it.each([
+    ['maximize', [1, 3, 3, 2], 1],
+    ['minimize', [1, 3, 3, 2], 0],
+    ['minimize', [5, 4, 4, 6], 1],
+  ] as const)('is the first to %s %j, in whatever order they end', async (direction, values, best) => {
+    for (const order of [
+      [0, 1, 2, 3],
+      [3, 2, 1, 0],
+      [2, 0, 3, 1],
+    ]) {
+      const jobId = await newStudy({ direction });
+      const study = (await deps().studies.begin(jobId, 0, 'task', new Date().toISOString()))!;
+      const queue = new TrialQueue(deps(), study, { worker: 0, task: 'task' });
+      const asked: AskedTrial[] = [];
+      for (const _ of values) asked.push((await queue.ask()) as AskedTrial);
+      for (const number of order) {
+        const end = { windows: [], efficiency: null, returns: null };
+        await queue.tell(asked[number]!, { state: 'complete', value: values[number]!, ...end });
+      }
+      const { trials } = (await read(jobId)).study;
+      expect(trials).toMatchObject({ best_trial: best, best_value: values[best], complete: 4 });
     }
   });
 });
