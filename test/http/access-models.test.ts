@@ -91,6 +91,12 @@ describe('a model', () => {
     expect((await submit(bob)).status).toBe(201);
     await ann.share(of(model));
   });
+
+  it('of a name longer than any key is none', async () => {
+    const config = { strategy: '💥'.repeat(1_200) };
+    const answer = await ann.post('/api/v1/backtests', { config, model_version: 1 });
+    expect([answer.status, answer.code]).toEqual([404, 'RES002']);
+  });
 });
 
 describe('a registration', () => {

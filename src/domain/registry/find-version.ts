@@ -26,6 +26,9 @@ interface LookedUp {
   readonly reply: IdempotentReply | undefined;
 }
 
+/** Characters of the longest name under which a version can be registered. */
+const MAX_NAME = 100;
+
 /** More digits than a model can have versions. */
 const NUMBER = /^[1-9]\d{0,8}$/;
 
@@ -51,6 +54,8 @@ export async function lookUpVersion(
   { model: name, version: named }: VersionReference,
   key: ReplyKey | null,
 ): Promise<LookedUp> {
+  // A body may name anything; a key of a table is limited.
+  if (name.length > MAX_NAME) return { model: undefined, version: undefined, reply: undefined };
   const { model, versions, reply } = await registry.read(name, NUMBER.test(named) ? [named] : [], key);
   const aliased = model && numberOf(named, model);
   const version = aliased
