@@ -3,7 +3,7 @@ import type { Figure } from './bench.ts';
 
 const WARM_UPS = 5;
 /** Warm-up of a comparison with the bound. */
-const WARM_UP_MS = 400;
+const WARM_UP_MS = 1_500;
 const RUNS = 21;
 
 /** The middle of the sorted values (the upper one of two). */
