@@ -151,7 +151,13 @@ function successResponses(operation: Operation, components: Components): Json {
 }
 
 function content(response: OperationResponse, components: Components): Json {
-  return { schema: response.schema ? components.reference(response.schema) : { type: 'string' } };
+  const { schema, events = {} } = response;
+  const named = Object.entries(events).map(([name, data]) => [name, components.reference(data)]);
+  return {
+    schema: schema ? components.reference(schema) : { type: 'string' },
+    // OpenAPI has no word for the data of events.
+    ...(named.length > 0 && { 'x-events': Object.fromEntries(named) }),
+  };
 }
 
 const HEADERS = { [CORRELATION_HEADER]: { $ref: `#/components/headers/${CORRELATION_HEADER}` } };

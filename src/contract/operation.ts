@@ -18,6 +18,8 @@ export interface OperationResponse {
   readonly schema?: z.ZodType;
   /** Default application/json. */
   readonly contentType?: string;
+  /** Of a stream of events: the data of each by its name. */
+  readonly events?: Readonly<Record<string, z.ZodType>>;
 }
 
 /** Statuses whose responses have none. */

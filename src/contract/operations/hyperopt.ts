@@ -8,7 +8,7 @@ import {
   HyperoptTrialList,
   HyperoptTrialsQuery,
 } from '../hyperopt-api.ts';
-import { HYPEROPT_EVENTS, HyperoptEventsQuery } from '../hyperopt-events.ts';
+import { HYPEROPT_EVENTS, HyperoptEventsQuery, HyperoptTrialEvent } from '../hyperopt-events.ts';
 import { HyperoptRequest } from '../hyperopt-request.ts';
 import type { Operation } from '../operation.ts';
 import { sharingOperations } from './sharing.ts';
@@ -103,7 +103,11 @@ export const HYPEROPT_OPERATIONS = [
     params: HyperoptParams,
     query: HyperoptEventsQuery,
     success: {
-      200: { description: 'Events', contentType: 'text/event-stream' },
+      200: {
+        description: 'Events',
+        contentType: 'text/event-stream',
+        events: { snapshot: HyperoptJob, trial: HyperoptTrialEvent, status: HyperoptJob },
+      },
       204: {
         description: 'The job has ended, and no event comes after that id: nothing is worth another call',
       },
