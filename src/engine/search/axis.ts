@@ -32,19 +32,13 @@ export function axisOf(dimension: Dimension): Axis {
   const step = kind === 'int' ? 1 : (dimension.step ?? 0);
   // The last step within the range; the margin forgives what rounding took from a whole number of steps.
   const max = step === 0 ? dimension.max : min + Math.floor((dimension.max - min) / step + 1e-9) * step;
-  if (min === max) return { kind: 'choice', name, choices: [min] };
-  const low = min - step / 2;
-  const high = max + step / 2;
-  return {
-    kind: 'numeric',
-    name,
-    low: log ? Math.log(low) : low,
-    high: log ? Math.log(high) : high,
-    log,
-    step,
-    min,
-    max,
-  };
+  const [low, high] = [min - step / 2, max + step / 2].map((end) => (log ? Math.log(end) : end)) as [
+    number,
+    number,
+  ];
+  // Ends that differ by their last digits may have one logarithm.
+  if (min === max || low === high) return { kind: 'choice', name, choices: [min] };
+  return { kind: 'numeric', name, low, high, log, step, min, max };
 }
 
 /** The value of the dimension nearest to a model coordinate. */

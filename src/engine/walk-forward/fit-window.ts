@@ -121,7 +121,7 @@ function whyNot(
     return `${labels.length} of ${Math.max(wanted, 0)} training rows are there, at least ${least} are needed`;
   }
   if (positives === 0 || positives === labels.length) {
-    return `all ${labels.length} training rows have the label ${positives === 0 ? 0 : 1}`;
+    return `all ${labels.length} training rows have the label ${labels[0]}`;
   }
   const fitted = fittedRows(labels.length, horizon, config);
   if (fitted < LEAST_FITTED_ROWS) {
@@ -129,6 +129,9 @@ function whyNot(
       `the tail that stops boosting and the horizon of ${horizon} candles leave ${Math.max(fitted, 0)} of ` +
       `${labels.length} training rows to fit, at least ${LEAST_FITTED_ROWS} are needed`
     );
+  }
+  if (labels.subarray(0, fitted).every((label) => label === labels[0])) {
+    return `the first ${fitted} of ${labels.length} training rows, which trees are fitted to, all have the label ${labels[0]}`;
   }
   return null;
 }

@@ -74,7 +74,9 @@ function* walkForwardSteps(
     inSample.push(trader.inSample(window, learned));
     windows.push(trader.outOfSample(window, fits));
     const verdict = options.onWindow?.({ ...windows.at(-1)!, of: planned.length });
-    if (verdict === 'prune') return { state: 'pruned', value: null, windows };
+    // After the last window there is nothing left to save: a trial without a value would only be missing from the statistics.
+    if (verdict === 'prune' && windows.length < planned.length)
+      return { state: 'pruned', value: null, windows };
   }
   return join(input, options, trader, { pairs, skipped, windows, inSample });
 }

@@ -33,7 +33,7 @@ export interface InSampleWindow {
   readonly trades: number;
 }
 
-/** What is told of a window when it has been traded; the answer `prune` ends the run there. */
+/** What is told of a window when it has been traded; the answer `prune` ends the run there, unless it was the last. */
 export interface WindowReport extends WindowValue {
   /** Windows of the whole run. */
   readonly of: number;

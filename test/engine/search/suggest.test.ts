@@ -106,13 +106,15 @@ describe('suggestions', () => {
       ...LINE,
       { kind: 'int', name: 'n', min: 7, max: 7 },
       { kind: 'float', name: 'rate', min: 0.1, max: 0.1, log: true },
+      { kind: 'float', name: 'one logarithm', min: 0.1, max: 0.1 + 2 ** -56, log: true },
       { kind: 'categorical', name: 'only', choices: [true] },
     ];
     const trials = runStudy(
       { space, minimise: ({ x }) => x as number },
       { seed: 1, trials: 30, sampler: 'tpe' },
     );
-    for (const { params } of trials) expect(params).toMatchObject({ n: 7, rate: 0.1, only: true });
+    const fixed = { n: 7, rate: 0.1, 'one logarithm': 0.1, only: true };
+    for (const { params } of trials) expect(params).toMatchObject(fixed);
   });
 
   it('cover the whole range and every value while random', () => {

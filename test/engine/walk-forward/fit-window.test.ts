@@ -72,6 +72,11 @@ describe('what a window learns from', () => {
       (each) => ({ ...each, horizon: 180, labels: each.labels.map((_, row) => row % 2) }),
       'the tail that stops boosting and the horizon of 180 candles leave 0 of 60 training rows to fit, at least 25 are needed',
     ],
+    [
+      'another class in the tail alone',
+      (each) => ({ ...each, labels: each.labels.map((_, row) => (row < FIRST - 60 ? 0 : 1)) }),
+      'the first 170 of 228 training rows, which trees are fitted to, all have the label 0',
+    ],
   ])('is too little: %s', (_, change, reason) => {
     const fit = fitWindow(change(learn()), CANDLES.timestamp, run.windows[0]!, run);
     expect(fit).toMatchObject({ model: null, skipped: reason });

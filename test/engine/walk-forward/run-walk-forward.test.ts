@@ -51,7 +51,13 @@ describe('a walk-forward run', () => {
   it('is pruned where it is told to be', async () => {
     const run = await runOn({}, { onWindow: ({ index }) => (index === 1 ? 'prune' : 'continue') });
     expect(run).toMatchObject({ state: 'pruned', value: null, windows: [{ index: 0 }, { index: 1 }] });
-    expect(run.windows).toEqual((await runOn()).windows.slice(0, 2));
+    const whole = await runOn();
+    expect(run.windows).toEqual(whole.windows.slice(0, 2));
+    const atTheEnd = await runOn(
+      {},
+      { onWindow: ({ index, of }) => (index === of - 1 ? 'prune' : 'continue') },
+    );
+    expect(atTheEnd).toEqual(whole);
   });
 
   it('promises more in sample than it keeps out of sample', async () => {
