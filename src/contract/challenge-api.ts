@@ -174,6 +174,9 @@ export const AdvanceRequest = z
   .meta({ id: 'AdvanceRequest', examples: [{ canary_stage: 'stage_2' }] });
 export const HoldRequest = z.looseObject({ reason: note }).meta({ id: 'HoldRequest', examples: [{}] });
 export const ResumeRequest = z.looseObject({ comment: note }).meta({ id: 'ResumeRequest', examples: [{}] });
+export const ChallengePromoteRequest = z
+  .looseObject({ comment: note })
+  .meta({ id: 'ChallengePromoteRequest', examples: [{}] });
 export const ChallengeRollbackRequest = z
   .looseObject({ reason: note })
   .meta({ id: 'ChallengeRollbackRequest', examples: [{ reason: 'Slippage' }] });

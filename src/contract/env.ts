@@ -147,6 +147,9 @@ export const StrategyEnv = z
     HYPEROPT_STATE_MACHINE_ARN: text,
     REGISTRY_TABLE: text,
     ...images,
+    /** Promote only what passed its validation. Default: in production. */
+    STAGING_DRY_RUN_REQUIRED: flag.optional(),
+    REQUIRE_FOUR_EYES: gates.REQUIRE_FOUR_EYES,
   })
   .check(checkIdentityProvider('STRATEGY'));
 export type StrategyEnv = z.output<typeof StrategyEnv>;

@@ -186,6 +186,8 @@ async function startServices(
       databaseEndpoint: storage.DYNAMODB_ENDPOINT,
       workflow,
       strategies,
+      stagingDryRunRequired: options.stagingDryRunRequired ?? false,
+      fourEyesRequired: options.fourEyesRequired ?? false,
     },
   );
   running.add(() => strategy.close());

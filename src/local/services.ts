@@ -102,6 +102,8 @@ export async function startStrategyService(
     readonly databaseEndpoint: string;
     readonly workflow: Workflow;
     readonly strategies: StrategyRegistry;
+    readonly stagingDryRunRequired?: boolean;
+    readonly fourEyesRequired?: boolean;
   },
 ): Promise<RunningServer> {
   const { log } = options;
@@ -112,6 +114,8 @@ export async function startStrategyService(
       ...openRegistry(deps.registryTable, deps.databaseEndpoint),
       images: null,
       allowedRegistries: null,
+      stagingDryRunRequired: deps.stagingDryRunRequired ?? false,
+      fourEyesRequired: deps.fourEyesRequired ?? false,
       strategies: deps.strategies,
       studyExecutions: workflow.studyExecutions,
       tasks: workflow.tasks,

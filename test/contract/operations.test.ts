@@ -159,6 +159,7 @@ const CHANGES: Readonly<Record<string, Operation['access']>> = {
   advanceChallenge: 'approver',
   holdChallenge: 'approver',
   resumeChallenge: 'approver',
+  promoteChallenge: 'approver',
   rollBackChallenge: 'approver',
   promoteVersion: 'approver',
   rollbackModel: 'approver',

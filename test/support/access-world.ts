@@ -120,7 +120,7 @@ export async function accessWorld(): Promise<AccessWorld> {
         'strategy',
         strategyHandlers({
           ...({} as HyperoptUseCases),
-          ...challengeUseCases({ ...deps, chance: Math.random, sleep: nothing }),
+          ...challengeUseCases({ ...deps, stagingChecks: null, chance: Math.random, sleep: nothing }),
           ...{ ownership, registerVersion: register },
           checkHealth: async () => ({ status: 'healthy', dependencies: {} }),
         }),

@@ -17,7 +17,6 @@ import type { IdempotentReply } from '#domain/registry/registry-store.ts';
 import { KeyedLock } from '../keyed-lock.ts';
 import { batchGet } from './batch-get.ts';
 import {
-  actionsOf,
   assignmentKey,
   CHALLENGE_EVENT_PREFIX,
   CHALLENGE_PREFIX,
@@ -28,6 +27,7 @@ import {
   tradeKey,
   UNFINISHED,
 } from './challenge-item.ts';
+import { actionsOf } from './challenge-transaction.ts';
 import { brokenCursor, decodeCursor, encodeCursor } from './cursor.ts';
 import { type ItemKey, partitionOf, readItem, replyKey } from './registry-item.ts';
 import { keepReply, readReply } from './registry-transaction.ts';

@@ -20,6 +20,8 @@ export function openStrategyService(env: StrategyEnv) {
     ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT),
     images: new EcrImages(),
     allowedRegistries: env.ALLOWED_REGISTRIES ?? null,
+    stagingDryRunRequired: env.STAGING_DRY_RUN_REQUIRED ?? env.ENVIRONMENT === 'production',
+    fourEyesRequired: env.REQUIRE_FOUR_EYES,
     jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
     series: new DynamoSeriesStore(dynamo, env.SERIES_TABLE),
     studies: new DynamoStudyStore(dynamo, env.JOBS_TABLE),

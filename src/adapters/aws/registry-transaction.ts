@@ -16,6 +16,7 @@ import type {
   RegistryMove,
   VersionChange,
 } from '#domain/registry/registry-store.ts';
+import { putChallenge } from './challenge-item.ts';
 import {
   CATALOG_ATTRIBUTES,
   COUNTS_KEY,
@@ -44,7 +45,7 @@ const STATE = [
 
 /** All that a move stores, the model first. One lost condition cancels the whole. */
 export function transactionOf(move: RegistryMove, table: string): Action[] {
-  const { model, versions, archived, event, reply } = move;
+  const { model, versions, archived, event, challenges, reply } = move;
   return [
     putModel(model, table),
     ...versions.map((change) => putVersion(change, move, table)),
@@ -56,6 +57,7 @@ export function transactionOf(move: RegistryMove, table: string): Action[] {
         ConditionExpression: 'attribute_not_exists(pk)',
       },
     },
+    ...challenges.flatMap((change) => putChallenge(change, table)),
     ...(reply ? [{ Put: putReply(reply, table) }] : []),
     ...countRows(move, table),
   ];

@@ -7,6 +7,7 @@ import {
   ChallengeList,
   ChallengePageQuery,
   ChallengeParams,
+  ChallengePromoteRequest,
   ChallengeRequest,
   ChallengeRollbackRequest,
   ChallengesQuery,
@@ -170,6 +171,18 @@ export const CHALLENGE_OPERATIONS = [
     body: ResumeRequest,
     success: { 200: { description: 'The challenge', schema: Challenge } },
     errors: ['VAL005', 'CHL001', 'RES005', 'SVC005'],
+    access: 'approver',
+  },
+  {
+    ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/promote') },
+    id: 'promoteChallenge',
+    method: 'POST',
+    summary: 'Promote the challenger that won',
+    description:
+      'In one step with the registry, by whose rules: the challenger must be in Staging, and the champion still in Production.',
+    body: ChallengePromoteRequest,
+    success: { 200: { description: 'The challenge', schema: Challenge } },
+    errors: ['VAL005', 'CHL001', 'RES002', 'RES003', 'RES005', 'RES006', 'DATA005', 'SVC005'],
     access: 'approver',
   },
   {

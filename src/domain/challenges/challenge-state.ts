@@ -1,3 +1,4 @@
+import { CodedError } from '#contract/errors.ts';
 import {
   CANARY_STAGES,
   type CanaryStage,
@@ -116,4 +117,15 @@ export function totalOf(stages: readonly StageTotals[], name: 'assigned' | 'open
     champion: stages.reduce((sum, stage) => sum + stage.champion[name], 0),
     challenger: stages.reduce((sum, stage) => sum + stage.challenger[name], 0),
   };
+}
+
+/** RES005 that says how the challenge stands. */
+export function conflict(challenge: StoredChallenge, message: string, field = 'challenge_id'): CodedError {
+  const { challenge_id, status, outcome, reason } = challenge;
+  const { canary_stage } = currentStage(challenge);
+  return new CodedError('RES005', {
+    message,
+    field,
+    context: { challenge_id, status, outcome, reason, canary_stage },
+  });
 }

@@ -1,11 +1,11 @@
 import type { Challenge } from '#contract/challenge-api.ts';
-import { CodedError } from '#contract/errors.ts';
 import { CANARY_STAGE_NAMES, type StoredChallenge } from '#contract/stored-challenge.ts';
 import { type MoveDeps, type MoveReply, makeMoveIn, type RegistryCall } from '../registry/make-move.ts';
 import { MAX_COMMENT } from '../registry/stage-version.ts';
 import { checkOneOf, checkText } from '../validate.ts';
 import {
   changeOf,
+  conflict,
   currentStage,
   isAwaiting,
   newStage,
@@ -160,15 +160,4 @@ export function rollBackChallenge(
 
 function checkActive(challenge: StoredChallenge): void {
   if (challenge.status !== 'active') throw conflict(challenge, `The challenge is ${challenge.status}`);
-}
-
-/** RES005 that says how the challenge stands. */
-function conflict(challenge: StoredChallenge, message: string, field = 'challenge_id'): CodedError {
-  const { challenge_id, status, outcome, reason } = challenge;
-  const { canary_stage } = currentStage(challenge);
-  return new CodedError('RES005', {
-    message,
-    field,
-    context: { challenge_id, status, outcome, reason, canary_stage },
-  });
 }

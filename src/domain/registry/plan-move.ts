@@ -1,4 +1,5 @@
 import type { RegistryAction, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
+import type { ChallengeChange } from '../challenges/challenge-store.ts';
 import { isoTime } from '../validate.ts';
 import type { MoveDeps, RegistryCall } from './make-move.ts';
 import type { ArchivedProduction, RegistryMove } from './registry-store.ts';
@@ -17,6 +18,8 @@ export interface PlannedChange {
   readonly reason?: string | null;
   readonly notes?: readonly string[];
   readonly challengeId?: string | null;
+  /** Challenges that it ends. Default none. */
+  readonly challenges?: readonly ChallengeChange[];
 }
 
 /** The time of a model's next event: now, but never before the last one, whatever the clocks of two hosts say. */
@@ -31,15 +34,18 @@ export function planMove(
   model: StoredModel | null,
   change: PlannedChange,
 ): Omit<RegistryMove, 'reply'> {
-  const { action, call, at, before, version, archived = null } = change;
+  const { action, call, at, before, version, archived = null, challenges = [] } = change;
   const previous = model?.production_version ?? null;
   const production = version.stage === 'Production' ? version.version : previous;
   const eventId = deps.ids.ulid();
-  const after = nextModel(model ?? newModel(version, call, at), { version, production, eventId, at });
+  const active = challenges.some(({ before: old }) => old?.status === 'active') ? null : undefined;
+  const next = { version, production, active, eventId, at };
+  const after = nextModel(model ?? newModel(version, call, at), next);
   return {
     model: { before: model, after },
     versions: [{ before, after: version }],
     archived,
+    challenges,
     event: {
       schema_version: 1,
       model_name: after.model_name,
@@ -84,15 +90,20 @@ function nextModel(
   next: {
     readonly version: StoredVersion;
     readonly production: string | null;
+    /** null: the active challenge ends. */
+    readonly active: null | undefined;
     readonly eventId: string;
     readonly at: string;
   },
 ): StoredModel {
+  const active = next.active === null ? null : model.active_challenge_id;
+  const turns = next.production !== model.production_version || active !== model.active_challenge_id;
   return {
     ...model,
     production_version: next.production,
+    active_challenge_id: active,
     latest_version: Math.max(model.latest_version, Number(next.version.version)),
-    rev: model.rev + (next.production === model.production_version ? 0 : 1),
+    rev: model.rev + (turns ? 1 : 0),
     events: model.events + 1,
     last_event_id: next.eventId,
     updated_at: next.at,

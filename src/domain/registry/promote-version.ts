@@ -1,6 +1,8 @@
 import { CodedError } from '#contract/errors.ts';
 import type { PromoteReply } from '#contract/registry-api.ts';
 import type { StoredVersion, Validation } from '#contract/stored-registry.ts';
+import type { ChallengeStore } from '../challenges/challenge-store.ts';
+import { challengesEndedBy } from '../challenges/end-challenge.ts';
 import { checkText } from '../validate.ts';
 import { existing, type FoundVersion, lookUpVersion } from './find-version.ts';
 import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCall } from './make-move.ts';
@@ -11,6 +13,7 @@ import type { StagingChecks } from './staging-checks.ts';
 import { currentValidation, remarksOn } from './validation.ts';
 
 export interface PromoteVersionDeps extends MoveDeps {
+  readonly challenges: Pick<ChallengeStore, 'latest' | 'read'>;
   readonly stagingChecks: Pick<StagingChecks, 'outcome'> | null;
   /** Refuse a version whose validation is pending or was skipped. */
   readonly stagingDryRunRequired: boolean;
@@ -35,11 +38,14 @@ export interface PromoteVersionInput {
  * Production already stays as it is.
  * Throws RES002, RES003, RES005 (not staged, validation, another version in Production than expected), RES006 (archived),
  * AUTH004, VAL005, SVC005.
+ *
+ * @param won the challenge that the version won: refused unless it awaits the promotion, which the same transaction records
  */
 export async function promoteVersion(
   deps: PromoteVersionDeps,
   call: RegistryCall,
   input: PromoteVersionInput,
+  won?: string,
 ): Promise<MoveReply<PromoteReply>> {
   const comment = checkText(input.comment, 'comment', MAX_COMMENT);
   const challengeId = checkText(input.challenge_id, 'challenge_id', 100);
@@ -71,6 +77,12 @@ export async function promoteVersion(
         ...({ action: 'promote', call, at, before: found.version, version: promoted } as const),
         archived: previous === null ? null : { version: previous, at, rolledBack: null },
         ...{ reason: comment, notes, challengeId },
+        challenges: await challengesEndedBy(deps.challenges, found.model, {
+          call,
+          at,
+          version: promoted.version,
+          won,
+        }),
       });
       return { body: done(promoted, previous, notes), move };
     },

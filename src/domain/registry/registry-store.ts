@@ -1,5 +1,6 @@
 import type { CatalogRow, RegistryEvent, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
 import type { StoredSharing } from '../access.ts';
+import type { ChallengeChange } from '../challenges/challenge-store.ts';
 import type { Page } from '../ports.ts';
 
 /** What one call of the registry found of a model: read together, strongly consistent. */
@@ -53,6 +54,8 @@ export interface RegistryMove {
   readonly versions: readonly VersionChange[];
   readonly archived: ArchivedProduction | null;
   readonly event: RegistryEvent;
+  /** Challenges of the model that the move ends. */
+  readonly challenges: readonly ChallengeChange[];
   readonly reply: IdempotentReply | null;
 }
 

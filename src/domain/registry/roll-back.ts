@@ -1,6 +1,8 @@
 import { CodedError } from '#contract/errors.ts';
 import type { RollbackReply } from '#contract/registry-api.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
+import type { ChallengeStore } from '../challenges/challenge-store.ts';
+import { challengesEndedBy } from '../challenges/end-challenge.ts';
 import { checkText } from '../validate.ts';
 import { existing, lookUpVersion } from './find-version.ts';
 import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCall } from './make-move.ts';
@@ -9,6 +11,7 @@ import { checkExpectedProduction, refusal } from './refuse-move.ts';
 import { MAX_COMMENT } from './stage-version.ts';
 
 export interface RollBackDeps extends MoveDeps {
+  readonly challenges: Pick<ChallengeStore, 'latest' | 'read'>;
   /** Refuse a rollback without a reason. */
   readonly rollbackReasonRequired: boolean;
 }
@@ -67,6 +70,7 @@ export async function rollBack(
         ...({ action: 'rollback', call, at, before: found.version, version: restored } as const),
         archived: previous === null ? null : { version: previous, at, rolledBack: { reason } },
         reason,
+        challenges: await challengesEndedBy(deps.challenges, found.model, { call, at, version: number }),
       });
       const message = `Version ${number} is in Production again${previous === null ? '' : `; version ${previous} is archived`}.`;
       return { body: reply(restored, previous, message), move };

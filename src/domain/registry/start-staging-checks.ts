@@ -39,8 +39,15 @@ const NOT_RUN =
 export function stagingChecks(deps: StagingChecksDeps): StagingChecks {
   return {
     start: (version, correlationId) => start(deps, version, correlationId),
+    ...stagingOutcomes(deps),
+  };
+}
+
+/** What came of staging checks, for who starts none. */
+export function stagingOutcomes({ jobs }: Pick<StagingChecksDeps, 'jobs'>): Pick<StagingChecks, 'outcome'> {
+  return {
     outcome: async (jobId) => {
-      const job = await deps.jobs.get(jobId);
+      const job = await jobs.get(jobId);
       return job && outcomeOf(job);
     },
   };

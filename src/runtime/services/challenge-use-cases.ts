@@ -9,14 +9,16 @@ import {
 import { createChallenge } from '#domain/challenges/create-challenge.ts';
 import { evaluateChallenge } from '#domain/challenges/evaluate-challenge.ts';
 import { logTrades } from '#domain/challenges/log-trades.ts';
+import { promoteChallenge } from '#domain/challenges/promote-challenge.ts';
 import {
   getChallenge,
   listChallengeEvents,
   listChallenges,
   listChallengeTrades,
 } from '#domain/challenges/read-challenges.ts';
+import type { PromoteVersionDeps } from '#domain/registry/promote-version.ts';
 
-export type ChallengeDeps = ControlDeps;
+export type ChallengeDeps = ControlDeps & PromoteVersionDeps;
 
 /** Champion/challenger tests with their dependencies filled in, for any host. */
 export function challengeUseCases(deps: ChallengeDeps) {
@@ -33,6 +35,7 @@ export function challengeUseCases(deps: ChallengeDeps) {
     advanceChallenge: advanceChallenge.bind(null, deps),
     holdChallenge: holdChallenge.bind(null, deps),
     resumeChallenge: resumeChallenge.bind(null, deps),
+    promoteChallenge: promoteChallenge.bind(null, deps),
     rollBackChallenge: rollBackChallenge.bind(null, deps),
   };
 }

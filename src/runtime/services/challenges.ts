@@ -73,6 +73,10 @@ export function challengeHandlers(
       const input = { challengeId: challenge_id, reason: body.comment };
       return { status: 200, ...replayable(await useCases.resumeChallenge(registryCallOf(request), input)) };
     },
+    promoteChallenge: async ({ params: { challenge_id }, body, ...request }) => {
+      const input = { challengeId: challenge_id, comment: body.comment };
+      return { status: 200, ...replayable(await useCases.promoteChallenge(registryCallOf(request), input)) };
+    },
     rollBackChallenge: async ({ params: { challenge_id }, body, ...request }) => {
       const input = { challengeId: challenge_id, reason: body.reason };
       return { status: 200, ...replayable(await useCases.rollBackChallenge(registryCallOf(request), input)) };

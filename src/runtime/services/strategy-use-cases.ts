@@ -1,12 +1,16 @@
 import { checkHealth, type Probe } from '#domain/get-health.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import { type RegisterVersionDeps, registerVersion } from '#domain/registry/register-version.ts';
+import { stagingOutcomes } from '#domain/registry/start-staging-checks.ts';
 import type { Log } from '../log.ts';
 import { type ChallengeDeps, challengeUseCases } from './challenge-use-cases.ts';
 import { type HyperoptDeps, hyperoptUseCases } from './hyperopt-use-cases.ts';
 import type { StrategyUseCases } from './strategy.ts';
 
-export interface StrategyDeps extends RegisterVersionDeps, HyperoptDeps, ChallengeDeps {
+export interface StrategyDeps
+  extends RegisterVersionDeps,
+    HyperoptDeps,
+    Omit<ChallengeDeps, 'stagingChecks'> {
   /** By the dependency's name in the health response. */
   readonly probes: Readonly<Record<'registry', Probe>>;
 }
@@ -20,7 +24,7 @@ export function strategyUseCases(deps: StrategyDeps, log: Log): StrategyUseCases
     ownership: ownershipOf(deps),
     registerVersion: (call, input) => registerVersion(deps, call, input),
     ...hyperoptUseCases(deps, log),
-    ...challengeUseCases(deps),
+    ...challengeUseCases({ ...deps, stagingChecks: stagingOutcomes(deps) }),
     checkHealth: () => checkHealth(deps.probes, PROBE_TIMEOUT_MS),
   };
 }

@@ -1,0 +1,359 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { StoredChallenge } from '#contract/stored-challenge.ts';
+import { tickChallenges } from '#domain/challenges/tick-challenges.ts';
+import { type ChallengeWorld, challengeWorld, generated, HOUR } from '../support/challenge-world.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { MODEL, registryWorld } from '../support/registry-world.ts';
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine?.stop());
+
+/** Makes the challenger win at the planned look. */
+async function win(world: ChallengeWorld, id: string) {
+  await world.log(id, 'champion', generated(12345, 100, 0));
+  await world.log(id, 'challenger', generated(67890, 100, 1));
+}
+
+const expireIt = async (world: ChallengeWorld) => world.clock.forward(200 * HOUR);
+
+/** Brings a challenge into each state. */
+const STATES: Record<string, (world: ChallengeWorld, id: string) => Promise<unknown>> = {
+  'active at stage_1': async () => undefined,
+  'active at stage_4': async (world, id) => {
+    for (let step = 0; step < 3; step++) await world.post(id, 'advance');
+  },
+  'held by hand': async (world, id) => world.post(id, 'hold', { reason: 'wait' }),
+  'won by the challenger': async (world, id) => win(world, id),
+  'won by the champion': async (world, id) => {
+    await world.log(id, 'champion', generated(12345, 100, 0));
+    await world.log(id, 'challenger', generated(67890, 100, -0.6));
+  },
+  promoted: async (world, id) => {
+    await win(world, id);
+    await world.post(id, 'promote');
+  },
+  'given up': async (world, id) => {
+    await win(world, id);
+    await world.post(id, 'rollback');
+  },
+  'rolled back by hand': async (world, id) => world.post(id, 'rollback'),
+  'rolled back for harm': async (world, id) => {
+    await world.log(id, 'champion', generated(12345, 50, 0));
+    await world.log(id, 'challenger', generated(67890, 50, -5));
+  },
+  expired: async (world) => expireIt(world),
+};
+
+type Call = 'advance' | 'hold' | 'resume' | 'promote' | 'rollback';
+const refused = 'RES005';
+const same = {};
+const done = {
+  advance: refused,
+  hold: refused,
+  resume: refused,
+  promote: refused,
+  rollback: refused,
+} as const;
+
+/** Every state times every call: RES005, or what changes. */
+const TABLE: Record<string, Record<Call, 'RES005' | Partial<StoredChallenge> | object>> = {
+  'active at stage_1': {
+    advance: { canary_stage: 'stage_2', traffic_split: [0.9, 0.1] },
+    hold: { hold: { reason: 'manual', note: null } },
+    resume: same,
+    promote: refused,
+    rollback: { status: 'rolled_back', reason: 'manual', traffic_split: [1, 0] },
+  },
+  'active at stage_4': {
+    advance: refused,
+    hold: { hold: { reason: 'manual', note: null } },
+    resume: same,
+    promote: refused,
+    rollback: { status: 'rolled_back', reason: 'manual', traffic_split: [1, 0] },
+  },
+  'held by hand': {
+    advance: { canary_stage: 'stage_2', hold: null },
+    hold: same,
+    resume: { hold: null },
+    promote: refused,
+    rollback: { status: 'rolled_back', reason: 'manual', hold: null },
+  },
+  'won by the challenger': {
+    ...done,
+    promote: { status: 'completed', outcome: 'challenger_wins', traffic_split: [0, 1] },
+    rollback: { status: 'completed', outcome: 'champion_kept', traffic_split: [1, 0] },
+  },
+  'won by the champion': done,
+  promoted: { ...done, promote: same },
+  'given up': { ...done, rollback: same },
+  'rolled back by hand': { ...done, rollback: same },
+  'rolled back for harm': done,
+  expired: done,
+};
+
+const CASES = Object.keys(STATES).flatMap((state) =>
+  (Object.keys(done) as Call[]).map((call) => [call, state, TABLE[state]![call]] as const),
+);
+
+it('the table names every state and every call', () => {
+  expect(Object.keys(TABLE)).toEqual(Object.keys(STATES));
+  expect(CASES).toHaveLength(50);
+});
+
+/** Where trades decide, both arms have half of them. */
+const BALANCED = [
+  'won by the challenger',
+  'won by the champion',
+  'promoted',
+  'given up',
+  'rolled back for harm',
+];
+
+const CALLED: Record<string, readonly [status: string, outcome: string | null, reason: string | null]> = {
+  'active at stage_1': ['active', null, null],
+  'active at stage_4': ['active', null, null],
+  'held by hand': ['active', null, null],
+  'won by the challenger': ['completed', 'challenger_wins', null],
+  'won by the champion': ['completed', 'champion_wins', null],
+  promoted: ['completed', 'challenger_wins', null],
+  'given up': ['completed', 'champion_kept', null],
+  'rolled back by hand': ['rolled_back', null, 'manual'],
+  'rolled back for harm': ['rolled_back', null, 'harm'],
+  expired: ['expired', null, null],
+};
+
+describe('transitions', () => {
+  let world: ChallengeWorld | undefined;
+
+  /** A world whose champion is in Production, with no active challenge. */
+  async function ready(): Promise<ChallengeWorld> {
+    const model = world && (await world.store.read(MODEL, [])).model;
+    if (!world || model?.production_version !== '1') world = await challengeWorld(engine);
+    else if (model.active_challenge_id) await world.post(model.active_challenge_id, 'rollback');
+    return world;
+  }
+
+  it.each(CASES)('%s of a challenge that is %s', async (call, state, expected) => {
+    const world = await ready();
+    const { body } = await world.create({ enable_canary: !BALANCED.includes(state) });
+    const id = body.challenge_id;
+    await STATES[state]!(world, id);
+    const before = (await world.read(id)).body;
+    expect([before.status, before.outcome, before.reason]).toEqual(CALLED[state]);
+    const answer = await world.post(id, call);
+    const after = (await world.read(id)).body;
+    if (expected === 'RES005') {
+      expect([answer.status, answer.body.detail.code]).toEqual([409, 'RES005']);
+      expect(after).toEqual(before);
+      return;
+    }
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual(after);
+    expect(after).toMatchObject({ ...(expected === same ? before : {}), ...expected });
+    const again = await world.post(id, call, call === 'advance' ? { canary_stage: 'stage_2' } : {});
+    expect([again.status, again.body]).toEqual([200, after]);
+  });
+});
+
+describe('promotion', () => {
+  it('is the move of the registry, with its event and the end of the traffic to the champion', async () => {
+    const world = await challengeWorld(engine);
+    const id = (await world.create({ enable_canary: false })).body.challenge_id;
+    await win(world, id);
+    await world.post(id, 'promote', { comment: 'better' });
+    const { body: history } = await world.get(`/api/v1/models/${MODEL}/history?limit=1`);
+    expect(history.items[0]).toMatchObject({
+      ...{ action: 'promote', version: '2', production: '2', archived_versions: ['1'] },
+      ...{ challenge_id: id, reason: 'better' },
+    });
+    const { body: events } = await world.read(id, '/events?limit=1');
+    expect(events.items[0]).toMatchObject({
+      action: 'promote',
+      actor: 'anonymous',
+      outcome: 'challenger_wins',
+    });
+  });
+
+  it('needs the champion in Production still', async () => {
+    const world = await challengeWorld(engine);
+    const id = (await world.create({ enable_canary: false })).body.challenge_id;
+    await win(world, id);
+    await world.register();
+    await world.stage('3');
+    await world.promote('3');
+    const answer = await world.post(id, 'promote');
+    expect([answer.status, answer.body.detail.field]).toEqual([409, 'expected_production']);
+  });
+
+  it('is refused whole when the challenge is given up meanwhile', async () => {
+    const world = await challengeWorld(engine);
+    const id = (await world.create({ enable_canary: false })).body.challenge_id;
+    await win(world, id);
+    const answers = await Promise.all([world.post(id, 'promote'), world.post(id, 'rollback')]);
+    const { promoted_at, outcome } = (await world.read(id)).body;
+    const { production_version } = (await world.store.read(MODEL, [])).model!;
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(production_version).toBe(promoted_at === null ? '1' : '2');
+    expect(outcome).toBe(promoted_at === null ? 'champion_kept' : 'challenger_wins');
+  });
+
+  it('is no way round the rule of four eyes', async () => {
+    const registered = await challengeWorld(engine);
+    const tables = { ...{ jobs: registered.jobsTable, registry: registered.table }, series: '' };
+    const strict = await registryWorld(engine, {
+      tables,
+      deps: { fourEyesRequired: true, clock: registered.clock },
+    });
+    const id = (await registered.create({ enable_canary: false })).body.challenge_id;
+    await win(registered, id);
+    const { status, body } = await strict.strategy('POST', `/challenges/${id}/promote`, {});
+    expect([status, body.detail.code]).toEqual([403, 'AUTH004']);
+    expect((await registered.read(id)).body.promoted_at).toBeNull();
+  });
+});
+
+describe('a move of the model ends its challenge in the same step', () => {
+  it.each([
+    [
+      'promoting the challenger',
+      '2',
+      { status: 'completed', outcome: 'promoted_manually', traffic_split: [0, 1] },
+    ],
+    ['promoting another', '3', { status: 'rolled_back', reason: 'champion_replaced', traffic_split: [1, 0] }],
+  ])('%s', async (_, version, expected) => {
+    const world = await challengeWorld(engine);
+    await world.register();
+    await world.stage('3');
+    const id = (await world.create()).body.challenge_id;
+    expect((await world.promote(version)).status).toBe(200);
+    expect((await world.read(id)).body).toMatchObject(expected);
+    expect((await world.store.read(MODEL, [])).model).toMatchObject({
+      active_challenge_id: null,
+      production_version: version,
+    });
+    expect(
+      (await world.create({ champion_version: version, challenger_version: 2 + 3 - Number(version) })).status,
+    ).toBe(201);
+  });
+
+  it('rolling back', async () => {
+    const world = await challengeWorld(engine);
+    await world.promote('2');
+    await world.register();
+    await world.stage('3');
+    const id = (await world.create({ champion_version: '2', challenger_version: '3' })).body.challenge_id;
+    expect((await world.rollback('1')).status).toBe(200);
+    expect((await world.read(id)).body).toMatchObject({ status: 'rolled_back', reason: 'champion_replaced' });
+  });
+});
+
+describe('time', () => {
+  const tick = (world: ChallengeWorld) =>
+    tickChallenges(world.deps, (_, error) => {
+      throw error;
+    });
+
+  it('gives the challenger the next share after dwell and trades, one stage at a time', async () => {
+    const world = await challengeWorld(engine);
+    const id = (await world.create()).body.challenge_id;
+    await world.log(id, 'champion', generated(12345, 60, 0));
+    await world.log(id, 'challenger', generated(67890, 19, 0));
+    world.clock.forward(2 * HOUR);
+    expect((await tick(world)).changed).toEqual([]);
+    await world.log(id, 'challenger', [0.2]);
+    expect((await world.read(id)).body.canary_stage).toBe('stage_2');
+    world.clock.forward(2 * HOUR);
+    expect((await tick(world)).changed).toEqual([]);
+    await world.log(id, 'challenger', generated(67891, 20, 0));
+    const { body } = await world.read(id);
+    expect(body).toMatchObject({ canary_stage: 'stage_3', traffic_split: [0.75, 0.25] });
+    expect((await world.read(id, '/trades?limit=1')).body.items[0].canary_stage).toBe('stage_2');
+  });
+
+  it('holds a challenge without traffic for a day, and lets it go on with the next', async () => {
+    const world = await challengeWorld(engine);
+    const id = (await world.create()).body.challenge_id;
+    world.clock.forward(24 * HOUR);
+    expect((await tick(world)).changed).toEqual([id]);
+    expect((await world.read(id)).body.hold).toMatchObject({ reason: 'no_traffic' });
+    await world.post(id, 'assignments', { assignment_key: 'k' });
+    expect((await world.read(id)).body.hold).toBeNull();
+  });
+
+  it('ends what is overdue whether or not anybody looks, and then has nothing to do', async () => {
+    const world = await challengeWorld(engine);
+    const { challenge_id: id, ends_at } = (await world.create({ max_duration_hours: 3 })).body;
+    world.clock.forward(50 * HOUR);
+    expect((await tick(world)).changed).toEqual([id]);
+    expect((await tick(world)).changed).toEqual([]);
+    expect((await world.read(id)).body).toMatchObject({ status: 'expired', ended_at: ends_at });
+    expect((await world.store.read(MODEL, [])).model!.active_challenge_id).toBeNull();
+  });
+
+  it('gives up a winner that nobody promotes for 7 days', async () => {
+    const world = await challengeWorld(engine);
+    const id = (await world.create({ enable_canary: false })).body.challenge_id;
+    await win(world, id);
+    world.clock.forward(7 * 24 * HOUR - 1);
+    expect((await tick(world)).changed).toEqual([]);
+    world.clock.forward(1);
+    expect((await world.evaluate(id)).recommendation).toBe('KEEP_CHAMPION');
+    expect((await tick(world)).changed).toEqual([id]);
+    expect((await world.read(id)).body).toMatchObject({ outcome: 'champion_kept', traffic_split: [1, 0] });
+  });
+
+  it('rolls back when the challenger has lost more than was allowed since its peak', async () => {
+    const world = await challengeWorld(engine);
+    const id = (await world.create({ max_drawdown_pct: 5 })).body.challenge_id;
+    await world.log(id, 'challenger', [4, -3, -2]);
+    expect((await world.read(id)).body.status).toBe('active');
+    await world.log(id, 'challenger', [-0.5]);
+    expect((await world.read(id)).body).toMatchObject({ status: 'rolled_back', reason: 'max_drawdown' });
+  });
+
+  it('holds when the assignments are not split as they should be, until somebody says that it goes on', async () => {
+    const world = await challengeWorld(engine);
+    const id = (await world.create()).body.challenge_id;
+    // Keys of the challenger alone come in with their trades.
+    const { assignments, trades } = await challengerKeys(world, id, 12);
+    expect(assignments).toBe(12);
+    await world.post(id, 'trades', { trades });
+    expect((await world.read(id)).body.hold).toMatchObject({ reason: 'sample_ratio' });
+    const evaluation = await world.evaluate(id);
+    expect(evaluation.srm.status).toBe('mismatch');
+    expect(evaluation.recommendation).toBe('CONTINUE');
+    await world.post(id, 'resume');
+    await world.log(id, 'champion', [1]);
+    expect((await world.read(id)).body.hold).toBeNull();
+  });
+
+  it('holds while one arm lets its losers run, and lets it go on when they are closed', async () => {
+    const world = await challengeWorld(engine);
+    const id = (await world.create()).body.challenge_id;
+    await world.log(id, 'champion', generated(1, 20, 0));
+    const still = Array.from({ length: 10 }, (_, n) => ({ trade_id: `open-${n}`, variant: 'challenger' }));
+    await world.post(id, 'trades', { trades: still.map((trade) => ({ ...trade, status: 'open' })) });
+    await world.log(id, 'challenger', generated(2, 10, 0));
+    expect((await world.read(id)).body.hold).toMatchObject({ reason: 'open_trades' });
+    expect((await world.evaluate(id)).open_trades).toEqual({ champion: 0, challenger: 10 });
+    await world.post(id, 'trades', { trades: still.map((trade) => ({ ...trade, profit_pct: 0.1 })) });
+    expect((await world.read(id)).body.hold).toBeNull();
+    expect((await world.evaluate(id)).open_trades).toEqual({ champion: 0, challenger: 0 });
+  });
+});
+
+/** Trades of keys that all fall to the challenger at 5 %. */
+async function challengerKeys(world: ChallengeWorld, id: string, count: number) {
+  const trades: object[] = [];
+  for (let key = 0; trades.length < count; key++) {
+    const name = `key-${key}`;
+    const { body } = await world.strategy('GET', `/api/v1/models/${MODEL}/route?key=${name}`);
+    if (body.variant !== 'challenger') continue;
+    trades.push({ trade_id: name, version: body.version, profit_pct: 0.1, assignment_key: name });
+  }
+  expect((await world.evaluate(id)).assignments).toEqual({ champion: 0, challenger: 0 });
+  return { assignments: trades.length, trades };
+}
