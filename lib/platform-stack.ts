@@ -199,6 +199,9 @@ export class PlatformStack extends Stack {
         REGISTRY_TABLE: data.tables.registry.tableName,
         HYPEROPT_STATE_MACHINE_ARN: flow.machine.stateMachineArn,
         ALLOWED_REGISTRIES: allowedRegistries(config),
+        // A challenge is promoted by the rules of every promotion.
+        STAGING_DRY_RUN_REQUIRED: config.stagingDryRunRequired ? 'true' : 'false',
+        REQUIRE_FOUR_EYES: config.fourEyesRequired ? 'true' : 'false',
       },
       eventsCode: this.#code('strategy-events'),
       eventsEnvironment,

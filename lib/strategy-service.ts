@@ -8,7 +8,7 @@ import { STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
 import type { StageConfig } from './config.ts';
 import type { DataStack } from './data-stack.ts';
 import type { Flow } from './flow.ts';
-import { allowObjects, allowTable, allowTasks } from './grants.ts';
+import { allowObjects, allowTable, allowTasks, MOVE_REGISTRY, READ_REGISTRY } from './grants.ts';
 import { ServiceApi } from './service-api.ts';
 import { ServiceFunction } from './service-function.ts';
 import { allowRepositories } from './task-image.ts';
@@ -43,7 +43,7 @@ export class StrategyService extends Construct {
       timeout: Duration.seconds(28),
     });
     const role = this.service.function.role!;
-    allowTable(role, 'registry', data.tables.registry, ['GetItem', 'BatchGetItem', 'PutItem']);
+    allowTable(role, 'registry', data.tables.registry, [...READ_REGISTRY, ...MOVE_REGISTRY]);
     // What is registered rests on completed backtests; hyperopt jobs are made, listed, shared and cancelled.
     allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'BatchGetItem', 'Query']);
     allowTable(role, 'jobs', data.tables.jobs, ['PutItem', 'UpdateItem'], { keys: `${STUDY_ID_PREFIX}*` });

@@ -89,7 +89,7 @@ describe.each([dev, prod])('$config.stage', (stage) => {
       'ReconcileServiceRole Jobs: UpdateItem',
       'ReconcileServiceRole Registry: PutItem UpdateItem',
       'StrategyServiceRole Jobs: PutItem UpdateItem',
-      'StrategyServiceRole Registry: PutItem',
+      'StrategyServiceRole Registry: PutItem UpdateItem',
     ]);
   });
 
