@@ -1,0 +1,329 @@
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { type ChallengeWorld, challengeWorld, generated, HOUR } from '../support/challenge-world.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { MODEL, registryWorld } from '../support/registry-world.ts';
+import { storedChallenge } from '../support/stored-challenge.ts';
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine?.stop());
+
+async function started(body: object = {}): Promise<readonly [ChallengeWorld, string]> {
+  const world = await challengeWorld(engine);
+  return [world, (await world.create({ ...body })).body.challenge_id];
+}
+
+/** Totals of both arms over all stages, as stored. */
+async function totals(world: ChallengeWorld, id: string) {
+  const { stages } = (await world.deps.challenges.read(id))!;
+  const sum = (arm: 'champion' | 'challenger') =>
+    stages.reduce(
+      (all, stage) => ({
+        n: all.n + stage[arm].closed,
+        sum: all.sum + stage[arm].sum,
+        squares: all.squares + stage[arm].sum_of_squares,
+      }),
+      { n: 0, sum: 0, squares: 0 },
+    );
+  return { champion: sum('champion'), challenger: sum('challenger') };
+}
+
+// Reference 4.3.
+it('keys fall where the reference says, and stay there while the share grows', async () => {
+  const world = await challengeWorld(engine);
+  const at = new Date(world.clock.now()).toISOString();
+  const ends_at = new Date(world.clock.now() + 100 * HOUR).toISOString();
+  const stages = storedChallenge().stages.map((stage) => ({ ...stage, since: at }));
+  for (const challenge_id of ['ch-demo', 'ch-other']) {
+    const { rev } = (await world.store.read(MODEL, [])).model!;
+    const times = { created_at: at, updated_at: at, last_traffic_at: at, ends_at };
+    const after = storedChallenge({ challenge_id, stages, ...times });
+    expect(await world.deps.challenges.commit({ before: null, after, events: [], modelRev: rev })).toBe(
+      'done',
+    );
+  }
+  const assign = async (key: string, id = 'ch-demo') =>
+    (await world.post(id, 'assignments', { assignment_key: key })).body;
+  for (const [key, bucket] of [
+    ['order-1', 0.6116938221],
+    ['order-2', 0.60755136],
+    ['order-3', 0.7532058321],
+    ['order-42', 0.4255663301],
+    ['order-25', 0.0131010283],
+    ['order-52', 0.0215657712],
+    ['order-56', 0.0395279145],
+    ['BTC/USDT:USDT|2026-01-01T00:00:00Z', 0.4880292679],
+  ] as const) {
+    const answer = await assign(key);
+    expect(answer.bucket).toBeCloseTo(bucket, 9);
+    expect(answer).toMatchObject({
+      variant: bucket < 0.05 ? 'challenger' : 'champion',
+      version: bucket < 0.05 ? '2' : '1',
+      traffic_split: [0.95, 0.05],
+      repeated: false,
+    });
+  }
+  expect((await assign('order-1', 'ch-other')).bucket).toBeCloseTo(0.1138723651, 9);
+  for (let step = 0; step < 3; step++) await world.post('ch-demo', 'advance');
+  // What is known keeps its answer; a key that comes now is decided by the share now.
+  expect(await assign('order-42')).toMatchObject({
+    variant: 'champion',
+    canary_stage: 'stage_1',
+    repeated: true,
+  });
+  expect((await world.evaluate('ch-demo')).assignments).toEqual({ champion: 5, challenger: 3 });
+});
+
+it('a route is the decision of the challenge, or plain Production, and records nothing', async () => {
+  const [world, id] = await started();
+  const route = async (key: string) =>
+    (await world.strategy('GET', `/api/v1/models/${MODEL}/route?key=${key}`)).body;
+  const first = await route('a');
+  const { body: assigned } = await world.post(id, 'assignments', { assignment_key: 'a' });
+  expect(first).toMatchObject({ challenge_id: id, variant: assigned.variant, bucket: assigned.bucket });
+  expect(assigned.repeated).toBe(false);
+  await world.post(id, 'rollback');
+  expect(await route('a')).toEqual({
+    ...{ model_name: MODEL, key: 'a', version: '1', challenge_id: null },
+    ...{ variant: null, canary_stage: null, bucket: null, traffic_split: null },
+  });
+});
+
+it('a trade counts once: the same again is a duplicate, another of its id a conflict', async () => {
+  const [world, id] = await started();
+  const trade = { trade_id: 'a', variant: 'champion', profit_pct: 0.5 };
+  const first = await world.strategy('POST', `/challenges/${id}/trades`, trade);
+  expect(first.status).toBe(201);
+  expect(first.body).toEqual({
+    ...{ challenge_id: id, trade_id: 'a', variant: 'champion', accepted: true, duplicate: false },
+    ...{ canary_stage: 'stage_1', trade_status: 'closed', misassigned: false, late: false },
+    ...{
+      status: 'active',
+      champion_trades: 1,
+      challenger_trades: 0,
+      recommendation: 'CONTINUE',
+      warnings: [],
+    },
+  });
+  const again = await world.post(id, 'trades', trade);
+  expect([again.status, again.body.duplicate, again.body.champion_trades]).toEqual([200, true, 1]);
+  const other = await world.post(id, 'trades', { ...trade, profit_pct: 0.6 });
+  expect([other.status, other.body.detail.code]).toEqual([409, 'RES005']);
+});
+
+it('a trade is open first and closed once, in the stage in which it was entered', async () => {
+  const [world, id] = await started();
+  const open = { trade_id: 'a', version: 2, status: 'open' };
+  const close = { trade_id: 'a', variant: 'challenger', profit_pct: 1.5 };
+  expect((await world.post(id, 'trades', open)).body).toMatchObject({
+    trade_status: 'open',
+    challenger_trades: 0,
+  });
+  await world.post(id, 'advance');
+  const closed = await world.post(id, 'trades', close);
+  expect([closed.status, closed.body.canary_stage, closed.body.challenger_trades]).toEqual([
+    201,
+    'stage_1',
+    1,
+  ]);
+  for (const repeat of [open, close])
+    expect((await world.post(id, 'trades', repeat)).body.duplicate).toBe(true);
+  const { body } = await world.post(id, 'trades', { ...close, profit_pct: 1.6 });
+  expect(body.detail.code).toBe('RES005');
+  expect(await totals(world, id)).toMatchObject({ challenger: { n: 1, sum: 1.5, squares: 2.25 } });
+});
+
+it('a trade of a key that belongs to the other arm is stored and does not count', async () => {
+  const [world, id] = await started();
+  const { variant } = (await world.post(id, 'assignments', { assignment_key: 'k' })).body;
+  const wrong = variant === 'champion' ? 'challenger' : 'champion';
+  const trade = { trade_id: 'a', variant: wrong, profit_pct: 1, assignment_key: 'k' };
+  expect((await world.post(id, 'trades', trade)).body).toMatchObject({ accepted: true, misassigned: true });
+  expect((await world.read(id)).body).toMatchObject({
+    misassigned_trades: 1,
+    champion_trades: 0,
+    challenger_trades: 0,
+  });
+  expect((await world.evaluate(id)).assignments[variant]).toBe(1);
+});
+
+it('after the end what was open before it is late, and what was opened since is refused', async () => {
+  const [world, id] = await started();
+  const trade = { variant: 'champion', profit_pct: 1 };
+  await world.post(id, 'trades', { ...trade, trade_id: 'open', status: 'open' });
+  world.clock.forward(HOUR);
+  await world.post(id, 'rollback');
+  world.clock.forward(HOUR);
+  const before = await totals(world, id);
+  const opened = (hours: number) => new Date(world.clock.now() - hours * HOUR).toISOString();
+  const answers = await world.post(id, 'trades', {
+    trades: [
+      { ...trade, trade_id: 'open', profit_pct: 9 },
+      { ...trade, trade_id: 'untold' },
+      { ...trade, trade_id: 'before', opened_at: opened(2) },
+      { ...trade, trade_id: 'after', opened_at: opened(0.5) },
+    ],
+  });
+  expect(answers.status).toBe(201);
+  expect(answers.body.items.map((item: any) => item.late ?? item.error.code)).toEqual([
+    true,
+    true,
+    true,
+    'RES005',
+  ]);
+  expect(await totals(world, id)).toEqual(before);
+  expect((await world.read(id)).body).toMatchObject({ late_trades: 3, status: 'rolled_back' });
+  const single = await world.post(id, 'trades', { ...trade, trade_id: 'after', opened_at: opened(0.5) });
+  expect([single.status, single.body.detail.code]).toEqual([409, 'RES005']);
+});
+
+it.each([
+  [{ variant: 'champion', profit_pct: 1 }, 'missing', 'trade_id'],
+  [{ trade_id: 'a', variant: 'champion' }, 'missing', 'profit_pct'],
+  [{ trade_id: 'a', variant: 'champion', profit_pct: '1' }, 'float_type', 'profit_pct'],
+  [{ trade_id: 'a', profit_pct: 1 }, 'VAL004', 'variant'],
+  [{ trade_id: '', variant: 'champion', profit_pct: 1 }, 'VAL005', 'trade_id'],
+  [{ trade_id: 'a', variant: 'third', profit_pct: 1 }, 'VAL005', 'variant'],
+  [{ trade_id: 'a', version: '9', profit_pct: 1 }, 'VAL005', 'version'],
+  [{ trade_id: 'a', variant: 'champion', profit_pct: -101 }, 'VAL005', 'profit_pct'],
+  [{ trade_id: 'a', variant: 'champion', profit_pct: 1, pair: 'BTC' }, 'VAL002', 'pair'],
+  [
+    { trade_id: 'a', variant: 'champion', profit_pct: 1, opened_at: '2026-02-02', closed_at: '2026-02-01' },
+    'VAL001',
+    'opened_at',
+  ],
+])('%j is refused, alone and in a batch, and nothing is stored', async (trade, code, field) => {
+  const [world, id] = await started();
+  const good = { trade_id: 'good', variant: 'champion', profit_pct: 1 };
+  const alone = await world.post(id, 'trades', trade);
+  const batch = await world.post(id, 'trades', { trades: [good, trade] });
+  const said = ({ body: { detail } }: { body: any }) =>
+    Array.isArray(detail)
+      ? [detail[0].type.replace(/^number_type$/, 'float_type'), detail[0].loc.at(-1)]
+      : [detail.code, detail.field.split('.').at(-1)];
+  expect(said(alone)).toEqual([code, field]);
+  // Which versions there are, the challenge says: then its item of the batch does.
+  if (field === 'version') return void expect(batch.body.items[1].error.field).toBe('trades.1.version');
+  expect(said(batch)).toEqual([code, field]);
+  expect((await world.read(id)).body.champion_trades).toBe(0);
+});
+
+it('200 posts at once with duplicates and repeats count each trade once, to the last digit', async () => {
+  const first = await challengeWorld(engine);
+  const id = (await first.create({ enable_canary: false, min_trades: 1000 })).body.challenge_id;
+  // A second host: it takes no turns with the first.
+  const tables = { jobs: first.jobsTable, registry: first.table, series: '' };
+  const second = await registryWorld(engine, { tables, deps: { clock: first.clock } });
+  // Quarters add up without rounding in any order.
+  const trades = Array.from({ length: 100 }, (_, n) => ({
+    trade_id: `t-${n}`,
+    variant: n % 2 ? 'challenger' : 'champion',
+    profit_pct: ((n * 7) % 40) / 4 - 5,
+  }));
+  const posts = [...trades, ...trades].map((trade, n) =>
+    (n % 3 ? first : second).strategy('POST', `/challenges/${id}/trades`, trade),
+  );
+  const answers = await Promise.all(posts);
+  // Who was told to repeat it does.
+  for (const [n, { status }] of answers.entries()) {
+    expect([200, 201, 503]).toContain(status);
+    if (status === 503) await first.post(id, 'trades', trades[n % 100]!);
+  }
+  expect(answers.filter(({ status }) => status === 201).length).toBeLessThanOrEqual(100);
+  const expected = (variant: string) => {
+    const profits = trades.filter((trade) => trade.variant === variant).map(({ profit_pct }) => profit_pct);
+    const sum = (of: (profit: number) => number) => profits.reduce((all, profit) => all + of(profit), 0);
+    return { n: 50, sum: sum((profit) => profit), squares: sum((profit) => profit * profit) };
+  };
+  expect(await totals(first, id)).toEqual({
+    champion: expected('champion'),
+    challenger: expected('challenger'),
+  });
+  const { body } = await first.read(id, '/trades?limit=100');
+  expect(new Set(body.items.map(({ trade_id }: any) => trade_id)).size).toBe(100);
+  expect(body.items.map(({ sequence }: any) => sequence)).toEqual(
+    Array.from({ length: 100 }, (_, n) => 100 - n),
+  );
+});
+
+it('a batch that a crash cut off is posted again: nothing is lost, nothing counts twice', async () => {
+  const whole = await challengeWorld(engine);
+  const id = (await whole.create({ min_trades: 1000 })).body.challenge_id;
+  const client = createDocumentClient({ endpoint: engine.endpoint });
+  let writes = 0;
+  client.middlewareStack.add(
+    (next, context) => async (args) => {
+      if (context.commandName !== TransactWriteCommand.name.replace('Command', 'ItemsCommand'))
+        return next(args);
+      writes++;
+      if (writes === 3) throw new Error('the host is gone');
+      return next(args);
+    },
+    { step: 'initialize', name: 'crash' },
+  );
+  const tables = { jobs: whole.jobsTable, registry: whole.table, series: '' };
+  const dying = await registryWorld(engine, { client, tables, deps: { clock: whole.clock } });
+  const trades = Array.from({ length: 100 }, (_, n) => ({
+    trade_id: `t-${n}`,
+    variant: 'champion',
+    profit_pct: n / 4,
+  }));
+  expect((await dying.strategy('POST', `/challenges/${id}/trades`, { trades })).status).toBe(500);
+  expect((await whole.read(id)).body.champion_trades).toBe(50);
+  const { status, body } = await whole.post(id, 'trades', { trades });
+  expect([status, body.champion_trades]).toEqual([201, 100]);
+  expect(body.items.map(({ duplicate }: any) => duplicate)).toEqual(trades.map((_, n) => n < 50));
+  expect((await totals(whole, id)).champion).toMatchObject({ n: 100, sum: (99 * 100) / 2 / 4 });
+  client.destroy();
+});
+
+it('reading an evaluation, however often and when, changes no outcome', async () => {
+  const [world, first] = await started({ enable_canary: false, max_duration_hours: 40 });
+  await world.post(first, 'rollback');
+  const steps = [
+    { arm: 'champion', profits: generated(12345, 60, 0) },
+    { arm: 'challenger', profits: generated(67890, 60, 0.4) },
+    { arm: 'champion', profits: generated(12346, 60, 0) },
+    { arm: 'challenger', profits: generated(67891, 60, 0.4) },
+  ] as const;
+  const play = async (reads: readonly number[]) => {
+    const { body } = await world.create({ enable_canary: false, max_duration_hours: 40 });
+    const id = body.challenge_id;
+    const look = async (place: number) => {
+      for (let n = 0; n < reads[place]!; n++) {
+        await world.evaluate(id);
+        await world.read(id);
+        await world.strategy('GET', `/api/v1/models/${MODEL}/route?key=k`);
+      }
+    };
+    for (const [place, { arm, profits }] of steps.entries()) {
+      await look(place);
+      await world.log(id, arm, profits);
+      world.clock.forward(HOUR);
+    }
+    await look(steps.length);
+    world.clock.forward(40 * HOUR);
+    await look(steps.length + 1);
+    const { stages, planned_look, status, outcome, equity, trades, events } =
+      (await world.deps.challenges.read(id))!;
+    const { evaluated_at: _, challenge_id: __, planned_look: ___, ...evaluation } = await world.evaluate(id);
+    if (status === 'active' || outcome === 'challenger_wins') await world.post(id, 'rollback');
+    return {
+      ...{ status, outcome, equity, trades, events, evaluation },
+      look: planned_look && { ...planned_look, at: '' },
+      stages: stages.map((stage) => ({ ...stage, since: '' })),
+    };
+  };
+  const unread = await play([0, 0, 0, 0, 0, 0]);
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat(2), { minLength: 6, maxLength: 6 }), async (reads) => {
+      expect(await play(reads)).toEqual(unread);
+    }),
+    { numRuns: 6, seed: 7 },
+  );
+});
