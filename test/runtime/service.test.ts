@@ -264,7 +264,10 @@ describe('authentication', () => {
   );
 
   it('answers AUTH004 when the role does not reach', async () => {
-    const { app } = backendApp({}, { authenticate: async () => ({ id: 'v', roles: ['viewer'], groups: [] }) });
+    const { app } = backendApp(
+      {},
+      { authenticate: async () => ({ id: 'v', roles: ['viewer'], groups: [] }) },
+    );
     expect((await app.request('/api/v1/backtests')).status).toBe(200);
     const response = await app.request('/api/v1/backtests', post(SUBMISSION));
     expect(response.status).toBe(403);
