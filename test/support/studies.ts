@@ -21,7 +21,7 @@ export function pendingStudy(jobId: string, config: Partial<StudyConfig> = {}): 
     backtest_period_days: 7,
     objective_metric: 'sharpe_ratio',
     direction: 'maximize',
-    model_types: ['xgboost', 'LightGBMClassifier', 'logistic_regression'],
+    model_types: ['xgboost', 'LightGBMClassifier', 'catboost'],
     n_estimators_range: [10, 40],
     learning_rate_range: [0.01, 0.3],
     search: {},

@@ -1,6 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { SearchedParameter, StudyConfig, TrialParams } from '#contract/hyperopt.ts';
-import type { Dimension, SearchSpace } from '#engine/search/space.ts';
+import { modelKindOf } from '#engine/ml/index.ts';
+import type { Dimension, Point, SearchSpace } from '#engine/search/space.ts';
 
 /** What a study searches. The order of the dimensions decides which numbers are drawn for them. */
 export function spaceOf(config: StudyConfig): SearchSpace {
@@ -23,6 +24,17 @@ function dimensionOf(name: string, parameter: SearchedParameter): Dimension {
     case 'number':
       return { kind: 'float', name, min: parameter.min, max: parameter.max };
   }
+}
+
+/**
+ * The point with what its model does not read at the first value of its range: a logistic regression has neither trees nor a
+ * rate. So equal runs are equal points, and are run once.
+ */
+export function canonicalPoint(config: StudyConfig, point: Point): Point {
+  if (modelKindOf(String(point.model_type)) !== 'logistic_regression') return point;
+  const [n_estimators] = config.n_estimators_range;
+  const [learning_rate] = config.learning_rate_range;
+  return { ...point, n_estimators, learning_rate };
 }
 
 /** What a trial runs: the study's backtest with the trial's parameters in it. */

@@ -11,7 +11,7 @@ import { duplicateOf, isBetter, lagOf, type PastTrial, visibleHistory } from '#e
 import type { Clock } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import type { TrialOutcome } from './run-trial.ts';
-import { spaceOf } from './search-space.ts';
+import { canonicalPoint, spaceOf } from './search-space.ts';
 import type { StudyStore, TrialLedger } from './study-ports.ts';
 
 /** A trial that was begun, what it may know of the others, and the result when one of the same parameters has it already. */
@@ -107,7 +107,8 @@ export class TrialQueue {
     const { config, job_id } = this.#study;
     const past = this.#pastOf(number);
     const { seed, direction, sampler } = config;
-    const params = suggest(spaceOf(config), past, { seed, number, direction, sampler });
+    const suggested = suggest(spaceOf(config), past, { seed, number, direction, sampler });
+    const params = canonicalPoint(config, suggested);
     const trial = this.#held({ schema_version: 1, job_id, number, params, attempt: 1 });
     if (!(await this.#deps.ledger.begin(trial))) return undefined;
     return this.#asked(trial, past);

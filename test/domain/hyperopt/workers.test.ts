@@ -101,6 +101,17 @@ describe('a study', () => {
       expect(essence(trial)).toMatchObject(same);
     }
   });
+
+  it('searches nothing that a model does not read: a logistic regression has neither trees nor a rate', async () => {
+    const jobId = await newStudy({ model_types: ['logistic_regression', 'xgboost'] });
+    await work(jobId, 0, deps(computing));
+    const { trials } = await read(jobId);
+    const linear = trials.filter(({ params }) => params.model_type === 'logistic_regression');
+    expect(linear.length).toBeGreaterThan(1);
+    for (const { params } of linear) expect(params).toEqual(linear[0]!.params);
+    expect(linear.at(-1)).toMatchObject({ same_as: linear[0]!.number });
+    expect(new Set(trials.map(({ params }) => params.n_estimators)).size).toBeGreaterThan(2);
+  });
 });
 
 describe('the best of a study', () => {
