@@ -176,6 +176,10 @@ describe('a request', () => {
       'Unknown key n_trail was ignored; did you mean n_trials?',
       expect.stringMatching(/^workers is 2 instead of 8/),
     ]);
+    const misspelt = await submit({ strategy: 'ema_crossover', search: { fast: { mni: 5 } } });
+    expect(misspelt.body.warnings).toEqual([
+      'Unknown key search.fast.mni was ignored; did you mean search.fast.min?',
+    ]);
   });
 
   const days = (start: string, end: string) => ({ date_range: { start, end } });

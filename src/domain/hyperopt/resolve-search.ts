@@ -4,6 +4,7 @@ import { HYPEROPT_LIMITS } from '#contract/hyperopt-request.ts';
 import { nearestName } from '#engine/nearest-name.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
 import type { Parameter } from '#engine/strategy.ts';
+import { unknownKeyWarnings } from '../unknown-keys.ts';
 import { checkNumber } from '../validate.ts';
 
 type Value = string | number | boolean;
@@ -48,6 +49,13 @@ export function resolveSearch(
   );
 }
 
+/** Without them a misspelt bound would search all that the strategy allows, and nobody would know. */
+export function searchWarnings(search: SearchInput): string[] {
+  return Object.entries(search).flatMap(([name, asked]) =>
+    unknownKeyWarnings({ ...asked }, ['min', 'max', 'choices'], `search.${name}.`),
+  );
+}
+
 function unknownParameter(name: string, strategy: string, allowed: readonly string[]): CodedError {
   const nearest = nearestName(name.slice(0, 60), allowed);
   const hint = nearest ? `; did you mean ${nearest}?` : '';
@@ -57,6 +65,9 @@ function unknownParameter(name: string, strategy: string, allowed: readonly stri
 function resolveParameter(name: string, parameter: Parameter, asked: SearchInput[string]): SearchedParameter {
   if (parameter.kind === 'choice') {
     const choices = asked.choices ?? parameter.choices;
+    if (asked.min !== undefined || asked.max !== undefined) {
+      throw refuse(name, 'is a choice: give {choices}', { allowed: parameter.choices });
+    }
     const foreign = choices.find((choice) => !parameter.choices.includes(choice));
     if (foreign !== undefined || choices.length === 0 || new Set(choices).size < choices.length) {
       const message = `must be {choices}: different ones of ${parameter.choices.join(', ')}`;

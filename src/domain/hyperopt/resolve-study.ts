@@ -14,7 +14,7 @@ import { type ResolveDeps, resolveConfig } from '../resolve-config.ts';
 import { checkModelType } from '../resolve-ml-engine.ts';
 import { unknownKeyWarnings } from '../unknown-keys.ts';
 import { checkNumber, checkOneOf, isoTime, type NumberBounds } from '../validate.ts';
-import { resolveSearch, type SearchInput } from './resolve-search.ts';
+import { resolveSearch, type SearchInput, searchWarnings } from './resolve-search.ts';
 
 /** A request after its JSON types were checked: only `strategy` is required. */
 export interface StudyInput {
@@ -107,6 +107,7 @@ export async function resolveStudy(deps: ResolveDeps, input: StudyInput): Promis
     warnings: [
       ...unknownKeyWarnings({ ...input }, STUDY_KEYS, ''),
       ...unknownKeyWarnings({ ...input.date_range }, ['start', 'end'], 'date_range.'),
+      ...searchWarnings(input.search ?? {}),
       ...warnings,
     ],
   };

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { resolveSearch, type SearchInput } from '#domain/hyperopt/resolve-search.ts';
+import { createStrategyRegistry } from '#engine/strategies/registry.ts';
+import pullback from '#strategies/example_pullback.ts';
+
+const resolve = (search: SearchInput) =>
+  resolveSearch(createStrategyRegistry([pullback]), pullback.name, search);
+
+describe('a parameter that is a choice', () => {
+  it('is searched among all that the strategy allows, or among those given', () => {
+    expect(resolve({ shorts: {} })).toEqual({ shorts: { kind: 'choice', choices: [true, false] } });
+    expect(resolve({ shorts: { choices: [false] } })).toEqual({
+      shorts: { kind: 'choice', choices: [false] },
+    });
+  });
+
+  it.each<[string, SearchInput[string]]>([
+    ['bounds, which it has not', { min: 0, max: 1 }],
+    ['one bound beside choices', { min: 0, choices: [true] }],
+    ['a choice that the strategy does not allow', { choices: [true, 'both'] }],
+    ['a choice twice', { choices: [true, true] }],
+    ['no choices', { choices: [] }],
+  ])('refuses %s', (_, asked) => {
+    expect(() => resolve({ shorts: asked })).toThrow(
+      expect.objectContaining({
+        code: 'VAL005',
+        field: 'search.shorts',
+        context: { allowed: [true, false] },
+      }),
+    );
+  });
+});
+
+it('a number refuses choices', () => {
+  expect(() => resolve({ trend_period: { choices: [20] } })).toThrow(
+    expect.objectContaining({ code: 'VAL005', field: 'search.trend_period' }),
+  );
+});
