@@ -203,13 +203,9 @@ describe('the task', () => {
   it('killed while it collects leaves whole months, and the next one goes on', async () => {
     const engine = await startEngine();
     const jobs = new DynamoJobStore(engine.client, engine.tables.jobs);
-    const { config, execution_input } = pendingJob('bt-1');
-    await jobs.create(
-      pendingJob('bt-1', {
-        config: { ...config, timeframe: '1m' },
-        execution_input: { ...execution_input, exchange: 'binanceusdm', start: START, end: END },
-      }),
-    );
+    const { execution_input } = pendingJob('bt-1');
+    const input = { ...execution_input, timeframe: '1m', exchange: 'binanceusdm', start: START, end: END };
+    await jobs.create(pendingJob('bt-1', { execution_input: input }));
     const environment = {
       DYNAMODB_ENDPOINT: engine.endpoint,
       OBJECTS_DIRECTORY: home,

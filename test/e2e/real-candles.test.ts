@@ -44,10 +44,21 @@ describe.skipIf(!present)('real candles', () => {
 
   it('are traded by every strategy, and every report adds up', async () => {
     const pairs = PAIRS.map((base) => `${base}/USDT:USDT`);
-    const date_range = { start: '2025-03-08T00:00:00Z', end: '2025-04-05T00:00:00Z' };
+    const end = '2025-04-05T00:00:00Z';
+    const date_range = { start: '2025-03-08T00:00:00Z', end };
+    // There are 30 days: a model has to learn from some of them first.
+    const learning = {
+      date_range: { start: '2025-03-15T00:00:00Z', end },
+      ml_engine: { train_period_days: 7, backtest_period_days: 7 },
+    };
     expect(names.length).toBeGreaterThanOrEqual(7);
     const jobs = await Promise.all(
-      names.map((strategy) => platform.run({ strategy, pairs, timeframe: '5m', date_range })),
+      names.map((strategy) =>
+        platform.run({
+          ...{ strategy, pairs, timeframe: '5m', date_range },
+          ...(strategy === 'ml_classifier' && learning),
+        }),
+      ),
     );
     for (const job of jobs) {
       expect(job, job.config.strategy).toMatchObject({ status: 'completed', error: null });

@@ -12,7 +12,11 @@ import { BACKEND_ENVIRONMENT } from '../support/lambda-environment.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'touchstone-lambda-auth-'));
 const KEYS = `https://cognito-idp.xx-local-1.amazonaws.com/${LOCAL_POOL.userPoolId}/.well-known/jwks.json`;
-const ENVIRONMENT = { ...BACKEND_ENVIRONMENT, ENVIRONMENT: 'production' };
+const ENVIRONMENT = {
+  ...BACKEND_ENVIRONMENT,
+  HYPEROPT_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:hyperopt',
+  ENVIRONMENT: 'production',
+};
 const token = (clientId: string = LOCAL_POOL.clientId) =>
   signToken(openIssuerKey(home), {
     ...accessClaims({ user: 'ada', role: 'researcher', lifetime: 600, now: Date.now() }),

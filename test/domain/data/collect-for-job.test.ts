@@ -20,12 +20,11 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-function job(jobId: string, input: object, config: object = {}) {
+function job(jobId: string, input: object) {
   const base = pendingJob(jobId);
   return {
     ...base,
-    execution_input: { ...base.execution_input, ...input },
-    config: { ...base.config, timeframe: '1h' as const, ...config },
+    execution_input: { ...base.execution_input, timeframe: '1h', ...input },
   };
 }
 
@@ -70,7 +69,7 @@ describe('collectForJob', () => {
   });
 
   it('collects the detail timeframe too', async () => {
-    await jobs.create(job('bt-1', { ...input, symbols: [BTC] }, { timeframe_detail: '5m' }));
+    await jobs.create(job('bt-1', { ...input, symbols: [BTC], timeframe: '1h,5m' }));
     await run();
     expect(exchange.asked()).toEqual([
       `${BTC} 2024-01-31T12:00 2024-02-02T00:00`,
