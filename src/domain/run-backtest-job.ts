@@ -58,7 +58,7 @@ export async function runBacktestJob(
   const ended = await runClaimed(deps, job).catch((error: unknown) => {
     const failure = finalFailure(error);
     if (!failure) throw error;
-    const message = [failure.message, ...collectionWarnings(job)].join('. ');
+    const message = [failure.message.replace(/\.$/, ''), ...collectionWarnings(job)].join('. ');
     return deps.jobs.fail(jobId, job.attempt, { ...failure, message }, isoTime(deps.clock.now()));
   });
   return ended ? 'recorded' : 'not_mine';
