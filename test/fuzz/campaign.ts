@@ -121,9 +121,16 @@ export class Campaign {
     return this.#fuzz(operation, 'valid', Chance.of(this.#options.seed, this.#sent));
   }
 
+  /** What creates something creates it twice: there are things to do with two of the same owner. */
   async #succeed(operation: FuzzOperation): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS && !this.#hasSucceeded(operation); attempt++) {
-      await this.#valid(operation);
+      const chance = Chance.of(this.#options.seed, this.#sent);
+      const place = { operation, sources: this.#sources(operation, chance) };
+      const draft = validDraft(place);
+      const caller = this.#callers.choose(operation, 'valid', chance);
+      const status = await this.#exchange(place, draft, 'valid', chance, caller);
+      // No headers: with an `Idempotency-Key` it would be the first one again.
+      if (status === 201) await this.#exchange(place, { ...draft, headers: {} }, 'twice', chance, caller);
     }
   }
 
@@ -182,9 +189,15 @@ export class Campaign {
     await Promise.all(sent);
   }
 
-  async #exchange(place: Place, draft: Draft, kind: string, chance: Chance): Promise<void> {
+  /** Resolves to the status of the answer, undefined when none came. */
+  async #exchange(
+    place: Place,
+    draft: Draft,
+    kind: string,
+    chance: Chance,
+    caller = this.#callers.choose(place.operation, kind, chance),
+  ): Promise<number | undefined> {
     const { operation } = place;
-    const caller = this.#callers.choose(operation, kind, chance);
     if (caller.authorization) draft.headers.Authorization = caller.authorization;
     const request = writeRequest(place, draft);
     const index = this.#sent++;
@@ -198,7 +211,7 @@ export class Campaign {
       received = await this.#sender.send(request);
     } catch (error) {
       report([`no answer: ${(error as Error).message}`], '');
-      return;
+      return undefined;
     }
     const counts = this.#counts.get(operation.id)!;
     counts.set(received.status, (counts.get(received.status) ?? 0) + 1);
@@ -216,6 +229,7 @@ export class Campaign {
     this.#learn(received, draft.variables);
     if (received.status < 300 && request.method === 'POST')
       await this.#tame(operation, received, kind, chance);
+    return received.status;
   }
 
   #learn({ status, body, headers }: Received, variables: Readonly<Record<string, string>>): void {

@@ -22,6 +22,9 @@ const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   pairs: ['symbol', 'symbols'],
 };
 
+/** Things that are numbered within another: names that ask for several of them mean several of the same owner. */
+const OWNERS: Readonly<Record<string, string>> = { version: 'model_name' };
+
 /** States in which there is most to do with a thing. */
 const RIPE = new Set<Scalar>(['completed', 'active', 'Production', 'Staging', 'None']);
 
@@ -56,8 +59,7 @@ export class Pool {
    * others; ripe ones come first.
    */
   focus(chance: Chance, names: readonly string[], others: readonly string[]): Focus {
-    const known = (record: Seen, of: readonly string[]) =>
-      of.filter((name) => valueIn(record, name) !== undefined).length;
+    const known = (record: Seen, of: readonly string[]) => knownIn(record, of, this.#records);
     const covers = (record: Seen) => known(record, names) * 100 + known(record, others);
     const counted = this.#records.map((record) => ({ record, count: covers(record) }));
     const most = Math.max(0, ...counted.map(({ count }) => count));
@@ -72,10 +74,22 @@ function noRecords(best: readonly Seen[]): Seen[] {
   return best.length === 0 ? [new Map()] : [];
 }
 
+/** For how many of the names there is a value: two versions are known of a model that has two. */
+function knownIn(record: Seen, names: readonly string[], all: readonly Seen[]): number {
+  const parts = Map.groupBy(names, numberedPart);
+  const plain = parts.get(undefined) ?? [];
+  const values = plain.filter((name) => valueIn(record, name) !== undefined);
+  return [...parts].reduce((sum, [part, named]) => {
+    return part === undefined ? sum : sum + Math.min(named.length, siblingsIn(record, part, all).length);
+  }, values.length);
+}
+
 /** Where the values of one request come from. */
 export class Focus {
   readonly #record: Seen;
   readonly #all: readonly Seen[];
+  /** Of numbered things, those that the request names already. */
+  readonly #named = new Set<Scalar>();
 
   constructor(record: Seen, all: readonly Seen[]) {
     this.#record = record;
@@ -84,11 +98,36 @@ export class Focus {
 
   /** A value for that name which passes the test: of the thing in focus, or now and then of another. */
   value(chance: Chance, name: string, fits: (value: Scalar) => boolean): Scalar | undefined {
-    const own = valueIn(this.#record, name, fits);
+    const own = this.#sibling(chance, name, fits) ?? valueIn(this.#record, name, fits);
     if (own !== undefined && chance.bool(0.8)) return own;
     const others = this.#all.flatMap((record) => valueIn(record, name, fits) ?? []);
     return others.length > 0 ? chance.pick(others) : undefined;
   }
+
+  /** Of a numbered thing: one of the same owner, and not the one that was named before. */
+  #sibling(chance: Chance, name: string, fits: (value: Scalar) => boolean): Scalar | undefined {
+    const part = numberedPart(name);
+    if (part === undefined) return undefined;
+    const siblings = siblingsIn(this.#record, part, this.#all).filter(fits);
+    const others = siblings.filter((value) => !this.#named.has(value));
+    if (others.length === 0) return siblings[0];
+    const chosen = chance.pick(others);
+    this.#named.add(chosen);
+    return chosen;
+  }
+}
+
+/** What the name counts within an owner, if anything: `version` for `champion_version`. */
+function numberedPart(name: string): string | undefined {
+  return namesOf(name).find((part) => part in OWNERS);
+}
+
+/** What was seen under that name with the owner of the record. */
+function siblingsIn(record: Seen, part: string, all: readonly Seen[]): Scalar[] {
+  const owner = OWNERS[part]!;
+  const value = valueIn(record, owner);
+  if (value === undefined) return [];
+  return [...new Set(all.flatMap((each) => (each.get(owner) === value ? (each.get(part) ?? []) : [])))];
 }
 
 function valueIn(
@@ -129,9 +168,10 @@ function ownNameFirst(name: string): (a: string, b: string) => number {
   return (a, b) => rank(a) - rank(b);
 }
 
-/** The id of what a record is of: its first name that ends with `_id`. */
+/** The id of what a record is of: its first name that ends with `_id`, and the number of what is numbered. */
 function identity(seen: Seen): Scalar | undefined {
-  for (const [name, value] of seen) if (name.endsWith('_id')) return `${name} ${value}`;
+  const numbers = Object.keys(OWNERS).map((part) => seen.get(part) ?? '');
+  for (const [name, value] of seen) if (name.endsWith('_id')) return [name, value, ...numbers].join(' ');
   return undefined;
 }
 
