@@ -69,12 +69,14 @@ function watchStudies(monitoring: Monitoring, { config, flows: { hyperopt } }: W
   monitoring.alarm('HyperoptWorkersLost', {
     metric: workers,
     threshold: 1,
-    impact: 'A hyperopt job lost a worker for good; when no other is left to take over its trials, it fails.',
+    impact:
+      'A hyperopt job lost a worker; it goes on without, or in another execution, and fails when five get it nowhere.',
   });
   monitoring.alarm('HyperoptWorkflowFailures', {
     metric: failures,
     threshold: 1,
-    impact: 'A hyperopt job lost its workflow and stands still until reconcile starts another.',
+    impact:
+      'A hyperopt job lost its workflow or all of its workers, and goes on once reconcile has started another.',
   });
   monitoring.alarm('StudiesStuck', {
     metric: quiet,

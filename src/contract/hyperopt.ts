@@ -227,6 +227,10 @@ const studyBase = {
   execution_input: HyperoptExecutionInput,
   /** Executions so far: a study that lost its execution goes on in another. */
   runs: z.int(),
+  /** The latest of them in which a trial ended; absent until one has. */
+  progress_run: z.int().optional(),
+  /** Why all workers of an execution gave up, in the latest in which they did. */
+  given_up: z.string().optional(),
   /** Digest of the request as sent: tells a repeated Idempotency-Key from a reused one. */
   request_digest: z.string(),
   /** The job that it goes on from: what ended there is not run again. */

@@ -29,7 +29,7 @@ import { StoredSeries, StoredSeriesMonths } from '#contract/stored-series.ts';
 it.each([
   ['StoredBacktestJob', StoredBacktestJob, 1, '567e27bb37dce717'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'a6615f07ea3fef50'],
-  ['StoredStudy', StoredStudy, 1, '8a2586ff540d5439'],
+  ['StoredStudy', StoredStudy, 1, '8676e1f5477763a4'],
   ['StoredTrial', StoredTrial, 1, '6d0f6b4acf9b2ee3'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, '27f35ffb15c4b5ad'],
   ['BacktestReport', BacktestReport, 1, '0c345af80bb5de69'],

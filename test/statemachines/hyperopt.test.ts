@@ -4,11 +4,11 @@ import {
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
 import aslValidator from 'asl-validator';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { ERROR_SUMMARY_LENGTH } from '#contract/tables.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
-import { pendingStudy } from '../support/studies.ts';
+import { repairHyperoptOf } from '#domain/hyperopt/reconcile-hyperopts.ts';
+import { computing, essence, pendingStudy } from '../support/studies.ts';
+import { type EndedStudy, studyWorld } from '../support/study-world.ts';
 import { allStates, fail, HYPEROPT_ASL, readDefinition, type Step, walk } from '../support/walk.ts';
 
 const definition = readDefinition(HYPEROPT_ASL);
@@ -21,6 +21,8 @@ const answer = (all_fresh: unknown) => () => ({
 });
 const fresh = answer(true);
 const ok: Step = () => ({});
+/** The answer of the table for a study that has ended. */
+const ended: Step = () => fail('DynamoDB.ConditionalCheckFailedException');
 
 describe('the definition', () => {
   test('is valid ASL in JSONPath without variables', () => {
@@ -33,7 +35,7 @@ describe('the definition', () => {
   test('bounds every task and says why, and the machine more than its longest path', () => {
     const tasks = states.filter(([, state]) => state.Type === 'Task');
     expect(tasks.map(([name]) => name).sort()).toEqual([
-      ...['CheckFreshness', 'CollectData', 'FinishStudy', 'RunWorker', 'RunWorkerOnDemand'],
+      ...['CheckFreshness', 'CollectData', 'KeepReason', 'RunWorker', 'RunWorkerOnDemand'],
     ]);
     for (const [name, state] of tasks) {
       expect(state.TimeoutSeconds, name).toBeGreaterThan(0);
@@ -48,7 +50,7 @@ describe('the definition', () => {
       seconds.RunWorker! +
       3 * seconds.RunWorkerOnDemand! +
       30 +
-      6 * seconds.FinishStudy! +
+      6 * seconds.KeepReason! +
       31;
     expect(definition.TimeoutSeconds).toBeGreaterThan(longest);
   });
@@ -68,7 +70,7 @@ describe('a study', () => {
     const { calls, failure } = await walk(HYPEROPT_ASL, inputOf('ho-1', 3), {
       CheckFreshness: fresh,
       RunWorker: ok,
-      FinishStudy: () => fail('DynamoDB.ConditionalCheckFailedException'),
+      KeepReason: ended,
     });
     expect(failure).toBeUndefined();
     const workers = calls.filter(({ state }) => state === 'RunWorker').map(({ parameters }) => parameters);
@@ -83,7 +85,7 @@ describe('a study', () => {
       TaskDefinition: 'HyperoptTask',
       CapacityProviderStrategy: [{ CapacityProvider: 'FARGATE_SPOT', Weight: 1 }],
     });
-    expect(calls.filter(({ state }) => state === 'FinishStudy')).toHaveLength(1);
+    expect(calls.filter(({ state }) => state === 'KeepReason')).toHaveLength(1);
   });
 
   test.each<[string, Step]>([
@@ -96,7 +98,7 @@ describe('a study', () => {
       CheckFreshness: step,
       CollectData: () => fail('States.Timeout'),
       RunWorker: ok,
-      FinishStudy: ok,
+      KeepReason: ended,
     });
     expect(failure).toBeUndefined();
     expect(path).toContain('CollectData');
@@ -112,7 +114,7 @@ describe('a study', () => {
       CheckFreshness: fresh,
       RunWorker: isFirst,
       RunWorkerOnDemand: isFirst,
-      FinishStudy: () => fail('DynamoDB.ConditionalCheckFailedException'),
+      KeepReason: ended,
     });
     expect(failure).toBeUndefined();
     expect(calls.filter(({ state }) => state === 'RunWorker')).toHaveLength(2);
@@ -120,52 +122,120 @@ describe('a study', () => {
   });
 });
 
-describe('FinishStudy', () => {
-  let engine: TestEngine;
-  let store: DynamoStudyStore;
+describe('a study whose workers are lost', () => {
+  const world = studyWorld();
+  const { deps, newStudy, read, work, dying } = world;
+  let one: EndedStudy;
   beforeAll(async () => {
-    engine = await startEngine();
-    store = new DynamoStudyStore(engine.client, engine.tables.jobs);
+    one = await world.alone();
   });
-  afterAll(() => engine.stop());
 
   /** The state's real write on a real table. */
-  const FinishStudy: Step = async (parameters) => {
-    const input = { ...(parameters as UpdateItemCommandInput), TableName: engine.tables.jobs };
-    await engine.client.send(new UpdateItemCommand(input)).catch((error: unknown) => {
+  const KeepReason: Step = async (parameters) => {
+    const { client, tables } = world.engine();
+    const input = { ...(parameters as UpdateItemCommandInput), TableName: tables.jobs };
+    await client.send(new UpdateItemCommand(input)).catch((error: unknown) => {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
       fail('DynamoDB.ConditionalCheckFailedException');
     });
   };
-  const crashing = (cause: string) => ({
-    ...{ CheckFreshness: fresh, FinishStudy },
-    RunWorker: () => fail('States.TaskFailed', cause),
-    RunWorkerOnDemand: () => fail('States.TaskFailed', cause),
+
+  /** Executions of a study, and what reconcile makes of the end of each. `worker` is its one worker, told in which. */
+  async function executions(jobId: string, worker: (execution: string) => unknown): Promise<string[]> {
+    const names = [jobId];
+    const own = {
+      ...deps(),
+      graceMs: 0,
+      tasks: { stop: async () => undefined },
+      studyExecutions: {
+        start: async (_: unknown, __: number, name = jobId) => void names.push(name),
+        stop: async () => undefined,
+        state: async () => ({ status: 'failed' as const }),
+      },
+    };
+    for (const name of names) {
+      const task: Step = () => worker(name);
+      const steps = { CheckFreshness: fresh, RunWorker: task, RunWorkerOnDemand: task, KeepReason };
+      const { failure, path } = await walk(HYPEROPT_ASL, inputOf(jobId, 1), steps);
+      expect([path.at(-1), failure === undefined]).toEqual(failure ? ['GivenUp', false] : ['Done', true]);
+      await repairHyperoptOf(own, name);
+    }
+    return names;
+  }
+
+  let tasks = 0;
+  /** A worker that is killed when it has begun its nth trial. */
+  async function killedAt(jobId: string, nth: number): Promise<never> {
+    const { deps: own, died } = dying(nth);
+    void work(jobId, 0, own, `task-${++tasks}`);
+    await died;
+    return fail('States.TaskFailed', 'killed');
+  }
+  const finishing = (jobId: string) => work(jobId, 0, deps(), `task-${++tasks}`);
+  const resultOf = ({ study, trials }: EndedStudy) => ({
+    trials: trials.map(essence),
+    status: study.status,
+    outcome: study.status === 'completed' && { ...study.outcome, study_name: null },
   });
 
-  test('fails a study that all workers gave up on, with the reason', async () => {
-    await store.create(pendingStudy('ho-lost'));
-    await walk(HYPEROPT_ASL, inputOf('ho-lost', 2), crashing('secret internals'));
-    const lost = await store.get('ho-lost');
-    expect(lost).toMatchObject({
-      status: 'failed',
-      error: expect.stringMatching(/could not be run to their end \(States\.TaskFailed\)/),
+  test('again and again, each after some trials, ends as if none had been', async () => {
+    const jobId = await newStudy();
+    let kills = 0;
+    const names = await executions(jobId, () => (++kills > 24 ? finishing(jobId) : killedAt(jobId, 2)));
+    expect(names).toHaveLength(7);
+    expect(resultOf(await read(jobId))).toEqual(resultOf(one));
+  });
+
+  test('between the last trial and the result, every time of an execution, is completed by the next', async () => {
+    const jobId = await newStudy();
+    const close = () => Promise.reject(new Error('killed'));
+    const names = await executions(jobId, async (execution) => {
+      if (execution !== jobId) return finishing(jobId);
+      await work(jobId, 0, deps({ ...computing, close }), `task-${++tasks}`).catch(() => undefined);
+      const { study } = await read(jobId);
+      expect(study).toMatchObject({ status: 'running', trials: one.study.trials });
+      return fail('States.TaskFailed', 'killed');
     });
-    await store.create(pendingStudy('ho-large'));
-    await store.begin('ho-large', 0, 'arn:task', '2025-03-02T00:00:00.000Z');
-    await walk(HYPEROPT_ASL, inputOf('ho-large', 1), crashing('OutOfMemoryError: container killed'));
-    expect(await store.get('ho-large')).toMatchObject({ error: expect.stringMatching(/more memory/) });
-    const { items } = await store.list({ status: 'failed' }, 10, null);
-    expect(items.map(({ job_id }) => job_id).sort()).toEqual(['ho-large', 'ho-lost']);
-    expect(items[0]!.error).toBeTruthy();
+    expect(names).toEqual([jobId, `${jobId}-2`]);
+    expect(resultOf(await read(jobId))).toEqual(resultOf(one));
   });
 
-  test('leaves a study as its workers or a user ended it', async () => {
-    await store.create(pendingStudy('ho-cancelled'));
-    await store.cancel('ho-cancelled', '2025-03-02T00:00:00.000Z');
-    const before = await store.get('ho-cancelled');
-    const { failure } = await walk(HYPEROPT_ASL, inputOf('ho-cancelled', 1), crashing('late'));
-    expect(failure).toBeUndefined();
-    expect(await store.get('ho-cancelled')).toEqual(before);
+  test.each([
+    ['secret internals', /could not be run to their end \(States\.TaskFailed\)/],
+    ['OutOfMemoryError: container killed', /more memory/],
+  ])('in five executions without a trial that ended is failed with the reason: %s', async (cause, reason) => {
+    const jobId = await newStudy();
+    const names = await executions(jobId, () => fail('States.TaskFailed', cause));
+    expect(names).toHaveLength(5);
+    const { study } = await read(jobId);
+    expect(study).toMatchObject({
+      status: 'failed',
+      error_code: 'SVC001',
+      error: expect.stringMatching(reason),
+    });
+    expect(JSON.stringify(study)).not.toContain(cause);
+    const { items } = await deps().studies.list({ status: 'failed' }, 10, null);
+    expect(items.find(({ job_id }) => job_id === jobId)!.error).toMatch(reason);
+  });
+
+  test('has five executions from the last in which a trial ended', async () => {
+    const jobId = await newStudy();
+    const third = `${jobId}-3`;
+    let alive = true;
+    const names = await executions(jobId, (execution) => {
+      if (execution !== third || !alive) return fail('States.TaskFailed', 'killed');
+      alive = false;
+      return killedAt(jobId, 2);
+    });
+    expect(names).toHaveLength(8);
+    expect((await read(jobId)).study).toMatchObject({ status: 'failed', runs: 8, progress_run: 3 });
+  });
+
+  test('is left as its workers or a user ended it', async () => {
+    const jobId = await newStudy();
+    await deps().studies.cancel(jobId, '2025-03-02T00:00:00.000Z');
+    const before = await read(jobId);
+    expect(await executions(jobId, () => fail('States.TaskFailed', 'late'))).toEqual([jobId]);
+    expect(await read(jobId)).toEqual(before);
   });
 });

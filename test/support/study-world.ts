@@ -39,6 +39,7 @@ export function studyWorld() {
     trials: await deps().ledger.read(jobId, 0),
   });
   return {
+    engine: () => engine,
     deps,
     newStudy,
     work,

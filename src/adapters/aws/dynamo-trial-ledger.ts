@@ -134,7 +134,8 @@ export class DynamoTrialLedger implements TrialLedger {
               Update: {
                 TableName,
                 Key: studyKey(job_id),
-                UpdateExpression: 'SET trials = :trials, updated_at = :at ADD revision :one',
+                UpdateExpression:
+                  'SET trials = :trials, progress_run = runs, updated_at = :at ADD revision :one',
                 ConditionExpression: '#status = :running AND revision = :revision',
                 ExpressionAttributeNames: { '#status': 'status' },
                 ExpressionAttributeValues: {

@@ -15,8 +15,11 @@ export interface ReconcileHyperoptDeps {
   readonly graceMs: number;
 }
 
-/** Executions of one study. Each goes on where the ledger says, so only a study that keeps losing them gets here. */
-const MAX_RUNS = 10;
+/**
+ * Executions in a row in which no trial of a study ended. Each goes on where the ledger says, so a study that gets on may lose
+ * any number of them.
+ */
+const MAX_IDLE_RUNS = 5;
 
 export type StudyRepair = 'none' | 'started' | 'failed';
 
@@ -44,9 +47,9 @@ export async function repairHyperoptOf(deps: ReconcileHyperoptDeps, execution: s
 }
 
 async function goOnOrFail(deps: ReconcileHyperoptDeps, study: StoredStudy): Promise<StudyRepair> {
-  const { job_id, runs } = study;
+  const { job_id, runs, progress_run = 0, given_up } = study;
   const now = isoTime(deps.clock.now());
-  if (runs < MAX_RUNS) {
+  if (runs - progress_run < MAX_IDLE_RUNS) {
     const again = await deps.studies.startAgain(job_id, runs, now);
     if (!again) return 'none';
     await start(deps, again);
@@ -54,7 +57,9 @@ async function goOnOrFail(deps: ReconcileHyperoptDeps, study: StoredStudy): Prom
   }
   const error = {
     code: 'SVC001',
-    message: `The workflow of the hyperopt job ended ${runs} times before all of its trials had. Resume the job; if that fails too, fewer pairs or a shorter date range may help.`,
+    message:
+      given_up ??
+      `The workflow of the hyperopt job ended ${MAX_IDLE_RUNS} times in a row before a trial had. Resume the job; if that fails too, fewer pairs or a shorter date range may help.`,
   };
   return (await deps.studies.fail(job_id, error, now)) ? 'failed' : 'none';
 }

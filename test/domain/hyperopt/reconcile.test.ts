@@ -80,12 +80,16 @@ it.each(['failed', 'aborted', 'timed_out', 'succeeded'] as const)(
   },
 );
 
-it('that loses ten executions is failed', async () => {
+it('that loses five executions before a trial has ended is failed', async () => {
   const { jobId, states, started, repair, get } = await scene({ running: true });
   states.set(jobId, 'failed');
   while ((await repair()) === 'started') states.set(started.at(-1)!, 'failed');
-  expect(started).toHaveLength(9);
-  expect(await get()).toMatchObject({ status: 'failed', error_code: 'SVC001' });
+  expect(started).toHaveLength(4);
+  expect(await get()).toMatchObject({
+    status: 'failed',
+    error_code: 'SVC001',
+    error: expect.stringMatching(/ended 5 times in a row/),
+  });
 });
 
 it('that was cancelled has its execution and tasks stopped, and is never started again', async () => {
