@@ -53,6 +53,8 @@ const LEFT_TO_RUN = 6;
 const AT_ONCE = 4;
 /** How often an operation is tried, in each round, until it has succeeded once. */
 const ATTEMPTS = 8;
+/** Of what creates something: others have nothing to do before it has. */
+const CREATING_ATTEMPTS = 24;
 const ROUNDS = 3;
 
 /** Sends seeded requests to every operation of a platform and holds every answer to the documents. */
@@ -110,11 +112,15 @@ export class Campaign {
       await this.#succeed(operation);
     for (const operation of changing) await this.#examples(operation);
     await this.#settle();
+    const [first = [], then = []] = [true, false].map((creates) => {
+      return changing.filter((operation) => isCreating(operation) === creates);
+    });
     for (let round = 0; round < ROUNDS; round++) {
-      for (const operation of changing) await this.#succeed(operation);
+      for (const operation of [...first, ...then]) await this.#succeed(operation);
       // What a change has made can be read, and named by what changes it next.
       for (const operation of reading) await this.#valid(operation);
     }
+    for (const operation of reading) await this.#succeed(operation);
   }
 
   #valid(operation: FuzzOperation): Promise<void> {
@@ -123,7 +129,8 @@ export class Campaign {
 
   /** What creates something creates it twice: there are things to do with two of the same owner. */
   async #succeed(operation: FuzzOperation): Promise<void> {
-    for (let attempt = 0; attempt < ATTEMPTS && !this.#hasSucceeded(operation); attempt++) {
+    const attempts = isCreating(operation) ? CREATING_ATTEMPTS : ATTEMPTS;
+    for (let attempt = 0; attempt < attempts && !this.#hasSucceeded(operation); attempt++) {
       const chance = Chance.of(this.#options.seed, this.#sent);
       const place = { operation, sources: this.#sources(operation, chance) };
       const draft = validDraft(place);
@@ -272,6 +279,10 @@ export class Campaign {
     Object.assign(draft.headers, this.#callers.adminHeaders());
     await this.#exchange(place, draft, 'cancel', chance);
   }
+}
+
+function isCreating({ responses }: FuzzOperation): boolean {
+  return '201' in responses;
 }
 
 function cancelOf({ operations }: ServiceDocument, collection: string): FuzzOperation | undefined {
