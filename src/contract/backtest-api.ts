@@ -8,34 +8,16 @@ import {
   RegisteredVersion,
   ResolvedBacktestConfig,
 } from './backtest.ts';
-import { paginated, Timestamp } from './common.ts';
+import { MARKET_FIELDS, paginated, Timestamp } from './common.ts';
 import { MlEngineRequest } from './ml-engine.ts';
 import { integerParameter, textParameter } from './parameters.ts';
 
 /** Requests and responses of the backtest operations. */
 
-const TIMEFRAMES = ['1m', '5m', '15m', '1h', '4h', '1d'];
-
 const ConfigRequest = z
   .looseObject({
     strategy: z.string().meta({ description: 'Name of a strategy, see GET /api/v1/strategies' }),
-    exchange: z.string().optional().meta({
-      description: 'Whose candles; default the configured exchange',
-      pattern: '^[a-z0-9]{1,40}$',
-    }),
-    pairs: z
-      .array(z.string().meta({ pattern: '^[A-Z0-9]{1,20}/[A-Z0-9]{1,20}:[A-Z0-9]{1,20}$' }))
-      .optional()
-      .meta({
-        description: '`BASE/QUOTE:SETTLE`; default the pairs of the strategy',
-        minItems: 1,
-        maxItems: 200,
-        uniqueItems: true,
-      }),
-    timeframe: z
-      .string()
-      .optional()
-      .meta({ description: 'Default the timeframe of the strategy', enum: TIMEFRAMES }),
+    ...MARKET_FIELDS,
     date_range: z
       .looseObject({
         start: Timestamp.optional().meta({ description: 'Default 90 days before `end`' }),

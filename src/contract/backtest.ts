@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { TIMEFRAMES } from './common.ts';
 import { ResolvedMlEngine } from './ml-engine.ts';
 import { Grant } from './sharing.ts';
 import { ValidationCheck } from './validation.ts';
@@ -81,7 +82,7 @@ export const ResolvedBacktestConfig = z
     strategy: z.string(),
     exchange: z.string(),
     pairs: z.array(z.string()),
-    timeframe: z.enum(['1m', '5m', '15m', '1h', '4h', '1d']),
+    timeframe: z.enum(TIMEFRAMES),
     date_range: z.object({
       start: timestamp,
       end: timestamp.meta({ description: 'Exclusive: no candle that opens at or after it' }),
@@ -96,7 +97,7 @@ export const ResolvedBacktestConfig = z
     stoploss: z.number(),
     minimal_roi: RoiTable,
     trailing: Trailing.nullable(),
-    timeframe_detail: z.enum(['1m', '5m', '15m', '1h', '4h', '1d']).nullable(),
+    timeframe_detail: z.enum(TIMEFRAMES).nullable(),
     fill_model: z.enum(['freqtrade', 'conservative']),
     seed: z.int(),
     ml_engine: ResolvedMlEngine.optional().meta({ description: 'Absent in a run without machine learning' }),

@@ -8,6 +8,29 @@ export const Timestamp = z.string().meta({
   description: 'ISO 8601, UTC',
 });
 
+export const TIMEFRAMES = ['1m', '5m', '15m', '1h', '4h', '1d'] as const;
+
+/** Fields of a request that say whose candles of what: the same in every request that has them. */
+export const MARKET_FIELDS = {
+  exchange: z.string().optional().meta({
+    description: 'Whose candles; default the configured exchange',
+    pattern: '^[a-z0-9]{1,40}$',
+  }),
+  pairs: z
+    .array(z.string().meta({ pattern: '^[A-Z0-9]{1,20}/[A-Z0-9]{1,20}:[A-Z0-9]{1,20}$' }))
+    .optional()
+    .meta({
+      description: '`BASE/QUOTE:SETTLE`; default the pairs of the strategy',
+      minItems: 1,
+      maxItems: 200,
+      uniqueItems: true,
+    }),
+  timeframe: z
+    .string()
+    .optional()
+    .meta({ description: 'Default the timeframe of the strategy', enum: [...TIMEFRAMES] }),
+};
+
 export const Health = z
   .object({
     status: z.string().meta({ description: '`healthy`, or `degraded` while a dependency is not healthy' }),

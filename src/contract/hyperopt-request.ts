@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Timestamp } from './common.ts';
+import { MARKET_FIELDS, Timestamp } from './common.ts';
 import { DIRECTIONS, PRUNERS, SAMPLERS } from './hyperopt.ts';
 
 /** The request of a hyperopt job, its bounds and defaults. */
@@ -43,22 +43,8 @@ export const HyperoptRequest = z
     strategy: z
       .string()
       .meta({ description: 'Name of a strategy, see GET /api/v1/strategies of the backend' }),
-    pairs: z
-      .array(z.string().meta({ pattern: '^[A-Z0-9]{1,20}/[A-Z0-9]{1,20}:[A-Z0-9]{1,20}$' }))
-      .optional()
-      .meta({
-        description: '`BASE/QUOTE:SETTLE`; default the pairs of the strategy',
-        minItems: 1,
-        maxItems: 200,
-        uniqueItems: true,
-      }),
-    timeframe: z
-      .string()
-      .optional()
-      .meta({
-        description: 'Default the timeframe of the strategy',
-        enum: ['1m', '5m', '15m', '1h', '4h', '1d'],
-      }),
+    pairs: MARKET_FIELDS.pairs,
+    timeframe: MARKET_FIELDS.timeframe,
     n_trials: z
       .int()
       .optional()
@@ -133,10 +119,7 @@ export const HyperoptRequest = z
       description:
         'What is trained on or traded; the first train_period_days are trained on alone. Default train_period_days and four times backtest_period_days that end at the newest stored candle, else now',
     }),
-    exchange: z.string().optional().meta({
-      description: 'Whose candles; default the configured exchange',
-      pattern: '^[a-z0-9]{1,40}$',
-    }),
+    exchange: MARKET_FIELDS.exchange,
     sampler: z
       .string()
       .optional()

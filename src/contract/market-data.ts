@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Timestamp } from './common.ts';
+import { TIMEFRAMES, Timestamp } from './common.ts';
 import { integerParameter, listParameter, textParameter } from './parameters.ts';
 
 /** Resources and requests of the data collection service. */
@@ -96,9 +96,7 @@ export const Freshness = z
 export const CollectionRequest = z
   .looseObject({
     symbols: z.array(z.string()).meta({ description: '`BASE/QUOTE:SETTLE`', minItems: 1, maxItems: 200 }),
-    timeframe: z
-      .string()
-      .meta({ description: 'One of 1m, 5m, 15m, 1h, 4h, 1d', enum: ['1m', '5m', '15m', '1h', '4h', '1d'] }),
+    timeframe: z.string().meta({ description: 'One of 1m, 5m, 15m, 1h, 4h, 1d', enum: [...TIMEFRAMES] }),
     start: Timestamp.optional().meta({
       description:
         'First candle wanted, not in the future; default 90 days before `end`, or before now if that is earlier',

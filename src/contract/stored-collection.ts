@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { TIMEFRAMES } from './common.ts';
 
 /** A collection as it is stored; test/contract pins the hash of this shape. */
 export const StoredCollection = z.object({
@@ -11,7 +12,7 @@ export const StoredCollection = z.object({
   status: z.enum(['pending', 'running', 'completed', 'failed']),
   exchange: z.string(),
   symbols: z.array(z.string()),
-  timeframe: z.enum(['1m', '5m', '15m', '1h', '4h', '1d']),
+  timeframe: z.enum(TIMEFRAMES),
   start: z.iso.datetime(),
   end: z.iso.datetime(),
   progress: z.number(),

@@ -23,3 +23,12 @@ export function checkIdempotencyKey(key: string): string {
     field: 'Idempotency-Key',
   });
 }
+
+/** RES005 for a key that stands for another request already. `context` names what that one made. */
+export function keyUsedAgain(context: Readonly<Record<string, string>> = {}): CodedError {
+  return new CodedError('RES005', {
+    message: 'This Idempotency-Key was used with another request',
+    field: 'Idempotency-Key',
+    context,
+  });
+}

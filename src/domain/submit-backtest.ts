@@ -10,7 +10,7 @@ import { type Caller, checkAccess } from './access.ts';
 import type { Executions } from './execution-ports.ts';
 import { bestOfHyperopt } from './hyperopt/best-of-hyperopt.ts';
 import type { StudyStore } from './hyperopt/study-ports.ts';
-import { idSuffix } from './id-suffix.ts';
+import { idSuffix, keyUsedAgain } from './id-suffix.ts';
 import type { Digest, Ids, JobStore } from './ports.ts';
 import { readVersion } from './registry/find-version.ts';
 import { imageOf, overRegistered, registeredOf } from './registry/registered-run.ts';
@@ -65,11 +65,7 @@ export async function submitBacktest(
   const job = await newJob(deps, input);
   const stored = await deps.jobs.create(job);
   if (stored.request_digest !== job.request_digest) {
-    throw new CodedError('RES005', {
-      message: 'This Idempotency-Key was used with another request body',
-      field: 'Idempotency-Key',
-      context: { job_id: stored.job_id },
-    });
+    throw keyUsedAgain({ job_id: stored.job_id });
   }
   if (stored.status === 'pending') {
     await deps.executions

@@ -1,8 +1,6 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import {
   type CollectionOutcome,
-  isTerminal,
   JOB_KINDS,
   type JobIn,
   type JobKind,
@@ -11,57 +9,39 @@ import {
 } from '#contract/backtest.ts';
 import type { ClaimOutcome, JobFilter, JobRow, JobStore, Page } from '#domain/ports.ts';
 import type { EndedValidations } from '#domain/registry/staging-checks.ts';
-import { JOB_ITEM, summariseError, toItem, toJob, toJobFromAttributes, toRow } from './job-item.ts';
+import { toItem, toJob, toRow } from './job-item.ts';
 import { JobList } from './job-list.ts';
+import { failureOf, JobRecords, UNFINISHED } from './job-records.ts';
 import { JobSharing } from './job-sharing.ts';
-import { type JobChange, updateOf } from './job-update.ts';
-import { whenFree } from './transactions.ts';
+import type { JobChange } from './job-update.ts';
+import { jobKey } from './stored-item.ts';
 
-const UNFINISHED: readonly JobStatus[] = ['pending', 'running'];
 const ENDED: readonly JobStatus[] = ['completed', 'failed', 'cancelled'];
-type Outcome =
-  | { readonly job: StoredBacktestJob; readonly found?: undefined }
-  | { readonly job?: undefined; readonly found: StoredBacktestJob | undefined };
 
 /** Backtest jobs in the Jobs table. Reads of one job are strongly consistent, lists are not. */
 export class DynamoJobStore implements JobStore, EndedValidations {
   readonly sharing: JobSharing;
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
+  readonly #records: JobRecords<StoredBacktestJob>;
   readonly #backtests: JobList<JobRow>;
 
   constructor(client: DynamoDBDocumentClient, table: string) {
     this.#client = client;
     this.#table = table;
     this.sharing = new JobSharing(client, table);
+    this.#records = new JobRecords(client, table, this.sharing, toJob);
     this.#backtests = this.#listOf('backtest');
   }
 
   async create(job: JobIn<'pending'>): Promise<StoredBacktestJob> {
     // Validations are in nobody's list.
     if (job.kind === 'backtest') await this.sharing.add(job);
-    try {
-      await this.#client.send(
-        new PutCommand({
-          TableName: this.#table,
-          Item: toItem(job),
-          ConditionExpression: 'attribute_not_exists(job_id)',
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        }),
-      );
-      return job;
-    } catch (error) {
-      const existing = foundInstead(error);
-      if (!existing) throw error;
-      return existing;
-    }
+    return this.#records.create(job, toItem(job));
   }
 
   async get(jobId: string): Promise<StoredBacktestJob | undefined> {
-    const { Item } = await this.#client.send(
-      new GetCommand({ TableName: this.#table, Key: keyOf(jobId), ConsistentRead: true }),
-    );
-    return Item && toJob(Item);
+    return this.#records.get(jobId);
   }
 
   async list(filter: JobFilter, limit: number, cursor: string | null): Promise<Page<JobRow>> {
@@ -69,7 +49,7 @@ export class DynamoJobStore implements JobStore, EndedValidations {
   }
 
   async claim(jobId: string, task: string, at: string): Promise<ClaimOutcome> {
-    const { job, found } = await this.#change(jobId, {
+    const { job, found } = await this.#records.change(jobId, {
       status: 'running',
       set: { task, started_at: at, progress: 0, updated_at: at },
       add: ['attempt'],
@@ -110,13 +90,7 @@ export class DynamoJobStore implements JobStore, EndedValidations {
   ): Promise<boolean> {
     return this.#changes(jobId, {
       status: 'failed',
-      set: {
-        error: error.message,
-        error_code: error.code,
-        error_summary: summariseError(error.message),
-        finished_at: at,
-        updated_at: at,
-      },
+      set: failureOf(error, at),
       from: attempt === null ? UNFINISHED : ['running'],
       attempt: attempt ?? undefined,
     });
@@ -126,7 +100,7 @@ export class DynamoJobStore implements JobStore, EndedValidations {
     jobId: string,
     at: string,
   ): Promise<{ cancelled: boolean; job: StoredBacktestJob | undefined }> {
-    const { job, found } = await this.#change(jobId, {
+    const { job, found } = await this.#records.change(jobId, {
       status: 'cancelled',
       set: { finished_at: at, updated_at: at },
       from: UNFINISHED,
@@ -135,22 +109,14 @@ export class DynamoJobStore implements JobStore, EndedValidations {
   }
 
   async setCollection(jobId: string, outcome: CollectionOutcome): Promise<void> {
-    await this.#change(jobId, { set: { collection: outcome, updated_at: outcome.at }, from: UNFINISHED });
+    await this.#records.change(jobId, {
+      set: { collection: outcome, updated_at: outcome.at },
+      from: UNFINISHED,
+    });
   }
 
-  /** Jobs that become running while this goes through the pending ones are met once, as they are when read. */
-  async *unfinished(): AsyncIterable<StoredBacktestJob> {
-    const seen = new Set<string>();
-    for (const status of UNFINISHED) {
-      for (const kind of JOB_KINDS) {
-        for await (const { job_id } of this.#listOf(kind).all({ status })) {
-          if (seen.has(job_id)) continue;
-          seen.add(job_id);
-          const job = await this.get(job_id);
-          if (job && !isTerminal(job.status)) yield job;
-        }
-      }
-    }
+  unfinished(): AsyncIterable<StoredBacktestJob> {
+    return this.#records.unfinished(JOB_KINDS.map((kind) => this.#listOf(kind)));
   }
 
   #listOf(kind: JobKind): JobList<JobRow> {
@@ -171,7 +137,7 @@ export class DynamoJobStore implements JobStore, EndedValidations {
     await this.#client.send(
       new UpdateCommand({
         TableName: this.#table,
-        Key: keyOf(jobId),
+        Key: jobKey(jobId),
         UpdateExpression: 'REMOVE kind_status',
         ConditionExpression: 'attribute_exists(job_id)',
       }),
@@ -183,33 +149,10 @@ export class DynamoJobStore implements JobStore, EndedValidations {
    * very attempt wanted is found there already, which is as good.
    */
   async #changes(jobId: string, change: JobChange): Promise<boolean> {
-    const { job, found } = await this.#change(jobId, change);
+    const { job, found } = await this.#records.change(jobId, change);
     if (job) return true;
     return (
       change.attempt !== undefined && found?.attempt === change.attempt && found.status === change.status
     );
   }
-
-  /** One conditional write: the changed job, or what was found instead. */
-  async #change(jobId: string, change: JobChange): Promise<Outcome> {
-    const update = { TableName: this.#table, Key: keyOf(jobId), ...updateOf(jobId, change) };
-    try {
-      const { Attributes } = await whenFree(() => this.#client.send(new UpdateCommand(update)));
-      const job = toJob(Attributes!);
-      if (isTerminal(job.status)) await this.sharing.settle(job);
-      return { job };
-    } catch (error) {
-      return { found: foundInstead(error) };
-    }
-  }
-}
-
-function keyOf(jobId: string) {
-  return { job_id: jobId, item: JOB_ITEM };
-}
-
-/** The job that failed a condition, undefined when there is none; any other error is thrown on. */
-function foundInstead(error: unknown): StoredBacktestJob | undefined {
-  if (error instanceof ConditionalCheckFailedException) return toJobFromAttributes(error.Item);
-  throw error;
 }

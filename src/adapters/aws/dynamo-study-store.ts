@@ -1,60 +1,38 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { type DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { type CollectionOutcome, isTerminal, type JobStatus } from '#contract/backtest.ts';
+import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { CollectionOutcome } from '#contract/backtest.ts';
 import { STUDY_KIND, type StoredStudy, type StudyIn, type StudyOutcome } from '#contract/hyperopt.ts';
 import type { StudyRow, StudyStore } from '#domain/hyperopt/study-ports.ts';
 import type { JobFilter, Page } from '#domain/ports.ts';
-import { summariseError } from './job-item.ts';
 import { JobList } from './job-list.ts';
+import { failureOf, JobRecords, UNFINISHED } from './job-records.ts';
 import { JobSharing } from './job-sharing.ts';
-import { type JobChange, updateOf } from './job-update.ts';
-import { fromAttributes, studyKey, toStudy, toStudyItem, toStudyRow } from './study-item.ts';
+import { jobKey } from './stored-item.ts';
+import { toStudy, toStudyItem, toStudyRow } from './study-item.ts';
 import { whenFree } from './transactions.ts';
-
-const UNFINISHED: readonly JobStatus[] = ['pending', 'running'];
-
-type Outcome =
-  | { readonly study: StoredStudy; readonly found?: undefined }
-  | { readonly study?: undefined; readonly found: StoredStudy | undefined };
 
 /** Hyperopt jobs in the Jobs table. Reads of one job are strongly consistent, lists are not. */
 export class DynamoStudyStore implements StudyStore {
   readonly sharing: JobSharing;
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
+  readonly #records: JobRecords<StoredStudy>;
   readonly #list: JobList<StudyRow>;
 
   constructor(client: DynamoDBDocumentClient, table: string) {
     this.#client = client;
     this.#table = table;
     this.sharing = new JobSharing(client, table);
+    this.#records = new JobRecords(client, table, this.sharing, toStudy);
     this.#list = new JobList(client, table, STUDY_KIND, toStudyRow);
   }
 
   async create(study: StudyIn<'pending'>): Promise<StoredStudy> {
     await this.sharing.add(study);
-    try {
-      await this.#client.send(
-        new PutCommand({
-          TableName: this.#table,
-          Item: toStudyItem(study),
-          ConditionExpression: 'attribute_not_exists(job_id)',
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        }),
-      );
-      return study;
-    } catch (error) {
-      const existing = foundInstead(error);
-      if (!existing) throw error;
-      return existing;
-    }
+    return this.#records.create(study, toStudyItem(study));
   }
 
   async get(jobId: string): Promise<StoredStudy | undefined> {
-    const { Item } = await this.#client.send(
-      new GetCommand({ TableName: this.#table, Key: studyKey(jobId), ConsistentRead: true }),
-    );
-    return Item && toStudy(Item);
+    return this.#records.get(jobId);
   }
 
   async list(filter: JobFilter, limit: number, cursor: string | null): Promise<Page<StudyRow>> {
@@ -70,7 +48,7 @@ export class DynamoStudyStore implements StudyStore {
     try {
       const update = new UpdateCommand({
         TableName: this.#table,
-        Key: studyKey(jobId),
+        Key: jobKey(jobId),
         UpdateExpression:
           'SET #status = :running, kind_status = :kind_status, started_at = if_not_exists(started_at, :at), updated_at = :at, tasks.#worker = :task ADD revision :one',
         ConditionExpression: '#status IN (:pending, :running)',
@@ -89,7 +67,7 @@ export class DynamoStudyStore implements StudyStore {
       const { Attributes } = await whenFree(() => this.#client.send(update));
       return toStudy(Attributes!) as StudyIn<'running'>;
     } catch (error) {
-      foundInstead(error);
+      this.#records.foundInstead(error);
       return undefined;
     }
   }
@@ -97,7 +75,7 @@ export class DynamoStudyStore implements StudyStore {
   async pinCode(jobId: string, digest: string): Promise<string | undefined> {
     const update = new UpdateCommand({
       TableName: this.#table,
-      Key: studyKey(jobId),
+      Key: jobKey(jobId),
       UpdateExpression: 'SET code_digest = if_not_exists(code_digest, :digest) ADD revision :one',
       ConditionExpression: '#status = :running',
       ExpressionAttributeNames: { '#status': 'status' },
@@ -108,13 +86,13 @@ export class DynamoStudyStore implements StudyStore {
       const { Attributes } = await whenFree(() => this.#client.send(update));
       return toStudy(Attributes!).code_digest;
     } catch (error) {
-      foundInstead(error);
+      this.#records.foundInstead(error);
       return undefined;
     }
   }
 
   async complete(jobId: string, outcome: StudyOutcome, at: string): Promise<boolean> {
-    const { study } = await this.#change(jobId, {
+    const { job: study } = await this.#records.change(jobId, {
       status: 'completed',
       set: { outcome, finished_at: at, updated_at: at },
       from: ['running'],
@@ -123,22 +101,16 @@ export class DynamoStudyStore implements StudyStore {
   }
 
   async fail(jobId: string, error: { code: string; message: string }, at: string): Promise<boolean> {
-    const { study } = await this.#change(jobId, {
+    const { job: study } = await this.#records.change(jobId, {
       status: 'failed',
-      set: {
-        error: error.message,
-        error_code: error.code,
-        error_summary: summariseError(error.message),
-        finished_at: at,
-        updated_at: at,
-      },
+      set: failureOf(error, at),
       from: UNFINISHED,
     });
     return study !== undefined;
   }
 
   async cancel(jobId: string, at: string): Promise<{ cancelled: boolean; study: StoredStudy | undefined }> {
-    const { study, found } = await this.#change(jobId, {
+    const { job: study, found } = await this.#records.change(jobId, {
       status: 'cancelled',
       set: { finished_at: at, updated_at: at },
       from: UNFINISHED,
@@ -147,11 +119,14 @@ export class DynamoStudyStore implements StudyStore {
   }
 
   async setCollection(jobId: string, outcome: CollectionOutcome): Promise<void> {
-    await this.#change(jobId, { set: { collection: outcome, updated_at: outcome.at }, from: UNFINISHED });
+    await this.#records.change(jobId, {
+      set: { collection: outcome, updated_at: outcome.at },
+      from: UNFINISHED,
+    });
   }
 
   async startAgain(jobId: string, runs: number, at: string): Promise<StoredStudy | undefined> {
-    const { study } = await this.#change(jobId, {
+    const { job: study } = await this.#records.change(jobId, {
       set: { updated_at: at },
       add: ['runs'],
       from: UNFINISHED,
@@ -160,35 +135,7 @@ export class DynamoStudyStore implements StudyStore {
     return study;
   }
 
-  /** Studies that begin to run while this goes through the pending ones are met once, as they are when read. */
-  async *unfinished(): AsyncIterable<StoredStudy> {
-    const seen = new Set<string>();
-    for (const status of UNFINISHED) {
-      for await (const { job_id } of this.#list.all({ status })) {
-        if (seen.has(job_id)) continue;
-        seen.add(job_id);
-        const study = await this.get(job_id);
-        if (study && !isTerminal(study.status)) yield study;
-      }
-    }
+  unfinished(): AsyncIterable<StoredStudy> {
+    return this.#records.unfinished([this.#list]);
   }
-
-  /** One conditional write: the changed study, or what was found instead. A study that has ended is settled in its lists. */
-  async #change(jobId: string, change: JobChange): Promise<Outcome> {
-    const update = { TableName: this.#table, Key: studyKey(jobId), ...updateOf(jobId, change) };
-    try {
-      const { Attributes } = await whenFree(() => this.#client.send(new UpdateCommand(update)));
-      const study = toStudy(Attributes!);
-      if (isTerminal(study.status)) await this.sharing.settle(study);
-      return { study };
-    } catch (error) {
-      return { found: foundInstead(error) };
-    }
-  }
-}
-
-/** The study that failed a condition, undefined when there is none; any other error is thrown on. */
-function foundInstead(error: unknown): StoredStudy | undefined {
-  if (error instanceof ConditionalCheckFailedException) return fromAttributes(toStudy, error.Item);
-  throw error;
 }

@@ -18,11 +18,10 @@ import type {
 import type { TrialLedger, TrialReturns } from '#domain/hyperopt/study-ports.ts';
 import type { Page } from '#domain/ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
+import { fromAttributes, jobKey } from './stored-item.ts';
 import {
-  fromAttributes,
   RETURNS_PREFIX,
   returnsKey,
-  studyKey,
   TRIAL_PREFIX,
   toReturns,
   toReturnsItem,
@@ -133,7 +132,7 @@ export class DynamoTrialLedger implements TrialLedger {
             {
               Update: {
                 TableName,
-                Key: studyKey(job_id),
+                Key: jobKey(job_id),
                 UpdateExpression:
                   'SET trials = :trials, progress_run = runs, updated_at = :at ADD revision :one',
                 ConditionExpression: '#status = :running AND revision = :revision',

@@ -1,8 +1,8 @@
 import { type DynamoDBDocumentClient, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import type { JobFilter, Page } from '#domain/ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { JOB_ITEM } from './job-item.ts';
 import { seenJobs } from './seen-jobs.ts';
+import { JOB_ITEM } from './stored-item.ts';
 
 type Item = Record<string, unknown>;
 type Position = { readonly job_id: string; readonly created_at: string };

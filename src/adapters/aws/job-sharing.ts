@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { isTerminal, JOB_STATUSES, type JobStatus } from '#contract/backtest.ts';
 import { Grant } from '#contract/sharing.ts';
 import { type OwnedResource, type StoredSharing, userPrincipal } from '#domain/access.ts';
-import { JOB_ITEM } from './job-item.ts';
+import { JOB_ITEM } from './stored-item.ts';
 import { transact } from './transactions.ts';
 
 /** What a job of any kind has that decides in whose lists it is, and where. */

@@ -4,8 +4,8 @@ import { JOB_ROW_ATTRIBUTES } from '#contract/tables.ts';
 import { type Caller, mayAccess, principalsOf } from '#domain/access.ts';
 import type { JobFilter } from '#domain/ports.ts';
 import { batchGet } from './batch-get.ts';
-import { JOB_ITEM } from './job-item.ts';
 import { JobSharing, ListedJob, listPlace, listPosition } from './job-sharing.ts';
+import { JOB_ITEM } from './stored-item.ts';
 
 type Item = Record<string, unknown>;
 

@@ -1,22 +1,14 @@
-import { unmarshall } from '@aws-sdk/util-dynamodb';
 import * as z from 'zod';
 import { JOB_STATUSES } from '#contract/backtest.ts';
-import { CodedError } from '#contract/errors.ts';
 import { StoredReturns, StoredStudy, StoredTrial, type StudyIn, TrialCounts } from '#contract/hyperopt.ts';
 import type { StudyRow, TrialReturns } from '#domain/hyperopt/study-ports.ts';
-import { JOB_ITEM } from './job-item.ts';
-
-type Item = Record<string, unknown>;
+import { type Item, JOB_ITEM, parseItem } from './stored-item.ts';
 
 /** Sort keys of what a study consists of beside its job. */
 export const TRIAL_PREFIX = 'TRIAL#';
 export const RETURNS_PREFIX = 'RETURNS#';
 /** As many digits as the highest number of a trial has. */
 const DIGITS = 6;
-
-export function studyKey(jobId: string) {
-  return { job_id: jobId, item: JOB_ITEM };
-}
 
 export function trialKey(jobId: string, number: number) {
   return { job_id: jobId, item: `${TRIAL_PREFIX}${String(number).padStart(DIGITS, '0')}` };
@@ -52,19 +44,13 @@ export function toReturnsItem(jobId: string, number: number, { firstDay, returns
 }
 
 /** Each throws SVC001 naming the item and the field when the item is not one. */
-export const toStudy = (item: Item): StoredStudy => parse(StoredStudy, item);
-export const toTrial = (item: Item): StoredTrial => parse(StoredTrial, item);
+export const toStudy = (item: Item): StoredStudy => parseItem(StoredStudy, item);
+export const toTrial = (item: Item): StoredTrial => parseItem(StoredTrial, item);
 
 export function toReturns(item: Item): [number: number, returns: TrialReturns] {
-  const { number, first_day, returns } = parse(StoredReturns, item);
+  const { number, first_day, returns } = parseItem(StoredReturns, item);
   // A copy of its own is aligned.
   return [number, { firstDay: first_day, returns: new Float64Array(returns.slice().buffer) }];
-}
-
-/** The study or trial of the item that a failed condition brought along, undefined when there was none. */
-export function fromAttributes<T>(toValue: (item: Item) => T, item: unknown): T | undefined {
-  if (!item) return undefined;
-  return toValue(unmarshall(item as Parameters<typeof unmarshall>[0], { wrapNumbers: Number }));
 }
 
 const IndexRow = z.object({
@@ -80,16 +66,6 @@ const IndexRow = z.object({
 
 /** The list row of an index entry, or of the job itself. */
 export function toStudyRow(item: Item): StudyRow {
-  const { error_summary, ...row } = parse(IndexRow, item);
+  const { error_summary, ...row } = parseItem(IndexRow, item);
   return { ...row, error: error_summary ?? null };
-}
-
-function parse<T>(schema: z.ZodType<T>, item: Item): T {
-  const parsed = schema.safeParse(item);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
-  throw new CodedError('SVC001', {
-    message: `${String(item.item)} of ${String(item.job_id)} cannot be read: ${issue.path.join('.') || 'item'}: ${issue.message}`,
-    cause: parsed.error,
-  });
 }

@@ -1,6 +1,6 @@
 import { CodedError } from '#contract/errors.ts';
 import type { StoredCollection } from '#contract/stored-collection.ts';
-import { idSuffix } from '../id-suffix.ts';
+import { idSuffix, keyUsedAgain } from '../id-suffix.ts';
 import type { Digest, Ids } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import { checkRoom, enqueue, lease, RENEW_MS, release, without } from './collection-queue.ts';
@@ -83,7 +83,7 @@ export class Collections {
         updated_at: now,
       });
     }
-    if (stored.request_digest !== request_digest) throw keyUsed(id);
+    if (stored.request_digest !== request_digest) throw keyUsedAgain({ collection_id: id });
     // Whoever stored it may have died before it was in the queue.
     if (isUnfinished(stored)) await collections.changeQueue((queue) => enqueue(queue, id));
     this.#work(false);
@@ -161,14 +161,6 @@ export class Collections {
 
 function isUnfinished({ status }: StoredCollection): boolean {
   return status === 'pending' || status === 'running';
-}
-
-function keyUsed(collection_id: string): CodedError {
-  return new CodedError('RES005', {
-    message: 'This Idempotency-Key was used with another request body',
-    field: 'Idempotency-Key',
-    context: { collection_id },
-  });
 }
 
 function shown(stored: StoredCollection): Collection {

@@ -1,6 +1,5 @@
-import { CodedError } from '#contract/errors.ts';
 import type { HyperoptExecutionInput, StoredStudy, StudyIn, TrialCounts } from '#contract/hyperopt.ts';
-import { idSuffix } from '../id-suffix.ts';
+import { idSuffix, keyUsedAgain } from '../id-suffix.ts';
 import type { Digest, Ids } from '../ports.ts';
 import type { ResolveDeps } from '../resolve-config.ts';
 import { checkExperimentName } from '../submit-backtest.ts';
@@ -45,11 +44,7 @@ export async function storeAndStart(
 ): Promise<StoredStudy> {
   const stored = await deps.studies.create(study);
   if (stored.request_digest !== study.request_digest) {
-    throw new CodedError('RES005', {
-      message: 'This Idempotency-Key was used with another request',
-      field: 'Idempotency-Key',
-      context: { job_id: stored.job_id },
-    });
+    throw keyUsedAgain({ job_id: stored.job_id });
   }
   if (stored.status === 'pending') {
     await deps.studyExecutions

@@ -3,7 +3,7 @@ import type { StoredModel } from '#contract/stored-registry.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import type { Random } from '#engine/random.ts';
 import type { Caller } from '../access.ts';
-import { checkIdempotencyKey } from '../id-suffix.ts';
+import { checkIdempotencyKey, keyUsedAgain } from '../id-suffix.ts';
 import type { Clock, Digest, Ids } from '../ports.ts';
 import type { IdempotentReply, RegistryMove, RegistryStore, ReplyKey } from './registry-store.ts';
 
@@ -118,10 +118,7 @@ function storedReply<T>(
 ): { readonly body: T } | undefined {
   if (!reply || reply.expires_at <= seconds(deps.clock)) return undefined;
   if (reply.request_digest === requestDigest(deps, request)) return { body: reply.body as T };
-  throw new CodedError('RES005', {
-    message: 'This Idempotency-Key was used with another request',
-    field: 'Idempotency-Key',
-  });
+  throw keyUsedAgain();
 }
 
 function newReply(deps: MoveDeps, request: MoveRequest, key: ReplyKey, body: unknown): IdempotentReply {
