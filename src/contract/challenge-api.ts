@@ -51,6 +51,13 @@ const split = z
   .length(2)
   .meta({ description: 'Share of the champion, then of the challenger; they sum to 1' });
 
+const NextStage = z.object({
+  canary_stage: z.enum(CANARY_STAGE_NAMES),
+  not_before: Timestamp.meta({ description: 'The stage now must have lasted as long' }),
+  challenger_trades: z.int().meta({ description: 'That the challenger closed in the stage now' }),
+  trades_needed: z.int().meta({ description: 'How many it must have closed there' }),
+});
+
 export const Challenge = z
   .object({
     challenge_id: z.string(),
@@ -60,6 +67,7 @@ export const Challenge = z
     status: z.enum(CHALLENGE_STATUSES),
     canary_stage: z.enum(CANARY_STAGE_NAMES),
     traffic_split: split,
+    next_stage: NextStage.nullable().meta({ description: 'What the next share waits for; null of the last' }),
     outcome: z.enum(OUTCOMES).nullable(),
     reason: z.enum(ROLLBACK_REASONS).nullable().meta({ description: 'Of a rollback' }),
     hold: Hold.nullable().meta({ description: 'Why it does not advance by itself' }),

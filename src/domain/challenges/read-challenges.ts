@@ -4,7 +4,7 @@ import type { Page } from '../ports.ts';
 import { unknownModel } from '../registry/find-version.ts';
 import type { RegistryStore } from '../registry/registry-store.ts';
 import { begin, closedTrades, currentStage, trafficSplit } from './challenge-state.ts';
-import { settleChallenge } from './settle-challenge.ts';
+import { awaitedStage, settleChallenge } from './settle-challenge.ts';
 import { type ChallengeDeps, unknownChallenge } from './write-challenge.ts';
 
 type ReadDeps = Pick<ChallengeDeps, 'challenges' | 'clock'>;
@@ -80,6 +80,7 @@ export function challengeView(challenge: StoredChallenge): Challenge {
     ...{ challenge_id, model_name, champion_version, challenger_version, status },
     canary_stage: currentStage(challenge).canary_stage,
     traffic_split: trafficSplit(challenge),
+    next_stage: awaitedStage(challenge),
     ...{ outcome, reason, hold, enable_canary, min_trades, effective_min_trades, max_duration_hours },
     ...{ max_drawdown_pct, champion_trades: champion, challenger_trades: challenger },
     ...{ misassigned_trades: misassigned, late_trades: late, created_by, created_at, updated_at, ends_at },

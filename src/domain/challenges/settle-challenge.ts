@@ -1,3 +1,4 @@
+import type { Challenge } from '#contract/challenge-api.ts';
 import type { Hold, StoredChallenge } from '#contract/stored-challenge.ts';
 import { isoTime } from '../validate.ts';
 import { currentStage, isAwaiting, newStage, nextStage, type Progress, told } from './challenge-state.ts';
@@ -85,14 +86,27 @@ function doubtOf(challenge: StoredChallenge, now: number): Hold['reason'] | unde
   );
 }
 
-function isAdvanceDue(challenge: StoredChallenge, now: number): boolean {
-  const stage = currentStage(challenge);
+/** What the next stage of an active challenge waits for, beside its health; null when there is none. */
+export function awaitedStage(challenge: StoredChallenge): Challenge['next_stage'] {
+  const { canary_stage, since, challenger } = currentStage(challenge);
+  const next = nextStage(canary_stage);
+  if (!next || challenge.status !== 'active') return null;
   const dwell = Math.min(MOST_DWELL_MS, (challenge.max_duration_hours * HOUR_MS) / 8);
-  const enough = Math.max(LEAST_STAGE_TRADES, challenge.min_trades / 5);
+  return {
+    canary_stage: next,
+    not_before: isoTime(Date.parse(since) + dwell),
+    challenger_trades: challenger.closed,
+    trades_needed: Math.ceil(Math.max(LEAST_STAGE_TRADES, challenge.min_trades / 5)),
+  };
+}
+
+function isAdvanceDue(challenge: StoredChallenge, now: number): boolean {
+  const awaited = awaitedStage(challenge);
   return (
+    awaited !== null &&
     challenge.hold === null &&
-    now - Date.parse(stage.since) >= dwell &&
-    stage.challenger.closed >= enough &&
+    now >= Date.parse(awaited.not_before) &&
+    awaited.challenger_trades >= awaited.trades_needed &&
     !compareArms(challenge).degenerate
   );
 }
