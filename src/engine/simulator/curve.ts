@@ -1,6 +1,5 @@
 import { round8 } from './accounting.ts';
-import type { TradeBook } from './trade-book.ts';
-import type { EquityCurve } from './types.ts';
+import type { EquityCurve, Outcomes } from './types.ts';
 
 /**
  * The account of a run. Its equity is written stretch by stretch while the run lasts; the other columns follow from the closed
@@ -11,12 +10,12 @@ export class AccountCurve implements EquityCurve {
   readonly equity: Float64Array;
   readonly #startingBalance: number;
   readonly #timeframeMs: number;
-  readonly #book: TradeBook;
+  readonly #book: Outcomes;
   #balance: Float64Array | null = null;
   #openTrades: Uint16Array | null = null;
 
   /** `timestamp`: open times of the candles, without holes. `book` may still be empty. */
-  constructor(timestamp: Float64Array, startingBalance: number, timeframeMs: number, book: TradeBook) {
+  constructor(timestamp: Float64Array, startingBalance: number, timeframeMs: number, book: Outcomes) {
     this.timestamp = timestamp;
     this.equity = new Float64Array(timestamp.length);
     this.#startingBalance = startingBalance;

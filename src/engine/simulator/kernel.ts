@@ -1,5 +1,6 @@
 import { availableStake, proposedStake, round8 } from './accounting.ts';
 import { AccountCurve } from './curve.ts';
+import { KernelBook } from './kernel-book.ts';
 import { Corridor } from './kernel-corridor.ts';
 import { KernelCurve } from './kernel-curve.ts';
 import { setCorridor, tryExits } from './kernel-exits.ts';
@@ -11,7 +12,6 @@ import type { Direction } from './rules.ts';
 import { checkGrid } from './schedule.ts';
 import { keepShapes, NO_INPUT } from './shapes.ts';
 import { readTerms, type Terms } from './terms.ts';
-import { TradeBook } from './trade-book.ts';
 import type { PairInput, SimulateOptions, Simulation, SimulationSettings } from './types.ts';
 
 /** Whether {@link simulateKernel} applies: one pair, without callbacks and detail candles. */
@@ -73,7 +73,7 @@ function silentColumn({ candles, signals }: PairInput, { canShort }: Terms): Uin
 
 /** State of one run: the wallet, the one trade that may be open, and what has been booked. */
 class Kernel {
-  readonly book: TradeBook;
+  readonly book: KernelBook;
   readonly curve: AccountCurve | null;
   balance: number;
   readonly #terms: Terms;
@@ -91,7 +91,7 @@ class Kernel {
     this.#market = new Market(input, 0, 0, terms.canShort, silentColumn(input, terms));
     this.#signals = new SignalFinder(this.#market, terms);
     this.#corridor = new Corridor(input.candles);
-    this.book = new TradeBook(terms, [this.#market]);
+    this.book = new KernelBook(terms, this.#market);
     this.#trade = new KernelTrade(this.#market, terms);
     this.#progress = new Progress(options.onProgress, this.#length - 1);
     this.curve =
@@ -134,7 +134,7 @@ class Kernel {
     const leftOpen = exitRow > last;
     if (leftOpen) trade.exitAtMarket(this.#market.candles.open[last]!, 'force_exit');
     this.#recorder?.holding(row, this.balance, trade);
-    const profit = this.book.add(trade, trade.timeOf(row), trade.exitPrice, trade.exitReason, leftOpen);
+    const profit = this.book.add(trade, row, leftOpen);
     this.balance = round8(this.balance + profit);
   }
 
