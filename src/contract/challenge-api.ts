@@ -40,6 +40,16 @@ export const ChallengeRequest = z
       exclusiveMinimum: 0,
       maximum: 1_000_000,
     }),
+    approval_stages: z
+      .array(z.string())
+      .optional()
+      .meta({
+        description:
+          'Stages that the challenger enters only when an approver advances it: when one is due, the challenge is held',
+        items: { type: 'string', enum: ['stage_2', 'stage_3', 'stage_4'] },
+        uniqueItems: true,
+        default: [],
+      }),
   })
   .meta({
     id: 'ChallengeRequest',
@@ -56,6 +66,7 @@ const NextStage = z.object({
   not_before: Timestamp.meta({ description: 'The stage now must have lasted as long' }),
   challenger_trades: z.int().meta({ description: 'That the challenger closed in the stage now' }),
   trades_needed: z.int().meta({ description: 'How many it must have closed there' }),
+  needs_approval: z.boolean().meta({ description: 'It is entered only when somebody advances' }),
 });
 
 export const Challenge = z
@@ -76,6 +87,7 @@ export const Challenge = z
     effective_min_trades: z.int(),
     max_duration_hours: z.int(),
     max_drawdown_pct: z.number().nullable(),
+    approval_stages: z.array(z.enum(CANARY_STAGE_NAMES)),
     champion_trades: z.int().meta({ description: 'Closed trades that count' }),
     challenger_trades: z.int(),
     misassigned_trades: z.int(),

@@ -38,7 +38,7 @@ const StageTotals = z.object({
 export type StageTotals = z.infer<typeof StageTotals>;
 
 export const Hold = z.object({
-  reason: z.enum(['manual', 'sample_ratio', 'open_trades', 'no_traffic']),
+  reason: z.enum(['manual', 'approval', 'sample_ratio', 'open_trades', 'no_traffic']),
   since: Timestamp,
   note: z.string().nullable(),
 });
@@ -69,6 +69,9 @@ export const StoredChallenge = z.object({
   effective_min_trades: z.int().meta({ description: 'Closed trades of each arm before the planned look' }),
   max_duration_hours: z.int(),
   max_drawdown_pct: z.number().nullable(),
+  approval_stages: z
+    .array(z.enum(CANARY_STAGE_NAMES))
+    .meta({ description: 'Entered only when somebody advances' }),
   stages: z.array(StageTotals).meta({ description: 'Those that were reached, the current one last' }),
   hold: Hold.nullable(),
   accepted_holds: z.array(Hold.shape.reason).meta({ description: 'Resumed although the cause was there' }),

@@ -43,7 +43,7 @@ it.each([
   ['StoredReply', StoredReply, 1, '5d37428b7cbbe944'],
   ['StoredAuditCall', StoredAuditCall, 1, 'c4ce9a0feec41a0e'],
   ['StoredAuditOutcome', StoredAuditOutcome, undefined, '7a493140ab637d9d'],
-  ['StoredChallenge', StoredChallenge, 1, '5fcce6bf3abd7661'],
+  ['StoredChallenge', StoredChallenge, 1, 'bd35e48dbf05c3ca'],
   ['StoredTrade', StoredTrade, 1, 'bc6d7b1b237ed5fa'],
   ['StoredAssignment', StoredAssignment, 1, 'aa90c470f6d75371'],
   ['ChallengeEvent', ChallengeEvent, 1, 'c044d0e3ab4f968a'],

@@ -19,6 +19,7 @@ export function storedChallenge(changes: Partial<StoredChallenge> = {}): StoredC
     effective_min_trades: 100,
     max_duration_hours: 168,
     max_drawdown_pct: null,
+    approval_stages: [],
     stages: [{ canary_stage: 'stage_1', since: AT, champion: nothing, challenger: nothing }],
     hold: null,
     accepted_holds: [],

@@ -167,7 +167,8 @@ export const CHALLENGE_OPERATIONS = [
     id: 'resumeChallenge',
     method: 'POST',
     summary: 'End a hold',
-    description: 'Its cause holds the challenge no second time.',
+    description:
+      'Its cause holds the challenge no second time. A hold for approval is ended by advancing: RES005.',
     body: ResumeRequest,
     success: { 200: { description: 'The challenge', schema: Challenge } },
     errors: ['VAL005', 'CHL001', 'RES005', 'SVC005'],

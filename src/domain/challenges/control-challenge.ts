@@ -113,7 +113,9 @@ export function holdChallenge(
   });
 }
 
-/** Ends a hold; its cause holds the challenge no second time. Throws VAL005, CHL001, RES005 (ended), SVC005. */
+/**
+ * Ends a hold; its cause holds the challenge no second time. Throws VAL005, CHL001, RES005 (ended, held for approval), SVC005.
+ */
 export function resumeChallenge(
   deps: ControlDeps,
   call: RegistryCall,
@@ -124,6 +126,9 @@ export function resumeChallenge(
     checkActive(challenge);
     if (challenge.hold === null) return progress;
     const { reason } = challenge.hold;
+    if (reason === 'approval') {
+      throw conflict(challenge, 'It is held until somebody approves the next stage: advance it');
+    }
     const lasting = reason === 'sample_ratio' || reason === 'open_trades';
     const accepted_holds = lasting ? [...challenge.accepted_holds, reason] : challenge.accepted_holds;
     // A day without traffic begins anew.

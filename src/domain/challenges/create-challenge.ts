@@ -1,11 +1,11 @@
 import type { Challenge } from '#contract/challenge-api.ts';
 import { CodedError } from '#contract/errors.ts';
-import type { StoredChallenge } from '#contract/stored-challenge.ts';
+import { CANARY_STAGE_NAMES, type CanaryStage, type StoredChallenge } from '#contract/stored-challenge.ts';
 import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
 import { existing, numberOf, unknownModel } from '../registry/find-version.ts';
 import { type MoveDeps, type MoveReply, makeMoveIn, type RegistryCall } from '../registry/make-move.ts';
 import { refusal } from '../registry/refuse-move.ts';
-import { checkNumber, isoTime } from '../validate.ts';
+import { checkNumber, checkOneOf, isoTime } from '../validate.ts';
 import { begin, newStage, told } from './challenge-state.ts';
 import type { ChallengeStore, ChallengeWrite } from './challenge-store.ts';
 import { challengeView } from './read-challenges.ts';
@@ -24,6 +24,7 @@ export interface CreateChallengeInput {
   readonly max_duration_hours?: number | undefined;
   readonly enable_canary?: boolean | undefined;
   readonly max_drawdown_pct?: number | undefined;
+  readonly approval_stages?: readonly string[] | undefined;
 }
 
 /** Closed trades of each arm below which nobody is promoted, whatever was asked for. */
@@ -74,7 +75,21 @@ function readSettings(input: CreateChallengeInput) {
         ? null
         : checkNumber(max_drawdown_pct, 'max_drawdown_pct', LIMITS.max_drawdown_pct),
     enable_canary: input.enable_canary ?? true,
+    approval_stages: readGates(input),
   };
+}
+
+/** The stages that somebody must approve. Throws VAL005: the first is where it begins, without a canary there is none. */
+function readGates({ approval_stages = [], enable_canary = true }: CreateChallengeInput): CanaryStage[] {
+  const field = 'approval_stages';
+  const stages = approval_stages.map((stage, index) =>
+    checkOneOf(stage, `${field}.${index}`, CANARY_STAGE_NAMES.slice(1)),
+  );
+  if (new Set(stages).size < stages.length) {
+    throw new CodedError('VAL005', { message: 'A stage is named twice', field, context: { value: stages } });
+  }
+  if (enable_canary || stages.length === 0) return stages;
+  throw new CodedError('VAL005', { message: 'Without a canary there are no stages to approve', field });
 }
 
 const FIELDS = ['champion_version', 'challenger_version'] as const;

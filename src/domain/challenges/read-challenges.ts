@@ -75,14 +75,23 @@ export function challengeView(challenge: StoredChallenge): Challenge {
   const { champion, challenger } = closedTrades(challenge);
   const { challenge_id, model_name, champion_version, challenger_version, status, outcome } = challenge;
   const { reason, hold, enable_canary, min_trades, effective_min_trades, max_duration_hours } = challenge;
-  const { max_drawdown_pct, misassigned, late, created_by, created_at, updated_at, ends_at } = challenge;
+  const {
+    max_drawdown_pct,
+    approval_stages,
+    misassigned,
+    late,
+    created_by,
+    created_at,
+    updated_at,
+    ends_at,
+  } = challenge;
   return {
     ...{ challenge_id, model_name, champion_version, challenger_version, status },
     canary_stage: currentStage(challenge).canary_stage,
     traffic_split: trafficSplit(challenge),
     next_stage: awaitedStage(challenge),
     ...{ outcome, reason, hold, enable_canary, min_trades, effective_min_trades, max_duration_hours },
-    ...{ max_drawdown_pct, champion_trades: champion, challenger_trades: challenger },
+    ...{ max_drawdown_pct, approval_stages, champion_trades: champion, challenger_trades: challenger },
     ...{ misassigned_trades: misassigned, late_trades: late, created_by, created_at, updated_at, ends_at },
     ended_at: challenge.ended_at,
     promoted_at: challenge.promoted_at,

@@ -49,6 +49,7 @@ export function steerChallenge(progress: Progress, now: number): Progress {
   const { challenge } = checked;
   const next = nextStage(currentStage(challenge).canary_stage);
   if (!next || !isAdvanceDue(challenge, now)) return checked;
+  if (challenge.approval_stages.includes(next)) return held(checked, 'approval', at);
   return told(
     checked,
     { stages: [...challenge.stages, newStage(next, at)] },
@@ -61,18 +62,19 @@ function reviewHold(progress: Progress, now: number): Progress {
   const { hold } = progress.challenge;
   const doubt = doubtOf(progress.challenge, now);
   if (hold === null) {
-    if (!doubt) return progress;
-    return told(
-      progress,
-      { hold: { reason: doubt, since: at, note: null } },
-      { action: 'hold', at, reason: doubt },
-    );
+    return doubt ? held(progress, doubt, at) : progress;
   }
+  // Whoever is asked to approve must see that its health is in doubt. When that is over, it is held for approval again.
+  if (hold.reason === 'approval') return doubt ? held(progress, doubt, at) : progress;
   // A mismatch does not heal by itself, and who held it by hand says when it goes on.
   const heals = hold.reason === 'open_trades' || hold.reason === 'no_traffic';
   if (!heals || doubt === hold.reason) return progress;
   const reason = `no longer: ${hold.reason}`;
   return reviewHold(told(progress, { hold: null }, { action: 'resume', at, reason }), now);
+}
+
+function held(progress: Progress, reason: Hold['reason'], since: string): Progress {
+  return told(progress, { hold: { reason, since, note: null } }, { action: 'hold', at: since, reason });
 }
 
 function doubtOf(challenge: StoredChallenge, now: number): Hold['reason'] | undefined {
@@ -97,6 +99,7 @@ export function awaitedStage(challenge: StoredChallenge): Challenge['next_stage'
     not_before: isoTime(Date.parse(since) + dwell),
     challenger_trades: challenger.closed,
     trades_needed: Math.ceil(Math.max(LEAST_STAGE_TRADES, challenge.min_trades / 5)),
+    needs_approval: challenge.approval_stages.includes(next),
   };
 }
 
