@@ -9,12 +9,14 @@ import { serviceLambda } from '#runtime/lambda.ts';
 import { createLogger } from '#runtime/log.ts';
 import { backendHandlers } from '#runtime/services/backend.ts';
 import { backendUseCases } from '#runtime/services/backend-use-cases.ts';
+import { challengeMetrics, watchChallenges } from '#runtime/watch-challenges.ts';
 
 const env = readEnv(BackendEnv);
+const log = createLogger('backend', env.LOG_LEVEL);
 const audit = openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT);
 const useCases = backendUseCases(
   {
-    ...openBackend(env),
+    ...openBackend(env, watchChallenges({ log, count: challengeMetrics(env.ENVIRONMENT) })),
     audit,
     strategies: (await loadStrategies()).registry,
     ids: ulids,
@@ -22,7 +24,7 @@ const useCases = backendUseCases(
     clock: Date,
     defaultExchange: env.DEFAULT_EXCHANGE,
   },
-  createLogger('backend', env.LOG_LEVEL),
+  log,
 );
 
 export const handler = serviceLambda('backend', backendHandlers(useCases), {

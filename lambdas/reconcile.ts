@@ -11,9 +11,11 @@ import { ReconcileEnv } from '#contract/env.ts';
 import { readEnv } from '#runtime/env.ts';
 import { createLogger } from '#runtime/log.ts';
 import { createReconcile } from '#runtime/reconcile.ts';
+import { challengeMetrics, watchChallenges } from '#runtime/watch-challenges.ts';
 
 const env = readEnv(ReconcileEnv);
 const logger = createLogger('reconcile', env.LOG_LEVEL);
+const tell = watchChallenges({ log: logger, count: challengeMetrics(env.ENVIRONMENT) });
 
 const dynamo = createDocumentClient({ endpoint: env.DYNAMODB_ENDPOINT });
 const jobs = new DynamoJobStore(dynamo, env.JOBS_TABLE);
@@ -28,7 +30,7 @@ const reconcile = createReconcile(
     tasks: new EcsTaskControl(createEcsClient()),
     clock: Date,
     registry: {
-      ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT),
+      ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, tell),
       ...{ validations: jobs, clock: Date, ids: ulids, digest: sha256 },
     },
   },

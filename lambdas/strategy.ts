@@ -1,5 +1,5 @@
 import { openAudit } from '#adapters/aws/open-audit.ts';
-import { openStrategyService } from '#adapters/aws/open-strategy-service.ts';
+import { openScheduler, openStrategyService } from '#adapters/aws/open-strategy-service.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { loadStrategies } from '#adapters/strategies.ts';
 import { StrategyEnv } from '#contract/env.ts';
@@ -9,17 +9,20 @@ import { serviceLambda } from '#runtime/lambda.ts';
 import { createLogger } from '#runtime/log.ts';
 import { strategyHandlers } from '#runtime/services/strategy.ts';
 import { strategyUseCases } from '#runtime/services/strategy-use-cases.ts';
+import { challengeMetrics, watchChallenges } from '#runtime/watch-challenges.ts';
 
 const env = readEnv(StrategyEnv);
+const log = createLogger('strategy', env.LOG_LEVEL);
+const tell = watchChallenges({ log, count: challengeMetrics(env.ENVIRONMENT), timer: openScheduler(env) });
 const useCases = strategyUseCases(
   {
-    ...openStrategyService(env),
+    ...openStrategyService(env, tell),
     strategies: (await loadStrategies()).registry,
     ids: ulids,
     digest: sha256,
     clock: Date,
   },
-  createLogger('strategy', env.LOG_LEVEL),
+  log,
 );
 
 export const handler = serviceLambda('strategy', strategyHandlers(useCases), {

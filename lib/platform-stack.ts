@@ -78,15 +78,6 @@ export class PlatformStack extends Stack {
         hyperoptTask: hyperoptTask(this, tasks),
       }),
     };
-    const strategy = this.#strategyService(flows.hyperopt, cluster);
-    const backend = this.#backend(flows.backtest, dataProxy, strategy, cluster);
-    const { api } = new ServiceApi(this, 'BackendApi', {
-      config,
-      after: strategy.api,
-      service: 'backend',
-      handler: backend.alias,
-      functions: { data_proxy: dataProxy.service.alias },
-    });
     const reconcile = new Reconcile(this, 'Reconcile', {
       config,
       code: this.#code('reconcile'),
@@ -101,6 +92,15 @@ export class PlatformStack extends Stack {
       cluster,
       jobs: data.tables.jobs,
       registry: data.tables.registry,
+    });
+    const strategy = this.#strategyService(flows.hyperopt, cluster, reconcile);
+    const backend = this.#backend(flows.backtest, dataProxy, strategy, cluster);
+    const { api } = new ServiceApi(this, 'BackendApi', {
+      config,
+      after: strategy.api,
+      service: 'backend',
+      handler: backend.alias,
+      functions: { data_proxy: dataProxy.service.alias },
     });
     watch(this, {
       ...{ config, data, api, backend, strategy, dataProxy },
@@ -180,7 +180,11 @@ export class PlatformStack extends Stack {
     });
   }
 
-  #strategyService(flow: HyperoptFlow, cluster: ecs.Cluster): StrategyService {
+  #strategyService(
+    flow: HyperoptFlow,
+    cluster: ecs.Cluster,
+    { schedules, service }: Reconcile,
+  ): StrategyService {
     const { config, data } = this.#props;
     const eventsEnvironment = {
       ...this.#common,
@@ -188,7 +192,7 @@ export class PlatformStack extends Stack {
       ...poolVariables('STRATEGY', data.identity.pool),
     };
     return new StrategyService(this, 'Strategy', {
-      ...{ config, data, flow, cluster },
+      ...{ config, data, flow, cluster, schedules },
       code: this.#code('strategy'),
       environment: {
         ...eventsEnvironment,
@@ -198,6 +202,9 @@ export class PlatformStack extends Stack {
         SERIES_TABLE: data.tables.series.tableName,
         REGISTRY_TABLE: data.tables.registry.tableName,
         HYPEROPT_STATE_MACHINE_ARN: flow.machine.stateMachineArn,
+        SCHEDULE_GROUP: schedules.groupName,
+        SCHEDULE_FUNCTION_ARN: service.alias.functionArn,
+        SCHEDULE_ROLE_ARN: schedules.role.roleArn,
         ALLOWED_REGISTRIES: allowedRegistries(config),
         // A challenge is promoted by the rules of every promotion.
         STAGING_DRY_RUN_REQUIRED: config.stagingDryRunRequired ? 'true' : 'false',

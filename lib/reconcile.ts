@@ -11,6 +11,7 @@ import type { ReconcileEnv } from '#contract/env.ts';
 import type { StageConfig } from './config.ts';
 import type { Flow } from './flow.ts';
 import { allowTable, allowTasks, MOVE_REGISTRY, READ_REGISTRY } from './grants.ts';
+import { Schedules } from './schedules.ts';
 import { ServiceFunction } from './service-function.ts';
 
 export interface ReconcileProps {
@@ -23,15 +24,19 @@ export interface ReconcileProps {
   readonly registry: dynamodb.ITableV2;
 }
 
-/** Brings jobs to an end that lost their execution: at once when one ends badly, and every five minutes for the rest. */
+/**
+ * Brings jobs to an end that lost their execution: at once when one ends badly, and every five minutes for the rest. It lets
+ * time pass for challenges: for each when its time is up, and every five minutes for all.
+ */
 export class Reconcile extends Construct {
   readonly service: ServiceFunction;
+  readonly schedules: Schedules;
 
   constructor(scope: Construct, id: string, props: ReconcileProps) {
     super(scope, id);
     this.service = new ServiceFunction(this, 'Service', {
       config: props.config,
-      description: `Touchstone ${props.config.stage}: brings every job to an end`,
+      description: `Touchstone ${props.config.stage}: brings every job and challenge to an end`,
       code: props.code,
       environment: props.environment,
       // Ends before the next pass begins; what is left over is found again by then.
@@ -45,16 +50,13 @@ export class Reconcile extends Construct {
     for (const flow of [backtest, hyperopt]) flow.grantControl(role);
     allowTasks(role, props.cluster, ['StopTask']);
     this.#addTriggers(backtest.machine.stateMachineArn, hyperopt.machine.stateMachineArn);
+    this.schedules = new Schedules(this, 'Schedules', this.service.alias);
+    this.schedules.every('EveryFiveMinutes', Duration.minutes(5), 'Finds what waits, and lets time pass');
   }
 
   /** A lost event costs at most five minutes, so no queue holds what could not be delivered. */
   #addTriggers(backtests: string, studies: string): void {
     const target = new LambdaFunction(this.service.alias, { retryAttempts: 2 });
-    new events.Rule(this, 'EveryFiveMinutes', {
-      description: 'Finds jobs that wait without an execution',
-      schedule: events.Schedule.rate(Duration.minutes(5)),
-      targets: [target],
-    });
     new events.Rule(this, 'ValidationEnded', {
       description: 'A validation that ended is recorded in the registry',
       eventPattern: {

@@ -3,7 +3,7 @@ import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { SERVICES } from '#contract/names.ts';
-import type { FunctionName, ServiceName } from '#contract/operation.ts';
+import { type FunctionName, pathsOf, type ServiceName } from '#contract/operation.ts';
 import { operationsOf } from '#contract/operations.ts';
 import { acknowledge } from './acknowledge.ts';
 import { apiPolicy } from './api-policy.ts';
@@ -79,7 +79,7 @@ export class ServiceApi extends Construct {
       resource.addMethod('ANY', integration);
       if (resource.parentResource) addAny(resource.parentResource);
     };
-    for (const { path } of operationsOf(service)) addAny(this.api.root.resourceForPath(path));
+    for (const path of operationsOf(service).flatMap(pathsOf)) addAny(this.api.root.resourceForPath(path));
     addAny(this.api.root.addResource('{proxy+}'));
   }
 

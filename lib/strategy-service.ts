@@ -9,6 +9,7 @@ import type { StageConfig } from './config.ts';
 import type { DataStack } from './data-stack.ts';
 import type { Flow } from './flow.ts';
 import { allowObjects, allowTable, allowTasks, MOVE_REGISTRY, READ_REGISTRY } from './grants.ts';
+import type { Schedules } from './schedules.ts';
 import { ServiceApi } from './service-api.ts';
 import { ServiceFunction } from './service-function.ts';
 import { allowRepositories } from './task-image.ts';
@@ -23,6 +24,8 @@ export interface StrategyServiceProps {
   /** Runs hyperopt jobs. */
   readonly flow: Flow;
   readonly cluster: ecs.ICluster;
+  /** Timers of challenges. */
+  readonly schedules: Schedules;
 }
 
 /** The strategy service: its function, another that streams its events, and its REST API. */
@@ -52,6 +55,7 @@ export class StrategyService extends Construct {
     allowTasks(role, cluster, ['StopTask']);
     allowObjects(role, data.results, ['GetObject']);
     allowRepositories(role, config, ['DescribeImages']);
+    props.schedules.allowSetting(role);
     this.events = this.#events(props);
     this.api = new ServiceApi(this, 'Api', {
       ...{ config, service: 'strategy' },

@@ -146,6 +146,10 @@ export const StrategyEnv = z
     SERIES_TABLE: text,
     HYPEROPT_STATE_MACHINE_ARN: text,
     REGISTRY_TABLE: text,
+    /** Challenges' timers: the group of their schedules, the function that they invoke and the role that may. */
+    SCHEDULE_GROUP: text,
+    SCHEDULE_FUNCTION_ARN: text,
+    SCHEDULE_ROLE_ARN: text,
     ...images,
     /** Promote only what passed its validation. Default: in production. */
     STAGING_DRY_RUN_REQUIRED: flag.optional(),

@@ -22,6 +22,14 @@ export const METRICS = {
   oldestPendingSeconds: 'OldestPendingSeconds',
   /** Seconds since a running hyperopt job changed: of the one that has been quiet for longest, as reconcile finds it. */
   longestQuietSeconds: 'LongestQuietSeconds',
+  /** Challenges that the platform rolled back by itself. */
+  challengesRolledBack: 'ChallengesRolledBack',
+  /** Challenges that the platform held by itself. */
+  challengesHeld: 'ChallengesHeld',
+  /** Challenges that came to a verdict, whose time was up, or whose winner was given up. */
+  challengesEnded: 'ChallengesEnded',
+  /** Challenges for which time could not be let pass, in one pass of reconcile. */
+  challengeFaults: 'ChallengeFaults',
 } as const;
 
 /** With these words ends the line of the log that tells what the audit trail lacks: an alarm looks for them. */

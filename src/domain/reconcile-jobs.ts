@@ -1,6 +1,6 @@
 import { isTerminal, type StoredBacktestJob } from '#contract/backtest.ts';
 import { STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
-import { tickChallenges } from './challenges/tick-challenges.ts';
+import { type TickReport, tickChallenges } from './challenges/tick-challenges.ts';
 import type { ChallengeDeps } from './challenges/write-challenge.ts';
 import type { ExecutionState, Executions } from './execution-ports.ts';
 import {
@@ -27,6 +27,7 @@ export interface ReconcileReport {
   readonly oldestPendingMs: number;
   /** Time since a running hyperopt job changed, ms: the longest. Every trial that ends is a change. */
   readonly longestQuietMs: number;
+  readonly challenges: TickReport;
 }
 
 type Repair = 'none' | 'started' | 'failed';
@@ -35,9 +36,19 @@ type Unfinished = Pick<StoredBacktestJob, 'job_id' | 'status' | 'created_at'>;
 /**
  * Brings every unfinished job back to life or to an end: without an execution it is started again with its stored
  * input; with an execution that ended it is failed, and a hyperopt job goes on in another. Validations that ended are
- * recorded in the registry, and time passes for challenges. One job's fault does not stop the others.
+ * recorded in the registry, and meanwhile time passes for challenges. One job's fault does not stop the others.
  */
 export async function reconcileJobs(deps: ReconcileDeps): Promise<ReconcileReport> {
+  const [jobs, challenges] = await Promise.allSettled([
+    repairJobs(deps),
+    tickChallenges(deps.registry, deps.onFault),
+  ]);
+  if (jobs.status === 'rejected') throw jobs.reason;
+  if (challenges.status === 'rejected') throw challenges.reason;
+  return { ...jobs.value, challenges: challenges.value };
+}
+
+async function repairJobs(deps: ReconcileDeps): Promise<Omit<ReconcileReport, 'challenges'>> {
   const repaired: Record<Repair, string[]> = { none: [], started: [], failed: [] };
   let oldestPendingMs = 0;
   const look = async <Job extends Unfinished>(job: Job, repairIt: (job: Job) => Promise<Repair>) => {
@@ -59,7 +70,6 @@ export async function reconcileJobs(deps: ReconcileDeps): Promise<ReconcileRepor
     await look(study, (each) => repairHyperopt(deps, each));
   }
   await settleValidations(deps.registry, deps.onFault);
-  await tickChallenges(deps.registry, deps.onFault);
   return { started: repaired.started, failed: repaired.failed, oldestPendingMs, longestQuietMs };
 }
 

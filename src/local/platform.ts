@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -6,14 +7,19 @@ import { openAudit } from '#adapters/aws/open-audit.ts';
 import { openRegistry } from '#adapters/aws/open-registry.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
+import { LocalChallengeTimers } from '#adapters/local/challenge-timers.ts';
 import { type DataFolder, openDataFolder } from '#adapters/local/data-folder.ts';
 import { type Database, startDatabase } from '#adapters/local/dynoxide.ts';
 import { openStores, type StorageEnv } from '#adapters/open-stores.ts';
 import { loadStrategies } from '#adapters/strategies.ts';
 import type { LocalEnv } from '#contract/env.ts';
 import type { TableNames } from '#contract/tables.ts';
+import { resumeTimers } from '#domain/challenges/challenge-timer.ts';
+import { tickChallenge } from '#domain/challenges/tick-challenges.ts';
 import { type ReconcileDeps, reconcileJob, reconcileJobs } from '#domain/reconcile-jobs.ts';
 import { createLogger, type Log, type LogLevel } from '#runtime/log.ts';
+import { runInContext } from '#runtime/request-context.ts';
+import { watchChallenges } from '#runtime/watch-challenges.ts';
 import { openAccess } from './access.ts';
 import { PLATFORM_FILE, type PlatformInfo } from './platform-info.ts';
 import { localDataProxy, startBackend, startDataCollection, startStrategyService } from './services.ts';
@@ -164,6 +170,11 @@ async function startServices(
     log,
   });
   running.add(() => workflow.stop());
+  const timers = new LocalChallengeTimers(Date, (id) =>
+    inContext(() => tickChallenge(reconcile.registry, id)).catch((error) => reconcile.onFault(id, error)),
+  );
+  running.add(() => timers.stop());
+  const tell = watchChallenges({ log, timer: timers });
   const reconcile: ReconcileDeps = {
     jobs: stores.jobs,
     executions: workflow.executions,
@@ -172,16 +183,16 @@ async function startServices(
     tasks: workflow.tasks,
     clock: Date,
     graceMs: GRACE_MS,
-    onFault: (jobId, error) => log.error('job not reconciled', { job_id: jobId, error: error as Error }),
+    onFault: (jobId, error) => log.error('not reconciled', { id: jobId, error: error as Error }),
     registry: {
-      ...openRegistry(TABLE_NAMES.registry, storage.DYNAMODB_ENDPOINT),
+      ...openRegistry(TABLE_NAMES.registry, storage.DYNAMODB_ENDPOINT, tell),
       ...{ validations: stores.jobs, clock: Date, ids: ulids, digest: sha256 },
     },
   };
   const strategy = await startStrategyService(
     { ...service, port: options.ports.strategy },
     {
-      stores,
+      ...{ stores, tell },
       registryTable: TABLE_NAMES.registry,
       databaseEndpoint: storage.DYNAMODB_ENDPOINT,
       workflow,
@@ -194,7 +205,7 @@ async function startServices(
   const backend = await startBackend(
     { ...service, port: options.ports.backend },
     {
-      stores,
+      ...{ stores, tell },
       registryTable: TABLE_NAMES.registry,
       databaseEndpoint: storage.DYNAMODB_ENDPOINT,
       workflow,
@@ -208,6 +219,7 @@ async function startServices(
   );
   running.add(() => backend.close());
   await keepReconciling(reconcile, running, log);
+  await resumeTimers(reconcile.registry.challenges, timers);
 
   const info: PlatformInfo = {
     pid: process.pid,
@@ -224,11 +236,16 @@ async function startServices(
 
 /** At once without grace, since nothing that the last platform started runs any more; then every five minutes. */
 async function keepReconciling(reconcile: ReconcileDeps, running: Running, log: Log): Promise<void> {
-  await reconcileJobs({ ...reconcile, graceMs: 0 });
+  await inContext(() => reconcileJobs({ ...reconcile, graceMs: 0 }));
   const timer = setInterval(() => {
-    reconcileJobs(reconcile).catch((error: unknown) => log.error('reconcile failed', error as Error));
+    inContext(() => reconcileJobs(reconcile)).catch((error) => log.error('reconcile failed', error as Error));
   }, RECONCILE_EVERY_MS);
   running.add(() => clearInterval(timer));
+}
+
+/** What nobody has asked for has a correlation id too. */
+function inContext<T>(work: () => Promise<T>): Promise<T> {
+  return runInContext({ correlationId: randomUUID() }, work);
 }
 
 function announce(folder: DataFolder, info: PlatformInfo, running: Running): void {

@@ -6,6 +6,7 @@ import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import type { Stores } from '#adapters/open-stores.ts';
 import { serviceProbe, tableProbe } from '#adapters/probes.ts';
+import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { Exchanges } from '#domain/exchange-ports.ts';
 import type { StrategyRegistry } from '#engine/strategies/registry.ts';
 import type { AuditDeps } from '#runtime/audit.ts';
@@ -44,6 +45,7 @@ export async function startBackend(
     readonly stores: Stores;
     readonly registryTable: string;
     readonly databaseEndpoint: string;
+    readonly tell?: ChallengeListener;
     readonly workflow: Workflow;
     readonly strategies: StrategyRegistry;
     readonly dataProxy: DataProxy;
@@ -60,7 +62,7 @@ export async function startBackend(
   const useCases = backendUseCases(
     {
       ...stores,
-      ...openRegistry(deps.registryTable, deps.databaseEndpoint),
+      ...openRegistry(deps.registryTable, deps.databaseEndpoint, deps.tell),
       images: null,
       audit: options.audit.trail,
       stagingDryRunRequired: deps.stagingDryRunRequired ?? false,
@@ -100,6 +102,7 @@ export async function startStrategyService(
     readonly stores: Stores;
     readonly registryTable: string;
     readonly databaseEndpoint: string;
+    readonly tell?: ChallengeListener;
     readonly workflow: Workflow;
     readonly strategies: StrategyRegistry;
     readonly stagingDryRunRequired?: boolean;
@@ -111,7 +114,7 @@ export async function startStrategyService(
   const useCases = strategyUseCases(
     {
       ...stores,
-      ...openRegistry(deps.registryTable, deps.databaseEndpoint),
+      ...openRegistry(deps.registryTable, deps.databaseEndpoint, deps.tell),
       images: null,
       allowedRegistries: null,
       stagingDryRunRequired: deps.stagingDryRunRequired ?? false,

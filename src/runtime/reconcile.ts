@@ -1,10 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { METRICS, METRICS_NAMESPACE } from '#contract/names.ts';
+import { tickChallenge } from '#domain/challenges/tick-challenges.ts';
 import { type ReconcileDeps, reconcileJob, reconcileJobs } from '#domain/reconcile-jobs.ts';
 import type { Log } from './log.ts';
+import { runInContext } from './request-context.ts';
 
-/** An EventBridge event: the schedule, or an execution that changed status (its name is the job's id). */
+/** An EventBridge event: the schedule, an execution that changed status (its name is the job's id), or a challenge's time. */
 export interface ReconcileEvent {
+  readonly challenge_id?: string;
   readonly 'detail-type'?: string;
   readonly detail?: { readonly name?: string };
 }
@@ -13,9 +17,9 @@ export interface ReconcileEvent {
 const GRACE_MS = 2 * 60_000;
 
 /**
- * The reconcile function: one job after its execution ended, all unfinished jobs on the schedule. On the schedule it
- * publishes the age of the oldest pending job and how long the quietest running hyperopt job has been so, 0 without one, so
- * that the alarms have data.
+ * The reconcile function: one job after its execution ended, one challenge when its time is up, all unfinished ones on the
+ * schedule. On the schedule it publishes the age of the oldest pending job, how long the quietest running hyperopt job has
+ * been so and how many challenges failed, 0 without one, so that the alarms have data.
  */
 export function createReconcile(
   deps: Omit<ReconcileDeps, 'graceMs' | 'onFault'>,
@@ -25,19 +29,26 @@ export function createReconcile(
   const reconcile: ReconcileDeps = {
     ...deps,
     graceMs: GRACE_MS,
-    onFault: (jobId, error) => log.error('job not reconciled', { job_id: jobId, error: error as Error }),
+    onFault: (jobId, error) => log.error('not reconciled', { id: jobId, error: error as Error }),
   };
-  return async ({ detail }) => {
-    if (detail?.name !== undefined) {
-      const repair = await reconcileJob(reconcile, detail.name);
-      log.info('execution ended', { job_id: detail.name, repair });
-      return;
-    }
-    const { started, failed, oldestPendingMs, longestQuietMs } = await reconcileJobs(reconcile);
+  const all = async () => {
+    const report = await reconcileJobs(reconcile);
+    const { started, failed, oldestPendingMs, longestQuietMs, challenges } = report;
     metrics.addDimension('stage', stage);
     metrics.addMetric(METRICS.oldestPendingSeconds, MetricUnit.Seconds, Math.round(oldestPendingMs / 1000));
     metrics.addMetric(METRICS.longestQuietSeconds, MetricUnit.Seconds, Math.round(longestQuietMs / 1000));
+    metrics.addMetric(METRICS.challengeFaults, MetricUnit.Count, challenges.failed.length);
     metrics.publishStoredMetrics();
-    log.info('reconciled', { started, failed });
+    log.info('reconciled', { started, failed, challenges });
   };
+  const one = async ({ detail, challenge_id }: ReconcileEvent) => {
+    if (challenge_id !== undefined) {
+      const changed = await tickChallenge(reconcile.registry, challenge_id);
+      log.info('time is up', { challenge_id, changed });
+    } else if (detail?.name !== undefined) {
+      const repair = await reconcileJob(reconcile, detail.name);
+      log.info('execution ended', { job_id: detail.name, repair });
+    } else await all();
+  };
+  return (event) => runInContext({ correlationId: randomUUID() }, () => one(event));
 }

@@ -7,6 +7,7 @@ import {
   StoredTrade,
 } from '#contract/stored-challenge.ts';
 import type {
+  ChallengeListener,
   ChallengeQuestion,
   ChallengeState,
   ChallengeStore,
@@ -40,12 +41,14 @@ const TRADES_A_READ = 1_000;
 export class DynamoChallengeStore implements ChallengeStore {
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
+  readonly #tell: ChallengeListener;
   readonly #turns = new KeyedLock();
 
   /** @param client one whose failures are SVC005 */
-  constructor(client: DynamoDBDocumentClient, table: string) {
+  constructor(client: DynamoDBDocumentClient, table: string, tell: ChallengeListener = async () => {}) {
     this.#client = client;
     this.#table = table;
+    this.#tell = tell;
   }
 
   inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
@@ -67,7 +70,8 @@ export class DynamoChallengeStore implements ChallengeStore {
     const ofKind = (prefix: string) => items.filter(({ sk }) => String(sk).startsWith(prefix));
     const known = ofKind('TRADE-ID#').map(({ sequence }) => tradeKey(id, Number(sequence)));
     const stored = (await this.#get(known)).map((item) => readItem(StoredTrade, item));
-    const given = ofKind('ASSIGNMENT#').map((item) => readItem(StoredAssignment, item));
+    const more = await this.#get(keysOf(stored, assignmentKeys).map((key) => assignmentKey(id, key)));
+    const given = [...ofKind('ASSIGNMENT#'), ...more].map((item) => readItem(StoredAssignment, item));
     const [challenge] = ofKind('META');
     const [kept] = ofKind('KEY#');
     return {
@@ -126,8 +130,10 @@ export class DynamoChallengeStore implements ChallengeStore {
     for await (const { Items = [] } of pages) for (const { pk } of Items) yield String(pk).slice(prefix);
   }
 
-  commit(write: ChallengeWrite): Promise<'done' | 'lost'> {
-    return transact(this.#client, actionsOf(write, this.#table), 'SVC005');
+  async commit(write: ChallengeWrite): Promise<'done' | 'lost'> {
+    const outcome = await transact(this.#client, actionsOf(write, this.#table), 'SVC005');
+    if (outcome === 'done') await this.#tell(write.promotion?.challenges ?? [write]);
+    return outcome;
   }
 
   keep(reply: IdempotentReply): Promise<'done' | 'lost'> {
@@ -179,4 +185,10 @@ export class DynamoChallengeStore implements ChallengeStore {
       }),
     );
   }
+}
+
+/** Keys of trades that were not asked for. */
+function keysOf(trades: readonly StoredTrade[], asked: readonly string[]): string[] {
+  const keys = trades.map(({ assignment_key }) => assignment_key).filter((key) => key !== null);
+  return [...new Set(keys)].filter((key) => !asked.includes(key));
 }

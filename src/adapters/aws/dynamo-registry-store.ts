@@ -6,6 +6,7 @@ import {
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { RegistryEvent, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
+import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { Page } from '#domain/ports.ts';
 import type {
   CatalogEntry,
@@ -41,11 +42,16 @@ export class DynamoRegistryStore implements RegistryStore {
   readonly sharing: DynamoModelSharing;
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
+  readonly #tell: ChallengeListener;
 
-  /** @param client one whose failures are SVC005 */
-  constructor(client: DynamoDBDocumentClient, table: string) {
+  /**
+   * @param client one whose failures are SVC005
+   * @param tell of challenges that a move ends
+   */
+  constructor(client: DynamoDBDocumentClient, table: string, tell: ChallengeListener = async () => {}) {
     this.#client = client;
     this.#table = table;
+    this.#tell = tell;
     this.sharing = new DynamoModelSharing(client, table);
   }
 
@@ -122,6 +128,12 @@ export class DynamoRegistryStore implements RegistryStore {
   }
 
   async commit(move: RegistryMove): Promise<'done' | 'lost'> {
+    const outcome = await this.#commit(move);
+    if (outcome === 'done') await this.#tell(move.challenges);
+    return outcome;
+  }
+
+  async #commit(move: RegistryMove): Promise<'done' | 'lost'> {
     // A batch read is no snapshot: the model may be newer than the version, which it then has in Production already.
     if (move.versions.some(({ after }) => after.version === move.archived?.version)) return 'lost';
     try {

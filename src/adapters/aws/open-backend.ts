@@ -1,4 +1,5 @@
 import type { BackendEnv } from '#contract/env.ts';
+import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { DataProxyClient } from '../data-proxy-client.ts';
 import { openObjectStore } from '../open-object-store.ts';
 import { serviceProbe, tableProbe } from '../probes.ts';
@@ -13,12 +14,12 @@ import { createLambdaClient, lambdaDataProxy } from './lambda-data-proxy.ts';
 import { openRegistry } from './open-registry.ts';
 import { createSfnClient, SfnExecutions } from './sfn-executions.ts';
 
-/** What the deployed backend reaches. */
-export function openBackend(env: BackendEnv) {
+/** What the deployed backend reaches. `tell` hears of every change of a challenge. */
+export function openBackend(env: BackendEnv, tell: ChallengeListener) {
   const dynamo = createDocumentClient(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNAMODB_ENDPOINT } : {});
   const dataProxy = new DataProxyClient(lambdaDataProxy(createLambdaClient(), env.DATA_PROXY_FUNCTION));
   return {
-    ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT),
+    ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, tell),
     images: new EcrImages(),
     stagingDryRunRequired: env.STAGING_DRY_RUN_REQUIRED ?? env.ENVIRONMENT === 'production',
     fourEyesRequired: env.REQUIRE_FOUR_EYES,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
+import type { ChallengeListener, ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import type { Cursors } from '#domain/registry/list-catalog.ts';
 import type { RegistryStore } from '#domain/registry/registry-store.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
@@ -7,10 +7,14 @@ import { DynamoChallengeStore } from './dynamo-challenge-store.ts';
 import { createDocumentClient } from './dynamo-client.ts';
 import { DynamoRegistryStore } from './dynamo-registry-store.ts';
 
-/** The registry, the cursors of its lists and what its repeats need, on a client of its own: a registry that cannot be reached is SVC005. */
+/**
+ * The registry, the cursors of its lists and what its repeats need, on a client of its own: a registry that cannot be
+ * reached is SVC005. `tell` hears of every change of a challenge.
+ */
 export function openRegistry(
   table: string,
   endpoint: string | undefined,
+  tell?: ChallengeListener,
 ): {
   readonly registry: RegistryStore;
   readonly challenges: ChallengeStore;
@@ -20,8 +24,8 @@ export function openRegistry(
 } {
   const client = createDocumentClient({ endpoint, unavailable: 'SVC005' });
   return {
-    registry: new DynamoRegistryStore(client, table),
-    challenges: new DynamoChallengeStore(client, table),
+    registry: new DynamoRegistryStore(client, table, tell),
+    challenges: new DynamoChallengeStore(client, table, tell),
     cursors: { encode: encodeCursor, decode: decodeCursor },
     chance: Math.random,
     sleep: (ms) => sleep(ms),

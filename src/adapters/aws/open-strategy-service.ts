@@ -1,5 +1,6 @@
 import type { StrategyEnv } from '#contract/env.ts';
 import type { HyperoptExecutionInput } from '#contract/hyperopt.ts';
+import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { openObjectStore } from '../open-object-store.ts';
 import { tableProbe } from '../probes.ts';
 import { ObjectResultStore } from '../result-store.ts';
@@ -11,13 +12,23 @@ import { DynamoTrialLedger } from './dynamo-trial-ledger.ts';
 import { EcrImages } from './ecr-images.ts';
 import { createEcsClient, EcsTaskControl } from './ecs-task-control.ts';
 import { openRegistry } from './open-registry.ts';
+import { createSchedulerClient, SchedulerTimer } from './scheduler-timer.ts';
 import { createSfnClient, SfnExecutions } from './sfn-executions.ts';
 
-/** What the deployed strategy service reaches. */
-export function openStrategyService(env: StrategyEnv) {
+/** The timer of challenges: schedules that invoke the reconcile function. */
+export function openScheduler(env: StrategyEnv): SchedulerTimer {
+  return new SchedulerTimer(createSchedulerClient(), {
+    group: env.SCHEDULE_GROUP,
+    functionArn: env.SCHEDULE_FUNCTION_ARN,
+    roleArn: env.SCHEDULE_ROLE_ARN,
+  });
+}
+
+/** What the deployed strategy service reaches. `tell` hears of every change of a challenge. */
+export function openStrategyService(env: StrategyEnv, tell: ChallengeListener) {
   const dynamo = createDocumentClient(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNAMODB_ENDPOINT } : {});
   return {
-    ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT),
+    ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, tell),
     images: new EcrImages(),
     allowedRegistries: env.ALLOWED_REGISTRIES ?? null,
     stagingDryRunRequired: env.STAGING_DRY_RUN_REQUIRED ?? env.ENVIRONMENT === 'production',

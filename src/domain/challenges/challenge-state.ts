@@ -1,5 +1,6 @@
 import { CodedError } from '#contract/errors.ts';
 import {
+  type ArmTotals,
   CANARY_STAGES,
   type CanaryStage,
   type ChallengeAction,
@@ -7,6 +8,7 @@ import {
   type StageTotals,
   type StoredChallenge,
 } from '#contract/stored-challenge.ts';
+import { ZERO } from '#engine/stats/precise-sum.ts';
 import type { ChallengeChange } from './challenge-store.ts';
 
 /** A challenge on its way to what a call makes of it, with the events so far. */
@@ -26,7 +28,7 @@ export interface Told {
 }
 
 /** The platform as who did what nobody asked for. */
-const PLATFORM = 'platform';
+export const PLATFORM = 'platform';
 
 export function begin(challenge: StoredChallenge): Progress {
   return { challenge, events: [] };
@@ -78,9 +80,14 @@ export function stageAt({ stages }: StoredChallenge, at: string): CanaryStage {
   return (stages.findLast(({ since }) => since <= at) ?? stages[0]!).canary_stage;
 }
 
+/** An arm at the beginning of a stage. */
+export const NO_TRADES: ArmTotals = {
+  ...{ assigned: 0, open: 0, closed: 0 },
+  ...{ sum: ZERO, sum_of_squares: ZERO, clusters: null },
+};
+
 export function newStage(canary_stage: CanaryStage, since: string): StageTotals {
-  const nothing = { assigned: 0, open: 0, closed: 0, sum: 0, sum_of_squares: 0 };
-  return { canary_stage, since, champion: nothing, challenger: nothing };
+  return { canary_stage, since, champion: NO_TRADES, challenger: NO_TRADES };
 }
 
 /** The challenger's share of a stage. */
@@ -117,6 +124,11 @@ export function totalOf(stages: readonly StageTotals[], name: 'assigned' | 'open
     champion: stages.reduce((sum, stage) => sum + stage.champion[name], 0),
     challenger: stages.reduce((sum, stage) => sum + stage.challenger[name], 0),
   };
+}
+
+/** There is no challenge of that id. */
+export function unknownChallenge(id: string, field = 'challenge_id'): CodedError {
+  return new CodedError('CHL001', { field, context: { challenge_id: id.slice(0, 100) } });
 }
 
 /** RES005 that says how the challenge stands. */

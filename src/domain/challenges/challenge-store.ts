@@ -5,14 +5,14 @@ import type {
   StoredTrade,
 } from '#contract/stored-challenge.ts';
 import type { Page } from '../ports.ts';
-import type { IdempotentReply, ReplyKey } from '../registry/registry-store.ts';
+import type { IdempotentReply, RegistryMove, ReplyKey } from '../registry/registry-store.ts';
 
 /** What a write may have to know of a challenge beside itself. */
 export interface ChallengeState {
   readonly challenge: StoredChallenge | undefined;
   /** Of the trades asked for those that exist, by `trade_id`. */
   readonly trades: ReadonlyMap<string, StoredTrade>;
-  /** Of the keys asked for those that were assigned. */
+  /** Of the keys asked for, and of the keys of the trades found, those that were assigned. */
   readonly assignments: ReadonlyMap<string, StoredAssignment>;
   /** Stored under the key asked for; it may have expired. */
   readonly reply: IdempotentReply | undefined;
@@ -34,11 +34,19 @@ export interface ChallengeChange {
 /** All that one call changes: stored together, if the challenge still is as it was read, or not at all. */
 export interface ChallengeWrite extends ChallengeChange {
   readonly trades?: readonly { readonly before: StoredTrade | null; readonly after: StoredTrade }[];
-  readonly assignments?: readonly StoredAssignment[];
+  readonly assignments?: readonly {
+    readonly before: StoredAssignment | null;
+    readonly after: StoredAssignment;
+  }[];
   /** Of a new challenge: `rev` of its model, which must not have changed since. */
   readonly modelRev?: number;
+  /** The move that promotes its winner, this change among those of its challenges. */
+  readonly promotion?: Omit<RegistryMove, 'reply'>;
   readonly reply?: IdempotentReply | null;
 }
+
+/** Told of changes once they are stored, each once, and never of what was lost. It does not throw. */
+export type ChallengeListener = (changes: readonly ChallengeChange[]) => Promise<void>;
 
 /** Most actions of one transaction, and what a write takes of them beside its trades. */
 export const TRADES_AT_ONCE = 25;

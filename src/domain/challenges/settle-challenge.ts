@@ -20,11 +20,17 @@ export function settleChallenge(progress: Progress, now: number): Progress {
   const ended = endOverdue(progress, now);
   const { challenge } = ended;
   if (!isAwaiting(challenge)) return ended;
-  const givenUp = Date.parse(challenge.ended_at!) + PROMOTE_WITHIN_MS;
+  const givenUp = deadlineOf(challenge)!;
   if (now < givenUp) return ended;
   const reason = 'nobody promoted it within 7 days';
   const event = { action: 'keep_champion', at: isoTime(givenUp), reason } as const;
   return told(ended, { outcome: 'champion_kept' }, event);
+}
+
+/** Unix ms at which time alone ends a challenge, or gives its winner up; undefined when it can do neither. */
+export function deadlineOf(challenge: StoredChallenge): number | undefined {
+  if (challenge.status === 'active') return Date.parse(challenge.ends_at);
+  return isAwaiting(challenge) ? Date.parse(challenge.ended_at!) + PROMOTE_WITHIN_MS : undefined;
 }
 
 function endOverdue(progress: Progress, now: number): Progress {

@@ -1,26 +1,56 @@
-import { changeOf } from './challenge-state.ts';
 import { steerChallenge } from './settle-challenge.ts';
 import { type ChallengeDeps, writeChallenge } from './write-challenge.ts';
 
+export interface TickReport {
+  readonly changed: readonly string[];
+  readonly failed: readonly string[];
+  /** How many the time did not suffice for. */
+  readonly left: number;
+}
+
+/** For one pass; the function that makes it has twice as long. */
+const TICK_MS = 2 * 60_000;
+/** Challenges at once, so that a slow one keeps few waiting. */
+const LANES = 8;
+
 /**
- * Lets time pass for every challenge to which it can still do something: expiry, the next share, holds and their ends, and
- * winners that nobody promoted. One challenge's fault does not stop the others.
+ * Lets time pass for a challenge: expiry, the next share, holds and their ends, and a winner that nobody promoted. Whether
+ * that changed it. Throws CHL001, SVC005.
+ */
+export function tickChallenge(deps: ChallengeDeps, id: string): Promise<boolean> {
+  return writeChallenge(deps, id, {}, async (found) => {
+    const progress = steerChallenge(found.progress, found.now);
+    return { answer: (after) => after !== found.challenge, progress };
+  });
+}
+
+/**
+ * Lets time pass for every challenge to which it can still do something. One challenge's fault does not stop the others.
+ * It begins anywhere among them: when the time does not suffice for all, it is not always the same that are left.
  */
 export async function tickChallenges(
   deps: ChallengeDeps,
   onFault: (challengeId: string, error: unknown) => void,
-): Promise<{ readonly changed: readonly string[] }> {
+): Promise<TickReport> {
+  const until = deps.clock.now() + TICK_MS;
+  const ids: string[] = [];
+  for await (const id of deps.challenges.unfinished()) ids.push(id);
+  const start = Math.floor(deps.chance() * ids.length);
+  const waiting = [...ids.slice(start), ...ids.slice(0, start)];
   const changed: string[] = [];
-  for await (const id of deps.challenges.unfinished()) {
-    try {
-      const hasChanged = await writeChallenge(deps, id, {}, async (found) => {
-        const progress = steerChallenge(found.progress, found.now);
-        return { body: changeOf(found.challenge, progress, found.at) !== null, progress };
-      });
-      if (hasChanged) changed.push(id);
-    } catch (error) {
-      onFault(id, error);
+  const failed: string[] = [];
+  const lane = async () => {
+    while (deps.clock.now() < until) {
+      const id = waiting.shift();
+      if (id === undefined) return;
+      try {
+        if (await tickChallenge(deps, id)) changed.push(id);
+      } catch (error) {
+        failed.push(id);
+        onFault(id, error);
+      }
     }
-  }
-  return { changed };
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return { changed, failed, left: waiting.length };
 }

@@ -1,0 +1,36 @@
+import type { ChallengeTimer } from '#domain/challenges/challenge-timer.ts';
+import type { Clock } from '#domain/ports.ts';
+
+/** The longest that Node waits at once, 24.8 days: beyond it would not wait at all. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** The platform's own clock: one timer for each challenge that has a deadline. None keeps the process alive. */
+export class LocalChallengeTimers implements ChallengeTimer {
+  readonly #clock: Clock;
+  readonly #onTime: (challengeId: string) => void;
+  readonly #timers = new Map<string, NodeJS.Timeout>();
+
+  constructor(clock: Clock, onTime: (challengeId: string) => void) {
+    this.#clock = clock;
+    this.#onTime = onTime;
+  }
+
+  /** In the place of an earlier deadline of the challenge. */
+  async at(challengeId: string, time: number): Promise<void> {
+    clearTimeout(this.#timers.get(challengeId));
+    const wait = Math.min(Math.max(time - this.#clock.now(), 0), LONGEST_MS);
+    this.#timers.set(challengeId, setTimeout(() => this.#wake(challengeId, time), wait).unref());
+  }
+
+  stop(): void {
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  #wake(challengeId: string, time: number): void {
+    // Half way, or a clock that was set back.
+    if (this.#clock.now() < time) return void this.at(challengeId, time);
+    this.#timers.delete(challengeId);
+    this.#onTime(challengeId);
+  }
+}
