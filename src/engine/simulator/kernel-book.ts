@@ -92,7 +92,7 @@ export class KernelBook implements Outcomes {
   }
 
   #openAgain(): TradeBook {
-    const book = new TradeBook(this.#terms, [this.#market]);
+    const book = new TradeBook(this.#terms, [this.#market], this.#length);
     const trade = new KernelTrade(this.#market, this.#terms);
     for (let row = 0; row < this.#length; row++) {
       const block = this.#blocks[Math.floor(row / BLOCK)]!;

@@ -1,38 +1,18 @@
 import type { Candles } from '../candles.ts';
-import { closeValue, openValue, profitOf, profitRatioOf } from './accounting.ts';
+import { closeValue, profitOf, profitRatioOf } from './accounting.ts';
 import type { Market } from './market.ts';
 import { type Direction, LONG } from './rules.ts';
 import type { Terms } from './terms.ts';
-import { type TextColumn, type TradeTable, tradeAt } from './trade-table.ts';
+import { type TextColumn, TRADE_NUMBERS, type TradeNumber, type TradeTable, tradeAt } from './trade-table.ts';
 import type { Outcome, Outcomes, Trade } from './types.ts';
 
-// Places of a trade's numbers in its record.
-const MARKET = 0;
-const DIRECTION = 1;
-const ENTRY_ROW = 2;
-const OPENED_AT = 3;
-const CLOSED_AT = 4;
-const REASON = 5;
-const STAKE = 6;
-const LEVERAGE = 7;
-const AMOUNT = 8;
-const ENTRY_PRICE = 9;
-const EXIT_PRICE = 10;
-const SLIPPAGE = 11;
-const FUNDING = 12;
-const INITIAL_STOP = 13;
-const STOP = 14;
-const LIQUIDATION = 15;
-const LOWEST = 16;
-const HIGHEST = 17;
-const LEFT_OPEN = 18;
-const RECORD = 19;
-
-/** Records of a block. */
-const BLOCK = 512;
+/** Trades for which there is room at first; it doubles. */
+const ROOM = 256;
 
 /** Rows between the samples that a search for extremes begins with: few further ones then surprise the branch predictor. */
 const SAMPLE = 8;
+
+const SIDES = ['long', 'short'] as const;
 
 /** What the book keeps of an open trade when it closes. */
 interface Closing {
@@ -58,26 +38,39 @@ interface Closing {
   readonly highest: number;
 }
 
+/** The numbers of trades, with room for more of them. */
+type Columns = Readonly<Record<TradeNumber, Float64Array>> & {
+  readonly market: Uint32Array;
+  /** Index of the side: 0 is long. */
+  readonly side: Uint32Array;
+  /** Main row of the entry order. */
+  readonly entryRow: Uint32Array;
+  readonly exitReason: Uint32Array;
+  readonly leftOpen: Uint8Array;
+};
+
 /**
- * The closed trades of a run in the order of closing: records of numbers while the run lasts, columns or objects once
- * somebody looks. Searching the candles of a trade for its price range takes as long as simulating the trade.
+ * The closed trades of a run in the order of closing: columns of numbers while the run lasts, objects once somebody looks.
+ * Searching the candles of a trade for its price range takes as long as simulating the trade: that too waits until then.
  */
 export class TradeBook implements Outcomes {
   readonly #terms: Terms;
   readonly #markets: readonly Market[];
-  readonly #blocks: Float64Array[] = [];
   readonly #reasons: string[] = [];
-  readonly #reasonIndex = new Map<string, number>();
+  #columns: Columns;
+  #room: number;
   #length = 0;
   #table: TradeTable | null = null;
   #trades: readonly Trade[] | null = null;
   #lowest = Number.NaN;
   #highest = Number.NaN;
 
-  /** `markets`: those of the run, each at its own index. */
-  constructor(terms: Terms, markets: readonly Market[]) {
+  /** `markets`: those of the run, each at its own index. `room`: for how many trades. */
+  constructor(terms: Terms, markets: readonly Market[], room = ROOM) {
     this.#terms = terms;
     this.#markets = markets;
+    this.#room = room;
+    this.#columns = columnsFor(room, null);
   }
 
   get length(): number {
@@ -98,110 +91,83 @@ export class TradeBook implements Outcomes {
 
   /** Books `trade`, closed at `price` in the candle of `closedAt` (ms), and returns its profit. */
   add(trade: Closing, closedAt: number, price: number, reason: string, leftOpen: boolean): number {
-    const { direction, amount, funding } = trade;
+    const { direction, amount, funding, entryPrice, leverage } = trade;
+    const { fee } = this.#terms;
     const row = this.#length++;
-    if (row % BLOCK === 0) this.#blocks.push(new Float64Array(BLOCK * RECORD));
-    const block = this.#blocks[this.#blocks.length - 1]!;
-    const at = (row % BLOCK) * RECORD;
-    block[at + MARKET] = trade.market.index;
-    block[at + DIRECTION] = direction;
-    block[at + ENTRY_ROW] = trade.entryRow;
-    block[at + OPENED_AT] = trade.openedAt;
-    block[at + CLOSED_AT] = closedAt;
-    block[at + REASON] = this.#indexOf(reason);
-    block[at + STAKE] = trade.stake;
-    block[at + LEVERAGE] = trade.leverage;
-    block[at + AMOUNT] = amount;
-    block[at + ENTRY_PRICE] = trade.entryPrice;
-    block[at + EXIT_PRICE] = price;
-    block[at + SLIPPAGE] = trade.slippageCost;
-    block[at + FUNDING] = funding;
-    block[at + INITIAL_STOP] = trade.initialStop;
-    block[at + STOP] = trade.stop;
-    block[at + LIQUIDATION] = trade.liquidation;
-    block[at + LOWEST] = trade.lowest;
-    block[at + HIGHEST] = trade.highest;
-    block[at + LEFT_OPEN] = leftOpen ? 1 : 0;
-    const value = closeValue(amount, price, this.#terms.fee, funding, direction);
-    return profitOf(trade.openValue, value, direction);
+    if (row === this.#room) this.#enlarge();
+    const columns = this.#columns;
+    const value = closeValue(amount, price, fee, funding, direction);
+    const profit = profitOf(trade.openValue, value, direction);
+    columns.market[row] = trade.market.index;
+    columns.side[row] = direction === LONG ? 0 : 1;
+    columns.entryRow[row] = trade.entryRow;
+    columns.exitReason[row] = this.#indexOf(reason);
+    columns.leftOpen[row] = leftOpen ? 1 : 0;
+    columns.openedAt[row] = trade.openedAt;
+    columns.closedAt[row] = closedAt;
+    columns.entryPrice[row] = entryPrice;
+    columns.exitPrice[row] = price;
+    columns.amount[row] = amount;
+    columns.stake[row] = trade.stake;
+    columns.leverage[row] = leverage;
+    columns.fees[row] = amount * entryPrice * fee + amount * price * fee;
+    columns.slippageCost[row] = trade.slippageCost;
+    columns.funding[row] = funding;
+    columns.profit[row] = profit;
+    columns.profitRatio[row] = profitRatioOf(trade.openValue, value, leverage, direction);
+    columns.initialStopPrice[row] = trade.initialStop;
+    columns.stopPrice[row] = trade.stop;
+    columns.liquidationPrice[row] = trade.liquidation > 0 ? trade.liquidation : Number.NaN;
+    columns.lowestPrice[row] = trade.lowest;
+    columns.highestPrice[row] = trade.highest;
+    return profit;
   }
 
   at(row: number): Outcome {
-    const { fee } = this.#terms;
-    const block = this.#blocks[Math.floor(row / BLOCK)]!;
-    const at = (row % BLOCK) * RECORD;
-    const direction = block[at + DIRECTION] as Direction;
-    const amount = block[at + AMOUNT]!;
-    const exitPrice = block[at + EXIT_PRICE]!;
-    const open = openValue(amount, block[at + ENTRY_PRICE]!, fee, direction);
-    const close = closeValue(amount, exitPrice, fee, block[at + FUNDING]!, direction);
+    const columns = this.#columns;
     return {
-      pair: this.#markets[block[at + MARKET]!]!.input.pair,
-      side: direction === LONG ? 'long' : 'short',
-      openedAt: block[at + OPENED_AT]!,
-      closedAt: block[at + CLOSED_AT]!,
-      exitPrice,
-      profit: profitOf(open, close, direction),
-      leftOpen: block[at + LEFT_OPEN] === 1,
+      pair: this.#markets[columns.market[row]!]!.input.pair,
+      side: SIDES[columns.side[row]!]!,
+      openedAt: columns.openedAt[row]!,
+      closedAt: columns.closedAt[row]!,
+      exitPrice: columns.exitPrice[row]!,
+      profit: columns.profit[row]!,
+      leftOpen: columns.leftOpen[row] === 1,
     };
   }
 
+  #enlarge(): void {
+    this.#room *= 2;
+    this.#columns = columnsFor(this.#room, this.#columns);
+  }
+
   #indexOf(reason: string): number {
-    const known = this.#reasonIndex.get(reason);
-    if (known !== undefined) return known;
-    this.#reasonIndex.set(reason, this.#reasons.length);
-    return this.#reasons.push(reason) - 1;
+    const known = this.#reasons.indexOf(reason);
+    return known >= 0 ? known : this.#reasons.push(reason) - 1;
   }
 
   #makeTable(): TradeTable {
     const length = this.#length;
-    const numbers = (place: number) => this.#column(place, new Float64Array(length));
-    const indexes = (place: number) => this.#column(place, new Uint32Array(length));
-    const directions = this.#column(DIRECTION, new Int8Array(length));
-    const money = {
-      amount: numbers(AMOUNT),
-      entryPrice: numbers(ENTRY_PRICE),
-      exitPrice: numbers(EXIT_PRICE),
-      leverage: numbers(LEVERAGE),
-      funding: numbers(FUNDING),
-    };
+    this.#findRanges();
+    const { market, side, exitReason, leftOpen, ...columns } = this.#columns;
+    const numbers = TRADE_NUMBERS.map((name) => [name, columns[name].subarray(0, length)]);
     return {
       length,
-      pair: { texts: this.#markets.map(({ input }) => input.pair), index: indexes(MARKET) },
-      side: {
-        texts: ['long', 'short'],
-        index: new Uint32Array(directions.map((each) => (each === LONG ? 0 : 1))),
-      },
+      pair: { texts: this.#markets.map(({ input }) => input.pair), index: market.subarray(0, length) },
+      side: { texts: SIDES, index: side.subarray(0, length) },
       enterTag: this.#enterTags(),
-      exitReason: { texts: this.#reasons, index: indexes(REASON) },
-      openedAt: numbers(OPENED_AT),
-      closedAt: numbers(CLOSED_AT),
-      stake: numbers(STAKE),
-      slippageCost: numbers(SLIPPAGE),
-      ...money,
-      ...priced(money, directions, this.#terms.fee),
-      initialStopPrice: numbers(INITIAL_STOP),
-      stopPrice: numbers(STOP),
-      liquidationPrice: numbers(LIQUIDATION).map((price) => (price > 0 ? price : Number.NaN)),
-      ...this.#priceRanges(),
-      leftOpen: this.#column(LEFT_OPEN, new Uint8Array(length)),
+      exitReason: { texts: this.#reasons, index: exitReason.subarray(0, length) },
+      ...(Object.fromEntries(numbers) as Record<TradeNumber, Float64Array>),
+      leftOpen: leftOpen.subarray(0, length),
     };
-  }
-
-  /** Copies what stands in one place of every record. */
-  #column<T extends Float64Array | Uint32Array | Uint8Array | Int8Array>(place: number, out: T): T {
-    for (let row = 0, { length } = out; row < length; row++)
-      out[row] = this.#blocks[Math.floor(row / BLOCK)]![(row % BLOCK) * RECORD + place]!;
-    return out;
   }
 
   #enterTags(): TextColumn<string | null> {
+    const { market, entryRow } = this.#columns;
     const places = new Map<string | null, number>();
     const index = new Uint32Array(this.#length);
     for (let row = 0, { length } = index; row < length; row++) {
-      const block = this.#blocks[Math.floor(row / BLOCK)]!;
-      const at = (row % BLOCK) * RECORD;
-      const tag = this.#markets[block[at + MARKET]!]!.enterTag(block[at + ENTRY_ROW]!);
+      const tag = this.#markets[market[row]!]!.enterTag(entryRow[row]!);
       const place = places.get(tag) ?? places.size;
       if (place === places.size) places.set(tag, place);
       index[row] = place;
@@ -209,29 +175,20 @@ export class TradeBook implements Outcomes {
     return { texts: [...places.keys()], index };
   }
 
-  #priceRanges(): Pick<TradeTable, 'lowestPrice' | 'highestPrice'> {
-    const lowestPrice = new Float64Array(this.#length);
-    const highestPrice = new Float64Array(this.#length);
-    for (let row = 0, { length } = lowestPrice; row < length; row++) {
-      const block = this.#blocks[Math.floor(row / BLOCK)]!;
-      const at = (row % BLOCK) * RECORD;
-      this.#findRange(this.#markets[block[at + MARKET]!]!, block, at);
+  /** Finds the price ranges of the trades that came without: those of their candles. */
+  #findRanges(): void {
+    const { timeframeMs } = this.#terms;
+    const { market, openedAt, closedAt, lowestPrice, highestPrice } = this.#columns;
+    for (let row = 0; row < this.#length; row++) {
+      if (!Number.isNaN(lowestPrice[row]!)) continue;
+      const { candles } = this.#markets[market[row]!]!;
+      const start = candles.timestamp[0]!;
+      const from = Math.floor((openedAt[row]! - start) / timeframeMs);
+      const to = Math.floor((closedAt[row]! - start) / timeframeMs);
+      this.#measure(candles, from, to);
       lowestPrice[row] = this.#lowest;
       highestPrice[row] = this.#highest;
     }
-    return { lowestPrice, highestPrice };
-  }
-
-  /** Sets `#lowest` and `#highest` to the prices of a record, or to those of its candles when it has none. */
-  #findRange({ candles }: Market, block: Float64Array, at: number): void {
-    this.#lowest = block[at + LOWEST]!;
-    this.#highest = block[at + HIGHEST]!;
-    if (!Number.isNaN(this.#lowest)) return;
-    const { timeframeMs } = this.#terms;
-    const start = candles.timestamp[0]!;
-    const from = Math.floor((block[at + OPENED_AT]! - start) / timeframeMs);
-    const to = Math.floor((block[at + CLOSED_AT]! - start) / timeframeMs);
-    this.#measure(candles, from, to);
   }
 
   /** Sets `#lowest` and `#highest` to the range of the rows [from, to]. */
@@ -251,25 +208,19 @@ export class TradeBook implements Outcomes {
   }
 }
 
-/** What follows from the prices, amounts and fees of trades. */
-function priced(
-  money: Pick<TradeTable, 'amount' | 'entryPrice' | 'exitPrice' | 'leverage' | 'funding'>,
-  directions: Int8Array,
-  fee: number,
-): Pick<TradeTable, 'fees' | 'profit' | 'profitRatio'> {
-  const fees = new Float64Array(directions.length);
-  const profit = new Float64Array(directions.length);
-  const profitRatio = new Float64Array(directions.length);
-  for (let row = 0, { length } = fees; row < length; row++) {
-    const direction = directions[row] as Direction;
-    const amount = money.amount[row]!;
-    const entryPrice = money.entryPrice[row]!;
-    const exitPrice = money.exitPrice[row]!;
-    const open = openValue(amount, entryPrice, fee, direction);
-    const close = closeValue(amount, exitPrice, fee, money.funding[row]!, direction);
-    fees[row] = amount * entryPrice * fee + amount * exitPrice * fee;
-    profit[row] = profitOf(open, close, direction);
-    profitRatio[row] = profitRatioOf(open, close, money.leverage[row]!, direction);
-  }
-  return { fees, profit, profitRatio };
+/** Columns with room for so many trades, beginning with those of `before`. */
+function columnsFor(room: number, before: Columns | null): Columns {
+  const copied = <T extends Float64Array | Uint32Array | Uint8Array>(column: T, old: T | undefined): T => {
+    if (old) column.set(old);
+    return column;
+  };
+  const numbers = TRADE_NUMBERS.map((name) => [name, copied(new Float64Array(room), before?.[name])]);
+  return {
+    ...(Object.fromEntries(numbers) as Record<TradeNumber, Float64Array>),
+    market: copied(new Uint32Array(room), before?.market),
+    side: copied(new Uint32Array(room), before?.side),
+    entryRow: copied(new Uint32Array(room), before?.entryRow),
+    exitReason: copied(new Uint32Array(room), before?.exitReason),
+    leftOpen: copied(new Uint8Array(room), before?.leftOpen),
+  };
 }
