@@ -10,7 +10,7 @@ import { acknowledgeWildcard } from './acknowledge.ts';
 export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem';
 /** What a move of the registry takes: its one read, and its one transaction. */
 export const MOVE_REGISTRY = ['BatchGetItem', 'PutItem', 'UpdateItem'] as const satisfies TableAction[];
-/** What lists and the health probe take. */
+/** What lists and the health probe take. Of the indexes each role names its own. */
 export const READ_REGISTRY = ['GetItem', 'Query'] as const satisfies TableAction[];
 
 export type ObjectAction = 'GetObject' | 'PutObject';
@@ -19,7 +19,7 @@ export interface Permission {
   readonly actions: string[];
   readonly resources: string[];
   /** @default - none */
-  readonly conditions?: Record<string, Record<string, string>>;
+  readonly conditions?: Record<string, Record<string, string | string[]>>;
   /** Why the resources have a wildcard. @default - they have none */
   readonly wildcard?: string;
 }
@@ -30,25 +30,49 @@ export function allow(role: iam.IRole, { wildcard, ...statement }: Permission): 
   if (wildcard) for (const resource of statement.resources) acknowledgeWildcard(role, resource, wildcard);
 }
 
-/**
- * These calls on a table, and queries on its indexes too, each named.
- *
- * @param only items whose partition key is like this, and no index, whose keys are others; default: all
- */
+/** What of a table a role reaches. */
+export interface Only {
+  /** Items whose partition key is like one of these. @default - all */
+  readonly keys?: readonly string[];
+  /** Indexes that it queries. @default - all, but none with `keys`: theirs are others */
+  readonly indexes?: readonly string[];
+}
+
+/** These calls on a table, and queries on its indexes too, each named. */
 export function allowTable(
   role: iam.IRole,
   id: TableId,
   table: dynamodb.ITableV2,
   actions: readonly TableAction[],
-  only?: { readonly keys: string },
+  { keys, indexes }: Only = {},
 ): void {
-  const indexes = actions.includes('Query') && !only ? TABLES[id].indexes : [];
+  const queried = actions.includes('Query') && !keys ? TABLES[id].indexes.map(({ name }) => name) : [];
   allow(role, {
     actions: actions.map((action) => `dynamodb:${action}`),
-    resources: [table.tableArn, ...indexes.map(({ name }) => `${table.tableArn}/index/${name}`)],
-    ...(only && { conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': only.keys } } }),
+    resources: [table.tableArn, ...(indexes ?? queried).map((name) => indexArn(table, name))],
+    ...(keys && { conditions: keysLike(keys) }),
   });
   if (id === 'registry') keepAudit(role, table);
+}
+
+/** Time passes for challenges: the index of those to which it can still do something, and what a tick reads and changes. */
+export function allowTicks(role: iam.IRole, registry: dynamodb.ITableV2): void {
+  allow(role, {
+    actions: ['dynamodb:Query'],
+    resources: [indexArn(registry, 'active-challenges')],
+    conditions: keysLike(['unfinished']),
+  });
+  // Models and the catalog's counts too, as validations are recorded and winners promoted there. No replies, no audit.
+  const keys = ['MODEL#*', 'CHALLENGE#*', 'CATALOG'];
+  allowTable(role, 'registry', registry, [...READ_REGISTRY, ...MOVE_REGISTRY], { keys });
+}
+
+function indexArn(table: dynamodb.ITableV2, name: string): string {
+  return `${table.tableArn}/index/${name}`;
+}
+
+function keysLike(keys: readonly string[]): Permission['conditions'] {
+  return { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': keys.length === 1 ? keys[0]! : [...keys] } };
 }
 
 const AUDIT_PARTITIONS = { 'dynamodb:LeadingKeys': 'AUDIT#*' };

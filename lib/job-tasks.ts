@@ -75,7 +75,7 @@ export function hyperoptTask(scope: Construct, { config, data, image, common }: 
   });
   // Studies, with their trials and daily returns: what a study finds is in the table, and no backtest's job is its business.
   allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'Query', 'PutItem', 'UpdateItem'], {
-    keys: `${STUDY_ID_PREFIX}*`,
+    keys: [`${STUDY_ID_PREFIX}*`],
   });
   allowCandles(task, data);
   return task;

@@ -87,6 +87,8 @@ export class PlatformStack extends Stack {
         REGISTRY_TABLE: data.tables.registry.tableName,
         BACKTEST_STATE_MACHINE_ARN: flows.backtest.machine.stateMachineArn,
         HYPEROPT_STATE_MACHINE_ARN: flows.hyperopt.machine.stateMachineArn,
+        // A challenge may be promoted when its time is up.
+        ...promotionVariables(config),
       },
       flows,
       cluster,
@@ -207,8 +209,7 @@ export class PlatformStack extends Stack {
         SCHEDULE_ROLE_ARN: schedules.role.roleArn,
         ALLOWED_REGISTRIES: allowedRegistries(config),
         // A challenge is promoted by the rules of every promotion.
-        STAGING_DRY_RUN_REQUIRED: config.stagingDryRunRequired ? 'true' : 'false',
-        REQUIRE_FOUR_EYES: config.fourEyesRequired ? 'true' : 'false',
+        ...promotionVariables(config),
       },
       eventsCode: this.#code('strategy-events'),
       eventsEnvironment,
@@ -233,8 +234,7 @@ export class PlatformStack extends Stack {
       BACKTEST_STATE_MACHINE_ARN: flow.machine.stateMachineArn,
       DATA_PROXY_FUNCTION: dataProxy.service.alias.functionArn,
       STRATEGY_SERVICE_URL: strategy.api.api.url,
-      STAGING_DRY_RUN_REQUIRED: config.stagingDryRunRequired ? 'true' : 'false',
-      REQUIRE_FOUR_EYES: config.fourEyesRequired ? 'true' : 'false',
+      ...promotionVariables(config),
       REQUIRE_REASON: config.rollbackReasonRequired ? 'true' : 'false',
       ...poolVariables('BACKEND', data.identity.pool),
     };
@@ -249,7 +249,9 @@ export class PlatformStack extends Stack {
     const role = backend.function.role!;
     allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem']);
     allowTable(role, 'series', data.tables.series, ['BatchGetItem']);
-    allowTable(role, 'registry', data.tables.registry, [...READ_REGISTRY, ...MOVE_REGISTRY]);
+    allowTable(role, 'registry', data.tables.registry, [...READ_REGISTRY, ...MOVE_REGISTRY], {
+      indexes: ['catalog-by-name', 'catalog-by-sharpe', 'catalog-by-drawdown'],
+    });
     allowObjects(role, data.results, ['GetObject']);
     allowRepositories(role, config, ['DescribeImages']);
     flow.grantControl(role);
@@ -257,4 +259,12 @@ export class PlatformStack extends Stack {
     dataProxy.service.alias.grantInvoke(role);
     return backend;
   }
+}
+
+/** What a promotion must pass, wherever it is made. */
+function promotionVariables({ stagingDryRunRequired, fourEyesRequired }: StageConfig) {
+  return {
+    STAGING_DRY_RUN_REQUIRED: stagingDryRunRequired ? 'true' : 'false',
+    REQUIRE_FOUR_EYES: fourEyesRequired ? 'true' : 'false',
+  } as const;
 }

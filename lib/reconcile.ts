@@ -10,7 +10,7 @@ import { VALIDATION_ID_PREFIX } from '#contract/backtest.ts';
 import type { ReconcileEnv } from '#contract/env.ts';
 import type { StageConfig } from './config.ts';
 import type { Flow } from './flow.ts';
-import { allowTable, allowTasks, MOVE_REGISTRY, READ_REGISTRY } from './grants.ts';
+import { allowTable, allowTasks, allowTicks } from './grants.ts';
 import { Schedules } from './schedules.ts';
 import { ServiceFunction } from './service-function.ts';
 
@@ -45,7 +45,7 @@ export class Reconcile extends Construct {
     const role = this.service.function.role!;
     allowTable(role, 'jobs', props.jobs, ['GetItem', 'Query', 'UpdateItem']);
     // The ends of validations are recorded in their versions, and time passes for challenges.
-    allowTable(role, 'registry', props.registry, [...READ_REGISTRY, ...MOVE_REGISTRY]);
+    allowTicks(role, props.registry);
     const { backtest, hyperopt } = props.flows;
     for (const flow of [backtest, hyperopt]) flow.grantControl(role);
     allowTasks(role, props.cluster, ['StopTask']);

@@ -46,10 +46,12 @@ export class StrategyService extends Construct {
       timeout: Duration.seconds(28),
     });
     const role = this.service.function.role!;
-    allowTable(role, 'registry', data.tables.registry, [...READ_REGISTRY, ...MOVE_REGISTRY]);
+    allowTable(role, 'registry', data.tables.registry, [...READ_REGISTRY, ...MOVE_REGISTRY], {
+      indexes: [],
+    });
     // What is registered rests on completed backtests; hyperopt jobs are made, listed, shared and cancelled.
     allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'BatchGetItem', 'Query']);
-    allowTable(role, 'jobs', data.tables.jobs, ['PutItem', 'UpdateItem'], { keys: `${STUDY_ID_PREFIX}*` });
+    allowTable(role, 'jobs', data.tables.jobs, ['PutItem', 'UpdateItem'], { keys: [`${STUDY_ID_PREFIX}*`] });
     allowTable(role, 'series', data.tables.series, ['BatchGetItem']);
     flow.grantControl(role);
     allowTasks(role, cluster, ['StopTask']);
@@ -77,7 +79,7 @@ export class StrategyService extends Construct {
       concurrency: config.liveViewers,
     });
     allowTable(events.function.role!, 'jobs', data.tables.jobs, ['GetItem', 'Query'], {
-      keys: `${STUDY_ID_PREFIX}*`,
+      keys: [`${STUDY_ID_PREFIX}*`],
     });
     return events;
   }

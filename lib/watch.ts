@@ -15,6 +15,7 @@ import type { ServiceFunction } from './service-function.ts';
 import type { StrategyService } from './strategy-service.ts';
 import type { TaskImage } from './task-image.ts';
 import { watchAudit } from './watch-audit.ts';
+import { watchChallenges } from './watch-challenges.ts';
 import { watchJobs } from './watch-jobs.ts';
 
 export interface Watched {
@@ -49,6 +50,7 @@ export function watch(scope: Construct, watched: Watched): void {
     latency: 'One request of the strategy service in a hundred takes over 5 s: registering feels broken.',
   });
   watchJobs(monitoring, watched);
+  watchChallenges(monitoring, watched.config);
   watchData(monitoring, watched);
   watchFunctions(monitoring, {
     Backend: watched.backend,

@@ -57,11 +57,10 @@ test('alarms count states that there are, by the events of their kind', () => {
 });
 
 describe.each([dev, prod])('$config.stage', (stage) => {
-  test('wakes reconcile when an execution ends badly, when a validation ends, and every five minutes', () => {
+  test('wakes reconcile when an execution ends badly and when a validation ends', () => {
     const [backtests, studies] = FLOWS.map(({ id }) => ({ Ref: machineOf(stage, id)[0] }));
     const rules = ofType(stage, 'AWS::Events::Rule').map(([, each]) => each.Properties);
-    expect(rules.map((rule) => rule.ScheduleExpression).filter(Boolean)).toEqual(['rate(5 minutes)']);
-    expect(rules.map((rule) => rule.EventPattern).filter(Boolean)).toEqual([
+    expect(rules.map((rule) => rule.EventPattern)).toEqual([
       {
         source: ['aws.states'],
         'detail-type': ['Step Functions Execution Status Change'],

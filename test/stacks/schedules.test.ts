@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { actionsOf, ofType, statements, synthesize } from '../support/stacks.ts';
+
+/** Time in AWS: what wakes the reconcile function by the clock, and who may ask for it. */
+
+describe.each([synthesize('dev'), synthesize('prod')])('$config.stage', (stage) => {
+  const [[, group], ...groups] = ofType(stage, 'AWS::Scheduler::ScheduleGroup') as [
+    ReturnType<typeof ofType>[number],
+  ];
+  const [[roleId, role]] = ofType(stage, 'AWS::IAM::Role').filter(([, { Properties }]) =>
+    JSON.stringify(Properties.AssumeRolePolicyDocument).includes('scheduler.amazonaws.com'),
+  ) as [ReturnType<typeof ofType>[number]];
+  const reconcile = { Ref: expect.stringMatching(/^ReconcileServiceLive/) };
+  const arnOf = (kind: string, name: string) => ({
+    'Fn::Join': ['', expect.arrayContaining([expect.stringMatching(`:${kind}/${name}$`)])],
+  });
+  const own = (actions: string) =>
+    statements(stage).filter(({ statement }) => actionsOf(statement).join() === actions);
+  const name: string = group.Properties.Name;
+
+  test('the platform is woken every five minutes, and a pass that was missed is left to the next', () => {
+    const schedules = ofType(stage, 'AWS::Scheduler::Schedule').map(([, { Properties }]) => Properties);
+    expect(groups).toEqual([]);
+    expect(schedules).toEqual([
+      {
+        Description: expect.any(String),
+        GroupName: name,
+        ScheduleExpression: 'rate(5 minutes)',
+        FlexibleTimeWindow: { Mode: 'OFF' },
+        Target: {
+          Arn: reconcile,
+          RoleArn: { 'Fn::GetAtt': [roleId, 'Arn'] },
+          Input: '{}',
+          RetryPolicy: { MaximumEventAgeInSeconds: 120, MaximumRetryAttempts: 2 },
+        },
+      },
+    ]);
+  });
+
+  test('the role is for schedules of the group alone, and invokes the reconcile function alone', () => {
+    expect(role.Properties.AssumeRolePolicyDocument.Statement).toEqual([
+      {
+        Action: 'sts:AssumeRole',
+        Effect: 'Allow',
+        Principal: { Service: 'scheduler.amazonaws.com' },
+        Condition: {
+          StringEquals: {
+            'aws:SourceAccount': { Ref: 'AWS::AccountId' },
+            'aws:SourceArn': arnOf('schedule-group', name),
+          },
+        },
+      },
+    ]);
+    const allowed = statements(stage).filter(({ id }) => id.startsWith('ReconcileSchedulesRole'));
+    expect(allowed.map(({ statement }) => statement)).toEqual([
+      { Action: 'lambda:InvokeFunction', Effect: 'Allow', Resource: reconcile },
+    ]);
+  });
+
+  test('the strategy service alone creates schedules, in the group and with the role', () => {
+    expect(own('scheduler:CreateSchedule')).toEqual([
+      {
+        id: expect.stringMatching(/^StrategyServiceRole/),
+        statement: {
+          Action: 'scheduler:CreateSchedule',
+          Effect: 'Allow',
+          Resource: arnOf('schedule', `${name}/\\*`),
+        },
+      },
+    ]);
+    const passing = own('iam:PassRole').filter(({ statement }) =>
+      JSON.stringify(statement.Condition).includes('scheduler.amazonaws.com'),
+    );
+    expect(passing.map(({ id, statement }) => [id.slice(0, 19), statement.Resource])).toEqual([
+      ['StrategyServiceRole', { 'Fn::GetAtt': [roleId, 'Arn'] }],
+    ]);
+    const functions = ofType(stage, 'AWS::Lambda::Function').map(([, { Properties }]) => Properties);
+    const told = functions
+      .map(({ Environment }) => Environment.Variables)
+      .filter((all) => all.SCHEDULE_GROUP);
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatchObject({
+      SCHEDULE_GROUP: name,
+      SCHEDULE_FUNCTION_ARN: reconcile,
+      SCHEDULE_ROLE_ARN: { 'Fn::GetAtt': [roleId, 'Arn'] },
+    });
+  });
+});
