@@ -4,6 +4,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { VERSION } from '#runtime/version.ts';
 import { type AuditOptions, printAudit } from './cli/audit.ts';
 import { type BacktestOptions, runBacktest } from './cli/backtest.ts';
+import { addChallengeCommands } from './cli/challenge/commands.ts';
 import { addHyperoptCommands } from './cli/hyperopt/commands.ts';
 import { type JobsOptions, printJobs } from './cli/jobs.ts';
 import { printable } from './cli/printable.ts';
@@ -80,6 +81,7 @@ program
   .action((name: string | undefined) => withSession(url(), ({ client }) => printStrategies(client, name)));
 
 addRegistryCommands(program);
+addChallengeCommands(program);
 addHyperoptCommands(program);
 
 program

@@ -8,20 +8,30 @@ export class ApiError extends Error {
   /** The message without the context. */
   readonly summary: string;
   readonly context: Context;
+  /** What is wrong with which field. */
+  readonly issues: readonly Issue[];
 
-  constructor({ summary, context }: Refusal, correlationId: string) {
+  constructor({ summary, context, issues }: Refusal, correlationId: string) {
     const told = Object.keys(context).length > 0 ? ` ${JSON.stringify(context)}` : '';
     super(`${summary}${told} (correlation id ${correlationId})`);
     this.summary = summary;
     this.context = context;
+    this.issues = issues;
   }
 }
 
 type Context = Readonly<Record<string, unknown>>;
 
+interface Issue {
+  /** Dotted path; empty when there is none. */
+  readonly field: string;
+  readonly message: string;
+}
+
 interface Refusal {
   readonly summary: string;
   readonly context: Context;
+  readonly issues: readonly Issue[];
 }
 
 /** Calls one service's HTTP API. */
@@ -107,18 +117,22 @@ interface FieldIssue {
 function explain(status: number, text: string): Refusal {
   try {
     const { detail } = JSON.parse(text, toPrintable) as {
-      detail: FieldIssue[] | { code: string; message: string; context?: Context };
+      detail: FieldIssue[] | { code: string; message: string; field?: string; context?: Context };
     };
     if (Array.isArray(detail)) {
-      return { summary: detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; '), context: {} };
+      const issues = detail.map(({ loc, msg }) => ({ field: loc.join('.'), message: msg }));
+      const summary = issues.map(({ field, message }) => `${field}: ${message}`).join('; ');
+      return { summary, context: {}, issues };
     }
     const hint =
       status === 401
         ? '. Put a token into TOUCHSTONE_TOKEN; for a platform of this machine: touchstone token'
         : '';
-    return { summary: `${detail.code}: ${detail.message}${hint}`, context: detail.context ?? {} };
+    const summary = `${detail.code}: ${detail.message}${hint}`;
+    const issues = [{ field: detail.field ?? '', message: summary }];
+    return { summary, context: detail.context ?? {}, issues };
   } catch {
-    return { summary: `HTTP ${status}`, context: {} };
+    return { summary: `HTTP ${status}`, context: {}, issues: [] };
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { VERSION } from '#runtime/version.ts';
 import { compareVersions } from './compare.ts';
 import { type PromoteOptions, promoteVersion } from './promote.ts';
@@ -6,14 +6,8 @@ import { type RegisterOptions, registerVersion } from './register.ts';
 import { type RollbackOptions, rollBack } from './rollback.ts';
 import { type Addresses, strategyAddress, withSession } from './session.ts';
 import { type StageOptions, stageVersion } from './stage.ts';
+import { figure } from './usage.ts';
 import { printVersions, type VersionsOptions } from './versions.ts';
-
-/** A number of either sign. */
-function figure(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== '' && Number.isFinite(value)) return value;
-  throw new InvalidArgumentError('It takes a number, such as 1.5.');
-}
 
 const collect = (value: string, previous: string[]) => [...previous, value];
 

@@ -13,6 +13,13 @@ export function amount(text: string): number {
   throw new InvalidArgumentError('It takes a number above 0, such as 100.');
 }
 
+/** A number of either sign. */
+export function figure(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError('It takes a number, such as 1.5.');
+}
+
 /** An amount, or what stands for a share of the balance. */
 export function stake(text: string): number | 'unlimited' {
   if (text === 'unlimited') return text;
