@@ -4,7 +4,7 @@ import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
 import { createEcsClient, EcsTaskControl } from '#adapters/aws/ecs-task-control.ts';
-import { openRegistry } from '#adapters/aws/open-registry.ts';
+import { openRegistry, promotionRules } from '#adapters/aws/open-registry.ts';
 import { createSfnClient, SfnExecutions } from '#adapters/aws/sfn-executions.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { ReconcileEnv } from '#contract/env.ts';
@@ -31,7 +31,7 @@ const reconcile = createReconcile(
     clock: Date,
     registry: {
       ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, tell),
-      ...{ validations: jobs, clock: Date, ids: ulids, digest: sha256 },
+      ...{ validations: jobs, clock: Date, ids: ulids, digest: sha256, ...promotionRules(env) },
     },
   },
   { stage: env.ENVIRONMENT, log: logger },

@@ -3,11 +3,13 @@ import { paginated, Timestamp } from './common.ts';
 import { integerParameter, textParameter } from './parameters.ts';
 import { VersionReference } from './registry-api.ts';
 import {
+  ANALYSIS_UNITS,
   CANARY_STAGE_NAMES,
   CHALLENGE_STATUSES,
   ChallengeEvent,
   Hold,
   OUTCOMES,
+  PromotionRefusal,
   ROLLBACK_REASONS,
   StoredTrade,
   VARIANTS,
@@ -40,6 +42,15 @@ export const ChallengeRequest = z
       exclusiveMinimum: 0,
       maximum: 1_000_000,
     }),
+    analysis_unit: z
+      .string()
+      .optional()
+      .meta({
+        description:
+          'What is independent of each other: `trade`, or `assignment_key` when trades of one key (a client, a pair, a day) share a shock: they are then compared as one cluster',
+        enum: [...ANALYSIS_UNITS],
+        default: 'trade',
+      }),
     approval_stages: z
       .array(z.string())
       .optional()
@@ -50,6 +61,10 @@ export const ChallengeRequest = z
         uniqueItems: true,
         default: [],
       }),
+    auto_promote: z.boolean().optional().meta({
+      description: 'Promote the challenger as soon as it has won, by every rule of the registry',
+      default: false,
+    }),
   })
   .meta({
     id: 'ChallengeRequest',
@@ -88,6 +103,8 @@ export const Challenge = z
     max_duration_hours: z.int(),
     max_drawdown_pct: z.number().nullable(),
     approval_stages: z.array(z.enum(CANARY_STAGE_NAMES)),
+    analysis_unit: z.enum(ANALYSIS_UNITS),
+    auto_promote: z.boolean(),
     champion_trades: z.int().meta({ description: 'Closed trades that count' }),
     challenger_trades: z.int(),
     misassigned_trades: z.int(),
@@ -98,6 +115,9 @@ export const Challenge = z
     ends_at: Timestamp,
     ended_at: Timestamp.nullable(),
     promoted_at: Timestamp.nullable(),
+    promotion_refused: PromotionRefusal.nullable().meta({
+      description: 'Why the platform did not promote the winner by itself: somebody must',
+    }),
     warnings: z.array(z.string()),
   })
   .meta({ id: 'Challenge' });

@@ -63,9 +63,16 @@ const images = {
   ALLOWED_REGISTRIES: text.transform((list) => list.split(',')).optional(),
 };
 
-const gates = {
+/** What a promotion must pass, wherever it is made. */
+const promotions = {
+  /** Promote only what passed its validation. Default: in production. */
+  STAGING_DRY_RUN_REQUIRED: flag.optional(),
   /** Whoever registered a version may not promote it. */
   REQUIRE_FOUR_EYES: flag.default(false),
+};
+
+const gates = {
+  ...promotions,
   /** A rollback needs a reason. */
   REQUIRE_REASON: flag.default(false),
 };
@@ -127,8 +134,6 @@ export const BackendEnv = z
     DATA_PROXY_FUNCTION: text,
     /** Base address of the strategy service; without one it is reported as not configured. */
     STRATEGY_SERVICE_URL: z.url().optional(),
-    /** Promote only what passed its validation. Default: in production. */
-    STAGING_DRY_RUN_REQUIRED: flag.optional(),
     ...gates,
   })
   .check(checkIdentityProvider('BACKEND'));
@@ -151,12 +156,13 @@ export const StrategyEnv = z
     SCHEDULE_FUNCTION_ARN: text,
     SCHEDULE_ROLE_ARN: text,
     ...images,
-    /** Promote only what passed its validation. Default: in production. */
-    STAGING_DRY_RUN_REQUIRED: flag.optional(),
-    REQUIRE_FOUR_EYES: gates.REQUIRE_FOUR_EYES,
+    ...promotions,
   })
   .check(checkIdentityProvider('STRATEGY'));
 export type StrategyEnv = z.output<typeof StrategyEnv>;
+
+/** Of an entry point that promotes. */
+export type PromotingEnv = Pick<StrategyEnv, keyof typeof promotions | 'ENVIRONMENT'>;
 
 /** The function that streams events of the strategy service: it reads jobs and nothing else. */
 export const StrategyEventsEnv = z
@@ -183,6 +189,7 @@ export const DataProxyEnv = z.object({
 export const ReconcileEnv = z.object({
   ...common,
   ...database,
+  ...promotions,
   JOBS_TABLE: text,
   REGISTRY_TABLE: text,
   BACKTEST_STATE_MACHINE_ARN: text,
@@ -268,9 +275,9 @@ export const LocalEnv = z.object({
   DEFAULT_EXCHANGE: text.default('sim'),
   BACKEND_PORT: integer(8000, { min: 0, max: 65_535 }),
   STRATEGY_PORT: integer(8003, { min: 0, max: 65_535 }),
+  ...gates,
   /** Promote only what passed its validation. */
   STAGING_DRY_RUN_REQUIRED: flag.default(false),
-  ...gates,
   DATA_COLLECTION_PORT: integer(8002, { min: 0, max: 65_535 }),
 });
 export type LocalEnv = z.output<typeof LocalEnv>;

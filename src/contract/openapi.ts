@@ -102,7 +102,7 @@ function operationObject(operation: Operation, path: string, components: Compone
 }
 
 /** Its own, and who may call it beyond the role. */
-function descriptionOf({ description, resource, adminFields = [] }: Operation): string {
+function descriptionOf({ description, resource, fieldRoles = {} }: Operation): string {
   const others = {
     read: ', whom it is shared with',
     write: ', whom it is shared with at `write`',
@@ -111,7 +111,7 @@ function descriptionOf({ description, resource, adminFields = [] }: Operation): 
   return [
     ...(description ? [description] : []),
     ...(resource ? [`For the owner of the ${resource.kind}${others[resource.level]}, and admins.`] : []),
-    ...adminFields.map((field) => `\`${field}\` is for admins.`),
+    ...Object.entries(fieldRoles).map(([field, role]) => `\`${field}\` is for ${role}s.`),
   ].join(' ');
 }
 

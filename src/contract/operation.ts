@@ -52,8 +52,8 @@ export interface Operation {
   /** Codes of its own; those that follow from the row's shape are added by {@link documentedErrors}. */
   readonly errors: readonly OperationError[];
   readonly access: Access;
-  /** Fields of the body that only an admin may set to true. */
-  readonly adminFields?: readonly string[];
+  /** Fields of the body that ask for a higher role where they are true: the least one that may set them so. */
+  readonly fieldRoles?: Readonly<Record<string, Exclude<Access, 'public'>>>;
   /**
    * The owned resource that the path names. Whoever may not do that with it never gets to the handler: 404 of its kind when
    * there is none, AUTH005 unless the caller is its owner, an admin, or has it shared at that level.

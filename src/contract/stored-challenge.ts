@@ -19,13 +19,29 @@ export const ROLLBACK_REASONS = ['harm', 'max_drawdown', 'manual', 'champion_rep
 export const VARIANTS = ['champion', 'challenger'] as const;
 export type Variant = (typeof VARIANTS)[number];
 
+export const ANALYSIS_UNITS = ['trade', 'assignment_key'] as const;
+
+/** A sum to about 32 digits: the nearest double, and what it leaves out. */
+const PreciseSum = z.tuple([z.number(), z.number()]).readonly();
+
+/** Of the trades of one assignment key each (a trade without a key is alone), n of them with the sum S of their profits. */
+const ClusterTotals = z.object({
+  count: z.int().meta({ description: 'Keys with such a trade' }),
+  squares: PreciseSum.meta({ description: 'Sum of S^2' }),
+  products: PreciseSum.meta({ description: 'Sum of S n' }),
+  sizes: z.int().meta({ description: 'Sum of n^2' }),
+});
+
 /** What is known of one arm's trades that were entered in one stage: enough for every statistic but the permutation test. */
 const ArmTotals = z.object({
   assigned: z.int().meta({ description: 'Assignment keys that got this arm' }),
   open: z.int(),
   closed: z.int(),
-  sum: z.number().meta({ description: 'Of profit_pct of the closed trades' }),
-  sum_of_squares: z.number(),
+  sum: PreciseSum.meta({ description: 'Of profit_pct of the closed trades' }),
+  sum_of_squares: PreciseSum,
+  clusters: ClusterTotals.nullable().meta({
+    description: 'Of the closed trades; null where trades are compared one by one, and before the first',
+  }),
 });
 export type ArmTotals = z.infer<typeof ArmTotals>;
 
@@ -55,6 +71,9 @@ export const PlannedLook = z.object({
   improvement_pct: z.number(),
 });
 
+/** Why the platform did not promote a winner by itself. */
+export const PromotionRefusal = z.object({ at: Timestamp, code: z.string(), message: z.string() });
+
 export const StoredChallenge = z.object({
   schema_version: z.literal(1),
   challenge_id: z.string(),
@@ -72,6 +91,7 @@ export const StoredChallenge = z.object({
   approval_stages: z
     .array(z.enum(CANARY_STAGE_NAMES))
     .meta({ description: 'Entered only when somebody advances' }),
+  auto_promote: z.boolean().meta({ description: 'The platform promotes the challenger when it has won' }),
   stages: z.array(StageTotals).meta({ description: 'Those that were reached, the current one last' }),
   hold: Hold.nullable(),
   accepted_holds: z.array(Hold.shape.reason).meta({ description: 'Resumed although the cause was there' }),
@@ -79,6 +99,10 @@ export const StoredChallenge = z.object({
   equity: z.object({ profit: z.number(), peak: z.number(), drawdown: z.number() }).meta({
     description: "Of the challenger's closed trades as they came, percent points",
   }),
+  analysis_unit: z
+    .enum(ANALYSIS_UNITS)
+    .meta({ description: 'What is independent of each other: trades, or keys with all their trades' }),
+  keys_with_several_trades: z.int().meta({ description: 'Closed ones that count' }),
   trades: z.int().meta({ description: 'Trades logged, whatever became of them' }),
   misassigned: z.int(),
   late: z.int(),
@@ -94,6 +118,7 @@ export const StoredChallenge = z.object({
   ends_at: Timestamp,
   ended_at: Timestamp.nullable(),
   promoted_at: Timestamp.nullable(),
+  promotion_refused: PromotionRefusal.nullable(),
 });
 export type StoredChallenge = z.infer<typeof StoredChallenge>;
 
@@ -135,7 +160,7 @@ export const StoredTrade = TradeDetails.extend({
 });
 export type StoredTrade = z.infer<typeof StoredTrade>;
 
-/** The first answer for a key, which every later one repeats. */
+/** The first answer for a key, which every later one repeats, and what its trades came to. */
 export const StoredAssignment = z.object({
   schema_version: z.literal(1),
   challenge_id: z.string(),
@@ -144,12 +169,15 @@ export const StoredAssignment = z.object({
   canary_stage: z.enum(CANARY_STAGE_NAMES),
   bucket: z.number(),
   at: Timestamp,
+  revision: z.int().meta({ description: 'Rises with every write' }),
+  closed: z.int().meta({ description: 'Closed trades of this key that count' }),
+  sum: PreciseSum.meta({ description: 'Of their profit_pct' }),
 });
 export type StoredAssignment = z.infer<typeof StoredAssignment>;
 
 const CHALLENGE_ACTIONS = [
   ...(['create', 'advance', 'hold', 'resume', 'planned_look'] as const),
-  ...(['complete', 'expire', 'roll_back', 'promote', 'keep_champion'] as const),
+  ...(['complete', 'expire', 'roll_back', 'promote', 'promotion_refused', 'keep_champion'] as const),
 ] as const;
 export type ChallengeAction = (typeof CHALLENGE_ACTIONS)[number];
 

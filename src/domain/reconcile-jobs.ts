@@ -1,6 +1,6 @@
 import { isTerminal, type StoredBacktestJob } from '#contract/backtest.ts';
 import { STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
-import { type TickReport, tickChallenges } from './challenges/tick-challenges.ts';
+import { type TickReport, tickChallenge, tickChallenges } from './challenges/tick-challenges.ts';
 import type { ChallengeDeps } from './challenges/write-challenge.ts';
 import type { ExecutionState, Executions } from './execution-ports.ts';
 import {
@@ -10,6 +10,7 @@ import {
 } from './hyperopt/reconcile-hyperopts.ts';
 import type { JobStore } from './ports.ts';
 import { type SettleDeps, settleValidation, settleValidations } from './registry/settle-validations.ts';
+import { stagingOutcomes } from './registry/start-staging-checks.ts';
 import { isoTime } from './validate.ts';
 
 export interface ReconcileDeps extends ReconcileHyperoptDeps {
@@ -17,7 +18,7 @@ export interface ReconcileDeps extends ReconcileHyperoptDeps {
   readonly executions: Executions;
   readonly onFault: (jobId: string, error: unknown) => void;
   /** Where the ends of validations are recorded, and time passes for challenges. */
-  readonly registry: SettleDeps & ChallengeDeps;
+  readonly registry: SettleDeps & Omit<ChallengeDeps, 'stagingChecks'>;
 }
 
 export interface ReconcileReport {
@@ -41,7 +42,7 @@ type Unfinished = Pick<StoredBacktestJob, 'job_id' | 'status' | 'created_at'>;
 export async function reconcileJobs(deps: ReconcileDeps): Promise<ReconcileReport> {
   const [jobs, challenges] = await Promise.allSettled([
     repairJobs(deps),
-    tickChallenges(deps.registry, deps.onFault),
+    tickChallenges(challengesOf(deps), deps.onFault),
   ]);
   if (jobs.status === 'rejected') throw jobs.reason;
   if (challenges.status === 'rejected') throw challenges.reason;
@@ -86,6 +87,15 @@ export async function reconcileJob(deps: ReconcileDeps, execution: string): Prom
   const ended = repaired === 'failed' ? await deps.jobs.get(execution) : job;
   if (ended) await settleValidation(deps.registry, ended);
   return repaired;
+}
+
+/** Lets time pass for one challenge: whether that changed it. Throws CHL001, SVC005. */
+export function reconcileChallenge(deps: ReconcileDeps, challengeId: string): Promise<boolean> {
+  return tickChallenge(challengesOf(deps), challengeId);
+}
+
+function challengesOf({ registry, jobs }: ReconcileDeps): ChallengeDeps {
+  return { ...registry, stagingChecks: stagingOutcomes({ jobs }) };
 }
 
 async function repair(deps: ReconcileDeps, job: StoredBacktestJob): Promise<Repair> {

@@ -15,8 +15,12 @@ import { loadStrategies } from '#adapters/strategies.ts';
 import type { LocalEnv } from '#contract/env.ts';
 import type { TableNames } from '#contract/tables.ts';
 import { resumeTimers } from '#domain/challenges/challenge-timer.ts';
-import { tickChallenge } from '#domain/challenges/tick-challenges.ts';
-import { type ReconcileDeps, reconcileJob, reconcileJobs } from '#domain/reconcile-jobs.ts';
+import {
+  type ReconcileDeps,
+  reconcileChallenge,
+  reconcileJob,
+  reconcileJobs,
+} from '#domain/reconcile-jobs.ts';
 import { createLogger, type Log, type LogLevel } from '#runtime/log.ts';
 import { runInContext } from '#runtime/request-context.ts';
 import { watchChallenges } from '#runtime/watch-challenges.ts';
@@ -135,6 +139,7 @@ async function startServices(
   running: Running,
 ): Promise<PlatformInfo> {
   const { exchange = 'sim', checkResponses = false } = options;
+  const { stagingDryRunRequired = false, fourEyesRequired = false } = options;
   const log = createLogger('touchstone', options.logLevel ?? 'WARN');
   const storage = storageOf(database, folder);
   const stores = openStores(storage);
@@ -171,7 +176,7 @@ async function startServices(
   });
   running.add(() => workflow.stop());
   const timers = new LocalChallengeTimers(Date, (id) =>
-    inContext(() => tickChallenge(reconcile.registry, id)).catch((error) => reconcile.onFault(id, error)),
+    inContext(() => reconcileChallenge(reconcile, id)).catch((error) => reconcile.onFault(id, error)),
   );
   running.add(() => timers.stop());
   const tell = watchChallenges({ log, timer: timers });
@@ -186,6 +191,7 @@ async function startServices(
     onFault: (jobId, error) => log.error('not reconciled', { id: jobId, error: error as Error }),
     registry: {
       ...openRegistry(TABLE_NAMES.registry, storage.DYNAMODB_ENDPOINT, tell),
+      ...{ stagingDryRunRequired, fourEyesRequired },
       ...{ validations: stores.jobs, clock: Date, ids: ulids, digest: sha256 },
     },
   };
@@ -197,8 +203,8 @@ async function startServices(
       databaseEndpoint: storage.DYNAMODB_ENDPOINT,
       workflow,
       strategies,
-      stagingDryRunRequired: options.stagingDryRunRequired ?? false,
-      fourEyesRequired: options.fourEyesRequired ?? false,
+      stagingDryRunRequired,
+      fourEyesRequired,
     },
   );
   running.add(() => strategy.close());
@@ -212,8 +218,8 @@ async function startServices(
       strategies,
       dataProxy,
       strategyServiceUrl: strategy.url,
-      stagingDryRunRequired: options.stagingDryRunRequired ?? false,
-      fourEyesRequired: options.fourEyesRequired ?? false,
+      stagingDryRunRequired,
+      fourEyesRequired,
       rollbackReasonRequired: options.rollbackReasonRequired ?? false,
     },
   );

@@ -53,17 +53,21 @@ export function withoutIdentityProvider(options: { readonly enforced: boolean })
   };
 }
 
-/** Throws AUTH004 when the body sets a field that only an admin may set. */
+/** Throws AUTH004 when the body sets a field for which the principal's role is too low. */
 export function authorizeFields(
   principal: Principal,
-  { adminFields = [] }: Pick<Operation, 'adminFields'>,
+  { fieldRoles = {} }: Pick<Operation, 'fieldRoles'>,
   body: unknown,
 ): void {
-  if (principal.roles.includes('admin')) return;
-  const field = adminFields.find((name) => (body as Readonly<Record<string, unknown>>)[name] === true);
-  if (field === undefined) return;
-  const message = `${field} needs the role admin`;
-  throw new CodedError('AUTH004', { message, field, context: { required: 'admin' } });
+  for (const [field, role] of Object.entries(fieldRoles)) {
+    if ((body as Readonly<Record<string, unknown>>)[field] !== true || reaches(principal, role)) continue;
+    const message = `${field} needs the role ${role}`;
+    throw new CodedError('AUTH004', { message, field, context: { required: role } });
+  }
+}
+
+function reaches({ roles }: Principal, needed: Role): boolean {
+  return roles.some((role) => ROLES.indexOf(role) >= ROLES.indexOf(needed));
 }
 
 /** Throws AUTH004 when none of the principal's roles reaches the one that the operation asks for. */

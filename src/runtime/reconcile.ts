@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { METRICS, METRICS_NAMESPACE } from '#contract/names.ts';
-import { tickChallenge } from '#domain/challenges/tick-challenges.ts';
-import { type ReconcileDeps, reconcileJob, reconcileJobs } from '#domain/reconcile-jobs.ts';
+import {
+  type ReconcileDeps,
+  reconcileChallenge,
+  reconcileJob,
+  reconcileJobs,
+} from '#domain/reconcile-jobs.ts';
 import type { Log } from './log.ts';
 import { runInContext } from './request-context.ts';
 
@@ -43,7 +47,7 @@ export function createReconcile(
   };
   const one = async ({ detail, challenge_id }: ReconcileEvent) => {
     if (challenge_id !== undefined) {
-      const changed = await tickChallenge(reconcile.registry, challenge_id);
+      const changed = await reconcileChallenge(reconcile, challenge_id);
       log.info('time is up', { challenge_id, changed });
     } else if (detail?.name !== undefined) {
       const repair = await reconcileJob(reconcile, detail.name);

@@ -43,10 +43,10 @@ it.each([
   ['StoredReply', StoredReply, 1, '5d37428b7cbbe944'],
   ['StoredAuditCall', StoredAuditCall, 1, 'c4ce9a0feec41a0e'],
   ['StoredAuditOutcome', StoredAuditOutcome, undefined, '7a493140ab637d9d'],
-  ['StoredChallenge', StoredChallenge, 1, 'bd35e48dbf05c3ca'],
+  ['StoredChallenge', StoredChallenge, 1, '51c509feb3897eba'],
   ['StoredTrade', StoredTrade, 1, 'bc6d7b1b237ed5fa'],
-  ['StoredAssignment', StoredAssignment, 1, 'aa90c470f6d75371'],
-  ['ChallengeEvent', ChallengeEvent, 1, 'c044d0e3ab4f968a'],
+  ['StoredAssignment', StoredAssignment, 1, '65ff9f55416f325c'],
+  ['ChallengeEvent', ChallengeEvent, 1, '36fdad4b62df8a82'],
   ['CatalogRow', CatalogRow, undefined, 'df2b836e54f3d8da'],
 ])('%s is as pinned', (_, schema, version, hash) => {
   expect({ version: versionOf(schema), hash: shapeHash(schema) }).toEqual({ version, hash });

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { CodedError } from '#contract/errors.ts';
 import { tickChallenges } from '#domain/challenges/tick-challenges.ts';
+import type { RegistryStore } from '#domain/registry/registry-store.ts';
 import { type ChallengeWorld, challengeWorld, generated, HOUR } from '../support/challenge-world.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
+import { MODEL, registryWorld } from '../support/registry-world.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -96,5 +100,168 @@ describe('a stage that somebody must approve', () => {
       'VAL005',
       field,
     ]);
+  });
+});
+
+// Reference 4.4: the registry's promote in the transaction of the verdict.
+describe('a challenge that promotes its winner by itself', () => {
+  const auto = { enable_canary: false, auto_promote: true };
+  const production = async (world: ChallengeWorld) =>
+    (await world.store.read(MODEL, [])).model!.production_version;
+
+  /** All but the last trade of a challenger that wins at the planned look. */
+  async function almost(options: Parameters<typeof challengeWorld>[1] = {}, body: object = {}) {
+    const world = await challengeWorld(engine, options);
+    const id: string = (await world.create({ ...auto, ...body })).body.challenge_id;
+    const profits = generated(67890, 100, 1);
+    await world.log(id, 'champion', generated(12345, 100, 0));
+    await world.log(id, 'challenger', profits.slice(0, 99));
+    return { world, id, last: () => world.log(id, 'challenger', profits.slice(99)) };
+  }
+
+  it('does so with the trade that wins, in the name of who created it, in one transaction', async () => {
+    const { world, id, last } = await almost();
+    const { body: reply } = await last();
+    expect(reply).toMatchObject({ status: 'completed', recommendation: 'PROMOTE_CHALLENGER' });
+    const { body } = await world.read(id);
+    expect(body).toMatchObject({
+      ...{ status: 'completed', outcome: 'challenger_wins', traffic_split: [0, 1] },
+      ...{ auto_promote: true, promotion_refused: null, promoted_at: expect.any(String) },
+    });
+    expect((await world.store.read(MODEL, [])).model).toMatchObject({
+      production_version: '2',
+      active_challenge_id: null,
+    });
+    const { body: history } = await world.get(`/api/v1/models/${MODEL}/history?limit=1`);
+    expect(history.items[0]).toMatchObject({
+      ...{ action: 'promote', version: '2', archived_versions: ['1'], challenge_id: id },
+      ...{ actor: 'anonymous', reason: `Challenge ${id} was won: promoted automatically` },
+    });
+    expect((await actionsOf(world, id)).slice(0, 3)).toEqual([
+      ['promote', 'anonymous', 'auto_promote'],
+      ['complete', 'platform', 'challenger_wins'],
+      ['planned_look', 'platform', null],
+    ]);
+    expect((await tick(world)).changed).toEqual([]);
+    expect((await world.post(id, 'promote')).body).toEqual(body);
+  });
+
+  it('stores neither verdict nor promotion when the process dies between, and both with the next call', async () => {
+    const whole = await almost();
+    const client = createDocumentClient({ endpoint: engine.endpoint });
+    const actions: number[] = [];
+    client.middlewareStack.add(
+      (next, context) => async (args) => {
+        if (context.commandName !== 'TransactWriteItemsCommand') return next(args);
+        actions.push((args.input as { TransactItems: unknown[] }).TransactItems.length);
+        throw new Error('the host is gone');
+      },
+      { step: 'initialize', name: 'crash' },
+    );
+    const { world, id } = whole;
+    const tables = { jobs: world.jobsTable, registry: world.table, series: '' };
+    const dying = await registryWorld(engine, { client, tables, deps: { clock: world.clock } });
+    const trade = { trade_id: 'last', variant: 'challenger', profit_pct: generated(67890, 100, 1)[99] };
+    expect((await dying.strategy('POST', `/challenges/${id}/trades`, trade)).status).toBe(500);
+    expect(actions).toHaveLength(1);
+    expect([(await world.read(id)).body.status, await production(world)]).toEqual(['active', '1']);
+    expect((await world.post(id, 'trades', trade)).status).toBe(201);
+    expect(await production(world)).toBe('2');
+    client.destroy();
+  });
+
+  it('leaves it to a person when the registry refuses, and says so once', async () => {
+    const made = await almost();
+    const tables = { jobs: made.world.jobsTable, registry: made.world.table, series: '' };
+    const deps = { clock: made.world.clock };
+    const strict = await registryWorld(engine, { tables, deps: { ...deps, fourEyesRequired: true } });
+    const { world, id } = made;
+    const last = { trade_id: 'last', variant: 'challenger', profit_pct: 2 };
+    expect((await strict.strategy('POST', `/challenges/${id}/trades`, last)).status).toBe(201);
+    const { body } = await world.read(id);
+    expect(body).toMatchObject({
+      ...{ status: 'completed', outcome: 'challenger_wins', promoted_at: null, traffic_split: [0.5, 0.5] },
+      promotion_refused: { code: 'AUTH004', message: expect.stringContaining('Another person') },
+    });
+    expect((await tick(world)).changed).toEqual([]);
+    await world.log(id, 'champion', [1]);
+    expect((await actionsOf(world, id)).filter(([action]: any) => action === 'promotion_refused')).toEqual([
+      ['promotion_refused', 'platform', expect.stringContaining('AUTH004')],
+    ]);
+    expect((await world.post(id, 'promote')).body).toMatchObject({
+      promoted_at: expect.any(String),
+      traffic_split: [0, 1],
+    });
+  });
+
+  it('refuses what is no longer staged, also when its time is up', async () => {
+    const world = await challengeWorld(engine);
+    await world.register();
+    const { body } = await world.create({ ...auto, challenger_version: '3', max_duration_hours: 2 });
+    const id = body.challenge_id;
+    await world.log(id, 'champion', generated(12345, 100, 0));
+    await world.log(id, 'challenger', generated(67890, 100, 1));
+    expect((await world.read(id)).body.promotion_refused).toMatchObject({ code: 'RES005' });
+    expect(await production(world)).toBe('1');
+  });
+
+  it('tries again at the next tick what the registry could not answer', async () => {
+    let broken = false;
+    const wrap = (store: RegistryStore): RegistryStore =>
+      new Proxy(store, {
+        get: (target, name: keyof RegistryStore) => {
+          if (broken && name === 'read') throw new CodedError('SVC005');
+          const value = target[name];
+          return typeof value === 'function' ? value.bind(target) : value;
+        },
+      });
+    const { world, id, last } = await almost({ wrap });
+    broken = true;
+    expect((await last()).status).toBe(201);
+    expect((await world.read(id)).body).toMatchObject({
+      ...{ status: 'completed', outcome: 'challenger_wins', promoted_at: null, promotion_refused: null },
+    });
+    expect((await tick(world)).changed).toEqual([]);
+    broken = false;
+    expect((await tick(world)).changed).toEqual([id]);
+    expect([(await world.read(id)).body.traffic_split, await production(world)]).toEqual([[0, 1], '2']);
+  });
+
+  it('does so too when its time is up, whoever comes first', async () => {
+    const { world, id, last } = await almost({}, { max_duration_hours: 2 });
+    const open = async (variant: string, count: number) => {
+      const trades = Array.from({ length: count }, (_, n) => ({ trade_id: `${variant}-${n}`, variant }));
+      await world.post(id, 'trades', { trades: trades.map((trade) => ({ ...trade, status: 'open' })) });
+    };
+    // Too many open trades forbid the verdict at the planned look, and no longer at the end.
+    await open('challenger', 40);
+    await last();
+    await open('champion', 60);
+    expect((await world.read(id)).body.status).toBe('active');
+    world.clock.forward(2 * HOUR);
+    expect((await world.read(id)).body).toMatchObject({ outcome: 'challenger_wins', promoted_at: null });
+    const next = await world.create({ champion_version: '2', challenger_version: '1' });
+    expect([next.status, next.body.detail.code]).toEqual([410, 'RES006']);
+    const { body } = await world.read(id);
+    expect(body.promoted_at > body.ended_at || body.promoted_at === body.ended_at).toBe(true);
+    expect([body.traffic_split, await production(world)]).toEqual([[0, 1], '2']);
+  });
+
+  it.each([
+    ['researcher', true, 403],
+    ['researcher', false, 201],
+    ['approver', true, 201],
+  ] as const)('%s asks for it: %s', async (role, auto_promote, status) => {
+    const made = await challengeWorld(engine);
+    const tables = { jobs: made.jobsTable, registry: made.table, series: '' };
+    const authenticate = async () => ({ id: 'anonymous', roles: [role], groups: [] });
+    const world = await registryWorld(engine, { tables, service: { authenticate } });
+    const body = { champion_version: '1', challenger_version: '2', auto_promote };
+    const answer = await world.strategy('POST', `/api/v1/models/${MODEL}/challenges`, body);
+    expect(answer.status).toBe(status);
+    if (status === 403)
+      expect(answer.body.detail).toMatchObject({
+        ...{ code: 'AUTH004', field: 'auto_promote', context: { required: 'approver' } },
+      });
   });
 });

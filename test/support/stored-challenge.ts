@@ -1,10 +1,10 @@
 import type { StoredChallenge } from '#contract/stored-challenge.ts';
+import { NO_TRADES } from '#domain/challenges/challenge-state.ts';
 
 const AT = '2026-05-01T00:00:00.000Z';
 
 /** A valid active challenge without trades; `changes` go over its fields. */
 export function storedChallenge(changes: Partial<StoredChallenge> = {}): StoredChallenge {
-  const nothing = { assigned: 0, open: 0, closed: 0, sum: 0, sum_of_squares: 0 };
   return {
     schema_version: 1,
     challenge_id: 'ch-1',
@@ -20,11 +20,14 @@ export function storedChallenge(changes: Partial<StoredChallenge> = {}): StoredC
     max_duration_hours: 168,
     max_drawdown_pct: null,
     approval_stages: [],
-    stages: [{ canary_stage: 'stage_1', since: AT, champion: nothing, challenger: nothing }],
+    auto_promote: false,
+    stages: [{ canary_stage: 'stage_1', since: AT, champion: NO_TRADES, challenger: NO_TRADES }],
     hold: null,
     accepted_holds: [],
     planned_look: null,
     equity: { profit: 0, peak: 0, drawdown: 0 },
+    analysis_unit: 'trade',
+    keys_with_several_trades: 0,
     trades: 0,
     misassigned: 0,
     late: 0,
@@ -38,6 +41,7 @@ export function storedChallenge(changes: Partial<StoredChallenge> = {}): StoredC
     ends_at: '2026-05-08T00:00:00.000Z',
     ended_at: null,
     promoted_at: null,
+    promotion_refused: null,
     ...changes,
   };
 }

@@ -3,28 +3,33 @@ import {
   type Action,
   assignmentKey,
   listKey,
+  putAsRead,
   putChallenge,
   putNew,
   tradeIdKey,
   tradeKey,
 } from './challenge-item.ts';
 import { modelKey } from './registry-item.ts';
-import { putReply } from './registry-transaction.ts';
+import { putReply, transactionOf } from './registry-transaction.ts';
 
 /** All that a write stores. One lost condition cancels the whole. */
 export function actionsOf(write: ChallengeWrite, table: string): Action[] {
-  const { before, after, trades = [], assignments = [], reply } = write;
+  const { before, after, trades = [], assignments = [], promotion, reply } = write;
   const id = after.challenge_id;
   return [
-    ...putChallenge(write, table),
-    ...modelActions(write, table),
+    ...(promotion
+      ? transactionOf({ ...promotion, reply: null }, table)
+      : [...putChallenge(write, table), ...modelActions(write, table)]),
     ...trades.flatMap((trade) => {
       const key = tradeKey(id, trade.after.sequence);
       if (trade.before) return [{ Put: { TableName: table, Item: { ...key, ...trade.after } } }];
       const { trade_id, sequence } = trade.after;
       return [putNew(key, trade.after, table), putNew(tradeIdKey(id, trade_id), { sequence }, table)];
     }),
-    ...assignments.map((each) => putNew(assignmentKey(id, each.assignment_key), each, table)),
+    ...assignments.map(({ before, after }) => {
+      const key = assignmentKey(id, after.assignment_key);
+      return before ? putAsRead(key, { before, after }, table) : putNew(key, after, table);
+    }),
     ...(before === null ? [putNew(listKey(after), { challenge_id: id }, table)] : []),
     ...(reply ? [{ Put: putReply(reply, table) }] : []),
   ];

@@ -31,7 +31,7 @@ import {
 import { actionsOf } from './challenge-transaction.ts';
 import { brokenCursor, decodeCursor, encodeCursor } from './cursor.ts';
 import { type ItemKey, partitionOf, readItem, replyKey } from './registry-item.ts';
-import { keepReply, readReply } from './registry-transaction.ts';
+import { isTorn, keepReply, readReply } from './registry-transaction.ts';
 import { transact } from './transactions.ts';
 
 /** Most of a page of trades that is read at once: 1 MB is the most that a query answers. */
@@ -131,6 +131,7 @@ export class DynamoChallengeStore implements ChallengeStore {
   }
 
   async commit(write: ChallengeWrite): Promise<'done' | 'lost'> {
+    if (write.promotion && isTorn(write.promotion)) return 'lost';
     const outcome = await transact(this.#client, actionsOf(write, this.#table), 'SVC005');
     if (outcome === 'done') await this.#tell(write.promotion?.challenges ?? [write]);
     return outcome;

@@ -34,7 +34,7 @@ import {
   VERSION_PREFIX,
   versionKey,
 } from './registry-item.ts';
-import { keepReply, madeThisMove, readReply, transactionOf } from './registry-transaction.ts';
+import { isTorn, keepReply, madeThisMove, readReply, transactionOf } from './registry-transaction.ts';
 import { lostTransaction } from './transactions.ts';
 
 /** The Registry table. Reads of a model are strongly consistent, the catalog is not. */
@@ -134,8 +134,7 @@ export class DynamoRegistryStore implements RegistryStore {
   }
 
   async #commit(move: RegistryMove): Promise<'done' | 'lost'> {
-    // A batch read is no snapshot: the model may be newer than the version, which it then has in Production already.
-    if (move.versions.some(({ after }) => after.version === move.archived?.version)) return 'lost';
+    if (isTorn(move)) return 'lost';
     try {
       await this.#client.send(
         new TransactWriteCommand({

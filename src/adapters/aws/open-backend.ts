@@ -11,7 +11,7 @@ import { DynamoStudyStore } from './dynamo-study-store.ts';
 import { EcrImages } from './ecr-images.ts';
 import { createEcsClient, EcsTaskControl } from './ecs-task-control.ts';
 import { createLambdaClient, lambdaDataProxy } from './lambda-data-proxy.ts';
-import { openRegistry } from './open-registry.ts';
+import { openRegistry, promotionRules } from './open-registry.ts';
 import { createSfnClient, SfnExecutions } from './sfn-executions.ts';
 
 /** What the deployed backend reaches. `tell` hears of every change of a challenge. */
@@ -21,8 +21,7 @@ export function openBackend(env: BackendEnv, tell: ChallengeListener) {
   return {
     ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, tell),
     images: new EcrImages(),
-    stagingDryRunRequired: env.STAGING_DRY_RUN_REQUIRED ?? env.ENVIRONMENT === 'production',
-    fourEyesRequired: env.REQUIRE_FOUR_EYES,
+    ...promotionRules(env),
     rollbackReasonRequired: env.REQUIRE_REASON,
     jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
     studies: new DynamoStudyStore(dynamo, env.JOBS_TABLE),

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { PromotingEnv } from '#contract/env.ts';
 import type { ChallengeListener, ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import type { Cursors } from '#domain/registry/list-catalog.ts';
 import type { RegistryStore } from '#domain/registry/registry-store.ts';
@@ -6,6 +7,14 @@ import { decodeCursor, encodeCursor } from './cursor.ts';
 import { DynamoChallengeStore } from './dynamo-challenge-store.ts';
 import { createDocumentClient } from './dynamo-client.ts';
 import { DynamoRegistryStore } from './dynamo-registry-store.ts';
+
+/** What a promotion must pass, by the environment. */
+export function promotionRules(env: PromotingEnv) {
+  return {
+    stagingDryRunRequired: env.STAGING_DRY_RUN_REQUIRED ?? env.ENVIRONMENT === 'production',
+    fourEyesRequired: env.REQUIRE_FOUR_EYES,
+  };
+}
 
 /**
  * The registry, the cursors of its lists and what its repeats need, on a client of its own: a registry that cannot be

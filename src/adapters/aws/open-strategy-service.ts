@@ -11,7 +11,7 @@ import { DynamoStudyStore } from './dynamo-study-store.ts';
 import { DynamoTrialLedger } from './dynamo-trial-ledger.ts';
 import { EcrImages } from './ecr-images.ts';
 import { createEcsClient, EcsTaskControl } from './ecs-task-control.ts';
-import { openRegistry } from './open-registry.ts';
+import { openRegistry, promotionRules } from './open-registry.ts';
 import { createSchedulerClient, SchedulerTimer } from './scheduler-timer.ts';
 import { createSfnClient, SfnExecutions } from './sfn-executions.ts';
 
@@ -31,8 +31,7 @@ export function openStrategyService(env: StrategyEnv, tell: ChallengeListener) {
     ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, tell),
     images: new EcrImages(),
     allowedRegistries: env.ALLOWED_REGISTRIES ?? null,
-    stagingDryRunRequired: env.STAGING_DRY_RUN_REQUIRED ?? env.ENVIRONMENT === 'production',
-    fourEyesRequired: env.REQUIRE_FOUR_EYES,
+    ...promotionRules(env),
     jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
     series: new DynamoSeriesStore(dynamo, env.SERIES_TABLE),
     studies: new DynamoStudyStore(dynamo, env.JOBS_TABLE),

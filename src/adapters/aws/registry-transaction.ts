@@ -63,6 +63,11 @@ export function transactionOf(move: RegistryMove, table: string): Action[] {
   ];
 }
 
+/** A batch read is no snapshot: the model may be newer than the version, which it then has in Production already. */
+export function isTorn({ versions, archived }: Pick<RegistryMove, 'versions' | 'archived'>): boolean {
+  return versions.some(({ after }) => after.version === archived?.version);
+}
+
 /**
  * Whether the transaction that was refused had been made before: a reply was lost, and the move was sent again when the
  * database no longer knew its token.

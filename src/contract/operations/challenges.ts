@@ -51,6 +51,7 @@ export const CHALLENGE_OPERATIONS = [
     success: { 201: { description: 'Active', schema: Challenge } },
     errors: ['VAL005', 'RES002', 'RES003', 'RES005', 'RES006', 'SVC005'],
     access: 'researcher',
+    fieldRoles: { auto_promote: 'approver' },
   },
   {
     ...{ ...OF_MODEL, ...readsModel },

@@ -37,7 +37,7 @@ export const REGISTRY_OPERATIONS = [
     success: { 200: { description: 'Staged, or checked with `validate_only`', schema: StageAnswer } },
     errors: ['VAL005', 'RES002', 'RES003', 'RES005', 'RES006', 'DATA005', 'SVC005'],
     access: 'researcher',
-    adminFields: ['skip_validation'],
+    fieldRoles: { skip_validation: 'admin' },
     resource: { kind: 'model', id: 'name', level: 'write' },
   },
   {
@@ -54,7 +54,7 @@ export const REGISTRY_OPERATIONS = [
     success: { 200: { description: 'Promoted', schema: PromoteAnswer } },
     errors: ['VAL005', 'RES002', 'RES003', 'RES005', 'RES006', 'DATA005', 'SVC005'],
     access: 'approver',
-    adminFields: ['force'],
+    fieldRoles: { force: 'admin' },
     resource: { kind: 'model', id: 'name', level: 'write' },
   },
   {

@@ -27,9 +27,9 @@ export async function assignKey(
       ...answer(progress.challenge, given),
       repeated: known !== undefined,
     };
-    if (known || progress.challenge.status !== 'active') return { body, progress };
+    if (known || progress.challenge.status !== 'active') return { answer: () => body, progress };
     const counted = steerChallenge(withAssignment(progress, given), now);
-    return { body, progress: counted, more: { assignments: [given] } };
+    return { answer: () => body, progress: counted, more: { assignments: [{ before: null, after: given }] } };
   });
 }
 

@@ -1,19 +1,20 @@
 import type { Challenge } from '#contract/challenge-api.ts';
 import { CodedError } from '#contract/errors.ts';
-import { CANARY_STAGE_NAMES, type CanaryStage, type StoredChallenge } from '#contract/stored-challenge.ts';
+import {
+  ANALYSIS_UNITS,
+  CANARY_STAGE_NAMES,
+  type CanaryStage,
+  type StoredChallenge,
+} from '#contract/stored-challenge.ts';
 import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
 import { existing, numberOf, unknownModel } from '../registry/find-version.ts';
-import { type MoveDeps, type MoveReply, makeMoveIn, type RegistryCall } from '../registry/make-move.ts';
+import { type MoveReply, makeMoveIn, type RegistryCall } from '../registry/make-move.ts';
 import { refusal } from '../registry/refuse-move.ts';
 import { checkNumber, checkOneOf, isoTime } from '../validate.ts';
 import { begin, newStage, told } from './challenge-state.ts';
-import type { ChallengeStore, ChallengeWrite } from './challenge-store.ts';
+import type { ChallengeWrite } from './challenge-store.ts';
 import { challengeView } from './read-challenges.ts';
-import { writeChallenge } from './write-challenge.ts';
-
-export interface CreateChallengeDeps extends MoveDeps {
-  readonly challenges: ChallengeStore;
-}
+import { type ChallengeDeps, writeChallenge } from './write-challenge.ts';
 
 export interface CreateChallengeInput {
   readonly model: string;
@@ -25,6 +26,8 @@ export interface CreateChallengeInput {
   readonly enable_canary?: boolean | undefined;
   readonly max_drawdown_pct?: number | undefined;
   readonly approval_stages?: readonly string[] | undefined;
+  readonly analysis_unit?: string | undefined;
+  readonly auto_promote?: boolean | undefined;
 }
 
 /** Closed trades of each arm below which nobody is promoted, whatever was asked for. */
@@ -42,7 +45,7 @@ const LIMITS = {
  * version, a bound), SVC005.
  */
 export async function createChallenge(
-  deps: CreateChallengeDeps,
+  deps: ChallengeDeps,
   call: RegistryCall,
   input: CreateChallengeInput,
 ): Promise<MoveReply<Challenge>> {
@@ -76,6 +79,8 @@ function readSettings(input: CreateChallengeInput) {
         : checkNumber(max_drawdown_pct, 'max_drawdown_pct', LIMITS.max_drawdown_pct),
     enable_canary: input.enable_canary ?? true,
     approval_stages: readGates(input),
+    analysis_unit: checkOneOf(input.analysis_unit ?? 'trade', 'analysis_unit', ANALYSIS_UNITS),
+    auto_promote: input.auto_promote ?? false,
   };
 }
 
@@ -95,9 +100,9 @@ function readGates({ approval_stages = [], enable_canary = true }: CreateChallen
 const FIELDS = ['champion_version', 'challenger_version'] as const;
 
 async function readVersions(
-  deps: CreateChallengeDeps,
+  deps: ChallengeDeps,
   input: CreateChallengeInput,
-  key: Parameters<CreateChallengeDeps['registry']['read']>[2],
+  key: Parameters<ChallengeDeps['registry']['read']>[2],
 ) {
   const { registry } = deps;
   const named = FIELDS.map((field) => input[field]);
@@ -116,9 +121,9 @@ function isNumber(name: string): boolean {
 }
 
 /** Whether the time of the active challenge is up; then its end is stored. */
-function hasEnded(deps: CreateChallengeDeps, id: string): Promise<boolean> {
+function hasEnded(deps: ChallengeDeps, id: string): Promise<boolean> {
   return writeChallenge(deps, id, {}, async ({ progress }) => ({
-    body: progress.challenge.status !== 'active',
+    answer: ({ status }) => status !== 'active',
     progress,
   }));
 }
@@ -152,7 +157,7 @@ function alreadyActive(challengeId: string): CodedError {
 }
 
 function newChallenge(
-  deps: CreateChallengeDeps,
+  deps: ChallengeDeps,
   of: {
     readonly call: RegistryCall;
     readonly model: StoredModel;
@@ -176,12 +181,12 @@ function newChallenge(
     stages: [newStage(settings.enable_canary ? 'stage_1' : 'stage_4', at)],
     ...{ hold: null, accepted_holds: [], planned_look: null },
     equity: { profit: 0, peak: 0, drawdown: 0 },
-    ...{ trades: 0, misassigned: 0, late: 0 },
+    ...{ trades: 0, misassigned: 0, late: 0, keys_with_several_trades: 0 },
     warnings: warningsOf(champion, challenger),
     ...{ revision: 1, events: 0, created_by: call.actor.id },
     ...{ created_at: at, updated_at: at, last_traffic_at: at },
     ends_at: isoTime(now + settings.max_duration_hours * HOUR_MS),
-    ...{ ended_at: null, promoted_at: null },
+    ...{ ended_at: null, promoted_at: null, promotion_refused: null },
   };
 }
 

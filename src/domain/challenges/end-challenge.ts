@@ -1,10 +1,17 @@
 import type { StoredChallenge } from '#contract/stored-challenge.ts';
 import type { StoredModel } from '#contract/stored-registry.ts';
 import type { RegistryCall } from '../registry/make-move.ts';
-import { begin, changeOf, conflict, isAwaiting, type Progress, told } from './challenge-state.ts';
+import {
+  begin,
+  changeOf,
+  conflict,
+  isAwaiting,
+  type Progress,
+  told,
+  unknownChallenge,
+} from './challenge-state.ts';
 import type { ChallengeChange, ChallengeStore } from './challenge-store.ts';
 import { settleChallenge } from './settle-challenge.ts';
-import { unknownChallenge } from './write-challenge.ts';
 
 /** A move of a model, as far as it decides what becomes of its challenges. */
 interface NewProduction {

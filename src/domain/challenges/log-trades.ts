@@ -8,7 +8,6 @@ import {
 } from '#contract/challenge-trade.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { StoredAssignment, StoredChallenge, StoredTrade } from '#contract/stored-challenge.ts';
-import type { StageValues } from '#engine/stats/permutation.ts';
 import { type AppliedTrade, applyTrade } from './apply-trade.ts';
 import { closedTrades, type Progress } from './challenge-state.ts';
 import { TRADES_AT_ONCE } from './challenge-store.ts';
@@ -16,6 +15,7 @@ import { recommendationOf } from './evaluate-challenge.ts';
 import { judgeChallenge } from './judge-challenge.ts';
 import { type PostedTrade, readTrade } from './read-trade.ts';
 import { steerChallenge } from './settle-challenge.ts';
+import { stageProfits } from './stage-profits.ts';
 import { type ChallengeDeps, type FoundChallenge, writeChallenge } from './write-challenge.ts';
 
 export interface LogTradesInput {
@@ -93,8 +93,8 @@ function logSome(deps: ChallengeDeps, id: string, posted: readonly PostedTrade[]
     const log = new TradeLog(deps, found);
     for (const trade of posted) await log.add(trade);
     const progress = log.hasNews ? steerChallenge(log.progress, found.now) : log.progress;
-    const body = { items: log.items, challenge: progress.challenge };
-    return { body, progress, more: { trades: log.writes, assignments: log.assignments } };
+    const answer = (challenge: StoredChallenge) => ({ items: log.items, challenge });
+    return { answer, progress, more: { trades: log.trades, assignments: log.assignments } };
   });
 }
 
@@ -102,10 +102,10 @@ function logSome(deps: ChallengeDeps, id: string, posted: readonly PostedTrade[]
 class TradeLog {
   progress: Progress;
   readonly items: (LoggedTrade | Refused)[] = [];
-  readonly assignments: StoredAssignment[] = [];
   readonly #deps: ChallengeDeps;
   readonly #found: FoundChallenge;
   readonly #trades = new Map<string, StoredTrade>();
+  readonly #assignments = new Map<string, StoredAssignment>();
 
   constructor(deps: ChallengeDeps, found: FoundChallenge) {
     this.#deps = deps;
@@ -117,11 +117,12 @@ class TradeLog {
     return this.#trades.size > 0;
   }
 
-  get writes() {
-    return [...this.#trades.values()].map((after) => ({
-      before: this.#found.trades.get(after.trade_id) ?? null,
-      after,
-    }));
+  get trades() {
+    return changesOf(this.#trades, this.#found.trades);
+  }
+
+  get assignments() {
+    return changesOf(this.#assignments, this.#found.assignments);
   }
 
   async add(posted: PostedTrade): Promise<void> {
@@ -137,17 +138,16 @@ class TradeLog {
     }
   }
 
-  #known({ tradeId, details: { assignment_key: key } }: PostedTrade) {
-    const assignment =
-      key === null
-        ? undefined
-        : (this.assignments.find((each) => each.assignment_key === key) ?? this.#found.assignments.get(key));
-    return { trade: this.#trades.get(tradeId) ?? this.#found.trades.get(tradeId), assignment };
+  #known({ tradeId, details }: PostedTrade) {
+    const trade = this.#trades.get(tradeId) ?? this.#found.trades.get(tradeId);
+    const { assignment_key: key } = trade ?? details;
+    if (key === null) return { trade, assignment: undefined };
+    return { trade, assignment: this.#assignments.get(key) ?? this.#found.assignments.get(key) };
   }
 
   async #store({ progress, trade, assignment }: AppliedTrade): Promise<void> {
     this.#trades.set(trade.trade_id, trade);
-    if (assignment) this.assignments.push(assignment);
+    if (assignment) this.#assignments.set(assignment.assignment_key, assignment);
     this.progress =
       trade.status === 'closed'
         ? await judgeChallenge(progress, this.#found.at, () => this.#profits())
@@ -155,20 +155,17 @@ class TradeLog {
   }
 
   /** The last profits by stage: those that are stored, and those of this log. */
-  async #profits(): Promise<StageValues[]> {
-    const { challenge_id, stages } = this.progress.challenge;
-    const stored = await this.#deps.challenges.lastTrades(challenge_id, MOST_PERMUTED);
-    const all = [...stored.filter(({ trade_id }) => !this.#trades.has(trade_id)), ...this.#trades.values()];
-    const counted = all.filter(
-      ({ status, late, misassigned }) => status === 'closed' && !late && !misassigned,
-    );
-    return stages.map(({ canary_stage }) => {
-      const here = counted.filter((trade) => trade.canary_stage === canary_stage);
-      const of = (variant: string) =>
-        here.filter((trade) => trade.variant === variant).map(({ profit_pct }) => profit_pct!);
-      return { a: of('champion'), b: of('challenger') };
-    });
+  async #profits() {
+    const { challenge } = this.progress;
+    const stored = await this.#deps.challenges.lastTrades(challenge.challenge_id, MOST_PERMUTED);
+    const before = stored.filter(({ trade_id }) => !this.#trades.has(trade_id));
+    return stageProfits(challenge, [...before, ...this.#trades.values()]);
   }
+}
+
+/** What is stored anew or instead of what was found, by id. */
+function changesOf<T>(now: ReadonlyMap<string, T>, found: ReadonlyMap<string, T>) {
+  return [...now].map(([id, after]) => ({ before: found.get(id) ?? null, after }));
 }
 
 function itemOf({ trade, duplicate }: AppliedTrade): LoggedTrade {

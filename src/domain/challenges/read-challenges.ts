@@ -3,9 +3,9 @@ import type { ChallengeEvent, StoredChallenge, StoredTrade } from '#contract/sto
 import type { Page } from '../ports.ts';
 import { unknownModel } from '../registry/find-version.ts';
 import type { RegistryStore } from '../registry/registry-store.ts';
-import { begin, closedTrades, currentStage, trafficSplit } from './challenge-state.ts';
+import { begin, closedTrades, currentStage, trafficSplit, unknownChallenge } from './challenge-state.ts';
 import { awaitedStage, settleChallenge } from './settle-challenge.ts';
-import { type ChallengeDeps, unknownChallenge } from './write-challenge.ts';
+import type { ChallengeDeps } from './write-challenge.ts';
 
 type ReadDeps = Pick<ChallengeDeps, 'challenges' | 'clock'>;
 
@@ -75,26 +75,18 @@ export function challengeView(challenge: StoredChallenge): Challenge {
   const { champion, challenger } = closedTrades(challenge);
   const { challenge_id, model_name, champion_version, challenger_version, status, outcome } = challenge;
   const { reason, hold, enable_canary, min_trades, effective_min_trades, max_duration_hours } = challenge;
-  const {
-    max_drawdown_pct,
-    approval_stages,
-    misassigned,
-    late,
-    created_by,
-    created_at,
-    updated_at,
-    ends_at,
-  } = challenge;
+  const { max_drawdown_pct, approval_stages, auto_promote, analysis_unit, misassigned, late } = challenge;
+  const { created_by, created_at, updated_at, ends_at, ended_at, promoted_at } = challenge;
+  const { promotion_refused, warnings } = challenge;
   return {
     ...{ challenge_id, model_name, champion_version, challenger_version, status },
     canary_stage: currentStage(challenge).canary_stage,
     traffic_split: trafficSplit(challenge),
     next_stage: awaitedStage(challenge),
     ...{ outcome, reason, hold, enable_canary, min_trades, effective_min_trades, max_duration_hours },
-    ...{ max_drawdown_pct, approval_stages, champion_trades: champion, challenger_trades: challenger },
-    ...{ misassigned_trades: misassigned, late_trades: late, created_by, created_at, updated_at, ends_at },
-    ended_at: challenge.ended_at,
-    promoted_at: challenge.promoted_at,
-    warnings: challenge.warnings,
+    ...{ max_drawdown_pct, approval_stages, auto_promote, analysis_unit },
+    ...{ champion_trades: champion, challenger_trades: challenger },
+    ...{ misassigned_trades: misassigned, late_trades: late },
+    ...{ created_by, created_at, updated_at, ends_at, ended_at, promoted_at, promotion_refused, warnings },
   };
 }

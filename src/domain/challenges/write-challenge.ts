@@ -1,19 +1,16 @@
 import { CodedError } from '#contract/errors.ts';
 import type { StoredChallenge } from '#contract/stored-challenge.ts';
-import type { Digest } from '#engine/digest.ts';
-import type { Random } from '#engine/random.ts';
 import type { Clock } from '../ports.ts';
+import type { PromoteVersionDeps } from '../registry/promote-version.ts';
 import { isoTime } from '../validate.ts';
-import { begin, changeOf, type Progress } from './challenge-state.ts';
+import { begin, type Progress, unknownChallenge } from './challenge-state.ts';
 import type { ChallengeQuestion, ChallengeState, ChallengeStore, ChallengeWrite } from './challenge-store.ts';
+import { withPromotion } from './promote-winner.ts';
 import { settleChallenge } from './settle-challenge.ts';
 
-export interface ChallengeDeps {
+/** With what a winner is promoted by itself. */
+export interface ChallengeDeps extends PromoteVersionDeps {
   readonly challenges: ChallengeStore;
-  readonly clock: Clock;
-  readonly digest: Digest;
-  readonly chance: Random;
-  readonly sleep: (ms: number) => Promise<unknown>;
 }
 
 /** A challenge that exists, settled, with what else was asked for. */
@@ -27,7 +24,8 @@ export interface FoundChallenge extends ChallengeState {
 
 /** What a write comes to: an answer, and what it makes of the challenge. */
 export interface ChallengeDecision<T> {
-  readonly body: T;
+  /** By the challenge as it then is. */
+  readonly answer: (after: StoredChallenge) => T;
   readonly progress: Progress;
   readonly more?: Pick<ChallengeWrite, 'trades' | 'assignments'>;
 }
@@ -51,9 +49,10 @@ export function writeChallenge<T>(
   return deps.challenges.inTurn(id, async () => {
     for (let attempt = 0; ; attempt++) {
       const found = foundChallenge(deps, id, await deps.challenges.find(id, question));
-      const { body, progress, more } = await decide(found);
-      const change = changeOf(found.challenge, progress, found.at);
-      if (!change || (await deps.challenges.commit({ ...change, ...more })) === 'done') return body;
+      const { answer, progress, more } = await decide(found);
+      const write = await withPromotion(deps, { ...found, progress });
+      if (!write) return answer(found.challenge);
+      if ((await deps.challenges.commit({ ...write, ...more })) === 'done') return answer(write.after);
       if (attempt === MAX_RETRIES) throw outpaced(id);
       await deps.sleep(Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** attempt) * (0.5 + deps.chance() / 2));
     }
@@ -62,7 +61,7 @@ export function writeChallenge<T>(
 
 /** Throws CHL001 when there is none. */
 export function foundChallenge(
-  { clock }: Pick<ChallengeDeps, 'clock'>,
+  { clock }: { readonly clock: Clock },
   id: string,
   state: ChallengeState,
 ): FoundChallenge {
@@ -70,11 +69,6 @@ export function foundChallenge(
   if (!challenge) throw unknownChallenge(id);
   const now = Math.max(clock.now(), Date.parse(challenge.updated_at));
   return { ...state, challenge, progress: settleChallenge(begin(challenge), now), at: isoTime(now), now };
-}
-
-/** There is no challenge of that id. */
-export function unknownChallenge(id: string, field = 'challenge_id'): CodedError {
-  return new CodedError('CHL001', { field, context: { challenge_id: id.slice(0, 100) } });
 }
 
 function outpaced(id: string): CodedError {

@@ -1,13 +1,14 @@
 import { CodedError } from '#contract/errors.ts';
 import type { PromoteReply } from '#contract/registry-api.ts';
 import type { StoredVersion, Validation } from '#contract/stored-registry.ts';
-import type { ChallengeStore } from '../challenges/challenge-store.ts';
+import type { ChallengeChange, ChallengeStore } from '../challenges/challenge-store.ts';
 import { challengesEndedBy } from '../challenges/end-challenge.ts';
 import { checkText } from '../validate.ts';
 import { existing, type FoundVersion, lookUpVersion } from './find-version.ts';
 import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCall } from './make-move.ts';
 import { momentAfter, planMove } from './plan-move.ts';
 import { checkExpectedProduction, refusal } from './refuse-move.ts';
+import type { RegistryMove } from './registry-store.ts';
 import { MAX_COMMENT } from './stage-version.ts';
 import type { StagingChecks } from './staging-checks.ts';
 import { currentValidation, remarksOn } from './validation.ts';
@@ -58,35 +59,56 @@ export async function promoteVersion(
     async (state): Promise<Decision<PromoteReply>> => {
       const found = existing(reference, state);
       if (found.version.stage === 'Production') return { body: unchanged(found), move: null };
-      checkStage(found);
-      checkExpectedProduction(found.model, input.expected_production);
-      checkFourEyes(deps, call, found.version);
-      const validation = await currentValidation(deps.stagingChecks, found.version);
-      if (!input.force) checkValidation(deps, found, validation);
-      const at = momentAfter(deps, found.model);
-      const promoted: StoredVersion = {
-        ...found.version,
-        stage: 'Production',
-        validation,
-        promoted_at: at,
-        updated_at: at,
-      };
-      const previous = found.model.production_version;
-      const notes = [...remarksOn(validation), ...(input.force ? ['forced'] : [])];
-      const move = planMove(deps, found.model, {
-        ...({ action: 'promote', call, at, before: found.version, version: promoted } as const),
-        archived: previous === null ? null : { version: previous, at, rolledBack: null },
-        ...{ reason: comment, notes, challengeId },
-        challenges: await challengesEndedBy(deps.challenges, found.model, {
-          call,
-          at,
-          version: promoted.version,
-          won,
-        }),
+      const { expected_production, force } = input;
+      return planPromotion(deps, found, {
+        ...{ call, expected_production, comment, challengeId, force },
+        challenges: (at) =>
+          challengesEndedBy(deps.challenges, found.model, { call, at, version: found.version.version, won }),
       });
-      return { body: done(promoted, previous, notes), move };
     },
   );
+}
+
+/** A promotion that is to be planned, whoever asked for it. */
+interface Promotion {
+  readonly call: RegistryCall;
+  readonly expected_production: string | null | undefined;
+  readonly comment: string | null;
+  readonly challengeId: string | null;
+  readonly force?: boolean | undefined;
+  /** Those that it ends at that time. */
+  readonly challenges: (at: string) => Promise<readonly ChallengeChange[]>;
+}
+
+/** The move of a promotion, with every rule of it. Throws RES005, RES006, AUTH004 as {@link promoteVersion}, SVC005. */
+export async function planPromotion(
+  deps: Omit<PromoteVersionDeps, 'challenges'>,
+  found: FoundVersion,
+  promotion: Promotion,
+): Promise<{ readonly body: PromoteReply; readonly move: Omit<RegistryMove, 'reply'> }> {
+  const { call, force, comment, challengeId } = promotion;
+  checkStage(found);
+  checkExpectedProduction(found.model, promotion.expected_production);
+  checkFourEyes(deps, call, found.version);
+  const validation = await currentValidation(deps.stagingChecks, found.version);
+  if (!force) checkValidation(deps, found, validation);
+  const at = momentAfter(deps, found.model);
+  const promoted: StoredVersion = {
+    ...found.version,
+    stage: 'Production',
+    validation,
+    promoted_at: at,
+    updated_at: at,
+  };
+  const previous = found.model.production_version;
+  const notes = [...remarksOn(validation), ...(force ? ['forced'] : [])];
+  const move = planMove(deps, found.model, {
+    ...({ action: 'promote', call, at, before: found.version, version: promoted } as const),
+    archived: previous === null ? null : { version: previous, at, rolledBack: null },
+    ...{ reason: comment, notes, challengeId },
+    challenges: await promotion.challenges(at),
+  });
+  return { body: done(promoted, previous, notes), move };
 }
 
 function checkStage(found: FoundVersion): void {
@@ -97,7 +119,11 @@ function checkStage(found: FoundVersion): void {
   if (stage === 'None') throw refusal('RES005', found, `Version ${version} is not staged: stage it first`);
 }
 
-function checkFourEyes(deps: PromoteVersionDeps, { actor }: RegistryCall, version: StoredVersion): void {
+function checkFourEyes(
+  deps: Pick<PromoteVersionDeps, 'fourEyesRequired'>,
+  { actor }: RegistryCall,
+  version: StoredVersion,
+): void {
   if (!deps.fourEyesRequired || actor.id !== version.created_by) return;
   throw new CodedError('AUTH004', {
     message: 'Another person than who registered the version must promote it',
@@ -105,7 +131,11 @@ function checkFourEyes(deps: PromoteVersionDeps, { actor }: RegistryCall, versio
   });
 }
 
-function checkValidation(deps: PromoteVersionDeps, found: FoundVersion, validation: Validation): void {
+function checkValidation(
+  deps: Pick<PromoteVersionDeps, 'stagingDryRunRequired'>,
+  found: FoundVersion,
+  validation: Validation,
+): void {
   const { status } = validation;
   if (status === 'passed' || (status !== 'failed' && !deps.stagingDryRunRequired)) return;
   const message = `The validation of version ${found.version.version} ${STATES[status]}`;

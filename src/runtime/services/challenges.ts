@@ -13,12 +13,21 @@ export function challengeHandlers(
   return {
     createChallenge: async ({ params, body, ...request }) => {
       const { champion_version, challenger_version, ...settings } = body;
-      const { min_trades, max_duration_hours, enable_canary, max_drawdown_pct, approval_stages } = settings;
+      const {
+        min_trades,
+        max_duration_hours,
+        enable_canary,
+        max_drawdown_pct,
+        approval_stages,
+        analysis_unit,
+        auto_promote,
+      } = settings;
       const created = await useCases.createChallenge(registryCallOf(request), {
         model: params.model_name,
         champion_version: String(champion_version),
         challenger_version: String(challenger_version),
-        ...{ min_trades, max_duration_hours, enable_canary, max_drawdown_pct, approval_stages },
+        ...{ min_trades, max_duration_hours, enable_canary, max_drawdown_pct, approval_stages, auto_promote },
+        analysis_unit,
       });
       return { status: 201, ...replayable(created) };
     },

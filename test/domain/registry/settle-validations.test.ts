@@ -78,6 +78,7 @@ async function scene(): Promise<Scene> {
     registry: world.store,
     challenges: world.deps.challenges,
     validations: jobs,
+    ...{ stagingDryRunRequired: false, fourEyesRequired: false },
     chance: createRandom(1),
     sleep: async () => undefined,
   };
