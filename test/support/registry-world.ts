@@ -7,6 +7,7 @@ import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import type { BacktestResult } from '#contract/backtest.ts';
 import type { TableNames } from '#contract/tables.ts';
+import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { ResultStore } from '#domain/ports.ts';
 import { type RegisterVersionDeps, registerVersion } from '#domain/registry/register-version.ts';
@@ -98,6 +99,8 @@ export interface WorldOptions {
   readonly tables?: TableNames;
   /** Puts something between the use cases and the store. */
   readonly wrap?: (store: RegistryStore) => RegistryStore;
+  /** Hears of changes of challenges. */
+  readonly tell?: ChallengeListener;
 }
 
 /** The registry of both services over empty tables, with one completed backtest. Nothing waits. */
@@ -107,7 +110,7 @@ export async function registryWorld(
 ): Promise<RegistryWorld> {
   const { deps: changes = {}, service = {}, client = engine.client, wrap = (store) => store } = options;
   const tables = options.tables ?? (await engine.freshTables());
-  const store = new DynamoRegistryStore(client, tables.registry);
+  const store = new DynamoRegistryStore(client, tables.registry, options.tell);
   const jobs = new DynamoJobStore(engine.client, tables.jobs);
   const deps: WorldDeps = {
     jobs,
@@ -128,7 +131,7 @@ export async function registryWorld(
     sleep: async () => undefined,
     ...changes,
     registry: wrap(store),
-    challenges: new DynamoChallengeStore(client, tables.registry),
+    challenges: new DynamoChallengeStore(client, tables.registry, options.tell),
   };
   const { log } = memoryLog();
   const host = {

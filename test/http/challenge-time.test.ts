@@ -1,0 +1,295 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
+import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
+import { resumeTimers } from '#domain/challenges/challenge-timer.ts';
+import { tickChallenge, tickChallenges } from '#domain/challenges/tick-challenges.ts';
+import type { ChallengeDeps } from '#domain/challenges/write-challenge.ts';
+import { createRandom } from '#engine/random.ts';
+import { watchChallenges } from '#runtime/watch-challenges.ts';
+import { memoryLog } from '../support/backend.ts';
+import { type ChallengeWorld, challengeWorld, generated, HOUR } from '../support/challenge-world.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { MODEL, type WorldOptions } from '../support/registry-world.ts';
+import { storedChallenge } from '../support/stored-challenge.ts';
+
+/** When time does something to a challenge, and who hears of it. */
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine?.stop());
+
+const DAY = 24 * HOUR;
+const NO_CANARY = { enable_canary: false };
+
+interface WatchedWorld extends ChallengeWorld {
+  /** What was told, as `level message reason`, and what was counted. */
+  readonly told: string[];
+  readonly counted: string[];
+  readonly timers: [id: string, time: string][];
+  readonly lines: ReturnType<typeof memoryLog>['lines'];
+  tick(): Promise<readonly string[]>;
+}
+
+async function watchedWorld(
+  options: WorldOptions & { readonly brokenTimer?: boolean } = {},
+): Promise<WatchedWorld> {
+  const { log, lines } = memoryLog();
+  const counted: string[] = [];
+  const timers: WatchedWorld['timers'] = [];
+  const timer = {
+    at: async (id: string, time: number) => {
+      if (options.brokenTimer) throw new Error('Scheduler is away');
+      timers.push([id, new Date(time).toISOString()]);
+    },
+  };
+  const tell = watchChallenges({ log, timer, count: (metric) => counted.push(metric) });
+  const world = await challengeWorld(engine, { ...options, tell });
+  return {
+    ...world,
+    ...{ counted, timers, lines },
+    get told() {
+      return lines.map(({ level, message, fields }) => `${level} ${message} ${fields.reason ?? ''}`.trim());
+    },
+    tick: async () => (await tickChallenges(world.deps, fail)).changed,
+  };
+}
+
+function fail(_: string, error: unknown): never {
+  throw error;
+}
+
+describe('what the platform does by itself is told once, when it is stored', () => {
+  it('the end of its time', async () => {
+    const world = await watchedWorld();
+    const { body } = await world.create();
+    const id = body.challenge_id;
+    expect(world.timers).toEqual([[id, body.ends_at]]);
+    world.clock.forward(7 * DAY);
+    expect((await world.read(id)).body.status).toBe('expired');
+    await world.evaluate(id);
+    await world.strategy('GET', `/api/v1/models/${MODEL}/route?key=a`);
+    expect(world.told).toEqual([]);
+    expect(await tickChallenge(world.deps, id)).toBe(true);
+    expect(await tickChallenge(world.deps, id)).toBe(false);
+    expect(await world.tick()).toEqual([]);
+    expect(world.told).toEqual(['info challenge ended']);
+    expect(world.lines[0]!.fields).toEqual({
+      ...{ challenge_id: id, model_name: MODEL, status: 'expired', outcome: null, reason: null },
+      ...{ canary_stage: 'stage_1', at: body.ends_at },
+    });
+    expect(world.counted).toEqual(['ChallengesEnded']);
+    expect(world.timers).toHaveLength(1);
+  });
+
+  it('harm, whatever is posted again', async () => {
+    const world = await watchedWorld();
+    const { challenge_id: id } = (await world.create(NO_CANARY)).body;
+    await world.log(id, 'champion', generated(1, 40, 1));
+    const last = await world.log(id, 'challenger', generated(2, 40, -2));
+    expect(last.body.status).toBe('rolled_back');
+    await world.log(id, 'challenger', [1], { opened_at: '2026-05-01T00:00:00.000Z' });
+    expect(await world.tick()).toEqual([]);
+    expect(world.told).toEqual(['warn challenge rolled back harm']);
+    expect(world.lines[0]!.fields).toMatchObject({ challenge_id: id, canary_stage: 'stage_4' });
+    expect(world.counted).toEqual(['ChallengesRolledBack']);
+  });
+
+  it('a hold, and not that it ended', async () => {
+    const world = await watchedWorld();
+    const { challenge_id: id } = (await world.create()).body;
+    world.clock.forward(DAY);
+    expect((await world.read(id)).body.hold).toBeNull();
+    expect([await world.tick(), await world.tick()]).toEqual([[id], []]);
+    await world.post(id, 'assignments', { assignment_key: 'a' });
+    expect((await world.read(id)).body.hold).toBeNull();
+    expect(world.told).toEqual(['warn challenge held no_traffic']);
+    expect(world.counted).toEqual(['ChallengesHeld']);
+  });
+
+  it('a verdict, which sets the timer for its promotion, and giving up', async () => {
+    const world = await watchedWorld();
+    const { challenge_id: id, ends_at } = (await world.create(NO_CANARY)).body;
+    await world.log(id, 'champion', generated(12345, 120, 0));
+    world.clock.forward(HOUR);
+    await world.log(id, 'challenger', generated(67890, 120, 0.6));
+    const { body } = await world.read(id);
+    expect(body).toMatchObject({ status: 'completed', outcome: 'challenger_wins' });
+    const givenUp = new Date(Date.parse(body.ended_at) + 7 * DAY).toISOString();
+    expect(world.timers).toEqual([
+      [id, ends_at],
+      [id, givenUp],
+    ]);
+    world.clock.forward(7 * DAY);
+    await tickChallenge(world.deps, id);
+    expect(world.told).toEqual([
+      'info challenge ended challenger_wins',
+      'info challenge ended nobody promoted it within 7 days',
+    ]);
+    expect(world.timers).toHaveLength(2);
+  });
+
+  it('and nothing that somebody did', async () => {
+    const world = await watchedWorld();
+    const { challenge_id: id } = (await world.create()).body;
+    await world.post(id, 'hold', { reason: 'wait' });
+    await world.post(id, 'resume');
+    await world.post(id, 'advance');
+    await world.post(id, 'rollback', { reason: 'enough' });
+    const { challenge_id: second } = (await world.create()).body;
+    await world.promote('2');
+    expect((await world.read(second)).body.outcome).toBe('promoted_manually');
+    expect([world.told, world.counted]).toEqual([[], []]);
+  });
+
+  it('also when a move of the registry stores it', async () => {
+    const world = await watchedWorld();
+    const { challenge_id: id } = (await world.create()).body;
+    world.clock.forward(7 * DAY);
+    expect((await world.promote('2')).status).toBe(200);
+    expect((await world.read(id)).body.status).toBe('expired');
+    expect(world.told).toEqual(['info challenge ended']);
+  });
+
+  it('by one of two hosts that do it at once, and by neither when it is lost', async () => {
+    const tables = await engine.freshTables();
+    const one = await watchedWorld({ tables });
+    const { challenge_id: id } = (await one.create()).body;
+    const { log, lines } = memoryLog();
+    const store = new DynamoChallengeStore(engine.client, tables.registry, watchChallenges({ log }));
+    one.clock.forward(DAY);
+    const changed = await Promise.all([
+      tickChallenge(one.deps, id),
+      tickChallenge({ ...one.deps, challenges: store }, id),
+    ]);
+    expect(changed.filter(Boolean)).toHaveLength(1);
+    expect([...one.lines, ...lines].map(({ message }) => message)).toEqual(['challenge held']);
+    expect((await one.read(id, '/events')).body.items.map(({ action }: any) => action)).toEqual([
+      'hold',
+      'create',
+    ]);
+  });
+});
+
+describe('the timer', () => {
+  it('is not set again by a repeat, nor by a write that moves no deadline', async () => {
+    const world = await watchedWorld();
+    const key = { 'Idempotency-Key': 'once' };
+    const { body } = await world.create({}, key);
+    expect((await world.create({}, key)).body).toEqual(body);
+    await world.log(body.challenge_id, 'champion', [1, 2]);
+    expect(world.timers).toHaveLength(1);
+  });
+
+  it('that cannot be set fails no call: the passes over all make good for it', async () => {
+    const world = await watchedWorld({ brokenTimer: true });
+    const { status, body } = await world.create();
+    expect(status).toBe(201);
+    expect(world.lines).toEqual([
+      {
+        level: 'warn',
+        message: 'challenge timer not set',
+        fields: { challenge_ids: [body.challenge_id], error: new Error('Scheduler is away') },
+      },
+    ]);
+    world.clock.forward(7 * DAY);
+    expect(await world.tick()).toEqual([body.challenge_id]);
+  });
+
+  it('is set again for all that are unfinished, by a host that forgot them', async () => {
+    const world = await watchedWorld();
+    const { body } = await world.create();
+    const set: [string, number][] = [];
+    await resumeTimers(world.deps.challenges as ChallengeStore, {
+      at: async (id, time) => void set.push([id, time]),
+    });
+    expect(set).toEqual([[body.challenge_id, Date.parse(body.ends_at)]]);
+  });
+});
+
+describe('a pass over all', () => {
+  /** A store of challenges that expired, as `find` finds them; `unfinished` names them. */
+  function storeOf(count: number, find: (id: string) => Promise<void> = async () => undefined) {
+    const ids = Array.from({ length: count }, (_, n) => `ch-${n}`);
+    const stored: string[] = [];
+    const store: Partial<ChallengeStore> = {
+      async *unfinished() {
+        yield* ids;
+      },
+      inTurn: (_, work) => work(),
+      find: async (id) => {
+        await find(id);
+        const challenge = storedChallenge({ challenge_id: id });
+        return { challenge, trades: new Map(), assignments: new Map(), reply: undefined };
+      },
+      commit: async ({ after }) => {
+        stored.push(after.challenge_id);
+        return 'done';
+      },
+    };
+    return { stored, store: store as ChallengeStore };
+  }
+
+  let now = Date.parse('2026-06-01T00:00:00.000Z');
+  const deps = (challenges: ChallengeStore, chance = () => 0) =>
+    ({ challenges, clock: { now: () => now }, chance }) as unknown as ChallengeDeps;
+
+  it('does the others while one is slow, and names what failed', async () => {
+    let release: () => void = () => undefined;
+    const slow = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { store, stored } = storeOf(50, async (id) => {
+      if (id === 'ch-0') await slow;
+      if (id === 'ch-1') throw new Error('broken');
+      if (id === 'ch-49') release();
+    });
+    const faults: string[] = [];
+    const report = await tickChallenges(deps(store), (id) => faults.push(id));
+    expect(stored).toHaveLength(49);
+    expect(stored.at(-1)).toBe('ch-0');
+    expect(report).toMatchObject({ failed: ['ch-1'], left: 0 });
+    expect([faults, report.changed.length]).toEqual([['ch-1'], 49]);
+  });
+
+  it('ends in time, and begins elsewhere the next time', async () => {
+    const slowly = async () => {
+      now += 1000;
+    };
+    const reached = new Set<string>();
+    const chance = createRandom(7);
+    for (let pass = 0; pass < 25; pass++) {
+      const { store, stored } = storeOf(400, slowly);
+      const began = now;
+      const { left } = await tickChallenges(deps(store, chance), fail);
+      expect(now - began).toBeLessThan(135_000);
+      expect(stored.length + left).toBe(400);
+      for (const id of stored) reached.add(id);
+    }
+    expect(reached.size).toBe(400);
+  });
+
+  it('does nothing for what the index still names, and its own timer serves what it does not name yet', async () => {
+    const world = await watchedWorld();
+    const { challenge_id: ended } = (await world.create()).body;
+    await world.post(ended, 'rollback');
+    const { challenge_id: fresh } = (await world.create({ max_duration_hours: 1 })).body;
+    const store = world.deps.challenges as ChallengeStore;
+    const behind = Object.assign(Object.create(store), {
+      unfinished: async function* () {
+        yield ended;
+      },
+      inTurn: store.inTurn.bind(store),
+      find: store.find.bind(store),
+      commit: store.commit.bind(store),
+    }) as ChallengeStore;
+    world.clock.forward(HOUR);
+    const before = (await world.read(ended)).body;
+    expect(await tickChallenges({ ...world.deps, challenges: behind }, fail)).toEqual({
+      ...{ changed: [], failed: [], left: 0 },
+    });
+    expect((await world.read(ended)).body).toEqual(before);
+    expect(await tickChallenge(world.deps, fresh)).toBe(true);
+  });
+});
