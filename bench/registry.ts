@@ -2,8 +2,9 @@ import type { CatalogRow } from '#contract/stored-registry.ts';
 import type { PlatformInfo } from '../src/local/platform-info.ts';
 import type { Bench, Figure } from './support/bench.ts';
 import { storeCatalogRows } from './support/catalog-rows.ts';
-import { expectOk, requestFigures, withPlatform } from './support/local-platform.ts';
+import { requestFigures, withPlatform } from './support/local-platform.ts';
 import { time, timesOf } from './support/measure.ts';
+import { RegistryClient } from './support/registry-client.ts';
 
 const MODEL = 'buy_and_hold';
 const VERSIONS = 60;
@@ -14,44 +15,8 @@ const CATALOG_ROWS = 10_000;
 /** As src/local/platform.ts names it. */
 const REGISTRY_TABLE = 'Registry';
 
-class Client {
-  readonly #platform: PlatformInfo;
-
-  constructor(platform: PlatformInfo) {
-    this.#platform = platform;
-  }
-
-  async get<T>(path: string): Promise<T> {
-    return (await expectOk(await fetch(`${this.#platform.backend_url}/api/v1/${path}`))) as T;
-  }
-
-  async post<T>(path: string, body: unknown, service: 'backend' | 'strategy' = 'backend'): Promise<T> {
-    const base = service === 'backend' ? this.#platform.backend_url : this.#platform.strategy_service_url;
-    const headers = { 'content-type': 'application/json' };
-    const init = { method: 'POST', headers, body: JSON.stringify(body) };
-    return (await expectOk(await fetch(`${base}/api/v1/${path}`, init))) as T;
-  }
-
-  /** The id of a backtest that has ended. */
-  async backtest(): Promise<string> {
-    const config = {
-      strategy: MODEL,
-      pairs: ['BTC/USDT:USDT'],
-      timeframe: '1h',
-      date_range: { start: '2026-01-01T00:00:00Z', end: '2026-01-08T00:00:00Z' },
-    };
-    const { job_id } = await this.post<{ job_id: string }>('backtests', { config });
-    for (;;) {
-      const { status } = await this.get<{ status: string }>(`backtests/${job_id}`);
-      if (status === 'completed') return job_id;
-      if (status !== 'pending' && status !== 'running') throw new Error(`${job_id} is ${status}`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
-}
-
 /** Each version is registered, staged and promoted, and the one before it rolled back to. No task runs beside. */
-async function moveTimes(client: Client, runId: string): Promise<Record<string, number[]>> {
+async function moveTimes(client: RegistryClient, runId: string): Promise<Record<string, number[]>> {
   const times: Record<string, number[]> = {};
   const measured = async (label: string, run: number, work: () => Promise<unknown>) => {
     const ms = await time(work);
@@ -80,7 +45,7 @@ async function moveTimes(client: Client, runId: string): Promise<Record<string, 
 
 const readTimes = (read: () => Promise<unknown>) => timesOf(read, READS, WARM_UPS);
 
-async function catalogFigures(client: Client, platform: PlatformInfo): Promise<Figure[]> {
+async function catalogFigures(client: RegistryClient, platform: PlatformInfo): Promise<Figure[]> {
   const { items } = await client.get<{ items: CatalogRow[] }>('catalog/strategies');
   const target = { endpoint: platform.storage.DYNAMODB_ENDPOINT, table: REGISTRY_TABLE };
   await storeCatalogRows(target, items[0]!, CATALOG_ROWS);
@@ -98,8 +63,8 @@ export default {
     'Calls of the registry over loopback to the platform on one machine: one after the other, from another process',
   run: () =>
     withPlatform(async (platform) => {
-      const client = new Client(platform);
-      const moves = await moveTimes(client, await client.backtest());
+      const client = new RegistryClient(platform);
+      const moves = await moveTimes(client, await client.backtest(MODEL));
       const versions = await readTimes(() => client.get(`models/${MODEL}/versions`));
       const compared = await readTimes(() =>
         client.get(`catalog/strategies/${MODEL}/compare?version_a=champion&version_b=latest`),

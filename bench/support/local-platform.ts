@@ -7,8 +7,22 @@ import type { PlatformInfo } from '../../src/local/platform-info.ts';
 import type { Figure } from './bench.ts';
 
 /** Gives `work` a platform of one machine that runs in a process of its own on an empty folder, and removes both. */
-export async function withPlatform<T>(work: (platform: PlatformInfo) => Promise<T>): Promise<T> {
+export function withPlatform<T>(work: (platform: PlatformInfo) => Promise<T>): Promise<T> {
+  return withHome((home) => onPlatform(home, work));
+}
+
+/** Gives `work` an empty folder, and removes it. */
+export async function withHome<T>(work: (home: string) => Promise<T>): Promise<T> {
   const home = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
+  try {
+    return await work(home);
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+/** Gives `work` a platform of one machine that runs in a process of its own on that folder, and stops it. */
+export async function onPlatform<T>(home: string, work: (platform: PlatformInfo) => Promise<T>): Promise<T> {
   const child = fork(join(import.meta.dirname, 'platform-process.ts'), [home], { execArgv: [] });
   try {
     const [info] = await Promise.race([
@@ -21,7 +35,6 @@ export async function withPlatform<T>(work: (platform: PlatformInfo) => Promise<
       child.disconnect();
       await once(child, 'exit');
     }
-    await rm(home, { recursive: true, force: true });
   }
 }
 

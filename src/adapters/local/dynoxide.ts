@@ -31,7 +31,7 @@ const PORT_ATTEMPTS = 5;
  */
 export async function startDatabase({ endpoint, dbPath }: DatabaseOptions): Promise<Database> {
   if (endpoint) return { endpoint, lost: new Promise(() => {}), stop: async () => {} };
-  const binary = findBinary();
+  const binary = databaseBinary();
   for (let attempt = 1; ; attempt++) {
     const started = await startEngine(binary, await freePort(), dbPath);
     if (typeof started !== 'string') return started;
@@ -41,7 +41,8 @@ export async function startDatabase({ endpoint, dbPath }: DatabaseOptions): Prom
   }
 }
 
-function findBinary(): string {
+/** The embedded engine's program. Throws an Error that names the ways out where it is not installed. */
+export function databaseBinary(): string {
   const name = `@dynoxide/${process.platform}-${process.arch}`;
   try {
     const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`);

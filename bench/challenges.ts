@@ -1,0 +1,177 @@
+import { loadavg } from 'node:os';
+import { join } from 'node:path';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { StoredChallenge } from '#contract/stored-challenge.ts';
+import type { PlatformInfo } from '../src/local/platform-info.ts';
+import type { Bench, Figure } from './support/bench.ts';
+import { challengeLog, type Item } from './support/challenge-log.ts';
+import {
+  benchTrade,
+  ChallengeRequests,
+  type FilledChallenge,
+  REGISTRY_TABLE,
+  UNBALANCED,
+} from './support/challenge-requests.ts';
+import { dumpTable, importItems, type TableDump } from './support/import-items.ts';
+import { onPlatform, withHome } from './support/local-platform.ts';
+import { median, time } from './support/measure.ts';
+import { RegistryClient } from './support/registry-client.ts';
+
+/** `CHALLENGE_TRADES=10,10000 npm run bench -- challenges` leaves out the million, which takes a minute or two to store. */
+const SIZES = (process.env.CHALLENGE_TRADES ?? '10,10000,1000000').split(',').map(Number);
+const MODELS = ['buy_and_hold', 'ema_crossover', 'macd_momentum', 'supertrend'];
+const WARM_UPS = 20;
+const RUNS = 200;
+const BATCHES = 40;
+const LOOKS = 15;
+/** Of the median with the fewest trades: flat, as far as a machine that does other things can show. */
+const FLAT = 1.25;
+
+const count = (trades: number) => trades.toLocaleString('en-US');
+
+function say(text: string): void {
+  process.stderr.write(`challenges: ${text}\n`);
+}
+
+/** An active challenge of two versions of a model, in its third stage, without trades. */
+async function createChallenge(client: RegistryClient, model: string): Promise<string> {
+  const runId = await client.backtest(model);
+  for (const version of ['1', '2']) {
+    const registration = { backtest_run_id: runId, container_image_uri: 'touchstone:1' };
+    await client.post(`strategies/${model}/register`, registration, 'strategy');
+    await client.post(`strategies/${model}/stage`, { version, skip_validation: true });
+  }
+  await client.post(`strategies/${model}/promote`, { version: '1' });
+  const versions = { champion_version: '1', challenger_version: '2' };
+  const path = `models/${model}/challenges`;
+  const { challenge_id } = await client.post<{ challenge_id: string }>(path, versions, 'strategy');
+  for (let stage = 1; stage < 3; stage++)
+    await client.post(`challenges/${challenge_id}/advance`, {}, 'strategy');
+  return challenge_id;
+}
+
+async function createChallenges(
+  platform: PlatformInfo,
+): Promise<{ readonly challenges: FilledChallenge[]; readonly dump: TableDump }> {
+  const client = new RegistryClient(platform);
+  const challenges: FilledChallenge[] = [];
+  for (const [index, filled] of SIZES.entries()) {
+    const model = MODELS[index]!;
+    challenges.push({ model, filled, id: await createChallenge(client, model) });
+  }
+  return { challenges, dump: await dumpTable(platform.storage.DYNAMODB_ENDPOINT, REGISTRY_TABLE) };
+}
+
+/** The items of the registry, each challenge with the totals of a log of trades, after that log. */
+function* filledItems(challenges: readonly FilledChallenge[], { items }: TableDump): Generator<Item> {
+  const plain = items.map((item) => unmarshall(item as never));
+  for (const [index, item] of items.entries()) {
+    const challenge = challenges.find(({ id }) => plain[index]!.pk === `CHALLENGE#${id}`);
+    if (!challenge || plain[index]!.sk !== 'META') {
+      yield item;
+      continue;
+    }
+    say(`${count(challenge.filled)} trades are stored`);
+    const tradeOf = (trade: number) => benchTrade(trade, UNBALANCED);
+    yield* challengeLog(StoredChallenge.parse(plain[index]), challenge.filled, tradeOf);
+  }
+}
+
+type Request = 'trade' | 'batch' | 'assignment' | 'evaluate' | 'route';
+
+const REQUESTS: Record<Request, { readonly label: string; readonly runs: number }> = {
+  trade: { label: 'POST a trade', runs: RUNS },
+  assignment: { label: 'POST an assignment', runs: RUNS },
+  evaluate: { label: 'GET evaluate', runs: RUNS },
+  route: { label: 'GET route', runs: RUNS },
+  batch: { label: 'POST 100 trades', runs: BATCHES },
+};
+
+/** Milliseconds of each, the challenges taking turns: whatever else the machine does touches all alike. */
+async function timesInTurns(
+  subjects: readonly ChallengeRequests[],
+  runs: number,
+  warmUps: number,
+  timed: (subject: ChallengeRequests) => Promise<number>,
+): Promise<number[][]> {
+  const times: number[][] = subjects.map(() => []);
+  for (let run = -warmUps; run < runs; run++) {
+    for (const [index, subject] of subjects.entries()) {
+      const ms = await timed(subject);
+      if (run >= 0) times[index]!.push(ms);
+    }
+  }
+  return times;
+}
+
+/** A row for each size: the median, and beside it the 95th percentile and the ratio to the first row. */
+function figuresOf(label: string, sizes: readonly string[], times: readonly number[][]): Figure[] {
+  const base = median(times[0]!);
+  return times.map((each, index) => {
+    const value = median(each);
+    const p95 = [...each].sort((a, b) => a - b)[Math.floor(0.95 * each.length)]!;
+    const ratio = index === 0 ? '' : `, ${(value / base).toFixed(2)} of the first`;
+    return {
+      label: `${label}, ${sizes[index]}`,
+      value,
+      unit: 'ms',
+      ...(index === 0 ? {} : { target: { atMost: Number((FLAT * base).toPrecision(3)) } }),
+      detail: `p95 ${p95.toFixed(1)} ms${ratio}, ${each.length} requests, load average ${loadavg()[0]!.toFixed(1)}`,
+    };
+  });
+}
+
+const sizes = SIZES.map((size) => `${count(size)} logged`);
+
+async function requestFiguresOf(subjects: readonly ChallengeRequests[], arms: string): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const [name, { label, runs }] of Object.entries(REQUESTS)) {
+    say(`${label}, ${arms}`);
+    const warmUps = Math.min(WARM_UPS, runs / 4);
+    const times = await timesInTurns(subjects, runs, warmUps, (subject) =>
+      time(() => subject[name as Request]()),
+    );
+    figures.push(...figuresOf(`${label}, ${arms}`, sizes, times));
+  }
+  return figures;
+}
+
+/** The dearest write: the trade at which the arms have their number, unbalanced, so that the last 5,000 trades are read. */
+async function lookFigures(subjects: readonly ChallengeRequests[]): Promise<Figure[]> {
+  say('planned look');
+  const logged = await Promise.all(subjects.map(async (subject) => (await subject.stored()).trades));
+  const times = await timesInTurns(subjects, LOOKS, 2, (subject) => subject.timeLook());
+  return figuresOf(
+    'POST the trade of the planned look',
+    logged.map((trades) => `${count(trades)} logged`),
+    times,
+  ).map(({ target: _, ...figure }) => figure);
+}
+
+async function measure(platform: PlatformInfo, challenges: readonly FilledChallenge[]): Promise<Figure[]> {
+  const subjects = challenges.map((challenge) => new ChallengeRequests(platform, challenge));
+  for (const subject of subjects) await subject.checkLog();
+  const unbalanced = await requestFiguresOf(subjects, 'arms 2 : 1');
+  const looks = await lookFigures(subjects);
+  for (const subject of subjects) await subject.balance();
+  const balanced = await requestFiguresOf(subjects, 'arms balanced');
+  for (const subject of subjects) {
+    const { challenge_id, status } = await subject.stored();
+    if (status !== 'active') throw new Error(`${challenge_id} is ${status}: it was to be active to the end`);
+  }
+  return [...unbalanced, ...balanced, ...looks];
+}
+
+export default {
+  name: 'challenges',
+  description: `Requests of champion/challenger tests over loopback to the platform on one machine, with ${SIZES.map(count).join(', ')} trades logged already`,
+  run: () =>
+    withHome(async (home) => {
+      const { challenges, dump } = await onPlatform(home, createChallenges);
+      const start = performance.now();
+      const items = filledItems(challenges, dump);
+      await importItems(join(home, 'database.sqlite'), { table: REGISTRY_TABLE, schema: dump.schema, items });
+      say(`filled in ${((performance.now() - start) / 1000).toFixed(0)} s`);
+      return onPlatform(home, (platform) => measure(platform, challenges));
+    }),
+} satisfies Bench;

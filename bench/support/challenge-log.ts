@@ -1,0 +1,42 @@
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { actionsOf } from '#adapters/aws/challenge-transaction.ts';
+import { sha256 } from '#adapters/ids.ts';
+import { TRADE_FIELDS, type TradeInput } from '#contract/challenge-trade.ts';
+import type { StoredChallenge } from '#contract/stored-challenge.ts';
+import { applyTrade } from '#domain/challenges/apply-trade.ts';
+import { begin, type Progress } from '#domain/challenges/challenge-state.ts';
+import { readTrade } from '#domain/challenges/read-trade.ts';
+
+export type Item = Record<string, unknown>;
+
+/**
+ * A log of `count` trades as the items that logging them would have left: each trade is read, counted and keyed by the
+ * platform's own functions; only the verdict after each is left out. The items of the trades come first, in DynamoDB's JSON,
+ * the challenge with their totals last.
+ */
+export function* challengeLog(
+  challenge: StoredChallenge,
+  count: number,
+  tradeOf: (index: number) => TradeInput,
+): Generator<Item> {
+  const at = new Date().toISOString();
+  let progress = begin(challenge);
+  for (let index = 0; index < count; index++) {
+    const posted = readTrade(tradeOf(index), TRADE_FIELDS, sha256);
+    const known = { trade: undefined, assignment: undefined };
+    const applied = applyTrade(progress, posted, known, { at, digest: sha256 });
+    progress = applied.progress;
+    yield* itemsOf(progress, [{ before: null, after: applied.trade }]).slice(1);
+  }
+  const after = { ...progress.challenge, revision: challenge.revision + 1, updated_at: at };
+  yield itemsOf(begin(after), [])[0]!;
+}
+
+type Trades = NonNullable<Parameters<typeof actionsOf>[0]['trades']>;
+
+/** The challenge's own, then those of the trades. */
+function itemsOf({ challenge }: Progress, trades: Trades): Item[] {
+  const actions = actionsOf({ before: challenge, after: challenge, events: [], trades }, '');
+  const options = { removeUndefinedValues: true, allowImpreciseNumbers: true };
+  return actions.map(({ Put }) => marshall(Put!.Item, options));
+}
