@@ -1,5 +1,6 @@
 import { createRandom, type Random } from '#engine/random.ts';
 import { alwaysValidP } from '#engine/stats/always-valid.ts';
+import { plus, times, ZERO } from '#engine/stats/precise-sum.ts';
 import { sampleOfSums } from '#engine/stats/samples.ts';
 import { type StratifiedTest, stratifiedWelch } from '#engine/stats/stratified-welch.ts';
 import type { Bench, Figure } from './support/bench.ts';
@@ -45,15 +46,15 @@ interface Promotions {
 
 /** One test of two equal arms that is looked at after every pair of trades from the planned look on. */
 function runTest(draw: Market['draw'], effect: number, random: Random): { [K in keyof Promotions]: boolean } {
-  const sums = { a: 0, aa: 0, b: 0, bb: 0 };
+  const sums = { a: ZERO, aa: ZERO, b: ZERO, bb: ZERO };
   const seen = { naive: false, planned: false, rule: false };
   for (let n = 1; n <= MOST; n++) {
     const a = draw(random);
     const b = draw(random) + effect;
-    sums.a += a;
-    sums.aa += a * a;
-    sums.b += b;
-    sums.bb += b * b;
+    sums.a = plus(sums.a, [a, 0]);
+    sums.aa = plus(sums.aa, times([a, 0], [a, 0]));
+    sums.b = plus(sums.b, [b, 0]);
+    sums.bb = plus(sums.bb, times([b, 0], [b, 0]));
     if (n < PLANNED) continue;
     const test = stratifiedWelch([
       { a: sampleOfSums(n, sums.a, sums.aa), b: sampleOfSums(n, sums.b, sums.bb) },

@@ -8,6 +8,7 @@ import {
   CHALLENGE_STATUSES,
   ChallengeEvent,
   Hold,
+  ON_ROLLBACK,
   OUTCOMES,
   PromotionRefusal,
   ROLLBACK_REASONS,
@@ -61,6 +62,15 @@ export const ChallengeRequest = z
         uniqueItems: true,
         default: [],
       }),
+    on_rollback: z
+      .string()
+      .optional()
+      .meta({
+        description:
+          "The challenger's open positions after a rollback: `finish` lets it manage them to their end, `close` has them closed (`should_close` of their keys)",
+        enum: [...ON_ROLLBACK],
+        default: 'finish',
+      }),
     auto_promote: z.boolean().optional().meta({
       description: 'Promote the challenger as soon as it has won, by every rule of the registry',
       default: false,
@@ -104,6 +114,7 @@ export const Challenge = z
     max_drawdown_pct: z.number().nullable(),
     approval_stages: z.array(z.enum(CANARY_STAGE_NAMES)),
     analysis_unit: z.enum(ANALYSIS_UNITS),
+    on_rollback: z.enum(ON_ROLLBACK),
     auto_promote: z.boolean(),
     champion_trades: z.int().meta({ description: 'Closed trades that count' }),
     challenger_trades: z.int(),
@@ -168,6 +179,9 @@ const decision = {
   canary_stage: z.enum(CANARY_STAGE_NAMES).meta({ description: 'In which it was decided' }),
   bucket: z.number().meta({ description: '0 to 1: of the challenger when below its share' }),
   traffic_split: split,
+  should_close: z.boolean().meta({
+    description: 'The challenger was rolled back and its positions are to be closed (`on_rollback`)',
+  }),
 };
 
 export const Assignment = z
@@ -194,6 +208,7 @@ export const Route = z
     canary_stage: routed.canary_stage.nullable(),
     bucket: routed.bucket.nullable(),
     traffic_split: routed.traffic_split.nullable(),
+    should_close: routed.should_close,
   })
   .meta({ id: 'Route' });
 export type Route = z.infer<typeof Route>;

@@ -1,6 +1,12 @@
 import * as z from 'zod';
 import { Timestamp } from './common.ts';
-import { CANARY_STAGE_NAMES, CHALLENGE_STATUSES, PlannedLook, PValueMethod } from './stored-challenge.ts';
+import {
+  ANALYSIS_UNITS,
+  CANARY_STAGE_NAMES,
+  CHALLENGE_STATUSES,
+  PlannedLook,
+  PValueMethod,
+} from './stored-challenge.ts';
 
 const number = z.number();
 const perArm = z.object({ champion: z.int(), challenger: z.int() });
@@ -41,6 +47,12 @@ export const ChallengeEvaluation = z
     champion_trades: z.int(),
     challenger_trades: z.int(),
     open_trades: perArm,
+    analysis_unit: z.enum(ANALYSIS_UNITS),
+    clusters: perArm
+      .nullable()
+      .meta({
+        description: 'Keys with a closed trade that counts; null when trades are compared one by one',
+      }),
     assignments: perArm,
     min_trades: z.int(),
     effective_min_trades: z.int(),

@@ -16,6 +16,8 @@ export type CanaryStage = (typeof CANARY_STAGE_NAMES)[number];
 export const CHALLENGE_STATUSES = ['active', 'completed', 'rolled_back', 'expired'] as const;
 export const OUTCOMES = ['challenger_wins', 'champion_wins', 'champion_kept', 'promoted_manually'] as const;
 export const ROLLBACK_REASONS = ['harm', 'max_drawdown', 'manual', 'champion_replaced'] as const;
+/** What a trader does with the challenger's open positions when it was rolled back. */
+export const ON_ROLLBACK = ['finish', 'close'] as const;
 export const VARIANTS = ['champion', 'challenger'] as const;
 export type Variant = (typeof VARIANTS)[number];
 
@@ -91,6 +93,7 @@ export const StoredChallenge = z.object({
   approval_stages: z
     .array(z.enum(CANARY_STAGE_NAMES))
     .meta({ description: 'Entered only when somebody advances' }),
+  on_rollback: z.enum(ON_ROLLBACK).meta({ description: "What becomes of the challenger's positions" }),
   auto_promote: z.boolean().meta({ description: 'The platform promotes the challenger when it has won' }),
   stages: z.array(StageTotals).meta({ description: 'Those that were reached, the current one last' }),
   hold: Hold.nullable(),

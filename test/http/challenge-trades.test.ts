@@ -25,8 +25,8 @@ async function totals(world: ChallengeWorld, id: string) {
     stages.reduce(
       (all, stage) => ({
         n: all.n + stage[arm].closed,
-        sum: all.sum + stage[arm].sum,
-        squares: all.squares + stage[arm].sum_of_squares,
+        sum: all.sum + stage[arm].sum[0],
+        squares: all.squares + stage[arm].sum_of_squares[0],
       }),
       { n: 0, sum: 0, squares: 0 },
     );

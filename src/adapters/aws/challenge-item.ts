@@ -38,21 +38,29 @@ export function assignmentKey(id: string, key: string): ItemKey {
 
 /** The actions that store a challenge and its events, if it still is as it was read. */
 export function putChallenge({ before, after, events }: ChallengeChange, table: string): Action[] {
-  const condition = before
-    ? { ConditionExpression: 'revision = :read', ExpressionAttributeValues: { ':read': before.revision } }
-    : { ConditionExpression: 'attribute_not_exists(pk)' };
   const unfinished = after.status === 'active' || isAwaiting(after);
-  const indexed = unfinished ? { active_challenge: UNFINISHED } : {};
+  const item = unfinished ? { ...after, active_challenge: UNFINISHED } : after;
+  const key = challengeKey(after.challenge_id);
   return [
-    {
-      Put: {
-        TableName: table,
-        Item: { ...challengeKey(after.challenge_id), ...after, ...indexed },
-        ...condition,
-      },
-    },
+    before ? putAsRead(key, { before, after: item }, table) : putNew(key, item, table),
     ...events.map((event) => putNew(eventKey(event), event, table)),
   ];
+}
+
+/** Stores an item if it still is as it was read. */
+export function putAsRead(
+  key: ItemKey,
+  { before, after }: { readonly before: { readonly revision: number }; readonly after: object },
+  table: string,
+): Action {
+  return {
+    Put: {
+      TableName: table,
+      Item: { ...key, ...after },
+      ConditionExpression: 'revision = :read',
+      ExpressionAttributeValues: { ':read': before.revision },
+    },
+  };
 }
 
 /** Stores an item that must not exist yet. */

@@ -7,12 +7,13 @@ import type {
   Variant,
 } from '#contract/stored-challenge.ts';
 import type { Digest } from '#engine/digest.ts';
+import { keyWith, NO_KEY, withClosed } from './arm-totals.ts';
 import { assign, versionOf, withAssignment } from './assignment.ts';
 import { changed, currentStage, type Progress, stageAt } from './challenge-state.ts';
 import { withProfit } from './judge-challenge.ts';
 import type { PostedTrade } from './read-trade.ts';
 
-/** What is stored of a posted trade and of its key. */
+/** What is stored of a posted trade and of its key: the one with which it was stored, else the one posted. */
 export interface Known {
   readonly trade: StoredTrade | undefined;
   readonly assignment: StoredAssignment | undefined;
@@ -24,7 +25,7 @@ export interface AppliedTrade {
   readonly trade: StoredTrade;
   /** It was stored already, as it is. */
   readonly duplicate: boolean;
-  /** Of a key that had none. */
+  /** Of its key, when it is new or the trade counts in it; null when nothing of it is to be stored. */
   readonly assignment: StoredAssignment | null;
 }
 
@@ -40,7 +41,7 @@ export function applyTrade(
   { at, digest }: { readonly at: string; readonly digest: Digest },
 ): AppliedTrade {
   const { challenge } = progress;
-  if (known.trade) return applyAgain(progress, posted, known.trade, at);
+  if (known.trade) return applyAgain(progress, posted, { ...known, trade: known.trade }, at);
   const variant = armOf(challenge, posted);
   const late = challenge.status !== 'active';
   const { opened_at, assignment_key: key } = posted.details;
@@ -72,12 +73,17 @@ export function applyTrade(
     ...(!late && { last_traffic_at: at }),
   });
   const assigned = isNewKey && given ? withAssignment(counted, given) : counted;
-  const assignment = isNewKey && given ? given : null;
-  return { progress: withTrade(assigned, trade, null), trade, duplicate: false, assignment };
+  const applied = withTrade(assigned, { trade, before: null, assignment: given });
+  return isNewKey && given ? { ...applied, assignment: applied.assignment ?? given } : applied;
 }
 
 /** A trade whose id is known: the same again, or the close of an open one. */
-function applyAgain(progress: Progress, posted: PostedTrade, stored: StoredTrade, at: string): AppliedTrade {
+function applyAgain(
+  progress: Progress,
+  posted: PostedTrade,
+  { trade: stored, assignment }: Known & { readonly trade: StoredTrade },
+  at: string,
+): AppliedTrade {
   if (posted.digest === stored.open_digest || posted.digest === stored.closed_digest) {
     return { progress, trade: stored, duplicate: true, assignment: null };
   }
@@ -109,34 +115,52 @@ function applyAgain(progress: Progress, posted: PostedTrade, stored: StoredTrade
     late: challenge.late + (trade.late && !stored.late ? 1 : 0),
     ...(!late && { last_traffic_at: at }),
   });
-  return { progress: withTrade(counted, trade, stored), trade, duplicate: false, assignment: null };
+  return withTrade(counted, { trade, before: stored, assignment });
+}
+
+interface CountedTrade {
+  readonly trade: StoredTrade;
+  /** As it was; null of a new one. */
+  readonly before: StoredTrade | null;
+  /** Of its key, if it has one. */
+  readonly assignment: StoredAssignment | undefined;
 }
 
 /** The totals with a trade as it is now instead of as it was; a late or misassigned one is in none. */
-function withTrade(progress: Progress, trade: StoredTrade, before: StoredTrade | null): Progress {
-  if (trade.late || trade.misassigned) return progress;
-  const { variant, canary_stage } = trade;
-  const stages = progress.challenge.stages.map((stage) =>
-    stage.canary_stage === canary_stage
-      ? { ...stage, [variant]: totalsWith(stage[variant], trade, before) }
+function withTrade(progress: Progress, counted: CountedTrade): AppliedTrade {
+  const { trade, assignment } = counted;
+  const applied = { trade, duplicate: false, assignment: null };
+  if (trade.late || trade.misassigned) return { ...applied, progress };
+  const { challenge } = progress;
+  const stages = challenge.stages.map((stage) =>
+    stage.canary_stage === trade.canary_stage
+      ? { ...stage, [trade.variant]: totalsWith(stage[trade.variant], counted, challenge) }
       : stage,
   );
-  const counted = changed(progress, { stages });
-  if (trade.status === 'open' || variant === 'champion') return counted;
-  return withProfit(counted, trade.profit_pct!);
+  if (trade.status === 'open') return { ...applied, progress: changed(progress, { stages }) };
+  const key = assignment && withRevision(keyWith(assignment, trade.profit_pct!));
+  const several = challenge.keys_with_several_trades + (key?.closed === 2 ? 1 : 0);
+  const closed = changed(progress, { stages, keys_with_several_trades: several });
+  const isChallenger = trade.variant === 'challenger';
+  return {
+    ...applied,
+    progress: isChallenger ? withProfit(closed, trade.profit_pct!) : closed,
+    assignment: key ?? null,
+  };
 }
 
-function totalsWith(totals: ArmTotals, trade: StoredTrade, before: StoredTrade | null): ArmTotals {
-  const wasOpen = before === null ? 0 : 1;
+function totalsWith(
+  totals: ArmTotals,
+  { trade, before, assignment }: CountedTrade,
+  { analysis_unit }: StoredChallenge,
+): ArmTotals {
   if (trade.status === 'open') return { ...totals, open: totals.open + 1 };
-  const profit = trade.profit_pct!;
-  return {
-    ...totals,
-    open: totals.open - wasOpen,
-    closed: totals.closed + 1,
-    sum: totals.sum + profit,
-    sum_of_squares: totals.sum_of_squares + profit * profit,
-  };
+  const open = totals.open - (before === null ? 0 : 1);
+  return withClosed({ ...totals, open }, trade.profit_pct!, assignment ?? NO_KEY, analysis_unit);
+}
+
+function withRevision(assignment: StoredAssignment): StoredAssignment {
+  return { ...assignment, revision: assignment.revision + 1 };
 }
 
 function armOf(challenge: StoredChallenge, { variant, version, path }: PostedTrade): Variant {

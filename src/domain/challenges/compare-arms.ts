@@ -1,5 +1,6 @@
-import type { ArmTotals, StoredChallenge } from '#contract/stored-challenge.ts';
+import type { ArmTotals, StoredChallenge, Variant } from '#contract/stored-challenge.ts';
 import { alwaysValidP, type SequentialSample } from '#engine/stats/always-valid.ts';
+import { NO_CLUSTERS, sampleOfClusters } from '#engine/stats/clusters.ts';
 import { sampleRatioTest } from '#engine/stats/sample-ratio.ts';
 import { pooled, sampleOf, sampleOfSums } from '#engine/stats/samples.ts';
 import {
@@ -28,9 +29,10 @@ export interface ArmComparison {
 }
 
 export function compareArms(challenge: StoredChallenge): ArmComparison {
+  const { analysis_unit } = challenge;
   const stages = challenge.stages.map(({ champion, challenger }) => ({
-    a: sampleOfTotals(champion),
-    b: sampleOfTotals(challenger),
+    a: sampleOfTotals(champion, analysis_unit),
+    b: sampleOfTotals(challenger, analysis_unit),
   }));
   const test = stratifiedWelch(stages);
   const sample = { ...test, tuningSize: 4 * challenge.effective_min_trades };
@@ -46,8 +48,24 @@ export function compareArms(challenge: StoredChallenge): ArmComparison {
   };
 }
 
-function sampleOfTotals({ closed, sum, sum_of_squares }: ArmTotals): SampleStats {
-  return sampleOfSums(closed, sum, sum_of_squares);
+function sampleOfTotals(
+  { closed, sum, sum_of_squares, clusters }: ArmTotals,
+  unit: StoredChallenge['analysis_unit'],
+): SampleStats {
+  if (unit === 'trade') return sampleOfSums(closed, sum, sum_of_squares);
+  return sampleOfClusters(closed, sum, clusters ?? NO_CLUSTERS);
+}
+
+/** Keys of both arms with a closed trade that counts; null where trades are compared one by one. */
+export function clustersOf({ stages, analysis_unit }: StoredChallenge) {
+  if (analysis_unit === 'trade') return null;
+  const of = (arm: Variant) => stages.reduce((sum, stage) => sum + (stage[arm].clusters?.count ?? 0), 0);
+  return { champion: of('champion'), challenger: of('challenger') };
+}
+
+/** What is independent in both arms: closed trades, or the keys that they are of. */
+export function independentUnits(challenge: StoredChallenge) {
+  return clustersOf(challenge) ?? closedTrades(challenge);
 }
 
 /** The p-value to show and to decide by: that of the planned look while nothing has come since, the always-valid one otherwise. */

@@ -4,6 +4,7 @@ import {
   ANALYSIS_UNITS,
   CANARY_STAGE_NAMES,
   type CanaryStage,
+  ON_ROLLBACK,
   type StoredChallenge,
 } from '#contract/stored-challenge.ts';
 import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
@@ -27,6 +28,7 @@ export interface CreateChallengeInput {
   readonly max_drawdown_pct?: number | undefined;
   readonly approval_stages?: readonly string[] | undefined;
   readonly analysis_unit?: string | undefined;
+  readonly on_rollback?: string | undefined;
   readonly auto_promote?: boolean | undefined;
 }
 
@@ -80,6 +82,7 @@ function readSettings(input: CreateChallengeInput) {
     enable_canary: input.enable_canary ?? true,
     approval_stages: readGates(input),
     analysis_unit: checkOneOf(input.analysis_unit ?? 'trade', 'analysis_unit', ANALYSIS_UNITS),
+    on_rollback: checkOneOf(input.on_rollback ?? 'finish', 'on_rollback', ON_ROLLBACK),
     auto_promote: input.auto_promote ?? false,
   };
 }

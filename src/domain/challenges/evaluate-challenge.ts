@@ -6,13 +6,14 @@ import { isoTime } from '../validate.ts';
 import { closedTrades, currentStage, totalOf, trafficSplit } from './challenge-state.ts';
 import {
   type ArmComparison,
+  clustersOf,
   compareArms,
   currentP,
   MOST_OPEN_GAP,
   openGap,
   sampleRatio,
 } from './compare-arms.ts';
-import { ALPHA, LEAST_IMPROVEMENT } from './judge-challenge.ts';
+import { ALPHA, LEAST_CLUSTERS, LEAST_IMPROVEMENT } from './judge-challenge.ts';
 import { readChallenge } from './read-challenges.ts';
 import type { ChallengeDeps } from './write-challenge.ts';
 
@@ -36,6 +37,8 @@ export async function evaluateChallenge(
     criteria: criteriaOf(challenge, comparison, p),
     ...{ champion_version, challenger_version, champion_trades: champion, challenger_trades: challenger },
     open_trades: totalOf(challenge.stages, 'open'),
+    analysis_unit: challenge.analysis_unit,
+    clusters: clustersOf(challenge),
     assignments: totalOf(challenge.stages, 'assigned'),
     ...{ min_trades, effective_min_trades: challenge.effective_min_trades },
     srm: sampleRatio(challenge),
@@ -72,22 +75,27 @@ function criteriaOf(
   const { champion, challenger } = closedTrades(challenge);
   const trades = Math.min(champion, challenger);
   const least = challenge.effective_min_trades;
-  const gap = openGap(challenge);
+  const clusters = clustersOf(challenge);
   return [
-    { name: 'p_value', operator: '<', threshold: ALPHA, value: p, passed: p < ALPHA },
-    {
-      ...({ name: 'improvement_pct', operator: '>', threshold: LEAST_IMPROVEMENT } as const),
-      ...{ value: improvement, passed: improvement > LEAST_IMPROVEMENT },
-    },
-    { name: 'min_trades', operator: '>=', threshold: least, value: trades, passed: trades >= least },
-    {
-      name: 'open_trade_gap',
-      operator: '<=',
-      threshold: MOST_OPEN_GAP,
-      value: gap,
-      passed: gap <= MOST_OPEN_GAP,
-    },
+    criterion('p_value', '<', ALPHA, p),
+    criterion('improvement_pct', '>', LEAST_IMPROVEMENT, improvement),
+    criterion('min_trades', '>=', least, trades),
+    ...(clusters
+      ? [criterion('min_clusters', '>=', LEAST_CLUSTERS, Math.min(clusters.champion, clusters.challenger))]
+      : []),
+    criterion('open_trade_gap', '<=', MOST_OPEN_GAP, openGap(challenge)),
   ];
+}
+
+const PASSES = {
+  '<': (value: number, threshold: number) => value < threshold,
+  '>': (value: number, threshold: number) => value > threshold,
+  '<=': (value: number, threshold: number) => value <= threshold,
+  '>=': (value: number, threshold: number) => value >= threshold,
+};
+
+function criterion(name: string, operator: keyof typeof PASSES, threshold: number, value: number) {
+  return { name, operator, threshold, value, passed: PASSES[operator](value, threshold) };
 }
 
 function warningsOn(challenge: StoredChallenge, { test, degenerate }: ArmComparison): string[] {
@@ -100,6 +108,8 @@ function warningsOn(challenge: StoredChallenge, { test, degenerate }: ArmCompari
     'open_trades: the arms differ in their share of open trades': openGap(challenge) > MOST_OPEN_GAP,
     [`misassigned: ${challenge.misassigned} trades came from the other arm and do not count`]:
       challenge.misassigned > 0,
+    [`dependent_trades: ${challenge.keys_with_several_trades} keys have several trades, which share their luck: compare by analysis_unit assignment_key`]:
+      challenge.analysis_unit === 'trade' && challenge.keys_with_several_trades > 0,
   };
   return [...challenge.warnings, ...Object.keys(warnings).filter((warning) => warnings[warning])];
 }

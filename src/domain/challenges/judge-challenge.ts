@@ -1,17 +1,32 @@
 import type { StoredChallenge } from '#contract/stored-challenge.ts';
 import { hash32 } from '#engine/random.ts';
 import { isHarmful } from '#engine/stats/always-valid.ts';
+import type { Cluster } from '#engine/stats/clusters.ts';
 import { permutationTest, type StageValues } from '#engine/stats/permutation.ts';
 import { changed, closedTrades, type Progress, told } from './challenge-state.ts';
-import { type ArmComparison, compareArms, currentP, MOST_OPEN_GAP, openGap } from './compare-arms.ts';
+import {
+  type ArmComparison,
+  clustersOf,
+  compareArms,
+  currentP,
+  independentUnits,
+  MOST_OPEN_GAP,
+  openGap,
+} from './compare-arms.ts';
 
 /** Below it a difference is significant. */
 export const ALPHA = 0.05;
 /** Percent that a challenger must be better by, for a promotion. */
 export const LEAST_IMPROVEMENT = 10;
 
-/** The profits of a challenge's trades by stage, with those that are about to be logged. At most some thousands, the last ones. */
-export type ReadProfits = (challenge: StoredChallenge) => Promise<readonly StageValues[]>;
+/** Keys with a closed trade that each arm must have before the planned look, where they are what is compared. */
+export const LEAST_CLUSTERS = 20;
+
+/**
+ * The profits of a challenge's trades by stage, of each key together where keys are what is compared, with those that are
+ * about to be logged. At most some thousands, the last ones.
+ */
+export type ReadProfits = (challenge: StoredChallenge) => Promise<readonly StageValues<number | Cluster>[]>;
 
 /**
  * The verdict on an active challenge after a trade: an automatic rollback, the planned look when both arms have their trades
@@ -34,7 +49,7 @@ async function reasonToStop(challenge: StoredChallenge, comparison: ArmCompariso
   const { max_drawdown_pct, equity } = challenge;
   if (max_drawdown_pct !== null && equity.drawdown > max_drawdown_pct) return 'max_drawdown';
   if (comparison.degenerate) return null;
-  const { challenger: challengerTrades } = closedTrades(challenge);
+  const { challenger: challengerTrades } = independentUnits(challenge);
   const looksHarmful = isHarmful(comparison.sample, { challengerTrades, lowerP: null });
   if (!looksHarmful || comparison.balanced) return looksHarmful ? 'harm' : null;
   const permuted = permutationTest(await read(challenge), seedOf(challenge));
@@ -49,9 +64,8 @@ async function lookAsPlanned(
   read: ReadProfits,
 ): Promise<Progress> {
   const { challenge } = progress;
+  if (challenge.planned_look || !hasItsTrades(challenge)) return progress;
   const { champion, challenger } = closedTrades(challenge);
-  if (challenge.planned_look || Math.min(champion, challenger) < challenge.effective_min_trades)
-    return progress;
   const { test, balanced, improvement } = comparison;
   const permuted = balanced ? undefined : permutationTest(await read(challenge), seedOf(challenge));
   const guarded = permuted !== undefined && permuted.p > test.p;
@@ -61,6 +75,13 @@ async function lookAsPlanned(
     p_value_method: guarded ? ('permutation' as const) : ('welch' as const),
   };
   return told(progress, { planned_look }, { action: 'planned_look', at });
+}
+
+function hasItsTrades(challenge: StoredChallenge): boolean {
+  const closed = closedTrades(challenge);
+  if (Math.min(closed.champion, closed.challenger) < challenge.effective_min_trades) return false;
+  const clusters = clustersOf(challenge);
+  return clusters === null || Math.min(clusters.champion, clusters.challenger) >= LEAST_CLUSTERS;
 }
 
 /** The end of a challenge whose criteria hold, or that is significantly worse; the challenge itself otherwise. */

@@ -1,20 +1,50 @@
-/** A mean of observations that come in groups which share a shock: trades of one day, of one client. */
-export interface ClusteredMean {
-  readonly mean: number;
-  /** Of the mean; undefined with fewer than 2 groups. */
-  readonly variance: number | undefined;
+import { minus, over, type Precise, plus, times, ZERO } from './precise-sum.ts';
+import { ROUNDING } from './samples.ts';
+import type { SampleStats } from './welch.ts';
+
+/** Observations that share a shock: trades of one client, of one day. */
+export interface Cluster {
+  readonly size: number;
+  readonly sum: Precise;
+}
+
+/** What the variance of a mean needs to know of clusters of n_g observations with sums S_g. */
+export interface ClusterTotals {
+  /** Clusters that hold an observation. */
+  readonly count: number;
+  /** The sum of S_g^2. */
+  readonly squares: Precise;
+  /** The sum of S_g n_g. */
+  readonly products: Precise;
+  /** The sum of n_g^2. */
+  readonly sizes: number;
+}
+
+export const NO_CLUSTERS: ClusterTotals = { count: 0, squares: ZERO, products: ZERO, sizes: 0 };
+
+/** The totals with a cluster as it is now instead of as it was. A new one was empty before. */
+export function withCluster(totals: ClusterTotals, before: Cluster, now: Cluster): ClusterTotals {
+  const moved = (sum: Precise, of: (cluster: Cluster) => Precise) => minus(plus(sum, of(now)), of(before));
+  return {
+    count: totals.count + Math.sign(now.size) - Math.sign(before.size),
+    squares: moved(totals.squares, ({ sum }) => times(sum, sum)),
+    products: moved(totals.products, ({ size, sum }) => times(sum, [size, 0])),
+    sizes: totals.sizes + now.size ** 2 - before.size ** 2,
+  };
 }
 
 /**
- * The mean of grouped observations and its cluster-robust variance, G / (G - 1) sum_g (sum_i (x_i - mean))^2 / n^2 with G
- * groups (Liang and Zeger 1986). Equals about the usual variance of a mean when every group holds one observation.
+ * A sample of n observations in clusters, by the cluster-robust variance of its mean, G / (G - 1) sum_g (S_g - n_g m)^2 / n^2
+ * with G clusters and the mean m (Liang and Zeger 1986); `variance` is n times it. Equals `sampleOfSums` when every cluster
+ * holds one observation. The sum is kept as sum S_g^2 - 2 m sum S_g n_g + m^2 sum n_g^2.
  */
-export function clusteredMean(groups: readonly (readonly number[])[]): ClusteredMean {
-  const n = groups.reduce((count, group) => count + group.length, 0);
-  const total = groups.reduce((sum, group) => group.reduce((a, b) => a + b, sum), 0);
-  const mean = n > 0 ? total / n : 0;
-  const count = groups.filter((group) => group.length > 0).length;
-  if (count < 2) return { mean, variance: undefined };
-  const squares = groups.reduce((sum, group) => sum + group.reduce((a, x) => a + (x - mean), 0) ** 2, 0);
-  return { mean, variance: ((count / (count - 1)) * squares) / (n * n) };
+export function sampleOfClusters(n: number, sum: Precise, totals: ClusterTotals): SampleStats {
+  const { count, squares, products, sizes } = totals;
+  if (n === 0) return { n, mean: 0, variance: 0, groups: 0 };
+  const mean = over(sum, n);
+  const twice = times([2, 0], times(mean, products));
+  const [within] = plus(minus(squares, twice), times(times(mean, mean), [sizes, 0]));
+  const varies = count > 1 && within > ROUNDING * squares[0];
+  const variance = varies ? ((count / (count - 1)) * within) / n : 0;
+  return { n, mean: mean[0], variance, groups: count };
 }

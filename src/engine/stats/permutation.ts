@@ -1,13 +1,14 @@
-import { mean, sum } from '../metrics/moments.ts';
+import { sum } from '../metrics/moments.ts';
 import { createRandom, type Random } from '../random.ts';
+import type { Cluster } from './clusters.ts';
 import { studentised } from './stratified-welch.ts';
 
 const SHUFFLES = 9999;
 
-/** The observations of two arms over one stage. */
-export interface StageValues {
-  readonly a: ArrayLike<number>;
-  readonly b: ArrayLike<number>;
+/** The observations of two arms over one stage: single ones, or clusters that stay together. */
+export interface StageValues<T extends number | Cluster = number> {
+  readonly a: ArrayLike<T>;
+  readonly b: ArrayLike<T>;
 }
 
 export interface PermutationTest {
@@ -21,15 +22,19 @@ export interface PermutationTest {
 
 /**
  * Studentised permutation test within stages: labels are shuffled inside each stage, and the t value of `stratifiedWelch` is
- * compared with that of 9,999 shuffles. Skewed returns and unequal arms do not bias it as they do Welch's test.
+ * compared with that of 9,999 shuffles. Skewed returns and unequal arms do not bias it as they do Welch's test. Clusters are
+ * shuffled as a whole, and studentised with the variance of `sampleOfClusters`.
  *
  * @param seed the same seed and observations give the same p-values
- * @returns undefined without a stage with at least 2 observations in both arms
+ * @returns undefined without a stage with at least 2 observations (clusters) in both arms
  */
-export function permutationTest(stages: readonly StageValues[], seed: number): PermutationTest | undefined {
+export function permutationTest(
+  stages: readonly StageValues<number | Cluster>[],
+  seed: number,
+): PermutationTest | undefined {
   const shuffled = stages
     .filter(({ a, b }) => a.length >= 2 && b.length >= 2)
-    .map((stage) => new ShuffledStage(stage));
+    .map(({ a, b }) => new ShuffledStage(clustersOf(a), clustersOf(b)));
   if (shuffled.length === 0) return undefined;
   const random = createRandom(seed);
   const observed = stratifiedT(shuffled);
@@ -48,67 +53,101 @@ export function permutationTest(stages: readonly StageValues[], seed: number): P
   return { pUpper, pLower, p: Math.min(1, 2 * Math.min(pUpper, pLower)) };
 }
 
-/** All values of a stage less their mean; the first ones are the smaller arm. */
+interface Part {
+  readonly size: number;
+  readonly sum: number;
+}
+
+function clustersOf(arm: ArrayLike<number | Cluster>): Part[] {
+  return Array.from(arm, (each) =>
+    typeof each === 'number' ? { size: 1, sum: each } : { size: each.size, sum: each.sum[0] },
+  );
+}
+
+/** Sums over clusters of n observations with the sum s each. */
+interface ArmSums {
+  readonly n: number;
+  readonly s: number;
+  readonly ss: number;
+  readonly sn: number;
+  readonly nn: number;
+}
+
+/** All clusters of a stage, their sums less what the mean of all explains; the first ones are the smaller arm. */
 class ShuffledStage {
-  readonly weight: number;
-  readonly #values: Float64Array;
+  readonly #sizes: Float64Array;
+  readonly #sums: Float64Array;
   readonly #small: number;
   /** 1 when the smaller arm is b. */
   readonly #sign: number;
-  readonly #total: number;
-  readonly #squares: number;
+  readonly #all: ArmSums;
   /** Weighted difference of the means, b less a, of the arms as they are now, and its squared error. */
   difference = 0;
   square = 0;
 
-  constructor({ a, b }: StageValues) {
+  constructor(a: readonly Part[], b: readonly Part[]) {
     this.#sign = b.length <= a.length ? 1 : -1;
-    const [small, large] = this.#sign > 0 ? [b, a] : [a, b];
-    const values = Float64Array.from([...Array.from(small), ...Array.from(large)]);
-    const centre = mean(values);
-    this.#values = values.map((value) => value - centre);
-    this.#small = small.length;
-    this.#total = sum(this.#values);
-    this.#squares = sum(this.#values.map((value) => value * value));
-    this.weight = (a.length * b.length) / (a.length + b.length);
+    const parts = this.#sign > 0 ? [...b, ...a] : [...a, ...b];
+    this.#sizes = Float64Array.from(parts, ({ size }) => size);
+    const centre = sum(parts.map((part) => part.sum)) / sum(this.#sizes);
+    this.#sums = Float64Array.from(parts, (part) => part.sum - part.size * centre);
+    this.#small = Math.min(a.length, b.length);
+    this.#all = this.#sumsOf(parts.length);
     this.#measure();
   }
 
-  /** Draws the smaller arm anew from all values. */
+  /** Draws the smaller arm anew from all clusters. */
   shuffle(random: Random): void {
-    const values = this.#values;
+    const { length } = this.#sums;
     for (let i = 0; i < this.#small; i++) {
-      const j = i + Math.floor(random() * (values.length - i));
-      const value = values[i]!;
-      values[i] = values[j]!;
-      values[j] = value;
+      const j = i + Math.floor(random() * (length - i));
+      swap(this.#sums, i, j);
+      swap(this.#sizes, i, j);
     }
     this.#measure();
   }
 
   #measure(): void {
-    const n = this.#small;
-    const others = this.#values.length - n;
-    let total = 0;
-    let squares = 0;
-    for (let i = 0; i < n; i++) {
-      const value = this.#values[i]!;
-      total += value;
-      squares += value * value;
-    }
-    const otherTotal = this.#total - total;
-    this.difference = this.#sign * this.weight * (total / n - otherTotal / others);
+    const all = this.#all;
+    const arm = this.#sumsOf(this.#small);
+    const others = {
+      ...{ n: all.n - arm.n, s: all.s - arm.s, ss: all.ss - arm.ss },
+      ...{ sn: all.sn - arm.sn, nn: all.nn - arm.nn },
+    };
+    const weight = (arm.n * others.n) / all.n;
+    this.difference = this.#sign * weight * (arm.s / arm.n - others.s / others.n);
     this.square =
-      this.weight ** 2 *
-      (this.#meanVariance(n, total, squares) +
-        this.#meanVariance(others, otherTotal, this.#squares - squares));
+      weight ** 2 *
+      (this.#meanVariance(this.#small, arm) + this.#meanVariance(this.#sums.length - this.#small, others));
   }
 
-  /** Variance of a mean of n values from their sums; 0 where only rounding varies. */
-  #meanVariance(n: number, total: number, squares: number): number {
-    const within = squares - (total * total) / n;
-    return within > 1e-12 * this.#squares ? within / (n - 1) / n : 0;
+  /** Over the first `count` clusters. */
+  #sumsOf(count: number): ArmSums {
+    let [n, s, ss, sn, nn] = [0, 0, 0, 0, 0];
+    for (let i = 0; i < count; i++) {
+      const size = this.#sizes[i]!;
+      const value = this.#sums[i]!;
+      n += size;
+      s += value;
+      ss += value * value;
+      sn += value * size;
+      nn += size * size;
+    }
+    return { n, s, ss, sn, nn };
   }
+
+  /** Cluster-robust variance of a mean; 0 where only rounding varies. */
+  #meanVariance(count: number, { n, s, ss, sn, nn }: ArmSums): number {
+    const mean = s / n;
+    const within = ss - 2 * mean * sn + mean * mean * nn;
+    return within > 1e-12 * this.#all.ss ? ((count / (count - 1)) * within) / (n * n) : 0;
+  }
+}
+
+function swap(values: Float64Array, i: number, j: number): void {
+  const value = values[i]!;
+  values[i] = values[j]!;
+  values[j] = value;
 }
 
 function stratifiedT(stages: readonly ShuffledStage[]): number {

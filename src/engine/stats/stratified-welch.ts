@@ -26,7 +26,7 @@ export interface StratifiedTest {
   readonly p: number;
   /** Trades of a balanced single-stage test that would say as much: four times the sum of the stage weights. */
   readonly effectiveSize: number;
-  /** Stages with at least 2 observations in both arms: only they are compared. */
+  /** Stages with at least 2 independent observations (groups) in both arms: only they are compared. */
   readonly usedStages: number;
 }
 
@@ -34,8 +34,8 @@ export interface StratifiedTest {
  * Welch's test within stages, each weighted by n_a n_b / (n_a + n_b). A market that changes between stages with different
  * splits moves pooled means (Simpson's paradox), and these not. With one stage it is Welch's test.
  *
- * Means are weighted means, SE^2 = sum w^2 (v_a / n_a + v_b / n_b) / (sum w)^2. Without a usable stage the means are those of
- * all observations and the p-value is 1.
+ * Means are weighted means, SE^2 = sum w^2 (v_a / n_a + v_b / n_b) / (sum w)^2. Where observations come in groups, these are
+ * what counts for the degrees of freedom. Without a usable stage the means are those of all observations and the p-value is 1.
  */
 export function stratifiedWelch(stages: readonly Stage[]): StratifiedTest {
   const used = stages.filter(isUsable);
@@ -59,7 +59,9 @@ export function stratifiedWelch(stages: readonly Stage[]): StratifiedTest {
   const standardError = Math.sqrt(square);
   // As shares of the square: those of very small variances would be 0.
   const share = (of: number, s: { weight: number }) => (s.weight ** 2 * of) / (weight ** 2 * square);
-  const df = 1 / total((s) => share(s.ua, s) ** 2 / (s.a.n - 1) + share(s.ub, s) ** 2 / (s.b.n - 1));
+  const df =
+    1 /
+    total((s) => share(s.ua, s) ** 2 / (independent(s.a) - 1) + share(s.ub, s) ** 2 / (independent(s.b) - 1));
   const t = studentised(difference, standardError);
   return {
     meanA,
@@ -78,7 +80,12 @@ export function stratifiedWelch(stages: readonly Stage[]): StratifiedTest {
 
 /** Both arms have enough observations for a variance. */
 function isUsable({ a, b }: Stage): boolean {
-  return a.n >= 2 && b.n >= 2;
+  return independent(a) >= 2 && independent(b) >= 2;
+}
+
+/** Observations, or the groups in which they come. */
+function independent({ n, groups = n }: SampleStats): number {
+  return groups;
 }
 
 /** A difference in standard errors; without any error it is infinitely many, or none when there is no difference. */
@@ -106,11 +113,14 @@ function withoutTest(stages: readonly Stage[]): StratifiedTest {
 }
 
 /**
- * Whether the closed-form p-value is safe: in each usable stage the larger arm has at most twice the observations of the
- * smaller one, and so it has in their total. Beyond, skewed returns bias Welch's test, and `permutationTest` guards it.
+ * Whether the closed-form p-value is safe: in each usable stage the larger arm has at most twice the observations (groups) of
+ * the smaller one, and so it has in their total. Beyond, skewed returns bias Welch's test, and `permutationTest` guards it.
  */
 export function isBalanced(stages: readonly Stage[]): boolean {
-  return stages.filter(isUsable).every(({ a, b }) => Math.max(a.n, b.n) <= 2 * Math.min(a.n, b.n));
+  return stages.filter(isUsable).every(({ a, b }) => {
+    const [small, large] = [independent(a), independent(b)].sort((x, y) => x - y) as [number, number];
+    return large <= 2 * small;
+  });
 }
 
 /** A confidence interval of the difference of means. */

@@ -5,8 +5,10 @@ export interface SampleStats {
   /** Observations. */
   readonly n: number;
   readonly mean: number;
-  /** Of a sample: divisor n - 1. */
+  /** Of a sample: divisor n - 1. Divided by n it is that of the mean, also where observations come in groups. */
   readonly variance: number;
+  /** Groups in which the observations come, when those of a group are not independent. Default: each is one of its own. */
+  readonly groups?: number;
 }
 
 export interface WelchTest {

@@ -1,44 +1,98 @@
 import { describe, expect, it } from 'vitest';
-import { clusteredMean } from '#engine/stats/clusters.ts';
+import { NO_CLUSTERS, sampleOfClusters, withCluster } from '#engine/stats/clusters.ts';
 import { minimumDetectableEffect, tradesNeeded } from '#engine/stats/detectable-effect.ts';
+import { permutationTest } from '#engine/stats/permutation.ts';
+import { type Precise, plus, ZERO } from '#engine/stats/precise-sum.ts';
 import { sampleOf } from '#engine/stats/samples.ts';
 import { stratifiedWelch } from '#engine/stats/stratified-welch.ts';
 
+// Reference 3.11, T14.
+const A = [[0.5, 0.7, 0.4], [-0.6, -0.9], [1, 1.3, 0.8, 1.1], [-0.2, 0.1], [0.3]];
+const B = [
+  [1.1, 0.9],
+  [-0.3, 0.2, -0.1],
+  [1.6, 1.4],
+  [0.4, 0.6, 0.5],
+  [0.7, 0.9],
+];
+
+const sumOf = (values: readonly number[]) => values.reduce((all: Precise, x) => plus(all, [x, 0]), ZERO);
+const clusterOf = (values: readonly number[]) => ({ size: values.length, sum: sumOf(values) });
+
+/** A sample whose trades come one by one, first those of the last places of all groups. */
+function grown(groups: readonly (readonly number[])[]) {
+  let totals = NO_CLUSTERS;
+  const most = Math.max(0, ...groups.map((group) => group.length));
+  for (let size = 1; size <= most; size++) {
+    for (const group of groups) {
+      if (size > group.length) continue;
+      totals = withCluster(totals, clusterOf(group.slice(0, size - 1)), clusterOf(group.slice(0, size)));
+    }
+  }
+  return sampleOfClusters(groups.flat().length, sumOf(groups.flat()), totals);
+}
+
 describe('clustered trades', () => {
-  it('T14', () => {
-    const a = [[0.5, 0.7, 0.4], [-0.6, -0.9], [1, 1.3, 0.8, 1.1], [-0.2, 0.1], [0.3]];
-    const b = [
-      [1.1, 0.9],
-      [-0.3, 0.2, -0.1],
-      [1.6, 1.4],
-      [0.4, 0.6, 0.5],
-      [0.7, 0.9],
-    ];
-    const groupedA = clusteredMean(a);
-    const groupedB = clusteredMean(b);
-    expect(groupedA.mean).toBeCloseTo(0.375, 12);
-    expect(groupedB.mean).toBeCloseTo(0.658333333, 9);
-    expect(groupedA.variance).toBeCloseTo(0.115505642, 9);
-    expect(groupedB.variance).toBeCloseTo(0.072370515, 9);
-    const flatA = sampleOf(a.flat());
-    const flatB = sampleOf(b.flat());
+  it('T14, from totals that are kept as trades come', () => {
+    const a = grown(A);
+    const b = grown(B);
+    expect(a.mean).toBeCloseTo(0.375, 12);
+    expect(b.mean).toBeCloseTo(0.658333333, 9);
+    expect(a.variance / a.n).toBeCloseTo(0.115505642, 9);
+    expect(b.variance / b.n).toBeCloseTo(0.072370515, 9);
+    const flatA = sampleOf(A.flat());
+    const flatB = sampleOf(B.flat());
     expect(flatA.variance / flatA.n).toBeCloseTo(0.038352273, 9);
     expect(flatB.variance / flatB.n).toBeCloseTo(0.026887626, 9);
     expect(stratifiedWelch([{ a: flatA, b: flatB }]).t).toBeCloseTo(1.10928, 6);
-    const error = Math.sqrt(groupedA.variance! + groupedB.variance!);
-    expect((groupedB.mean - groupedA.mean) / error).toBeCloseTo(0.653675, 6);
+    const clustered = stratifiedWelch([{ a, b }]);
+    expect(clustered.t).toBeCloseTo(0.653675, 6);
+    // Welch and Satterthwaite with 5 clusters an arm.
+    const [ua, ub] = [0.115505642, 0.072370515];
+    expect(clustered.df).toBeCloseTo((ua + ub) ** 2 / (ua ** 2 / 4 + ub ** 2 / 4), 6);
   });
 
-  it('are single trades when every group holds one', () => {
+  it('are single trades when every group holds one, and nothing is left of a group that goes', () => {
     const values = [1, 4, 2, 8];
-    const single = clusteredMean(values.map((value) => [value]));
-    const { variance } = sampleOf(values);
-    expect(single.variance).toBeCloseTo(variance / 4, 12);
+    const single = grown(values.map((value) => [value]));
+    const { mean, variance } = sampleOf(values);
+    expect(single).toEqual({ n: 4, mean, variance: expect.closeTo(variance, 12), groups: 4 });
+    const gone = clusterOf([0.1, 0.7]);
+    const none = clusterOf([]);
+    const kept = withCluster(NO_CLUSTERS, none, clusterOf([0.3]));
+    const left = withCluster(withCluster(kept, none, gone), gone, none);
+    expect(left).toEqual({
+      ...{ count: 1, sizes: 1 },
+      squares: [kept.squares[0], expect.closeTo(kept.squares[1], 30)],
+      products: [kept.products[0], expect.closeTo(kept.products[1], 30)],
+    });
   });
 
-  it('need two groups', () => {
-    expect(clusteredMean([[1, 2, 3], []])).toEqual({ mean: 2, variance: undefined });
-    expect(clusteredMean([])).toEqual({ mean: 0, variance: undefined });
+  it('need two groups, and a spread that is more than rounding', () => {
+    expect(grown([[1, 2, 3]])).toEqual({ n: 3, mean: 2, variance: 0, groups: 1 });
+    expect(grown([])).toEqual({ n: 0, mean: 0, variance: 0, groups: 0 });
+    expect(grown([[0.3, 0.1 + 0.2], [0.3], [0.3, 0.3, 0.3]]).variance).toBe(0);
+    expect(stratifiedWelch([{ a: grown([[1, 2, 3]]), b: grown(B) }]).usedStages).toBe(0);
+  });
+
+  it('are shuffled as a whole: near the share of all assignments of clusters', () => {
+    const all = [...A, ...B];
+    const tOf = (b: number[][], a: number[][]) => stratifiedWelch([{ a: grown(a), b: grown(b) }]).t;
+    const observed = tOf(B, A);
+    const ways = Array.from({ length: 2 ** all.length }, (_, mask) => mask)
+      .map((mask) => all.map((group, i) => ({ group, inB: ((mask >> i) & 1) === 1 })))
+      .filter((way) => way.filter(({ inB }) => inB).length === B.length)
+      .map((way) => {
+        const of = (wanted: boolean) => way.filter(({ inB }) => inB === wanted).map(({ group }) => group);
+        return tOf(of(true), of(false));
+      });
+    const share = (is: (t: number) => boolean) => ways.filter(is).length / ways.length;
+    const test = permutationTest([{ a: A.map(clusterOf), b: B.map(clusterOf) }], 1)!;
+    expect(ways).toHaveLength(252);
+    expect(Math.abs(test.pUpper - share((t) => t >= observed - 1e-9))).toBeLessThan(0.02);
+    expect(Math.abs(test.pLower - share((t) => t <= observed + 1e-9))).toBeLessThan(0.02);
+    // Trade by trade the same lists look far surer of themselves.
+    expect(permutationTest([{ a: A.flat(), b: B.flat() }], 1)!.p).toBeLessThan(test.p - 0.1);
   });
 });
 

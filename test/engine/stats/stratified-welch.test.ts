@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { alwaysValidP } from '#engine/stats/always-valid.ts';
+import { plus, times, ZERO } from '#engine/stats/precise-sum.ts';
 import { pooled, sampleOf, sampleOfSums } from '#engine/stats/samples.ts';
 import {
   differenceInterval,
@@ -182,8 +183,8 @@ describe('sufficient statistics', () => {
 
   it('are the same from sums and in parts', () => {
     const whole = sampleOf(values);
-    const sum = values.reduce((a, b) => a + b, 0);
-    const squares = values.reduce((a, b) => a + b * b, 0);
+    const sum = values.reduce((a, b) => plus(a, [b, 0]), ZERO);
+    const squares = values.reduce((a, b) => plus(a, times([b, 0], [b, 0])), ZERO);
     for (const other of [
       sampleOfSums(50, sum, squares),
       pooled(sampleOf(values.slice(0, 1)), sampleOf(values.slice(1))),
@@ -195,15 +196,16 @@ describe('sufficient statistics', () => {
   });
 
   it('do not vary by rounding', () => {
-    let sum = 0;
-    let squares = 0;
+    let sum = ZERO;
+    let squares = ZERO;
     for (let n = 1; n <= 200; n++) {
-      sum += 0.3;
-      squares += 0.3 * 0.3;
+      const value = n % 2 ? 0.3 : 0.1 + 0.2;
+      sum = plus(sum, [value, 0]);
+      squares = plus(squares, times([value, 0], [value, 0]));
       expect(sampleOfSums(n, sum, squares).variance).toBe(0);
     }
-    expect(sampleOfSums(0, 0, 0)).toEqual({ n: 0, mean: 0, variance: 0 });
-    expect(sampleOfSums(1, 3, 9)).toEqual({ n: 1, mean: 3, variance: 0 });
+    expect(sampleOfSums(0, ZERO, ZERO)).toEqual({ n: 0, mean: 0, variance: 0 });
+    expect(sampleOfSums(1, [3, 0], [9, 0])).toEqual({ n: 1, mean: 3, variance: 0 });
   });
 });
 

@@ -1,0 +1,31 @@
+import type { StoredChallenge, StoredTrade, Variant } from '#contract/stored-challenge.ts';
+import type { Cluster } from '#engine/stats/clusters.ts';
+import type { StageValues } from '#engine/stats/permutation.ts';
+import { keyWith, NO_KEY } from './arm-totals.ts';
+
+/** The profits of the closed trades that count, by stage; those of a key together where keys are what is compared. */
+export function stageProfits(
+  { stages, analysis_unit }: StoredChallenge,
+  trades: readonly StoredTrade[],
+): StageValues<number | Cluster>[] {
+  const counted = trades.filter(
+    ({ status, late, misassigned }) => status === 'closed' && !late && !misassigned,
+  );
+  return stages.map(({ canary_stage }) => {
+    const here = counted.filter((trade) => trade.canary_stage === canary_stage);
+    const of = (variant: Variant) => {
+      const ofArm = here.filter((trade) => trade.variant === variant);
+      return analysis_unit === 'trade' ? ofArm.map(({ profit_pct }) => profit_pct!) : clustersIn(ofArm);
+    };
+    return { a: of('champion'), b: of('challenger') };
+  });
+}
+
+function clustersIn(trades: readonly StoredTrade[]): Cluster[] {
+  const keyed = new Map<string, typeof NO_KEY>();
+  for (const { assignment_key: key, trade_id, profit_pct } of trades) {
+    const id = key === null ? `trade ${trade_id}` : `key ${key}`;
+    keyed.set(id, keyWith(keyed.get(id) ?? NO_KEY, profit_pct!));
+  }
+  return [...keyed.values()].map(({ closed, sum }) => ({ size: closed, sum }));
+}

@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { permutationTest } from '#engine/stats/permutation.ts';
+import { studentTwoSidedP } from '#engine/stats/student-t.ts';
+import { type ChallengeWorld, challengeWorld, generated } from '../support/challenge-world.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { registryWorld } from '../support/registry-world.ts';
+
+let engine: TestEngine;
+let world: ChallengeWorld;
+beforeAll(async () => {
+  engine = await startEngine();
+  world = await challengeWorld(engine);
+});
+afterAll(() => engine?.stop());
+
+type Arm = 'champion' | 'challenger';
+
+/** A challenge of its own, at 50 % unless told otherwise. */
+async function started(body: object = {}): Promise<string> {
+  const active = (await world.store.read('ema_crossover', [])).model?.active_challenge_id;
+  if (active) await world.post(active, 'rollback');
+  const settings = { enable_canary: false, analysis_unit: 'assignment_key', ...body };
+  return (await world.create(settings)).body.challenge_id;
+}
+
+/** Keys that fall to an arm at 50 % (reference 4.3). */
+function keysOf(id: string, arm: Arm, count: number): string[] {
+  const keys: string[] = [];
+  for (let n = 0; keys.length < count; n++) {
+    const bucket = createHash('sha256').update(`${id}:key-${n}`).digest().readUInt32BE() / 2 ** 32;
+    if (bucket < 0.5 === (arm === 'challenger')) keys.push(`key-${n}`);
+  }
+  return keys;
+}
+
+/** Trades of an arm, those of each list under a key of their own. */
+function keyed(id: string, arm: Arm, lists: readonly (readonly number[])[]) {
+  const keys = keysOf(id, arm, lists.length);
+  return lists.flatMap((profits, list) =>
+    profits.map((profit_pct, n) => ({
+      ...{ trade_id: `${arm}-${list}-${n}`, variant: arm, profit_pct },
+      assignment_key: keys[list]!,
+    })),
+  );
+}
+
+async function logAll(id: string, trades: readonly object[]) {
+  for (let start = 0; start < trades.length; start += 100) {
+    const { status } = await world.post(id, 'trades', { trades: trades.slice(start, start + 100) });
+    expect(status).toBe(201);
+  }
+}
+
+const A = [[0.5, 0.7, 0.4], [-0.6, -0.9], [1, 1.3, 0.8, 1.1], [-0.2, 0.1], [0.3]];
+const B = [
+  [1.1, 0.9],
+  [-0.3, 0.2, -0.1],
+  [1.6, 1.4],
+  [0.4, 0.6, 0.5],
+  [0.7, 0.9],
+];
+
+/** The standard error behind an interval of so many trades (reference 3.5; N* is 400 at 100 trades). */
+function errorBehind([low, high]: [number, number], effectiveSize: number): number {
+  const bits = -2 * Math.log(0.05);
+  const x = (effectiveSize * (bits + Math.log(1 + bits))) / 400;
+  return (high - low) / 2 / Math.sqrt(((1 + x) / x) * 2 * Math.log(Math.sqrt(1 + x) / 0.05));
+}
+
+// Reference 3.11, T14.
+it('trades of one key are one cluster: T14, whatever came open first and without its key', async () => {
+  const id = await started();
+  const trades = [...keyed(id, 'champion', A), ...keyed(id, 'challenger', B)];
+  const shuffled = trades.map((_, n) => trades[(n * 7) % trades.length]!);
+  const opened = shuffled.slice(0, 6).map(({ profit_pct: _, ...trade }) => ({ ...trade, status: 'open' }));
+  await logAll(id, opened);
+  const closed = shuffled.map(({ assignment_key, ...trade }, n) =>
+    n < 6 ? trade : { ...trade, assignment_key },
+  );
+  await logAll(id, closed);
+  const evaluation = await world.evaluate(id);
+  expect(evaluation).toMatchObject({
+    ...{ analysis_unit: 'assignment_key', clusters: { champion: 5, challenger: 5 } },
+    ...{ champion_trades: 12, challenger_trades: 12, open_trades: { champion: 0, challenger: 0 } },
+    warnings: expect.not.arrayContaining([expect.stringContaining('dependent_trades')]),
+  });
+  expect(evaluation.champion_mean).toBeCloseTo(0.375, 12);
+  expect(evaluation.challenger_mean).toBeCloseTo(0.658333333, 9);
+  // 12 and 12 trades are worth 24.
+  const error = errorBehind(evaluation.confidence_interval, 24);
+  expect((0.658333333 - 0.375) / error).toBeCloseTo(0.653675, 6);
+  const [ua, ub] = [0.115505642, 0.072370515];
+  const df = (ua + ub) ** 2 / (ua ** 2 / 4 + ub ** 2 / 4);
+  expect(evaluation.p_value_fixed).toBeCloseTo(studentTwoSidedP(0.653675, df), 6);
+  // 2.80 standard errors, of the champion's mean.
+  expect(evaluation.minimum_detectable_improvement_pct).toBeCloseTo((2.801585 * error * 100) / 0.375, 2);
+});
+
+it('by trades the same is T14 as if they were independent, with a warning', async () => {
+  const id = await started({ analysis_unit: 'trade' });
+  await logAll(id, [...keyed(id, 'champion', A), ...keyed(id, 'challenger', B)]);
+  const evaluation = await world.evaluate(id);
+  expect(evaluation).toMatchObject({ analysis_unit: 'trade', clusters: null });
+  expect((0.658333333 - 0.375) / errorBehind(evaluation.confidence_interval, 24)).toBeCloseTo(1.10928, 6);
+  // Of the ten keys one has a single trade.
+  expect(evaluation.warnings).toContainEqual(expect.stringMatching(/^dependent_trades: 9 keys/));
+  const alone = await started({ analysis_unit: 'trade' });
+  await logAll(alone, keyed(alone, 'champion', [[1], [2]]));
+  await world.post(alone, 'trades', { ...keyed(alone, 'champion', [[1, 3]])[1], status: 'open' });
+  expect(JSON.stringify((await world.evaluate(alone)).warnings)).not.toContain('dependent_trades');
+});
+
+it('a key keeps its stage, whenever its trades were opened', async () => {
+  const id = await started({ enable_canary: true });
+  const trade = { variant: 'champion', profit_pct: 1, assignment_key: 'k' };
+  const first = await world.post(id, 'trades', { ...trade, trade_id: 'a' });
+  const variant = first.body.misassigned ? 'challenger' : 'champion';
+  world.clock.forward(1000);
+  await world.post(id, 'advance');
+  world.clock.forward(1000);
+  const opened_at = new Date(world.clock.now()).toISOString();
+  const later = { ...trade, variant, trade_id: 'b', opened_at };
+  expect((await world.post(id, 'trades', later)).body.canary_stage).toBe('stage_1');
+  const other = { ...later, trade_id: 'c', assignment_key: undefined };
+  expect((await world.post(id, 'trades', other)).body.canary_stage).toBe('stage_2');
+});
+
+it('posts of one key at once from two hosts leave the totals as one after another does', async () => {
+  const id = await started();
+  const tables = { jobs: world.jobsTable, registry: world.table, series: '' };
+  const second = await registryWorld(engine, { tables, deps: { clock: world.clock } });
+  const lists = [0, 1, 2].map((list) => Array.from({ length: 8 }, (_, n) => (list * 5 + n * 3) / 4 - 2));
+  const trades = keyed(id, 'challenger', lists);
+  const answers = await Promise.all(
+    [...trades, ...trades].map((trade, n) =>
+      (n % 2 ? world : second).strategy('POST', `/challenges/${id}/trades`, trade),
+    ),
+  );
+  for (const [n, { status }] of answers.entries())
+    if (status === 503) await world.post(id, 'trades', trades[n % trades.length]!);
+  const { stages } = (await world.deps.challenges.read(id))!;
+  const sums = lists.map((list) => list.reduce((a, b) => a + b, 0));
+  const total = (of: (sum: number) => number) => [sums.reduce((all, sum) => all + of(sum), 0), 0];
+  expect(stages[0]!.challenger).toMatchObject({
+    ...{ closed: 24, assigned: 3, sum: total((sum) => sum) },
+    clusters: { count: 3, squares: total((s) => s * s), products: total((s) => 8 * s), sizes: 3 * 64 },
+  });
+});
+
+it('a verdict waits for 20 keys of each arm, and shuffles keys where the arms are not balanced', async () => {
+  const id = await started();
+  const lists = (seed: number, count: number, rareLoss: number) =>
+    Array.from({ length: count }, (_, n) => generated(n + 7 * seed, 5, n % 15 === 0 ? rareLoss : 0.5));
+  // The loss that comes once in 15 keys has not happened to the challenger yet.
+  const champion = lists(3, 45, -8);
+  const challenger = lists(11, 20, 0.5);
+  await logAll(id, [...keyed(id, 'champion', champion), ...keyed(id, 'challenger', challenger.slice(0, 19))]);
+  const more = keyed(id, 'challenger', challenger.slice(0, 1)).flatMap((trade) =>
+    [1, 2].map((n) => ({ ...trade, trade_id: `more-${trade.trade_id}-${n}` })),
+  );
+  await logAll(id, more);
+  const early = await world.evaluate(id);
+  expect(early.planned_look).toBeNull();
+  expect(early.challenger_trades).toBe(105);
+  expect(early.criteria).toContainEqual({
+    ...{ name: 'min_clusters', operator: '>=', threshold: 20, value: 19, passed: false },
+  });
+  const [last] = keyed(id, 'challenger', challenger).slice(-5);
+  await world.post(id, 'trades', last);
+  const { planned_look, p_value_fixed } = await world.evaluate(id);
+  expect(planned_look).toMatchObject({
+    ...{ champion_trades: 225, challenger_trades: 106, p_value_method: 'permutation' },
+  });
+  const clusters = (all: readonly (readonly number[])[]) =>
+    all.map((list) => ({ size: list.length, sum: [list.reduce((a, b) => a + b, 0), 0] as const }));
+  const [first, ...others] = challenger.slice(0, 19);
+  const arms = {
+    a: clusters(champion),
+    b: clusters([[...first!, ...first!, ...first!], ...others, challenger[19]!.slice(0, 1)]),
+  };
+  const { p } = permutationTest([arms], 1)!;
+  expect(Math.abs(planned_look.p_value - Math.max(p, p_value_fixed))).toBeLessThan(0.02);
+  // One by one the trades would have decided it.
+  const byTrade = permutationTest([{ a: champion.flat(), b: challenger.flat() }], 1)!;
+  expect(byTrade.p).toBeLessThan(planned_look.p_value - 0.1);
+});
+
+it('the unit is one of two', async () => {
+  const { status, body } = await world.create({ analysis_unit: 'day' });
+  expect([status, body.detail.code, body.detail.field]).toEqual([400, 'VAL005', 'analysis_unit']);
+});
