@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ServiceName } from '#contract/operation.ts';
+import { pathsOf, type ServiceName } from '#contract/operation.ts';
 import { OPERATIONS } from '#contract/operations.ts';
 import { openIssuerKey } from '../../src/local/issuer-key.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
@@ -49,37 +49,48 @@ const addresses = (): Record<ServiceName, string> => ({
 
 const ROLES = ['viewer', 'researcher', 'approver', 'admin'];
 
-describe.each(OPERATIONS.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
-  '%s',
-  (_, { service, method, path, access }) => {
-    /** The code of the answer, null when it has none. */
-    const call = async (headers: Record<string, string>) => {
-      const response = await fetch(`${addresses()[service]}${path.replaceAll(/\{\w+\}/g, 'x')}`, {
-        method,
-        headers: { 'content-type': 'application/json', ...headers },
-        ...(method === 'GET' ? {} : { body: '{}' }),
-      });
-      const body = await response.text();
-      const code = /"code":"(\w+)"/.exec(body)?.[1] ?? null;
-      return { status: response.status, code, challenge: response.headers.get('WWW-Authenticate') };
-    };
-
-    it(access === 'public' ? 'is open' : 'asks for a token', async () => {
-      const answer = await call({});
-      if (access === 'public') expect(answer).toMatchObject({ challenge: null });
-      else expect(answer).toEqual({ status: 401, code: 'AUTH003', challenge: 'Bearer realm="touchstone"' });
-    });
-
-    it.runIf(access !== 'public')('refuses a token that is none, and roles below its own', async () => {
-      expect(await call({ authorization: 'Bearer abc' })).toMatchObject({ status: 401, code: 'AUTH002' });
-      for (const [rank, role] of ROLES.entries()) {
-        const answer = await call(bearer(role));
-        if (rank < ROLES.indexOf(access)) expect(answer).toMatchObject({ status: 403, code: 'AUTH004' });
-        else expect([200, 201, 400, 404, 409]).toContain(answer.status);
-      }
-    });
-  },
+const EVERY_PATH = OPERATIONS.flatMap((operation) =>
+  pathsOf(operation).map((path) => [`${operation.method} ${path}`, { ...operation, path }] as const),
 );
+
+describe.each(EVERY_PATH)('%s', (_, { service, method, path, access }) => {
+  /** The code of the answer, null when it has none. */
+  const call = async (headers: Record<string, string>) => {
+    const response = await fetch(`${addresses()[service]}${path.replaceAll(/\{\w+\}/g, 'x')}`, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(method === 'GET' ? {} : { body: '{}' }),
+    });
+    const body = await response.text();
+    const code = /"code":"(\w+)"/.exec(body)?.[1] ?? null;
+    return { status: response.status, code, challenge: response.headers.get('WWW-Authenticate') };
+  };
+
+  it(access === 'public' ? 'is open' : 'asks for a token', async () => {
+    const answer = await call({});
+    if (access === 'public') expect(answer).toMatchObject({ challenge: null });
+    else expect(answer).toEqual({ status: 401, code: 'AUTH003', challenge: 'Bearer realm="touchstone"' });
+  });
+
+  it.runIf(method === 'POST' && !path.endsWith('/data-proxy'))(
+    'refuses a body that is too large',
+    async () => {
+      const url = `${addresses()[service]}${path.replaceAll(/\{\w+\}/g, 'x')}`;
+      const headers = { 'content-type': 'application/json', ...bearer('admin') };
+      const response = await fetch(url, { method, headers, body: ' '.repeat(1024 * 1024 + 1) });
+      expect([response.status, await response.json()]).toMatchObject([413, { detail: { code: 'HTTP413' } }]);
+    },
+  );
+
+  it.runIf(access !== 'public')('refuses a token that is none, and roles below its own', async () => {
+    expect(await call({ authorization: 'Bearer abc' })).toMatchObject({ status: 401, code: 'AUTH002' });
+    for (const [rank, role] of ROLES.entries()) {
+      const answer = await call(bearer(role));
+      if (rank < ROLES.indexOf(access)) expect(answer).toMatchObject({ status: 403, code: 'AUTH004' });
+      else expect([200, 201, 400, 404, 409]).toContain(answer.status);
+    }
+  });
+});
 
 describe('work under a token', { timeout: 60_000 }, () => {
   it('runs whole: a backtest that collects, through the proxy, by the command line', async () => {

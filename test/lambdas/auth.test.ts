@@ -6,7 +6,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { accessClaims, LOCAL_POOL, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
 import { gatewayEvent, headerOf, LAMBDA_CONTEXT } from '../support/gateway.ts';
-import { BACKEND_ENVIRONMENT } from '../support/lambda-environment.ts';
+import { BACKEND_ENVIRONMENT, SCHEDULES } from '../support/lambda-environment.ts';
 
 /** The deployed entry points in production, with the pool's keys where Cognito serves them. */
 
@@ -15,6 +15,7 @@ const KEYS = `https://cognito-idp.xx-local-1.amazonaws.com/${LOCAL_POOL.userPool
 const ENVIRONMENT = {
   ...BACKEND_ENVIRONMENT,
   HYPEROPT_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:hyperopt',
+  ...SCHEDULES,
   ENVIRONMENT: 'production',
 };
 const token = (clientId: string = LOCAL_POOL.clientId) =>

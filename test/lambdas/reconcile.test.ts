@@ -1,12 +1,15 @@
 import { DescribeExecutionCommand, SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
 import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { LAMBDA_CONTEXT } from '../support/gateway.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
 import { FUNCTION_ENVIRONMENT } from '../support/lambda-environment.ts';
 import { IMAGE, MODEL, PROVENANCE, type RegistryWorld, registryWorld } from '../support/registry-world.ts';
+import { storedChallenge } from '../support/stored-challenge.ts';
 import { pendingStudy } from '../support/studies.ts';
 
 const AT = '2025-03-02T00:00:00.000Z';
@@ -42,6 +45,12 @@ afterAll(async () => {
   vi.restoreAllMocks();
   await engine.stop();
 });
+
+const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+
+/** What CloudWatch makes metrics of. */
+const metricsOf = (lines: readonly string[]) =>
+  lines.filter((line) => line.includes('_aws')).map((line) => JSON.parse(line));
 
 const ended = (name: string, status: string) => ({
   'detail-type': 'Step Functions Execution Status Change',
@@ -102,9 +111,32 @@ it('starts another execution of a hyperopt job, of its own state machine, when o
   expect(await studies.get('ho-1')).toMatchObject({ status: 'running', runs: 2 });
 });
 
+it('ends a challenge when its schedule says so, tells it once, and counts what fails on the regular one', async () => {
+  const store = new DynamoChallengeStore(engine.client, world.table);
+  const { model } = await world.store.read(MODEL, []);
+  const began = { ...storedChallenge({ ends_at: ago(1), last_traffic_at: ago(2) }), events: 0 };
+  await store.commit({ before: null, after: began, events: [], modelRev: model!.rev });
+  const stray = { pk: 'CHALLENGE#ch-stray', sk: 'META', active_challenge: 'unfinished', created_at: AT };
+  await engine.client.send(new PutCommand({ TableName: world.table, Item: stray }));
+  states.on(DescribeExecutionCommand).resolves({ status: 'RUNNING' });
+  vi.spyOn(console, 'error').mockReturnValue();
+  const metrics = async (event: object) => {
+    printed.mockClear();
+    await reconcile.handler(event, LAMBDA_CONTEXT);
+    return metricsOf(printed.mock.calls.map(([line]) => String(line)));
+  };
+  const [ended, ...others] = await metrics({ challenge_id: 'ch-1' });
+  expect(others).toEqual([]);
+  expect(ended).toMatchObject({ service: 'challenges', stage: 'development', ChallengesEnded: 1 });
+  expect(await store.read('ch-1')).toMatchObject({ status: 'expired', ended_at: began.ends_at });
+  expect(await metrics({ challenge_id: 'ch-1' })).toEqual([]);
+  expect(await metrics({})).toMatchObject([{ service: 'reconcile', ChallengeFaults: 1 }]);
+  await engine.client.send(new DeleteCommand({ TableName: world.table, Key: { pk: stray.pk, sk: 'META' } }));
+  expect(await metrics({})).toMatchObject([{ ChallengeFaults: 0 }]);
+});
+
 it('tells on the schedule how long the oldest job waits and the quietest study has been so', async () => {
   const studies = new DynamoStudyStore(engine.client, world.jobsTable);
-  const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
   await studies.create({ ...pendingStudy('ho-waiting'), created_at: ago(20), updated_at: ago(20) });
   for (const [jobId, minutes] of [
     ['ho-quiet', 150],
@@ -117,8 +149,8 @@ it('tells on the schedule how long the oldest job waits and the quietest study h
   states.on(DescribeExecutionCommand).resolves({ status: 'RUNNING' });
   printed.mockClear();
   await reconcile.handler({}, LAMBDA_CONTEXT);
-  const lines = printed.mock.calls.map(([line]) => String(line)).filter((line) => line.includes('_aws'));
-  const { OldestPendingSeconds, LongestQuietSeconds, ...others } = JSON.parse(lines[0]!);
+  const [line] = metricsOf(printed.mock.calls.map(([each]) => String(each)));
+  const { OldestPendingSeconds, LongestQuietSeconds, ...others } = line;
   expect(OldestPendingSeconds / 60).toBeCloseTo(20, 0);
   expect(LongestQuietSeconds / 60).toBeCloseTo(150, 0);
   expect(others).toMatchObject({ service: 'reconcile', stage: 'development' });

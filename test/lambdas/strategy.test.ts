@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CreateScheduleCommand, SchedulerClient } from '@aws-sdk/client-scheduler';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { openObjectStore } from '#adapters/open-object-store.ts';
@@ -9,7 +11,7 @@ import { ObjectResultStore } from '#adapters/result-store.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { gatewayEvent, headerOf, LAMBDA_CONTEXT } from '../support/gateway.ts';
 import { pendingJob, SOME_RESULT, SOME_TIMING } from '../support/jobs.ts';
-import { FUNCTION_ENVIRONMENT } from '../support/lambda-environment.ts';
+import { FUNCTION_ENVIRONMENT, SCHEDULES } from '../support/lambda-environment.ts';
 import { PROVENANCE } from '../support/registry-world.ts';
 
 const AT = '2025-03-02T00:00:00.000Z';
@@ -20,13 +22,14 @@ let strategy: Strategy;
 let engine: TestEngine;
 const call = (changes: Partial<APIGatewayProxyEvent> = {}) =>
   strategy.handler(gatewayEvent(changes), LAMBDA_CONTEXT);
-const register = (body: object) =>
+const send = (path: string, body: object) =>
   call({
     httpMethod: 'POST',
-    path: '/api/v1/strategies/ema_crossover/register',
+    path,
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   });
+const register = (body: object) => send('/api/v1/strategies/ema_crossover/register', body);
 
 beforeAll(async () => {
   engine = await startEngine();
@@ -40,6 +43,7 @@ beforeAll(async () => {
     RESULTS_BUCKET: 'results',
     CANDLES_BUCKET: 'candles',
     HYPEROPT_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:hyperopt',
+    ...SCHEDULES,
     ALLOWED_REGISTRIES: 'registry.example/strategies',
   };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
@@ -84,6 +88,34 @@ it('registers a completed backtest', async () => {
   const result = await register({ backtest_run_id: 'bt-1', container_image_uri: uri });
   expect(result.statusCode, result.body).toBe(201);
   expect(JSON.parse(result.body)).toMatchObject({ version: '1' });
+});
+
+it('creates the schedule of a challenge, and the challenge when that fails too', async () => {
+  const scheduler = mockClient(SchedulerClient);
+  await register({ backtest_run_id: 'bt-1', container_image_uri: 'registry.example/strategies/trend:2' });
+  const create = async () => {
+    const versions = { champion_version: '1', challenger_version: '2' };
+    const { statusCode, body } = await send('/api/v1/models/ema_crossover/challenges', versions);
+    expect(statusCode, body).toBe(201);
+    return JSON.parse(body);
+  };
+  scheduler.on(CreateScheduleCommand).resolves({});
+  const { challenge_id, ends_at } = await create();
+  const second = Math.ceil(Date.parse(ends_at) / 1000);
+  expect(scheduler.commandCalls(CreateScheduleCommand).map(({ args }) => args[0].input)).toMatchObject([
+    {
+      Name: `${challenge_id}.${second}`,
+      GroupName: SCHEDULES.SCHEDULE_GROUP,
+      Target: { Arn: SCHEDULES.SCHEDULE_FUNCTION_ARN, RoleArn: SCHEDULES.SCHEDULE_ROLE_ARN },
+    },
+  ]);
+  await send(`/challenges/${challenge_id}/rollback`, {});
+  vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  scheduler.on(CreateScheduleCommand).rejects(new Error('AccessDeniedException'));
+  await create();
+  expect(scheduler.commandCalls(CreateScheduleCommand)).toHaveLength(2);
+  scheduler.restore();
 });
 
 it.each([

@@ -8,6 +8,7 @@ import {
   StrategyEventsEnv,
 } from '#contract/env.ts';
 import { readEnv } from '#runtime/env.ts';
+import { SCHEDULES } from '../support/lambda-environment.ts';
 
 const BACKEND = {
   JOBS_TABLE: 'jobs',
@@ -70,6 +71,7 @@ describe('readEnv', () => {
       const source = {
         ...BACKEND,
         HYPEROPT_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:hyperopt',
+        ...SCHEDULES,
         ENVIRONMENT: 'production',
       };
       expect(() => readEnv(schema, source)).toThrow(

@@ -1,6 +1,7 @@
 import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import { describe, expect, test } from 'vitest';
 import { ERRORS, type ErrorCode } from '#contract/errors.ts';
+import { pathsOf as pathsOfOperation } from '#contract/operation.ts';
 import { operationsOf } from '#contract/operations.ts';
 import { gatewayPermissions, methodsOf, ownRoutes, pathOf } from '../support/gateway-routes.ts';
 import { ofType, type Synthesized, synthesize } from '../support/stacks.ts';
@@ -24,8 +25,16 @@ describe.each(SERVICES)('routes of the $service', ({ service, api, alias }) => {
   const methods = methodsOf(dev, api).filter(({ HttpMethod }) => HttpMethod === 'ANY');
   const routed = methods.map(({ ResourceId }) => (ResourceId.Ref ? pathOf(dev, ResourceId.Ref) : '/'));
 
-  test('there is one for every operation of the table', () => {
-    for (const { id, path } of operationsOf(service)) expect(routed, id).toContain(path);
+  test('there is one for every path of every operation, and for no other', () => {
+    const served = new Set(operationsOf(service).flatMap(pathsOfOperation));
+    for (const path of served) expect(routed, path).toContain(path);
+    const isAbove = (path: string) => [...served].some((each) => each.startsWith(`${path}/`));
+    const others = routed.filter((path) => !served.has(path) && !isAbove(path));
+    expect(others.sort()).toEqual(['/', '/{proxy+}']);
+  });
+
+  test('there are far fewer than API Gateway takes of an API, 300', () => {
+    expect(paths.length).toBeLessThan(150);
   });
 
   test('every resource takes any method, so that the service words its own 404 and 405', () => {
@@ -131,6 +140,24 @@ test('every stage logs every request, traces and throttles', () => {
       ThrottlingRateLimit: 200,
       ThrottlingBurstLimit: 400,
     });
+  }
+});
+
+test('the bare paths of challenges are as the others: one stage, one function, errors and limits of the API', () => {
+  const bare = operationsOf('strategy').flatMap((operation) => pathsOfOperation(operation).slice(1));
+  expect(bare.length).toBeGreaterThanOrEqual(11);
+  const methods = methodsOf(dev, /^StrategyApi/);
+  const methodOf = (path: string) =>
+    methods.filter(({ ResourceId }) => ResourceId.Ref && pathOf(dev, ResourceId.Ref) === path);
+  for (const path of bare) {
+    const { ResourceId: _, ...method } = methodOf(path)[0]!;
+    const { ResourceId: __, ...prefixed } = methodOf(`/api/v1${path}`)[0]!;
+    expect([path, methodOf(path).length, method]).toEqual([path, 1, prefixed]);
+  }
+  // Every method of the stage, none apart: what is throttled, logged and traced is all of it.
+  for (const [id, { Properties }] of ofType(dev, 'AWS::ApiGateway::Stage')) {
+    expect(Properties.MethodSettings, id).toHaveLength(1);
+    expect(Properties.MethodSettings[0], id).toMatchObject({ HttpMethod: '*', ResourcePath: '/*' });
   }
 });
 

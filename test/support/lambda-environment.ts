@@ -19,3 +19,10 @@ export const BACKEND_ENVIRONMENT = {
   BACKTEST_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:123456789012:stateMachine:backtest',
   DATA_PROXY_FUNCTION: 'data-proxy',
 };
+
+/** The timers of challenges, of the strategy service. */
+export const SCHEDULES = {
+  SCHEDULE_GROUP: 'challenges',
+  SCHEDULE_FUNCTION_ARN: 'arn:aws:lambda:us-east-1:123456789012:function:reconcile:live',
+  SCHEDULE_ROLE_ARN: 'arn:aws:iam::123456789012:role/schedules',
+};
