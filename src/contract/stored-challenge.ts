@@ -44,6 +44,15 @@ const ArmTotals = z.object({
   clusters: ClusterTotals.nullable().meta({
     description: 'Of the closed trades; null where trades are compared one by one, and before the first',
   }),
+  marked: z
+    .object({
+      count: z.int(),
+      sum: PreciseSum,
+      sum_of_squares: PreciseSum,
+      clusters: ClusterTotals.nullable().meta({ description: 'Of the closed and the marked trades' }),
+    })
+    .nullable()
+    .meta({ description: 'Open trades with an unrealised result; null when there are none' }),
 });
 export type ArmTotals = z.infer<typeof ArmTotals>;
 
@@ -127,7 +136,10 @@ export type StoredChallenge = z.infer<typeof StoredChallenge>;
 
 /** What a caller tells of a trade beyond which arm it was of. */
 export const TradeDetails = z.object({
-  profit_pct: z.number().nullable().meta({ description: 'Net of fees, percent of the stake' }),
+  profit_pct: z
+    .number()
+    .nullable()
+    .meta({ description: 'Net of fees, percent of the stake; of an open trade its unrealised result' }),
   profit_abs: z.number().nullable(),
   stake_amount: z.number().nullable(),
   fee_abs: z.number().nullable(),
@@ -156,12 +168,25 @@ export const StoredTrade = TradeDetails.extend({
   status: z.enum(['open', 'closed']),
   misassigned: z.boolean().meta({ description: 'Its key belongs to the other arm: it does not count' }),
   late: z.boolean().meta({ description: 'It came or closed after the end: it does not count' }),
-  open_digest: z.string().nullable().meta({ description: 'Of the request that opened it' }),
+  open_digest: z.string().nullable().meta({ description: 'Of the request that opened it, without its mark' }),
   closed_digest: z.string().nullable(),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
 export type StoredTrade = z.infer<typeof StoredTrade>;
+
+/** What of a trade the permutation test looks at. */
+export const TradeResult = StoredTrade.pick({
+  trade_id: true,
+  variant: true,
+  canary_stage: true,
+  status: true,
+  profit_pct: true,
+  assignment_key: true,
+  misassigned: true,
+  late: true,
+});
+export type TradeResult = z.infer<typeof TradeResult>;
 
 /** The first answer for a key, which every later one repeats, and what its trades came to. */
 export const StoredAssignment = z.object({
@@ -175,6 +200,8 @@ export const StoredAssignment = z.object({
   revision: z.int().meta({ description: 'Rises with every write' }),
   closed: z.int().meta({ description: 'Closed trades of this key that count' }),
   sum: PreciseSum.meta({ description: 'Of their profit_pct' }),
+  marked: z.int().meta({ description: 'Open ones with an unrealised result' }),
+  marked_sum: PreciseSum,
 });
 export type StoredAssignment = z.infer<typeof StoredAssignment>;
 

@@ -43,9 +43,9 @@ it.each([
   ['StoredReply', StoredReply, 1, '5d37428b7cbbe944'],
   ['StoredAuditCall', StoredAuditCall, 1, 'c4ce9a0feec41a0e'],
   ['StoredAuditOutcome', StoredAuditOutcome, undefined, '7a493140ab637d9d'],
-  ['StoredChallenge', StoredChallenge, 1, '51c509feb3897eba'],
+  ['StoredChallenge', StoredChallenge, 1, 'df2b7042dadca3a8'],
   ['StoredTrade', StoredTrade, 1, 'bc6d7b1b237ed5fa'],
-  ['StoredAssignment', StoredAssignment, 1, '65ff9f55416f325c'],
+  ['StoredAssignment', StoredAssignment, 1, '63a98ca794b70395'],
   ['ChallengeEvent', ChallengeEvent, 1, '36fdad4b62df8a82'],
   ['CatalogRow', CatalogRow, undefined, 'df2b836e54f3d8da'],
 ])('%s is as pinned', (_, schema, version, hash) => {

@@ -265,3 +265,68 @@ describe('a challenge that promotes its winner by itself', () => {
       });
   });
 });
+
+// Reference 4.3: exits follow the position's version for its whole life, also after a rollback.
+describe('positions of a challenger that was rolled back', () => {
+  /** A challenge whose keys `long` and `short` are of the challenger and of the champion. */
+  async function entered(body: object) {
+    const world = await challengeWorld(engine);
+    const id: string = (await world.create({ enable_canary: false, ...body })).body.challenge_id;
+    const assign = async (key: string) => (await world.post(id, 'assignments', { assignment_key: key })).body;
+    const route = async (key: string) =>
+      (await world.strategy('GET', `/api/v1/models/${MODEL}/route?key=${key}`)).body;
+    const keys: Record<string, string> = {};
+    for (let n = 0; Object.keys(keys).length < 2; n++) keys[(await assign(`k-${n}`)).variant] = `k-${n}`;
+    return { world, id, assign, route, keys: keys as { champion: string; challenger: string } };
+  }
+
+  it.each([
+    [undefined, 'finish', false],
+    ['finish', 'finish', false],
+    ['close', 'close', true],
+  ])('on_rollback %s', async (on_rollback, policy, should_close) => {
+    const { world, id, assign, route, keys } = await entered({ on_rollback });
+    expect((await world.read(id)).body.on_rollback).toBe(policy);
+    expect(await assign(keys.challenger)).toMatchObject({ should_close: false, repeated: true });
+    await world.post(id, 'rollback');
+    for (const answer of [await assign(keys.challenger), await route(keys.challenger)]) {
+      expect(answer).toMatchObject({ variant: 'challenger', version: '2', should_close });
+      expect([answer.challenge_id, answer.traffic_split]).toEqual([id, [1, 0]]);
+    }
+    for (const answer of [await assign(keys.champion), await route(keys.champion)])
+      expect(answer).toMatchObject({ variant: 'champion', version: '1', should_close: false });
+    expect(await route('new')).toMatchObject({ challenge_id: null, version: '1', should_close: false });
+  });
+
+  it('keep their version when the challenger is promoted, those that came since it had won too', async () => {
+    const { world, id, assign, route, keys } = await entered({ on_rollback: 'close' });
+    await world.log(id, 'champion', generated(12345, 100, 0));
+    await world.log(id, 'challenger', generated(67890, 100, 1));
+    const since: Record<string, string> = {};
+    for (let n = 0; Object.keys(since).length < 2; n++) since[(await assign(`s-${n}`)).variant] = `s-${n}`;
+    const totals = (await world.evaluate(id)).assignments;
+    await assign('s-1000');
+    expect((await world.evaluate(id)).assignments).toEqual(totals);
+    await world.post(id, 'promote');
+    for (const key of [keys.champion, since.champion!])
+      expect(await route(key)).toMatchObject({ variant: 'champion', version: '1', should_close: false });
+    for (const key of [keys.challenger, since.challenger!])
+      expect(await route(key)).toMatchObject({ variant: 'challenger', version: '2', should_close: false });
+    expect(await route('new')).toMatchObject({ challenge_id: null, version: '2' });
+  });
+
+  it('are to be closed when the winner is given up', async () => {
+    const { world, id, route, keys } = await entered({ on_rollback: 'close' });
+    await world.log(id, 'champion', generated(12345, 100, 0));
+    await world.log(id, 'challenger', generated(67890, 100, 1));
+    expect(await route(keys.challenger)).toMatchObject({ should_close: false, traffic_split: [0.5, 0.5] });
+    await world.post(id, 'rollback');
+    expect(await route(keys.challenger)).toMatchObject({ should_close: true, version: '2' });
+  });
+
+  it('know two policies', async () => {
+    const world = await challengeWorld(engine);
+    const { status, body } = await world.create({ on_rollback: 'sell' });
+    expect([status, body.detail.code, body.detail.field]).toEqual([400, 'VAL005', 'on_rollback']);
+  });
+});

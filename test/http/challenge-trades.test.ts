@@ -88,8 +88,8 @@ it('a route is the decision of the challenge, or plain Production, and records n
   expect(first).toMatchObject({ challenge_id: id, variant: assigned.variant, bucket: assigned.bucket });
   expect(assigned.repeated).toBe(false);
   await world.post(id, 'rollback');
-  expect(await route('a')).toEqual({
-    ...{ model_name: MODEL, key: 'a', version: '1', challenge_id: null },
+  expect(await route('b')).toEqual({
+    ...{ model_name: MODEL, key: 'b', version: '1', challenge_id: null, should_close: false },
     ...{ variant: null, canary_stage: null, bucket: null, traffic_split: null },
   });
 });

@@ -20,6 +20,7 @@ export function storedChallenge(changes: Partial<StoredChallenge> = {}): StoredC
     max_duration_hours: 168,
     max_drawdown_pct: null,
     approval_stages: [],
+    on_rollback: 'finish',
     auto_promote: false,
     stages: [{ canary_stage: 'stage_1', since: AT, champion: NO_TRADES, challenger: NO_TRADES }],
     hold: null,

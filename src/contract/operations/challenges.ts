@@ -70,7 +70,8 @@ export const CHALLENGE_OPERATIONS = [
     method: 'GET',
     path: '/api/v1/models/{model_name}/route',
     summary: 'Which version decides for a key: that of the challenge, or plain Production',
-    description: 'Records nothing: an assignment counts when it is posted, or comes with a trade.',
+    description:
+      'Records nothing: an assignment counts when it is posted, or comes with a trade. A key that the last challenge of the model knows keeps its version, also after the end.',
     query: RouteQuery,
     success: { 200: { description: 'The version', schema: Route } },
     errors: ['RES002', 'SVC005'],

@@ -3,14 +3,14 @@ import type { StoredAssignment, StoredChallenge } from '#contract/stored-challen
 import { unknownModel } from '../registry/find-version.ts';
 import type { RegistryStore } from '../registry/registry-store.ts';
 import { assign, versionOf, withAssignment } from './assignment.ts';
-import { begin, isAwaiting, trafficSplit } from './challenge-state.ts';
+import { begin, changed, isAwaiting, trafficSplit } from './challenge-state.ts';
 import { nonEmpty } from './read-trade.ts';
 import { settleChallenge, steerChallenge } from './settle-challenge.ts';
 import { type ChallengeDeps, writeChallenge } from './write-challenge.ts';
 
 /**
  * Decides for a key which version trades, and counts it; a key that has a decision keeps it, whatever the shares are now.
- * After the end new keys go where all traffic goes, and are not counted.
+ * Once it is decided new keys are not counted, and after the end they go where all traffic goes.
  * Throws VAL005, CHL001, SVC005.
  */
 export async function assignKey(
@@ -27,13 +27,22 @@ export async function assignKey(
       ...answer(progress.challenge, given),
       repeated: known !== undefined,
     };
-    if (known || progress.challenge.status !== 'active') return { answer: () => body, progress };
-    const counted = steerChallenge(withAssignment(progress, given), now);
+    const { challenge } = progress;
+    if (known || (challenge.status !== 'active' && !isAwaiting(challenge))) {
+      return { answer: () => body, progress };
+    }
+    // While a winner awaits its promotion the traffic is split as before: the key's version must not change with that.
+    const counted = isAwaiting(challenge)
+      ? changed(progress, { last_traffic_at: at })
+      : steerChallenge(withAssignment(progress, given), now);
     return { answer: () => body, progress: counted, more: { assignments: [{ before: null, after: given }] } };
   });
 }
 
-/** Which version decides for a key: the challenge's while it has part of the traffic, else Production. Throws RES002, SVC005. */
+/**
+ * Which version decides for a key: the one that it was given in the model's last challenge, whatever became of that; else the
+ * challenge's while it has part of the traffic, else Production. Throws RES002, SVC005.
+ */
 export async function routeKey(
   deps: ChallengeDeps & { readonly registry: RegistryStore },
   { model: name, key }: { readonly model: string; readonly key: string },
@@ -42,19 +51,21 @@ export async function routeKey(
   const [{ model }, latest] = await Promise.all([registry.read(name, []), challenges.latest(name)]);
   if (!model) throw unknownModel(name);
   const challenge = latest && settleChallenge(begin(latest), clock.now()).challenge;
-  if (!challenge || (challenge.status !== 'active' && !isAwaiting(challenge))) {
+  const state = challenge && (await challenges.find(challenge.challenge_id, { assignmentKeys: [key] }));
+  const known = state?.assignments.get(key);
+  if (!challenge || (!known && challenge.status !== 'active' && !isAwaiting(challenge))) {
     const nothing = {
       challenge_id: null,
       variant: null,
       canary_stage: null,
       bucket: null,
       traffic_split: null,
+      should_close: false,
     };
     return { model_name: name, key, version: model.production_version, ...nothing };
   }
   const { challenge_id } = challenge;
-  const { assignments } = await challenges.find(challenge_id, { assignmentKeys: [key] });
-  const given = assignments.get(key) ?? decisionOn(deps, challenge, key, challenge.updated_at);
+  const given = known ?? decisionOn(deps, challenge, key, challenge.updated_at);
   const { assignment_key: _, ...decision } = answer(challenge, given);
   return { model_name: name, key, challenge_id, ...decision };
 }
@@ -72,8 +83,16 @@ function decisionOn(
   return champion === 0 ? { ...given, variant: 'challenger' } : given;
 }
 
+/** The challenger was taken out of the traffic, or never got all of it although it had won. */
+function wasRolledBack({ status, outcome }: StoredChallenge): boolean {
+  return status === 'rolled_back' || outcome === 'champion_kept';
+}
+
 function answer(challenge: StoredChallenge, given: StoredAssignment) {
   const { assignment_key, variant, canary_stage, bucket } = given;
-  const version = versionOf(challenge, variant);
-  return { assignment_key, variant, version, canary_stage, bucket, traffic_split: trafficSplit(challenge) };
+  return {
+    ...{ assignment_key, variant, version: versionOf(challenge, variant), canary_stage, bucket },
+    traffic_split: trafficSplit(challenge),
+    should_close: variant === 'challenger' && challenge.on_rollback === 'close' && wasRolledBack(challenge),
+  };
 }

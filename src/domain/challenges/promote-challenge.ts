@@ -19,7 +19,7 @@ export async function promoteChallenge(
   if (challenge.promoted_at !== null) return { body: challengeView(challenge), replayed: false };
   if (!isAwaiting(challenge)) throw conflict(challenge, 'The challenge does not await a promotion');
   const { model_name, champion_version, challenger_version } = challenge;
-  const { replayed } = await promoteVersion(
+  const promotion = promoteVersion(
     deps,
     call,
     {
@@ -28,5 +28,10 @@ export async function promoteChallenge(
     },
     challengeId,
   );
+  const { replayed } = await promotion.catch(async (error: unknown) => {
+    // Another call may have promoted it in between.
+    if ((await readChallenge(deps, challengeId)).promoted_at === null) throw error;
+    return { replayed: false };
+  });
   return { body: challengeView(await readChallenge(deps, challengeId)), replayed };
 }

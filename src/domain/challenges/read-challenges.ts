@@ -75,7 +75,8 @@ export function challengeView(challenge: StoredChallenge): Challenge {
   const { champion, challenger } = closedTrades(challenge);
   const { challenge_id, model_name, champion_version, challenger_version, status, outcome } = challenge;
   const { reason, hold, enable_canary, min_trades, effective_min_trades, max_duration_hours } = challenge;
-  const { max_drawdown_pct, approval_stages, auto_promote, analysis_unit, misassigned, late } = challenge;
+  const { max_drawdown_pct, approval_stages, on_rollback, auto_promote, analysis_unit } = challenge;
+  const { misassigned, late } = challenge;
   const { created_by, created_at, updated_at, ends_at, ended_at, promoted_at } = challenge;
   const { promotion_refused, warnings } = challenge;
   return {
@@ -84,7 +85,7 @@ export function challengeView(challenge: StoredChallenge): Challenge {
     traffic_split: trafficSplit(challenge),
     next_stage: awaitedStage(challenge),
     ...{ outcome, reason, hold, enable_canary, min_trades, effective_min_trades, max_duration_hours },
-    ...{ max_drawdown_pct, approval_stages, auto_promote, analysis_unit },
+    ...{ max_drawdown_pct, approval_stages, on_rollback, auto_promote, analysis_unit },
     ...{ champion_trades: champion, challenger_trades: challenger },
     ...{ misassigned_trades: misassigned, late_trades: late },
     ...{ created_by, created_at, updated_at, ends_at, ended_at, promoted_at, promotion_refused, warnings },

@@ -58,7 +58,9 @@ export async function promoteVersion(
     (key) => lookUpVersion(deps.registry, reference, key),
     async (state): Promise<Decision<PromoteReply>> => {
       const found = existing(reference, state);
-      if (found.version.stage === 'Production') return { body: unchanged(found), move: null };
+      if (found.version.stage === 'Production' && won === undefined) {
+        return { body: unchanged(found), move: null };
+      }
       const { expected_production, force } = input;
       return planPromotion(deps, found, {
         ...{ call, expected_production, comment, challengeId, force },

@@ -12,22 +12,15 @@ export function challengeHandlers(
 ): Pick<Handlers<'strategy'>, ChallengeOperation> {
   return {
     createChallenge: async ({ params, body, ...request }) => {
-      const { champion_version, challenger_version, ...settings } = body;
-      const {
-        min_trades,
-        max_duration_hours,
-        enable_canary,
-        max_drawdown_pct,
-        approval_stages,
-        analysis_unit,
-        auto_promote,
-      } = settings;
+      const { champion_version, challenger_version } = body;
+      const { min_trades, max_duration_hours, enable_canary, max_drawdown_pct, approval_stages } = body;
+      const { analysis_unit, on_rollback, auto_promote } = body;
       const created = await useCases.createChallenge(registryCallOf(request), {
         model: params.model_name,
         champion_version: String(champion_version),
         challenger_version: String(challenger_version),
-        ...{ min_trades, max_duration_hours, enable_canary, max_drawdown_pct, approval_stages, auto_promote },
-        analysis_unit,
+        ...{ min_trades, max_duration_hours, enable_canary, max_drawdown_pct, approval_stages },
+        ...{ analysis_unit, on_rollback, auto_promote },
       });
       return { status: 201, ...replayable(created) };
     },
