@@ -103,8 +103,8 @@ export class ChallengeRequests {
     const trade = benchTrade(this.#next, this.challengerPct);
     await this.trade();
     const after = await this.stored();
-    const [last] = await this.#store.lastTrades(this.challenge.id, 1);
-    const seen = [items.map(({ duplicate }) => duplicate), after.trades, profitOf(after), last?.sequence];
+    const { items: last } = await this.#store.trades(this.challenge.id, 1, null);
+    const seen = [items.map(({ duplicate }) => duplicate), after.trades, profitOf(after), last[0]?.sequence];
     const due = [[true, true], filled + 1, profitOf(before) + trade.profit_pct!, filled + 1];
     if (JSON.stringify(seen) !== JSON.stringify(due))
       throw new Error(`The log goes on with ${seen}, not ${due}`);

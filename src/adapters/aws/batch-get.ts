@@ -30,15 +30,11 @@ export async function batchGet({ keys, ...batch }: BatchGet): Promise<Item[]> {
 
 async function getPart(batch: Omit<BatchGet, 'keys'>, wanted: readonly Item[]): Promise<Item[]> {
   const { client, table, attributes, busy } = batch;
-  const projection = attributes && {
-    ProjectionExpression: attributes.map((name) => `#${name}`).join(', '),
-    ExpressionAttributeNames: Object.fromEntries(attributes.map((name) => [`#${name}`, name])),
-  };
   const found: Item[] = [];
   let keys = [...wanted];
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     if (attempt > 0) await wait(25 * 2 ** attempt * (0.5 + Math.random() / 2));
-    const request = { Keys: keys, ConsistentRead: true, ...projection };
+    const request = { Keys: keys, ConsistentRead: true, ...(attributes && projectionOf(attributes)) };
     const { Responses, UnprocessedKeys } = await client.send(
       new BatchGetCommand({ RequestItems: { [table]: request } }),
     );
@@ -47,4 +43,12 @@ async function getPart(batch: Omit<BatchGet, 'keys'>, wanted: readonly Item[]): 
     if (keys.length === 0) return found;
   }
   throw new CodedError(busy, { message: 'The database is too busy' });
+}
+
+/** The parameters of a read that is to answer some attributes alone. */
+export function projectionOf(attributes: readonly string[]) {
+  return {
+    ProjectionExpression: attributes.map((name) => `#${name}`).join(', '),
+    ExpressionAttributeNames: Object.fromEntries(attributes.map((name) => [`#${name}`, name])),
+  };
 }

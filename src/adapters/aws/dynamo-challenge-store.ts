@@ -5,6 +5,7 @@ import {
   StoredAssignment,
   StoredChallenge,
   StoredTrade,
+  TradeResult,
 } from '#contract/stored-challenge.ts';
 import type {
   ChallengeListener,
@@ -16,7 +17,7 @@ import type {
 import type { Page } from '#domain/ports.ts';
 import type { IdempotentReply } from '#domain/registry/registry-store.ts';
 import { KeyedLock } from '../keyed-lock.ts';
-import { batchGet } from './batch-get.ts';
+import { batchGet, projectionOf } from './batch-get.ts';
 import {
   assignmentKey,
   CHALLENGE_EVENT_PREFIX,
@@ -34,8 +35,8 @@ import { type ItemKey, partitionOf, readItem, replyKey } from './registry-item.t
 import { isTorn, keepReply, readReply } from './registry-transaction.ts';
 import { transact } from './transactions.ts';
 
-/** Most of a page of trades that is read at once: 1 MB is the most that a query answers. */
-const TRADES_A_READ = 1_000;
+/** A third of a trade, and of the time that reading thousands takes. */
+const RESULT_ATTRIBUTES = Object.keys(TradeResult.shape);
 
 /** Challenges in the Registry table. Every read but that of the unfinished ones is strongly consistent. */
 export class DynamoChallengeStore implements ChallengeStore {
@@ -104,13 +105,13 @@ export class DynamoChallengeStore implements ChallengeStore {
     return this.#pageOf(ChallengeEvent, id, CHALLENGE_EVENT_PREFIX, { limit, cursor });
   }
 
-  async lastTrades(id: string, limit: number): Promise<readonly StoredTrade[]> {
-    const found: StoredTrade[] = [];
+  async lastTrades(id: string, limit: number): Promise<readonly TradeResult[]> {
+    const found: TradeResult[] = [];
     let after: string | undefined;
     do {
-      const wanted = Math.min(TRADES_A_READ, limit - found.length);
-      const page = await this.#query(challengePartition(id), TRADE_PREFIX, { limit: wanted, after });
-      found.push(...(page.Items ?? []).map((item) => readItem(StoredTrade, item)));
+      const asked = { limit: limit - found.length, after, attributes: RESULT_ATTRIBUTES };
+      const page = await this.#query(challengePartition(id), TRADE_PREFIX, asked);
+      found.push(...(page.Items ?? []).map((item) => readItem(TradeResult, item)));
       after = page.LastEvaluatedKey && String(page.LastEvaluatedKey.sk);
     } while (after !== undefined && found.length < limit);
     return found;
@@ -173,7 +174,12 @@ export class DynamoChallengeStore implements ChallengeStore {
   }
 
   /** Items of a partition whose key begins with that, last first. */
-  #query(pk: string, prefix: string, { limit, after }: { limit: number; after?: string | undefined }) {
+  #query(
+    pk: string,
+    prefix: string,
+    asked: { limit: number; after?: string | undefined; attributes?: readonly string[] },
+  ) {
+    const { limit, after, attributes } = asked;
     return this.#client.send(
       new QueryCommand({
         TableName: this.#table,
@@ -183,6 +189,7 @@ export class DynamoChallengeStore implements ChallengeStore {
         ExpressionAttributeValues: { ':pk': pk, ':prefix': prefix },
         ExclusiveStartKey: after === undefined ? undefined : { pk, sk: after },
         Limit: limit,
+        ...(attributes && projectionOf(attributes)),
       }),
     );
   }

@@ -27,6 +27,8 @@ export function createDocumentClient({
     maxAttempts: 3,
     requestHandler: { connectionTimeout: 3_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
   });
+  // It copies all that is sent and received, also where there is no logger to tell.
+  client.middlewareStack.remove('loggerMiddleware');
   return DynamoDBDocumentClient.from(reportUnavailable(client, unavailable), {
     marshallOptions: { removeUndefinedValues: true, allowImpreciseNumbers: true },
     unmarshallOptions: { wrapNumbers: Number },

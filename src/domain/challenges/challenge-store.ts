@@ -3,6 +3,7 @@ import type {
   StoredAssignment,
   StoredChallenge,
   StoredTrade,
+  TradeResult,
 } from '#contract/stored-challenge.ts';
 import type { Page } from '../ports.ts';
 import type { IdempotentReply, RegistryMove, ReplyKey } from '../registry/registry-store.ts';
@@ -65,7 +66,7 @@ export interface ChallengeStore {
   /** Newest first. Throws VAL006 for a broken cursor. */
   events(id: string, limit: number, cursor: string | null): Promise<Page<ChallengeEvent>>;
   /** The trades logged last, at most `limit`. */
-  lastTrades(id: string, limit: number): Promise<readonly StoredTrade[]>;
+  lastTrades(id: string, limit: number): Promise<readonly TradeResult[]>;
   /** Ids of all challenges to which time can still do something. */
   unfinished(): AsyncIterable<string>;
   /** `lost`: something that the write rests on has changed; nothing was stored. */

@@ -1,12 +1,12 @@
-import type { StoredChallenge, StoredTrade, Variant } from '#contract/stored-challenge.ts';
+import type { StoredChallenge, TradeResult, Variant } from '#contract/stored-challenge.ts';
 import type { Cluster } from '#engine/stats/clusters.ts';
 import type { StageValues } from '#engine/stats/permutation.ts';
-import { keyWith, NO_KEY } from './arm-totals.ts';
+import { type KeyTotals, keyWith, NO_KEY } from './arm-totals.ts';
 
 /** The profits of the closed trades that count, by stage; those of a key together where keys are what is compared. */
 export function stageProfits(
   { stages, analysis_unit }: StoredChallenge,
-  trades: readonly StoredTrade[],
+  trades: readonly TradeResult[],
 ): StageValues<number | Cluster>[] {
   const counted = trades.filter(
     ({ status, late, misassigned }) => status === 'closed' && !late && !misassigned,
@@ -21,11 +21,12 @@ export function stageProfits(
   });
 }
 
-function clustersIn(trades: readonly StoredTrade[]): Cluster[] {
-  const keyed = new Map<string, typeof NO_KEY>();
-  for (const { assignment_key: key, trade_id, profit_pct } of trades) {
+function clustersIn(trades: readonly TradeResult[]): Cluster[] {
+  const keyed = new Map<string, KeyTotals>();
+  for (const trade of trades) {
+    const { assignment_key: key, trade_id } = trade;
     const id = key === null ? `trade ${trade_id}` : `key ${key}`;
-    keyed.set(id, keyWith(keyed.get(id) ?? NO_KEY, profit_pct!));
+    keyed.set(id, keyWith(keyed.get(id) ?? NO_KEY, { before: null, now: trade }));
   }
   return [...keyed.values()].map(({ closed, sum }) => ({ size: closed, sum }));
 }
