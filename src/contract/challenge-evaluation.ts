@@ -10,6 +10,11 @@ import {
 
 const number = z.number();
 const perArm = z.object({ champion: z.int(), challenger: z.int() });
+const unrealised = z.object({
+  open: z.int(),
+  marked: z.int().meta({ description: 'Those of them that told their unrealised result' }),
+  mean_pct: number.nullable(),
+});
 
 export const ChallengeEvaluation = z
   .object({
@@ -47,12 +52,13 @@ export const ChallengeEvaluation = z
     champion_trades: z.int(),
     challenger_trades: z.int(),
     open_trades: perArm,
+    unrealised: z.object({ champion: unrealised, challenger: unrealised }).meta({
+      description: 'Of the open trades that told it: at the end of its time they are part of the last look',
+    }),
     analysis_unit: z.enum(ANALYSIS_UNITS),
-    clusters: perArm
-      .nullable()
-      .meta({
-        description: 'Keys with a closed trade that counts; null when trades are compared one by one',
-      }),
+    clusters: perArm.nullable().meta({
+      description: 'Keys with a closed trade that counts; null when trades are compared one by one',
+    }),
     assignments: perArm,
     min_trades: z.int(),
     effective_min_trades: z.int(),

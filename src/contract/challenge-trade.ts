@@ -19,7 +19,8 @@ const tradeFields = {
     .meta({ description: 'Or `version`: VAL004 without both', enum: [...VARIANTS] }),
   version: z.union([z.string(), z.int()]).optional().meta({ description: 'One of the two of the challenge' }),
   profit_pct: optionalNumber.meta({
-    description: 'Net of fees, percent of the stake; an open trade may leave it out',
+    description:
+      'Net of fees, percent of the stake; of an open trade its unrealised result, which may be left out and posted anew',
   }),
   profit_abs: optionalNumber,
   stake_amount: optionalNumber,

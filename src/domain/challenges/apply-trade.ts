@@ -1,16 +1,9 @@
 import { CodedError } from '#contract/errors.ts';
-import type {
-  ArmTotals,
-  StoredAssignment,
-  StoredChallenge,
-  StoredTrade,
-  Variant,
-} from '#contract/stored-challenge.ts';
+import type { StoredAssignment, StoredChallenge, StoredTrade, Variant } from '#contract/stored-challenge.ts';
 import type { Digest } from '#engine/digest.ts';
-import { keyWith, NO_KEY, withClosed } from './arm-totals.ts';
 import { assign, versionOf, withAssignment } from './assignment.ts';
 import { changed, currentStage, type Progress, stageAt } from './challenge-state.ts';
-import { withProfit } from './judge-challenge.ts';
+import { countTrade } from './count-trade.ts';
 import type { PostedTrade } from './read-trade.ts';
 
 /** What is stored of a posted trade and of its key: the one with which it was stored, else the one posted. */
@@ -30,8 +23,8 @@ export interface AppliedTrade {
 }
 
 /**
- * A challenge with one more trade in its totals. After the end only `late` rises.
- * Throws RES005 for another trade of the same id and for one opened after the end, VAL005 for a version that is not of the
+ * A challenge with one more trade in its totals, or with one that is open closed or marked anew. After the end only `late`
+ * rises. Throws RES005 for another trade of the same id and for one opened after the end, VAL005 for a version that is not of the
  * challenge.
  */
 export function applyTrade(
@@ -73,94 +66,71 @@ export function applyTrade(
     ...(!late && { last_traffic_at: at }),
   });
   const assigned = isNewKey && given ? withAssignment(counted, given) : counted;
-  const applied = withTrade(assigned, { trade, before: null, assignment: given });
-  return isNewKey && given ? { ...applied, assignment: applied.assignment ?? given } : applied;
+  const done = countTrade(assigned, { now: trade, before: null, assignment: given });
+  const fresh = isNewKey && given ? given : null;
+  return { ...done, assignment: done.assignment ?? fresh, trade, duplicate: false };
 }
 
-/** A trade whose id is known: the same again, or the close of an open one. */
+/** A trade whose id is known: the same again, an open one with another mark, or its close. */
 function applyAgain(
   progress: Progress,
   posted: PostedTrade,
-  { trade: stored, assignment }: Known & { readonly trade: StoredTrade },
+  known: Known & { readonly trade: StoredTrade },
   at: string,
 ): AppliedTrade {
-  if (posted.digest === stored.open_digest || posted.digest === stored.closed_digest) {
-    return { progress, trade: stored, duplicate: true, assignment: null };
-  }
+  const { trade: stored, assignment } = known;
+  if (isRepeat(posted, stored)) return { progress, trade: stored, duplicate: true, assignment: null };
   const { challenge } = progress;
-  const sameArm = armOf(challenge, posted) === stored.variant;
-  if (stored.status !== 'open' || posted.status !== 'closed' || !sameArm) {
-    throw new CodedError('RES005', {
-      message: sameArm
-        ? `Trade ${posted.tradeId} is stored with another content`
-        : `Trade ${posted.tradeId} is stored as one of the ${stored.variant}`,
-      field: `${posted.path}trade_id`,
-      context: { trade_id: posted.tradeId, status: stored.status, variant: stored.variant },
-    });
-  }
+  checkFollows(challenge, posted, stored);
   const late = challenge.status !== 'active';
-  const given = Object.fromEntries(Object.entries(posted.details).filter(([, value]) => value !== null));
+  const changes = posted.status === 'open' ? {} : closeOf(posted, stored, at);
   const trade: StoredTrade = {
     ...stored,
+    ...changes,
+    profit_pct: posted.details.profit_pct,
+    late: stored.late || late,
+    updated_at: at,
+  };
+  const isTraffic = !late && posted.status === 'closed';
+  const counted = changed(progress, {
+    late: challenge.late + (trade.late && !stored.late ? 1 : 0),
+    ...(isTraffic && { last_traffic_at: at }),
+  });
+  return { ...countTrade(counted, { now: trade, before: stored, assignment }), trade, duplicate: false };
+}
+
+/** Whether it says nothing new: an old mark of what has been closed, too, and an open trade once more without its mark. */
+function isRepeat({ status, digest, details }: PostedTrade, stored: StoredTrade): boolean {
+  if (digest === stored.closed_digest) return true;
+  if (status !== 'open' || digest !== stored.open_digest) return false;
+  return stored.status !== 'open' || details.profit_pct === null || details.profit_pct === stored.profit_pct;
+}
+
+/** Throws RES005 unless the trade stored is open and this one closes it, or marks it anew. */
+function checkFollows(challenge: StoredChallenge, posted: PostedTrade, stored: StoredTrade): void {
+  const sameArm = armOf(challenge, posted) === stored.variant;
+  const follows = posted.status === 'closed' || posted.digest === stored.open_digest;
+  if (stored.status === 'open' && follows && sameArm) return;
+  throw new CodedError('RES005', {
+    message: sameArm
+      ? `Trade ${posted.tradeId} is stored with another content`
+      : `Trade ${posted.tradeId} is stored as one of the ${stored.variant}`,
+    field: `${posted.path}trade_id`,
+    context: { trade_id: posted.tradeId, status: stored.status, variant: stored.variant },
+  });
+}
+
+/** What the close of a trade tells of it beyond what its opening did. */
+function closeOf(posted: PostedTrade, stored: StoredTrade, at: string): Partial<StoredTrade> {
+  const given = Object.fromEntries(Object.entries(posted.details).filter(([, value]) => value !== null));
+  return {
     ...given,
     assignment_key: stored.assignment_key,
     opened_at: stored.opened_at ?? posted.details.opened_at,
     closed_at: closedAt(posted, at),
     status: 'closed',
-    late: stored.late || late,
     closed_digest: posted.digest,
-    updated_at: at,
   };
-  const counted = changed(progress, {
-    late: challenge.late + (trade.late && !stored.late ? 1 : 0),
-    ...(!late && { last_traffic_at: at }),
-  });
-  return withTrade(counted, { trade, before: stored, assignment });
-}
-
-interface CountedTrade {
-  readonly trade: StoredTrade;
-  /** As it was; null of a new one. */
-  readonly before: StoredTrade | null;
-  /** Of its key, if it has one. */
-  readonly assignment: StoredAssignment | undefined;
-}
-
-/** The totals with a trade as it is now instead of as it was; a late or misassigned one is in none. */
-function withTrade(progress: Progress, counted: CountedTrade): AppliedTrade {
-  const { trade, assignment } = counted;
-  const applied = { trade, duplicate: false, assignment: null };
-  if (trade.late || trade.misassigned) return { ...applied, progress };
-  const { challenge } = progress;
-  const stages = challenge.stages.map((stage) =>
-    stage.canary_stage === trade.canary_stage
-      ? { ...stage, [trade.variant]: totalsWith(stage[trade.variant], counted, challenge) }
-      : stage,
-  );
-  if (trade.status === 'open') return { ...applied, progress: changed(progress, { stages }) };
-  const key = assignment && withRevision(keyWith(assignment, trade.profit_pct!));
-  const several = challenge.keys_with_several_trades + (key?.closed === 2 ? 1 : 0);
-  const closed = changed(progress, { stages, keys_with_several_trades: several });
-  const isChallenger = trade.variant === 'challenger';
-  return {
-    ...applied,
-    progress: isChallenger ? withProfit(closed, trade.profit_pct!) : closed,
-    assignment: key ?? null,
-  };
-}
-
-function totalsWith(
-  totals: ArmTotals,
-  { trade, before, assignment }: CountedTrade,
-  { analysis_unit }: StoredChallenge,
-): ArmTotals {
-  if (trade.status === 'open') return { ...totals, open: totals.open + 1 };
-  const open = totals.open - (before === null ? 0 : 1);
-  return withClosed({ ...totals, open }, trade.profit_pct!, assignment ?? NO_KEY, analysis_unit);
-}
-
-function withRevision(assignment: StoredAssignment): StoredAssignment {
-  return { ...assignment, revision: assignment.revision + 1 };
 }
 
 function armOf(challenge: StoredChallenge, { variant, version, path }: PostedTrade): Variant {

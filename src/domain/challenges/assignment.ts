@@ -1,6 +1,6 @@
 import type { StoredAssignment, StoredChallenge, Variant } from '#contract/stored-challenge.ts';
 import type { Digest } from '#engine/digest.ts';
-import { ZERO } from '#engine/stats/precise-sum.ts';
+import { NO_KEY } from './arm-totals.ts';
 import { changed, currentStage, type Progress, shareOf, stageAt } from './challenge-state.ts';
 
 /**
@@ -35,7 +35,7 @@ export function assign(
     assignment_key: key,
     variant: variantOf(bucket, shareOf(stage)),
     canary_stage: stage,
-    ...{ bucket, at, revision: 1, closed: 0, sum: ZERO },
+    ...{ bucket, at, revision: 1, ...NO_KEY },
   };
 }
 

@@ -83,7 +83,7 @@ export function stageAt({ stages }: StoredChallenge, at: string): CanaryStage {
 /** An arm at the beginning of a stage. */
 export const NO_TRADES: ArmTotals = {
   ...{ assigned: 0, open: 0, closed: 0 },
-  ...{ sum: ZERO, sum_of_squares: ZERO, clusters: null },
+  ...{ sum: ZERO, sum_of_squares: ZERO, clusters: null, marked: null },
 };
 
 export function newStage(canary_stage: CanaryStage, since: string): StageTotals {

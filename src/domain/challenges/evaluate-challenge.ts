@@ -1,7 +1,8 @@
 import type { ChallengeEvaluation } from '#contract/challenge-evaluation.ts';
-import type { StoredChallenge } from '#contract/stored-challenge.ts';
+import type { StoredChallenge, Variant } from '#contract/stored-challenge.ts';
 import { alwaysValidHalfWidth } from '#engine/stats/always-valid.ts';
 import { minimumDetectableEffect, tradesNeeded } from '#engine/stats/detectable-effect.ts';
+import { plus, ZERO } from '#engine/stats/precise-sum.ts';
 import { isoTime } from '../validate.ts';
 import { closedTrades, currentStage, totalOf, trafficSplit } from './challenge-state.ts';
 import {
@@ -37,6 +38,10 @@ export async function evaluateChallenge(
     criteria: criteriaOf(challenge, comparison, p),
     ...{ champion_version, challenger_version, champion_trades: champion, challenger_trades: challenger },
     open_trades: totalOf(challenge.stages, 'open'),
+    unrealised: {
+      champion: unrealised(challenge, 'champion'),
+      challenger: unrealised(challenge, 'challenger'),
+    },
     analysis_unit: challenge.analysis_unit,
     clusters: clustersOf(challenge),
     assignments: totalOf(challenge.stages, 'assigned'),
@@ -65,6 +70,14 @@ export function recommendationOf({
 function intervalOf({ test, sample }: ArmComparison): number[] | null {
   const half = alwaysValidHalfWidth(sample);
   return Number.isFinite(half) ? [test.difference - half, test.difference + half] : null;
+}
+
+function unrealised({ stages }: StoredChallenge, arm: Variant) {
+  const open = stages.reduce((count, stage) => count + stage[arm].open, 0);
+  const marks = stages.flatMap((stage) => stage[arm].marked ?? []);
+  const marked = marks.reduce((total, { count }) => total + count, 0);
+  const [sum] = marks.reduce((total, mark) => plus(total, mark.sum), ZERO);
+  return { open, marked, mean_pct: marked > 0 ? sum / marked : null };
 }
 
 function criteriaOf(

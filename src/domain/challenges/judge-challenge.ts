@@ -3,6 +3,7 @@ import { hash32 } from '#engine/random.ts';
 import { isHarmful } from '#engine/stats/always-valid.ts';
 import type { Cluster } from '#engine/stats/clusters.ts';
 import { permutationTest, type StageValues } from '#engine/stats/permutation.ts';
+import { asIfClosed } from './arm-totals.ts';
 import { changed, closedTrades, type Progress, told } from './challenge-state.ts';
 import {
   type ArmComparison,
@@ -99,6 +100,21 @@ export function verdictOn(challenge: StoredChallenge, comparison: ArmComparison)
   if (comparison.improvement < 0) return 'champion_wins' as const;
   const isBetter = comparison.improvement > LEAST_IMPROVEMENT && openGap(challenge) <= MOST_OPEN_GAP;
   return isBetter ? ('challenger_wins' as const) : undefined;
+}
+
+/** At the end of its time: what holds for the closed trades, and for them with the open ones at their marks. */
+export function finalVerdictOn(challenge: StoredChallenge) {
+  const verdict = verdictOn(challenge, compareArms(challenge));
+  if (!verdict || challenge.stages.every((stage) => !stage.champion.marked && !stage.challenger.marked)) {
+    return verdict;
+  }
+  const stages = challenge.stages.map((stage) => ({
+    ...stage,
+    champion: asIfClosed(stage.champion),
+    challenger: asIfClosed(stage.challenger),
+  }));
+  const closed = { ...challenge, stages };
+  return verdictOn(closed, compareArms(closed)) === verdict ? verdict : undefined;
 }
 
 /** The same trades give the same p-value. */

@@ -92,9 +92,8 @@ function logSome(deps: ChallengeDeps, id: string, posted: readonly PostedTrade[]
   return writeChallenge(deps, id, question, async (found) => {
     const log = new TradeLog(deps, found);
     for (const trade of posted) await log.add(trade);
-    const progress = log.hasNews ? steerChallenge(log.progress, found.now) : log.progress;
     const answer = (challenge: StoredChallenge) => ({ items: log.items, challenge });
-    return { answer, progress, more: { trades: log.trades, assignments: log.assignments } };
+    return { answer, progress: log.progress, more: { trades: log.trades, assignments: log.assignments } };
   });
 }
 
@@ -111,10 +110,6 @@ class TradeLog {
     this.#deps = deps;
     this.#found = found;
     this.progress = found.progress;
-  }
-
-  get hasNews(): boolean {
-    return this.#trades.size > 0;
   }
 
   get trades() {
@@ -148,10 +143,11 @@ class TradeLog {
   async #store({ progress, trade, assignment }: AppliedTrade): Promise<void> {
     this.#trades.set(trade.trade_id, trade);
     if (assignment) this.#assignments.set(assignment.assignment_key, assignment);
-    this.progress =
+    const judged =
       trade.status === 'closed'
         ? await judgeChallenge(progress, this.#found.at, () => this.#profits())
         : progress;
+    this.progress = steerChallenge(judged, this.#found.now);
   }
 
   /** The last profits by stage: those that are stored, and those of this log. */

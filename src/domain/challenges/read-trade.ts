@@ -21,7 +21,7 @@ export interface PostedTrade {
   readonly version: string | undefined;
   readonly status: 'open' | 'closed';
   readonly details: TradeDetails;
-  /** Of what was sent: the same again is a repeat. */
+  /** Of what was sent: the same again is a repeat. That of an open trade leaves out its mark, which may change. */
   readonly digest: string;
 }
 
@@ -42,7 +42,8 @@ export function readTrade(
     const message = 'A trade needs its variant (champion or challenger) or its version';
     throw new CodedError('VAL004', { message, field: at('variant') });
   }
-  const sent = Object.fromEntries(fields.map((name) => [name, trade[name]]));
+  const same = status === 'open' ? fields.filter((name) => name !== 'profit_pct') : fields;
+  const sent = Object.fromEntries(same.map((name) => [name, trade[name]]));
   return {
     tradeId: nonEmpty(trade.trade_id!, at('trade_id'), 128),
     path,
