@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { CHALLENGE_STATUSES, VARIANTS } from '#contract/stored-challenge.ts';
+import { ANALYSIS_UNITS, CHALLENGE_STATUSES, ON_ROLLBACK, VARIANTS } from '#contract/stored-challenge.ts';
 import { type Addresses, type Session, strategyAddress, withSession } from '../session.ts';
 import { amount, figure, wholeNumber } from '../usage.ts';
 import { type ControlOptions, controlChallenge, type PromoteOptions, promoteChallenger } from './control.ts';
@@ -57,6 +57,18 @@ function addCreate(challenge: Command, session: Run): void {
       amount,
     )
     .option('--approval-stages <list>', 'shares that somebody must approve, such as stage_3,stage_4')
+    .addOption(
+      new Option(
+        '--analysis-unit <unit>',
+        'what is independent; assignment_key when trades of one key share a shock; default trade',
+      ).choices(ANALYSIS_UNITS),
+    )
+    .addOption(
+      new Option('--on-rollback <what>', 'becomes of its open positions then; default finish').choices(
+        ON_ROLLBACK,
+      ),
+    )
+    .option('--auto-promote', 'promote it as soon as it has won, without asking anybody')
     .option('--json', JSON_HELP)
     .action((model: string, challenger: string, options: CreateOptions) =>
       session(({ client }) => createChallenge(client, model, challenger, options)),

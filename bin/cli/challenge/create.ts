@@ -13,6 +13,9 @@ export interface CreateOptions {
   readonly maxDrawdown?: number;
   /** Comma separated. */
   readonly approvalStages?: string;
+  readonly analysisUnit?: string;
+  readonly onRollback?: string;
+  readonly autoPromote?: boolean;
   readonly json?: boolean;
 }
 
@@ -43,15 +46,17 @@ function withoutChampion(model: string, cause: ApiError): Error {
   return new Error(`No version of ${model} is in Production: ${what}`, { cause });
 }
 
+/** As the request names them; what is undefined is not sent. */
 function settingsOf(options: CreateOptions) {
   return {
-    ...(options.minTrades === undefined ? {} : { min_trades: options.minTrades }),
-    ...(options.maxHours === undefined ? {} : { max_duration_hours: options.maxHours }),
-    ...(options.canary ? {} : { enable_canary: false }),
-    ...(options.maxDrawdown === undefined ? {} : { max_drawdown_pct: options.maxDrawdown }),
-    ...(options.approvalStages === undefined
-      ? {}
-      : { approval_stages: options.approvalStages.split(',').map((stage) => stage.trim()) }),
+    min_trades: options.minTrades,
+    max_duration_hours: options.maxHours,
+    enable_canary: options.canary,
+    max_drawdown_pct: options.maxDrawdown,
+    approval_stages: options.approvalStages?.split(',').map((stage) => stage.trim()),
+    analysis_unit: options.analysisUnit,
+    on_rollback: options.onRollback,
+    auto_promote: options.autoPromote,
   };
 }
 

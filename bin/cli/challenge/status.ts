@@ -65,13 +65,11 @@ function isFixed(line: string): boolean {
 function headLines(challenge: Challenge, now: number): string[] {
   const { challenge_id, model_name, champion_version, challenger_version } = challenge;
   const { created_at, created_by, ends_at, ended_at } = challenge;
-  const end = ended_at
-    ? `Ended ${minute(ended_at)} UTC.`
-    : `Ends ${minute(ends_at)} UTC: ${timeText(Date.parse(ends_at) - now)} left.`;
+  const left = ended_at ? '' : ` (${timeText(Date.parse(ends_at) - now)} left)`;
   return [
     `${challenge_id} of ${model_name}: version ${challenger_version} against ${champion_version}`,
-    `${capital(standingText(challenge))}. Created ${minute(created_at)} UTC by ${created_by}.`,
-    end,
+    `${capital(standingText(challenge))}.`,
+    `${minute(created_at)} to ${minute(ended_at ?? ends_at)} UTC${left}, created by ${created_by}`,
   ];
 }
 
@@ -99,34 +97,62 @@ function nextText({ next_stage: next }: Challenge, now: number): string {
   const to = CANARY_STAGES.find(({ name }) => name === canary_stage)!.share;
   const waits = [
     wait > 0 ? `${timeText(wait)} to wait` : 'time has passed ✓',
-    `${number(challenger_trades, 0)} of ${number(trades_needed, 0)} trades closed by the challenger${challenger_trades >= trades_needed ? ' ✓' : ''}`,
+    `${number(challenger_trades, 0)} of ${number(trades_needed, 0)} trades of the challenger${challenger_trades >= trades_needed ? ' ✓' : ''}`,
     ...(needs_approval ? ['an approval'] : []),
   ];
   return `Next ${share(to)}: ${waits.join('; ')}`;
 }
 
+/** Three digits of the greater of two means. */
+function meanUnit(champion: number, challenger: number): number {
+  return Math.max(Math.abs(champion), Math.abs(challenger)) / 99 || 1;
+}
+
+type Unrealised = ChallengeEvaluation['unrealised']['champion'];
+
+/** The mean of the open trades that told theirs, and how many did when not all. */
+function unrealisedText({ open, marked, mean_pct }: Unrealised): string {
+  if (mean_pct === null) return '-';
+  return `${signed(mean_pct, 0.01)}${marked < open ? ` of ${number(marked, 0)}` : ''}`;
+}
+
 function armTable(challenge: Challenge, evaluation: ChallengeEvaluation): string {
-  const { assignments, open_trades, champion_mean, challenger_mean, raw } = evaluation;
+  const { assignments, open_trades, unrealised, clusters } = evaluation;
+  const { champion_mean, challenger_mean, raw } = evaluation;
   const count = (value: number) => number(value, 0);
   const split = challenge.traffic_split as [number, number];
   const mean = (champion: number, challenger: number): [string, string] => {
-    const unit = Math.max(Math.abs(champion), Math.abs(challenger)) / 99 || 1;
-    return [signed(champion, unit), signed(challenger, unit)];
+    const unit = meanUnit(champion, challenger);
+    return [
+      challenge.champion_trades > 0 ? signed(champion, unit) : '-',
+      challenge.challenger_trades > 0 ? signed(challenger, unit) : '-',
+    ];
   };
-  const isStaged = raw.champion_mean !== champion_mean || raw.challenger_mean !== challenger_mean;
+  const means = mean(champion_mean, challenger_mean);
+  const rawMeans = mean(raw.champion_mean, raw.challenger_mean);
   return table(
     [
       '',
-      `champion: version ${challenge.champion_version}`,
-      `challenger: version ${challenge.challenger_version}`,
+      `champion\nversion ${challenge.champion_version}`,
+      `challenger\nversion ${challenge.challenger_version}`,
     ],
     [
       ['Traffic', share(split[0]), share(split[1])],
       ['Assigned', count(assignments.champion), count(assignments.challenger)],
       ['Closed trades', count(challenge.champion_trades), count(challenge.challenger_trades)],
       ['Open trades', count(open_trades.champion), count(open_trades.challenger)],
-      ['Mean profit, %', ...mean(champion_mean, challenger_mean)],
-      ...(isStaged ? [['  over all stages as one', ...mean(raw.champion_mean, raw.challenger_mean)]] : []),
+      ...(unrealised.champion.marked + unrealised.challenger.marked > 0
+        ? [
+            [
+              '  unrealised mean, %',
+              unrealisedText(unrealised.champion),
+              unrealisedText(unrealised.challenger),
+            ],
+          ]
+        : []),
+      ...(clusters ? [['Keys compared', count(clusters.champion), count(clusters.challenger)]] : []),
+      ['Mean profit, %', ...means],
+      ...(means.join() === rawMeans.join() ? [] : [['  stages as one', ...rawMeans]]),
     ],
   );
 }
@@ -137,7 +163,7 @@ const WIDER = 'The interval may hold 0 all the same: it is made for being looked
 function evidenceLines(evaluation: ChallengeEvaluation, width: number): string[] {
   const { confidence_interval, p_value, p_value_method, is_significant } = evaluation;
   if (!confidence_interval) {
-    return ['No interval of the difference yet: it takes two closed trades of each arm in a stage.'];
+    return ['No interval yet: it takes two closed trades of each arm in a stage.'];
   }
   const [low, high] = confidence_interval as [number, number];
   return [
@@ -168,7 +194,7 @@ function criteriaLines({ criteria }: ChallengeEvaluation): string[] {
 export function evidenceText({ challenge, evaluation }: Standing): string {
   const { champion_trades, challenger_trades } = challenge;
   const { champion_mean, challenger_mean, improvement_pct, p_value, p_value_method } = evaluation;
-  const unit = Math.max(Math.abs(champion_mean), Math.abs(challenger_mean)) / 99 || 1;
+  const unit = meanUnit(champion_mean, challenger_mean);
   return [
     `Evidence: ${number(champion_trades, 0)} and ${number(challenger_trades, 0)} closed trades, mean ${signed(champion_mean, unit)} % and ${signed(challenger_mean, unit)} %,`,
     `improvement ${percent(improvement_pct, 1)}, p-value ${pText(p_value)} (${methodText(p_value_method)})`,

@@ -1,7 +1,7 @@
 import { clearScreenDown, cursorTo } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiClient, ApiError } from '../client.ts';
-import { minute } from '../format.ts';
+import { minute, second } from '../format.ts';
 import type { Session } from '../session.ts';
 import { pText } from './figures.ts';
 import { pageWidth, readStanding, type Standing, statusText } from './status.ts';
@@ -47,7 +47,9 @@ export function showStanding(output: NodeJS.WriteStream, json = false): (standin
       const page = statusText(standing, pageWidth(output));
       cursorTo(output, 0, 0);
       clearScreenDown(output);
-      output.write(`${page}\n\nRead at ${standing.evaluation.evaluated_at}; Ctrl-C leaves it\n`);
+      const isActive = standing.challenge.status === 'active';
+      const foot = `\n\nRead at ${second(standing.evaluation.evaluated_at)} UTC; Ctrl-C leaves it`;
+      output.write(`${page}${isActive ? foot : ''}\n`);
       return;
     }
     const { evaluated_at: _, ...evaluation } = standing.evaluation;

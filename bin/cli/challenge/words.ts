@@ -67,6 +67,7 @@ export function standingText({ status, outcome, reason, promoted_at }: Challenge
 /** The recommendation as sentences: what to do, and why. */
 export function adviceText(challenge: Challenge, evaluation: ChallengeEvaluation): string[] {
   const { challenge_id: id, model_name, champion_version, challenger_version, promoted_at } = challenge;
+  const { promotion_refused: refused } = challenge;
   const stays = `Version ${champion_version} stays in Production.`;
   switch (evaluation.recommendation) {
     case 'CONTINUE':
@@ -74,6 +75,9 @@ export function adviceText(challenge: Challenge, evaluation: ChallengeEvaluation
     case 'PROMOTE_CHALLENGER':
       if (promoted_at) return [`Version ${challenger_version} was promoted at ${minute(promoted_at)} UTC.`];
       return [
+        ...(refused
+          ? [`The platform did not promote it by itself: ${refused.code}: ${refused.message}.`]
+          : []),
         `Promote version ${challenger_version}: it is better by ${percent(evaluation.improvement_pct, 1)}, p ${pText(evaluation.p_value)}.`,
         'Within 7 days of the verdict, or the champion is kept:',
         `  npx touchstone challenge promote ${id}`,
