@@ -1,0 +1,166 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { tickChallenges } from '#domain/challenges/tick-challenges.ts';
+import { type ChallengeWorld, challengeWorld, generated, HOUR } from '../support/challenge-world.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { MODEL } from '../support/registry-world.ts';
+import { actionsOf, type Statement, statements, synthesize } from '../support/stacks.ts';
+
+/** What challenges really send to the Registry table, held against what the functions' roles allow. */
+
+/** One action on some partitions of the table, or of an index of it. */
+interface Sent {
+  readonly action: string;
+  readonly index: string | undefined;
+  readonly keys: readonly string[];
+}
+
+let engine: TestEngine;
+let client: DynamoDBDocumentClient;
+let world: ChallengeWorld;
+let sent: Sent[] = [];
+
+beforeAll(async () => {
+  engine = await startEngine();
+  client = createDocumentClient({ endpoint: engine.endpoint });
+  client.middlewareStack.add(
+    (next, context) => (args) => {
+      sent.push(...sentBy(context.commandName!, args.input));
+      return next(args);
+    },
+    { step: 'initialize', priority: 'high' },
+  );
+  world = await challengeWorld(engine, { client });
+});
+afterAll(async () => {
+  client?.destroy();
+  await engine?.stop();
+});
+
+function sentBy(command: string, input: any): Sent[] {
+  const one = (action: string, pk: string, index?: string) => [{ action, index, keys: [pk] }];
+  if (command === 'GetItemCommand') return one('GetItem', input.Key.pk);
+  if (command === 'PutItemCommand') return one('PutItem', input.Item.pk);
+  if (command === 'QueryCommand') {
+    const [, placeholder] = /^\w+ = (:\w+)/.exec(input.KeyConditionExpression)!;
+    return one('Query', input.ExpressionAttributeValues[placeholder!], input.IndexName);
+  }
+  if (command === 'BatchGetItemCommand') {
+    const keys = Object.values<any>(input.RequestItems).flatMap(({ Keys }) => Keys.map(({ pk }: any) => pk));
+    return [{ action: 'BatchGetItem', index: undefined, keys }];
+  }
+  if (command !== 'TransactWriteItemsCommand') throw new Error(`What does ${command} take?`);
+  return input.TransactItems.flatMap(({ Put, Update, ConditionCheck, Delete }: any) => {
+    if (Put) return one('PutItem', Put.Item.pk);
+    if (Update) return one('UpdateItem', Update.Key.pk);
+    return one(ConditionCheck ? 'ConditionCheckItem' : 'DeleteItem', (ConditionCheck ?? Delete).Key.pk);
+  });
+}
+
+const stage = synthesize('prod');
+
+/** Whether one statement matches all of it: conditions on keys are of a whole request. */
+function matches({ Condition = {}, ...statement }: Statement, { action, index, keys }: Sent, effect: string) {
+  if (statement.Effect !== effect || !actionsOf(statement).includes(`dynamodb:${action}`)) return false;
+  const resources = [statement.Resource].flat().map((resource) => JSON.stringify(resource));
+  const isOurs = (text: string) =>
+    text.includes('Registry') && (index ? text.includes(`/index/${index}"`) : !text.includes('/index/'));
+  if (!resources.some(isOurs)) return false;
+  return Object.entries(Condition).every(([operator, condition]) => {
+    const patterns = [(condition as any)['dynamodb:LeadingKeys']].flat() as string[];
+    const isLike = (key: string) =>
+      patterns.some((pattern) =>
+        pattern.endsWith('*') ? key.startsWith(pattern.slice(0, -1)) : key === pattern,
+      );
+    if (operator === 'ForAllValues:StringLike') return keys.every(isLike);
+    expect(operator).toBe('ForAnyValue:StringLike');
+    return keys.some(isLike);
+  });
+}
+
+function refusedTo(role: RegExp, requests: readonly Sent[]): Sent[] {
+  const own = statements(stage).filter(({ id }) => role.test(id));
+  return requests.filter((request) => {
+    const by = (effect: string) => own.some(({ statement }) => matches(statement, request, effect));
+    return !by('Allow') || by('Deny');
+  });
+}
+
+async function recorded(work: () => Promise<unknown>): Promise<Sent[]> {
+  sent = [];
+  await work();
+  expect(sent.length).toBeGreaterThan(0);
+  return sent;
+}
+
+const tick = () =>
+  tickChallenges(world.deps, (_, error) => {
+    throw error;
+  });
+
+/** Every operation of a challenge from its beginning to its promotion, and every list. */
+async function everything(): Promise<void> {
+  const key = { 'Idempotency-Key': 'created' };
+  const created = await world.create({ enable_canary: false }, key);
+  const id = created.body.challenge_id;
+  await world.post(id, 'assignments', { assignment_key: 'a' });
+  await world.log(id, 'champion', [1], { status: 'open', assignment_key: 'b' });
+  await world.log(id, 'champion', generated(12345, 120, 0));
+  await world.post(id, 'hold', { reason: 'wait' }, { 'Idempotency-Key': 'held' });
+  await world.post(id, 'resume');
+  await world.log(id, 'challenger', generated(67890, 240, 0.6));
+  for (const what of ['', '/evaluate', '/trades', '/events']) await world.read(id, what);
+  await world.strategy('GET', `/api/v1/models/${MODEL}/route?key=a`);
+  await world.strategy('GET', `/api/v1/models/${MODEL}/challenges`);
+  const promoted = await world.post(id, 'promote', {});
+  expect([promoted.status, promoted.body.promoted_at]).toEqual([200, expect.any(String)]);
+  for (const end of ['advance', 'rollback']) {
+    const { challenge_id } = (await world.create({ challenger_version: '1' })).body;
+    await world.post(challenge_id, end);
+    if (end === 'advance') await world.post(challenge_id, 'rollback');
+  }
+}
+
+describe('the strategy function', () => {
+  test('may send all that challenges send, in service of requests', async () => {
+    const requests = await recorded(everything);
+    const kinds = new Set(requests.map(({ action }) => action));
+    expect([...kinds].sort()).toEqual(['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem']);
+    expect(refusedTo(/^StrategyServiceRole/, requests)).toEqual([]);
+    // What a tick alone sends is not the service's business.
+    expect(refusedTo(/^StrategyServiceRole/, await recorded(tick)).map(({ index }) => index)).toEqual([
+      'active-challenges',
+    ]);
+  });
+});
+
+describe('the reconcile function', () => {
+  test('may send all that ticks send, a promotion too, and no reply or line of the audit trail', async () => {
+    await world.register();
+    await world.stage('3');
+    const { body } = await world.create({
+      ...{ champion_version: '2', challenger_version: '3' },
+      ...{ enable_canary: false, auto_promote: true, max_duration_hours: 1 },
+    });
+    expect(body.status, JSON.stringify(body)).toBe('active');
+    const requests = await recorded(async () => {
+      world.clock.forward(HOUR);
+      expect(await tick()).toMatchObject({ changed: [body.challenge_id] });
+    });
+    expect(requests).toContainEqual({
+      ...{ action: 'Query', index: 'active-challenges', keys: ['unfinished'] },
+    });
+    expect(refusedTo(/^ReconcileServiceRole/, requests)).toEqual([]);
+    const others = ['IDEM#ada', 'AUDIT#2026-06', 'SHARE#x'].map((pk) => ({
+      ...{ action: 'PutItem', index: undefined, keys: [pk] },
+    }));
+    expect(refusedTo(/^ReconcileServiceRole/, others)).toEqual(others);
+  });
+
+  test('may send what recording a promotion by a tick sends', async () => {
+    const requests = await recorded(() => world.promote('3'));
+    expect(requests.map(({ keys }) => keys[0])).toContain('CATALOG');
+    expect(refusedTo(/^ReconcileServiceRole/, requests)).toEqual([]);
+  });
+});
