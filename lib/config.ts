@@ -62,6 +62,8 @@ const Settings = z.strictObject({
   stagingDryRunRequired: z.boolean(),
   /** Whoever registered a version may not promote it. Rolling back stays a matter of one person. */
   fourEyesRequired: z.boolean().default(false),
+  /** Closed trades of each arm below which no challenger is promoted, whatever a challenge asks for. */
+  challengeMinTrades: z.int().min(100).max(1_000_000).default(100),
   /** A rollback needs a reason. */
   rollbackReasonRequired: z.boolean().default(false),
   /** Size of a backtest's task: memory holds about 8 bytes x (5 + indicators) x candles of all pairs, three times over. */

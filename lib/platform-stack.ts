@@ -210,6 +210,7 @@ export class PlatformStack extends Stack {
         ALLOWED_REGISTRIES: allowedRegistries(config),
         // A challenge is promoted by the rules of every promotion.
         ...promotionVariables(config),
+        CHALLENGE_MIN_TRADES: String(config.challengeMinTrades),
       },
       eventsCode: this.#code('strategy-events'),
       eventsEnvironment,

@@ -23,7 +23,8 @@ export const ChallengeRequest = z
     champion_version: VersionReference,
     challenger_version: VersionReference,
     min_trades: z.int().optional().meta({
-      description: 'Closed trades of each arm before the planned look; below 100 it is 100',
+      description:
+        'Closed trades of each arm before the planned look; at least as many as the deployment asks for, which are 100 or more',
       minimum: 1,
       maximum: 1_000_000,
       default: 100,
@@ -41,6 +42,11 @@ export const ChallengeRequest = z
     max_drawdown_pct: z.number().optional().meta({
       description: 'Roll back when the challenger has lost so many percent points since its peak',
       exclusiveMinimum: 0,
+      maximum: 1_000_000,
+    }),
+    max_errors: z.int().optional().meta({
+      description: 'Roll back when the challenger has more errors than that',
+      minimum: 1,
       maximum: 1_000_000,
     }),
     analysis_unit: z
@@ -112,12 +118,15 @@ export const Challenge = z
     effective_min_trades: z.int(),
     max_duration_hours: z.int(),
     max_drawdown_pct: z.number().nullable(),
+    max_errors: z.int().nullable(),
     approval_stages: z.array(z.enum(CANARY_STAGE_NAMES)),
     analysis_unit: z.enum(ANALYSIS_UNITS),
     on_rollback: z.enum(ON_ROLLBACK),
     auto_promote: z.boolean(),
     champion_trades: z.int().meta({ description: 'Closed trades that count' }),
     challenger_trades: z.int(),
+    champion_errors: z.int(),
+    challenger_errors: z.int(),
     misassigned_trades: z.int(),
     late_trades: z.int(),
     created_by: z.string(),

@@ -71,6 +71,11 @@ const promotions = {
   REQUIRE_FOUR_EYES: flag.default(false),
 };
 
+const challenges = {
+  /** Closed trades of each arm below which no challenger is promoted, whatever a challenge asks for. */
+  CHALLENGE_MIN_TRADES: integer(100, { min: 100, max: 1_000_000 }),
+};
+
 const gates = {
   ...promotions,
   /** A rollback needs a reason. */
@@ -157,6 +162,7 @@ export const StrategyEnv = z
     SCHEDULE_ROLE_ARN: text,
     ...images,
     ...promotions,
+    ...challenges,
   })
   .check(checkIdentityProvider('STRATEGY'));
 export type StrategyEnv = z.output<typeof StrategyEnv>;
@@ -276,6 +282,7 @@ export const LocalEnv = z.object({
   BACKEND_PORT: integer(8000, { min: 0, max: 65_535 }),
   STRATEGY_PORT: integer(8003, { min: 0, max: 65_535 }),
   ...gates,
+  ...challenges,
   /** Promote only what passed its validation. */
   STAGING_DRY_RUN_REQUIRED: flag.default(false),
   DATA_COLLECTION_PORT: integer(8002, { min: 0, max: 65_535 }),

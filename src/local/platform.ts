@@ -53,6 +53,8 @@ export interface PlatformOptions {
   readonly stagingDryRunRequired?: boolean;
   /** Whoever registered a version may not promote it. Default false. */
   readonly fourEyesRequired?: boolean;
+  /** Closed trades of each arm below which no challenger is promoted. Default 100. */
+  readonly challengeMinTrades?: number;
   /** A rollback needs a reason. Default false. */
   readonly rollbackReasonRequired?: boolean;
   /** Every call needs a token of this folder's key. Default false: callers are anonymous with all roles. */
@@ -78,6 +80,7 @@ export function platformOptions(env: LocalEnv): PlatformOptions {
     logLevel: env.LOG_LEVEL,
     stagingDryRunRequired: env.STAGING_DRY_RUN_REQUIRED,
     fourEyesRequired: env.REQUIRE_FOUR_EYES,
+    challengeMinTrades: env.CHALLENGE_MIN_TRADES,
     rollbackReasonRequired: env.REQUIRE_REASON,
     auth: env.ENVIRONMENT === 'production',
     checkResponses: env.ENVIRONMENT !== 'production',
@@ -205,6 +208,7 @@ async function startServices(
       strategies,
       stagingDryRunRequired,
       fourEyesRequired,
+      challengeMinTrades: options.challengeMinTrades ?? 100,
     },
   );
   running.add(() => strategy.close());

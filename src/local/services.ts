@@ -107,6 +107,7 @@ export async function startStrategyService(
     readonly strategies: StrategyRegistry;
     readonly stagingDryRunRequired?: boolean;
     readonly fourEyesRequired?: boolean;
+    readonly challengeMinTrades?: number;
   },
 ): Promise<RunningServer> {
   const { log } = options;
@@ -119,6 +120,7 @@ export async function startStrategyService(
       allowedRegistries: null,
       stagingDryRunRequired: deps.stagingDryRunRequired ?? false,
       fourEyesRequired: deps.fourEyesRequired ?? false,
+      challengeMinTrades: deps.challengeMinTrades ?? 100,
       strategies: deps.strategies,
       studyExecutions: workflow.studyExecutions,
       tasks: workflow.tasks,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { LocalEnv } from '#contract/env.ts';
 import { challengeWorld, generated, HOUR } from '../support/challenge-world.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { MODEL } from '../support/registry-world.ts';
@@ -63,6 +64,17 @@ it.each([
   const world = await challengeWorld(engine);
   const answer = await world.create(body);
   expect([answer.status, answer.body.detail.code, answer.body.detail.field]).toEqual([status, code, field]);
+});
+
+it('no fewer trades are enough than the deployment asks for', async () => {
+  expect(LocalEnv.parse({}).CHALLENGE_MIN_TRADES).toBe(100);
+  expect(LocalEnv.safeParse({ CHALLENGE_MIN_TRADES: '99' }).success).toBe(false);
+  const world = await challengeWorld(engine, { deps: { challengeMinTrades: 200 } });
+  const { body } = await world.create({ ...open, min_trades: 100 });
+  expect([body.min_trades, body.effective_min_trades]).toEqual([100, 200]);
+  await world.log(body.challenge_id, 'champion', generated(12345, 199, 0));
+  await world.log(body.challenge_id, 'challenger', generated(67890, 199, 1));
+  expect(await world.evaluate(body.challenge_id)).toMatchObject({ planned_look: null, status: 'active' });
 });
 
 it('an archived version is refused, one that is not in Production is named', async () => {

@@ -136,7 +136,11 @@ describe('environments', () => {
   });
 
   const url = 'https://data.example.org';
-  const elsewhere = synthesize('dev', { dataCollectionUrl: url, fourEyesRequired: true });
+  const elsewhere = synthesize('dev', {
+    dataCollectionUrl: url,
+    fourEyesRequired: true,
+    challengeMinTrades: 250,
+  });
 
   test('carry the rules of promotions and rollbacks', () => {
     const rulesOf = (stage: Synthesized) => {
@@ -152,6 +156,14 @@ describe('environments', () => {
       ['true', 'false', 'false'],
       ['false', 'true', 'false'],
     ]);
+  });
+
+  test('carry the least number of trades of a challenge to the strategy service', () => {
+    const leastOf = (stage: Synthesized) =>
+      properties(stage, 'AWS::Lambda::Function')
+        .map(({ Environment }) => Environment.Variables.CHALLENGE_MIN_TRADES)
+        .filter((value) => value !== undefined);
+    expect([dev, elsewhere].map(leastOf)).toEqual([['100'], ['250']]);
   });
 
   test('reach data collection by its name, or by the URL of another', () => {

@@ -91,7 +91,12 @@ export async function accessWorld(): Promise<AccessWorld> {
       chance: createRandom(1),
       sleep: nothing,
     },
-    ...{ stagingDryRunRequired: false, fourEyesRequired: false, rollbackReasonRequired: false },
+    ...{
+      stagingDryRunRequired: false,
+      fourEyesRequired: false,
+      challengeMinTrades: 100,
+      rollbackReasonRequired: false,
+    },
     series: new DynamoSeriesStore(client, tables.series),
     results: {
       write: async () => SOME_RESULTS,
@@ -120,7 +125,13 @@ export async function accessWorld(): Promise<AccessWorld> {
         'strategy',
         strategyHandlers({
           ...({} as HyperoptUseCases),
-          ...challengeUseCases({ ...deps, stagingChecks: null, chance: Math.random, sleep: nothing }),
+          ...challengeUseCases({
+            ...deps,
+            stagingChecks: null,
+            challengeMinTrades: 100,
+            chance: Math.random,
+            sleep: nothing,
+          }),
           ...{ ownership, registerVersion: register },
           checkHealth: async () => ({ status: 'healthy', dependencies: {} }),
         }),

@@ -123,6 +123,7 @@ export async function registryWorld(
     stagingChecks: null,
     stagingDryRunRequired: false,
     fourEyesRequired: false,
+    challengeMinTrades: 100,
     rollbackReasonRequired: false,
     clock: Date,
     ids: ulids,

@@ -32,6 +32,7 @@ export function openStrategyService(env: StrategyEnv, tell: ChallengeListener) {
     images: new EcrImages(),
     allowedRegistries: env.ALLOWED_REGISTRIES ?? null,
     ...promotionRules(env),
+    challengeMinTrades: env.CHALLENGE_MIN_TRADES,
     jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
     series: new DynamoSeriesStore(dynamo, env.SERIES_TABLE),
     studies: new DynamoStudyStore(dynamo, env.JOBS_TABLE),

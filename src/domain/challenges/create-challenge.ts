@@ -17,6 +17,11 @@ import type { ChallengeWrite } from './challenge-store.ts';
 import { challengeView } from './read-challenges.ts';
 import { type ChallengeDeps, writeChallenge } from './write-challenge.ts';
 
+export interface CreateChallengeDeps extends ChallengeDeps {
+  /** Closed trades of each arm below which nobody is promoted, whatever was asked for. */
+  readonly challengeMinTrades: number;
+}
+
 export interface CreateChallengeInput {
   readonly model: string;
   /** A number or an alias; the next too. */
@@ -26,19 +31,19 @@ export interface CreateChallengeInput {
   readonly max_duration_hours?: number | undefined;
   readonly enable_canary?: boolean | undefined;
   readonly max_drawdown_pct?: number | undefined;
+  readonly max_errors?: number | undefined;
   readonly approval_stages?: readonly string[] | undefined;
   readonly analysis_unit?: string | undefined;
   readonly on_rollback?: string | undefined;
   readonly auto_promote?: boolean | undefined;
 }
 
-/** Closed trades of each arm below which nobody is promoted, whatever was asked for. */
-const LEAST_TRADES = 100;
 const HOUR_MS = 3_600_000;
 const LIMITS = {
   min_trades: { min: 1, max: 1_000_000, integer: true },
   max_duration_hours: { min: 1, max: 8760, integer: true },
   max_drawdown_pct: { min: 0, aboveMin: true, max: 1_000_000 },
+  max_errors: { min: 1, max: 1_000_000, integer: true },
 } as const;
 
 /**
@@ -47,7 +52,7 @@ const LIMITS = {
  * version, a bound), SVC005.
  */
 export async function createChallenge(
-  deps: ChallengeDeps,
+  deps: CreateChallengeDeps,
   call: RegistryCall,
   input: CreateChallengeInput,
 ): Promise<MoveReply<Challenge>> {
@@ -71,7 +76,7 @@ export async function createChallenge(
 }
 
 function readSettings(input: CreateChallengeInput) {
-  const { min_trades = 100, max_duration_hours = 168, max_drawdown_pct } = input;
+  const { min_trades = 100, max_duration_hours = 168, max_drawdown_pct, max_errors } = input;
   return {
     min_trades: checkNumber(min_trades, 'min_trades', LIMITS.min_trades),
     max_duration_hours: checkNumber(max_duration_hours, 'max_duration_hours', LIMITS.max_duration_hours),
@@ -79,6 +84,7 @@ function readSettings(input: CreateChallengeInput) {
       max_drawdown_pct === undefined
         ? null
         : checkNumber(max_drawdown_pct, 'max_drawdown_pct', LIMITS.max_drawdown_pct),
+    max_errors: max_errors === undefined ? null : checkNumber(max_errors, 'max_errors', LIMITS.max_errors),
     enable_canary: input.enable_canary ?? true,
     approval_stages: readGates(input),
     analysis_unit: checkOneOf(input.analysis_unit ?? 'trade', 'analysis_unit', ANALYSIS_UNITS),
@@ -160,7 +166,7 @@ function alreadyActive(challengeId: string): CodedError {
 }
 
 function newChallenge(
-  deps: ChallengeDeps,
+  deps: CreateChallengeDeps,
   of: {
     readonly call: RegistryCall;
     readonly model: StoredModel;
@@ -180,7 +186,7 @@ function newChallenge(
     challenger_version: challenger.version,
     ...{ status: 'active', outcome: null, reason: null },
     ...settings,
-    effective_min_trades: Math.max(settings.min_trades, LEAST_TRADES),
+    effective_min_trades: Math.max(settings.min_trades, deps.challengeMinTrades),
     stages: [newStage(settings.enable_canary ? 'stage_1' : 'stage_4', at)],
     ...{ hold: null, accepted_holds: [], planned_look: null },
     equity: { profit: 0, peak: 0, drawdown: 0 },

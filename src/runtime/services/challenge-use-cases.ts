@@ -6,7 +6,7 @@ import {
   resumeChallenge,
   rollBackChallenge,
 } from '#domain/challenges/control-challenge.ts';
-import { createChallenge } from '#domain/challenges/create-challenge.ts';
+import { type CreateChallengeDeps, createChallenge } from '#domain/challenges/create-challenge.ts';
 import { evaluateChallenge } from '#domain/challenges/evaluate-challenge.ts';
 import { logTrades } from '#domain/challenges/log-trades.ts';
 import { promoteChallenge } from '#domain/challenges/promote-challenge.ts';
@@ -16,9 +16,8 @@ import {
   listChallenges,
   listChallengeTrades,
 } from '#domain/challenges/read-challenges.ts';
-import type { PromoteVersionDeps } from '#domain/registry/promote-version.ts';
 
-export type ChallengeDeps = ControlDeps & PromoteVersionDeps;
+export type ChallengeDeps = ControlDeps & CreateChallengeDeps;
 
 /** Champion/challenger tests with their dependencies filled in, for any host. */
 export function challengeUseCases(deps: ChallengeDeps) {
