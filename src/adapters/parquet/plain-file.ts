@@ -1,0 +1,202 @@
+import { constants, zstdCompressSync } from 'node:zlib';
+import type { TextColumn } from '#engine/simulator/trade-table.ts';
+import { bool, encodeStruct, i32, i64, listOf, type Struct, struct, text, writeVarint } from './thrift.ts';
+
+/**
+ * Parquet's simplest files: one row group, one page a column, plain values in zstd
+ * (https://github.com/apache/parquet-format). Any reader of Parquet reads them. Why not by a library: docs/decisions/034.
+ */
+
+// Numbers of the format.
+const TYPE = { boolean: 0, int32: 1, int64: 2, double: 5, bytes: 6 } as const;
+const REQUIRED = 0;
+const OPTIONAL = 1;
+const PLAIN = 0;
+const RLE = 3;
+const ZSTD = 6;
+const DATA_PAGE = 0;
+const VERSION = 1;
+const MAGIC = Buffer.from('PAR1');
+
+const TEXT_TYPE: Struct = { 6: i32(0), 10: struct({ 1: struct({}) }) };
+const UTC_MILLISECONDS: Struct = {
+  6: i32(9),
+  10: struct({ 8: struct({ 1: bool(true), 2: struct({ 1: struct({}) }) }) }),
+};
+
+/** A fixed level keeps equal files equal to the byte. */
+const PARAMS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+
+/** A column of such a file. */
+export interface PlainColumn {
+  readonly name: string;
+  readonly type: number;
+  /** The logical type, of those that have one. */
+  readonly annotation?: Struct;
+  /** The values that are present, one after the other. */
+  readonly values: Uint8Array;
+  /** 1 for each row that has a value; absent where all must. */
+  readonly present?: Uint8Array;
+}
+
+/** Unix milliseconds as a time in UTC. */
+export function plainTimes(name: string, milliseconds: Float64Array): PlainColumn {
+  const halves = new Int32Array(2 * milliseconds.length);
+  for (let row = 0, { length } = milliseconds; row < length; row++) {
+    const value = milliseconds[row]!;
+    const high = Math.floor(value / 4_294_967_296);
+    halves[2 * row] = value - high * 4_294_967_296;
+    halves[2 * row + 1] = high;
+  }
+  return { name, type: TYPE.int64, annotation: UTC_MILLISECONDS, values: bytesOf(halves) };
+}
+
+export function plainNumbers(name: string, values: Float64Array): PlainColumn {
+  return { name, type: TYPE.double, values: bytesOf(values) };
+}
+
+/** NaN is an absent value. */
+export function plainOptionalNumbers(name: string, values: Float64Array): PlainColumn {
+  const present = new Uint8Array(values.length);
+  const some = new Float64Array(values.length);
+  let count = 0;
+  for (let row = 0, { length } = values; row < length; row++) {
+    if (Number.isNaN(values[row])) continue;
+    present[row] = 1;
+    some[count++] = values[row]!;
+  }
+  return { ...plainNumbers(name, some.subarray(0, count)), present };
+}
+
+export function plainIntegers(name: string, values: Int32Array): PlainColumn {
+  return { name, type: TYPE.int32, values: bytesOf(values) };
+}
+
+/** 1 is true. */
+export function plainFlags(name: string, values: Uint8Array): PlainColumn {
+  return { name, type: TYPE.boolean, values: bitsOf(values) };
+}
+
+export function plainTexts(name: string, column: TextColumn): PlainColumn {
+  return { name, type: TYPE.bytes, annotation: TEXT_TYPE, values: textsOf(column) };
+}
+
+/** null is an absent text. */
+export function plainOptionalTexts(name: string, column: TextColumn<string | null>): PlainColumn {
+  const { texts, index } = column;
+  const present = new Uint8Array(index.length);
+  for (let row = 0, { length } = index; row < length; row++)
+    present[row] = texts[index[row]!] === null ? 0 : 1;
+  return { name, type: TYPE.bytes, annotation: TEXT_TYPE, values: textsOf(column), present };
+}
+
+/** The bytes of a file of columns with `rows` rows each. */
+export function encodePlainFile(columns: readonly PlainColumn[], rows: number): Buffer {
+  const parts: Uint8Array[] = [MAGIC];
+  let offset = MAGIC.length;
+  const chunks = (rows === 0 ? [] : columns).map((column) => {
+    const page = encodePage(column, rows);
+    const chunk = describeChunk(column, rows, offset, page);
+    parts.push(page.header, page.body);
+    offset += page.header.length + page.body.length;
+    return chunk;
+  });
+  const footer = encodeStruct(describeFile(columns, rows, offset - MAGIC.length, chunks));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(footer.length);
+  return Buffer.concat([...parts, footer, length, MAGIC]);
+}
+
+interface Page {
+  readonly header: Buffer;
+  readonly body: Buffer;
+  readonly plainBytes: number;
+}
+
+function encodePage({ values, present }: PlainColumn, rows: number): Page {
+  const plain = present ? Buffer.concat([levelsOf(present), values]) : values;
+  const body = zstdCompressSync(plain, PARAMS);
+  const header = encodeStruct({
+    1: i32(DATA_PAGE),
+    2: i32(plain.length),
+    3: i32(body.length),
+    5: struct({ 1: i32(rows), 2: i32(PLAIN), 3: i32(RLE), 4: i32(RLE) }),
+  });
+  return { header, body, plainBytes: header.length + plain.length };
+}
+
+/** Definition levels: one run of single bits. */
+function levelsOf(present: Uint8Array): Buffer {
+  const bits = bitsOf(present);
+  const head: number[] = [];
+  writeVarint(head, bits.length * 2 + 1);
+  return behindLength(Uint8Array.from(head), bits);
+}
+
+function describeChunk({ name, type }: PlainColumn, rows: number, offset: number, page: Page): Struct {
+  return {
+    2: i64(offset),
+    3: struct({
+      1: i32(type),
+      2: listOf('i32', [i32(PLAIN), i32(RLE)]),
+      3: listOf('text', [text(name)]),
+      4: i32(ZSTD),
+      5: i64(rows),
+      6: i64(page.plainBytes),
+      7: i64(page.header.length + page.body.length),
+      9: i64(offset),
+    }),
+  };
+}
+
+function describeFile(
+  columns: readonly PlainColumn[],
+  rows: number,
+  bytes: number,
+  chunks: readonly Struct[],
+): Struct {
+  const root = struct({ 4: text('schema'), 5: i32(columns.length) });
+  const leaves = columns.map(({ name, type, annotation, present }) =>
+    struct({ 1: i32(type), 3: i32(present ? OPTIONAL : REQUIRED), 4: text(name), ...annotation }),
+  );
+  const group = struct({ 1: listOf('struct', chunks.map(struct)), 2: i64(bytes), 3: i64(rows) });
+  return {
+    1: i32(VERSION),
+    2: listOf('struct', [root, ...leaves]),
+    3: i64(rows),
+    4: listOf('struct', chunks.length === 0 ? [] : [group]),
+    6: text('touchstone'),
+  };
+}
+
+function bytesOf(values: Float64Array | Int32Array): Uint8Array {
+  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+}
+
+/** Zeros and ones as bits, the lowest first. */
+function bitsOf(flags: Uint8Array): Uint8Array {
+  const bits = new Uint8Array(Math.ceil(flags.length / 8));
+  for (let row = 0, { length } = flags; row < length; row++) bits[row >> 3]! |= flags[row]! << (row & 7);
+  return bits;
+}
+
+/** Each text behind its length, null as nothing. Each that differs is encoded once. */
+function textsOf({ texts, index }: TextColumn<string | null>): Uint8Array {
+  const encoded = texts.map((each) => (each === null ? Buffer.alloc(0) : behindLength(Buffer.from(each))));
+  let bytes = 0;
+  for (let row = 0, { length } = index; row < length; row++) bytes += encoded[index[row]!]!.length;
+  const values = new Uint8Array(bytes);
+  let at = 0;
+  for (let row = 0, { length } = index; row < length; row++) {
+    const each = encoded[index[row]!]!;
+    for (let byte = 0; byte < each.length; byte++) values[at++] = each[byte]!;
+  }
+  return values;
+}
+
+/** Bytes with their number before them, in four bytes. */
+function behindLength(...parts: readonly Uint8Array[]): Buffer {
+  const bytes = Buffer.concat([new Uint8Array(4), ...parts]);
+  bytes.writeUInt32LE(bytes.length - 4);
+  return bytes;
+}
