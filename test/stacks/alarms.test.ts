@@ -70,3 +70,20 @@ test('what the audit trail lacks rings, whatever service logs it', () => {
   expect(counted).toEqual(filters.map(({ MetricTransformations: [{ MetricName }] }) => MetricName));
   expect([Metrics[0].Expression, Threshold]).toEqual(['FILL(gaps0, 0) + FILL(gaps1, 0) + FILL(gaps2, 0)', 1]);
 });
+
+test.each([
+  ['challenges-rolled-back', 'ChallengesRolledBack', 'challenges', 1],
+  ['challenges-held', 'ChallengesHeld', 'challenges', 1],
+  ['challenge-faults', 'ChallengeFaults', 'reconcile', 2],
+])('%s rings at the first that is counted', (name, metric, service, periods) => {
+  const alarm = alarms.find(({ AlarmName }) => AlarmName.endsWith(`-platform-${name}`))!;
+  // As test/lambdas/reconcile.test.ts finds them published.
+  expect(alarm).toMatchObject({
+    ...{ Namespace: 'Touchstone', MetricName: metric, Statistic: 'Sum', Threshold: 1 },
+    ...{ ComparisonOperator: 'GreaterThanOrEqualToThreshold', EvaluationPeriods: periods },
+    Dimensions: [
+      { Name: 'service', Value: service },
+      { Name: 'stage', Value: 'production' },
+    ],
+  });
+});
