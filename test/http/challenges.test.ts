@@ -66,6 +66,36 @@ it.each([
   expect([answer.status, answer.body.detail.code, answer.body.detail.field]).toEqual([status, code, field]);
 });
 
+it('a list of one status has full pages, as time has made them', async () => {
+  const world = await challengeWorld(engine);
+  const ids: Record<string, string[]> = { expired: [], rolled_back: [] };
+  for (let n = 0; n < 7; n++) {
+    const { body } = await world.create({ max_duration_hours: 1 });
+    const status = n % 3 === 0 ? 'rolled_back' : 'expired';
+    if (status === 'rolled_back') await world.post(body.challenge_id, 'rollback');
+    else world.clock.forward(HOUR);
+    ids[status]!.unshift(body.challenge_id);
+  }
+  const pagesOf = async (status: string, limit: number) => {
+    const pages: string[][] = [];
+    for (let next = ''; ; ) {
+      const query = `status=${status}&limit=${limit}${next && `&cursor=${next}`}`;
+      const { body } = await world.strategy('GET', `/api/v1/models/${MODEL}/challenges?${query}`);
+      pages.push(body.items.map(({ challenge_id }: any) => challenge_id));
+      if (body.next_cursor === null) return pages;
+      next = body.next_cursor;
+    }
+  };
+  const [a, b, c, d] = ids.expired!;
+  expect(await pagesOf('expired', 3)).toEqual([[a, b, c], [d]]);
+  expect(await pagesOf('expired', 2)).toEqual([
+    [a, b],
+    [c, d],
+  ]);
+  expect(await pagesOf('rolled_back', 2)).toEqual([ids.rolled_back!.slice(0, 2), ids.rolled_back!.slice(2)]);
+  expect(await pagesOf('active', 2)).toEqual([[]]);
+});
+
 it('no fewer trades are enough than the deployment asks for', async () => {
   expect(LocalEnv.parse({}).CHALLENGE_MIN_TRADES).toBe(100);
   expect(LocalEnv.safeParse({ CHALLENGE_MIN_TRADES: '99' }).success).toBe(false);

@@ -9,6 +9,7 @@ import {
 } from '#contract/stored-challenge.ts';
 import type {
   ChallengeListener,
+  ChallengeListing,
   ChallengeQuestion,
   ChallengeState,
   ChallengeStore,
@@ -24,6 +25,7 @@ import {
   CHALLENGE_PREFIX,
   challengeKey,
   challengePartition,
+  listKey,
   TRADE_PREFIX,
   tradeIdKey,
   tradeKey,
@@ -37,6 +39,10 @@ import { transact } from './transactions.ts';
 
 /** A third of a trade, and of the time that reading thousands takes. */
 const RESULT_ATTRIBUTES = Object.keys(TradeResult.shape);
+
+/** Challenges read at once for those that pass a filter, and in all for one page. */
+const FILTERED_AT_ONCE = 100;
+const MOST_FILTERED = 900;
 
 /** Challenges in the Registry table. Every read but that of the unfinished ones is strongly consistent. */
 export class DynamoChallengeStore implements ChallengeStore {
@@ -88,13 +94,29 @@ export class DynamoChallengeStore implements ChallengeStore {
     return Items[0] && this.read(String(Items[0].challenge_id));
   }
 
-  async list(model: string, limit: number, cursor: string | null): Promise<Page<StoredChallenge>> {
+  async list(model: string, { limit, cursor, passes }: ChallengeListing): Promise<Page<StoredChallenge>> {
     const scope = { list: 'challenges', model };
-    const page = await this.#page(partitionOf(model), CHALLENGE_PREFIX, { scope, limit, cursor });
-    const ids = page.items.map(({ challenge_id }) => String(challenge_id));
+    const pageAfter = (challenge: StoredChallenge) => encodeCursor([listKey(challenge).sk], scope);
+    const items: StoredChallenge[] = [];
+    let from = cursor;
+    for (let seen = 0; ; seen += FILTERED_AT_ONCE) {
+      const asked = { scope, limit: passes ? FILTERED_AT_ONCE : limit, cursor: from };
+      const page = await this.#page(partitionOf(model), CHALLENGE_PREFIX, asked);
+      const read = await this.#readAll(page.items.map(({ challenge_id }) => String(challenge_id)));
+      for (const challenge of read) {
+        if (passes && !passes(challenge)) continue;
+        if (items.length === limit) return { items, next: pageAfter(items.at(-1)!) };
+        items.push(challenge);
+      }
+      if (!passes || page.next === null || seen >= MOST_FILTERED) return { items, next: page.next };
+      from = page.next;
+    }
+  }
+
+  async #readAll(ids: readonly string[]): Promise<StoredChallenge[]> {
     const items = await this.#get(ids.map(challengeKey));
     const challenges = new Map(items.map((item) => [item.challenge_id, readItem(StoredChallenge, item)]));
-    return { items: ids.map((id) => challenges.get(id)!), next: page.next };
+    return ids.map((id) => challenges.get(id)!);
   }
 
   trades(id: string, limit: number, cursor: string | null): Promise<Page<StoredTrade>> {

@@ -52,6 +52,13 @@ export type ChallengeListener = (changes: readonly ChallengeChange[]) => Promise
 /** Most actions of one transaction, and what a write takes of them beside its trades. */
 export const TRADES_AT_ONCE = 25;
 
+export interface ChallengeListing {
+  readonly limit: number;
+  readonly cursor: string | null;
+  /** Absent: all pass. */
+  readonly passes?: ((challenge: StoredChallenge) => boolean) | undefined;
+}
+
 export interface ChallengeStore {
   /** Strongly consistent. */
   read(id: string): Promise<StoredChallenge | undefined>;
@@ -59,8 +66,11 @@ export interface ChallengeStore {
   find(id: string, question: ChallengeQuestion): Promise<ChallengeState>;
   /** The one created last, which alone can be active. Strongly consistent. */
   latest(model: string): Promise<StoredChallenge | undefined>;
-  /** Newest first. Throws VAL006 for a broken cursor. */
-  list(model: string, limit: number, cursor: string | null): Promise<Page<StoredChallenge>>;
+  /**
+   * Those that pass, newest first; a page is filled while more of them follow within the next 1,000 challenges. Throws
+   * VAL006 for a broken cursor.
+   */
+  list(model: string, asked: ChallengeListing): Promise<Page<StoredChallenge>>;
   /** Last logged first. Throws VAL006 for a broken cursor. */
   trades(id: string, limit: number, cursor: string | null): Promise<Page<StoredTrade>>;
   /** Newest first. Throws VAL006 for a broken cursor. */

@@ -3,7 +3,14 @@ import type { ChallengeEvent, StoredChallenge, StoredTrade } from '#contract/sto
 import type { Page } from '../ports.ts';
 import { unknownModel } from '../registry/find-version.ts';
 import type { RegistryStore } from '../registry/registry-store.ts';
-import { begin, closedTrades, currentStage, trafficSplit, unknownChallenge } from './challenge-state.ts';
+import {
+  begin,
+  closedTrades,
+  currentStage,
+  totalOf,
+  trafficSplit,
+  unknownChallenge,
+} from './challenge-state.ts';
 import { awaitedStage, settleChallenge } from './settle-challenge.ts';
 import type { ChallengeDeps } from './write-challenge.ts';
 
@@ -32,12 +39,15 @@ export async function listChallenges(
   },
 ): Promise<Page<Challenge>> {
   const { model, status, limit, cursor } = input;
-  const [page, found] = await Promise.all([challenges.list(model, limit, cursor), registry.read(model, [])]);
+  const now = clock.now();
+  const settled = (challenge: StoredChallenge) => settleChallenge(begin(challenge), now).challenge;
+  const passes = status && ((challenge: StoredChallenge) => settled(challenge).status === status);
+  const [page, found] = await Promise.all([
+    challenges.list(model, { limit, cursor, passes }),
+    registry.read(model, []),
+  ]);
   if (!found.model) throw unknownModel(model);
-  const views = page.items.map((challenge) =>
-    challengeView(settleChallenge(begin(challenge), clock.now()).challenge),
-  );
-  return { items: views.filter((view) => !status || view.status === status), next: page.next };
+  return { items: page.items.map((challenge) => challengeView(settled(challenge))), next: page.next };
 }
 
 /** One page of the trades, last logged first. Throws CHL001, VAL006, SVC005. */
@@ -75,8 +85,10 @@ export function challengeView(challenge: StoredChallenge): Challenge {
   const { champion, challenger } = closedTrades(challenge);
   const { challenge_id, model_name, champion_version, challenger_version, status, outcome } = challenge;
   const { reason, hold, enable_canary, min_trades, effective_min_trades, max_duration_hours } = challenge;
-  const { max_drawdown_pct, approval_stages, on_rollback, auto_promote, analysis_unit } = challenge;
+  const { max_drawdown_pct, max_errors, approval_stages, on_rollback, auto_promote, analysis_unit } =
+    challenge;
   const { misassigned, late } = challenge;
+  const errors = totalOf(challenge.stages, 'errors');
   const { created_by, created_at, updated_at, ends_at, ended_at, promoted_at } = challenge;
   const { promotion_refused, warnings } = challenge;
   return {
@@ -85,8 +97,9 @@ export function challengeView(challenge: StoredChallenge): Challenge {
     traffic_split: trafficSplit(challenge),
     next_stage: awaitedStage(challenge),
     ...{ outcome, reason, hold, enable_canary, min_trades, effective_min_trades, max_duration_hours },
-    ...{ max_drawdown_pct, approval_stages, on_rollback, auto_promote, analysis_unit },
+    ...{ max_drawdown_pct, max_errors, approval_stages, on_rollback, auto_promote, analysis_unit },
     ...{ champion_trades: champion, challenger_trades: challenger },
+    ...{ champion_errors: errors.champion, challenger_errors: errors.challenger },
     ...{ misassigned_trades: misassigned, late_trades: late },
     ...{ created_by, created_at, updated_at, ends_at, ended_at, promoted_at, promotion_refused, warnings },
   };
