@@ -52,6 +52,7 @@ export const ChallengeEvaluation = z
     champion_trades: z.int(),
     challenger_trades: z.int(),
     open_trades: perArm,
+    errors: perArm,
     unrealised: z.object({ champion: unrealised, challenger: unrealised }).meta({
       description: 'Of the open trades that told it: at the end of its time they are part of the last look',
     }),

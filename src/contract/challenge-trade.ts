@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { CANARY_STAGE_NAMES, CHALLENGE_STATUSES, VARIANTS } from './stored-challenge.ts';
+import { CANARY_STAGE_NAMES, CHALLENGE_STATUSES, TRADE_STATUSES, VARIANTS } from './stored-challenge.ts';
 
 /** Most trades of one request. */
 export const MAX_TRADES = 100;
@@ -39,13 +39,15 @@ const tradeFields = {
     .string()
     .optional()
     .meta({ enum: ['live', 'paper'] }),
+  error_message: optionalText('Of an error, which has no profit', 500),
   assignment_key: optionalText('As it was assigned: a trade of the other arm does not count', 256),
   status: z
     .string()
     .optional()
     .meta({
-      description: 'An open trade is closed by the same `trade_id`',
-      enum: ['open', 'closed'],
+      description:
+        'An open trade is closed by the same `trade_id`. An error is no trade: the strategy failed to decide or to trade',
+      enum: [...TRADE_STATUSES],
       default: 'closed',
     }),
 };
@@ -64,7 +66,8 @@ export type TradeInput = z.infer<typeof Trade>;
 export const TRADE_FIELDS = Object.keys(tradeFields);
 
 function missingFields(trade: { trade_id?: unknown; profit_pct?: unknown; status?: unknown }): string[] {
-  const required = trade.status === 'open' ? (['trade_id'] as const) : (['trade_id', 'profit_pct'] as const);
+  const hasProfit = trade.status !== 'open' && trade.status !== 'error';
+  const required = hasProfit ? (['trade_id', 'profit_pct'] as const) : (['trade_id'] as const);
   return required.filter((name) => trade[name] === undefined);
 }
 
@@ -97,7 +100,7 @@ const logged = {
   accepted: z.boolean().meta({ description: 'It is in the log' }),
   duplicate: z.boolean().meta({ description: 'It was there already' }),
   canary_stage: z.enum(CANARY_STAGE_NAMES).meta({ description: 'In which it is compared' }),
-  trade_status: z.enum(['open', 'closed']),
+  trade_status: z.enum(TRADE_STATUSES),
   misassigned: z.boolean(),
   late: z.boolean(),
 };

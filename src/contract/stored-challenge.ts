@@ -15,7 +15,7 @@ export type CanaryStage = (typeof CANARY_STAGE_NAMES)[number];
 
 export const CHALLENGE_STATUSES = ['active', 'completed', 'rolled_back', 'expired'] as const;
 export const OUTCOMES = ['challenger_wins', 'champion_wins', 'champion_kept', 'promoted_manually'] as const;
-export const ROLLBACK_REASONS = ['harm', 'max_drawdown', 'manual', 'champion_replaced'] as const;
+export const ROLLBACK_REASONS = ['harm', 'max_drawdown', 'errors', 'manual', 'champion_replaced'] as const;
 /** What a trader does with the challenger's open positions when it was rolled back. */
 export const ON_ROLLBACK = ['finish', 'close'] as const;
 export const VARIANTS = ['champion', 'challenger'] as const;
@@ -39,6 +39,7 @@ const ArmTotals = z.object({
   assigned: z.int().meta({ description: 'Assignment keys that got this arm' }),
   open: z.int(),
   closed: z.int(),
+  errors: z.int(),
   sum: PreciseSum.meta({ description: 'Of profit_pct of the closed trades' }),
   sum_of_squares: PreciseSum,
   clusters: ClusterTotals.nullable().meta({
@@ -99,6 +100,7 @@ export const StoredChallenge = z.object({
   effective_min_trades: z.int().meta({ description: 'Closed trades of each arm before the planned look' }),
   max_duration_hours: z.int(),
   max_drawdown_pct: z.number().nullable(),
+  max_errors: z.int().nullable(),
   approval_stages: z
     .array(z.enum(CANARY_STAGE_NAMES))
     .meta({ description: 'Entered only when somebody advances' }),
@@ -134,6 +136,9 @@ export const StoredChallenge = z.object({
 });
 export type StoredChallenge = z.infer<typeof StoredChallenge>;
 
+/** An error is no trade: the strategy failed to decide or to trade. It changes no more, like a closed one. */
+export const TRADE_STATUSES = ['open', 'closed', 'error'] as const;
+
 /** What a caller tells of a trade beyond which arm it was of. */
 export const TradeDetails = z.object({
   profit_pct: z
@@ -152,6 +157,7 @@ export const TradeDetails = z.object({
   exchange: z.string().nullable(),
   mode: z.enum(['live', 'paper']).nullable(),
   assignment_key: z.string().nullable(),
+  error_message: z.string().nullable(),
 });
 export type TradeDetails = z.infer<typeof TradeDetails>;
 
@@ -165,11 +171,14 @@ export const StoredTrade = TradeDetails.extend({
   canary_stage: z
     .enum(CANARY_STAGE_NAMES)
     .meta({ description: 'When it was entered: what it is compared in' }),
-  status: z.enum(['open', 'closed']),
+  status: z.enum(TRADE_STATUSES),
   misassigned: z.boolean().meta({ description: 'Its key belongs to the other arm: it does not count' }),
   late: z.boolean().meta({ description: 'It came or closed after the end: it does not count' }),
   open_digest: z.string().nullable().meta({ description: 'Of the request that opened it, without its mark' }),
-  closed_digest: z.string().nullable(),
+  closed_digest: z
+    .string()
+    .nullable()
+    .meta({ description: 'Of the request that closed it, or told its error' }),
   created_at: Timestamp,
   updated_at: Timestamp,
 });

@@ -19,6 +19,7 @@ export function storedChallenge(changes: Partial<StoredChallenge> = {}): StoredC
     effective_min_trades: 100,
     max_duration_hours: 168,
     max_drawdown_pct: null,
+    max_errors: null,
     approval_stages: [],
     on_rollback: 'finish',
     auto_promote: false,

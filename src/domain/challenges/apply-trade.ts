@@ -55,7 +55,7 @@ export function applyTrade(
     ...posted.details,
     closed_at: closedAt(posted, at),
     open_digest: posted.status === 'open' ? posted.digest : null,
-    closed_digest: posted.status === 'closed' ? posted.digest : null,
+    closed_digest: posted.status === 'open' ? null : posted.digest,
     created_at: at,
     updated_at: at,
   };
@@ -161,5 +161,5 @@ function checkOpenedBefore(challenge: StoredChallenge, { details, path }: Posted
 }
 
 function closedAt({ status, details }: PostedTrade, at: string): string | null {
-  return status === 'open' ? null : (details.closed_at ?? at);
+  return status === 'closed' ? (details.closed_at ?? at) : null;
 }

@@ -35,6 +35,7 @@ export function armWith(
     ...arm,
     open: arm.open + countOf(now.status === 'open') - countOf(before?.status === 'open'),
     closed: arm.closed + countOf(profit !== null),
+    errors: arm.errors + countOf(now.status === 'error'),
     sum: replaced(arm.sum, null, profit),
     sum_of_squares: replaced(arm.sum_of_squares, null, profit, square),
     marked: markedWith(arm, step),

@@ -82,7 +82,7 @@ export function stageAt({ stages }: StoredChallenge, at: string): CanaryStage {
 
 /** An arm at the beginning of a stage. */
 export const NO_TRADES: ArmTotals = {
-  ...{ assigned: 0, open: 0, closed: 0 },
+  ...{ assigned: 0, open: 0, closed: 0, errors: 0 },
   ...{ sum: ZERO, sum_of_squares: ZERO, clusters: null, marked: null },
 };
 
@@ -119,7 +119,7 @@ export function closedTrades({ stages }: StoredChallenge): { champion: number; c
 }
 
 /** One of the totals over all stages. */
-export function totalOf(stages: readonly StageTotals[], name: 'assigned' | 'open' | 'closed') {
+export function totalOf(stages: readonly StageTotals[], name: 'assigned' | 'open' | 'closed' | 'errors') {
   return {
     champion: stages.reduce((sum, stage) => sum + stage.champion[name], 0),
     challenger: stages.reduce((sum, stage) => sum + stage.challenger[name], 0),

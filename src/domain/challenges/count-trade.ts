@@ -42,7 +42,7 @@ export function countTrade(progress: Progress, step: TradeStep): CountedTrade {
 
 function withKeyTotals(assignment: StoredAssignment, step: TradeStep): StoredAssignment | null {
   const { now, before } = step;
-  // What is open without a mark is in no total of its key.
-  if (now.status === 'open' && now.profit_pct === null && (before?.profit_pct ?? null) === null) return null;
+  // What is open without a mark is in no total of its key, nor is an error.
+  if (now.profit_pct === null && (before?.profit_pct ?? null) === null) return null;
   return { ...keyWith(assignment, step), revision: assignment.revision + 1 };
 }

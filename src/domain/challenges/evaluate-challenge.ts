@@ -38,6 +38,7 @@ export async function evaluateChallenge(
     criteria: criteriaOf(challenge, comparison, p),
     ...{ champion_version, challenger_version, champion_trades: champion, challenger_trades: challenger },
     open_trades: totalOf(challenge.stages, 'open'),
+    errors: totalOf(challenge.stages, 'errors'),
     unrealised: {
       champion: unrealised(challenge, 'champion'),
       challenger: unrealised(challenge, 'challenger'),

@@ -4,7 +4,7 @@ import { isHarmful } from '#engine/stats/always-valid.ts';
 import type { Cluster } from '#engine/stats/clusters.ts';
 import { permutationTest, type StageValues } from '#engine/stats/permutation.ts';
 import { asIfClosed } from './arm-totals.ts';
-import { changed, closedTrades, type Progress, told } from './challenge-state.ts';
+import { changed, closedTrades, type Progress, told, totalOf } from './challenge-state.ts';
 import {
   type ArmComparison,
   clustersOf,
@@ -30,7 +30,7 @@ export const LEAST_CLUSTERS = 20;
 export type ReadProfits = (challenge: StoredChallenge) => Promise<readonly StageValues<number | Cluster>[]>;
 
 /**
- * The verdict on an active challenge after a trade: an automatic rollback, the planned look when both arms have their trades
+ * The verdict on an active challenge after a closed trade or an error: an automatic rollback, the planned look when both arms have their trades
  * for the first time, and the end when the criteria hold. It reads trades only where the arms are unbalanced and the totals
  * alone would decide.
  */
@@ -47,7 +47,8 @@ export async function judgeChallenge(progress: Progress, at: string, read: ReadP
 }
 
 async function reasonToStop(challenge: StoredChallenge, comparison: ArmComparison, read: ReadProfits) {
-  const { max_drawdown_pct, equity } = challenge;
+  const { max_drawdown_pct, max_errors, equity, stages } = challenge;
+  if (max_errors !== null && totalOf(stages, 'errors').challenger > max_errors) return 'errors';
   if (max_drawdown_pct !== null && equity.drawdown > max_drawdown_pct) return 'max_drawdown';
   if (comparison.degenerate) return null;
   const { challenger: challengerTrades } = independentUnits(challenge);

@@ -144,7 +144,7 @@ class TradeLog {
     this.#trades.set(trade.trade_id, trade);
     if (assignment) this.#assignments.set(assignment.assignment_key, assignment);
     const judged =
-      trade.status === 'closed'
+      trade.status !== 'open'
         ? await judgeChallenge(progress, this.#found.at, () => this.#profits())
         : progress;
     this.progress = steerChallenge(judged, this.#found.now);

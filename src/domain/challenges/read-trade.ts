@@ -1,6 +1,12 @@
 import type { TRADE_FIELDS, TradeInput } from '#contract/challenge-trade.ts';
 import { CodedError } from '#contract/errors.ts';
-import { type TradeDetails, VARIANTS, type Variant } from '#contract/stored-challenge.ts';
+import {
+  type StoredTrade,
+  TRADE_STATUSES,
+  type TradeDetails,
+  VARIANTS,
+  type Variant,
+} from '#contract/stored-challenge.ts';
 import { canonicalJson, type Digest } from '#engine/digest.ts';
 import {
   ACCEPTED_TIMES,
@@ -19,7 +25,7 @@ export interface PostedTrade {
   readonly path: string;
   readonly variant: Variant | undefined;
   readonly version: string | undefined;
-  readonly status: 'open' | 'closed';
+  readonly status: StoredTrade['status'];
   readonly details: TradeDetails;
   /** Of what was sent: the same again is a repeat. That of an open trade leaves out its mark, which may change. */
   readonly digest: string;
@@ -37,12 +43,13 @@ export function readTrade(
   path = '',
 ): PostedTrade {
   const at = (name: string) => `${path}${name}`;
-  const status = checkOneOf(trade.status ?? 'closed', at('status'), ['open', 'closed']);
+  const status = checkOneOf(trade.status ?? 'closed', at('status'), TRADE_STATUSES);
   if (trade.variant === undefined && trade.version === undefined) {
     const message = 'A trade needs its variant (champion or challenger) or its version';
     throw new CodedError('VAL004', { message, field: at('variant') });
   }
   const same = status === 'open' ? fields.filter((name) => name !== 'profit_pct') : fields;
+  checkError(trade, status, at);
   const sent = Object.fromEntries(same.map((name) => [name, trade[name]]));
   return {
     tradeId: nonEmpty(trade.trade_id!, at('trade_id'), 128),
@@ -53,6 +60,16 @@ export function readTrade(
     details: readDetails(trade, at),
     digest: digest(canonicalJson({ ...sent, status })),
   };
+}
+
+/** An error has a message instead of a profit. Throws VAL005. */
+function checkError(trade: TradeInput, status: StoredTrade['status'], at: (name: string) => string): void {
+  const isError = status === 'error';
+  const names = isError ? (['profit_pct', 'profit_abs'] as const) : (['error_message'] as const);
+  const wrong = names.find((name) => trade[name] !== undefined);
+  if (!wrong) return;
+  const message = isError ? `An error has no ${wrong}` : 'Only an error has an error_message';
+  throw new CodedError('VAL005', { message, field: at(wrong), context: { status } });
 }
 
 function readDetails(trade: TradeInput, at: (name: string) => string): TradeDetails {
@@ -78,6 +95,7 @@ function readDetails(trade: TradeInput, at: (name: string) => string): TradeDeta
     exit_reason: checkText(trade.exit_reason, at('exit_reason'), 200),
     exchange: checkText(trade.exchange, at('exchange'), 40),
     mode: mode === undefined ? null : checkOneOf(mode, at('mode'), ['live', 'paper']),
+    error_message: checkText(trade.error_message, at('error_message'), 500),
     assignment_key: assignment_key === undefined ? null : nonEmpty(assignment_key, at('assignment_key'), 256),
   };
   const { opened_at, closed_at } = details;

@@ -13,13 +13,14 @@ export function challengeHandlers(
   return {
     createChallenge: async ({ params, body, ...request }) => {
       const { champion_version, challenger_version } = body;
-      const { min_trades, max_duration_hours, enable_canary, max_drawdown_pct, approval_stages } = body;
+      const { min_trades, max_duration_hours, enable_canary, max_drawdown_pct, max_errors, approval_stages } =
+        body;
       const { analysis_unit, on_rollback, auto_promote } = body;
       const created = await useCases.createChallenge(registryCallOf(request), {
         model: params.model_name,
         champion_version: String(champion_version),
         challenger_version: String(challenger_version),
-        ...{ min_trades, max_duration_hours, enable_canary, max_drawdown_pct, approval_stages },
+        ...{ min_trades, max_duration_hours, enable_canary, max_drawdown_pct, max_errors, approval_stages },
         ...{ analysis_unit, on_rollback, auto_promote },
       });
       return { status: 201, ...replayable(created) };
