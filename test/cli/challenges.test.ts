@@ -11,7 +11,10 @@ import { createRandom } from '#engine/random.ts';
 import { addChallengeCommands } from '../../bin/cli/challenge/commands.ts';
 import { timeText } from '../../bin/cli/challenge/figures.ts';
 import { intervalChart } from '../../bin/cli/challenge/interval.ts';
+import { readStanding, type Standing } from '../../bin/cli/challenge/status.ts';
 import { parseTrades } from '../../bin/cli/challenge/trade-file.ts';
+import { showStanding, watchChallenge } from '../../bin/cli/challenge/watch.ts';
+import { ApiClient } from '../../bin/cli/client.ts';
 import { type ChallengeWorld, challengeWorld, generated } from '../support/challenge-world.ts';
 import { runScript } from '../support/command.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
@@ -24,6 +27,8 @@ let world: ChallengeWorld;
 const home = mkdtempSync(join(tmpdir(), 'touchstone-cli-challenges-'));
 const server = createServer((request, response) => void forward(request, response));
 let url: string;
+/** Calls that get no answer, from now on. */
+let unanswered = 0;
 
 beforeAll(async () => {
   engine = await startEngine();
@@ -41,6 +46,11 @@ const newWorld = async () => {
 };
 
 async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (unanswered > 0) {
+    unanswered--;
+    request.socket.destroy();
+    return;
+  }
   const text = await new Response(request as never).text();
   const method = request.method as 'GET' | 'POST';
   const { status, body } = await world.strategy(method, request.url!, text ? JSON.parse(text) : undefined);
@@ -127,13 +137,21 @@ describe('a challenge by the command line', () => {
 
   it('climbs its ladder, is held, goes on and is rolled back', async () => {
     const settings = ['--approval-stages', 'stage_3, stage_4', '--max-hours', '48', '--max-drawdown', '12.5'];
-    const policy = ['--analysis-unit', 'assignment_key', '--on-rollback', 'close', '--auto-promote'];
+    const policy = [
+      '--analysis-unit',
+      'assignment_key',
+      '--on-rollback',
+      'close',
+      '--auto-promote',
+      '--max-errors',
+      '3',
+    ];
     const { out } = await challenge('create', MODEL, 'latest', ...settings, ...policy, '--json');
     const { challenge_id: id, ...created } = JSON.parse(out);
     expect(created).toMatchObject({
       ...{ champion_version: '1', challenger_version: '2', max_duration_hours: 48, max_drawdown_pct: 12.5 },
       ...{ approval_stages: ['stage_3', 'stage_4'], enable_canary: true },
-      ...{ analysis_unit: 'assignment_key', on_rollback: 'close', auto_promote: true },
+      ...{ analysis_unit: 'assignment_key', on_rollback: 'close', auto_promote: true, max_errors: 3 },
     });
     const before = (await challenge('status', id)).out;
     expect(before).toContain('(2 d 00 h left)');
@@ -146,10 +164,16 @@ describe('a challenge by the command line', () => {
     await world.log(id, 'challenger', generated(1, 20, 0));
     world.clock.forward(3_600_000);
     await challenge('log', id, '--trade-id', 'open', '--variant', 'champion', '--status', 'open');
+    const failed = ['--status', 'error', '--error-message', 'no price'];
+    await challenge('log', id, '--trade-id', 'failed', '--variant', 'challenger', ...failed);
+    expect((await challenge('trades', id, '--limit', '1')).out).toMatch(
+      /failed │ challenger .* error +│ no price/,
+    );
     const next = (await challenge('status', id)).out;
     expect(next).toContain('5 % ──▶ [10 %] ──▶ 25 % ──▶ 50 %\nNext 25 %: 1 h 00 min to wait; 0 of 20');
     expect(next).toContain('; an approval');
     expect(next).toMatch(/Open trades +│ +1 │ +0 │/);
+    expect(next).toMatch(/Errors +│ +0 │ +1 │/);
 
     const held = await challenge('hold', id, '--reason', 'maintenance\u001b[31m');
     expect(held.out).toContain('(manual): somebody holds it: maintenance\\u{1b}[31m.');
@@ -231,6 +255,43 @@ describe('a challenge by the command line', () => {
     await expect(challenge('create', MODEL, '1')).rejects.toThrow(
       `No version of ${MODEL} is in Production: promote one (npx touchstone promote ${MODEL} <version>)`,
     );
+  });
+});
+
+describe('following a challenge', () => {
+  beforeEach(newWorld);
+
+  it('goes on when a service is away for a while, to the end of the one that was meant', async () => {
+    const { body } = await world.create();
+    const client = new ApiClient(url);
+    const statuses: string[] = [];
+    const show = ({ challenge: { status } }: Standing) => {
+      statuses.push(status);
+      if (statuses.length === 1) unanswered = 3;
+      if (statuses.length === 2) void world.post(body.challenge_id, 'rollback').then(() => world.create());
+    };
+    const ended = await watchChallenge(client, MODEL, show, new AbortController().signal, 5);
+    expect(ended?.challenge).toMatchObject({ challenge_id: body.challenge_id, status: 'rolled_back' });
+    expect(new Set(statuses)).toEqual(new Set(['active', 'rolled_back']));
+    unanswered = 1;
+    await expect(watchChallenge(client, MODEL, show, new AbortController().signal, 5)).rejects.toThrow(
+      'No answer',
+    );
+  });
+
+  it('shows its page in place on a terminal, as narrow as that is', async () => {
+    const { body } = await world.create();
+    await world.log(body.challenge_id, 'champion', generated(1, 30, 0));
+    await world.log(body.challenge_id, 'challenger', generated(2, 10, 0));
+    const written: string[] = [];
+    const output = { isTTY: true, columns: 66, write: (text: string) => written.push(text) };
+    const show = showStanding(output as never);
+    show(await readStanding(new ApiClient(url), MODEL));
+    expect(written.join('')).toContain(`\u001b[1;1H\u001b[0J${body.challenge_id}`);
+    const [page, foot] = written.at(-1)!.split('\n\nRead at ') as [string, string];
+    expect(foot).toContain('Ctrl-C leaves it');
+    expect(page).toMatch(/├─.*●.*┤/);
+    expect(Math.max(...page.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(66);
   });
 });
 

@@ -1,5 +1,11 @@
 import { type Command, Option } from 'commander';
-import { ANALYSIS_UNITS, CHALLENGE_STATUSES, ON_ROLLBACK, VARIANTS } from '#contract/stored-challenge.ts';
+import {
+  ANALYSIS_UNITS,
+  CHALLENGE_STATUSES,
+  ON_ROLLBACK,
+  TRADE_STATUSES,
+  VARIANTS,
+} from '#contract/stored-challenge.ts';
 import { type Addresses, type Session, strategyAddress, withSession } from '../session.ts';
 import { amount, figure, wholeNumber } from '../usage.ts';
 import { type ControlOptions, controlChallenge, type PromoteOptions, promoteChallenger } from './control.ts';
@@ -56,6 +62,7 @@ function addCreate(challenge: Command, session: Run): void {
       'roll back when it has lost so many percent points since its peak',
       amount,
     )
+    .option('--max-errors <n>', 'roll back when it has more errors than that', wholeNumber(1, 1_000_000))
     .option('--approval-stages <list>', 'shares that somebody must approve, such as stage_3,stage_4')
     .addOption(
       new Option(
@@ -141,7 +148,12 @@ function addLog(challenge: Command, session: Run): void {
     .option('--exchange <key>', 'where it was traded')
     .addOption(new Option('--mode <mode>', 'with money or without').choices(['live', 'paper']))
     .option('--assignment-key <key>', 'as it was assigned: one of the other arm does not count')
-    .addOption(new Option('--status <status>', 'an open one is closed by its id').choices(['open', 'closed']))
+    .addOption(
+      new Option('--status <status>', 'an open one is closed by its id; default closed').choices(
+        TRADE_STATUSES,
+      ),
+    )
+    .option('--error-message <text>', 'of an error: the strategy failed to decide or to trade')
     .action(async (reference: string, file: string | undefined, options: TypedTrade & { json?: boolean }) => {
       const { json, ...typed } = options;
       const trades = tradesOf(file, typed);

@@ -11,6 +11,7 @@ export interface CreateOptions {
   /** Option --no-canary. */
   readonly canary: boolean;
   readonly maxDrawdown?: number;
+  readonly maxErrors?: number;
   /** Comma separated. */
   readonly approvalStages?: string;
   readonly analysisUnit?: string;
@@ -53,6 +54,7 @@ function settingsOf(options: CreateOptions) {
     max_duration_hours: options.maxHours,
     enable_canary: options.canary,
     max_drawdown_pct: options.maxDrawdown,
+    max_errors: options.maxErrors,
     approval_stages: options.approvalStages?.split(',').map((stage) => stage.trim()),
     analysis_unit: options.analysisUnit,
     on_rollback: options.onRollback,

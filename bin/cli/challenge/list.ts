@@ -73,8 +73,13 @@ export async function printTrades(client: ApiClient, reference: string, options:
         number(trade.profit_pct),
         trade.pair,
         minute(trade.opened_at),
-        trade.status === 'open' ? 'open' : minute(trade.closed_at),
-        [trade.misassigned && 'misassigned', trade.late && 'late'].filter(Boolean).join(', '),
+        trade.status === 'closed' ? minute(trade.closed_at) : trade.status,
+        wrap(
+          [trade.misassigned && 'misassigned', trade.late && 'late', trade.error_message]
+            .filter(Boolean)
+            .join(', '),
+          40,
+        ),
       ]),
     ),
   );

@@ -117,7 +117,7 @@ function unrealisedText({ open, marked, mean_pct }: Unrealised): string {
 }
 
 function armTable(challenge: Challenge, evaluation: ChallengeEvaluation): string {
-  const { assignments, open_trades, unrealised, clusters } = evaluation;
+  const { assignments, open_trades, errors, unrealised, clusters } = evaluation;
   const { champion_mean, challenger_mean, raw } = evaluation;
   const count = (value: number) => number(value, 0);
   const split = challenge.traffic_split as [number, number];
@@ -150,6 +150,7 @@ function armTable(challenge: Challenge, evaluation: ChallengeEvaluation): string
             ],
           ]
         : []),
+      ['Errors', count(errors.champion), count(errors.challenger)],
       ...(clusters ? [['Keys compared', count(clusters.champion), count(clusters.challenger)]] : []),
       ['Mean profit, %', ...means],
       ...(means.join() === rawMeans.join() ? [] : [['  stages as one', ...rawMeans]]),

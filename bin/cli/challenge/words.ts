@@ -53,6 +53,7 @@ const OUTCOMES: Readonly<Record<NonNullable<Challenge['outcome']>, string>> = {
 const REASONS: Readonly<Record<NonNullable<Challenge['reason']>, string>> = {
   harm: 'the challenger was significantly worse',
   max_drawdown: 'the challenger lost more than it was allowed to',
+  errors: 'the challenger failed more often than it was allowed to',
   manual: 'somebody rolled it back',
   champion_replaced: 'another version came into Production',
 };
