@@ -13,6 +13,7 @@ import {
 } from './openapi-parts.ts';
 import {
   documentedErrors,
+  isBodyOptional,
   type Operation,
   type OperationResponse,
   pathsOf,
@@ -91,7 +92,7 @@ function operationObject(operation: Operation, path: string, components: Compone
     ...(body
       ? {
           requestBody: {
-            required: true,
+            required: !isBodyOptional(operation),
             content: { 'application/json': { schema: components.reference(body) } },
           },
         }

@@ -46,7 +46,7 @@ export interface Operation {
   readonly description?: string;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
-  /** Presence and JSON type alone; bounds, lists and formats are domain rules with codes. */
+  /** Presence and JSON type alone; bounds, lists and formats are domain rules with codes. Without required fields it may be absent. */
   readonly body?: z.ZodType;
   readonly success: Readonly<Record<number, OperationResponse>>;
   /** Codes of its own; those that follow from the row's shape are added by {@link documentedErrors}. */
@@ -80,6 +80,11 @@ export interface Operation {
 /** Every path at which it is served. */
 export function pathsOf({ path, alias }: Operation): string[] {
   return alias === undefined ? [path] : [path, alias];
+}
+
+/** Whether a call may come without a body, which then is read as `{}`: none of its fields is required. */
+export function isBodyOptional({ body }: Operation): boolean {
+  return body?.safeParse({}).success ?? true;
 }
 
 /** Whether a call of the operation goes into the audit trail. */

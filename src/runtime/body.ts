@@ -1,5 +1,6 @@
 import { CodedError } from '#contract/errors.ts';
-import { BodyError, bodyIssue } from './body-issues.ts';
+import { isBodyOptional, type Operation } from '#contract/operation.ts';
+import { BodyError, bodyIssue, parseBody } from './body-issues.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 /** No body of ours is deeper than 6; beyond some thousand levels even writing one down again overflows the stack. */
@@ -12,11 +13,18 @@ export function checkAnnouncedSize(headers: Headers): void {
   if (Number(headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge();
 }
 
+/** The body as the operation's row reads it; undefined when it takes none. Throws HTTP413, HTTP415, BodyError. */
+export async function readBody(operation: Operation, request: Request): Promise<unknown> {
+  if (!operation.body) return undefined;
+  const sent = await readJsonBody(request);
+  return parseBody(operation.body, sent === undefined && isBodyOptional(operation) ? {} : sent);
+}
+
 /**
  * The parsed JSON body, undefined when there is none.
  * Throws HTTP413, HTTP415, or BodyError of type `json_invalid`.
  */
-export async function readJsonBody(request: Request): Promise<unknown> {
+async function readJsonBody(request: Request): Promise<unknown> {
   const bytes = await readBytes(request);
   if (bytes.length === 0) return undefined;
   checkMediaType(request.headers);

@@ -14,8 +14,7 @@ import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
 import type { Ownership } from '#domain/access.ts';
 import { type AuditDeps, type AuditedCall, audited, auditRefusal } from './audit.ts';
 import { ANONYMOUS, type Authenticate, authorize, authorizeFields, type Principal } from './authenticate.ts';
-import { checkAnnouncedSize, readBytes, readJsonBody } from './body.ts';
-import { parseBody } from './body-issues.ts';
+import { checkAnnouncedSize, readBody, readBytes } from './body.ts';
 import { checkOwnership } from './check-ownership.ts';
 import { ConformanceError, checkError, checkFunctionAnswer, checkResponse } from './conformance.ts';
 import { withDeadline } from './deadline.ts';
@@ -217,7 +216,7 @@ async function execute(
   const principal = await identify(c, operation, deps);
   const params = readParams(operation.params, c.req.param() as Record<string, string>);
   const query = readQuery(operation.query, new URL(request.url).searchParams);
-  const body = operation.body ? parseBody(operation.body, await readJsonBody(request)) : undefined;
+  const body = await readBody(operation, request);
   const call = { ...callOf(c, operation, principal), request: { query, body }, signal };
   const result = await audited(deps, call, async () => {
     authorizeFields(principal, operation, body);

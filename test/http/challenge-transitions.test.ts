@@ -158,6 +158,23 @@ describe('transitions', () => {
   });
 });
 
+it('what a person decides needs no body; one of another type is refused', async () => {
+  const world = await challengeWorld(engine);
+  const id = (await world.create({ enable_canary: true })).body.challenge_id;
+  const call = (action: string, init: RequestInit = {}) =>
+    world.request(`/challenges/${id}/${action}`, { method: 'POST', ...init });
+  for (const action of ['advance', 'hold', 'resume']) expect((await call(action)).status).toBe(200);
+  expect((await call('promote')).body.detail.code).toBe('RES005');
+  const text = { headers: { 'Content-Type': 'text/plain' } };
+  expect((await call('hold', { ...text, body: '{}' })).body.detail.code).toBe('HTTP415');
+  expect((await call('hold', { body: 'null', headers: { 'Content-Type': 'application/json' } })).status).toBe(
+    400,
+  );
+  const rolledBack = await call('rollback', text);
+  expect([rolledBack.status, rolledBack.body.status]).toEqual([200, 'rolled_back']);
+  expect((await call('trades')).body.detail[0].type).toBe('missing');
+});
+
 describe('promotion', () => {
   it('is the move of the registry, with its event and the end of the traffic to the champion', async () => {
     const world = await challengeWorld(engine);

@@ -78,6 +78,8 @@ export interface RegistryWorld {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Answer>;
+  /** A request of the strategy service as it is. */
+  request(path: string, init: RequestInit): Promise<Answer>;
   readonly deps: WorldDeps;
   /** Every item of the model, as stored. */
   items(): Promise<Record<string, any>[]>;
@@ -181,6 +183,7 @@ export async function registryWorld(
     get: (path, headers = {}) => send(backend, path, { headers }),
     strategy: (method, path, body, headers = {}) =>
       send(strategy, path, method === 'GET' ? { headers } : post(body ?? {}, headers)),
+    request: (path, init) => send(strategy, path, init),
     register: (body = {}, headers = {}, model = MODEL) =>
       send(
         strategy,
