@@ -1,0 +1,104 @@
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  batchOf,
+  nearTheLook,
+  read,
+  repeatableWorld,
+  type Step,
+  stored,
+  take,
+  write,
+} from '../support/challenge-plays.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine?.stop());
+
+const start = fc.constantFrom('with canary', 'at 50 %', 'near the look', 'near the look');
+type Start = 'with canary' | 'at 50 %' | 'near the look';
+/** Comes after every step, with the step when it was a write that was accepted. */
+type Retry = (place: number, done: Step | null, take: (again: Step) => Promise<unknown>) => Promise<void>;
+
+/** A life of a challenge and what it leaves: all that is stored, and the evaluation. */
+async function play(from: Start, steps: readonly Step[], retry: Retry = async () => undefined) {
+  const world = await repeatableWorld(engine);
+  let id = 'ch-near';
+  if (from === 'near the look') await nearTheLook(world, id);
+  else {
+    const request = { enable_canary: from === 'with canary', max_duration_hours: 48, max_drawdown_pct: 60 };
+    id = (await world.create(request, { 'X-Correlation-ID': 'play' })).body.challenge_id;
+  }
+  for (const [place, step] of [...steps, { kind: 'tick' } as const].entries()) {
+    const isDone = await take(world, id, step);
+    await retry(place, isDone ? step : null, (again) => take(world, id, again));
+  }
+  const items = (await stored(world, engine.client)) as Record<string, any>[];
+  return { items, evaluation: await world.evaluate(id) };
+}
+
+/** What of it says what happened: without how many writes it took. */
+function told({ items, evaluation }: Awaited<ReturnType<typeof play>>) {
+  return { items: items.map(({ revision: _, ...item }) => item), evaluation };
+}
+
+const parameters = { seed: 7, endOnFailure: true };
+
+it('reading, whatever and whenever, changes nothing of what is stored at the end', async () => {
+  const ends: Record<string, number> = {};
+  const steps = fc.array(fc.tuple(fc.array(read, { maxLength: 3 }), write), { minLength: 4, maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(start, steps, async (from, steps) => {
+      const unread = await play(
+        from,
+        steps.map(([, step]) => step),
+      );
+      const { status, outcome } = unread.items.find(({ sk }) => sk === 'META')!;
+      ends[`${status} ${outcome}`] = (ends[`${status} ${outcome}`] ?? 0) + 1;
+      const watched = steps.flatMap(([reads, step]) => [...reads, step]);
+      expect(await play(from, watched)).toEqual(unread);
+    }),
+    { numRuns: 14, ...parameters },
+  );
+  expect(Object.keys(ends).length).toBeGreaterThanOrEqual(4);
+});
+
+it('a batch is its trades one by one', async () => {
+  await fc.assert(
+    fc.asyncProperty(start, fc.array(write, { minLength: 3, maxLength: 8 }), async (from, steps) => {
+      const alone = steps.flatMap((step): Step[] => {
+        const trades = step.kind === 'batch' ? batchOf(step.seed, step.shift) : null;
+        const batch = step.kind === 'trades' ? step.trades : trades;
+        return batch ? batch.map((trade) => ({ kind: 'trades', trades: [trade] })) : [step];
+      });
+      expect(told(await play(from, alone))).toEqual(told(await play(from, steps)));
+    }),
+    { numRuns: 8, ...parameters },
+  );
+});
+
+it('a write that is repeated, at once or later, counts once', async () => {
+  const steps = fc.array(fc.record({ step: write, again: fc.array(fc.nat(3), { maxLength: 2 }) }), {
+    ...{ minLength: 3, maxLength: 10 },
+  });
+  await fc.assert(
+    fc.asyncProperty(start, steps, async (from, steps) => {
+      const writes = steps.map(({ step }) => step);
+      const due: Step[][] = [];
+      const retry: Retry = async (place, done, take) => {
+        for (const step of due[place] ?? []) await take(step);
+        for (const after of done ? (steps[place]?.again ?? []) : []) {
+          // Trades and keys have names, and may come again at any time; a call is repeated before the next.
+          const isNamed = done!.kind !== 'call' && done!.kind !== 'tick';
+          if (after === 0) await take(done!);
+          else if (isNamed) due[place + after] = [...(due[place + after] ?? []), done!];
+        }
+      };
+      expect(told(await play(from, writes, retry))).toEqual(told(await play(from, writes)));
+    }),
+    { numRuns: 8, ...parameters },
+  );
+});

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createRandom } from '#engine/random.ts';
+import { compare } from '../support/challenge-model.ts';
+import { closedArm, repeatableWorld, storeChallenge } from '../support/challenge-plays.ts';
+import { challengeWorld } from '../support/challenge-world.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine?.stop());
+
+// Reference 3.11, T7.
+it('one trade of an arm says nothing: p is 1, and an arm without trades has a mean of 0', async () => {
+  const world = await challengeWorld(engine);
+  const id = (await world.create({ enable_canary: false })).body.challenge_id;
+  const nothing = { p_value: 1, p_value_fixed: 1, is_significant: false, recommendation: 'CONTINUE' };
+  const none = { ...nothing, champion_mean: 0, challenger_mean: 0, improvement_pct: 0 };
+  expect(await world.evaluate(id)).toMatchObject({ ...none, confidence_interval: null });
+  await world.log(id, 'challenger', [1, 2, 3]);
+  expect(await world.evaluate(id)).toMatchObject({ ...nothing, champion_mean: 0, challenger_mean: 2 });
+  await world.log(id, 'champion', [0.5]);
+  expect(await world.evaluate(id)).toMatchObject({ ...nothing, champion_mean: 0.5, challenger_mean: 2 });
+});
+
+// Reference 3.11, T8.
+it('arms are compared within the stages of the ramp: its means as one would say the opposite', async () => {
+  const world = await challengeWorld(engine);
+  await storeChallenge(
+    world,
+    'ch-ramp',
+    [
+      [1, closedArm(380, 0.5, 2), closedArm(20, 0.8, 2.2)],
+      [2, closedArm(180, 0.3, 1.9), closedArm(20, 0.55, 2.1)],
+      [3, closedArm(60, 0, 2.1), closedArm(20, 0.2, 2)],
+      [4, closedArm(40, -0.4, 2), closedArm(40, -0.1, 2)],
+    ],
+    { min_trades: 1000, effective_min_trades: 1000 },
+  );
+  const found = await world.evaluate('ch-ramp');
+  expect(found.champion_mean).toBeCloseTo(0.095833333333, 11);
+  expect(found.challenger_mean).toBeCloseTo(0.3625, 11);
+  expect(found.p_value_fixed).toBeCloseTo(0.27833809705, 11);
+  expect(found.improvement_pct).toBeCloseTo(278.260869565, 8);
+  expect(found.raw.champion_mean).toBeCloseTo(0.345454545455, 11);
+  expect(found.raw.challenger_mean).toBeCloseTo(0.27, 11);
+  expect([found.champion_trades, found.challenger_trades]).toEqual([660, 100]);
+});
+
+// Reference 3.9: both arms are equal in each stage, and the market improves while the challenger's share grows.
+it('a ramp in a market that changes promotes nobody', async () => {
+  const world = await challengeWorld(engine);
+  const id = (await world.create()).body.challenge_id;
+  const around = (mean: number, n: number) =>
+    Array.from({ length: n }, (_, i) => mean + ((i * 7) % 20) / 5 - 1.9);
+  await world.log(id, 'champion', around(-1, 80));
+  await world.log(id, 'challenger', around(-1, 20));
+  for (let step = 0; step < 3; step++) await world.post(id, 'advance');
+  await world.log(id, 'champion', around(2, 40));
+  await world.log(id, 'challenger', around(2, 80));
+  const found = await world.evaluate(id);
+  expect(found).toMatchObject({ status: 'active', recommendation: 'CONTINUE', p_value: 1 });
+  expect(found.planned_look).not.toBeNull();
+  expect(found.improvement_pct).toBeCloseTo(0, 9);
+  const { raw } = found;
+  expect(raw.challenger_mean - raw.champion_mean).toBeCloseTo(1.4, 9);
+});
+
+// Reference 3.11, T12.
+it.each([
+  [[[1, 930, 70]], 0.003709009991, 'healthy'],
+  [[[3, 260, 140]], 3.8596e-6, 'mismatch'],
+  [[[4, 520, 480]], 0.205903210732, 'healthy'],
+  [
+    [
+      [1, 372, 28],
+      [2, 176, 24],
+      [3, 58, 22],
+      [4, 41, 39],
+    ],
+    0.333865664953,
+    'healthy',
+  ],
+] as const)('T12: %j', async (assigned, p, status) => {
+  const world = await challengeWorld(engine);
+  const stages = assigned.map(
+    ([stage, a, b]) => [stage, closedArm(0, 0, 0, a), closedArm(0, 0, 0, b)] as const,
+  );
+  await storeChallenge(world, 'ch-split', stages);
+  const { srm, assignments } = await world.evaluate('ch-split');
+  expect(srm.status).toBe(status);
+  expect(srm.p_value / p).toBeCloseTo(1, 5);
+  expect(assignments.challenger).toBe(assigned.reduce((sum, [, , b]) => sum + b, 0));
+  // What comes next holds it, or does not.
+  await world.log('ch-split', 'champion', [0.1]);
+  const { hold } = (await world.read('ch-split')).body;
+  expect(hold?.reason ?? null).toBe(status === 'mismatch' ? 'sample_ratio' : null);
+});
+
+/** Small winners and rare large losses. */
+function shortVol(seed: number, n: number, shift: number): number[] {
+  const random = createRandom(seed);
+  return Array.from({ length: n }, () => {
+    const value = random() < 0.86 ? 0.5 + random() : -4 - 4 * random();
+    return Math.round(100 * (value + shift)) / 100;
+  });
+}
+
+/** p of both sides by its definition: labels shuffled, the statistic computed anew. */
+function permuted(champion: readonly number[], challenger: readonly number[], shuffles: number): number {
+  const random = createRandom(99);
+  const all = [...champion, ...challenger];
+  const t = (values: readonly number[]) =>
+    compare([
+      { trades: { champion: values.slice(0, champion.length), challenger: values.slice(champion.length) } },
+    ]).t;
+  const seen = t(all);
+  let up = 1;
+  let low = 1;
+  for (let n = 0; n < shuffles; n++) {
+    for (let i = all.length - 1; i > 0; i--) {
+      const j = Math.floor(random() * (i + 1));
+      [all[i], all[j]] = [all[j]!, all[i]!];
+    }
+    const value = t(all);
+    if (value >= seen) up++;
+    if (value <= seen) low++;
+  }
+  return Math.min(1, (2 * Math.min(up, low)) / (shuffles + 1));
+}
+
+// Reference 3.2: 220 against 100 trades are unbalanced.
+it.each([
+  ['promotes where the permutation test agrees', 11, 'challenger_wins'],
+  ['does not promote where Welch alone would', 96, null],
+])('an unbalanced planned look %s', async (_, seed, outcome) => {
+  const champion = shortVol(seed, 220, 0);
+  const challenger = shortVol(seed + 1000, 100, 0.3);
+  const plain = compare([{ trades: { champion, challenger } }]);
+  expect(plain.p).toBeLessThan(0.05);
+  const looks: unknown[] = [];
+  // The same trades under the same id have the same p-value, wherever they are logged.
+  for (let again = 0; again < 2; again++) {
+    const world = await repeatableWorld(engine);
+    const id = (await world.create({ enable_canary: false })).body.challenge_id;
+    await world.log(id, 'champion', champion);
+    await world.log(id, 'challenger', challenger);
+    const found = await world.evaluate(id);
+    looks.push(found.planned_look);
+    expect(found).toMatchObject({
+      status: outcome ? 'completed' : 'active',
+      recommendation: outcome ? 'PROMOTE_CHALLENGER' : 'CONTINUE',
+      p_value_method: 'permutation',
+      p_value: found.planned_look.p_value,
+      is_significant: outcome !== null,
+    });
+    expect(found.p_value_fixed).toBeCloseTo(plain.p, 9);
+    expect((await world.read(id)).body.outcome).toBe(outcome);
+  }
+  const p = permuted(champion, challenger, 1999);
+  const noise = 5 * Math.sqrt((2 * p) / 1999);
+  expect(Math.abs((looks[0] as { p_value: number }).p_value - p)).toBeLessThan(noise);
+  expect(looks[1]).toEqual(looks[0]);
+});
+
+it('a look at arms of at most twice the other is Welch alone', async () => {
+  const world = await repeatableWorld(engine);
+  const id = (await world.create({ enable_canary: false })).body.challenge_id;
+  const champion = shortVol(96, 200, 0);
+  const challenger = shortVol(1096, 100, 0.3);
+  await world.log(id, 'champion', champion);
+  await world.log(id, 'challenger', challenger);
+  const { planned_look } = await world.evaluate(id);
+  expect(planned_look.p_value_method).toBe('welch');
+  expect(planned_look.p_value).toBeCloseTo(compare([{ trades: { champion, challenger } }]).p, 9);
+});

@@ -1,0 +1,252 @@
+/**
+ * The verdict of a challenge, written a second time from its formulas: from the trades themselves instead of their sums, with
+ * tails by numerical integration. Slow and plain, to hold beside the service.
+ */
+
+import { binomialTest, chiSquareTail, tTail } from './tails.ts';
+
+export type Arm = 'champion' | 'challenger';
+const SHARES = [0.05, 0.1, 0.25, 0.5];
+
+interface Stage {
+  readonly stage: number;
+  readonly trades: Record<Arm, number[]>;
+  readonly assigned: Record<Arm, number>;
+  readonly since: number;
+}
+
+const mean = (values: readonly number[]) =>
+  values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : 0;
+const variance = (values: readonly number[]) => {
+  const centre = mean(values);
+  return values.reduce((sum, value) => sum + (value - centre) ** 2, 0) / (values.length - 1);
+};
+
+/** 3.1: the arms compared within stages. */
+export function compare(stages: readonly Pick<Stage, 'trades'>[]) {
+  const used = stages
+    .map(({ trades: { champion: a, challenger: b } }) => ({
+      a,
+      b,
+      w: (a.length * b.length) / (a.length + b.length),
+    }))
+    .filter(({ a, b }) => a.length > 1 && b.length > 1)
+    .map((stage) => ({
+      ...stage,
+      uA: variance(stage.a) / stage.a.length,
+      uB: variance(stage.b) / stage.b.length,
+    }));
+  const sum = (of: (stage: (typeof used)[number]) => number) =>
+    used.reduce((all, stage) => all + of(stage), 0);
+  const pooled = {
+    a: stages.flatMap(({ trades }) => trades.champion),
+    b: stages.flatMap(({ trades }) => trades.challenger),
+  };
+  const raw = { a: mean(pooled.a), b: mean(pooled.b) };
+  const W = sum(({ w }) => w);
+  const champion = used.length ? sum(({ a, w }) => w * mean(a)) / W : raw.a;
+  const challenger = used.length ? sum(({ b, w }) => w * mean(b)) / W : raw.b;
+  const d = challenger - champion;
+  const error = used.length ? Math.sqrt(sum(({ uA, uB, w }) => w * w * (uA + uB))) / W : Number.NaN;
+  const df =
+    sum(({ uA, uB, w }) => w * w * (uA + uB)) ** 2 /
+    sum(({ a, b, uA, uB, w }) => w ** 4 * (uA ** 2 / (a.length - 1) + uB ** 2 / (b.length - 1)));
+  const improvement =
+    Math.abs(champion) < 1e-9
+      ? Math.abs(d) < 1e-9
+        ? 0
+        : 100 * Math.sign(d)
+      : (d / Math.abs(champion)) * 100;
+  const isBalanced = [...used, pooled].every(
+    ({ a, b }) => Math.max(a.length, b.length) <= 2 * Math.min(a.length, b.length),
+  );
+  const p = used.length === 0 ? 1 : error > 0 ? tTail(d / error, df) : d === 0 ? 1 : 0;
+  return {
+    champion,
+    challenger,
+    raw,
+    d,
+    error,
+    df,
+    p,
+    improvement,
+    isBalanced,
+    effective: 4 * W,
+    t: d / error,
+  };
+}
+type Comparison = ReturnType<typeof compare>;
+
+/** 3.5: at all times at once; `alpha` 0.05. */
+export function always(
+  { d, error, effective }: Pick<Comparison, 'd' | 'error' | 'effective'>,
+  tuning: number,
+) {
+  const scale = (alpha: number) =>
+    (effective * (-2 * Math.log(alpha) + Math.log(1 - 2 * Math.log(alpha)))) / tuning;
+  const x = scale(0.05);
+  const y = scale(0.1);
+  const z = d / error;
+  return {
+    p: Math.min(1, Math.sqrt(1 + x) * Math.exp((-(z * z) / 2) * (x / (1 + x)))),
+    half: error * Math.sqrt(((1 + x) / x) * 2 * Math.log(Math.sqrt(1 + x) / 0.05)),
+    // 3.7: one-sided.
+    harm: error * Math.sqrt(((2 * (1 + y)) / y) * Math.log(1 + Math.sqrt(1 + y) / (2 * 0.05))),
+  };
+}
+
+/** A life of a challenge in one process's memory: 3.4 to 3.8, 3.12 and 4.4, for one analysis unit: the trade. */
+export class ChallengeModel {
+  readonly stages: Stage[];
+  readonly #request: { min_trades: number; max_duration_hours: number; max_drawdown_pct: number };
+  readonly open: Record<Arm, number> = { champion: 0, challenger: 0 };
+  readonly #equity = { profit: 0, peak: 0 };
+  status = 'active';
+  outcome: string | null = null;
+  reason: string | null = null;
+  look: { p: number; trades: number } | null = null;
+  now: number;
+
+  constructor(
+    request: {
+      enable_canary: boolean;
+      min_trades: number;
+      max_duration_hours: number;
+      max_drawdown_pct: number;
+    },
+    now: number,
+  ) {
+    this.#request = request;
+    this.now = now;
+    this.stages = [this.#stage(request.enable_canary ? 0 : 3)];
+  }
+
+  /** Closed trades of each arm before the planned look. */
+  get m(): number {
+    return Math.max(this.#request.min_trades, 100);
+  }
+
+  get stageName(): string {
+    return `stage_${this.stages.at(-1)!.stage + 1}`;
+  }
+
+  #stage(stage: number): Stage {
+    return {
+      ...{ stage, since: this.now, trades: { champion: [], challenger: [] } },
+      assigned: { champion: 0, challenger: 0 },
+    };
+  }
+
+  closed(arm: Arm): number {
+    return this.stages.reduce((sum, { trades }) => sum + trades[arm].length, 0);
+  }
+
+  advance(): void {
+    this.stages.push(this.#stage(this.stages.at(-1)!.stage + 1));
+  }
+
+  assign(arm: Arm): void {
+    this.stages.at(-1)!.assigned[arm]++;
+    this.#climb();
+  }
+
+  /** A closed trade. `permutation` is asked where the arms are unbalanced: p of both sides, and of the lower one. */
+  trade(arm: Arm, profit: number, permutation: () => { p: number; lower: number }): void {
+    if (this.status !== 'active') return;
+    this.stages.at(-1)!.trades[arm].push(profit);
+    if (arm === 'challenger') {
+      this.#equity.profit += profit;
+      this.#equity.peak = Math.max(this.#equity.peak, this.#equity.profit);
+    }
+    this.#judge(permutation);
+    this.#climb();
+  }
+
+  #judge(permutation: () => { p: number; lower: number }): void {
+    const found = compare(this.stages);
+    const { harm } = always(found, 4 * this.m);
+    const isWorse = this.closed('challenger') >= 20 && found.d + harm < 0;
+    if (this.#equity.peak - this.#equity.profit > this.#request.max_drawdown_pct)
+      this.#end('rolled_back', null, 'max_drawdown');
+    else if (isWorse && (found.isBalanced || permutation().lower < 0.05))
+      this.#end('rolled_back', null, 'harm');
+    else if (Math.min(this.closed('champion'), this.closed('challenger')) >= this.m)
+      this.#decide(found, permutation);
+  }
+
+  #decide(found: Comparison, permutation: () => { p: number }): void {
+    if (this.look === null) {
+      const p = found.isBalanced ? found.p : Math.max(found.p, permutation().p);
+      this.look = { p, trades: this.closed('champion') + this.closed('challenger') };
+    }
+    const { p_value, improvement_pct } = this.evaluation();
+    if (p_value < 0.05 && improvement_pct > 10 && this.#gap() <= 20)
+      this.#end('completed', 'challenger_wins', null);
+    else if (p_value < 0.05 && improvement_pct < 0) this.#end('completed', 'champion_wins', null);
+  }
+
+  #end(status: string, outcome: string | null, reason: string | null): void {
+    Object.assign(this, { status, outcome, reason });
+  }
+
+  #gap(): number {
+    const share = (arm: Arm) => (100 * this.open[arm]) / Math.max(1, this.open[arm] + this.closed(arm));
+    return Math.abs(share('champion') - share('challenger'));
+  }
+
+  /** Lets the next share come when it is due. */
+  #climb(): void {
+    const { stage, since, trades } = this.stages.at(-1)!;
+    const { min_trades, max_duration_hours } = this.#request;
+    const isDue =
+      this.now - since >= Math.min(1, max_duration_hours / 8) * 3_600_000 &&
+      trades.challenger.length >= Math.max(20, min_trades / 5);
+    if (this.status === 'active' && stage < 3 && isDue && this.sampleRatio() >= 0.001) this.advance();
+  }
+
+  /** 3.8. */
+  sampleRatio(): number {
+    const used = this.stages.filter(({ assigned: { champion, challenger } }) => champion + challenger > 0);
+    if (used.length === 0) return 1;
+    if (used.length === 1) {
+      const { assigned, stage } = used[0]!;
+      const n = assigned.champion + assigned.challenger;
+      if (n * SHARES[stage]! < 5) return binomialTest(assigned.challenger, n, SHARES[stage]!);
+    }
+    const terms = used.map(({ assigned: { champion, challenger }, stage }) => {
+      const n = champion + challenger;
+      const expected = n * SHARES[stage]!;
+      return (challenger - expected) ** 2 / expected + (champion - (n - expected)) ** 2 / (n - expected);
+    });
+    return chiSquareTail(
+      terms.reduce((sum, term) => sum + term, 0),
+      used.length,
+    );
+  }
+
+  evaluation() {
+    const found = compare(this.stages);
+    const sequential = always(found, 4 * this.m);
+    const trades = this.closed('champion') + this.closed('challenger');
+    const isLook = this.look?.trades === trades;
+    const degenerate = !(found.error > 0);
+    const p_value = isLook ? this.look!.p : degenerate ? found.p : sequential.p;
+    return {
+      champion_mean: found.champion,
+      challenger_mean: found.challenger,
+      improvement_pct: found.improvement,
+      p_value,
+      p_value_fixed: found.p,
+      is_significant: p_value < 0.05,
+      confidence_interval: degenerate ? null : [found.d - sequential.half, found.d + sequential.half],
+      raw: { champion_mean: found.raw.a, challenger_mean: found.raw.b },
+      recommendation: this.#recommendation(),
+    };
+  }
+
+  #recommendation(): string {
+    if (this.status === 'rolled_back') return 'ROLLBACK';
+    if (this.outcome === 'challenger_wins') return 'PROMOTE_CHALLENGER';
+    return this.status === 'active' ? 'CONTINUE' : 'KEEP_CHAMPION';
+  }
+}

@@ -1,0 +1,196 @@
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
+import * as fc from 'fast-check';
+import { ulids } from '#adapters/ids.ts';
+import type { ArmTotals, StoredChallenge } from '#contract/stored-challenge.ts';
+import { tickChallenges } from '#domain/challenges/tick-challenges.ts';
+import { type ChallengeWorld, challengeWorld, generated, HOUR } from './challenge-world.ts';
+import type { TestEngine } from './engine.ts';
+import { MODEL } from './registry-world.ts';
+import { storedChallenge } from './stored-challenge.ts';
+
+/** Random lives of a challenge that can be played again in another world, to the same ids and times. */
+
+export interface Trade {
+  readonly trade_id: string;
+  readonly [field: string]: unknown;
+}
+
+export type Step =
+  | { readonly kind: 'trades'; readonly trades: readonly Trade[] }
+  | { readonly kind: 'batch'; readonly seed: number; readonly shift: number }
+  | { readonly kind: 'assign'; readonly key: string }
+  | { readonly kind: 'call'; readonly action: string; readonly body: object }
+  | { readonly kind: 'forward'; readonly hours: number }
+  | { readonly kind: 'tick' }
+  | { readonly kind: 'get'; readonly what: string };
+
+/** A world in which the ids of challenges count from 1: what is created in the same order has the same id in each. */
+export async function repeatableWorld(
+  engine: TestEngine,
+  options: NonNullable<Parameters<typeof challengeWorld>[1]> = {},
+): Promise<ChallengeWorld> {
+  // What the registry writes before is known by its ids to the whole engine, and must differ.
+  let next = Number.NaN;
+  const ids = { ulid: () => (next > 0 ? `0${String(next++).padStart(25, '0')}` : ulids.ulid()) };
+  const world = await challengeWorld(engine, { ...options, deps: { ids, ...options.deps } });
+  next = 1;
+  return world;
+}
+
+/** Everything that can be read of a challenge: none of it may change anything. */
+export const READS = [
+  '/evaluate',
+  '',
+  '/trades?limit=3',
+  '/events?limit=2',
+  `MODEL/route?key=k1`,
+  'MODEL/challenges?limit=5',
+  'MODEL/challenges?status=active',
+] as const;
+
+/** Takes a step; says whether it was a write that was accepted whole. */
+export async function take(world: ChallengeWorld, id: string, step: Step): Promise<boolean> {
+  const headers = { 'X-Correlation-ID': 'play' };
+  const post = async (action: string, body: object) => {
+    const answer = await world.post(id, action, body, headers);
+    const items: { accepted: boolean }[] = answer.body.items ?? [];
+    return answer.status < 400 && items.every(({ accepted }) => accepted);
+  };
+  switch (step.kind) {
+    case 'trades':
+      return post('trades', step.trades.length === 1 ? step.trades[0]! : { trades: step.trades });
+    case 'batch':
+      return post('trades', { trades: batchOf(step.seed, step.shift) });
+    case 'assign':
+      return post('assignments', { assignment_key: step.key });
+    case 'call':
+      return post(step.action, step.body);
+    case 'forward':
+      world.clock.forward(step.hours * HOUR);
+      return false;
+    case 'tick':
+      await tickChallenges(world.deps, (_, error) => {
+        throw error;
+      });
+      return true;
+    default:
+      if (step.what.startsWith('MODEL'))
+        await world.strategy('GET', step.what.replace('MODEL', `/api/v1/models/${MODEL}`));
+      else await world.read(id, step.what);
+      return false;
+  }
+}
+
+/** All that is stored of challenges, and the model, in the order of their keys. */
+export async function stored(world: ChallengeWorld, client: TestEngine['client']): Promise<object[]> {
+  const items: Record<string, any>[] = [];
+  for await (const page of paginateScan({ client }, { TableName: world.table, ConsistentRead: true }))
+    items.push(...(page.Items ?? []));
+  return items
+    .filter(({ pk, sk }) => pk.startsWith('CHALLENGE#') || (pk === `MODEL#${MODEL}` && sk === 'META'))
+    .map(({ last_event_id: _, ...item }) => item)
+    .sort((a, b) => (`${a.pk} ${a.sk}` < `${b.pk} ${b.sk}` ? -1 : 1));
+}
+
+/** An arm of so many closed trades of that mean and standard deviation. */
+export function closedArm(closed: number, mean: number, sd: number, assigned = 0): ArmTotals {
+  const nothing = storedChallenge().stages[0]!.champion;
+  const squares = (closed - 1) * sd ** 2 + closed * mean ** 2;
+  return { ...nothing, assigned, closed, sum: [closed * mean, 0], sum_of_squares: [squares, 0] };
+}
+
+/** Stores an active challenge whose stages, by number, are so far along. */
+export async function storeChallenge(
+  world: ChallengeWorld,
+  challenge_id: string,
+  stages: readonly (readonly [stage: 1 | 2 | 3 | 4, champion: ArmTotals, challenger: ArmTotals])[],
+  changes: Partial<StoredChallenge> = {},
+): Promise<void> {
+  const now = world.clock.now();
+  const at = new Date(now).toISOString();
+  const after = storedChallenge({
+    ...{ challenge_id, max_duration_hours: 48, created_at: at, updated_at: at, last_traffic_at: at },
+    ends_at: new Date(now + 48 * HOUR).toISOString(),
+    stages: stages.map(([stage, champion, challenger]) => ({
+      ...{ ...storedChallenge().stages[0]!, canary_stage: `stage_${stage}` as const, since: at },
+      ...{ champion, challenger },
+    })),
+    ...changes,
+  });
+  const { rev } = (await world.store.read(MODEL, [])).model!;
+  const outcome = await world.deps.challenges.commit({ before: null, after, events: [], modelRev: rev });
+  if (outcome !== 'done') throw new Error(outcome);
+}
+
+/**
+ * A challenge at 50 % for each arm, ten trades before its planned look: the challenger is 0.5 ahead, which decides nothing
+ * yet at 100 trades each of a standard deviation of 1.8.
+ */
+export function nearTheLook(world: ChallengeWorld, id: string): Promise<void> {
+  return storeChallenge(world, id, [[4, closedArm(90, 0.4, 1.8), closedArm(90, 0.9, 1.8)]], { trades: 180 });
+}
+
+/** 24 trades of both arms whose challenger is so much better; the same seed is the same trades. */
+export function batchOf(seed: number, shift: number): Trade[] {
+  return generated(seed, 24, 0).map((value, n) => ({
+    trade_id: `b-${seed}-${n}`,
+    variant: n % 2 ? 'challenger' : 'champion',
+    profit_pct: Math.round((n % 2 ? value + shift : value) * 100) / 100,
+  }));
+}
+
+const ARM = fc.constantFrom('champion', 'challenger');
+const SOME_ID = fc.nat(12).map((n) => `s-${n}`);
+const profit = fc.integer({ min: -400, max: 500 }).map((hundredths) => hundredths / 100);
+
+/** Single trades of few ids: open, closed, again, with keys, from before the challenge and from its end on. */
+const trade: fc.Arbitrary<Trade> = fc
+  .record(
+    {
+      trade_id: SOME_ID,
+      variant: ARM,
+      profit_pct: profit,
+      status: fc.constantFrom('open', 'closed', 'closed'),
+      assignment_key: fc.nat(9).map((n) => `k${n}`),
+      opened_at: fc.nat(60).map((hours) => new Date(Date.UTC(2026, 5, 1, hours - 4)).toISOString()),
+    },
+    { requiredKeys: ['trade_id', 'variant', 'profit_pct'] },
+  )
+  .map((one) => ({ ...one }));
+
+const call = fc
+  .constantFrom(
+    ['advance', { canary_stage: 'stage_2' }],
+    ['advance', { canary_stage: 'stage_3' }],
+    ['hold', { reason: 'look at it' }],
+    ['resume', {}],
+    ['rollback', {}],
+  )
+  .map(([action, body]) => ({ kind: 'call', action, body }) as Step);
+
+export const write: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 5, arbitrary: trade.map((one) => ({ kind: 'trades', trades: [one] }) as Step) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .uniqueArray(trade, { minLength: 2, maxLength: 5, selector: ({ trade_id }) => trade_id })
+      .map((trades) => ({ kind: 'trades', trades }) as Step),
+  },
+  {
+    weight: 4,
+    arbitrary: fc
+      .record({ seed: fc.integer({ min: 1, max: 9999 }), shift: fc.constantFrom(-3, -1, 0, 0.5, 2, 4) })
+      .map((of) => ({ kind: 'batch', ...of }) as Step),
+  },
+  { weight: 3, arbitrary: fc.nat(9).map((n) => ({ kind: 'assign', key: `k${n}` }) as Step) },
+  { weight: 2, arbitrary: call },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(0.5, 2, 25, 49).map((hours) => ({ kind: 'forward', hours }) as Step),
+  },
+  { weight: 1, arbitrary: fc.constant<Step>({ kind: 'tick' }) },
+);
+
+export const read: fc.Arbitrary<Step> = fc
+  .constantFrom(...READS)
+  .map((what) => ({ kind: 'get', what }) as Step);
