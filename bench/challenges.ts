@@ -8,6 +8,7 @@ import { challengeLog, type Item } from './support/challenge-log.ts';
 import {
   benchTrade,
   ChallengeRequests,
+  createChallenge,
   type FilledChallenge,
   REGISTRY_TABLE,
   UNBALANCED,
@@ -33,23 +34,6 @@ function say(text: string): void {
   process.stderr.write(`challenges: ${text}\n`);
 }
 
-/** An active challenge of two versions of a model, in its third stage, without trades. */
-async function createChallenge(client: RegistryClient, model: string): Promise<string> {
-  const runId = await client.backtest(model);
-  for (const version of ['1', '2']) {
-    const registration = { backtest_run_id: runId, container_image_uri: 'touchstone:1' };
-    await client.post(`strategies/${model}/register`, registration, 'strategy');
-    await client.post(`strategies/${model}/stage`, { version, skip_validation: true });
-  }
-  await client.post(`strategies/${model}/promote`, { version: '1' });
-  const versions = { champion_version: '1', challenger_version: '2' };
-  const path = `models/${model}/challenges`;
-  const { challenge_id } = await client.post<{ challenge_id: string }>(path, versions, 'strategy');
-  for (let stage = 1; stage < 3; stage++)
-    await client.post(`challenges/${challenge_id}/advance`, {}, 'strategy');
-  return challenge_id;
-}
-
 async function createChallenges(
   platform: PlatformInfo,
 ): Promise<{ readonly challenges: FilledChallenge[]; readonly dump: TableDump }> {
@@ -57,7 +41,9 @@ async function createChallenges(
   const challenges: FilledChallenge[] = [];
   for (const [index, filled] of SIZES.entries()) {
     const model = MODELS[index]!;
-    challenges.push({ model, filled, id: await createChallenge(client, model) });
+    const id = await createChallenge(client, model);
+    for (let stage = 1; stage < 3; stage++) await client.post(`challenges/${id}/advance`, {}, 'strategy');
+    challenges.push({ model, filled, id });
   }
   return { challenges, dump: await dumpTable(platform.storage.DYNAMODB_ENDPOINT, REGISTRY_TABLE) };
 }

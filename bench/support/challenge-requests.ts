@@ -17,6 +17,21 @@ export interface FilledChallenge {
   readonly filled: number;
 }
 
+/** The id of an active challenge of two versions of a model, in its first stage, without trades. */
+export async function createChallenge(client: RegistryClient, model: string): Promise<string> {
+  const runId = await client.backtest(model);
+  for (const version of ['1', '2']) {
+    const registration = { backtest_run_id: runId, container_image_uri: 'touchstone:1' };
+    await client.post(`strategies/${model}/register`, registration, 'strategy');
+    await client.post(`strategies/${model}/stage`, { version, skip_validation: true });
+  }
+  await client.post(`strategies/${model}/promote`, { version: '1' });
+  const versions = { champion_version: '1', challenger_version: '2' };
+  const path = `models/${model}/challenges`;
+  const { challenge_id } = await client.post<{ challenge_id: string }>(path, versions, 'strategy');
+  return challenge_id;
+}
+
 /** What becomes the challenger's of 100 trades: so that the champion has a little more than twice as many, or as many. */
 export const UNBALANCED = 33;
 export const BALANCED = 50;
@@ -52,6 +67,10 @@ export class ChallengeRequests {
 
   trade(): Promise<unknown> {
     return this.#post('trades', this.#trade());
+  }
+
+  keyedTrade(): Promise<unknown> {
+    return this.#post('trades', { ...this.#trade(), assignment_key: `key-${this.#keys++}` });
   }
 
   batch(): Promise<unknown> {
