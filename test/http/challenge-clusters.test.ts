@@ -186,6 +186,30 @@ it('a verdict waits for 20 keys of each arm, and shuffles keys where the arms ar
   expect(byTrade.p).toBeLessThan(planned_look.p_value - 0.1);
 });
 
+it('a batch of 100 new keys takes the verdict and its promotion along', async () => {
+  const id = await started({ auto_promote: true });
+  await logAll(
+    id,
+    keyed(
+      id,
+      'champion',
+      generated(12345, 100, 0).map((profit) => [profit]),
+    ),
+  );
+  await logAll(
+    id,
+    keyed(
+      id,
+      'challenger',
+      generated(67890, 100, 1).map((profit) => [profit]),
+    ),
+  );
+  expect(await world.evaluate(id)).toMatchObject({
+    ...{ status: 'completed', clusters: { champion: 100, challenger: 100 }, traffic_split: [0, 1] },
+    assignments: { champion: 100, challenger: 100 },
+  });
+});
+
 it('the unit is one of two', async () => {
   const { status, body } = await world.create({ analysis_unit: 'day' });
   expect([status, body.detail.code, body.detail.field]).toEqual([400, 'VAL005', 'analysis_unit']);
