@@ -34,7 +34,7 @@ export async function createChallenge(client: RegistryClient, model: string): Pr
 
 /** What becomes the challenger's of 100 trades: so that the champion has a little more than twice as many, or as many. */
 export const UNBALANCED = 33;
-export const BALANCED = 50;
+const BALANCED = 50;
 
 /** A trade of that number: of the arm that keeps the challenger's share, profits in quarters, whose sums are exact. */
 export function benchTrade(index: number, challengerPct: number): TradeInput {
