@@ -39,10 +39,10 @@ export const CatalogQuery = z.object({
   cursor: textParameter(4096, '`next_cursor` of the page before, with the same filters and order').optional(),
 });
 
-const CatalogStrategy = CatalogRow.meta({
-  id: 'CatalogStrategy',
-  description: 'A version in Production or Staging.',
-});
+const CatalogStrategy = CatalogRow.extend({
+  active_challenge_id: z.string().nullable().meta({ description: 'Of its model' }),
+}).meta({ id: 'CatalogStrategy', description: 'A version in Production or Staging.' });
+export type CatalogStrategy = z.infer<typeof CatalogStrategy>;
 
 export const CatalogStrategyList = paginated(CatalogStrategy)
   .extend({

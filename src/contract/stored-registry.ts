@@ -144,6 +144,5 @@ export const CatalogRow = z.object({
   created_at: Timestamp,
   updated_at: Timestamp,
   promoted_at: Timestamp.nullable(),
-  active_challenge_id: z.string().nullable(),
 });
 export type CatalogRow = z.infer<typeof CatalogRow>;

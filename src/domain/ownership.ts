@@ -1,6 +1,6 @@
 import type { Ownership, StoredSharing } from './access.ts';
-import type { ChallengeStore } from './challenges/challenge-store.ts';
 import { unknownChallenge } from './challenges/challenge-state.ts';
+import type { ChallengeStore } from './challenges/challenge-store.ts';
 import { unknownBacktest } from './get-backtest.ts';
 import { unknownHyperopt } from './hyperopt/get-hyperopt.ts';
 import { unknownModel } from './registry/find-version.ts';

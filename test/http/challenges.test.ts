@@ -96,6 +96,38 @@ it('a list of one status has full pages, as time has made them', async () => {
   expect(await pagesOf('active', 2)).toEqual([[]]);
 });
 
+it('the catalog names the active challenge of a model from its beginning to its end, however it ends', async () => {
+  const world = await challengeWorld(engine);
+  const shown = async () => {
+    const { body } = await world.get('/api/v1/catalog/strategies?sort_field=sharpe');
+    expect(body.items).toHaveLength(2);
+    return [...new Set(body.items.map((row: any) => row.active_challenge_id))];
+  };
+  const create = async () => {
+    const { challenge_id } = (await world.create({ enable_canary: false, max_duration_hours: 5 })).body;
+    expect(await shown()).toEqual([challenge_id]);
+    return challenge_id as string;
+  };
+  expect(await shown()).toEqual([null]);
+  await world.post(await create(), 'rollback');
+  expect(await shown()).toEqual([null]);
+  const won = await create();
+  await world.log(won, 'champion', generated(12345, 100, 0));
+  await world.log(won, 'challenger', generated(67890, 100, 1));
+  expect(await shown()).toEqual([null]);
+  await create();
+  // Nobody has stored yet that it is over.
+  world.clock.forward(5 * HOUR);
+  expect(await shown()).toEqual([null]);
+  await world.register();
+  await world.stage('3');
+  const { challenge_id: last } = (await world.create()).body;
+  const ofAll = (await world.get('/api/v1/catalog/strategies')).body.items;
+  expect(ofAll.map((row: any) => row.active_challenge_id)).toEqual([last, last, last]);
+  await world.promote('2');
+  expect(await shown()).toEqual([null]);
+});
+
 it('no fewer trades are enough than the deployment asks for', async () => {
   expect(LocalEnv.parse({}).CHALLENGE_MIN_TRADES).toBe(100);
   expect(LocalEnv.safeParse({ CHALLENGE_MIN_TRADES: '99' }).success).toBe(false);

@@ -11,7 +11,7 @@ export async function storeCatalog(
   table: string,
   versions: readonly StoredVersion[],
 ): Promise<void> {
-  const model = { owner: 'anonymous', active_challenge_id: null } as StoredModel;
+  const model = { owner: 'anonymous' } as StoredModel;
   const items = versions.map((version) => ({
     ...versionKey(version.model_name, version.version),
     ...catalogAttributes(version, model),

@@ -33,7 +33,7 @@ import {
 } from './challenge-item.ts';
 import { actionsOf } from './challenge-transaction.ts';
 import { brokenCursor, decodeCursor, encodeCursor } from './cursor.ts';
-import { type ItemKey, partitionOf, readItem, replyKey } from './registry-item.ts';
+import { type ItemKey, modelKey, partitionOf, readItem, replyKey } from './registry-item.ts';
 import { isTorn, keepReply, readReply } from './registry-transaction.ts';
 import { transact } from './transactions.ts';
 
@@ -87,6 +87,13 @@ export class DynamoChallengeStore implements ChallengeStore {
       assignments: new Map(given.map((assignment) => [assignment.assignment_key, assignment])),
       reply: kept && readReply(kept),
     };
+  }
+
+  async activeOf(models: readonly string[]): Promise<ReadonlyMap<string, StoredChallenge>> {
+    const keys = [...new Set(models)].map(modelKey);
+    const found = await this.#get(keys, { attributes: ['active_challenge_id'] });
+    const ids = found.map(({ active_challenge_id: id }) => id).filter((id) => typeof id === 'string');
+    return new Map((await this.#readAll(ids)).map((challenge) => [challenge.model_name, challenge]));
   }
 
   async latest(model: string): Promise<StoredChallenge | undefined> {
@@ -164,9 +171,12 @@ export class DynamoChallengeStore implements ChallengeStore {
     return keepReply(this.#client, reply, this.#table);
   }
 
-  #get(keys: readonly ItemKey[]): Promise<Record<string, unknown>[]> {
+  #get(
+    keys: readonly ItemKey[],
+    more: { readonly attributes?: readonly string[] } = {},
+  ): Promise<Record<string, unknown>[]> {
     const wanted = keys.map((key) => ({ ...key }));
-    return batchGet({ client: this.#client, table: this.#table, keys: wanted, busy: 'SVC005' });
+    return batchGet({ client: this.#client, table: this.#table, keys: wanted, busy: 'SVC005', ...more });
   }
 
   async #pageOf<T>(

@@ -93,7 +93,6 @@ function catalogRow(version: StoredVersion, stage: CatalogRow['stage'], model: S
     metrics,
     owner: model.owner,
     validation_status: version.validation.status,
-    active_challenge_id: model.active_challenge_id,
   });
 }
 

@@ -64,6 +64,8 @@ export interface ChallengeStore {
   read(id: string): Promise<StoredChallenge | undefined>;
   /** The challenge with some of its trades and assignments, strongly consistent. */
   find(id: string, question: ChallengeQuestion): Promise<ChallengeState>;
+  /** Of the models named the challenges that they name as active, by model; time may have ended them. Strongly consistent. */
+  activeOf(models: readonly string[]): Promise<ReadonlyMap<string, StoredChallenge>>;
   /** The one created last, which alone can be active. Strongly consistent. */
   latest(model: string): Promise<StoredChallenge | undefined>;
   /**

@@ -1,6 +1,12 @@
+import type { CatalogStrategy } from '#contract/catalog-api.ts';
 import { CodedError } from '#contract/errors.ts';
+import type { StoredChallenge } from '#contract/stored-challenge.ts';
 import type { CatalogRow } from '#contract/stored-registry.ts';
 import { type Caller, principalsOf } from '../access.ts';
+import { begin } from '../challenges/challenge-state.ts';
+import type { ChallengeStore } from '../challenges/challenge-store.ts';
+import { settleChallenge } from '../challenges/settle-challenge.ts';
+import type { Clock } from '../ports.ts';
 import { checkTimeframe } from '../validate.ts';
 import type {
   CatalogEntry,
@@ -28,8 +34,15 @@ export interface ListCatalogInput {
   readonly cursor?: string | undefined;
 }
 
+export interface ListCatalogDeps {
+  readonly registry: RegistryStore;
+  readonly challenges: Pick<ChallengeStore, 'activeOf'>;
+  readonly cursors: Cursors;
+  readonly clock: Clock;
+}
+
 export interface CatalogPage {
-  readonly items: readonly CatalogRow[];
+  readonly items: readonly CatalogStrategy[];
   /** Rows that pass the filters, on all pages. */
   readonly total: number;
   readonly limit: number;
@@ -55,10 +68,7 @@ export interface Cursors {
  * Throws VAL003 for a timeframe that is none, VAL005 for a cursor together with an offset, VAL006 for a cursor of
  * another list.
  */
-export async function listCatalog(
-  deps: { readonly registry: RegistryStore; readonly cursors: Cursors },
-  input: ListCatalogInput,
-): Promise<CatalogPage> {
+export async function listCatalog(deps: ListCatalogDeps, input: ListCatalogInput): Promise<CatalogPage> {
   if (input.timeframe !== undefined) checkTimeframe(input.timeframe, 'timeframe');
   const scope = scopeOf(input);
   const start = startOf(deps.cursors, input, scope);
@@ -71,12 +81,29 @@ export async function listCatalog(
   const more = last && rows.length > input.limit;
   const offset = start.offset + page.length;
   return {
-    items: page.map(({ row }) => row),
+    items: await withChallenges(deps, page),
     total,
     limit: input.limit,
     offset: start.offset,
     next_cursor: more ? deps.cursors.encode([String(offset), ...last.position], scope) : null,
   };
+}
+
+/** The rows of a page with what changes without a move of their version: the active challenges of their models. */
+async function withChallenges(
+  { challenges, clock }: Pick<ListCatalogDeps, 'challenges' | 'clock'>,
+  page: readonly CatalogEntry[],
+): Promise<CatalogStrategy[]> {
+  const rows = page.map(({ row }) => row);
+  const active = await challenges.activeOf(rows.map(({ model_name }) => model_name));
+  const now = clock.now();
+  const isActive = (challenge: StoredChallenge) =>
+    settleChallenge(begin(challenge), now).challenge.status === 'active';
+  return rows.map((row) => {
+    const challenge = active.get(row.model_name);
+    const active_challenge_id = challenge && isActive(challenge) ? challenge.challenge_id : null;
+    return { ...row, active_challenge_id };
+  });
 }
 
 /** Where a page begins: after a position, or a number of rows from the start. */

@@ -11,17 +11,18 @@ import { ownershipOf } from '#domain/ownership.ts';
 import type { DataProxy, ResultStore } from '#domain/ports.ts';
 import { readEquity } from '#domain/read-equity.ts';
 import { readReport } from '#domain/read-report.ts';
+import type { ListCatalogDeps } from '#domain/registry/list-catalog.ts';
 import { stagingChecks } from '#domain/registry/start-staging-checks.ts';
 import { type SubmitBacktestDeps, submitBacktest } from '#domain/submit-backtest.ts';
 import type { Log } from '../log.ts';
 import type { BackendUseCases } from './backend.ts';
-import { type CatalogDeps, catalogUseCases } from './catalog.ts';
+import { catalogUseCases } from './catalog.ts';
 import { type RegistryDeps, registryUseCases } from './registry-use-cases.ts';
 
 export interface BackendDeps
   extends Omit<SubmitBacktestDeps, 'onStartFailure'>,
     Omit<CancelBacktestDeps, 'onStopFailure'>,
-    CatalogDeps,
+    ListCatalogDeps,
     ListAuditDeps,
     Omit<RegistryDeps, 'stagingChecks'> {
   readonly results: ResultStore;

@@ -2,11 +2,10 @@ import type { VersionComparison } from '#contract/catalog-api.ts';
 import { type CompareVersionsInput, compareVersions } from '#domain/registry/compare-versions.ts';
 import {
   type CatalogPage,
-  type Cursors,
+  type ListCatalogDeps,
   type ListCatalogInput,
   listCatalog,
 } from '#domain/registry/list-catalog.ts';
-import type { RegistryStore } from '#domain/registry/registry-store.ts';
 import { callerOf } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 
@@ -16,12 +15,7 @@ export interface CatalogUseCases {
   compareVersions(input: CompareVersionsInput): Promise<VersionComparison>;
 }
 
-export interface CatalogDeps {
-  readonly registry: RegistryStore;
-  readonly cursors: Cursors;
-}
-
-export function catalogUseCases(deps: CatalogDeps): CatalogUseCases {
+export function catalogUseCases(deps: ListCatalogDeps): CatalogUseCases {
   return {
     listCatalog: (input) => listCatalog(deps, input),
     compareVersions: (input) => compareVersions(deps, input),

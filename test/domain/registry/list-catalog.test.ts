@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { decodeCursor, encodeCursor } from '#adapters/aws/cursor.ts';
+import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
 import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
 import { type CatalogPage, type ListCatalogInput, listCatalog } from '#domain/registry/list-catalog.ts';
@@ -42,8 +43,9 @@ async function catalogOf(versions: readonly StoredVersion[]): Promise<Catalog> {
   const { registry: table } = await engine.freshTables();
   await storeCatalog(engine.client, table, versions);
   const registry = new DynamoRegistryStore(engine.client, table);
+  const challenges = new DynamoChallengeStore(engine.client, table);
   const list = (input: Partial<ListCatalogInput> = {}) =>
-    listCatalog({ registry, cursors }, { ...DEFAULTS, ...input });
+    listCatalog({ registry, challenges, clock: Date, cursors }, { ...DEFAULTS, ...input });
   return {
     list,
     ids: async (input) => (await list(input)).items.map((row) => `${row.model_name}/${row.version}`),
@@ -263,7 +265,7 @@ describe('of 10,000 versions', () => {
   ])('a page of 100 near the start reads one page of an index for each stage: %j', async (input) => {
     const page = await catalog.list({ ...input, limit: 100 });
     expect(page).toMatchObject({ total: 10_000, items: { length: 100 } });
-    expect(requests).toEqual({ QueryCommand: 2, GetItemCommand: 1 });
+    expect(requests).toEqual({ QueryCommand: 2, GetItemCommand: 1, BatchGetItemCommand: 1 });
   });
 
   it('so does every next page by cursor', async () => {
@@ -271,13 +273,13 @@ describe('of 10,000 versions', () => {
     requests = {};
     const next = await catalog.list({ limit: 100, cursor: first.next_cursor! });
     expect(next).toMatchObject({ offset: 9_100, total: 10_000, items: { length: 100 } });
-    expect(requests).toEqual({ QueryCommand: 2, GetItemCommand: 1 });
+    expect(requests).toEqual({ QueryCommand: 2, GetItemCommand: 1, BatchGetItemCommand: 1 });
   });
 
   it('a page of one stage reads one page of its index', async () => {
     const page = await catalog.list({ stage: 'Production', limit: 100 });
     expect(page).toMatchObject({ total: 400, items: { length: 100 } });
-    expect(requests).toEqual({ QueryCommand: 1, GetItemCommand: 1 });
+    expect(requests).toEqual({ QueryCommand: 1, GetItemCommand: 1, BatchGetItemCommand: 1 });
   });
 
   it('a filter reads each row of its stage once', async () => {
@@ -286,6 +288,6 @@ describe('of 10,000 versions', () => {
       items: { length: 100 },
     });
     // 150 rows, then the other 250 in one read.
-    expect(requests).toEqual({ QueryCommand: 2 });
+    expect(requests).toEqual({ QueryCommand: 2, BatchGetItemCommand: 1 });
   });
 });
