@@ -1,7 +1,7 @@
 import { closeValue, profitOf } from './accounting.ts';
 import { KernelTrade } from './kernel-trade.ts';
 import type { Market } from './market.ts';
-import type { Direction } from './rules.ts';
+import { LONG, SHORT } from './rules.ts';
 import type { Terms } from './terms.ts';
 import { TradeBook } from './trade-book.ts';
 import type { TradeTable } from './trade-table.ts';
@@ -10,13 +10,13 @@ import type { Outcome, Outcomes, Trade } from './types.ts';
 // Places of a trade's numbers in its record, which is one cache line long.
 const ENTRY_ROW = 0;
 const EXIT_ROW = 1;
-const DIRECTION = 2;
-/** Index of the exit's reason; `-1 - index` when the trade was left open. */
-const REASON = 3;
-const STAKE = 4;
-const EXIT_PRICE = 5;
-const SLIPPAGE = 6;
-const STOP = 7;
+/** `4 * reason`, and 2 for a trade that was left open, and 1 for a long one. */
+const KIND = 2;
+const STAKE = 3;
+const EXIT_PRICE = 4;
+const SLIPPAGE = 5;
+const STOP = 6;
+const PROFIT = 7;
 const RECORD = 8;
 
 /** Records of a block. */
@@ -55,7 +55,18 @@ export class KernelBook implements Outcomes {
   }
 
   at(row: number): Outcome {
-    return this.#whole().at(row);
+    const block = this.#blocks[Math.floor(row / BLOCK)]!;
+    const at = (row % BLOCK) * RECORD;
+    const kind = block[at + KIND]!;
+    return {
+      pair: this.#market.input.pair,
+      side: (kind & 1) === 1 ? 'long' : 'short',
+      openedAt: this.#timeOf(block[at + ENTRY_ROW]!),
+      closedAt: this.#timeOf(block[at + EXIT_ROW]!),
+      exitPrice: block[at + EXIT_PRICE]!,
+      profit: block[at + PROFIT]!,
+      leftOpen: (kind & 2) === 2,
+    };
   }
 
   /** Books `trade`, which has its exit, closed in `exitRow`, and returns its profit. */
@@ -65,18 +76,19 @@ export class KernelBook implements Outcomes {
     if (row % BLOCK === 0) this.#blocks.push(new Float64Array(BLOCK * RECORD));
     const block = this.#blocks[this.#blocks.length - 1]!;
     const at = (row % BLOCK) * RECORD;
-    const reason = this.#indexOf(trade.exitReason);
+    const value = closeValue(trade.amount, exitPrice, this.#terms.fee, trade.funding, direction);
+    const profit = profitOf(trade.openValue, value, direction);
     block[at + ENTRY_ROW] = trade.entryRow;
     block[at + EXIT_ROW] = exitRow;
-    block[at + DIRECTION] = direction;
-    block[at + REASON] = leftOpen ? -1 - reason : reason;
+    block[at + KIND] =
+      4 * this.#indexOf(trade.exitReason) + (leftOpen ? 2 : 0) + (direction === LONG ? 1 : 0);
     block[at + STAKE] = trade.stake;
     block[at + EXIT_PRICE] = exitPrice;
     block[at + SLIPPAGE] = trade.slippageCost;
     block[at + STOP] = trade.stop;
+    block[at + PROFIT] = profit;
     if (this.#fundings) this.#fundings.push(trade.funding);
-    const value = closeValue(trade.amount, exitPrice, this.#terms.fee, trade.funding, direction);
-    return profitOf(trade.openValue, value, direction);
+    return profit;
   }
 
   #indexOf(reason: string): number {
@@ -84,6 +96,10 @@ export class KernelBook implements Outcomes {
     // They are few: quicker than a map, and than `indexOf`, which is not compiled with its caller.
     for (let index = 0; index < reasons.length; index++) if (reasons[index] === reason) return index;
     return reasons.push(reason) - 1;
+  }
+
+  #timeOf(row: number): number {
+    return this.#market.candles.timestamp[0]! + row * this.#terms.timeframeMs;
   }
 
   #whole(): TradeBook {
@@ -97,14 +113,13 @@ export class KernelBook implements Outcomes {
     for (let row = 0; row < this.#length; row++) {
       const block = this.#blocks[Math.floor(row / BLOCK)]!;
       const at = (row % BLOCK) * RECORD;
-      trade.open(block[at + ENTRY_ROW]!, block[at + DIRECTION] as Direction, block[at + STAKE]!);
+      const kind = block[at + KIND]!;
+      trade.open(block[at + ENTRY_ROW]!, (kind & 1) === 1 ? LONG : SHORT, block[at + STAKE]!);
       trade.slippageCost = block[at + SLIPPAGE]!;
       trade.stop = block[at + STOP]!;
-      trade.funding = this.#fundings?.[row] ?? 0;
-      const reason = block[at + REASON]!;
-      const leftOpen = reason < 0;
-      const text = this.#reasons[leftOpen ? -1 - reason : reason]!;
-      book.add(trade, trade.timeOf(block[at + EXIT_ROW]!), block[at + EXIT_PRICE]!, text, leftOpen);
+      trade.funding = this.#fundings ? this.#fundings[row]! : 0;
+      const closedAt = this.#timeOf(block[at + EXIT_ROW]!);
+      book.add(trade, closedAt, block[at + EXIT_PRICE]!, this.#reasons[kind >> 2]!, (kind & 2) === 2);
     }
     return book;
   }

@@ -50,17 +50,21 @@ export class SignalFinder {
 /** The set rows of one signal column, read four rows at a time. */
 class SetRows {
   readonly #bytes: Uint8Array;
-  /** The column as numbers of four bytes, but for a rest of less than four. */
+  /** Numbers of four bytes over the column, from the last place before it where they may lie. */
   readonly #words: Int32Array;
+  /** Bytes between that place and the column. */
+  readonly #lead: number;
   readonly #length: number;
   /** The set row last found; it stands until it is passed. */
   #found = -1;
 
   /** A column of `length` rows, none of them set without `column`. */
   constructor(column: Uint8Array | undefined, length: number) {
-    const bytes = aligned(column ?? new Uint8Array(0));
+    const bytes = column ?? new Uint8Array(0);
+    const lead = bytes.byteOffset & 3;
     this.#bytes = bytes;
-    this.#words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2);
+    this.#words = new Int32Array(bytes.buffer, bytes.byteOffset - lead, (lead + bytes.length) >>> 2);
+    this.#lead = lead;
     this.#length = length;
   }
 
@@ -80,17 +84,14 @@ class SetRows {
   /** First row from `from` on whose byte may not be zero. */
   #nonZero(from: number): number {
     const words = this.#words;
-    let index = from >> 2;
+    const lead = this.#lead;
+    const start = from + lead;
+    let index = start >> 2;
     if (index >= words.length) return from;
-    // The rows before `from` are the lower bytes of their word.
-    let word = words[index]! & (-1 << ((from & 3) << 3));
+    // What lies before `from` are the lower bytes of its word.
+    let word = words[index]! & (-1 << ((start & 3) << 3));
     while (word === 0 && ++index < words.length) word = words[index]!;
     const lowestBit = 31 - Math.clz32(word & -word);
-    return word === 0 ? index << 2 : (index << 2) + (lowestBit >> 3);
+    return (index << 2) - lead + (word === 0 ? 0 : lowestBit >> 3);
   }
-}
-
-/** `bytes`, or a copy where words of four cannot be laid over them. */
-function aligned(bytes: Uint8Array): Uint8Array {
-  return bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
 }

@@ -140,9 +140,12 @@ export class KernelTrade {
 
   #skipFunding({ timestamp }: FundingEvents, row: number): void {
     const time = this.market.candles.timestamp[row]!;
-    while (timestamp[this.#nextFunding]! < time) this.#nextFunding++;
+    // Looking beyond the ends of a column is slow.
+    let next = this.#nextFunding;
+    while (next < timestamp.length && timestamp[next]! < time) next++;
     // A trade that reverses another one in the candle of a funding event pays for it too.
-    while (timestamp[this.#nextFunding - 1]! >= time) this.#nextFunding--;
+    while (next > 0 && timestamp[next - 1]! >= time) next--;
+    this.#nextFunding = next;
     this.#findFundingRow(timestamp);
   }
 
@@ -156,9 +159,12 @@ export class KernelTrade {
   }
 
   #findFundingRow(timestamp: Float64Array): void {
-    const time = timestamp[this.#nextFunding] ?? Number.POSITIVE_INFINITY;
-    const row = Math.ceil((time - this.#start) / this.terms.timeframeMs);
-    this.nextFundingRow = Math.min(row, this.market.length);
+    const { length } = this.market;
+    const next = this.#nextFunding;
+    this.nextFundingRow =
+      next < timestamp.length
+        ? Math.min(Math.ceil((timestamp[next]! - this.#start) / this.terms.timeframeMs), length)
+        : length;
   }
 
   #findRoiTrigger(): void {

@@ -15,6 +15,7 @@ export class Market {
   /** Place among the markets of the run. */
   readonly index: number;
   readonly candles: Candles;
+  /** null without a single event. */
   readonly funding: FundingEvents | null;
   /** Steps of the clock before the pair's first candle: row = step - offset. */
   readonly offset: number;
@@ -41,7 +42,7 @@ export class Market {
     this.input = input;
     this.index = index;
     this.candles = input.candles;
-    this.funding = input.funding ?? null;
+    this.funding = input.funding && input.funding.timestamp.length > 0 ? input.funding : null;
     this.offset = offset;
     this.length = input.candles.timestamp.length;
     const { enterLong, exitLong, enterShort, exitShort } = input.signals;

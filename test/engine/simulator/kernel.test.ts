@@ -75,6 +75,29 @@ describe('the segment kernel', () => {
     );
   });
 
+  it('finds signals wherever their columns begin in memory', () => {
+    fc.assert(
+      fc.property(kernelCase, fc.integer({ min: 1, max: 3 }), ({ input, settings }, lead) => {
+        const moved = (column: Uint8Array | undefined) => {
+          if (!column) return column;
+          // What lies around a column is none of its signals.
+          const around = new Uint8Array(lead + column.length + 5).fill(1);
+          around.set(column, lead);
+          return around.subarray(lead, lead + column.length);
+        };
+        const { enterLong, exitLong, enterShort, exitShort } = input.signals;
+        const columns = Object.entries({ enterLong, exitLong, enterShort, exitShort });
+        const signals = Object.fromEntries(columns.map(([name, column]) => [name, moved(column)]));
+        const elsewhere = { ...input, signals: { ...input.signals, ...signals } };
+
+        expect(bitsOf(simulateKernel([elsewhere], settings))).toEqual(
+          bitsOf(simulateKernel([input], settings)),
+        );
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   it('tells of each trade what its object says', () => {
     fc.assert(
       fc.property(kernelCase, ({ input, settings }) => {
