@@ -111,7 +111,10 @@ it.each([
     ...{ trade_id: 'open-challenger-0', variant: 'challenger', status: 'open', profit_pct: 3 },
   });
   expect([late.status, late.body.late]).toEqual([201, true]);
-  const { open, marked, mean_pct } = (await world.evaluate(id)).unrealised.challenger;
+  const { unrealised, criteria, warnings } = await world.evaluate(id);
+  const { open, marked, mean_pct } = unrealised.challenger;
+  expect(criteria.every(({ passed }: any) => passed)).toBe(true);
+  expect(warnings.some((text: string) => text.startsWith('unrealised'))).toBe(mark === -5);
   expect([open, marked]).toEqual([40, mark === null ? 0 : 40]);
   if (mark !== null) expect(mean_pct).toBeCloseTo(mark, 12);
 });

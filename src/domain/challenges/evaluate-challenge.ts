@@ -14,7 +14,7 @@ import {
   openGap,
   sampleRatio,
 } from './compare-arms.ts';
-import { ALPHA, LEAST_CLUSTERS, LEAST_IMPROVEMENT } from './judge-challenge.ts';
+import { ALPHA, finalVerdictOn, LEAST_CLUSTERS, LEAST_IMPROVEMENT, verdictOn } from './judge-challenge.ts';
 import { readChallenge } from './read-challenges.ts';
 import type { ChallengeDeps } from './write-challenge.ts';
 
@@ -112,13 +112,16 @@ function criterion(name: string, operator: keyof typeof PASSES, threshold: numbe
   return { name, operator, threshold, value, passed: PASSES[operator](value, threshold) };
 }
 
-function warningsOn(challenge: StoredChallenge, { test, degenerate }: ArmComparison): string[] {
+function warningsOn(challenge: StoredChallenge, comparison: ArmComparison): string[] {
+  const { test, degenerate } = comparison;
   const warnings: Record<string, boolean> = {
     'DEGENERATE_VARIANCE: no trade differs from another of its arm': degenerate,
     'baseline_near_zero: the mean of the champion is within its error of 0, so the percentage says little':
       Math.abs(test.meanA) < test.errorA,
     'sample_ratio_mismatch: assignments are not split as they should be':
       sampleRatio(challenge).status === 'mismatch',
+    'unrealised: with the open trades at their marks what the closed ones prove does not hold':
+      verdictOn(challenge, comparison) !== undefined && finalVerdictOn(challenge) === undefined,
     'open_trades: the arms differ in their share of open trades': openGap(challenge) > MOST_OPEN_GAP,
     [`misassigned: ${challenge.misassigned} trades came from the other arm and do not count`]:
       challenge.misassigned > 0,
