@@ -108,7 +108,7 @@ describe('a challenge by the command line', () => {
     const file = fileOf('won.csv', winningTrades());
     const logged = await challenge('log', id!, file);
     expect(logged.out).toBe(
-      `240 new, 0 duplicates, 0 refused\n${id} is completed, with 120 and 120 closed trades: PROMOTE_CHALLENGER`,
+      `240 new, 0 duplicates, 0 refused\n${id} is completed, with 120 and 120 closed trades: PROMOTE_CHALLENGER\nNext: npx touchstone challenge status ${id}`,
     );
     expect((await challenge('log', MODEL, file)).out).toContain('0 new, 240 duplicates, 0 refused');
 
@@ -133,6 +133,17 @@ describe('a challenge by the command line', () => {
     expect((await challenge('promote', id!)).out).toContain('was promoted');
     expect((await challenge('status', id!)).out).toContain('Traffic: all to the challenger, version 2');
     expect((await challenge('events', id!)).out).toMatch(/promote +│ stage_4/);
+  });
+
+  it('says why the platform did not promote a winner that it was to promote', async () => {
+    await world.register();
+    const settings = ['--no-canary', '--min-trades', '120', '--auto-promote'];
+    const created = await challenge('create', MODEL, '3', ...settings);
+    expect(created.out).toContain('Warning: challenger_not_in_staging: it is in None');
+    await challenge('log', MODEL, fileOf('won.csv', winningTrades()));
+    const { out } = await challenge('status', MODEL);
+    expect(out).toMatch(/The platform did not promote it by itself: RES\d{3}: .*\nPromote version 3:/s);
+    expect(out).toContain('Warning: challenger_not_in_staging');
   });
 
   it('climbs its ladder, is held, goes on and is rolled back', async () => {
@@ -296,8 +307,6 @@ describe('following a challenge', () => {
 });
 
 describe('a process', { timeout: 20_000 }, () => {
-  beforeEach(newWorld);
-
   const touchstone = (...args: string[]) =>
     runScript(home, 'bin/touchstone.ts', ['--strategy-url', url, ...args]);
 
@@ -312,6 +321,7 @@ describe('a process', { timeout: 20_000 }, () => {
   });
 
   it('follows a challenge until it is left, which ends it as shells have it', async () => {
+    await newWorld();
     const { body } = await world.create();
     const args = ['bin/touchstone.ts', '--strategy-url', url, 'challenge', 'status', MODEL, '--watch'];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -161,12 +161,17 @@ function tallyText(tally: Tally, ignored: readonly string[]): string {
     ...(ignored.length > 0 ? [`Ignored, as no trade has it: ${ignored.join(', ')}`] : []),
     ...all.slice(0, REFUSED_SHOWN).map(refusedText),
     ...(more > 0 ? [`and ${number(more, 0)} more`] : []),
-    `${number(logged, 0)} new, ${number(duplicates, 0)} duplicates, ${number(all.length, 0)} refused`,
+    `${number(logged, 0)} new, ${number(duplicates, 0)} ${duplicates === 1 ? 'duplicate' : 'duplicates'}, ${number(all.length, 0)} refused`,
     ...(uncounted.length > 0 ? [`Not counted: ${uncounted.join('; ')}`] : []),
-    ...(standing
-      ? [
-          `${challenge_id} is ${standing.status.replace('_', ' ')}, with ${number(standing.champion_trades, 0)} and ${number(standing.challenger_trades, 0)} closed trades: ${standing.recommendation}`,
-        ]
-      : []),
+    ...(standing ? standingLines(challenge_id, standing) : []),
   ].join('\n');
+}
+
+function standingLines(id: string, standing: NonNullable<Tally['standing']>): string[] {
+  const { status, champion_trades, challenger_trades, recommendation } = standing;
+  const trades = `${number(champion_trades, 0)} and ${number(challenger_trades, 0)} closed trades`;
+  return [
+    `${id} is ${status.replace('_', ' ')}, with ${trades}: ${recommendation}`,
+    ...(status === 'active' ? [] : [`Next: npx touchstone challenge status ${id}`]),
+  ];
 }
