@@ -1,0 +1,159 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { TRADES_AT_ONCE } from '#domain/challenges/challenge-store.ts';
+import { type ChallengeWorld, challengeWorld } from '../support/challenge-world.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { type RegistryWorld, registryWorld } from '../support/registry-world.ts';
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine?.stop());
+
+/** Another host on the same tables, which knows nothing of the first one's turns. */
+function anotherHost(first: ChallengeWorld, client?: DynamoDBDocumentClient): Promise<RegistryWorld> {
+  const tables = { jobs: first.jobsTable, registry: first.table, series: '' };
+  return registryWorld(engine, { tables, deps: { clock: first.clock }, ...(client && { client }) });
+}
+
+/** Quarters add up without rounding in any order. */
+function quarters(n: number) {
+  return Array.from({ length: n }, (_, i) => ({
+    trade_id: `t-${i}`,
+    variant: i % 2 ? 'challenger' : 'champion',
+    profit_pct: ((i * 7) % 40) / 4 - 5,
+  }));
+}
+
+type Quarter = ReturnType<typeof quarters>[number];
+
+/** What is stored is each trade once: in the log, in the numbers that count them and in the sums. */
+async function expectOnce(world: ChallengeWorld, id: string, trades: readonly Quarter[]): Promise<void> {
+  const challenge = (await world.deps.challenges.read(id))!;
+  const { items: log } = await world.deps.challenges.trades(id, 1000, null);
+  expect(log.map(({ trade_id }) => trade_id).sort()).toEqual(trades.map(({ trade_id }) => trade_id).sort());
+  expect(log.map(({ sequence }) => sequence)).toEqual(log.map((_, i) => log.length - i));
+  expect(challenge).toMatchObject({ trades: trades.length, late: 0, misassigned: 0 });
+  for (const arm of ['champion', 'challenger'] as const) {
+    const profits = trades.filter(({ variant }) => variant === arm).map(({ profit_pct }) => profit_pct);
+    const [totals] = challenge.stages.map((stage) => stage[arm]);
+    expect(totals).toMatchObject({
+      ...{ closed: profits.length, open: 0 },
+      sum: [profits.reduce((sum, profit) => sum + profit, 0), 0],
+      sum_of_squares: [profits.reduce((sum, profit) => sum + profit * profit, 0), 0],
+    });
+  }
+  // The challenger's account, in the order of the log.
+  const account = { profit: 0, peak: 0, drawdown: 0 };
+  for (const { variant, profit_pct } of log.toReversed()) {
+    if (variant === 'champion') continue;
+    account.profit += profit_pct!;
+    account.peak = Math.max(account.peak, account.profit);
+    account.drawdown = Math.max(account.drawdown, account.peak - account.profit);
+  }
+  expect(challenge.equity).toEqual(account);
+}
+
+it('200 posts at once over two hosts, singly and in batches, some of them again: each trade counts once', async () => {
+  const first = await challengeWorld(engine);
+  const second = await anotherHost(first);
+  const id = (await first.create({ enable_canary: false, min_trades: 1000 })).body.challenge_id;
+  const trades = quarters(120);
+  const bodies: object[] = [
+    ...[...trades, ...trades.slice(0, 60)],
+    ...Array.from({ length: 20 }, (_, n) => ({ trades: trades.slice(n * 6, n * 6 + 7) })),
+  ];
+  /** Who is told to repeat it repeats it. */
+  const insist = async (host: RegistryWorld, body: object) => {
+    for (let tries = 0; tries < 50; tries++) {
+      const { status, body: answer } = await host.strategy('POST', `/challenges/${id}/trades`, body);
+      if (status < 300) return answer;
+      expect([status, answer.detail.code]).toEqual([503, 'SVC005']);
+    }
+    throw new Error('it never came through');
+  };
+  const answers = await Promise.all(
+    bodies.map((body, n) => insist((n * 31) % 200 < 100 ? first : second, body)),
+  );
+  expect(answers).toHaveLength(200);
+  await expectOnce(first, id, trades);
+  // Each is told that it is new once at most: who lost an answer never heard it.
+  const told = answers.flatMap((answer) => answer.items ?? [answer]);
+  const fresh = told.filter(({ duplicate }) => duplicate === false).map(({ trade_id }) => trade_id);
+  expect(new Set(fresh).size).toBe(fresh.length);
+});
+
+/** The transaction that stores the end of 100 trades. */
+const LAST = 100 / TRADES_AT_ONCE;
+
+describe('a host that dies in the middle of a batch', () => {
+  /** A client whose writes are numbered from 1, and fail where told: before they are sent, or after they were done. */
+  function failing(when: (write: number) => 'before' | 'after' | undefined): DynamoDBDocumentClient {
+    const client = createDocumentClient({ endpoint: engine.endpoint });
+    let writes = 0;
+    client.middlewareStack.add(
+      (next, context) => async (args) => {
+        if (context.commandName !== 'TransactWriteItemsCommand') return next(args);
+        const how = when(++writes);
+        if (how === 'before') throw new Error('the host is gone');
+        const answer = await next(args);
+        if (how === 'after') throw new Error('the answer is lost');
+        return answer;
+      },
+      { step: 'initialize', name: 'failing' },
+    );
+    return client;
+  }
+
+  it.each([
+    ['before its first transaction', 1, 'before'],
+    ['after its first transaction', 1, 'after'],
+    ['between two', 2, 'before'],
+    ['before it hears of the last', LAST, 'after'],
+  ] as const)('%s: the batch again counts each trade once', async (_, write, how) => {
+    const whole = await challengeWorld(engine);
+    const id = (await whole.create({ enable_canary: false, min_trades: 1000 })).body.challenge_id;
+    const client = failing((n) => (n === write ? how : undefined));
+    const dying = await anotherHost(whole, client);
+    const trades = quarters(100);
+    const path = `/challenges/${id}/trades`;
+    const answer = await dying.strategy('POST', path, { trades });
+    expect(answer.status).toBeGreaterThanOrEqual(500);
+    // What is stored is the beginning of it, whole.
+    const { trades: stored } = (await whole.deps.challenges.read(id))!;
+    expect(stored).toBe(TRADES_AT_ONCE * (how === 'after' ? write : write - 1));
+    await expectOnce(whole, id, trades.slice(0, stored));
+    const again = await whole.post(id, 'trades', { trades });
+    expect(again.status).toBeLessThan(300);
+    expect(again.body.items.every(({ accepted }: any) => accepted)).toBe(true);
+    await expectOnce(whole, id, trades);
+    client.destroy();
+  });
+
+  it('a verdict whose answer is lost is not made again', async () => {
+    const whole = await challengeWorld(engine);
+    const id = (await whole.create({ enable_canary: false })).body.challenge_id;
+    await whole.log(
+      id,
+      'champion',
+      Array.from({ length: 100 }, (_, n) => (n % 9) / 4 - 1),
+    );
+    const last = Array.from({ length: 100 }, (_, n) => ({
+      trade_id: `last-${n}`,
+      variant: 'challenger',
+      profit_pct: (n % 9) / 4 + 1,
+    }));
+    const client = failing((n) => (n === LAST ? 'after' : undefined));
+    const dying = await anotherHost(whole, client);
+    const path = `/challenges/${id}/trades`;
+    expect((await dying.strategy('POST', path, { trades: last })).status).toBeGreaterThanOrEqual(500);
+    const before = [(await whole.read(id)).body, (await whole.read(id, '/events')).body];
+    expect(before[0]).toMatchObject({ status: 'completed', outcome: 'challenger_wins', late_trades: 0 });
+    const again = await whole.post(id, 'trades', { trades: last });
+    expect([again.status, again.body.recommendation]).toEqual([200, 'PROMOTE_CHALLENGER']);
+    expect([(await whole.read(id)).body, (await whole.read(id, '/events')).body]).toEqual(before);
+    client.destroy();
+  });
+});
