@@ -112,17 +112,32 @@ const BALANCED = [
   'rolled back for harm',
 ];
 
-const CALLED: Record<string, readonly [status: string, outcome: string | null, reason: string | null]> = {
-  'active at stage_1': ['active', null, null],
-  'active at stage_4': ['active', null, null],
-  'held by hand': ['active', null, null],
-  'won by the challenger': ['completed', 'challenger_wins', null],
-  'won by the champion': ['completed', 'champion_wins', null],
-  promoted: ['completed', 'challenger_wins', null],
-  'given up': ['completed', 'champion_kept', null],
-  'rolled back by hand': ['rolled_back', null, 'manual'],
-  'rolled back for harm': ['rolled_back', null, 'harm'],
-  expired: ['expired', null, null],
+type Standing = readonly [
+  status: string,
+  outcome: string | null,
+  reason: string | null,
+  split: readonly [number, number],
+];
+const CALLED: Record<string, Standing> = {
+  'active at stage_1': ['active', null, null, [0.95, 0.05]],
+  'active at stage_4': ['active', null, null, [0.5, 0.5]],
+  'held by hand': ['active', null, null, [0.95, 0.05]],
+  'won by the challenger': ['completed', 'challenger_wins', null, [0.5, 0.5]],
+  'won by the champion': ['completed', 'champion_wins', null, [1, 0]],
+  promoted: ['completed', 'challenger_wins', null, [0, 1]],
+  'given up': ['completed', 'champion_kept', null, [1, 0]],
+  'rolled back by hand': ['rolled_back', null, 'manual', [1, 0]],
+  'rolled back for harm': ['rolled_back', null, 'harm', [1, 0]],
+  expired: ['expired', null, null, [1, 0]],
+};
+
+/** The event by which a call is told, with the action that it is called. */
+const TOLD: Record<Call, readonly string[]> = {
+  advance: ['advance'],
+  hold: ['hold'],
+  resume: ['resume'],
+  promote: ['promote'],
+  rollback: ['roll_back', 'keep_champion'],
 };
 
 describe('transitions', () => {
@@ -142,9 +157,19 @@ describe('transitions', () => {
     const id = body.challenge_id;
     await STATES[state]!(world, id);
     const before = (await world.read(id)).body;
-    expect([before.status, before.outcome, before.reason]).toEqual(CALLED[state]);
+    const { status, outcome, reason, traffic_split } = before;
+    expect([status, outcome, reason, traffic_split]).toEqual(CALLED[state]);
+    const eventsOf = async () => (await world.read(id, '/events')).body.items;
+    const earlier = await eventsOf();
     const answer = await world.post(id, call);
     const after = (await world.read(id)).body;
+    const [news, ...rest] = await eventsOf();
+    if (expected === 'RES005' || expected === same) expect([news, ...rest]).toEqual(earlier);
+    else {
+      expect(rest).toEqual(earlier);
+      expect(TOLD[call]).toContain(news.action);
+      expect([news.actor, news.status, news.outcome]).toEqual(['anonymous', after.status, after.outcome]);
+    }
     if (expected === 'RES005') {
       expect([answer.status, answer.body.detail.code]).toEqual([409, 'RES005']);
       expect(after).toEqual(before);
@@ -247,6 +272,10 @@ describe('a move of the model ends its challenge in the same step', () => {
     const id = (await world.create()).body.challenge_id;
     expect((await world.promote(version)).status).toBe(200);
     expect((await world.read(id)).body).toMatchObject(expected);
+    const told =
+      expected.status === 'completed' ? ['promote', 'promoted_manually'] : ['roll_back', 'champion_replaced'];
+    const [event] = (await world.read(id, '/events?limit=1')).body.items;
+    expect([event.action, event.reason, event.actor]).toEqual([...told, 'anonymous']);
     expect((await world.store.read(MODEL, [])).model).toMatchObject({
       active_challenge_id: null,
       production_version: version,
@@ -342,6 +371,15 @@ describe('time', () => {
     const evaluation = await world.evaluate(id);
     expect(evaluation.srm.status).toBe('mismatch');
     expect(evaluation.recommendation).toBe('CONTINUE');
+    // Not even when the split is as it should be again.
+    for (let key = 0; (await world.evaluate(id)).srm.status === 'mismatch'; key++)
+      await world.post(id, 'trades', {
+        trades: Array.from({ length: 20 }, (_, n) => ({
+          ...{ trade_id: `more-${key}-${n}`, variant: 'champion', profit_pct: 0.1 },
+          assignment_key: `more-${key}-${n}`,
+        })),
+      });
+    expect((await world.read(id)).body.hold).toMatchObject({ reason: 'sample_ratio' });
     await world.post(id, 'resume');
     await world.log(id, 'champion', [1]);
     expect((await world.read(id)).body.hold).toBeNull();
