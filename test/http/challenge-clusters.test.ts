@@ -75,10 +75,11 @@ it('trades of one key are one cluster: T14, whatever came open first and without
   const shuffled = trades.map((_, n) => trades[(n * 7) % trades.length]!);
   const opened = shuffled.slice(0, 6).map(({ profit_pct: _, ...trade }) => ({ ...trade, status: 'open' }));
   await logAll(id, opened);
-  const closed = shuffled.map(({ assignment_key, ...trade }, n) =>
-    n < 6 ? trade : { ...trade, assignment_key },
+  await logAll(
+    id,
+    shuffled.slice(0, 6).map(({ assignment_key: _, ...trade }) => trade),
   );
-  await logAll(id, closed);
+  await logAll(id, shuffled.slice(6));
   const evaluation = await world.evaluate(id);
   expect(evaluation).toMatchObject({
     ...{ analysis_unit: 'assignment_key', clusters: { champion: 5, challenger: 5 } },
@@ -146,6 +147,25 @@ it('posts of one key at once from two hosts leave the totals as one after anothe
     ...{ closed: 24, assigned: 3, sum: total((sum) => sum) },
     clusters: { count: 3, squares: total((s) => s * s), products: total((s) => 8 * s), sizes: 3 * 64 },
   });
+});
+
+it('a key that was read before another write of it is not stored over that one', async () => {
+  const id = await started();
+  const [trade] = keyed(id, 'champion', [[1, 2]]);
+  await world.post(id, 'trades', trade);
+  const store = world.deps.challenges;
+  const { challenge: before, assignments } = await store.find(id, {
+    assignmentKeys: [trade!.assignment_key],
+  });
+  const read = assignments.get(trade!.assignment_key)!;
+  const after = { ...before!, revision: before!.revision + 1 };
+  const write = (revision: number) =>
+    store.commit({
+      ...{ before: before!, after, events: [] },
+      assignments: [{ before: { ...read, revision }, after: { ...read, revision: read.revision + 1 } }],
+    });
+  expect(await write(read.revision - 1)).toBe('lost');
+  expect(await write(read.revision)).toBe('done');
 });
 
 it('a verdict waits for 20 keys of each arm, and shuffles keys where the arms are not balanced', async () => {
