@@ -127,6 +127,9 @@ export const Challenge = z
     challenger_trades: z.int(),
     champion_errors: z.int(),
     challenger_errors: z.int(),
+    challenger_drawdown_pct: z.number().meta({
+      description: 'Percent points, the most that its closed trades have lost since a peak',
+    }),
     misassigned_trades: z.int(),
     late_trades: z.int(),
     created_by: z.string(),

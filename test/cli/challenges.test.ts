@@ -84,6 +84,17 @@ function fileOf(name: string, text: string): string {
   return path;
 }
 
+/** The most that it loses after a peak, the start being one. */
+function drawdownOf(profits: readonly number[]): number {
+  let [equity, peak, drawdown] = [0, 0, 0];
+  for (const profit of profits) {
+    equity += profit;
+    peak = Math.max(peak, equity);
+    drawdown = Math.max(drawdown, peak - equity);
+  }
+  return drawdown;
+}
+
 /** Trades of vector T3 (reference 3.11), which the challenger wins with 120 trades of each arm. */
 function winningTrades(): string {
   const arms = [
@@ -184,7 +195,8 @@ describe('a challenge by the command line', () => {
     expect(next).toContain('5 % ──▶ [10 %] ──▶ 25 % ──▶ 50 %\nNext 25 %: 1 h 00 min to wait; 0 of 20');
     expect(next).toContain('; an approval');
     expect(next).toMatch(/Open trades +│ +1 │ +0 │/);
-    expect(next).toMatch(/Errors +│ +0 │ +1 │/);
+    expect(next).toMatch(/Errors +│ +0 │ +1 \(at most 3\) │/);
+    expect(next).toContain(`${drawdownOf(generated(1, 20, 0)).toFixed(2)} (at most 12.5)`);
 
     const held = await challenge('hold', id, '--reason', 'maintenance\u001b[31m');
     expect(held.out).toContain('(manual): somebody holds it: maintenance\\u{1b}[31m.');

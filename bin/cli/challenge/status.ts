@@ -108,6 +108,10 @@ function meanUnit(champion: number, challenger: number): number {
   return Math.max(Math.abs(champion), Math.abs(challenger)) / 99 || 1;
 }
 
+/** What the challenger came to, and beyond what it is rolled back. */
+const limited = (value: string, limit: number | null) =>
+  limit === null ? value : `${value} (at most ${limit})`;
+
 type Unrealised = ChallengeEvaluation['unrealised']['champion'];
 
 /** The mean of the open trades that told theirs, and how many did when not all. */
@@ -119,6 +123,7 @@ function unrealisedText({ open, marked, mean_pct }: Unrealised): string {
 function armTable(challenge: Challenge, evaluation: ChallengeEvaluation): string {
   const { assignments, open_trades, errors, unrealised, clusters } = evaluation;
   const { champion_mean, challenger_mean, raw } = evaluation;
+  const { max_errors, max_drawdown_pct, challenger_drawdown_pct } = challenge;
   const count = (value: number) => number(value, 0);
   const split = challenge.traffic_split as [number, number];
   const mean = (champion: number, challenger: number): [string, string] => {
@@ -150,7 +155,8 @@ function armTable(challenge: Challenge, evaluation: ChallengeEvaluation): string
             ],
           ]
         : []),
-      ['Errors', count(errors.champion), count(errors.challenger)],
+      ['Errors', count(errors.champion), limited(count(errors.challenger), max_errors)],
+      ['Drawdown, points', '-', limited(number(challenger_drawdown_pct), max_drawdown_pct)],
       ...(clusters ? [['Keys compared', count(clusters.champion), count(clusters.challenger)]] : []),
       ['Mean profit, %', ...means],
       ...(means.join() === rawMeans.join() ? [] : [['  stages as one', ...rawMeans]]),

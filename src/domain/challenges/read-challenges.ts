@@ -100,6 +100,7 @@ export function challengeView(challenge: StoredChallenge): Challenge {
     ...{ max_drawdown_pct, max_errors, approval_stages, on_rollback, auto_promote, analysis_unit },
     ...{ champion_trades: champion, challenger_trades: challenger },
     ...{ champion_errors: errors.champion, challenger_errors: errors.challenger },
+    challenger_drawdown_pct: challenge.equity.drawdown,
     ...{ misassigned_trades: misassigned, late_trades: late },
     ...{ created_by, created_at, updated_at, ends_at, ended_at, promoted_at, promotion_refused, warnings },
   };
