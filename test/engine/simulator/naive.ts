@@ -55,8 +55,10 @@ export function simulateNaively(input: PairInput, run: SimulationSettings): Naiv
   };
   const enter = (row: number): Open | null => {
     const sign = directionAt(row);
-    const wanted = run.stake.kind === 'fixed' ? run.stake.amount : (balance * 0.99) / run.maxOpenTrades;
-    if (sign === 0 || row === last || wanted <= 0 || balance * 0.99 < wanted) return null;
+    // Money has 8 decimals: what liquidations leave of a wallet may be less than the last of them.
+    const available = Number((balance * 0.99).toFixed(8));
+    const wanted = run.stake.kind === 'fixed' ? run.stake.amount : available / run.maxOpenTrades;
+    if (sign === 0 || row === last || wanted <= 0 || available < wanted) return null;
     const entry = open[row]! * (1 + sign * run.slippage);
     const amount = (wanted / entry) * run.leverage;
     const { maintenanceMarginRate, buffer } = run.liquidation;
