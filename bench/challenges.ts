@@ -18,7 +18,7 @@ import { onPlatform, withHome } from './support/local-platform.ts';
 import { median, time } from './support/measure.ts';
 import { RegistryClient } from './support/registry-client.ts';
 
-/** `CHALLENGE_TRADES=10,10000 npm run bench -- challenges` leaves out the million, which takes a minute or two to store. */
+/** `CHALLENGE_TRADES=10,10000 npm run bench -- challenges` leaves out the million, which takes some minutes to store. */
 const SIZES = (process.env.CHALLENGE_TRADES ?? '10,10000,1000000').split(',').map(Number);
 const MODELS = ['buy_and_hold', 'ema_crossover', 'macd_momentum', 'supertrend'];
 const WARM_UPS = 20;
