@@ -6,7 +6,7 @@
 import { setFlagsFromString } from 'node:v8';
 
 /** Processor time of the process after which a run counts as long, ms. */
-const LONG_RUN_MS = 700;
+const LONG_RUN_MS = 1_000;
 
 /** Keeps this process from compiling with all its might until {@link compileFullyWhenLong} finds that it runs for long. */
 export function compileLightly(): void {
