@@ -194,14 +194,26 @@ describe('a challenge that promotes its winner by itself', () => {
     });
   });
 
-  it('refuses what is no longer staged, also when its time is up', async () => {
+  it.each([
+    ['a challenger that is not staged', { challenger_version: '3' }, 'Version 3 is not staged'],
+    [
+      'a champion that is not in Production',
+      { champion_version: '2', challenger_version: '4' },
+      'Version 1 is in',
+    ],
+  ])('refuses %s', async (_, versions, message) => {
     const world = await challengeWorld(engine);
     await world.register();
-    const { body } = await world.create({ ...auto, challenger_version: '3', max_duration_hours: 2 });
-    const id = body.challenge_id;
+    await world.register();
+    await world.stage('4');
+    const id = (await world.create({ ...auto, ...versions })).body.challenge_id;
     await world.log(id, 'champion', generated(12345, 100, 0));
     await world.log(id, 'challenger', generated(67890, 100, 1));
-    expect((await world.read(id)).body.promotion_refused).toMatchObject({ code: 'RES005' });
+    const { promotion_refused } = (await world.read(id)).body;
+    expect([promotion_refused.code, promotion_refused.message]).toEqual([
+      'RES005',
+      expect.stringContaining(message),
+    ]);
     expect(await production(world)).toBe('1');
   });
 
