@@ -3,14 +3,12 @@ import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
 import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import { resumeTimers } from '#domain/challenges/challenge-timer.ts';
 import { tickChallenge, tickChallenges } from '#domain/challenges/tick-challenges.ts';
-import type { ChallengeDeps } from '#domain/challenges/write-challenge.ts';
-import { createRandom } from '#engine/random.ts';
 import { watchChallenges } from '#runtime/watch-challenges.ts';
 import { memoryLog } from '../support/backend.ts';
 import { type ChallengeWorld, challengeWorld, generated, HOUR } from '../support/challenge-world.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { MODEL, type WorldOptions } from '../support/registry-world.ts';
-import { storedChallenge } from '../support/stored-challenge.ts';
+import { withWrites } from '../support/wrapped-store.ts';
 
 /** When time does something to a challenge, and who hears of it. */
 
@@ -54,13 +52,6 @@ async function watchedWorld(
     },
     tick: async () => (await tickChallenges(world.deps, fail)).changed,
   };
-}
-
-/** The store with other methods in the place of some that writes use. */
-function changedStore(store: ChallengeStore, methods: Partial<ChallengeStore>): ChallengeStore {
-  const { find, commit, inTurn } = store;
-  const own = { find: find.bind(store), commit: commit.bind(store), inTurn: inTurn.bind(store) };
-  return { ...own, ...methods } as ChallengeStore;
 }
 
 function fail(_: string, error: unknown): never {
@@ -137,6 +128,24 @@ describe('what the platform does by itself is told once, when it is stored', () 
     expect(world.timers).toHaveLength(2);
   });
 
+  it('a verdict that promotes once, and the refusal of a promotion', async () => {
+    const auto = { ...NO_CANARY, auto_promote: true };
+    for (const staged of [true, false]) {
+      const world = await watchedWorld();
+      if (!staged) await world.register();
+      const challenger = staged ? {} : { challenger_version: '3' };
+      const { challenge_id: id } = (await world.create({ ...auto, ...challenger })).body;
+      await world.log(id, 'champion', generated(12345, 120, 0));
+      world.clock.forward(HOUR);
+      await world.log(id, 'challenger', generated(67890, 120, 0.6));
+      const won = ['info challenge ended challenger_wins'];
+      const refused = [expect.stringMatching(/^warn challenge not promoted RES005: /)];
+      expect(world.told).toEqual(staged ? won : [...won, ...refused]);
+      // Of a winner that is promoted already nothing is due.
+      expect(world.timers).toHaveLength(staged ? 1 : 2);
+    }
+  });
+
   it('and nothing that somebody did', async () => {
     const world = await watchedWorld();
     const { challenge_id: id } = (await world.create()).body;
@@ -167,7 +176,7 @@ describe('what the platform does by itself is told once, when it is stored', () 
     const store = new DynamoChallengeStore(engine.client, tables.registry, watchChallenges({ log }));
     one.clock.forward(DAY);
     const finds: Promise<boolean>[] = [];
-    const outpaced = changedStore(store, {
+    const outpaced = withWrites(store, {
       find: async (...asked) => {
         const found = await store.find(...asked);
         if (finds.length === 0) finds.push(tickChallenge(one.deps, id));
@@ -214,88 +223,5 @@ describe('the timer', () => {
       at: async (id, time) => void set.push([id, time]),
     });
     expect(set).toEqual([[body.challenge_id, Date.parse(body.ends_at)]]);
-  });
-});
-
-describe('a pass over all', () => {
-  /** A store of challenges that expired, as `find` finds them; `unfinished` names them. */
-  function storeOf(count: number, find: (id: string) => Promise<void> = async () => undefined) {
-    const ids = Array.from({ length: count }, (_, n) => `ch-${n}`);
-    const stored: string[] = [];
-    const store: Partial<ChallengeStore> = {
-      async *unfinished() {
-        yield* ids;
-      },
-      inTurn: (_, work) => work(),
-      find: async (id) => {
-        await find(id);
-        const challenge = storedChallenge({ challenge_id: id });
-        return { challenge, trades: new Map(), assignments: new Map(), reply: undefined };
-      },
-      commit: async ({ after }) => {
-        stored.push(after.challenge_id);
-        return 'done';
-      },
-    };
-    return { stored, store: store as ChallengeStore };
-  }
-
-  let now = Date.parse('2026-06-01T00:00:00.000Z');
-  const deps = (challenges: ChallengeStore, chance = () => 0) =>
-    ({ challenges, clock: { now: () => now }, chance }) as unknown as ChallengeDeps;
-
-  it('does the others while one is slow, and names what failed', async () => {
-    let release: () => void = () => undefined;
-    const slow = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const { store, stored } = storeOf(50, async (id) => {
-      if (id === 'ch-0') await slow;
-      if (id === 'ch-1') throw new Error('broken');
-      if (id === 'ch-49') release();
-    });
-    const faults: string[] = [];
-    const report = await tickChallenges(deps(store), (id) => faults.push(id));
-    expect(stored).toHaveLength(49);
-    expect(stored.at(-1)).toBe('ch-0');
-    expect(report).toMatchObject({ failed: ['ch-1'], left: 0 });
-    expect([faults, report.changed.length]).toEqual([['ch-1'], 49]);
-  });
-
-  it('ends in time, and begins elsewhere the next time', async () => {
-    const slowly = async () => {
-      now += 1000;
-    };
-    const reached = new Set<string>();
-    const chance = createRandom(7);
-    for (let pass = 0; pass < 25; pass++) {
-      const { store, stored } = storeOf(400, slowly);
-      const began = now;
-      const { left } = await tickChallenges(deps(store, chance), fail);
-      expect(now - began).toBeLessThan(135_000);
-      expect(stored.length + left).toBe(400);
-      for (const id of stored) reached.add(id);
-    }
-    expect(reached.size).toBe(400);
-  });
-
-  it('does nothing for what the index still names, and its own timer serves what it does not name yet', async () => {
-    const world = await watchedWorld();
-    const { challenge_id: ended } = (await world.create()).body;
-    await world.post(ended, 'rollback');
-    const { challenge_id: fresh } = (await world.create({ max_duration_hours: 1 })).body;
-    const store = world.deps.challenges as ChallengeStore;
-    const behind = changedStore(store, {
-      unfinished: async function* () {
-        yield ended;
-      },
-    });
-    world.clock.forward(HOUR);
-    const before = (await world.read(ended)).body;
-    expect(await tickChallenges({ ...world.deps, challenges: behind }, fail)).toEqual({
-      ...{ changed: [], failed: [], left: 0 },
-    });
-    expect((await world.read(ended)).body).toEqual(before);
-    expect(await tickChallenge(world.deps, fresh)).toBe(true);
   });
 });

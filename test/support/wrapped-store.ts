@@ -1,3 +1,4 @@
+import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import type { RegistryStore } from '#domain/registry/registry-store.ts';
 
 /** A store with other methods in the place of some of its own. */
@@ -14,4 +15,11 @@ export function withMethods(store: RegistryStore, methods: Partial<RegistryStore
     catalogCount: store.catalogCount.bind(store),
     ...methods,
   };
+}
+
+/** Of a store of challenges what writes use of it, with other methods in the place of some. */
+export function withWrites(store: ChallengeStore, methods: Partial<ChallengeStore>): ChallengeStore {
+  const { find, commit, inTurn } = store;
+  const own = { find: find.bind(store), commit: commit.bind(store), inTurn: inTurn.bind(store) };
+  return { ...own, ...methods } as ChallengeStore;
 }

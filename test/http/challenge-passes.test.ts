@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
+import { tickChallenge, tickChallenges } from '#domain/challenges/tick-challenges.ts';
+import type { ChallengeDeps } from '#domain/challenges/write-challenge.ts';
+import { createRandom } from '#engine/random.ts';
+import { challengeWorld, HOUR } from '../support/challenge-world.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { storedChallenge } from '../support/stored-challenge.ts';
+import { withWrites } from '../support/wrapped-store.ts';
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine?.stop());
+
+function fail(_: string, error: unknown): never {
+  throw error;
+}
+
+describe('a pass over all challenges', () => {
+  /** A store of challenges that expired, as `find` finds them; `unfinished` names them. */
+  function storeOf(count: number, find: (id: string) => Promise<void> = async () => undefined) {
+    const ids = Array.from({ length: count }, (_, n) => `ch-${n}`);
+    const stored: string[] = [];
+    const store: Partial<ChallengeStore> = {
+      async *unfinished() {
+        yield* ids;
+      },
+      inTurn: (_, work) => work(),
+      find: async (id) => {
+        await find(id);
+        const challenge = storedChallenge({ challenge_id: id });
+        return { challenge, trades: new Map(), assignments: new Map(), reply: undefined };
+      },
+      commit: async ({ after }) => {
+        stored.push(after.challenge_id);
+        return 'done';
+      },
+    };
+    return { stored, store: store as ChallengeStore };
+  }
+
+  let now = Date.parse('2026-06-01T00:00:00.000Z');
+  const deps = (challenges: ChallengeStore, chance = () => 0) =>
+    ({ challenges, clock: { now: () => now }, chance }) as unknown as ChallengeDeps;
+
+  it('does the others while one is slow, and names what failed', async () => {
+    let release: () => void = () => undefined;
+    const slow = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { store, stored } = storeOf(50, async (id) => {
+      if (id === 'ch-0') await slow;
+      if (id === 'ch-1') throw new Error('broken');
+      if (id === 'ch-49') release();
+    });
+    const faults: string[] = [];
+    const report = await tickChallenges(deps(store), (id) => faults.push(id));
+    expect(stored).toHaveLength(49);
+    expect(stored.at(-1)).toBe('ch-0');
+    expect(report).toMatchObject({ failed: ['ch-1'], left: 0 });
+    expect([faults, report.changed.length]).toEqual([['ch-1'], 49]);
+  });
+
+  it('ends in time, and begins elsewhere the next time', async () => {
+    const slowly = async () => {
+      now += 1000;
+    };
+    const reached = new Set<string>();
+    const chance = createRandom(7);
+    for (let pass = 0; pass < 25; pass++) {
+      const { store, stored } = storeOf(400, slowly);
+      const began = now;
+      const { left } = await tickChallenges(deps(store, chance), fail);
+      expect(now - began).toBeLessThan(135_000);
+      expect(stored.length + left).toBe(400);
+      for (const id of stored) reached.add(id);
+    }
+    expect(reached.size).toBe(400);
+  });
+
+  it('does nothing for what the index still names, and its own timer serves what it does not name yet', async () => {
+    const world = await challengeWorld(engine);
+    const { challenge_id: ended } = (await world.create()).body;
+    await world.post(ended, 'rollback');
+    const { challenge_id: fresh } = (await world.create({ max_duration_hours: 1 })).body;
+    const store = world.deps.challenges as ChallengeStore;
+    const behind = withWrites(store, {
+      unfinished: async function* () {
+        yield ended;
+      },
+    });
+    world.clock.forward(HOUR);
+    const before = (await world.read(ended)).body;
+    expect(await tickChallenges({ ...world.deps, challenges: behind }, fail)).toEqual({
+      ...{ changed: [], failed: [], left: 0 },
+    });
+    expect((await world.read(ended)).body).toEqual(before);
+    expect(await tickChallenge(world.deps, fresh)).toBe(true);
+  });
+});
