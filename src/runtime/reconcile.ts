@@ -43,7 +43,9 @@ export function createReconcile(
     metrics.addMetric(METRICS.longestQuietSeconds, MetricUnit.Seconds, Math.round(longestQuietMs / 1000));
     metrics.addMetric(METRICS.challengeFaults, MetricUnit.Count, challenges.failed.length);
     metrics.publishStoredMetrics();
-    log.info('reconciled', { started, failed, challenges });
+    const { changed, left } = challenges;
+    log.info('reconciled', { started, failed, challenges: { changed: changed.length, left } });
+    if (left > 0) log.warn('challenges left to the next pass', { left });
   };
   const one = async ({ detail, challenge_id }: ReconcileEvent) => {
     if (challenge_id !== undefined) {
