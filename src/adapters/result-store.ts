@@ -3,8 +3,8 @@ import { constants, type ZstdOptions, zstdCompress, zstdDecompress } from 'node:
 import type { ResultsLocation } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { ObjectStore, ResultFiles, ResultStore } from '#domain/ports.ts';
-import { pageRecords } from '#engine/report/trades.ts';
 import { sha256 } from './ids.ts';
+import { pageCount, readTradePage, writeTradePage } from './trade-pages.ts';
 
 const compress = promisify<Buffer, ZstdOptions, Buffer>(zstdCompress);
 const decompress = promisify(zstdDecompress);
@@ -18,7 +18,7 @@ const WRITES_AT_ONCE = 8;
 const WHOLE_PARTS = ['result', 'equity', 'report'] as const;
 
 /**
- * Results as JSON, trades by column, compressed with zstd, under `results/{job_id}/{attempt}/`. The attempt is in the key so that a task
+ * Results as JSON and trades by column, compressed with zstd, under `results/{job_id}/{attempt}/`. The attempt is in the key so that a task
  * that lost its job can never write over what a later attempt recorded; the job names the prefix and the digest of all
  * files.
  */
@@ -32,13 +32,12 @@ export class ObjectResultStore implements ResultStore {
   async write(jobId: string, attempt: number, files: ResultFiles): Promise<ResultsLocation> {
     const prefix = `results/${jobId}/${attempt}`;
     const digests: string[] = [];
-    const parts = jsonParts(files);
+    const parts = partsOf(files);
     // Compressing and syncing leave this thread free to make the next page.
     const writer = async () => {
-      for (const [name, json] of parts) {
-        const bytes = Buffer.from(json);
+      for (const [name, bytes] of parts) {
         digests.push(`${name} ${sha256(bytes)}\n`);
-        await this.#objects.put(`${prefix}/${name}.json.zst`, await compressed(bytes), ZSTD);
+        await this.#objects.put(`${prefix}/${name}`, await compressed(bytes), ZSTD);
       }
     };
     const writing = Promise.all(Array.from({ length: WRITES_AT_ONCE }, writer));
@@ -52,19 +51,19 @@ export class ObjectResultStore implements ResultStore {
   }
 
   async read(location: ResultsLocation, part: 'result' | 'equity' | 'report'): Promise<unknown> {
-    return this.#read(`${location.prefix}/${part}.json.zst`, (stored) => stored);
+    return this.#read(`${location.prefix}/${partKey(part)}`, (stored) => JSON.parse(stored.toString('utf8')));
   }
 
   async readTrades(location: ResultsLocation, page: number): Promise<readonly unknown[]> {
-    return this.#read(`${location.prefix}/${tradePage(page)}.json.zst`, pageRecords);
+    return this.#read(`${location.prefix}/${pageKey(page)}`, readTradePage);
   }
 
-  async #read<T>(key: string, make: (stored: unknown) => T): Promise<T> {
+  async #read<T>(key: string, make: (stored: Buffer) => T): Promise<T> {
     const object = await this.#objects.get(key);
     if (!object)
       throw new CodedError('DATA005', { message: 'The stored results are missing', context: { key } });
     try {
-      return make(JSON.parse((await decompress(object.body)).toString('utf8')));
+      return make(await decompress(object.body));
     } catch (cause) {
       throw new CodedError('DATA005', { message: 'The stored results are broken', context: { key }, cause });
     }
@@ -76,13 +75,17 @@ function compressed(bytes: Buffer): Promise<Buffer> {
   return compress(bytes, { params: ZSTD_PARAMS, chunkSize: Math.max(bytes.length, MIN_CHUNK) });
 }
 
-/** Names and texts of the parts; pages of trades are made as they are asked for. */
-function* jsonParts(files: ResultFiles): Generator<readonly [name: string, json: string]> {
-  for (const name of WHOLE_PARTS) yield [name, files[name]];
-  let page = 0;
-  for (const json of files.tradePages) yield [tradePage(++page), json];
+/** Keys and bytes of the parts; pages of trades are made as they are asked for. */
+function* partsOf(files: ResultFiles): Generator<readonly [key: string, bytes: Buffer]> {
+  for (const part of WHOLE_PARTS) yield [partKey(part), Buffer.from(files[part])];
+  const pages = pageCount(files.trades);
+  for (let page = 1; page <= pages; page++) yield [pageKey(page), writeTradePage(files.trades, page)];
 }
 
-function tradePage(page: number): string {
-  return `trades/${String(page).padStart(4, '0')}`;
+function partKey(part: (typeof WHOLE_PARTS)[number]): string {
+  return `${part}.json.zst`;
+}
+
+function pageKey(page: number): string {
+  return `trades/${String(page).padStart(4, '0')}.columns.zst`;
 }

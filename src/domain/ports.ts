@@ -10,6 +10,7 @@ import type {
 import type { ProxyOperationName } from '#contract/data-proxy.ts';
 import type { ValidationCheck } from '#contract/validation.ts';
 import type { Candles } from '#engine/candles.ts';
+import type { TradeTable } from '#engine/simulator/trade-table.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
@@ -142,15 +143,14 @@ export interface ObjectStore {
 }
 
 /**
- * What a finished backtest leaves in object storage, each part as the JSON text that is kept. Trades may be made into
- * pages and file only when they are read, each once: while some are written, the next are made.
+ * What a finished backtest leaves in object storage: each part as the JSON text that is kept, and the trades, whose file is
+ * made when it is read, once.
  */
 export interface ResultFiles {
   readonly result: string;
   readonly equity: string;
   readonly report: string;
-  /** Pages of trades, 1,000 each, in the order of closing, as {@link tradePages} makes them. */
-  readonly tradePages: Iterable<string>;
+  readonly trades: TradeTable;
   /** The same trades for people and their tools. */
   readonly tradesParquet: Uint8Array;
 }

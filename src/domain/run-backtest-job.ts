@@ -1,7 +1,6 @@
 import type { JobIn, JobTiming } from '#contract/backtest.ts';
 import { CodedError, type ErrorCode } from '#contract/errors.ts';
 import { type BacktestOutcome, runBacktestPausing } from '#engine/backtest.ts';
-import { tradePages } from '#engine/report/trades.ts';
 import { BacktestError, type BacktestErrorKind } from '#engine/run/errors.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
 import { DamagedFileError } from './data/damaged-file.ts';
@@ -171,7 +170,7 @@ function resultFiles(deps: RunBacktestJobDeps, outcome: BacktestOutcome): Result
     result: JSON.stringify(outcome.result),
     equity: JSON.stringify(outcome.equity),
     report: JSON.stringify(outcome.report),
-    tradePages: tradePages(outcome.table),
+    trades: outcome.table,
     get tradesParquet() {
       return deps.encodeTrades(outcome.table);
     },

@@ -7,7 +7,7 @@ import { FileObjectStore } from '#adapters/local/file-object-store.ts';
 import { ObjectResultStore } from '#adapters/result-store.ts';
 import type { ResultsLocation } from '#contract/backtest.ts';
 import type { ResultFiles } from '#domain/ports.ts';
-import { tradePages, tradeRecord } from '#engine/report/trades.ts';
+import { tradeRecord } from '#engine/report/trades.ts';
 import { tableOf, trade } from '../engine/metrics/samples.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-results-'));
@@ -18,7 +18,7 @@ const filesOf = (): ResultFiles => ({
   result: '{"total_trades":1500}',
   equity: '{"dates":[]}',
   report: '{"warnings":[]}',
-  tradePages: tradePages(table),
+  trades: table,
   tradesParquet: Buffer.from('PAR1'),
 });
 const put = (key: string, json: string) => objects.put(key, zstdCompressSync(json), 'application/zstd');
@@ -38,10 +38,24 @@ describe('stored results', () => {
     expect(pages.flat()).toEqual(Array.from({ length: 1_500 }, (_, row) => tradeRecord(table, row, row + 1)));
   });
 
+  test('keep every trade to the bit', async () => {
+    const odd = tableOf([
+      trade(-1 / 3, 1, { side: 'short', enterTag: 'dip "✓"', liquidationPrice: 123.456789012345 }),
+      trade(0.1 + 0.2, 2, { pair: 'ETH/USDT:USDT', exitReason: 'roi', funding: -1e-9, leftOpen: true }),
+    ]);
+    const stored = await store.write('bt-3', 1, { ...filesOf(), trades: odd });
+    expect(await store.readTrades(stored, 1)).toEqual([tradeRecord(odd, 0, 1), tradeRecord(odd, 1, 2)]);
+  });
+
+  test('of a run without trades have no page of them', async () => {
+    const stored = await store.write('bt-4', 1, { ...filesOf(), trades: tableOf([]) });
+    expect(stored.trade_pages).toBe(0);
+  });
+
   test('of equal runs are equal to the byte, and their digest', async () => {
     const again = await store.write('bt-1', 2, filesOf());
     expect(again.digest).toBe(location.digest);
-    const keys = ['result', 'trades/0002'].map((name) => `${name}.json.zst`);
+    const keys = ['result.json.zst', 'trades/0002.columns.zst'];
     for (const key of keys) {
       const [first, second] = await Promise.all(
         [location, again].map(async ({ prefix }) => (await objects.get(`${prefix}/${key}`))!.body),
@@ -58,11 +72,13 @@ describe('stored results', () => {
 
   test('that are gone or broken are DATA005', async () => {
     const broken = { ...location, prefix: 'results/bt-2/1' };
-    await put('results/bt-2/1/trades/0001.json.zst', '[]');
+    await put('results/bt-2/1/trades/0001.columns.zst', '[]');
+    await put('results/bt-2/1/trades/0002.columns.zst', '\u0004\u0000\u0000\u0000{}  ');
     await put('results/bt-2/1/report.json.zst', '{');
     for (const read of [
       () => store.readTrades(location, 3),
       () => store.readTrades(broken, 1),
+      () => store.readTrades(broken, 2),
       () => store.read(broken, 'report'),
     ]) {
       await expect(read()).rejects.toMatchObject({ code: 'DATA005' });

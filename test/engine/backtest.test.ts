@@ -10,7 +10,7 @@ import {
   runBacktestPausing,
 } from '#engine/backtest.ts';
 import type { PeriodRow } from '#engine/report/periods.ts';
-import { pageRecords, tradePages } from '#engine/report/trades.ts';
+import { tradeRecord } from '#engine/report/trades.ts';
 import type { RunConfig } from '#engine/run/config.ts';
 import { CONFIG, ROWS, SAMPLE_STRATEGY, STARTUP, STEP, sampleInput, sha256 } from './backtest-sample.ts';
 import { START, walk } from './run/candles.ts';
@@ -84,11 +84,9 @@ describe('a backtest', () => {
     expect(BacktestReport.parse(stored)).toEqual(stored);
     const typed: z.infer<typeof BacktestReport> = report as Mutable<typeof report>;
     expect(typed).toBe(report);
-    for (const page of tradePages(outcome.table)) {
-      const items = pageRecords(JSON.parse(page));
-      for (const record of items) Trade.strict().parse(record);
-      TradesPage.strict().parse({ items, page: 1, pages: 1, total: trades.length });
-    }
+    const items = trades.map((_, row) => tradeRecord(outcome.table, row, row + 1));
+    for (const record of items) Trade.strict().parse(record);
+    TradesPage.strict().parse({ items, page: 1, pages: 1, total: trades.length });
     const config: RunConfig = ResolvedBacktestConfig.strict().parse(CONFIG);
     expect(config).toEqual(CONFIG);
     expect(JSON.stringify(result).length).toBeLessThan(800);

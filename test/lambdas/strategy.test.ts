@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { openObjectStore } from '#adapters/open-object-store.ts';
 import { ObjectResultStore } from '#adapters/result-store.ts';
+import { tableOf } from '../engine/metrics/samples.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { gatewayEvent, headerOf, LAMBDA_CONTEXT } from '../support/gateway.ts';
 import { pendingJob, SOME_RESULT, SOME_TIMING } from '../support/jobs.ts';
@@ -65,7 +66,7 @@ async function backtest(jobId: string): Promise<void> {
     result: JSON.stringify(SOME_RESULT),
     equity: '{}',
     report: JSON.stringify({ provenance: PROVENANCE }),
-    tradePages: [],
+    trades: tableOf([]),
     tradesParquet: new Uint8Array(),
   });
   await jobs.complete(jobId, 1, { result: SOME_RESULT, results, timing: SOME_TIMING, warnings: [] }, AT);

@@ -189,7 +189,8 @@ function textsOf({ texts, index }: TextColumn<string | null>): Uint8Array {
   let at = 0;
   for (let row = 0, { length } = index; row < length; row++) {
     const each = encoded[index[row]!]!;
-    for (let byte = 0; byte < each.length; byte++) values[at++] = each[byte]!;
+    values.set(each, at);
+    at += each.length;
   }
   return values;
 }

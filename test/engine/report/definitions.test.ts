@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runBacktest } from '#engine/backtest.ts';
-import { pageRecords, tradePages } from '#engine/report/trades.ts';
+import { tradeRecord } from '#engine/report/trades.ts';
 import { CONFIG, SAMPLE_STRATEGY, STEP, sampleInput, sha256 } from '../backtest-sample.ts';
 import { learningInput } from '../walk-forward/sample.ts';
 
@@ -15,7 +15,7 @@ const { report, table } = runBacktest(
   { digest: sha256 },
 );
 const withModels = runBacktest(learningInput({ days: 3 }), { digest: sha256 }).report;
-const items = [...tradePages(table)].flatMap((page) => pageRecords(JSON.parse(page)));
+const items = Array.from({ length: table.length }, (_, row) => tradeRecord(table, row, row + 1));
 
 describe('the definitions of a report', () => {
   it.each([

@@ -6,7 +6,7 @@ import { buildDrawdowns } from '#engine/report/drawdowns.ts';
 import { compareFillModels } from '#engine/report/fill-models.ts';
 import { buildResult } from '#engine/report/result.ts';
 import { roundNumber, roundNumbers } from '#engine/report/round.ts';
-import { pageRecords, tradePages, tradeRecord } from '#engine/report/trades.ts';
+import { tradeRecord } from '#engine/report/trades.ts';
 import type { Outcomes, Simulation, Trade } from '#engine/simulator/types.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import {
@@ -168,24 +168,6 @@ describe('trades for the outside', () => {
       highest_price: 110,
       left_open: false,
     });
-  });
-
-  it('come a thousand a page and are numbered through', () => {
-    const trades = Array.from({ length: 2001 }, (_, i) => trade(i, 1));
-    const pages = [...tradePages(tableOf(trades))].map((page) => pageRecords(JSON.parse(page)));
-    expect(pages.map((page) => page.length)).toEqual([1000, 1000, 1]);
-    expect(pages.flat().map((record) => record.id)).toEqual(trades.map((_, i) => i + 1));
-    expect([...tradePages(tableOf([]))]).toEqual([]);
-  });
-
-  it('come out of a stored page as they went in', () => {
-    const trades = [
-      trade(-1 / 3, 1, { side: 'short', enterTag: 'dip "x"', liquidationPrice: 123.456789012345 }),
-      trade(0.1 + 0.2, 2, { pair: 'ETH/USDT:USDT', exitReason: 'roi', funding: -1e-9, leftOpen: true }),
-    ];
-    const table = tableOf(trades);
-    const [page] = tradePages(table);
-    expect(pageRecords(JSON.parse(page!))).toEqual(trades.map((_, row) => tradeRecord(table, row, row + 1)));
   });
 });
 
