@@ -87,19 +87,17 @@ describe('a stage that somebody must approve', () => {
     expect((await world.post(id, 'rollback')).body).toMatchObject({ status: 'rolled_back', hold: null });
   });
 
-  it.each([
-    [{ approval_stages: ['stage_1'] }, 'approval_stages.0'],
-    [{ approval_stages: ['stage_2', 'stage_5'] }, 'approval_stages.1'],
-    [{ approval_stages: ['stage_2', 'stage_2'] }, 'approval_stages'],
-    [{ approval_stages: ['stage_2'], enable_canary: false }, 'approval_stages'],
-  ])('%j is refused', async (body, field) => {
+  it('is one that a canary comes to, named once', async () => {
     const world = await challengeWorld(engine);
-    const answer = await world.create(body);
-    expect([answer.status, answer.body.detail.code, answer.body.detail.field]).toEqual([
-      400,
-      'VAL005',
-      field,
-    ]);
+    for (const [body, field] of [
+      [{ approval_stages: ['stage_1'] }, 'approval_stages.0'],
+      [{ approval_stages: ['stage_2', 'stage_5'] }, 'approval_stages.1'],
+      [{ approval_stages: ['stage_2', 'stage_2'] }, 'approval_stages'],
+      [{ approval_stages: ['stage_2'], enable_canary: false }, 'approval_stages'],
+    ] as const) {
+      const { status, body: said } = await world.create(body);
+      expect([status, said.detail.code, said.detail.field]).toEqual([400, 'VAL005', field]);
+    }
   });
 });
 
@@ -144,6 +142,45 @@ describe('a challenge that promotes its winner by itself', () => {
     ]);
     expect((await tick(world)).changed).toEqual([]);
     expect((await world.post(id, 'promote')).body).toEqual(body);
+  });
+
+  it('does so with a whole batch of trades of new keys', async () => {
+    const world = await challengeWorld(engine);
+    const id: string = (await world.create(auto)).body.challenge_id;
+    const profits = generated(67890, 100, 1);
+    await world.log(id, 'champion', generated(12345, 100, 0));
+    await world.log(id, 'challenger', profits.slice(0, 75));
+    const keys: string[] = [];
+    for (let n = 0; keys.length < 25; n++) {
+      const { body } = await world.strategy('GET', `/api/v1/models/${MODEL}/route?key=k-${n}`);
+      if (body.variant === 'challenger') keys.push(`k-${n}`);
+    }
+    const trades = keys.map((key, n) => ({
+      ...{ trade_id: key, assignment_key: key, variant: 'challenger', profit_pct: profits[75 + n] },
+    }));
+    const { status, body } = await world.post(id, 'trades', { trades });
+    expect([status, body.status, body.challenger_trades]).toEqual([201, 'completed', 100]);
+    expect(await production(world)).toBe('2');
+  });
+
+  it('does so wholly or not at all when another version is promoted meanwhile', async () => {
+    const { world, id, last } = await almost();
+    await world.register();
+    await world.stage('3');
+    const [logged, promoted] = await Promise.all([last(), world.promote('3')]);
+    expect([logged.status, promoted.status]).toEqual([201, 200]);
+    expect(await production(world)).toBe('3');
+    const { body } = await world.read(id);
+    const { body: history } = await world.get(`/api/v1/models/${MODEL}/history?limit=2`);
+    const [, before] = history.items;
+    const expected =
+      body.promoted_at === null
+        ? { status: 'rolled_back', reason: 'champion_replaced', traffic_split: [1, 0] }
+        : { status: 'completed', outcome: 'challenger_wins', traffic_split: [0, 1] };
+    expect(body).toMatchObject(expected);
+    expect(before).toMatchObject(
+      body.promoted_at === null ? { action: 'stage' } : { action: 'promote', version: '2', challenge_id: id },
+    );
   });
 
   it('stores neither verdict nor promotion when the process dies between, and both with the next call', async () => {
@@ -259,22 +296,25 @@ describe('a challenge that promotes its winner by itself', () => {
     expect([body.traffic_split, await production(world)]).toEqual([[0, 1], '2']);
   });
 
-  it.each([
-    ['researcher', true, 403],
-    ['researcher', false, 201],
-    ['approver', true, 201],
-  ] as const)('%s asks for it: %s', async (role, auto_promote, status) => {
+  it('is asked for by whoever may promote', async () => {
     const made = await challengeWorld(engine);
     const tables = { jobs: made.jobsTable, registry: made.table, series: '' };
-    const authenticate = async () => ({ id: 'anonymous', roles: [role], groups: [] });
-    const world = await registryWorld(engine, { tables, service: { authenticate } });
-    const body = { champion_version: '1', challenger_version: '2', auto_promote };
-    const answer = await world.strategy('POST', `/api/v1/models/${MODEL}/challenges`, body);
-    expect(answer.status).toBe(status);
-    if (status === 403)
-      expect(answer.body.detail).toMatchObject({
-        ...{ code: 'AUTH004', field: 'auto_promote', context: { required: 'approver' } },
-      });
+    for (const [role, auto_promote, status] of [
+      ['researcher', true, 403],
+      ['researcher', false, 201],
+      ['approver', true, 201],
+    ] as const) {
+      const authenticate = async () => ({ id: 'anonymous', roles: [role], groups: [] });
+      const world = await registryWorld(engine, { tables, service: { authenticate } });
+      const body = { champion_version: '1', challenger_version: '2', auto_promote };
+      const answer = await world.strategy('POST', `/api/v1/models/${MODEL}/challenges`, body);
+      expect(answer.status).toBe(status);
+      if (status === 201) await made.post(answer.body.challenge_id, 'rollback');
+      else
+        expect(answer.body.detail).toMatchObject({
+          ...{ code: 'AUTH004', field: 'auto_promote', context: { required: 'approver' } },
+        });
+    }
   });
 });
 
@@ -283,6 +323,9 @@ describe('positions of a challenger that was rolled back', () => {
   /** A challenge whose keys `long` and `short` are of the challenger and of the champion. */
   async function entered(body: object) {
     const world = await challengeWorld(engine);
+    expect((await world.create({ on_rollback: 'sell' })).body.detail).toMatchObject({
+      ...{ code: 'VAL005', field: 'on_rollback' },
+    });
     const id: string = (await world.create({ enable_canary: false, ...body })).body.challenge_id;
     const assign = async (key: string) => (await world.post(id, 'assignments', { assignment_key: key })).body;
     const route = async (key: string) =>
@@ -294,7 +337,6 @@ describe('positions of a challenger that was rolled back', () => {
 
   it.each([
     [undefined, 'finish', false],
-    ['finish', 'finish', false],
     ['close', 'close', true],
   ])('on_rollback %s', async (on_rollback, policy, should_close) => {
     const { world, id, assign, route, keys } = await entered({ on_rollback });
@@ -334,11 +376,5 @@ describe('positions of a challenger that was rolled back', () => {
     expect(await route(keys.challenger)).toMatchObject({ should_close: false, traffic_split: [0.5, 0.5] });
     await world.post(id, 'rollback');
     expect(await route(keys.challenger)).toMatchObject({ should_close: true, version: '2' });
-  });
-
-  it('know two policies', async () => {
-    const world = await challengeWorld(engine);
-    const { status, body } = await world.create({ on_rollback: 'sell' });
-    expect([status, body.detail.code, body.detail.field]).toEqual([400, 'VAL005', 'on_rollback']);
   });
 });
