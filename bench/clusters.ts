@@ -1,6 +1,6 @@
 import { LEAST_CLUSTERS } from '#domain/challenges/judge-challenge.ts';
 import { createRandom, type Random } from '#engine/random.ts';
-import { alwaysValidP } from '#engine/stats/always-valid.ts';
+import { alwaysValidP, isHarmful } from '#engine/stats/always-valid.ts';
 import {
   type Cluster,
   type ClusterTotals,
@@ -66,66 +66,83 @@ class Arm {
   }
 }
 
-/** The rule of a challenge: Welch's test at the planned look, then the always-valid p-value. */
-class Rule {
-  promoted = false;
-  #hasLooked = false;
-  readonly #sampleOf: (arm: Arm) => SampleStats;
-  readonly #isDue: (arm: Arm) => boolean;
+/** By which unit a challenge compares its arms. */
+interface Unit {
+  readonly sampleOf: (arm: Arm) => SampleStats;
+  /** How many of an arm are independent. */
+  readonly countOf: (arm: Arm) => number;
+  /** Of each arm before the planned look. */
+  readonly least: number;
+}
 
-  constructor(sampleOf: (arm: Arm) => SampleStats, isDue: (arm: Arm) => boolean) {
-    this.#sampleOf = sampleOf;
-    this.#isDue = isDue;
+const TRADE: Unit = { sampleOf: (arm) => arm.byTrade(), countOf: (arm) => arm.n, least: PLANNED };
+const KEY: Unit = {
+  sampleOf: (arm) => arm.byKey(),
+  countOf: (arm) => arm.clusters.count,
+  least: LEAST_CLUSTERS,
+};
+
+/** The rules of a challenge: Welch's test at the planned look, then the always-valid p-value; harm at any time. */
+class Challenge {
+  promoted = false;
+  rolledBack = false;
+  #hasLooked = false;
+  readonly #unit: Unit;
+
+  constructor(unit: Unit) {
+    this.#unit = unit;
   }
 
   look(a: Arm, b: Arm): void {
-    if (this.promoted || a.n < PLANNED || !this.#isDue(a) || !this.#isDue(b)) return;
-    const test = stratifiedWelch([{ a: this.#sampleOf(a), b: this.#sampleOf(b) }]);
-    const p = this.#hasLooked ? alwaysValidP({ ...test, tuningSize: 4 * PLANNED }) : test.p;
+    const { sampleOf, countOf, least } = this.#unit;
+    const test = stratifiedWelch([{ a: sampleOf(a), b: sampleOf(b) }]);
+    const sample = { ...test, tuningSize: 4 * PLANNED };
+    if (isHarmful(sample, { challengerTrades: countOf(b), lowerP: null })) this.rolledBack = true;
+    if (b.n < PLANNED || Math.min(countOf(a), countOf(b)) < least) return;
+    const p = this.#hasLooked ? alwaysValidP(sample) : test.p;
     this.#hasLooked = true;
-    this.promoted = test.difference > 0 && p < ALPHA;
+    if (test.difference > 0 && p < ALPHA) this.promoted = true;
   }
 }
 
-/** The share of challenges between equal arms that promote, in percent, by either unit. */
-function falsePromotions(keySize: number) {
+type Ends = Record<'promoted' | 'rolledBack', number>;
+
+/** How many of the challenges between equal arms end one way and how many the other, in percent, by either unit. */
+function falseEnds(keySize: number): { readonly byTrade: Ends; readonly byKey: Ends } {
   const random = createRandom(11);
-  let [byTrade, byKey] = [0, 0];
+  const byTrade = { promoted: 0, rolledBack: 0 };
+  const byKey = { promoted: 0, rolledBack: 0 };
   for (let run = 0; run < RUNS; run++) {
     const [a, b] = [new Arm(keySize, random), new Arm(keySize, random)];
-    const trades = new Rule(
-      (arm) => arm.byTrade(),
-      () => true,
-    );
-    const keys = new Rule(
-      (arm) => arm.byKey(),
-      (arm) => arm.clusters.count >= LEAST_CLUSTERS,
-    );
-    for (let n = 0; n < MOST && !(trades.promoted && keys.promoted); n++) {
+    const [trades, keys] = [new Challenge(TRADE), new Challenge(KEY)];
+    for (let n = 0; n < MOST; n++) {
       a.trade();
       b.trade();
       trades.look(a, b);
       keys.look(a, b);
     }
-    if (trades.promoted) byTrade++;
-    if (keys.promoted) byKey++;
+    for (const end of ['promoted', 'rolledBack'] as const) {
+      if (trades[end]) byTrade[end] += 100 / RUNS;
+      if (keys[end]) byKey[end] += 100 / RUNS;
+    }
   }
-  return { byTrade: (100 * byTrade) / RUNS, byKey: (100 * byKey) / RUNS };
+  return { byTrade, byKey };
 }
 
-function figureOf(keySize: number): Figure {
-  const { byTrade, byKey } = falsePromotions(keySize);
-  return {
-    label: `keys of ${keySize} trades: false promotions by assignment_key`,
-    value: byKey,
+function figuresOf(keySize: number): Figure[] {
+  const { byTrade, byKey } = falseEnds(keySize);
+  const figure = (name: string, end: keyof Ends): Figure => ({
+    label: `keys of ${keySize} trades: false ${name} by assignment_key`,
+    value: byKey[end],
     unit: '%',
     target: { atMost: 5 },
-    detail: `as if the trades were independent ${byTrade.toFixed(1)} %`,
-  };
+    detail: `as if the trades were independent ${byTrade[end].toFixed(1)} %`,
+  });
+  return [figure('promotions', 'promoted'), figure('rollbacks', 'rolledBack')];
 }
 
 export default {
   name: 'clusters',
-  description: `promotions in ${RUNS} challenges of equal arms whose trades share half their variance with those of their key, looked at after every trade, from ${PLANNED} to ${MOST} trades an arm`,
-  run: () => [2, 5, 20].map(figureOf),
+  description: `promotions and rollbacks for harm in ${RUNS} challenges of equal arms whose trades share half their variance with those of their key, looked at after every trade, up to ${MOST} trades an arm`,
+  run: () => [2, 5, 20].flatMap(figuresOf),
 } satisfies Bench;
