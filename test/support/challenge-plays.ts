@@ -38,7 +38,7 @@ export async function repeatableWorld(
 }
 
 /** Everything that can be read of a challenge: none of it may change anything. */
-export const READS = [
+const READS = [
   '/evaluate',
   '',
   '/trades?limit=3',
