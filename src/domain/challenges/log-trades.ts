@@ -7,7 +7,12 @@ import {
   type TradesLogged,
 } from '#contract/challenge-trade.ts';
 import { CodedError } from '#contract/errors.ts';
-import type { StoredAssignment, StoredChallenge, StoredTrade } from '#contract/stored-challenge.ts';
+import type {
+  StoredAssignment,
+  StoredChallenge,
+  StoredTrade,
+  TradeResult,
+} from '#contract/stored-challenge.ts';
 import { type AppliedTrade, applyTrade } from './apply-trade.ts';
 import { closedTrades, type Progress } from './challenge-state.ts';
 import { TRADES_AT_ONCE } from './challenge-store.ts';
@@ -105,6 +110,8 @@ class TradeLog {
   readonly #found: FoundChallenge;
   readonly #trades = new Map<string, StoredTrade>();
   readonly #assignments = new Map<string, StoredAssignment>();
+  /** Read at most once: whatever is written meanwhile makes this write lose. */
+  #stored: Promise<readonly TradeResult[]> | null = null;
 
   constructor(deps: ChallengeDeps, found: FoundChallenge) {
     this.#deps = deps;
@@ -153,8 +160,8 @@ class TradeLog {
   /** The last profits by stage: those that are stored, and those of this log. */
   async #profits() {
     const { challenge } = this.progress;
-    const stored = await this.#deps.challenges.lastTrades(challenge.challenge_id, MOST_PERMUTED);
-    const before = stored.filter(({ trade_id }) => !this.#trades.has(trade_id));
+    this.#stored ??= this.#deps.challenges.lastTrades(challenge.challenge_id, MOST_PERMUTED);
+    const before = (await this.#stored).filter(({ trade_id }) => !this.#trades.has(trade_id));
     return stageProfits(challenge, [...before, ...this.#trades.values()]);
   }
 }
