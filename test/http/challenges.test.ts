@@ -234,6 +234,41 @@ it('trades that do not vary at all are a verdict with a warning, or none', async
   expect(await world.evaluate(same)).toMatchObject({ status: 'active', p_value: 1, improvement_pct: 0 });
 });
 
+// Reference 3.12: above 10, not from 10 on. 3.9: no promotion while the arms differ by more than 20 points in open trades.
+it('exactly 10 % is not enough, nor is a lead while the challenger holds its trades open', async () => {
+  const world = await challengeWorld(engine);
+  const id = (await world.create({ enable_canary: false })).body.challenge_id;
+  await world.log(id, 'champion', Array(100).fill(10));
+  await world.log(id, 'challenger', Array(100).fill(11));
+  const evaluation = await world.evaluate(id);
+  expect(evaluation).toMatchObject({ status: 'active', recommendation: 'CONTINUE', improvement_pct: 10 });
+  expect(evaluation.criteria).toContainEqual(
+    expect.objectContaining({ name: 'improvement_pct', passed: false }),
+  );
+  await world.post(id, 'rollback', {});
+
+  const held = (await world.create({ enable_canary: false })).body.challenge_id;
+  const opened = Array.from({ length: 60 }, (_, i) => ({
+    trade_id: `open-${i}`,
+    variant: 'challenger',
+    status: 'open',
+  }));
+  await world.post(held, 'trades', { trades: opened });
+  await world.log(held, 'champion', Array(100).fill(1));
+  await world.log(held, 'challenger', Array(100).fill(1.2));
+  expect(await world.evaluate(held)).toMatchObject({
+    status: 'active',
+    recommendation: 'CONTINUE',
+    p_value: 0,
+  });
+  const closed = opened.map((trade) => ({ ...trade, status: 'closed', profit_pct: 1.2 }));
+  await world.post(held, 'trades', { trades: closed });
+  expect(await world.evaluate(held)).toMatchObject({
+    status: 'completed',
+    recommendation: 'PROMOTE_CHALLENGER',
+  });
+});
+
 it('a worse challenger is rolled back as soon as it is harm, an expired one was not better', async () => {
   const world = await challengeWorld(engine);
   const id = (await world.create(open)).body.challenge_id;
