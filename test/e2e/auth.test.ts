@@ -72,24 +72,23 @@ describe.each(EVERY_PATH)('%s', (_, { service, method, path, access }) => {
     else expect(answer).toEqual({ status: 401, code: 'AUTH003', challenge: 'Bearer realm="touchstone"' });
   });
 
-  it.runIf(method === 'POST' && !path.endsWith('/data-proxy'))(
-    'refuses a body that is too large',
-    async () => {
+  if (method === 'POST' && !path.endsWith('/data-proxy'))
+    it('refuses a body that is too large', async () => {
       const url = `${addresses()[service]}${path.replaceAll(/\{\w+\}/g, 'x')}`;
       const headers = { 'content-type': 'application/json', ...bearer('admin') };
       const response = await fetch(url, { method, headers, body: ' '.repeat(1024 * 1024 + 1) });
       expect([response.status, await response.json()]).toMatchObject([413, { detail: { code: 'HTTP413' } }]);
-    },
-  );
+    });
 
-  it.runIf(access !== 'public')('refuses a token that is none, and roles below its own', async () => {
-    expect(await call({ authorization: 'Bearer abc' })).toMatchObject({ status: 401, code: 'AUTH002' });
-    for (const [rank, role] of ROLES.entries()) {
-      const answer = await call(bearer(role));
-      if (rank < ROLES.indexOf(access)) expect(answer).toMatchObject({ status: 403, code: 'AUTH004' });
-      else expect([200, 201, 400, 404, 409]).toContain(answer.status);
-    }
-  });
+  if (access !== 'public')
+    it('refuses a token that is none, and roles below its own', async () => {
+      expect(await call({ authorization: 'Bearer abc' })).toMatchObject({ status: 401, code: 'AUTH002' });
+      for (const [rank, role] of ROLES.entries()) {
+        const answer = await call(bearer(role));
+        if (rank < ROLES.indexOf(access)) expect(answer).toMatchObject({ status: 403, code: 'AUTH004' });
+        else expect([200, 201, 400, 404, 409]).toContain(answer.status);
+      }
+    });
 });
 
 describe('work under a token', { timeout: 60_000 }, () => {
