@@ -63,7 +63,8 @@ async function control(
         const found = foundChallenge(deps, challengeId, state);
         const { at } = found;
         const progress = decide(found.progress, { actor: actor.id, at, reason, correlationId });
-        return { body: challengeView(progress.challenge), move: changeOf(found.challenge, progress, at) };
+        const move = changeOf(found.challenge, progress, at);
+        return { body: challengeView(move?.after ?? progress.challenge), move };
       },
     ),
   );

@@ -97,7 +97,11 @@ function ignoredKeys(
   body: Readonly<Record<string, unknown>> & { readonly trades?: readonly object[] | undefined },
 ) {
   if (!body.trades) return unknownKeyWarnings(body, TRADE_FIELDS, '');
-  return body.trades
-    .flatMap((trade, index) => unknownKeyWarnings({ ...trade }, TRADE_FIELDS, `trades.${index}.`))
-    .slice(0, 20);
+  // Fields of a trade beside a list of trades are of none.
+  return [
+    ...unknownKeyWarnings(body, ['trades'], ''),
+    ...body.trades.flatMap((trade, index) =>
+      unknownKeyWarnings({ ...trade }, TRADE_FIELDS, `trades.${index}.`),
+    ),
+  ].slice(0, 20);
 }
