@@ -7,13 +7,11 @@ import { findStrategy } from '#adapters/strategies.ts';
 import { BacktestTaskEnv } from '#contract/env.ts';
 import { runBacktestJob } from '#domain/run-backtest-job.ts';
 import { compileFullyWhenLong, compileLightly } from '#runtime/compilation.ts';
-import { readEnv } from '#runtime/env.ts';
-import { createLogger } from '#runtime/log.ts';
+import { startProcess } from '#runtime/process.ts';
 import { runTask } from '#runtime/task.ts';
 
 compileLightly();
-const env = readEnv(BacktestTaskEnv);
-const log = createLogger('backtest', env.LOG_LEVEL);
+const { env, log } = startProcess(BacktestTaskEnv, 'backtest');
 
 await runTask(env, log, async ({ id, image }) => {
   const outcome = await runBacktestJob(

@@ -8,12 +8,10 @@ import { CollectTaskEnv } from '#contract/env.ts';
 import { CodedError } from '#contract/errors.ts';
 import { STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
 import { collectForJob } from '#domain/data/collect-for-job.ts';
-import { readEnv } from '#runtime/env.ts';
-import { createLogger } from '#runtime/log.ts';
+import { startProcess } from '#runtime/process.ts';
 import { runTask } from '#runtime/task.ts';
 
-const env = readEnv(CollectTaskEnv);
-const log = createLogger('collect', env.LOG_LEVEL);
+const { env, log } = startProcess(CollectTaskEnv, 'collect');
 
 await runTask(env, log, async () => {
   const stop = new AbortController();

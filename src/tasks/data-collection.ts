@@ -4,15 +4,13 @@ import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
 import { DataCollectionEnv } from '#contract/env.ts';
-import { readEnv } from '#runtime/env.ts';
 import { authenticateBy } from '#runtime/identity-provider.ts';
-import { createLogger } from '#runtime/log.ts';
+import { startProcess } from '#runtime/process.ts';
 import { serve } from '#runtime/serve.ts';
 import { withServiceToken } from '#runtime/service-token.ts';
 import { createDataCollectionService } from '#runtime/services/data-collection-service.ts';
 
-const env = readEnv(DataCollectionEnv);
-const log = createLogger('data-collection', env.LOG_LEVEL);
+const { env, log } = startProcess(DataCollectionEnv, 'data-collection');
 
 const service = createDataCollectionService(
   {

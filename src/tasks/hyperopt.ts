@@ -11,12 +11,10 @@ import type { StudyIn } from '#contract/hyperopt.ts';
 import { loadTrialData } from '#domain/hyperopt/load-trial-data.ts';
 import { runHyperoptWorker } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';
-import { readEnv } from '#runtime/env.ts';
-import { createLogger } from '#runtime/log.ts';
+import { startProcess } from '#runtime/process.ts';
 import { runTask } from '#runtime/task.ts';
 
-const env = readEnv(HyperoptTaskEnv);
-const log = createLogger('hyperopt', env.LOG_LEVEL);
+const { env, log } = startProcess(HyperoptTaskEnv, 'hyperopt');
 
 /** What the threads keep together of what trials have in common. */
 const CACHE_BYTES = 512 * 1024 * 1024;

@@ -30,11 +30,11 @@ afterAll(() => metadata.close());
 
 async function run(env: Record<string, string>) {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'fixtures/print-task.ts')], {
-    env: { CORRELATION_ID: 'c-1', ...env },
+    env: { LOG_LEVEL: 'ERROR', CORRELATION_ID: 'c-1', ...env },
   });
-  const output = text(child.stdout);
+  const [output, errors] = [text(child.stdout), text(child.stderr)];
   const [status] = await once(child, 'close');
-  return { status, output: await output };
+  return { status, output: await output, errors: await errors };
 }
 
 it('is its ARN and its image in a container', async () => {
@@ -49,4 +49,12 @@ it('is the name that the process runner gave it, without an image', async () => 
 
 it('fails, so that it is tried again, when the container cannot say what it is', async () => {
   expect((await run({ ECS_CONTAINER_METADATA_URI_V4: `${url}/two` })).status).toBe(1);
+});
+
+it('says in one line of its log what its environment lacks', async () => {
+  const { status, errors } = await run({ CORRELATION_ID: '' });
+  expect(errors.trimEnd()).not.toContain('\n');
+  const { level, service, error } = JSON.parse(errors);
+  expect([status, level, service]).toEqual([1, 'ERROR', 'test']);
+  expect(error.message).toBe('The environment does not fit: CORRELATION_ID is missing');
 });
