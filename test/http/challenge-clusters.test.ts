@@ -1,28 +1,18 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { permutationTest } from '#engine/stats/permutation.ts';
 import { studentTwoSidedP } from '#engine/stats/student-t.ts';
-import { type ChallengeWorld, challengeWorld, generated } from '../support/challenge-world.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { generated } from '../support/challenge-world.ts';
+import { T14 } from '../support/clustered-trades.ts';
+import { engine, started, useOneChallengeWorld, world } from '../support/one-challenge-world.ts';
 import { registryWorld } from '../support/registry-world.ts';
 
-let engine: TestEngine;
-let world: ChallengeWorld;
-beforeAll(async () => {
-  engine = await startEngine();
-  world = await challengeWorld(engine);
-});
-afterAll(() => engine?.stop());
+useOneChallengeWorld();
 
 type Arm = 'champion' | 'challenger';
 
-/** A challenge of its own, at 50 % unless told otherwise. */
-async function started(body: object = {}): Promise<string> {
-  const active = (await world.store.read('ema_crossover', [])).model?.active_challenge_id;
-  if (active) await world.post(active, 'rollback');
-  const settings = { enable_canary: false, analysis_unit: 'assignment_key', ...body };
-  return (await world.create(settings)).body.challenge_id;
-}
+/** A challenge whose trades of one key are one cluster. */
+const clustered = (body: object = {}) => started({ analysis_unit: 'assignment_key', ...body });
 
 /** Keys that fall to an arm at 50 % (reference 4.3). */
 function keysOf(id: string, arm: Arm, count: number): string[] {
@@ -52,15 +42,6 @@ async function logAll(id: string, trades: readonly object[]) {
   }
 }
 
-const A = [[0.5, 0.7, 0.4], [-0.6, -0.9], [1, 1.3, 0.8, 1.1], [-0.2, 0.1], [0.3]];
-const B = [
-  [1.1, 0.9],
-  [-0.3, 0.2, -0.1],
-  [1.6, 1.4],
-  [0.4, 0.6, 0.5],
-  [0.7, 0.9],
-];
-
 /** The standard error behind an interval of so many trades (reference 3.5; N* is 400 at 100 trades). */
 function errorBehind([low, high]: [number, number], effectiveSize: number): number {
   const bits = -2 * Math.log(0.05);
@@ -70,8 +51,8 @@ function errorBehind([low, high]: [number, number], effectiveSize: number): numb
 
 // Reference 3.11, T14.
 it('trades of one key are one cluster: T14, whatever came open first and without its key', async () => {
-  const id = await started();
-  const trades = [...keyed(id, 'champion', A), ...keyed(id, 'challenger', B)];
+  const id = await clustered();
+  const trades = [...keyed(id, 'champion', T14.champion), ...keyed(id, 'challenger', T14.challenger)];
   const shuffled = trades.map((_, n) => trades[(n * 7) % trades.length]!);
   const opened = shuffled.slice(0, 6).map(({ profit_pct: _, ...trade }) => ({ ...trade, status: 'open' }));
   await logAll(id, opened);
@@ -99,21 +80,21 @@ it('trades of one key are one cluster: T14, whatever came open first and without
 });
 
 it('by trades the same is T14 as if they were independent, with a warning', async () => {
-  const id = await started({ analysis_unit: 'trade' });
-  await logAll(id, [...keyed(id, 'champion', A), ...keyed(id, 'challenger', B)]);
+  const id = await started();
+  await logAll(id, [...keyed(id, 'champion', T14.champion), ...keyed(id, 'challenger', T14.challenger)]);
   const evaluation = await world.evaluate(id);
   expect(evaluation).toMatchObject({ analysis_unit: 'trade', clusters: null });
   expect((0.658333333 - 0.375) / errorBehind(evaluation.confidence_interval, 24)).toBeCloseTo(1.10928, 6);
   // Of the ten keys one has a single trade.
   expect(evaluation.warnings).toContainEqual(expect.stringMatching(/^dependent_trades: 9 keys/));
-  const alone = await started({ analysis_unit: 'trade' });
+  const alone = await started();
   await logAll(alone, keyed(alone, 'champion', [[1], [2]]));
   await world.post(alone, 'trades', { ...keyed(alone, 'champion', [[1, 3]])[1], status: 'open' });
   expect(JSON.stringify((await world.evaluate(alone)).warnings)).not.toContain('dependent_trades');
 });
 
 it('a key keeps its stage, whenever its trades were opened', async () => {
-  const id = await started({ enable_canary: true });
+  const id = await clustered({ enable_canary: true });
   const trade = { variant: 'champion', profit_pct: 1, assignment_key: 'k' };
   const first = await world.post(id, 'trades', { ...trade, trade_id: 'a' });
   const variant = first.body.misassigned ? 'challenger' : 'champion';
@@ -128,7 +109,7 @@ it('a key keeps its stage, whenever its trades were opened', async () => {
 });
 
 it('posts of one key at once from two hosts leave the totals as one after another does', async () => {
-  const id = await started();
+  const id = await clustered();
   const tables = { jobs: world.jobsTable, registry: world.table, series: '' };
   const second = await registryWorld(engine, { tables, deps: { clock: world.clock } });
   const lists = [0, 1, 2].map((list) => Array.from({ length: 8 }, (_, n) => (list * 5 + n * 3) / 4 - 2));
@@ -150,7 +131,7 @@ it('posts of one key at once from two hosts leave the totals as one after anothe
 });
 
 it('a key that was read before another write of it is not stored over that one', async () => {
-  const id = await started();
+  const id = await clustered();
   const [trade] = keyed(id, 'champion', [[1, 2]]);
   await world.post(id, 'trades', trade);
   const store = world.deps.challenges;
@@ -169,7 +150,7 @@ it('a key that was read before another write of it is not stored over that one',
 });
 
 it('a verdict waits for 20 keys of each arm, and shuffles keys where the arms are not balanced', async () => {
-  const id = await started();
+  const id = await clustered();
   const lists = (seed: number, count: number, rareLoss: number) =>
     Array.from({ length: count }, (_, n) => generated(n + 7 * seed, 5, n % 15 === 0 ? rareLoss : 0.5));
   // The loss that comes once in 15 keys has not happened to the challenger yet.
@@ -207,7 +188,7 @@ it('a verdict waits for 20 keys of each arm, and shuffles keys where the arms ar
 });
 
 it('a batch of 100 new keys takes the verdict and its promotion along', async () => {
-  const id = await started({ auto_promote: true });
+  const id = await clustered({ auto_promote: true });
   await logAll(
     id,
     keyed(

@@ -1,20 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ChallengeWorld, challengeWorld, HOUR } from '../support/challenge-world.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { expect, it } from 'vitest';
+import { HOUR } from '../support/challenge-world.ts';
+import { started, useOneChallengeWorld, world } from '../support/one-challenge-world.ts';
 
-let engine: TestEngine;
-let world: ChallengeWorld;
-beforeAll(async () => {
-  engine = await startEngine();
-  world = await challengeWorld(engine);
-});
-afterAll(() => engine?.stop());
-
-async function started(body: object = {}): Promise<string> {
-  const active = (await world.store.read('ema_crossover', [])).model?.active_challenge_id;
-  if (active) await world.post(active, 'rollback');
-  return (await world.create({ enable_canary: false, ...body })).body.challenge_id;
-}
+useOneChallengeWorld();
 
 const failed = (trade_id: string, variant = 'challenger') => ({
   ...{ trade_id, variant, status: 'error', error_message: 'No order book' },

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createRandom } from '#engine/random.ts';
 import { type Arm, always, ChallengeModel, compare } from '../support/challenge-model.ts';
-import { type ChallengeWorld, challengeWorld, generated, HOUR } from '../support/challenge-world.ts';
-import { startEngine, type TestEngine } from '../support/engine.ts';
+import { generated, HOUR } from '../support/challenge-world.ts';
+import { useOneChallengeWorld, world } from '../support/one-challenge-world.ts';
 import { binomialTest, chiSquareTail, tTail } from '../support/tails.ts';
 
-let engine: TestEngine;
-let world: ChallengeWorld;
-beforeAll(async () => {
-  engine = await startEngine();
-  world = await challengeWorld(engine);
-});
-afterAll(() => engine?.stop());
+useOneChallengeWorld();
 
 // Reference 3.11: what judges the service below is judged first.
 describe('the model', () => {

@@ -5,16 +5,9 @@ import { permutationTest } from '#engine/stats/permutation.ts';
 import { type Precise, plus, ZERO } from '#engine/stats/precise-sum.ts';
 import { sampleOf } from '#engine/stats/samples.ts';
 import { stratifiedWelch } from '#engine/stats/stratified-welch.ts';
+import { T14 } from '../../support/clustered-trades.ts';
 
-// Reference 3.11, T14.
-const A = [[0.5, 0.7, 0.4], [-0.6, -0.9], [1, 1.3, 0.8, 1.1], [-0.2, 0.1], [0.3]];
-const B = [
-  [1.1, 0.9],
-  [-0.3, 0.2, -0.1],
-  [1.6, 1.4],
-  [0.4, 0.6, 0.5],
-  [0.7, 0.9],
-];
+const { champion: A, challenger: B } = T14;
 
 const sumOf = (values: readonly number[]) => values.reduce((all: Precise, x) => plus(all, [x, 0]), ZERO);
 const clusterOf = (values: readonly number[]) => ({ size: values.length, sum: sumOf(values) });
