@@ -4,7 +4,7 @@ import { bool, encodeStruct, i32, i64, listOf, type Struct, struct, text, writeV
 
 /**
  * Parquet's simplest files: one row group, one page a column, plain values in zstd
- * (https://github.com/apache/parquet-format). Any reader of Parquet reads them. Why not by a library: docs/decisions/034.
+ * (https://github.com/apache/parquet-format). Any reader of Parquet reads them. Why not by a library: docs/decisions/036.
  */
 
 // Numbers of the format.
