@@ -221,11 +221,9 @@ describe('promotion', () => {
 
   it('needs the champion in Production still', async () => {
     const world = await challengeWorld(engine);
-    const id = (await world.create({ enable_canary: false })).body.challenge_id;
-    await win(world, id);
     await world.register();
-    await world.stage('3');
-    await world.promote('3');
+    const id = (await world.create({ champion_version: '3', enable_canary: false })).body.challenge_id;
+    await win(world, id);
     const answer = await world.post(id, 'promote');
     expect([answer.status, answer.body.detail.field]).toEqual([409, 'expected_production']);
   });

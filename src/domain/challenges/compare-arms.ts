@@ -108,5 +108,7 @@ export function openGap({ stages }: StoredChallenge): number {
     challenger: open.challenger + closed.challenger,
   };
   if (Math.min(entered.champion, entered.challenger) < LEAST_ENTERED) return 0;
-  return 100 * Math.abs(open.champion / entered.champion - open.challenger / entered.challenger);
+  // In whole numbers: the difference of two shares would be rounded before it is compared.
+  const crossed = Math.abs(open.champion * entered.challenger - open.challenger * entered.champion);
+  return (100 * crossed) / (entered.champion * entered.challenger);
 }

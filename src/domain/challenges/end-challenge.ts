@@ -26,7 +26,8 @@ interface NewProduction {
 
 /**
  * What another version in Production makes of a model's challenges, for the transaction that brings it there: the active
- * one ends, promoted when it is the challenger's and rolled back otherwise; one that awaits its promotion is promoted.
+ * one ends, promoted when it is the challenger's and rolled back otherwise; one that awaits its promotion is promoted or
+ * given up.
  * Throws CHL001, RES005 when the challenge that is said to be won is not.
  */
 export async function challengesEndedBy(
@@ -57,6 +58,10 @@ function ended(stored: StoredChallenge, production: NewProduction): Progress {
     return told(progress, { promoted_at: at }, { action: 'promote', ...by });
   }
   if (challenge.challenge_id === won) throw conflict(challenge, 'The challenge does not await a promotion');
+  if (isAwaiting(challenge)) {
+    const event = { action: 'keep_champion', reason: 'champion_replaced', ...by } as const;
+    return told(progress, { outcome: 'champion_kept' }, event);
+  }
   if (challenge.status !== 'active') return progress;
   const end = { ended_at: at, hold: null };
   if (!isChallenger) {

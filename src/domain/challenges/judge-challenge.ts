@@ -127,9 +127,14 @@ function seedOf(challenge: StoredChallenge): number {
 /** The challenger's account with one more closed trade. */
 export function withProfit(progress: Progress, profit: number): Progress {
   const { equity } = progress.challenge;
-  const now = equity.profit + profit;
+  const now = points(equity.profit + profit);
   const peak = Math.max(equity.peak, now);
   return changed(progress, {
-    equity: { profit: now, peak, drawdown: Math.max(equity.drawdown, peak - now) },
+    equity: { profit: now, peak, drawdown: Math.max(equity.drawdown, points(peak - now)) },
   });
+}
+
+/** To a billionth: three losses of 0.1 are 0.3, and no more than a limit of 0.3. */
+function points(value: number): number {
+  return Math.round(value * 1e9) / 1e9;
 }

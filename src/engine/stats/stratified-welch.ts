@@ -131,12 +131,12 @@ export function differenceInterval(test: StratifiedTest, confidence = 0.95): rea
 
 /**
  * By how many percent of its size the mean of a is exceeded: (b - a) / |a| * 100. A baseline of practically 0 (below 1e-9)
- * gives 0 for equal means, else 100 or -100.
+ * gives 0 for equal means, else 100 or -100. To 13 digits: from 1 to 1.1 is 10 and no more, whatever rounding adds.
  */
 export function improvementPct(meanA: number, meanB: number): number {
   const difference = meanB - meanA;
   if (Math.abs(meanA) < 1e-9) return difference === 0 ? 0 : 100 * Math.sign(difference);
-  return (100 * difference) / Math.abs(meanA);
+  return Number(((100 * difference) / Math.abs(meanA)).toPrecision(13));
 }
 
 /**
