@@ -26,10 +26,10 @@ export function parseBody<T extends z.ZodType>(schema: T, value: unknown): z.out
   throw new BodyError(parsed.error.issues.flatMap((issue) => bodyIssues(issue, [])).slice(0, MAX_ISSUES));
 }
 
-/** One issue, or those of each branch for a union: none of its branches fits. */
+/** One issue, or those of each branch for a union: none of its branches fits. What is missing is so in all of them. */
 function bodyIssues(issue: z.core.$ZodIssue, parents: readonly PropertyKey[]): BodyIssue[] {
   const path = [...parents, ...issue.path];
-  if (issue.code === 'invalid_union' && issue.errors.length > 0) {
+  if (issue.code === 'invalid_union' && issue.errors.length > 0 && issue.input !== undefined) {
     return issue.errors.flatMap((branch) => branch.flatMap((inner) => bodyIssues(inner, path)));
   }
   return [bodyIssue(issue.message, path, issue.input)];

@@ -127,7 +127,7 @@ describe('a challenge by the command line', () => {
     // T3: the difference is 0.78575, p 0.000705; by 3.5 with N* 480 the interval is 0.78575 ± 0.70586.
     expect(out).toContain(`${id} of ${MODEL}: version 2 against 1\nCompleted: the challenger has won.\n`);
     expect(out).toMatch(/Mean profit, % +│ +\+0\.41 │ +\+1\.19 │/);
-    expect(out).toMatch(/ {2}✓ p-value +0\.0007 +below 0\.05/);
+    expect(out).toMatch(/What held at its end\n {2}✓ p-value +0\.0007 +below 0\.05/);
     expect(out).toMatch(/ {2}✓ improvement +193\.3 % +above 10 %/);
     expect(out).toMatch(/ {2}✓ closed trades of each arm +120 +at least 120/);
     expect(out).toMatch(/\n +│ +├─+●─+┤\n +\+0\.08 +\+0\.79 +\+1\.49\n/);
@@ -181,6 +181,7 @@ describe('a challenge by the command line', () => {
       '[5 %] ──▶ 10 % ──▶ 25 % ──▶ 50 %\nNext 10 %: 1 h 00 min to wait; 0 of 20 trades',
     );
     expect(before).toContain('No interval yet');
+    expect(before).toContain('Before the challenger is recommended\n  ✗ p-value');
     expect(before).toContain('still to\ncome: the champion 100, the challenger 100.');
 
     await world.log(id, 'challenger', generated(1, 20, 0));

@@ -213,6 +213,12 @@ describe('the timer', () => {
     ]);
     world.clock.forward(7 * DAY);
     expect(await world.tick()).toEqual([body.challenge_id]);
+    const { challenge_id: won } = (await world.create(NO_CANARY)).body;
+    await world.log(won, 'champion', generated(12345, 120, 0));
+    await world.log(won, 'challenger', generated(67890, 120, 0.6));
+    world.clock.forward(7 * DAY);
+    expect(await world.tick()).toEqual([won]);
+    expect((await world.deps.challenges.read(won))!.outcome).toBe('champion_kept');
   });
 
   it('is set again for all that are unfinished, by a host that forgot them', async () => {

@@ -48,7 +48,7 @@ export function statusText({ challenge, evaluation }: Standing, width: number): 
     '',
     ...evidenceLines(evaluation, width),
     '',
-    'Before the challenger is recommended',
+    challenge.status === 'active' ? 'Before the challenger is recommended' : 'What held at its end',
     ...criteriaLines(evaluation),
     '',
     `Recommendation: ${evaluation.recommendation}`,

@@ -4,7 +4,7 @@ import type { Digest } from '#engine/digest.ts';
 import { assign, versionOf, withAssignment } from './assignment.ts';
 import { changed, currentStage, type Progress, stageAt } from './challenge-state.ts';
 import { countTrade } from './count-trade.ts';
-import type { PostedTrade } from './read-trade.ts';
+import { checkOrder, type PostedTrade } from './read-trade.ts';
 
 /** What is stored of a posted trade and of its key: the one with which it was stored, else the one posted. */
 export interface Known {
@@ -24,8 +24,8 @@ export interface AppliedTrade {
 
 /**
  * A challenge with one more trade in its totals, or with one that is open closed or marked anew. After the end only `late`
- * rises. Throws RES005 for another trade of the same id and for one opened after the end, VAL005 for a version that is not of the
- * challenge.
+ * rises. Throws RES005 for another trade of the same id and for one opened after the end, VAL001 for one that closes before it
+ * opens, VAL005 for a version that is not of the challenge.
  */
 export function applyTrade(
   progress: Progress,
@@ -53,7 +53,7 @@ export function applyTrade(
     misassigned: given !== undefined && given.variant !== variant,
     late,
     ...posted.details,
-    closed_at: closedAt(posted, at),
+    closed_at: closedAt(posted, opened_at, at),
     open_digest: posted.status === 'open' ? posted.digest : null,
     closed_digest: posted.status === 'open' ? null : posted.digest,
     created_at: at,
@@ -123,11 +123,12 @@ function checkFollows(challenge: StoredChallenge, posted: PostedTrade, stored: S
 /** What the close of a trade tells of it beyond what its opening did. */
 function closeOf(posted: PostedTrade, stored: StoredTrade, at: string): Partial<StoredTrade> {
   const given = Object.fromEntries(Object.entries(posted.details).filter(([, value]) => value !== null));
+  const opened_at = stored.opened_at ?? posted.details.opened_at;
   return {
     ...given,
     assignment_key: stored.assignment_key,
-    opened_at: stored.opened_at ?? posted.details.opened_at,
-    closed_at: closedAt(posted, at),
+    opened_at,
+    closed_at: closedAt(posted, opened_at, at),
     status: 'closed',
     closed_digest: posted.digest,
   };
@@ -160,6 +161,10 @@ function checkOpenedBefore(challenge: StoredChallenge, { details, path }: Posted
   });
 }
 
-function closedAt({ status, details }: PostedTrade, at: string): string | null {
-  return status === 'closed' ? (details.closed_at ?? at) : null;
+/** When it closed, now unless it says so; null when it has not. Throws VAL001 when it opened after that. */
+function closedAt({ status, details, path }: PostedTrade, opened_at: string | null, at: string) {
+  if (status !== 'closed') return null;
+  const closed_at = details.closed_at ?? at;
+  checkOrder({ opened_at, closed_at }, `${path}${details.closed_at === null ? 'opened_at' : 'closed_at'}`);
+  return closed_at;
 }

@@ -50,7 +50,8 @@ async function control(
   }: { readonly operation: string; readonly input: ControlInput; readonly field: string },
   decide: Decide,
 ): Promise<MoveReply<Challenge>> {
-  const reason = checkText(input.reason, field, MAX_COMMENT);
+  const text = checkText(input.reason, field, MAX_COMMENT);
+  const reason = text?.trim() ? text : null;
   const { challengeId } = input;
   const { actor, correlationId } = call;
   return deps.challenges.inTurn(challengeId, () =>
@@ -100,16 +101,22 @@ export function advanceChallenge(
   );
 }
 
-/** Keeps the share as it is until somebody resumes. Throws VAL005, CHL001, RES005 (ended), SVC005. */
+/**
+ * Keeps the share as it is until somebody resumes; held by hand already, it takes another reason. Throws VAL005, CHL001,
+ * RES005 (ended), SVC005.
+ */
 export function holdChallenge(
   deps: ControlDeps,
   call: RegistryCall,
   input: ControlInput,
 ): Promise<MoveReply<Challenge>> {
   return control(deps, call, { operation: 'holdChallenge', input, field: 'reason' }, (progress, order) => {
+    const { hold: held } = progress.challenge;
     checkActive(progress.challenge);
-    if (progress.challenge.hold?.reason === 'manual') return progress;
-    const hold = { reason: 'manual', since: order.at, note: order.reason } as const;
+    const isManual = held?.reason === 'manual';
+    if (isManual && (order.reason === null || order.reason === held.note)) return progress;
+    const since = isManual ? held.since : order.at;
+    const hold = { reason: 'manual', since, note: order.reason } as const;
     return told(progress, { hold }, { action: 'hold', ...order });
   });
 }

@@ -146,7 +146,7 @@ function checkVersions(
     const reference = { model: input.model, version: input[field], field };
     const { version } = existing(reference, { model, version: found[index], reply: undefined });
     if (version.stage !== 'Archived') return version;
-    throw refusal('RES006', { model, version }, `Version ${version.version} is archived`);
+    throw refusal('RES006', { model, version, field }, `Version ${version.version} is archived`);
   }) as [StoredVersion, StoredVersion];
   const [champion, challenger] = versions;
   if (champion.version !== challenger.version) return { model, versions };

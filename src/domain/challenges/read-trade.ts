@@ -98,15 +98,18 @@ function readDetails(trade: TradeInput, at: (name: string) => string): TradeDeta
     error_message: checkText(trade.error_message, at('error_message'), 500),
     assignment_key: assignment_key === undefined ? null : nonEmpty(assignment_key, at('assignment_key'), 256),
   };
-  const { opened_at, closed_at } = details;
-  if (opened_at !== null && closed_at !== null && opened_at > closed_at) {
-    throw new CodedError('VAL001', {
-      message: 'A trade cannot close before it opens',
-      field: at('opened_at'),
-      context: { opened_at, closed_at },
-    });
-  }
+  checkOrder(details, at('opened_at'));
   return details;
+}
+
+/** Throws VAL001, naming the field, for a trade that closes before it opens. */
+export function checkOrder(
+  { opened_at, closed_at }: Pick<TradeDetails, 'opened_at' | 'closed_at'>,
+  field: string,
+): void {
+  if (opened_at === null || closed_at === null || opened_at <= closed_at) return;
+  const message = 'A trade cannot close before it opens; it closes now unless it says when';
+  throw new CodedError('VAL001', { message, field, context: { opened_at, closed_at } });
 }
 
 function readTime(text: string | undefined, field: string): string | null {

@@ -7,18 +7,20 @@ import { numberOf } from './find-version.ts';
 interface Found {
   readonly model: StoredModel;
   readonly version: StoredVersion;
+  /** Where the request names it. Default `version`. */
+  readonly field?: string;
 }
 
 /** The error of a move that a version's state forbids: RES005, or RES006 for an archived version. */
 export function refusal(
   code: Extract<ErrorCode, 'RES005' | 'RES006'>,
-  { model, version }: Found,
+  { model, version, field = 'version' }: Found,
   message: string,
   context: Readonly<Record<string, unknown>> = {},
 ): CodedError {
   return new CodedError(code, {
     message,
-    field: 'version',
+    field,
     context: {
       model_name: model.model_name,
       version: version.version,
