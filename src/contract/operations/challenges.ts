@@ -103,7 +103,7 @@ export const CHALLENGE_OPERATIONS = [
     method: 'POST',
     summary: 'Add a trade result, or up to 100',
     description:
-      'A `trade_id` counts once: the same body again is `duplicate`, another one RES005. A trade may come open first, and closed later. After the end a trade that was opened before it is stored as `late` and changes nothing.',
+      'A `trade_id` counts once: the same body again is `duplicate`, another one RES005. A trade may come open first, and closed later. After the end a trade that was opened before it, or does not say when it was opened, is stored as `late` and changes nothing; one that was opened since is RES005.',
     body: TradesRequest,
     success: {
       201: { description: 'Logged', schema: TradesReply },
@@ -148,7 +148,8 @@ export const CHALLENGE_OPERATIONS = [
     id: 'advanceChallenge',
     method: 'POST',
     summary: 'Give the challenger the next share of the traffic',
-    description: 'It waits for nothing and ends a hold.',
+    description:
+      'It waits for nothing and ends any hold, one by hand too; a cause that lasts holds the challenge again.',
     body: AdvanceRequest,
     success: { 200: { description: 'The challenge', schema: Challenge } },
     errors: ['VAL005', 'CHL001', 'RES005', 'SVC005'],
@@ -159,6 +160,8 @@ export const CHALLENGE_OPERATIONS = [
     id: 'holdChallenge',
     method: 'POST',
     summary: 'Keep the share of the challenger as it is',
+    description:
+      'Until somebody resumes or advances. Held by hand already, it takes the newer reason; without one nothing changes.',
     body: HoldRequest,
     success: { 200: { description: 'The challenge', schema: Challenge } },
     errors: ['VAL005', 'CHL001', 'RES005', 'SVC005'],
@@ -170,7 +173,7 @@ export const CHALLENGE_OPERATIONS = [
     method: 'POST',
     summary: 'End a hold',
     description:
-      'Its cause holds the challenge no second time. A hold for approval is ended by advancing: RES005.',
+      'Its cause holds the challenge no second time; of no traffic, a day begins anew. A hold for approval is ended by advancing: RES005.',
     body: ResumeRequest,
     success: { 200: { description: 'The challenge', schema: Challenge } },
     errors: ['VAL005', 'CHL001', 'RES005', 'SVC005'],
