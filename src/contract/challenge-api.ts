@@ -111,7 +111,9 @@ export const Challenge = z
     traffic_split: split,
     next_stage: NextStage.nullable().meta({ description: 'What the next share waits for; null of the last' }),
     outcome: z.enum(OUTCOMES).nullable(),
-    reason: z.enum(ROLLBACK_REASONS).nullable().meta({ description: 'Of a rollback' }),
+    reason: z.enum(ROLLBACK_REASONS).nullable().meta({
+      description: 'Of a rollback, and of a winner given up as another version came into Production',
+    }),
     hold: Hold.nullable().meta({ description: 'Why it does not advance by itself' }),
     enable_canary: z.boolean(),
     min_trades: z.int(),

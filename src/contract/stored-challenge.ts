@@ -94,7 +94,10 @@ export const StoredChallenge = z.object({
   challenger_version: z.string(),
   status: z.enum(CHALLENGE_STATUSES),
   outcome: z.enum(OUTCOMES).nullable(),
-  reason: z.enum(ROLLBACK_REASONS).nullable().meta({ description: 'Of a rollback' }),
+  reason: z
+    .enum(ROLLBACK_REASONS)
+    .nullable()
+    .meta({ description: 'Of a rollback, and of a winner given up as another version came into Production' }),
   enable_canary: z.boolean(),
   min_trades: z.int(),
   effective_min_trades: z.int().meta({ description: 'Closed trades of each arm before the planned look' }),

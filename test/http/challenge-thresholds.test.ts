@@ -73,7 +73,8 @@ it('a winner is given up when another version comes into Production: nobody trad
   await world.stage('3');
   expect((await world.promote('3')).status).toBe(200);
   expect((await world.read(id)).body).toMatchObject({
-    ...{ status: 'completed', outcome: 'champion_kept', promoted_at: null, traffic_split: [1, 0] },
+    ...{ status: 'completed', outcome: 'champion_kept', reason: 'champion_replaced' },
+    ...{ promoted_at: null, traffic_split: [1, 0] },
   });
   expect((await world.read(id, '/events?limit=1')).body.items[0]).toMatchObject({
     ...{ action: 'keep_champion', reason: 'champion_replaced', actor: 'anonymous' },

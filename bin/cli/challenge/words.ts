@@ -70,6 +70,7 @@ export function adviceText(challenge: Challenge, evaluation: ChallengeEvaluation
   const { challenge_id: id, model_name, champion_version, challenger_version, promoted_at } = challenge;
   const { promotion_refused: refused } = challenge;
   const stays = `Version ${champion_version} stays in Production.`;
+  const seeVersions = [`See: npx touchstone versions ${model_name}`];
   switch (evaluation.recommendation) {
     case 'CONTINUE':
       return goOn(challenge, evaluation);
@@ -84,11 +85,11 @@ export function adviceText(challenge: Challenge, evaluation: ChallengeEvaluation
         `  npx touchstone challenge promote ${id}`,
       ];
     case 'KEEP_CHAMPION':
+      if (challenge.reason === 'champion_replaced') return seeVersions;
       if (challenge.status === 'expired') return [`The time is up without a verdict. ${stays}`];
       return [stays];
     case 'ROLLBACK':
-      if (challenge.reason === 'champion_replaced') return [`See: npx touchstone versions ${model_name}`];
-      return [stays];
+      return challenge.reason === 'champion_replaced' ? seeVersions : [stays];
   }
 }
 

@@ -59,8 +59,8 @@ function ended(stored: StoredChallenge, production: NewProduction): Progress {
   }
   if (challenge.challenge_id === won) throw conflict(challenge, 'The challenge does not await a promotion');
   if (isAwaiting(challenge)) {
-    const event = { action: 'keep_champion', reason: 'champion_replaced', ...by } as const;
-    return told(progress, { outcome: 'champion_kept' }, event);
+    const reason = 'champion_replaced';
+    return told(progress, { outcome: 'champion_kept', reason }, { action: 'keep_champion', reason, ...by });
   }
   if (challenge.status !== 'active') return progress;
   const end = { ended_at: at, hold: null };
