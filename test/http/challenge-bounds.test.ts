@@ -271,6 +271,9 @@ describe('a request for a challenge', () => {
     expect([long.code, long.field]).toEqual(['RES003', 'challenger_version']);
     expect(JSON.stringify(long).length).toBeLessThan(500);
     await world.post(await started(), 'rollback');
+    const expected = await world.promote('2', { expected_production: 'x'.repeat(5000) });
+    expect(expected.body.detail.code).toBe('RES005');
+    expect(JSON.stringify(expected.body.detail).length).toBeLessThan(700);
     await world.promote('2');
     for (const [field, versions] of [
       ['champion_version', { champion_version: '1', challenger_version: '2' }],

@@ -35,9 +35,10 @@ export function refusal(
 export function checkExpectedProduction(model: StoredModel, expected: string | null | undefined): void {
   const number = expected && (numberOf(expected, model) ?? expected);
   if (number === undefined || number === model.production_version) return;
+  const told = expected?.slice(0, 100) ?? null;
   throw new CodedError('RES005', {
-    message: `${model.production_version === null ? 'No version' : `Version ${model.production_version}`} is in Production, not ${expected ?? 'none'}`,
+    message: `${model.production_version === null ? 'No version' : `Version ${model.production_version}`} is in Production, not ${told ?? 'none'}`,
     field: 'expected_production',
-    context: { expected_production: expected, current_production: model.production_version },
+    context: { expected_production: told, current_production: model.production_version },
   });
 }
