@@ -242,6 +242,22 @@ describe('a trade', () => {
       ...[...changed, ...without].map(() => 'RES005'),
     ]);
   });
+
+  it('that is told afterwards is of the stage in which it was opened, and so is its key when it is new', async () => {
+    const id = await started(CANARY);
+    world.clock.forward(1);
+    await world.post(id, 'advance');
+    world.clock.forward(1);
+    const stageOf = async (opened_at: string, assignment_key?: string) => {
+      const told = trade(`${opened_at} ${assignment_key}`, { opened_at, assignment_key });
+      return (await world.post(id, 'trades', told)).body.canary_stage;
+    };
+    expect(await stageOf(isoAfter(-2))).toBe('stage_1');
+    expect(await stageOf(isoAfter(-1))).toBe('stage_2');
+    expect(await stageOf(isoAfter(-2), 'k')).toBe('stage_1');
+    const { body } = await world.post(id, 'assignments', { assignment_key: 'k' });
+    expect(body).toMatchObject({ canary_stage: 'stage_1', repeated: true });
+  });
 });
 
 describe('a request for a challenge', () => {
