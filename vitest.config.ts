@@ -1,8 +1,27 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+// The workers, and the processes that tests start, load what was compiled before instead of compiling it again.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/touchstone');
+
+/** Files of these folders start platforms and take longest: last, one of them would run on alone. */
+const WHOLE_PLATFORMS = /\/test\/(e2e|fuzz|cli)\//;
+
+class SlowestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const [slow, quick] = [true, false].map((which) =>
+      sorted.filter(({ moduleId }) => WHOLE_PLATFORMS.test(moduleId) === which),
+    );
+    return [...slow!, ...quick!];
+  }
+}
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    sequence: { sequencer: SlowestFirst },
     // The end-to-end files start whole platforms: two at a time fit two cores.
     maxWorkers: 2,
     // The machines are shared: a test that starts and kills processes may take several times what it takes alone.

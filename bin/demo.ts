@@ -2,13 +2,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPlatform } from '../src/local/platform.ts';
-import { runBacktest } from './cli/backtest.ts';
-import { ApiClient } from './cli/client.ts';
-import { duration } from './cli/format.ts';
+import { keepCompiled } from './compile-cache.ts';
 
 const STRATEGY = 'ema_crossover';
 const started = performance.now();
+keepCompiled();
+const { startPlatform } = await import('../src/local/platform.ts');
+const { runBacktest } = await import('./cli/backtest.ts');
+const { ApiClient } = await import('./cli/client.ts');
+const { duration } = await import('./cli/format.ts');
 const home = mkdtempSync(join(tmpdir(), 'touchstone-demo-'));
 const platform = await startPlatform({ home, ports: { backend: 0, strategy: 0, dataCollection: 0 } });
 try {

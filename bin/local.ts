@@ -1,8 +1,11 @@
 /** The single-machine platform: `npm start`; with `-- --auth` every call needs a token, as in production. */
 import { parseArgs } from 'node:util';
-import { LocalEnv } from '#contract/env.ts';
-import { readEnv } from '#runtime/env.ts';
-import { platformOptions, startPlatform } from '../src/local/platform.ts';
+import { keepCompiled } from './compile-cache.ts';
+
+keepCompiled();
+const { LocalEnv } = await import('#contract/env.ts');
+const { readEnv } = await import('#runtime/env.ts');
+const { platformOptions, startPlatform } = await import('../src/local/platform.ts');
 
 try {
   const { values } = parseArgs({ options: { auth: { type: 'boolean', default: false } } });

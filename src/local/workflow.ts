@@ -1,3 +1,5 @@
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LocalExecutions } from '#adapters/local/executions.ts';
 import { localIntegrations } from '#adapters/local/integrations.ts';
@@ -64,7 +66,7 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
   const runnerOf = (concurrency: number, environment: Readonly<Record<string, string>> = {}) =>
     new TaskRunner({
       concurrency,
-      environment: { ...options.environment, ...environment },
+      environment: { ...compileCache(), ...options.environment, ...environment },
       nodeOptions: options.nodeOptions,
       onOutput: (task, line) => log.info('task output', { task, line }),
     });
@@ -111,6 +113,13 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
 async function priorityOf({ jobs }: Stores, jobId: string): Promise<number> {
   if (jobId.startsWith(STUDY_ID_PREFIX)) return STUDY_PRIORITY;
   return (await jobs.get(jobId))?.priority ?? 0;
+}
+
+/** Where this process keeps what it compiled, its tasks do too: each spends less on loading than on its work. */
+function compileCache(): Record<string, string> {
+  // Node's own folder in that which it was told, one for each of its versions.
+  const directory = getCompileCacheDir();
+  return directory ? { NODE_COMPILE_CACHE: dirname(directory) } : {};
 }
 
 function taskEntry(name: string): string {
