@@ -67,7 +67,7 @@ function createdText(challenge: Challenge): string {
   return [
     `Created ${id} of ${model_name}: version ${challenger_version} against ${champion_version}, with ${number(100 * traffic_split[1]!, 0)} % of the traffic${challenge.enable_canary ? ' at first' : ''}`,
     ...challenge.warnings.map((warning) => `Warning: ${warning}`),
-    `The first verdict comes with ${number(challenge.effective_min_trades, 0)} closed trades of each arm; without one the champion stays at ${minute(challenge.ends_at)} UTC.`,
+    `The first verdict comes with ${number(challenge.effective_min_trades, 0)} closed trades of each arm; without one by ${minute(challenge.ends_at)} UTC the champion stays.`,
     `Next: npx touchstone challenge log ${id} trades.csv`,
     `      npx touchstone challenge status ${id}`,
   ].join('\n');

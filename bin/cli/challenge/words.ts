@@ -69,7 +69,7 @@ export function standingText({ status, outcome, reason, promoted_at }: Challenge
 export function adviceText(challenge: Challenge, evaluation: ChallengeEvaluation): string[] {
   const { challenge_id: id, model_name, champion_version, challenger_version, promoted_at } = challenge;
   const { promotion_refused: refused } = challenge;
-  const stays = `Version ${champion_version} stays in Production.`;
+  const stays = `The champion stays: version ${champion_version}.`;
   const seeVersions = [`See: npx touchstone versions ${model_name}`];
   switch (evaluation.recommendation) {
     case 'CONTINUE':
