@@ -1,3 +1,4 @@
+import { countSet } from '#engine/byte-columns.ts';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { type Digest, digestCandles, digestFunding } from '#engine/digest.ts';
 import { type PairModels, pairModels } from '#engine/report/models.ts';
@@ -81,8 +82,8 @@ function summarise(history: PairHistory, input: PairInput, digest: Digest): Pair
     filled_candles: filled,
     filled_pct: (filled / rows) * 100,
     largest_jump_pct: quality.largestJumpPct,
-    enter_long_signals: countSet(input.signals.enterLong),
-    enter_short_signals: countSet(input.signals.enterShort),
+    enter_long_signals: countSet(input.signals.enterLong ?? NO_SIGNALS),
+    enter_short_signals: countSet(input.signals.enterShort ?? NO_SIGNALS),
     market_change_pct: marketChangePct(input.candles),
     funding_events: input.funding?.timestamp.length ?? 0,
     detail_candles: input.detail?.timestamp.length ?? 0,
@@ -134,10 +135,5 @@ export function marketChangePct({ close }: Candles): number {
   return (close.at(-1)! / close[0]! - 1) * 100;
 }
 
-function countSet(column: Uint8Array | undefined): number {
-  let count = 0;
-  if (column) for (let row = 0, { length } = column; row < length; row++) if (column[row] === 1) count++;
-  return count;
-}
-
+const NO_SIGNALS = new Uint8Array(0);
 const iso = (time: number) => new Date(time).toISOString();

@@ -23,7 +23,10 @@ export function* runStrategy(
   const params = config.params as ParameterValues;
   const run = mlRunOf(config, history);
   const watched = watchCandles(history.candles);
-  const steps = run ? predicting(own, params, watched.candles, run) : analysing(own, params, watched.candles);
+  const rows = history.candles.timestamp.length;
+  const steps = run
+    ? predicting(own, params, watched.candles, run)
+    : analysing(own, params, watched.candles, rows);
   for (;;) {
     const step = blaming(strategy, history.data.pair, () => {
       const next = steps.next();

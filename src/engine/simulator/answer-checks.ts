@@ -4,7 +4,8 @@ type Name = keyof StrategyCallbacks;
 
 /** The most that a run may be given too. */
 const MAX_LEVERAGE = 125;
-const MAX_REASON_LENGTH = 255;
+/** Characters of a reason, and of a tag: each trade carries both. */
+export const MAX_REASON_LENGTH = 255;
 
 /**
  * Checks of what callbacks answer: a strategy file runs without a type check, and an answer that means nothing must not pass

@@ -1,5 +1,11 @@
 import { round8 } from './accounting.ts';
-import type { EquityCurve, Outcomes } from './types.ts';
+import type { TradeTable } from './trade-table.ts';
+import type { EquityCurve } from './types.ts';
+
+/** Where the closed trades come to be. */
+interface Book {
+  readonly table: TradeTable;
+}
 
 /**
  * The account of a run. Its equity is written stretch by stretch while the run lasts; the other columns follow from the closed
@@ -10,12 +16,12 @@ export class AccountCurve implements EquityCurve {
   readonly equity: Float64Array;
   readonly #startingBalance: number;
   readonly #timeframeMs: number;
-  readonly #book: Outcomes;
+  readonly #book: Book;
   #balance: Float64Array | null = null;
   #openTrades: Uint16Array | null = null;
 
   /** `timestamp`: open times of the candles, without holes. `book` may still be empty. */
-  constructor(timestamp: Float64Array, startingBalance: number, timeframeMs: number, book: Outcomes) {
+  constructor(timestamp: Float64Array, startingBalance: number, timeframeMs: number, book: Book) {
     this.timestamp = timestamp;
     this.equity = new Float64Array(timestamp.length);
     this.#startingBalance = startingBalance;
@@ -37,11 +43,11 @@ export class AccountCurve implements EquityCurve {
     const balances = new Float64Array(this.timestamp.length);
     let cash = this.#startingBalance;
     let from = 0;
-    for (let trade = 0; trade < this.#book.length; trade++) {
-      const { closedAt, leftOpen, profit } = this.#book.at(trade);
-      const to = this.#closingRow(closedAt, leftOpen);
+    const { table } = this.#book;
+    for (let trade = 0; trade < table.length; trade++) {
+      const to = this.#closingRow(table, trade);
       balances.fill(cash, from, to);
-      cash = round8(cash + profit);
+      cash = round8(cash + table.profit[trade]!);
       from = to;
     }
     return balances.fill(cash, from);
@@ -50,18 +56,18 @@ export class AccountCurve implements EquityCurve {
   #countOpen(): Uint16Array {
     const counts = new Uint16Array(this.timestamp.length);
     // First the changes in each row, then their running sum; both modulo 2^16.
-    for (let trade = 0; trade < this.#book.length; trade++) {
-      const { openedAt, closedAt, leftOpen } = this.#book.at(trade);
-      counts[this.#rowOf(openedAt)]! += 1;
-      counts[this.#closingRow(closedAt, leftOpen)]! -= 1;
+    const { table } = this.#book;
+    for (let trade = 0; trade < table.length; trade++) {
+      counts[this.#rowOf(table.openedAt[trade]!)]! += 1;
+      counts[this.#closingRow(table, trade)]! -= 1;
     }
     for (let row = 1, { length } = counts; row < length; row++) counts[row]! += counts[row - 1]!;
     return counts;
   }
 
   /** What was left open is closed when the run ends, whenever the candles of its pair did. */
-  #closingRow(closedAt: number, leftOpen: boolean): number {
-    return leftOpen ? this.timestamp.length - 1 : this.#rowOf(closedAt);
+  #closingRow({ leftOpen, closedAt }: TradeTable, trade: number): number {
+    return leftOpen[trade] === 1 ? this.timestamp.length - 1 : this.#rowOf(closedAt[trade]!);
   }
 
   #rowOf(time: number): number {

@@ -57,15 +57,13 @@ export class KernelBook implements Outcomes {
   at(row: number): Outcome {
     const block = this.#blocks[Math.floor(row / BLOCK)]!;
     const at = (row % BLOCK) * RECORD;
-    const kind = block[at + KIND]!;
     return {
       pair: this.#market.input.pair,
-      side: (kind & 1) === 1 ? 'long' : 'short',
+      side: (block[at + KIND]! & 1) === 1 ? 'long' : 'short',
       openedAt: this.#timeOf(block[at + ENTRY_ROW]!),
       closedAt: this.#timeOf(block[at + EXIT_ROW]!),
       exitPrice: block[at + EXIT_PRICE]!,
       profit: block[at + PROFIT]!,
-      leftOpen: (kind & 2) === 2,
     };
   }
 

@@ -56,7 +56,9 @@ type Columns = Readonly<Record<TradeNumber, Float64Array>> & {
 export class TradeBook implements Outcomes {
   readonly #terms: Terms;
   readonly #markets: readonly Market[];
+  /** Reasons by their place, and the places by reason: a callback may give every trade one of its own. */
   readonly #reasons: string[] = [];
+  readonly #places = new Map<string, number>();
   #columns: Columns;
   #room: number;
   #length = 0;
@@ -132,7 +134,6 @@ export class TradeBook implements Outcomes {
       closedAt: columns.closedAt[row]!,
       exitPrice: columns.exitPrice[row]!,
       profit: columns.profit[row]!,
-      leftOpen: columns.leftOpen[row] === 1,
     };
   }
 
@@ -142,8 +143,10 @@ export class TradeBook implements Outcomes {
   }
 
   #indexOf(reason: string): number {
-    const known = this.#reasons.indexOf(reason);
-    return known >= 0 ? known : this.#reasons.push(reason) - 1;
+    const known = this.#places.get(reason);
+    if (known !== undefined) return known;
+    this.#places.set(reason, this.#reasons.length);
+    return this.#reasons.push(reason) - 1;
   }
 
   #makeTable(): TradeTable {

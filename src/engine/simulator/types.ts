@@ -137,10 +137,7 @@ export interface SimulationCounters {
 }
 
 /** What a trade came to, which costs nothing to tell. */
-export type Outcome = Pick<
-  Trade,
-  'pair' | 'side' | 'openedAt' | 'closedAt' | 'exitPrice' | 'profit' | 'leftOpen'
->;
+export type Outcome = Pick<Trade, 'pair' | 'side' | 'openedAt' | 'closedAt' | 'exitPrice' | 'profit'>;
 
 /** The trades of a run for those who read them once and need no {@link Trade} of each. */
 export interface Outcomes {

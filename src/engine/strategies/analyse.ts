@@ -1,8 +1,10 @@
+import { firstAbove } from '../byte-columns.ts';
 import type { Candles } from '../candles.ts';
 import { alignInformative } from '../indicators/informative.ts';
 import { resampleCandles } from '../indicators/resample.ts';
 import { nearestName } from '../nearest-name.ts';
 import { describeThrown } from '../run/strategy-faults.ts';
+import { MAX_REASON_LENGTH } from '../simulator/answer-checks.ts';
 import type {
   Columns,
   InformativeColumns,
@@ -37,7 +39,9 @@ export class StrategyRunError extends Error {
 }
 
 /** What a strategy computes before it decides. */
-export type Computed = Pick<Analysis, 'columns' | 'informative'>;
+export interface Computed extends Pick<Analysis, 'columns' | 'informative'> {
+  readonly rows: number;
+}
 
 /** What models predict for every candle of a pair. */
 export interface Predictions {
@@ -52,15 +56,18 @@ export interface Predictions {
  * a strategy that reads predictions finds none.
  *
  * @param candles of the strategy's timeframe, startup candles included
+ * @param rows their number, for candles of which each column that is reached for is told
  * @throws StrategyRunError when the strategy throws, a column has the wrong type or length, or an informative timeframe is shorter than
  *   the strategy's
  */
-export function analyse(strategy: StrategyDefinition, params: ParameterValues, candles: Candles): Analysis {
-  const nothing = strategy.mlEngine && {
-    columns: noPredictions(candles.timestamp.length),
-    gate: null,
-  };
-  return decide(strategy, params, candles, computeColumns(strategy, params, candles), nothing);
+export function analyse(
+  strategy: StrategyDefinition,
+  params: ParameterValues,
+  candles: Candles,
+  rows = candles.timestamp.length,
+): Analysis {
+  const nothing = strategy.mlEngine && { columns: noPredictions(rows), gate: null };
+  return decide(strategy, params, candles, computeColumns(strategy, params, candles, rows), nothing);
 }
 
 /** The first half of {@link analyse}: all columns. Errors as there. */
@@ -68,14 +75,15 @@ export function computeColumns(
   strategy: StrategyDefinition,
   params: ParameterValues,
   candles: Candles,
+  rows = candles.timestamp.length,
 ): Computed {
   const columns = naming('indicators()', () => strategy.indicators(candles, params));
-  checkColumns(strategy.name, INDICATORS, columns, candles.timestamp.length);
+  checkColumns(strategy.name, INDICATORS, columns, rows);
   const informative: Partial<Record<Timeframe, Columns>> = {};
   for (const higher of strategy.informativeTimeframes ?? []) {
     informative[higher] = informativeColumns(strategy, params, candles, higher);
   }
-  return { columns, informative };
+  return { columns, informative, rows };
 }
 
 /** The second half of {@link analyse}: signals, from what models predict too. Errors as there. */
@@ -83,12 +91,12 @@ export function decide(
   strategy: StrategyDefinition,
   params: ParameterValues,
   candles: Candles,
-  { columns: computed, informative }: Computed,
+  { columns: computed, informative, rows }: Computed,
   predictions?: Predictions,
 ): Analysis {
   const columns: Columns = predictions ? { ...computed, ...predictions.columns } : computed;
   const signals = naming('signals()', () => strategy.signals(candles, columns, params, informative));
-  checkSignals(strategy.name, signals, candles.timestamp.length);
+  checkSignals(strategy.name, signals, rows);
   return { columns, informative, signals: predictions ? gateEntries(signals, predictions) : signals };
 }
 
@@ -152,6 +160,7 @@ function checkSignals(strategy: string, signals: Signals, length: number): void 
   if (typeof signals !== 'object' || signals === null) {
     throw new StrategyRunError(`Strategy ${strategy}: signals() must answer an object of columns.`);
   }
+  checkTags(strategy, signals.tags ?? []);
   const checked = new Set<Uint8Array>();
   for (const [name, column] of Object.entries(signals)) {
     if (name === 'tags' || column === undefined) continue;
@@ -175,6 +184,19 @@ function checkSignals(strategy: string, signals: Signals, length: number): void 
   }
 }
 
+/** Texts that trades can carry. The first one stands for none and is never read. */
+function checkTags(strategy: string, tags: readonly unknown[]): void {
+  if (!Array.isArray(tags))
+    throw new StrategyRunError(`Strategy ${strategy}: tags must be an array of texts.`);
+  for (let place = 1, { length } = tags; place < length; place++) {
+    const tag: unknown = tags[place];
+    if (typeof tag === 'string' && tag.length <= MAX_REASON_LENGTH) continue;
+    throw new StrategyRunError(
+      `Strategy ${strategy}: tags[${place}] must be a text of at most ${MAX_REASON_LENGTH} characters.`,
+    );
+  }
+}
+
 /** A signal is 0 or 1, a tag the place of its text: anything else would be passed over in silence. */
 function checkValues(
   strategy: string,
@@ -190,11 +212,4 @@ function checkValues(
     `Strategy ${strategy}: signal column "${name}" holds ${column[row]} in row ${row}: ` +
       (isTag ? `tags has ${tags?.length ?? 0} texts.` : 'a signal is 0 or 1.'),
   );
-}
-
-/** First row with a value above `most`, the length when there is none. A loop: `findIndex` takes ten times as long. */
-function firstAbove(column: Uint8Array, most: number): number {
-  let row = 0;
-  while (row < column.length && column[row]! <= most) row++;
-  return row;
 }

@@ -95,6 +95,7 @@ export class TrialPair {
     const candles = sliceCandles(this.history.candles, 0, to);
     const { columns, informative } = this.#computed;
     const known: Computed = {
+      rows: to,
       columns: firstRows(columns, to),
       informative: Object.fromEntries(
         Object.entries(informative).map(([timeframe, each]) => [timeframe, firstRows(each, to)]),

@@ -116,13 +116,23 @@ describe('values of signals', () => {
       '"enterTag" holds 2 in row 7: tags has 2 texts',
     ],
     ['a tag without any texts', { exitTag: column(1) }, '"exitTag" holds 1 in row 7: tags has 0 texts'],
+    ['a tag that is no text', { tags: ['', 'dip', 5 as never] }, 'tags[2] must be a text'],
+    ['a hole among the tags', { tags: Array(3) }, 'tags[1] must be a text'],
+    ['a tag of a novel', { tags: ['', 'x'.repeat(256)] }, 'tags[1] must be a text of at most 255 characters'],
+    ['a text for the tags', { tags: 'dip' as never }, 'tags must be an array of texts'],
   ])('%s is refused', (_, signals, text) => {
     expect(run({ signals: () => signals })).toThrow(text);
   });
 
   it('up to the last text are taken', () => {
     expect(
-      run({ signals: () => ({ enterLong: column(1), enterTag: column(1), tags: ['', 'dip'] }) }),
+      run({
+        signals: () => ({
+          enterLong: column(1),
+          enterTag: column(1),
+          tags: [null as never, 'x'.repeat(255)],
+        }),
+      }),
     ).not.toThrow();
   });
 });
