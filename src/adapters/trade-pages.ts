@@ -14,6 +14,9 @@ import {
 /** Trades on one page. */
 const TRADES_PER_PAGE = 1000;
 
+/** So many texts of a column stand on each page as they are. Of more, one for each trade perhaps, a page holds its own alone. */
+const FEW_TEXTS = 256;
+
 /** Columns of indexes into texts. */
 const TEXTS = ['pair', 'side', 'enterTag', 'exitReason'] as const;
 type TextName = (typeof TEXTS)[number];
@@ -38,14 +41,26 @@ export function pageCount({ length }: TradeTable): number {
 export function writeTradePage(table: TradeTable, page: number): Buffer {
   const first = (page - 1) * TRADES_PER_PAGE;
   const end = Math.min(first + TRADES_PER_PAGE, table.length);
-  const texts = Object.fromEntries(TEXTS.map((name) => [name, table[name].texts])) as Head['texts'];
-  const columns = [
-    ...TRADE_NUMBERS.map((name) => table[name]),
-    ...TEXTS.map((name) => table[name].index),
-    table.leftOpen,
+  const columns = TEXTS.map((name) => [name, textsOfPage(table[name], first, end)] as const);
+  const texts = Object.fromEntries(columns.map(([name, column]) => [name, column.texts])) as Head['texts'];
+  const parts = [
+    ...TRADE_NUMBERS.map((name) => table[name].subarray(first, end)),
+    ...columns.map(([, { index }]) => index),
+    table.leftOpen.subarray(first, end),
   ];
-  const parts = columns.map((column) => bytesOf(column.subarray(first, end)));
-  return Buffer.concat([writeHead({ first, length: end - first, texts }), ...parts]);
+  return Buffer.concat([writeHead({ first, length: end - first, texts }), ...parts.map(bytesOf)]);
+}
+
+/** The rows [first, end) of a column. */
+function textsOfPage(
+  { texts, index }: TextColumn<string | null>,
+  first: number,
+  end: number,
+): TextColumn<string | null> {
+  const rows = index.subarray(first, end);
+  if (texts.length <= FEW_TEXTS) return { texts, index: rows };
+  const places = new Map([...new Set(rows)].map((row, place) => [row, place]));
+  return { texts: [...places.keys()].map((row) => texts[row]!), index: rows.map((row) => places.get(row)!) };
 }
 
 /**

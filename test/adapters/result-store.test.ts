@@ -47,6 +47,24 @@ describe('stored results', () => {
     expect(await store.readTrades(stored, 1)).toEqual([tradeRecord(odd, 0, 1), tradeRecord(odd, 1, 2)]);
   });
 
+  test('hold of texts that each trade has of its own those of the page alone', async () => {
+    const long = 'x'.repeat(200);
+    const many = tableOf(
+      Array.from({ length: 3_001 }, (_, i) =>
+        trade(i, 1, { exitReason: `${i} ${long}`, enterTag: i % 2 ? `${i} ${long}` : null }),
+      ),
+    );
+    const stored = await store.write('bt-5', 1, { ...filesOf(), trades: many });
+    expect(await store.readTrades(stored, 3)).toEqual(
+      Array.from({ length: 1_000 }, (_, i) => tradeRecord(many, 2_000 + i, 2_001 + i)),
+    );
+    const [page, last] = await Promise.all(
+      ['0003', '0004'].map((name) => objects.get(`${stored.prefix}/trades/${name}.columns.zst`)),
+    );
+    expect(zstdDecompressSync(page!.body).length).toBeLessThan(600_000);
+    expect(zstdDecompressSync(last!.body).length).toBeLessThan(2_000);
+  });
+
   test('of a run without trades have no page of them', async () => {
     const stored = await store.write('bt-4', 1, { ...filesOf(), trades: tableOf([]) });
     expect(stored.trade_pages).toBe(0);
