@@ -197,6 +197,8 @@ it('a batch of 100 new keys takes the verdict and its promotion along', async ()
       generated(12345, 100, 0).map((profit) => [profit]),
     ),
   );
+  // Keys of one arm alone hold it, and what is held promotes nobody by itself.
+  await world.post(id, 'resume');
   await logAll(
     id,
     keyed(

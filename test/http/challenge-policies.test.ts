@@ -147,17 +147,18 @@ describe('a challenge that promotes its winner by itself', () => {
   it('does so with a whole batch of trades of new keys', async () => {
     const world = await challengeWorld(engine);
     const id: string = (await world.create(auto)).body.challenge_id;
-    const profits = generated(67890, 100, 1);
-    await world.log(id, 'champion', generated(12345, 100, 0));
-    await world.log(id, 'challenger', profits.slice(0, 75));
-    const keys: string[] = [];
-    for (let n = 0; keys.length < 25; n++) {
+    const profits: Record<string, number[]> = {
+      ...{ champion: generated(12345, 100, 0), challenger: generated(67890, 100, 1) },
+    };
+    const trades: object[] = [];
+    // Of both arms by turns: keys that are not split as they should be promote nobody.
+    for (let n = 0; trades.length < 25; n++) {
       const { body } = await world.strategy('GET', `/api/v1/models/${MODEL}/route?key=k-${n}`);
-      if (body.variant === 'challenger') keys.push(`k-${n}`);
+      const { variant, key } = body;
+      if (variant !== ['challenger', 'champion'][trades.length % 2]) continue;
+      trades.push({ trade_id: key, assignment_key: key, variant, profit_pct: profits[variant]!.pop() });
     }
-    const trades = keys.map((key, n) => ({
-      ...{ trade_id: key, assignment_key: key, variant: 'challenger', profit_pct: profits[75 + n] },
-    }));
+    for (const [variant, rest] of Object.entries(profits)) await world.log(id, variant, rest);
     const { status, body } = await world.post(id, 'trades', { trades });
     expect([status, body.status, body.challenger_trades]).toEqual([201, 'completed', 100]);
     expect(await production(world)).toBe('2');

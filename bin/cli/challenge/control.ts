@@ -57,6 +57,7 @@ export async function promoteChallenger(
       `${challenge_id} of ${model_name}: version ${challenger_version} to Production, in place of ${champion_version}`,
     );
     console.log(evidenceText(standing));
+    for (const warning of standing.evaluation.warnings) console.log(`Warning: ${warning}`);
   }
   if (check) {
     const [text, code] = checked(standing.challenge);

@@ -14,6 +14,7 @@ import {
   MOST_OPEN_GAP,
   openGap,
 } from './compare-arms.ts';
+import { completed } from './complete-challenge.ts';
 
 /** Below it a difference is significant. */
 export const ALPHA = 0.05;
@@ -88,11 +89,8 @@ function hasItsTrades(challenge: StoredChallenge): boolean {
 
 /** The end of a challenge whose criteria hold, or that is significantly worse; the challenge itself otherwise. */
 function decide(progress: Progress, comparison: ArmComparison, at: string): Progress {
-  const { challenge } = progress;
-  const verdict = verdictOn(challenge, comparison);
-  if (!verdict) return progress;
-  const end = { status: 'completed', outcome: verdict, ended_at: at, hold: null } as const;
-  return told(progress, end, { action: 'complete', at, reason: verdict });
+  const verdict = verdictOn(progress.challenge, comparison);
+  return verdict ? completed(progress, verdict, at) : progress;
 }
 
 /** What the trades so far prove; undefined before the planned look and while they prove nothing. */

@@ -3,9 +3,9 @@ import type { StoredChallenge } from '#contract/stored-challenge.ts';
 import { existing, lookUpVersion } from '../registry/find-version.ts';
 import type { RegistryCall } from '../registry/make-move.ts';
 import { type PromoteVersionDeps, planPromotion } from '../registry/promote-version.ts';
-import { changeOf, conflict, isAwaiting, type Progress, told } from './challenge-state.ts';
+import { changeOf, isAwaiting, type Progress, told } from './challenge-state.ts';
 import type { ChallengeChange, ChallengeWrite } from './challenge-store.ts';
-import { compareArms } from './compare-arms.ts';
+import { withoutPromotion } from './complete-challenge.ts';
 import { challengesEndedBy } from './end-challenge.ts';
 
 /** A challenge as it was read, and as a write makes it. */
@@ -20,8 +20,8 @@ type Promoted = Pick<ChallengeWrite, 'before' | 'after' | 'events' | 'promotion'
 
 /**
  * What is to be stored of a challenge; null when nothing has changed. One that was won and promotes by itself is promoted
- * in the same transaction, by every rule of the registry. What the registry refuses is left to a person, and told, as is a
- * win by trades that do not vary at all; when the registry cannot answer now, the next write tries again.
+ * in the same transaction, by every rule of the registry. What the registry refuses is left to a person, and told; when it
+ * cannot answer now, the next write tries again.
  */
 export async function withPromotion(deps: PromoteVersionDeps, written: Written): Promise<Promoted | null> {
   const { challenge: before, progress, at } = written;
@@ -34,21 +34,13 @@ export async function withPromotion(deps: PromoteVersionDeps, written: Written):
     if (!(error instanceof CodedError)) throw error;
     if (ERRORS[error.code].status >= 500) return unpromoted;
     const { code, message } = error;
-    const refused = told(
-      progress,
-      { promotion_refused: { at, code, message } },
-      { action: 'promotion_refused', at, reason: `${code}: ${message}` },
-    );
-    return changeOf(before, refused, at);
+    return changeOf(before, withoutPromotion(progress, { at, code, message }), at);
   }
 }
 
 async function promoted(deps: PromoteVersionDeps, { challenge: before, progress, at }: Written) {
   const { model_name: model, challenger_version: version, champion_version } = before;
   const { challenge_id: challengeId, created_by } = before;
-  if (compareArms(progress.challenge).degenerate) {
-    throw conflict(progress.challenge, 'No trade differs from another of its arm: a person must see to that');
-  }
   // Four eyes are judged for who asked for it by creating the challenge.
   const call: RegistryCall = {
     actor: { id: created_by, groups: [], isAdmin: false },

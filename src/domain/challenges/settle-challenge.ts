@@ -3,6 +3,7 @@ import type { Hold, StoredChallenge } from '#contract/stored-challenge.ts';
 import { isoTime } from '../validate.ts';
 import { currentStage, isAwaiting, newStage, nextStage, type Progress, told } from './challenge-state.ts';
 import { compareArms, MOST_OPEN_GAP, openGap, sampleRatio } from './compare-arms.ts';
+import { completed } from './complete-challenge.ts';
 import { finalVerdictOn } from './judge-challenge.ts';
 
 const HOUR_MS = 3_600_000;
@@ -38,10 +39,8 @@ function endOverdue(progress: Progress, now: number): Progress {
   const at = challenge.ends_at;
   if (challenge.status !== 'active' || now < Date.parse(at)) return progress;
   const verdict = finalVerdictOn(challenge);
-  const end = { ended_at: at, hold: null };
-  if (!verdict) return told(progress, { ...end, status: 'expired' }, { action: 'expire', at });
-  const event = { action: 'complete', at, reason: verdict } as const;
-  return told(progress, { ...end, status: 'completed', outcome: verdict }, event);
+  if (verdict) return completed(progress, verdict, at);
+  return told(progress, { status: 'expired', ended_at: at, hold: null }, { action: 'expire', at });
 }
 
 /**
