@@ -141,7 +141,7 @@ describe('a challenge by the command line', () => {
     expect(promoted.out).toContain('version 2 to Production, in place of 1');
     expect(promoted.out).toContain('improvement 193.3 %, p-value 0.0007');
     expect(promoted.out).toContain(`Back: npx touchstone rollback ${MODEL} 1`);
-    expect((await challenge('promote', id!)).out).toContain('was promoted');
+    expect((await challenge('promote', id!)).out).toContain('was promoted already');
     expect((await challenge('status', id!)).out).toContain('Traffic: all to the challenger, version 2');
     expect((await challenge('events', id!)).out).toMatch(/promote +│ stage_4/);
   });

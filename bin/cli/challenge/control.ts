@@ -66,7 +66,8 @@ export async function promoteChallenger(
   }
   const body = comment === undefined ? {} : { comment };
   const promoted = await client.post<Challenge>(challengePath(challenge_id, '/promote'), body);
-  console.log(json ? JSON.stringify(promoted) : promotedText(promoted));
+  const before = standing.challenge.promoted_at !== null;
+  console.log(json ? JSON.stringify(promoted) : before ? alreadyText(promoted) : promotedText(promoted));
   return 0;
 }
 
@@ -77,6 +78,11 @@ function checked(challenge: Challenge): [text: string, code: number] {
     return ['Nothing is changed: leave out --check to promote it.', 0];
   }
   return [`It cannot be promoted: it is ${standingText(challenge)}.`, 1];
+}
+
+/** What came after it may have undone it. */
+function alreadyText({ model_name, promoted_at }: Challenge): string {
+  return `It was promoted already, at ${minute(promoted_at)} UTC. See: npx touchstone versions ${model_name}`;
 }
 
 function promotedText({ model_name, champion_version, challenger_version, promoted_at }: Challenge): string {

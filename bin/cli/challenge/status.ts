@@ -185,6 +185,7 @@ const CRITERIA: Readonly<Record<string, readonly [name: string, unit: string]>> 
   p_value: ['p-value', ''],
   improvement_pct: ['improvement', ' %'],
   min_trades: ['closed trades of each arm', ''],
+  min_clusters: ['keys of each arm', ''],
   open_trade_gap: ['gap of open trades', ' points'],
 };
 const OPERATORS = { '<': 'below', '>': 'above', '<=': 'at most', '>=': 'at least' } as const;
