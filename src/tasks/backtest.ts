@@ -6,11 +6,11 @@ import { writeTradesParquet } from '#adapters/parquet/trades.ts';
 import { findStrategy } from '#adapters/strategies.ts';
 import { BacktestTaskEnv } from '#contract/env.ts';
 import { runBacktestJob } from '#domain/run-backtest-job.ts';
-import { compileFullyWhenLong, compileLightly } from '#runtime/compilation.ts';
 import { startProcess } from '#runtime/process.ts';
+import { workFullyWhenLong, workLightly } from '#runtime/short-run.ts';
 import { runTask } from '#runtime/task.ts';
 
-compileLightly();
+workLightly();
 const { env, log } = startProcess(BacktestTaskEnv, 'backtest');
 
 await runTask(env, log, async ({ id, image }) => {
@@ -23,7 +23,7 @@ await runTask(env, log, async ({ id, image }) => {
       digest: sha256,
       clock: Date,
       pause: () => {
-        compileFullyWhenLong();
+        workFullyWhenLong();
         return setImmediate();
       },
       peakMemoryMb: () => Math.round(process.resourceUsage().maxRSS / 1024),
