@@ -118,13 +118,15 @@ it('a trade counts once: the same again is a duplicate, another of its id a conf
 
 it('a trade is open first and closed once, in the stage in which it was entered', async () => {
   const [world, id] = await started();
-  const open = { trade_id: 'a', version: 2, status: 'open' };
+  const open = { trade_id: 'a', version: 2, status: 'open', pair: 'BTC/USDT:USDT' };
   const close = { trade_id: 'a', variant: 'challenger', profit_pct: 1.5 };
   expect((await world.post(id, 'trades', open)).body).toMatchObject({
     trade_status: 'open',
     challenger_trades: 0,
   });
   await world.post(id, 'advance');
+  const another = await world.post(id, 'trades', { ...close, pair: 'ETH/USDT:USDT' });
+  expect([another.status, another.body.detail.code]).toEqual([409, 'RES005']);
   const closed = await world.post(id, 'trades', close);
   expect([closed.status, closed.body.canary_stage, closed.body.challenger_trades]).toEqual([
     201,

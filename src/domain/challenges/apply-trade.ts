@@ -106,10 +106,18 @@ function isRepeat({ status, digest, details }: PostedTrade, stored: StoredTrade)
   return stored.status !== 'open' || details.profit_pct === null || details.profit_pct === stored.profit_pct;
 }
 
+/** What tells a trade from another that was posted under its id by mistake. */
+const OF_ONE_TRADE = ['assignment_key', 'pair', 'side'] as const;
+
+function agree({ details }: PostedTrade, stored: StoredTrade, name: (typeof OF_ONE_TRADE)[number]): boolean {
+  return details[name] === null || stored[name] === null || details[name] === stored[name];
+}
+
 /** Throws RES005 unless the trade stored is open and this one closes it, or marks it anew. */
 function checkFollows(challenge: StoredChallenge, posted: PostedTrade, stored: StoredTrade): void {
   const sameArm = armOf(challenge, posted) === stored.variant;
-  const follows = posted.status === 'closed' || posted.digest === stored.open_digest;
+  const closes = posted.status === 'closed' && OF_ONE_TRADE.every((name) => agree(posted, stored, name));
+  const follows = closes || posted.digest === stored.open_digest;
   if (stored.status === 'open' && follows && sameArm) return;
   throw new CodedError('RES005', {
     message: sameArm
