@@ -119,7 +119,10 @@ export const Metrics = z
 
 export const TableRow = z
   .object({
-    key: z.string().meta({ description: 'What the trades of this row share; TOTAL for the row of all' }),
+    key: z.string().meta({
+      description:
+        'What the trades of this row share. TOTAL: all; OTHERS: those of all groups but the 199 with the most trades',
+    }),
     ...profit,
     ...trades,
   })

@@ -132,9 +132,10 @@ function groupRows(
   return groups.size > MAX_ROWS ? mergeSmallest(groups) : groups;
 }
 
-/** The groups with the most trades, and all others as one. */
+/** The groups with the most trades, and all others as one; a group that is named as they are is one of them. */
 function mergeSmallest(groups: ReadonlyMap<string, number[]>): Map<string, number[]> {
-  const largest = [...groups].sort(([, a], [, b]) => b.length - a.length);
-  const others = largest.splice(MAX_ROWS - 1).flatMap(([, rows]) => rows);
-  return new Map([...largest, [OTHERS, others.sort((a, b) => a - b)]]);
+  const others = groups.get(OTHERS) ?? [];
+  const largest = [...groups].filter(([key]) => key !== OTHERS).sort(([, a], [, b]) => b.length - a.length);
+  const rest = largest.splice(MAX_ROWS - 1).flatMap(([, rows]) => rows);
+  return new Map([...largest, [OTHERS, [...others, ...rest].sort((a, b) => a - b)]]);
 }

@@ -48,6 +48,13 @@ describe('tables', () => {
     expect(rows.at(-1)).toEqual([TOTAL, 500, 500]);
   });
 
+  it('keep trades whose reason is called as that row is', () => {
+    const trades = Array.from({ length: 500 }, (_, i) =>
+      trade(1, i + 1, { pair: BTC, exitReason: i < 20 ? 'OTHERS' : `reason ${i}` }),
+    );
+    expect(summary(tablesOf(trades, [BTC]).per_exit_reason)).toContainEqual(['OTHERS', 500 - 199, 500 - 199]);
+  });
+
   it('per enter tag', () => {
     expect(summary(tables.per_enter_tag)).toEqual([
       ['dip', 2, 25],
