@@ -20,7 +20,11 @@ class SlowestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      // The engine keeps nothing between calls, has no clock and knows nothing outside itself: its files share workers.
+      { extends: true, test: { name: 'engine', include: ['test/engine/**/*.test.ts'], isolate: false } },
+      { extends: true, test: { name: 'rest', include: ['test/!(engine)/**/*.test.ts'] } },
+    ],
     sequence: { sequencer: SlowestFirst },
     // The end-to-end files start whole platforms: two at a time fit two cores.
     maxWorkers: 2,
