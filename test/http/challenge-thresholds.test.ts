@@ -55,7 +55,11 @@ it('what is exactly at a threshold has not passed it, whatever rounding adds', a
 it.each<[string, (world: ChallengeWorld, id: string) => Promise<unknown>, string | null]>([
   ['by trades that do not vary', async () => undefined, 'No trade differs'],
   ['while it is held by hand', (world, id) => world.post(id, 'hold'), 'held when it won: manual'],
-  ['with assignments that are not split', (world, id) => misassign(world, id), 'Its assignments'],
+  [
+    'with assignments that are not split',
+    (world, id) => misassign(world, id),
+    'held when it won: sample_ratio',
+  ],
   [
     'with assignments that somebody has accepted',
     async (world, id) => {

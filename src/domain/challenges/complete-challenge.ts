@@ -1,6 +1,6 @@
 import type { StoredChallenge } from '#contract/stored-challenge.ts';
 import { type Progress, told } from './challenge-state.ts';
-import { compareArms, sampleRatio } from './compare-arms.ts';
+import { compareArms } from './compare-arms.ts';
 
 /** A challenge that ends by a verdict on its trades. */
 export function completed(
@@ -26,12 +26,9 @@ export function withoutPromotion(
 
 /** Why a person must look at a winner that would promote by itself; null when nothing speaks against it. */
 function whyNotByItself(challenge: StoredChallenge): string | null {
-  const { auto_promote, hold, accepted_holds } = challenge;
+  const { auto_promote, hold } = challenge;
   if (!auto_promote) return null;
   if (compareArms(challenge).degenerate) return 'No trade differs from another of its arm';
-  if (sampleRatio(challenge).status === 'mismatch' && !accepted_holds.includes('sample_ratio')) {
-    return 'Its assignments are not split as they should be';
-  }
   // The other holds heal, if not by the trade that wins.
   const waits = hold?.reason === 'manual' || hold?.reason === 'approval' || hold?.reason === 'sample_ratio';
   return waits ? `It was held when it won: ${hold.reason}` : null;
