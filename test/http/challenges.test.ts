@@ -139,6 +139,23 @@ it('no fewer trades are enough than the deployment asks for', async () => {
   expect(await world.evaluate(body.challenge_id)).toMatchObject({ planned_look: null, status: 'active' });
 });
 
+it('what it does not know is ignored, and never silently', async () => {
+  const world = await challengeWorld(engine);
+  const { body } = await world.create({ champion_version: '2', challenger_version: '1', max_drawdown: 5 });
+  expect(body.max_drawdown_pct).toBeNull();
+  const known = [expect.stringContaining('champion_not'), expect.stringContaining('challenger_not')];
+  const said = 'Unknown key max_drawdown was ignored; did you mean max_drawdown_pct?';
+  expect(body.warnings).toEqual([...known, said]);
+  for (const action of ['hold', 'resume', 'advance', 'rollback']) {
+    const { warnings } = (await world.post(body.challenge_id, action, { cmment: 'x' })).body;
+    expect([action, warnings]).toEqual([
+      action,
+      [...known, expect.stringContaining('Unknown key cmment was ignored')],
+    ]);
+  }
+  expect((await world.read(body.challenge_id)).body.warnings).toEqual(known);
+});
+
 it('an archived version is refused, one that is not in Production is named', async () => {
   const world = await challengeWorld(engine);
   await world.promote('2');

@@ -1,8 +1,18 @@
+import {
+  AdvanceRequest,
+  type Challenge,
+  ChallengePromoteRequest,
+  ChallengeRequest,
+  ChallengeRollbackRequest,
+  HoldRequest,
+  ResumeRequest,
+} from '#contract/challenge-api.ts';
 import { TRADE_FIELDS } from '#contract/challenge-trade.ts';
+import type { MoveReply } from '#domain/registry/make-move.ts';
 import { unknownKeyWarnings } from '#domain/unknown-keys.ts';
 import type { Handlers } from '../handler.ts';
 import type { ChallengeUseCases } from './challenge-use-cases.ts';
-import { registryCallOf } from './registry.ts';
+import { ignoredKeys, registryCallOf } from './registry.ts';
 
 type ChallengeOperation = keyof ChallengeUseCases;
 
@@ -23,7 +33,7 @@ export function challengeHandlers(
         ...{ min_trades, max_duration_hours, enable_canary, max_drawdown_pct, max_errors, approval_stages },
         ...{ analysis_unit, on_rollback, auto_promote },
       });
-      return { status: 201, ...replayable(created) };
+      return { status: 201, ...replayable(created, ignoredKeys(body, ChallengeRequest)) };
     },
     listChallenges: async ({ params, query: { status, limit, cursor = null } }) => {
       const page = await useCases.listChallenges({ model: params.model_name, status, limit, cursor });
@@ -46,7 +56,7 @@ export function challengeHandlers(
     }),
     logTrades: async ({ params, body }) => {
       const { body: logged, isNew } = await useCases.logTrades({ challengeId: params.challenge_id, body });
-      return { status: isNew ? 201 : 200, body: { ...logged, warnings: ignoredKeys(body) } };
+      return { status: isNew ? 201 : 200, body: { ...logged, warnings: ignoredFields(body) } };
     },
     listChallengeTrades: async ({ params, query: { limit, cursor = null } }) => {
       const page = await useCases.listChallengeTrades({ challengeId: params.challenge_id, limit, cursor });
@@ -66,34 +76,40 @@ export function challengeHandlers(
     },
     advanceChallenge: async ({ params: { challenge_id }, body, ...request }) => {
       const input = { challengeId: challenge_id, reason: body.comment, canaryStage: body.canary_stage };
-      return { status: 200, ...replayable(await useCases.advanceChallenge(registryCallOf(request), input)) };
+      const decided = await useCases.advanceChallenge(registryCallOf(request), input);
+      return { status: 200, ...replayable(decided, ignoredKeys(body, AdvanceRequest)) };
     },
     holdChallenge: async ({ params: { challenge_id }, body, ...request }) => {
       const input = { challengeId: challenge_id, reason: body.reason };
-      return { status: 200, ...replayable(await useCases.holdChallenge(registryCallOf(request), input)) };
+      const decided = await useCases.holdChallenge(registryCallOf(request), input);
+      return { status: 200, ...replayable(decided, ignoredKeys(body, HoldRequest)) };
     },
     resumeChallenge: async ({ params: { challenge_id }, body, ...request }) => {
       const input = { challengeId: challenge_id, reason: body.comment };
-      return { status: 200, ...replayable(await useCases.resumeChallenge(registryCallOf(request), input)) };
+      const decided = await useCases.resumeChallenge(registryCallOf(request), input);
+      return { status: 200, ...replayable(decided, ignoredKeys(body, ResumeRequest)) };
     },
     promoteChallenge: async ({ params: { challenge_id }, body, ...request }) => {
       const input = { challengeId: challenge_id, comment: body.comment };
-      return { status: 200, ...replayable(await useCases.promoteChallenge(registryCallOf(request), input)) };
+      const decided = await useCases.promoteChallenge(registryCallOf(request), input);
+      return { status: 200, ...replayable(decided, ignoredKeys(body, ChallengePromoteRequest)) };
     },
     rollBackChallenge: async ({ params: { challenge_id }, body, ...request }) => {
       const input = { challengeId: challenge_id, reason: body.reason };
-      return { status: 200, ...replayable(await useCases.rollBackChallenge(registryCallOf(request), input)) };
+      const decided = await useCases.rollBackChallenge(registryCallOf(request), input);
+      return { status: 200, ...replayable(decided, ignoredKeys(body, ChallengeRollbackRequest)) };
     },
   };
 }
 
-function replayable<T>({ body, replayed }: { readonly body: T; readonly replayed: boolean }) {
+/** A misspelt limit limits nothing: whoever sent it must hear of it, beside what the challenge itself warns of. */
+function replayable({ body, replayed }: MoveReply<Challenge>, ignored: readonly string[]) {
   const headers: Record<string, string> = replayed ? { 'Idempotent-Replay': 'true' } : {};
-  return { body, headers };
+  return { body: { ...body, warnings: [...body.warnings, ...ignored] }, headers };
 }
 
-/** A misspelt field of a trade is no field: whoever sent it must hear of it. */
-function ignoredKeys(
+/** A misspelt field of a trade is no field. */
+function ignoredFields(
   body: Readonly<Record<string, unknown>> & { readonly trades?: readonly object[] | undefined },
 ) {
   if (!body.trades) return unknownKeyWarnings(body, TRADE_FIELDS, '');

@@ -92,7 +92,7 @@ function reply<S extends 200 | 201, T>(status: S, { body, replayed }: MoveReply<
 }
 
 /** A misspelt `expected_production` guards nothing: whoever sent it must hear of it. */
-function ignoredKeys(
+export function ignoredKeys(
   body: Readonly<Record<string, unknown>>,
   { shape }: { readonly shape: object },
 ): string[] {
