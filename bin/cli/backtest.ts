@@ -123,7 +123,8 @@ async function printJob(client: ApiClient, job: Job): Promise<number> {
   const equity = await client.get<{ dates: string[]; equity: number[] }>(
     `/api/v1/backtests/${job.job_id}/equity`,
   );
-  console.log(`Equity, end of each day\n${chart(equity.equity, equity.dates)}`);
+  const days = chart(equity.equity, equity.dates);
+  if (days) console.log(`Equity, end of each day\n${days}`);
   if (job.timing) {
     console.log(`${number(job.timing.candles, 0)} candles in ${duration(job.timing.total_ms)}`);
   }

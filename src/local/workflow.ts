@@ -69,6 +69,7 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
       environment: { ...compileCache(), ...options.environment, ...environment },
       nodeOptions: options.nodeOptions,
       onOutput: (task, line) => log.info('task output', { task, line }),
+      onCrash: (exit) => log.warn('task crashed', { ...exit }),
     });
   const runner = runnerOf(options.concurrency);
   // Apart: a study works for hours, and backtests must not wait for it. Its workers share the cores among themselves.

@@ -72,6 +72,7 @@ it('a task, and with it a strategy, is given its own environment and none of the
     concurrency: 1,
     environment: { LOG_LEVEL: 'WARN' },
     onOutput: (_, line) => output.push(line),
+    onCrash: ({ stderr }) => expect.unreachable(stderr),
   });
   const environment = { JOB_ID: 'bt-1' };
   await runner.run({ entry, environment, priority: 5, signal: new AbortController().signal });

@@ -31,6 +31,8 @@ export interface TaskRunnerOptions {
   readonly nodeOptions?: readonly string[];
   /** Receives each line that a task prints. */
   readonly onOutput: (task: string, line: string) => void;
+  /** Is told of each task that ended with another exit code than 0 by itself, or was killed by somebody else. */
+  readonly onCrash: (exit: TaskExit) => void;
 }
 
 interface Waiting {
@@ -129,13 +131,17 @@ export class TaskRunner implements TaskControl {
       stderr = `${stderr}${line}\n`.slice(-STDERR_TAIL);
       this.#options.onOutput(task, line);
     });
-    return new Promise((resolve, reject) => {
+    return new Promise<TaskExit>((resolve, reject) => {
       child.once('error', reject);
-      child.once('close', (code, signal) => resolve({ task, code, signal, stderr }));
+      child.once('close', (code, signal) => {
+        const exit = { task, code, signal, stderr };
+        if (code !== 0 && !child.killed) this.#options.onCrash(exit);
+        resolve(exit);
+      });
     }).finally(() => {
       this.#running.delete(task);
       request.signal.removeEventListener('abort', onAbort);
-    }) as Promise<TaskExit>;
+    });
   }
 }
 

@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { type TaskExit, TaskRunner } from '#adapters/local/task-runner.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-tasks-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs a task of this code, with what it prints and whether it crashed. */
+async function run(code: string, onLine: (runner: TaskRunner, task: string) => unknown = () => {}) {
+  const entry = join(folder, 'task.mjs');
+  writeFileSync(entry, code);
+  const crashed: TaskExit[] = [];
+  const runner: TaskRunner = new TaskRunner({
+    concurrency: 1,
+    environment: {},
+    onOutput: (task) => void onLine(runner, task),
+    onCrash: (exit) => crashed.push(exit),
+  });
+  const { signal } = new AbortController();
+  const exit = await runner.run({ entry, environment: {}, priority: 5, signal });
+  return { exit, crashed };
+}
+
+it('tells a crash with the last that the task wrote', async () => {
+  const { exit, crashed } = await run("console.error('no table'); process.exit(3);");
+  expect(crashed).toEqual([exit]);
+  expect(exit).toMatchObject({ code: 3, signal: null, stderr: 'no table\n' });
+});
+
+it('tells what somebody else has killed', async () => {
+  const { crashed } = await run("process.kill(process.pid, 'SIGKILL');");
+  expect(crashed).toMatchObject([{ code: null, signal: 'SIGKILL' }]);
+});
+
+it.each([
+  ['that ended well', "console.log('done');", undefined],
+  [
+    'that was stopped',
+    "console.log('ready'); setInterval(() => {}, 1000);",
+    (runner: TaskRunner, task: string) => runner.stop(task),
+  ],
+])('tells no crash of a task %s', async (_, code, onLine) => {
+  expect((await run(code, onLine)).crashed).toEqual([]);
+});
