@@ -1,19 +1,18 @@
 import { promisify } from 'node:util';
-import { constants, type ZstdOptions, zstdCompress, zstdDecompress } from 'node:zlib';
+import { constants, zstdCompressSync, zstdDecompress } from 'node:zlib';
 import type { ResultsLocation } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { ObjectStore, ResultFiles, ResultStore } from '#domain/ports.ts';
 import { sha256 } from './ids.ts';
 import { pageCount, readTradePage, writeTradePage } from './trade-pages.ts';
 
-const compress = promisify<Buffer, ZstdOptions, Buffer>(zstdCompress);
 const decompress = promisify(zstdDecompress);
 const ZSTD = 'application/zstd';
 /** A fixed level keeps equal results equal to the byte. Why not gzip: docs/decisions/022. */
 const ZSTD_PARAMS = { [constants.ZSTD_c_compressionLevel]: 1 };
 /** More than what the smallest part and the frame around it take. */
 const MIN_CHUNK = 1_024;
-/** While Node's four threads compress or sync some, others wait for them. */
+/** While Node's four threads sync some, others wait for them. */
 const WRITES_AT_ONCE = 8;
 const WHOLE_PARTS = ['result', 'equity', 'report'] as const;
 
@@ -33,11 +32,11 @@ export class ObjectResultStore implements ResultStore {
     const prefix = `results/${jobId}/${attempt}`;
     const digests: string[] = [];
     const parts = partsOf(files);
-    // Compressing and syncing leave this thread free to make the next page.
+    // While some are stored, the next page is made.
     const writer = async () => {
       for (const [name, bytes] of parts) {
         digests.push(`${name} ${sha256(bytes)}\n`);
-        await this.#objects.put(`${prefix}/${name}`, await compressed(bytes), ZSTD);
+        await this.#objects.put(`${prefix}/${name}`, compressed(bytes), ZSTD);
       }
     };
     const writing = Promise.all(Array.from({ length: WRITES_AT_ONCE }, writer));
@@ -70,9 +69,9 @@ export class ObjectResultStore implements ResultStore {
   }
 }
 
-/** With room for all of it at once: Node would go through its event loop for each 16 KB. */
-function compressed(bytes: Buffer): Promise<Buffer> {
-  return compress(bytes, { params: ZSTD_PARAMS, chunkSize: Math.max(bytes.length, MIN_CHUNK) });
+/** At once: handing a page to another thread takes as long as compressing it. */
+function compressed(bytes: Buffer): Buffer {
+  return zstdCompressSync(bytes, { params: ZSTD_PARAMS, chunkSize: Math.max(bytes.length, MIN_CHUNK) });
 }
 
 /** Keys and bytes of the parts; pages of trades are made as they are asked for. */

@@ -3,12 +3,10 @@
  * Over a million candles the whole task takes a quarter less without it, over four million about the same. So a task begins
  * without it, and a long one gets it. What it is:
  * - The last of the compilers makes the fastest code, takes 1 to 8 ms for a function, and would be called some fifty times.
- * - A schema is compiled at its first use, which takes longer than the few items that a task reads with it.
  * - The first 64 MB of columns start a collection of garbage, which marks the whole heap and finds no column to free. Counted
  *   with the heap, columns start one when the heap's own limit is reached; none is begun ahead of that.
  */
 import { setFlagsFromString } from 'node:v8';
-import * as z from 'zod';
 
 /** Processor time of the process after which a run counts as long, ms. */
 const LONG_RUN_MS = 1_000;
@@ -18,7 +16,6 @@ export function workLightly(): void {
   setFlagsFromString('--no-turbofan');
   setFlagsFromString('--no-incremental-marking');
   setFlagsFromString('--external-memory-accounted-in-global-limit');
-  z.config({ jitless: true });
 }
 
 /** To be called whenever the work pauses. */
