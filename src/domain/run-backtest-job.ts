@@ -131,7 +131,8 @@ const PROGRESS_EVERY_MS = 1_000;
  * `stillMine` tells whether the job is still this attempt's.
  */
 function progressWriter(deps: RunBacktestJobDeps, job: JobIn<'running'>) {
-  let last = Number.NEGATIVE_INFINITY;
+  // The claim has written that nothing is done yet.
+  let last = Date.parse(job.started_at);
   let latest = 0;
   let writing: Promise<boolean> = Promise.resolve(true);
   const write = () => {

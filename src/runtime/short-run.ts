@@ -1,7 +1,7 @@
 /**
  * Most backtests end within half a second of processor time, which is too short for what V8 does in the interest of later.
- * Over a million candles the whole task takes a quarter less without it, over four million about the same. So a task begins
- * without it, and a long one gets it. What it is:
+ * Over a million candles the whole task takes 21 to 30 % less processor time without it, over four million 15 to 19 % less
+ * (many trades the more). So a task begins without it, and a long one gets it. What it is:
  * - The last of the compilers makes the fastest code, takes 1 to 8 ms for a function, and would be called some fifty times.
  * - The first 64 MB of columns start a collection of garbage, which marks the whole heap and finds no column to free. Counted
  *   with the heap, columns start one when the heap's own limit is reached; none is begun ahead of that.
