@@ -6,6 +6,7 @@ import {
   type CollectTaskEnv,
   HYPEROPT_ALLOCATOR,
   type HyperoptTaskEnv,
+  TASK_ALLOCATOR,
 } from '#contract/env.ts';
 import { STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
 import type { StageConfig } from './config.ts';
@@ -31,6 +32,7 @@ export function collectTask(scope: Construct, { config, data, image, common }: J
     CANDLES_BUCKET: data.candles.bucketName,
     JOBS_TABLE: data.tables.jobs.tableName,
     SERIES_TABLE: data.tables.series.tableName,
+    ...TASK_ALLOCATOR,
   };
   const task = new JobTask(scope, 'CollectTask', {
     config,
@@ -49,7 +51,11 @@ export function collectTask(scope: Construct, { config, data, image, common }: J
 
 /** Runs one backtest. */
 export function backtestTask(scope: Construct, { config, data, image, common }: JobTasksProps): JobTask {
-  const environment: TaskEnvironment<typeof BacktestTaskEnv> = { ...common, ...storage(data) };
+  const environment: TaskEnvironment<typeof BacktestTaskEnv> = {
+    ...common,
+    ...storage(data),
+    ...TASK_ALLOCATOR,
+  };
   const task = new JobTask(scope, 'BacktestTask', {
     ...{ config, image, environment },
     entry: 'backtest',

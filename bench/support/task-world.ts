@@ -8,6 +8,7 @@ import { type Database, startDatabase } from '#adapters/local/dynoxide.ts';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
 import { loadStrategies } from '#adapters/strategies.ts';
 import type { JobTiming } from '#contract/backtest.ts';
+import { TASK_ALLOCATOR } from '#contract/env.ts';
 import type { ConfigInput } from '#domain/resolve-config.ts';
 import { submitBacktest } from '#domain/submit-backtest.ts';
 import type { Candles } from '#engine/candles.ts';
@@ -35,6 +36,7 @@ export class TaskWorld {
     const folder = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
     const database = await startDatabase({ dbPath: join(folder, 'database.sqlite') });
     const environment = {
+      ...TASK_ALLOCATOR,
       DYNAMODB_ENDPOINT: database.endpoint,
       OBJECTS_DIRECTORY: join(folder, 'objects'),
       RESULTS_BUCKET: 'results',

@@ -7,7 +7,7 @@ import { LocalStateMachine } from '#adapters/local/state-machine.ts';
 import { TaskRunner } from '#adapters/local/task-runner.ts';
 import type { Stores } from '#adapters/open-stores.ts';
 import type { BacktestExecutionInput } from '#contract/backtest.ts';
-import { HYPEROPT_ALLOCATOR } from '#contract/env.ts';
+import { HYPEROPT_ALLOCATOR, TASK_ALLOCATOR } from '#contract/env.ts';
 import { type HyperoptExecutionInput, STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
 import { HYPEROPT_LIMITS } from '#contract/hyperopt-request.ts';
 import type { TaskControl } from '#domain/execution-ports.ts';
@@ -63,7 +63,7 @@ const OWN_NAMES = {
 /** Wires the files of statemachines/ to this machine. */
 export function createWorkflow(options: WorkflowOptions): Workflow {
   const { stores, log } = options;
-  const runnerOf = (concurrency: number, environment: Readonly<Record<string, string>> = {}) =>
+  const runnerOf = (concurrency: number, environment: Readonly<Record<string, string>>) =>
     new TaskRunner({
       concurrency,
       environment: { ...compileCache(), ...options.environment, ...environment },
@@ -71,7 +71,7 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
       onOutput: (task, line) => log.info('task output', { task, line }),
       onCrash: (exit) => log.warn('task crashed', { ...exit }),
     });
-  const runner = runnerOf(options.concurrency);
+  const runner = runnerOf(options.concurrency, TASK_ALLOCATOR);
   // Apart: a study works for hours, and backtests must not wait for it. Its workers share the cores among themselves.
   const workers = runnerOf(HYPEROPT_LIMITS.workers.max, HYPEROPT_ALLOCATOR);
   const integrations = localIntegrations({
