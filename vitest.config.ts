@@ -26,8 +26,8 @@ export default defineConfig({
       { extends: true, test: { name: 'rest', include: ['test/!(engine)/**/*.test.ts'] } },
     ],
     sequence: { sequencer: SlowestFirst },
-    // The end-to-end files start whole platforms: two at a time fit two cores.
-    maxWorkers: 2,
+    // One more than the cores of a small machine: while a file waits for a platform, another has something to do.
+    maxWorkers: 3,
     // The machines are shared: a test that starts and kills processes may take several times what it takes alone.
     testTimeout: 90_000,
     hookTimeout: 60_000,
