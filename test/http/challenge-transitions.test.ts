@@ -226,6 +226,12 @@ describe('promotion', () => {
     await win(world, id);
     const answer = await world.post(id, 'promote');
     expect([answer.status, answer.body.detail.field]).toEqual([409, 'expected_production']);
+    await world.stage('3');
+    await world.promote('3');
+    expect((await world.post(id, 'promote')).body).toMatchObject({
+      status: 'completed',
+      traffic_split: [0, 1],
+    });
   });
 
   it('is refused whole when the challenge is given up meanwhile', async () => {

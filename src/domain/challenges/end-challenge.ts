@@ -26,8 +26,8 @@ interface NewProduction {
 
 /**
  * What another version in Production makes of a model's challenges, for the transaction that brings it there: the active
- * one ends, promoted when it is the challenger's and rolled back otherwise; one that awaits its promotion is promoted or
- * given up.
+ * one ends, promoted when it is the challenger's and rolled back otherwise; one that awaits its promotion is promoted, or
+ * given up when it is neither of its versions.
  * Throws CHL001, RES005 when the challenge that is said to be won is not.
  */
 export async function challengesEndedBy(
@@ -58,7 +58,8 @@ function ended(stored: StoredChallenge, production: NewProduction): Progress {
     return told(progress, { promoted_at: at }, { action: 'promote', ...by });
   }
   if (challenge.challenge_id === won) throw conflict(challenge, 'The challenge does not await a promotion');
-  if (isAwaiting(challenge)) {
+  // Its own champion in Production is what its promotion may have waited for.
+  if (isAwaiting(challenge) && version !== challenge.champion_version) {
     const reason = 'champion_replaced';
     return told(progress, { outcome: 'champion_kept', reason }, { action: 'keep_champion', reason, ...by });
   }
