@@ -21,9 +21,19 @@ class SlowestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     projects: [
-      // The engine keeps nothing between calls, has no clock and knows nothing outside itself: its files share workers.
-      { extends: true, test: { name: 'engine', include: ['test/engine/**/*.test.ts'], isolate: false } },
-      { extends: true, test: { name: 'rest', include: ['test/!(engine)/**/*.test.ts'] } },
+      // What these test keeps nothing between calls and is given its clock: their files share workers.
+      {
+        extends: true,
+        test: {
+          name: 'shared',
+          include: ['test/{engine,contract,domain,http}/**/*.test.ts'],
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'rest', include: ['test/!(engine|contract|domain|http)/**/*.test.ts'] },
+      },
     ],
     sequence: { sequencer: SlowestFirst },
     // One more than the cores of a small machine: while a file waits for a platform, another has something to do.
