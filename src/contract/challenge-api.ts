@@ -11,7 +11,7 @@ import {
   ON_ROLLBACK,
   OUTCOMES,
   PromotionRefusal,
-  ROLLBACK_REASONS,
+  StoredChallenge,
   StoredTrade,
   VARIANTS,
 } from './stored-challenge.ts';
@@ -111,9 +111,7 @@ export const Challenge = z
     traffic_split: split,
     next_stage: NextStage.nullable().meta({ description: 'What the next share waits for; null of the last' }),
     outcome: z.enum(OUTCOMES).nullable(),
-    reason: z.enum(ROLLBACK_REASONS).nullable().meta({
-      description: 'Of a rollback, and of a winner given up as another version came into Production',
-    }),
+    reason: StoredChallenge.shape.reason,
     hold: Hold.nullable().meta({ description: 'Why it does not advance by itself' }),
     enable_canary: z.boolean(),
     min_trades: z.int(),

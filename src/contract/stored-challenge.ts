@@ -15,7 +15,7 @@ export type CanaryStage = (typeof CANARY_STAGE_NAMES)[number];
 
 export const CHALLENGE_STATUSES = ['active', 'completed', 'rolled_back', 'expired'] as const;
 export const OUTCOMES = ['challenger_wins', 'champion_wins', 'champion_kept', 'promoted_manually'] as const;
-export const ROLLBACK_REASONS = ['harm', 'max_drawdown', 'errors', 'manual', 'champion_replaced'] as const;
+const ROLLBACK_REASONS = ['harm', 'max_drawdown', 'errors', 'manual', 'champion_replaced'] as const;
 /** What a trader does with the challenger's open positions when it was rolled back. */
 export const ON_ROLLBACK = ['finish', 'close'] as const;
 export const VARIANTS = ['champion', 'challenger'] as const;
