@@ -3,8 +3,9 @@ import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import { join } from 'node:path';
 import { type BuildOptions, build as esbuild, type Metafile, type Plugin } from 'esbuild';
-import { loadStrategies } from '../src/adapters/strategies.ts';
+import { LocalStrategies } from '../src/adapters/local/definitions/local-strategies.ts';
 import { digestStrategyFiles } from '../src/adapters/strategy-files.ts';
+import { describeBroken } from '../src/domain/find-strategy.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** parquet-wasm's build for Node is CommonJS: it requires `fs` and reads its WebAssembly from beside the bundle. */
@@ -15,6 +16,7 @@ const COMMONJS_NAMES = [
 ].join('');
 
 const STRATEGIES = join(ROOT, 'strategies');
+const GLOBAL_STATE = join(ROOT, 'src/adapters/global-state.ts');
 const SWAGGER_UI = ['swagger-ui-bundle.js', 'swagger-ui.css'];
 
 /** Files that code reads from beside its bundle at run time: source in this project -> folders under the output. */
@@ -33,13 +35,12 @@ const CCXT = 'node_modules/ccxt/js/src';
 /**
  * Writes `lambdas/<name>/index.mjs` and `tasks/<name>.mjs` with their source maps under `outdir`, and esbuild's
  * `meta.json` beside them. Each Lambda's folder is its asset; the tasks' folder is the context of their one image, with
- * ccxt's exchanges in `tasks/ccxt`.
+ * ccxt's exchanges in `tasks/ccxt` and the users' strategies in `tasks/strategies`.
  *
  * @throws Error that names the strategy file which cannot be used
  */
 export async function build(outdir: string): Promise<Metafile> {
-  // One that throws would end every Lambda and task at their start.
-  await loadStrategies(STRATEGIES);
+  await checkStrategies();
   await rm(outdir, { recursive: true, force: true });
   const { metafile } = await esbuild({
     ...BUNDLE_OPTIONS,
@@ -51,12 +52,25 @@ export async function build(outdir: string): Promise<Metafile> {
     metafile: true,
   });
   await bundleExchanges(outdir);
+  await bundleStrategies(outdir);
   await copyAssets(outdir);
   await writeFile(join(outdir, 'meta.json'), JSON.stringify(metafile));
   return metafile;
 }
 
-/** A bundle has no folder of strategies to read: it holds the files, with the digests of their text. */
+/** A strategy file that throws would end every Lambda and task at their start. */
+async function checkStrategies(): Promise<void> {
+  const strategies = new LocalStrategies({ folder: STRATEGIES });
+  const { broken } = await strategies.list();
+  strategies.close();
+  if (broken.length === 0) return;
+  throw new Error(broken.map((each) => `Cannot bundle ${describeBroken(each)}`).join('\n'));
+}
+
+/**
+ * A bundle has no folder of strategies to read: it holds the files, with the digests of their text. Beside the tasks there is a
+ * bundle of each file too, which a task evaluates again for each run of a search for look-ahead bias.
+ */
 const userStrategies: Plugin = {
   name: 'user-strategies',
   setup({ onLoad }) {
@@ -65,10 +79,17 @@ const userStrategies: Plugin = {
       const imports = files.map(([file], i) => `import strategy${i} from ${JSON.stringify(`./${file}`)};`);
       const items = files.map(
         ([file, digest], i) =>
-          `{file: ${JSON.stringify(file)}, definition: strategy${i}, digest: ${JSON.stringify(digest)}}`,
+          `{file: ${JSON.stringify(file)}, definition: strategy${i}, digest: ${JSON.stringify(digest)}, load: fresh(${JSON.stringify(file)})}`,
       );
       const exported = [
+        `import { rememberGlobals } from ${JSON.stringify(GLOBAL_STATE)};`,
+        'let runs = 0;',
+        "const address = (file) => './strategies/' + file.replace(/ts$/, 'mjs?run=') + ++runs;",
+        'const load = (file) => import(new URL(address(file), import.meta.url).href);',
+        'const globals = rememberGlobals({ process });',
+        'const fresh = (file) => async () => (globals.removeAdded(file), (await load(file)).default);',
         `const files = [${items}];`,
+        'export const USER_STRATEGIES = undefined;',
         'export const loadStrategyFiles = async () => files;',
         'export const findStrategyFile = async (name) => files.find((file) => file.definition.name === name);',
       ];
@@ -76,6 +97,22 @@ const userStrategies: Plugin = {
     });
   },
 };
+
+async function bundleStrategies(outdir: string): Promise<void> {
+  const files = await typescriptFiles(STRATEGIES);
+  await esbuild({
+    absWorkingDir: ROOT,
+    entryPoints: files.map((file) => join('strategies', file)),
+    outdir: join(outdir, 'tasks/strategies'),
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    outExtension: { '.js': '.mjs' },
+    minify: true,
+    logLevel: 'warning',
+  });
+}
 
 /** A bundle has no ccxt to find: its exchanges are beside it. */
 const bundledExchanges: Plugin = {

@@ -3,9 +3,12 @@ import { parseArgs } from 'node:util';
 import { keepCompiled } from './compile-cache.ts';
 
 keepCompiled();
+// Node's own listener would open a debugger, to which every account of this machine could speak.
+process.on('SIGUSR1', () => {});
 const { LocalEnv } = await import('#contract/env.ts');
 const { readEnv } = await import('#runtime/env.ts');
-const { platformOptions, startPlatform } = await import('../src/local/platform.ts');
+const { startPlatform } = await import('../src/local/platform.ts');
+const { platformOptions } = await import('../src/local/platform-options.ts');
 
 try {
   const { values } = parseArgs({ options: { auth: { type: 'boolean', default: false } } });

@@ -18,7 +18,7 @@ const useCases = backendUseCases(
   {
     ...openBackend(env, watchChallenges({ log, count: challengeMetrics(env.ENVIRONMENT) })),
     audit,
-    strategies: (await loadStrategies()).registry,
+    strategies: await loadStrategies(),
     ids: ulids,
     digest: sha256,
     clock: Date,

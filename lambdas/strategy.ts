@@ -17,7 +17,7 @@ const tell = watchChallenges({ log, count: challengeMetrics(env.ENVIRONMENT), ti
 const useCases = strategyUseCases(
   {
     ...openStrategyService(env, tell),
-    strategies: (await loadStrategies()).registry,
+    strategies: await loadStrategies(),
     ids: ulids,
     digest: sha256,
     clock: Date,

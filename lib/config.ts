@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { MIN_TRADES, NO_POLICY, ReleasePolicy } from '#contract/release-policy.ts';
 
 const Settings = z.strictObject({
   stage: z.enum(['dev', 'test', 'prod']),
@@ -64,6 +65,12 @@ const Settings = z.strictObject({
   fourEyesRequired: z.boolean().default(false),
   /** Closed trades of each arm below which no challenger is promoted, whatever a challenge asks for. */
   challengeMinTrades: z.int().min(100).max(1_000_000).default(100),
+  /** Hours that a challenge must have lasted before its verdict. */
+  challengeMinHours: z.int().min(0).max(8760).default(0),
+  /** Assignments that each arm must have before the verdict; `min_trades`: as many as the closed trades that it needs. */
+  challengeMinAssignments: z.union([z.literal(MIN_TRADES), z.int().min(0).max(1_000_000)]).default(0),
+  /** What every version must reach to be staged and promoted. */
+  releasePolicy: ReleasePolicy.default(NO_POLICY),
   /** A rollback needs a reason. */
   rollbackReasonRequired: z.boolean().default(false),
   /** Size of a backtest's task: memory holds about 8 bytes x (5 + indicators) x candles of all pairs, three times over. */
@@ -147,6 +154,9 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
     trustedCallers: [],
     allowedRegistries: [],
     stagingDryRunRequired: true,
+    challengeMinHours: 24,
+    challengeMinAssignments: 'min_trades',
+    releasePolicy: { minTrades: 30, minDays: 90, maxEvidenceAgeDays: 180, lookAheadCertificate: true },
     backtestTask: { cpu: 1024, memoryMiB: 4096 },
     hyperoptTask: { cpu: 4096, memoryMiB: 16_384 },
     liveViewers: 100,

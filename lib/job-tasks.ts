@@ -1,13 +1,8 @@
 import type * as ecs from 'aws-cdk-lib/aws-ecs';
 import type { Construct } from 'constructs';
 import type * as z from 'zod';
-import {
-  type BacktestTaskEnv,
-  type CollectTaskEnv,
-  HYPEROPT_ALLOCATOR,
-  type HyperoptTaskEnv,
-  TASK_ALLOCATOR,
-} from '#contract/env.ts';
+import { HYPEROPT_ALLOCATOR, TASK_ALLOCATOR } from '#contract/allocators.ts';
+import type { BacktestTaskEnv, CollectTaskEnv, HyperoptTaskEnv } from '#contract/env.ts';
 import { STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
 import type { StageConfig } from './config.ts';
 import type { DataStack } from './data-stack.ts';
@@ -44,7 +39,7 @@ export function collectTask(scope: Construct, { config, data, image, common }: J
     environment,
   });
   allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'UpdateItem']);
-  allowTable(task.role, 'series', data.tables.series, ['GetItem', 'PutItem', 'UpdateItem']);
+  allowTable(task.role, 'series', data.tables.series, ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem']);
   allowObjects(task.role, data.candles, ['GetObject', 'PutObject']);
   return task;
 }

@@ -7,6 +7,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type * as z from 'zod';
 import type { BackendEnv } from '#contract/env.ts';
+import { releasePolicyVariables } from '#contract/release-policy-env.ts';
 import { BacktestFlow } from './backtest-flow.ts';
 import { environmentOf, type StageConfig } from './config.ts';
 import { DataCollection } from './data-collection.ts';
@@ -211,6 +212,8 @@ export class PlatformStack extends Stack {
         // A challenge is promoted by the rules of every promotion.
         ...promotionVariables(config),
         CHALLENGE_MIN_TRADES: String(config.challengeMinTrades),
+        CHALLENGE_MIN_HOURS: String(config.challengeMinHours),
+        CHALLENGE_MIN_ASSIGNMENTS: String(config.challengeMinAssignments),
       },
       eventsCode: this.#code('strategy-events'),
       eventsEnvironment,
@@ -263,9 +266,10 @@ export class PlatformStack extends Stack {
 }
 
 /** What a promotion must pass, wherever it is made. */
-function promotionVariables({ stagingDryRunRequired, fourEyesRequired }: StageConfig) {
+function promotionVariables({ stagingDryRunRequired, fourEyesRequired, releasePolicy }: StageConfig) {
   return {
     STAGING_DRY_RUN_REQUIRED: stagingDryRunRequired ? 'true' : 'false',
     REQUIRE_FOUR_EYES: fourEyesRequired ? 'true' : 'false',
+    ...releasePolicyVariables(releasePolicy),
   } as const;
 }

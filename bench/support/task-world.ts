@@ -5,10 +5,11 @@ import { createTables } from '#adapters/aws/create-tables.ts';
 import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { type Database, startDatabase } from '#adapters/local/dynoxide.ts';
+import type { Sandbox } from '#adapters/local/sandbox.ts';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
 import { loadStrategies } from '#adapters/strategies.ts';
+import { TASK_ALLOCATOR } from '#contract/allocators.ts';
 import type { JobTiming } from '#contract/backtest.ts';
-import { TASK_ALLOCATOR } from '#contract/env.ts';
 import type { ConfigInput } from '#domain/resolve-config.ts';
 import { submitBacktest } from '#domain/submit-backtest.ts';
 import type { Candles } from '#engine/candles.ts';
@@ -62,14 +63,26 @@ export class TaskWorld {
     this.#environment = environment;
   }
 
+  /** Folder for objects. */
+  get objects(): string {
+    return this.#environment.OBJECTS_DIRECTORY!;
+  }
+
   async storeCandles(symbol: string, timeframe: Timeframe, candles: Candles): Promise<void> {
     await this.#stores.candles.write({ exchange: EXCHANGE, symbol, timeframe }, candles);
   }
 
   /** Submits a job as the API does and runs its task: `entry` is the file that Node runs. */
-  async runTask(entry: string, config: ConfigInput, oneCore = false): Promise<TaskRun> {
+  async runTask(
+    entry: string,
+    config: ConfigInput,
+    oneCore = false,
+    surroundings?: (jobId: string) => Sandbox,
+  ): Promise<TaskRun> {
     const jobId = await this.#submit(config);
-    const usage = await this.#run(entry, jobId, oneCore);
+    const around = surroundings?.(jobId);
+    const usage = await this.#run(entry, jobId, oneCore, around);
+    await around?.remove();
     const job = await this.#stores.jobs.get(jobId);
     if (job?.status !== 'completed') throw new Error(`${jobId} is ${JSON.stringify(job)}`);
     return { timing: job.timing, trades: job.result.total_trades, usage };
@@ -86,17 +99,21 @@ export class TaskWorld {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  async #run(entry: string, jobId: string, oneCore: boolean): Promise<ProcessUsage> {
-    return runFresh([entry], { ...this.#environment, JOB_ID: jobId }, oneCore);
+  async #run(
+    entry: string,
+    jobId: string,
+    oneCore: boolean,
+    { args, environment }: Pick<Sandbox, 'args' | 'environment'> = { args: [], environment: {} },
+  ): Promise<ProcessUsage> {
+    return runFresh([...args, entry], { ...this.#environment, ...environment, JOB_ID: jobId }, oneCore);
   }
 
   async #submit(config: ConfigInput): Promise<string> {
-    const { registry } = await loadStrategies();
     const job = await submitBacktest(
       {
         ...this.#stores,
         registry: new DynamoRegistryStore(this.#stores.dynamo, TABLES.registry),
-        strategies: registry,
+        strategies: await loadStrategies(),
         // The bench starts the task itself.
         executions: { start: async () => {}, stop: async () => {}, state: async () => undefined },
         ids: ulids,

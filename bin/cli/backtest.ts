@@ -11,6 +11,7 @@ export interface BacktestOptions {
   readonly end?: string;
   readonly stake?: number | 'unlimited';
   readonly wallet?: number;
+  readonly precision?: string;
   readonly param?: Readonly<Record<string, unknown>>;
   readonly ml?: Readonly<Record<string, unknown>>;
   readonly config?: string;
@@ -19,6 +20,8 @@ export interface BacktestOptions {
   readonly hyperopt?: string;
   readonly experiment?: string;
   readonly priority?: number;
+  /** Run on stored candles, without an exchange. */
+  readonly offline?: boolean;
   readonly wait: boolean;
 }
 
@@ -33,9 +36,11 @@ interface Job {
     readonly pairs: readonly string[];
     readonly timeframe: string;
     readonly exchange: string;
+    readonly precision: string;
     readonly date_range: { readonly start: string; readonly end: string };
   };
   readonly collection: { readonly status: string; readonly message: string } | null;
+  readonly look_ahead?: { readonly message: string } | null;
   readonly timing?: { readonly total_ms: number; readonly candles: number } | null;
 }
 
@@ -68,11 +73,13 @@ function configOf(options: BacktestOptions): Record<string, unknown> {
   };
   return {
     ...(options.exchange ? { exchange: options.exchange } : {}),
+    ...(options.offline ? { collect: 'never' } : {}),
     ...(options.pairs ? { pairs: options.pairs.split(',').map((pair) => pair.trim()) } : {}),
     ...(options.timeframe ? { timeframe: options.timeframe } : {}),
     ...(Object.keys(range).length > 0 ? { date_range: range } : {}),
     ...(options.stake ? { stake_amount: options.stake } : {}),
     ...(options.wallet ? { dry_run_wallet: options.wallet } : {}),
+    ...(options.precision ? { precision: options.precision } : {}),
     ...(options.param && Object.keys(options.param).length > 0 ? { params: options.param } : {}),
   };
 }
@@ -114,9 +121,10 @@ async function printJob(client: ApiClient, job: Job): Promise<number> {
   }
   const { config } = job;
   console.log(
-    `${config.pairs.join(', ')} on ${config.exchange}, ${config.timeframe}, ${minute(config.date_range.start)} to ${minute(config.date_range.end)} UTC`,
+    `${config.pairs.join(', ')} on ${config.exchange}, ${config.timeframe}, ${minute(config.date_range.start)} to ${minute(config.date_range.end)} UTC${config.precision === 'exchange' ? ', precision exchange' : ''}`,
   );
   console.log(resultTable(job.result));
+  if (job.look_ahead) console.log(`Look-ahead bias: ${job.look_ahead.message}`);
   const report = await client.get<Report>(`/api/v1/backtests/${job.job_id}/report-data`);
   console.log(pairTable(report));
   if (report.models) console.log(modelsText(report.models));

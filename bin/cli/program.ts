@@ -1,8 +1,11 @@
 import { Command, CommanderError, Option } from 'commander';
+import { PRECISIONS } from '#contract/instrument.ts';
 import { VERSION } from '#runtime/version.ts';
 import { type AuditOptions, printAudit } from './audit.ts';
 import { type BacktestOptions, runBacktest } from './backtest.ts';
 import { addChallengeCommands } from './challenge/commands.ts';
+import type { StrategyCheckOptions } from './check.ts';
+import { type CollectOptions, collect } from './collect.ts';
 import { addHyperoptCommands } from './hyperopt/commands.ts';
 import { type JobsOptions, printJobs } from './jobs.ts';
 import { printable } from './printable.ts';
@@ -12,7 +15,7 @@ import { type Addresses, strategyAddress, withSession } from './session.ts';
 import { checkShareOptions, principal, type ShareOptions, serviceOf, shareResource } from './share.ts';
 import { printStrategies } from './strategies.ts';
 import { groupName, printToken, userName } from './token.ts';
-import { amount, parameter, readConfig, stake, UsageError, wholeNumber } from './usage.ts';
+import { amount, pairs, parameter, readConfig, stake, UsageError, wholeNumber } from './usage.ts';
 
 const program = new Command('touchstone')
   .description('Backtests and strategy versions, on this machine or against deployed services')
@@ -32,12 +35,19 @@ program
   .description('submit a backtest, follow it and print the result')
   .argument('<strategy>', 'name of a strategy (see: touchstone strategies)')
   .option('--exchange <key>', "whose candles; default: the platform's")
+  .option('--offline', 'run on stored candles and collect none')
   .option('--pairs <list>', 'comma separated, such as BTC/USDT:USDT,ETH/USDT:USDT')
   .option('--timeframe <timeframe>', '1m, 5m, 15m, 1h, 4h or 1d')
   .option('--start <time>', 'ISO 8601, UTC; default: 90 days before the end')
   .option('--end <time>', 'ISO 8601, UTC, exclusive; default: the newest stored candle')
   .option('--stake <amount>', 'per trade, or unlimited', stake)
   .option('--wallet <amount>', 'starting balance', amount)
+  .addOption(
+    new Option(
+      '--precision <precision>',
+      "the exchange's ticks, steps and minimum orders; default: exchange where all instruments are stored",
+    ).choices(PRECISIONS),
+  )
   .option('--param <name=value>', 'strategy parameter; repeat for more', parameter, {})
   .option(
     '--ml <name=value>',
@@ -77,6 +87,24 @@ program
   .description('list strategies, or show one with its parameters')
   .argument('[name]')
   .action((name: string | undefined) => withSession(url(), ({ client }) => printStrategies(client, name)));
+
+program
+  .command('check')
+  .description(
+    'check the definition of a strategy, and certify that it knows no later candles; needs no platform (docs/writing-strategies.md)',
+  )
+  .argument('<strategy|file>', 'name of a strategy, or a strategy file')
+  .option('--exchange <key>', 'candles of this data folder; default: simulated ones', 'sim')
+  .option('--pair <pair>', 'such as BTC/USDT:USDT; repeat for more', pairs, [])
+  .option('--timeframe <timeframe>', "default: the strategy's")
+  .option('--timerange <days>', 'such as 20250101-20250301; default: 1,000 candles')
+  .option('--param <name=value>', 'strategy parameter; repeat for more', parameter, {})
+  .option('--cuts <n>', 'times at which the candles are cut off', wholeNumber(1, 1000), 20)
+  .option('--seed <n>', 'of the simulated candles and of the cuts', wholeNumber(0, 1_000_000), 1)
+  .action(async (strategy: string, options: StrategyCheckOptions) => {
+    const { checkCommand } = await import('./check.ts');
+    process.exitCode = await checkCommand(strategy, options);
+  });
 
 addRegistryCommands(program);
 addChallengeCommands(program);
@@ -128,6 +156,23 @@ program
     const { importCandles } = await import('./import.ts');
     process.exitCode = await withSession(undefined, ({ platform }) =>
       importCandles(platform!, path, options),
+    );
+  });
+
+program
+  .command('collect')
+  .description('collect candles, funding rates and instruments of an exchange (docs/precision.md)')
+  .argument('<symbols...>', 'such as BTC/USDT:USDT')
+  .requiredOption('--timeframe <timeframe>', '1m, 5m, 15m, 1h, 4h or 1d')
+  .option('--exchange <key>', "such as binanceusdm; default: the platform's")
+  .option('--start <time>', 'ISO 8601, UTC; default: 90 days before the end')
+  .option('--end <time>', 'ISO 8601, UTC, exclusive; default: now')
+  .action(async (symbols: string[], options: CollectOptions) => {
+    if (url()) throw new UsageError('collect takes no --url: set DATA_COLLECTION_URL for a deployed service');
+    process.exitCode = await withSession(
+      process.env.DATA_COLLECTION_URL || undefined,
+      ({ client }) => collect(client, symbols, options),
+      'data_collection',
     );
   });
 

@@ -10,13 +10,14 @@ const FUNCTION_LIMIT_MS = 60_000;
 
 /**
  * Runs the data proxy's deployed handler on an event and prints its envelope; what the handler prints goes to stderr.
- * It asks the service at DATA_COLLECTION_URL when that is set, else the platform's.
+ * The handler's own variables give the address of data collection, DATA_COLLECTION_URL before SERVICE_DISCOVERY_NAMESPACE;
+ * without both it is the platform's.
  * Answers the exit code: 0 when the status is 200 and there is no error.
  * @param argument the event as JSON, or `-` for stdin
  */
 export async function callProxy(argument: string): Promise<number> {
   const event = parseEvent(argument === '-' ? await text(process.stdin) : argument);
-  if (process.env.DATA_COLLECTION_URL) {
+  if (process.env.DATA_COLLECTION_URL || process.env.SERVICE_DISCOVERY_NAMESPACE) {
     sendUserToken();
     return printAnswer(await invoke(event));
   }

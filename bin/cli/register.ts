@@ -1,4 +1,5 @@
 import type { RegisterReply } from '#contract/registry-api.ts';
+import { checkTable, printWarnings } from './checks.ts';
 import { type ApiClient, ApiError } from './client.ts';
 import { number, table } from './format.ts';
 
@@ -25,7 +26,11 @@ export async function registerVersion(
       requestOf(options),
     );
     console.log(reply.message);
-    console.log(`Next: npx touchstone stage ${reply.model_name} ${reply.version}`);
+    const policy = reply.validation.checks.filter(({ name }) => name !== 'thresholds');
+    if (policy.some(({ status }) => status === 'failed')) console.log(checkTable(policy));
+    printWarnings({ warnings: reply.warnings?.filter((each) => !each.startsWith('release policy: ')) ?? [] });
+    const { model_name, version, validation } = reply;
+    if (validation.status !== 'failed') console.log(`Next: npx touchstone stage ${model_name} ${version}`);
     return 0;
   } catch (error) {
     if (!(error instanceof ApiError) || !Array.isArray(error.context.failures)) throw error;

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { VERSION } from '#runtime/version.ts';
+import { REASON, WAIVE } from './checks.ts';
 import { compareVersions } from './compare.ts';
 import { type PromoteOptions, promoteVersion } from './promote.ts';
 import { type RegisterOptions, registerVersion } from './register.ts';
@@ -29,7 +30,7 @@ export function addRegistryCommands(program: Command): void {
     .option('--min-sharpe <n>', 'refuse below this Sharpe ratio', figure)
     .option('--min-profit-factor <n>', 'refuse below this profit factor', figure)
     .option('--max-drawdown <percent>', 'refuse above this drawdown', figure)
-    .option('--skip-validation', 'register whatever the thresholds say; the version is marked so')
+    .option('--skip-validation', 'register without comparing the thresholds; role admin')
     .action(async (strategy: string, options: RegisterOptions) => {
       process.exitCode = await withSession(
         strategyUrl(),
@@ -45,7 +46,9 @@ export function addRegistryCommands(program: Command): void {
     .argument('<version>', 'a number, or latest')
     .option('--comment <text>', 'goes into the history')
     .option('--check', 'run the check list and change nothing')
-    .option('--skip-validation', 'stage without the check list; role admin')
+    .option('--skip-validation', 'stage without the check list, not without the release policy; role admin')
+    .option(...WAIVE)
+    .option(...REASON)
     .option('--no-wait', 'return while checks that need a run are pending')
     .action(async (model: string, version: string, options: StageOptions) => {
       process.exitCode = await withSession(url(), ({ client }) =>
@@ -61,10 +64,14 @@ export function addRegistryCommands(program: Command): void {
     .option('--comment <text>', 'goes into the history')
     .option('--expect <version>', 'refuse unless this version is in Production now; none: no version')
     .option('--challenge <id>', 'the challenge that proved it')
-    .option('--force', 'promote whatever the validation says; role admin')
-    .action((model: string, version: string, options: PromoteOptions) =>
-      withSession(url(), ({ client }) => promoteVersion(client, model, version, options)),
-    );
+    .option('--force', 'promote regardless of the validation, not of the release policy; role admin')
+    .option(...WAIVE)
+    .option(...REASON)
+    .action(async (model: string, version: string, options: PromoteOptions) => {
+      process.exitCode = await withSession(url(), ({ client }) =>
+        promoteVersion(client, model, version, options),
+      );
+    });
 
   program
     .command('rollback')

@@ -28,7 +28,11 @@ export function strategyAddress({ url, strategyUrl }: Addresses, what: string): 
   throw new UsageError(`${what} is answered by the strategy service: give its address with --strategy-url`);
 }
 
-const ADDRESSES = { backend: 'backend_url', strategy: 'strategy_service_url' } as const;
+const ADDRESSES = {
+  backend: 'backend_url',
+  strategy: 'strategy_service_url',
+  data_collection: 'data_collection_url',
+} as const;
 
 /** Of whom to call as; absent where nobody asks. */
 export const userToken = () => process.env.TOUCHSTONE_TOKEN || undefined;
@@ -47,7 +51,8 @@ export async function withSession<T>(
   const running = await runningPlatform(env.TOUCHSTONE_HOME);
   if (running) return work(sessionOn(running, service, false));
   // The whole platform, with its database and exchanges: it takes longer to load than most commands to run.
-  const { platformOptions, startPlatform } = await import('../../src/local/platform.ts');
+  const { startPlatform } = await import('../../src/local/platform.ts');
+  const { platformOptions } = await import('../../src/local/platform-options.ts');
   const platform = await startPlatform({
     ...platformOptions(env),
     ports: { backend: 0, strategy: 0, dataCollection: 0 },

@@ -1,9 +1,9 @@
 import type { ModelVersionDetail, StageReply } from '#contract/registry-api.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
-import { type ApiClient, ApiError } from './client.ts';
-import { table, wrap } from './format.ts';
+import { checkTable, postChecked, printWarnings, type WaiveOptions, waiverOf } from './checks.ts';
+import type { ApiClient } from './client.ts';
 
-export interface StageOptions {
+export interface StageOptions extends WaiveOptions {
   readonly comment?: string;
   readonly check?: boolean;
   readonly skipValidation?: boolean;
@@ -24,22 +24,22 @@ export async function stageVersion(
   version: string,
   options: StageOptions,
 ): Promise<number> {
-  try {
-    const reply = await client.post<StageReply>(`/api/v1/strategies/${encodeURIComponent(model)}/stage`, {
+  const reply = await postChecked<StageReply>(
+    client,
+    `/api/v1/strategies/${encodeURIComponent(model)}/stage`,
+    {
       version,
       ...(options.comment === undefined ? {} : { comment: options.comment }),
       ...(options.check ? { validate_only: true } : {}),
       ...(options.skipValidation ? { skip_validation: true } : {}),
-    });
-    console.log(reply.message);
-    const follow = options.wait && !options.check && reply.validation.status === 'pending';
-    return printValidation(follow ? await validationOf(client, reply) : reply.validation);
-  } catch (error) {
-    if (!(error instanceof ApiError) || !Array.isArray(error.context.checks)) throw error;
-    console.error(error.summary);
-    console.error(checkTable(error.context.checks as Validation['checks']));
-    return 1;
-  }
+      ...waiverOf(options),
+    },
+  );
+  if (!reply) return 1;
+  console.log(reply.message);
+  printWarnings(reply);
+  const follow = options.wait && !options.check && reply.validation.status === 'pending';
+  return printValidation(follow ? await validationOf(client, reply) : reply.validation);
 }
 
 /** The validation of a staged version when it is decided. */
@@ -61,22 +61,4 @@ function printValidation({ status, checks }: Validation): number {
   if (checks.length > 0) console.log(checkTable(checks));
   console.log(`Validation: ${status}`);
   return status === 'failed' ? 1 : 0;
-}
-
-function checkTable(checks: Validation['checks']): string {
-  return table(
-    ['Check', 'Status', 'Value', 'Threshold', 'What was found'],
-    checks.map(({ name, status, value, threshold, message }) => [
-      name,
-      status,
-      shorten(value),
-      shorten(threshold),
-      wrap(message, 60),
-    ]),
-  );
-}
-
-/** Digests are too long for a cell; who needs them reads the version. */
-function shorten(value: number | string | null): number | string | null {
-  return typeof value === 'string' && value.length > 12 ? `${value.slice(0, 12)}…` : value;
 }

@@ -23,13 +23,22 @@ interface Strategy {
   >;
 }
 
-/** Prints all strategies, or one with its parameters. */
+interface BrokenFile {
+  readonly file: string;
+  readonly line: number | null;
+  readonly error: string;
+  readonly strategy: string | null;
+}
+
+/** Prints all strategies with the files that cannot be used, or one with its parameters. */
 export async function printStrategies(client: ApiClient, name: string | undefined): Promise<void> {
   if (name) {
     printStrategy(await client.get<Strategy>(`/api/v1/strategies/${encodeURIComponent(name)}`));
     return;
   }
-  const { items } = await client.get<{ items: Strategy[] }>('/api/v1/strategies');
+  const { items, broken } = await client.get<{ items: Strategy[]; broken: BrokenFile[] }>(
+    '/api/v1/strategies',
+  );
   console.log(
     table(
       ['Strategy', 'Timeframe', 'Sides', 'Startup candles', 'Description'],
@@ -39,6 +48,19 @@ export async function printStrategies(client: ApiClient, name: string | undefine
         each.can_short ? 'long, short' : 'long',
         number(each.startup_candles, 0),
         wrap(each.description, 60),
+      ]),
+    ),
+  );
+  if (broken.length === 0) return;
+  console.log('\nFiles that cannot be used. Correct them; they count from the next request on.');
+  console.log(
+    table(
+      ['File', 'Line', 'Strategy', 'Error'],
+      broken.map(({ file, line, strategy, error }) => [
+        file,
+        line === null ? '' : String(line),
+        strategy ?? '',
+        wrap(error, 80),
       ]),
     ),
   );

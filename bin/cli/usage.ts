@@ -20,6 +20,13 @@ export function figure(text: string): number {
   throw new InvalidArgumentError('It takes a number, such as 1.5.');
 }
 
+/** A share of a price, from 0 to 0.1. */
+export function ratio(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value >= 0 && value <= 0.1) return value;
+  throw new InvalidArgumentError('It takes a ratio from 0 to 0.1, such as 0.0005.');
+}
+
 /** An amount, or what stands for a share of the balance. */
 export function stake(text: string): number | 'unlimited' {
   if (text === 'unlimited') return text;
@@ -64,4 +71,9 @@ export function readConfig(file: string): Record<string, unknown> {
     throw new UsageError(`${file} cannot be read as JSON: ${(cause as Error).message}`, { cause });
   }
   throw new UsageError(`${file} holds no JSON object, such as {"timeframe": "1h", "fee": 0.001}`);
+}
+
+/** One pair more. */
+export function pairs(text: string, previous: readonly string[]): string[] {
+  return [...previous, text.trim()];
 }

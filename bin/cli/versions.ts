@@ -55,14 +55,20 @@ function versionTable(versions: readonly ModelVersion[]): string {
       percent(each.metrics.max_drawdown_pct),
       minute(each.created_at),
       each.created_by,
-      wrap(each.description, 40),
+      wrap([each.description, ...waivedText(each)].filter(Boolean).join('; '), 40),
     ]),
   );
 }
 
+/** The checks of the release policy that were waived for it. */
+function waivedText({ waivers }: ModelVersion): string[] {
+  const names = [...new Set(waivers.flatMap(({ checks }) => checks))];
+  return names.length > 0 ? [`waived: ${names.join(', ')}`] : [];
+}
+
 function historyTable(events: z.infer<typeof ModelHistory>['items']): string {
   return table(
-    ['When (UTC)', 'Who', 'What', 'Version', 'From', 'To', 'In Production', 'Why'],
+    ['When (UTC)', 'Who', 'What', 'Version', 'From', 'To', 'In Production', 'Challenge', 'Why'],
     events.map((event) => [
       minute(event.at),
       event.actor,
@@ -71,7 +77,8 @@ function historyTable(events: z.infer<typeof ModelHistory>['items']): string {
       event.from,
       event.to,
       event.production,
-      wrap([event.reason, ...event.notes].filter(Boolean).join('; '), 40),
+      event.challenge_id,
+      wrap([event.reason, ...event.notes, event.waiver?.reason].filter(Boolean).join('; '), 40),
     ]),
   );
 }

@@ -1,10 +1,12 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import type { StudyStore, TrialLedger } from '#domain/hyperopt/study-ports.ts';
+import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import type { CandleStore, JobStore, ResultStore, SeriesStore } from '#domain/ports.ts';
 import type { EndedValidations } from '#domain/registry/staging-checks.ts';
 import { createDocumentClient } from './aws/dynamo-client.ts';
 import { DynamoCollectionStore } from './aws/dynamo-collection-store.ts';
+import { DynamoInstrumentStore } from './aws/dynamo-instrument-store.ts';
 import { DynamoJobStore } from './aws/dynamo-job-store.ts';
 import { DynamoSeriesStore } from './aws/dynamo-series-store.ts';
 import { DynamoStudyStore } from './aws/dynamo-study-store.ts';
@@ -24,6 +26,7 @@ export interface MarketStorageEnv {
 export interface MarketStores {
   readonly dynamo: DynamoDBDocumentClient;
   readonly series: SeriesStore;
+  readonly instruments: InstrumentStore;
   readonly candles: CandleStore;
   readonly collections: CollectionStore;
 }
@@ -36,6 +39,7 @@ export function openMarketStores(env: MarketStorageEnv): MarketStores {
   return {
     dynamo,
     series,
+    instruments: new DynamoInstrumentStore(dynamo, env.SERIES_TABLE),
     candles: new ParquetCandleStore({ objects, series, clock: Date }),
     collections: new DynamoCollectionStore(dynamo, env.SERIES_TABLE),
   };

@@ -16,6 +16,9 @@ const MIN_CHUNK = 1_024;
 const WRITES_AT_ONCE = 8;
 const WHOLE_PARTS = ['result', 'equity', 'report'] as const;
 
+/** Under which the results of a job's attempts are. */
+export const resultsPrefix = (jobId: string) => `results/${jobId}`;
+
 /**
  * Results as JSON and trades by column, compressed with zstd, under `results/{job_id}/{attempt}/`. The attempt is in the key so that a task
  * that lost its job can never write over what a later attempt recorded; the job names the prefix and the digest of all
@@ -29,7 +32,7 @@ export class ObjectResultStore implements ResultStore {
   }
 
   async write(jobId: string, attempt: number, files: ResultFiles): Promise<ResultsLocation> {
-    const prefix = `results/${jobId}/${attempt}`;
+    const prefix = `${resultsPrefix(jobId)}/${attempt}`;
     const digests: string[] = [];
     const parts = partsOf(files);
     // While some are stored, the next page is made.

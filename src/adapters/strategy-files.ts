@@ -1,10 +1,11 @@
+import type { Dirent } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { StrategyWithDigest } from '#domain/ports.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
+import { freshStrategy } from './fresh-strategy.ts';
 import { sha256 } from './ids.ts';
-import { tryStrategyFiles } from './local/strategy-trial.ts';
 
 /** A strategy with the digest of the file that defines it. */
 export interface StrategyFile extends StrategyWithDigest {
@@ -14,58 +15,60 @@ export interface StrategyFile extends StrategyWithDigest {
 }
 
 /** The folder beside `src` into which users put their strategies. */
-const USER_STRATEGIES = join(import.meta.dirname, '../../strategies');
+export const USER_STRATEGIES = join(import.meta.dirname, '../../strategies');
 
 /*
  * Bundles have no folder to read: the build replaces this module by one that holds the folder's files.
  */
 
 /**
- * Loads every strategy file (`*.ts` with a default export) of a folder, by name, in a trial first; a folder that does
- * not exist holds none.
+ * Loads every strategy file (`*.ts` with a default export) of a folder into this process, by name; a folder that does not
+ * exist holds none.
  *
- * @param limitMs for each file
  * @throws Error that names the file which cannot be loaded
  */
-export async function loadStrategyFiles(folder = USER_STRATEGIES, limitMs?: number): Promise<StrategyFile[]> {
+export async function loadStrategyFiles(folder = USER_STRATEGIES): Promise<StrategyFile[]> {
   const digests = await digestStrategyFiles(folder);
-  await tryStrategyFiles(folder, [...digests.keys()], limitMs);
   return Promise.all([...digests].map(([file, digest]) => loadFile(folder, file, digest)));
 }
 
 /**
- * Loads the strategy file that defines a name, in a trial first: it may have been written while the platform runs.
- * Files that quote the name are asked before the others, and one that cannot be loaded is passed over as long as another
- * defines the name. Undefined when none does.
+ * Loads the strategy file that defines a name into this process. Files with the digest or that quote the name are loaded
+ * before the others, and one that cannot be loaded is passed over as long as another defines the name. Undefined when none
+ * does.
  *
- * @param limitMs for each file
+ * @param digest of the file that defined the name before
  * @throws Error that names the files which cannot be loaded, one of which may define the name
  */
 export async function findStrategyFile(
   name: string,
   folder = USER_STRATEGIES,
-  limitMs?: number,
+  digest?: string,
 ): Promise<StrategyFile | undefined> {
   const digests = await digestStrategyFiles(folder);
   const quoted = ["'", '"', '`'].map((quote) => `${quote}${name}${quote}`);
-  const [likely, others] = [new Map<string, string>(), new Map<string, string>()];
-  for (const [file, digest] of digests) {
+  const [same, likely, others] = [
+    new Map<string, string>(),
+    new Map<string, string>(),
+    new Map<string, string>(),
+  ];
+  for (const [file, found] of digests) {
     const text = await readFile(join(folder, file), 'utf8');
-    (quoted.some((each) => text.includes(each)) ? likely : others).set(file, digest);
+    const quotes = quoted.some((each) => text.includes(each));
+    (found === digest ? same : quotes ? likely : others).set(file, found);
   }
-  return (await findAmong(likely, name, folder, limitMs)) ?? findAmong(others, name, folder, limitMs);
+  const first = await findAmong(new Map([...same, ...likely]), name, folder);
+  return first ?? findAmong(others, name, folder);
 }
 
 async function findAmong(
   digests: ReadonlyMap<string, string>,
   name: string,
   folder: string,
-  limitMs: number | undefined,
 ): Promise<StrategyFile | undefined> {
   const problems: string[] = [];
   for (const [file, digest] of digests) {
     try {
-      await tryStrategyFiles(folder, [file], limitMs);
       const loaded = await loadFile(folder, file, digest);
       if (loaded.definition.name === name) return loaded;
     } catch (error) {
@@ -76,26 +79,56 @@ async function findAmong(
   return undefined;
 }
 
-/** The strategy files of a folder, in the order of their names, each with its digest; see {@link StrategyFile}. */
+/**
+ * The strategy files of a folder, in the order of their names, each with its digest; see {@link StrategyFile}. Files that are
+ * gone when they are read are left out.
+ *
+ * @throws Error that names a link in the folder
+ */
 export async function digestStrategyFiles(folder: string): Promise<Map<string, string>> {
-  const found = await readdir(folder, { recursive: true }).catch(() => []);
-  const sources = found.filter((file) => file.endsWith('.ts')).sort();
-  const texts = new Map(
-    await Promise.all(sources.map(async (file) => [file, await readFile(join(folder, file))] as const)),
+  const digests = new Map<string, string>();
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  for (const entry of entries) if (entry.isSymbolicLink()) throw linkRefused(entry);
+  const sources = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.ts'));
+  const digested = await Promise.all(
+    sources.map(async ({ parentPath, name }) => {
+      const path = join(parentPath, name);
+      return [relative(folder, path), await digestFile(path)] as const;
+    }),
   );
+  const found = digested.filter(([, digest]) => digest !== undefined).sort(([a], [b]) => (a < b ? -1 : 1));
   const isShared = (file: string) => file !== basename(file);
-  const shared = sources.filter(isShared).map((file) => `${file} ${sha256(texts.get(file)!)}\n`);
-  const strategies = sources.filter((file) => !isShared(file));
-  return new Map(strategies.map((file) => [file, sha256(shared.join('') + sha256(texts.get(file)!))]));
+  const shared = found.filter(([file]) => isShared(file)).map(([file, digest]) => `${file} ${digest}\n`);
+  for (const [file, digest] of found) {
+    if (!isShared(file)) digests.set(file, sha256(shared.join('') + digest));
+  }
+  return digests;
 }
+
+/** Digest of a file's text; of one that cannot be read of the reason; undefined when it is gone. */
+async function digestFile(path: string): Promise<string | undefined> {
+  try {
+    return sha256(await readFile(path));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' ? undefined : sha256(`unreadable: ${code}`);
+  }
+}
+
+/** What may be read of a folder is decided by paths: a link in it would lead out of it. */
+const linkRefused = ({ parentPath, name }: Dirent) =>
+  new Error(
+    `Strategy file ${join(parentPath, name)}: it is a link, and links are refused in the folder of strategies; copy the file or the folder there`,
+  );
 
 async function loadFile(folder: string, file: string, digest: string): Promise<StrategyFile> {
   const path = join(folder, file);
+  const load = freshStrategy(path);
   try {
     const module = (await import(pathToFileURL(path).href)) as { readonly default?: StrategyDefinition };
     if (!module.default)
       throw new Error('it has no default export; write export default defineStrategy({...})');
-    return { file, definition: module.default, digest };
+    return { file, definition: module.default, digest, load };
   } catch (cause) {
     throw new Error(`Strategy file ${path}: ${inWords(cause)}`, { cause });
   }

@@ -8,7 +8,8 @@ import {
   RegisteredVersion,
   ResolvedBacktestConfig,
 } from './backtest.ts';
-import { MARKET_FIELDS, paginated, Timestamp } from './common.ts';
+import { ACCOUNT_FIELDS, CollectMode, MARKET_FIELDS, paginated, Timestamp } from './common.ts';
+import { LookAhead } from './look-ahead.ts';
 import { MlEngineRequest } from './ml-engine.ts';
 import { integerParameter, textParameter } from './parameters.ts';
 
@@ -28,38 +29,7 @@ const ConfigRequest = z
       })
       .optional()
       .meta({ description: 'ISO 8601; without an offset it is UTC. start must be before end' }),
-    stake_amount: z.union([z.number(), z.string()]).optional().meta({
-      description:
-        'Quote currency per trade, above 0 and not above the wallet, or `unlimited`: the balance divided by max_open_trades. Default the stake of the strategy',
-    }),
-    dry_run_wallet: z.number().optional().meta({
-      description: 'Wallet at the start, quote currency',
-      default: 1000,
-      exclusiveMinimum: 0,
-      maximum: 1e12,
-    }),
-    max_open_trades: z.int().optional().meta({
-      description: 'Trades open at once; default the number of pairs',
-      minimum: 1,
-      maximum: 1000,
-    }),
-    fee: z.number().optional().meta({
-      description: 'Ratio per side',
-      default: 0.0005,
-      minimum: 0,
-      maximum: 0.1,
-    }),
-    slippage: z.number().optional().meta({
-      description: 'Adverse move of every market fill, ratio of the price',
-      default: 0,
-      minimum: 0,
-      maximum: 0.1,
-    }),
-    leverage: z.number().optional().meta({
-      description: 'Default the leverage of the strategy',
-      minimum: 1,
-      maximum: 125,
-    }),
+    ...ACCOUNT_FIELDS,
     params: z
       .record(z.string(), z.unknown())
       .optional()
@@ -94,7 +64,7 @@ const ConfigRequest = z
       .nullable()
       .optional()
       .meta({ description: 'Trailing stop; null switches the one of the strategy off' }),
-    timeframe_detail: z.string().nullable().optional().meta({
+    timeframe_detail: z.string().optional().meta({
       description: 'Finer timeframe that decides the order of events inside a candle; one of the timeframes',
     }),
     fill_model: z
@@ -112,7 +82,7 @@ const ConfigRequest = z
       minimum: 0,
       maximum: 4_294_967_295,
     }),
-    ml_engine: MlEngineRequest.nullable().optional().meta({
+    ml_engine: MlEngineRequest.optional().meta({
       description:
         'Models that predict each pair; without it, those that the strategy declares. With `enabled`, any strategy can run with them: its entries then need the probability of `entry_threshold`',
     }),
@@ -120,7 +90,7 @@ const ConfigRequest = z
   .meta({
     id: 'BacktestConfig',
     description:
-      'Only `strategy` is required. Unknown keys are ignored and named in the warnings of the job.',
+      'Only `strategy` is required. An unknown key that misspells a known one which is not given is VAL005; the warnings of the job name every other, which is ignored.',
   });
 
 export const BacktestRequest = z
@@ -206,15 +176,20 @@ export const BacktestJob = z
       .number()
       .nullable()
       .meta({ description: 'Share done, 0 to 1; null for a job that failed or was cancelled' }),
+    stalled: z.string().nullable().meta({
+      description:
+        'Of a running job on one machine: where it has not moved for a minute, as `no progress for 60 s in customExit of ETH/USDT:USDT`; null otherwise',
+    }),
     started_at: Timestamp.nullable(),
     finished_at: Timestamp.nullable(),
     attempt: z.int().meta({ description: 'Times a task has claimed the job' }),
-    config: ResolvedBacktestConfig,
+    config: ResolvedBacktestConfig.extend({ collect: CollectMode }).meta({ id: 'BacktestJobConfig' }),
     warnings: z.array(z.string()),
     collection: CollectionOutcome.nullable().meta({
       description: 'Outcome of the data collection that preceded the run; null when none was needed',
     }),
     timing: JobTiming.nullable().meta({ description: 'Present when completed' }),
+    look_ahead: LookAhead.nullable().meta({ description: 'Present when completed' }),
   })
   .meta({ id: 'BacktestJob' });
 

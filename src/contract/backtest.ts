@@ -1,5 +1,7 @@
 import * as z from 'zod';
-import { TIMEFRAMES } from './common.ts';
+import { CollectMode, TIMEFRAMES } from './common.ts';
+import { PRECISIONS } from './instrument.ts';
+import { LookAhead } from './look-ahead.ts';
 import { ResolvedMlEngine } from './ml-engine.ts';
 import { Grant } from './sharing.ts';
 import { ValidationCheck } from './validation.ts';
@@ -100,6 +102,10 @@ export const ResolvedBacktestConfig = z
     timeframe_detail: z.enum(TIMEFRAMES).nullable(),
     fill_model: z.enum(['freqtrade', 'conservative']),
     seed: z.int(),
+    precision: z.enum(PRECISIONS).default('none').meta({
+      description:
+        '`exchange`: prices and amounts follow the steps and limits of the instruments; `none`: nothing is rounded, no order is too small',
+    }),
     ml_engine: ResolvedMlEngine.optional().meta({ description: 'Absent in a run without machine learning' }),
   })
   .meta({ id: 'ResolvedBacktestConfig' });
@@ -128,6 +134,7 @@ export const BacktestExecutionInput = z.object({
   timeframe: z.string().meta({ description: 'With a detail timeframe both, comma separated' }),
   start: timestamp,
   end: timestamp,
+  collect: CollectMode.optional().meta({ description: 'Absent: if_stale' }),
 });
 export type BacktestExecutionInput = z.infer<typeof BacktestExecutionInput>;
 
@@ -180,6 +187,8 @@ const jobBase = {
   experiment_name: z.string().nullable(),
   priority: z.int(),
   config: ResolvedBacktestConfig,
+  /** Source of the strategy that the submission was resolved with; absent in jobs of earlier versions. */
+  strategy_digest: z.string().optional(),
   warnings: z.array(z.string()),
   execution_input: BacktestExecutionInput,
   /** Digest of the submission as sent: tells a repeated Idempotency-Key from a reused one. */
@@ -193,6 +202,11 @@ const started = {
   started_at: timestamp,
   task: z.string().meta({ description: 'ARN of the task, or its process on one machine' }),
   progress: z.number(),
+  stalled: z
+    .string()
+    .nullable()
+    .optional()
+    .meta({ description: 'Where the task has not moved for a minute; absent or null: it goes on' }),
 };
 
 /** One attempt's results in object storage: immutable, addressed by attempt. */
@@ -228,6 +242,8 @@ export const StoredBacktestJob = z.discriminatedUnion('status', [
     results: ResultsLocation,
     timing: JobTiming,
     checks: z.array(ValidationCheck).optional().meta({ description: 'Of a validation' }),
+    /** Absent: stored before runs were searched, or of a validation, whose checks say it. */
+    look_ahead: LookAhead.optional(),
   }),
   z.object({
     ...jobBase,

@@ -5,8 +5,8 @@ import { CatalogRow } from './stored-registry.ts';
 
 /** Requests and responses of the catalog and of the comparison of two versions. */
 
-/** Furthest start of a page; beyond it only a cursor leads on. */
-const MAX_OFFSET = 10_000;
+/** Highest offset: 15 digits, the longest integer that a parameter holds. */
+const MAX_OFFSET = 999_999_999_999_999;
 
 export const CatalogQuery = z.object({
   stage: z
@@ -19,12 +19,8 @@ export const CatalogQuery = z.object({
     200,
     'Only versions with this text in name, description, tags or pairs, in either case',
   ).optional(),
-  min_sharpe: numberParameter({ min: -1e6, max: 1e6, description: 'Smallest Sharpe ratio' }).optional(),
-  max_drawdown: numberParameter({
-    min: -1e6,
-    max: 1e6,
-    description: 'Largest drawdown, percent; of either sign',
-  }).optional(),
+  min_sharpe: numberParameter('Smallest Sharpe ratio').optional(),
+  max_drawdown: numberParameter('Largest drawdown, percent; of either sign').optional(),
   sort_field: z
     .enum(['name', 'sharpe', 'drawdown'])
     .default('name')
@@ -34,12 +30,13 @@ export const CatalogQuery = z.object({
   offset: integerParameter({
     min: 0,
     max: MAX_OFFSET,
-    description: 'Items before the page; not together with `cursor`',
+    description: 'Items before the page; an empty page beyond the end. Not together with `cursor`',
   }).default(0),
   cursor: textParameter(4096, '`next_cursor` of the page before, with the same filters and order').optional(),
 });
 
 const CatalogStrategy = CatalogRow.extend({
+  waivers: CatalogRow.shape.waivers.removeDefault(),
   active_challenge_id: z.string().nullable().meta({ description: 'Of its model' }),
 }).meta({ id: 'CatalogStrategy', description: 'A version in Production or Staging.' });
 export type CatalogStrategy = z.infer<typeof CatalogStrategy>;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { paginated, Timestamp } from './common.ts';
 import { integerParameter, textParameter } from './parameters.ts';
-import { VersionReference } from './registry-api.ts';
+import { VersionReference, waive } from './registry-api.ts';
 import {
   ANALYSIS_UNITS,
   CANARY_STAGE_NAMES,
@@ -116,6 +116,8 @@ export const Challenge = z
     enable_canary: z.boolean(),
     min_trades: z.int(),
     effective_min_trades: z.int(),
+    min_hours: z.int().meta({ description: 'Hours that it must have lasted before the verdict' }),
+    min_assignments: z.int().meta({ description: 'Assignments of each arm before the verdict' }),
     max_duration_hours: z.int(),
     max_drawdown_pct: z.number().nullable(),
     max_errors: z.int().nullable(),
@@ -173,7 +175,9 @@ export const ChallengeTradeList = paginated(
 ).meta({ id: 'ChallengeTradeList' });
 
 export const ChallengeEventList = paginated(
-  ChallengeEvent.omit({ schema_version: true, challenge_id: true }).meta({ id: 'ChallengeEvent' }),
+  ChallengeEvent.omit({ schema_version: true, challenge_id: true })
+    .extend({ warnings: ChallengeEvent.shape.warnings.removeDefault() })
+    .meta({ id: 'ChallengeEvent' }),
 ).meta({ id: 'ChallengeEventList' });
 
 const ASSIGNMENT_KEY = 'Id of the entry signal or position: it is decided once, when it is entered';
@@ -242,7 +246,7 @@ export const AdvanceRequest = z
 export const HoldRequest = z.looseObject({ reason: note }).meta({ id: 'HoldRequest', examples: [{}] });
 export const ResumeRequest = z.looseObject({ comment: note }).meta({ id: 'ResumeRequest', examples: [{}] });
 export const ChallengePromoteRequest = z
-  .looseObject({ comment: note })
+  .looseObject({ comment: note, waive })
   .meta({ id: 'ChallengePromoteRequest', examples: [{}] });
 export const ChallengeRollbackRequest = z
   .looseObject({ reason: note })

@@ -16,6 +16,12 @@ const unrealised = z.object({
   mean_pct: number.nullable(),
 });
 
+const condition = z.object({
+  value: number.meta({ description: 'What is there' }),
+  needed: number,
+  met: z.boolean(),
+});
+
 export const ChallengeEvaluation = z
   .object({
     challenge_id: z.string(),
@@ -46,7 +52,13 @@ export const ChallengeEvaluation = z
           passed: z.boolean(),
         }),
       )
-      .meta({ description: 'All must pass before the challenger is recommended' }),
+      .meta({
+        description: 'All must pass, and all `conditions` be met, before the challenger is recommended',
+      }),
+    conditions: z.object({ trades: condition, assignments: condition, hours: condition }).meta({
+      description:
+        'Before all are met there is no verdict: closed trades and assignments of the arm that has fewer, and hours since the creation',
+    }),
     champion_version: z.string(),
     challenger_version: z.string(),
     champion_trades: z.int(),

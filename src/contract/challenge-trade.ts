@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { given } from './null-fields.ts';
 import { CANARY_STAGE_NAMES, CHALLENGE_STATUSES, TRADE_STATUSES, VARIANTS } from './stored-challenge.ts';
 
 /** Most trades of one request. */
@@ -52,16 +53,25 @@ const tradeFields = {
     }),
 };
 
-const Trade = z.looseObject(tradeFields).check(({ value, issues }) => {
-  for (const path of missingFields(value)) {
-    issues.push({
-      code: 'invalid_type',
-      expected: path === 'trade_id' ? 'string' : 'number',
-      input: undefined,
-      path: [path],
-    });
-  }
-});
+/** What a trade needs beyond the types of its fields. */
+const COMPLETE_TRADE = [
+  given({ trade_id: { type: 'string' }, profit_pct: { type: 'number' } }),
+  given({ trade_id: { type: 'string' }, status: { enum: ['open', 'error'] } }),
+];
+
+const Trade = z
+  .looseObject(tradeFields)
+  .meta({ anyOf: COMPLETE_TRADE })
+  .check(({ value, issues }) => {
+    for (const path of missingFields(value)) {
+      issues.push({
+        code: 'invalid_type',
+        expected: path === 'trade_id' ? 'string' : 'number',
+        input: undefined,
+        path: [path],
+      });
+    }
+  });
 export type TradeInput = z.infer<typeof Trade>;
 export const TRADE_FIELDS = Object.keys(tradeFields);
 
@@ -87,6 +97,7 @@ export const TradesRequest = z
   })
   .meta({
     id: 'ChallengeTradesRequest',
+    anyOf: [...COMPLETE_TRADE, given({ trades: { type: 'array' } })],
     examples: [
       { trade_id: 'trade-1', variant: 'champion', profit_pct: 0.4 },
       { trades: [{ trade_id: 'trade-2', variant: 'challenger', profit_pct: 0.9 }] },

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { ERRORS } from './errors.ts';
+import { PRECISIONS } from './instrument.ts';
 
 /** Schemas that several resources share. */
 
@@ -9,6 +10,11 @@ export const Timestamp = z.string().meta({
 });
 
 export const TIMEFRAMES = ['1m', '5m', '15m', '1h', '4h', '1d'] as const;
+
+/** Whether candles are collected before a run. */
+export const COLLECT_MODES = ['never', 'if_stale', 'always'] as const;
+export const CollectMode = z.enum(COLLECT_MODES);
+export type CollectMode = z.infer<typeof CollectMode>;
 
 /** Fields of a request that say whose candles of what: the same in every request that has them. */
 export const MARKET_FIELDS = {
@@ -29,6 +35,59 @@ export const MARKET_FIELDS = {
     .string()
     .optional()
     .meta({ description: 'Default the timeframe of the strategy', enum: [...TIMEFRAMES] }),
+  collect: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'Whether candles are collected before the run: `never` runs on what is stored and names what is missing, `if_stale` collects when stored candles do not cover the range, `always` asks the exchange in any case',
+      enum: [...COLLECT_MODES],
+      default: 'if_stale',
+    }),
+};
+
+/** Fields of a request that say what a run trades with: the same in every request that has them. */
+export const ACCOUNT_FIELDS = {
+  stake_amount: z.union([z.number(), z.string()]).optional().meta({
+    description:
+      'Quote currency per trade, above 0 and not above the wallet, or `unlimited`: the balance divided by max_open_trades. Default the stake of the strategy',
+  }),
+  dry_run_wallet: z.number().optional().meta({
+    description: 'Wallet at the start, quote currency',
+    default: 1000,
+    exclusiveMinimum: 0,
+    maximum: 1e12,
+  }),
+  max_open_trades: z.int().optional().meta({
+    description: 'Trades open at once; default the number of pairs',
+    minimum: 1,
+    maximum: 1000,
+  }),
+  fee: z.number().optional().meta({
+    description: 'Ratio per side',
+    default: 0.0005,
+    minimum: 0,
+    maximum: 0.1,
+  }),
+  slippage: z.number().optional().meta({
+    description: 'Adverse move of every market fill, ratio of the price',
+    default: 0,
+    minimum: 0,
+    maximum: 0.1,
+  }),
+  leverage: z.number().optional().meta({
+    description: 'Default the leverage of the strategy',
+    minimum: 1,
+    maximum: 125,
+  }),
+  precision: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        '`exchange`: prices and amounts follow the steps and limits of the instruments, and orders below the minimum are not placed; `none`: nothing is rounded and no order is too small. Default `exchange` if the instruments of all pairs are stored, otherwise `none`. Exchange `sim` has none, so that it always runs with `none`',
+      enum: [...PRECISIONS],
+    }),
 };
 
 export const Health = z
@@ -39,6 +98,7 @@ export const Health = z
     dependencies: z
       .record(z.string(), z.string())
       .meta({ description: 'Status of each dependency by name, such as `healthy` or `unavailable`' }),
+    reason: z.string().optional().meta({ description: 'Why it is degraded; absent while it is healthy' }),
   })
   .meta({ id: 'Health' });
 

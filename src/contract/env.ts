@@ -1,24 +1,12 @@
 import * as z from 'zod';
+import { digits, flag, integer, text } from './env-values.ts';
+import { type LeastAssignments, MIN_TRADES } from './release-policy.ts';
+import { releasePolicy } from './release-policy-env.ts';
 
 /**
  * The environment of each entry point: read by src/runtime/env.ts, and the type of the CDK `environment` prop
  * (`z.input`), so that a stack that forgets a variable does not compile.
  */
-
-const text = z.string().min(1);
-
-/** A whole number in decimal digits. */
-function digits(bounds: { min: number; max: number }) {
-  return z
-    .string()
-    .regex(/^\d{1,9}$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.int().min(bounds.min).max(bounds.max));
-}
-
-function integer(fallback: number, bounds: { min: number; max: number }) {
-  return digits(bounds).default(fallback);
-}
 
 const common = {
   /** `production` enforces authentication; anything else makes it optional. */
@@ -55,9 +43,6 @@ const strategies = {
   STRATEGIES_DIRECTORY: text.optional(),
 };
 
-/** `true` or `false`. */
-const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
-
 const images = {
   /** Registries from which images of versions may come, comma separated; default any. */
   ALLOWED_REGISTRIES: text.transform((list) => list.split(',')).optional(),
@@ -69,11 +54,18 @@ const promotions = {
   STAGING_DRY_RUN_REQUIRED: flag.optional(),
   /** Whoever registered a version may not promote it. */
   REQUIRE_FOUR_EYES: flag.default(false),
+  ...releasePolicy,
 };
 
 const challenges = {
   /** Closed trades of each arm below which no challenger is promoted, whatever a challenge asks for. */
   CHALLENGE_MIN_TRADES: integer(100, { min: 100, max: 1_000_000 }),
+  /** Hours that a challenge must have lasted before its verdict. */
+  CHALLENGE_MIN_HOURS: integer(0, { min: 0, max: 8760 }),
+  /** Assignments that each arm must have before the verdict; `min_trades`: as many as the closed trades that it needs. */
+  CHALLENGE_MIN_ASSIGNMENTS: z
+    .union([z.literal(MIN_TRADES), digits({ min: 0, max: 1_000_000 })])
+    .default(0 satisfies LeastAssignments),
 };
 
 const gates = {
@@ -215,6 +207,11 @@ const task = {
   CORRELATION_ID: text.default('none'),
   /** Identity of the process on one machine; in AWS it is the ARN that the container's metadata names. */
   TASK_ID: text.optional(),
+  /** Set where the process is watched: by it its memory is known, see src/adapters/local/process-watch.ts. */
+  WATCH_MARK: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/)
+    .optional(),
   /** Set by ECS: where the container reads its task's ARN. */
   ECS_CONTAINER_METADATA_URI_V4: z.url().optional(),
 };
@@ -229,22 +226,13 @@ export const BacktestTaskEnv = z.object({
   SERIES_TABLE: text,
 });
 
-/**
- * For glibc's allocator, which reads it at the start of a backtest or a collection: what it gives back stays with the process,
- * which soon takes as much again. Files of candles come and go by the megabyte, and fresh memory costs as much as filling it.
- * Part of the task's environment on every host.
- */
-export const TASK_ALLOCATOR = { MALLOC_TOP_PAD_: String(64 * 1024 * 1024) };
-
-/**
- * For glibc's allocator, which reads it at the start of a hyperopt worker: what a trial gives back goes back to the system, so
- * that memory stays flat over thousands of trials. Part of the task's environment on every host.
- */
-export const HYPEROPT_ALLOCATOR = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
-
 export const HyperoptTaskEnv = BacktestTaskEnv.extend({
   /** Its number among the workers of the study. */
   WORKER: digits({ min: 0, max: 1_000 }),
+  /** Of a trial; then it has failed. Default: as long as a worker may run in AWS. */
+  TRIAL_LIMIT_SECONDS: integer(86_400, { min: 1, max: 86_400 }),
+  /** Silence of a trial that the job tells of. */
+  TRIAL_QUIET_SECONDS: integer(60, { min: 1, max: 86_400 }),
 });
 
 export const CollectTaskEnv = z.object({
@@ -285,7 +273,11 @@ export const LocalEnv = z.object({
   /** Requests are not logged unless asked for: a person reads this terminal. */
   LOG_LEVEL: common.LOG_LEVEL.removeDefault().default('WARN'),
   TOUCHSTONE_HOME: text.default('.touchstone'),
+  /** Minutes that a backtest, or a trial of a study, may take; then it has failed. */
+  JOB_LIMIT_MINUTES: integer(30, { min: 1, max: 1_440 }),
   DEFAULT_EXCHANGE: text.default('sim'),
+  /** Free space on the disk of the data folder below which new work is rejected, MB. */
+  MIN_FREE_DISK_MB: integer(256, { min: 0, max: 1_000_000_000 }),
   BACKEND_PORT: integer(8000, { min: 0, max: 65_535 }),
   STRATEGY_PORT: integer(8003, { min: 0, max: 65_535 }),
   ...gates,

@@ -1,14 +1,32 @@
 import * as z from 'zod';
-import { CollectionOutcome, JOB_STATUSES } from './backtest.ts';
+import { CollectionOutcome, JOB_STATUSES, ResolvedBacktestConfig } from './backtest.ts';
 import { EquityData } from './backtest-api.ts';
 import { paginated, Timestamp } from './common.ts';
-import { StudyConfig, StudyHonesty, StudyOutcome, TRIAL_STATES, TrialParams } from './hyperopt.ts';
+import { ParameterValue, StudyConfig, StudyHonesty, TRIAL_STATES } from './hyperopt.ts';
+import { PRECISIONS } from './instrument.ts';
 import { integerParameter, textParameter } from './parameters.ts';
 
 /** Responses and parameters of the hyperopt operations. */
 
 const JobId = z.string().meta({ description: 'Shape `ho-<id>`' });
 const Status = z.enum(JOB_STATUSES);
+
+const { minimal_roi: RoiTable, trailing: Trailing } = ResolvedBacktestConfig.shape;
+
+/** What a trial runs, in the shapes that a backtest's configuration takes. */
+export const FoundParams = z
+  .object({
+    model_type: z.string().meta({ description: 'As it was sent; `none` when no models are trained' }),
+    n_estimators: z.int().optional().meta({ description: 'Absent when no models are trained' }),
+    learning_rate: z.number().optional().meta({ description: 'Absent when no models are trained' }),
+  })
+  .catchall(z.union([ParameterValue, RoiTable, Trailing.unwrap()]))
+  .meta({
+    id: 'HyperoptTrialParams',
+    description:
+      'The model, which `config.ml_engine` of a backtest takes; the strategy parameters searched, which `config.params` takes; and `stoploss`, `minimal_roi` and `trailing` where they are searched, which `config` takes',
+  });
+export type FoundParams = z.infer<typeof FoundParams>;
 
 export const HyperoptStart = z
   .object({
@@ -44,11 +62,16 @@ export const HyperoptJob = z
     started_at: Timestamp.nullable().meta({ description: 'null until a worker has begun' }),
     finished_at: Timestamp.nullable(),
     error_code: z.string().nullable(),
+    stalled: z.string().nullable().meta({
+      description:
+        'Of a running job: where a trial has not moved for a minute, as `no progress for 60 s in customExit of ETH/USDT:USDT (trial 3)`; null otherwise',
+    }),
     trials: z.object({ complete: z.int(), pruned: z.int(), failed: z.int() }),
     config: StudyConfig,
     pairs: z.array(z.string()),
     timeframe: z.string(),
     exchange: z.string(),
+    precision: z.enum(PRECISIONS).meta({ description: 'Of every trial' }),
     warnings: z.array(z.string()),
     resumed_from: JobId.nullable().meta({
       description: 'The job that it goes on from: what ended there is not run again',
@@ -64,21 +87,27 @@ export const HyperoptList = paginated(HyperoptSummary).meta({ id: 'HyperoptList'
 export const HyperoptResult = z
   .object({
     job_id: JobId,
-    best_params: TrialParams.meta({
-      description:
-        '`model_type` as it was sent, `n_estimators`, `learning_rate`, and the strategy parameters searched',
-    }),
+    best_params: FoundParams,
     best_value: z.number(),
     best_trial: z.int(),
     n_trials_completed: z
       .int()
       .meta({ description: 'Trials that came to their end, those that were pruned left out' }),
     study_name: z.string(),
-    best_trials: StudyOutcome.shape.best_trials,
+    best_trials: z
+      .array(z.object({ number: z.int(), value: z.number(), params: FoundParams }))
+      .meta({ description: 'The ten best, of equals the earliest first' }),
     honesty: StudyHonesty,
+    distinct_runs: z.int().nullable().meta({
+      description:
+        'Runs that differ among the complete trials: trials of different parameters may trade exactly the same; null in studies of the version before',
+    }),
+    warnings: z
+      .array(z.string())
+      .meta({ description: 'What a reader must know, such as parameters without effect' }),
     out_of_sample: EquityData.meta({
       description:
-        'The account of the best trial over its windows, each traded by a model that had not seen it',
+        'The account of the best trial over its windows, each traded by a model that had not seen it; without models over the range that the parameters were chosen on',
     }),
   })
   .meta({ id: 'HyperoptResult' });
@@ -87,15 +116,16 @@ export const HyperoptTrial = z
   .object({
     number: z.int().meta({ description: 'From 0, in the order of suggestion' }),
     state: z.enum(TRIAL_STATES),
-    params: TrialParams,
+    params: FoundParams,
     value: z.number().nullable().meta({ description: 'The objective; null unless complete' }),
     windows: z
       .array(z.number().nullable())
-      .meta({ description: 'The objective of each walk-forward window reached; null where undefined' }),
-    same_as: z
-      .int()
-      .nullable()
-      .meta({ description: 'Trial of the same parameters whose result was taken over' }),
+      .meta({ description: 'The objective of each window reached; null where undefined' }),
+    duplicate_of: z.int().nullable().meta({
+      description:
+        'The earliest trial of the same parameters, whose result was taken over: this one cost no run',
+    }),
+    same_as: z.int().nullable().meta({ description: 'The same number as `duplicate_of`' }),
     error: z.string().nullable().meta({ description: 'Present when failed' }),
     started_at: Timestamp,
     finished_at: Timestamp.nullable(),

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { TRIAL_STATES, TrialParams } from './hyperopt.ts';
+import { TRIAL_STATES } from './hyperopt.ts';
+import { FoundParams } from './hyperopt-api.ts';
 import { HYPEROPT_LIMITS } from './hyperopt-request.ts';
 import { integerParameter } from './parameters.ts';
 
@@ -24,7 +25,7 @@ export const HyperoptTrialEvent = z
     number: z.int().meta({ description: 'From 0, in the order of suggestion' }),
     state: z.enum(TRIAL_STATES).exclude(['running']),
     value: z.number().nullable().meta({ description: 'The objective; null unless complete' }),
-    params: TrialParams,
+    params: FoundParams,
     best_value: z
       .number()
       .nullable()

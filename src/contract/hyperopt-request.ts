@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { MARKET_FIELDS, Timestamp } from './common.ts';
-import { DIRECTIONS, PRUNERS, SAMPLERS } from './hyperopt.ts';
+import { ACCOUNT_FIELDS, MARKET_FIELDS, Timestamp } from './common.ts';
+import { DIRECTIONS, NO_MODEL, PRUNERS, SAMPLERS, SPACES } from './hyperopt.ts';
 
 /** The request of a hyperopt job, its bounds and defaults. */
 
@@ -61,7 +61,8 @@ export const HyperoptRequest = z
       .int()
       .optional()
       .meta({
-        description: 'Days that each model is traded for, out of sample, before the next takes over',
+        description:
+          'Days that each model is traded for, out of sample, before the next takes over; without models the length of a window',
         default: HYPEROPT_DEFAULTS.backtest_period_days,
         ...bounds(HYPEROPT_LIMITS.backtest_period_days),
       }),
@@ -78,10 +79,28 @@ export const HyperoptRequest = z
       }),
     model_types: z.array(z.string()).optional().meta({
       description:
-        'Kinds of classifier models to choose from: `depthwise_gbdt`, `leafwise_gbdt`, `symmetric_gbdt`, `logistic_regression`, or the names that people bring, in whose style they are, such as `XGBoostClassifier`. Default the three of boosting',
+        'Kinds of classifier models to choose from: `depthwise_gbdt`, `leafwise_gbdt`, `symmetric_gbdt`, `logistic_regression`, or the names that people bring, in whose style they are, such as `XGBoostClassifier`. Default the three of boosting. `none` alone means the same as `models: none`',
       minItems: 1,
       maxItems: HYPEROPT_LIMITS.model_types,
     }),
+    models: z
+      .string()
+      .optional()
+      .meta({
+        description:
+          '`none`: no models are trained, each trial is a plain backtest with other parameters. Without it models are searched',
+        enum: [NO_MODEL],
+      }),
+    spaces: z
+      .array(z.string().meta({ enum: [...SPACES] }))
+      .optional()
+      .meta({
+        description:
+          'What is searched: `params` all parameters of the strategy, `stoploss`, `roi` (minimal_roi), `trailing`, `ml` (the model). Without `ml` the model keeps its settings; a strategy that declares no model then runs without one. Default `ml` and what `search` names; with `models: none` `params`. Not together with `search`',
+        minItems: 1,
+        maxItems: SPACES.length,
+        uniqueItems: true,
+      }),
     n_estimators_range: z
       .array(z.int())
       .optional()
@@ -112,14 +131,16 @@ export const HyperoptRequest = z
       .optional()
       .meta({
         description:
-          'Parameters of the strategy to search too: name -> `{min, max}` or `{choices}` within what the strategy allows; `{}` searches all of that',
+          'The space `params`, narrowed: parameters of the strategy to search too: name -> `{min, max}` or `{choices}` within what the strategy allows; `{}` searches all of that',
         maxProperties: HYPEROPT_LIMITS.search,
       }),
     date_range: z.looseObject({ start: Timestamp.optional(), end: Timestamp.optional() }).optional().meta({
       description:
-        'What is trained on or traded; the first train_period_days are trained on alone. Default train_period_days and four times backtest_period_days that end at the newest stored candle, else now',
+        'What is traded, as in a backtest: `start` is the first candle, training data precede it. Default four times backtest_period_days, without models 90 days, that end at the newest stored candle, else now',
     }),
+    ...ACCOUNT_FIELDS,
     exchange: MARKET_FIELDS.exchange,
+    collect: MARKET_FIELDS.collect,
     sampler: z
       .string()
       .optional()
@@ -161,6 +182,7 @@ export const HyperoptRequest = z
       'Only `strategy` is required. Unknown keys are ignored and named in the warnings of the job.',
     examples: [
       { strategy: 'ml_classifier' },
+      { strategy: 'ema_crossover', models: 'none', spaces: ['params', 'stoploss', 'roi', 'trailing'] },
       {
         strategy: 'ml_classifier',
         pairs: ['BTC/USDT:USDT'],

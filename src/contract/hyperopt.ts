@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { CollectionOutcome, ResolvedBacktestConfig } from './backtest.ts';
-import { Timestamp } from './common.ts';
+import { CollectMode, Timestamp } from './common.ts';
+import { InstrumentRecord } from './instrument.ts';
 
 /** Shapes of hyperopt jobs as stored. A stored shape carries `schema_version`; test/contract pins its hash. */
 
@@ -11,9 +12,18 @@ export const DIRECTIONS = ['maximize', 'minimize'] as const;
 export const SAMPLERS = ['tpe', 'random'] as const;
 export const PRUNERS = ['wilcoxon', 'median', 'none'] as const;
 
-const ParameterValue = z.union([z.number(), z.string(), z.boolean()]);
+/** What a study can search: parameters of the strategy, the stop, the ROI table, the trailing stop, the model. */
+export const SPACES = ['params', 'stoploss', 'roi', 'trailing', 'ml'] as const;
+export type Space = (typeof SPACES)[number];
+/** The `model_type` of a study that trains no models. */
+export const NO_MODEL = 'none';
 
-/** Values of one trial by name: `model_type` as it was sent, `n_estimators`, `learning_rate`, and the strategy parameters searched. */
+export const ParameterValue = z.union([z.number(), z.string(), z.boolean()]);
+
+/**
+ * Values of one trial by name: `model_type` as it was sent, `n_estimators`, `learning_rate`, the strategy parameters searched,
+ * and what is searched of the exits, whose names contain a dot.
+ */
 export const TrialParams = z.record(z.string(), ParameterValue);
 export type TrialParams = z.infer<typeof TrialParams>;
 
@@ -28,18 +38,30 @@ export type SearchedParameter = z.infer<typeof SearchedParameter>;
 export const StudyConfig = z
   .object({
     n_trials: z.int(),
-    train_period_days: z.int(),
+    train_period_days: z.int().optional().meta({ description: 'Absent when no models are trained' }),
     backtest_period_days: z.int(),
     objective_metric: z.string(),
     direction: z.enum(DIRECTIONS),
-    model_types: z.array(z.string()).meta({ description: 'As they were sent' }),
-    n_estimators_range: z.tuple([z.int(), z.int()]),
-    learning_rate_range: z.tuple([z.number(), z.number()]),
+    model_types: z
+      .array(z.string())
+      .meta({ description: 'As they were sent; `none` alone when no models are trained' }),
+    n_estimators_range: z
+      .tuple([z.int(), z.int()])
+      .optional()
+      .meta({ description: 'Absent when no models are trained' }),
+    learning_rate_range: z
+      .tuple([z.number(), z.number()])
+      .optional()
+      .meta({ description: 'Absent when no models are trained' }),
+    spaces: z
+      .array(z.enum(SPACES))
+      .optional()
+      .meta({ description: 'What is searched; absent where the request named neither spaces nor models' }),
     search: z
       .record(z.string(), SearchedParameter)
       .meta({ description: 'Parameters of the strategy that are searched too' }),
     date_range: z.object({ start: Timestamp, end: Timestamp }).meta({
-      description: 'What is trained on or traded; the first train_period_days are trained on alone',
+      description: 'What is traded: `start` is the first candle. Training data precede it',
     }),
     sampler: z.enum(SAMPLERS),
     pruner: z.enum(PRUNERS),
@@ -59,6 +81,7 @@ export const HyperoptExecutionInput = z.object({
   timeframe: z.string(),
   start: Timestamp,
   end: Timestamp,
+  collect: CollectMode.optional().meta({ description: 'Absent: if_stale' }),
 });
 export type HyperoptExecutionInput = z.infer<typeof HyperoptExecutionInput>;
 
@@ -208,6 +231,10 @@ export const StudyOutcome = z.object({
     .meta({ description: 'The ten best, of equals the earliest first' }),
   study_name: z.string(),
   honesty: StudyHonesty,
+  /** Runs that differ among the complete trials; absent in studies of the version before. */
+  distinct_runs: z.int().optional(),
+  /** Parameters without effect; absent for none. */
+  warnings: z.array(z.string()).optional(),
 });
 export type StudyOutcome = z.infer<typeof StudyOutcome>;
 
@@ -223,6 +250,10 @@ const studyBase = {
   config: StudyConfig,
   /** What every trial runs, before its own parameters. */
   base: ResolvedBacktestConfig,
+  /** Source of the strategy that the request was resolved with; absent in jobs of earlier versions. */
+  strategy_digest: z.string().optional(),
+  /** Of each pair at the request, for all trials; absent without precision, and in jobs of earlier versions. */
+  instruments: z.record(z.string(), InstrumentRecord).optional(),
   warnings: z.array(z.string()),
   execution_input: HyperoptExecutionInput,
   /** Executions so far: a study that lost its execution goes on in another. */
@@ -239,9 +270,8 @@ const studyBase = {
   code_digest: z.string().optional(),
   collection: CollectionOutcome.nullable(),
   trials: TrialCounts,
-  tasks: z
-    .record(z.string(), z.string())
-    .meta({ description: 'Worker -> its latest task: ARN, or process on one machine' }),
+  /** Worker -> its latest task: ARN, or process on one machine. */
+  tasks: z.record(z.string(), z.string()),
 };
 
 const started = { started_at: Timestamp };
@@ -250,21 +280,19 @@ const startedPerhaps = { started_at: Timestamp.optional() };
 /** A hyperopt job as stored: one shape per status, each with exactly its own fields. */
 export const StoredStudy = z.discriminatedUnion('status', [
   z.object({ ...studyBase, status: z.literal('pending') }),
-  z.object({ ...studyBase, ...started, status: z.literal('running') }),
+  z.object({ ...studyBase, ...started, stalled: z.string().nullish(), status: z.literal('running') }),
   z.object({
     ...studyBase,
     ...started,
     status: z.literal('completed'),
-    finished_at: Timestamp,
-    outcome: StudyOutcome,
+    ...{ finished_at: Timestamp, outcome: StudyOutcome },
   }),
   z.object({
     ...studyBase,
     ...startedPerhaps,
     status: z.literal('failed'),
     finished_at: Timestamp,
-    error: z.string(),
-    error_code: z.string(),
+    ...{ error: z.string(), error_code: z.string() },
   }),
   z.object({ ...studyBase, ...startedPerhaps, status: z.literal('cancelled'), finished_at: Timestamp }),
 ]);

@@ -66,7 +66,7 @@ export const MlEngineRequest = z
       backtest_period_days: BacktestPeriodDays,
       ...CLASSIFIER,
     }),
-    entry_threshold: z.number().nullable().optional().meta({
+    entry_threshold: z.number().optional().meta({
       description:
         'Probability that a long needs, and 1 less which a short must stay; not for strategies that read the predictions themselves. Default 0.5',
       minimum: 0,

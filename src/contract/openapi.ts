@@ -3,6 +3,7 @@ import { ErrorBody, RequestValidationError } from './common.ts';
 import { ERRORS, type ErrorCode } from './errors.ts';
 import { LAST_EVENT_ID } from './hyperopt-events.ts';
 import { CORRELATION_HEADER, SERVICES } from './names.ts';
+import { nullFields, type Override, withoutSafeRange } from './openapi-overrides.ts';
 import {
   BEARER,
   CORRELATION_PARAMETER,
@@ -69,6 +70,7 @@ const GENERAL = [
   'Codes that start with VAL and AUTH are not worth a retry (AUTH001 after refreshing the token is);',
   'those that start with SVC may be retried with increasing delay, up to three attempts.',
   'Times are ISO 8601 in UTC.',
+  '`null` in an optional field of a body is the same as leaving it out, unless the field gives it a meaning.',
 ].join('\n');
 
 function operationObject(operation: Operation, path: string, components: Components): Json {
@@ -93,7 +95,7 @@ function operationObject(operation: Operation, path: string, components: Compone
       ? {
           requestBody: {
             required: !isBodyOptional(operation),
-            content: { 'application/json': { schema: components.reference(body) } },
+            content: { 'application/json': { schema: components.reference(body, nullFields) } },
           },
         }
       : {}),
@@ -210,14 +212,16 @@ class Components {
   readonly #responses = new Map<string, Json>();
 
   /** The JSON Schema of `schema`, with references into the components. Throws when two schemas share an id. */
-  reference(schema: z.ZodType): Json {
+  reference(schema: z.ZodType, change: Override = () => {}): Json {
+    const override: Override = (context) => {
+      withoutSafeRange(context);
+      change(context);
+    };
     const {
       $schema: _,
       $defs = {},
       ...root
-    } = z.toJSONSchema(schema, { io: 'input', override: withoutSafeRange }) as Json & {
-      $defs?: Record<string, Json>;
-    };
+    } = z.toJSONSchema(schema, { io: 'input', override }) as Json & { $defs?: Record<string, Json> };
     for (const [name, definition] of Object.entries($defs)) this.#add(name, relocate(definition));
     return relocate(root) as Json;
   }
@@ -263,12 +267,6 @@ class Components {
   get responses(): Json {
     return sorted(this.#responses);
   }
-}
-
-/** Bounds that only say what a double can hold tell a reader nothing. */
-function withoutSafeRange({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
-  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }
 
 function sorted(entries: ReadonlyMap<string, Json>): Json {

@@ -52,7 +52,7 @@ export interface Operation {
   /** Codes of its own; those that follow from the row's shape are added by {@link documentedErrors}. */
   readonly errors: readonly OperationError[];
   readonly access: Access;
-  /** Fields of the body that ask for a higher role where they are true: the least one that may set them so. */
+  /** Fields of the body that ask for a higher role where they are true or an object: the least role that may set them so. */
   readonly fieldRoles?: Readonly<Record<string, Exclude<Access, 'public'>>>;
   /**
    * The owned resource that the path names. Whoever may not do that with it never gets to the handler: 404 of its kind when
@@ -61,6 +61,8 @@ export interface Operation {
   readonly resource?: NamedResource;
   /** Whether a call can change anything, and so goes into the audit trail. Default: unless the method is GET. */
   readonly changesState?: boolean;
+  /** Starts work that needs disk space on one machine: rejected with DATA005 while too little is free. */
+  readonly startsWork?: true;
   /**
    * Answers server-sent events, which take minutes: behind API Gateway a function of its own streams them. They are the
    * response with the content type `text/event-stream`.
@@ -119,6 +121,7 @@ function errorsFromShape(operation: Operation): ErrorCode[] {
       : (['AUTH001', 'AUTH002', 'AUTH003', 'AUTH004', 'HTTP503'] as const)),
     ...(operation.resource ? ownershipErrors(operation.resource) : []),
     ...(operation.body ? (['HTTP415'] as const) : []),
+    ...(operation.startsWork ? (['DATA005'] as const) : []),
     // Nothing is changed while the audit trail cannot be written.
     ...(changesState(operation) ? (['SVC005'] as const) : []),
     'HTTP413',

@@ -16,14 +16,13 @@ export function integerParameter(bounds: { min: number; max: number; description
     .meta({ description });
 }
 
-/** A number as JSON or a person writes it, within `[min, max]`. */
-export function numberParameter(bounds: { min: number; max: number; description: string }) {
-  const { min, max, description } = bounds;
+/** A finite number as JSON or a person writes it. */
+export function numberParameter(description: string) {
   return z
     .string()
-    .regex(/^[-+]?(\d{1,15}(\.\d{0,15})?|\.\d{1,15})(e[-+]?\d{1,2})?$/i)
+    .regex(/^[-+]?(\d{1,25}(\.\d{0,25})?|\.\d{1,25})(e[-+]?\d{1,3})?$/i)
     .transform(Number)
-    .pipe(z.number().min(min).max(max))
+    .pipe(z.number())
     .meta({ description });
 }
 

@@ -1,8 +1,11 @@
 import * as z from 'zod';
 import { BacktestResult, ResolvedBacktestConfig } from './backtest.ts';
 import { paginated, Timestamp } from './common.ts';
+import { LOOK_AHEAD_STATES } from './look-ahead.ts';
+import { given } from './null-fields.ts';
 import { booleanParameter, integerParameter, textParameter } from './parameters.ts';
-import { RegistryEvent, STAGES, Thresholds, Validation } from './stored-registry.ts';
+import { WaiveRequest } from './release-policy.ts';
+import { Evidence, RegistryEvent, STAGES, Thresholds, Validation, Waiver } from './stored-registry.ts';
 
 /** Requests and responses of the registry's moves and reads. */
 
@@ -19,12 +22,18 @@ function withVersion<T extends z.ZodRawShape>(synonym: string, shape: T) {
       if (value.version !== undefined || (value as Record<string, unknown>)[synonym] !== undefined) return;
       issues.push({ code: 'invalid_type', expected: 'string', input: undefined, path: ['version'] });
     })
-    .meta({ anyOf: [{ required: ['version'] }, { required: [synonym] }] });
+    .meta({ anyOf: ['version', synonym].map((name) => given({ [name]: { type: ['string', 'integer'] } })) });
 }
 
 const comment = z.string().optional().meta({ description: 'Goes into the history', maxLength: 2000 });
 const expectedProduction = z.union([VersionReference, z.null()]).optional().meta({
   description: 'Refuse with RES005 unless this version is in Production now; null: none is',
+});
+
+/** Of a move: the checks of the release policy that it need not pass. */
+export const waive = WaiveRequest.optional().meta({
+  description:
+    'Checks of the release policy that this move alone need not pass, and why; a part of the history. Role admin',
 });
 
 export const StageRequest = withVersion('model_version', {
@@ -33,10 +42,11 @@ export const StageRequest = withVersion('model_version', {
     .boolean()
     .optional()
     .meta({ description: 'Run the check list and change nothing', default: false }),
-  skip_validation: z
-    .boolean()
-    .optional()
-    .meta({ description: 'Stage without the check list; role admin', default: false }),
+  skip_validation: z.boolean().optional().meta({
+    description: 'Stage without the check list, never without the release policy; role admin',
+    default: false,
+  }),
+  waive,
 }).meta({ id: 'StageRequest', examples: [{ version: '1' }] });
 
 export const PromoteRequest = withVersion('model_version', {
@@ -44,9 +54,11 @@ export const PromoteRequest = withVersion('model_version', {
   expected_production: expectedProduction,
   challenge_id: z.string().optional().meta({ description: 'The challenge that proved it', maxLength: 100 }),
   force: z.boolean().optional().meta({
-    description: 'Promote whatever the validation says, never whatever the stage is; role admin',
+    description:
+      'Promote whatever the validation says, never whatever the stage or the release policy is; role admin',
     default: false,
   }),
+  waive,
 }).meta({ id: 'PromoteRequest', examples: [{ version: '1' }] });
 
 export const RollbackRequest = withVersion('target_version', {
@@ -60,7 +72,7 @@ export const RegisterRequest = z
     container_image_uri: z.string().meta({ description: 'Image that runs the version', maxLength: 500 }),
     description: z.string().optional().meta({ maxLength: 1000 }),
     skip_validation: z.boolean().optional().meta({
-      description: 'Register without comparing the thresholds; the version is marked `skipped`',
+      description: 'Register without comparing the thresholds; the version is marked `skipped`. Role admin',
       default: false,
     }),
     thresholds: z.looseObject(Thresholds.shape).optional().meta({
@@ -83,8 +95,16 @@ export const RegisterRequest = z
 
 /** A reply as it is answered: it names what the body held that nobody reads, such as a misspelt `expected_production`. */
 function withWarnings<T extends z.ZodRawShape>(id: string, reply: z.ZodObject<T>) {
-  const warnings = z.array(z.string()).meta({ description: 'Keys of the body that were ignored' });
+  const warnings = z
+    .array(z.string())
+    .meta({ description: 'Keys of the body that were ignored, and what the caller should know' });
   return reply.extend({ warnings }).meta({ id });
+}
+
+/** Warnings of the move itself, before those on the body. */
+interface Warned {
+  /** Absent from replies that were stored before they were kept. */
+  readonly warnings?: readonly string[];
 }
 
 const stage = z.enum(STAGES);
@@ -105,7 +125,7 @@ const RegisterReply = z.object({
   validation: Validation,
   content_hash: z.string(),
 });
-export type RegisterReply = z.infer<typeof RegisterReply>;
+export type RegisterReply = z.infer<typeof RegisterReply> & Warned;
 export const RegisterAnswer = withWarnings('RegisterReply', RegisterReply);
 
 const StageReply = z.object({
@@ -117,7 +137,7 @@ const StageReply = z.object({
   version,
   validation: Validation,
 });
-export type StageReply = z.infer<typeof StageReply>;
+export type StageReply = z.infer<typeof StageReply> & Warned;
 export const StageAnswer = withWarnings('StageReply', StageReply);
 
 const PromoteReply = z.object({
@@ -131,7 +151,7 @@ const PromoteReply = z.object({
   previous_production: production,
   promoted_at: Timestamp.nullable(),
 });
-export type PromoteReply = z.infer<typeof PromoteReply>;
+export type PromoteReply = z.infer<typeof PromoteReply> & Warned;
 export const PromoteAnswer = withWarnings('PromoteReply', PromoteReply);
 
 const RollbackReply = z.object({
@@ -141,7 +161,7 @@ const RollbackReply = z.object({
   new_production: z.string(),
   model_name: modelName,
 });
-export type RollbackReply = z.infer<typeof RollbackReply>;
+export type RollbackReply = z.infer<typeof RollbackReply> & Warned;
 export const RollbackAnswer = withWarnings('RollbackReply', RollbackReply);
 
 const versionFields = {
@@ -156,6 +176,9 @@ const versionFields = {
   metrics: BacktestResult,
   thresholds: Thresholds.nullable(),
   validation_status: z.string().meta({ description: '`pending`, `passed`, `failed` or `skipped`' }),
+  look_ahead: z
+    .enum(LOOK_AHEAD_STATES)
+    .meta({ description: 'How the version was searched for look-ahead bias' }),
   created_by: z.string(),
   staged_at: Timestamp.nullable(),
   promoted_at: Timestamp.nullable(),
@@ -165,6 +188,10 @@ const versionFields = {
   aliases: z.array(z.string()).meta({ description: '`latest`, `champion`' }),
   tags: z.array(z.string()),
   trials: z.int().meta({ description: 'Configurations tried to find this one' }),
+  evidence: Evidence.nullable().meta({ description: 'null: registered before it was kept' }),
+  waivers: z
+    .array(Waiver)
+    .meta({ description: 'Checks of the release policy that admins waived, oldest first' }),
   candle_digest: z.string(),
   strategy_digest: z.string(),
   engine_version: z.string(),
@@ -192,7 +219,9 @@ export const ModelVersionList = z
   })
   .meta({ id: 'ModelVersionList' });
 
-const ModelEvent = RegistryEvent.omit({ schema_version: true, model_name: true }).meta({ id: 'ModelEvent' });
+const ModelEvent = RegistryEvent.omit({ schema_version: true, model_name: true })
+  .extend({ waiver: RegistryEvent.shape.waiver.removeDefault() })
+  .meta({ id: 'ModelEvent' });
 export const ModelHistory = paginated(ModelEvent).meta({ id: 'ModelHistory' });
 
 export const ProductionAt = z

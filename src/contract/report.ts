@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { JobTiming, ResolvedBacktestConfig } from './backtest.ts';
+import { LookAhead } from './look-ahead.ts';
 import { Metrics, PeriodRow, TableRow } from './report-metrics.ts';
 import { ReportModels } from './report-models.ts';
 
@@ -16,7 +17,10 @@ export const Trade = z
     id: z.int().meta({ description: '1 for the first trade that was closed' }),
     pair: z.string(),
     side: z.enum(['long', 'short']),
-    opened_at: timestamp.meta({ format: 'date-time', description: 'Open time of the entry candle' }),
+    opened_at: timestamp.meta({
+      format: 'date-time',
+      description: 'Open time of the candle in which the entry was ordered',
+    }),
     closed_at: timestamp.meta({ format: 'date-time', description: 'Open time of the exit candle' }),
     duration_minutes: z.number(),
     entry_price: quote,
@@ -162,7 +166,7 @@ const ReportCosts = z
 
 const ReportCounters = z
   .object({
-    rejected_signals: z.int().meta({ description: 'Entry signals lost because no slot was free' }),
+    rejected_signals: z.int().meta({ description: 'Times an entry signal found no slot free' }),
     timed_out_entries: z.int(),
     timed_out_exits: z.int(),
     cancelled_entries: z.int(),
@@ -211,6 +215,9 @@ const Provenance = z
     parameters_digest: digest,
     config_digest: digest,
     data_digest: digest,
+    instruments_digest: digest.optional().meta({
+      description: 'Over the instruments of the pairs; absent in a run without precision; sha-256, hex',
+    }),
     digest: digest.meta({ description: 'Over all of the above: equal digests, equal bytes; sha-256, hex' }),
   })
   .meta({ id: 'Provenance' });
@@ -247,10 +254,20 @@ export const BacktestReport = z
   .meta({ id: 'BacktestReport' });
 export type BacktestReport = z.infer<typeof BacktestReport>;
 
-/** The report-data resource: the report with one page of the trades, and the wall-clock timing that the job keeps. */
+/** What a registration reads of a report: nothing more, so that a change of another part leaves stored reports readable. */
+export const RegisteredReport = z.object({
+  provenance: Provenance,
+  data: z.array(PairData.pick({ first: true, last: true })).min(1),
+});
+
+/**
+ * The report-data resource: the report with one page of the trades, and what the job keeps since it depends on the clock:
+ * wall-clock timing, and how much was searched for look-ahead bias.
+ */
 export const BacktestReportData = BacktestReport.extend({
   job_id: z.string(),
   trades: TradesPage,
   timing: JobTiming,
+  look_ahead: LookAhead,
 }).meta({ id: 'BacktestReportData' });
 export type BacktestReportData = z.infer<typeof BacktestReportData>;

@@ -24,6 +24,14 @@ export type Grant = z.infer<typeof Grant>;
 /** What users and groups are called, as user pools have it; also in keys of tables, whose length is limited. */
 export const PRINCIPAL_NAME = /^[\p{L}\p{M}\p{S}\p{N}\p{P}]{1,128}$/u;
 
+/**
+ * A principal as a sharing names it: what the OpenAPI document says and what is enforced. Without spaces, control and
+ * direction characters; written so that regular expressions of other languages read it alike.
+ */
+export const PRINCIPAL =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is kept out
+  /^(everyone|(user|group):[^\s\x00-\x1F\x7F-\x9F\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF]{1,128})$/u;
+
 /** Most grants of one resource: each is a row of the list of whom it is given to, and all change in one transaction. */
 export const MAX_GRANTS = 40;
 
@@ -69,6 +77,7 @@ export const SharingRequest = z
           principal: z.string().meta({
             description:
               '`user:<id>` (the `sub` of its tokens), `group:<name>` (of `cognito:groups`; roles are groups), or `everyone`',
+            pattern: PRINCIPAL.source,
           }),
           level: z
             .string()

@@ -101,6 +101,11 @@ export const StoredChallenge = z.object({
   enable_canary: z.boolean(),
   min_trades: z.int(),
   effective_min_trades: z.int().meta({ description: 'Closed trades of each arm before the planned look' }),
+  min_hours: z.int().default(0).meta({ description: 'Hours that it must have lasted before the verdict' }),
+  min_assignments: z
+    .int()
+    .default(0)
+    .meta({ description: 'Assignments that each arm must have before the verdict' }),
   max_duration_hours: z.int(),
   max_drawdown_pct: z.number().nullable(),
   max_errors: z.int().nullable(),
@@ -235,6 +240,10 @@ export const ChallengeEvent = z.object({
   outcome: z.enum(OUTCOMES).nullable(),
   canary_stage: z.enum(CANARY_STAGE_NAMES),
   reason: z.string().nullable(),
+  warnings: z
+    .array(z.string())
+    .default([])
+    .meta({ description: 'Of a promotion: what spoke against it when the challenge was created' }),
   correlation_id: z.string().nullable(),
 });
 export type ChallengeEvent = z.infer<typeof ChallengeEvent>;

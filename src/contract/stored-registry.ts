@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { BacktestResult, ResolvedBacktestConfig, ResultsLocation } from './backtest.ts';
 import { Timestamp } from './common.ts';
+import { LOOK_AHEAD_STATES } from './look-ahead.ts';
 import { Grant } from './sharing.ts';
 import { ValidationCheck } from './validation.ts';
 
@@ -44,6 +45,20 @@ export const Validation = z.object({
 });
 export type Validation = z.infer<typeof Validation>;
 
+/** Range of the candles behind a version, and the hyperopt job that found its parameters. */
+export const Evidence = z.object({
+  from: Timestamp.meta({ description: 'Open time of the first traded candle' }),
+  to: Timestamp.meta({ description: 'End of the candles, of the pair whose candles end first' }),
+  hyperopt_job_id: z
+    .string()
+    .nullable()
+    .meta({ description: 'Hyperopt job that found the parameters; null without one' }),
+  deflated_sharpe_ratio: z.number().nullable().meta({
+    description: 'Of that job, 0 to 1; null without one, and where the job cannot compute it',
+  }),
+});
+export type Evidence = z.infer<typeof Evidence>;
+
 /** What a version is made of. Written once at registration, never changed. */
 export const VersionContent = z.object({
   backtest_run_id: z.string(),
@@ -57,8 +72,26 @@ export const VersionContent = z.object({
   strategy_digest: z.string(),
   engine_version: z.string(),
   trials: z.int().meta({ description: 'Configurations tried to find this one; 1 without an optimisation' }),
+  evidence: Evidence.optional().meta({ description: 'Absent: registered before it was kept' }),
 });
 export type VersionContent = z.infer<typeof VersionContent>;
+
+/** Checks of the release policy that an admin waived for one move of a version. */
+export const Waiver = z
+  .object({
+    action: z.enum(['stage', 'promote']),
+    checks: z.array(z.string()),
+    reason: z.string(),
+    actor: z.string(),
+    at: Timestamp,
+  })
+  .meta({ id: 'Waiver' });
+export type Waiver = z.infer<typeof Waiver>;
+
+const waivers = z
+  .array(Waiver)
+  .default([])
+  .meta({ description: 'Checks of the release policy that admins waived, oldest first' });
 
 /** A version of a model as stored: its content, and the state that moves change. */
 export const StoredVersion = VersionContent.extend({
@@ -78,6 +111,7 @@ export const StoredVersion = VersionContent.extend({
   archived_at: Timestamp.nullable(),
   rolled_back: z.boolean().meta({ description: 'A rollback took it out of Production' }),
   rolled_back_reason: z.string().nullable(),
+  waivers,
 });
 export type StoredVersion = z.infer<typeof StoredVersion>;
 
@@ -101,6 +135,10 @@ export const RegistryEvent = z.object({
   archived_versions: z.array(z.string()),
   reason: z.string().nullable(),
   notes: z.array(z.string()).meta({ description: 'For example that validation was skipped, or forced' }),
+  waiver: Waiver.pick({ checks: true, reason: true })
+    .nullable()
+    .default(null)
+    .meta({ description: 'Checks of the release policy that the actor waived for this change' }),
   challenge_id: z.string().nullable(),
   correlation_id: z.string(),
 });
@@ -141,6 +179,12 @@ export const CatalogRow = z.object({
   owner: z.string(),
   tags: z.array(z.string()),
   validation_status: z.enum(VALIDATION_STATUSES),
+  /** Rows of versions before have none. */
+  look_ahead: z
+    .enum(LOOK_AHEAD_STATES)
+    .default('not_checked')
+    .meta({ description: 'How the version was searched for look-ahead bias' }),
+  waivers,
   created_at: Timestamp,
   updated_at: Timestamp,
   promoted_at: Timestamp.nullable(),

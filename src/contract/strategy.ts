@@ -55,3 +55,17 @@ export const StrategyConfiguration = z
     parameters: z.record(z.string(), StrategyParameter),
   })
   .meta({ id: 'StrategyConfiguration' });
+
+export const BrokenStrategyFile = z
+  .object({
+    file: z.string().meta({ description: 'Name in the strategy folder' }),
+    line: z
+      .int()
+      .nullable()
+      .meta({ description: 'Line in that file, from 1; null when the error has no place in it' }),
+    error: z.string(),
+    strategy: z.string().nullable().meta({
+      description: 'Strategy that the file defined before or seems to define; null when unknown',
+    }),
+  })
+  .meta({ id: 'BrokenStrategyFile', description: 'Strategy file that cannot be used until it is corrected' });

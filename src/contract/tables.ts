@@ -98,7 +98,7 @@ export const TABLES = {
   /**
    * What is stored of each candle series: `series` is the symbol, and its item has an attribute for each timeframe. Under
    * `exchange#months` it is `symbol#timeframe`: its months, which are written in one transaction with it. Under `#collections`
-   * it is the id of a collection, or `#queue`.
+   * it is the id of a collection, or `#queue`; under `exchange#instruments` a symbol, whose instrument the item holds.
    */
   series: { partitionKey: text('exchange'), sortKey: text('series'), indexes: [] },
 } as const satisfies Record<string, TableDefinition>;

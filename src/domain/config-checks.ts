@@ -1,8 +1,9 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import { COLLECT_MODES, type CollectMode } from '#contract/common.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { RoiTable, TrailingStop } from '#engine/strategy.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
-import { checkNumber, checkSymbol, checkTimeframe, isExchangeKey } from './validate.ts';
+import { checkNumber, checkOneOf, checkSymbol, checkTimeframe, isExchangeKey } from './validate.ts';
 
 /** Rules on the fields of a backtest's configuration. Each throws a CodedError that names the field. */
 
@@ -22,6 +23,10 @@ export const LIMITS = {
 export const FILL_MODELS = ['freqtrade', 'conservative'] as const;
 export const TRAILING_KEYS = ['positive', 'offset', 'only_offset_is_reached'];
 const MINUTES_PER_YEAR = 525_600;
+
+export function checkCollect(mode: string | undefined, field: string): CollectMode {
+  return checkOneOf(mode ?? 'if_stale', field, COLLECT_MODES);
+}
 
 export function checkExchange(exchange: string): string {
   if (!isExchangeKey(exchange)) {

@@ -1,4 +1,5 @@
 import type { Candles } from '#engine/candles.ts';
+import type { Instrument } from '#engine/instrument.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 
@@ -21,6 +22,11 @@ export interface Exchange {
   ): Promise<Candles>;
   /** Funding events in `[start, end]` ms. */
   fetchFunding(symbol: string, start: number, end: number, signal?: AbortSignal): Promise<FundingEvents>;
+  /**
+   * What may be ordered of a symbol at present; undefined on an exchange without such rules. Throws SVC002 too, for rules
+   * that contradict each other.
+   */
+  fetchInstrument(symbol: string, signal?: AbortSignal): Promise<Instrument | undefined>;
 }
 
 /** The exchanges that can be collected from. */

@@ -7,22 +7,35 @@ export type Probe = ((signal: AbortSignal) => Promise<unknown>) | null;
 export interface HealthReport {
   readonly status: 'healthy' | 'degraded';
   readonly dependencies: Readonly<Record<string, DependencyStatus>>;
+  /** Why it is degraded; absent while it is healthy. */
+  readonly reason?: string;
 }
 
 /**
  * Probes all dependencies at once, each within `timeoutMs`. Never throws: a service that answers is at least degraded.
+ *
+ * @param checkDiskSpace rejects, with a message for clients, while there is no room for new work; absent where storage is not limited
  */
 export async function checkHealth(
   probes: Readonly<Record<string, Probe>>,
   timeoutMs: number,
+  checkDiskSpace?: () => Promise<void>,
 ): Promise<HealthReport> {
-  const entries = await Promise.all(
-    Object.entries(probes).map(async ([name, probe]) => [name, await runProbe(probe, timeoutMs)] as const),
-  );
-  return {
-    status: entries.some(([, status]) => status === 'unavailable') ? 'degraded' : 'healthy',
-    dependencies: Object.fromEntries(entries),
-  };
+  const [entries, shortage] = await Promise.all([
+    Promise.all(
+      Object.entries(probes).map(async ([name, probe]) => [name, await runProbe(probe, timeoutMs)] as const),
+    ),
+    checkDiskSpace?.().catch((error: Error) => error.message),
+  ]);
+  const dependencies = Object.fromEntries(entries);
+  const unavailable = entries.filter(([, status]) => status === 'unavailable');
+  const problems = [
+    ...unavailable.map(([name]) => `${name} is unavailable`),
+    ...(shortage ? [shortage] : []),
+  ];
+  return problems.length === 0
+    ? { status: 'healthy', dependencies }
+    : { status: 'degraded', dependencies, reason: problems.join('; ') };
 }
 
 async function runProbe(probe: Probe, timeoutMs: number): Promise<DependencyStatus> {

@@ -1,8 +1,8 @@
-import { CodedError } from '#contract/errors.ts';
-import { startupRows, trainingRows } from '#engine/run/history.ts';
-import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import { startupRowsOf, trainingRows } from '#engine/run/history.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { mlEngineOf } from '#engine/walk-forward/settings.ts';
+import { findStrategy } from './find-strategy.ts';
+import type { BrokenStrategyFile, KnownStrategy, Strategies } from './strategy-ports.ts';
 
 /** A strategy's configuration as clients read it. */
 export interface StrategyConfiguration {
@@ -21,42 +21,47 @@ export interface StrategyConfiguration {
   readonly parameters: StrategyDefinition['parameters'];
 }
 
-/** All strategy configurations, by name. */
-export function listStrategies(deps: { readonly strategies: StrategyRegistry }): StrategyConfiguration[] {
-  return deps.strategies.names().map((name) => configuration(deps.strategies.get(name)!, deps.strategies));
+export interface StrategyConfigurations {
+  /** Ascending by name. */
+  readonly items: readonly StrategyConfiguration[];
+  readonly broken: readonly BrokenStrategyFile[];
 }
 
-/** One strategy configuration; throws RES004 with the known names. */
-export function getStrategy(
-  deps: { readonly strategies: StrategyRegistry },
+/** All strategy configurations, and the strategy files that cannot be used. */
+export async function listStrategies(deps: {
+  readonly strategies: Strategies;
+}): Promise<StrategyConfigurations> {
+  const { strategies, broken } = await deps.strategies.list();
+  return { items: strategies.map(configuration), broken };
+}
+
+/** One strategy configuration; throws RES004 with the known names, or with what is wrong with its file. */
+export async function getStrategy(
+  deps: { readonly strategies: Strategies },
   name: string,
-): StrategyConfiguration {
-  const found = deps.strategies.get(name);
-  if (found) return configuration(found, deps.strategies);
-  throw new CodedError('RES004', {
-    field: 'name',
-    context: { name: name.slice(0, 100), known: deps.strategies.names() },
-  });
+): Promise<StrategyConfiguration> {
+  const notFound = { field: 'name', unknown: 'RES004', key: 'name' } as const;
+  return configuration(await findStrategy(deps.strategies, name, notFound));
 }
 
-function configuration(strategy: StrategyDefinition, strategies: StrategyRegistry): StrategyConfiguration {
-  const defaults = strategies.resolveParams(strategy, {}).values;
-  const ml = strategy.mlEngine && mlEngineOf(strategy);
+function configuration({ definition, defaultStartup }: KnownStrategy): StrategyConfiguration {
+  const { timeframe } = definition;
+  const ml = definition.mlEngine && mlEngineOf(definition);
   return {
-    strategy: strategy.name,
-    pairs: strategy.pairs,
-    timeframe: strategy.timeframe,
-    stake_amount: strategy.stakeAmount,
+    strategy: definition.name,
+    pairs: definition.pairs,
+    timeframe,
+    stake_amount: definition.stakeAmount,
     ml_engine: { enabled: ml !== undefined, model_type: ml?.model_type ?? 'none' },
-    description: strategy.description,
+    description: definition.description,
     startup_candles: ml
-      ? startupRows(strategy, defaults, strategy.timeframe, ml) + trainingRows(strategy.timeframe, ml)
-      : strategy.startupCandles(defaults),
-    can_short: strategy.canShort ?? false,
-    leverage: strategy.leverage ?? 1,
-    stoploss: strategy.stoploss,
-    minimal_roi: strategy.minimalRoi ?? {},
-    trailing: strategy.trailing ?? null,
-    parameters: strategy.parameters,
+      ? startupRowsOf(definition, defaultStartup, timeframe, ml) + trainingRows(timeframe, ml)
+      : defaultStartup,
+    can_short: definition.canShort ?? false,
+    leverage: definition.leverage ?? 1,
+    stoploss: definition.stoploss,
+    minimal_roi: definition.minimalRoi ?? {},
+    trailing: definition.trailing ?? null,
+    parameters: definition.parameters,
   };
 }

@@ -1,10 +1,16 @@
 import type { CollectionOutcome, ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { CollectMode } from '#contract/common.ts';
 import { CodedError } from '#contract/errors.ts';
+import type { InstrumentRecord } from '#contract/instrument.ts';
 import { type Candles, indexAtOrAfter } from '#engine/candles.ts';
+import type { Instrument } from '#engine/instrument.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import { TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
+import { instrumentOf } from './data/collect-instruments.ts';
 import { notingDamage } from './data/damaged-file.ts';
+import type { InstrumentStore } from './instrument-ports.ts';
 import type { CandleStore, Clock, SeriesStore } from './ports.ts';
+import { noInstruments } from './resolve-precision.ts';
 import { isoTime } from './validate.ts';
 
 /** Everything stored of one pair that a backtest reads. Gaps are not filled. */
@@ -14,10 +20,13 @@ export interface PairCandles {
   readonly candles: Candles;
   readonly funding: FundingEvents;
   readonly detail?: Candles;
+  /** Of a run with precision `exchange`. */
+  readonly instrument?: Instrument;
 }
 
 export interface LoadCandlesDeps {
   readonly series: SeriesStore;
+  readonly instruments: InstrumentStore;
   readonly candles: CandleStore;
   readonly clock: Clock;
 }
@@ -27,33 +36,58 @@ const GAP_TOLERANCE = 0.05;
 /** Fewer candles than this in the range leave no room for an entry and an exit. */
 const MIN_CANDLES = 3;
 
+/** What came before a run reads its candles. */
+export interface Collected {
+  /** Outcome of the run's collection; null when none was needed, or none came to its end. */
+  readonly collection: CollectionOutcome | null;
+  /** Absent: if_stale. */
+  readonly collect?: CollectMode | undefined;
+  /** By symbol, of a run that keeps those of its submission; absent: as they are stored now. */
+  readonly instruments?: Readonly<Record<string, InstrumentRecord>> | undefined;
+}
+
 /**
- * Reads the candles of every pair of a run.
- * Throws DATA003 for a symbol that the exchange does not have, DATA001 for none or too few candles in the range,
+ * Reads the candles of every pair of a run, and its instrument where the configuration asks for it.
+ * Throws DATA003 for a symbol that the exchange does not have, DATA001 for no instrument, none or too few candles in the range,
  * DATA002 for holes beyond {@link GAP_TOLERANCE}, DamagedFileError (DATA005) for a file that must not be traded on.
  *
  * @param dataStart start of the range less the startup candles, ms
- * @param collection that of this run; null when none was needed, or none came to its end
+ * @param collected what was collected for the run before
  */
 export async function loadCandles(
   deps: LoadCandlesDeps,
   config: ResolvedBacktestConfig,
   dataStart: number,
-  collection: CollectionOutcome | null,
+  collected: Collected,
 ): Promise<PairCandles[]> {
   const { exchange, timeframe } = config;
   const stored = await deps.series.getMany(
     exchange,
     config.pairs.map((symbol) => ({ symbol, timeframe })),
   );
+  const instruments = await loadInstruments(deps, config, collected);
   const loaded: PairCandles[] = [];
   for (const pair of config.pairs) {
     if (!stored.has(`${pair}#${timeframe}`)) {
-      throw await notAvailable(deps.series, config, pair, collection);
+      throw await notAvailable(deps.series, config, pair, collected);
     }
-    loaded.push(await loadPair(deps, config, pair, dataStart));
+    const instrument = instruments.get(pair);
+    loaded.push({ ...(await loadPair(deps, config, pair, dataStart)), ...(instrument && { instrument }) });
   }
   return loaded;
+}
+
+/** Those of every pair; none in a run without precision. */
+async function loadInstruments(
+  { instruments }: LoadCandlesDeps,
+  { exchange, pairs, precision }: ResolvedBacktestConfig,
+  { instruments: kept }: Collected,
+): Promise<ReadonlyMap<string, Instrument>> {
+  if (precision === 'none') return new Map();
+  const stored = kept ? new Map(Object.entries(kept)) : await instruments.getMany(exchange, pairs);
+  const missing = pairs.filter((pair) => !stored.has(pair));
+  if (missing.length > 0) throw noInstruments('DATA001', exchange, missing);
+  return new Map([...stored].map(([pair, record]) => [pair, instrumentOf(record)]));
 }
 
 /** Says which timeframes are stored: a run with another one may be what was wanted. */
@@ -61,7 +95,7 @@ async function notAvailable(
   series: SeriesStore,
   { exchange, timeframe }: ResolvedBacktestConfig,
   pair: string,
-  collection: CollectionOutcome | null,
+  { collection, collect }: Collected,
 ): Promise<CodedError> {
   const stored = await series.getMany(
     exchange,
@@ -69,8 +103,9 @@ async function notAvailable(
   );
   const others = [...stored.values()].map((info) => info.timeframe);
   const hint = others.length > 0 ? `; stored: ${others.join(', ')}` : '';
-  // What is not stored is always collected first: without an outcome that task was killed.
-  const why = collection ? 'none could be collected' : 'collecting them did not come to its end';
+  // What is not stored is collected first: without an outcome that task was killed.
+  const tried = collection ? 'none could be collected' : 'collecting them did not come to its end';
+  const why = collect === 'never' ? 'collect is never' : tried;
   return new CodedError(collection?.unlisted?.includes(pair) ? 'DATA003' : 'DATA001', {
     message: `No ${timeframe} candles of ${pair} on ${exchange} are stored, and ${why}${hint}`,
     context: { symbol: pair, exchange, timeframe, stored: others },

@@ -8,6 +8,7 @@ import type {
   StoredBacktestJob,
 } from '#contract/backtest.ts';
 import type { ProxyOperationName } from '#contract/data-proxy.ts';
+import type { LookAhead } from '#contract/look-ahead.ts';
 import type { ValidationCheck } from '#contract/validation.ts';
 import type { Candles } from '#engine/candles.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
@@ -35,7 +36,17 @@ export type Digest = (data: string | Uint8Array) => string;
 export interface StrategyWithDigest {
   readonly definition: StrategyDefinition;
   readonly digest: string;
+  /** Evaluates the source again and returns its definition, with no state of a module left from before. */
+  readonly load: () => Promise<StrategyDefinition>;
 }
+
+/**
+ * Loads a strategy into a task's process. Undefined for one that the task does not have. Throws CodedError VAL006 for one that
+ * cannot be loaded.
+ *
+ * @param digest of the source with which the job was resolved; where several files define the name, that one is loaded
+ */
+export type FindStrategy = (name: string, digest?: string) => Promise<StrategyWithDigest | undefined>;
 
 /** What a list shows of a job: at most 1 KB. */
 export interface JobRow {
@@ -85,6 +96,8 @@ export interface JobStore {
   /** From pending or running to running, with a new attempt number. */
   claim(jobId: string, task: string, at: string): Promise<ClaimOutcome>;
   setProgress(jobId: string, attempt: number, progress: number, at: string): Promise<boolean>;
+  /** Where the job's task has not moved for a while, null once it goes on; nothing when another task has the job. */
+  setStalled(jobId: string, task: string, stalled: string | null): Promise<void>;
   /** `outcome.warnings` are appended to those that the job carries already. */
   complete(
     jobId: string,
@@ -93,6 +106,7 @@ export interface JobStore {
       result: BacktestResult;
       results: ResultsLocation;
       timing: JobTiming;
+      look_ahead?: LookAhead;
       warnings: readonly string[];
       /** Of a validation. */
       checks?: readonly ValidationCheck[];

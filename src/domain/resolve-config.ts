@@ -1,11 +1,15 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { CollectMode } from '#contract/common.ts';
 import { CodedError } from '#contract/errors.ts';
-import { BacktestError } from '#engine/run/errors.ts';
-import { historyStart } from '#engine/run/history.ts';
-import type { StrategyRegistry } from '#engine/strategies/registry.ts';
-import type { ParameterValues, StrategyDefinition, TrailingStop } from '#engine/strategy.ts';
+import { NO_MODEL } from '#contract/hyperopt.ts';
+import type { InstrumentRecord } from '#contract/instrument.ts';
+import { historyStartOf } from '#engine/run/history.ts';
+import type { DefinitionData } from '#engine/strategies/definition-data.ts';
+import { resolveParameters } from '#engine/strategies/parameters.ts';
+import type { ParameterValues, TrailingStop } from '#engine/strategy.ts';
 import { DAY_MS, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import {
+  checkCollect,
   checkDetail,
   checkExchange,
   checkPairs,
@@ -16,8 +20,12 @@ import {
   LIMITS,
   TRAILING_KEYS,
 } from './config-checks.ts';
+import { findStrategy } from './find-strategy.ts';
+import type { InstrumentStore } from './instrument-ports.ts';
 import type { Clock, SeriesStore } from './ports.ts';
-import { type MlEngineInput, resolveMlEngine } from './resolve-ml-engine.ts';
+import { ML_ENGINE_FIELD, ML_ENGINE_KEYS, type MlEngineInput, resolveMlEngine } from './resolve-ml-engine.ts';
+import { resolvePrecision } from './resolve-precision.ts';
+import type { KnownStrategy, Strategies } from './strategy-ports.ts';
 import { unknownKeyWarnings } from './unknown-keys.ts';
 import { ACCEPTED_TIMES, checkNumber, checkOneOf, checkTimeframe, isoTime, parseTime } from './validate.ts';
 
@@ -41,10 +49,12 @@ export interface ConfigInput {
   readonly timeframe_detail?: string | null;
   readonly fill_model?: string;
   readonly seed?: number;
+  readonly precision?: string;
   readonly ml_engine?: MlEngineInput | null;
+  readonly collect?: string;
 }
 
-const CONFIG_KEYS = [
+export const CONFIG_KEYS = [
   'strategy',
   'exchange',
   'pairs',
@@ -63,42 +73,63 @@ const CONFIG_KEYS = [
   'timeframe_detail',
   'fill_model',
   'seed',
+  'precision',
   'ml_engine',
+  'collect',
 ] as const satisfies readonly (keyof ConfigInput)[];
 
 const DEFAULTS = { wallet: 1000, fee: 0.0005, days: 90 };
 
 export interface ResolveDeps {
-  readonly strategies: StrategyRegistry;
+  readonly strategies: Strategies;
   readonly series: SeriesStore;
+  readonly instruments: InstrumentStore;
   readonly clock: Clock;
   readonly defaultExchange: string;
 }
 
 export interface ResolvedSubmission {
   readonly config: ResolvedBacktestConfig;
+  /** Not part of the configuration: it changes what is stored, not what is computed from it. */
+  readonly collect: CollectMode;
   readonly warnings: readonly string[];
   /** Time from which candles are needed: the start less what models learn from and the strategy's startup candles, ISO 8601. */
   readonly dataStart: string;
+  /** Strategy with which the configuration was resolved. */
+  readonly strategy: KnownStrategy;
+  /** With precision `exchange`: the instruments of the pairs at the submission. */
+  readonly instruments?: ReadonlyMap<string, InstrumentRecord> | undefined;
+}
+
+/** Where in a configuration a key of a trial's parameters belongs that is no key of `config` itself. */
+function placeIn({ parameters }: DefinitionData, key: string, value: unknown): string | undefined {
+  if (Object.hasOwn(parameters, key)) return `config.params.${key}`;
+  // No model is what a run has without `ml_engine`.
+  return ML_ENGINE_KEYS.includes(key) && value !== NO_MODEL ? `${ML_ENGINE_FIELD}.${key}` : undefined;
 }
 
 /**
  * Fills in every default of a submission and checks every value.
- * Throws RES002 (unknown strategy, known names in context), VAL001 to VAL006.
+ * Throws RES002 (unknown strategy, known names in context), VAL001 to VAL006 (VAL006: broken strategy file, startup candles).
  */
 export async function resolveConfig(deps: ResolveDeps, input: ConfigInput): Promise<ResolvedSubmission> {
-  const strategy = findStrategy(deps.strategies, input.strategy);
-  const params = resolveParams(deps.strategies, strategy, input.params ?? {});
+  const known = await findStrategy(deps.strategies, input.strategy, NOT_FOUND);
+  const strategy = known.definition;
+  const params = resolveParams(strategy, input.params ?? {});
   const exchange = checkExchange(input.exchange ?? deps.defaultExchange);
   const pairs = checkPairs(input.pairs ?? strategy.pairs);
   const timeframe = checkRunTimeframe(input.timeframe ?? strategy.timeframe, strategy);
   const range = await resolveRange(deps, input.date_range ?? {}, exchange, pairs, timeframe);
   const wallet = checkNumber(input.dry_run_wallet ?? DEFAULTS.wallet, 'config.dry_run_wallet', LIMITS.wallet);
+  const precision = await resolvePrecision(deps, input.precision, exchange, pairs);
   const { ml_engine, warnings: mlWarnings } = resolveMlEngine(strategy, input.ml_engine, timeframe);
   const warnings = [
-    ...unknownKeyWarnings({ ...input }, CONFIG_KEYS, 'config.'),
+    ...unknownKeyWarnings({ ...input }, CONFIG_KEYS, 'config.', (key, value) =>
+      placeIn(strategy, key, value),
+    ),
     ...unknownKeyWarnings({ ...input.date_range }, ['start', 'end'], 'config.date_range.'),
     ...unknownKeyWarnings({ ...input.trailing }, TRAILING_KEYS, 'config.trailing.'),
+    ...precision.warnings,
     ...mlWarnings,
   ];
   const config: ResolvedBacktestConfig = {
@@ -124,38 +155,23 @@ export async function resolveConfig(deps: ResolveDeps, input: ConfigInput): Prom
     timeframe_detail: checkDetail(input.timeframe_detail ?? null, timeframe),
     fill_model: checkOneOf(input.fill_model ?? 'freqtrade', 'config.fill_model', FILL_MODELS),
     seed: checkNumber(input.seed ?? 0, 'config.seed', LIMITS.seed),
+    precision: precision.value,
     ...(ml_engine && { ml_engine }),
   };
-  const dataStart = dataStartOf(strategy, params, timeframe, range.start, ml_engine);
-  return { config, warnings, dataStart: isoTime(dataStart) };
+  const startup = await known.startupCandles(params);
+  const dataStart = historyStartOf(strategy, startup, timeframe, range.start, ml_engine);
+  const collect = checkCollect(input.collect, 'config.collect');
+  const { instruments } = precision;
+  return { config, collect, warnings, dataStart: isoTime(dataStart), strategy: known, instruments };
 }
 
-function dataStartOf(...run: Parameters<typeof historyStart>): number {
-  try {
-    return historyStart(...run);
-  } catch (cause) {
-    if (!(cause instanceof BacktestError)) throw cause;
-    throw new CodedError('VAL006', { message: cause.message, field: 'config.params', cause });
-  }
-}
-
-/** The strategy of that name; throws RES002 with the known names. */
-function findStrategy(strategies: StrategyRegistry, name: string): StrategyDefinition {
-  const found = strategies.get(name);
-  if (found) return found;
-  throw new CodedError('RES002', {
-    message: `Strategy ${JSON.stringify(name.slice(0, 100))} not found`,
-    field: 'config.strategy',
-    context: { strategy: name.slice(0, 100), known: strategies.names() },
-  });
-}
+const NOT_FOUND = { field: 'config.strategy', unknown: 'RES002', broken: 'VAL006' } as const;
 
 function resolveParams(
-  strategies: StrategyRegistry,
-  strategy: StrategyDefinition,
+  strategy: DefinitionData,
   overrides: Readonly<Record<string, unknown>>,
 ): ParameterValues {
-  const resolved = strategies.resolveParams(strategy, overrides);
+  const resolved = resolveParameters(strategy.parameters, overrides);
   const problem = resolved.problems[0];
   if (problem) {
     throw new CodedError('VAL005', {
@@ -171,7 +187,7 @@ function resolveParams(
 }
 
 /** A strategy that reads a longer timeframe beside the run's cannot run on one that is longer still. */
-function checkRunTimeframe(text: string, strategy: StrategyDefinition): Timeframe {
+function checkRunTimeframe(text: string, strategy: DefinitionData): Timeframe {
   const timeframe = checkTimeframe(text, 'config.timeframe');
   const tooShort = strategy.informativeTimeframes?.find(
     (each) => TIMEFRAME_MS[each] < TIMEFRAME_MS[timeframe],

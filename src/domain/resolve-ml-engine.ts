@@ -1,7 +1,7 @@
 import { CodedError } from '#contract/errors.ts';
 import { CLASSIFIER_SETTING_RANGES, MODEL_ALIASES, MODEL_KINDS, modelKindOf } from '#engine/ml/index.ts';
 import { trainingRows } from '#engine/run/history.ts';
-import type { StrategyDefinition } from '#engine/strategy.ts';
+import type { DefinitionData } from '#engine/strategies/definition-data.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import { LEAST_TRAINING_ROWS } from '#engine/walk-forward/fit-window.ts';
 import {
@@ -18,8 +18,8 @@ export type MlEngineInput = { readonly enabled?: boolean } & Omit<MlEngineOverri
     readonly class_weight?: number | string;
   };
 
-const FIELD = 'config.ml_engine';
-const KEYS: readonly string[] = Object.keys(mlEngineOf({}));
+export const ML_ENGINE_FIELD = 'config.ml_engine';
+export const ML_ENGINE_KEYS: readonly string[] = Object.keys(mlEngineOf({}));
 
 /** The ML engine of a run, none where it is not enabled, and what of the submission was ignored. */
 export interface ResolvedMl {
@@ -32,48 +32,52 @@ export interface ResolvedMl {
  * Throws VAL005.
  */
 export function resolveMlEngine(
-  strategy: StrategyDefinition,
+  strategy: Pick<DefinitionData, 'name' | 'mlEngine'>,
   input: MlEngineInput | null | undefined,
   timeframe: Timeframe,
 ): ResolvedMl {
   const { enabled = input != null || strategy.mlEngine !== undefined, ...given } = input ?? {};
   if (!enabled) return { warnings: refuseWithout(strategy) };
   const config = mlEngineOf(strategy, knownOf(given));
-  const warnings = unknownKeyWarnings({ ...given }, KEYS, `${FIELD}.`);
+  const warnings = unknownKeyWarnings({ ...given }, ML_ENGINE_KEYS, `${ML_ENGINE_FIELD}.`);
   if (strategy.mlEngine && given.entry_threshold != null) {
     warnings.push(
-      `${FIELD}.entry_threshold was ignored: ${strategy.name} reads the predictions itself, see its parameters`,
+      `${ML_ENGINE_FIELD}.entry_threshold was ignored: ${strategy.name} reads the predictions itself, see its parameters`,
     );
   }
   return { ml_engine: checkMlEngine(config, timeframe), warnings };
 }
 
-function refuseWithout({ name, mlEngine }: StrategyDefinition): string[] {
+function refuseWithout({ name, mlEngine }: Pick<DefinitionData, 'name' | 'mlEngine'>): string[] {
   if (!mlEngine) return [];
   throw new CodedError('VAL005', {
-    message: `${FIELD}.enabled must not be false: ${name} trades on predictions`,
-    field: `${FIELD}.enabled`,
+    message: `${ML_ENGINE_FIELD}.enabled must not be false: ${name} trades on predictions`,
+    field: `${ML_ENGINE_FIELD}.enabled`,
     context: { value: false, strategy: name },
   });
 }
 
 function checkMlEngine(config: MlEngineConfig, timeframe: Timeframe): MlEngineConfig {
-  checkModelType(config.model_type, `${FIELD}.model_type`);
-  checkNumber(config.train_period_days, `${FIELD}.train_period_days`, PERIOD_LIMITS.train_period_days);
+  checkModelType(config.model_type, `${ML_ENGINE_FIELD}.model_type`);
+  checkNumber(
+    config.train_period_days,
+    `${ML_ENGINE_FIELD}.train_period_days`,
+    PERIOD_LIMITS.train_period_days,
+  );
   checkNumber(
     config.backtest_period_days,
-    `${FIELD}.backtest_period_days`,
+    `${ML_ENGINE_FIELD}.backtest_period_days`,
     PERIOD_LIMITS.backtest_period_days,
   );
   checkTrainingRows(config, timeframe);
   for (const [name, range] of Object.entries(CLASSIFIER_SETTING_RANGES)) {
     const value = (config as unknown as Record<string, unknown>)[name];
-    if (typeof value === 'number') checkNumber(value, `${FIELD}.${name}`, range);
+    if (typeof value === 'number') checkNumber(value, `${ML_ENGINE_FIELD}.${name}`, range);
   }
   checkClassWeight(config.class_weight);
   const { entry_threshold } = config;
   if (entry_threshold !== null) {
-    checkNumber(entry_threshold, `${FIELD}.entry_threshold`, { min: 0, max: 1 });
+    checkNumber(entry_threshold, `${ML_ENGINE_FIELD}.entry_threshold`, { min: 0, max: 1 });
   }
   return config;
 }
@@ -92,8 +96,8 @@ function checkTrainingRows(config: MlEngineConfig, timeframe: Timeframe): void {
   const rows = trainingRows(timeframe, config);
   if (rows >= LEAST_TRAINING_ROWS) return;
   throw new CodedError('VAL005', {
-    message: `${FIELD}.train_period_days gives ${rows} candles of ${timeframe} to learn from: a model needs at least ${LEAST_TRAINING_ROWS}`,
-    field: `${FIELD}.train_period_days`,
+    message: `${ML_ENGINE_FIELD}.train_period_days gives ${rows} candles of ${timeframe} to learn from: a model needs at least ${LEAST_TRAINING_ROWS}`,
+    field: `${ML_ENGINE_FIELD}.train_period_days`,
     context: { value: config.train_period_days, timeframe, candles: rows, min_candles: LEAST_TRAINING_ROWS },
   });
 }
@@ -101,14 +105,16 @@ function checkTrainingRows(config: MlEngineConfig, timeframe: Timeframe): void {
 function checkClassWeight(weight: unknown): void {
   if (typeof weight === 'number' || weight === 'none' || weight === 'balanced') return;
   throw new CodedError('VAL005', {
-    message: `${FIELD}.class_weight must be none, balanced or a number`,
-    field: `${FIELD}.class_weight`,
+    message: `${ML_ENGINE_FIELD}.class_weight must be none, balanced or a number`,
+    field: `${ML_ENGINE_FIELD}.class_weight`,
     context: { value: String(weight).slice(0, 100), allowed: ['none', 'balanced'] },
   });
 }
 
 /** What is given of what is known; a class weight that is none is found by its check. */
 function knownOf(given: Omit<MlEngineInput, 'enabled'>): MlEngineOverrides {
-  const known = Object.entries(given).filter(([key, value]) => KEYS.includes(key) && value !== undefined);
+  const known = Object.entries(given).filter(
+    ([key, value]) => ML_ENGINE_KEYS.includes(key) && value !== undefined,
+  );
   return Object.fromEntries(known) as MlEngineOverrides;
 }

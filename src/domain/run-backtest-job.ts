@@ -2,25 +2,42 @@ import type { JobIn, JobTiming } from '#contract/backtest.ts';
 import { CodedError, type ErrorCode } from '#contract/errors.ts';
 import { type BacktestOutcome, runBacktestPausing } from '#engine/backtest.ts';
 import { BacktestError, type BacktestErrorKind } from '#engine/run/errors.ts';
+import { historyStart } from '#engine/run/history.ts';
+import { cutError } from '#engine/run/strategy-faults.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
 import { DamagedFileError } from './data/damaged-file.ts';
+import { missingCandles, notCollected } from './data/missing-candles.ts';
 import { type LoadCandlesDeps, loadCandles } from './load-candles.ts';
-import type { Clock, Digest, JobStore, ResultFiles, ResultStore, StrategyWithDigest } from './ports.ts';
+import type {
+  Clock,
+  Digest,
+  FindStrategy,
+  JobStore,
+  ResultFiles,
+  ResultStore,
+  StrategyWithDigest,
+} from './ports.ts';
 import { describeCode, runStagingChecks } from './registry/run-staging-checks.ts';
+import { lookAheadWarnings, sampleBacktest } from './search-look-ahead.ts';
+import { hasOtherSource, sourceWarnings } from './source-change.ts';
 import { isoTime } from './validate.ts';
 
 export interface RunBacktestJobDeps extends LoadCandlesDeps {
   readonly jobs: JobStore;
   readonly results: ResultStore;
   /** Undefined for a strategy that this task does not have. Throws CodedError VAL006 for one that cannot be loaded. */
-  readonly findStrategy: (name: string) => Promise<StrategyWithDigest | undefined>;
+  readonly findStrategy: FindStrategy;
   /** The container image that this process runs in; null outside of one. */
   readonly image: string | null;
   readonly encodeTrades: (trades: TradeTable) => Uint8Array;
   readonly digest: Digest;
   readonly clock: Clock;
-  /** Lets what is under way outside the computation go on, such as writing progress. */
+  /** Told whenever something of the run is done. */
+  readonly onProgress?: () => void;
+  /** Lets what is under way outside the computation go on, such as writing progress. Throws what strayed from the strategy. */
   readonly pause: () => Promise<void>;
+  /** Processor time of this process so far, ms. */
+  readonly processorMs: () => number;
   /** Peak memory of this process so far, MB. */
   readonly peakMemoryMb: () => number;
 }
@@ -54,10 +71,10 @@ export async function runBacktestJob(
   const claim = await deps.jobs.claim(jobId, task, isoTime(deps.clock.now()));
   if (claim.outcome !== 'claimed') return 'not_mine';
   const { job } = claim;
-  const ended = await runClaimed(deps, job).catch((error: unknown) => {
+  const ended = await runClaimed(deps, job).catch(async (error: unknown) => {
     const failure = finalFailure(error);
     if (!failure) throw error;
-    const message = [failure.message.replace(/\.$/, ''), ...collectionWarnings(job)].join('. ');
+    const message = [failure.message.replace(/\.$/, ''), ...(await collectionWarnings(deps, job))].join('. ');
     return deps.jobs.fail(jobId, job.attempt, { ...failure, message }, isoTime(deps.clock.now()));
   });
   return ended ? 'recorded' : 'not_mine';
@@ -66,15 +83,18 @@ export async function runBacktestJob(
 async function runClaimed(deps: RunBacktestJobDeps, job: JobIn<'running'>): Promise<boolean> {
   const started = deps.clock.now();
   const { config } = job;
-  const found = await deps.findStrategy(config.strategy);
+  const found = await deps.findStrategy(config.strategy, job.strategy_digest);
   if (!found) {
     throw new CodedError('RES002', {
       message: `Strategy ${config.strategy} is not there any more: what the task runs from does not define it`,
     });
   }
   const { definition: strategy, digest: strategyDigest } = found;
-  const dataStart = Date.parse(job.execution_input.start);
-  const pairs = await loadCandles(deps, config, dataStart, job.collection);
+  const changed = sourceWarnings(job, found);
+  const pairs = await loadCandles(deps, config, dataStartOf(job, found), {
+    collection: job.collection,
+    collect: job.execution_input.collect,
+  });
   const loaded = deps.clock.now();
   const progress = progressWriter(deps, job);
   progress.report(LOADED);
@@ -92,12 +112,16 @@ async function runClaimed(deps: RunBacktestJobDeps, job: JobIn<'running'>): Prom
   const checks =
     job.kind === 'validation' && job.registered
       ? await runStagingChecks({
-          ...{ registered: job.registered, image: deps.image, strategy, config, pairs, outcome },
-          strategyDigest,
+          ...{ registered: job.registered, image: deps.image, config, pairs, outcome, strategyDigest },
+          ...{ load: found.load, pause: deps.pause },
           again: () => runBacktestPausing(input, { digest: deps.digest }, deps.pause),
         })
       : undefined;
+  const lookAhead =
+    job.kind === 'backtest' ? await sampleBacktest(deps, found, { config, pairs, outcome }) : undefined;
   if (!(await progress.stillMine())) return false;
+  // What strayed from the strategy until now fails the run as well.
+  await deps.pause();
   const computed = deps.clock.now();
   const results = await deps.results.write(job.job_id, job.attempt, resultFiles(deps, outcome));
   const timing: JobTiming = {
@@ -109,16 +133,31 @@ async function runClaimed(deps: RunBacktestJobDeps, job: JobIn<'running'>): Prom
     peak_memory_mb: deps.peakMemoryMb(),
   };
   const warnings = [
-    ...collectionWarnings(job),
+    ...(await collectionWarnings(deps, job)),
+    ...changed,
     ...codeWarnings(deps, job, strategyDigest),
+    ...(lookAhead ? lookAheadWarnings(lookAhead) : []),
     ...outcome.report.warnings,
   ];
   return deps.jobs.complete(
     job.job_id,
     job.attempt,
-    { result: { ...outcome.result }, results, timing, warnings, ...(checks && { checks }) },
+    {
+      ...{ result: { ...outcome.result }, results, timing, warnings },
+      ...(lookAhead && { look_ahead: lookAhead }),
+      ...(checks && { checks }),
+    },
     isoTime(deps.clock.now()),
   );
+}
+
+/** Time from which candles are read, ms: another source than that of the submission may need earlier ones. */
+function dataStartOf(job: JobIn<'running'>, found: StrategyWithDigest): number {
+  const stored = Date.parse(job.execution_input.start);
+  if (!hasOtherSource(job, found)) return stored;
+  const { params, timeframe, date_range, ml_engine } = job.config;
+  const start = Date.parse(date_range.start);
+  return Math.min(stored, historyStart(found.definition, params, timeframe, start, ml_engine));
 }
 
 /** Shares of the whole at which loading and computing end. */
@@ -146,6 +185,7 @@ function progressWriter(deps: RunBacktestJobDeps, job: JobIn<'running'>) {
   };
   return {
     report(share: number): void {
+      deps.onProgress?.();
       latest = share;
       if (deps.clock.now() - last >= PROGRESS_EVERY_MS) write();
     },
@@ -156,7 +196,13 @@ function progressWriter(deps: RunBacktestJobDeps, job: JobIn<'running'>) {
   };
 }
 
-function collectionWarnings({ collection }: JobIn<'running'>): string[] {
+async function collectionWarnings(
+  deps: LoadCandlesDeps,
+  { config, collection, execution_input }: JobIn<'running'>,
+): Promise<string[]> {
+  if (execution_input.collect === 'never') {
+    return notCollected(await missingCandles(deps, config, Date.parse(execution_input.start)));
+  }
   return collection?.status === 'failed' ? [`Collecting market data failed: ${collection.message}`] : [];
 }
 
@@ -178,15 +224,28 @@ function resultFiles(deps: RunBacktestJobDeps, outcome: BacktestOutcome): Result
   };
 }
 
+/** Why a job has failed for good. */
+export interface Failure {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** What another process has found to be final. */
+export class FinalError extends CodedError {
+  constructor({ code, message }: Failure) {
+    super(code, { message });
+  }
+}
+
 /** What ends a job for good: another attempt would meet it again. Undefined for faults of the surroundings. */
-export function finalFailure(error: unknown): { code: ErrorCode; message: string } | undefined {
-  if (error instanceof BacktestError) return { code: CODE_OF[error.kind], message: error.message };
+export function finalFailure(error: unknown): Failure | undefined {
+  if (error instanceof BacktestError) return { code: CODE_OF[error.kind], message: cutError(error.message) };
   // A damaged file is as damaged for another attempt: it is collected before the next run.
   if (
     error instanceof CodedError &&
-    (error instanceof DamagedFileError || FINAL_CODES.includes(error.code))
+    (error instanceof DamagedFileError || error instanceof FinalError || FINAL_CODES.includes(error.code))
   ) {
-    return { code: error.code, message: error.message };
+    return { code: error.code, message: cutError(error.message) };
   }
   return undefined;
 }

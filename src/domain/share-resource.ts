@@ -1,10 +1,9 @@
 import { CodedError } from '#contract/errors.ts';
 import {
-  EVERYONE,
   type Grant,
   MAX_GRANTS,
   OWNED_RESOURCES,
-  PRINCIPAL_NAME,
+  PRINCIPAL,
   SHARE_LEVELS,
   type Sharing,
 } from '#contract/sharing.ts';
@@ -68,8 +67,9 @@ function checkGrants(given: readonly GivenGrant[], owner: string): Grant[] {
   const seen = new Set([userPrincipal(owner)]);
   return given.map(({ principal, level = 'read' }, index) => {
     const field = `shared_with.${index}`;
-    if (!isPrincipal(principal)) {
-      throw refused(`${field}.principal`, principal, 'is no principal: user:<id>, group:<name> or everyone');
+    if (!PRINCIPAL.test(principal)) {
+      const why = 'is not a principal: give user:<id>, group:<name> or everyone';
+      throw refused(`${field}.principal`, principal, why);
     }
     if (seen.has(principal)) {
       throw refused(`${field}.principal`, principal, 'is the owner, or named twice');
@@ -79,12 +79,11 @@ function checkGrants(given: readonly GivenGrant[], owner: string): Grant[] {
   });
 }
 
-function isPrincipal(text: string): boolean {
-  const [, name] = /^(?:user|group):(.*)$/s.exec(text) ?? [];
-  return text === EVERYONE || (name !== undefined && PRINCIPAL_NAME.test(name));
-}
-
 function refused(field: string, value: string, why: string): CodedError {
   const shown = value.slice(0, 150);
-  return new CodedError('VAL005', { message: `${shown} ${why}`, field, context: { value: shown } });
+  return new CodedError('VAL005', {
+    message: `${JSON.stringify(shown)} ${why}`,
+    field,
+    context: { value: shown },
+  });
 }

@@ -15,8 +15,8 @@ import type { Digest, Ids, JobStore } from './ports.ts';
 import { readVersion } from './registry/find-version.ts';
 import { imageOf, overRegistered, registeredOf } from './registry/registered-run.ts';
 import type { RegistryStore } from './registry/registry-store.ts';
-import { type ConfigInput, type ResolveDeps, resolveConfig } from './resolve-config.ts';
-import { unknownKeyWarnings } from './unknown-keys.ts';
+import { CONFIG_KEYS, type ConfigInput, type ResolveDeps, resolveConfig } from './resolve-config.ts';
+import { checkSpelling, unknownKeyWarnings } from './unknown-keys.ts';
 import { checkNumber, isoTime } from './validate.ts';
 
 export interface SubmitBacktestInput {
@@ -84,10 +84,11 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
     integer: true,
   });
   const experiment = checkExperimentName(body.experiment_name);
+  checkSpelling({ ...body.config }, CONFIG_KEYS, 'config.');
   const registered = await findRegistered(deps, caller, body);
   const found = await findBest(deps, caller, body);
   const given = registered ? overRegistered(registered, body.config) : (found?.config ?? body.config);
-  const { config, warnings, dataStart } = await resolveConfig(deps, given);
+  const { config, collect, warnings, dataStart, strategy } = await resolveConfig(deps, given);
   const jobId = `bt-${idSuffix(deps, owner, input.idempotencyKey)}`;
   const now = isoTime(deps.clock.now());
   const executionInput = executionInputOf(config, {
@@ -97,6 +98,7 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
     correlation_id: input.correlationId,
     on_demand: priority >= ON_DEMAND_PRIORITY,
     start: dataStart,
+    collect,
   });
   return {
     schema_version: 1,
@@ -110,6 +112,7 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
     experiment_name: experiment,
     priority,
     config,
+    strategy_digest: strategy.digest,
     ...(registered && { registered: registeredOf(registered) }),
     ...(found && { found_by: found.foundBy }),
     warnings: [...unknownKeyWarnings({ ...body }, KEYS, ''), ...warnings],
@@ -155,7 +158,10 @@ async function findBest(
  */
 export function executionInputOf(
   config: ResolvedBacktestConfig,
-  own: Pick<BacktestExecutionInput, 'job_id' | 'kind' | 'image' | 'correlation_id' | 'on_demand' | 'start'>,
+  own: Pick<
+    BacktestExecutionInput,
+    'job_id' | 'kind' | 'image' | 'correlation_id' | 'on_demand' | 'start' | 'collect'
+  >,
 ): BacktestExecutionInput {
   return {
     ...own,

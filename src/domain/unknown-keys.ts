@@ -1,10 +1,16 @@
-import { nearestName } from '#engine/nearest-name.ts';
+import { CodedError } from '#contract/errors.ts';
+import { misspeltName, nearestName } from '#engine/nearest-name.ts';
 
-/** One warning for each key of `value` that is not known: ignored, but never silently. */
+/**
+ * One warning for each key of `value` that is not known: ignored, but never silently.
+ *
+ * @param placeOf where a key belongs that is known elsewhere: its whole path
+ */
 export function unknownKeyWarnings(
   value: Readonly<Record<string, unknown>>,
   known: readonly string[],
   path: string,
+  placeOf: (key: string, value: unknown) => string | undefined = () => undefined,
 ): string[] {
   return Object.keys(value)
     .filter((key) => !known.includes(key))
@@ -12,8 +18,32 @@ export function unknownKeyWarnings(
     .map((key) => {
       const shown = `${path}${key.slice(0, 60)}`;
       const nearest = nearestName(key.slice(0, 60), known);
-      return `Unknown key ${shown} was ignored${nearest ? `; did you mean ${path}${nearest}?` : ''}`;
+      const meant = placeOf(key, value[key]) ?? (nearest && `${path}${nearest}`);
+      return `Unknown key ${shown} was ignored${meant ? `; did you mean ${meant}?` : ''}`;
     });
+}
+
+/**
+ * Throws VAL005 for the first key of `value` that misspells a known one which is not given itself: without it a default
+ * would take the place of what the caller meant.
+ */
+export function checkSpelling(
+  value: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+  path: string,
+): void {
+  const absent = known.filter((key) => value[key] === undefined);
+  for (const key of Object.keys(value)) {
+    if (known.includes(key)) continue;
+    const nearest = misspeltName(key.slice(0, 60), absent);
+    if (nearest === undefined) continue;
+    const shown = `${path}${key.slice(0, 60)}`;
+    throw new CodedError('VAL005', {
+      message: `Unknown key ${shown}: did you mean ${path}${nearest}?`,
+      field: shown,
+      context: { value: key.slice(0, 60), nearest },
+    });
+  }
 }
 
 /** A body can hold thousands of keys; a person reads a few. */

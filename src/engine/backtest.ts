@@ -13,6 +13,7 @@ import { measureRun } from './run/measure.ts';
 import type { PairData } from './run/pair-history.ts';
 import { type PreparedPair, preparingPair } from './run/prepare-pair.ts';
 import { blamingCallbacks } from './run/run-strategy.ts';
+import { enter } from './run/whereabouts.ts';
 import { simulate } from './simulator/simulate.ts';
 import type { TradeTable } from './simulator/trade-table.ts';
 import type { Simulation, SimulationSettings, Trade } from './simulator/types.ts';
@@ -107,6 +108,7 @@ function* backtestSteps(input: BacktestInput, options: BacktestOptions): Generat
   );
   const simulatedAt = now();
   yield;
+  enter('the report', input.config.pairs);
   const documents = describe(input, options.digest, settings, prepared, runs, warnings);
   progress(1);
   return {
@@ -209,7 +211,7 @@ function describe(
     data,
     models: modelsOf(config, prepared),
     warnings,
-    provenance: provenanceOf(config, input.strategyDigest, data, digest),
+    provenance: provenanceOf(input, data, digest),
   });
   return {
     result: buildResult(computed.metrics, computed.trades),

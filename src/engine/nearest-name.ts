@@ -3,9 +3,21 @@
  * characters, at least one. Case, hyphens and underscores are not edits. Ties go to the earlier name.
  */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
+  return nearestWithin(Math.max(1, Math.floor(fold(name).length / 3)), name, known);
+}
+
+/**
+ * The known name that `name` misspells beyond doubt: at most one edit, two from five letters on, as {@link nearestName}
+ * counts them. Undefined when there is none.
+ */
+export function misspeltName(name: string, known: Iterable<string>): string | undefined {
+  return nearestWithin(fold(name).length < 5 ? 1 : 2, name, known);
+}
+
+function nearestWithin(edits: number, name: string, known: Iterable<string>): string | undefined {
   const wanted = fold(name);
   let best: string | undefined;
-  let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+  let bestDistance = edits + 1;
   for (const candidate of known) {
     const distance = editDistance(wanted, fold(candidate));
     if (distance < bestDistance) {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Authenticate, withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { withIdentityProvider } from '#runtime/identity-provider.ts';
+import type { Log } from '#runtime/log.ts';
 import { withServiceToken } from '#runtime/service-token.ts';
 import { localPool, startIssuer } from './issuer.ts';
 
@@ -16,7 +17,7 @@ export interface LocalAccess {
 }
 
 /** Everybody as anonymous, or as in production: those with a token of this folder's key, verified in the same way. */
-export async function openAccess(home: string, enforced: boolean): Promise<LocalAccess> {
+export async function openAccess(home: string, enforced: boolean, log?: Log): Promise<LocalAccess> {
   if (!enforced) {
     const authenticate = withoutIdentityProvider({ enforced: false });
     return {
@@ -24,7 +25,7 @@ export async function openAccess(home: string, enforced: boolean): Promise<Local
       stop: async () => undefined,
     };
   }
-  const issuer = await startIssuer(home);
+  const issuer = await startIssuer(home, log);
   const serviceToken = randomUUID();
   const authenticate = withIdentityProvider(localPool(issuer.url), { enforced: true });
   return {

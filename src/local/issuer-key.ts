@@ -8,7 +8,7 @@ import {
   randomUUID,
   sign,
 } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Access } from '#contract/operation.ts';
 
@@ -55,20 +55,32 @@ function readKey(file: string): string | null {
   }
 }
 
-/** Of two processes that make one at once, the first wins. */
+/**
+ * Written whole under another name, then put in place: no reader finds half a key, and of two processes that make one the
+ * first wins. A disk without links gets it by renaming.
+ */
 function createKey(home: string, file: string): string {
   mkdirSync(home, { recursive: true, mode: 0o700 });
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const draft = `${file}.${randomUUID()}`;
-  writeFileSync(draft, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+  try {
+    writeFileSync(draft, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600, flush: true });
+    putInPlace(draft, file);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return readFileSync(file, 'utf8');
+}
+
+function putInPlace(draft: string, file: string): void {
   try {
     linkSync(draft, file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    rmSync(draft);
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes(code)) throw error;
+    renameSync(draft, file);
   }
-  return readFileSync(file, 'utf8');
 }
 
 /** Signs any claims. */

@@ -1,5 +1,6 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { IssuerKeys, type IssuerKeysOptions, readJson } from '#runtime/issuer-keys.ts';
+import type { Log } from '#runtime/log.ts';
 import { LOCAL_POOL, openIssuerKey } from './issuer-key.ts';
 
 const HOST = '127.0.0.1';
@@ -10,17 +11,15 @@ export interface Issuer {
   stop(): Promise<void>;
 }
 
-/** Serves the public key of a data folder on a free port of the loopback, at the path where a user pool has it. */
-export async function startIssuer(home: string): Promise<Issuer> {
+/**
+ * Serves the public key of a data folder on a free port of the loopback, at the path where a user pool has it. While the
+ * key cannot be read it answers 503. Throws an Error that names the file when the folder has a broken key.
+ */
+export async function startIssuer(home: string, log?: Log): Promise<Issuer> {
   openIssuerKey(home);
   const server = createServer((request, response) => {
-    if (request.url !== `/${LOCAL_POOL.userPoolId}/.well-known/jwks.json`) {
-      response.writeHead(404).end();
-      return;
-    }
-    // Read anew each time: a rotation needs no restart.
-    const body = JSON.stringify({ keys: [openIssuerKey(home).jwk] });
-    response.writeHead(200, { 'Content-Type': 'application/json' }).end(body);
+    if (request.url === `/${LOCAL_POOL.userPoolId}/.well-known/jwks.json`) sendKey(home, response, log);
+    else response.writeHead(404).end();
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -35,6 +34,18 @@ export async function startIssuer(home: string): Promise<Issuer> {
         server.closeAllConnections();
       }),
   };
+}
+
+/** Reads the key for each request: a rotation needs no restart. */
+function sendKey(home: string, response: ServerResponse, log: Log | undefined): void {
+  try {
+    const body = JSON.stringify({ keys: [openIssuerKey(home).jwk] });
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(body);
+  } catch (error) {
+    // Thrown from here it would end the process, and every service with it.
+    log?.error('The key of the token issuer cannot be read', { error: error as Error });
+    response.writeHead(503, { 'Retry-After': '1' }).end();
+  }
 }
 
 /** The pool of the local issuer: AWS's addresses of its keys, read at the issuer's. */

@@ -9,10 +9,12 @@ import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { LocalChallengeTimers } from '#adapters/local/challenge-timers.ts';
 import { type DataFolder, openDataFolder } from '#adapters/local/data-folder.ts';
+import { LocalStrategies } from '#adapters/local/definitions/local-strategies.ts';
+import { diskSpaceCheck } from '#adapters/local/disk-space.ts';
 import { type Database, startDatabase } from '#adapters/local/dynoxide.ts';
+import type { TaskLimits } from '#adapters/local/task-runner.ts';
 import { openStores, type StorageEnv } from '#adapters/open-stores.ts';
-import { loadStrategies } from '#adapters/strategies.ts';
-import type { LocalEnv } from '#contract/env.ts';
+import { NO_POLICY } from '#contract/release-policy.ts';
 import type { TableNames } from '#contract/tables.ts';
 import { resumeTimers } from '#domain/challenges/challenge-timer.ts';
 import {
@@ -21,71 +23,14 @@ import {
   reconcileJob,
   reconcileJobs,
 } from '#domain/reconcile-jobs.ts';
-import { createLogger, type Log, type LogLevel } from '#runtime/log.ts';
+import { createLogger, type Log } from '#runtime/log.ts';
 import { runInContext } from '#runtime/request-context.ts';
 import { watchChallenges } from '#runtime/watch-challenges.ts';
 import { openAccess } from './access.ts';
 import { PLATFORM_FILE, type PlatformInfo } from './platform-info.ts';
+import { type PlatformOptions, TASK_LIMITS } from './platform-options.ts';
 import { localDataProxy, startBackend, startDataCollection, startStrategyService } from './services.ts';
-import { createWorkflow } from './workflow.ts';
-
-export interface PlatformOptions {
-  /** Data folder; see {@link openDataFolder}. */
-  readonly home: string;
-  /** Port 0 takes a free one. */
-  readonly ports: { readonly backend: number; readonly strategy: number; readonly dataCollection: number };
-  /** Serves imports, queries and jobs that name no exchange. Default `sim`. */
-  readonly exchange?: string;
-  /** Scheme and host at which every exchange is called instead of its own. */
-  readonly exchangeUrl?: string | undefined;
-  /** Milliseconds between two requests of an exchange. Default: what ccxt knows of it. */
-  readonly exchangeIntervalMs?: number | undefined;
-  /** A DynamoDB-compatible server instead of the embedded engine. */
-  readonly dynamodbEndpoint?: string | undefined;
-  /** Users' strategy files; default the project's `strategies/`. */
-  readonly strategiesDirectory?: string | undefined;
-  /** Tasks that run at once. Default: the machine's cores. */
-  readonly concurrency?: number;
-  /** Heap limit of a task, MB. Default: Node's own. */
-  readonly taskMemoryMb?: number;
-  readonly logLevel?: LogLevel;
-  /** Promote only what passed its validation. Default false. */
-  readonly stagingDryRunRequired?: boolean;
-  /** Whoever registered a version may not promote it. Default false. */
-  readonly fourEyesRequired?: boolean;
-  /** Closed trades of each arm below which no challenger is promoted. Default 100. */
-  readonly challengeMinTrades?: number;
-  /** A rollback needs a reason. Default false. */
-  readonly rollbackReasonRequired?: boolean;
-  /** Every call needs a token of this folder's key. Default false: callers are anonymous with all roles. */
-  readonly auth?: boolean;
-  /** Answers 500 for responses that do not fit the contract. */
-  readonly checkResponses?: boolean;
-}
-
-/** What the environment says of a platform. */
-export function platformOptions(env: LocalEnv): PlatformOptions {
-  return {
-    home: env.TOUCHSTONE_HOME,
-    ports: {
-      backend: env.BACKEND_PORT,
-      strategy: env.STRATEGY_PORT,
-      dataCollection: env.DATA_COLLECTION_PORT,
-    },
-    exchange: env.DEFAULT_EXCHANGE,
-    exchangeUrl: env.EXCHANGE_URL,
-    exchangeIntervalMs: env.EXCHANGE_INTERVAL_MS,
-    dynamodbEndpoint: env.DYNAMODB_ENDPOINT,
-    strategiesDirectory: env.STRATEGIES_DIRECTORY,
-    logLevel: env.LOG_LEVEL,
-    stagingDryRunRequired: env.STAGING_DRY_RUN_REQUIRED,
-    fourEyesRequired: env.REQUIRE_FOUR_EYES,
-    challengeMinTrades: env.CHALLENGE_MIN_TRADES,
-    rollbackReasonRequired: env.REQUIRE_REASON,
-    auth: env.ENVIRONMENT === 'production',
-    checkResponses: env.ENVIRONMENT !== 'production',
-  };
-}
+import { createWorkflow, type TaskSurroundings } from './workflow.ts';
 
 export interface Platform {
   readonly info: PlatformInfo;
@@ -142,18 +87,26 @@ async function startServices(
   running: Running,
 ): Promise<PlatformInfo> {
   const { exchange = 'sim', checkResponses = false } = options;
-  const { stagingDryRunRequired = false, fourEyesRequired = false } = options;
+  const { stagingDryRunRequired = false, fourEyesRequired = false, releasePolicy = NO_POLICY } = options;
+  const promotions = { stagingDryRunRequired, fourEyesRequired, releasePolicy };
   const log = createLogger('touchstone', options.logLevel ?? 'WARN');
   const storage = storageOf(database, folder);
   const stores = openStores(storage);
   await createTables(stores.dynamo, TABLE_NAMES);
-  const { registry: strategies } = await loadStrategies(options.strategiesDirectory);
+  const strategies = new LocalStrategies({
+    folder: options.strategiesDirectory,
+    onBroken: (file) => log.warn('strategy file cannot be used', { ...file }),
+  });
+  running.add(() => strategies.close());
+  // Read while the rest starts: the first request finds them read.
+  void strategies.list();
 
-  const access = await openAccess(folder.path, options.auth ?? false);
+  const access = await openAccess(folder.path, options.auth ?? false, log);
   running.add(() => access.stop());
   const trail = openAudit(TABLE_NAMES.registry, storage.DYNAMODB_ENDPOINT);
   const audit = { trail, clock: Date, ids: ulids };
-  const service = { exchange, checkResponses, log, authenticate: access.authenticate, audit };
+  const checkDiskSpace = diskSpaceCheck(folder.path, options.minFreeDiskMb ?? 256);
+  const service = { exchange, checkResponses, log, authenticate: access.authenticate, audit, checkDiskSpace };
   const exchanges = openExchanges({
     url: options.exchangeUrl,
     intervalMs: options.exchangeIntervalMs,
@@ -166,11 +119,14 @@ async function startServices(
   );
   running.add(() => data.stop());
   const dataProxy = localDataProxy(data.url, access.serviceToken);
+  const limits = { ...TASK_LIMITS, ...options.taskLimits };
   const workflow = createWorkflow({
     stores,
     jobsTable: TABLE_NAMES.jobs,
     dataProxy,
-    environment: taskEnvironment(options, storage),
+    environment: taskEnvironment(options, storage, limits),
+    temporary: folder.temporaryPath,
+    limits,
     concurrency: options.concurrency ?? availableParallelism(),
     nodeOptions: options.taskMemoryMb ? [`--max-old-space-size=${options.taskMemoryMb}`] : [],
     onEnd: (jobId) =>
@@ -194,7 +150,7 @@ async function startServices(
     onFault: (jobId, error) => log.error('not reconciled', { id: jobId, error: error as Error }),
     registry: {
       ...openRegistry(TABLE_NAMES.registry, storage.DYNAMODB_ENDPOINT, tell),
-      ...{ stagingDryRunRequired, fourEyesRequired },
+      ...promotions,
       ...{ validations: stores.jobs, clock: Date, ids: ulids, digest: sha256 },
     },
   };
@@ -206,9 +162,10 @@ async function startServices(
       databaseEndpoint: storage.DYNAMODB_ENDPOINT,
       workflow,
       strategies,
-      stagingDryRunRequired,
-      fourEyesRequired,
+      ...promotions,
       challengeMinTrades: options.challengeMinTrades ?? 100,
+      challengeMinHours: options.challengeMinHours ?? 0,
+      challengeMinAssignments: options.challengeMinAssignments ?? 0,
     },
   );
   running.add(() => strategy.close());
@@ -222,8 +179,7 @@ async function startServices(
       strategies,
       dataProxy,
       strategyServiceUrl: strategy.url,
-      stagingDryRunRequired,
-      fourEyesRequired,
+      ...promotions,
       rollbackReasonRequired: options.rollbackReasonRequired ?? false,
     },
   );
@@ -286,13 +242,21 @@ function storageOf(database: Database, folder: DataFolder) {
 
 function taskEnvironment(
   options: PlatformOptions,
-  storage: Readonly<Record<string, string>>,
-): Record<string, string> {
+  storage: ReturnType<typeof storageOf>,
+  limits: TaskLimits,
+): TaskSurroundings {
   return {
     ...storage,
     LOG_LEVEL: options.logLevel ?? 'WARN',
+    TRIAL_LIMIT_SECONDS: wholeSeconds(limits.taskMs),
+    TRIAL_QUIET_SECONDS: wholeSeconds(limits.quietMs),
     ...(options.exchangeUrl ? { EXCHANGE_URL: options.exchangeUrl } : {}),
     ...(options.exchangeIntervalMs ? { EXCHANGE_INTERVAL_MS: String(options.exchangeIntervalMs) } : {}),
     ...(options.strategiesDirectory ? { STRATEGIES_DIRECTORY: options.strategiesDirectory } : {}),
   };
+}
+
+/** At least one. */
+function wholeSeconds(ms: number): string {
+  return String(Math.max(1, Math.ceil(ms / 1_000)));
 }

@@ -6,9 +6,10 @@ import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import type { Stores } from '#adapters/open-stores.ts';
 import { serviceProbe, tableProbe } from '#adapters/probes.ts';
+import { type LeastAssignments, NO_POLICY, type ReleasePolicy } from '#contract/release-policy.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { Exchanges } from '#domain/exchange-ports.ts';
-import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import type { Strategies } from '#domain/strategy-ports.ts';
 import type { AuditDeps } from '#runtime/audit.ts';
 import type { Authenticate } from '#runtime/authenticate.ts';
 import { createDataProxy, type DataProxy } from '#runtime/data-proxy/create-data-proxy.ts';
@@ -31,6 +32,8 @@ export interface LocalServiceOptions {
   readonly checkResponses: boolean;
   readonly authenticate: Authenticate;
   readonly audit: AuditDeps;
+  /** Throws DATA005 while the disk has no room for new work. */
+  readonly checkDiskSpace?: () => Promise<void>;
   readonly log: Log;
 }
 
@@ -47,10 +50,11 @@ export async function startBackend(
     readonly databaseEndpoint: string;
     readonly tell?: ChallengeListener;
     readonly workflow: Workflow;
-    readonly strategies: StrategyRegistry;
+    readonly strategies: Strategies;
     readonly dataProxy: DataProxy;
     readonly stagingDryRunRequired?: boolean;
     readonly fourEyesRequired?: boolean;
+    readonly releasePolicy?: ReleasePolicy;
     readonly rollbackReasonRequired?: boolean;
     /** Absent: it does not run. */
     readonly strategyServiceUrl?: string;
@@ -67,6 +71,7 @@ export async function startBackend(
       audit: options.audit.trail,
       stagingDryRunRequired: deps.stagingDryRunRequired ?? false,
       fourEyesRequired: deps.fourEyesRequired ?? false,
+      releasePolicy: deps.releasePolicy ?? NO_POLICY,
       rollbackReasonRequired: deps.rollbackReasonRequired ?? false,
       strategies,
       executions: workflow.executions,
@@ -81,6 +86,7 @@ export async function startBackend(
         data_collection: () => dataProxy.probe(),
         registry: tableProbe(stores.dynamo, 'registry', deps.registryTable),
       },
+      checkDiskSpace: options.checkDiskSpace,
     },
     log,
   );
@@ -89,6 +95,7 @@ export async function startBackend(
     log,
     authenticate: options.authenticate,
     audit: options.audit,
+    checkDiskSpace: options.checkDiskSpace,
     checkResponses: options.checkResponses,
     functions: { data_proxy: behindGateway(deps.dataProxy) },
   });
@@ -104,10 +111,13 @@ export async function startStrategyService(
     readonly databaseEndpoint: string;
     readonly tell?: ChallengeListener;
     readonly workflow: Workflow;
-    readonly strategies: StrategyRegistry;
+    readonly strategies: Strategies;
     readonly stagingDryRunRequired?: boolean;
     readonly fourEyesRequired?: boolean;
+    readonly releasePolicy?: ReleasePolicy;
     readonly challengeMinTrades?: number;
+    readonly challengeMinHours?: number;
+    readonly challengeMinAssignments?: LeastAssignments;
   },
 ): Promise<RunningServer> {
   const { log } = options;
@@ -120,7 +130,10 @@ export async function startStrategyService(
       allowedRegistries: null,
       stagingDryRunRequired: deps.stagingDryRunRequired ?? false,
       fourEyesRequired: deps.fourEyesRequired ?? false,
+      releasePolicy: deps.releasePolicy ?? NO_POLICY,
       challengeMinTrades: deps.challengeMinTrades ?? 100,
+      challengeMinHours: deps.challengeMinHours ?? 0,
+      challengeMinAssignments: deps.challengeMinAssignments ?? 0,
       strategies: deps.strategies,
       studyExecutions: workflow.studyExecutions,
       tasks: workflow.tasks,
@@ -131,6 +144,7 @@ export async function startStrategyService(
       probes: {
         registry: tableProbe(stores.dynamo, 'registry', deps.registryTable),
       },
+      checkDiskSpace: options.checkDiskSpace,
     },
     log,
   );
@@ -139,6 +153,7 @@ export async function startStrategyService(
     log,
     authenticate: options.authenticate,
     audit: options.audit,
+    checkDiskSpace: options.checkDiskSpace,
     checkResponses: options.checkResponses,
   });
   return serve(app, listening(options));
@@ -166,6 +181,7 @@ export async function startDataCollection(
       log,
       authenticate: options.authenticate,
       audit: options.audit,
+      checkDiskSpace: options.checkDiskSpace,
       checkResponses: options.checkResponses,
     },
   );

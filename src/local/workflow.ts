@@ -1,13 +1,17 @@
+import { existsSync, mkdirSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LocalExecutions } from '#adapters/local/executions.ts';
 import { localIntegrations } from '#adapters/local/integrations.ts';
+import type { SandboxGrants } from '#adapters/local/sandbox.ts';
 import { LocalStateMachine } from '#adapters/local/state-machine.ts';
-import { TaskRunner } from '#adapters/local/task-runner.ts';
+import { type TaskLimits, type TaskRequest, TaskRunner } from '#adapters/local/task-runner.ts';
 import type { Stores } from '#adapters/open-stores.ts';
+import { resultsPrefix } from '#adapters/result-store.ts';
+import { USER_STRATEGIES } from '#adapters/strategy-files.ts';
+import { HYPEROPT_ALLOCATOR, TASK_ALLOCATOR } from '#contract/allocators.ts';
 import type { BacktestExecutionInput } from '#contract/backtest.ts';
-import { HYPEROPT_ALLOCATOR, TASK_ALLOCATOR } from '#contract/env.ts';
 import { type HyperoptExecutionInput, STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
 import { HYPEROPT_LIMITS } from '#contract/hyperopt-request.ts';
 import type { TaskControl } from '#domain/execution-ports.ts';
@@ -20,7 +24,10 @@ export interface WorkflowOptions {
   /** The data proxy, as the state machines invoke it. */
   readonly dataProxy: (event: unknown) => Promise<unknown>;
   /** Environment of the tasks. */
-  readonly environment: Readonly<Record<string, string>>;
+  readonly environment: TaskSurroundings;
+  /** For temporary files of the tasks. */
+  readonly temporary: string;
+  readonly limits: TaskLimits;
   readonly concurrency: number;
   /** Options of Node for the tasks. */
   readonly nodeOptions: readonly string[];
@@ -28,6 +35,13 @@ export interface WorkflowOptions {
   readonly onEnd: (execution: string) => void;
   readonly log: Log;
 }
+
+/** What the tasks' environment says of where things are. */
+export type TaskSurroundings = Readonly<Record<string, string>> & {
+  readonly OBJECTS_DIRECTORY: string;
+  readonly CANDLES_BUCKET: string;
+  readonly RESULTS_BUCKET: string;
+};
 
 /** The state machines of one machine with the runners of their tasks. */
 export interface Workflow {
@@ -66,10 +80,14 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
   const runnerOf = (concurrency: number, environment: Readonly<Record<string, string>>) =>
     new TaskRunner({
       concurrency,
-      environment: { ...compileCache(), ...options.environment, ...environment },
+      environment: { ...options.environment, ...environment },
+      temporary: options.temporary,
+      compiled: compileCache(),
       nodeOptions: options.nodeOptions,
+      limits: options.limits,
       onOutput: (task, line) => log.info('task output', { task, line }),
       onCrash: (exit) => log.warn('task crashed', { ...exit }),
+      onQuiet: (request, task, text) => tellQuiet(options, request, task, text),
     });
   const runner = runnerOf(options.concurrency, TASK_ALLOCATOR);
   // Apart: a study works for hours, and backtests must not wait for it. Its workers share the cores among themselves.
@@ -78,11 +96,20 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
     // Images are not run here: every version runs the current code, and its job says so.
     functions: { DataProxy: options.dataProxy, TaskImage: async () => ({ task_definition: 'BacktestTask' }) },
     tasks: {
-      BacktestTask: { entry: taskEntry('backtest'), runner },
+      BacktestTask: {
+        entry: taskEntry('backtest'),
+        runner,
+        sandbox: (jobId) => backtestGrants(options.environment, jobId),
+      },
       CollectTask: { entry: taskEntry('collect'), runner },
       HyperoptTask: { entry: taskEntry('hyperopt'), runner: workers },
     },
-    priorityOf: (jobId) => priorityOf(stores, jobId),
+    placeOf: (jobId) => placeOf(stores, jobId),
+    failJob: async (jobId, reason) => {
+      const strategy = (await stores.jobs.get(jobId))?.config.strategy;
+      const message = `Strategy ${strategy} was stopped. ${reason}`;
+      await stores.jobs.fail(jobId, null, { code: 'VAL006', message }, new Date().toISOString());
+    },
     dynamo: stores.dynamo,
   });
   const machineOf = (file: string) =>
@@ -111,16 +138,43 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
   };
 }
 
-async function priorityOf({ jobs }: Stores, jobId: string): Promise<number> {
-  if (jobId.startsWith(STUDY_ID_PREFIX)) return STUDY_PRIORITY;
-  return (await jobs.get(jobId))?.priority ?? 0;
+async function placeOf({ jobs, studies }: Stores, jobId: string) {
+  if (jobId.startsWith(STUDY_ID_PREFIX)) {
+    return { owner: (await studies.get(jobId))?.owner ?? '', priority: STUDY_PRIORITY };
+  }
+  const { owner = '', priority = 0 } = (await jobs.get(jobId)) ?? {};
+  return { owner, priority };
+}
+
+/** A backtest reads candles and writes its own results. The folders are there before its process, which may not make them. */
+function backtestGrants(environment: TaskSurroundings, jobId: string): SandboxGrants {
+  const { OBJECTS_DIRECTORY: objects, CANDLES_BUCKET, RESULTS_BUCKET, STRATEGIES_DIRECTORY } = environment;
+  const candles = join(objects, CANDLES_BUCKET);
+  const results = join(objects, RESULTS_BUCKET, resultsPrefix(jobId));
+  for (const folder of [candles, results]) mkdirSync(folder, { recursive: true });
+  const strategies = STRATEGIES_DIRECTORY ?? USER_STRATEGIES;
+  return { read: [candles], write: [results], strategies: existsSync(strategies) ? strategies : undefined };
+}
+
+/** In the terminal, and in the job. */
+function tellQuiet(
+  { stores, log }: WorkflowOptions,
+  request: TaskRequest,
+  task: string,
+  text: string | null,
+) {
+  const jobId = request.environment.JOB_ID!;
+  if (text) log.warn(text, { job_id: jobId });
+  stores.jobs
+    .setStalled(jobId, task, text)
+    .catch((error: unknown) => log.error('silence of a task not stored', error as Error));
 }
 
 /** Where this process keeps what it compiled, its tasks do too: each spends less on loading than on its work. */
-function compileCache(): Record<string, string> {
+function compileCache(): string | undefined {
   // Node's own folder in that which it was told, one for each of its versions.
   const directory = getCompileCacheDir();
-  return directory ? { NODE_COMPILE_CACHE: dirname(directory) } : {};
+  return directory && dirname(directory);
 }
 
 function taskEntry(name: string): string {

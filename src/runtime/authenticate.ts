@@ -60,10 +60,15 @@ export function authorizeFields(
   body: unknown,
 ): void {
   for (const [field, role] of Object.entries(fieldRoles)) {
-    if ((body as Readonly<Record<string, unknown>>)[field] !== true || reaches(principal, role)) continue;
+    if (!isAsked((body as Readonly<Record<string, unknown>>)[field]) || reaches(principal, role)) continue;
     const message = `${field} needs the role ${role}`;
     throw new CodedError('AUTH004', { message, field, context: { required: role } });
   }
+}
+
+/** A flag that is set, or an object; `null` and `false` ask for nothing. */
+function isAsked(value: unknown): boolean {
+  return value === true || (typeof value === 'object' && value !== null);
 }
 
 function reaches({ roles }: Principal, needed: Role): boolean {

@@ -1,4 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
+import { withoutNullFields } from '#contract/null-fields.ts';
 import { isBodyOptional, type Operation } from '#contract/operation.ts';
 import { BodyError, bodyIssue, parseBody } from './body-issues.ts';
 
@@ -13,11 +14,15 @@ export function checkAnnouncedSize(headers: Headers): void {
   if (Number(headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge();
 }
 
-/** The body as the operation's row reads it; undefined when it takes none. Throws HTTP413, HTTP415, BodyError. */
+/**
+ * The body as the operation's row reads it, without optional fields that are null; undefined when it takes none.
+ * Throws HTTP413, HTTP415, BodyError.
+ */
 export async function readBody(operation: Operation, request: Request): Promise<unknown> {
   if (!operation.body) return undefined;
   const sent = await readJsonBody(request);
-  return parseBody(operation.body, sent === undefined && isBodyOptional(operation) ? {} : sent);
+  const body = sent === undefined && isBodyOptional(operation) ? {} : sent;
+  return parseBody(operation.body, withoutNullFields(operation.body, body));
 }
 
 /**

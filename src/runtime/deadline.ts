@@ -20,3 +20,16 @@ export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) =>
     clearTimeout(timer);
   }
 }
+
+/** {@link withDeadline} for several pieces of work that share the time; what passes between them does not count. */
+export function sharedDeadline(ms: number): <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T> {
+  let left = ms;
+  return async (work) => {
+    const begun = performance.now();
+    try {
+      return await withDeadline(left, work);
+    } finally {
+      left = Math.max(0, left - (performance.now() - begun));
+    }
+  };
+}

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { CodedError } from '#contract/errors.ts';
@@ -60,11 +60,13 @@ function page(title: string): string {
 `;
 }
 
-interface TextResponse {
+interface TextResponse<Body = string> {
   readonly status: 200;
-  readonly body: string;
+  readonly body: Body;
   readonly headers: Readonly<Record<string, string>>;
 }
+
+type Asset = string | ReadableStream<Uint8Array>;
 
 /** The three handlers of `documentationOperations`: page, asset, OpenAPI document. */
 export function documentation(service: ServiceName) {
@@ -79,7 +81,7 @@ export function documentation(service: ServiceName) {
         'Referrer-Policy': 'no-referrer',
       },
     }),
-    asset: async (request: { readonly params: { readonly asset: string } }): Promise<TextResponse> => {
+    asset: async (request: { readonly params: { readonly asset: string } }): Promise<TextResponse<Asset>> => {
       const asset = ASSETS[request.params.asset];
       if (!asset) throw new CodedError('HTTP404', { context: { path: `/docs/${request.params.asset}` } });
       return {
@@ -95,16 +97,17 @@ export function documentation(service: ServiceName) {
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
-const ASSETS: Readonly<Record<string, { readonly type: string; readonly read: () => Promise<string> }>> =
+const ASSETS: Readonly<Record<string, { readonly type: string; readonly read: () => Promise<Asset> }>> =
   Object.assign(Object.create(null), {
-    [SCRIPT]: { type: JAVASCRIPT, read: once(() => readAsset(SCRIPT)) },
-    [STYLE]: { type: 'text/css; charset=utf-8', read: once(() => readAsset(STYLE)) },
+    [SCRIPT]: { type: JAVASCRIPT, read: () => readAsset(SCRIPT) },
+    [STYLE]: { type: 'text/css; charset=utf-8', read: () => readAsset(STYLE) },
     [START]: { type: JAVASCRIPT, read: async () => START_SCRIPT },
   });
 
-/** Read when first asked for: 1.8 MB that most processes never serve. */
-function readAsset(name: string): Promise<string> {
-  return readFile(join(assetFolder(), name), 'utf8');
+/** Read from disk as fast as the client reads: whole, the 1.8 MB would be in memory once for each unread response. */
+async function readAsset(name: string): Promise<ReadableStream<Uint8Array>> {
+  const file = await open(join(assetFolder(), name));
+  return file.readableWebStream({ autoClose: true }) as ReadableStream<Uint8Array>;
 }
 
 /** Beside the bundle where there is one, else in the package. */

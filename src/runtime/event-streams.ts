@@ -9,41 +9,44 @@ export interface ServerSentEvent {
   readonly data?: unknown;
 }
 
-/** Streams that one process serves at once; each looks into the database once a second. */
-const MOST_STREAMS = 100;
+/** Open streams of one process; each reads the database once a second. */
+const MAX_STREAMS = 100;
+/** Open streams of one caller, so that one caller cannot take all of them. */
+const MAX_STREAMS_PER_CALLER = 25;
 /** Milliseconds after which a client whose stream has ended asks again. */
 const RETRY_MS = 3_000;
 
 /** The streams of events that a host serves. */
 export class EventStreams {
-  readonly #most: number;
-  #open = 0;
+  readonly #max: number;
+  readonly #maxPerCaller: number;
+  /** Open streams by caller. */
+  readonly #open = new Map<string, number>();
 
-  constructor(most = MOST_STREAMS) {
-    this.#most = most;
+  constructor(max = MAX_STREAMS, maxPerCaller = MAX_STREAMS_PER_CALLER) {
+    this.#max = max;
+    this.#maxPerCaller = maxPerCaller;
   }
 
   /**
    * A stream of these events. They are asked for as fast as they are read and no faster. The signal given to `events` is
    * aborted when the reader has gone, or with `closing`: then what comes to its end by itself is still written.
-   * Throws HTTP503 when as many are open as this process serves.
+   * Throws HTTP503 when the process or the caller has as many open streams as it may have.
+   *
+   * @param caller id of the principal; anonymous callers count as one
    */
   open(
+    caller: string,
     events: (signal: AbortSignal) => AsyncGenerator<ServerSentEvent>,
     closing?: AbortSignal,
   ): ReadableStream<Uint8Array> {
-    if (this.#open >= this.#most) {
-      throw new CodedError('HTTP503', {
-        message: 'Too many streams are open: poll the job, or try again later',
-        context: { streams: this.#open },
-      });
-    }
-    this.#open++;
+    this.#checkLimits(caller);
+    this.#count(caller, 1);
     const gone = new AbortController();
     const signal = closing ? AbortSignal.any([gone.signal, closing]) : gone.signal;
     let isOpen = true;
     const end = () => {
-      if (isOpen) this.#open--;
+      if (isOpen) this.#count(caller, -1);
       isOpen = false;
     };
     const texts = written(events(signal));
@@ -64,6 +67,26 @@ export class EventStreams {
       },
       { highWaterMark: 0 },
     );
+  }
+
+  #checkLimits(caller: string): void {
+    const ofCaller = this.#open.get(caller) ?? 0;
+    const all = [...this.#open.values()].reduce((sum, count) => sum + count, 0);
+    const [streams, max, whose] =
+      ofCaller >= this.#maxPerCaller
+        ? [ofCaller, this.#maxPerCaller, 'You have']
+        : [all, this.#max, 'The service has'];
+    if (streams < max) return;
+    throw new CodedError('HTTP503', {
+      message: `${whose} ${streams} open event streams, the maximum: close one, or poll the job instead`,
+      context: { streams, max },
+    });
+  }
+
+  #count(caller: string, change: 1 | -1): void {
+    const count = (this.#open.get(caller) ?? 0) + change;
+    if (count > 0) this.#open.set(caller, count);
+    else this.#open.delete(caller);
   }
 }
 

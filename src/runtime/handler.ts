@@ -17,7 +17,7 @@ type BodyOf<R> = R extends { contentType: 'text/event-stream' }
   ? ReadableStream<Uint8Array>
   : R extends { schema: infer S extends z.ZodType }
     ? Immutable<z.input<S>>
-    : string;
+    : string | ReadableStream<Uint8Array>;
 
 /** What a handler is given: everything validated by the operation's row. */
 export interface HandlerRequest<O> {
@@ -33,7 +33,7 @@ export interface HandlerRequest<O> {
   readonly closing: AbortSignal | undefined;
 }
 
-/** One of the row's success responses. A body without a schema is text, sent as it is, or a stream of events. */
+/** One of the row's success responses. A body without a schema is sent as it is: a text, a file's bytes, or a stream of events. */
 type HandlerResponse<O> = O extends { success: infer S }
   ? {
       [K in keyof S & number]: {

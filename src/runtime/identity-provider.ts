@@ -1,5 +1,6 @@
 import { CognitoJwtVerifier } from 'aws-jwt-verify/cognito-verifier';
 import * as failures from 'aws-jwt-verify/error';
+import { decomposeUnverifiedJwt } from 'aws-jwt-verify/jwt';
 import { CodedError } from '#contract/errors.ts';
 import {
   ANONYMOUS,
@@ -66,6 +67,8 @@ async function verified(
   const claims = await verify(token).catch((error: unknown) => {
     throw refusal(error);
   });
+  // RFC 7515, 4.1.11: a token whose critical extensions its reader does not implement is invalid. We implement none.
+  if (Object.hasOwn(decomposeUnverifiedJwt(token).header, 'crit')) throw invalid('critical_extension');
   const { sub, exp } = claims;
   // The verifier takes both for optional: a token without them would be nobody's, or valid for ever.
   if (!isPrincipalName(sub) || exp === undefined) throw invalid('claims');

@@ -78,8 +78,8 @@ interface Allowed {
 function describe(parameter: z.core.$ZodType): Allowed {
   const schema = z.toJSONSchema(parameter, { io: 'output' }) as z.core.JSONSchema.BaseSchema;
   const all = {
-    // Of numbers alone: what is text on the way here need not be said.
-    type: schema.minimum === undefined ? undefined : schema.type,
+    // Only the type of a number is worth stating: every parameter arrives as text.
+    type: schema.type === 'number' || schema.type === 'integer' ? schema.type : undefined,
     min: schema.minimum,
     max: schema.maximum,
     allowed: schema.type === 'boolean' ? [true, false] : schema.enum,
@@ -93,9 +93,8 @@ function describe(parameter: z.core.$ZodType): Allowed {
 
 function sentence(allowed: Allowed): string {
   if (allowed.allowed) return `must be one of ${allowed.allowed.join(', ')}`;
-  if (allowed.min !== undefined) {
-    return `must be a ${allowed.type === 'number' ? '' : 'whole '}number from ${allowed.min} to ${allowed.max}`;
-  }
+  if (allowed.min !== undefined) return `must be a whole number from ${allowed.min} to ${allowed.max}`;
+  if (allowed.type === 'number') return 'must be a number';
   if (allowed.pattern) return `must match ${allowed.pattern}`;
   if (allowed.max_items) return `must hold 1 to ${allowed.max_items} values`;
   return `must be ${allowed.min_length} to ${allowed.max_length} characters`;

@@ -6,6 +6,7 @@ import { getRequestListener } from '@hono/node-server';
 import { CodedError, type ErrorCode } from '#contract/errors.ts';
 import { CORRELATION_HEADER } from '#contract/names.ts';
 import { SECURITY_HEADERS } from '#contract/security-headers.ts';
+import { Connections } from './connection-limits.ts';
 import { errorResponse } from './error-response.ts';
 import type { Log } from './log.ts';
 import { isOfThisMachine } from './loopback.ts';
@@ -29,7 +30,7 @@ export interface ServeOptions {
   readonly thisMachineOnly?: boolean;
   /** Milliseconds in which a request's headers must have come. Default 10 s. */
   readonly headersTimeoutMs?: number;
-  /** Milliseconds in which a whole request must have come. Default 30 s: the deadline of its answer passes before. */
+  /** Milliseconds in which a whole request must have come. Default 30 s; the deadline of its answer begins then. */
   readonly requestTimeoutMs?: number;
   /**
    * Milliseconds after which a connection on which nothing moves is ended: who reads nothing of an answer would hold it for
@@ -51,15 +52,20 @@ export async function serve(app: Pick<ServiceApp, 'fetch'>, options: ServeOption
     return new Response(body, { status, headers: head });
   };
   const closing = new AbortController();
-  const listener = getRequestListener(
-    (request, env) =>
-      options.thisMachineOnly && !isOfThisMachine(request.headers)
-        ? answer('HTTP403')
-        : app.fetch(request, { ...env, closing: closing.signal } as never),
-    { overrideGlobalObjects: false, errorHandler: () => answer('HTTP400') },
+  const { stalledTimeoutMs = 60_000 } = options;
+  const connections = new Connections(stalledTimeoutMs);
+  const listener = connections.limitPipelines(
+    getRequestListener(
+      (request, env) =>
+        options.thisMachineOnly && !isOfThisMachine(request.headers)
+          ? answer('HTTP403')
+          : app.fetch(request, { ...env, closing: closing.signal } as never),
+      { overrideGlobalObjects: false, errorHandler: () => answer('HTTP400') },
+    ),
   );
   const server = createServer(settings(options), listener);
-  server.timeout = options.stalledTimeoutMs ?? 60_000;
+  server.timeout = stalledTimeoutMs;
+  connections.attach(server);
   // Beyond a number of headers Node drops the rest without a word; their length bounds them.
   server.maxHeadersCount = 0;
   // What Node would answer by itself, without our body and header, is answered here: no Host, Expect, CONNECT.
@@ -70,7 +76,7 @@ export async function serve(app: Pick<ServiceApp, 'fetch'>, options: ServeOption
   const bound = (server.address() as AddressInfo).port;
   const stop = () => {
     closing.abort();
-    return close(server);
+    return close(server, connections);
   };
   return { port: bound, url: `http://${hostname}:${bound}`, close: stop };
 }
@@ -98,15 +104,15 @@ function listen(server: Server, port: number, hostname: string): Promise<void> {
   });
 }
 
-function close(server: Server): Promise<void> {
+function close(server: Server, connections: Connections): Promise<void> {
   return new Promise((resolve) => {
-    server.closeIdleConnections();
     // Those that answer now are idle later, and would be kept for another request.
-    const idle = setInterval(() => server.closeIdleConnections(), 50);
+    const idle = setInterval(() => connections.closeIdle(), 50);
     server.close(() => {
       clearInterval(idle);
       resolve();
     });
+    connections.closeIdle();
   });
 }
 

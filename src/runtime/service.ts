@@ -17,7 +17,7 @@ import { ANONYMOUS, type Authenticate, authorize, authorizeFields, type Principa
 import { checkAnnouncedSize, readBody, readBytes } from './body.ts';
 import { checkOwnership } from './check-ownership.ts';
 import { ConformanceError, checkError, checkFunctionAnswer, checkResponse } from './conformance.ts';
-import { withDeadline } from './deadline.ts';
+import { sharedDeadline } from './deadline.ts';
 import { errorResponse } from './error-response.ts';
 import type { HandlerRequest, Handlers, StreamHandlers } from './handler.ts';
 import type { Log } from './log.ts';
@@ -45,11 +45,13 @@ export interface ServiceDeps {
   readonly authenticate: Authenticate;
   /** Where calls that could change something are written down; absent where none can. */
   readonly audit?: AuditDeps;
+  /** Throws DATA005 while storage has no room for new work; absent where storage is not limited. */
+  readonly checkDiskSpace?: () => Promise<void>;
   /** Whose the resources are that rows name, by kind. */
   readonly ownership?: Partial<Ownership>;
   /** Makes correlation ids where none came. Default random UUIDs. */
   readonly newId?: () => string;
-  /** Time for a whole request, ms. Default 27,000: the function ends at 28 s, the gateway gives up at 29 s. */
+  /** Time to answer a request that has come, ms. Default 27,000: the function ends at 28 s, the gateway gives up at 29 s. */
   readonly deadlineMs?: number;
   /** Answers 500 for a response that the contract does not describe. For development and tests. */
   readonly checkResponses?: boolean;
@@ -65,9 +67,9 @@ interface Bindings {
     readonly requestId?: string;
     readonly identity?: { readonly sourceIp?: string };
   };
-  /** Of Node's server, when it did. */
-  /** Of that server too: aborted when it is about to stop. */
+  /** Of Node's server: aborted when it is about to stop. */
   readonly closing?: AbortSignal;
+  /** Of Node's server, when it sent the request. */
   readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
 }
 
@@ -127,9 +129,7 @@ function createApp(operations: readonly Operation[], handlers: object, deps: Ser
     const handler = (handlers as Record<string, AnyHandler>)[operation.id]!;
     app.on(operation.method, pathsOf(operation).map(honoPath), (c) => {
       c.set('operation', operation);
-      return withDeadline(deps.deadlineMs ?? DEADLINE_MS, (signal) =>
-        execute(c, operation, handler, deps, signal),
-      );
+      return execute(c, operation, handler, deps);
     });
   }
   for (const rows of Map.groupBy(operations, (operation) => operation.path).values()) {
@@ -209,27 +209,30 @@ async function execute(
   operation: Operation,
   handler: AnyHandler,
   deps: ServiceDeps,
-  signal: AbortSignal,
 ): Promise<Response> {
+  const inTime = sharedDeadline(deps.deadlineMs ?? DEADLINE_MS);
   const request = c.req.raw;
   checkAnnouncedSize(request.headers);
-  const principal = await identify(c, operation, deps);
+  const principal = await inTime(() => identify(c, operation, deps));
   const params = readParams(operation.params, c.req.param() as Record<string, string>);
   const query = readQuery(operation.query, new URL(request.url).searchParams);
+  // Outside the deadline: the server limits how long a request takes to come, and answers 408.
   const body = await readBody(operation, request);
-  const call = { ...callOf(c, operation, principal), request: { query, body }, signal };
-  const result = await audited(deps, call, async () => {
-    authorizeFields(principal, operation, body);
-    await checkOwnership(operation, principal, params as never, deps.ownership);
-    return handler({
-      ...({ params, query, body } as Record<'params' | 'query' | 'body', never>),
-      headers: request.headers,
-      principal,
-      correlationId: c.var.correlationId,
-      signal,
-      closing: c.env?.closing,
-    });
-  });
+  const result = await inTime((signal) =>
+    audited(deps, { ...callOf(c, operation, principal), request: { query, body }, signal }, async () => {
+      authorizeFields(principal, operation, body);
+      await checkOwnership(operation, principal, params as never, deps.ownership);
+      if (operation.startsWork) await deps.checkDiskSpace?.();
+      return handler({
+        ...({ params, query, body } as Record<'params' | 'query' | 'body', never>),
+        headers: request.headers,
+        principal,
+        correlationId: c.var.correlationId,
+        signal,
+        closing: c.env?.closing,
+      });
+    }),
+  );
   if (deps.checkResponses) checkResponse(operation, result.status, result.body);
   return successResponse(operation, result, c.req.method);
 }

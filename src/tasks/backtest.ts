@@ -1,9 +1,11 @@
 /** Entry point of a backtest: the same in a Fargate container and as a child process. */
 import { setImmediate } from 'node:timers/promises';
 import { sha256 } from '#adapters/ids.ts';
+import { LOADING, tellProgress } from '#adapters/local/tell-progress.ts';
 import { openStores } from '#adapters/open-stores.ts';
 import { writeTradesParquet } from '#adapters/parquet/trades.ts';
-import { findStrategy } from '#adapters/strategies.ts';
+import { findStrategy, isBuiltIn } from '#adapters/strategies.ts';
+import { catchStrayErrors } from '#adapters/stray-errors.ts';
 import { BacktestTaskEnv } from '#contract/env.ts';
 import { runBacktestJob } from '#domain/run-backtest-job.ts';
 import { startProcess } from '#runtime/process.ts';
@@ -11,25 +13,42 @@ import { workFullyWhenLong, workLightly } from '#runtime/short-run.ts';
 import { runTask } from '#runtime/task.ts';
 
 workLightly();
-const { env, log } = startProcess(BacktestTaskEnv, 'backtest');
+const { env, log, fail } = startProcess(BacktestTaskEnv, 'backtest');
+const teller = tellProgress(env.WATCH_MARK);
+const strays = catchStrayErrors(env.STRATEGIES_DIRECTORY, (error) => {
+  teller.ended();
+  fail(error);
+});
 
 await runTask(env, log, async ({ id, image }) => {
   const outcome = await runBacktestJob(
     {
       ...openStores(env),
-      findStrategy: (name) => findStrategy(name, env.STRATEGIES_DIRECTORY),
+      findStrategy: (name, digest) => {
+        teller.enter(LOADING);
+        if (!isBuiltIn(name)) strays.blame(name);
+        return findStrategy(name, env.STRATEGIES_DIRECTORY, digest).finally(() =>
+          teller.enter('reading the candles'),
+        );
+      },
       image,
       encodeTrades: writeTradesParquet,
       digest: sha256,
       clock: Date,
-      pause: () => {
+      onProgress: () => teller.alive(),
+      pause: async () => {
         workFullyWhenLong();
-        return setImmediate();
+        await setImmediate();
+        strays.check();
+      },
+      processorMs: () => {
+        const { user, system } = process.cpuUsage();
+        return (user + system) / 1000;
       },
       peakMemoryMb: () => Math.round(process.resourceUsage().maxRSS / 1024),
     },
     env.JOB_ID,
     id,
-  );
+  ).finally(() => teller.ended());
   log.info('backtest ended', { job_id: env.JOB_ID, outcome });
 });

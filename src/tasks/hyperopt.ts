@@ -1,58 +1,84 @@
 /** Entry point of a hyperopt worker: the same in a Fargate container and as a child process. */
-import { availableParallelism } from 'node:os';
+import { existsSync } from 'node:fs';
+import { getCompileCacheDir } from 'node:module';
+import { availableParallelism, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sha256 } from '#adapters/ids.ts';
+import { fileURLToPath } from 'node:url';
+import type { SandboxGrants } from '#adapters/local/sandbox.ts';
 import { openStores } from '#adapters/open-stores.ts';
-import { withSharedArrays } from '#adapters/shared-arrays.ts';
-import { findStrategy } from '#adapters/strategies.ts';
-import { TrialThreads } from '#adapters/trial-threads.ts';
+import { USER_STRATEGIES } from '#adapters/strategy-files.ts';
+import { TrialOutOfMemory, TrialProcesses } from '#adapters/trial-processes.ts';
 import { HyperoptTaskEnv } from '#contract/env.ts';
 import type { StudyIn } from '#contract/hyperopt.ts';
-import { loadTrialData } from '#domain/hyperopt/load-trial-data.ts';
 import { runHyperoptWorker } from '#domain/hyperopt/run-hyperopt-worker.ts';
-import { ENGINE_VERSION } from '#engine/version.ts';
 import { startProcess } from '#runtime/process.ts';
 import { runTask } from '#runtime/task.ts';
 
 const { env, log } = startProcess(HyperoptTaskEnv, 'hyperopt');
 
-/** What the threads keep together of what trials have in common. */
+/** What the processes of trials keep together of what trials have in common. */
 const CACHE_BYTES = 512 * 1024 * 1024;
+/** To load the file of the strategy. */
+const LOAD_MS = 10_000;
 /** Beside this file, as source and in a bundle. */
-const THREAD = new URL(import.meta.url.replace(/hyperopt(\.\w+)$/, 'hyperopt-thread$1'));
+const TRIAL = fileURLToPath(import.meta.url.replace(/hyperopt(\.\w+)$/, 'hyperopt-trial$1'));
 
 await runTask(env, log, async ({ id }) => {
   const stop = new AbortController();
   process.once('SIGTERM', () => stop.abort(new Error('The worker was stopped before its study ended')));
   const stores = openStores(env);
-  const strategies = (name: string) => findStrategy(name, env.STRATEGIES_DIRECTORY);
   const outcome = await runHyperoptWorker(
     {
       ...stores,
       clock: Date,
-      // One more than threads: while it asks and tells, all of them have something to do.
-      lanes: (study) => threadsOf(study) + 1,
-      openRunner: async (study) => {
-        const deps = { ...stores, findStrategy: strategies, clock: Date };
-        const { pairs, strategyDigest } = await loadTrialData(deps, study);
-        const codeDigest = sha256(`${ENGINE_VERSION} ${strategyDigest}`);
-        const { strategy } = study.base;
-        const folder = env.STRATEGIES_DIRECTORY;
-        const threads = threadsOf(study);
-        const data = { pairs: withSharedArrays(pairs), strategy, folder, cacheBytes: CACHE_BYTES / threads };
-        return new TrialThreads({ entry: THREAD, data, threads, codeDigest });
-      },
+      // One more than processes: while it asks and tells, all of them have something to do.
+      lanes: (study) => processesOf(study) + 1,
+      openRunner: (study) =>
+        TrialProcesses.open({
+          ...{ entry: TRIAL, study, processes: processesOf(study), cacheBytes: CACHE_BYTES },
+          grants: grants(),
+          temporary: tmpdir(),
+          compiled: compileCache(),
+          nodeOptions: process.execArgv.filter((option) => option.startsWith('--max-old-space-size')),
+          // biome-ignore lint/style/noProcessEnv: what this task was given, in AWS where the role's credentials are too: there, strategies are reviewed
+          environment: process.env as Record<string, string>,
+          trialMs: env.TRIAL_LIMIT_SECONDS * 1_000,
+          quietMs: env.TRIAL_QUIET_SECONDS * 1_000,
+          loadMs: LOAD_MS,
+          onOutput: (line) => process.stderr.write(`${line}\n`),
+        }),
       sleep: (ms, signal) => sleep(ms, undefined, { signal }),
     },
     env.JOB_ID,
     { worker: env.WORKER, task: id },
     stop.signal,
-  );
+  ).catch((error: unknown) => {
+    if (!(error instanceof TrialOutOfMemory)) throw error;
+    log.error('task failed', error);
+    // Node's own, by which the state machine knows it.
+    process.exit(134);
+  });
   log.info('hyperopt worker ended', { job_id: env.JOB_ID, worker: env.WORKER, outcome });
 });
 
+/** Trials read candles; they write nothing. */
+function grants(): SandboxGrants {
+  const { OBJECTS_DIRECTORY: objects, CANDLES_BUCKET, STRATEGIES_DIRECTORY } = env;
+  const strategies = STRATEGIES_DIRECTORY ?? USER_STRATEGIES;
+  return {
+    read: objects ? [join(objects, CANDLES_BUCKET)].filter((folder) => existsSync(folder)) : [],
+    strategies: strategies && existsSync(strategies) ? strategies : undefined,
+  };
+}
+
+function compileCache(): string | undefined {
+  const directory = getCompileCacheDir();
+  return directory && dirname(directory);
+}
+
 /** Every core of a container; on one machine, whose processes have names of its own, the workers share them. */
-function threadsOf({ config }: StudyIn<'running'>): number {
+function processesOf({ config }: StudyIn<'running'>): number {
   const cores = availableParallelism();
   return env.TASK_ID ? Math.max(1, Math.floor(cores / config.workers)) : cores;
 }

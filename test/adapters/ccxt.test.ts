@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CcxtExchange, type CcxtExchangeOptions } from '#adapters/exchange/ccxt.ts';
+import { instrumentOf } from '#adapters/exchange/ccxt-instrument.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import type { RepeatedCall } from '#adapters/exchange/retry.ts';
 import { SimExchange } from '#adapters/exchange/sim.ts';
 import { cleanCandles } from '#domain/data/clean-candles.ts';
 import type { Candles } from '#engine/candles.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
-import { at, BTC, DAY, ETH, grid, HOUR } from '../domain/data/market.ts';
+import { at, BTC, DAY, ETH, grid, HOUR, INSTRUMENT } from '../domain/data/market.ts';
 import { type ExchangeServer, type Fault, startExchangeServer } from '../support/exchange-server.ts';
 
 const MINUTE = 60_000;
@@ -268,10 +269,43 @@ describe('failures that pass', () => {
     expect(asked()).toHaveLength(6);
   });
 
-  it('nobody listening is DATA004', async () => {
+  it('an exchange that nothing listens for costs at most 5 s, and nothing in the next 30 s', async () => {
     const exchange = await open({ url: 'http://127.0.0.1:9' });
-    await expect(exchange.symbols()).rejects.toMatchObject({ code: 'DATA004' });
-    expect(pauses).toHaveLength(5);
+    const failure = { code: 'DATA004', message: 'binanceusdm could not be reached, 3 times in a row' };
+    await expect(exchange.symbols()).rejects.toMatchObject(failure);
+    expect(pauses).toEqual([1000, 2000]);
+    // No symbol after the first costs anything.
+    await expect(exchange.fetchCandles(BTC, '1m', NOW - DAY, NOW)).rejects.toMatchObject(failure);
+    expect(pauses).toHaveLength(2);
+    now += 30_000;
+    await expect(exchange.symbols()).rejects.toMatchObject(failure);
+    expect(pauses).toHaveLength(4);
+  });
+
+  it('an exchange that takes connections and says nothing has what is left of the 5 s to answer', async () => {
+    const sleep = async () => {
+      now += 1_980;
+    };
+    const exchange = await open({ sleep, random: () => 0, timeoutMs: 600_000 });
+    server.fail('exchangeInfo', { kind: 'cut' }, { kind: 'cut' }, { kind: 'silent' });
+    // By then 40 ms are left, not the ten minutes that a request of this test may take.
+    await expect(exchange.symbols()).rejects.toMatchObject({
+      message: 'binanceusdm did not answer in time, 3 times in a row',
+    });
+  });
+
+  it('an exchange that answered a moment ago is waited for when its connections break', async () => {
+    const exchange = await open();
+    await exchange.symbols();
+    server.failing = () => ({ kind: 'cut' });
+    await expect(day(exchange)).rejects.toMatchObject({ context: { attempts: 6 } });
+    // A minute later it is one that cannot be reached.
+    now += 60_000;
+    pauses = [];
+    await expect(day(exchange)).rejects.toMatchObject({ context: { attempts: 3 } });
+    server.failing = undefined;
+    now += 30_000;
+    expect(await day(exchange)).toEqual(await whole());
   });
 
   it('a request that the exchange rejects is not repeated', async () => {
@@ -377,4 +411,113 @@ describe('exchange keys', () => {
 
 afterEach(() => {
   server.failing = undefined;
+});
+
+describe('instruments', () => {
+  /** Replies of exchangeInfo with changes to the filters of the symbol. */
+  const withFilters = (changes: Readonly<Record<string, object>>): Fault => ({
+    kind: 'rows',
+    change: (info) => {
+      const { symbols, ...rest } = info as unknown as { symbols: { symbol: string; filters: object[] }[] };
+      const changed = symbols.map((each) => ({
+        ...each,
+        filters: each.filters.map((filter) => ({
+          ...filter,
+          ...(each.symbol === 'BTCUSDT' ? changes[(filter as { filterType: string }).filterType] : {}),
+        })),
+      }));
+      return { ...rest, symbols: changed };
+    },
+  });
+
+  it('are what the exchange lets be ordered', async () => {
+    expect(await (await open()).fetchInstrument(BTC)).toEqual(INSTRUMENT);
+  });
+
+  it('are asked for again when the markets are older than ten minutes', async () => {
+    const exchange = await open();
+    await exchange.fetchInstrument(BTC);
+    server.fail('exchangeInfo', withFilters({ LOT_SIZE: { minQty: '5' }, MIN_NOTIONAL: { notional: '7' } }));
+    now += 10 * MINUTE - 1;
+    expect(await exchange.fetchInstrument(BTC)).toEqual(INSTRUMENT);
+    now += 1;
+    expect(await exchange.fetchInstrument(BTC)).toEqual({ ...INSTRUMENT, minAmount: 5, minCost: 7 });
+    expect(await exchange.fetchInstrument(ETH)).toEqual(INSTRUMENT);
+    expect(server.requests.filter(({ endpoint }) => endpoint === 'exchangeInfo')).toHaveLength(2);
+  });
+
+  it('with limits that contradict each other are SVC002, and the next symbol is asked for', async () => {
+    server.fail('exchangeInfo', withFilters({ LOT_SIZE: { minQty: '5', maxQty: '2' } }));
+    const exchange = await open();
+    await expect(exchange.fetchInstrument(BTC)).rejects.toMatchObject({
+      code: 'SVC002',
+      message: `The instrument ${BTC} of binanceusdm cannot be true: its minimum amount 5 is above its maximum 2`,
+    });
+    expect(await exchange.fetchInstrument(ETH)).toEqual(INSTRUMENT);
+  });
+
+  it('of a symbol that is not listed are DATA003, of an exchange that is down DATA004', async () => {
+    const exchange = await open();
+    await expect(exchange.fetchInstrument('NOBODY/USDT:USDT')).rejects.toMatchObject({ code: 'DATA003' });
+    server.failing = () => ({ kind: 'status', status: 503 });
+    now += HOUR;
+    await expect(exchange.fetchInstrument(BTC)).rejects.toMatchObject({ code: 'DATA004' });
+  });
+
+  it('of the simulated market are none', async () => {
+    expect(await new SimExchange().fetchInstrument()).toBeUndefined();
+  });
+
+  const [TICK_SIZE, SIGNIFICANT_DIGITS, DECIMAL_PLACES] = [4, 3, 2];
+  const nothing = { minAmount: null, maxAmount: null, minCost: null, maxCost: null, contractSize: 1 };
+  const market = (rest: object) => ({ symbol: BTC, ...rest });
+
+  it.each([
+    ['steps', TICK_SIZE, { amount: 0.001, price: 0.5 }, 0.001, 0.5],
+    ['steps as text', TICK_SIZE, { amount: '0.001', price: ' 0.5 ' }, 0.001, 0.5],
+    ['decimal places', DECIMAL_PLACES, { amount: 3, price: 0 }, 0.001, 1],
+    ['negative decimal places: tens', DECIMAL_PLACES, { amount: -1, price: 1 }, 10, 0.1],
+    ['fractions of places', DECIMAL_PLACES, { amount: 1.5, price: 0.001 }, null, null],
+    ['places beyond any number', DECIMAL_PLACES, { amount: 400, price: -400 }, null, null],
+    [
+      'significant digits: no step holds for every amount',
+      SIGNIFICANT_DIGITS,
+      { amount: 8, price: 5 },
+      null,
+      null,
+    ],
+    ['an unknown mode', undefined, { amount: 0.001, price: 0.5 }, null, null],
+    ['null', TICK_SIZE, { amount: null, price: undefined }, null, null],
+    ['0 and NaN', TICK_SIZE, { amount: 0, price: Number.NaN }, null, null],
+    ['negative and infinite', TICK_SIZE, { amount: -0.1, price: Number.POSITIVE_INFINITY }, null, null],
+    ['words and objects', TICK_SIZE, { amount: 'tiny', price: {} }, null, null],
+    ['empty text', TICK_SIZE, { amount: '', price: ' ' }, null, null],
+    ['too small and too large', TICK_SIZE, { amount: 1e-300, price: 1e300 }, null, null],
+    ['no precision', TICK_SIZE, null, null, null],
+  ])('precision told as %s', (_, mode, precision, amountStep, priceTick) => {
+    expect(instrumentOf(market({ precision }), mode)).toEqual({ ...nothing, amountStep, priceTick });
+  });
+
+  it('limits of no use are absent', () => {
+    const limits = { amount: { min: 0, max: '9' }, cost: { min: Number.NaN, max: null } };
+    const bare = { ...nothing, amountStep: null, priceTick: null };
+    expect(instrumentOf(market({ limits }), TICK_SIZE)).toEqual({ ...bare, maxAmount: 9 });
+    expect(instrumentOf(market({ limits: { amount: null } }), TICK_SIZE)).toEqual(bare);
+    expect(instrumentOf(market({ limits: null, contractSize: null }), TICK_SIZE)).toEqual(bare);
+    expect(instrumentOf(market({ contractSize: 0.01 }), TICK_SIZE)).toEqual({ ...bare, contractSize: 0.01 });
+  });
+
+  it.each([0, -1, Number.NaN, 'x', {}, 1e300])(
+    'a contract size of %s makes every amount wrong',
+    (contractSize) => {
+      expect(() => instrumentOf(market({ contractSize }), TICK_SIZE)).toThrow(RangeError);
+    },
+  );
+
+  it('a minimum cost above the maximum would allow no order', () => {
+    const limits = { cost: { min: 5, max: 4 } };
+    expect(() => instrumentOf(market({ limits }), TICK_SIZE)).toThrow(
+      'minimum cost 5 is above its maximum 4',
+    );
+  });
 });

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, relative } from 'node:path';
+import { Float64, Table, TimestampMillisecond, tableToIPC, vectorFromArray } from 'apache-arrow';
 import { describe, expect, test } from 'vitest';
 import { gapsBetween } from '#adapters/import/candles.ts';
 import { chooseExchange } from '#adapters/import/choose-exchange.ts';
@@ -84,6 +85,80 @@ describe('funding', () => {
     put('BTC_USDT_USDT-8h-mark.csv', `${at(0)},7,7,7,7,0`);
     expect(await load(rates)).toMatchObject([{ outcome: 'imported', rows: 1 }]);
     expect(await events()).toEqual([[at(0), 0.0001, 7]]);
+  });
+
+  describe('rates in a column funding_rate, as freqtrade writes them since 2026.9', () => {
+    const times = [at(0, 17), at(1)];
+    const rates = [0.0001, -0.0002];
+    const rows = times.map((time, i) => [time, rates[i]]);
+    const numbers = (values: number[]) => vectorFromArray(values, new Float64());
+    const date = vectorFromArray(times, new TimestampMillisecond('UTC'));
+    const feather = (columns: Record<string, ReturnType<typeof numbers>>) =>
+      tableToIPC(new Table({ date, ...columns }), 'file');
+    const others = {
+      high: numbers([0, 0]),
+      low: numbers([0, 0]),
+      close: numbers([0, 0]),
+      volume: numbers([0, 0]),
+    };
+    const files: [string, string, string | Uint8Array][] = [
+      ['Feather', 'feather', feather({ funding_rate: numbers(rates) })],
+      [
+        'Feather, where it counts before open',
+        'feather',
+        feather({ open: numbers([0.5, 0.5]), ...others, funding_rate: numbers(rates) }),
+      ],
+      ['Feather of before', 'feather', feather({ open: numbers(rates), ...others })],
+      [
+        'Parquet',
+        'parquet',
+        encodeParquet([
+          timestampColumn('date', Float64Array.from(times)),
+          numberColumn('funding_rate', Float64Array.from(rates)),
+        ]),
+      ],
+      ['JSON', 'json', JSON.stringify(rows)],
+      ['JSON, gzipped', 'json.gz', JSON.stringify(rows)],
+      ['CSV', 'csv', rows.join('\n')],
+      ['CSV with a header', 'csv.gz', `date,funding_rate\n${rows.join('\n')}`],
+    ];
+
+    test.each(files)('%s', async (_, ending, content) => {
+      put(`BTC_USDT_USDT-1h-funding_rate.${ending}`, content);
+      put('BTC_USDT_USDT-1h-mark.csv', [0, 1].map((i) => `${at(i)},${100 + i},200,50,150,0`).join('\n'));
+      expect(await load()).toMatchObject([{ outcome: 'imported', kind: 'funding', rows: 2, notes: [] }]);
+      expect(await events()).toEqual([
+        [at(0), 0.0001, 100],
+        [at(1), -0.0002, 101],
+      ]);
+    });
+
+    test.each([
+      ['Feather without either', 'feather', feather(others), 'has no column funding_rate or open'],
+      [
+        'JSON of another width',
+        'json',
+        `[[${at(0)},0.1,0]]`,
+        'row 1: expected 2 numbers: timestamp,funding_rate, or 6 numbers: timestamp,open,high,low,close,volume',
+      ],
+      [
+        'JSON of two widths',
+        'json',
+        `[[${at(0)},0.1],[${at(1)},0.1,0,0,0,0]]`,
+        'row 2: expected 2 numbers: timestamp,funding_rate',
+      ],
+      [
+        'CSV of two widths',
+        'csv',
+        `date,funding_rate\n${at(0)},0.1\n${at(1)},0.1,0,0,0,0`,
+        'line 3 has 6 values: expected decimal numbers: timestamp,funding_rate',
+      ],
+    ])('%s fails', async (_, ending, content, reason) => {
+      put(`BTC_USDT_USDT-1h-funding_rate.${ending}`, content);
+      put('BTC_USDT_USDT-1h-mark.csv', `${at(0)},1,1,1,1,0`);
+      expect(await load()).toMatchObject([{ outcome: 'failed', reason }]);
+      expect(await events()).toEqual([]);
+    });
   });
 
   test('as Touchstone stores it', async () => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -129,6 +129,19 @@ test('a data folder serves one platform at a time, and a killed one leaves it fr
   expect(() => openDataFolder(path)).toThrow(`in use by process ${process.pid}`);
   third.release();
   openDataFolder(path).release();
+});
+
+test('a data folder that cannot be written to is named, with what to do', () => {
+  const path = join(folder, 'read-only');
+  openDataFolder(path).release();
+  // As on a read-only disk, for root too: SQLite only reads files of a later write version (file format, 1.3.3).
+  const lock = join(path, 'platform.lock');
+  const content = readFileSync(lock);
+  content[18] = 3;
+  writeFileSync(lock, content);
+  expect(() => openDataFolder(path)).toThrow(
+    `The data folder ${path} cannot be written to: attempt to write a readonly database. Make it writable`,
+  );
 });
 
 test('of many platforms starting at once exactly one gets the folder', async () => {

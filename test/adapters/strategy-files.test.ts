@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -42,4 +42,13 @@ it('names the file that has no strategy', async () => {
 
 it('has none where there is no folder', async () => {
   expect(await loadStrategyFiles(join(folder, 'nowhere'))).toEqual([]);
+});
+
+it.each([
+  ['a file', 'linked.ts', 'one.ts'],
+  ['a folder', 'linked', 'shared'],
+  ['a file that is no strategy', 'shared/data', '/etc/passwd'],
+])('refuses a link to %s, and names it', async (_, link, target) => {
+  symlinkSync(target.startsWith('/') ? target : join(folder, target), join(folder, link));
+  await expect(loadStrategyFiles(folder)).rejects.toThrow(`${join(folder, link)}: it is a link`);
 });

@@ -15,11 +15,14 @@ async function run(code: string, onLine: (runner: TaskRunner, task: string) => u
   const runner: TaskRunner = new TaskRunner({
     concurrency: 1,
     environment: {},
+    temporary: join(folder, 'tasks'),
+    limits: { taskMs: 60_000, loadMs: 60_000, quietMs: 60_000 },
+    onQuiet: () => {},
     onOutput: (task) => void onLine(runner, task),
     onCrash: (exit) => crashed.push(exit),
   });
   const { signal } = new AbortController();
-  const exit = await runner.run({ entry, environment: {}, priority: 5, signal });
+  const exit = await runner.run({ entry, environment: {}, owner: 'me', priority: 5, signal });
   return { exit, crashed };
 }
 
@@ -43,4 +46,11 @@ it.each([
   ],
 ])('tells no crash of a task %s', async (_, code, onLine) => {
   expect((await run(code, onLine)).crashed).toEqual([]);
+});
+
+it.skipIf(process.platform !== 'linux')('lets the kernel end a task before the platform', async () => {
+  const { exit } = await run(
+    "import { readFileSync } from 'node:fs'; console.error(readFileSync('/proc/self/oom_score_adj', 'utf8'));",
+  );
+  expect(Number(exit.stderr)).toBeGreaterThanOrEqual(900);
 });

@@ -189,6 +189,18 @@ describe('starting a study', () => {
     });
   });
 
+  it('asks for spaces and for what is traded with, as the request calls them', async () => {
+    const account = { stake: 'unlimited', wallet: 500, slots: 2, fee: 0.001, slippage: 0, leverage: 3 };
+    await startStudy(client, 'ema_crossover', {}, { models: 'none', spaces: 'params, roi', ...account });
+    expect(posted).toEqual({
+      strategy: 'ema_crossover',
+      model_types: ['none'],
+      spaces: ['params', 'roi'],
+      ...{ stake_amount: 'unlimited', dry_run_wallet: 500, max_open_trades: 2 },
+      ...{ fee: 0.001, slippage: 0, leverage: 3 },
+    });
+  });
+
   it.each(['5', '5..', '..5', 'a..b', '1..2..3'])('does not take %j for a range', (text) => {
     expect(() => range(text)).toThrow('min..max');
   });
@@ -209,6 +221,13 @@ describe('how far to believe a study', () => {
     expect(honestyText(GOOD)).toContain('Nothing here speaks against it (300 days out of sample)');
     expect(honestyText(GOOD)).toContain('97 % sure');
     expect(honestyText(GOOD)).toContain('100 trials without any skill');
+  });
+
+  it('of strategies without models counts no efficiency, and calls no day out of sample', () => {
+    const text = honestyText({ ...GOOD, walk_forward_efficiency: null }, false);
+    expect(text).not.toContain('efficiency');
+    expect(text).not.toContain('out of sample');
+    expect(text).toContain('(300 days, all of which the parameters were chosen on)');
   });
 
   it.each([

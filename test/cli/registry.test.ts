@@ -109,7 +109,7 @@ describe('a version by the command line', { timeout: 60_000 }, () => {
     expect(out).toMatch(/1 champion +│ Production +│ passed .* the first try/);
     expect(current.out).not.toContain('latest');
     expect(current.out).toContain('champion');
-    expect(history).toMatch(/anonymous +│ rollback +│ +1 │ Archived │ Production │ +1 │ losses since/);
+    expect(history).toMatch(/anonymous +│ rollback +│ +1 │ Archived │ Production │ +1 │ - +│ losses since/);
     expect(history).toMatch(/anonymous +│ stage +│ +1 │ None +│ Staging .*looks good/);
     for (const text of [out, history]) expect(text).not.toMatch(/NaN|undefined|\[object/);
   });

@@ -164,11 +164,14 @@ describe('parameters and bodies', () => {
   it('require config.strategy alone, and state bounds that the use cases enforce', () => {
     expect(components.schemas!.BacktestRequest).toMatchObject({
       required: ['config'],
-      properties: { priority: { type: 'integer', minimum: 1, maximum: 10, default: 5 } },
+      properties: { priority: { type: ['integer', 'null'], minimum: 1, maximum: 10, default: 5 } },
     });
     expect(components.schemas!.BacktestConfig).toMatchObject({
       required: ['strategy'],
-      properties: { timeframe: { enum: ['1m', '5m', '15m', '1h', '4h', '1d'] }, leverage: { maximum: 125 } },
+      properties: {
+        timeframe: { enum: ['1m', '5m', '15m', '1h', '4h', '1d', null] },
+        leverage: { maximum: 125 },
+      },
     });
   });
 });

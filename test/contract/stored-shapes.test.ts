@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { BacktestExecutionInput, StoredBacktestJob } from '#contract/backtest.ts';
 import { HyperoptExecutionInput, StoredStudy, StoredTrial } from '#contract/hyperopt.ts';
+import { StoredInstrument } from '#contract/instrument.ts';
 import { BacktestReport } from '#contract/report.ts';
 import { StoredAuditCall, StoredAuditOutcome } from '#contract/stored-audit.ts';
 import {
@@ -27,27 +28,28 @@ import { StoredSeries, StoredSeriesMonths } from '#contract/stored-series.ts';
  * Descriptions are no part of the shape.
  */
 it.each([
-  ['StoredBacktestJob', StoredBacktestJob, 1, '567e27bb37dce717'],
-  ['BacktestExecutionInput', BacktestExecutionInput, undefined, 'a6615f07ea3fef50'],
-  ['StoredStudy', StoredStudy, 1, '8676e1f5477763a4'],
+  ['StoredBacktestJob', StoredBacktestJob, 1, '2dc6f57b0d143fa1'],
+  ['BacktestExecutionInput', BacktestExecutionInput, undefined, '6c78e11b8b608b9a'],
+  ['StoredStudy', StoredStudy, 1, 'a31358cce7b4965d'],
   ['StoredTrial', StoredTrial, 1, '6d0f6b4acf9b2ee3'],
-  ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, '27f35ffb15c4b5ad'],
-  ['BacktestReport', BacktestReport, 1, '0c345af80bb5de69'],
+  ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'fd59cf8b59c2c7a5'],
+  ['BacktestReport', BacktestReport, 1, 'd65cd63498e18215'],
   ['StoredSeries', StoredSeries, 2, '09bcd52a62adbab4'],
   ['StoredSeriesMonths', StoredSeriesMonths, 1, 'eb363573bf2a1ba3'],
+  ['StoredInstrument', StoredInstrument, 1, '54612e5e38038618'],
   ['StoredCollection', StoredCollection, 1, '4ae6acbc03894950'],
   ['CollectionQueue', CollectionQueue, 1, '4a7797358b59aaf1'],
   ['StoredModel', StoredModel, 1, 'eda0117dd45e5ab1'],
-  ['StoredVersion', StoredVersion, 1, 'd4fe8cf8099a86b7'],
-  ['RegistryEvent', RegistryEvent, 1, '76b58e0e40e82f71'],
+  ['StoredVersion', StoredVersion, 1, '5ae9ea038236878e'],
+  ['RegistryEvent', RegistryEvent, 1, 'cc9e194d7c68641b'],
   ['StoredReply', StoredReply, 1, '5d37428b7cbbe944'],
   ['StoredAuditCall', StoredAuditCall, 1, 'c4ce9a0feec41a0e'],
   ['StoredAuditOutcome', StoredAuditOutcome, undefined, '7a493140ab637d9d'],
-  ['StoredChallenge', StoredChallenge, 1, 'ba1116ef4bbdba38'],
+  ['StoredChallenge', StoredChallenge, 1, 'ad927c35237826ec'],
   ['StoredTrade', StoredTrade, 1, '335468a830513814'],
   ['StoredAssignment', StoredAssignment, 1, '63a98ca794b70395'],
-  ['ChallengeEvent', ChallengeEvent, 1, '36fdad4b62df8a82'],
-  ['CatalogRow', CatalogRow, undefined, 'dfde7f84eab2246c'],
+  ['ChallengeEvent', ChallengeEvent, 1, '5d040153d5da2c7b'],
+  ['CatalogRow', CatalogRow, undefined, '6b4c1fa0c1f1f759'],
 ])('%s is as pinned', (_, schema, version, hash) => {
   expect({ version: versionOf(schema), hash: shapeHash(schema) }).toEqual({ version, hash });
 });

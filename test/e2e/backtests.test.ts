@@ -16,7 +16,13 @@ describe('a backtest from POST to report', () => {
   let job: any;
   beforeAll(async () => {
     const submitted = await platform.post('/api/v1/backtests', {
-      config: { strategy: 'ema_crossover', pairs: PAIRS, timeframe: '1h', date_range: RANGE, stakeamount: 5 },
+      config: {
+        ...{ strategy: 'ema_crossover', pairs: PAIRS, timeframe: '1h', date_range: RANGE },
+        // The one beside the other can be no misspelling of it; the third is like no key.
+        ...{ stake_amount: 100, stakeamount: 5, notify: true },
+        // As the best parameters of a study name them.
+        ...{ model_type: 'none', fast: 9, n_estimators: 70 },
+      },
       experiment_name: 'from post to report',
       priority: 9,
     });
@@ -60,8 +66,13 @@ describe('a backtest from POST to report', () => {
       slippage: 0,
       date_range: { start: '2026-03-01T00:00:00.000Z', end: '2026-04-15T00:00:00.000Z' },
     });
-    expect(job.warnings[0]).toContain('config.stakeamount');
-    expect(job.warnings[0]).toContain('config.stake_amount');
+    expect(job.warnings.slice(0, 5)).toEqual([
+      'Unknown key config.stakeamount was ignored; did you mean config.stake_amount?',
+      'Unknown key config.notify was ignored',
+      'Unknown key config.model_type was ignored',
+      'Unknown key config.fast was ignored; did you mean config.params.fast?',
+      'Unknown key config.n_estimators was ignored; did you mean config.ml_engine.n_estimators?',
+    ]);
   });
 
   it('collected the candles it needed first', () => {

@@ -96,11 +96,23 @@ describe('a value that breaks a rule', () => {
     ['VAL005', { seed: -1 }, 'config.seed'],
     ['VAL005', { exchange: '../sim' }, 'config.exchange'],
     ['VAL005', { params: { nonsense: 1 } }, 'config.params.nonsense'],
+    ['VAL005', { stoplos: -0.05 }, 'config.stoplos'],
+    ['VAL005', { max_opne_trade: 1 }, 'config.max_opne_trade'],
+    ['VAL005', { fees: 0.001 }, 'config.fees'],
+    ['VAL005', { stoplos: -0.05, stoploss: null }, 'config.stoplos'],
   ])('%s for %j', async (code, config, field) => {
     const { status, body } = await submit(config);
     expect(status).toBe(400);
     expect(body.detail).toMatchObject({ code, field });
     expect(Object.keys(body.detail).sort()).toEqual(['code', 'context', 'field', 'message']);
+  });
+
+  it('a misspelt key is answered with the key that was meant', async () => {
+    const { body } = await submit({ timefrmae: '5m' });
+    expect(body.detail).toMatchObject({
+      message: 'Unknown key config.timefrmae: did you mean config.timeframe?',
+      context: { value: 'timefrmae', nearest: 'timeframe' },
+    });
   });
 
   it('VAL001 carries the start and end', async () => {

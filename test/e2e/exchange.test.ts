@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { runScript } from '../support/command.ts';
 import { type ExchangeServer, startExchangeServer } from '../support/exchange-server.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
@@ -18,7 +20,8 @@ let server: ExchangeServer;
 let platform: TestPlatform;
 beforeAll(async () => {
   server = await startExchangeServer();
-  server.aliases.push('UNSEEN/USDT:USDT', 'YOUNG/USDT:USDT', 'BRIEF/USDT:USDT', 'HOLED/USDT:USDT');
+  const aliases = ['UNSEEN', 'YOUNG', 'BRIEF', 'HOLED', 'EXACT', 'BARE', 'AHEAD'];
+  server.aliases.push(...aliases.map((base) => `${base}/USDT:USDT`));
   platform = await startTestPlatform({
     exchange: 'binanceusdm',
     exchangeUrl: server.url,
@@ -39,6 +42,8 @@ const run = (pair: string, changes: object = {}) =>
     pairs: [`${pair}/USDT:USDT`],
     timeframe: '1h',
     date_range: RANGE,
+    // The first run of a pair would have none, and a later one its instrument.
+    precision: 'none',
     ...changes,
   });
 const report = async (job: any) => (await platform.get(`${BASE}/${job.job_id}/report-data`)).body;
@@ -89,6 +94,84 @@ describe('stale candles', () => {
     });
   });
 });
+
+describe('instruments', () => {
+  const instruments = async () => {
+    const url = `${platform.info.data_collection_url}/api/v1/instruments`;
+    return ((await (await fetch(url)).json()) as { instruments: any[] }).instruments;
+  };
+  const byDefault = { precision: undefined };
+
+  it('are collected with the candles, and later runs follow them', async () => {
+    const first = await run('EXACT', byDefault);
+    expect(first).toMatchObject({ status: 'completed', config: { precision: 'none' } });
+    expect(first.collection.message).toBe('1330 candles stored');
+    const { provenance, biases, settings } = await report(first);
+    expect(settings.precision).toBe('none');
+    expect(provenance).not.toHaveProperty('instruments_digest');
+    expect(biases.map(({ text }: any) => text)).toContainEqual(expect.stringContaining('Precision: none'));
+    expect((await instruments()).find(({ symbol }) => symbol.startsWith('EXACT'))).toEqual({
+      symbol: 'EXACT/USDT:USDT',
+      ...{ amount_step: 0.001, min_amount: 0.001, max_amount: 1000, min_cost: 100, max_cost: null },
+      ...{ contract_size: 1, price_tick: 0.1, collected_at: expect.stringMatching(/Z$/) },
+    });
+    requests();
+    const second = await run('EXACT', byDefault);
+    expect(requests()).toBe(0);
+    expect(second).toMatchObject({ status: 'completed', config: { precision: 'exchange' } });
+    const exact = await report(second);
+    expect(exact.settings.precision).toBe('exchange');
+    const instrument =
+      '{"amountStep":0.001,"contractSize":1,"maxAmount":1000,"maxCost":null,"minAmount":0.001,"minCost":100,"priceTick":0.1}';
+    const digested = `[{"instrument":${instrument},"pair":"EXACT/USDT:USDT"}]`;
+    expect(exact.provenance).toMatchObject({
+      instruments_digest: createHash('sha256').update(digested).digest('hex'),
+      data_digest: provenance.data_digest,
+    });
+    expect(exact.biases.map(({ text }: any) => text)).toContainEqual(
+      expect.stringContaining("the exchange's present amount steps"),
+    );
+    // As it was decided, whatever is stored by now.
+    expect((await platform.get(`${BASE}/${first.job_id}`)).body.config.precision).toBe('none');
+  });
+
+  it('are there for the first run after touchstone collect, which prints them', async () => {
+    const collect = (...args: string[]) =>
+      runScript(platform.home, 'bin/touchstone.ts', ['collect', ...args, '--timeframe', '1h']);
+    const range = ['--start', '2026-02-01', '--end', RANGE.end];
+    const collected = await collect('AHEAD/USDT:USDT', ...range);
+    expect(collected).toMatchObject({ code: 0, err: '' });
+    // 28 days of February, 31 of March and 14 of April.
+    expect(collected.out).toContain(`${(73 * 24).toLocaleString('en-US')} candles stored: binanceusdm, 1h`);
+    expect(collected.out).toMatch(
+      /AHEAD\/USDT:USDT │ +0\.001 │ 0\.001 to 1000 │ from 100 │ +1 │ +0\.1 │ 20\d\d-/,
+    );
+    const job = await run('AHEAD', { precision: 'exchange' });
+    expect(job).toMatchObject({ status: 'completed', collection: null, config: { precision: 'exchange' } });
+    const unlisted = await collect('NOBODY/USDT:USDT', ...range);
+    expect(unlisted).toMatchObject({ code: 1, err: expect.stringContaining('is failed: 1 of 1 series') });
+    expect(unlisted.out).toContain('No instrument: NOBODY/USDT:USDT');
+  });
+
+  it('that cannot be true cost no candle: the collection names them, and the runs have none', async () => {
+    server.failing = ({ endpoint }) =>
+      endpoint === 'exchangeInfo' ? { kind: 'rows', change: withCrossedLimits } : undefined;
+    const job = await run('BARE', byDefault);
+    expect(job).toMatchObject({ status: 'completed', collection: { status: 'completed' } });
+    expect(job.collection.message).toMatch(
+      /^1330 candles stored, instruments not collected: BARE\/USDT:USDT \(SVC002 .*minimum amount 5 is above/,
+    );
+    expect((await instruments()).map(({ symbol }) => symbol)).not.toContain('BARE/USDT:USDT');
+    expect((await run('BARE', byDefault)).config.precision).toBe('none');
+  });
+});
+
+function withCrossedLimits(info: unknown) {
+  const { symbols, ...rest } = info as { symbols: { filters: { filterType: string }[] }[] };
+  const crossed = (filter: { filterType: string }) =>
+    filter.filterType === 'LOT_SIZE' ? { ...filter, minQty: '5', maxQty: '2' } : filter;
+  return { ...rest, symbols: symbols.map((each) => ({ ...each, filters: each.filters.map(crossed) })) };
+}
 
 describe('the task decides on the data there is', () => {
   it('none: DATA001, with the reason', async () => {

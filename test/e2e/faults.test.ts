@@ -44,11 +44,8 @@ describe('a task', () => {
          startupCandles: ({ length }) => 1 / length };`,
     );
     strategies.add('throws', `throw new Error('division by the moon');`);
-    strategies.add(
-      'dies_once',
-      `if (!existsSync(here + '/died')) { writeFileSync(here + '/died', ''); process.kill(process.pid, 'SIGKILL'); }`,
-    );
-    strategies.add('dies_always', `process.kill(process.pid, 'SIGKILL');`);
+    strategies.addGated('dies_once');
+    strategies.addGated('dies_always');
     strategies.add('hoards', `const hoard = []; for (;;) hoard.push(new Array(100_000).fill(hoard.length));`);
     strategies.addGated('hangs');
     strategies.addGated('queued');
@@ -62,6 +59,12 @@ describe('a task', () => {
     await platform.stop();
     rmSync(strategies.folder, { recursive: true });
   });
+
+  /** Process ids of the tasks of a gated strategy that run, once there is one. */
+  function begun(name: string): number[] | undefined {
+    const pids = strategies.begun(name, platform.home);
+    return pids.length > 0 ? pids : undefined;
+  }
 
   it('whose strategy throws fails with the strategy and its words', async () => {
     const job = await platform.run(config('throws'));
@@ -85,11 +88,14 @@ describe('a task', () => {
     expect(good!.status).toBe(201);
   });
 
-  it('whose strategy file was broken since the start fails with the file, and others run', async () => {
-    writeFileSync(join(strategies.folder, 'throws.ts'), `export default { name: 'throws', `);
-    const job = await platform.run(config('throws'));
-    expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006', attempt: 1 });
-    expect(job.error).toContain(join(strategies.folder, 'throws.ts'));
+  it('is not begun when the strategy file is broken, and others run', async () => {
+    writeFileSync(join(strategies.folder, 'throws.ts'), `export default {\n  name: 'throws', `);
+    const { status, body } = await platform.post('/api/v1/backtests', { config: config('throws') });
+    expect([status, body.detail.code]).toEqual([400, 'VAL006']);
+    expect(body.detail.message).toMatch(
+      /^Strategy throws cannot be used: strategy file throws\.ts:2: Unexpected token .*Correct the file and repeat the request\.$/,
+    );
+    expect(body.detail.context).toMatchObject({ strategy: 'throws', file: 'throws.ts', line: 2 });
     expect(await platform.run(config('buy_and_hold'))).toMatchObject({ status: 'completed', attempt: 1 });
   });
 
@@ -100,12 +106,20 @@ describe('a task', () => {
   });
 
   it('that is killed is tried again and completes', async () => {
-    const job = await platform.run(config('dies_once'));
-    expect(job).toMatchObject({ status: 'completed', attempt: 2 });
+    const { body } = await platform.post('/api/v1/backtests', { config: config('dies_once') });
+    const [pid] = await eventually(() => begun('dies_once'), 'task begun');
+    process.kill(pid!, 'SIGKILL');
+    strategies.open('dies_once');
+    expect(await platform.until(body.job_id, 'completed')).toMatchObject({ attempt: 2 });
   });
 
   it('that is killed every time fails with a text', async () => {
-    const job = await platform.run(config('dies_always'));
+    const { body } = await platform.post('/api/v1/backtests', { config: config('dies_always') });
+    const killing = setInterval(() => {
+      for (const pid of strategies.begun('dies_always', platform.home))
+        if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+    }, 20);
+    const job = await platform.until(body.job_id, 'failed').finally(() => clearInterval(killing));
     expect(job).toMatchObject({ status: 'failed', error_code: 'SVC001' });
     expect(job.error).toMatch(/could not be run to its end/);
   });
@@ -118,10 +132,7 @@ describe('a task', () => {
 
   it('that hangs is ended by cancel, and a late end changes nothing', async () => {
     const { body } = await platform.post('/api/v1/backtests', { config: config('hangs') });
-    const [pid] = await eventually(
-      () => strategies.begun('hangs').length > 0 && strategies.begun('hangs'),
-      'task begun',
-    );
+    const [pid] = await eventually(() => begun('hangs'), 'task begun');
     await platform.until(body.job_id, 'running');
     const cancelled = await platform.post(`/api/v1/backtests/${body.job_id}/cancel`);
     expect(cancelled.status).toBe(200);
@@ -141,13 +152,16 @@ describe('a task', () => {
     const submit = async () =>
       (await platform.post('/api/v1/backtests', { config: config('queued') })).body.job_id;
     const running = [await submit(), await submit()];
-    await eventually(() => strategies.begun('queued').length === 2, 'both places taken');
+    await eventually(() => strategies.begun('queued', platform.home).length === 2, 'both places taken');
     const waiting = await submit();
     expect((await platform.get(`/api/v1/backtests/${waiting}`)).body.status).toBe('pending');
     expect((await platform.post(`/api/v1/backtests/${waiting}/cancel`)).body.status).toBe('cancelled');
     strategies.open('queued');
     for (const id of running) await platform.until(id, 'completed');
-    expect(strategies.begun('queued')).toHaveLength(2);
+    expect((await platform.get(`/api/v1/backtests/${waiting}`)).body).toMatchObject({
+      status: 'cancelled',
+      attempt: 0,
+    });
   });
 });
 
@@ -216,8 +230,8 @@ describe('the platform', () => {
       });
       ids.push(((await response.json()) as any).job_id);
     }
-    await eventually(() => strategies.begun('survives').length > 0, 'a task begun');
-    const orphans = strategies.begun('survives');
+    await eventually(() => strategies.begun('survives', home).length > 0, 'a task begun');
+    const orphans = strategies.begun('survives', home);
     first.child.kill('SIGKILL');
     await eventually(() => orphans.every((pid) => !isAlive(pid)), 'no task outlives its platform');
 
@@ -235,7 +249,7 @@ describe('the platform', () => {
     strategies.addGated('bereft');
     const first = await startTestPlatform({ home, strategiesDirectory: strategies.folder });
     const { body } = await first.post('/api/v1/backtests', { config: config('bereft') });
-    await eventually(() => strategies.begun('bereft').length > 0, 'task begun');
+    await eventually(() => strategies.begun('bereft', home).length > 0, 'task begun');
     const failed = expect(first.failed).rejects.toThrow(/database/);
     process.kill(first.databasePid(), 'SIGKILL');
     await failed;

@@ -17,7 +17,7 @@ const hyperopt = (...args: string[]): Promise<Ended> =>
 
 const STUDY = [
   ...['start', 'ml_classifier', '--pairs', 'BTC/USDT:USDT', '--timeframe', '4h', '--train-days', '30'],
-  ...['--backtest-days', '10', '--start', '2026-01-01', '--end', '2026-03-02', '--trees', '3..8'],
+  ...['--backtest-days', '10', '--start', '2026-01-31', '--end', '2026-03-02', '--trees', '3..8'],
   ...[
     '--models',
     'logistic_regression,xgboost',
@@ -65,6 +65,34 @@ it('starts a study, shows how it goes on, and ends with its best trials and how 
   expect((await hyperopt('list', '--experiment', 'by hand')).out).toMatch(
     `${id} │ completed │ ml_classifier`,
   );
+});
+
+it('searches a strategy without models, names equal trials, and prints the command that backtests the best', async () => {
+  const { code, out, err } = await hyperopt(
+    ...['start', 'ema_crossover', '--pairs', 'BTC/USDT:USDT', '--timeframe', '4h', '--models', 'none'],
+    ...['--spaces', 'stoploss,roi,trailing', '--start', '2026-01-31', '--end', '2026-03-02'],
+    ...['--fee', '0.001', '--slots', '1', '--trials', '5', '--watch'],
+  );
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toMatch(/Best: stoploss -0\.\d+, minimal_roi 0:[\d.]+ \d+:.* trailing positive:0/);
+  expect(out).not.toMatch(/NaN|undefined|\[object/);
+  const id = out.match(/ho-[0-9A-Z]{26}/)![0];
+  expect((await hyperopt('status', id)).out).toContain('Searched: stoploss, roi, trailing; models: none');
+  const command = out.match(/Backtest it: npx touchstone (.*)/)![1]!;
+  expect(command).toBe(`backtest ema_crossover --hyperopt ${id}`);
+  const backtest = await runScript(platform.home, 'bin/touchstone.ts', command.split(' '));
+  expect([backtest.code, backtest.err]).toEqual([0, '']);
+  const { body } = await platform.get('/api/v1/backtests?limit=1');
+  const { body: result } = await platform.strategy.get(`/api/v1/hyperopt/${id}/result`);
+  expect(body.items[0].result.sharpe_ratio).toBe(result.best_value);
+
+  const equal = await hyperopt(
+    ...['start', 'ema_crossover', '--pairs', 'BTC/USDT:USDT', '--timeframe', '4h', '--models', 'none'],
+    ...['--search', 'fast=9..9', '--start', '2026-01-31', '--end', '2026-03-02', '--trials', '3', '--watch'],
+  );
+  const trials = await hyperopt('trials', equal.out.match(/ho-[0-9A-Z]{26}/)![0]);
+  expect(trials.out).toMatch(/Duplicate of/);
+  expect(trials.out).toMatch(/\b2 │ complete │ .* │ +0 │/);
 });
 
 it('leaves a study running when it is interrupted, and says how to come back; it can be cancelled', async () => {

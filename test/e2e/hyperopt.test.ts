@@ -13,7 +13,7 @@ const STUDY = {
   n_trials: 40,
   train_period_days: 30,
   backtest_period_days: 10,
-  date_range: { start: '2026-01-01T00:00:00Z', end: '2026-03-22T00:00:00Z' },
+  date_range: { start: '2026-01-31T00:00:00Z', end: '2026-03-22T00:00:00Z' },
   model_types: ['logistic_regression', 'XGBoostClassifier'],
   n_estimators_range: [3, 8],
   learning_rate_range: [0.05, 0.3],
@@ -150,6 +150,11 @@ describe('a study of one worker', () => {
       ml_engine: { model_type, n_estimators, learning_rate, train_period_days, backtest_period_days },
     });
     expect(job.result.total_profit_pct).toBe(best_value);
+    const pasted = await platform.run({
+      ...{ strategy, pairs: STUDY.pairs, timeframe: STUDY.timeframe, date_range: STUDY.date_range },
+      ml_engine: { model_type, n_estimators, learning_rate, train_period_days, backtest_period_days },
+    });
+    expect(pasted.result).toEqual(job.result);
     const { body } = await platform.get(`/api/v1/backtests/${job.job_id}/equity`);
     expect(out_of_sample.dates).toEqual(body.dates);
     for (const [day, value] of out_of_sample.equity.entries()) {

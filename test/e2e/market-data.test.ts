@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStores, type Stores } from '#adapters/open-stores.ts';
-import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import type { Strategies } from '#domain/strategy-ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import type { RunningServer } from '#runtime/serve.ts';
 import { localDataProxy, startBackend } from '../../src/local/services.ts';
@@ -162,7 +162,7 @@ function backendOn(url: string): Promise<RunningServer> {
       registryTable: 'Registry',
       databaseEndpoint: 'http://127.0.0.1:1',
       workflow: {} as Workflow,
-      strategies: {} as StrategyRegistry,
+      strategies: {} as Strategies,
       dataProxy: localDataProxy(url),
     },
   );

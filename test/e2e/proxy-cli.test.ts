@@ -91,6 +91,26 @@ describe('with a running platform', () => {
   });
   afterAll(() => platform.stop());
 
+  it('is not asked where service discovery is configured', async () => {
+    const noNames = `import dns from 'node:dns';
+      dns.lookup = (name, options, done) => {
+        process.stderr.write('looked up ' + name);
+        done(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }));
+      };`;
+    const { code, out, err } = await proxy(JSON.stringify(freshness), {
+      TOUCHSTONE_HOME: platform.home,
+      SERVICE_DISCOVERY_NAMESPACE: 'trading.internal',
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(noNames)}`,
+    });
+    expect(err).toContain('looked up data-collection.trading.internal');
+    expect(JSON.parse(out).body.data.result).toEqual({
+      all_fresh: false,
+      stale_symbols: [],
+      error: 'Data collection could not be reached (1 attempt)',
+    });
+    expect(code).toBe(1);
+  });
+
   it('asks its data collection', async () => {
     const { out } = await proxy('{"operation":"symbols"}', { TOUCHSTONE_HOME: platform.home });
     expect(JSON.parse(out).body.data.result.exchange).toBe('kraken');

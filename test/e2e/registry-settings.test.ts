@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { LocalEnv } from '#contract/env.ts';
-import { platformOptions } from '../../src/local/platform.ts';
+import { platformOptions } from '../../src/local/platform-options.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
 let platform: TestPlatform;
@@ -10,24 +10,41 @@ beforeAll(async () => {
     REQUIRE_FOUR_EYES: 'true',
     REQUIRE_REASON: 'true',
     CHALLENGE_MIN_TRADES: '250',
+    CHALLENGE_MIN_HOURS: '12',
+    CHALLENGE_MIN_ASSIGNMENTS: 'min_trades',
+    POLICY_MIN_TRADES: '2',
   });
-  const {
-    fourEyesRequired = false,
-    rollbackReasonRequired = false,
-    challengeMinTrades = 0,
-  } = platformOptions(env);
-  platform = await startTestPlatform({ fourEyesRequired, rollbackReasonRequired, challengeMinTrades });
+  const { fourEyesRequired, rollbackReasonRequired, ...settings } = platformOptions(env);
+  const { challengeMinTrades, challengeMinHours, challengeMinAssignments, releasePolicy } = settings;
+  platform = await startTestPlatform({
+    ...({ fourEyesRequired, rollbackReasonRequired, challengeMinTrades } as const),
+    ...({ challengeMinHours, challengeMinAssignments, releasePolicy } as const),
+  });
 }, 60_000);
 afterAll(() => platform?.stop());
 
-it('one machine asks for four eyes, reasons and trades when its settings say so', async () => {
-  const job = await platform.run({ strategy: 'buy_and_hold', pairs: ['BTC/USDT:USDT'] });
+it('one machine asks for four eyes, reasons, conditions and a policy when its settings say so', async () => {
+  const job = await platform.run({
+    ...{ strategy: 'buy_and_hold', pairs: ['BTC/USDT:USDT'], timeframe: '1h' },
+  });
   await platform.strategy.post('/api/v1/strategies/buy_and_hold/register', {
     backtest_run_id: job.job_id,
     container_image_uri: 'touchstone:1',
   });
   const strategies = '/api/v1/strategies/buy_and_hold';
-  await platform.post(`${strategies}/stage`, { version: 1, skip_validation: true });
+  // It buys once.
+  const refused = await platform.post(`${strategies}/stage`, { version: 1, skip_validation: true });
+  expect(refused.body.detail.context.checks).toContainEqual(
+    expect.objectContaining({ name: 'min_trades', status: 'failed', value: 1, threshold: 2 }),
+  );
+  const waive = { checks: ['min_trades'], reason: 'It buys and holds' };
+  const staged = await platform.post(`${strategies}/stage`, { version: 1, skip_validation: true, waive });
+  expect(staged).toMatchObject({ status: 200, body: { new_stage: 'Staging' } });
+  const report = (await platform.get(`/api/v1/backtests/${job.job_id}/report-data`)).body;
+  const { evidence } = (await platform.get('/api/v1/models/buy_and_hold/versions/1')).body;
+  expect(evidence.from).toBe(report.settings.first_candle);
+  // The last candle opens an hour before the candles end.
+  expect(Date.parse(evidence.to) - Date.parse(report.settings.last_candle)).toBe(3_600_000);
   expect(await platform.post(`${strategies}/promote`, { version: 1 })).toMatchObject({
     status: 403,
     body: { detail: { code: 'AUTH004', context: { rule: 'four_eyes' } } },
@@ -43,6 +60,6 @@ it('one machine asks for four eyes, reasons and trades when its settings say so'
   const challenge = { champion_version: '1', challenger_version: '2', min_trades: 120 };
   expect(await platform.strategy.post('/api/v1/models/buy_and_hold/challenges', challenge)).toMatchObject({
     status: 201,
-    body: { min_trades: 120, effective_min_trades: 250 },
+    body: { min_trades: 120, effective_min_trades: 250, min_hours: 12, min_assignments: 250 },
   });
 }, 60_000);

@@ -7,6 +7,22 @@ import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 const IMAGE = 'registry.example/touchstone:1.0.0';
 const strategies = mkdtempSync(join(tmpdir(), 'touchstone-staging-'));
 
+/** Enters on every rise, and leaves by a callback that knows the closes of later candles. */
+writeFileSync(
+  join(strategies, 'medium.ts'),
+  `export default {
+  name: 'medium', description: 'Reads ahead.', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 100,
+  parameters: {}, startupCandles: () => 5, stoploss: -0.99,
+  indicators: () => ({}),
+  signals: ({ close }) => ({ enterLong: Uint8Array.from(close, (price, row) => (price > close[row - 1] ? 1 : 0)) }),
+  callbacks: {
+    customExit: ({ candles, index }, trade, price) =>
+      candles.close[index + 3] < price ? 'falls' : null,
+  },
+};
+`,
+);
+
 /** A strategy file whose signals are computed by `body`, of `candles` and `enterLong`. */
 function strategy(name: string, body: string): void {
   writeFileSync(
@@ -89,9 +105,14 @@ describe('a version that is staged', () => {
       status: 'passed',
       message: expect.stringMatching(/^1000 candles of 1 pairs up to .*: \d+ trades, all well-formed$/),
     });
+    const { body: shown } = await platform.get(`/api/v1/models/honest/versions/${version}`);
+    expect(shown.look_ahead).toBe('certified');
     expect(check(validation, 'smoke_run').value).toBeGreaterThan(100);
     expect(check(validation, 'determinism').status).toBe('passed');
-    expect(check(validation, 'look_ahead')).toMatchObject({ status: 'passed', value: 0 });
+    expect(check(validation, 'look_ahead')).toMatchObject({
+      ...{ status: 'passed', value: 'certified', threshold: 'certified' },
+      message: expect.stringMatching(/^certified: 20 cuts of 1000 candles of 1 pair, .*, no callback$/),
+    });
     expect(check(validation, 'code').message).toBe(
       `Registered with image ${IMAGE}; the current code of this machine ran, with the registered source of the strategy`,
     );
@@ -111,6 +132,42 @@ describe('a version that is staged', () => {
     const { status, body } = await promote('prophet', version);
     expect([status, body.detail.code]).toEqual([409, 'RES005']);
     expect((await promote('prophet', version, { force: true })).status).toBe(200);
+  });
+
+  it('is refused when a callback knew the future, with the place; its backtest said so already', async () => {
+    const job = await platform.run({
+      strategy: 'medium',
+      date_range: { start: '2025-01-01', end: '2025-03-01' },
+    });
+    const { look_ahead: found, warnings } = job;
+    expect(found).toMatchObject({
+      state: 'sampled',
+      pairs: ['BTC/USDT:USDT'],
+      findings: [expect.any(String)],
+    });
+    expect(found.cuts).toBeGreaterThan(0);
+    expect(found.rows).toBeGreaterThan(0);
+    expect(found.message).toMatch(/^sampled: \d+ cuts? in \d+ candles of BTC.*Look-ahead bias was found\.$/);
+    expect(found.findings[0]).toMatch(/^look_ahead: customExit of BTC\/USDT:USDT in the candle of 2025-/);
+    expect(warnings[0]).toMatch(/^LOOK-AHEAD BIAS: .* customExit of BTC/);
+    const { body: report } = await platform.get(`/api/v1/backtests/${job.job_id}/report-data`);
+    expect(report).toMatchObject({ look_ahead: found, warnings });
+
+    const version = await register('medium');
+    const { body: registered } = await platform.get(`/api/v1/models/medium/versions/${version}`);
+    expect(registered).toMatchObject({ stage: 'None', look_ahead: 'sampled' });
+    expect(check(registered.validation, 'look_ahead')).toMatchObject({
+      ...{ status: 'warning', value: 'sampled', threshold: 'certified' },
+      message: expect.stringMatching(/^sampled: .* look_ahead: customExit of BTC/),
+    });
+    await stage('medium', version);
+    const validation = await ended('medium', version);
+    expect(check(validation, 'look_ahead')).toMatchObject({
+      status: 'failed',
+      message: expect.stringMatching(
+        /^look_ahead: customExit of BTC\/USDT:USDT in the candle of 20.* read candles\.close\[\d+\]: 3 rows beyond index \(\d+\) \(medium\.ts:8\)/,
+      ),
+    });
   });
 
   it('is refused when two runs differ', async () => {

@@ -9,7 +9,9 @@ import {
   runBacktest,
   runBacktestPausing,
 } from '#engine/backtest.ts';
+import type { Instrument } from '#engine/instrument.ts';
 import type { PeriodRow } from '#engine/report/periods.ts';
+import type { BacktestReport as EngineReport } from '#engine/report/report.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
 import type { RunConfig } from '#engine/run/config.ts';
 import { CONFIG, ROWS, SAMPLE_STRATEGY, STARTUP, STEP, sampleInput, sha256 } from './backtest-sample.ts';
@@ -88,7 +90,7 @@ describe('a backtest', () => {
     for (const record of items) Trade.strict().parse(record);
     TradesPage.strict().parse({ items, page: 1, pages: 1, total: trades.length });
     const config: RunConfig = ResolvedBacktestConfig.strict().parse(CONFIG);
-    expect(config).toEqual(CONFIG);
+    expect(config).toEqual({ ...CONFIG, precision: 'none' });
     expect(JSON.stringify(result).length).toBeLessThan(800);
   });
 
@@ -181,6 +183,55 @@ describe('provenance', () => {
     const input = sampleInput({ config: { ...reversed, params: { slow: 50, fast: 20 } } });
     expect(digestOf(input)).toBe(digestOf(sampleInput({ config })));
     expect(bytes(run(input))).toBe(bytes(run(sampleInput({ config }))));
+  });
+});
+
+describe('precision', () => {
+  const INSTRUMENT: Instrument = {
+    ...{ amountStep: 0.001, minAmount: 0.001, maxAmount: null, minCost: 5, maxCost: null },
+    ...{ contractSize: 1, priceTick: 0.1 },
+  };
+  const exact = (changes: Partial<Instrument> = {}) => {
+    const input = sampleInput({ config: { ...CONFIG, precision: 'exchange' } });
+    const pairs = input.pairs.map((data, i) => ({
+      ...data,
+      instrument: { ...INSTRUMENT, ...(i === 1 ? changes : {}) },
+    }));
+    return run({ ...input, pairs }).report;
+  };
+
+  it('none is what a configuration without it means, to the byte', () => {
+    const without = run();
+    expect(bytes(run(sampleInput({ config: { ...CONFIG, precision: 'none' } })))).toBe(bytes(without));
+    expect(without.report.settings.precision).toBe('none');
+    expect(without.report.provenance).not.toHaveProperty('instruments_digest');
+  });
+
+  it('exchange names the instruments by a digest of their own, which has its part in that of the run', () => {
+    const { provenance, settings } = exact();
+    expect(settings.precision).toBe('exchange');
+    const instrument =
+      '{"amountStep":0.001,"contractSize":1,"maxAmount":null,"maxCost":null,"minAmount":0.001,"minCost":5,"priceTick":0.1}';
+    const pairs = CONFIG.pairs.map((pair) => `{"instrument":${instrument},"pair":"${pair}"}`);
+    expect(provenance.instruments_digest).toBe(sha256(`[${pairs.join()}]`));
+    const changed = exact({ amountStep: 0.01 }).provenance;
+    expect(changed).toMatchObject({
+      config_digest: provenance.config_digest,
+      data_digest: provenance.data_digest,
+    });
+    expect(changed.instruments_digest).not.toBe(provenance.instruments_digest);
+    expect(changed.digest).not.toBe(provenance.digest);
+    expect(exact().provenance).toEqual(provenance);
+  });
+
+  it('is named among the assumptions: rules of today applied to the past, or none', () => {
+    const biasOf = ({ biases }: EngineReport) => biases.filter(({ text }) => text.startsWith('Precision:'));
+    expect(biasOf(exact())).toEqual([
+      { effect: 'neutral', text: expect.stringContaining("exchange's present amount steps") },
+    ]);
+    expect(biasOf(run().report)).toEqual([
+      { effect: 'optimistic', text: expect.stringContaining('No price tick and no amount step was applied') },
+    ]);
   });
 });
 

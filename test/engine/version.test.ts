@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type BacktestInput, type BacktestOutcome, runBacktest } from '#engine/backtest.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { resampleCandles } from '#engine/indicators/resample.ts';
+import type { Instrument } from '#engine/instrument.ts';
 import { historyStart } from '#engine/run/history.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
@@ -14,24 +15,26 @@ import { MINUTE, START, walk } from './run/candles.ts';
 
 /** The version of the engine and, for each run below, the digest of everything it leaves behind under that version. */
 const PINNED = {
-  version: '1.2.0',
+  version: '1.3.0',
   digests: {
-    bollinger_breakout: '0b546ec679db0db5',
-    buy_and_hold: '9c146df01fc07002',
-    'conservative fills, compounding stake, one slot': 'b47336e728986d40',
-    'detail candles': '07fd0271e3d7fba9',
-    'detail candles and every callback': '51cc2c87371d981c',
-    donchian_trend: 'cc3bd3229576a95f',
-    ema_crossover: '63bd8d9e9ef61780',
-    'every callback': 'aa3677f725dc32b4',
-    'every callback, conservative fills': 'dcb81e349a06d447',
-    macd_momentum: 'cfdd027a2dec16b7',
-    ml_classifier: '4bfc1fc495a51d7e',
-    'one pair, high leverage, liquidations': '448b76fa0112c784',
-    'one pair, trailing stop and return table': '4d6f780b46bab87a',
-    rsi_mean_reversion: '61046a6dc2a20cf4',
-    supertrend: '12ab0dadd17d0b05',
-    'two pairs, leverage, trailing stop, return table, funding, slippage': '72fde32f5c3e0462',
+    bollinger_breakout: 'b7ad69b2c1388cea',
+    buy_and_hold: '7f559a6b913979d8',
+    'conservative fills, compounding stake, one slot': 'a2704773b1e8e154',
+    'detail candles': '0acaac3bc28c8140',
+    'detail candles and every callback': 'd57f27acb8f63eac',
+    donchian_trend: '711b4f58e543035f',
+    ema_crossover: 'f4ebe5ffab08ae37',
+    'every callback': '4ddf20cee5d62548',
+    'every callback, conservative fills': '351ccc814a7d614f',
+    macd_momentum: '0d52ae1e6a4b1eb2',
+    ml_classifier: '62b4484419746e9e',
+    'one pair, high leverage, liquidations': '9e9e9f089aa6bfc0',
+    'one pair, trailing stop and return table': '4162a63462e611ef',
+    rsi_mean_reversion: '2ef21d39820806e5',
+    supertrend: '3b9a236441a9c4ee',
+    'ticks, lots and minimum orders of one pair': 'a7bd4f9eb5bcb55d',
+    'ticks, lots and minimum orders, every callback': '49c12408e3500494',
+    'two pairs, leverage, trailing stop, return table, funding, slippage': 'b321f62d687165ca',
   },
 };
 
@@ -81,6 +84,17 @@ function builtIn(strategy: StrategyDefinition): BacktestInput {
   };
 }
 
+/** The prices of the sample have more decimals than digits that are read: the ticks are as fine as those. */
+const INSTRUMENT: Instrument = {
+  amountStep: 0.01,
+  minAmount: 0.01,
+  maxAmount: null,
+  minCost: 5,
+  maxCost: 150,
+  contractSize: 1,
+  priceTick: 0.01,
+};
+
 const one = sampleInput().pairs.slice(0, 1);
 const withCallbacks = { ...SAMPLE_STRATEGY, callbacks: CALLBACKS, unfilledTimeoutMinutes: 5 };
 const config = (changes: Partial<typeof CONFIG>) => ({ ...CONFIG, ...changes });
@@ -115,6 +129,19 @@ const RUNS: Record<string, BacktestInput> = {
   'every callback, conservative fills': sampleInput({
     strategy: withCallbacks,
     config: config({ fill_model: 'conservative' }),
+  }),
+  'ticks, lots and minimum orders of one pair': sampleInput({
+    pairs: one.map((pair) => ({ ...pair, instrument: INSTRUMENT })),
+    config: config({
+      pairs: ['BTC/USDT:USDT'],
+      minimal_roi: { 0: 0.02, 30: 0.005, 90: -1 },
+      precision: 'exchange',
+    }),
+  }),
+  'ticks, lots and minimum orders, every callback': sampleInput({
+    strategy: withCallbacks,
+    pairs: sampleInput().pairs.map((pair) => ({ ...pair, instrument: INSTRUMENT })),
+    config: config({ precision: 'exchange' }),
   }),
   'detail candles': sampleInput({ pairs: withDetail, config: config({ timeframe_detail: '1m' }) }),
   'detail candles and every callback': sampleInput({

@@ -51,6 +51,7 @@ export interface CampaignResult {
 const LEFT_TO_RUN = 6;
 /** Copies of a request that are sent together. */
 const AT_ONCE = 4;
+const SETTLE_LIMIT_MS = 150_000;
 /** How often an operation is tried, in each round, until it has succeeded once. */
 const ATTEMPTS = 8;
 /** Of what creates something: others have nothing to do before it has. */
@@ -154,13 +155,13 @@ export class Campaign {
     return [...this.#counts.get(id)!.keys()].some((status) => status < 300);
   }
 
-  /** Waits until what was left to run has ended, at most a minute. */
+  /** Waits until what was left to run has ended, at most {@link SETTLE_LIMIT_MS}: a busy machine needs minutes. */
   async #settle(): Promise<void> {
     const busy = /"status":"(pending|running)"/;
     const lists = this.#all.filter(({ method, path, parameters }) => {
       return method === 'GET' && !path.includes('{') && parameters.some(({ name }) => name === 'cursor');
     });
-    for (let waited = 0; waited < 60_000; waited += 250) {
+    for (let waited = 0; waited < SETTLE_LIMIT_MS; waited += 250) {
       const pages = await Promise.all(lists.map((operation) => this.#sender.send(this.#plain(operation))));
       for (const page of pages) this.#learn(page, {});
       if (!pages.some(({ body }) => busy.test(body.toString('utf8')))) return;

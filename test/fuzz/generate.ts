@@ -23,6 +23,8 @@ export function generate(schema: Schema, name: string, sources: Sources): Json {
   const parts: readonly Schema[] = [...(allOf ?? []), ...(branches ? [chance.pick(branches)] : [])];
   const whole = parts.map((part) => document.resolve(part)).reduce(merge, plain);
   if (whole.const !== undefined) return whole.const;
+  // The default is what most callers mean: other values may need what there is not yet.
+  if (whole.enum?.includes(whole.default) && chance.bool(0.7)) return whole.default;
   if (whole.enum) return chance.pick(whole.enum as readonly Json[]);
   const types = [whole.type ?? typeOf(whole)].flat();
   switch (chance.bool(0.9) ? types.find((type) => type !== 'null') : chance.pick(types)) {
@@ -63,13 +65,21 @@ function generateObject(schema: Schema, name: string, sources: Sources): Json {
   const chosen = properties.filter(([key, property]) => {
     return required.has(key) || boundsWork(property, sources) || chance.bool(0.35);
   });
-  const entries = chosen.map(([key, property]) => [key, generate(property, key, sources)] as const);
+  // Null is absence: it would mean the work that giving a value avoids.
+  const given = (property: Schema) => (boundsWork(property, sources) ? withoutNull(property) : property);
+  const entries = chosen.map(([key, property]) => [key, generate(given(property), key, sources)] as const);
   const object: Record<string, Json> = Object.fromEntries(entries);
   if (!schema.properties && hasSchema(schema.additionalProperties) && chance.bool(0.3)) {
     const key = schema.propertyNames?.enum?.[0] ?? String(chance.int(0, 90));
     object[key] = generate(schema.additionalProperties, name, sources);
   }
   return withShortRange(object, sources);
+}
+
+function withoutNull(property: Schema): Schema {
+  return Array.isArray(property.type)
+    ? { ...property, type: property.type.filter((type) => type !== 'null') }
+    : property;
 }
 
 const hasSchema = (schema: unknown): schema is Schema =>
@@ -85,7 +95,7 @@ export function isLarge({ body, service }: FuzzOperation): boolean {
 }
 
 function isLargeNumber({ type, default: usual }: Schema): boolean {
-  return type === 'integer' && usual > LARGE_DEFAULT;
+  return [type].flat().includes('integer') && usual > LARGE_DEFAULT;
 }
 
 /** Whether leaving it out means work for a while: the start or end of a time range, a number of something. */

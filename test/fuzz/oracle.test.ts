@@ -79,6 +79,22 @@ describe('the oracle', () => {
     expect(problems(refused)).toEqual(['401 with a token that holds']);
   });
 
+  it('finds a body that its own document allows, refused by its types', () => {
+    const submit = service.operations.find(({ id }) => id === 'submitBacktest')!;
+    const detail = [{ type: 'float_type', loc: ['body', 'config', 'fee'], msg: 'm', input: null }];
+    const refusal = (fee: unknown, type = 'float_type') => {
+      const body = Buffer.from(JSON.stringify({ config: { strategy: 'demo', fee } }));
+      const request = { method: 'POST', base: '', path: '/', headers: {}, body };
+      const answer = { status: 400, body: { detail: [{ ...detail[0], type }] } };
+      return problems(answer, { request, operations: [submit] });
+    };
+    const refused = 'the body fits its schema, and is refused as float_type at body.config.fee';
+    expect(refusal(null)).toEqual([refused]);
+    expect(refusal(0.1)).toEqual([refused]);
+    expect(refusal('0.1')).toEqual([]);
+    expect(refusal(0.1, 'json_invalid')).toEqual([]);
+  });
+
   it('finds a correlation id that was not kept', () => {
     const request = {
       method: 'GET',

@@ -41,6 +41,9 @@ const EXCUSED = 'DATA004';
 /** A caller that leaves a call no time is told that it had none. */
 const OWN_DEADLINE = /"deadline_ms":/;
 
+/** Faults of a body that no schema of it can express: of its text, and of integers that no double holds. */
+const BEYOND_SCHEMAS = new Set(['json_invalid', 'int_parsing_size']);
+
 const LEAKS: readonly RegExp[] = [
   /\\n\s+at /,
   /\b(Type|Reference|Syntax|Range|Zod|Conformance|Assertion|Aggregate)Error\b/,
@@ -67,7 +70,22 @@ export class Oracle {
       ...(only !== undefined && status !== only ? [`${only} was due, not ${status}`] : []),
       ...(trusted && status === 401 ? ['401 with a token that holds'] : []),
       ...leakProblems(received),
+      ...this.#requestProblems(exchange),
     ];
+  }
+
+  /** A body that fits the document, null in optional fields too, is never refused for a missing field or a wrong type. */
+  #requestProblems({ service, request, received, operations }: Exchange): string[] {
+    const { detail } = (parse(received.body) ?? {}) as { detail?: { type: string; loc: unknown[] }[] };
+    const [operation, ...others] = operations;
+    if (!Array.isArray(detail) || !operation?.body || others.length > 0 || !request.body) return [];
+    const [issue] = detail.filter(({ type }) => !BEYOND_SCHEMAS.has(type));
+    if (!issue || !this.#accepts(service, operation.body, parse(request.body))) return [];
+    return [`the body fits its schema, and is refused as ${issue.type} at ${issue.loc.join('.')}`];
+  }
+
+  #accepts(service: ServiceDocument, schema: Schema, value: unknown): boolean {
+    return this.#validatorOf(schema, () => ({ ...schema, components: service.root.components }))(value);
   }
 
   /** What is wrong with a response as the answer of one operation. */
@@ -111,14 +129,18 @@ export class Oracle {
   }
 
   #fits(service: ServiceDocument, schema: Schema, value: unknown): boolean {
-    let validate = this.#validators.get(schema);
-    if (!validate) {
-      // OpenAPI's keywords beside JSON Schema's mean nothing to a validator.
-      const ajv = addFormats.default(new Ajv2020({ strict: false, allErrors: true }));
-      validate = ajv.compile(closed({ ...schema, components: service.root.components }) as Schema);
-      this.#validators.set(schema, validate);
-    }
-    return validate(value);
+    const whole = () => closed({ ...schema, components: service.root.components }) as Schema;
+    return this.#validatorOf(schema, whole)(value);
+  }
+
+  #validatorOf(schema: Schema, whole: () => Schema): ValidateFunction {
+    const known = this.#validators.get(schema);
+    if (known) return known;
+    // OpenAPI's keywords beside JSON Schema's mean nothing to a validator.
+    const ajv = addFormats.default(new Ajv2020({ strict: false, allErrors: true }));
+    const validate = ajv.compile(whole());
+    this.#validators.set(schema, validate);
+    return validate;
   }
 
   #why(schema: Schema): string {

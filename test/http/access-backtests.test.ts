@@ -124,6 +124,9 @@ describe('a backtest', () => {
   });
 
   it.each([
+    ['shared_with.0.principal', [{ principal: '' }]],
+    ['shared_with.0.principal', [{ principal: 'user:\u202Eann' }]],
+    ['shared_with.0.principal', [{ principal: 'user:a\nb' }]],
     ['shared_with.0.principal', [{ principal: 'bob' }]],
     ['shared_with.0.principal', [{ principal: 'user:' }]],
     ['shared_with.0.principal', [{ principal: 'user:a b' }]],

@@ -68,8 +68,7 @@ describe('what the platform does by itself is told once, when it is stored', () 
     expect((await world.read(id)).body.status).toBe('expired');
     await world.evaluate(id);
     await world.strategy('GET', `/api/v1/models/${MODEL}/route?key=a`);
-    expect(world.told).toEqual([]);
-    expect(await tickChallenge(world.deps, id)).toBe(true);
+    expect(world.told).toEqual(['info challenge ended']);
     expect(await tickChallenge(world.deps, id)).toBe(false);
     expect(await world.tick()).toEqual([]);
     expect(world.told).toEqual(['info challenge ended']);
@@ -79,6 +78,17 @@ describe('what the platform does by itself is told once, when it is stored', () 
     });
     expect(world.counted).toEqual(['ChallengesEnded']);
     expect(world.timers).toHaveLength(1);
+  });
+
+  it('the end of its time, for good: a clock that is set back afterwards changes nothing', async () => {
+    const world = await watchedWorld();
+    const { challenge_id: shown } = (await world.create()).body;
+    world.clock.forward(7 * DAY);
+    expect((await world.read(shown)).body.status).toBe('expired');
+    world.clock.forward(-DAY);
+    expect((await world.read(shown)).body).toMatchObject({ status: 'expired', traffic_split: [1, 0] });
+    expect((await world.evaluate(shown)).status).toBe('expired');
+    expect(world.told).toEqual(['info challenge ended']);
   });
 
   it('harm, whatever is posted again', async () => {

@@ -311,6 +311,8 @@ it('reading an evaluation, however often and when, changes no outcome', async ()
     await look(steps.length);
     world.clock.forward(40 * HOUR);
     await look(steps.length + 1);
+    // The first read stores that its time is up.
+    await world.read(id);
     const { stages, planned_look, status, outcome, equity, trades, events } =
       (await world.deps.challenges.read(id))!;
     const { evaluated_at: _, challenge_id: __, planned_look: ___, ...evaluation } = await world.evaluate(id);

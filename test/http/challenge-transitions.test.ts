@@ -350,8 +350,8 @@ describe('time', () => {
     world.clock.forward(7 * 24 * HOUR - 1);
     expect((await tick(world)).changed).toEqual([]);
     world.clock.forward(1);
-    expect((await world.evaluate(id)).recommendation).toBe('KEEP_CHAMPION');
     expect((await tick(world)).changed).toEqual([id]);
+    expect((await world.evaluate(id)).recommendation).toBe('KEEP_CHAMPION');
     expect((await world.read(id)).body).toMatchObject({ outcome: 'champion_kept', traffic_split: [1, 0] });
   });
 

@@ -42,7 +42,12 @@ interface Host {
 }
 
 /** The streams of the service in a time in which pauses take no time. */
-function host(changes: Partial<WatchHyperoptDeps> = {}, most = 100, enforced = false): Host {
+function host(
+  changes: Partial<WatchHyperoptDeps> = {},
+  most = 100,
+  enforced = false,
+  mostPerCaller = 25,
+): Host {
   const { log, lines } = memoryLog();
   const { studies, ledger } = workerDeps(engine);
   const deps = { studies, ledger, ...virtualTime(), onFault: log.error as () => void, ...changes };
@@ -59,7 +64,7 @@ function host(changes: Partial<WatchHyperoptDeps> = {}, most = 100, enforced = f
         }
       },
     },
-    new EventStreams(most),
+    new EventStreams(most, mostPerCaller),
   );
   const app = createStreams(
     'strategy',
@@ -289,6 +294,32 @@ describe('a host of streams', () => {
     expect(again.status).toBe(200);
     await again.body!.cancel();
     await bodies[1]!.cancel();
+  });
+
+  it('leaves streams for others when one caller has all that one may have', async () => {
+    const { app } = host({}, 100, true, 2);
+    const jobId = await newStudy();
+    const opened = (user: string) => {
+      const claims = accessClaims({ user, role: 'admin', lifetime: 60, now: Date.now() });
+      const headers = { authorization: `Bearer ${signToken(openIssuerKey(home), claims)}` };
+      return app.request(at(jobId), { headers });
+    };
+    const taken = [await opened('ada'), await opened('ada')];
+    const refused = await opened('ada');
+    expect(refused.status).toBe(503);
+    expect(await refused.json()).toMatchObject({
+      detail: {
+        code: 'HTTP503',
+        message: expect.stringContaining('close one'),
+        context: { streams: 2, max: 2 },
+      },
+    });
+    taken.push(await opened('bob'));
+    expect(taken.map(({ status }) => status)).toEqual([200, 200, 200]);
+    await taken[0]!.body!.cancel();
+    const again = await opened('ada');
+    expect(again.status).toBe(200);
+    for (const { body } of [...taken.slice(1), again]) await body!.cancel();
   });
 
   it('answers HEAD without keeping a stream open', async () => {

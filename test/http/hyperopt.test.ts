@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DynamoInstrumentStore } from '#adapters/aws/dynamo-instrument-store.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
 import { DynamoTrialLedger } from '#adapters/aws/dynamo-trial-ledger.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
+import { fixedStrategies, inProcess, knownBuiltIns } from '#adapters/known-strategies.ts';
 import type { HyperoptExecutionInput } from '#contract/hyperopt.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { SeriesStore } from '#domain/ports.ts';
 import type { RegistryStore } from '#domain/registry/registry-store.ts';
-import { builtInStrategies } from '#engine/strategies/built-in.ts';
-import { createStrategyRegistry } from '#engine/strategies/registry.ts';
+import { defineStrategy } from '#engine/strategy.ts';
 import { createService, type ServiceApp } from '#runtime/service.ts';
 import type { ChallengeUseCases } from '#runtime/services/challenge-use-cases.ts';
 import { hyperoptUseCases } from '#runtime/services/hyperopt-use-cases.ts';
@@ -16,19 +17,49 @@ import { strategyHandlers } from '#runtime/services/strategy.ts';
 import { memoryAudit } from '../support/audit.ts';
 import { memoryLog, post } from '../support/backend.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
+import { pendingStudy } from '../support/studies.ts';
 
 /** What a request of a hyperopt job is taken for, and refused for. No worker runs. */
 
+const RANGE_BEFORE = '2024-12-01T00:00:00.000Z';
 const NOW = Date.parse('2026-02-10T12:34:56Z');
 let engine: TestEngine;
 let app: ServiceApp;
 let newest: string | null = null;
+let instruments: DynamoInstrumentStore;
 const started: HyperoptExecutionInput[] = [];
+
+/** Needs most for the largest `slow`, the smallest `fast`, and the choice in the middle. */
+const slowByChoice = inProcess({
+  digest: sha256('slow_by_choice'),
+  definition: defineStrategy({
+    name: 'slow_by_choice',
+    description: 'Test',
+    timeframe: '1h',
+    pairs: ['BTC/USDT:USDT'],
+    stakeAmount: 100,
+    stoploss: -0.1,
+    parameters: {
+      unit: {
+        kind: 'choice',
+        default: 'hour',
+        choices: ['hour', 'week', 'day'],
+        description: 'Hours a step has',
+      },
+      slow: { kind: 'integer', default: 5, min: 5, max: 10, description: 'Steps' },
+      fast: { kind: 'integer', default: 4, min: 1, max: 4, description: 'Steps that are left out' },
+    },
+    startupCandles: ({ unit, slow, fast }) => ({ hour: 1, day: 24, week: 168 })[unit]! * (slow - fast),
+    indicators: () => ({}),
+    signals: () => ({}),
+  }),
+});
 
 beforeAll(async () => {
   engine = await startEngine();
   const { client, tables } = engine;
   const studies = new DynamoStudyStore(client, tables.jobs);
+  instruments = new DynamoInstrumentStore(client, tables.series);
   const { log } = memoryLog();
   const series = {
     getMany: async () => new Map(newest === null ? [] : [['x', { last: newest }]]),
@@ -42,8 +73,9 @@ beforeAll(async () => {
     {
       studies,
       series,
+      instruments,
       ledger: new DynamoTrialLedger(client, tables.jobs),
-      strategies: createStrategyRegistry(builtInStrategies),
+      strategies: fixedStrategies([...knownBuiltIns(), slowByChoice]),
       studyExecutions: {
         start: async (input) => void started.push(input),
         stop: async () => undefined,
@@ -108,13 +140,13 @@ describe('a request', () => {
       },
     });
     const { start, end } = job.config.date_range;
-    // 30 + 4 x 7 days that end with the newest closed candle there can be.
-    expect((Date.parse(end) - Date.parse(start)) / 86_400_000).toBe(58);
+    // 4 x 7 days that end with the newest closed candle there can be; what models learn from precedes them.
+    expect((Date.parse(end) - Date.parse(start)) / 86_400_000).toBe(28);
     expect(Date.parse(end)).toBeLessThanOrEqual(NOW);
     const input = started.at(-1)!;
     expect(input).toMatchObject({ job_id: job.job_id, workers: [0], end, symbols: job.pairs });
-    // What indicators need before the first candle that is learned from.
-    expect(Date.parse(input.start)).toBeLessThan(Date.parse(start));
+    // 30 days to learn from, and what indicators need before those: the default features 50 candles of 1h.
+    expect(Date.parse(start) - Date.parse(input.start)).toBe((30 * 24 + 50) * 3_600_000);
   });
 
   it('without a range ends at the newest stored candle', async () => {
@@ -126,7 +158,7 @@ describe('a request', () => {
     });
     expect(timeframe).toBe('1h');
     expect(config.date_range).toEqual({
-      start: '2026-01-02T01:00:00.000Z',
+      start: '2026-01-12T01:00:00.000Z',
       end: '2026-01-20T01:00:00.000Z',
     });
   });
@@ -143,15 +175,44 @@ describe('a request', () => {
       model_types: ['CatboostClassifier', 'lightgbm'],
       date_range: { start: '2025-01-01', end: '2025-06-01T00:00:00+00:00' },
       ...{ sampler: 'random', pruner: 'none', seed: 4_294_967_295, workers: 2, experiment_name: 'all' },
+      precision: 'none',
     };
     const job = await accepted(body);
-    const { pairs, experiment_name, timeframe, date_range, ...config } = body;
-    expect(job).toMatchObject({ pairs, timeframe, experiment_name, warnings: [], config });
+    const { pairs, experiment_name, timeframe, date_range, precision, ...config } = body;
+    expect(job).toMatchObject({ pairs, timeframe, experiment_name, precision, warnings: [], config });
     // What is better is known of a metric.
     expect(job.config.direction).toBe('minimize');
     expect(job.config.date_range).toEqual({
       start: '2025-01-01T00:00:00.000Z',
       end: '2025-06-01T00:00:00.000Z',
+    });
+  });
+
+  it('runs every trial with the precision that a backtest of it would have', async () => {
+    const asked = { exchange: 'binanceusdm', pairs: ['BTC/USDT:USDT'] };
+    expect(await accepted(asked)).toMatchObject({ precision: 'none', warnings: [] });
+    expect((await submit({ ...asked, precision: 'exchange' })).body.detail).toMatchObject({
+      code: 'VAL005',
+      field: 'precision',
+      message: expect.stringMatching(
+        /^precision exchange needs the instruments of BTC.*set precision to none$/,
+      ),
+      context: { missing: ['BTC/USDT:USDT'] },
+    });
+    const record = {
+      ...{ amount_step: 0.001, min_amount: null, max_amount: null, min_cost: 5, max_cost: null },
+      ...{ contract_size: 1, price_tick: null, collected_at: '2026-01-01T00:00:00.000Z' },
+    };
+    await instruments.record('binanceusdm', 'BTC/USDT:USDT', record);
+    const exact = await accepted(asked);
+    expect(exact).toMatchObject({ precision: 'exchange' });
+    // Kept for all of its trials.
+    const stored = await new DynamoStudyStore(engine.client, engine.tables.jobs).get(exact.job_id);
+    expect(stored!.instruments).toEqual({ 'BTC/USDT:USDT': record });
+    expect(await accepted({ ...asked, precision: 'none' })).toMatchObject({ precision: 'none' });
+    expect(await accepted({ exchange: 'sim', precision: 'exchange' })).toMatchObject({
+      precision: 'none',
+      warnings: [expect.stringMatching(/^precision is none: sim has no price ticks/)],
     });
   });
 
@@ -169,6 +230,68 @@ describe('a request', () => {
     expect(Date.parse(started.at(-1)!.start)).toBeLessThan(Date.parse(before.start));
   });
 
+  it.each<[string, object, number]>([
+    ['of every choice', { models: 'none' }, 168 * (10 - 1)],
+    ['of the choices that are searched', { search: { unit: { choices: ['day', 'hour'] } } }, 24],
+    ['where one parameter works against another', { search: { slow: {}, fast: { min: 2 } } }, 10 - 2],
+  ])('collects the startup candles %s', async (_, request, candles) => {
+    const range = { date_range: { start: '2025-01-01', end: '2025-02-01' } };
+    const asked = { strategy: 'slow_by_choice', models: 'none', ...range, ...request };
+    expect((await submit(asked)).status).toBe(200);
+    const before = Date.parse('2025-01-01') - Date.parse(started.at(-1)!.start);
+    expect(before / 3_600_000).toBe(candles);
+  });
+
+  it('without models searches the parameters of the strategy, over the days of a backtest', async () => {
+    newest = '2026-01-20T00:00:00.000Z';
+    const { body } = await submit({ strategy: 'ema_crossover', models: 'none', train_period_days: 9 });
+    expect(body.warnings).toEqual(['train_period_days was ignored: no models are trained']);
+    const job = (await call(`/${body.job_id}`)).body;
+    const { config } = job;
+    expect(config).toMatchObject({
+      model_types: ['none'],
+      spaces: ['params'],
+      date_range: { start: '2025-10-22T01:00:00.000Z', end: '2026-01-20T01:00:00.000Z' },
+      search: {
+        fast: { kind: 'integer', min: 5, max: 45 },
+        slow: { kind: 'integer', min: 50, max: 200 },
+      },
+    });
+    for (const name of ['train_period_days', 'n_estimators_range', 'learning_rate_range'])
+      expect(config).not.toHaveProperty(name);
+    // Five of the longest averages that are searched; nothing to learn from.
+    const start = Date.parse(config.date_range.start);
+    expect(start - Date.parse(started.at(-1)!.start)).toBe(1_000 * 3_600_000);
+    // A range shorter than a window is one window.
+    const short = { date_range: { start: '2025-01-01', end: '2025-01-03' } };
+    expect((await submit({ strategy: 'ema_crossover', models: 'none', ...short })).status).toBe(200);
+    const same = await submit({ strategy: 'ema_crossover', model_types: ['none'], search: { fast: {} } });
+    const other = (await call(`/${same.body.job_id}`)).body.config;
+    expect(other).toEqual({ ...config, search: { fast: config.search.fast } });
+  });
+
+  it('names its spaces in the order of their list; a model that is not searched keeps its settings', async () => {
+    const { config } = await accepted({ spaces: ['trailing', 'params', 'stoploss'] });
+    expect(config).toMatchObject({
+      spaces: ['params', 'stoploss', 'trailing'],
+      model_types: ['depthwise_gbdt'],
+      n_estimators_range: [60, 60],
+      learning_rate_range: [0.05, 0.05],
+      train_period_days: 30,
+    });
+    // A strategy that declares no model has none then, as in a backtest.
+    const { body } = await submit({ strategy: 'ema_crossover', spaces: ['roi'] });
+    const own = (await call(`/${body.job_id}`)).body.config;
+    expect(own).toMatchObject({ spaces: ['roi'], model_types: ['none'], search: {} });
+    const { body: asked } = await submit({
+      strategy: 'ema_crossover',
+      spaces: ['roi', 'ml'],
+      model_types: ['xgboost'],
+    });
+    const learned = (await call(`/${asked.job_id}`)).body.config;
+    expect(learned).toMatchObject({ spaces: ['roi', 'ml'], n_estimators_range: [50, 500] });
+  });
+
   it('is told what was ignored, and that more workers than a tenth of the trials would wait', async () => {
     const { config, warnings } = await accepted({ n_trail: 3, n_trials: 25, workers: 8 });
     expect(config.workers).toBe(2);
@@ -182,6 +305,7 @@ describe('a request', () => {
     ]);
   });
 
+  const plain = { strategy: 'ema_crossover', models: 'none' };
   const days = (start: string, end: string) => ({ date_range: { start, end } });
   it.each<[string, object, string, string]>([
     ['no trials', { n_trials: 0 }, 'VAL005', 'n_trials'],
@@ -227,7 +351,7 @@ describe('a request', () => {
     ['an exchange that is none', { exchange: 'A B' }, 'VAL005', 'exchange'],
     ['a range the wrong way round', days('2025-06-01', '2025-01-01'), 'VAL001', 'date_range'],
     ['a time that is none', days('soon', '2025-01-01'), 'VAL001', 'date_range'],
-    ['a range without room', days('2025-01-01', '2025-02-01'), 'VAL005', 'date_range'],
+    ['a range without room', days('2025-01-01', '2025-01-07'), 'VAL005', 'date_range'],
     [
       'a thousand windows',
       { ...days('2020-01-01', '2024-01-01'), backtest_period_days: 1 },
@@ -235,6 +359,36 @@ describe('a request', () => {
       'date_range',
     ],
     ['an unknown strategy', { strategy: 'nobody' }, 'RES002', 'strategy'],
+    ['no model where one is needed', { models: 'none' }, 'VAL005', 'models'],
+    ['an unknown word for models', { models: 'all' }, 'VAL005', 'models'],
+    ['no model beside one', { model_types: ['none', 'xgboost'] }, 'VAL005', 'model_types'],
+    ['no model twice', { ...plain, model_types: ['none', 'none'] }, 'VAL005', 'model_types'],
+    ['no models and one', { ...plain, model_types: ['xgboost'] }, 'VAL005', 'model_types'],
+    ['no models and their space', { ...plain, spaces: ['ml'] }, 'VAL005', 'spaces'],
+    ['no spaces', { spaces: [] }, 'VAL005', 'spaces'],
+    ['an unknown space', { spaces: ['params', 'sell'] }, 'VAL005', 'spaces.1'],
+    ['a space twice', { spaces: ['roi', 'params', 'roi'] }, 'VAL005', 'spaces.2'],
+    ['search and spaces', { spaces: ['params'], search: { horizon: {} } }, 'VAL005', 'search'],
+    ['nothing to search', { ...plain, strategy: 'buy_and_hold' }, 'VAL005', 'spaces'],
+    ['nothing in search', { ...plain, search: {} }, 'VAL005', 'search'],
+    [
+      'models to choose from, outside spaces',
+      { spaces: ['roi'], model_types: ['xgboost', 'lightgbm'] },
+      'VAL005',
+      'model_types',
+    ],
+    [
+      'trees to choose, outside spaces',
+      { spaces: ['roi'], n_estimators_range: [5, 9] },
+      'VAL005',
+      'n_estimators_range',
+    ],
+    ['an empty wallet', { dry_run_wallet: 0 }, 'VAL005', 'dry_run_wallet'],
+    ['a stake above the wallet', { stake_amount: 50, dry_run_wallet: 40 }, 'VAL005', 'stake_amount'],
+    ['a fee beyond reason', { fee: 0.11 }, 'VAL005', 'fee'],
+    ['a negative slippage', { slippage: -0.001 }, 'VAL005', 'slippage'],
+    ['too much leverage', { leverage: 126 }, 'VAL005', 'leverage'],
+    ['no slots', { max_open_trades: 0 }, 'VAL005', 'max_open_trades'],
   ])('with %s is refused', async (_, body, code, field) => {
     const { status, body: refusal } = await submit(body);
     expect(refusal.detail).toMatchObject({ code, field });
@@ -294,5 +448,26 @@ describe('a hyperopt job', () => {
     const [old, next] = [(await call(`/${job_id}`)).body, (await call(`/${body.job_id}`)).body];
     expect(next).toMatchObject({ resumed_from: job_id, config: old.config, current_trial: 0 });
     expect(old.status).toBe('cancelled');
+  });
+
+  it('of the version before, whose range began with what models learned from, is read and goes on', async () => {
+    // Its dates were those of training and trading; what its trials trade stood beside them, and stands.
+    const old = pendingStudy('ho-before', {
+      date_range: { start: RANGE_BEFORE, end: '2025-01-02T00:00:00.000Z' },
+    });
+    await new DynamoStudyStore(engine.client, engine.tables.jobs).create({ ...old, owner: 'ada' });
+    const { status, body } = await call('/ho-before');
+    expect(status).toBe(200);
+    expect(body.config.date_range).toEqual(old.base.date_range);
+    expect(body.config).not.toHaveProperty('spaces');
+    await call('/ho-before/cancel', { method: 'POST' });
+    const resumed = (await call('/ho-before/resume', { method: 'POST' })).body.job_id;
+    const stored = await new DynamoStudyStore(engine.client, engine.tables.jobs).get(resumed);
+    expect(stored).toMatchObject({ base: old.base, config: old.config });
+    expect(started.at(-1)).toEqual({
+      ...old.execution_input,
+      job_id: resumed,
+      correlation_id: expect.any(String),
+    });
   });
 });

@@ -31,6 +31,7 @@ describe.each([
     ['its synonym', undefined, { [synonym]: '1' }],
     ['its synonym as a number', undefined, { [synonym]: 1 }],
     ['itself before its synonym', '1', { [synonym]: '7' }],
+    ['its synonym, itself null', null, { [synonym]: '1', comment: null, reason: null, force: null }],
   ])('names the version by %s', async (_, version, more) => {
     const { status, body } = await call(version, { ...more, validate_only: true });
     expect(status).toBe(reached);
@@ -97,7 +98,7 @@ it.each([
 
 it('names the keys of a body that it ignores, and guesses what was meant', async () => {
   const own = await registryWorld(engine);
-  const registered = await own.register({ tag: ['a'] });
+  const registered = await own.register({ tag: ['a'], thresholds: { min_sharpe: 1 } });
   expect(registered.body.warnings).toEqual(['Unknown key tag was ignored; did you mean tags?']);
   const staged = await own.stage(1, { comments: 'x' });
   expect(staged.body.warnings).toEqual(['Unknown key comments was ignored; did you mean comment?']);

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { CodedError } from '#contract/errors.ts';
-import type { StoredVersion } from '#contract/stored-registry.ts';
 import { recordValidation } from '#domain/registry/record-validation.ts';
-import type { StagingChecks, StagingOutcome } from '#domain/registry/staging-checks.ts';
 import type { Principal } from '#runtime/authenticate.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { SOME_RESULT } from '../support/jobs.ts';
+import { ended, taskChecks } from '../support/policy-world.ts';
 import { Invariants } from '../support/registry-invariants.ts';
 import {
   BACKTEST,
@@ -24,7 +23,6 @@ beforeAll(async () => {
 afterAll(() => engine?.stop());
 
 const REACHED = { thresholds: { min_sharpe: 1 } };
-const TASK_CHECKS = ['smoke_run', 'determinism', 'look_ahead'];
 
 async function registered(options: WorldOptions = {}, body: object = REACHED): Promise<RegistryWorld> {
   const world = await registryWorld(engine, options);
@@ -37,28 +35,6 @@ const versionOf = async (world: RegistryWorld, version = '1') =>
 const checksOf = (checks: readonly { name: string; status: string }[]) =>
   Object.fromEntries(checks.map(({ name, status }) => [name, status]));
 
-/** Checks that end when the test says so. */
-function taskChecks(): StagingChecks & { started: StoredVersion[]; end: (outcome: StagingOutcome) => void } {
-  const started: StoredVersion[] = [];
-  let outcome: StagingOutcome | undefined;
-  return {
-    started,
-    end: (given) => {
-      outcome = given;
-    },
-    start: async (version) => {
-      started.push(version);
-      return `va-${version.version}`;
-    },
-    outcome: async () => outcome,
-  };
-}
-
-const ended = (status: 'passed' | 'failed'): StagingOutcome => ({
-  status,
-  checks: TASK_CHECKS.map((name) => ({ name, status, message: 'm', value: null, threshold: null })),
-});
-
 describe('the check list of a staging', () => {
   it('is answered line by line', async () => {
     const world = await registered({ deps: { stagingChecks: taskChecks() } });
@@ -70,6 +46,7 @@ describe('the check list of a staging', () => {
       image: 'skipped',
       evidence: 'warning',
       market_data: 'passed',
+      release_policy: 'skipped',
       smoke_run: 'pending',
       determinism: 'pending',
       look_ahead: 'pending',

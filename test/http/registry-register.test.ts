@@ -46,6 +46,11 @@ describe('a registered version', () => {
       strategy_digest: PROVENANCE.strategy_digest,
       engine_version: PROVENANCE.engine_version,
       trials: 1,
+      // 31 days of candles of 5 minutes: the last one opens five minutes before their end.
+      evidence: {
+        ...{ from: '2025-01-01T00:00:00.000Z', to: '2025-02-01T00:00:00.000Z' },
+        ...{ hyperopt_job_id: null, deflated_sharpe_ratio: null },
+      },
     };
     const stored = (await own.items()).find(({ sk }) => sk === 'VERSION#000001');
     expect(stored).toMatchObject(content);

@@ -3,7 +3,7 @@ import { LocalEnv } from '#contract/env.ts';
 import { CodedError } from '#contract/errors.ts';
 import { operationsOf } from '#contract/operations.ts';
 import { checkError } from '#runtime/conformance.ts';
-import { platformOptions } from '../../src/local/platform.ts';
+import { platformOptions } from '../../src/local/platform-options.ts';
 import { backendApp, post } from '../support/backend.ts';
 
 /** Responses that the contract does not describe are found wherever they are made. */

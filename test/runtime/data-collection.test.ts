@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { CodedError } from '#contract/errors.ts';
+import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import type { SeriesKey, SeriesStore } from '#domain/ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import type { ServiceDeps } from '#runtime/service.ts';
@@ -180,6 +181,33 @@ describe('what is stored', () => {
     });
   });
 
+  it('instruments, in the order of the symbols', async () => {
+    const record = {
+      ...{ amount_step: 0.001, min_amount: null, max_amount: 1000, min_cost: 100, max_cost: null },
+      ...{ contract_size: 1, price_tick: 0.1, collected_at: '2024-06-01T00:00:00.000Z' },
+    };
+    await market.instruments.record('test', ETH, { ...record, min_amount: 0.01 });
+    await market.instruments.record('test', BTC, record);
+    expect(await get('/api/v1/instruments')).toEqual({
+      status: 200,
+      body: {
+        exchange: 'test',
+        instruments: [
+          { symbol: BTC, ...record },
+          { symbol: ETH, ...record, min_amount: 0.01 },
+        ],
+        count: 2,
+      },
+    });
+    expect((await get('/api/v1/instruments?exchange=other')).body).toEqual({
+      exchange: 'other',
+      instruments: [],
+      count: 0,
+    });
+    expect((await get('/api/v1/symbols')).body.count).toBe(2);
+    expect((await get('/api/v1/status')).body.count).toBe(3);
+  });
+
   it('status of every series', async () => {
     const { status, body } = await get('/api/v1/status');
     expect(status).toBe(200);
@@ -298,10 +326,15 @@ describe('health', () => {
 
   it('storage that is down is 503 DATA005 elsewhere', async () => {
     const down: SeriesStore = { ...market.series, list: () => Promise.reject(new CodedError('DATA005')) };
-    expect(await get('/api/v1/symbols', create({ series: down }))).toMatchObject({
-      status: 503,
-      body: { detail: { code: 'DATA005' } },
-    });
+    const list = () => Promise.reject(new CodedError('DATA005'));
+    const instruments: InstrumentStore = { ...market.instruments, list };
+    const stores = create({ series: down, instruments });
+    for (const path of ['/api/v1/symbols', '/api/v1/instruments']) {
+      expect(await get(path, stores)).toMatchObject({
+        status: 503,
+        body: { detail: { code: 'DATA005' } },
+      });
+    }
   });
 });
 

@@ -5,7 +5,7 @@ import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { openStores } from '#adapters/open-stores.ts';
 import { serviceProbe, tableProbe } from '#adapters/probes.ts';
 import { checkHealth, type Probe } from '#domain/get-health.ts';
-import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import type { Strategies } from '#domain/strategy-ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { localDataProxy, startBackend } from '../../src/local/services.ts';
 import type { Workflow } from '../../src/local/workflow.ts';
@@ -66,13 +66,13 @@ describe('health of the backend', () => {
         strategyServiceUrl: changes.strategyServiceUrl ?? info.strategy_service_url,
         dataProxy: localDataProxy(changes.dataCollection ?? info.data_collection_url),
         workflow: {} as Workflow,
-        strategies: {} as StrategyRegistry,
+        strategies: {} as Strategies,
       },
     );
     try {
       const response = await fetch(`${backend.url}/api/v1/health`);
-      const { status, dependencies } = (await response.json()) as Record<string, any>;
-      return { code: response.status, status, dependencies };
+      const { status, dependencies, reason } = (await response.json()) as Record<string, any>;
+      return { code: response.status, status, dependencies, reason };
     } finally {
       await backend.close();
     }
@@ -93,6 +93,7 @@ describe('health of the backend', () => {
       code: 200,
       status: 'degraded',
       dependencies: { ...healthy, [name]: 'unavailable' },
+      reason: `${name} is unavailable`,
     });
   });
 });

@@ -1,5 +1,5 @@
-import { createHmac, createPublicKey } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { createHmac, createPublicKey, sign } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -145,6 +145,11 @@ describe('a token that is sent is verified, also where none is needed', () => {
     const secret = createPublicKey(key().privateKey).export({ type: 'spki', format: 'pem' });
     return `${content}.${createHmac('sha256', secret).update(content).digest('base64url')}`;
   };
+  /** Signed rightly: only what it asks of its reader makes it invalid. */
+  const critical = () => {
+    const content = `${encode({ alg: 'RS256', kid: key().kid, crit: ['b64'], b64: true })}.${encode(claims())}`;
+    return `${content}.${sign('RSA-SHA256', Buffer.from(content), key().privateKey).toString('base64url')}`;
+  };
   const foreign = (kid: string) => signToken({ ...openIssuerKey(foreignHome), kid }, claims());
   const ISSUER = 'https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_Other';
 
@@ -165,6 +170,7 @@ describe('a token that is sent is verified, also where none is needed', () => {
     ['signed with a foreign key under a known name', () => foreign(key().kid), 'signature'],
     ['signed with a key that the issuer does not have', () => foreign('unknown'), 'key'],
     ['without the name of its key', () => unsigned({ alg: 'RS256' }, 'AAAA'), 'key'],
+    ['with a critical extension that nobody here knows', critical, 'critical_extension'],
     ['algorithm none', () => unsigned({ alg: 'none', kid: key().kid }, 'AAAA'), 'algorithm'],
     ['algorithm none, no signature', () => unsigned({ alg: 'none', kid: key().kid }), 'malformed'],
     ['algorithm HS256 with the public key', confused, 'algorithm'],
@@ -356,6 +362,28 @@ describe('the keys of the issuer', () => {
     clock.at += 11_000;
     expect((await call(known, `Bearer ${signedBy(foreignHome)}`)).status).toBe(503);
     expect((await call(known, `Bearer ${token()}`)).status).toBe(200);
+  });
+
+  it('503 while the key of the local issuer is broken, and the issuer stays up', async () => {
+    const own = mkdtempSync(join(tmpdir(), 'touchstone-issuer-'));
+    const issuer = await startIssuer(own);
+    try {
+      const base = await fresh(issuer.url);
+      const file = join(own, 'issuer-key.pem');
+      const pem = readFileSync(file);
+      writeFileSync(file, '');
+      expect(await call(base, `Bearer ${token()}`)).toMatchObject({
+        status: 503,
+        body: { detail: { code: 'HTTP503', message: 'The identity provider does not answer' } },
+      });
+      await expect(startIssuer(own)).rejects.toThrow(`${file} holds no private key: remove it`);
+      writeFileSync(file, pem);
+      clock.at += 1_001;
+      expect((await call(base, `Bearer ${signedBy(own)}`)).status).toBe(200);
+    } finally {
+      await issuer.stop();
+      rmSync(own, { recursive: true });
+    }
   });
 
   it('come from the pool of the token’s issuer, at either of Cognito’s addresses', async () => {

@@ -131,6 +131,21 @@ describe('body that does not fit its schema', () => {
     expect(answer.detail[0]!.msg).not.toBe('');
   });
 
+  it('reads null in an optional field as absent, except where null has a meaning', async () => {
+    const nulls = { fee: null, pairs: null, timeframe_detail: null, ml_engine: null, minimal_roi: null };
+    const inner = {
+      date_range: { start: null, end: '2026-01-01' },
+      trailing: { positive: null, offset: 0.1 },
+    };
+    const sent = { config: { ...config, ...nulls, ...inner }, priority: null, model_version: null };
+    expect((await submit(sent)).status).toBe(201);
+    expect(submitted.at(-1)).toEqual({
+      config: { ...config, date_range: { end: '2026-01-01' }, trailing: { offset: 0.1 } },
+    });
+    expect((await submit({ config: { ...config, trailing: null } })).status).toBe(201);
+    expect(submitted.at(-1)).toEqual({ config: { ...config, trailing: null } });
+  });
+
   it('names every fault, and each branch of a value that may be two things', async () => {
     const { body } = await submit({ config: { stake_amount: [] }, experiment_name: 1 });
     expect(body.detail.map(({ type, loc }) => [type, loc.join('.')])).toEqual([

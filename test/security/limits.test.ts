@@ -118,4 +118,11 @@ describe('requests that do not end', () => {
     expectRefusal(await slow.raw(sent), 408, 'HTTP408');
     await slow.server.close();
   });
+
+  it('a body that is slower than its answer may be: 408 all the same', async () => {
+    const slow = await serverHost({}, { headersTimeoutMs: 50, requestTimeoutMs: 60 }, { deadlineMs: 5 });
+    const sent = 'POST /api/v1/backtests HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+    expectRefusal(await slow.raw(`${sent}Content-Length: 10\r\n\r\n{`), 408, 'HTTP408');
+    await slow.server.close();
+  });
 });

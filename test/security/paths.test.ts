@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -137,6 +137,8 @@ describe('keys of objects', () => {
 
 describe('files', () => {
   const folder = mkdtempSync(join(tmpdir(), 'touchstone-paths-'));
+  const strategies = join(folder, 'strategies');
+  mkdirSync(strategies);
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it.each([
@@ -160,7 +162,7 @@ describe('files', () => {
 
   it.each(['../passwd', '..', '__proto__', 'a"b', 'x|.*', '$(id)', 'a\0b'])(
     'a strategy %j is looked for among the files that there are, not loaded by its name',
-    async (name) => expect(await findStrategy(name, folder)).toBeUndefined(),
+    async (name) => expect(await findStrategy(name, strategies)).toBeUndefined(),
   );
 
   it.each([

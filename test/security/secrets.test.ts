@@ -71,14 +71,18 @@ it('a task, and with it a strategy, is given its own environment and none of the
   const runner = new TaskRunner({
     concurrency: 1,
     environment: { LOG_LEVEL: 'WARN' },
+    temporary: join(folder, 'tasks'),
+    limits: { taskMs: 60_000, loadMs: 60_000, quietMs: 60_000 },
+    onQuiet: () => {},
     onOutput: (_, line) => output.push(line),
     onCrash: ({ stderr }) => expect.unreachable(stderr),
   });
   const environment = { JOB_ID: 'bt-1' };
-  await runner.run({ entry, environment, priority: 5, signal: new AbortController().signal });
-  const { JOB_ID, LOG_LEVEL, TASK_ID, PWD: _, ...others } = JSON.parse(output[0]!);
+  await runner.run({ entry, environment, owner: 'me', priority: 5, signal: new AbortController().signal });
+  const { JOB_ID, LOG_LEVEL, TASK_ID, TMPDIR, PWD: _, ...others } = JSON.parse(output[0]!);
   expect([JOB_ID, LOG_LEVEL]).toEqual(['bt-1', 'WARN']);
   expect(TASK_ID).toMatch(/^local-/);
+  expect(TMPDIR).toBe(join(folder, 'tasks', TASK_ID));
   expect(Object.keys(others).filter((name) => !['OLDPWD', 'SHLVL', '_'].includes(name))).toEqual([]);
 });
 

@@ -53,6 +53,19 @@ test('there is a bundle for every Lambda and every task', () => {
   expect([...bundles.keys()].sort()).toEqual(wanted.sort());
 });
 
+test('a strategy is evaluated again for each run of a search for look-ahead', async () => {
+  const program = `
+    const load = (run) => import('./strategies/example_pullback.mjs?run=' + run);
+    const [first, second] = [await load(1), await load(2)];
+    console.log(first.default.name, first.default === second.default);`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    cwd: join(outdir, 'tasks'),
+    encoding: 'utf8',
+  });
+  expect(stderr).toBe('');
+  expect(stdout).toBe('example_pullback false\n');
+});
+
 test('none holds CDK', () => {
   for (const path of bundles.keys()) {
     for (const name of ['aws-cdk-lib', 'constructs', 'cdk-nag'])
@@ -90,8 +103,8 @@ test('the engine imports nothing but itself', () => {
 });
 
 test.each([
-  ['lambdas/backend/index.mjs', 900],
-  ['lambdas/strategy/index.mjs', 950],
+  ['lambdas/backend/index.mjs', 950],
+  ['lambdas/strategy/index.mjs', 1000],
   ['lambdas/strategy-events/index.mjs', 600],
   ['lambdas/reconcile/index.mjs', 700],
   ['lambdas/task-image/index.mjs', 500],
@@ -103,7 +116,7 @@ test.each([
 
 test('the users’ strategies are in the bundles that know strategies', () => {
   const strategies = namesIn('strategies').map((name) => `strategies/${name}.ts`);
-  for (const task of ['backtest', 'hyperopt', 'hyperopt-thread']) {
+  for (const task of ['backtest', 'hyperopt', 'hyperopt-trial']) {
     const { inputs } = bundles.get(`tasks/${task}.mjs`)!;
     expect(Object.keys(inputs), task).toEqual(expect.arrayContaining(strategies));
   }
@@ -213,7 +226,7 @@ test('the bundled worker runs the trials of a study in threads of its own bundle
 test('every bundle loads in a fresh process, up to the variables that it misses', () => {
   for (const path of bundles.keys()) {
     // It is no process: the worker's bundle begins it, as above.
-    if (path === 'tasks/hyperopt-thread.mjs') continue;
+    if (path === 'tasks/hyperopt-trial.mjs') continue;
     const { status, stderr } = spawnSync(process.execPath, [join(outdir, path)], {
       cwd: outdir,
       env: { NODE_OPTIONS: '--enable-source-maps', AWS_REGION: 'eu-west-1' },

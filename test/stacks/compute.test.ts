@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { releasePolicy, releasePolicyOf } from '#contract/release-policy-env.ts';
+import { stageConfig } from '#lib/config.ts';
 import { ofType, type Resource, type Synthesized, synthesize } from '../support/stacks.ts';
 
 const dev = synthesize('dev');
@@ -135,11 +138,18 @@ describe('environments', () => {
     ]);
   });
 
+  const OWN_POLICY = {
+    ...{ minSharpe: -0.5, minProfitFactor: 1.2, maxDrawdown: 25, minDeflatedSharpe: 0.95 },
+    lookAheadCertificate: false,
+  };
   const url = 'https://data.example.org';
   const elsewhere = synthesize('dev', {
     dataCollectionUrl: url,
     fourEyesRequired: true,
     challengeMinTrades: 250,
+    challengeMinHours: 12,
+    challengeMinAssignments: 40,
+    releasePolicy: OWN_POLICY,
   });
 
   test('carry the rules of promotions and rollbacks', () => {
@@ -155,6 +165,52 @@ describe('environments', () => {
       ['false', 'false', 'false'],
       ['true', 'false', 'false'],
       ['false', 'true', 'false'],
+    ]);
+  });
+
+  test('carry the release policy wherever a version is registered, staged or promoted', () => {
+    const policiesOf = (stage: Synthesized) =>
+      properties(stage, 'AWS::Lambda::Function')
+        .map(({ Environment }) => Environment.Variables)
+        .filter((variables) => variables.REQUIRE_FOUR_EYES !== undefined)
+        .map((variables) =>
+          Object.fromEntries(Object.entries(variables).filter(([name]) => name.startsWith('POLICY_'))),
+        );
+    const [off, on, own] = [dev, prod, elsewhere].map(policiesOf);
+    // Backend, strategy service and Reconcile.
+    expect(off).toEqual(Array(3).fill({ POLICY_LOOK_AHEAD_CERTIFICATE: 'false' }));
+    const prodPolicy = {
+      POLICY_MIN_TRADES: '30',
+      POLICY_MIN_DAYS: '90',
+      POLICY_MAX_EVIDENCE_AGE_DAYS: '180',
+      POLICY_LOOK_AHEAD_CERTIFICATE: 'true',
+    };
+    expect(on).toEqual(Array(3).fill(prodPolicy));
+    const ownPolicy = {
+      POLICY_MIN_SHARPE: '-0.5',
+      POLICY_MIN_PROFIT_FACTOR: '1.2',
+      POLICY_MAX_DRAWDOWN: '25',
+      POLICY_MIN_DEFLATED_SHARPE: '0.95',
+      POLICY_LOOK_AHEAD_CERTIFICATE: 'false',
+    };
+    expect(own).toEqual(Array(3).fill(ownPolicy));
+    // What the functions make of them.
+    const reads = (variables: Record<string, string>) =>
+      releasePolicyOf(z.object(releasePolicy).parse(variables));
+    expect(reads(prodPolicy)).toEqual(stageConfig('prod').releasePolicy);
+    expect(reads(ownPolicy)).toEqual(OWN_POLICY);
+  });
+
+  test('carry the conditions of a verdict to the strategy service', () => {
+    const conditionsOf = (stage: Synthesized) =>
+      properties(stage, 'AWS::Lambda::Function')
+        .map(({ Environment }) => Environment.Variables)
+        .filter(({ CHALLENGE_MIN_HOURS }) => CHALLENGE_MIN_HOURS !== undefined)
+        .map((each) => [each.CHALLENGE_MIN_HOURS, each.CHALLENGE_MIN_ASSIGNMENTS]);
+    expect([dev, prod, elsewhere].map(conditionsOf)).toEqual([
+      [['0', '0']],
+      [['24', 'min_trades']],
+      [['12', '40']],
     ]);
   });
 

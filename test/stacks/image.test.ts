@@ -46,6 +46,6 @@ describe.skipIf(!available)(`the image of the tasks (skipped without buildah and
   });
 
   test('holds what the threads of a worker run', () => {
-    expect(run('test', '-r', '/app/hyperopt-thread.mjs').status).toBe(0);
+    expect(run('test', '-r', '/app/hyperopt-trial.mjs').status).toBe(0);
   });
 });

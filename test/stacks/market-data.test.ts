@@ -29,7 +29,7 @@ describe.each([dev, prod])('what collects market data in $config.stage', (stage)
       'Candles/*: s3:GetObject s3:PutObject',
       'Candles: s3:ListBucket',
       'Jobs: dynamodb:GetItem dynamodb:UpdateItem',
-      'Series: dynamodb:GetItem dynamodb:PutItem dynamodb:UpdateItem',
+      'Series: dynamodb:BatchGetItem dynamodb:GetItem dynamodb:PutItem dynamodb:UpdateItem',
     ]);
   });
 

@@ -106,7 +106,14 @@ describe('freshness', () => {
 
   test('fresh candles are not collected', async () => {
     const { path, calls } = await run(fresh);
-    expect(path).toEqual(['CheckFreshness', 'IsFresh', ...OWN_IMAGE, 'RunBacktest', 'Done']);
+    expect(path).toEqual([
+      'ChooseCollection',
+      'CheckFreshness',
+      'IsFresh',
+      ...OWN_IMAGE,
+      'RunBacktest',
+      'Done',
+    ]);
     expect(calls[0]!.parameters).toEqual({
       FunctionName: 'DataProxy',
       Payload: {
@@ -136,12 +143,27 @@ describe('freshness', () => {
   ])('%s: collects', async (_, step) => {
     const { path, failure } = await run(step);
     expect(failure).toBeUndefined();
-    expect(path).toEqual(['CheckFreshness', 'IsFresh', 'CollectData', ...OWN_IMAGE, 'RunBacktest', 'Done']);
+    expect(path).toEqual([
+      'ChooseCollection',
+      'CheckFreshness',
+      'IsFresh',
+      'CollectData',
+      ...OWN_IMAGE,
+      'RunBacktest',
+      'Done',
+    ]);
   });
 
   test('a proxy that fails: collects, after retries of what may pass', async () => {
     const { path, calls } = await run(() => fail('Lambda.TooManyRequestsException'));
-    expect(path).toEqual(['CheckFreshness', 'CollectData', ...OWN_IMAGE, 'RunBacktest', 'Done']);
+    expect(path).toEqual([
+      'ChooseCollection',
+      'CheckFreshness',
+      'CollectData',
+      ...OWN_IMAGE,
+      'RunBacktest',
+      'Done',
+    ]);
     expect(calls.filter(({ state }) => state === 'CheckFreshness')).toHaveLength(4);
     expect((await run(() => fail('TypeError'))).calls.map(({ state }) => state)).toEqual([
       'CheckFreshness',
@@ -152,6 +174,34 @@ describe('freshness', () => {
 });
 
 describe('collection', () => {
+  const run = (input: object) =>
+    walk(BACKTEST_ASL, { ...INPUT, ...input }, { CheckFreshness: fresh, CollectData: ok, RunBacktest: ok });
+
+  test('is left out where the input says never, with the question whether it is needed', async () => {
+    const { path } = await run({ collect: 'never' });
+    expect(path).toEqual(['ChooseCollection', ...OWN_IMAGE, 'RunBacktest', 'Done']);
+  });
+
+  test('comes first where the input says always', async () => {
+    const { path } = await run({ collect: 'always' });
+    expect(path).toEqual(['ChooseCollection', 'CollectData', ...OWN_IMAGE, 'RunBacktest', 'Done']);
+  });
+
+  test.each([{ collect: 'if_stale' }, {}, { collect: null }, { collect: 7 }])(
+    'is for stale candles alone with %j',
+    async (input) => {
+      const { path } = await run(input);
+      expect(path).toEqual([
+        'ChooseCollection',
+        'CheckFreshness',
+        'IsFresh',
+        ...OWN_IMAGE,
+        'RunBacktest',
+        'Done',
+      ]);
+    },
+  );
+
   test.each([
     ['crashed', 'States.TaskFailed', 3],
     ['ran out of time', 'States.Timeout', 1],
@@ -163,7 +213,15 @@ describe('collection', () => {
       RunBacktest: ok,
     });
     expect(failure).toBeUndefined();
-    expect(path).toEqual(['CheckFreshness', 'IsFresh', 'CollectData', ...OWN_IMAGE, 'RunBacktest', 'Done']);
+    expect(path).toEqual([
+      'ChooseCollection',
+      'CheckFreshness',
+      'IsFresh',
+      'CollectData',
+      ...OWN_IMAGE,
+      'RunBacktest',
+      'Done',
+    ]);
     expect(calls.filter(({ state }) => state === 'CollectData')).toHaveLength(attempts);
   });
 });
@@ -196,7 +254,14 @@ describe('lanes', () => {
       CheckFreshness: fresh,
       RunBacktestOnDemand: ok,
     });
-    expect(path).toEqual(['CheckFreshness', 'IsFresh', ...OWN_IMAGE, 'RunBacktestOnDemand', 'Done']);
+    expect(path).toEqual([
+      'ChooseCollection',
+      'CheckFreshness',
+      'IsFresh',
+      ...OWN_IMAGE,
+      'RunBacktestOnDemand',
+      'Done',
+    ]);
     expect(calls[1]!.parameters.CapacityProviderStrategy).toEqual([
       { CapacityProvider: 'FARGATE', Weight: 1 },
     ]);
@@ -212,7 +277,7 @@ describe('lanes', () => {
     const steps = { CheckFreshness: fresh, RunBacktest: crash('spot'), RunBacktestOnDemand: ok };
     const { path, failure } = await walk(BACKTEST_ASL, INPUT, steps);
     expect(failure).toBeUndefined();
-    expect(path.slice(2)).toEqual([
+    expect(path.slice(3)).toEqual([
       ...OWN_IMAGE,
       'RunBacktest',
       'WhyFailed',
@@ -251,6 +316,7 @@ describe('the image', () => {
     const PrepareImage: Step = () => ({ Payload: { task_definition: 'arn:own:7' } });
     const walked = await run({ image }, { PrepareImage });
     expect(walked.path).toEqual([
+      'ChooseCollection',
       'CheckFreshness',
       'IsFresh',
       'Image',
@@ -287,7 +353,7 @@ describe('a backtest that cannot be run', () => {
     const walked = await run({ RunBacktest: crash(), RunBacktestOnDemand: crash('secret internals') });
     expect(walked.failure).toBeUndefined();
     const onceMore = ['RunBacktestOnDemand', 'WhyFailed', 'Pause', 'OnceMore'];
-    expect(walked.path.slice(5)).toEqual([
+    expect(walked.path.slice(6)).toEqual([
       'RunBacktest',
       ...['WhyFailed', 'Again'],
       ...onceMore,
@@ -313,7 +379,7 @@ describe('a backtest that cannot be run', () => {
         const first = on_demand ? 'RunBacktestOnDemand' : 'RunBacktest';
         const steps = { CheckFreshness: fresh, MarkFailed: () => ({}), [first]: crash(cause) };
         const walked = await walk(BACKTEST_ASL, { ...INPUT, on_demand }, steps);
-        expect(walked.path.slice(5)).toEqual([first, 'WhyFailed', 'OutOfMemory', 'MarkFailed', 'Done']);
+        expect(walked.path.slice(6)).toEqual([first, 'WhyFailed', 'OutOfMemory', 'MarkFailed', 'Done']);
         expect(messageOf(walked)).toMatch(/more memory than its task has/);
       }
     });
@@ -328,7 +394,7 @@ describe('a backtest that cannot be run', () => {
   test('is tried again when Spot took its task back, which kills it too', async () => {
     const cause = '{"Containers":[{"ExitCode":137,"Name":"task"}],"StopCode":"SpotInterruption"}';
     const { path } = await run({ RunBacktest: crash(cause), RunBacktestOnDemand: ok });
-    expect(path.slice(5)).toEqual(['RunBacktest', 'WhyFailed', 'Again', 'RunBacktestOnDemand', 'Done']);
+    expect(path.slice(6)).toEqual(['RunBacktest', 'WhyFailed', 'Again', 'RunBacktestOnDemand', 'Done']);
   });
 
   test.each(['RunBacktest', 'RunBacktestOnDemand'])(

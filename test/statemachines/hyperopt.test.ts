@@ -88,6 +88,19 @@ describe('a study', () => {
     expect(calls.filter(({ state }) => state === 'KeepReason')).toHaveLength(1);
   });
 
+  test.each<[string | undefined, string[]]>([
+    ['never', ['ChooseCollection', 'Workers']],
+    ['always', ['ChooseCollection', 'CollectData']],
+    ['if_stale', ['ChooseCollection', 'CheckFreshness']],
+    [undefined, ['ChooseCollection', 'CheckFreshness']],
+  ])('collects as its input says: %s', async (collect, first) => {
+    const input = { ...inputOf('ho-1', 1), ...(collect && { collect }) };
+    const steps = { CheckFreshness: fresh, CollectData: ok, RunWorker: ok, KeepReason: ended };
+    const { path, failure } = await walk(HYPEROPT_ASL, input, steps);
+    expect(failure).toBeUndefined();
+    expect(path.slice(0, 2)).toEqual(first);
+  });
+
   test.each<[string, Step]>([
     ['stale', answer(false)],
     ['a text', answer('true')],

@@ -3,17 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeCursor, encodeCursor } from '#adapters/aws/cursor.ts';
 import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
+import { DynamoInstrumentStore } from '#adapters/aws/dynamo-instrument-store.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
 import { DynamoSeriesStore } from '#adapters/aws/dynamo-series-store.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
+import { fixedStrategies, knownBuiltIns } from '#adapters/known-strategies.ts';
 import type { JobIn, JobStatus } from '#contract/backtest.ts';
+import { NO_POLICY } from '#contract/release-policy.ts';
+import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import { registerVersion } from '#domain/registry/register-version.ts';
 import type { RegistryStore } from '#domain/registry/registry-store.ts';
 import { runBacktest } from '#engine/backtest.ts';
 import { createRandom } from '#engine/random.ts';
-import { builtInStrategies } from '#engine/strategies/built-in.ts';
-import { createStrategyRegistry } from '#engine/strategies/registry.ts';
 import { withIdentityProvider } from '#runtime/identity-provider.ts';
 import { createService, type ServiceApp } from '#runtime/service.ts';
 import { backendHandlers } from '#runtime/services/backend.ts';
@@ -53,6 +55,8 @@ export interface AccessWorld {
   readonly jobs: DynamoJobStore;
   readonly registry: RegistryStore;
   readonly jobsTable: string;
+  readonly registryTable: string;
+  readonly instruments: InstrumentStore;
   readonly client: Awaited<ReturnType<typeof startEngine>>['client'];
   /** With a token of the issuer, and of more groups than that of the role. */
   person(user: string, role?: Role, groups?: readonly string[]): Person;
@@ -77,6 +81,7 @@ export async function accessWorld(): Promise<AccessWorld> {
   const { client, tables } = engine;
   const jobs = new DynamoJobStore(client, tables.jobs);
   const registry = new DynamoRegistryStore(client, tables.registry);
+  const instruments = new DynamoInstrumentStore(client, tables.series);
   const { audit } = memoryAudit();
   const { log } = memoryLog();
   const nothing = async () => undefined;
@@ -95,15 +100,19 @@ export async function accessWorld(): Promise<AccessWorld> {
       stagingDryRunRequired: false,
       fourEyesRequired: false,
       challengeMinTrades: 100,
+      challengeMinHours: 0,
+      challengeMinAssignments: 0,
+      releasePolicy: NO_POLICY,
       rollbackReasonRequired: false,
     },
     series: new DynamoSeriesStore(client, tables.series),
+    instruments,
     results: {
       write: async () => SOME_RESULTS,
       read: async (_: unknown, part: string) => ({ equity, report, result: SOME_RESULT })[part],
       readTrades: async () => [],
     },
-    strategies: createStrategyRegistry(builtInStrategies),
+    strategies: fixedStrategies(knownBuiltIns()),
     dataProxy: { call: async () => ({ all_fresh: true }) },
     executions: { start: nothing, stop: nothing, state: nothing },
     tasks: { stop: nothing },
@@ -129,6 +138,8 @@ export async function accessWorld(): Promise<AccessWorld> {
             ...deps,
             stagingChecks: null,
             challengeMinTrades: 100,
+            challengeMinHours: 0,
+            challengeMinAssignments: 0,
             chance: Math.random,
             sleep: nothing,
           }),
@@ -156,7 +167,8 @@ export async function accessWorld(): Promise<AccessWorld> {
     return id;
   };
   return {
-    ...{ jobs, registry, client, jobsTable: tables.jobs, person, backtest },
+    ...{ jobs, registry, instruments, client, person, backtest },
+    ...{ jobsTable: tables.jobs, registryTable: tables.registry },
     nobody: personOf(enforced, {}),
     development: personOf(open, {}),
     stop: async () => {

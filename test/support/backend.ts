@@ -57,7 +57,7 @@ export function fakeUseCases(changes: Partial<BackendUseCases> = {}): BackendUse
     cancelBacktest: find,
     readEquity: notCompleted,
     readReport: notCompleted,
-    listStrategies: () => [],
+    listStrategies: async () => ({ items: [], broken: [] }),
     getStrategy: () => {
       throw new CodedError('RES004', { field: 'name' });
     },

@@ -35,6 +35,7 @@ export function pendingJob(jobId: string, changes: Partial<JobIn<'pending'>> = {
       timeframe_detail: null,
       fill_model: 'freqtrade',
       seed: 1,
+      precision: 'none',
     },
     warnings: [],
     execution_input: {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { ulids } from '#adapters/ids.ts';
-import { type Platform, type PlatformOptions, startPlatform } from '../../src/local/platform.ts';
+import { type Platform, startPlatform } from '../../src/local/platform.ts';
+import type { PlatformOptions } from '../../src/local/platform-options.ts';
 
 /** Calls of one service; `path` begins with a slash. */
 interface ServiceCalls {

@@ -12,6 +12,7 @@ const STATE = [
   'archived_at',
   'rolled_back',
   'rolled_back_reason',
+  'waivers',
   'updated_at',
   'catalog',
   'catalog_name',

@@ -5,7 +5,9 @@ import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
+import { fixedStrategies, knownBuiltIns } from '#adapters/known-strategies.ts';
 import type { BacktestResult } from '#contract/backtest.ts';
+import { NO_POLICY } from '#contract/release-policy.ts';
 import type { TableNames } from '#contract/tables.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { ownershipOf } from '#domain/ownership.ts';
@@ -13,8 +15,6 @@ import type { ResultStore } from '#domain/ports.ts';
 import { type RegisterVersionDeps, registerVersion } from '#domain/registry/register-version.ts';
 import type { RegistryStore } from '#domain/registry/registry-store.ts';
 import { createRandom } from '#engine/random.ts';
-import { builtInStrategies } from '#engine/strategies/built-in.ts';
-import { createStrategyRegistry } from '#engine/strategies/registry.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { createService, type ServiceApp, type ServiceDeps } from '#runtime/service.ts';
 import { backendHandlers } from '#runtime/services/backend.ts';
@@ -41,6 +41,12 @@ export const PROVENANCE = {
   config_digest: 'c'.repeat(64),
   data_digest: 'd'.repeat(64),
   digest: 'e'.repeat(64),
+};
+
+/** What registering reads of a report: of candles of 5 minutes, for as long as the configuration of every test's job says. */
+export const SOME_REPORT = {
+  provenance: PROVENANCE,
+  data: [{ first: '2025-01-01T00:00:00.000Z', last: '2025-01-31T23:55:00.000Z' }],
 };
 
 const cursors = { encode: encodeCursor, decode: decodeCursor };
@@ -89,7 +95,7 @@ export interface RegistryWorld {
 
 /** Results of every backtest: {@link SOME_RESULT}, and a report with {@link PROVENANCE}. */
 export const someResults = {
-  read: async (_: unknown, part: string) => (part === 'report' ? { provenance: PROVENANCE } : SOME_RESULT),
+  read: async (_: unknown, part: string) => (part === 'report' ? SOME_REPORT : SOME_RESULT),
 } as unknown as ResultStore;
 
 export interface WorldOptions {
@@ -117,7 +123,7 @@ export async function registryWorld(
   const deps: WorldDeps = {
     jobs,
     results: someResults,
-    strategies: createStrategyRegistry(builtInStrategies),
+    strategies: fixedStrategies(knownBuiltIns()),
     dataProxy: { call: async () => FRESH },
     defaultExchange: 'sim',
     images: null,
@@ -126,6 +132,10 @@ export async function registryWorld(
     stagingDryRunRequired: false,
     fourEyesRequired: false,
     challengeMinTrades: 100,
+    challengeMinHours: 0,
+    challengeMinAssignments: 0,
+    releasePolicy: NO_POLICY,
+    studies: { get: async () => undefined },
     rollbackReasonRequired: false,
     clock: Date,
     ids: ulids,

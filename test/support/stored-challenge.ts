@@ -17,6 +17,8 @@ export function storedChallenge(changes: Partial<StoredChallenge> = {}): StoredC
     enable_canary: true,
     min_trades: 100,
     effective_min_trades: 100,
+    min_hours: 0,
+    min_assignments: 0,
     max_duration_hours: 168,
     max_drawdown_pct: null,
     max_errors: null,

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -6,11 +6,12 @@ import { join } from 'node:path';
 export class MisbehavingStrategies {
   readonly folder = mkdtempSync(join(tmpdir(), 'touchstone-strategies-'));
 
-  /** `body` runs when the indicators are computed; it may use `existsSync`, `writeFileSync` and `here`. */
+  /** `body` runs when the indicators are computed; it may use `existsSync` and `writeFileSync`, of its own folder and of `here`. */
   add(name: string, body: string): void {
     writeFileSync(
       join(this.folder, `${name}.ts`),
-      `import { existsSync, writeFileSync } from 'node:fs';
+      `const { existsSync, writeFileSync } = (process as any).getBuiltinModule('node:fs');
+const own = process.env.TMPDIR;
 const here = import.meta.dirname;
 export default {
   name: '${name}', description: 'Misbehaves.', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 100,
@@ -26,11 +27,11 @@ export default {
     );
   }
 
-  /** A strategy that waits until {@link open} is called, and leaves a file for each process that has begun. */
+  /** A strategy that waits until {@link open} is called, and leaves a file in its own folder while it runs. */
   addGated(name: string): void {
     this.add(
       name,
-      `writeFileSync(here + '/${name}-begun-' + process.pid, '');
+      `writeFileSync(own + '/${name}-begun-' + process.pid, '');
        const pause = new Int32Array(new SharedArrayBuffer(4));
        while (!existsSync(here + '/${name}-open')) Atomics.wait(pause, 0, 0, 10);`,
     );
@@ -40,15 +41,21 @@ export default {
     writeFileSync(join(this.folder, `${name}-open`), '');
   }
 
-  /** Process ids of the tasks that have begun. */
-  begun(name: string): number[] {
+  /** Process ids of the tasks that have begun and run, of the platform with this data folder. */
+  begun(name: string, home: string): number[] {
     const prefix = `${name}-begun-`;
-    return readdirSync(this.folder)
+    return filesIn(join(home, 'tasks'))
+      .flatMap((task) => filesIn(join(home, 'tasks', task)))
       .filter((file) => file.startsWith(prefix))
       .map((file) => Number(file.slice(prefix.length)));
   }
+}
 
-  has(file: string): boolean {
-    return existsSync(join(this.folder, file));
+/** None where the folder is not there, or not any more. */
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }

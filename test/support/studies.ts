@@ -88,7 +88,12 @@ export async function computeTrial({ config, search, past }: TrialRequest): Prom
   return { state: 'complete', value, windows, efficiency: 0.5, returns: { firstDay: '2025-02-01', returns } };
 }
 
-export const computing: TrialRunner = { codeDigest: 'c', run: computeTrial, close: async () => undefined };
+export const computing: TrialRunner = {
+  codeDigest: 'c',
+  warnings: [],
+  run: computeTrial,
+  close: async () => undefined,
+};
 
 /** What a worker in this process needs; `runner` runs its trials. */
 export function workerDeps(

@@ -6,6 +6,7 @@ import {
   TRADE_STATUSES,
   VARIANTS,
 } from '#contract/stored-challenge.ts';
+import { REASON, WAIVE } from '../checks.ts';
 import { type Addresses, type Session, strategyAddress, withSession } from '../session.ts';
 import { amount, figure, wholeNumber } from '../usage.ts';
 import { type ControlOptions, controlChallenge, type PromoteOptions, promoteChallenger } from './control.ts';
@@ -75,7 +76,7 @@ function addCreate(challenge: Command, session: Run): void {
         ON_ROLLBACK,
       ),
     )
-    .option('--auto-promote', 'promote it as soon as it has won, without asking anybody')
+    .option('--auto-promote', 'promote it as soon as it has won, without asking anybody; role approver')
     .option('--json', JSON_HELP)
     .action((model: string, challenger: string, options: CreateOptions) =>
       session(({ client }) => createChallenge(client, model, challenger, options)),
@@ -171,6 +172,8 @@ function addControl(challenge: Command, session: Run): void {
   for (const verb of ['advance', 'hold', 'resume'] as const) addVerb(verb);
   ofChallenge(challenge, 'promote', 'promote the challenger that has won to Production')
     .option('--comment <text>', 'goes into the history')
+    .option(...WAIVE)
+    .option(...REASON)
     .option('--check', 'show what it would do and change nothing')
     .action(async (reference: string, options: PromoteOptions) => {
       process.exitCode = await session(({ client }) => promoteChallenger(client, reference, options));

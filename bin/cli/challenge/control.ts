@@ -1,4 +1,5 @@
 import type { Challenge } from '#contract/challenge-api.ts';
+import { postChecked, type WaiveOptions, waiverOf } from '../checks.ts';
 import type { ApiClient } from '../client.ts';
 import { minute, number } from '../format.ts';
 import { challengePath, idOf } from './find.ts';
@@ -35,7 +36,7 @@ function standingNow(challenge: Challenge): string {
   ].join('\n');
 }
 
-export interface PromoteOptions {
+export interface PromoteOptions extends WaiveOptions {
   readonly comment?: string;
   readonly check?: boolean;
   readonly json?: boolean;
@@ -48,8 +49,9 @@ export interface PromoteOptions {
 export async function promoteChallenger(
   client: ApiClient,
   reference: string,
-  { comment, check, json }: PromoteOptions,
+  { comment, check, json, ...options }: PromoteOptions,
 ): Promise<number> {
+  const waiver = waiverOf(options);
   const standing = await readStanding(client, reference);
   const { challenge_id, model_name, champion_version, challenger_version } = standing.challenge;
   if (!json) {
@@ -64,8 +66,9 @@ export async function promoteChallenger(
     console.log(json ? JSON.stringify(standing) : text);
     return code;
   }
-  const body = comment === undefined ? {} : { comment };
-  const promoted = await client.post<Challenge>(challengePath(challenge_id, '/promote'), body);
+  const body = { ...(comment === undefined ? {} : { comment }), ...waiver };
+  const promoted = await postChecked<Challenge>(client, challengePath(challenge_id, '/promote'), body);
+  if (!promoted) return 1;
   const before = standing.challenge.promoted_at !== null;
   console.log(json ? JSON.stringify(promoted) : before ? alreadyText(promoted) : promotedText(promoted));
   return 0;

@@ -62,12 +62,21 @@ function settingsOf(options: CreateOptions) {
   };
 }
 
+/** What a verdict needs. */
+function needsText({ effective_min_trades, min_assignments, min_hours }: Challenge): string {
+  return [
+    `${number(effective_min_trades, 0)} closed trades of each arm`,
+    ...(min_assignments > 0 ? [`${number(min_assignments, 0)} assignments of each`] : []),
+    ...(min_hours > 0 ? [`after ${number(min_hours, 0)} hours`] : []),
+  ].join(', ');
+}
+
 function createdText(challenge: Challenge): string {
   const { challenge_id: id, model_name, champion_version, challenger_version, traffic_split } = challenge;
   return [
     `Created ${id} of ${model_name}: version ${challenger_version} against ${champion_version}, with ${number(100 * traffic_split[1]!, 0)} % of the traffic${challenge.enable_canary ? ' at first' : ''}`,
     ...challenge.warnings.map((warning) => `Warning: ${warning}`),
-    `The first verdict comes with ${number(challenge.effective_min_trades, 0)} closed trades of each arm; without one by ${minute(challenge.ends_at)} UTC the champion stays.`,
+    `The first verdict comes with ${needsText(challenge)}; without one by ${minute(challenge.ends_at)} UTC the champion stays.`,
     `Next: npx touchstone challenge log ${id} trades.csv`,
     `      npx touchstone challenge status ${id}`,
   ].join('\n');

@@ -98,7 +98,7 @@ export async function printEvents(client: ApiClient, reference: string, options:
         event.action,
         event.canary_stage,
         event.outcome ?? event.status,
-        wrap(event.reason ?? '', 40),
+        wrap([event.reason, ...event.warnings].filter(Boolean).join('; '), 40),
       ]),
     ),
   );

@@ -50,6 +50,7 @@ export function statusText({ challenge, evaluation }: Standing, width: number): 
     '',
     challenge.status === 'active' ? 'Before the challenger is recommended' : 'What held at its end',
     ...criteriaLines(evaluation),
+    ...conditionLines(evaluation),
     '',
     `Recommendation: ${evaluation.recommendation}`,
     ...adviceText(challenge, evaluation),
@@ -196,6 +197,20 @@ function criteriaLines({ criteria }: ChallengeEvaluation): string[] {
     const told = name === 'p_value' ? pText(value) : `${number(value, unit ? 1 : 0)}${unit}`;
     return `  ${passed ? '✓' : '✗'} ${words.padEnd(26)} ${told.padEnd(14)} ${OPERATORS[operator]} ${threshold}${unit}`;
   });
+}
+
+/** Conditions of the verdict that the criteria do not name, where the platform asks for them. */
+function conditionLines({ conditions }: ChallengeEvaluation): string[] {
+  const words = { assignments: 'assignments of each arm', hours: 'hours since its creation' } as const;
+  return (Object.keys(words) as (keyof typeof words)[])
+    .filter((name) => conditions[name].needed > 0)
+    .map((name) => {
+      const { value, needed, met } = conditions[name];
+      const digits = name === 'hours' ? 1 : 0;
+      // Cut, as the service does it.
+      const text = number(Math.floor(value * 10 ** digits) / 10 ** digits, digits);
+      return `  ${met ? '✓' : '✗'} ${words[name].padEnd(26)} ${text.padEnd(14)} at least ${needed}`;
+    });
 }
 
 /** The evidence in two lines, for who is about to act on it. */

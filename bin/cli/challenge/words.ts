@@ -99,10 +99,17 @@ function goOn(challenge: Challenge, evaluation: ChallengeEvaluation): string[] {
   const needs = (['champion', 'challenger'] as const)
     .filter((arm) => missing[arm] > 0)
     .map((arm) => `the ${arm} ${number(missing[arm], 0)}`);
+  const { assignments, hours } = evaluation.conditions;
+  const lacking = [
+    ...(assignments.met ? [] : [`${number(assignments.needed - assignments.value, 0)} assignments`]),
+    ...(hours.met ? [] : [`${number(Math.ceil((hours.needed - hours.value) * 10) / 10, 1)} hours`]),
+  ];
   const verdict =
     needs.length > 0
       ? `Go on: the first verdict comes with ${number(least, 0)} closed trades of each arm; still to come: ${needs.join(', ')}.`
-      : 'Go on: nothing is proven yet.';
+      : lacking.length > 0
+        ? `Go on: before a verdict it still needs ${lacking.join(' and ')}.`
+        : 'Go on: nothing is proven yet.';
   const { minimum_detectable_improvement_pct: seen, trades_needed } = evaluation;
   if (seen === null || trades_needed === null) return [verdict];
   return [

@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander';
 import { DIRECTIONS, PRUNERS, SAMPLERS, TRIAL_STATES } from '#contract/hyperopt.ts';
 import { HYPEROPT_LIMITS } from '#contract/hyperopt-request.ts';
+import { PRECISIONS } from '#contract/instrument.ts';
 import { type Addresses, type Session, strategyAddress, withSession } from '../session.ts';
-import { readConfig, wholeNumber } from '../usage.ts';
+import { amount, ratio, readConfig, stake, wholeNumber } from '../usage.ts';
 import {
   cancelHyperopt,
   type ListOptions,
@@ -93,12 +94,19 @@ interface StartCommandOptions extends StartOptions, WatchOptions {
 function addStart(hyperopt: Command, session: Run): void {
   hyperopt
     .command('start')
-    .description('start a study; every trial is a walk-forward backtest')
+    .description('start a study; every trial is a walk-forward backtest, with --models none a plain one')
     .argument('<strategy>', 'name of a strategy (see: touchstone strategies)')
     .option('--trials <n>', 'default 100', within(HYPEROPT_LIMITS.n_trials))
     .option('--exchange <key>', "whose candles; default: the platform's")
+    .option('--offline', 'run on stored candles and collect none')
     .option('--pairs <list>', 'comma separated, such as BTC/USDT:USDT,ETH/USDT:USDT')
     .option('--timeframe <timeframe>', '1m, 5m, 15m, 1h, 4h or 1d')
+    .addOption(
+      new Option(
+        '--precision <precision>',
+        "the exchange's ticks, steps and minimum orders; default: exchange where all instruments are stored",
+      ).choices(PRECISIONS),
+    )
     .option(
       '--train-days <n>',
       'days each model is trained on; default 30',
@@ -106,10 +114,13 @@ function addStart(hyperopt: Command, session: Run): void {
     )
     .option(
       '--backtest-days <n>',
-      'days it is traded for then; default 7',
+      'days it is traded for then, without models the length of a window; default 7',
       within(HYPEROPT_LIMITS.backtest_period_days),
     )
-    .option('--start <time>', 'ISO 8601, UTC; default: training and four backtest periods before the end')
+    .option(
+      '--start <time>',
+      'first traded candle, ISO 8601, UTC; default: four backtest periods before the end, 90 days without models',
+    )
     .option('--end <time>', 'ISO 8601, UTC, exclusive; default: the newest stored candle')
     .option('--objective <metric>', 'a metric of the result; default sharpe_ratio')
     .addOption(
@@ -117,7 +128,11 @@ function addStart(hyperopt: Command, session: Run): void {
         DIRECTIONS,
       ),
     )
-    .option('--models <list>', 'kinds of models, comma separated, such as xgboost,lightgbm')
+    .option(
+      '--models <list>',
+      'kinds of models, comma separated, such as xgboost,lightgbm; none: the strategy without models',
+    )
+    .option('--spaces <list>', 'what is searched, comma separated: params,stoploss,roi,trailing,ml')
     .option('--trees <min..max>', 'default 50..500', range)
     .option('--learning-rate <min..max>', 'default 0.01..0.3', range)
     .option(
@@ -126,6 +141,12 @@ function addStart(hyperopt: Command, session: Run): void {
       searched,
       {},
     )
+    .option('--stake <amount>', 'per trade, or unlimited', stake)
+    .option('--wallet <amount>', 'starting balance; default 1000', amount)
+    .option('--slots <n>', 'trades open at once; default the number of pairs', wholeNumber(1, 1000))
+    .option('--fee <ratio>', 'per side; default 0.0005', ratio)
+    .option('--slippage <ratio>', 'adverse move of every market fill; default 0', ratio)
+    .option('--leverage <times>', 'default the leverage of the strategy', amount)
     .addOption(new Option('--sampler <sampler>', 'default tpe').choices(SAMPLERS))
     .addOption(new Option('--pruner <pruner>', 'default wilcoxon').choices(PRUNERS))
     .option('--seed <n>', 'the same seed gives the same trials; default 0', within(HYPEROPT_LIMITS.seed))

@@ -23,8 +23,9 @@ function judge(value: number | null, bounds: { readonly good: number; readonly b
 const share = (value: number) => `${Math.round(100 * value)} %`;
 
 /** The bounds are those of docs/reading-a-study.md. */
-function judged(honesty: StudyHonesty): Judged[] {
-  return [deflatedSharpe(honesty), overfitting(honesty), efficiency(honesty), plateau(honesty)];
+function judged(honesty: StudyHonesty, isTrained: boolean): Judged[] {
+  const kept = isTrained ? [efficiency(honesty)] : [];
+  return [deflatedSharpe(honesty), overfitting(honesty), ...kept, plateau(honesty)];
 }
 
 function deflatedSharpe({ deflated_sharpe_ratio: value, trials }: StudyHonesty): Judged {
@@ -35,7 +36,7 @@ function deflatedSharpe({ deflated_sharpe_ratio: value, trials }: StudyHonesty):
     verdict: judge(value, { good: 0.95, bad: 0.9 }),
     words:
       value === null
-        ? 'Cannot be told: the returns do not vary, or there are too few.'
+        ? 'Cannot be told: the returns do not vary, there are too few, or all trials traded the same.'
         : `It is ${share(value)} sure that the best is better than ${best} would look.`,
   };
 }
@@ -75,26 +76,36 @@ function plateau({ plateau: found }: StudyHonesty): Judged {
   };
 }
 
-/** How far the best of a study can be believed, in a table and a sentence. */
-export function honestyText(honesty: StudyHonesty): string {
-  const figures = judged(honesty);
+/**
+ * How far the best of a study can be believed, in a table and a sentence.
+ *
+ * @param isTrained whether models were: without them every day served to choose the parameters
+ */
+export function honestyText(honesty: StudyHonesty, isTrained = true): string {
+  const figures = judged(honesty, isTrained);
   const rows = figures.map(({ name, value, verdict, words }) => [
     name,
     figure(value),
     verdict,
     wrap(words, 56),
   ]);
-  return `${table(['How far to believe it', 'Value', '', 'What it says'], rows)}\n${conclusion(figures, honesty.days)}`;
+  return `${table(['How far to believe it', 'Value', '', 'What it says'], rows)}\n${conclusion(figures, daysText(honesty, isTrained))}`;
 }
 
-function conclusion(figures: readonly Judged[], days: number): string {
+function daysText({ days }: StudyHonesty, isTrained: boolean): string {
+  return isTrained
+    ? `${days} days out of sample`
+    : `${days} days, all of which the parameters were chosen on`;
+}
+
+function conclusion(figures: readonly Judged[], days: string): string {
   const names = (verdict: Verdict) =>
     figures
       .filter((each) => each.verdict === verdict)
       .map(({ name }) => name[0]!.toLowerCase() + name.slice(1));
   const [bad, open] = [names('bad'), [...names('doubtful'), ...names('unknown')]];
-  const after = `${days} days out of sample; docs/hyperopt.md`;
+  const after = `${days}; docs/hyperopt.md`;
   if (bad.length > 0) return `Do not trust it: ${bad.join(', ')} (${after}).`;
   if (open.length > 0) return `Not proven: ${open.join(', ')} (${after}).`;
-  return `Nothing here speaks against it (${days} days out of sample). Prove it on days that no trial has seen.`;
+  return `Nothing here speaks against it (${days}). Prove it on days that no trial has seen.`;
 }

@@ -65,13 +65,13 @@ export async function printTrials(client: ApiClient, jobId: string, options: Tri
   if (page.items.length === 0) return console.log('No trials.');
   console.log(
     table(
-      ['Trial', 'State', 'Value', 'Windows', 'Same as', 'Worker', 'Attempt', 'Parameters'],
+      ['Trial', 'State', 'Value', 'Windows', 'Duplicate of', 'Worker', 'Attempt', 'Parameters'],
       page.items.map((trial) => [
         trial.number,
         trial.state,
         figure(trial.value),
         trial.windows.length,
-        trial.same_as,
+        trial.duplicate_of,
         trial.worker,
         trial.attempt,
         wrap(parametersText(trial.params), 46),
@@ -96,12 +96,14 @@ export async function cancelHyperopt(client: ApiClient, jobId: string, json = fa
 
 function statusText(job: Job): string {
   const { complete, pruned, failed } = job.trials;
-  const { date_range, objective_metric, direction } = job.config;
+  const { date_range, objective_metric, direction, spaces, model_types } = job.config;
   const best = job.best_trial === null ? '-' : `${figure(job.best_value)} (trial ${job.best_trial})`;
   return [
     `${job.job_id}: ${job.status}${job.error ? `: ${job.error}` : ''}`,
     `${job.strategy} on ${job.pairs.join(', ')} of ${job.exchange}, ${job.timeframe}, ${minute(date_range.start)} to ${minute(date_range.end)} UTC`,
+    ...(job.stalled ? [`Stalled: ${job.stalled}`] : []),
     `${job.current_trial} of ${job.total_trials} trials (${job.progress} %): ${complete} complete, ${pruned} pruned, ${failed} failed`,
+    ...(spaces ? [`Searched: ${spaces.join(', ')}; models: ${model_types.join(', ')}`] : []),
     `Best ${objective_metric} (${direction}): ${best}`,
     ...job.warnings.map((warning) => `Warning: ${warning}`),
   ].join('\n');

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { NO_MODEL } from '#contract/hyperopt.ts';
 import type { HyperoptResult, HyperoptTrial, HyperoptTrialList } from '#contract/hyperopt-api.ts';
 import type { ApiClient } from '../client.ts';
 import { table, wrap } from '../format.ts';
@@ -27,10 +28,13 @@ export async function printResult(client: ApiClient, jobId: string, json = false
     console.log(JSON.stringify({ event: 'result', data: result }));
     return;
   }
+  const { strategy } = await client.get<Job>(jobPath(jobId));
   const numbers = result.best_trials.map(({ number }) => number);
   console.log(bestTable(result, await windowsOf(client, jobId, numbers)));
-  console.log(honestyText(result.honesty));
+  console.log(honestyText(result.honesty, result.best_params.model_type !== NO_MODEL));
+  for (const warning of result.warnings) console.log(`Warning: ${warning}`);
   console.log(`Best: ${parametersText(result.best_params)}`);
+  console.log(`Backtest it: npx touchstone backtest ${strategy} --hyperopt ${jobId}`);
 }
 
 /** The values of the windows of complete trials, by number. */

@@ -7,6 +7,9 @@ import { jobPath } from './watch.ts';
 export interface StartOptions {
   readonly trials?: number;
   readonly exchange?: string;
+  readonly precision?: string;
+  /** Run on stored candles, without an exchange. */
+  readonly offline?: boolean;
   readonly pairs?: string;
   readonly timeframe?: string;
   readonly trainDays?: number;
@@ -19,6 +22,13 @@ export interface StartOptions {
   readonly trees?: readonly [number, number];
   readonly learningRate?: readonly [number, number];
   readonly search?: Readonly<Record<string, object>>;
+  readonly spaces?: string;
+  readonly stake?: number | string;
+  readonly wallet?: number;
+  readonly slots?: number;
+  readonly fee?: number;
+  readonly slippage?: number;
+  readonly leverage?: number;
   readonly sampler?: string;
   readonly pruner?: string;
   readonly seed?: number;
@@ -47,6 +57,8 @@ function requestOf(body: Readonly<Record<string, unknown>>, options: StartOption
   const given = {
     n_trials: options.trials,
     exchange: options.exchange,
+    precision: options.precision,
+    collect: options.offline ? 'never' : undefined,
     pairs: pairs && listOf(pairs),
     timeframe: options.timeframe,
     train_period_days: options.trainDays,
@@ -58,6 +70,13 @@ function requestOf(body: Readonly<Record<string, unknown>>, options: StartOption
     n_estimators_range: options.trees,
     learning_rate_range: options.learningRate,
     search: Object.keys(search).length > 0 ? { ...Object(body.search), ...search } : undefined,
+    spaces: options.spaces && listOf(options.spaces),
+    stake_amount: options.stake,
+    dry_run_wallet: options.wallet,
+    max_open_trades: options.slots,
+    fee: options.fee,
+    slippage: options.slippage,
+    leverage: options.leverage,
     sampler: options.sampler,
     pruner: options.pruner,
     seed: options.seed,

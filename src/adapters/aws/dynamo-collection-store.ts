@@ -4,6 +4,7 @@ import type * as z from 'zod';
 import { CodedError } from '#contract/errors.ts';
 import { CollectionQueue, StoredCollection } from '#contract/stored-collection.ts';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
+import { parseStored } from './stored-item.ts';
 
 /** No exchange has such a key, so that these items lie beside the series and are in no list of them. */
 const PARTITION = '#collections';
@@ -51,18 +52,11 @@ export class DynamoCollectionStore implements CollectionStore {
     });
   }
 
-  async #get<T extends z.ZodType>(name: string, schema: T): Promise<z.output<T> | undefined> {
+  async #get<T>(name: string, schema: z.ZodType<T>): Promise<T | undefined> {
     const { Item } = await this.#client.send(
       new GetCommand({ TableName: this.#table, Key: this.#key(name), ConsistentRead: true }),
     );
-    if (!Item) return undefined;
-    const parsed = schema.safeParse(Item.stored);
-    if (parsed.success) return parsed.data;
-    const { path, message } = parsed.error.issues[0]!;
-    throw new CodedError('SVC001', {
-      message: `The stored ${name} cannot be read: ${path.join('.')}: ${message}`,
-      cause: parsed.error,
-    });
+    return Item && parseStored(schema, Item.stored, () => `The stored ${name}`);
   }
 
   /** Stores the next revision of an item, unless it is no longer the one given. Revision 0 is none. */

@@ -63,17 +63,21 @@ export class DynamoJobStore implements JobStore, EndedValidations {
     return this.#changes(jobId, { set: { progress, updated_at: at }, from: ['running'], attempt });
   }
 
+  async setStalled(jobId: string, task: string, stalled: string | null): Promise<void> {
+    await this.#records.change(jobId, { set: { stalled }, from: ['running'], where: { task } });
+  }
+
   async complete(
     jobId: string,
     attempt: number,
     outcome: Parameters<JobStore['complete']>[2],
     at: string,
   ): Promise<boolean> {
-    const { result, results, timing, warnings, checks } = outcome;
+    const { result, results, timing, look_ahead, warnings, checks } = outcome;
     return this.#changes(jobId, {
       status: 'completed',
       set: {
-        ...{ result, results, timing, ...(checks && { checks }) },
+        ...{ result, results, timing, ...(look_ahead && { look_ahead }), ...(checks && { checks }) },
         ...{ progress: 1, finished_at: at, updated_at: at },
       },
       append: { warnings },

@@ -50,7 +50,7 @@ export class DynamoStudyStore implements StudyStore {
         TableName: this.#table,
         Key: jobKey(jobId),
         UpdateExpression:
-          'SET #status = :running, kind_status = :kind_status, started_at = if_not_exists(started_at, :at), updated_at = :at, tasks.#worker = :task ADD revision :one',
+          'SET #status = :running, kind_status = :kind_status, started_at = if_not_exists(started_at, :at), updated_at = :at, tasks.#worker = :task REMOVE stalled ADD revision :one',
         ConditionExpression: '#status IN (:pending, :running)',
         ExpressionAttributeNames: { '#status': 'status', '#worker': String(worker) },
         ExpressionAttributeValues: {
@@ -72,22 +72,26 @@ export class DynamoStudyStore implements StudyStore {
     }
   }
 
-  async pinCode(jobId: string, digest: string): Promise<string | undefined> {
+  async pinCode(jobId: string, digest: string, warnings: readonly string[]): Promise<string | undefined> {
     const update = new UpdateCommand({
       TableName: this.#table,
       Key: jobKey(jobId),
-      UpdateExpression: 'SET code_digest = if_not_exists(code_digest, :digest) ADD revision :one',
-      ConditionExpression: '#status = :running',
+      UpdateExpression:
+        'SET code_digest = :digest, warnings = list_append(warnings, :warnings) ADD revision :one',
+      ConditionExpression: '#status = :running AND attribute_not_exists(code_digest)',
       ExpressionAttributeNames: { '#status': 'status' },
-      ExpressionAttributeValues: { ':digest': digest, ':one': 1, ':running': 'running' },
-      ReturnValues: 'ALL_NEW',
+      ExpressionAttributeValues: {
+        ...{ ':digest': digest, ':warnings': [...warnings] },
+        ...{ ':one': 1, ':running': 'running' },
+      },
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
     try {
-      const { Attributes } = await whenFree(() => this.#client.send(update));
-      return toStudy(Attributes!).code_digest;
+      await whenFree(() => this.#client.send(update));
+      return digest;
     } catch (error) {
-      this.#records.foundInstead(error);
-      return undefined;
+      const found = this.#records.foundInstead(error);
+      return found?.status === 'running' ? found.code_digest : undefined;
     }
   }
 
@@ -116,6 +120,10 @@ export class DynamoStudyStore implements StudyStore {
       from: UNFINISHED,
     });
     return study ? { cancelled: true, study } : { cancelled: false, study: found };
+  }
+
+  async setStalled(jobId: string, stalled: string | null): Promise<void> {
+    await this.#records.change(jobId, { set: { stalled }, from: ['running'] });
   }
 
   async setCollection(jobId: string, outcome: CollectionOutcome): Promise<void> {

@@ -5,6 +5,7 @@ import { openObjectStore } from '../open-object-store.ts';
 import { serviceProbe, tableProbe } from '../probes.ts';
 import { ObjectResultStore } from '../result-store.ts';
 import { createDocumentClient } from './dynamo-client.ts';
+import { DynamoInstrumentStore } from './dynamo-instrument-store.ts';
 import { DynamoJobStore } from './dynamo-job-store.ts';
 import { DynamoSeriesStore } from './dynamo-series-store.ts';
 import { DynamoStudyStore } from './dynamo-study-store.ts';
@@ -26,6 +27,7 @@ export function openBackend(env: BackendEnv, tell: ChallengeListener) {
     jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
     studies: new DynamoStudyStore(dynamo, env.JOBS_TABLE),
     series: new DynamoSeriesStore(dynamo, env.SERIES_TABLE),
+    instruments: new DynamoInstrumentStore(dynamo, env.SERIES_TABLE),
     results: new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),
     executions: new SfnExecutions(createSfnClient(), env.BACKTEST_STATE_MACHINE_ARN),
     tasks: new EcsTaskControl(createEcsClient()),

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PromotingEnv } from '#contract/env.ts';
+import { releasePolicyOf } from '#contract/release-policy-env.ts';
 import type { ChallengeListener, ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import type { Cursors } from '#domain/registry/list-catalog.ts';
 import type { RegistryStore } from '#domain/registry/registry-store.ts';
@@ -13,6 +14,7 @@ export function promotionRules(env: PromotingEnv) {
   return {
     stagingDryRunRequired: env.STAGING_DRY_RUN_REQUIRED ?? env.ENVIRONMENT === 'production',
     fourEyesRequired: env.REQUIRE_FOUR_EYES,
+    releasePolicy: releasePolicyOf(env),
   };
 }
 

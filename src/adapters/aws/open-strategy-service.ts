@@ -5,6 +5,7 @@ import { openObjectStore } from '../open-object-store.ts';
 import { tableProbe } from '../probes.ts';
 import { ObjectResultStore } from '../result-store.ts';
 import { createDocumentClient } from './dynamo-client.ts';
+import { DynamoInstrumentStore } from './dynamo-instrument-store.ts';
 import { DynamoJobStore } from './dynamo-job-store.ts';
 import { DynamoSeriesStore } from './dynamo-series-store.ts';
 import { DynamoStudyStore } from './dynamo-study-store.ts';
@@ -33,8 +34,11 @@ export function openStrategyService(env: StrategyEnv, tell: ChallengeListener) {
     allowedRegistries: env.ALLOWED_REGISTRIES ?? null,
     ...promotionRules(env),
     challengeMinTrades: env.CHALLENGE_MIN_TRADES,
+    challengeMinHours: env.CHALLENGE_MIN_HOURS,
+    challengeMinAssignments: env.CHALLENGE_MIN_ASSIGNMENTS,
     jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
     series: new DynamoSeriesStore(dynamo, env.SERIES_TABLE),
+    instruments: new DynamoInstrumentStore(dynamo, env.SERIES_TABLE),
     studies: new DynamoStudyStore(dynamo, env.JOBS_TABLE),
     ledger: new DynamoTrialLedger(dynamo, env.JOBS_TABLE),
     studyExecutions: new SfnExecutions<HyperoptExecutionInput>(

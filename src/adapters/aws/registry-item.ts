@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { CodedError } from '#contract/errors.ts';
+import { lookAheadStateOf } from '#contract/look-ahead.ts';
 import {
   CatalogRow,
   type RegistryEvent,
@@ -8,6 +8,7 @@ import {
   type StoredVersion,
 } from '#contract/stored-registry.ts';
 import type { CatalogSort, ReplyKey } from '#domain/registry/registry-store.ts';
+import { parseStored } from './stored-item.ts';
 
 /** How the registry's items are keyed and indexed. */
 
@@ -93,6 +94,7 @@ function catalogRow(version: StoredVersion, stage: CatalogRow['stage'], model: S
     metrics,
     owner: model.owner,
     validation_status: version.validation.status,
+    look_ahead: lookAheadStateOf(version.validation.checks),
   });
 }
 
@@ -108,13 +110,7 @@ export function sortableNumber(value: number): string {
 
 /** The value of an item; throws SVC001 naming the item and the field when it is of another shape. */
 export function readItem<T>(schema: z.ZodType<T>, item: Record<string, unknown>): T {
-  const parsed = schema.safeParse(item);
-  if (parsed.success) return parsed.data;
-  const { path, message } = parsed.error.issues[0]!;
-  throw new CodedError('SVC001', {
-    message: `The registry's item ${String(item.pk)} ${String(item.sk)} cannot be read: ${path.join('.') || 'item'}: ${message}`,
-    cause: parsed.error,
-  });
+  return parseStored(schema, item, () => `The registry's item ${String(item.pk)} ${String(item.sk)}`);
 }
 
 function paddedVersion(version: string): string {

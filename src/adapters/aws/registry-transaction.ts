@@ -40,6 +40,7 @@ const STATE = [
   'archived_at',
   'rolled_back',
   'rolled_back_reason',
+  'waivers',
   'updated_at',
 ] as const satisfies readonly (keyof StoredVersion)[];
 

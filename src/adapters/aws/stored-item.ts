@@ -20,11 +20,31 @@ export function fromAttributes<T>(toValue: (item: Item) => T, item: unknown): T 
 
 /** Throws SVC001 naming the item and the field when it does not fit. */
 export function parseItem<T>(schema: z.ZodType<T>, item: Item): T {
-  const parsed = schema.safeParse(item);
+  return parseStored(schema, item, () => `${String(item.item)} of ${String(item.job_id)}`);
+}
+
+/**
+ * The value of what was stored, the same to the order of its keys in every read: those that the schema declares are in
+ * the schema's order, those of records and loose objects are sorted.
+ *
+ * @param name names it in errors
+ * @throws CodedError SVC001, naming it and the field, when it does not fit
+ */
+export function parseStored<T>(schema: z.ZodType<T>, stored: unknown, name: () => string): T {
+  const parsed = schema.safeParse(sortKeys(stored));
   if (parsed.success) return parsed.data;
   const { path, message } = parsed.error.issues[0]!;
   throw new CodedError('SVC001', {
-    message: `${String(item.item)} of ${String(item.job_id)} cannot be read: ${path.join('.') || 'item'}: ${message}`,
+    message: `${name()} cannot be read: ${path.join('.') || 'item'}: ${message}`,
     cause: parsed.error,
   });
+}
+
+/** A map of the database has no order: two reads of one item may give its keys in two. */
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (value === null || typeof value !== 'object' || ArrayBuffer.isView(value)) return value;
+  const sorted: Record<string, unknown> = {};
+  for (const key of Object.keys(value).sort()) sorted[key] = sortKeys((value as Item)[key]);
+  return sorted;
 }

@@ -8,7 +8,13 @@ export interface CcxtMarket {
   readonly swap?: boolean;
   readonly linear?: boolean;
   readonly active?: boolean;
+  /** What may be ordered of it: nothing in there is sure to be given, or to be a number. */
+  readonly precision?: { readonly amount?: unknown; readonly price?: unknown } | null;
+  readonly limits?: { readonly amount?: CcxtLimit; readonly cost?: CcxtLimit } | null;
+  readonly contractSize?: unknown;
 }
+
+type CcxtLimit = { readonly min?: unknown; readonly max?: unknown } | null;
 
 /** `[open time, open, high, low, close, volume]`: what the exchange did not tell is undefined. */
 export type CcxtCandle = readonly (number | undefined)[];
@@ -26,6 +32,11 @@ export interface CcxtClient {
   readonly timeframes: Readonly<Record<string, unknown>>;
   readonly features?: { readonly swap?: Readonly<Record<'linear' | 'inverse', SwapFeatures | undefined>> };
   readonly urls: { api: unknown };
+  /** Longest wait for a reply's headers, ms; read with every request. */
+  timeout: number;
+  fetch(url: string, ...rest: unknown[]): Promise<unknown>;
+  /** What the numbers of a market's `precision` are. */
+  readonly precisionMode?: unknown;
   loadMarkets(reload: boolean): Promise<Readonly<Record<string, CcxtMarket>>>;
   fetchTime(): Promise<number | undefined>;
   fetchOHLCV(
@@ -60,6 +71,16 @@ export interface CcxtOptions {
   readonly timeoutMs?: number | undefined;
 }
 
+/** What hears of a client's requests. */
+interface Listener {
+  /** A reply has come, of any status. */
+  noteReply(): void;
+  /** A refused request asks for a pause, in header Retry-After. */
+  noteRetryAfter(text: string): void;
+  /** Milliseconds that the next request may wait for its reply. */
+  readonly patienceMs: number;
+}
+
 /** A reply without the content that was asked for: cut off, of another format, or empty where it cannot be. */
 export class BadReply extends Error {
   override readonly name = 'BadResponse';
@@ -70,13 +91,12 @@ const KEY = /^[a-z0-9]{1,40}$/;
 
 /**
  * The client of an exchange, set to public calls at the exchange's own pace.
- * @param onRefusal told of the pause, in header Retry-After, that a refused request asks for
  * @throws CodedError VAL005 for a key that no exchange has, or whose exchange has no perpetuals with candles
  */
 export async function openCcxtClient(
   key: string,
   options: CcxtOptions,
-  onRefusal: (retryAfter: string) => void,
+  listener: Listener,
 ): Promise<CcxtClient> {
   const Client = await loadClass(key);
   const timeout = options.timeoutMs ?? TIMEOUT_MS;
@@ -90,8 +110,8 @@ export async function openCcxtClient(
   // Nothing here needs currencies, and some exchanges give them to signed requests only.
   Object.assign(client.has, { fetchCurrencies: false });
   if (options.url) client.urls.api = withHost(client.urls.api, new URL(options.url).origin);
-  watchReplies(client, onRefusal);
-  limitStalls(client, timeout);
+  watchReplies(client, listener);
+  limitWaits(client, timeout, listener);
   return client;
 }
 
@@ -122,15 +142,16 @@ function withHost(addresses: unknown, origin: string): unknown {
 }
 
 /** ccxt takes a text that is no JSON for an empty result, and tells nobody of Retry-After. */
-function watchReplies(client: CcxtClient, onRefusal: (retryAfter: string) => void): void {
+function watchReplies(client: CcxtClient, listener: Listener): void {
   const [onRestResponse, parseJson] = [client.onRestResponse.bind(client), client.parseJson.bind(client)];
   // One reply passes through both without a pause, so that the status is that of the text.
   let refused = false;
   client.onRestResponse = (status, ...rest) => {
+    listener.noteReply();
     refused = status >= 400;
     const headers = rest[3] as Readonly<Record<string, string>> | undefined;
     const retryAfter = headers?.['Retry-After'];
-    if (refused && retryAfter !== undefined) onRefusal(retryAfter);
+    if (refused && retryAfter !== undefined) listener.noteRetryAfter(retryAfter);
     return onRestResponse(status, ...rest);
   };
   client.parseJson = (text) => {
@@ -141,7 +162,12 @@ function watchReplies(client: CcxtClient, onRefusal: (retryAfter: string) => voi
 }
 
 /** ccxt's time-out ends with the headers: a body that stops half-way would be waited for for five minutes. */
-function limitStalls(client: CcxtClient, bodyTimeout: number): void {
+function limitWaits(client: CcxtClient, timeout: number, listener: Listener): void {
   const dispatcherOptions = client.getDispatcherOptions.bind(client);
-  client.getDispatcherOptions = (plainAgent) => ({ ...dispatcherOptions(plainAgent), bodyTimeout });
+  client.getDispatcherOptions = (plainAgent) => ({ ...dispatcherOptions(plainAgent), bodyTimeout: timeout });
+  const fetchReply = client.fetch.bind(client);
+  client.fetch = (url, ...rest) => {
+    client.timeout = Math.min(timeout, listener.patienceMs);
+    return fetchReply(url, ...rest);
+  };
 }

@@ -3,6 +3,7 @@ import { CodedError } from '#contract/errors.ts';
 import type { Exchange } from '#domain/exchange-ports.ts';
 import type { Clock } from '#domain/ports.ts';
 import { type Candles, createCandles } from '#engine/candles.ts';
+import type { Instrument } from '#engine/instrument.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import {
@@ -13,6 +14,7 @@ import {
   openCcxtClient,
 } from './ccxt-client.ts';
 import { fetchFundingEvents } from './ccxt-funding.ts';
+import { instrumentOf } from './ccxt-instrument.ts';
 import { fetchPages } from './ccxt-pages.ts';
 import { RetryingCaller, type RetryOptions } from './retry.ts';
 
@@ -45,8 +47,7 @@ export class CcxtExchange implements Exchange {
     const clock = options.clock ?? Date;
     const sleep = (ms: number, signal?: AbortSignal) => wait(ms, undefined, signal ? { signal } : {});
     const caller = new RetryingCaller(key, { sleep, random: Math.random, ...options, clock });
-    const client = await openCcxtClient(key, options, (retryAfter) => caller.noteRetryAfter(retryAfter));
-    return new CcxtExchange(key, client, caller, clock);
+    return new CcxtExchange(key, await openCcxtClient(key, options, caller), caller, clock);
   }
 
   async symbols(): Promise<readonly string[]> {
@@ -84,6 +85,19 @@ export class CcxtExchange implements Exchange {
   ): Promise<FundingEvents> {
     const market = await this.#market(symbol, signal);
     return fetchFundingEvents(this.#client, this.#caller, { market, start, end, signal });
+  }
+
+  async fetchInstrument(symbol: string, signal?: AbortSignal): Promise<Instrument> {
+    // Markets as old as this client would tell rules that may have changed.
+    await this.#reload(signal);
+    const market = await this.#market(symbol, signal);
+    try {
+      return instrumentOf(market, this.#client.precisionMode);
+    } catch (cause) {
+      if (!(cause instanceof RangeError)) throw cause;
+      const message = `The instrument ${symbol} of ${this.name} cannot be true: ${cause.message}`;
+      throw new CodedError('SVC002', { message, context: { symbol, exchange: this.name }, cause });
+    }
   }
 
   /** Start of the candle that is forming by the exchange's own clock: ours may be ahead, and its candle kept for ever. */

@@ -23,6 +23,15 @@ export interface RetryOptions {
 /** Pauses of at most 1, 2, 4, 8 and 16 s: half a minute is longer than a gateway's restart. */
 const ATTEMPTS = 6;
 const FIRST_PAUSE_MS = 1_000;
+/**
+ * An exchange from which no reply has come lately is tried for so long: below 5 s with the start of a process, and long
+ * enough for a slow connection.
+ */
+const REACH_MS = 4_000;
+/** A reply that is no older makes a failure an interruption, which is worth waiting for. */
+const LATELY_MS = 60_000;
+/** An exchange that was not reached is not tried again before. */
+const UNREACHABLE_MS = 30_000;
 /** Refusals for longer are bans: a collection that waited for their end would only seem to run. */
 const LONGEST_PAUSE_MS = 5 * 60_000;
 
@@ -67,6 +76,11 @@ export class RetryingCaller {
   readonly #clock: Clock;
   /** The exchange wants no request before, ms. */
   #notBefore = 0;
+  /** Time of the last reply of any kind, ms. */
+  #replied = Number.NEGATIVE_INFINITY;
+  /** Until when the first reply is waited for, ms; without end once one has come. */
+  #deadline = Number.POSITIVE_INFINITY;
+  #unreachable: { readonly until: number; readonly error: CodedError } | undefined;
 
   constructor(exchange: string, options: RetryOptions) {
     this.#exchange = exchange;
@@ -81,25 +95,47 @@ export class RetryingCaller {
     if (until > this.#notBefore) this.#notBefore = until;
   }
 
+  /** Notes that the exchange has answered something. */
+  noteReply(): void {
+    this.#replied = this.#clock.now();
+    this.#deadline = Number.POSITIVE_INFINITY;
+    this.#unreachable = undefined;
+  }
+
+  /** Milliseconds that a request may wait for its reply, at least 1. */
+  get patienceMs(): number {
+    return Math.max(1, this.#deadline - this.#clock.now());
+  }
+
   /**
-   * The result of `attempt`, which is made anew when it fails in a way that may pass.
+   * The result of `attempt`, which is made anew when it fails in a way that may pass. While no reply has come the attempts end
+   * after {@link REACH_MS}.
    * @throws CodedError DATA003 when the exchange does not know the symbol, DATA004 for every other end; the signal's reason
    */
   async call<T>(attempt: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    this.#expectReply();
     for (let made = 1; ; made++) {
       await this.#keepPause(signal);
       try {
         return await attempt();
       } catch (error) {
         signal?.throwIfAborted();
-        const end = this.#finalEnd(error, made);
-        if (end) throw end;
         const longest = FIRST_PAUSE_MS * 2 ** (made - 1);
         const waitMs = Math.round(longest * (0.5 + this.#options.random() / 2));
+        const end = this.#finalEnd(error, made, waitMs);
+        if (end) throw end;
         this.#options.onRepeat?.({ exchange: this.#exchange, attempt: made, waitMs, error });
         this.#notBefore = Math.max(this.#notBefore, this.#clock.now() + waitMs);
       }
     }
+  }
+
+  /** Throws the failure of before where the exchange was not reached a moment ago. */
+  #expectReply(): void {
+    const now = this.#clock.now();
+    if (this.#unreachable && now < this.#unreachable.until) throw this.#unreachable.error;
+    const waited = Number.isFinite(this.#deadline) && now < this.#deadline;
+    if (!waited && now - this.#replied >= LATELY_MS) this.#deadline = now + REACH_MS;
   }
 
   async #keepPause(signal: AbortSignal | undefined): Promise<void> {
@@ -120,7 +156,7 @@ export class RetryingCaller {
     signal?.throwIfAborted();
   }
 
-  #finalEnd(error: unknown, made: number): CodedError | undefined {
+  #finalEnd(error: unknown, made: number, waitMs: number): CodedError | undefined {
     const { name } = error as Error;
     const exchange = this.#exchange;
     if (error instanceof CodedError) return error;
@@ -132,10 +168,14 @@ export class RetryingCaller {
       const message = `${exchange} refused the request (${name})`;
       return new CodedError('DATA004', { message, context: { exchange }, cause: error });
     }
-    if (made < ATTEMPTS) return undefined;
+    const now = this.#clock.now();
+    const isLate = now + waitMs >= this.#deadline;
+    if (made < ATTEMPTS && !isLate) return undefined;
     // What has no name of ccxt's is a connection that broke, or a reply that ccxt stumbled over.
     const problem = PASSING[name] ?? 'broke off its answer';
-    const message = `${exchange} ${problem}, ${made} times in a row`;
-    return new CodedError('DATA004', { message, context: { exchange, attempts: made }, cause: error });
+    const message = `${exchange} ${problem}, ${made} ${made === 1 ? 'time' : 'times in a row'}`;
+    const end = new CodedError('DATA004', { message, context: { exchange, attempts: made }, cause: error });
+    if (isLate) this.#unreachable = { until: now + UNREACHABLE_MS, error: end };
+    return end;
   }
 }

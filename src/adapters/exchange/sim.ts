@@ -61,6 +61,11 @@ export class SimExchange implements Exchange {
     return this.#market(symbol).funding(from, Math.min(end, this.#clock.now()));
   }
 
+  /** Any price and any amount may be ordered. */
+  async fetchInstrument(): Promise<undefined> {
+    return undefined;
+  }
+
   #market(symbol: string): SimMarket {
     const listed = SIM_SYMBOLS.get(symbol);
     if (listed) return new SimMarket(listed, this.#seed);

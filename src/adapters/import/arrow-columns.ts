@@ -1,5 +1,5 @@
 import { type Data, DataType, Precision, type RecordBatch, type Timestamp, TimeUnit } from 'apache-arrow';
-import { BadFileError } from './rows.ts';
+import { BadFileError, type Layout, TIME_NAMES } from './rows.ts';
 
 /** What a time is multiplied with and divided by to be in milliseconds; both whole, so that nothing is lost on the way. */
 const TO_MS: Readonly<Record<TimeUnit, readonly [factor: number, divisor: number]>> = {
@@ -29,12 +29,20 @@ export function columnsOfBatch(batch: RecordBatch, names: readonly string[]): Fl
   });
 }
 
-/** Which of several names a file calls a column by. Throws BadFileError when it has none of them. */
-export function nameIn(hasColumn: (name: string) => boolean, names: readonly string[]): string {
-  const found = names.find(hasColumn);
-  if (found === undefined) throw new BadFileError(`has no column ${names.join(' or ')}`);
-  return found;
+/** The first of some layouts that a file has, the column of times as it is called there. Throws BadFileError for none. */
+export function layoutIn(hasColumn: (name: string) => boolean, layouts: readonly Layout[]): Layout {
+  const time = TIME_NAMES.find(hasColumn);
+  if (time === undefined) throw lacking(TIME_NAMES);
+  const absent: string[] = [];
+  for (const [, ...others] of layouts) {
+    const missing = others.find((name) => !hasColumn(name));
+    if (missing === undefined) return [time, ...others];
+    absent.push(missing);
+  }
+  throw lacking(absent);
 }
+
+const lacking = (names: readonly string[]) => new BadFileError(`has no column ${names.join(' or ')}`);
 
 function timesOf(column: Data<Timestamp>): Float64Array {
   const [factor, divisor] = TO_MS[column.type.unit];

@@ -1,4 +1,4 @@
-import { BadFileError, ColumnBuilder, type FileRows, TIME_NAMES } from './rows.ts';
+import { BadFileError, ColumnBuilder, type FileRows, type Layout, TIME_NAMES } from './rows.ts';
 import { MAX_ROW_LENGTH, textOf } from './text.ts';
 
 /** What decimal numbers and times are written with. Hexadecimal numbers and `Infinity` need other letters. */
@@ -11,11 +11,12 @@ const VALUE_LENGTH = 40;
 
 /**
  * Reads comma separated decimal numbers, times as Unix time or ISO 8601, with or without a header of the columns' names.
- * The columns must be the wanted ones in their order. The file is streamed.
+ * The columns must be those of a layout in their order: the first line's names, or how many it has, tell which. The file
+ * is streamed.
  * @throws BadFileError
  */
-export async function readCsv(path: string, names: readonly string[]): Promise<FileRows> {
-  const rows = new CsvRows(names);
+export async function readCsv(path: string, layouts: readonly Layout[]): Promise<FileRows> {
+  const rows = new CsvRows(layouts);
   let rest = '';
   for await (const piece of textOf(path)) {
     const lines = (rest + piece).split('\n');
@@ -28,15 +29,16 @@ export async function readCsv(path: string, names: readonly string[]): Promise<F
 }
 
 class CsvRows {
-  readonly #names: readonly string[];
-  readonly #builder: ColumnBuilder;
+  /** Those that the lines so far leave. */
+  #layouts: readonly Layout[];
+  #builder: ColumnBuilder;
   #lines = 0;
   #header = false;
   #ended = false;
 
-  constructor(names: readonly string[]) {
-    this.#names = names;
-    this.#builder = new ColumnBuilder(names.length);
+  constructor(layouts: readonly Layout[]) {
+    this.#layouts = layouts;
+    this.#builder = new ColumnBuilder(layouts[0]!.length, 0);
   }
 
   add(text: string): void {
@@ -47,17 +49,21 @@ class CsvRows {
       return;
     }
     const cells = line.split(',');
-    if (this.#lines === 1 && this.#isHeader(cells)) {
+    const named = this.#lines === 1 ? this.#namedIn(cells) : [];
+    if (named.length > 0) {
       this.#header = true;
+      this.#settle(named);
       return;
     }
     if (this.#ended) throw this.#wrongLine('stands after an empty one');
-    if (cells.length !== this.#names.length) throw this.#wrongLine(`has ${cells.length} values`);
+    const fitting = this.#layouts.filter(({ length }) => length === cells.length);
+    if (fitting.length === 0) throw this.#wrongLine(`has ${cells.length} values`);
     const row = cells.map(numberOf);
     if (row.includes(undefined) || !PLAIN.test(line)) {
       const wrong = cells.find((cell, index) => row[index] === undefined || !PLAIN.test(cell))!;
       throw this.#wrongLine(`holds ${JSON.stringify(wrong.slice(0, VALUE_LENGTH))}`);
     }
+    if (this.#builder.length === 0) this.#settle(fitting);
     this.#builder.addRow(row as number[]);
   }
 
@@ -65,13 +71,22 @@ class CsvRows {
     return { columns: this.#builder.finish(), first: { word: 'line', number: this.#header ? 2 : 1 } };
   }
 
-  #isHeader(cells: readonly string[]): boolean {
+  /** Layouts whose names the cells are. */
+  #namedIn(cells: readonly string[]): readonly Layout[] {
     const [time, ...others] = cells.map((cell) => cell.trim());
-    return TIME_NAMES.includes(time!) && others.join() === this.#names.slice(1).join();
+    if (!TIME_NAMES.includes(time!)) return [];
+    return this.#layouts.filter((layout) => others.join() === layout.slice(1).join());
+  }
+
+  #settle(layouts: readonly Layout[]): void {
+    this.#layouts = layouts;
+    this.#builder = new ColumnBuilder(layouts[0]!.length);
   }
 
   #wrongLine(what: string): BadFileError {
-    return new BadFileError(`line ${this.#lines} ${what}: expected decimal numbers: ${this.#names}`);
+    return new BadFileError(
+      `line ${this.#lines} ${what}: expected decimal numbers: ${this.#layouts.join(', or ')}`,
+    );
   }
 }
 

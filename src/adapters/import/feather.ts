@@ -1,15 +1,15 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { CompressionType, compressionRegistry, RecordBatchReader } from 'apache-arrow';
-import { columnsOfBatch, nameIn } from './arrow-columns.ts';
+import { columnsOfBatch, layoutIn } from './arrow-columns.ts';
 import { decodeLz4Frame } from './lz4-frame.ts';
 import {
   BadFileError,
   ColumnBuilder,
   FIRST_ROW,
   type FileRows,
+  type Layout,
   MAX_ROWS,
   readWhole,
-  TIME_NAMES,
 } from './rows.ts';
 
 const MAGIC = 'ARROW1';
@@ -34,15 +34,15 @@ compressionRegistry.set(CompressionType.ZSTD, {
  * ZSTD, in any number of record batches.
  * @throws BadFileError; errors of the Arrow library for a damaged file
  */
-export async function readFeather(path: string, names: readonly string[]): Promise<FileRows> {
+export async function readFeather(path: string, layouts: readonly Layout[]): Promise<FileRows> {
   const bytes = await readWhole(path);
   checkMagic(bytes);
   const reader = RecordBatchReader.from(bytes);
   reader.open();
   const fields = new Set(reader.schema.fields.map((field) => field.name));
-  const time = nameIn((name) => fields.has(name), TIME_NAMES);
-  const builder = new ColumnBuilder(names.length);
-  for (const batch of reader) builder.addBlock(columnsOfBatch(batch, [time, ...names.slice(1)]));
+  const columns = layoutIn((name) => fields.has(name), layouts);
+  const builder = new ColumnBuilder(columns.length);
+  for (const batch of reader) builder.addBlock(columnsOfBatch(batch, columns));
   return { columns: builder.finish(), first: FIRST_ROW };
 }
 

@@ -62,25 +62,22 @@ async function receive(
   try {
     const replies = on(reader, 'message', { close: ['exit'], signal: limit });
     reader.send(request);
-    return await collect(replies as AsyncIterable<[ReadReply]>, request.names.length);
+    return await collect(replies as AsyncIterable<[ReadReply]>);
   } catch (error) {
     if (!limit.aborted) throw error;
     return { problem: 'it takes too long, which a damaged file can cause', sound: false };
   }
 }
 
-async function collect(
-  replies: AsyncIterable<[ReadReply]>,
-  columns: number,
-): Promise<FileRows | ReadProblem> {
-  let rows = new ColumnBuilder(columns);
+async function collect(replies: AsyncIterable<[ReadReply]>): Promise<FileRows | ReadProblem> {
+  let rows = new ColumnBuilder(1, 0);
   let [length, first] = [Number.NaN, FIRST_ROW];
   for await (const [reply] of replies) {
     if ('problem' in reply) return reply;
     if ('columns' in reply) rows.addBlock(reply.columns);
     else {
       ({ length, first } = reply);
-      rows = new ColumnBuilder(columns, length);
+      rows = new ColumnBuilder(reply.width, length);
     }
     if (rows.length === length) return { columns: rows.finish(), first };
   }

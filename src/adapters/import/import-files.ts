@@ -10,6 +10,8 @@ import { type CheckedFunding, checkEvents, joinFunding, MINUTE_MS } from './fund
 import { BadFileError, ColumnBuilder, FIRST_ROW, isoTime } from './rows.ts';
 
 const SIMULATED = 'sim';
+/** Funding rates as freqtrade writes them since 2026.9, and as it did before: as candles, the rate being the open. */
+const RATE_LAYOUTS = [['timestamp', 'funding_rate'], CANDLE_COLUMNS];
 
 /** What became of one file. Times are ISO 8601. */
 export type ImportResult =
@@ -128,7 +130,7 @@ async function importCandles(
   { store, exchange, clock, reader }: ImportOptions,
 ): Promise<Imported> {
   const step = TIMEFRAME_MS[timeframe];
-  const rows = await reader.read({ path, format, names: CANDLE_COLUMNS });
+  const rows = await reader.read({ path, format, layouts: [CANDLE_COLUMNS] });
   const { candles, ...checked } = checkCandles(rows, { step, timeframe, now: clock.now() });
   await store.write({ exchange, symbol, timeframe }, candles);
   const { missing } = gapsBetween(candles.timestamp, step);
@@ -149,7 +151,8 @@ async function importEvents(
   { symbol, format }: ContentOf<'events'>,
   options: ImportOptions,
 ): Promise<Imported> {
-  const rows = await options.reader.read({ path, format, names: ['timestamp', 'rate', 'mark_price'] });
+  const layouts = [['timestamp', 'rate', 'mark_price']];
+  const rows = await options.reader.read({ path, format, layouts });
   return storeFunding(path, symbol, checkEvents(rows, options.clock.now()), options);
 }
 
@@ -159,7 +162,7 @@ async function importRates(
   markFiles: readonly FoundMarks[],
   options: ImportOptions,
 ): Promise<Imported> {
-  const rates = await options.reader.read({ path, format, names: CANDLE_COLUMNS });
+  const rates = await options.reader.read({ path, format, layouts: RATE_LAYOUTS });
   const marks = await readMarks(markFiles, options);
   return storeFunding(path, symbol, joinFunding(rates, marks, options.clock.now()), options);
 }
@@ -180,7 +183,7 @@ async function readMarks(files: readonly FoundMarks[], { reader, clock }: Import
   const builder = new ColumnBuilder(CANDLE_COLUMNS.length);
   for (const { path, content } of files) {
     try {
-      const rows = await reader.read({ path, format: content.format, names: CANDLE_COLUMNS });
+      const rows = await reader.read({ path, format: content.format, layouts: [CANDLE_COLUMNS] });
       const { candles } = checkCandles(rows, rules);
       builder.addBlock(CANDLE_COLUMNS.map((name) => candles[name]));
     } catch (error) {

@@ -1,4 +1,4 @@
-import { BadFileError, ColumnBuilder, FIRST_ROW, type FileRows } from './rows.ts';
+import { BadFileError, ColumnBuilder, FIRST_ROW, type FileRows, type Layout } from './rows.ts';
 import { MAX_ROW_LENGTH, textOf } from './text.ts';
 
 /** Characters of a wrong row that are repeated in a message. */
@@ -6,13 +6,22 @@ const EXCERPT = 40;
 
 /**
  * Reads an array of rows, each an array of the wanted columns in their order; times as Unix time, `null` for what is
- * missing. The file is streamed: a row begins at a bracket, so the text before the last bracket holds whole rows.
+ * missing. How long the first row is tells the layout. The file is streamed: a row begins at a bracket, so the text before
+ * the last bracket holds whole rows.
  * @throws BadFileError
  */
-export async function readJson(path: string, names: readonly string[]): Promise<FileRows> {
-  const builder = new ColumnBuilder(names.length);
+export async function readJson(path: string, layouts: readonly Layout[]): Promise<FileRows> {
+  let accepted = layouts;
+  let builder = new ColumnBuilder(layouts[0]!.length, 0);
   const add = (text: string) => {
-    for (const row of parseRows(text, builder.length)) builder.addRow(rowOf(row, names, builder.length));
+    for (const row of parseRows(text, builder.length)) {
+      const values = rowOf(row, accepted, builder.length);
+      if (builder.length === 0) {
+        builder = new ColumnBuilder(values.length);
+        accepted = accepted.filter(({ length }) => length === values.length);
+      }
+      builder.addRow(values);
+    }
   };
   let rest = '';
   let begun = false;
@@ -64,11 +73,13 @@ function parse(text: string): unknown {
   }
 }
 
-function rowOf(row: unknown, names: readonly string[], index: number): number[] {
+function rowOf(row: unknown, layouts: readonly Layout[], index: number): number[] {
   if (!Array.isArray(row)) throw notRows();
   const values = row.map((value) => (value === null ? Number.NaN : value));
-  if (values.length !== names.length || values.some((value) => typeof value !== 'number')) {
-    throw new BadFileError(`row ${index + 1}: expected ${names.length} numbers: ${names}`);
+  const fits = layouts.some(({ length }) => length === values.length);
+  if (!fits || values.some((value) => typeof value !== 'number')) {
+    const expected = layouts.map((layout) => `${layout.length} numbers: ${layout}`).join(', or ');
+    throw new BadFileError(`row ${index + 1}: expected ${expected}`);
   }
   return values;
 }

@@ -15,11 +15,15 @@ export interface FileRows {
 
 export const FIRST_ROW: FileRows['first'] = { word: 'row', number: 1 };
 
+/** Names of wanted columns in the wanted order, the column of times first: its name may be another in the file. */
+export type Layout = readonly string[];
+
 /**
- * Reads columns of numbers by name; `timestamp` stands for the column of times whatever its name in the file, and comes as
- * Unix milliseconds, or as the number in the file where that does not tell its unit. Whatever it throws means that the file cannot be read; a {@link BadFileError} says why in plain words.
+ * Reads columns of numbers by name, in the first of the layouts that the file has. Times come as Unix milliseconds, or as
+ * the number in the file where that does not tell its unit. Whatever it throws means that the file cannot be read; a
+ * {@link BadFileError} says why in plain words.
  */
-export type ReadRows = (path: string, names: readonly string[]) => Promise<FileRows>;
+export type ReadRows = (path: string, layouts: readonly Layout[]) => Promise<FileRows>;
 
 /** Names of the column of times: ours, in CSV files, and freqtrade's. */
 export const TIME_NAMES: readonly string[] = ['timestamp', 'timestamp_ms', 'date'];

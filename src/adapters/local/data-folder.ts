@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { FileLock } from './file-lock.ts';
 
@@ -9,6 +9,8 @@ export interface DataFolder {
   readonly dbPath: string;
   /** Root of the object store. */
   readonly objectsPath: string;
+  /** For temporary files of tasks: empty when the folder is opened. */
+  readonly temporaryPath: string;
   /** Lets another platform use the folder. */
   release(): void;
 }
@@ -23,28 +25,33 @@ const WAIT_FOR_HOLDER_MS = 1_000;
 export function openDataFolder(folder: string): DataFolder {
   const path = resolve(folder);
   makeFolder(path);
-  const lock = openLock(path);
-  if (!lock.tryAcquireAs(process.pid)) {
+  const lock = writing(path, () => new FileLock(join(path, 'platform.lock'), WAIT_FOR_HOLDER_MS));
+  if (!writing(path, () => lock.tryAcquireAs(process.pid))) {
     const holder = lock.holder();
     lock.close();
     throw new Error(
       `The data folder ${path} is in use by process ${holder ?? 'unknown'}: stop that platform, or choose another folder with TOUCHSTONE_HOME.`,
     );
   }
+  const temporaryPath = join(path, 'tasks');
+  // Of a platform that was killed: its tasks ended with it.
+  rmSync(temporaryPath, { recursive: true, force: true });
   return {
     path,
+    temporaryPath,
     dbPath: join(path, 'database.sqlite'),
     objectsPath: join(path, 'objects'),
     release: () => lock.close(),
   };
 }
 
-function openLock(path: string): FileLock {
+/** The first writes into the folder: where they fail, every other one would. */
+function writing<T>(path: string, write: () => T): T {
   try {
-    return new FileLock(join(path, 'platform.lock'), WAIT_FOR_HOLDER_MS);
+    return write();
   } catch (cause) {
     throw new Error(
-      `The data folder ${path} cannot be written to: ${(cause as Error).message}. Choose another with TOUCHSTONE_HOME.`,
+      `The data folder ${path} cannot be written to: ${(cause as Error).message}. Make it writable and free space on its disk, or choose another with TOUCHSTONE_HOME.`,
       { cause },
     );
   }

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 
 /** SQLITE_BUSY: another connection holds the lock. */
 const SQLITE_BUSY = 5;
@@ -15,7 +15,9 @@ export class FileLock {
   /** @param timeoutMs how long {@link tryAcquire} waits for another holder; it blocks the thread meanwhile */
   constructor(path: string, timeoutMs: number) {
     mkdirSync(dirname(path), { recursive: true });
-    this.#database = new DatabaseSync(path, { timeout: timeoutMs });
+    // Not imported: processes without SQLite load this file too, see sandbox.ts.
+    const sqlite = process.getBuiltinModule('node:sqlite');
+    this.#database = new sqlite.DatabaseSync(path, { timeout: timeoutMs });
   }
 
   /** Whether the lock is ours now. */

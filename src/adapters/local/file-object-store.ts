@@ -28,19 +28,22 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
  * Objects as files under a folder, shared by the processes of one machine. What `put` acknowledged survives a power cut:
  * the file is synced before it takes its name, the folder after. The content type follows from the key's ending.
  * A key cannot be another key's folder (`a` beside `a/b`), which S3 would allow. A disk that fails is DATA005.
+ * Only `putIf` takes the lock among the processes: a key that is written by it is written by nothing else.
  */
 export class FileObjectStore implements ObjectStore {
   readonly #root: string;
-  readonly #lock: FileLock;
+  #lock: FileLock | undefined;
   #written = 0;
 
   constructor(root: string) {
     this.#root = resolve(root);
-    this.#lock = new FileLock(join(this.#root, `${OWN_FILE}lock`), LOCK_TIMEOUT_MS);
   }
 
   async put(key: string, body: Uint8Array, _contentType: string): Promise<{ etag: string }> {
-    await this.#write(key, body, () => true);
+    await this.#write(key, body, (rename) => {
+      rename();
+      return true;
+    });
     return { etag: sha256(body) };
   }
 
@@ -50,7 +53,13 @@ export class FileObjectStore implements ObjectStore {
     _contentType: string,
     expected: string | null,
   ): Promise<{ etag: string } | undefined> {
-    const written = await this.#write(key, body, (path) => currentEtag(path) === expected);
+    const written = await this.#write(key, body, (rename, path) =>
+      this.#locked(() => {
+        if (currentEtag(path) !== expected) return false;
+        rename();
+        return true;
+      }),
+    );
     return written ? { etag: sha256(body) } : undefined;
   }
 
@@ -83,8 +92,12 @@ export class FileObjectStore implements ObjectStore {
     }
   }
 
-  /** Writes aside and then, if `allowed` says so under the lock, gives the file its name. */
-  async #write(key: string, body: Uint8Array, allowed: (path: string) => boolean): Promise<boolean> {
+  /** Writes aside; `finish` gives the file its name, or says that it did not. */
+  async #write(
+    key: string,
+    body: Uint8Array,
+    finish: (rename: () => void, path: string) => boolean,
+  ): Promise<boolean> {
     const path = this.#path(key);
     const folder = dirname(path);
     const aside = join(folder, `${OWN_FILE}${process.pid}.${this.#written++}`);
@@ -96,22 +109,19 @@ export class FileObjectStore implements ObjectStore {
         await file.writeFile(body);
         await file.sync();
         await file.close();
-        renamed = this.#locked(() => {
-          if (!allowed(path)) return false;
-          renameSync(aside, path);
-          return true;
-        });
+        renamed = finish(() => renameSync(aside, path), path);
       } finally {
         if (!renamed) await rm(aside, { force: true });
       }
       if (!renamed) return false;
-      await this.#syncFolders(folder, created ? this.#root : folder);
+      await this.#syncFolders(folder, created ? dirname(created) : folder);
       return true;
     });
   }
 
   /** Runs without giving way to other work of this process, and alone among the processes. */
   #locked(action: () => boolean): boolean {
+    this.#lock ??= new FileLock(join(this.#root, `${OWN_FILE}lock`), LOCK_TIMEOUT_MS);
     if (!this.#lock.tryAcquire()) throw new CodedError('DATA005', { message: 'The object store is locked' });
     try {
       return action();

@@ -1,5 +1,6 @@
 import { UpdateItemCommand, type UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { SandboxGrants } from './sandbox.ts';
 import { type Integration, TaskFailure } from './state-machine.ts';
 import type { TaskExit, TaskRunner } from './task-runner.ts';
 
@@ -17,13 +18,22 @@ interface RunTaskParameters {
   };
 }
 
+interface LocalTask {
+  readonly entry: string;
+  readonly runner: TaskRunner;
+  /** What it may do for a job, if it runs code of strategies. */
+  readonly sandbox?: (jobId: string) => SandboxGrants;
+}
+
 export interface IntegrationDeps {
   /** Functions by the name that the substitutions give them. */
   readonly functions: Readonly<Record<string, (payload: never, signal: AbortSignal) => Promise<unknown>>>;
   /** Entry points of tasks, and what runs them, by the name that the substitutions give their definition. */
-  readonly tasks: Readonly<Record<string, { readonly entry: string; readonly runner: TaskRunner }>>;
-  /** Priority of the job a task belongs to. */
-  readonly priorityOf: (jobId: string) => Promise<number>;
+  readonly tasks: Readonly<Record<string, LocalTask>>;
+  /** Of the job a task belongs to. */
+  readonly placeOf: (jobId: string) => Promise<{ readonly owner: string; readonly priority: number }>;
+  /** Ends the job of a task for good, with a reason in words. */
+  readonly failJob: (jobId: string, reason: string) => Promise<void>;
   readonly dynamo: DynamoDBDocumentClient;
 }
 
@@ -49,8 +59,14 @@ async function runTask(deps: IntegrationDeps, parameters: RunTaskParameters, sig
   if (!task) throw new TaskFailure('ECS.ClientException', `No task ${parameters.TaskDefinition}`);
   const overrides = parameters.Overrides?.ContainerOverrides?.flatMap((each) => each.Environment ?? []) ?? [];
   const environment = Object.fromEntries(overrides.map(({ Name, Value }) => [Name, Value]));
-  const priority = await deps.priorityOf(environment.JOB_ID ?? '');
-  const exit = await task.runner.run({ entry: task.entry, environment, priority, signal });
+  const jobId = environment.JOB_ID ?? '';
+  const place = await deps.placeOf(jobId);
+  const sandbox = task.sandbox?.(jobId);
+  const exit = await task.runner.run({ entry: task.entry, environment, ...place, sandbox, signal });
+  if (exit.final) {
+    await deps.failJob(jobId, exit.final);
+    return { LastStatus: 'STOPPED', Containers: [{ ExitCode: 0 }] };
+  }
   if (exit.code !== 0) throw new TaskFailure('States.TaskFailed', describeExit(exit));
   return { LastStatus: 'STOPPED', Containers: [{ ExitCode: 0 }] };
 }

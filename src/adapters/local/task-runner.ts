@@ -1,6 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import type { TaskControl } from '#domain/execution-ports.ts';
+import { forLines } from './lines.ts';
+import { inWords, ProcessWatch } from './process-watch.ts';
+import { openFolder, openSandbox, type SandboxGrants } from './sandbox.ts';
+import { TaskPlaces } from './task-places.ts';
+import { LOADING, MARK_BYTES, PROGRESS_DESCRIPTOR } from './tell-progress.ts';
 import { spawnTied } from './tied-process.ts';
 
 /** How a task's process ended. */
@@ -11,15 +18,31 @@ export interface TaskExit {
   readonly signal: NodeJS.Signals | null;
   /** The last lines it wrote to standard error. */
   readonly stderr: string;
+  /** Why another attempt would end like this one, in words for the researcher; absent: it might not. */
+  readonly final?: string;
 }
 
 export interface TaskRequest {
   /** Entry point: a file that Node runs. */
   readonly entry: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Higher runs first among the waiting. */
+  /** Whose task it is: places go round the owners who wait. */
+  readonly owner: string;
+  /** Higher runs first among the waiting of an owner. */
   readonly priority: number;
+  /** What a task may do that runs code of strategies; absent: whatever this process may. */
+  readonly sandbox?: SandboxGrants | undefined;
   readonly signal: AbortSignal;
+}
+
+/** Of tasks that run code of strategies. */
+export interface TaskLimits {
+  /** From its start to its end, ms. */
+  readonly taskMs: number;
+  /** To load a file of strategies, ms. */
+  readonly loadMs: number;
+  /** Silence after which {@link TaskRunnerOptions.onQuiet} is told, ms. */
+  readonly quietMs: number;
 }
 
 export interface TaskRunnerOptions {
@@ -27,18 +50,19 @@ export interface TaskRunnerOptions {
   readonly concurrency: number;
   /** Environment of every task, under its own. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Folder in which each task has one of its own while it runs. */
+  readonly temporary: string;
+  /** Folder in which Node keeps what it compiled; absent: it does not. */
+  readonly compiled?: string | undefined;
   /** Options of Node itself, for example a memory limit. */
   readonly nodeOptions?: readonly string[];
+  readonly limits: TaskLimits;
   /** Receives each line that a task prints. */
   readonly onOutput: (task: string, line: string) => void;
   /** Is told of each task that ended with another exit code than 0 by itself, or was killed by somebody else. */
   readonly onCrash: (exit: TaskExit) => void;
-}
-
-interface Waiting {
-  readonly request: TaskRequest;
-  readonly order: number;
-  readonly start: () => void;
+  /** Is told of silence of a task that runs code of strategies, and null once it goes on. */
+  readonly onQuiet: (request: TaskRequest, task: string, text: string | null) => void;
 }
 
 /** Fargate sends SIGTERM and kills after the task's stop time-out; here the wait is shorter, nothing is billed. */
@@ -46,29 +70,27 @@ const KILL_AFTER_MS = 10_000;
 const STDERR_TAIL = 4_000;
 
 /**
- * Runs task entry points as child processes: the one machine's Fargate. Tasks wait in order of priority.
+ * Runs task entry points as child processes: the one machine's Fargate. Tasks wait for a place, see {@link TaskPlaces}.
  * No task outlives this process, however it ends.
  */
 export class TaskRunner implements TaskControl {
   readonly #options: TaskRunnerOptions;
-  readonly #waiting: Waiting[] = [];
+  readonly #places: TaskPlaces;
   readonly #running = new Map<string, ChildProcess>();
-  #order = 0;
-  #active = 0;
 
   constructor(options: TaskRunnerOptions) {
     this.#options = options;
+    this.#places = new TaskPlaces(options.concurrency);
   }
 
   /** Runs a task to its end, after waiting for a free place. Rejects with AbortError when aborted before it started. */
   async run(request: TaskRequest): Promise<TaskExit> {
-    await this.#place(request);
+    const giveBack = await this.#places.take(request);
     try {
       request.signal.throwIfAborted();
       return await this.#execute(request);
     } finally {
-      this.#active--;
-      this.#startNext();
+      giveBack();
     }
   }
 
@@ -88,80 +110,85 @@ export class TaskRunner implements TaskControl {
     await Promise.all(ended);
   }
 
-  #place(request: TaskRequest): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const waiting: Waiting = { request, order: this.#order++, start: resolve };
-      this.#waiting.push(waiting);
-      request.signal.addEventListener(
-        'abort',
-        () => {
-          const index = this.#waiting.indexOf(waiting);
-          if (index >= 0) this.#waiting.splice(index, 1);
-          reject(request.signal.reason);
-        },
-        { once: true },
-      );
-      this.#startNext();
-    });
-  }
-
-  #startNext(): void {
-    this.#waiting.sort((a, b) => b.request.priority - a.request.priority || a.order - b.order);
-    while (this.#active < this.#options.concurrency) {
-      const next = this.#waiting.shift();
-      if (!next) return;
-      this.#active++;
-      next.start();
-    }
-  }
-
-  #execute(request: TaskRequest): Promise<TaskExit> {
+  async #execute(request: TaskRequest): Promise<TaskExit> {
+    const { temporary, compiled, nodeOptions = [], environment } = this.#options;
     const task = `local-${randomUUID()}`;
-    const child = spawnTied(process.execPath, [...(this.#options.nodeOptions ?? []), request.entry], {
-      ...this.#options.environment,
+    const mark = randomBytes(MARK_BYTES).toString('hex');
+    const folder = join(temporary, task);
+    const { sandbox } = request;
+    const box = sandbox ? openSandbox(folder, sandbox, compiled) : openFolder(folder, compiled);
+    const child = spawnTied(process.execPath, [...nodeOptions, ...box.args, request.entry], {
+      ...environment,
       ...request.environment,
+      ...box.environment,
+      ...(sandbox && { WATCH_MARK: mark }),
       TASK_ID: task,
     });
     this.#running.set(task, child);
     const onAbort = () => terminate(child);
     request.signal.addEventListener('abort', onAbort, { once: true });
+    const fate = sandbox && this.#watch(request, task, child, mark);
     let stderr = '';
     forLines(child.stdout, (line) => this.#options.onOutput(task, line));
     forLines(child.stderr, (line) => {
       stderr = `${stderr}${line}\n`.slice(-STDERR_TAIL);
       this.#options.onOutput(task, line);
     });
-    return new Promise<TaskExit>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('close', (code, signal) => {
-        const exit = { task, code, signal, stderr };
-        if (code !== 0 && !child.killed) this.#options.onCrash(exit);
-        resolve(exit);
+    try {
+      return await new Promise<TaskExit>((resolve, reject) => {
+        child.once('error', reject);
+        child.once('close', (code, signal) => {
+          const final = fate?.(code);
+          const exit = { task, code, signal, stderr, ...(final && { final }) };
+          if (code !== 0 && !child.killed) this.#options.onCrash(exit);
+          resolve(exit);
+        });
       });
-    }).finally(() => {
+    } finally {
       this.#running.delete(task);
       request.signal.removeEventListener('abort', onAbort);
+      await box.remove();
+    }
+  }
+
+  /** Ends the task at its limits. Answers what says, once it has ended, why another attempt would end like it. */
+  #watch(request: TaskRequest, task: string, child: ChildProcess, mark: string) {
+    const { taskMs, loadMs, quietMs } = this.#options.limits;
+    let overdue: string | undefined;
+    const endAfter = (ms: number, words: () => string) =>
+      setTimeout(() => {
+        overdue ??= words();
+        terminate(child);
+      }, ms).unref();
+    let loading: NodeJS.Timeout | undefined;
+    const watch = new ProcessWatch(child.pid!, mark, child.stdio[PROGRESS_DESCRIPTOR] as Readable, {
+      quietMs,
+      onQuiet: (text) => this.#options.onQuiet(request, task, text),
+      onEnter: (what) => {
+        clearTimeout(loading);
+        const words = () => `The file was still loading after ${inWords(loadMs)}; does it loop?`;
+        loading = what.startsWith(LOADING) ? endAfter(loadMs, words) : undefined;
+      },
     });
+    const whole = endAfter(taskMs, () => {
+      const silence = watch.silence() || `it was in ${watch.where()}`;
+      return `The task was ended after ${inWords(taskMs)}, the longest a job may run on this machine: ${silence}`;
+    });
+    return (code: number | null): string | undefined => {
+      watch.close();
+      clearTimeout(whole);
+      clearTimeout(loading);
+      if (overdue || code === null || !watch.inStrategy) return overdue;
+      return `The strategy ended its process in ${watch.where()}`;
+    };
   }
 }
 
+/** SIGTERM, then SIGKILL. */
 function terminate(child: ChildProcess): void {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill('SIGTERM');
   const timer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS);
   timer.unref();
   child.once('close', () => clearTimeout(timer));
-}
-
-function forLines(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
-  let rest = '';
-  stream.setEncoding('utf8');
-  stream.on('data', (chunk: string) => {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop()!;
-    for (const line of lines) onLine(line);
-  });
-  stream.on('end', () => {
-    if (rest) onLine(rest);
-  });
 }

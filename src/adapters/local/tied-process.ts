@@ -1,11 +1,22 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { basename } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 
 /**
  * The command replaces the shell, and the shell's background reader kills it when descriptor 3 ends without a line: the
- * other end is held by this process alone, so the kernel closes it whatever ended this process.
+ * other end is held by this process alone, so the kernel closes it whatever ended this process. Of its own the shell would
+ * add PWD to the environment. When the machine has no memory left, the kernel ends those of Node before any other: they run
+ * tasks and strategies, whose buffers lie outside of the heap that Node limits.
  */
-const TIED_TO_PARENT = '{ read -r line <&3 || kill -9 $$; } >/dev/null 2>&1 & exec "$@" 3<&-';
+const TIED_TO_PARENT =
+  '{ read -r line <&3 || kill -9 $$; } >/dev/null 2>&1 4>&- 5>&- & unset PWD; ' +
+  '[ "$0" = node ] && { echo 900 >/proc/$$/oom_score_adj; } 2>/dev/null; exec "$@" 3<&-';
+
+const CHANNELS = {
+  none: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
+  messages: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'ipc'],
+  lines: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
+} satisfies Record<string, StdioOptions>;
 
 export interface TiedProcess extends ChildProcess {
   readonly stdout: Readable;
@@ -14,16 +25,22 @@ export interface TiedProcess extends ChildProcess {
 
 /**
  * Starts a process that ends with this one, however this one ends and whatever the process is busy with.
+ * On descriptor 4 it may say how it gets on, see tell-progress.ts.
  * It has a process group of its own: Ctrl-C at the terminal reaches the platform alone, which then ends the others.
+ *
+ * @param channel `messages`: both ends have Node's channel for messages, by structured clone. `lines`: the process reads from
+ * standard input and writes to descriptor 4. Absent: neither
  */
 export function spawnTied(
   command: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
+  channel?: 'messages' | 'lines',
 ): TiedProcess {
-  const child = spawn('/bin/sh', ['-c', TIED_TO_PARENT, 'sh', command, ...args], {
+  const child = spawn('/bin/sh', ['-c', TIED_TO_PARENT, basename(command), command, ...args], {
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    stdio: CHANNELS[channel ?? 'none'],
+    serialization: 'advanced',
     env: environment,
   });
   const tie = child.stdio[3] as Writable;

@@ -15,7 +15,7 @@ import { DataFreshnessQuery, ExchangeQuery, Freshness, Symbols } from '../market
 import type { Operation } from '../operation.ts';
 import { textParameter } from '../parameters.ts';
 import { BacktestReportData } from '../report.ts';
-import { StrategyConfiguration } from '../strategy.ts';
+import { BrokenStrategyFile, StrategyConfiguration } from '../strategy.ts';
 import { documentationOperations } from './documentation.ts';
 import { REGISTRY_OPERATIONS } from './registry.ts';
 import { sharingOperations } from './sharing.ts';
@@ -64,6 +64,7 @@ export const BACKEND_OPERATIONS = [
       'SVC005',
     ],
     access: 'researcher',
+    startsWork: true,
   },
   {
     id: 'listBacktests',
@@ -143,8 +144,10 @@ export const BACKEND_OPERATIONS = [
     summary: 'All strategy configurations',
     success: {
       200: {
-        description: 'By name',
-        schema: z.object({ items: z.array(StrategyConfiguration) }).meta({ id: 'StrategyConfigurationList' }),
+        description: 'Ascending by name, and the strategy files that cannot be used',
+        schema: z
+          .object({ items: z.array(StrategyConfiguration), broken: z.array(BrokenStrategyFile) })
+          .meta({ id: 'StrategyConfigurationList' }),
       },
     },
     errors: [],

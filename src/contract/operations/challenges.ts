@@ -185,11 +185,12 @@ export const CHALLENGE_OPERATIONS = [
     method: 'POST',
     summary: 'Promote the challenger that won',
     description:
-      'In one step with the registry, by whose rules: the challenger must be in Staging, and the champion still in Production.',
+      'In one step with the registry, by whose rules: the challenger must be in Staging and meet the release policy, and the champion still in Production.',
     body: ChallengePromoteRequest,
     success: { 200: { description: 'The challenge', schema: Challenge } },
-    errors: ['VAL005', 'CHL001', 'RES002', 'RES003', 'RES005', 'RES006', 'DATA005', 'SVC005'],
+    errors: ['VAL004', 'VAL005', 'CHL001', 'RES002', 'RES003', 'RES005', 'RES006', 'DATA005', 'SVC005'],
     access: 'approver',
+    fieldRoles: { waive: 'admin' },
   },
   {
     ...{ ...OF_CHALLENGE, ...changesChallenge, ...paths('/rollback') },

@@ -1,4 +1,5 @@
 import { Health } from '../common.ts';
+import { Instruments } from '../instrument.ts';
 import {
   Collection,
   CollectionParams,
@@ -55,6 +56,20 @@ export const DATA_COLLECTION_OPERATIONS = [
     access: 'viewer',
   },
   {
+    id: 'listInstruments',
+    service: 'data_collection',
+    method: 'GET',
+    path: '/api/v1/instruments',
+    tag: MARKET_DATA,
+    summary: 'Amount steps, price ticks and order limits of the symbols',
+    description:
+      'Collected with the candles, each at most once a day; only the latest of a symbol is kept. A backtest with `precision` `exchange` follows them.',
+    query: ExchangeQuery,
+    success: { 200: { description: 'Ascending by symbol', schema: Instruments } },
+    errors: ['DATA005'],
+    access: 'viewer',
+  },
+  {
     id: 'getDataStatus',
     service: 'data_collection',
     method: 'GET',
@@ -93,6 +108,7 @@ export const DATA_COLLECTION_OPERATIONS = [
     success: { 201: { description: 'Accepted', schema: Collection } },
     errors: ['VAL001', 'VAL002', 'VAL003', 'VAL005', 'RES005', 'DATA005'],
     access: 'researcher',
+    startsWork: true,
   },
   {
     id: 'getCollection',

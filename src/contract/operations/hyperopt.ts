@@ -33,6 +33,7 @@ export const HYPEROPT_OPERATIONS = [
       ...(['RES002', 'RES005', 'DATA005'] as const),
     ],
     access: 'researcher',
+    startsWork: true,
   },
   {
     id: 'listHyperopts',
@@ -144,6 +145,7 @@ export const HYPEROPT_OPERATIONS = [
     success: { 200: { description: 'Accepted', schema: HyperoptStart } },
     errors: ['OPT001', 'RES005', 'DATA005', 'VAL005'],
     access: 'researcher',
+    startsWork: true,
     resource: { kind: 'hyperopt', id: 'job_id', level: 'write' },
   },
   ...sharingOperations('strategy', {

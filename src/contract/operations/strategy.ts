@@ -33,6 +33,7 @@ export const STRATEGY_OPERATIONS = [
       ...(['DATA005', 'SVC005'] as const),
     ],
     access: 'researcher',
+    fieldRoles: { skip_validation: 'admin' },
   },
   ...documentationOperations('strategy', 'StrategyService'),
 ] as const satisfies readonly Operation[];

@@ -57,10 +57,19 @@ export function told(progress: Progress, fields: Partial<StoredChallenge>, event
         outcome: challenge.outcome,
         canary_stage: currentStage(challenge).canary_stage,
         reason: event.reason ?? null,
+        warnings: event.action === 'promote' ? spokenAgainst(challenge) : [],
         correlation_id: event.correlationId ?? null,
       },
     ],
   };
+}
+
+/** Begins the warning of a challenge whose challenger the comparison of the registered backtests rejects. */
+export const COMPARE_REJECTS = 'compare_rejects';
+
+/** Warnings of its creation that speak against promoting the challenger. */
+export function spokenAgainst({ warnings }: StoredChallenge): string[] {
+  return warnings.filter((warning) => warning.startsWith(COMPARE_REJECTS));
 }
 
 /** What is to be stored of it; null when nothing has changed. */

@@ -1,5 +1,6 @@
 import type { Challenge } from '#contract/challenge-api.ts';
 import { CodedError } from '#contract/errors.ts';
+import { type LeastAssignments, MIN_TRADES } from '#contract/release-policy.ts';
 import {
   ANALYSIS_UNITS,
   CANARY_STAGE_NAMES,
@@ -8,11 +9,12 @@ import {
   type StoredChallenge,
 } from '#contract/stored-challenge.ts';
 import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
+import { comparisonOf } from '../registry/compare-versions.ts';
 import { existing, numberOf, unknownModel } from '../registry/find-version.ts';
 import { type MoveReply, makeMoveIn, type RegistryCall } from '../registry/make-move.ts';
 import { refusal } from '../registry/refuse-move.ts';
 import { checkNumber, checkOneOf, isoTime } from '../validate.ts';
-import { begin, newStage, told } from './challenge-state.ts';
+import { begin, COMPARE_REJECTS, newStage, told } from './challenge-state.ts';
 import type { ChallengeWrite } from './challenge-store.ts';
 import { challengeView } from './read-challenges.ts';
 import { type ChallengeDeps, writeChallenge } from './write-challenge.ts';
@@ -20,6 +22,10 @@ import { type ChallengeDeps, writeChallenge } from './write-challenge.ts';
 export interface CreateChallengeDeps extends ChallengeDeps {
   /** Closed trades of each arm below which nobody is promoted, whatever was asked for. */
   readonly challengeMinTrades: number;
+  /** Hours that a challenge must have lasted before its verdict. */
+  readonly challengeMinHours: number;
+  /** Assignments that each arm must have before the verdict. */
+  readonly challengeMinAssignments: LeastAssignments;
 }
 
 export interface CreateChallengeInput {
@@ -178,6 +184,8 @@ function newChallenge(
   const [champion, challenger] = of.versions;
   const now = deps.clock.now();
   const at = isoTime(now);
+  const effective_min_trades = Math.max(settings.min_trades, deps.challengeMinTrades);
+  const { challengeMinHours: min_hours, challengeMinAssignments: assignments } = deps;
   return {
     schema_version: 1,
     challenge_id: `ch-${deps.ids.ulid()}`,
@@ -186,12 +194,16 @@ function newChallenge(
     challenger_version: challenger.version,
     ...{ status: 'active', outcome: null, reason: null },
     ...settings,
-    effective_min_trades: Math.max(settings.min_trades, deps.challengeMinTrades),
+    ...{ effective_min_trades, min_hours },
+    min_assignments: assignments === MIN_TRADES ? effective_min_trades : assignments,
     stages: [newStage(settings.enable_canary ? 'stage_1' : 'stage_4', at)],
     ...{ hold: null, accepted_holds: [], planned_look: null },
     equity: { profit: 0, peak: 0, drawdown: 0 },
     ...{ trades: 0, misassigned: 0, late: 0, keys_with_several_trades: 0 },
-    warnings: warningsOf(champion, challenger),
+    warnings: [
+      ...warningsOf(champion, challenger),
+      ...(settings.max_duration_hours > min_hours ? [] : [tooShort(settings.max_duration_hours, min_hours)]),
+    ],
     ...{ revision: 1, events: 0, created_by: call.actor.id },
     ...{ created_at: at, updated_at: at, last_traffic_at: at },
     ends_at: isoTime(now + settings.max_duration_hours * HOUR_MS),
@@ -203,7 +215,19 @@ function warningsOf(champion: StoredVersion, challenger: StoredVersion): string[
   return [
     ...(champion.stage === 'Production' ? [] : [`champion_not_in_production: it is in ${champion.stage}`]),
     ...(challenger.stage === 'Staging' ? [] : [`challenger_not_in_staging: it is in ${challenger.stage}`]),
+    ...rejectionOf(champion, challenger),
   ];
+}
+
+/** What the comparison of their backtests has against the challenger. */
+function rejectionOf(champion: StoredVersion, challenger: StoredVersion): string[] {
+  const { decision, recommendation } = comparisonOf(champion, challenger);
+  if (decision !== 'REJECT') return [];
+  return [`${COMPARE_REJECTS}: by their backtests the challenger should be rejected: ${recommendation}`];
+}
+
+function tooShort(max: number, min: number): string {
+  return `no_verdict_possible: it ends after ${max} h, and a verdict needs more than ${min} h on this platform`;
 }
 
 function startOf({ created_at }: StoredChallenge, { actor, correlationId }: RegistryCall) {

@@ -14,6 +14,7 @@ import {
   openGap,
   sampleRatio,
 } from './compare-arms.ts';
+import { conditionsOf } from './conditions.ts';
 import { ALPHA, finalVerdictOn, LEAST_CLUSTERS, LEAST_IMPROVEMENT, verdictOn } from './judge-challenge.ts';
 import { readChallenge } from './read-challenges.ts';
 import type { ChallengeDeps } from './write-challenge.ts';
@@ -36,6 +37,7 @@ export async function evaluateChallenge(
     confidence_interval: intervalOf(comparison),
     raw: { champion_mean: comparison.champion.mean, challenger_mean: comparison.challenger.mean },
     criteria: criteriaOf(challenge, comparison, p),
+    conditions: conditionsOf(challenge, deps.clock.now()),
     ...{ champion_version, challenger_version, champion_trades: champion, challenger_trades: challenger },
     open_trades: totalOf(challenge.stages, 'open'),
     errors: totalOf(challenge.stages, 'errors'),

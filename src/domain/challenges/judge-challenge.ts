@@ -15,6 +15,7 @@ import {
   openGap,
 } from './compare-arms.ts';
 import { completed } from './complete-challenge.ts';
+import { areMet, conditionsOf } from './conditions.ts';
 
 /** Below it a difference is significant. */
 export const ALPHA = 0.05;
@@ -31,8 +32,8 @@ export const LEAST_CLUSTERS = 20;
 export type ReadProfits = (challenge: StoredChallenge) => Promise<readonly StageValues<number | Cluster>[]>;
 
 /**
- * The verdict on an active challenge after a closed trade or an error: an automatic rollback, the planned look when both arms have their trades
- * for the first time, and the end when the criteria hold. It reads trades only where the arms are unbalanced and the totals
+ * The verdict on an active challenge after a closed trade or an error, and when time has met its last condition: an automatic
+ * rollback, the planned look when all conditions are met for the first time, and the end when the criteria hold. It reads trades only where the arms are unbalanced and the totals
  * alone would decide.
  */
 export async function judgeChallenge(progress: Progress, at: string, read: ReadProfits): Promise<Progress> {
@@ -67,7 +68,7 @@ async function lookAsPlanned(
   read: ReadProfits,
 ): Promise<Progress> {
   const { challenge } = progress;
-  if (challenge.planned_look || !hasItsTrades(challenge)) return progress;
+  if (!isLookDue(challenge, at)) return progress;
   const { champion, challenger } = closedTrades(challenge);
   const { test, balanced, improvement } = comparison;
   const permuted = balanced ? undefined : permutationTest(await read(challenge), seedOf(challenge));
@@ -80,9 +81,10 @@ async function lookAsPlanned(
   return told(progress, { planned_look }, { action: 'planned_look', at });
 }
 
-function hasItsTrades(challenge: StoredChallenge): boolean {
-  const closed = closedTrades(challenge);
-  if (Math.min(closed.champion, closed.challenger) < challenge.effective_min_trades) return false;
+/** Whether everything that an active challenge's planned look waits for is there, and the look has not been made. */
+export function isLookDue(challenge: StoredChallenge, at: string): boolean {
+  if (challenge.status !== 'active' || challenge.planned_look) return false;
+  if (!areMet(conditionsOf(challenge, Date.parse(at)))) return false;
   const clusters = clustersOf(challenge);
   return clusters === null || Math.min(clusters.champion, clusters.challenger) >= LEAST_CLUSTERS;
 }

@@ -20,7 +20,7 @@ import { recommendationOf } from './evaluate-challenge.ts';
 import { judgeChallenge } from './judge-challenge.ts';
 import { type PostedTrade, readTrade } from './read-trade.ts';
 import { steerChallenge } from './settle-challenge.ts';
-import { stageProfits } from './stage-profits.ts';
+import { MAX_PERMUTED, stageProfits } from './stage-profits.ts';
 import { type ChallengeDeps, type FoundChallenge, writeChallenge } from './write-challenge.ts';
 
 export interface LogTradesInput {
@@ -33,9 +33,6 @@ export interface LogTradesReply {
   /** Something of it was not stored before. */
   readonly isNew: boolean;
 }
-
-/** Trades that the permutation test looks at, the last ones: it takes some tenths of a second. */
-const MOST_PERMUTED = 5_000;
 
 /**
  * Logs one trade, or up to 100 in the order given, each counted once by its id with its totals in one transaction. Each is
@@ -160,7 +157,7 @@ class TradeLog {
   /** The last profits by stage: those that are stored, and those of this log. */
   async #profits() {
     const { challenge } = this.progress;
-    this.#stored ??= this.#deps.challenges.lastTrades(challenge.challenge_id, MOST_PERMUTED);
+    this.#stored ??= this.#deps.challenges.lastTrades(challenge.challenge_id, MAX_PERMUTED);
     const before = (await this.#stored).filter(({ trade_id }) => !this.#trades.has(trade_id));
     return stageProfits(challenge, [...before, ...this.#trades.values()]);
   }

@@ -50,7 +50,7 @@ async function promoted(deps: PromoteVersionDeps, { challenge: before, progress,
   const found = existing(reference, await lookUpVersion(deps.registry, reference, null));
   let ours: ChallengeChange | undefined;
   const { move: promotion } = await planPromotion(deps, found, {
-    ...{ call, expected_production: champion_version, challengeId },
+    ...{ call, expected_production: champion_version, challengeId, waiver: null },
     comment: `Challenge ${challengeId} was won: promoted automatically`,
     challenges: async (moment) => {
       const promotedAt = moment > at ? moment : at;

@@ -2,11 +2,13 @@ import type { Challenge } from '#contract/challenge-api.ts';
 import type { ChallengeEvent, StoredChallenge, StoredTrade } from '#contract/stored-challenge.ts';
 import type { Page } from '../ports.ts';
 import { unknownModel } from '../registry/find-version.ts';
-import type { RegistryStore } from '../registry/registry-store.ts';
+import { isoTime } from '../validate.ts';
 import {
   begin,
+  changeOf,
   closedTrades,
   currentStage,
+  isAwaiting,
   totalOf,
   trafficSplit,
   unknownChallenge,
@@ -16,11 +18,29 @@ import type { ChallengeDeps } from './write-challenge.ts';
 
 type ReadDeps = Pick<ChallengeDeps, 'challenges' | 'clock'>;
 
-/** A challenge as it is now: what is due by time is seen before it is stored. Throws CHL001, SVC005. */
-export async function readChallenge({ challenges, clock }: ReadDeps, id: string): Promise<StoredChallenge> {
-  const challenge = await challenges.read(id);
+/** A challenge as it is now, due deadlines applied. Throws CHL001, SVC005. */
+export async function readChallenge(deps: ReadDeps, id: string): Promise<StoredChallenge> {
+  const challenge = await deps.challenges.read(id);
   if (!challenge) throw unknownChallenge(id);
-  return settleChallenge(begin(challenge), clock.now()).challenge;
+  return settled(deps, challenge);
+}
+
+/**
+ * Applies due deadlines and stores them before they are shown: a clock that is set back later cannot undo what a caller was
+ * shown. A deadline that cannot be stored is shown all the same. A winner that is promoted automatically is left to the next
+ * write, which stores its end and its promotion together.
+ */
+async function settled(
+  { challenges, clock }: ReadDeps,
+  challenge: StoredChallenge,
+): Promise<StoredChallenge> {
+  const now = Math.max(clock.now(), Date.parse(challenge.updated_at));
+  const change = changeOf(challenge, settleChallenge(begin(challenge), now), isoTime(now));
+  if (!change) return challenge;
+  if (isAwaiting(change.after) && change.after.auto_promote) return change.after;
+  // When it is lost, another call has stored the same or more.
+  await challenges.commit(change).catch(() => 'lost');
+  return change.after;
 }
 
 /** Throws CHL001, SVC005. */
@@ -30,7 +50,7 @@ export async function getChallenge(deps: ReadDeps, id: string): Promise<Challeng
 
 /** One page of a model's challenges, newest first. Throws RES002, VAL006, SVC005. */
 export async function listChallenges(
-  { challenges, registry, clock }: ReadDeps & { readonly registry: RegistryStore },
+  deps: ReadDeps & Pick<ChallengeDeps, 'registry'>,
   input: {
     readonly model: string;
     readonly status?: StoredChallenge['status'] | undefined;
@@ -39,15 +59,16 @@ export async function listChallenges(
   },
 ): Promise<Page<Challenge>> {
   const { model, status, limit, cursor } = input;
-  const now = clock.now();
-  const settled = (challenge: StoredChallenge) => settleChallenge(begin(challenge), now).challenge;
-  const passes = status && ((challenge: StoredChallenge) => settled(challenge).status === status);
+  const now = deps.clock.now();
+  const statusOf = (challenge: StoredChallenge) => settleChallenge(begin(challenge), now).challenge.status;
+  const passes = status && ((challenge: StoredChallenge) => statusOf(challenge) === status);
   const [page, found] = await Promise.all([
-    challenges.list(model, { limit, cursor, passes }),
-    registry.read(model, []),
+    deps.challenges.list(model, { limit, cursor, passes }),
+    deps.registry.read(model, []),
   ]);
   if (!found.model) throw unknownModel(model);
-  return { items: page.items.map((challenge) => challengeView(settled(challenge))), next: page.next };
+  const items = await Promise.all(page.items.map((challenge) => settled(deps, challenge)));
+  return { items: items.map(challengeView), next: page.next };
 }
 
 /** One page of the trades, last logged first. Throws CHL001, VAL006, SVC005. */
@@ -87,7 +108,7 @@ export function challengeView(challenge: StoredChallenge): Challenge {
   const { reason, hold, enable_canary, min_trades, effective_min_trades, max_duration_hours } = challenge;
   const { max_drawdown_pct, max_errors, approval_stages, on_rollback, auto_promote, analysis_unit } =
     challenge;
-  const { misassigned, late } = challenge;
+  const { min_hours, min_assignments, misassigned, late } = challenge;
   const errors = totalOf(challenge.stages, 'errors');
   const { created_by, created_at, updated_at, ends_at, ended_at, promoted_at } = challenge;
   const { promotion_refused, warnings } = challenge;
@@ -97,6 +118,7 @@ export function challengeView(challenge: StoredChallenge): Challenge {
     traffic_split: trafficSplit(challenge),
     next_stage: awaitedStage(challenge),
     ...{ outcome, reason, hold, enable_canary, min_trades, effective_min_trades, max_duration_hours },
+    ...{ min_hours, min_assignments },
     ...{ max_drawdown_pct, max_errors, approval_stages, on_rollback, auto_promote, analysis_unit },
     ...{ champion_trades: champion, challenger_trades: challenger },
     ...{ champion_errors: errors.champion, challenger_errors: errors.challenger },

@@ -3,6 +3,9 @@ import type { Cluster } from '#engine/stats/clusters.ts';
 import type { StageValues } from '#engine/stats/permutation.ts';
 import { type KeyTotals, keyWith, NO_KEY } from './arm-totals.ts';
 
+/** Trades that the permutation test looks at, the last ones: it takes some tenths of a second. */
+export const MAX_PERMUTED = 5_000;
+
 /** The profits of the closed trades that count, by stage; those of a key together where keys are what is compared. */
 export function stageProfits(
   { stages, analysis_unit }: StoredChallenge,

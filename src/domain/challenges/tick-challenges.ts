@@ -1,4 +1,6 @@
+import { isLookDue, judgeChallenge } from './judge-challenge.ts';
 import { steerChallenge } from './settle-challenge.ts';
+import { MAX_PERMUTED, stageProfits } from './stage-profits.ts';
 import { type ChallengeDeps, writeChallenge } from './write-challenge.ts';
 
 export interface TickReport {
@@ -14,12 +16,17 @@ const TICK_MS = 2 * 60_000;
 const LANES = 8;
 
 /**
- * Lets time pass for a challenge: expiry, the next share, holds and their ends, and a winner that nobody promoted. Whether
- * that changed it. Throws CHL001, SVC005.
+ * Lets time pass for a challenge: expiry, the next share, holds and their ends, the verdict when its hours were the last
+ * condition, and a winner that nobody promoted. Whether that changed it. Throws CHL001, SVC005.
  */
 export function tickChallenge(deps: ChallengeDeps, id: string): Promise<boolean> {
   return writeChallenge(deps, id, {}, async (found) => {
-    const progress = steerChallenge(found.progress, found.now);
+    const { challenge } = found.progress;
+    const profits = async () => stageProfits(challenge, await deps.challenges.lastTrades(id, MAX_PERMUTED));
+    const judged = isLookDue(challenge, found.at)
+      ? await judgeChallenge(found.progress, found.at, profits)
+      : found.progress;
+    const progress = steerChallenge(judged, found.now);
     return { answer: (after) => after !== found.challenge, progress };
   });
 }

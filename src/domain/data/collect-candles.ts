@@ -4,10 +4,11 @@ import type { Exchange } from '../exchange-ports.ts';
 import type { SeriesKey } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import { collectFunding } from './collect-funding.ts';
+import { InstrumentCollector, type InstrumentDeps } from './collect-instruments.ts';
 import { type FillDeps, fillChunk } from './fill-chunk.ts';
 import type { Stretch } from './what-is-missing.ts';
 
-export type CollectDeps = FillDeps;
+export type CollectDeps = FillDeps & InstrumentDeps;
 
 export interface CollectRequest {
   readonly exchange: Exchange;
@@ -38,6 +39,8 @@ export interface SymbolOutcome {
   readonly rejected: number;
   /** Damaged files that were met and replaced. */
   readonly damaged: readonly string[];
+  /** Why its instrument was not collected. */
+  readonly noInstrument: CodedError | null;
   /** What ended the symbol early; what was stored until then stays. */
   readonly error: CodedError | null;
 }
@@ -49,7 +52,7 @@ const LONGEST_MONTH_MS = 31 * 86_400_000;
 const FAILED_IN_A_ROW = 3;
 
 /**
- * Fetches what is missing of each symbol, month by month, and stores it at once: a collection that dies is resumed by
+ * Fetches what is missing of each symbol, its instrument included, month by month, and stores it at once: a collection that dies is resumed by
  * starting it again, and one that is complete fetches nothing. A symbol that the exchange refuses (DATA003, DATA004)
  * is named in its outcome and the others go on, unless it is the exchange that is down: whoever waits behind this
  * collection would wait half a minute for each symbol. Throws DATA005, and the signal's reason when aborted.
@@ -60,6 +63,7 @@ export async function collectCandles(deps: CollectDeps, request: CollectRequest)
   // Candles that are still forming are never wanted.
   const end = Math.min(Math.ceil(request.end / step) * step, Math.floor(deps.clock.now() / step) * step);
   const chunks = chunksOf(start, end, step);
+  const instruments = await InstrumentCollector.open(deps, request.exchange, request.symbols);
   const outcomes: SymbolOutcome[] = [];
   let total = 0;
   for (const [index, symbol] of request.symbols.entries()) {
@@ -67,11 +71,17 @@ export async function collectCandles(deps: CollectDeps, request: CollectRequest)
       outcomes.push({ ...nothingOf(symbol, request.timeframe), error: notAsked() });
       continue;
     }
-    const outcome = await collectSymbol(deps, request, symbol, chunks, (chunk, candles) => {
-      total += candles;
-      const done = (index + chunk / chunks.length) / request.symbols.length;
-      request.onProgress?.({ done, candles: total });
-    });
+    const outcome = await collectSymbol(
+      deps,
+      { ...request, instruments },
+      symbol,
+      chunks,
+      (chunk, candles) => {
+        total += candles;
+        const done = (index + chunk / chunks.length) / request.symbols.length;
+        request.onProgress?.({ done, candles: total });
+      },
+    );
     outcomes.push(outcome);
   }
   return outcomes;
@@ -91,7 +101,10 @@ function notAsked(): CodedError {
 }
 
 function nothingOf(symbol: string, timeframe: Timeframe) {
-  return { symbol, timeframe, candles: 0, funding: 0, rejected: 0, damaged: [] as string[] };
+  return {
+    ...{ symbol, timeframe, candles: 0, funding: 0, rejected: 0, damaged: [] as string[] },
+    noInstrument: null as CodedError | null,
+  };
 }
 
 /** `[start, end)` cut at the first of some months, UTC. */
@@ -110,20 +123,21 @@ function chunksOf(start: number, end: number, step: number): Stretch[] {
 
 async function collectSymbol(
   deps: CollectDeps,
-  request: CollectRequest,
+  request: CollectRequest & { readonly instruments: InstrumentCollector },
   symbol: string,
   chunks: readonly Stretch[],
   onChunk: (done: number, candles: number) => void,
 ): Promise<SymbolOutcome> {
-  const { exchange, timeframe, signal } = request;
+  const { exchange, timeframe, signal, instruments } = request;
   const outcome = nothingOf(symbol, timeframe);
   try {
     if (chunks.length > 0) {
-      // Before the candles, by which freshness is judged: once they are stored nobody asks for the funding they lack.
+      // Before the candles, by which freshness is judged: once they are stored nobody asks for what else they lack.
       const funded = { start: chunks[0]!.start, end: chunks.at(-1)!.end };
       const funding = await collectFunding(deps, exchange, symbol, funded, signal);
       outcome.funding = funding.added;
       outcome.damaged.push(...funding.damaged);
+      outcome.noInstrument = await instruments.collect(symbol, signal);
     }
     await fillChunks(deps, request, symbol, chunks, outcome, onChunk);
     return { ...outcome, error: null };

@@ -16,7 +16,11 @@ export function describeOutcomes(outcomes: readonly SymbolOutcome[]): Collection
   const left = rejected > 0 ? `, ${rejected} impossible ones left out` : '';
   const damaged = [...new Set(outcomes.flatMap((each) => each.damaged))];
   const replaced = damaged.length > 0 ? `, damaged files: ${first(damaged, ', ')}` : '';
-  const stored = `${candles} candles stored${left}${replaced}`;
+  const bare = outcomes.flatMap(({ symbol, noInstrument }) =>
+    noInstrument ? [`${symbol} (${noInstrument.code} ${noInstrument.message})`] : [],
+  );
+  const without = bare.length > 0 ? `, instruments not collected: ${first([...new Set(bare)], ', ')}` : '';
+  const stored = `${candles} candles stored${left}${replaced}${without}`;
   const failed = outcomes.flatMap(({ symbol, timeframe, error }) =>
     error ? [`${symbol} ${timeframe}: ${error.code} ${error.message}`] : [],
   );

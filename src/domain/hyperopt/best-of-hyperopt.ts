@@ -33,7 +33,9 @@ export async function bestOfHyperopt(
       ...best,
       ...given,
       params: { ...best.params, ...given.params },
-      ml_engine: given.ml_engine === null ? null : { ...best.ml_engine, ...given.ml_engine },
+      ...(given.ml_engine !== undefined && {
+        ml_engine: given.ml_engine && { ...best.ml_engine, ...given.ml_engine },
+      }),
     },
     foundBy: { hyperopt_job_id: jobId, trial: outcome.best_trial, trials: trials.total },
   };

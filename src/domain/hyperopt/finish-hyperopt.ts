@@ -13,6 +13,7 @@ import type { Dimension } from '#engine/search/space.ts';
 import type { Direction } from '#engine/search/trials.ts';
 import type { Clock } from '../ports.ts';
 import { isoTime } from '../validate.ts';
+import { equalRuns } from './equal-runs.ts';
 import { spaceOf } from './search-space.ts';
 import type { StudyStore, TrialLedger } from './study-ports.ts';
 import { pastTrial } from './trial-queue.ts';
@@ -62,11 +63,13 @@ async function outcomeOf(
   best: TrialIn<'complete'>,
 ): Promise<StudyOutcome> {
   const { config, job_id } = study;
-  const space = spaceOf(config).filter(varies);
+  const space = spaceOf(study).filter(varies);
   const known = trials.map(pastTrial);
-  const honesty = studyHonesty(space, known, await ledger.returns(job_id), config.direction);
+  const returns = await ledger.returns(job_id);
+  const honesty = studyHonesty(space, known, returns, config.direction);
   if (!honesty)
     throw new CodedError('DATA005', { message: 'The daily returns of the best trial are missing' });
+  const { distinct, warnings } = equalRuns(study, trials, returns);
   return {
     best_params: best.params,
     best_value: best.value,
@@ -74,6 +77,8 @@ async function outcomeOf(
     best_trials: bestOf(trials, config.direction),
     study_name: study.experiment_name ?? `${study.base.strategy}_${job_id}`,
     honesty: stored(honesty, best.efficiency),
+    distinct_runs: distinct,
+    ...(warnings.length > 0 && { warnings: [...warnings] }),
   };
 }
 

@@ -1,16 +1,19 @@
 import { CodedError } from '#contract/errors.ts';
 import type { StudyIn } from '#contract/hyperopt.ts';
+import { missingCandles, notCollected } from '../data/missing-candles.ts';
 import { type LoadCandlesDeps, loadCandles, type PairCandles } from '../load-candles.ts';
-import type { StrategyWithDigest } from '../ports.ts';
+import type { FindStrategy, StrategyWithDigest } from '../ports.ts';
+import { sourceWarnings } from '../source-change.ts';
 
 export interface LoadTrialDataDeps extends LoadCandlesDeps {
-  /** Undefined for a strategy that this task does not have. Throws CodedError VAL006 for one that cannot be loaded. */
-  readonly findStrategy: (name: string) => Promise<StrategyWithDigest | undefined>;
+  readonly findStrategy: FindStrategy;
 }
 
 export interface TrialData {
   readonly pairs: readonly PairCandles[];
-  readonly strategyDigest: string;
+  readonly strategy: StrategyWithDigest;
+  /** For the study: its strategy changed after the request. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -19,14 +22,22 @@ export interface TrialData {
  */
 export async function loadTrialData(
   deps: LoadTrialDataDeps,
-  { base, execution_input, collection }: StudyIn<'running'>,
+  { base, config, strategy_digest, execution_input, collection, instruments }: StudyIn<'running'>,
 ): Promise<TrialData> {
-  const found = await deps.findStrategy(base.strategy);
+  const found = await deps.findStrategy(base.strategy, strategy_digest);
   if (!found) {
     throw new CodedError('RES002', {
       message: `Strategy ${base.strategy} is not there any more: what the worker runs from does not define it`,
     });
   }
-  const pairs = await loadCandles(deps, base, Date.parse(execution_input.start), collection);
-  return { pairs, strategyDigest: found.digest };
+  const warnings = sourceWarnings({ strategy_digest, config: base, search: config.search }, found);
+  const dataStart = Date.parse(execution_input.start);
+  const { collect } = execution_input;
+  const given = { collection, collect, instruments };
+  const pairs = await loadCandles(deps, base, dataStart, given).catch(async (error) => {
+    if (collect !== 'never' || !(error instanceof CodedError) || error.code !== 'DATA001') throw error;
+    const missing = await missingCandles(deps, base, dataStart);
+    throw new CodedError('DATA001', { message: [error.message, ...notCollected(missing)].join('. ') });
+  });
+  return { pairs, strategy: found, warnings };
 }

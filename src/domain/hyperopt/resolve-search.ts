@@ -2,7 +2,7 @@ import { CodedError } from '#contract/errors.ts';
 import type { SearchedParameter, StudyConfig } from '#contract/hyperopt.ts';
 import { HYPEROPT_LIMITS } from '#contract/hyperopt-request.ts';
 import { nearestName } from '#engine/nearest-name.ts';
-import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import type { DefinitionData } from '#engine/strategies/definition-data.ts';
 import type { Parameter } from '#engine/strategy.ts';
 import { unknownKeyWarnings } from '../unknown-keys.ts';
 import { checkNumber } from '../validate.ts';
@@ -24,18 +24,26 @@ export type SearchInput = Readonly<
 /** Names that a trial's parameters have already. */
 const OWN = ['model_type', 'n_estimators', 'learning_rate'];
 
-/** Checks `search` against what the strategy allows, and fills in what is not given. Throws VAL005. */
+/**
+ * Checks `search` against what the strategy allows, and fills in what is not given. Throws VAL005.
+ *
+ * @param from the field of the request that asks for it
+ * @param taken names that the other spaces of the study have in a trial's parameters
+ */
 export function resolveSearch(
-  strategies: StrategyRegistry,
-  strategy: string,
+  { name: strategy, parameters }: Pick<DefinitionData, 'name' | 'parameters'>,
   search: SearchInput,
+  from: 'search' | 'spaces' = 'search',
+  taken: readonly string[] = [],
 ): StudyConfig['search'] {
-  const parameters = strategies.get(strategy)!.parameters;
   const names = Object.keys(search);
   if (names.length > HYPEROPT_LIMITS.search) {
     throw new CodedError('VAL005', {
-      message: `search must hold at most ${HYPEROPT_LIMITS.search} parameters`,
-      field: 'search',
+      message:
+        from === 'search'
+          ? `search must hold at most ${HYPEROPT_LIMITS.search} parameters`
+          : `${strategy} has ${names.length} parameters, of which at most ${HYPEROPT_LIMITS.search} can be searched: name them in search instead of spaces`,
+      field: from,
       context: { count: names.length, max: HYPEROPT_LIMITS.search },
     });
   }
@@ -44,6 +52,8 @@ export function resolveSearch(
       if (!Object.hasOwn(parameters, name)) throw unknownParameter(name, strategy, Object.keys(parameters));
       if (OWN.includes(name))
         throw refuse(name, 'is what trials call a parameter of the model', { value: name });
+      if (taken.includes(name))
+        throw refuse(name, 'is what another of the spaces sets: search one of the two', { value: name });
       return [name, resolveParameter(name, parameters[name]!, search[name]!)];
     }),
   );

@@ -1,20 +1,21 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { CollectMode } from '#contract/common.ts';
 import { CodedError } from '#contract/errors.ts';
 import { DIRECTIONS, PRUNERS, SAMPLERS, type StudyConfig } from '#contract/hyperopt.ts';
 import { HYPEROPT_DEFAULTS as DEFAULTS, HYPEROPT_LIMITS as LIMITS } from '#contract/hyperopt-request.ts';
-import { MODEL_KINDS, modelKindOf } from '#engine/ml/index.ts';
+import type { InstrumentRecord } from '#contract/instrument.ts';
 import { nearestName } from '#engine/nearest-name.ts';
-import { BacktestError } from '#engine/run/errors.ts';
-import { historyStart } from '#engine/run/history.ts';
 import { lagOf } from '#engine/search/trials.ts';
-import type { StrategyDefinition } from '#engine/strategy.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { OBJECTIVES, type Objective } from '#engine/walk-forward/objectives.ts';
-import { type ResolveDeps, resolveConfig } from '../resolve-config.ts';
-import { checkModelType } from '../resolve-ml-engine.ts';
+import { checkCollect } from '../config-checks.ts';
+import { type ConfigInput, type ResolveDeps, resolveConfig } from '../resolve-config.ts';
+import type { KnownStrategy } from '../strategy-ports.ts';
 import { unknownKeyWarnings } from '../unknown-keys.ts';
-import { checkNumber, checkOneOf, isoTime, type NumberBounds } from '../validate.ts';
-import { resolveSearch, type SearchInput, searchWarnings } from './resolve-search.ts';
+import { checkNumber, checkOneOf, isoTime } from '../validate.ts';
+import { firstCandle } from './first-candle.ts';
+import { type SearchInput, searchWarnings } from './resolve-search.ts';
+import { resolveSpaces, trainsModels, untrainedWarnings } from './resolve-spaces.ts';
 
 /** A request after its JSON types were checked: only `strategy` is required. */
 export interface StudyInput {
@@ -34,12 +35,32 @@ export interface StudyInput {
     | { readonly start?: string | undefined; readonly end?: string | undefined }
     | undefined;
   readonly exchange?: string | undefined;
+  readonly collect?: string | undefined;
   readonly sampler?: string | undefined;
   readonly pruner?: string | undefined;
   readonly seed?: number | undefined;
   readonly workers?: number | undefined;
   readonly experiment_name?: string | undefined;
+  readonly models?: string | undefined;
+  readonly spaces?: readonly string[] | undefined;
+  readonly stake_amount?: number | string | undefined;
+  readonly dry_run_wallet?: number | undefined;
+  readonly max_open_trades?: number | undefined;
+  readonly fee?: number | undefined;
+  readonly slippage?: number | undefined;
+  readonly leverage?: number | undefined;
+  readonly precision?: string | undefined;
 }
+
+const ACCOUNT_KEYS = [
+  'stake_amount',
+  'dry_run_wallet',
+  'max_open_trades',
+  'fee',
+  'slippage',
+  'leverage',
+  'precision',
+] as const satisfies readonly (keyof StudyInput & keyof ConfigInput)[];
 
 const STUDY_KEYS = [
   ...(['strategy', 'pairs', 'timeframe', 'n_trials', 'train_period_days', 'backtest_period_days'] as const),
@@ -48,12 +69,16 @@ const STUDY_KEYS = [
     'search',
     'date_range',
     'exchange',
+    'collect',
     'sampler',
     'pruner',
     'seed',
     'workers',
     'experiment_name',
+    'models',
+    'spaces',
   ] as const),
+  ...ACCOUNT_KEYS,
 ] satisfies readonly (keyof StudyInput)[];
 
 export interface ResolvedStudy {
@@ -63,10 +88,13 @@ export interface ResolvedStudy {
   readonly warnings: readonly string[];
   /** Time from which candles are needed, ISO 8601. */
   readonly dataStart: string;
+  /** Strategy with which the request was resolved. */
+  readonly strategy: KnownStrategy;
+  readonly collect: CollectMode;
+  /** With precision `exchange`: the instruments of the pairs at the request. */
+  readonly instruments?: ReadonlyMap<string, InstrumentRecord> | undefined;
 }
 
-/** Kinds of models that are searched unless the request names some: all but the baseline, which has no trees. */
-const DEFAULT_MODEL_TYPES = MODEL_KINDS.filter((kind) => kind !== 'logistic_regression');
 /** The default range holds this many windows. */
 const DEFAULT_WINDOWS = 4;
 
@@ -78,23 +106,20 @@ export async function resolveStudy(deps: ResolveDeps, input: StudyInput): Promis
   const trials = checkNumber(input.n_trials ?? DEFAULTS.n_trials, 'n_trials', LIMITS.n_trials);
   const objective = checkObjective(input.objective_metric ?? DEFAULTS.objective_metric);
   const { workers, warnings } = checkWorkers(input.workers ?? DEFAULTS.workers, trials);
-  const periods = {
-    train_period_days: checkPeriod(input, 'train_period_days'),
-    backtest_period_days: checkPeriod(input, 'backtest_period_days'),
-  };
-  const resolved = await resolveBase(deps, input, periods);
-  const { base } = resolved;
-  const search = resolveSearch(deps.strategies, base.strategy, input.search ?? {});
+  const isTrained = trainsModels(input, (await deps.strategies.find(input.strategy))?.definition);
+  const test = checkPeriod(input, 'backtest_period_days');
+  const train = isTrained ? checkPeriod(input, 'train_period_days') : undefined;
+  const found = await resolveBase(deps, input, test, train);
+  const { base, strategy, warnings: baseWarnings, instruments } = found;
+  const spaces = resolveSpaces(strategy.definition, input, base.ml_engine);
   const config: StudyConfig = {
     n_trials: trials,
-    ...periods,
+    ...(train !== undefined && { train_period_days: train }),
+    backtest_period_days: test,
     objective_metric: objective.name,
     direction: checkOneOf(input.direction ?? objective.better ?? 'maximize', 'direction', DIRECTIONS),
-    model_types: checkModelTypes(input.model_types ?? DEFAULT_MODEL_TYPES),
-    n_estimators_range: checkRange(input, 'n_estimators_range', LIMITS.n_estimators),
-    learning_rate_range: checkRange(input, 'learning_rate_range', LIMITS.learning_rate),
-    search,
-    date_range: resolved.range,
+    ...spaces,
+    date_range: base.date_range,
     sampler: checkOneOf(input.sampler ?? DEFAULTS.sampler, 'sampler', SAMPLERS),
     pruner: checkOneOf(input.pruner ?? DEFAULTS.pruner, 'pruner', PRUNERS),
     seed: checkNumber(input.seed ?? DEFAULTS.seed, 'seed', LIMITS.seed),
@@ -103,12 +128,17 @@ export async function resolveStudy(deps: ResolveDeps, input: StudyInput): Promis
   return {
     config,
     base,
-    dataStart: isoTime(firstCandle(deps.strategies.get(base.strategy)!, base, search)),
+    collect: checkCollect(input.collect, 'collect'),
+    strategy,
+    instruments,
+    dataStart: isoTime(await firstCandle(strategy, base, spaces.search)),
     warnings: [
       ...unknownKeyWarnings({ ...input }, STUDY_KEYS, ''),
       ...unknownKeyWarnings({ ...input.date_range }, ['start', 'end'], 'date_range.'),
       ...searchWarnings(input.search ?? {}),
+      ...baseWarnings,
       ...warnings,
+      ...(isTrained ? [] : untrainedWarnings(input)),
     ],
   };
 }
@@ -131,55 +161,6 @@ function checkObjective(name: string): Objective {
   });
 }
 
-function checkModelTypes(names: readonly string[]): string[] {
-  if (names.length === 0 || names.length > LIMITS.model_types) {
-    throw new CodedError('VAL005', {
-      message: `model_types must hold 1 to ${LIMITS.model_types} names`,
-      field: 'model_types',
-      context: { count: names.length, min: 1, max: LIMITS.model_types, allowed: MODEL_KINDS },
-    });
-  }
-  const kinds = new Map<string, string>();
-  for (const [index, name] of names.entries()) {
-    const field = `model_types.${index}`;
-    const kind = modelKindOf(checkModelType(name, field))!;
-    const other = kinds.get(kind);
-    if (other !== undefined) {
-      throw new CodedError('VAL005', {
-        message: `model_types names one kind twice: ${other} and ${name} are ${kind}`,
-        field,
-        context: { value: name, kind },
-      });
-    }
-    kinds.set(kind, name);
-  }
-  return [...names];
-}
-
-function checkRange(
-  input: StudyInput,
-  field: 'n_estimators_range' | 'learning_rate_range',
-  bounds: NumberBounds,
-): [number, number] {
-  const range: readonly number[] = input[field] ?? DEFAULTS[field];
-  const [min, max] = range;
-  if (min === undefined || max === undefined || range.length !== 2) {
-    throw new CodedError('VAL005', {
-      message: `${field} must be [min, max]`,
-      field,
-      context: { count: range.length, min: 2, max: 2 },
-    });
-  }
-  checkNumber(min, `${field}.0`, bounds);
-  checkNumber(max, `${field}.1`, bounds);
-  if (min <= max) return [min, max];
-  throw new CodedError('VAL005', {
-    message: `${field} must be [min, max]: ${min} is above ${max}`,
-    field,
-    context: { min, max },
-  });
-}
-
 /** More workers than trials that may run at once would only wait. */
 function checkWorkers(asked: number, trials: number): { workers: number; warnings: string[] } {
   const workers = checkNumber(asked, 'workers', LIMITS.workers);
@@ -189,68 +170,53 @@ function checkWorkers(asked: number, trials: number): { workers: number; warning
   return { workers: most, warnings: [warning] };
 }
 
-async function resolveBase(deps: ResolveDeps, input: StudyInput, periods: Readonly<Record<Period, number>>) {
+/** What every trial runs. `date_range.start` is the first traded candle, as in a backtest: training data precede it. */
+async function resolveBase(
+  deps: ResolveDeps,
+  input: StudyInput,
+  testDays: number,
+  trainDays: number | undefined,
+): Promise<Pick<ResolvedStudy, 'base' | 'strategy' | 'warnings' | 'instruments'>> {
   const { strategy, pairs, timeframe, exchange, date_range } = input;
+  const account = ACCOUNT_KEYS.flatMap((key) => (input[key] === undefined ? [] : [[key, input[key]]]));
   const given = {
     strategy,
     ...(pairs && { pairs }),
     ...(timeframe !== undefined && { timeframe }),
     ...(exchange !== undefined && { exchange }),
     ...(date_range && { date_range: date_range as { start?: string; end?: string } }),
-    ml_engine: { enabled: true, ...periods },
+    ...Object.fromEntries(account),
+    ...(trainDays !== undefined && {
+      ml_engine: { enabled: true, train_period_days: trainDays, backtest_period_days: testDays },
+    }),
   };
-  const { config } = await resolveConfig(deps, given).catch(atTopLevel);
-  const train = periods.train_period_days * DAY_MS;
-  const test = periods.backtest_period_days * DAY_MS;
+  const resolved = await resolveConfig(deps, given).catch(atTopLevel);
+  const { config, warnings, strategy: known, instruments } = resolved;
+  const test = testDays * DAY_MS;
   const end = Date.parse(config.date_range.end);
-  const resolvedStart = Date.parse(config.date_range.start);
-  const start = date_range?.start === undefined ? end - train - DEFAULT_WINDOWS * test : resolvedStart;
-  checkRoom(start, end, train, test);
-  return {
-    range: { start: isoTime(start), end: isoTime(end) },
-    base: { ...config, date_range: { start: isoTime(start + train), end: isoTime(end) } },
-  };
+  const isDefault = date_range?.start === undefined && trainDays !== undefined;
+  const start = isDefault ? end - DEFAULT_WINDOWS * test : Date.parse(config.date_range.start);
+  checkRoom(start, end, test, trainDays !== undefined);
+  const base = { ...config, date_range: { start: isoTime(start), end: isoTime(end) } };
+  return { base, strategy: known, warnings: warnings.map(flat), instruments };
 }
 
-/** Time from which candles are needed, ms: by the smallest and by the largest values that are searched. */
-function firstCandle(
-  strategy: StrategyDefinition,
-  { params, timeframe, date_range, ml_engine }: ResolvedBacktestConfig,
-  search: StudyConfig['search'],
-): number {
-  const ends = (['min', 'max'] as const).map((end) =>
-    Object.fromEntries(
-      Object.entries(search).flatMap(([name, each]) => (each.kind === 'choice' ? [] : [[name, each[end]]])),
-    ),
-  );
-  const starts = [{}, ...ends].map((searched) => {
-    const values = { ...params, ...searched };
-    try {
-      return historyStart(strategy, values, timeframe, Date.parse(date_range.start), ml_engine);
-    } catch (error) {
-      // Trials with such parameters will fail and say why.
-      if (error instanceof BacktestError) return Number.POSITIVE_INFINITY;
-      throw error;
-    }
-  });
-  return Math.min(...starts);
-}
-
-function checkRoom(start: number, end: number, train: number, test: number): void {
-  const days = (end - start) / DAY_MS;
-  const least = (train + test) / DAY_MS;
-  const windows = Math.ceil((end - start - train) / test);
-  if (days >= least && windows <= LIMITS.windows) return;
+/** Without models a range shorter than a window is one window. */
+function checkRoom(start: number, end: number, test: number, isTrained: boolean): void {
+  const least = isTrained ? test : 0;
+  const windows = Math.ceil((end - start) / test);
+  if (end - start >= least && windows <= LIMITS.windows) return;
+  const days = Number(((end - start) / DAY_MS).toFixed(2));
   throw new CodedError('VAL005', {
     message:
-      days < least
-        ? `date_range must hold train_period_days and backtest_period_days: ${least} days, not ${Number(days.toFixed(2))}`
+      end - start < least
+        ? `date_range must hold backtest_period_days: ${test / DAY_MS} days, not ${days}. It is what is traded; training data precede it`
         : `date_range holds ${windows} windows of backtest_period_days: at most ${LIMITS.windows}`,
     field: 'date_range',
     context: {
       start: isoTime(start),
       end: isoTime(end),
-      min_days: least,
+      min_days: least / DAY_MS,
       windows,
       max_windows: LIMITS.windows,
     },
@@ -258,9 +224,10 @@ function checkRoom(start: number, end: number, train: number, test: number): voi
 }
 
 /** A request has at its top what a backtest has in `config`. */
+const flat = (text: string) => text.replaceAll(/\bconfig\.(ml_engine\.)?/g, '');
+
 function atTopLevel(error: unknown): never {
   if (!(error instanceof CodedError)) throw error;
   const { code, message, field, context, status } = error;
-  const flat = (text: string) => text.replaceAll(/\bconfig\.(ml_engine\.)?/g, '');
   throw new CodedError(code, { message: flat(message), field: flat(field), context, status, cause: error });
 }

@@ -31,10 +31,13 @@ export async function resumeHyperopt(
     });
   }
   const { schema_version, kind, experiment_name, config, base, warnings, execution_input } = old;
+  const { strategy_digest, instruments } = old;
   const newId = `ho-${idSuffix(deps, owner, idempotencyKey)}`;
   const now = isoTime(deps.clock.now());
   return storeAndStart(deps, {
     ...{ schema_version, kind, experiment_name, config, base, warnings },
+    ...(strategy_digest !== undefined && { strategy_digest }),
+    ...(instruments && { instruments }),
     status: 'pending',
     job_id: newId,
     owner,

@@ -12,8 +12,18 @@ import { type AskedTrial, LEASE_MS, TrialQueue, type WorkerIdentity } from './tr
 export interface TrialRunner {
   /** Of the strategy and the engine that it runs. */
   readonly codeDigest: string;
-  /** Rejects with the signal's reason when it is aborted. */
-  run(request: TrialRequest, signal: AbortSignal): Promise<TrialOutcome>;
+  /** Warnings for the study: its strategy changed after the request. */
+  readonly warnings: readonly string[];
+  /**
+   * Rejects with the signal's reason when it is aborted.
+   *
+   * @param onQuiet told where the trial has been silent for long, and null once it goes on
+   */
+  run(
+    request: TrialRequest,
+    signal: AbortSignal,
+    onQuiet: (text: string | null) => void,
+  ): Promise<TrialOutcome>;
   close(): Promise<void>;
 }
 
@@ -69,7 +79,7 @@ export async function runHyperoptWorker(
   });
   if (!runner) return 'stopped';
   try {
-    if (!(await isSameCode(deps, jobId, runner))) return 'stopped';
+    if (!(await isSameCode(deps, study, runner))) return 'stopped';
     await new Worker(deps, study, me, runner, await endedEarlier(deps, study, runner)).run(signal);
   } catch (error) {
     if (error instanceof StudyEnded) return 'stopped';
@@ -84,10 +94,11 @@ export async function runHyperoptWorker(
 /** Trials of different code cannot be compared: a study whose code has changed fails. */
 async function isSameCode(
   { studies, clock }: RunHyperoptWorkerDeps,
-  jobId: string,
-  { codeDigest }: TrialRunner,
+  { job_id: jobId, warnings: known }: StudyIn<'running'>,
+  { codeDigest, warnings }: TrialRunner,
 ): Promise<boolean> {
-  const pinned = await studies.pinCode(jobId, codeDigest);
+  const added = warnings.filter((warning) => !known.includes(warning));
+  const pinned = await studies.pinCode(jobId, codeDigest, added);
   if (pinned === codeDigest) return true;
   const message =
     'The strategy or the engine has changed since the first trial: later ones could not be compared with it. Start the job again';
@@ -119,6 +130,8 @@ class Worker {
   readonly #runner: TrialRunner;
   readonly #held = new Set<HeldTrial>();
   readonly #stop = new AbortController();
+  readonly #quiet = new Map<number, string>();
+  #telling: Promise<unknown> = Promise.resolve();
 
   constructor(
     deps: RunHyperoptWorkerDeps,
@@ -146,6 +159,7 @@ class Worker {
       ended.abort();
       await beating;
       await Promise.allSettled(lanes);
+      await this.#telling;
       // For the next worker to begin them at once.
       await Promise.allSettled([...this.#held].map(({ trial }) => this.#deps.ledger.renew(trial, 0)));
     }
@@ -178,13 +192,28 @@ class Worker {
     try {
       const outcome = asked.known
         ? await this.#takenOver(asked.known)
-        : await this.#runner.run(this.#requestOf(asked), AbortSignal.any([stopped, held.lost.signal]));
+        : await this.#runner.run(
+            this.#requestOf(asked),
+            AbortSignal.any([stopped, held.lost.signal]),
+            (text) => this.#tellQuiet(asked.trial.number, text),
+          );
       if ((await this.#queue.tell(asked, outcome)) === 'stopped') throw new StudyEnded();
     } catch (error) {
       if (!(error instanceof TrialLost)) throw error;
     }
     // Not after an error: what is still held is released when the worker ends.
     this.#held.delete(held);
+  }
+
+  /** Of several that are silent the job tells of the first. */
+  #tellQuiet(trial: number, text: string | null): void {
+    if (text) this.#quiet.set(trial, `${text} (trial ${trial})`);
+    else this.#quiet.delete(trial);
+    const [first = null] = this.#quiet.values();
+    this.#telling = this.#telling
+      .then(() => this.#deps.studies.setStalled(this.#study.job_id, first))
+      // Told again with the next silence.
+      .catch(() => undefined);
   }
 
   /** The result of a trial of the same parameters. Of one of this study the daily returns are stored already. */

@@ -2,10 +2,12 @@ import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { StudyConfig } from '#contract/hyperopt.ts';
 import { roundNumber } from '#engine/report/round.ts';
 import { BacktestError } from '#engine/run/errors.ts';
+import { cutError } from '#engine/run/strategy-faults.ts';
 import { shouldPrune } from '#engine/search/prune.ts';
 import { bestTrial, type PastTrial } from '#engine/search/trials.ts';
+import { runUntrained } from '#engine/walk-forward/run-untrained.ts';
 import { runWalkForward } from '#engine/walk-forward/run-walk-forward.ts';
-import type { WindowCache } from '#engine/walk-forward/types.ts';
+import type { WalkForwardOptions, WindowCache } from '#engine/walk-forward/types.ts';
 import type { PairCandles } from '../load-candles.ts';
 import type { Digest, StrategyWithDigest } from '../ports.ts';
 import type { TrialReturns } from './study-ports.ts';
@@ -13,7 +15,7 @@ import type { TrialReturns } from './study-ports.ts';
 /** A trial to run: plain data, so that it can be sent to a thread. */
 export interface TrialRequest {
   readonly config: ResolvedBacktestConfig;
-  readonly search: Pick<StudyConfig, 'objective_metric' | 'direction' | 'pruner'>;
+  readonly search: Pick<StudyConfig, 'objective_metric' | 'direction' | 'pruner' | 'backtest_period_days'>;
   /** What the pruner compares with, see {@link pruningHistory}. */
   readonly past: readonly PastTrial[];
 }
@@ -57,18 +59,19 @@ export async function runTrial(deps: RunTrialDeps, request: TrialRequest): Promi
   const { definition: strategy, digest: strategyDigest } = deps.strategy;
   const values: (number | null)[] = [];
   try {
-    const outcome = await runWalkForward(
-      { strategy, config, pairs: deps.pairs, strategyDigest },
-      {
-        digest: deps.digest,
-        objective: search.objective_metric,
-        cache: deps.cache,
-        onWindow: ({ value }) => {
-          values.push(storable(value));
-          return shouldPrune(search.pruner, values, past, search.direction) ? 'prune' : 'continue';
-        },
+    const input = { strategy, config, pairs: deps.pairs, strategyDigest };
+    const options: WalkForwardOptions = {
+      digest: deps.digest,
+      objective: search.objective_metric,
+      cache: deps.cache,
+      onWindow: ({ value }) => {
+        values.push(storable(value));
+        return shouldPrune(search.pruner, values, past, search.direction) ? 'prune' : 'continue';
       },
-    );
+    };
+    const outcome = config.ml_engine
+      ? await runWalkForward(input, options)
+      : runUntrained(input, { ...options, windowDays: search.backtest_period_days });
     if (outcome.state === 'pruned') return { state: 'pruned', windows: values };
     const { efficiency, firstDay, dailyReturns } = outcome;
     const value = storable(outcome.value);
@@ -87,7 +90,7 @@ export async function runTrial(deps: RunTrialDeps, request: TrialRequest): Promi
     };
   } catch (error) {
     if (!(error instanceof BacktestError)) throw error;
-    return { state: 'failed', error: error.message };
+    return { state: 'failed', error: cutError(error.message) };
   }
 }
 

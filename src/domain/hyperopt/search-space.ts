@@ -1,17 +1,22 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { SearchedParameter, StudyConfig, TrialParams } from '#contract/hyperopt.ts';
+import type { SearchedParameter, StoredStudy, TrialParams } from '#contract/hyperopt.ts';
 import { modelKindOf } from '#engine/ml/index.ts';
 import type { Dimension, Point, SearchSpace } from '#engine/search/space.ts';
+import { exitDimensions, exitsOf, isExit } from './exit-space.ts';
+
+type Study = Pick<StoredStudy, 'config' | 'base'>;
 
 /** What a study searches. The order of the dimensions decides which numbers are drawn for them. */
-export function spaceOf(config: StudyConfig): SearchSpace {
-  const [fewest, most] = config.n_estimators_range;
-  const [slowest, fastest] = config.learning_rate_range;
+export function spaceOf({ config, base }: Study): SearchSpace {
+  const { n_estimators_range: trees, learning_rate_range: rates } = config;
   return [
     { kind: 'categorical', name: 'model_type', choices: config.model_types },
-    { kind: 'int', name: 'n_estimators', min: fewest, max: most },
-    { kind: 'float', name: 'learning_rate', min: slowest, max: fastest, log: true },
+    ...(trees ? [{ kind: 'int', name: 'n_estimators', min: trees[0], max: trees[1] } as const] : []),
+    ...(rates
+      ? [{ kind: 'float', name: 'learning_rate', min: rates[0], max: rates[1], log: true } as const]
+      : []),
     ...Object.entries(config.search).map(([name, parameter]) => dimensionOf(name, parameter)),
+    ...exitDimensions(config.spaces ?? [], base.timeframe),
   ];
 }
 
@@ -30,26 +35,28 @@ function dimensionOf(name: string, parameter: SearchedParameter): Dimension {
  * The point with what its model does not read at the first value of its range: a logistic regression has neither trees nor a
  * rate. So equal runs are equal points, and are run once.
  */
-export function canonicalPoint(config: StudyConfig, point: Point): Point {
+export function canonicalPoint({ config }: Pick<Study, 'config'>, point: Point): Point {
   if (modelKindOf(String(point.model_type)) !== 'logistic_regression') return point;
-  const [n_estimators] = config.n_estimators_range;
-  const [learning_rate] = config.learning_rate_range;
+  const n_estimators = config.n_estimators_range![0];
+  const learning_rate = config.learning_rate_range![0];
   return { ...point, n_estimators, learning_rate };
 }
 
 /** What a trial runs: the study's backtest with the trial's parameters in it. */
-export function trialConfig(
-  base: ResolvedBacktestConfig,
-  { model_type, n_estimators, learning_rate, ...searched }: TrialParams,
-): ResolvedBacktestConfig {
+export function trialConfig(base: ResolvedBacktestConfig, params: TrialParams): ResolvedBacktestConfig {
+  const { model_type, n_estimators, learning_rate, ...searched } = params;
+  const own = Object.entries(searched).filter(([name]) => !isExit(name));
   return {
     ...base,
-    params: { ...base.params, ...searched },
-    ml_engine: {
-      ...base.ml_engine!,
-      model_type: String(model_type),
-      n_estimators: Number(n_estimators),
-      learning_rate: Number(learning_rate),
-    },
+    ...exitsOf(params),
+    params: { ...base.params, ...Object.fromEntries(own) },
+    ...(base.ml_engine && {
+      ml_engine: {
+        ...base.ml_engine,
+        model_type: String(model_type),
+        n_estimators: Number(n_estimators),
+        learning_rate: Number(learning_rate),
+      },
+    }),
   };
 }

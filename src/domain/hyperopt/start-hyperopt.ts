@@ -57,7 +57,7 @@ export async function storeAndStart(
 function newStudy(
   deps: StartHyperoptDeps,
   { body, owner, idempotencyKey, correlationId }: StartHyperoptInput,
-  { config, base, warnings, dataStart }: ResolvedStudy,
+  { config, base, collect, warnings, dataStart, strategy, instruments }: ResolvedStudy,
 ): StudyIn<'pending'> {
   const jobId = `ho-${idSuffix(deps, owner, idempotencyKey)}`;
   const now = isoTime(deps.clock.now());
@@ -70,6 +70,7 @@ function newStudy(
     timeframe: base.timeframe,
     start: dataStart,
     end: base.date_range.end,
+    collect,
   };
   return {
     schema_version: 1,
@@ -83,6 +84,8 @@ function newStudy(
     experiment_name: checkExperimentName(body.experiment_name),
     config,
     base,
+    strategy_digest: strategy.digest,
+    ...(instruments && { instruments: Object.fromEntries(instruments) }),
     warnings: [...warnings],
     execution_input: executionInput,
     runs: 1,

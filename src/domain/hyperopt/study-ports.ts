@@ -39,13 +39,18 @@ export interface StudyStore {
   list(filter: JobFilter, limit: number, cursor: string | null): Promise<Page<StudyRow>>;
   /** From pending or running to running, naming the worker's task. Undefined: unknown or terminal. */
   begin(jobId: string, worker: number, task: string, at: string): Promise<StudyIn<'running'> | undefined>;
-  /** Notes which code the trials run, unless that is noted already: the answer is what is. Undefined: the study has ended. */
-  pinCode(jobId: string, digest: string): Promise<string | undefined>;
+  /**
+   * Notes which code the trials run and adds warnings, unless that is noted already: the answer is what is. Undefined: the
+   * study has ended.
+   */
+  pinCode(jobId: string, digest: string, warnings: readonly string[]): Promise<string | undefined>;
   complete(jobId: string, outcome: StudyOutcome, at: string): Promise<boolean>;
   /** Only while pending or running. */
   fail(jobId: string, error: { code: string; message: string }, at: string): Promise<boolean>;
   /** The cancelled study, or what it was found to be. */
   cancel(jobId: string, at: string): Promise<{ cancelled: boolean; study: StoredStudy | undefined }>;
+  /** Says where a trial has been silent, null once it goes on. Only while the study runs. */
+  setStalled(jobId: string, stalled: string | null): Promise<void>;
   setCollection(jobId: string, outcome: CollectionOutcome): Promise<void>;
   /** Counts another execution, if that many were counted and the study has not ended. The study as it is then. */
   startAgain(jobId: string, runs: number, at: string): Promise<StoredStudy | undefined>;

@@ -88,7 +88,7 @@ export class TrialQueue {
   }
 
   /** What to try next: a trial that its worker lost, else a new one, as long as what it rests on has ended. */
-  #next(): (() => Promise<AskedTrial | undefined>) | undefined {
+  #next(): (() => Promise<AskedTrial | 'wait' | undefined>) | undefined {
     const lost = this.#rest.find((trial) => trial.state === 'running' && this.#isLost(trial));
     if (lost) return () => this.#beginAgain(lost as TrialIn<'running'>);
     const number = this.#ended.length + this.#rest.length;
@@ -103,12 +103,14 @@ export class TrialQueue {
     return worker === this.#me.worker || lease_until <= this.#deps.clock.now();
   }
 
-  async #begin(number: number): Promise<AskedTrial | undefined> {
+  /** `wait` for a repetition of a trial that still runs: whose result it has must not depend on who was faster. */
+  async #begin(number: number): Promise<AskedTrial | 'wait' | undefined> {
     const { config, job_id } = this.#study;
     const past = this.#pastOf(number);
     const { seed, direction, sampler } = config;
-    const suggested = suggest(spaceOf(config), past, { seed, number, direction, sampler });
-    const params = canonicalPoint(config, suggested);
+    const suggested = suggest(spaceOf(this.#study), past, { seed, number, direction, sampler });
+    const params = canonicalPoint(this.#study, suggested);
+    if (duplicateOf(this.#before(number), params)?.state === 'running') return 'wait';
     const trial = this.#held({ schema_version: 1, job_id, number, params, attempt: 1 });
     if (!(await this.#deps.ledger.begin(trial))) return undefined;
     return this.#asked(trial, past);
@@ -128,8 +130,9 @@ export class TrialQueue {
   }
 
   #asked(trial: TrialIn<'running'>, past: readonly PastTrial[]): AskedTrial {
-    const same = duplicateOf(past, trial.params);
-    return { trial, past, known: same ? this.#endedTrial(same.number) : this.#endedEarlier(trial) };
+    const same = duplicateOf(this.#before(trial.number), trial.params);
+    const ended = same && same.state !== 'running' ? same : undefined;
+    return { trial, past, known: ended ?? this.#endedEarlier(trial) };
   }
 
   #endedEarlier({ number, params }: TrialIn<'running'>): EndedTrial | undefined {
@@ -137,13 +140,12 @@ export class TrialQueue {
     return earlier && areEqual(earlier.params, params) ? earlier : undefined;
   }
 
-  #endedTrial(number: number): EndedTrial {
-    return [...this.#ended, ...this.#rest].find((trial) => trial.number === number) as EndedTrial;
+  #before(number: number): StoredTrial[] {
+    return [...this.#ended, ...this.#rest].filter((trial) => trial.number < number);
   }
 
   #pastOf(number: number): PastTrial[] {
-    const before = [...this.#ended, ...this.#rest].filter((trial) => trial.number < number);
-    return visibleHistory(before.map(pastTrial), number, this.#lag);
+    return visibleHistory(this.#before(number).map(pastTrial), number, this.#lag);
   }
 
   async #refresh(): Promise<void> {

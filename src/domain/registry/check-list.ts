@@ -1,31 +1,36 @@
 import { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
+import type { ReleasePolicy } from '#contract/release-policy.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
 import type { ValidationCheck } from '#contract/validation.ts';
 import { canonicalJson } from '#engine/digest.ts';
-import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import { resolveParameters } from '#engine/strategies/parameters.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { checkDataFreshness } from '../check-data-freshness.ts';
+import { findStrategy } from '../find-strategy.ts';
 import type { Clock, DataProxy, JobStore, ResultStore } from '../ports.ts';
-import { checkSymbol, checkTimeframe } from '../validate.ts';
+import type { Strategies } from '../strategy-ports.ts';
+import { checkSymbol, checkTimeframe, isoTime } from '../validate.ts';
+import { evidenceOf } from './check-policy.ts';
 import { pinnedUri } from './container-image.ts';
 import type { ImageRegistry } from './image-registry.ts';
-import { describeFailures, missedThresholds } from './thresholds.ts';
+import { describeFailures, missedThresholds, withoutThresholds } from './thresholds.ts';
 import { plainCheck } from './validation.ts';
 
 export interface CheckListDeps {
   readonly jobs: JobStore;
   readonly results: ResultStore;
-  readonly strategies: StrategyRegistry;
+  readonly strategies: Strategies;
   readonly dataProxy: DataProxy;
   readonly defaultExchange: string;
   readonly images: ImageRegistry | null;
   readonly clock: Clock;
+  readonly releasePolicy: ReleasePolicy;
 }
 
-/** Fewer trades say little. */
+/** Fewer trades say little; where the release policy has a number of its own, that one counts. */
 const ENOUGH_TRADES = 100;
-/** Markets change: a backtest that ends earlier says little of today. */
+/** Markets change: a backtest that ends earlier says little of today; as with trades. */
 const RECENT_DAYS = 90;
 const FRESHNESS_MS = 2_000;
 const STALE_HOURS = 24;
@@ -42,7 +47,7 @@ export async function runCheckList(
 ): Promise<ValidationCheck[]> {
   return Promise.all([
     checkBacktest(deps, version),
-    checkThresholdsAgain(version),
+    checkThresholdsAgain(deps, version),
     checkConfiguration(deps, version),
     checkImage(deps, version),
     checkEvidence(deps, version),
@@ -72,10 +77,14 @@ async function checkBacktest(deps: CheckListDeps, version: StoredVersion): Promi
   }
 }
 
-function checkThresholdsAgain({ thresholds, metrics, validation }: StoredVersion): ValidationCheck {
+function checkThresholdsAgain(
+  { releasePolicy }: CheckListDeps,
+  { thresholds, metrics, validation }: StoredVersion,
+): ValidationCheck {
   const name = 'thresholds';
-  if (!thresholds) return plainCheck(name, 'skipped', 'Registered without thresholds');
-  if (validation.status === 'skipped') return plainCheck(name, 'skipped', 'Registered with skip_validation');
+  const wasSkipped = validation.checks.some((check) => check.name === name && check.status === 'skipped');
+  if (!thresholds) return withoutThresholds(releasePolicy);
+  if (wasSkipped) return plainCheck(name, 'skipped', 'Registered with skip_validation');
   const failures = missedThresholds(metrics, thresholds);
   const [first] = failures;
   if (!first) return plainCheck(name, 'passed', 'The metrics reach every threshold');
@@ -83,15 +92,17 @@ function checkThresholdsAgain({ thresholds, metrics, validation }: StoredVersion
   return { name, status: 'failed', message: describeFailures(failures), value, threshold };
 }
 
-function checkConfiguration({ strategies }: CheckListDeps, { config }: StoredVersion): ValidationCheck {
+async function checkConfiguration(
+  { strategies }: CheckListDeps,
+  { config }: StoredVersion,
+): Promise<ValidationCheck> {
   const name = 'configuration';
   try {
     const { pairs, timeframe, strategy, params } = ResolvedBacktestConfig.parse(config);
     for (const pair of pairs) checkSymbol(pair, 'pairs');
     checkTimeframe(timeframe, 'timeframe');
-    const definition = strategies.get(strategy);
-    if (!definition) return plainCheck(name, 'failed', `Strategy ${strategy} is not known any more`);
-    const { problems } = strategies.resolveParams(definition, params);
+    const { definition } = await findStrategy(strategies, strategy, { field: 'name', unknown: 'RES002' });
+    const { problems } = resolveParameters(definition.parameters, params);
     if (problems.length > 0)
       return plainCheck(name, 'failed', problems.map((each) => each.message).join('; '));
     return plainCheck(name, 'passed', 'The configuration is complete');
@@ -112,18 +123,20 @@ async function checkImage({ images }: CheckListDeps, version: StoredVersion): Pr
     : plainCheck(name, 'failed', `${digest} is not in its registry any more`);
 }
 
-function checkEvidence({ clock }: CheckListDeps, { metrics, config }: StoredVersion): ValidationCheck {
+function checkEvidence({ clock, releasePolicy }: CheckListDeps, version: StoredVersion): ValidationCheck {
   const name = 'evidence';
-  const days = Math.floor((clock.now() - Date.parse(config.date_range.end)) / DAY_MS);
-  if (metrics.total_trades < ENOUGH_TRADES) {
+  const { metrics } = version;
+  const { to } = evidenceOf(version);
+  const days = Math.floor((clock.now() - to) / DAY_MS);
+  if (releasePolicy.minTrades === undefined && metrics.total_trades < ENOUGH_TRADES) {
     const message = `Only ${metrics.total_trades} trades: fewer than ${ENOUGH_TRADES} prove little`;
     return { name, status: 'warning', message, value: metrics.total_trades, threshold: ENOUGH_TRADES };
   }
-  if (days > RECENT_DAYS) {
-    const message = `The backtest ended ${days} days ago`;
+  if (releasePolicy.maxEvidenceAgeDays === undefined && days > RECENT_DAYS) {
+    const message = `The candles of the backtest ended ${days} days ago`;
     return { name, status: 'warning', message, value: days, threshold: RECENT_DAYS };
   }
-  return plainCheck(name, 'passed', `${metrics.total_trades} trades, up to ${config.date_range.end}`);
+  return plainCheck(name, 'passed', `${metrics.total_trades} trades, up to ${isoTime(to)}`);
 }
 
 async function checkMarketData(

@@ -30,10 +30,11 @@ export async function compareVersions(
     findVersion(deps.registry, { model, version: version_b, field: 'version_b', modelField: 'name' }),
   ]);
   if (a.version === b.version) throw sameVersion(b.version);
-  return compare(a, b);
+  return comparisonOf(a, b);
 }
 
-function compare(a: StoredVersion, b: StoredVersion): VersionComparison {
+/** The comparison of champion a with challenger b. */
+export function comparisonOf(a: StoredVersion, b: StoredVersion): VersionComparison {
   const differences = differencesOf(a.config, b.config);
   const metrics = compareMetrics(a.metrics, b.metrics);
   const trades = { a: a.metrics.trade_stats, b: b.metrics.trade_stats };
@@ -79,7 +80,14 @@ const pairsOf = ({ pairs }: ResolvedBacktestConfig) => pairs.toSorted().join(', 
 const rangeOf = ({ date_range: { start, end } }: ResolvedBacktestConfig) => `${start} to ${end}`;
 
 /** Settings that are no part of a strategy: they change its result without making it better. */
-const ASSUMPTIONS = ['fee', 'slippage', 'fill_model', 'dry_run_wallet', 'timeframe_detail'] as const;
+const ASSUMPTIONS = [
+  'fee',
+  'slippage',
+  'fill_model',
+  'precision',
+  'dry_run_wallet',
+  'timeframe_detail',
+] as const;
 
 function warningsOf(a: StoredVersion, b: StoredVersion): string[] {
   const assumed = ASSUMPTIONS.filter((name) => a.config[name] !== b.config[name]).map(

@@ -189,6 +189,8 @@ async function readPage(
   // Awaited last: a failure before that must not be left without anyone who waits for it.
   total.catch(() => undefined);
   const rows: CatalogEntry[] = [];
+  // Beyond the end: the index is not read for rows that are all skipped.
+  if (!after && offset > 0 && offset >= (await total)) return { rows, total: await total };
   let skip = after ? 0 : offset;
   for await (const entry of registry.catalog(stageOf(input), sortOf(input), after)) {
     if (skip-- > 0) continue;

@@ -1,3 +1,4 @@
+import { lookAheadStateOf } from '#contract/look-ahead.ts';
 import type { ModelVersion, ModelVersionDetail } from '#contract/registry-api.ts';
 import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
 import { readVersion, unknownModel } from './find-version.ts';
@@ -55,6 +56,7 @@ function view(model: StoredModel, version: StoredVersion): ModelVersion {
     metrics: version.metrics,
     thresholds: version.thresholds,
     validation_status: version.validation.status,
+    look_ahead: lookAheadStateOf(version.validation.checks),
     created_by: version.created_by,
     staged_at: version.staged_at,
     promoted_at: version.promoted_at,
@@ -64,6 +66,8 @@ function view(model: StoredModel, version: StoredVersion): ModelVersion {
     aliases: aliasesOf(model, version),
     tags: version.tags,
     trials: version.trials,
+    evidence: version.evidence ?? null,
+    waivers: version.waivers,
     candle_digest: version.candle_digest,
     strategy_digest: version.strategy_digest,
     engine_version: version.engine_version,

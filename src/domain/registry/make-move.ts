@@ -55,15 +55,17 @@ interface State {
   readonly reply: IdempotentReply | undefined;
 }
 
-const MAX_RETRIES = 3;
-/** Before the first retry; it doubles. With three retries 0.35 s at most. */
-const PAUSE_MS = 50;
+/** Each lost attempt is one that another call won: up to 21 concurrent calls on one model all succeed. */
+const MAX_RETRIES = 20;
+/** Pause before the first retry. It doubles up to 0.64 s: 10 s in all at most. */
+const PAUSE_MS = 20;
+const MAX_PAUSE_MS = 640;
 const KEY_LIFETIME_S = 24 * 3600;
 
 /**
  * Reads the state, decides and stores the move with its reply in one transaction. When the state has changed in between,
  * all is done again: `decide` sees the new state and may refuse.
- * Throws RES005 when it is still losing after three retries or the Idempotency-Key came with another content, VAL005 for
+ * Throws RES005 when the state still changes during the 20th retry, or when the Idempotency-Key came with another content, VAL005 for
  * a malformed key, SVC005, and what `read` and `decide` throw.
  */
 export function makeMove<S extends State, T>(
@@ -92,7 +94,7 @@ export async function makeMoveIn<S extends State, T, M>(
     const reply = key && newReply(deps, request, key, body);
     if ((await store(moves, move, reply)) === 'done') return { body, replayed: false };
     if (attempt === MAX_RETRIES) throw outpaced(state.model);
-    await deps.sleep(PAUSE_MS * 2 ** attempt * deps.chance());
+    await deps.sleep(Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** attempt) * deps.chance());
   }
 }
 

@@ -1,4 +1,4 @@
-import type { RegistryAction, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
+import type { RegistryAction, StoredModel, StoredVersion, Waiver } from '#contract/stored-registry.ts';
 import type { ChallengeChange } from '../challenges/challenge-store.ts';
 import { isoTime } from '../validate.ts';
 import type { MoveDeps, RegistryCall } from './make-move.ts';
@@ -17,6 +17,7 @@ export interface PlannedChange {
   readonly archived?: ArchivedProduction | null;
   readonly reason?: string | null;
   readonly notes?: readonly string[];
+  readonly waiver?: Waiver | null;
   readonly challengeId?: string | null;
   /** Challenges that it ends. Default none. */
   readonly challenges?: readonly ChallengeChange[];
@@ -62,6 +63,7 @@ export function planMove(
       archived_versions: archived ? [archived.version] : [],
       reason: change.reason ?? null,
       notes: [...(change.notes ?? [])],
+      waiver: change.waiver ? { checks: change.waiver.checks, reason: change.waiver.reason } : null,
       challenge_id: change.challengeId ?? null,
       correlation_id: call.correlationId,
     },

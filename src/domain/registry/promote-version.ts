@@ -1,9 +1,14 @@
 import { CodedError } from '#contract/errors.ts';
 import type { PromoteReply } from '#contract/registry-api.ts';
+import type { ReleasePolicy, WaiveRequest } from '#contract/release-policy.ts';
+import type { StoredChallenge } from '#contract/stored-challenge.ts';
 import type { StoredVersion, Validation } from '#contract/stored-registry.ts';
+import type { ValidationCheck } from '#contract/validation.ts';
+import { spokenAgainst } from '../challenges/challenge-state.ts';
 import type { ChallengeChange, ChallengeStore } from '../challenges/challenge-store.ts';
 import { challengesEndedBy } from '../challenges/end-challenge.ts';
 import { checkText } from '../validate.ts';
+import { checkCertificate, checkPolicy, isNumberCheck } from './check-policy.ts';
 import { existing, type FoundVersion, lookUpVersion } from './find-version.ts';
 import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCall } from './make-move.ts';
 import { momentAfter, planMove } from './plan-move.ts';
@@ -12,6 +17,7 @@ import type { RegistryMove } from './registry-store.ts';
 import { MAX_COMMENT } from './stage-version.ts';
 import type { StagingChecks } from './staging-checks.ts';
 import { currentValidation, remarksOn } from './validation.ts';
+import { type AskedWaiver, needlessWaivers, readWaiver, remarkOn, waiverOf, withWaiver } from './waiver.ts';
 
 export interface PromoteVersionDeps extends MoveDeps {
   readonly challenges: Pick<ChallengeStore, 'latest' | 'read'>;
@@ -20,6 +26,7 @@ export interface PromoteVersionDeps extends MoveDeps {
   readonly stagingDryRunRequired: boolean;
   /** Refuse a promotion by whoever registered the version. */
   readonly fourEyesRequired: boolean;
+  readonly releasePolicy: ReleasePolicy;
 }
 
 export interface PromoteVersionInput {
@@ -30,15 +37,17 @@ export interface PromoteVersionInput {
   /** Refuse unless this version is in Production; null: unless none is. */
   readonly expected_production?: string | null | undefined;
   readonly challenge_id?: string | undefined;
-  /** Whatever the validation says; admins alone. */
+  /** Regardless of the validation, never of the release policy; admins only. */
   readonly force?: boolean | undefined;
+  /** Admins only. */
+  readonly waive?: WaiveRequest | undefined;
 }
 
 /**
  * Moves a version from Staging to Production and what is there to Archived, in one transaction; a version that is in
  * Production already stays as it is.
- * Throws RES002, RES003, RES005 (not staged, validation, another version in Production than expected), RES006 (archived),
- * AUTH004, VAL005, SVC005.
+ * Throws RES002, RES003, RES005 (not staged, validation or release policy: `context.checks`, another version in Production
+ * than expected), RES006 (archived), AUTH004, VAL004 and VAL005 (the waiver), SVC005.
  *
  * @param won the challenge that the version won: refused unless it awaits the promotion, which the same transaction records
  */
@@ -50,6 +59,7 @@ export async function promoteVersion(
 ): Promise<MoveReply<PromoteReply>> {
   const comment = checkText(input.comment, 'comment', MAX_COMMENT);
   const challengeId = checkText(input.challenge_id, 'challenge_id', 100);
+  const waiver = readWaiver(input.waive);
   const { model, version } = input;
   const reference = { model, version, field: 'version', modelField: 'name' };
   return makeMove(
@@ -59,11 +69,11 @@ export async function promoteVersion(
     async (state): Promise<Decision<PromoteReply>> => {
       const found = existing(reference, state);
       if (found.version.stage === 'Production' && won === undefined) {
-        return { body: unchanged(found), move: null };
+        return { body: { ...unchanged(found), warnings: needlessWaivers(waiver, null) }, move: null };
       }
       const { expected_production, force } = input;
       return planPromotion(deps, found, {
-        ...{ call, expected_production, comment, challengeId, force },
+        ...{ call, expected_production, comment, challengeId, force, waiver },
         challenges: (at) =>
           challengesEndedBy(deps.challenges, found.model, { call, at, version: found.version.version, won }),
       });
@@ -78,6 +88,7 @@ interface Promotion {
   readonly comment: string | null;
   readonly challengeId: string | null;
   readonly force?: boolean | undefined;
+  readonly waiver: AskedWaiver | null;
   /** Those that it ends at that time. */
   readonly challenges: (at: string) => Promise<readonly ChallengeChange[]>;
 }
@@ -88,29 +99,46 @@ export async function planPromotion(
   found: FoundVersion,
   promotion: Promotion,
 ): Promise<{ readonly body: PromoteReply; readonly move: Omit<RegistryMove, 'reply'> }> {
-  const { call, force, comment, challengeId } = promotion;
+  const { call, force, comment, waiver: asked } = promotion;
   checkStage(found);
   checkExpectedProduction(found.model, promotion.expected_production);
   checkFourEyes(deps, call, found.version);
-  const validation = await currentValidation(deps.stagingChecks, found.version);
-  if (!force) checkValidation(deps, found, validation);
+  const staged = await currentValidation(deps.stagingChecks, found.version);
+  const judged = judge(deps, found.version, staged, { asked, call });
+  checkGates(deps, found, staged, { ...judged, force });
   const at = momentAfter(deps, found.model);
+  const waiver = waiverOf('promote', judged.required, asked, { call, at });
+  const validation = { ...staged, checks: judged.stored };
   const promoted: StoredVersion = {
     ...found.version,
     stage: 'Production',
     validation,
     promoted_at: at,
     updated_at: at,
+    waivers: [...found.version.waivers, ...(waiver ? [waiver] : [])],
   };
   const previous = found.model.production_version;
-  const notes = [...remarksOn(validation), ...(force ? ['forced'] : [])];
+  const challenges = await promotion.challenges(at);
+  const challenge = promotedIn(challenges);
+  const won = challenge?.outcome === 'challenger_wins' ? challenge : null;
+  const notes = [
+    ...remarksOn(validation),
+    ...(force ? ['forced'] : []),
+    ...remarkOn(waiver),
+    ...(challenge ? spokenAgainst(challenge) : []),
+  ];
   const move = planMove(deps, found.model, {
     ...({ action: 'promote', call, at, before: found.version, version: promoted } as const),
     archived: previous === null ? null : { version: previous, at, rolledBack: null },
-    ...{ reason: comment, notes, challengeId },
-    challenges: await promotion.challenges(at),
+    ...{ reason: comment, notes, waiver, challenges },
+    challengeId: promotion.challengeId ?? won?.challenge_id ?? null,
   });
-  return { body: done(promoted, previous, notes), move };
+  return { body: { ...done(promoted, previous, notes), warnings: needlessWaivers(asked, waiver) }, move };
+}
+
+/** The challenge whose challenger a promotion promotes, if it ends one. */
+function promotedIn(challenges: readonly ChallengeChange[]): StoredChallenge | undefined {
+  return challenges.find(({ before, after }) => after.promoted_at !== (before?.promoted_at ?? null))?.after;
 }
 
 function checkStage(found: FoundVersion): void {
@@ -133,18 +161,57 @@ function checkFourEyes(
   });
 }
 
-function checkValidation(
+/** Checks of a version as it is to be promoted. */
+interface JudgedChecks {
+  /** Those of the release policy, waived ones marked. */
+  readonly required: readonly ValidationCheck[];
+  /** All: those of the staging, with the policy's in the place of what it says of the same. */
+  readonly all: readonly ValidationCheck[];
+  /** What the version keeps: as `all`, with the staging's own word on the look-ahead. */
+  readonly stored: ValidationCheck[];
+}
+
+/** The release policy as of now: what the staging said of its numbers, or waived of them, no longer counts. */
+function judge(
+  { releasePolicy, clock }: Pick<PromoteVersionDeps, 'releasePolicy' | 'clock'>,
+  version: StoredVersion,
+  staged: Validation,
+  { asked, call }: { readonly asked: AskedWaiver | null; readonly call: RegistryCall },
+): JudgedChecks {
+  const numbers = withWaiver(checkPolicy(releasePolicy, version, clock.now()), asked, call);
+  const certificate = checkCertificate(releasePolicy, staged.checks, version);
+  const certificates = withWaiver(certificate ? [certificate] : [], asked, call);
+  const others = staged.checks.filter(({ name }) => !isNumberCheck(name));
+  const replaced = others.filter(({ name }) => certificates.every((each) => each.name !== name));
+  return {
+    required: [...numbers, ...certificates],
+    all: [...replaced, ...numbers, ...certificates],
+    stored: [...others, ...numbers],
+  };
+}
+
+/** Throws RES005 that names all that stands against the promotion. */
+function checkGates(
   deps: Pick<PromoteVersionDeps, 'stagingDryRunRequired'>,
   found: FoundVersion,
   validation: Validation,
+  { required, all, force }: JudgedChecks & { readonly force: boolean | undefined },
 ): void {
   const { status } = validation;
-  if (status === 'passed' || (status !== 'failed' && !deps.stagingDryRunRequired)) return;
-  const message = `The validation of version ${found.version.version} ${STATES[status]}`;
-  throw refusal('RES005', found, message, { validation });
+  const { version } = found.version;
+  const passes = force || status === 'passed' || (status !== 'failed' && !deps.stagingDryRunRequired);
+  const missed = required.filter((check) => check.status === 'failed' || check.status === 'pending');
+  if (passes && missed.length === 0) return;
+  const reasons = [
+    ...(passes ? [] : [`The validation of version ${version} ${STATES[status]}`]),
+    ...(missed.length > 0 ? [`Version ${version} misses the release policy`] : []),
+    ...missed.map(({ name, message }) => `${name}: ${message}`),
+  ];
+  throw refusal('RES005', found, reasons.join('. '), { validation, checks: all });
 }
 
-const STATES: Record<Exclude<Validation['status'], 'passed'>, string> = {
+const STATES: Record<Validation['status'], string> = {
+  passed: 'passed',
   failed: 'failed',
   pending: 'is under way',
   skipped: 'was skipped',

@@ -1,29 +1,42 @@
 import type { JobIn } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
+import { lookAheadCheck, lookAheadOf } from '#contract/look-ahead.ts';
 import type { RegisterReply } from '#contract/registry-api.ts';
-import { BacktestReport } from '#contract/report.ts';
+import type { ReleasePolicy } from '#contract/release-policy.ts';
 import type { StoredVersion, Thresholds, Validation, VersionContent } from '#contract/stored-registry.ts';
 import type { ValidationCheck } from '#contract/validation.ts';
 import { canonicalJson } from '#engine/digest.ts';
-import type { StrategyRegistry } from '#engine/strategies/registry.ts';
 import { checkAccess } from '../access.ts';
+import { findStrategy } from '../find-strategy.ts';
 import { unknownBacktest } from '../get-backtest.ts';
+import type { StudyStore } from '../hyperopt/study-ports.ts';
 import type { JobStore, ResultStore } from '../ports.ts';
-import { checkText } from '../validate.ts';
+import type { Strategies } from '../strategy-ports.ts';
+import { checkText, isoTime } from '../validate.ts';
+import { checkPolicy, isSet } from './check-policy.ts';
 import { checkImageUri, resolveImage } from './container-image.ts';
 import type { ImageRegistry } from './image-registry.ts';
 import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCall } from './make-move.ts';
 import { momentAfter, planMove } from './plan-move.ts';
-import { checkThresholds, describeFailures, missedThresholds, unknownThresholds } from './thresholds.ts';
+import { lineageOf, readReport } from './read-evidence.ts';
+import {
+  checkThresholds,
+  describeFailures,
+  missedThresholds,
+  unknownThresholds,
+  withoutThresholds,
+} from './thresholds.ts';
 import { plainCheck, remarksOn, statusOf } from './validation.ts';
 
 export interface RegisterVersionDeps extends MoveDeps {
   readonly jobs: JobStore;
   readonly results: ResultStore;
-  readonly strategies: StrategyRegistry;
+  readonly strategies: Strategies;
   readonly images: ImageRegistry | null;
   /** Registries from which images may come; null: any. */
   readonly allowedRegistries: readonly string[] | null;
+  readonly studies: Pick<StudyStore, 'get'>;
+  readonly releasePolicy: ReleasePolicy;
 }
 
 export interface RegisterVersionInput {
@@ -46,8 +59,6 @@ const JOB_ID = /^bt-[A-Za-z0-9]{1,64}$/;
 const MAX_DESCRIPTION = 1000;
 const MAX_TAGS = 20;
 const MAX_TAG = 50;
-/** One configuration was run to find it. */
-const SINGLE_TRIAL = 1;
 /** As the keys of versions are written; a model never gets there. */
 const MAX_VERSIONS = 999_999;
 
@@ -90,7 +101,7 @@ export async function registerVersion(
       const version = newVersion(deps, call, await registration, { model: input.model, number, at });
       const notes = remarksOn(version.validation);
       const change = { action: 'register', call, at, before: null, version, notes } as const;
-      return { body: reply(version), move: planMove(deps, model, change) };
+      return { body: reply(deps, version, input), move: planMove(deps, model, change) };
     },
   );
 }
@@ -100,20 +111,19 @@ async function checkRegistration(
   call: RegistryCall,
   input: RegisterVersionInput,
 ): Promise<Registration> {
-  if (!deps.strategies.get(input.model)) {
-    const context = { name: input.model.slice(0, 100), known: deps.strategies.names() };
-    throw new CodedError('RES002', { field: 'name', context });
-  }
+  await findStrategy(deps.strategies, input.model, { field: 'name', unknown: 'RES002', key: 'name' });
   const job = await completedBacktest(deps.jobs, call, input);
   const uri = checkImageUri(input.container_image_uri, deps.allowedRegistries);
   const thresholds = checkThresholds(input.thresholds);
-  const validation = validate(job, thresholds, input);
+  const check = withIgnored(thresholdCheck(deps, job, thresholds, input.skip_validation ?? false), input);
   const description = checkText(input.description, 'description', MAX_DESCRIPTION) ?? '';
   const tags = checkTags(input.tags);
-  const [imageDigest, { data_digest, strategy_digest, engine_version }] = await Promise.all([
+  const [imageDigest, { provenance, range }, lineage] = await Promise.all([
     resolveImage(deps.images, uri),
-    provenanceOf(deps.results, job),
+    readReport(deps.results, job),
+    lineageOf(deps, job),
   ]);
+  const { data_digest, strategy_digest, engine_version } = provenance;
   const content: VersionContent = {
     backtest_run_id: job.job_id,
     config: job.config,
@@ -125,9 +135,13 @@ async function checkRegistration(
     candle_digest: data_digest,
     strategy_digest,
     engine_version,
-    trials: job.found_by?.trials ?? SINGLE_TRIAL,
+    trials: lineage.trials,
+    evidence: { ...range, ...lineage.search },
   };
-  return { content, validation, description, tags };
+  const now = deps.clock.now();
+  const policy = checkPolicy(deps.releasePolicy, { ...content, created_at: isoTime(now) }, now);
+  const checks = [check, lookAheadCheck(lookAheadOf(job)), ...policy];
+  return { content, validation: { status: statusOf(checks), checks, job_id: null }, description, tags };
 }
 
 async function completedBacktest(
@@ -157,19 +171,15 @@ async function completedBacktest(
 }
 
 /** Throws VAL005 for thresholds that the backtest misses. */
-function validate(
+function thresholdCheck(
+  { releasePolicy }: Pick<RegisterVersionDeps, 'releasePolicy'>,
   job: JobIn<'completed'>,
   thresholds: Thresholds | null,
-  input: RegisterVersionInput,
-): Validation {
-  const check = withIgnored(thresholdCheck(job, thresholds, input.skip_validation ?? false), input);
-  return { status: statusOf([check]), checks: [check], job_id: null };
-}
-
-function thresholdCheck(job: JobIn<'completed'>, thresholds: Thresholds | null, skip: boolean) {
+  skip: boolean,
+) {
   const name = 'thresholds';
   if (skip) return plainCheck(name, 'skipped', 'Registered with skip_validation');
-  if (!thresholds) return plainCheck(name, 'skipped', 'Registered without thresholds');
+  if (!thresholds) return withoutThresholds(releasePolicy);
   const failures = missedThresholds(job.result, thresholds);
   const [first] = failures;
   if (!first) return plainCheck(name, 'passed', 'The metrics reach every threshold');
@@ -197,14 +207,6 @@ function checkTags(tags: readonly string[] = []): string[] {
   return [...new Set(tags)];
 }
 
-async function provenanceOf(results: ResultStore, job: JobIn<'completed'>) {
-  const report = BacktestReport.pick({ provenance: true }).safeParse(
-    await results.read(job.results, 'report'),
-  );
-  if (report.success) return report.data.provenance;
-  throw new CodedError('DATA005', { message: 'The stored report is broken', cause: report.error });
-}
-
 function newVersion(
   deps: RegisterVersionDeps,
   { actor }: RegistryCall,
@@ -229,13 +231,28 @@ function newVersion(
     archived_at: null,
     rolled_back: false,
     rolled_back_reason: null,
+    waivers: [],
   };
 }
 
-function reply({ model_name, version, stage, validation, content_hash }: StoredVersion): RegisterReply {
-  const message = `Registered as version ${version} of ${model_name}.${remark(validation.checks[0]!)}`;
-  return { success: true, message, version, model_name, stage, validation, content_hash };
+function reply(
+  { releasePolicy }: RegisterVersionDeps,
+  { model_name, version, stage, validation, content_hash, thresholds }: StoredVersion,
+  { skip_validation }: RegisterVersionInput,
+): RegisterReply {
+  const missed = validation.checks.filter(({ status }) => status === 'failed');
+  const refused = missed.map((check) => `${check.name}: ${check.message}`);
+  const message = [
+    `Registered as version ${version} of ${model_name}.${remark(validation.checks[0]!)}`,
+    ...(missed.length > 0 ? ['It misses the release policy: it cannot be staged like this.'] : []),
+  ].join(' ');
+  const ungated = !skip_validation && thresholds === null && !isSet(releasePolicy);
+  const warnings = [...refused.map((each) => `release policy: ${each}`), ...(ungated ? [UNGATED] : [])];
+  return { success: true, message, version, model_name, stage, validation, content_hash, warnings };
 }
+
+const UNGATED =
+  'thresholds: none given, and no release policy is set: nothing was checked. Give min_sharpe, min_profit_factor or max_drawdown';
 
 function remark({ status, message }: ValidationCheck): string {
   if (status === 'skipped') return ` Validation was skipped: ${message}.`;

@@ -1,20 +1,19 @@
 import type { RegisteredVersion, ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { LookAheadState } from '#contract/look-ahead.ts';
 import type { ValidationCheck } from '#contract/validation.ts';
 import type { BacktestOutcome } from '#engine/backtest.ts';
-import type { Candles } from '#engine/candles.ts';
-import { findLookAhead, type LookAheadReport } from '#engine/causality.ts';
-import { fillGaps } from '#engine/run/fill-gaps.ts';
-import { startupRows, trainingRows } from '#engine/run/history.ts';
-import { tradedRange } from '#engine/run/pair-history.ts';
+import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
 import type { Trade } from '#engine/simulator/types.ts';
-import type { ParameterValues, StrategyDefinition } from '#engine/strategy.ts';
-import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { PairCandles } from '../load-candles.ts';
+import type { StrategyWithDigest } from '../ports.ts';
+import { describeCertificate, isPutToTest, sentences } from '../search-look-ahead.ts';
 
 /** What a smoke run left, and what it ran on. */
 export interface SmokeRun {
   readonly registered: RegisteredVersion;
-  readonly strategy: StrategyDefinition;
+  /** Loads the strategy again, with no state left from another run. */
+  readonly load: StrategyWithDigest['load'];
+  readonly pause: () => Promise<void>;
   readonly config: ResolvedBacktestConfig;
   readonly pairs: readonly PairCandles[];
   readonly outcome: BacktestOutcome;
@@ -26,21 +25,15 @@ export interface SmokeRun {
   readonly again: () => Promise<BacktestOutcome>;
 }
 
-/** Truncated histories over all pairs: 400 of 1,000 candles take about a second; each pair gets 24 at the least. */
-const HISTORIES = 400;
-/** With models each history has its features and predictions too. */
-const HISTORIES_WITH_MODELS = 100;
-const LEAST_HISTORIES = 24;
-
 /**
  * The checks of a staging that need a task: that what runs is what was registered, that the run left well-formed orders,
- * that a second one leaves the same, and that no signal knew the future. Nothing throws but a fault of ours: a strategy
+ * that a second one leaves the same, and that neither columns nor callbacks knew the future. Nothing throws but a fault of ours: a strategy
  * that cannot run has failed in the smoke run already.
  */
 export async function runStagingChecks(run: SmokeRun): Promise<ValidationCheck[]> {
   const checks = [codeCheck(run), smokeCheck(run)];
   checks.push(determinismCheck(run.outcome, await run.again()));
-  checks.push(lookAheadCheck(run));
+  checks.push(await lookAheadCheck(run));
   return checks;
 }
 
@@ -115,56 +108,21 @@ function determinismCheck(first: BacktestOutcome, second: BacktestOutcome): Vali
   return { ...base, status: 'passed', message: `Two runs gave the same ${first.trades.length} trades` };
 }
 
-function lookAheadCheck({ strategy, config, pairs }: SmokeRun): ValidationCheck {
-  const base = { name: 'look_ahead', threshold: 0 };
-  const candles = new Map(pairs.map((each) => [each.pair, filled(each, config)] as const));
-  const { params, timeframe, ml_engine } = config;
-  const least = startupRows(strategy, params, timeframe, ml_engine) + trainingRows(timeframe, ml_engine);
-  const searched = new Map([...candles].filter(([, { timestamp }]) => timestamp.length > least + 10));
-  if (searched.size === 0) {
-    return { ...base, status: 'failed', value: null, message: 'No pair has candles enough to be searched' };
-  }
-  const report = search(strategy, config, searched);
-  if (typeof report === 'string') return { ...base, status: 'failed', value: null, message: report };
-  const { findings, histories, entrySignals } = report;
-  const first = findings[0];
-  if (!first) {
-    const message = `${histories} truncated histories of ${searched.size} pairs, ${entrySignals} entry signals: all as with the whole history`;
-    return { ...base, status: 'passed', value: 0, message };
-  }
-  const at = new Date(first.time).toISOString();
-  return {
-    ...base,
-    status: 'failed',
-    value: findings.length,
-    message: `${first.kind}: ${first.column} of ${first.pair} at ${at} was ${first.before} when ${first.known} candles were known, and is ${first.after} with all`,
-  };
-}
-
-/** The report, or why the strategy could not be searched. */
-function search(
-  strategy: StrategyDefinition,
-  config: ResolvedBacktestConfig,
-  candles: ReadonlyMap<string, Candles>,
-): LookAheadReport | string {
-  const { ml_engine } = config;
-  const histories = ml_engine ? HISTORIES_WITH_MODELS : HISTORIES;
+async function lookAheadCheck({ load, pause, config, pairs }: SmokeRun): Promise<ValidationCheck> {
+  const base = { name: 'look_ahead', threshold: 'certified' satisfies LookAheadState };
   try {
-    return findLookAhead(
-      { ...strategy, timeframe: config.timeframe },
-      config.params as ParameterValues,
-      candles,
-      {
-        histories: Math.max(LEAST_HISTORIES, Math.floor(histories / candles.size)),
-        ml: ml_engine && { config: ml_engine, seed: config.seed, start: tradedRange(config).start },
-      },
-    );
+    const certificate = await certifyLookAhead({ load, config, pairs }, { pause });
+    const found = sentences(certificate.findings);
+    const message = describeCertificate(certificate);
+    if (found.length === 0) {
+      return isPutToTest(certificate)
+        ? { ...base, status: 'passed', value: 'certified', message }
+        : { ...base, status: 'warning', value: 'not_checked', message };
+    }
+    return { ...base, status: 'failed', value: found.length, message: `${found[0]} (${message})` };
   } catch (error) {
-    // It ran on the whole history: what it cannot do is to run on a part of it.
-    return `The strategy failed on a truncated history: ${error instanceof Error ? error.message : String(error)}`;
+    // It ran on these candles: what it cannot do is to run on a part of them, or there are too few.
+    const message = error instanceof Error ? error.message : String(error);
+    return { ...base, status: 'failed', value: 'not_checked', message };
   }
-}
-
-function filled({ candles }: PairCandles, config: ResolvedBacktestConfig) {
-  return fillGaps(candles, TIMEFRAME_MS[config.timeframe]).candles;
 }

@@ -1,15 +1,18 @@
 import type { CodedError } from '#contract/errors.ts';
 import type { StageReply } from '#contract/registry-api.ts';
+import type { WaiveRequest } from '#contract/release-policy.ts';
 import type { StoredVersion, Validation } from '#contract/stored-registry.ts';
 import type { ValidationCheck } from '#contract/validation.ts';
 import { checkText } from '../validate.ts';
 import { type CheckListDeps, runCheckList } from './check-list.ts';
+import { checkPolicy } from './check-policy.ts';
 import { existing, type FoundVersion, lookUpVersion } from './find-version.ts';
 import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCall } from './make-move.ts';
 import { momentAfter, planMove } from './plan-move.ts';
 import { refusal } from './refuse-move.ts';
 import type { StagingChecks } from './staging-checks.ts';
 import { plainCheck, remarksOn, statusOf, TASK_CHECKS } from './validation.ts';
+import { type AskedWaiver, needlessWaivers, readWaiver, remarkOn, waiverOf, withWaiver } from './waiver.ts';
 
 export interface StageVersionDeps extends MoveDeps, CheckListDeps {
   /** Null where no task can run them. */
@@ -23,16 +26,19 @@ export interface StageVersionInput {
   readonly comment?: string | undefined;
   /** Runs the check list and changes nothing. */
   readonly validate_only?: boolean | undefined;
-  /** Admins alone. */
+  /** Admins only; the release policy is checked all the same. */
   readonly skip_validation?: boolean | undefined;
+  /** Admins only. */
+  readonly waive?: WaiveRequest | undefined;
 }
 
 export const MAX_COMMENT = 2000;
 
 /**
- * Moves a version from None to Staging when its check list holds; one that is in Staging already stays as it is.
- * Throws RES002, RES003, RES005 (in Production, or a check failed: `context.checks`), RES006 (archived), VAL005,
- * DATA005, SVC005.
+ * Moves a version from None to Staging when its check list and the release policy hold; one that is in Staging already
+ * stays as it is.
+ * Throws RES002, RES003, RES005 (in Production, or a check failed: `context.checks`), RES006 (archived), VAL004 and VAL005
+ * (the waiver), DATA005, SVC005.
  */
 export async function stageVersion(
   deps: StageVersionDeps,
@@ -40,33 +46,37 @@ export async function stageVersion(
   input: StageVersionInput,
 ): Promise<MoveReply<StageReply>> {
   const comment = checkText(input.comment, 'comment', MAX_COMMENT);
+  const asked = readWaiver(input.waive);
   const { model, version, validate_only: validateOnly = false } = input;
   const reference = { model, version, field: 'version', modelField: 'name' };
-  const validate = onceFor((found: StoredVersion) => validation(deps, call, input, found));
+  const validate = onceFor((found: StoredVersion) => validation(deps, call, { ...input, asked }, found));
   return makeMove(
     deps,
     { operation: 'stageVersion', call, input },
     (key) => lookUpVersion(deps.registry, reference, key),
     async (state): Promise<Decision<StageReply>> => {
       const found = existing(reference, state);
-      if (found.version.stage === 'Staging') return { body: unchanged(found.version), move: null };
+      if (found.version.stage === 'Staging') return { body: unchanged(found.version, asked), move: null };
       checkStage(found);
       const validated = await validate(found.version);
-      if (validateOnly) return { body: checked(found.version, validated), move: null };
-      if (validated.status === 'failed') throw failedChecks(found, validated);
       const at = momentAfter(deps, found.model);
+      const waiver = waiverOf('stage', validated.checks, asked, { call, at });
+      const warnings = needlessWaivers(asked, waiver);
+      if (validateOnly) return { body: checked(found.version, validated, warnings), move: null };
+      if (validated.status === 'failed') throw failedChecks(found, validated);
       const staged: StoredVersion = {
         ...found.version,
         stage: 'Staging',
         validation: await withTask(deps, call, found.version, validated),
         staged_at: at,
         updated_at: at,
+        waivers: [...found.version.waivers, ...(waiver ? [waiver] : [])],
       };
-      const notes = remarksOn(staged.validation);
+      const notes = [...remarksOn(staged.validation), ...remarkOn(waiver)];
       const change = { action: 'stage', call, at, before: found.version, version: staged } as const;
       return {
-        body: done(staged, notes),
-        move: planMove(deps, found.model, { ...change, reason: comment, notes }),
+        body: done(staged, notes, warnings),
+        move: planMove(deps, found.model, { ...change, reason: comment, notes, waiver }),
       };
     },
   );
@@ -98,26 +108,33 @@ function checkStage(found: FoundVersion): void {
 async function validation(
   deps: StageVersionDeps,
   call: RegistryCall,
-  input: StageVersionInput,
+  input: StageVersionInput & { readonly asked: AskedWaiver | null },
   version: StoredVersion,
 ): Promise<Validation> {
-  if (input.skip_validation) {
-    const checks = [plainCheck('thresholds', 'skipped', `Skipped by ${call.actor.id}`)];
-    return { status: statusOf(checks), checks, job_id: null };
-  }
-  const checks = await runCheckList(deps, version, call.correlationId);
-  const all = [...checks, ...taskChecks(deps, input)];
+  const policy = checkPolicy(deps.releasePolicy, version, deps.clock.now());
+  const list = input.skip_validation
+    ? [plainCheck('thresholds', 'skipped', `Skipped by ${call.actor.id}`)]
+    : await runCheckList(deps, version, call.correlationId);
+  const checks = [...list, ...withWaiver(policy, input.asked, call)];
+  const isStaged = !input.validate_only && statusOf(checks) !== 'failed';
+  const all = [...checks, ...taskChecks(deps, input, isStaged)];
   return { status: statusOf(input.validate_only ? checks : all), checks: all, job_id: null };
 }
 
-/** They run when a version is staged, where a task can run them. */
-function taskChecks({ stagingChecks }: StageVersionDeps, input: StageVersionInput): ValidationCheck[] {
+/**
+ * They run when a version is staged, where a task can run them; without validation only for the certificate that the release
+ * policy requires of a promotion.
+ */
+function taskChecks(
+  { stagingChecks, releasePolicy }: StageVersionDeps,
+  input: StageVersionInput,
+  isStaged: boolean,
+): ValidationCheck[] {
+  if (input.skip_validation && !releasePolicy.lookAheadCertificate) return [];
   const all = (status: ValidationCheck['status'], message: string) =>
     TASK_CHECKS.map((name) => plainCheck(name, status, message));
   if (!stagingChecks) return all('skipped', 'No task can run it here');
-  return input.validate_only
-    ? all('skipped', 'Runs when the version is staged')
-    : all('pending', 'A task runs it');
+  return isStaged ? all('pending', 'A task runs it') : all('skipped', 'Runs when the version is staged');
 }
 
 /** Starts the task that the pending checks wait for. */
@@ -137,22 +154,31 @@ function failedChecks(found: FoundVersion, { checks }: Validation): CodedError {
   return refusal('RES005', found, `Version ${found.version.version} was not staged. ${why}`, { checks });
 }
 
-function done(version: StoredVersion, remarks: readonly string[]): StageReply {
+function done(version: StoredVersion, remarks: readonly string[], warnings: string[]): StageReply {
   const remark = remarks.join(', ') || 'validation passed';
-  return reply(version, 'None', `Version ${version.version} is in Staging (${remark}).`);
+  return reply(version, 'None', `Version ${version.version} is in Staging (${remark}).`, warnings);
 }
 
-function unchanged(version: StoredVersion): StageReply {
-  return reply(version, 'Staging', `Version ${version.version} is in Staging already.`);
+function unchanged(version: StoredVersion, asked: AskedWaiver | null): StageReply {
+  const message = `Version ${version.version} is in Staging already.`;
+  return reply(version, 'Staging', message, needlessWaivers(asked, null));
 }
 
-function checked(version: StoredVersion, validated: Validation): StageReply {
+function checked(version: StoredVersion, validated: Validation, warnings: string[]): StageReply {
   const fails = validated.status === 'failed';
   const message = `Version ${version.version} was checked and left as it is: it would ${fails ? 'not ' : ''}be staged.`;
-  return { ...reply({ ...version, validation: validated }, version.stage, message), success: !fails };
+  return {
+    ...reply({ ...version, validation: validated }, version.stage, message, warnings),
+    success: !fails,
+  };
 }
 
-function reply(version: StoredVersion, previous: StageReply['previous_stage'], message: string): StageReply {
+function reply(
+  version: StoredVersion,
+  previous: StageReply['previous_stage'],
+  message: string,
+  warnings: string[] = [],
+): StageReply {
   return {
     success: true,
     message,
@@ -161,5 +187,6 @@ function reply(version: StoredVersion, previous: StageReply['previous_stage'], m
     model_name: version.model_name,
     version: version.version,
     validation: version.validation,
+    warnings,
   };
 }

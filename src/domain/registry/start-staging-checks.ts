@@ -4,14 +4,15 @@ import {
   type StoredBacktestJob,
   VALIDATION_ID_PREFIX,
 } from '#contract/backtest.ts';
-import { CodedError } from '#contract/errors.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
-import { historyStart } from '#engine/run/history.ts';
-import type { StrategyRegistry } from '#engine/strategies/registry.ts';
+import { historyStartOf } from '#engine/run/history.ts';
+import { resolveParameters } from '#engine/strategies/parameters.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { Executions } from '../execution-ports.ts';
+import { findStrategy } from '../find-strategy.ts';
 import { idSuffix } from '../id-suffix.ts';
 import type { Clock, Digest, Ids, JobStore, SeriesStore } from '../ports.ts';
+import type { Strategies } from '../strategy-ports.ts';
 import { executionInputOf } from '../submit-backtest.ts';
 import { isoTime } from '../validate.ts';
 import { imageOf, registeredOf } from './registered-run.ts';
@@ -21,7 +22,7 @@ export interface StagingChecksDeps {
   readonly jobs: JobStore;
   readonly executions: Executions;
   readonly series: SeriesStore;
-  readonly strategies: StrategyRegistry;
+  readonly strategies: Strategies;
   readonly ids: Ids;
   readonly digest: Digest;
   readonly clock: Clock;
@@ -100,15 +101,17 @@ async function newJob(
   correlationId: string,
 ): Promise<JobIn<'pending'>> {
   const { model_name } = version;
-  const strategy = deps.strategies.get(version.config.strategy);
-  if (!strategy) throw new CodedError('RES002', { context: { strategy: version.config.strategy } });
+  const notFound = { field: '', unknown: 'RES002' } as const;
+  const known = await findStrategy(deps.strategies, version.config.strategy, notFound);
+  const { definition } = known;
   const key = `${model_name}#${version.version}#${version.content_hash}`;
   const jobId = `${VALIDATION_ID_PREFIX}${idSuffix(deps, 'staging checks', key)}`;
   // A parameter that the strategy got since has its default.
-  const params = deps.strategies.resolveParams(strategy, version.config.params).values;
+  const params = resolveParameters(definition.parameters, version.config.params).values;
   const config = await smokeConfig(deps, { ...version.config, params: { ...params } });
   const { params: values, timeframe, date_range, ml_engine } = config;
-  const from = historyStart(strategy, values, timeframe, Date.parse(date_range.start), ml_engine);
+  const startup = await known.startupCandles(values);
+  const from = historyStartOf(definition, startup, timeframe, Date.parse(date_range.start), ml_engine);
   const now = isoTime(deps.clock.now());
   return {
     schema_version: 1,
@@ -122,6 +125,7 @@ async function newJob(
     experiment_name: null,
     priority: PRIORITY,
     config,
+    strategy_digest: known.digest,
     registered: registeredOf(version),
     warnings: [],
     execution_input: executionInputOf(config, {

@@ -1,7 +1,11 @@
 import type { BacktestResult } from '#contract/backtest.ts';
+import type { ReleasePolicy } from '#contract/release-policy.ts';
 import type { Thresholds } from '#contract/stored-registry.ts';
+import type { ValidationCheck } from '#contract/validation.ts';
 import { unknownKeyWarnings } from '../unknown-keys.ts';
 import { checkNumber } from '../validate.ts';
+import { isSet } from './check-policy.ts';
+import { plainCheck } from './validation.ts';
 
 export interface ThresholdFailure {
   readonly name: keyof Thresholds;
@@ -34,6 +38,14 @@ export function checkThresholds(thresholds: Thresholds | undefined): Thresholds 
     return value === undefined ? [] : [[name, checkNumber(value, `thresholds.${name}`, BOUNDS)] as const];
   });
   return given.length === 0 ? null : Object.fromEntries(given);
+}
+
+/** The check of a version without thresholds of its own: a release policy gates it, and without one nothing does. */
+export function withoutThresholds(policy: ReleasePolicy): ValidationCheck {
+  const name = 'thresholds';
+  return isSet(policy)
+    ? plainCheck(name, 'passed', 'Registered without thresholds of its own: the release policy applies')
+    : plainCheck(name, 'skipped', 'Registered without thresholds');
 }
 
 /** One warning for each threshold given that is not known. */

@@ -8,7 +8,7 @@ export const TASK_CHECKS = ['smoke_run', 'determinism', 'look_ahead'] as const;
 /** Checks without which nothing was proved: when one is skipped, the validation as a whole was. */
 const GATES: readonly string[] = ['thresholds', ...TASK_CHECKS];
 
-/** What a list of checks comes to: failed before pending before skipped before passed. Warnings pass. */
+/** What a list of checks comes to: failed before pending before skipped before passed. Warnings and waived checks pass. */
 export function statusOf(checks: readonly ValidationCheck[]): Validation['status'] {
   if (checks.some(({ status }) => status === 'failed')) return 'failed';
   if (checks.some(({ status }) => status === 'pending')) return 'pending';

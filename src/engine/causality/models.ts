@@ -73,7 +73,7 @@ function finish<T>(steps: Generator<unknown, T>): T {
  * Trains a window's model once and answers with it wherever it would be trained on the same rows: training is a function of
  * those, and most of the time of a search.
  */
-function rememberingFit(): FitWindow {
+export function rememberingFit(): FitWindow {
   const known = new Map<number, { readonly set: TrainingSet; readonly fit: WindowFit }>();
   return (learning, timestamps, window, run) => {
     const set = trainingSet(learning, timestamps, window, run);

@@ -30,8 +30,16 @@ const TRADES = define('trades', {
     'quote',
     'isolated margin, buffer included; null where no price liquidates',
   ],
-  'trades.lowest_price': ['Lowest price', 'quote', 'from the entry to the exit candle'],
-  'trades.highest_price': ['Highest price', 'quote', 'from the entry to the exit candle'],
+  'trades.lowest_price': [
+    'Lowest price',
+    'quote',
+    'from the candle that filled the entry to that of the exit',
+  ],
+  'trades.highest_price': [
+    'Highest price',
+    'quote',
+    'from the candle that filled the entry to that of the exit',
+  ],
 });
 
 const COSTS = define('costs', {
@@ -72,7 +80,11 @@ const DRAWDOWNS = define('drawdowns', {
 });
 
 const COUNTERS = define('counters', {
-  'counters.rejected_signals': ['Rejected signals', 'count', 'entry signals lost because no slot was free'],
+  'counters.rejected_signals': [
+    'Rejected signals',
+    'count',
+    'times an entry signal found no slot free; with detail candles a signal is tried in each of its candle',
+  ],
   'counters.timed_out_entries': [
     'Timed out entries',
     'count',

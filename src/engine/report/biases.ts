@@ -10,7 +10,7 @@ export interface Bias {
 
 /** What this run's assumptions do to its numbers, as far as they apply to it. */
 export function knownBiases(strategy: StrategyDefinition, config: RunConfig): Bias[] {
-  return [...fillBiases(config), ...marketBiases(config), ...rules(strategy, config)];
+  return [...fillBiases(config), ...marketBiases(config), precisionBias(config), ...rules(strategy, config)];
 }
 
 function fillBiases(config: RunConfig): Bias[] {
@@ -44,8 +44,8 @@ function fillBiases(config: RunConfig): Bias[] {
         text: 'Trailing stop: each candle is taken to reach its best price before its worst. Tight trailing stops earn profits this way that a market would not pay; a finer timeframe_detail or the conservative fill model shows how much.',
       },
       {
-        effect: 'pessimistic',
-        text: 'A trailing stop hit in the entry candle is booked at the worst plausible price.',
+        effect: 'neutral',
+        text: 'A trailing stop hit in the entry candle is ordered at its distance from the open (with only_offset_is_reached at offset less positive), never at the best price of the candle; an order beyond that price waits for a later candle.',
       },
     );
   }
@@ -76,6 +76,19 @@ function marketBiases(config: RunConfig): Bias[] {
     });
   }
   return biases;
+}
+
+function precisionBias({ precision }: RunConfig): Bias {
+  if (precision === 'exchange') {
+    return {
+      effect: 'neutral',
+      text: "Precision: the exchange's present amount steps and order limits were applied to the past, when they were others. The price tick of each month is derived from all of its candles, later ones included.",
+    };
+  }
+  return {
+    effect: 'optimistic',
+    text: 'Precision: none. No price tick and no amount step was applied, and no order was too small or too large for the exchange.',
+  };
 }
 
 function rules(strategy: StrategyDefinition, config: RunConfig): Bias[] {

@@ -4,6 +4,7 @@ import type { PairDataSummary } from '#engine/run/prepare-pair.ts';
 
 /** Everything that decided the numbers: the configuration, and what the strategy and the engine added to it. */
 export interface ReportSettings extends RunConfig {
+  readonly precision: 'exchange' | 'none';
   /** Open times over all pairs, ISO 8601. */
   readonly first_candle: string;
   readonly last_candle: string;
@@ -30,7 +31,7 @@ export function reportSettings(
 ): ReportSettings {
   return {
     // In one order of keys: a database gives those of a map back in any.
-    ...(JSON.parse(canonicalJson(config)) as RunConfig),
+    ...(JSON.parse(canonicalJson({ precision: 'none', ...config })) as Required<RunConfig>),
     first_candle: data.map((pair) => pair.first).sort()[0]!,
     last_candle: data
       .map((pair) => pair.last)

@@ -69,7 +69,7 @@ export function tradeRecord(table: TradeTable, row: number, id: number): TradeRe
   };
 }
 
-/** Profit on the collateral in percent; the ratio has 8 decimals, so this has 6. */
+/** Profit on the collateral in percent, without the noise of doubles: at 10 decimals. */
 export function profitPct(profitRatio: number): number {
-  return Math.round(profitRatio * 1e8) / 1e6;
+  return Math.round(profitRatio * 1e12) / 1e10;
 }

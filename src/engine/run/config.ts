@@ -27,6 +27,8 @@ export interface RunConfig {
   readonly timeframe_detail: Timeframe | null;
   readonly fill_model: FillModel;
   readonly seed: number;
+  /** Whether prices and amounts follow the pairs' instruments. Absent: `none`. */
+  readonly precision?: 'exchange' | 'none';
   /** Absent in a run without machine learning. */
   readonly ml_engine?: MlEngineConfig;
 }
@@ -70,7 +72,7 @@ export function simulationSettings(strategy: StrategyDefinition, config: RunConf
     exitProfitOffset: strategy.exitProfitOffset ?? 0,
     ignoreRoiIfEntrySignal: strategy.ignoreRoiIfEntrySignal ?? false,
     fillModel: config.fill_model,
-    liquidation: LIQUIDATION,
+    liquidation: config.exchange.startsWith('binance') ? { ...LIQUIDATION, closingFee: 0 } : LIQUIDATION,
     unfilledTimeoutMinutes: strategy.unfilledTimeoutMinutes ?? UNFILLED_TIMEOUT_MINUTES,
     ...(strategy.callbacks && { callbacks: namingCallbacks(strategy.callbacks) }),
   };

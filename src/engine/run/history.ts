@@ -1,3 +1,4 @@
+import type { DefinitionData } from '#engine/strategies/definition-data.ts';
 import type { ParameterValues, StrategyDefinition } from '#engine/strategy.ts';
 import { DAY_MS, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { DEFAULT_FEATURE_CANDLES } from '#engine/walk-forward/default-learning.ts';
@@ -7,7 +8,7 @@ import { BacktestError } from './errors.ts';
 import { describeThrown } from './strategy-faults.ts';
 
 /** More than any strategy needs: two years of 1m candles. */
-const MOST_STARTUP_CANDLES = 1_000_000;
+export const MAX_STARTUP_CANDLES = 1_000_000;
 
 /**
  * Candles of the run's timeframe that a strategy needs before the first one that it judges: its startup candles, and as many
@@ -22,11 +23,25 @@ export function startupRows(
   timeframe: Timeframe,
   ml?: MlEngineConfig,
 ): number {
-  const startup = startupCandles(strategy, params);
-  const rows = (strategy.informativeTimeframes ?? []).map(
+  const { informativeTimeframes } = strategy;
+  const facts = { informativeTimeframes, ownFeatures: strategy.mlFeatures !== undefined };
+  return startupRowsOf(facts, startupCandles(strategy, params), timeframe, ml);
+}
+
+/** Facts of a strategy on which its history depends, apart from its startup candles. */
+type HistoryFacts = Pick<DefinitionData, 'informativeTimeframes' | 'ownFeatures'>;
+
+/** {@link startupRows} of a strategy that needs `startup` candles for the parameters of the run. */
+export function startupRowsOf(
+  { informativeTimeframes = [], ownFeatures }: HistoryFacts,
+  startup: number,
+  timeframe: Timeframe,
+  ml?: MlEngineConfig,
+): number {
+  const rows = informativeTimeframes.map(
     (each) => (startup + 1) * Math.ceil(TIMEFRAME_MS[each] / TIMEFRAME_MS[timeframe]),
   );
-  const features = ml && !strategy.mlFeatures ? DEFAULT_FEATURE_CANDLES : 0;
+  const features = ml && !ownFeatures ? DEFAULT_FEATURE_CANDLES : 0;
   return Math.max(startup, features, ...rows);
 }
 
@@ -35,7 +50,12 @@ export function trainingRows(timeframe: Timeframe, ml: MlEngineConfig | undefine
   return ml ? Math.ceil((ml.train_period_days * DAY_MS) / TIMEFRAME_MS[timeframe]) : 0;
 }
 
-function startupCandles(strategy: StrategyDefinition, params: RunConfig['params']): number {
+/**
+ * Startup candles of a strategy for some parameters.
+ *
+ * @throws BacktestError `strategy` when `startupCandles` throws, or does not return an integer from 0 to {@link MAX_STARTUP_CANDLES}
+ */
+export function startupCandles(strategy: StrategyDefinition, params: RunConfig['params']): number {
   const problem = (text: string, cause?: unknown) =>
     new BacktestError(
       'strategy',
@@ -48,8 +68,8 @@ function startupCandles(strategy: StrategyDefinition, params: RunConfig['params'
   } catch (error) {
     throw problem(`threw "${describeThrown(error)}"`, error);
   }
-  if (Number.isInteger(candles) && candles >= 0 && candles <= MOST_STARTUP_CANDLES) return candles;
-  throw problem(`answered ${candles}, which is no whole number from 0 to ${MOST_STARTUP_CANDLES},`);
+  if (Number.isInteger(candles) && candles >= 0 && candles <= MAX_STARTUP_CANDLES) return candles;
+  throw problem(`answered ${candles}, which is no whole number from 0 to ${MAX_STARTUP_CANDLES},`);
 }
 
 /** Time from which candles are read for a run that begins at `start`, ms. Errors as {@link startupRows}. */
@@ -60,6 +80,20 @@ export function historyStart(
   start: number,
   ml?: MlEngineConfig,
 ): number {
-  const rows = startupRows(strategy, params, timeframe, ml) + trainingRows(timeframe, ml);
-  return start - rows * TIMEFRAME_MS[timeframe];
+  return startBefore(start, startupRows(strategy, params, timeframe, ml), timeframe, ml);
+}
+
+/** {@link historyStart} of a strategy that needs `startup` candles for the parameters of the run. */
+export function historyStartOf(
+  facts: HistoryFacts,
+  startup: number,
+  timeframe: Timeframe,
+  start: number,
+  ml?: MlEngineConfig,
+): number {
+  return startBefore(start, startupRowsOf(facts, startup, timeframe, ml), timeframe, ml);
+}
+
+function startBefore(start: number, rows: number, timeframe: Timeframe, ml?: MlEngineConfig): number {
+  return start - (rows + trainingRows(timeframe, ml)) * TIMEFRAME_MS[timeframe];
 }

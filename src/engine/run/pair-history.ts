@@ -1,4 +1,6 @@
 import { type Candles, indexAtOrAfter, sliceCandles } from '#engine/candles.ts';
+import type { Instrument } from '#engine/instrument.ts';
+import { derivePriceTicks, type PriceTicks } from '#engine/simulator/ticks.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
@@ -15,6 +17,8 @@ export interface PairData {
   readonly funding?: FundingEvents;
   /** Of the detail timeframe. */
   readonly detail?: Candles;
+  /** Prices and amounts follow its steps and limits; without it nothing is rounded and no order too small. */
+  readonly instrument?: Instrument;
 }
 
 /** The candles of one pair as a run sees them: checked, without holes, cut to what it reads. */
@@ -26,6 +30,8 @@ export interface PairHistory {
   readonly candles: Candles;
   readonly filled: number;
   readonly quality: CandleQuality;
+  /** With an instrument: the price ticks of all these candles. */
+  readonly ticks?: PriceTicks;
   /** Rows before the first that the strategy judges. */
   readonly startup: number;
   /** First row that is traded on. */
@@ -75,7 +81,9 @@ export function readHistory(
   if (rows - from < LEAST_CANDLES) {
     return { pair: data.pair, reason: tooFew(data.pair, rows, startup, config) };
   }
-  return { data, read, candles, filled, quality, startup, from, start, end, stepMs };
+  const { instrument } = data;
+  const ticks = instrument && derivePriceTicks(candles, instrument.priceTick);
+  return { data, read, candles, filled, quality, startup, from, start, end, stepMs, ...(ticks && { ticks }) };
 }
 
 /** The candles that open in [from, to), as views. */

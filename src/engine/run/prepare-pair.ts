@@ -94,7 +94,7 @@ function summarise(history: PairHistory, input: PairInput, digest: Digest): Pair
 /** What the simulator reads of the rows [from, to). */
 export function cutRows(
   strategy: StrategyDefinition,
-  { data, candles }: PairHistory,
+  { data, candles, ticks }: PairHistory,
   { columns, signals: all }: Pick<Analysis, 'columns' | 'signals'>,
   from: number,
   to: number,
@@ -112,6 +112,7 @@ export function cutRows(
     ...(strategy.callbacks && { columns: cutColumns(columns, from, to) }),
     ...(data.funding && { funding: data.funding }),
     ...(data.detail && { detail: data.detail }),
+    ...(data.instrument && { instrument: data.instrument, ticks }),
   };
 }
 

@@ -7,7 +7,9 @@ import { planWindows } from '#engine/walk-forward/windows.ts';
 import type { RunConfig } from './config.ts';
 import { BacktestError } from './errors.ts';
 import type { PairHistory } from './pair-history.ts';
+import { messageOf } from './strategy-faults.ts';
 import { type WatchedCandles, watchCandles } from './watched-candles.ts';
+import { enter } from './whereabouts.ts';
 
 /**
  * Runs a strategy over a pair's history, with models where the run has the ML engine. Pauses after each model, with the
@@ -19,6 +21,7 @@ export function* runStrategy(
   config: RunConfig,
   history: PairHistory,
 ): Generator<number, Analysis | LearnedAnalysis> {
+  enter('the analysis', [history.data.pair]);
   const own = atTimeframe(strategy, config);
   const params = config.params as ParameterValues;
   const run = mlRunOf(config, history);
@@ -87,7 +90,7 @@ function blaming<T>(strategy: StrategyDefinition, pair: string, action: () => T)
   try {
     return action();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new BacktestError('strategy', `Strategy ${strategy.name} failed on ${pair}: ${reason}`, error);
   }
 }
@@ -104,7 +107,7 @@ export function blamingCallbacks<T>(strategy: StrategyDefinition, action: () => 
   try {
     return action();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new BacktestError(
       'strategy',
       `Strategy ${strategy.name} failed during the simulation: ${reason}`,

@@ -10,17 +10,10 @@ import {
   sharpeSample,
 } from '../stats/sharpe-ratio.ts';
 import { DAY_MS } from '../timeframe.ts';
+import { type DailyReturns, groupEqualRuns } from './equal-runs.ts';
 import { type Plateau, plateauWidth } from './plateau.ts';
 import type { SearchSpace } from './space.ts';
 import { bestTrial, type Direction, type PastTrial } from './trials.ts';
-
-/** What a complete trial returned out of sample. */
-export interface DailyReturns {
-  /** `YYYY-MM-DD`, of the first. */
-  readonly firstDay: string;
-  /** Ratios, one a UTC day. */
-  readonly returns: ArrayLike<number>;
-}
 
 /** How far the best trial of a study can be believed. Sharpe ratios are per day, not annualised. */
 export interface StudyHonesty {
@@ -45,8 +38,8 @@ export interface StudyHonesty {
 }
 
 /**
- * The honesty statistics of an ended study. Trials that repeat the parameters of an earlier one count as trials, but are one
- * series to choose from. Days on which a trial has no return count as 0: it traded nothing.
+ * The honesty statistics of an ended study. Trials that repeat the parameters or the run of an earlier one count as trials, but
+ * are one series to choose from: their ratios would have no spread. Days on which a trial has no return count as 0: it traded nothing.
  *
  * @param trials all trials of the study
  * @param returns of the complete trials, by number
@@ -60,13 +53,17 @@ export function studyHonesty(
 ): StudyHonesty | undefined {
   const best = bestTrial(trials, direction);
   if (!best || !returns.has(best.number)) return undefined;
-  // The best is the first with its parameters, as it is the first with its value.
-  const distinct = distinctTrials(space, trials).filter(({ number }) => returns.has(number));
-  const series = aligned(distinct.map(({ number }) => returns.get(number)!));
+  // The best is the first of its run, as it is the first with its value.
+  const known = distinctTrials(space, trials)
+    .filter(({ number }) => returns.has(number))
+    .sort((a, b) => a.number - b.number);
+  const distinct = groupEqualRuns(known, returns).map(([first]) => first!);
+  const seriesOf = (each: readonly PastTrial[]) => aligned(each.map(({ number }) => returns.get(number)!));
+  const series = seriesOf(distinct);
   const chosen = series[distinct.indexOf(best)]!;
   const sample = sharpeSample(chosen);
   const selection = selectionOf(series, trials.length);
-  const correlation = meanCorrelation(series);
+  const correlation = meanCorrelation(seriesOf(known));
   return {
     days: chosen.length,
     trials: trials.length,

@@ -41,16 +41,13 @@ export function visibleHistory(past: readonly PastTrial[], k: number, lag: numbe
   });
 }
 
-/**
- * The first complete or pruned trial with exactly these parameters, whose result can be taken over without a run.
- * Give it the visible history: a result that is not visible depends on which worker was faster.
- */
-export function duplicateOf(past: readonly PastTrial[], point: Point): PastTrial | undefined {
+/** The first trial with exactly these parameters, whatever its state: what it comes to can be taken over without a run. */
+export function duplicateOf<T extends Pick<PastTrial, 'params'>>(
+  earlier: readonly T[],
+  point: Point,
+): T | undefined {
   const names = Object.keys(point);
-  return past.find(
-    ({ state, params }) =>
-      (state === 'complete' || state === 'pruned') && names.every((name) => params[name] === point[name]),
-  );
+  return earlier.find(({ params }) => names.every((name) => params[name] === point[name]));
 }
 
 /** The complete trial with the best value, of equals the one with the smallest number; undefined before the first. */

@@ -1,22 +1,60 @@
-/** Money arithmetic of the simulator (freqtrade rules 1.12 and 1.13), shared by the loop and the segment kernel. */
+/** Money arithmetic of the simulator (freqtrade 2026.9, 1.0, 1.6 and 6), shared by the loop and the segment kernel. */
+import { decimalProduct, round8, roundRatio } from './decimals.ts';
+import type { Grid } from './grid.ts';
 import type { Direction } from './rules.ts';
 
-/**
- * Rounds to 8 decimals, as profits and profit ratios are booked. Never yields -0. Math.round would branch on the fraction,
- * which no processor can predict: three times as slow per candle.
- */
-export function round8(value: number): number {
-  return Math.floor(value * 1e8 + 0.5) / 1e8 + 0;
+/** Amount of base currency that `stake` buys at `price`: whole steps of it. */
+export function entryAmount(stake: number, price: number, leverage: number, grid: Grid | null): number {
+  const amount = (stake / price) * leverage;
+  return grid === null ? amount : grid.cut(amount);
 }
 
-/** Amount of base currency that `stake` buys. */
-export function amountFor(stake: number, price: number, leverage: number): number {
-  return (stake / price) * leverage;
+/** Collateral of an entry of `amount`, for which there was `stake`. */
+export function entryStake(
+  stake: number,
+  amount: number,
+  price: number,
+  leverage: number,
+  grid: Grid | null,
+): number {
+  return grid === null ? stake : decimalProduct(amount, price, 1) / leverage;
+}
+
+/** What may be ordered for `stake`: at most what is available, within the limits of the exchange; 0 for nothing. */
+export function allowedStake(
+  stake: number,
+  available: number,
+  grid: Grid | null,
+  price: number,
+  leverage: number,
+): number {
+  return grid === null ? Math.min(stake, available) : grid.allowedStake(stake, available, price, leverage);
 }
 
 /** Value of the entry after its fee: what a long pays, what a short receives. Quote currency. */
 export function openValue(amount: number, entryPrice: number, fee: number, direction: Direction): number {
   return amount * entryPrice * (1 + direction * fee);
+}
+
+/** {@link openValue} of an amount and a price with few decimals, to the last bit. */
+export function exactOpenValue(
+  amount: number,
+  entryPrice: number,
+  fee: number,
+  direction: Direction,
+): number {
+  return decimalProduct(amount, entryPrice, 1 + direction * fee);
+}
+
+/** {@link closeValue} of an amount and a price with few decimals, to the last bit. */
+export function exactCloseValue(
+  amount: number,
+  exitPrice: number,
+  fee: number,
+  funding: number,
+  direction: Direction,
+): number {
+  return decimalProduct(amount, exitPrice, 1 - direction * fee) + direction * funding;
 }
 
 /** Value of the exit after its fee and the funding so far (positive = received). Quote currency. */
@@ -40,9 +78,14 @@ export function profitOf(open: number, close: number, direction: Direction): num
   return round8(direction * (close - open));
 }
 
-/** Profit ratio on the collateral, at 8 decimals. */
+/** Profit ratio on the collateral if the trade were closed so, at 8 decimals: what decisions compare. */
 export function profitRatioOf(open: number, close: number, leverage: number, direction: Direction): number {
-  return round8(direction * (close / open - 1) * leverage);
+  return roundRatio(direction * (close / open - 1) * leverage);
+}
+
+/** Profit ratio on the collateral of a closed trade, not rounded: of its `profit`, which is. */
+export function bookedRatio(profit: number, open: number, leverage: number): number {
+  return (profit / open) * leverage;
 }
 
 /** Profit of an open trade valued at `price`: after the entry fee and the funding so far, before an exit fee; not rounded. */
@@ -56,16 +99,13 @@ export function unrealisedProfit(
   return direction * (amount * price - openValueOfTrade) + funding;
 }
 
-/**
- * Quote currency available for a new trade: the tradable share of the balance less the collateral in trades, at most what is
- * free. At 8 decimals, or the third stake of 0.33 would find 0.32999999999999996 left of a wallet of 1.
- */
+/** Quote currency available for a new trade: the tradable share of the balance less the collateral in trades, at most what is free. */
 export function availableStake(balance: number, inTrades: number, tradableBalanceRatio: number): number {
-  return round8(Math.min(balance * tradableBalanceRatio - inTrades, balance - inTrades));
+  return Math.min(balance * tradableBalanceRatio - inTrades, balance - inTrades);
 }
 
 /**
- * Stake of the next trade (1.13); 0 when there is no trade for lack of money.
+ * Stake of the next trade (6.2); 0 when there is no trade for lack of money.
  * `fixedStake` is the amount, or 0 for a share of the balance: (available + in trades) / maxOpenTrades.
  */
 export function proposedStake(
@@ -78,5 +118,7 @@ export function proposedStake(
 ): number {
   const wanted = fixedStake > 0 ? fixedStake : Math.min((available + inTrades) / maxOpenTrades, available);
   if (amendLast) return available > wanted * lastMinRatio ? Math.max(0, Math.min(wanted, available)) : 0;
-  return available < wanted ? 0 : Math.max(0, wanted);
+  // At 8 decimals, or the third stake of 0.33 would find 0.32999999999999996 left of a wallet of 1.
+  const enough = available >= wanted || round8(available) >= wanted;
+  return enough ? Math.max(0, wanted) : 0;
 }

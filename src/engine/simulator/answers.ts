@@ -45,7 +45,7 @@ export function askStoploss(run: Run, position: Position): number | null {
   return answers.stoploss;
 }
 
-/** The profit ratio that the strategy requires in this candle, null for what the table says. */
+/** The profit ratio that the strategy requires in this candle, unless the table's is lower; null for what the table says. */
 export function askRoi(run: Run, position: Position): number | null {
   const { bar, terms } = run;
   if (!terms.callbacks.customRoi) return null;
@@ -88,7 +88,8 @@ export function askThrough(
 ): number {
   const { bar, terms } = run;
   const { callbacks } = terms;
-  const { market, view, answers, direction, leverage, amount, openValue, funding, openedAt, stop } = position;
+  const { market, view, answers, direction, leverage, amount, openValue, funding, openedAt, stop, tick } =
+    position;
   const { timestamp, open, high, low } = market.candles;
   const asksStoploss = Boolean(callbacks.customStoploss);
   const asksRoi = Boolean(callbacks.customRoi);
@@ -115,7 +116,8 @@ export function askThrough(
         'customStoploss',
         context,
       );
-      acts = stoploss !== null && isTighter(stopAt(price, stoploss, leverage, direction), stop, direction);
+      acts =
+        stoploss !== null && isTighter(stopAt(price, stoploss, leverage, direction, tick), stop, direction);
     }
     if (!acts && asksRoi) {
       const minutes = Math.floor((timestamp[row]! - openedAt) / MINUTE_MS);

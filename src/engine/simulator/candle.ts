@@ -1,17 +1,20 @@
 import { enter, manageOrder, tryFillEntry } from './entries.ts';
-import { checkExits, tryFillExit } from './exits.ts';
+import { checkExits } from './exits.ts';
 import type { Market } from './market.ts';
 import type { Run } from './run.ts';
 
-/** One pair in the present candle, and once more when its position closed and the candle's signal is for the other side (1.4). */
+/**
+ * One pair in the present candle, and once more when it came with a position, has none now, and the candle's signal is for the
+ * other side (reference 1.2).
+ */
 export function simulateCandle(run: Run, market: Market, mayEnter: boolean): void {
-  const held = market.position;
+  const held = market.position === null ? 0 : market.position.direction;
   advance(run, market, mayEnter);
-  if (held === null || market.position !== null || held.order === 'entry') return;
-  if (market.entryDirection(run.bar.row) === -held.direction) advance(run, market, mayEnter);
+  if (held === 0 || market.position !== null) return;
+  if (market.entryDirection(run.bar.row) === -held) advance(run, market, mayEnter);
 }
 
-/** The steps of rule 1.4 in their order: manage the waiting order, enter, fill the entry, funding and exits, fill the exit. */
+/** The steps of reference 1.2 in their order: manage the waiting order, enter, fill the entry, funding, exits. */
 function advance(run: Run, market: Market, mayEnter: boolean): void {
   const { bar } = run;
   if (market.position !== null && market.position.order !== 'none') manageOrder(run, market.position);
@@ -29,5 +32,4 @@ function advance(run: Run, market: Market, mayEnter: boolean): void {
   }
   if (run.terms.detailPerCandle > 1) position.seeDetail(bar);
   checkExits(run, position);
-  if (position.order === 'exit' && market.position === position) tryFillExit(run, position);
 }

@@ -28,6 +28,7 @@ export function checkSettings(settings: SimulationSettings): void {
   check('exitProfitOffset', settings.exitProfitOffset, {});
   check('liquidation.maintenanceMarginRate', liquidation.maintenanceMarginRate, { from: 0, below: 1 });
   check('liquidation.buffer', liquidation.buffer, { from: 0, below: 1 });
+  check('liquidation.closingFee', liquidation.closingFee, { from: 0, below: 1 });
   check('unfilledTimeoutMinutes', settings.unfilledTimeoutMinutes, { from: 0 });
   for (const [minutes, ratio] of Object.entries(settings.minimalRoi ?? {})) {
     if (!/^\d+$/.test(minutes))

@@ -1,10 +1,12 @@
-import { round8 } from './accounting.ts';
+import { round8 } from './decimals.ts';
 import type { TradeTable } from './trade-table.ts';
 import type { EquityCurve } from './types.ts';
 
 /** Where the closed trades come to be. */
 interface Book {
   readonly table: TradeTable;
+  /** When the entry of each trade was filled, ms. */
+  readonly filledAt: Float64Array;
 }
 
 /**
@@ -43,22 +45,29 @@ export class AccountCurve implements EquityCurve {
     const balances = new Float64Array(this.timestamp.length);
     let cash = this.#startingBalance;
     let from = 0;
+    let atEnd = 0;
     const { table } = this.#book;
     for (let trade = 0; trade < table.length; trade++) {
-      const to = this.#closingRow(table, trade);
+      if (table.leftOpen[trade] === 1) {
+        atEnd = round8(atEnd + table.profit[trade]!);
+        continue;
+      }
+      const to = this.#rowOf(table.closedAt[trade]!);
       balances.fill(cash, from, to);
       cash = round8(cash + table.profit[trade]!);
       from = to;
     }
-    return balances.fill(cash, from);
+    const last = this.timestamp.length - 1;
+    balances.fill(cash, from, last);
+    return balances.fill(round8(cash + atEnd), Math.max(last, 0));
   }
 
   #countOpen(): Uint16Array {
     const counts = new Uint16Array(this.timestamp.length);
     // First the changes in each row, then their running sum; both modulo 2^16.
-    const { table } = this.#book;
+    const { table, filledAt } = this.#book;
     for (let trade = 0; trade < table.length; trade++) {
-      counts[this.#rowOf(table.openedAt[trade]!)]! += 1;
+      counts[this.#rowOf(filledAt[trade]!)]! += 1;
       counts[this.#closingRow(table, trade)]! -= 1;
     }
     for (let row = 1, { length } = counts; row < length; row++) counts[row]! += counts[row - 1]!;

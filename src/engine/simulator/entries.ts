@@ -1,21 +1,22 @@
-import { availableStake, proposedStake } from './accounting.ts';
+import { allowedStake, availableStake, entryAmount, entryStake, proposedStake } from './accounting.ts';
 import { consentOf, leverageOf, priceOf, stakeOf } from './answer-checks.ts';
+import { roundHalfUp } from './decimals.ts';
 import type { Market } from './market.ts';
 import type { Position } from './position.ts';
 import { type Direction, LONG, slippedEntry } from './rules.ts';
 import type { Run } from './run.ts';
 
-/** Enters `market` in the present candle if a slot, the wallet and the strategy allow it (1.3, from the fifth condition on). */
+/** Enters `market` in the present candle if a slot, the wallet and the strategy allow it, in the order of reference 3.2. */
 export function enter(run: Run, market: Market, direction: Direction): void {
   const { terms, bar } = run;
-  const { callbacks } = terms;
   if (run.positions.length >= terms.maxOpenTrades) {
-    run.reject(market);
+    run.counters.rejectedSignals++;
     return;
   }
+  const limit = terms.callbacks.customEntryPrice ? askEntryPrice(run, market, direction) : bar.open;
   const collateral = run.collateral();
   const available = availableStake(run.balance, collateral, terms.tradableBalanceRatio);
-  let stake = proposedStake(
+  const proposed = proposedStake(
     terms.fixedStake,
     available,
     collateral,
@@ -23,59 +24,75 @@ export function enter(run: Run, market: Market, direction: Direction): void {
     terms.amendLastStake,
     terms.lastStakeMinRatio,
   );
+  if (!(proposed > 0)) return;
+  const leverage = askLeverage(run, market, direction);
+  const wanted = askStake(run, market, direction, proposed);
+  const stake = allowedStake(wanted, Math.max(available, proposed), market.grid, limit, leverage);
   if (!(stake > 0)) return;
+  const price = limit === bar.open ? slippedEntry(limit, terms.slippage, direction) : limit;
+  const amount = entryAmount(stake, price, leverage, market.grid);
+  if (!(amount > 0) || !isConfirmed(run, market, direction, limit)) return;
 
-  const side = direction === LONG ? 'long' : 'short';
-  let leverage = Math.max(1, terms.leverage);
-  let limit = bar.open;
-  if (terms.hasCallbacks) {
-    const context = run.contextOf(market);
-    if (callbacks.leverage)
-      leverage = leverageOf(callbacks.leverage(context, side, leverage), leverage, 'leverage', context);
-    if (callbacks.customEntryPrice) {
-      const asked = callbacks.customEntryPrice(context, side, bar.open);
-      const price = priceOf(asked, bar.open, 'customEntryPrice', context);
-      if (price !== bar.open) limit = placeableEntry(run, price, direction);
-    }
-    if (callbacks.customStake) {
-      const asked = stakeOf(callbacks.customStake(context, side, stake), stake, 'customStake', context);
-      stake = Math.min(asked, available);
-    }
-    if (!(stake > 0)) return;
-    if (callbacks.confirmEntry) {
-      const answer = callbacks.confirmEntry(context, side, limit);
-      if (!consentOf(answer, 'confirmEntry', context)) return;
-    }
-  }
-
-  const position = run.open(market, direction, leverage, stake);
+  const position = run.open(market, direction, leverage);
+  position.orderEntry(
+    price,
+    amount,
+    entryStake(stake, amount, price, leverage, market.grid),
+    bar.time,
+    terms,
+  );
   if (limit === bar.open) fillAtMarket(run, position);
-  else placeEntry(run, position, limit);
 }
 
+/** Slippage moves the price off the ticks: it stands for fills at several of them. */
 function fillAtMarket(run: Run, position: Position): void {
   const { bar, terms } = run;
-  position.priceEntry(slippedEntry(bar.open, terms.slippage, position.direction), bar.time, terms);
-  position.slippageCost = position.amount * Math.abs(position.entryPrice - bar.open);
-  position.fill(bar, terms);
+  const unslipped = roundHalfUp(bar.open, position.tick);
+  const price = slippedEntry(unslipped, terms.slippage, position.direction);
+  position.slippageCost = position.amount * Math.abs(price - unslipped);
+  position.fill(price, bar, terms);
 }
 
-function placeEntry(run: Run, position: Position, price: number): void {
-  position.order = 'entry';
-  position.orderPrice = price;
-  position.orderTime = run.bar.time;
-  position.priceEntry(price, run.bar.time, run.terms);
+const sideOf = (direction: Direction) => (direction === LONG ? 'long' : 'short');
+
+function askLeverage(run: Run, market: Market, direction: Direction): number {
+  const { leverage, callbacks } = run.terms;
+  const proposed = Math.max(1, leverage);
+  if (!callbacks.leverage) return proposed;
+  const context = run.contextOf(market);
+  return leverageOf(callbacks.leverage(context, sideOf(direction), proposed), proposed, 'leverage', context);
 }
 
-/** A limit that the market would not have filled at once: a long at most at the high, a short at least at the low (1.20). */
-function placeableEntry({ bar }: Run, price: number, direction: Direction): number {
+function askStake(run: Run, market: Market, direction: Direction, proposed: number): number {
+  const { customStake } = run.terms.callbacks;
+  if (!customStake) return proposed;
+  const context = run.contextOf(market);
+  return stakeOf(customStake(context, sideOf(direction), proposed), proposed, 'customStake', context);
+}
+
+/** The limit that the strategy names: on a tick, then no better than the candle's prices (reference 3.1). */
+function askEntryPrice(run: Run, market: Market, direction: Direction): number {
+  const { bar, terms } = run;
+  const { open } = bar;
+  const context = run.contextOf(market);
+  const answer = terms.callbacks.customEntryPrice!(context, sideOf(direction), open);
+  const asked = priceOf(answer, open, 'customEntryPrice', context);
+  if (asked === open) return open;
+  const price = market.grid === null ? asked : roundHalfUp(asked, market.grid.tickAt(bar.time));
   return direction === LONG ? Math.min(price, bar.high) : Math.max(price, bar.low);
 }
 
-/** Cancels, replaces or keeps the order of a position that waits since an earlier candle (1.4 step 1, 1.20). */
+function isConfirmed(run: Run, market: Market, direction: Direction, price: number): boolean {
+  const { confirmEntry } = run.terms.callbacks;
+  if (!confirmEntry) return true;
+  const context = run.contextOf(market);
+  return consentOf(confirmEntry(context, sideOf(direction), price), 'confirmEntry', context);
+}
+
+/** Cancels, replaces or keeps the order of a position that waits since an earlier candle (reference 1.5). */
 export function manageOrder(run: Run, position: Position): void {
   const { bar, terms, counters } = run;
-  if (bar.time - position.orderTime > terms.orderTimeoutMs) {
+  if (bar.time - position.orderTime >= terms.orderTimeoutMs) {
     if (position.order === 'entry') {
       counters.timedOutEntries++;
       run.remove(position);
@@ -85,10 +102,13 @@ export function manageOrder(run: Run, position: Position): void {
     }
     return;
   }
-  const { callbacks } = terms;
-  if (position.order !== 'entry' || !callbacks.adjustEntryPrice) return;
+  if (position.order === 'entry' && terms.callbacks.adjustEntryPrice) adjustEntry(run, position);
+}
+
+function adjustEntry(run: Run, position: Position): void {
+  const { terms, counters } = run;
   const context = run.contextOf(position.market);
-  const answer = callbacks.adjustEntryPrice(context, position.view, position.orderPrice);
+  const answer = terms.callbacks.adjustEntryPrice!(context, position.view, position.orderPrice);
   if (answer === null) {
     counters.cancelledEntries++;
     run.remove(position);
@@ -96,13 +116,34 @@ export function manageOrder(run: Run, position: Position): void {
   }
   const price = priceOf(answer, position.orderPrice, 'adjustEntryPrice', context);
   if (price === position.orderPrice) return;
-  counters.replacedEntries++;
-  placeEntry(run, position, placeableEntry(run, price, position.direction));
+  if (replaceEntry(run, position, price)) {
+    counters.replacedEntries++;
+    return;
+  }
+  counters.cancelledEntries++;
+  run.remove(position);
+}
+
+/**
+ * Orders a waiting entry anew at `price` as it is, for what the old order was worth; false if it cannot be ordered. The strategy
+ * is asked for a price and its consent as for any order; only the smallest stake hangs on that price.
+ */
+function replaceEntry(run: Run, position: Position, price: number): boolean {
+  const { bar, terms } = run;
+  const { market, direction, leverage } = position;
+  const { grid } = market;
+  const named = terms.callbacks.customEntryPrice ? askEntryPrice(run, market, direction) : bar.open;
+  const stake = (position.amount * position.orderPrice) / leverage;
+  if (grid !== null && stake < grid.leastStake(named, leverage, true)) return false;
+  const amount = entryAmount(stake, price, leverage, grid);
+  if (!(amount > 0) || !isConfirmed(run, market, direction, price)) return false;
+  position.orderEntry(price, amount, entryStake(stake, amount, price, leverage, grid), bar.time, terms);
+  return true;
 }
 
 /** Fills the waiting entry if the candle touches its price. */
 export function tryFillEntry(run: Run, position: Position): void {
   if (!run.bar.contains(position.orderPrice)) return;
   run.recordBefore();
-  position.fill(run.bar, run.terms);
+  position.fill(roundHalfUp(position.orderPrice, position.tick), run.bar, run.terms);
 }

@@ -1,9 +1,10 @@
 import { consentOf, priceOf } from './answer-checks.ts';
 import { askExit, askRoi, askStoploss } from './answers.ts';
+import { roundHalfUp } from './decimals.ts';
 import type { Position } from './position.ts';
 import {
   bestPrice,
-  entryCandleTrailingFill,
+  entryCandleTrailingPrice,
   isAtOrBeyond,
   isStopReached,
   isTighter,
@@ -15,11 +16,12 @@ import {
   trailingDistance,
 } from './rules.ts';
 import type { Run } from './run.ts';
-import { MINUTE_MS } from './terms.ts';
+import { MINUTE_MS, type Terms } from './terms.ts';
 
 /**
- * Tries the exits of an open position in the present candle, in the order of rule 1.6: exit signal, stop or liquidation,
- * ROI, trailing stop. The conservative model tries a trailing stop before the ROI, and moves stops only after the candle.
+ * Orders the exit of an open position in the present candle for the first reason that holds (reference 1.6), and fills the order
+ * that waits if the candle touches it. The conservative model tries a trailing stop before the ROI, and moves stops only after
+ * the candle.
  */
 export function checkExits(run: Run, position: Position): void {
   const { bar, terms } = run;
@@ -27,7 +29,10 @@ export function checkExits(run: Run, position: Position): void {
   // Asked before the other callbacks in either model.
   else if (!isStopReached(position.stop, bar.high, bar.low, position.direction)) askStoploss(run, position);
   tryExits(run, position);
-  if (terms.conservative && position.market.position === position) raiseStop(run, position);
+  const { order, orderPrice } = position;
+  if (order === 'exit' && bar.contains(orderPrice))
+    run.close(position, orderPrice, position.orderSlips, position.orderReason);
+  else if (terms.conservative) raiseStop(run, position);
 }
 
 function tryExits(run: Run, position: Position): void {
@@ -40,9 +45,21 @@ function tryExits(run: Run, position: Position): void {
 
   if (terms.useExitSignal && trySignalExit(run, position)) return;
   if (stopReached && stopFirst && tryStopExit(run, position)) return;
-  if (liquidated) exitAtLiquidation(run, position);
-  else if (roi && tryRoiExit(run, position)) return;
-  else if (stopReached && !stopFirst) tryStopExit(run, position);
+  if (liquidated && tryLiquidation(run, position)) return;
+  if (roi && tryRoiExit(run, position)) return;
+  if (stopReached && !stopFirst) tryStopExit(run, position);
+}
+
+/** Orders an exit; false when that order waits already, so that the next reason is tried. Its reason is that of the last attempt. */
+function orderExit(run: Run, position: Position, price: number, slips: boolean, reason: string): boolean {
+  const rounded = roundHalfUp(price, position.tick);
+  position.orderReason = reason;
+  if (position.order === 'exit' && position.orderPrice === rounded) return false;
+  position.order = 'exit';
+  position.orderPrice = rounded;
+  position.orderSlips = slips;
+  position.orderTime = run.bar.time;
+  return true;
 }
 
 /** Moves the stop by the candle's best price, unless its worst price has reached the present stop (1.8). */
@@ -53,7 +70,7 @@ function raiseStop(run: Run, position: Position): void {
   if (isStopReached(position.stop, bar.high, bar.low, direction)) return;
   const best = bestPrice(bar.high, bar.low, direction);
   const asked = askStoploss(run, position);
-  if (asked !== null) moveStop(position, stopAt(best, asked, leverage, direction), asked);
+  if (asked !== null) moveStop(position, stopAt(best, asked, leverage, direction, position.tick), asked);
   if (!terms.trailing) return;
   const trailed = trailingDistance(
     best,
@@ -64,7 +81,7 @@ function raiseStop(run: Run, position: Position): void {
     asked ?? terms.stoploss,
     direction,
   );
-  if (trailed > 0) moveStop(position, stopAt(best, trailed, leverage, direction), trailed);
+  if (trailed > 0) moveStop(position, stopAt(best, trailed, leverage, direction, position.tick), trailed);
 }
 
 function moveStop(position: Position, stop: number, distance: number): void {
@@ -74,29 +91,37 @@ function moveStop(position: Position, stop: number, distance: number): void {
   position.stopMoved = true;
 }
 
-/** Whether the candle's best price yields more than the required profit (1.9). Sets the position's ROI step. */
+/** Whether the candle's best price yields more than the required profit. Sets the position's ROI step. */
 function isRoiReached(run: Run, position: Position): boolean {
   const { bar, terms } = run;
   const { direction } = position;
   if (bar.time >= position.nextRoiTime) position.advanceRoi(bar.time, terms);
   const asked = askRoi(run, position);
   if (asked === null && position.roiStep < 0) return false;
-  const trigger = asked === null ? position.roiTrigger : position.priceExceeding(asked, terms);
+  const trigger = ownRoi(position, asked, terms)
+    ? position.priceExceeding(asked!, terms)
+    : position.roiTrigger;
   if (!isAtOrBeyond(bestPrice(bar.high, bar.low, direction), trigger, direction)) return false;
   return !(terms.ignoreRoiIfEntrySignal && position.market.hasEntrySignal(bar.row, direction));
 }
 
+/** Whether the strategy's own ratio counts: the lower of it and the table's does. */
+function ownRoi({ roiStep }: Position, asked: number | null, { roiRatios }: Terms): boolean {
+  return asked !== null && (roiStep < 0 || asked < roiRatios[roiStep]!);
+}
+
 function tryRoiExit(run: Run, position: Position): boolean {
   const { bar, terms } = run;
-  const { direction, entryPrice, leverage } = position;
+  const { direction, entryPrice, leverage, roiStep } = position;
   const minutes = Math.floor((bar.time - position.openedAt) / MINUTE_MS);
   const asked = askRoi(run, position);
+  const own = ownRoi(position, asked, terms);
   // A ratio asked for in this candle applies from its start, like a table step whose minutes are just over.
-  const key = asked === null ? terms.roiKeys[position.roiStep]! : minutes;
-  const roi = asked ?? terms.roiRatios[position.roiStep]!;
+  const key = own ? minutes : terms.roiKeys[roiStep]!;
+  const roi = own ? asked! : terms.roiRatios[roiStep]!;
   const price = roiFill(
     roi,
-    roiTarget(roi, entryPrice, terms.fee, leverage, direction),
+    roiTarget(roi, position.openValue, position.amount, terms.fee, position.funding, leverage, direction),
     key,
     minutes,
     terms.timeframeMinutes,
@@ -108,16 +133,14 @@ function tryRoiExit(run: Run, position: Position): boolean {
     direction,
   );
   if (Number.isNaN(price) || !isConfirmed(run, position, price, 'roi')) return false;
-  run.close(position, price, 'roi');
-  return true;
+  return orderExit(run, position, price, false, 'roi');
 }
 
 function tryStopExit(run: Run, position: Position): boolean {
   const reason = position.stopMoved ? 'trailing_stop_loss' : 'stop_loss';
   const price = stopExitPrice(run, position);
   if (!isConfirmed(run, position, price, reason)) return false;
-  run.closeAtMarket(position, price, reason);
-  return true;
+  return orderExit(run, position, price, true, reason);
 }
 
 function stopExitPrice(run: Run, position: Position): number {
@@ -126,7 +149,7 @@ function stopExitPrice(run: Run, position: Position): number {
   const price = stopFill(stop, bar.open, bar.high, bar.low, direction, terms.conservative);
   if (terms.conservative || !position.stopMoved || bar.time !== position.openedAt || price !== stop)
     return price;
-  return entryCandleTrailingFill(
+  return entryCandleTrailingPrice(
     bar.open,
     bar.high,
     bar.low,
@@ -140,11 +163,11 @@ function stopExitPrice(run: Run, position: Position): number {
 }
 
 /** Liquidation asks nobody. */
-function exitAtLiquidation(run: Run, position: Position): void {
+function tryLiquidation(run: Run, position: Position): boolean {
   const { bar, terms } = run;
   const { liquidation, direction } = position;
   const price = stopFill(liquidation, bar.open, bar.high, bar.low, direction, terms.conservative);
-  run.closeAtMarket(position, price, 'liquidation');
+  return orderExit(run, position, price, true, 'liquidation');
 }
 
 /** Exit signal or custom exit (1.10): at the open, or a limit order when the strategy names another price. */
@@ -162,16 +185,8 @@ function trySignalExit(run: Run, position: Position): boolean {
     // No better than possible: an order below the low of a long would have filled at once, at a better price.
     price = position.direction === LONG ? Math.max(asked, bar.low) : Math.min(asked, bar.high);
   }
-  if (position.order === 'exit' && position.orderPrice === price) return false;
   if (!isConfirmed(run, position, price, reason)) return false;
-  if (price === bar.open) run.closeAtMarket(position, price, reason);
-  else {
-    position.order = 'exit';
-    position.orderPrice = price;
-    position.orderTime = bar.time;
-    position.orderReason = reason;
-  }
-  return true;
+  return orderExit(run, position, price, price === bar.open, reason);
 }
 
 function signalReason(run: Run, position: Position): string | null {
@@ -190,9 +205,4 @@ function isConfirmed(run: Run, position: Position, price: number, reason: string
   if (!callbacks.confirmExit) return true;
   const context = run.contextOf(position.market);
   return consentOf(callbacks.confirmExit(context, position.view, price, reason), 'confirmExit', context);
-}
-
-/** Fills the waiting exit if the candle touches its price. */
-export function tryFillExit(run: Run, position: Position): void {
-  if (run.bar.contains(position.orderPrice)) run.close(position, position.orderPrice, position.orderReason);
 }

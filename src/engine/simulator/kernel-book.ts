@@ -1,4 +1,4 @@
-import { closeValue, profitOf } from './accounting.ts';
+import { closeValue, exactCloseValue, profitOf } from './accounting.ts';
 import { KernelTrade } from './kernel-trade.ts';
 import type { Market } from './market.ts';
 import { LONG, SHORT } from './rules.ts';
@@ -50,6 +50,11 @@ export class KernelBook implements Outcomes {
     return this.#whole().table;
   }
 
+  /** The entries of the kernel are filled when they are ordered. */
+  get filledAt(): Float64Array {
+    return this.table.openedAt;
+  }
+
   get trades(): readonly Trade[] {
     return this.#whole().trades;
   }
@@ -74,13 +79,18 @@ export class KernelBook implements Outcomes {
     if (row % BLOCK === 0) this.#blocks.push(new Float64Array(BLOCK * RECORD));
     const block = this.#blocks[this.#blocks.length - 1]!;
     const at = (row % BLOCK) * RECORD;
-    const value = closeValue(trade.amount, exitPrice, this.#terms.fee, trade.funding, direction);
-    const profit = profitOf(trade.openValue, value, direction);
+    const { amount, funding } = trade;
+    const { fee } = this.#terms;
+    const value =
+      this.#market.grid === null
+        ? closeValue(amount, exitPrice, fee, funding, direction)
+        : exactCloseValue(amount, exitPrice, fee, funding, direction);
+    const profit = profitOf(trade.paidValue, value, direction);
     block[at + ENTRY_ROW] = trade.entryRow;
     block[at + EXIT_ROW] = exitRow;
     block[at + KIND] =
       4 * this.#indexOf(trade.exitReason) + (leftOpen ? 2 : 0) + (direction === LONG ? 1 : 0);
-    block[at + STAKE] = trade.stake;
+    block[at + STAKE] = trade.orderedStake;
     block[at + EXIT_PRICE] = exitPrice;
     block[at + SLIPPAGE] = trade.slippageCost;
     block[at + STOP] = trade.stop;

@@ -3,7 +3,7 @@ import type { Corridor } from './kernel-corridor.ts';
 import type { KernelTrade } from './kernel-trade.ts';
 import {
   bestPrice,
-  entryCandleTrailingFill,
+  entryCandleTrailingPrice,
   isAtOrBeyond,
   isStopReached,
   isTighter,
@@ -17,16 +17,42 @@ import {
 import { MINUTE_MS } from './terms.ts';
 
 /**
- * Tries the exits of `trade` in `row`, in the order of the loop, and sets its exit. `signal`: whether the row has an exit
- * signal of the trade's side.
+ * Tries the exits of `trade` in `row`, in the order of the loop: whether the trade was closed. `signal`: whether the row has an
+ * exit signal of the trade's side.
  */
 export function tryExits(trade: KernelTrade, row: number, signal: boolean): boolean {
   const { conservative, trailing } = trade.terms;
   if (trailing && !conservative) raiseStop(trade, row);
-  if (signal && trySignalExit(trade, row)) return true;
-  if (tryPriceExits(trade, row)) return true;
+  orderExit(trade, row, signal);
+  if (trade.waits && isTouched(trade, row)) {
+    trade.exit();
+    return true;
+  }
   if (trailing && conservative) raiseStop(trade, row);
   return false;
+}
+
+function isTouched({ market, orderPrice }: KernelTrade, row: number): boolean {
+  return orderPrice >= market.candles.low[row]! && orderPrice <= market.candles.high[row]!;
+}
+
+/** Orders an exit for the first reason that holds and whose order does not wait already. */
+function orderExit(trade: KernelTrade, row: number, signal: boolean): void {
+  const { direction, terms, stop, liquidation } = trade;
+  const { candles } = trade.market;
+  if (signal && trySignalExit(trade, row)) return;
+  const high = candles.high[row]!;
+  const low = candles.low[row]!;
+  const stopReached = isStopReached(stop, high, low, direction);
+  const stopFirst = terms.conservative || !trade.stopMoved;
+  if (stopReached && stopFirst && tryStopExit(trade, row, stop)) return;
+  if (!stopReached && isStopReached(liquidation, high, low, direction)) {
+    const price = stopFill(liquidation, candles.open[row]!, high, low, direction, terms.conservative);
+    if (trade.orderExit(row, price, true, 'liquidation')) return;
+  }
+  if (trade.roiStep >= 0 && isAtOrBeyond(bestPrice(high, low, direction), trade.roiTrigger, direction))
+    if (tryRoiExit(trade, row)) return;
+  if (stopReached && !stopFirst) tryStopExit(trade, row, stop);
 }
 
 function trySignalExit(trade: KernelTrade, row: number): boolean {
@@ -34,33 +60,10 @@ function trySignalExit(trade: KernelTrade, row: number): boolean {
   if (market.hasEntrySignal(row, direction)) return false;
   const price = market.candles.open[row]!;
   if (terms.exitProfitOnly && !(trade.profitRatioAt(price) > terms.exitProfitOffset)) return false;
-  trade.exitAtMarket(price, market.exitTag(row) ?? 'exit_signal');
-  return true;
+  return trade.orderExit(row, price, true, market.exitTag(row) ?? 'exit_signal');
 }
 
-function tryPriceExits(trade: KernelTrade, row: number): boolean {
-  const { direction, terms, stop, liquidation } = trade;
-  const { candles } = trade.market;
-  const high = candles.high[row]!;
-  const low = candles.low[row]!;
-  const stopReached = isStopReached(stop, high, low, direction);
-  const stopFirst = terms.conservative || !trade.stopMoved;
-  if (stopReached && stopFirst) {
-    exitAtStop(trade, row, stop);
-    return true;
-  }
-  if (!stopReached && isStopReached(liquidation, high, low, direction)) {
-    const price = stopFill(liquidation, candles.open[row]!, high, low, direction, terms.conservative);
-    trade.exitAtMarket(price, 'liquidation');
-    return true;
-  }
-  if (trade.roiStep >= 0 && isAtOrBeyond(bestPrice(high, low, direction), trade.roiTrigger, direction))
-    if (tryRoiExit(trade, row)) return true;
-  if (stopReached) exitAtStop(trade, row, stop);
-  return stopReached;
-}
-
-function exitAtStop(trade: KernelTrade, row: number, stop: number): void {
+function tryStopExit(trade: KernelTrade, row: number, stop: number): boolean {
   const { direction, terms, stopMoved } = trade;
   const { candles } = trade.market;
   const open = candles.open[row]!;
@@ -68,7 +71,7 @@ function exitAtStop(trade: KernelTrade, row: number, stop: number): void {
   const low = candles.low[row]!;
   let price = stopFill(stop, open, high, low, direction, terms.conservative);
   if (stopMoved && !terms.conservative && row === trade.entryRow && price === stop)
-    price = entryCandleTrailingFill(
+    price = entryCandleTrailingPrice(
       open,
       high,
       low,
@@ -79,33 +82,29 @@ function exitAtStop(trade: KernelTrade, row: number, stop: number): void {
       trade.leverage,
       direction,
     );
-  trade.exitAtMarket(price, stopMoved ? 'trailing_stop_loss' : 'stop_loss');
+  return trade.orderExit(row, price, true, stopMoved ? 'trailing_stop_loss' : 'stop_loss');
 }
 
 function tryRoiExit(trade: KernelTrade, row: number): boolean {
   const { direction, terms, entryPrice, roiStep, market } = trade;
   if (terms.ignoreRoiIfEntrySignal && market.hasEntrySignal(row, direction)) return false;
-  const { high, low } = market.candles;
-  const open = market.candles.open[row]!;
+  const { open, high, low, close } = market.candles;
   const roi = terms.roiRatios[roiStep]!;
   const price = roiFill(
     roi,
-    roiTarget(roi, entryPrice, terms.fee, trade.leverage, direction),
+    roiTarget(roi, trade.openValue, trade.amount, terms.fee, trade.funding, trade.leverage, direction),
     terms.roiKeys[roiStep]!,
     Math.floor(((row - trade.entryRow) * terms.timeframeMs) / MINUTE_MS),
     terms.timeframeMinutes,
     entryPrice,
-    open,
+    open[row]!,
     high[row]!,
     low[row]!,
-    // The close matters only to an entry below the open, and the kernel's entries take the market.
-    open,
+    // The close matters only to an entry that the ticks moved below the open.
+    entryPrice === open[row]! ? open[row]! : close[row]!,
     direction,
   );
-  if (Number.isNaN(price)) return false;
-  trade.exitPrice = price;
-  trade.exitReason = 'roi';
-  return true;
+  return !Number.isNaN(price) && trade.orderExit(row, price, false, 'roi');
 }
 
 /** Moves the stop by the candle's best price, unless its worst price has reached the present stop (1.8). */
@@ -124,7 +123,7 @@ function raiseStop(trade: KernelTrade, row: number): void {
     terms.stoploss,
     direction,
   );
-  const stop = stopAt(best, distance, leverage, direction);
+  const stop = stopAt(best, distance, leverage, direction, trade.tick);
   if (distance === 0 || !isTighter(stop, trade.stop, direction)) return;
   trade.stop = stop;
   trade.stopDistance = distance;

@@ -1,4 +1,12 @@
-import { amountFor, closeValue, openValue, profitRatioOf } from './accounting.ts';
+import {
+  closeValue,
+  entryAmount,
+  entryStake,
+  exactOpenValue,
+  openValue,
+  profitRatioOf,
+} from './accounting.ts';
+import { roundHalfUp, type Step } from './decimals.ts';
 import type { Market } from './market.ts';
 import {
   type Direction,
@@ -26,10 +34,15 @@ export class KernelTrade {
   direction: Direction = LONG;
   entryRow = 0;
   openedAt = Number.NaN;
+  filledAt = Number.NaN;
+  /** What the entry was ordered for, and what its amount, cut to the step, came to. */
+  orderedStake = Number.NaN;
   stake = Number.NaN;
   amount = Number.NaN;
   entryPrice = Number.NaN;
   openValue = Number.NaN;
+  /** The same at the price of the order: what the booked profit is measured against. */
+  paidValue = Number.NaN;
   slippageCost = Number.NaN;
   funding = Number.NaN;
 
@@ -50,6 +63,14 @@ export class KernelTrade {
   /** Index of the next funding event. */
   #nextFunding = 0;
 
+  /** The price tick of the entry's candle. */
+  tick: Step | null = null;
+
+  /** Whether an exit order waits, and its price, row and whether slippage worsens its fill. */
+  waits = false;
+  orderPrice = Number.NaN;
+  orderRow = 0;
+  orderSlips = false;
   exitPrice = Number.NaN;
   exitReason = '';
   /** The book finds the range of prices. */
@@ -67,20 +88,35 @@ export class KernelTrade {
     );
   }
 
-  open(row: number, direction: Direction, stake: number): void {
-    const { terms, leverage } = this;
-    const price = this.market.candles.open[row]!;
-    const entryPrice = slippedEntry(price, terms.slippage, direction);
-    const amount = amountFor(stake, entryPrice, leverage);
-    const stop = stopAt(entryPrice, terms.stoploss, leverage, direction);
+  /** Opens the trade at the open of `row` for `stake`; false if that buys not a single step of the amount. */
+  open(row: number, direction: Direction, stake: number): boolean {
+    const { terms, leverage, market } = this;
+    const { grid } = market;
+    const price = market.candles.open[row]!;
+    const ordered = slippedEntry(price, terms.slippage, direction);
+    const amount = entryAmount(stake, ordered, leverage, grid);
+    if (!(amount > 0)) return false;
+    this.openedAt = this.timeOf(row);
+    const tick = grid === null ? null : grid.tickAt(this.openedAt);
+    const unslipped = roundHalfUp(price, tick);
+    const entryPrice = slippedEntry(unslipped, terms.slippage, direction);
+    const stop = stopAt(entryPrice, terms.stoploss, leverage, direction, tick);
     this.direction = direction;
     this.entryRow = row;
-    this.openedAt = this.timeOf(row);
-    this.stake = stake;
+    this.filledAt = this.openedAt;
+    this.orderedStake = stake;
+    this.stake = entryStake(stake, amount, ordered, leverage, grid);
+    this.tick = tick;
+    this.waits = false;
     this.entryPrice = entryPrice;
     this.amount = amount;
-    this.openValue = openValue(amount, entryPrice, terms.fee, direction);
-    this.slippageCost = amount * Math.abs(entryPrice - price);
+    this.openValue =
+      grid === null
+        ? openValue(amount, entryPrice, terms.fee, direction)
+        : exactOpenValue(amount, entryPrice, terms.fee, direction);
+    this.paidValue =
+      entryPrice === ordered ? this.openValue : exactOpenValue(amount, ordered, terms.fee, direction);
+    this.slippageCost = amount * Math.abs(entryPrice - unslipped);
     this.funding = 0;
     this.initialStop = stop;
     this.stop = stop;
@@ -88,19 +124,21 @@ export class KernelTrade {
     this.stopMoved = false;
     this.liquidation = liquidationPrice(
       entryPrice,
-      stake,
+      this.stake,
       amount,
       leverage,
       terms.maintenanceMarginRate,
       terms.liquidationBuffer,
-      terms.fee,
+      terms.liquidationFee,
       direction,
+      tick,
     );
     this.roiStep = -1;
     this.nextRoiRow = row + (this.#roiRows[0] ?? this.market.length);
     if (this.#funding) this.#skipFunding(this.#funding, row);
     else this.nextFundingRow = this.market.length;
     if (terms.trailing) this.#findOffsets();
+    return true;
   }
 
   /** Books funding and applies ROI steps that have come due in `row`. Returns the row in which something is due next. */
@@ -117,12 +155,31 @@ export class KernelTrade {
     return profitRatioOf(this.openValue, value, leverage, direction);
   }
 
-  /** Sets the exit: taking the market at `price`, which slippage worsens. */
-  exitAtMarket(price: number, reason: string): void {
-    const filled = slippedExit(price, this.terms.slippage, this.direction);
-    this.slippageCost += this.amount * Math.abs(price - filled);
-    this.exitPrice = filled;
+  /** Orders an exit in `row`; false when that order waits already. Its reason is that of the last attempt. */
+  orderExit(row: number, price: number, slips: boolean, reason: string): boolean {
+    const rounded = roundHalfUp(price, this.tick);
     this.exitReason = reason;
+    if (this.waits && this.orderPrice === rounded) return false;
+    this.waits = true;
+    this.orderPrice = rounded;
+    this.orderSlips = slips;
+    this.orderRow = row;
+    return true;
+  }
+
+  /** Cancels the waiting order if it has reached its age in `row`; whether it did. */
+  expire(row: number): boolean {
+    const isOld = (row - this.orderRow) * this.terms.timeframeMs >= this.terms.orderTimeoutMs;
+    if (isOld) this.waits = false;
+    return isOld;
+  }
+
+  /** Closes at the price of the waiting order, which slippage worsens where it takes the market. */
+  exit(): void {
+    const { orderPrice, terms, direction } = this;
+    const filled = this.orderSlips ? slippedExit(orderPrice, terms.slippage, direction) : orderPrice;
+    this.slippageCost += this.amount * Math.abs(orderPrice - filled);
+    this.exitPrice = filled;
   }
 
   /** Open time of a row's candle, ms. Computed: its column is read nowhere else, and every look would wait for memory. */

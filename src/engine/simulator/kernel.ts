@@ -1,5 +1,6 @@
-import { availableStake, proposedStake, round8 } from './accounting.ts';
+import { allowedStake, availableStake, proposedStake } from './accounting.ts';
 import { AccountCurve } from './curve.ts';
+import { round8 } from './decimals.ts';
 import { KernelBook } from './kernel-book.ts';
 import { Corridor } from './kernel-corridor.ts';
 import { KernelCurve } from './kernel-curve.ts';
@@ -57,7 +58,7 @@ export function simulateKernel(
     counters: {
       rejectedSignals: 0,
       timedOutEntries: 0,
-      timedOutExits: 0,
+      timedOutExits: kernel.timedOutExits,
       cancelledEntries: 0,
       replacedEntries: 0,
     },
@@ -76,6 +77,7 @@ class Kernel {
   readonly book: KernelBook;
   readonly curve: AccountCurve | null;
   balance: number;
+  timedOutExits = 0;
   readonly #terms: Terms;
   readonly #recorder: KernelCurve | null;
   readonly #market: Market;
@@ -106,19 +108,19 @@ class Kernel {
     const last = this.#length - 1;
     let row = this.#signals.nextEntry(1);
     while (row < last) {
-      const stake = this.#stake();
-      row = stake > 0 ? this.#simulateTrade(row, stake) : this.#signals.nextEntry(row + 1);
+      row = this.#simulateTrade(row) ?? this.#signals.nextEntry(row + 1);
       if (row >= this.#progress.next) this.#progress.report(row);
     }
     this.#recorder?.idle(this.#length, this.balance);
   }
 
-  /** The trade entered in `row`. Returns the row of the next entry. */
-  #simulateTrade(row: number, stake: number): number {
+  /** The trade entered in `row`. Returns the row of the next entry; null when there is no trade. */
+  #simulateTrade(row: number): number | null {
     const market = this.#market;
     const direction = market.entryDirection(row) as Direction;
+    const stake = this.#stake(row);
+    if (!(stake > 0) || !this.#trade.open(row, direction, stake)) return null;
     this.#recorder?.idle(row, this.balance);
-    this.#trade.open(row, direction, stake);
     const exitRow = this.#hold(row);
     this.#book(exitRow);
     // The candle of an exit may carry the entry of the other side (1.4); one of its own side waits for a later candle.
@@ -132,16 +134,26 @@ class Kernel {
     const last = this.#length - 1;
     const row = Math.min(exitRow, last);
     const leftOpen = exitRow > last;
-    if (leftOpen) trade.exitAtMarket(this.#market.candles.open[last]!, 'force_exit');
+    if (leftOpen) this.#closeByForce();
     this.#recorder?.holding(row, this.balance, trade);
     const profit = this.book.add(trade, row, leftOpen);
     this.balance = round8(this.balance + profit);
   }
 
-  #stake(): number {
+  #closeByForce(): void {
+    const trade = this.#trade;
+    const last = this.#length - 1;
+    trade.waits = false;
+    trade.orderExit(last, this.#market.candles.open[last]!, true, 'force_exit');
+    trade.exit();
+  }
+
+  /** What the entry at the open of `row` is ordered for. */
+  #stake(row: number): number {
     const terms = this.#terms;
+    const { grid, candles } = this.#market;
     const available = availableStake(this.balance, 0, terms.tradableBalanceRatio);
-    return proposedStake(
+    const stake = proposedStake(
       terms.fixedStake,
       available,
       0,
@@ -149,6 +161,9 @@ class Kernel {
       terms.amendLastStake,
       terms.lastStakeMinRatio,
     );
+    return stake > 0
+      ? allowedStake(stake, Math.max(available, stake), grid, candles.open[row]!, this.#trade.leverage)
+      : 0;
   }
 
   /** Row of the exit of the open trade; the number of candles when it is left open. */
@@ -162,8 +177,10 @@ class Kernel {
       if (row >= trade.nextFundingRow) this.#recorder?.holding(row, this.balance, trade);
       const due = trade.comeDue(row);
       const exit = signals.nextExit(row, direction);
-      if (row === exit) {
-        if (tryExits(trade, row, true)) return row;
+      const waits = trade.waits;
+      if (waits && trade.expire(row)) this.timedOutExits++;
+      if (row === exit || waits) {
+        if (tryExits(trade, row, row === exit)) return row;
         row++;
         continue;
       }

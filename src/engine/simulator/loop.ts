@@ -1,6 +1,7 @@
 import { indexAtOrAfter } from '../candles.ts';
 import { simulateCandle } from './candle.ts';
 import { CurveRecorder } from './curve-recorder.ts';
+import { roundHalfUp } from './decimals.ts';
 import { quietUntil } from './horizon.ts';
 import { type Market, NEVER } from './market.ts';
 import type { Position } from './position.ts';
@@ -12,7 +13,7 @@ import { readTerms, type Terms } from './terms.ts';
 import type { PairInput, SimulateOptions, Simulation, SimulationSettings } from './types.ts';
 
 /**
- * Simulates all pairs on one clock with one wallet, candle by candle, by freqtrade's rules (1.2 to 1.22). It handles every
+ * Simulates all pairs on one clock with one wallet, candle by candle, by the rules of freqtrade 2026.9. It handles every
  * setting and callback. Stretches without an open position are skipped to the next entry signal.
  *
  * @param pairs in whitelist order: where slots or money are scarce, earlier pairs win.
@@ -123,9 +124,14 @@ function simulateDetailedStep(run: Run, schedule: Schedule): void {
       const market = run.active[index]!;
       const row = run.step - market.offset;
       if (detail === 0) market.findDetail(row, run.terms);
-      if (market.detailIndex >= 0) run.bar.loadDetail(market.input.detail!, market.detailIndex + detail, row);
-      else if (detail === 0) run.bar.load(market.candles, row);
-      else continue;
+      if (market.position !== null) market.seenAt = run.step;
+      if (market.detailIndex < 0) {
+        if (detail > 0) continue;
+        run.bar.load(market.candles, row);
+      } else {
+        if (detail >= market.detailCount) continue;
+        run.bar.loadDetail(market.input.detail!, market.detailIndex + detail, row);
+      }
       simulateCandle(run, market, run.step < schedule.steps);
     }
   }
@@ -138,9 +144,9 @@ function simulateDetailedStep(run: Run, schedule: Schedule): void {
 
 /** What survives the last candle of its pair will be closed at its open (1.21), before the funding of later detail candles. */
 function limitFunding({ step, terms }: Run, position: Position): void {
-  const { market, openedAt } = position;
+  const { market, filledAt } = position;
   const last = market.candles.timestamp[step - market.offset]!;
-  position.limitFunding(Math.max(last, openedAt), terms);
+  position.limitFunding(Math.max(last, filledAt), terms);
 }
 
 /** Sets the step at which a position needs simulation next: never again when its pair's data has ended. */
@@ -158,32 +164,39 @@ function plan(run: Run, position: Position): void {
 
 /**
  * Lists in `run.active` the pairs to simulate now (1.14), and returns their number: those with positions in the order they
- * were opened, then those with an entry signal in whitelist order. A pair whose position ended in this main candle stays
- * out of the rest of it.
+ * were opened, then those with an entry signal in whitelist order. A pair that was come to with a position in this main candle and
+ * has none now stays out of the rest of it; one that was opened and closed within a detail candle was not (2.4).
  */
 function gather({ positions, step, active }: Run, { markets }: Schedule): number {
   let count = 0;
   for (const position of positions) if (position.nextStep <= step) active[count++] = position.market;
   for (const market of markets)
-    if (market.signalStep === step && market.position === null && market.endedAt !== step)
+    if (market.signalStep === step && market.position === null && market.seenAt !== step)
       active[count++] = market;
   return count;
 }
 
 /**
- * Closes what is open at the open of each pair's last candle (1.21); entries that never filled are dropped. An entry that a
- * detail candle filled later than that is closed at the open of this detail candle.
+ * Closes what is open at the open of each pair's last candle, pair by pair in the order in which they joined (1.21); entries that
+ * never filled are dropped. An entry that a detail candle filled later than that is closed at the open of this detail candle.
  */
 function closeLeftOpen(run: Run, schedule: Schedule): void {
   run.step = schedule.steps;
-  for (const position of run.positions.slice()) {
-    const { market, openedAt } = position;
+  const joined = run.positions.toSorted(
+    (a, b) => a.market.offset - b.market.offset || a.market.index - b.market.index,
+  );
+  for (const position of joined) {
+    const { market, filledAt } = position;
     const { detail } = market.input;
     const last = market.length - 1;
     run.bar.load(market.candles, last);
-    if (detail && openedAt > run.bar.time)
-      run.bar.loadDetail(detail, indexAtOrAfter(detail.timestamp, openedAt), last);
-    if (position.order === 'entry') run.remove(position);
-    else run.closeAtMarket(position, run.bar.open, 'force_exit', true);
+    if (position.order === 'entry') {
+      run.remove(position);
+      continue;
+    }
+    if (detail && filledAt > run.bar.time)
+      run.bar.loadDetail(detail, indexAtOrAfter(detail.timestamp, filledAt), last);
+    run.close(position, roundHalfUp(run.bar.open, position.tick), true, 'force_exit', true);
   }
+  run.book.sort();
 }

@@ -1,7 +1,9 @@
 import { type Candles, indexAtOrAfter } from '../candles.ts';
+import { Grid } from './grid.ts';
 import { Position } from './position.ts';
 import { type Direction, LONG, SHORT } from './rules.ts';
 import type { Terms } from './terms.ts';
+import { derivePriceTicks } from './ticks.ts';
 import type { FundingEvents, PairInput } from './types.ts';
 
 /** A step that no clock reaches. It fits V8's small integers: rows and steps that were doubles would index every column slowly. */
@@ -20,18 +22,19 @@ export class Market {
   /** Steps of the clock before the pair's first candle: row = step - offset. */
   readonly offset: number;
   readonly length: number;
+  /** null: nothing is rounded, and no order is too small. */
+  readonly grid: Grid | null;
   /** The object that holds the pair's position while it has one. */
-  readonly seat = new Position(this);
+  readonly seat: Position;
   /** The open position, if any: one trade per pair. */
   position: Position | null = null;
   /** Step of the next entry signal, as last sought; {@link NEVER} after the last one. */
   signalStep = 0;
-  /** Step at which a position of the pair last ended; it stays out for the rest of that candle. */
-  endedAt = -1;
-  /** Step whose entry signal found no free slot. */
-  rejectedAt = -1;
-  /** First row of `input.detail` of the present candle; -1 when the candle itself is used. */
+  /** Step in which the pair was last come to with a position; once that is gone it stays out of the rest of that candle. */
+  seenAt = -1;
+  /** First row of `input.detail` of the present candle, and how many rows it has; -1 when the candle itself is used. */
   detailIndex = -1;
+  detailCount = 0;
   readonly #enterLong: Uint8Array;
   readonly #exitLong: Uint8Array;
   readonly #enterShort: Uint8Array;
@@ -42,6 +45,11 @@ export class Market {
     this.input = input;
     this.index = index;
     this.candles = input.candles;
+    const { instrument, ticks } = input;
+    this.grid = instrument
+      ? new Grid(instrument, ticks ?? derivePriceTicks(input.candles, instrument.priceTick))
+      : null;
+    this.seat = new Position(this);
     this.funding = input.funding && input.funding.timestamp.length > 0 ? input.funding : null;
     this.offset = offset;
     this.length = input.candles.timestamp.length;
@@ -102,14 +110,21 @@ export class Market {
     return index > 0 ? (this.input.signals.tags?.[index] ?? null) : null;
   }
 
-  /** Points `detailIndex` at the detail candles of `row`, or at none unless all of them exist (1.22). */
+  /**
+   * Points `detailIndex` at the detail candles of `row`, or at none unless all of them exist. Those of the pair's last candle may
+   * end early, as they do where detail is read up to the open of the last candle: it is simulated as far as they go.
+   */
   findDetail(row: number, terms: Terms): void {
     this.detailIndex = -1;
     const times = this.input.detail?.timestamp;
-    if (times === undefined || terms.detailPerCandle === 1) return;
+    const { detailPerCandle, detailTimeframeMs } = terms;
+    if (times === undefined || detailPerCandle === 1) return;
     const start = this.candles.timestamp[row]!;
     const index = indexAtOrAfter(times, start);
-    const last = start + (terms.detailPerCandle - 1) * terms.detailTimeframeMs;
-    if (times[index] === start && times[index + terms.detailPerCandle - 1] === last) this.detailIndex = index;
+    const count = indexAtOrAfter(times, start + detailPerCandle * detailTimeframeMs) - index;
+    const isWhole = count === detailPerCandle || (row === this.length - 1 && count > 0);
+    if (!isWhole || times[index + count - 1] !== start + (count - 1) * detailTimeframeMs) return;
+    this.detailIndex = index;
+    this.detailCount = count;
   }
 }

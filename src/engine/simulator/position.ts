@@ -1,8 +1,9 @@
 import { indexAtOrAfter } from '../candles.ts';
 import type { TradeView } from '../strategy.ts';
-import { amountFor, closeValue, openValue, profitRatioOf } from './accounting.ts';
+import { closeValue, exactOpenValue, openValue, profitRatioOf } from './accounting.ts';
 import { Answers } from './answers.ts';
 import type { Bar } from './bar.ts';
+import type { Step } from './decimals.ts';
 import type { Market } from './market.ts';
 import { type Direction, LONG, liquidationPrice, priceExceeding, priceReaching, stopAt } from './rules.ts';
 import { MINUTE_MS, type Terms } from './terms.ts';
@@ -29,17 +30,26 @@ export class Position {
   orderPrice = Number.NaN;
   orderTime = Number.NaN;
   orderReason = '';
+  /** Whether the exit that waits is filled with slippage. */
+  orderSlips = false;
 
   /** Step of the clock at which something can happen next; in between the position is quiet. */
   nextStep = 0;
 
   amount = Number.NaN;
   entryPrice = Number.NaN;
+  /** The price tick of the candle in which the entry was first ordered: the trade keeps it. */
+  tick: Step | null = null;
+  /** When the entry was first ordered, ms. */
   openedAt = Number.NaN;
+  /** When it was filled, ms. */
+  filledAt = Number.NaN;
   /** Lowest and highest price of the detail candles from the entry on; NaN without any. */
   lowest = Number.NaN;
   highest = Number.NaN;
   openValue = Number.NaN;
+  /** The same at the price of the order, which a tick may have moved: what the booked profit is measured against. */
+  paidValue = Number.NaN;
   slippageCost = Number.NaN;
   funding = Number.NaN;
 
@@ -68,14 +78,14 @@ export class Position {
     this.market = market;
   }
 
-  /** Begins a trade whose entry is still to be priced. */
-  reset(direction: Direction, leverage: number, stake: number, entryRow: number): void {
+  /** Begins a trade with the order of its entry, which is dated `time`. */
+  reset(direction: Direction, leverage: number, entryRow: number, time: number): void {
     this.direction = direction;
     this.leverage = leverage;
-    this.stake = stake;
     this.entryRow = entryRow;
+    this.openedAt = time;
+    this.tick = this.market.grid === null ? null : this.market.grid.tickAt(time);
     this.answers.keep(Number.NaN, undefined, undefined, undefined);
-    this.order = 'none';
     this.nextStep = 0;
     this.slippageCost = 0;
     this.funding = 0;
@@ -83,24 +93,44 @@ export class Position {
     this.roiStep = -1;
   }
 
-  /** Sizes an entry at `price`, filled or ordered at `time`, and sets its initial stop. */
-  priceEntry(price: number, time: number, terms: Terms): void {
+  /** Orders the entry at `price`; the stop is provisional until it is filled. */
+  orderEntry(price: number, amount: number, stake: number, time: number, terms: Terms): void {
+    this.order = 'entry';
+    this.orderPrice = price;
+    this.orderTime = time;
     this.entryPrice = price;
-    this.openedAt = time;
-    this.amount = amountFor(this.stake, price, this.leverage);
-    this.initialStop = stopAt(price, terms.stoploss, this.leverage, this.direction);
+    this.amount = amount;
+    this.stake = stake;
+    this.#setFirstStop(terms);
+  }
+
+  #setFirstStop(terms: Terms): void {
+    const { entryPrice, leverage, direction, tick } = this;
+    this.initialStop = stopAt(entryPrice, terms.stoploss, leverage, direction, tick);
     this.stop = this.initialStop;
     this.stopDistance = terms.stoploss;
   }
 
-  /** Opens the position: the entry, priced before, is filled in the present candle. */
-  fill({ time }: Bar, terms: Terms): void {
-    const { amount, entryPrice, leverage, direction, stake } = this;
+  /** Opens the position: the entry, ordered before, is filled in the present candle at `entryPrice`. */
+  fill(entryPrice: number, { time }: Bar, terms: Terms): void {
+    const { amount, leverage, direction, stake, tick } = this;
     this.order = 'none';
-    this.openedAt = time;
+    this.filledAt = time;
+    const orderedPrice = this.entryPrice;
+    if (entryPrice !== orderedPrice) {
+      this.entryPrice = entryPrice;
+      this.#setFirstStop(terms);
+    }
     this.lowest = Number.NaN;
     this.highest = Number.NaN;
-    this.openValue = openValue(amount, entryPrice, terms.fee, direction);
+    this.openValue =
+      this.market.grid === null
+        ? openValue(amount, entryPrice, terms.fee, direction)
+        : exactOpenValue(amount, entryPrice, terms.fee, direction);
+    this.paidValue =
+      entryPrice === orderedPrice
+        ? this.openValue
+        : exactOpenValue(amount, orderedPrice, terms.fee, direction);
     this.liquidation = liquidationPrice(
       entryPrice,
       stake,
@@ -108,11 +138,12 @@ export class Position {
       leverage,
       terms.maintenanceMarginRate,
       terms.liquidationBuffer,
-      terms.fee,
+      terms.liquidationFee,
       direction,
+      tick,
     );
     this.nextRoiTime =
-      terms.roiKeys.length > 0 ? time + terms.roiKeys[0]! * MINUTE_MS : Number.POSITIVE_INFINITY;
+      terms.roiKeys.length > 0 ? this.openedAt + terms.roiKeys[0]! * MINUTE_MS : Number.POSITIVE_INFINITY;
     const { funding } = this.market;
     if (funding) {
       this.#nextFunding = indexAtOrAfter(funding.timestamp, time);
@@ -136,7 +167,7 @@ export class Position {
   limitFunding(time: number, terms: Terms): void {
     if (!this.market.funding) return;
     this.funding = 0;
-    this.#nextFunding = indexAtOrAfter(this.market.funding.timestamp, this.openedAt);
+    this.#nextFunding = indexAtOrAfter(this.market.funding.timestamp, this.filledAt);
     this.bookFunding(time, terms);
   }
 

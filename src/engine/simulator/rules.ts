@@ -1,5 +1,8 @@
+import { roundDown, roundHalfUp, roundUp, type Step } from './decimals.ts';
+
 /**
- * Exit pricing: stop, trailing stop, liquidation, ROI and slippage as functions of plain numbers (freqtrade rules 1.7 to 1.11).
+ * Exit pricing: stop, trailing stop, liquidation, ROI and slippage as functions of plain numbers, by the rules of freqtrade
+ * 2026.9 (reference sections 1.3, 1.6 and 3.1).
  * The loop and the segment kernel call the same functions, so that both book the same bits. Money is in accounting.ts.
  *
  * `direction` is 1 for a long and -1 for a short; a formula holds for both sides. "Best" is the candle's most
@@ -38,9 +41,23 @@ export function slippedExit(price: number, slippage: number, direction: Directio
   return price * (1 - direction * slippage);
 }
 
-/** Stop at `distance` (a ratio of the stake, any sign) on the unfavourable side of `price`: rule 1.8, initial and moved stops alike. */
-export function stopAt(price: number, distance: number, leverage: number, direction: Direction): number {
-  return price * (1 - direction * Math.abs(distance / leverage));
+/**
+ * Stop at `distance` (a ratio of the stake, any sign) on the unfavourable side of `price`, initial and moved stops alike: on the
+ * next tick towards the price.
+ */
+export function stopAt(
+  price: number,
+  distance: number,
+  leverage: number,
+  direction: Direction,
+  tick: Step | null,
+): number {
+  const stop = price * (1 - direction * Math.abs(distance / leverage));
+  return tick === null ? stop : onTick(stop, direction, tick);
+}
+
+function onTick(stop: number, direction: Direction, tick: Step): number {
+  return direction === LONG ? roundUp(stop, tick) : roundDown(stop, tick);
 }
 
 /** Whether the candle's worst price has reached a stop or liquidation price; equality counts. A level of 0 is never reached. */
@@ -130,11 +147,12 @@ export function trailingDistance(
 }
 
 /**
- * Fill price, before slippage, of a trailing stop that is hit in the candle of the entry (freqtrade model, 1.8): the worst
- * plausible exit, kept inside the candle. `offset` and `positive` apply when `byOffset`: the settings trail
+ * Price of the order, before rounding and slippage, of a trailing stop that is hit in the candle of the entry (freqtrade model):
+ * the offset's, or the present distance from the open. It is limited on the unfavourable side alone: with leverage it may lie
+ * beyond the candle's best price, and the order then waits. `offset` and `positive` apply when `byOffset`: the settings trail
  * only from an offset, with a positive distance and without a custom stop. Otherwise `distance`, the present stop's, does.
  */
-export function entryCandleTrailingFill(
+export function entryCandleTrailingPrice(
   open: number,
   high: number,
   low: number,
@@ -147,25 +165,31 @@ export function entryCandleTrailingFill(
 ): number {
   const price = byOffset
     ? open * (1 + direction * Math.abs(offset) - direction * Math.abs(positive / leverage))
-    : stopAt(open, distance, leverage, direction);
-  return Math.min(Math.max(price, low), high);
+    : stopAt(open, distance, leverage, direction, null);
+  return direction === LONG ? Math.max(price, low) : Math.min(price, high);
 }
 
-/** Price at which the ROI order rests (1.9): measured on the entry price, so that with fees the booked ratio is slightly below `roi`. */
+/**
+ * Price at which the profit ratio, after both fees, the funding so far and times leverage, is exactly `roi`. `openValue` is the
+ * entry's after its fee, `amount` in base currency, `funding` what the trade received so far.
+ */
 export function roiTarget(
   roi: number,
-  entryPrice: number,
+  openValue: number,
+  amount: number,
   fee: number,
+  funding: number,
   leverage: number,
   direction: Direction,
 ): number {
-  const openValue = entryPrice * (1 + direction * fee);
-  return (openValue + (direction * entryPrice * roi) / leverage) / (1 - direction * fee);
+  const received = direction * funding;
+  const perPrice = amount * (1 - direction * fee);
+  return ((1 + (direction * roi) / leverage) * openValue - received) / perPrice;
 }
 
 /**
  * Fill price of a triggered ROI exit (1.9), inside the candle; NaN when the entry candle refuses it.
- * `target` is {@link roiTarget} of the applying step, `key` that step's minutes, `minutes` the whole minutes since the entry.
+ * `target` is {@link roiTarget} of the applying step, `key` that step's minutes, `minutes` the whole minutes since the entry's order.
  */
 export function roiFill(
   roi: number,
@@ -193,7 +217,8 @@ export function roiFill(
 }
 
 /**
- * Liquidation price of an isolated position by the general formula (1.11), moved towards the entry by `buffer`.
+ * Liquidation price of an isolated position (reference 9.2), moved towards the entry by `buffer`. `closingFee` is what the exchange
+ * sets aside for the closing order: the fee in the general formula, 0 in that of Binance.
  * 0 when there is none: a long without leverage cannot be liquidated.
  */
 export function liquidationPrice(
@@ -203,11 +228,12 @@ export function liquidationPrice(
   leverage: number,
   maintenanceMarginRate: number,
   buffer: number,
-  fee: number,
+  closingFee: number,
   direction: Direction,
+  tick: Step | null,
 ): number {
   if (direction === LONG && leverage <= 1) return 0;
   const bankruptcy = entryPrice - (direction * stake) / amount;
-  const price = bankruptcy / (1 - direction * (maintenanceMarginRate + fee));
-  return Math.max(0, price + direction * Math.abs(entryPrice - price) * buffer);
+  const price = bankruptcy / (1 - direction * (maintenanceMarginRate + closingFee));
+  return roundHalfUp(Math.max(0, price + direction * Math.abs(entryPrice - price) * buffer), tick);
 }

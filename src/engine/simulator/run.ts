@@ -1,7 +1,8 @@
+import { turnTo } from '../run/whereabouts.ts';
 import type { CallbackContext, Columns } from '../strategy.ts';
-import { round8 } from './accounting.ts';
 import { Bar } from './bar.ts';
 import type { CurveRecorder } from './curve-recorder.ts';
+import { round8 } from './decimals.ts';
 import type { Market } from './market.ts';
 import type { Position } from './position.ts';
 import { type Direction, slippedExit } from './rules.ts';
@@ -55,20 +56,11 @@ export class Run {
     this.recorder?.record(this, this.step);
   }
 
-  /** Counts the present candle's entry signal as lost, once. */
-  reject(market: Market): void {
-    if (market.rejectedAt === this.step) return;
-    market.rejectedAt = this.step;
-    this.counters.rejectedSignals++;
-  }
-
-  /** Takes a slot and collateral for a new position, whose entry is still to be priced. */
-  open(market: Market, direction: Direction, leverage: number, stake: number): Position {
+  /** Takes a slot for a new position, whose entry is still to be ordered. */
+  open(market: Market, direction: Direction, leverage: number): Position {
     this.recordBefore();
-    // A signal that found no slot in an earlier detail candle was not lost after all.
-    if (market.rejectedAt === this.step) this.counters.rejectedSignals--;
     const position = market.seat;
-    position.reset(direction, leverage, stake, this.bar.row);
+    position.reset(direction, leverage, this.bar.row, this.bar.time);
     this.positions.push(position);
     market.position = position;
     return position;
@@ -79,21 +71,15 @@ export class Run {
     this.recordBefore();
     this.positions.splice(this.positions.indexOf(position), 1);
     position.market.position = null;
-    position.market.endedAt = this.step;
   }
 
-  /** Closes a position by taking the market at `price`, which slippage worsens. */
-  closeAtMarket(position: Position, price: number, reason: string, leftOpen = false): void {
+  /** Closes a position in the present candle at `price`, which slippage worsens if it `slips`, and books the trade. */
+  close(position: Position, price: number, slips: boolean, reason: string, leftOpen = false): void {
     const { amount, direction } = position;
-    const filled = slippedExit(price, this.terms.slippage, direction);
+    const filled = slips ? slippedExit(price, this.terms.slippage, direction) : price;
     position.slippageCost += amount * Math.abs(price - filled);
-    this.close(position, filled, reason, leftOpen);
-  }
-
-  /** Closes a position at exactly `price` in the present candle and books the trade. */
-  close(position: Position, price: number, reason: string, leftOpen = false): void {
     this.recordBefore();
-    const profit = this.book.add(position, this.bar.time, price, reason, leftOpen);
+    const profit = this.book.add(position, this.bar.time, filled, reason, leftOpen);
     this.balance = round8(this.balance + profit);
     this.remove(position);
   }
@@ -116,7 +102,9 @@ class Context implements CallbackContext {
 
   /** Turns to a pair. */
   look(market: Market): void {
-    if (this.#market !== market) this.#market = market;
+    if (this.#market === market) return;
+    this.#market = market;
+    turnTo(market.index);
   }
   get time() {
     return this.#bar.time;

@@ -1,3 +1,4 @@
+import { enter } from '../run/whereabouts.ts';
 import { canUseKernel, simulateKernel } from './kernel.ts';
 import { simulateLoop } from './loop.ts';
 import type { PairInput, SimulateOptions, Simulation, SimulationSettings } from './types.ts';
@@ -11,6 +12,10 @@ export function simulate(
   settings: SimulationSettings,
   options: SimulateOptions = {},
 ): Simulation {
+  enter(
+    'the simulation',
+    pairs.map(({ pair }) => pair),
+  );
   return canUseKernel(pairs, settings)
     ? simulateKernel(pairs, settings, options)
     : simulateLoop(pairs, settings, options);

@@ -40,6 +40,7 @@ export interface Terms {
   readonly ignoreRoiIfEntrySignal: boolean;
   readonly maintenanceMarginRate: number;
   readonly liquidationBuffer: number;
+  readonly liquidationFee: number;
   readonly orderTimeoutMs: number;
   readonly callbacks: StrategyCallbacks;
   readonly hasCallbacks: boolean;
@@ -91,6 +92,7 @@ export function readTerms(settings: SimulationSettings): Terms {
     ignoreRoiIfEntrySignal: settings.ignoreRoiIfEntrySignal,
     maintenanceMarginRate: settings.liquidation.maintenanceMarginRate,
     liquidationBuffer: settings.liquidation.buffer,
+    liquidationFee: settings.liquidation.closingFee ?? settings.fee,
     orderTimeoutMs: (settings.unfilledTimeoutMinutes ?? 10) * MINUTE_MS,
     callbacks,
     everyCandle:

@@ -1,5 +1,5 @@
 import type { Candles } from '../candles.ts';
-import { closeValue, profitOf, profitRatioOf } from './accounting.ts';
+import { bookedRatio, closeValue, exactCloseValue, profitOf } from './accounting.ts';
 import type { Market } from './market.ts';
 import { type Direction, LONG } from './rules.ts';
 import type { Terms } from './terms.ts';
@@ -21,12 +21,13 @@ interface Closing {
   readonly leverage: number;
   /** Main row of the entry order; its signal carries the tag. */
   readonly entryRow: number;
-  /** Open time of the entry candle, ms. */
+  /** Open times of the candles in which the entry was ordered and filled, ms. */
   readonly openedAt: number;
+  readonly filledAt: number;
   readonly stake: number;
   readonly amount: number;
   readonly entryPrice: number;
-  readonly openValue: number;
+  readonly paidValue: number;
   readonly slippageCost: number;
   readonly funding: number;
   readonly initialStop: number;
@@ -47,6 +48,8 @@ type Columns = Readonly<Record<TradeNumber, Float64Array>> & {
   readonly entryRow: Uint32Array;
   readonly exitReason: Uint32Array;
   readonly leftOpen: Uint8Array;
+  /** Time of the entry's fill, ms. */
+  readonly filledAt: Float64Array;
 };
 
 /**
@@ -85,6 +88,11 @@ export class TradeBook implements Outcomes {
     return this.#table;
   }
 
+  /** When the entry of each trade was filled, ms; a trade's `openedAt` is when it was ordered. */
+  get filledAt(): Float64Array {
+    return this.#columns.filledAt.subarray(0, this.#length);
+  }
+
   /** All trades as objects, built at the first look. */
   get trades(): readonly Trade[] {
     this.#trades ??= Array.from({ length: this.#length }, (_, row) => tradeAt(this.table, row));
@@ -98,14 +106,18 @@ export class TradeBook implements Outcomes {
     const row = this.#length++;
     if (row === this.#room) this.#enlarge();
     const columns = this.#columns;
-    const value = closeValue(amount, price, fee, funding, direction);
-    const profit = profitOf(trade.openValue, value, direction);
+    const value =
+      trade.market.grid === null
+        ? closeValue(amount, price, fee, funding, direction)
+        : exactCloseValue(amount, price, fee, funding, direction);
+    const profit = profitOf(trade.paidValue, value, direction);
     columns.market[row] = trade.market.index;
     columns.side[row] = direction === LONG ? 0 : 1;
     columns.entryRow[row] = trade.entryRow;
     columns.exitReason[row] = this.#indexOf(reason);
     columns.leftOpen[row] = leftOpen ? 1 : 0;
     columns.openedAt[row] = trade.openedAt;
+    columns.filledAt[row] = trade.filledAt;
     columns.closedAt[row] = closedAt;
     columns.entryPrice[row] = entryPrice;
     columns.exitPrice[row] = price;
@@ -116,7 +128,7 @@ export class TradeBook implements Outcomes {
     columns.slippageCost[row] = trade.slippageCost;
     columns.funding[row] = funding;
     columns.profit[row] = profit;
-    columns.profitRatio[row] = profitRatioOf(trade.openValue, value, leverage, direction);
+    columns.profitRatio[row] = bookedRatio(profit, trade.paidValue, leverage);
     columns.initialStopPrice[row] = trade.initialStop;
     columns.stopPrice[row] = trade.stop;
     columns.liquidationPrice[row] = trade.liquidation > 0 ? trade.liquidation : Number.NaN;
@@ -137,6 +149,23 @@ export class TradeBook implements Outcomes {
     };
   }
 
+  /**
+   * Puts the trades into the order of closing: one that is left open is booked at the end of the run, and was closed earlier where
+   * the candles of its pair end earlier. Those closed at one time stay as they were booked.
+   */
+  sort(): void {
+    const { closedAt } = this.#columns;
+    let last = 1;
+    while (last < this.#length && closedAt[last - 1]! <= closedAt[last]!) last++;
+    if (last >= this.#length) return;
+    const order = Array.from({ length: this.#length }, (_, row) => row);
+    order.sort((a, b) => closedAt[a]! - closedAt[b]! || a - b);
+    for (const column of Object.values(this.#columns)) {
+      const before = column.slice(0, this.#length);
+      for (const [row, from] of order.entries()) column[row] = before[from]!;
+    }
+  }
+
   #enlarge(): void {
     this.#room *= 2;
     this.#columns = columnsFor(this.#room, this.#columns);
@@ -152,7 +181,7 @@ export class TradeBook implements Outcomes {
   #makeTable(): TradeTable {
     const length = this.#length;
     this.#findRanges();
-    const { market, side, exitReason, leftOpen, ...columns } = this.#columns;
+    const { market, side, exitReason, leftOpen, filledAt: _, ...columns } = this.#columns;
     const numbers = TRADE_NUMBERS.map((name) => [name, columns[name].subarray(0, length)]);
     return {
       length,
@@ -181,12 +210,12 @@ export class TradeBook implements Outcomes {
   /** Finds the price ranges of the trades that came without: those of their candles. */
   #findRanges(): void {
     const { timeframeMs } = this.#terms;
-    const { market, openedAt, closedAt, lowestPrice, highestPrice } = this.#columns;
+    const { market, filledAt, closedAt, lowestPrice, highestPrice } = this.#columns;
     for (let row = 0; row < this.#length; row++) {
       if (!Number.isNaN(lowestPrice[row]!)) continue;
       const { candles } = this.#markets[market[row]!]!;
       const start = candles.timestamp[0]!;
-      const from = Math.floor((openedAt[row]! - start) / timeframeMs);
+      const from = Math.floor((filledAt[row]! - start) / timeframeMs);
       const to = Math.floor((closedAt[row]! - start) / timeframeMs);
       this.#measure(candles, from, to);
       lowestPrice[row] = this.#lowest;
@@ -225,5 +254,6 @@ function columnsFor(room: number, before: Columns | null): Columns {
     entryRow: copied(new Uint32Array(room), before?.entryRow),
     exitReason: copied(new Uint32Array(room), before?.exitReason),
     leftOpen: copied(new Uint8Array(room), before?.leftOpen),
+    filledAt: copied(new Float64Array(room), before?.filledAt),
   };
 }

@@ -1,5 +1,7 @@
 import type { Candles } from '../candles.ts';
+import type { Instrument } from '../instrument.ts';
 import type { Columns, RoiTable, Signals, StrategyCallbacks, TrailingStop } from '../strategy.ts';
+import type { PriceTicks } from './ticks.ts';
 import type { TradeTable } from './trade-table.ts';
 
 type Side = 'long' | 'short';
@@ -31,6 +33,10 @@ export interface PairInput {
   readonly funding?: FundingEvents;
   /** Candles of `detailTimeframeMs`, any range; a main candle that lacks any of them is simulated whole. */
   readonly detail?: Candles;
+  /** Prices and amounts follow its steps and limits; without it nothing is rounded and no order too small. */
+  readonly instrument?: Instrument;
+  /** The price ticks of all candles that were loaded, startup included; without them those that `candles` show. */
+  readonly ticks?: PriceTicks;
 }
 
 type Stake =
@@ -67,7 +73,12 @@ export interface SimulationSettings {
   readonly ignoreRoiIfEntrySignal: boolean;
   readonly fillModel: FillModel;
   /** Isolated margin; maintenance margin rate and safety buffer are ratios. Applied when leverage > 1 or the side is short. */
-  readonly liquidation: { readonly maintenanceMarginRate: number; readonly buffer: number };
+  readonly liquidation: {
+    readonly maintenanceMarginRate: number;
+    readonly buffer: number;
+    /** Fee of the closing order that the exchange sets aside. Default: `fee`; Binance sets none aside. */
+    readonly closingFee?: number;
+  };
   readonly unfilledTimeoutMinutes?: number;
   readonly callbacks?: StrategyCallbacks;
 }
@@ -76,6 +87,7 @@ export interface SimulationSettings {
 export interface Trade {
   readonly pair: string;
   readonly side: Side;
+  /** Of the candle in which the entry was ordered, which need not be the one that filled it. */
   readonly openedAt: number;
   readonly closedAt: number;
   readonly entryPrice: number;
@@ -95,13 +107,13 @@ export interface Trade {
   readonly funding: number;
   /** After fees and funding, rounded to 8 decimals. */
   readonly profit: number;
-  /** On the collateral, after fees and funding, rounded to 8 decimals. */
+  /** On the collateral, after fees and funding: of the rounded `profit`, itself not rounded. */
   readonly profitRatio: number;
   readonly initialStopPrice: number;
   /** The stop when the trade closed. */
   readonly stopPrice: number;
   readonly liquidationPrice: number | null;
-  /** Lowest low of the candles from the entry's to the exit's, both included. */
+  /** Lowest low of the candles from the entry's fill to the exit's, both included. */
   readonly lowestPrice: number;
   /** Highest high of the same candles. */
   readonly highestPrice: number;
@@ -128,11 +140,13 @@ export interface EquityCurve {
 }
 
 export interface SimulationCounters {
-  /** Entry signals lost because no slot was free, each counted once. */
+  /** Times an entry signal found no slot free; with detail candles it is tried in each of its candle. */
   readonly rejectedSignals: number;
   readonly timedOutEntries: number;
   readonly timedOutExits: number;
+  /** Entries whose order the strategy took back, or that could not be ordered anew. */
   readonly cancelledEntries: number;
+  /** Waiting entry orders that were placed anew at another price. */
   readonly replacedEntries: number;
 }
 

@@ -4,6 +4,7 @@ import { alignInformative } from '../indicators/informative.ts';
 import { resampleCandles } from '../indicators/resample.ts';
 import { nearestName } from '../nearest-name.ts';
 import { describeThrown } from '../run/strategy-faults.ts';
+import { enter } from '../run/whereabouts.ts';
 import { MAX_REASON_LENGTH } from '../simulator/answer-checks.ts';
 import type {
   Columns,
@@ -102,6 +103,7 @@ export function decide(
 
 /** Runs code of a strategy; what it throws is told as a fault of the part named. */
 export function naming<T>(what: string, action: () => T): T {
+  enter(what.replace('()', ''));
   try {
     return action();
   } catch (error) {

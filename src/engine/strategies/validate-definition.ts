@@ -52,6 +52,9 @@ const CALLBACK_KEYS: Readonly<Record<keyof StrategyCallbacks, true>> = {
   adjustEntryPrice: true,
 };
 
+/** Names of all callbacks that a strategy may have. */
+export const CALLBACK_NAMES = Object.keys(CALLBACK_KEYS) as (keyof StrategyCallbacks)[];
+
 /**
  * Everything that is wrong with a definition, as sentences that begin with the field; empty when it is sound.
  * A strategy file runs without a type check, so nothing about the value is taken for granted.
@@ -63,17 +66,26 @@ export function definitionProblems(value: unknown): string[] {
   const definition = value as StrategyDefinition;
   const problems = [
     ...unknownKeys(definition, DEFINITION_KEYS, ''),
-    ...identityProblems(definition),
-    ...parameterProblems(definition.parameters),
+    ...dataProblems(definition),
     ...functionProblems(definition),
-    ...exitProblems(definition),
-    ...optionProblems(definition),
-    ...learningProblems(definition),
   ];
   return problems.length > 0 ? problems : startupProblems(definition);
 }
 
-function identityProblems(definition: StrategyDefinition): string[] {
+/** {@link definitionProblems} of the declared data only, for a definition whose functions are elsewhere. */
+export function dataProblems(definition: DeclaredData): string[] {
+  return [
+    ...identityProblems(definition),
+    ...parameterProblems(definition.parameters),
+    ...exitProblems(definition),
+    ...optionProblems(definition),
+    ...learningProblems(definition),
+  ];
+}
+
+type DeclaredData = Omit<StrategyDefinition, 'startupCandles' | 'indicators' | 'signals' | 'callbacks'>;
+
+function identityProblems(definition: DeclaredData): string[] {
   const { name, description, timeframe, pairs, stakeAmount, informativeTimeframes } = definition;
   const problems: string[] = [];
   if (typeof name !== 'string' || !STRATEGY_NAME.test(name)) {
@@ -107,6 +119,7 @@ function parameterProblem(parameter: Parameter): string | undefined {
   if (parameter.kind === 'choice') {
     const { choices } = parameter;
     if (!Array.isArray(choices) || choices.length === 0) return 'choices must not be empty';
+    if (!choices.every(isChoice)) return 'choices must be texts, numbers, true or false';
     if (new Set(choices).size !== choices.length) return 'choices must differ';
     return choices.includes(parameter.default) ? undefined : 'default must be one of the choices';
   }
@@ -136,7 +149,7 @@ function functionProblems(definition: StrategyDefinition): string[] {
   return problems;
 }
 
-function exitProblems({ stoploss, trailing, minimalRoi }: StrategyDefinition): string[] {
+function exitProblems({ stoploss, trailing, minimalRoi }: DeclaredData): string[] {
   const problems: string[] = [];
   if (!(isNumber(stoploss) && stoploss > -1 && stoploss < 0)) {
     problems.push('stoploss must be above -1 and below 0');
@@ -166,7 +179,7 @@ function trailingProblems(trailing: TrailingStop): string[] {
   return problems;
 }
 
-function optionProblems(definition: StrategyDefinition): string[] {
+function optionProblems(definition: DeclaredData): string[] {
   const { leverage = 1, exitProfitOffset = 0, unfilledTimeoutMinutes = 1 } = definition;
   const problems: string[] = [];
   if (!(isNumber(leverage) && leverage >= 1 && leverage <= MAX_LEVERAGE)) {
@@ -201,6 +214,10 @@ function unknownKeys(value: object, known: Readonly<Record<string, true>>, path:
 
 function isText(value: unknown): boolean {
   return typeof value === 'string' && value.trim() !== '';
+}
+
+function isChoice(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'boolean' || isNumber(value);
 }
 
 function isNumber(value: unknown): value is number {

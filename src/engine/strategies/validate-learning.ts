@@ -9,7 +9,9 @@ const SETTINGS = Object.keys(mlEngineOf({})).filter(
 );
 
 /** What is wrong with what a definition says of models, as sentences that begin with the field. */
-export function learningProblems(definition: StrategyDefinition): string[] {
+export function learningProblems(
+  definition: Pick<StrategyDefinition, 'mlFeatures' | 'mlLabel' | 'mlEngine'>,
+): string[] {
   const { mlEngine } = definition;
   const problems: string[] = [];
   for (const name of ['mlFeatures', 'mlLabel'] as const) {

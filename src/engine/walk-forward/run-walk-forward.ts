@@ -1,22 +1,13 @@
-import { dailyReturns, isoDay } from '../metrics/daily.ts';
-import type { ComputedMetrics } from '../metrics/metrics.ts';
+import { isoDay } from '../metrics/daily.ts';
 import { mean } from '../metrics/moments.ts';
 import { provenanceOf } from '../report/provenance.ts';
-import { buildResult } from '../report/result.ts';
-import { roundNumbers } from '../report/round.ts';
-import { type RunConfig, simulationSettings } from '../run/config.ts';
 import { BacktestError } from '../run/errors.ts';
-import { measureRun } from '../run/measure.ts';
 import { modelWarnings, whyNothingLearned } from '../run/model-warnings.ts';
-import { LEAST_CANDLES, readHistory, tradedRange } from '../run/pair-history.ts';
-import { digestPair, marketChangePct } from '../run/prepare-pair.ts';
-import { blamingCallbacks } from '../run/run-strategy.ts';
-import { simulate } from '../simulator/simulate.ts';
-import type { PairInput, SimulationSettings } from '../simulator/types.ts';
-import type { StrategyDefinition } from '../strategy.ts';
-import { DAY_MS } from '../timeframe.ts';
+import { tradedRange } from '../run/pair-history.ts';
+import { digestPair } from '../run/prepare-pair.ts';
 import type { WindowFit } from './fit-window.ts';
-import { objectiveValue, requireObjective } from './objectives.ts';
+import { requireObjective } from './objectives.ts';
+import { openPairs, Trader } from './trader.ts';
 import { TrialPair } from './trial-pair.ts';
 import type {
   CompleteWalkForward,
@@ -27,7 +18,7 @@ import type {
   WindowCache,
   WindowValue,
 } from './types.ts';
-import { planWindows, type Window } from './windows.ts';
+import { planWindows } from './windows.ts';
 
 /**
  * Runs one walk-forward backtest: for each window and pair a model is trained on the days before it, the window is traded out
@@ -61,7 +52,10 @@ function* walkForwardSteps(
   const { start, end } = tradedRange(config);
   const planned = planWindows(start, end, config.ml_engine);
   const trader = new Trader(strategy, config, options.objective);
-  const { pairs, skipped } = openPairs(input, options.cache ?? NO_CACHE);
+  const { pairs, skipped } = openPairs(
+    input,
+    (history) => new TrialPair(strategy, config, history, options.cache ?? NO_CACHE),
+  );
   const windows: WindowValue[] = [];
   const inSample: InSampleWindow[] = [];
   for (const window of planned) {
@@ -71,95 +65,24 @@ function* walkForwardSteps(
       yield;
     }
     const learned = fits.filter(([, fit]) => fit.model);
-    inSample.push(trader.inSample(window, learned));
-    windows.push(trader.outOfSample(window, fits));
+    inSample.push(
+      trader.inSample(
+        window,
+        learned.map(([pair, fit]) => pair.inSample(fit)),
+      ),
+    );
+    windows.push(
+      trader.window(
+        window,
+        fits.map(([pair, fit]) => pair.outOfSample(fit)),
+      ),
+    );
     const verdict = options.onWindow?.({ ...windows.at(-1)!, of: planned.length });
     // After the last window there is nothing left to save: a trial without a value would only be missing from the statistics.
     if (verdict === 'prune' && windows.length < planned.length)
       return { state: 'pruned', value: null, windows };
   }
   return join(input, options, trader, { pairs, skipped, windows, inSample });
-}
-
-function openPairs(
-  { strategy, config, pairs }: WalkForwardInput,
-  cache: WindowCache,
-): { pairs: TrialPair[]; skipped: string[] } {
-  const opened: TrialPair[] = [];
-  const skipped: string[] = [];
-  for (const data of pairs) {
-    const history = readHistory(strategy, config, data);
-    if ('reason' in history) skipped.push(history.reason);
-    else opened.push(new TrialPair(strategy, config, history, cache));
-  }
-  if (opened.length === 0) {
-    throw new BacktestError('insufficient_data', skipped.join(' ') || 'No pair was given.');
-  }
-  return { pairs: opened, skipped };
-}
-
-/** Trades stretches of a run, each from a full wallet. */
-class Trader {
-  readonly #strategy: StrategyDefinition;
-  readonly #config: RunConfig;
-  readonly #objective: string;
-  readonly #settings: SimulationSettings;
-
-  constructor(strategy: StrategyDefinition, config: RunConfig, objective: string) {
-    this.#strategy = strategy;
-    this.#config = config;
-    this.#objective = objective;
-    this.#settings = simulationSettings(strategy, config);
-  }
-
-  outOfSample(window: Window, fits: readonly (readonly [TrialPair, WindowFit])[]): WindowValue {
-    const range = { index: window.index, from: iso(window.from), to: iso(window.to) };
-    const traded = this.#measure(fits.map(([pair, fit]) => pair.outOfSample(fit)));
-    if (!traded) return { ...range, value: null, meanDailyReturn: 0 };
-    return { ...range, value: traded.value, meanDailyReturn: mean(traded.dailyReturns) };
-  }
-
-  inSample(window: Window, fits: readonly (readonly [TrialPair, WindowFit])[]): InSampleWindow {
-    const range = { index: window.index, from: iso(window.trainFrom), to: iso(window.from) };
-    const traded = this.#measure(fits.map(([pair, fit]) => pair.inSample(fit)));
-    if (!traded) return { ...range, value: null, returnPct: 0, annualisedReturnPct: 0, trades: 0 };
-    const { account, closed_trades } = traded.metrics;
-    const days = (window.from - window.trainFrom) / DAY_MS;
-    return {
-      ...range,
-      value: traded.value,
-      returnPct: account.total_profit_pct,
-      annualisedReturnPct: (account.total_profit_pct * 365) / days,
-      trades: closed_trades.total_trades,
-    };
-  }
-
-  /** The stretch simulated and measured; undefined when no pair has candles enough. */
-  #measure(inputs: readonly PairInput[]) {
-    const enough = inputs.filter(({ candles }) => candles.timestamp.length >= LEAST_CANDLES);
-    return enough.length > 0 ? this.trade(enough) : undefined;
-  }
-
-  trade(inputs: readonly PairInput[]) {
-    const run = blamingCallbacks(this.#strategy, () => simulate(inputs, this.#settings));
-    const computed = measureRun(this.#config, inputs.map(tradedCandles), run);
-    const metrics = roundNumbers(computed.metrics);
-    const result = buildResult(computed.metrics, computed.trades);
-    const value = objectiveValue(this.#objective, metrics, result);
-    return { metrics, result, value, daily: computed.daily, dailyReturns: this.#returns(computed) };
-  }
-
-  #returns({ daily }: ComputedMetrics): Float64Array {
-    return dailyReturns(this.#config.dry_run_wallet, daily.equity);
-  }
-}
-
-function tradedCandles({ candles }: PairInput) {
-  return {
-    first: iso(candles.timestamp[0]!),
-    last: iso(candles.timestamp.at(-1)!),
-    market_change_pct: marketChangePct(candles),
-  };
 }
 
 interface Traded {
@@ -171,11 +94,12 @@ interface Traded {
 
 /** The windows as one run. Pairs for which no model could be trained are left out, as in a backtest. */
 function join(
-  { config, strategyDigest }: WalkForwardInput,
+  input: WalkForwardInput,
   { digest, cache = NO_CACHE }: WalkForwardOptions,
   trader: Trader,
   { pairs, skipped, windows, inSample }: Traded,
 ): CompleteWalkForward {
+  const { config } = input;
   const reasons = pairs.map(({ history, fits }) => whyNothingLearned(history, config, fits));
   const learned = pairs.filter((_, index) => reasons[index] === undefined);
   const leftOut = [...skipped, ...reasons.filter((reason) => reason !== undefined)];
@@ -203,12 +127,10 @@ function join(
     equity: traded.daily.equity,
     metrics: traded.metrics,
     result: traded.result,
-    provenance: provenanceOf(config, strategyDigest, digests, digest),
+    provenance: provenanceOf(input, digests, digest),
     warnings: [
       ...leftOut.map((reason) => `Left out: ${reason}`),
       ...learned.flatMap(({ history, fits }) => modelWarnings(history.data.pair, fits)),
     ],
   };
 }
-
-const iso = (time: number) => new Date(time).toISOString();

@@ -30,6 +30,8 @@ export interface BackendDeps
   readonly challenges: ChallengeStore;
   /** By the dependency's name in the health response. */
   readonly probes: Readonly<Record<'strategy_service' | 'data_collection' | 'registry', Probe>>;
+  /** See {@link checkHealth}. */
+  readonly checkDiskSpace?: () => Promise<void>;
 }
 
 /** A health check answers within this time whatever its dependencies do. */
@@ -56,6 +58,6 @@ export function backendUseCases(deps: BackendDeps, log: Log): BackendUseCases {
     ...catalogUseCases(deps),
     listAudit: (input) => listAudit(deps, input),
     ...registryUseCases({ ...deps, stagingChecks: stagingChecks({ ...deps, onStartFailure }) }),
-    checkHealth: () => checkHealth(deps.probes, PROBE_TIMEOUT_MS),
+    checkHealth: () => checkHealth(deps.probes, PROBE_TIMEOUT_MS, deps.checkDiskSpace),
   };
 }

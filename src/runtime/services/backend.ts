@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import type { AuditEntry } from '#contract/audit-api.ts';
 import type { StoredBacktestJob } from '#contract/backtest.ts';
 import type { EquityData } from '#contract/backtest-api.ts';
+import { lookAheadOf } from '#contract/look-ahead.ts';
 import type { BacktestReportData } from '#contract/report.ts';
 import type { Ownership } from '#domain/access.ts';
 import type { ListAuditInput } from '#domain/audit/list-audit.ts';
@@ -11,7 +12,7 @@ import type { SymbolList } from '#domain/data/list-symbols.ts';
 import type { HealthReport } from '#domain/get-health.ts';
 import type { ListBacktestsInput } from '#domain/list-backtests.ts';
 import type { ListDataSymbolsInput } from '#domain/list-data-symbols.ts';
-import type { StrategyConfiguration } from '#domain/list-strategies.ts';
+import type { StrategyConfiguration, StrategyConfigurations } from '#domain/list-strategies.ts';
 import type { JobRow, Page } from '#domain/ports.ts';
 import type { BacktestReport } from '#domain/read-report.ts';
 import type { SubmitBacktestInput } from '#domain/submit-backtest.ts';
@@ -34,8 +35,8 @@ export interface BackendUseCases extends CatalogUseCases, RegistryUseCases {
   cancelBacktest(jobId: string): Promise<StoredBacktestJob>;
   readEquity(jobId: string): Promise<unknown>;
   readReport(jobId: string, page: number): Promise<BacktestReport>;
-  listStrategies(): readonly StrategyConfiguration[];
-  getStrategy(name: string): StrategyConfiguration;
+  listStrategies(): Promise<StrategyConfigurations>;
+  getStrategy(name: string): Promise<StrategyConfiguration>;
   listDataSymbols(input: ListDataSymbolsInput): Promise<SymbolList>;
   checkDataFreshness(input: CheckDataFreshnessInput): Promise<FreshnessReport>;
   listAudit(input: ListAuditInput): Promise<Page<AuditEntry>>;
@@ -49,8 +50,8 @@ export function backendHandlers(useCases: BackendUseCases): Handlers<'backend'> 
   const modelSharing = sharingHandlers(useCases.ownership, 'model', 'model_name');
   return {
     getHealth: async () => {
-      const { status, dependencies } = await useCases.checkHealth();
-      return { status: 200, body: { status, service: 'backend', version: VERSION, dependencies } };
+      const { status, ...found } = await useCases.checkHealth();
+      return { status: 200, body: { status, service: 'backend', version: VERSION, ...found } };
     },
     submitBacktest: async ({ body, headers, principal, correlationId }) => {
       const job = await useCases.submitBacktest({
@@ -81,15 +82,21 @@ export function backendHandlers(useCases: BackendUseCases): Handlers<'backend'> 
     }),
     getBacktestReport: async ({ params, query }) => {
       const { job, report, trades } = await useCases.readReport(params.job_id, query.page);
-      const body = { ...report, job_id: job.job_id, trades, timing: job.timing };
+      const body = {
+        ...report,
+        job_id: job.job_id,
+        trades,
+        timing: job.timing,
+        look_ahead: lookAheadOf(job),
+      };
       return { status: 200, body: body as unknown as z.input<typeof BacktestReportData> };
     },
     getBacktestSharing: backtestSharing.read,
     shareBacktest: backtestSharing.share,
     getModelSharing: modelSharing.read,
     shareModel: modelSharing.share,
-    listStrategies: async () => ({ status: 200, body: { items: useCases.listStrategies() } }),
-    getStrategy: async ({ params }) => ({ status: 200, body: useCases.getStrategy(params.name) }),
+    listStrategies: async () => ({ status: 200, body: await useCases.listStrategies() }),
+    getStrategy: async ({ params }) => ({ status: 200, body: await useCases.getStrategy(params.name) }),
     listSymbols: async ({ query, correlationId }) => ({
       status: 200,
       body: await useCases.listDataSymbols({ ...query, correlationId }),

@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import type { StoredBacktestJob } from '#contract/backtest.ts';
 import type { BacktestJob, BacktestJobSummary, BacktestSubmission } from '#contract/backtest-api.ts';
+import { lookAheadOf } from '#contract/look-ahead.ts';
 import type { JobRow } from '#domain/ports.ts';
 
 /** Stored jobs as clients see them. */
@@ -32,13 +33,15 @@ export function jobView(job: StoredBacktestJob): z.input<typeof BacktestJob> {
     registered: job.registered ?? null,
     found_by: job.found_by ?? null,
     progress: progressOf(job),
+    stalled: (job.status === 'running' && job.stalled) || null,
     started_at: ('started_at' in job && job.started_at) || null,
     finished_at: 'finished_at' in job ? job.finished_at : null,
     attempt: job.attempt,
-    config: job.config,
+    config: { ...job.config, collect: job.execution_input.collect ?? 'if_stale' },
     warnings: job.warnings,
     collection: job.collection,
     timing: completed?.timing ?? null,
+    look_ahead: completed ? lookAheadOf(completed) : null,
   };
 }
 

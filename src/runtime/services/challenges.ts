@@ -12,7 +12,7 @@ import type { MoveReply } from '#domain/registry/make-move.ts';
 import { unknownKeyWarnings } from '#domain/unknown-keys.ts';
 import type { Handlers } from '../handler.ts';
 import type { ChallengeUseCases } from './challenge-use-cases.ts';
-import { ignoredKeys, registryCallOf } from './registry.ts';
+import { ignoredKeys, ignoredOfWaiver, registryCallOf } from './registry.ts';
 
 type ChallengeOperation = keyof ChallengeUseCases;
 
@@ -90,9 +90,11 @@ export function challengeHandlers(
       return { status: 200, ...replayable(decided, ignoredKeys(body, ResumeRequest)) };
     },
     promoteChallenge: async ({ params: { challenge_id }, body, ...request }) => {
-      const input = { challengeId: challenge_id, comment: body.comment };
+      const { comment, waive } = body;
+      const input = { challengeId: challenge_id, comment, waive };
       const decided = await useCases.promoteChallenge(registryCallOf(request), input);
-      return { status: 200, ...replayable(decided, ignoredKeys(body, ChallengePromoteRequest)) };
+      const ignored = [...ignoredKeys(body, ChallengePromoteRequest), ...ignoredOfWaiver(waive)];
+      return { status: 200, ...replayable(decided, ignored) };
     },
     rollBackChallenge: async ({ params: { challenge_id }, body, ...request }) => {
       const input = { challengeId: challenge_id, reason: body.reason };

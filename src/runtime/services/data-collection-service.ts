@@ -2,6 +2,7 @@ import { checkFreshness } from '#domain/data/check-freshness.ts';
 import { Collections, type CollectionsDeps } from '#domain/data/collections.ts';
 import { getOhlcv } from '#domain/data/get-ohlcv.ts';
 import { getStatus } from '#domain/data/get-status.ts';
+import { listInstruments } from '#domain/data/list-instruments.ts';
 import { listSymbols } from '#domain/data/list-symbols.ts';
 import { checkHealth } from '#domain/get-health.ts';
 import { createService, type ServiceApp, type ServiceDeps } from '../service.ts';
@@ -29,7 +30,7 @@ export function createDataCollectionService(
     onFault: (id, error) =>
       service.log.error('collection failed', { collection_id: id, error: error as Error }),
   });
-  const handlers = dataCollectionHandlers(useCases(deps, collections));
+  const handlers = dataCollectionHandlers(useCases(deps, collections, service.checkDiskSpace));
   return {
     app: createService('data_collection', handlers, service),
     resume: () => collections.resume(),
@@ -49,13 +50,18 @@ const PROBE_TIMEOUT_MS = 2_000;
 /** A series that cannot exist: reading it asks the database and nothing more. */
 const PROBED_SERIES = { symbol: 'HEALTH/CHECK:PROBE', timeframe: '1d' } as const;
 
-function useCases(deps: DataCollectionDeps, collections: Collections): DataCollectionUseCases {
+function useCases(
+  deps: DataCollectionDeps,
+  collections: Collections,
+  checkDiskSpace: ServiceDeps['checkDiskSpace'],
+): DataCollectionUseCases {
   const { defaultExchange } = deps;
   const probes = { storage: () => deps.series.getMany(defaultExchange, [PROBED_SERIES]) };
   return {
-    checkHealth: () => checkHealth(probes, PROBE_TIMEOUT_MS),
+    checkHealth: () => checkHealth(probes, PROBE_TIMEOUT_MS, checkDiskSpace),
     getOhlcv: (input) => getOhlcv(deps, { ...input, exchange: input.exchange ?? defaultExchange }),
     listSymbols: (exchange = defaultExchange) => listSymbols(deps, exchange),
+    listInstruments: (exchange = defaultExchange) => listInstruments(deps, exchange),
     getStatus: (exchange = defaultExchange) => getStatus(deps, exchange),
     checkFreshness: (query) =>
       checkFreshness(deps, { ...query, exchange: query.exchange ?? defaultExchange }),

@@ -2,6 +2,7 @@ import type { FreshnessReport } from '#domain/data/check-freshness.ts';
 import type { Collection, CollectionInput } from '#domain/data/collections.ts';
 import type { OhlcvInput, OhlcvResult } from '#domain/data/get-ohlcv.ts';
 import type { DataStatusReport } from '#domain/data/get-status.ts';
+import type { InstrumentList } from '#domain/data/list-instruments.ts';
 import type { SymbolList } from '#domain/data/list-symbols.ts';
 import type { HealthReport } from '#domain/get-health.ts';
 import type { FreshnessQuery } from '#domain/ports.ts';
@@ -17,6 +18,7 @@ export interface DataCollectionUseCases {
   checkHealth(): Promise<HealthReport>;
   getOhlcv(input: WithoutExchange<OhlcvInput>): Promise<OhlcvResult>;
   listSymbols(exchange: string | undefined): Promise<SymbolList>;
+  listInstruments(exchange: string | undefined): Promise<InstrumentList>;
   getStatus(exchange: string | undefined): Promise<DataStatusReport>;
   checkFreshness(query: WithoutExchange<FreshnessQuery>): Promise<FreshnessReport>;
   startCollection(input: CollectionInput): Promise<Collection>;
@@ -28,11 +30,15 @@ export function dataCollectionHandlers(useCases: DataCollectionUseCases): Handle
   const docs = documentation('data_collection');
   return {
     getDataHealth: async () => {
-      const { status, dependencies } = await useCases.checkHealth();
-      return { status: 200, body: { status, service: 'data-collection', version: VERSION, dependencies } };
+      const { status, ...found } = await useCases.checkHealth();
+      return { status: 200, body: { status, service: 'data-collection', version: VERSION, ...found } };
     },
     getOhlcv: async ({ query }) => ({ status: 200, body: await useCases.getOhlcv(query) }),
     listDataSymbols: async ({ query }) => ({ status: 200, body: await useCases.listSymbols(query.exchange) }),
+    listInstruments: async ({ query }) => ({
+      status: 200,
+      body: await useCases.listInstruments(query.exchange),
+    }),
     getDataStatus: async ({ query }) => ({ status: 200, body: await useCases.getStatus(query.exchange) }),
     getDataFreshness: async ({ query: { stale_threshold_hours, ...query } }) => ({
       status: 200,

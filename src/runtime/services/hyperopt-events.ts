@@ -1,12 +1,13 @@
 import type * as z from 'zod';
 import { CodedError } from '#contract/errors.ts';
 import { HyperoptEventsQuery, type HyperoptTrialEvent, LAST_EVENT_ID } from '#contract/hyperopt-events.ts';
+import { foundParams } from '#domain/hyperopt/found-params.ts';
 import { isOver, type StudyEvent } from '#domain/hyperopt/watch-hyperopt.ts';
 import { callerOf } from '../authenticate.ts';
 import { EventStreams, type ServerSentEvent } from '../event-streams.ts';
 import type { Handlers } from '../handler.ts';
 import type { HyperoptUseCases } from './hyperopt.ts';
-import { inOrder, progressAt, studyView } from './hyperopt-views.ts';
+import { progressAt, studyView } from './hyperopt-views.ts';
 
 /** HTTP on top of following a hyperopt job. */
 export function watchHandler(
@@ -20,7 +21,7 @@ export function watchHandler(
     // Whoever was told that it took too long reads no stream.
     signal.throwIfAborted();
     const watched = { study, after, caller: callerOf(principal) };
-    const body = streams.open((stop) => sent(useCases.watchHyperopt(watched, stop)), closing);
+    const body = streams.open(principal.id, (stop) => sent(useCases.watchHyperopt(watched, stop)), closing);
     // Proxies that collect answers before they pass them on are asked not to.
     return { status: 200, body, headers: { 'X-Accel-Buffering': 'no' } };
   };
@@ -60,5 +61,12 @@ function trialEventView({
   total,
 }: Extract<StudyEvent, { kind: 'trial' }>): z.input<typeof HyperoptTrialEvent> {
   const { number, state, value, params, best_value, sequence } = trial;
-  return { number, state, value, params: inOrder(params), best_value, progress: progressAt(sequence, total) };
+  return {
+    number,
+    state,
+    value,
+    params: foundParams(params),
+    best_value,
+    progress: progressAt(sequence, total),
+  };
 }

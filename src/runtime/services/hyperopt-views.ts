@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { StoredStudy, StoredTrial, TrialCounts, TrialParams } from '#contract/hyperopt.ts';
+import type { StoredStudy, StoredTrial, TrialCounts } from '#contract/hyperopt.ts';
 import type {
   HyperoptJob,
   HyperoptResult,
@@ -7,6 +7,7 @@ import type {
   HyperoptSummary,
   HyperoptTrial,
 } from '#contract/hyperopt-api.ts';
+import { foundParams } from '#domain/hyperopt/found-params.ts';
 import type { HyperoptResult as StoredResult } from '#domain/hyperopt/get-hyperopt.ts';
 import type { StudyRow } from '#domain/hyperopt/study-ports.ts';
 
@@ -39,9 +40,12 @@ export function studyView(study: StoredStudy): z.input<typeof HyperoptJob> {
     finished_at: 'finished_at' in study ? study.finished_at : null,
     error: study.status === 'failed' ? study.error : null,
     error_code: study.status === 'failed' ? study.error_code : null,
+    stalled: (study.status === 'running' && study.stalled) || null,
     trials: { complete, pruned, failed },
-    config: study.config,
+    // Studies of the version before had in theirs the days that models learned from too.
+    config: { ...study.config, date_range: base.date_range },
     exchange: base.exchange,
+    precision: base.precision,
     pairs: base.pairs,
     timeframe: base.timeframe,
     warnings: study.warnings,
@@ -71,8 +75,10 @@ export function resultView({ study, equity }: StoredResult): z.input<typeof Hype
   return {
     job_id,
     ...outcome,
-    best_params: inOrder(outcome.best_params),
-    best_trials: outcome.best_trials.map((trial) => ({ ...trial, params: inOrder(trial.params) })),
+    best_params: foundParams(outcome.best_params),
+    best_trials: outcome.best_trials.map((trial) => ({ ...trial, params: foundParams(trial.params) })),
+    distinct_runs: outcome.distinct_runs ?? null,
+    warnings: outcome.warnings ?? [],
     n_trials_completed: trials.complete,
     out_of_sample: {
       ...equity,
@@ -89,9 +95,10 @@ export function trialView(trial: StoredTrial): z.input<typeof HyperoptTrial> {
   return {
     number,
     state,
-    params: inOrder(params),
+    params: foundParams(params),
     value: trial.state === 'complete' ? trial.value : null,
     windows: 'windows' in trial ? trial.windows : [],
+    duplicate_of: ended?.same_as ?? null,
     same_as: ended?.same_as ?? null,
     error: trial.state === 'failed' ? trial.error : null,
     started_at,
@@ -99,12 +106,4 @@ export function trialView(trial: StoredTrial): z.input<typeof HyperoptTrial> {
     attempt,
     worker,
   };
-}
-
-const FIRST = ['model_type', 'n_estimators', 'learning_rate'];
-
-/** The database keeps no order of keys: those of the model, then the strategy's by name. */
-export function inOrder(params: TrialParams): TrialParams {
-  const place = (name: string) => (FIRST.includes(name) ? `0${FIRST.indexOf(name)}` : `1${name}`);
-  return Object.fromEntries(Object.entries(params).sort(([a], [b]) => (place(a) < place(b) ? -1 : 1)));
 }

@@ -1,4 +1,5 @@
 import { PromoteRequest, RegisterRequest, RollbackRequest, StageRequest } from '#contract/registry-api.ts';
+import { WaiveRequest } from '#contract/release-policy.ts';
 import type { MoveReply, RegistryCall } from '#domain/registry/make-move.ts';
 import type { RegisterVersion } from '#domain/registry/register-version.ts';
 import { unknownKeyWarnings } from '#domain/unknown-keys.ts';
@@ -19,22 +20,23 @@ type RegistryOperation =
 export function registryHandlers(useCases: RegistryUseCases): Pick<Handlers<'backend'>, RegistryOperation> {
   return {
     stageVersion: async ({ params, body, ...request }) => {
-      const { comment, validate_only, skip_validation } = body;
+      const { comment, validate_only, skip_validation, waive } = body;
       const input = { model: params.name, version: versionOf(body, 'model_version'), comment };
       const moved = await useCases.stageVersion(registryCallOf(request), {
         ...input,
         validate_only,
         skip_validation,
+        waive,
       });
-      return reply(200, moved, ignoredKeys(body, StageRequest));
+      return reply(200, moved, [...ignoredKeys(body, StageRequest), ...ignoredOfWaiver(waive)]);
     },
     promoteVersion: async ({ params, body, ...request }) => {
-      const { comment, challenge_id, force } = body;
+      const { comment, challenge_id, force, waive } = body;
       const input = { model: params.name, version: versionOf(body, 'model_version'), comment };
       const expected = { expected_production: expectedProduction(body.expected_production) };
-      const options = { ...expected, challenge_id, force };
+      const options = { ...expected, challenge_id, force, waive };
       const moved = await useCases.promoteVersion(registryCallOf(request), { ...input, ...options });
-      return reply(200, moved, ignoredKeys(body, PromoteRequest));
+      return reply(200, moved, [...ignoredKeys(body, PromoteRequest), ...ignoredOfWaiver(waive)]);
     },
     rollbackModel: async ({ params, body, ...request }) => {
       const input = { model: params.model_name, version: versionOf(body, 'target_version') };
@@ -86,9 +88,13 @@ export function registryCallOf({ principal, headers, correlationId }: Caller): R
   };
 }
 
-function reply<S extends 200 | 201, T>(status: S, { body, replayed }: MoveReply<T>, warnings: string[]) {
+function reply<S extends 200 | 201, T extends { readonly warnings?: readonly string[] }>(
+  status: S,
+  { body, replayed }: MoveReply<T>,
+  ignored: readonly string[],
+) {
   const headers: Record<string, string> = replayed ? { 'Idempotent-Replay': 'true' } : {};
-  return { status, body: { ...body, warnings }, headers };
+  return { status, body: { ...body, warnings: [...(body.warnings ?? []), ...ignored] }, headers };
 }
 
 /** A misspelt `expected_production` guards nothing: whoever sent it must hear of it. */
@@ -97,6 +103,11 @@ export function ignoredKeys(
   { shape }: { readonly shape: object },
 ): string[] {
   return unknownKeyWarnings(body, Object.keys(shape), '');
+}
+
+/** The keys of a waiver that nobody reads. */
+export function ignoredOfWaiver(waive: WaiveRequest | undefined): string[] {
+  return waive ? unknownKeyWarnings({ ...waive }, Object.keys(WaiveRequest.shape), 'waive.') : [];
 }
 
 /** The body's schema has made sure of one of them. */

@@ -8,11 +8,13 @@ import { type HyperoptDeps, hyperoptUseCases } from './hyperopt-use-cases.ts';
 import type { StrategyUseCases } from './strategy.ts';
 
 export interface StrategyDeps
-  extends RegisterVersionDeps,
+  extends Omit<RegisterVersionDeps, 'studies'>,
     HyperoptDeps,
     Omit<ChallengeDeps, 'stagingChecks'> {
   /** By the dependency's name in the health response. */
   readonly probes: Readonly<Record<'registry', Probe>>;
+  /** See {@link checkHealth}. */
+  readonly checkDiskSpace?: () => Promise<void>;
 }
 
 /** A health check answers within this time whatever its dependencies do: before the backend, which asks it, gives up. */
@@ -25,6 +27,6 @@ export function strategyUseCases(deps: StrategyDeps, log: Log): StrategyUseCases
     registerVersion: (call, input) => registerVersion(deps, call, input),
     ...hyperoptUseCases(deps, log),
     ...challengeUseCases({ ...deps, stagingChecks: stagingOutcomes(deps) }),
-    checkHealth: () => checkHealth(deps.probes, PROBE_TIMEOUT_MS),
+    checkHealth: () => checkHealth(deps.probes, PROBE_TIMEOUT_MS, deps.checkDiskSpace),
   };
 }

@@ -19,8 +19,8 @@ export function strategyHandlers(useCases: StrategyUseCases): Handlers<'strategy
   const docs = documentation('strategy');
   return {
     getStrategyServiceHealth: async () => {
-      const { status, dependencies } = await useCases.checkHealth();
-      return { status: 200, body: { status, service: 'strategy', version: VERSION, dependencies } };
+      const { status, ...found } = await useCases.checkHealth();
+      return { status: 200, body: { status, service: 'strategy', version: VERSION, ...found } };
     },
     registerStrategy: registerHandler(useCases.registerVersion),
     ...hyperoptHandlers(useCases),

@@ -6,7 +6,19 @@ import { notingDamage } from '#domain/data/damaged-file.ts';
 import { describeOutcomes } from '#domain/data/describe-outcomes.ts';
 import { createCandles } from '#engine/candles.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
-import { at, BTC, candlesAt, DAY, ETH, grid, HOUR, type Market, openMarket, TestExchange } from './market.ts';
+import {
+  at,
+  BTC,
+  candlesAt,
+  DAY,
+  ETH,
+  grid,
+  HOUR,
+  INSTRUMENT,
+  type Market,
+  openMarket,
+  TestExchange,
+} from './market.ts';
 
 let engine: TestEngine;
 let market: Market;
@@ -52,12 +64,12 @@ describe('what is fetched', () => {
       funding: days * 3 + 1,
       rejected: 0,
       damaged: [],
+      noInstrument: null,
       error: null,
     });
     expect(await read()).toEqual(candlesAt(grid(START, END, STEP), STEP));
     const [again] = await collect();
-    expect(exchange.asked('candles')).toEqual([]);
-    expect(exchange.asked('funding')).toEqual([]);
+    expect(exchange.calls).toEqual([]);
     expect(again).toMatchObject({ candles: 0, funding: 0, error: null });
   });
 
@@ -159,7 +171,7 @@ describe('what is stored', () => {
     const hole = grid(at('2024-02-10T10:00'), at('2024-02-10T11:00'), STEP);
     for (const time of [...hole, at('2024-02-11')]) exchange.lacking.add(time);
     // The page lacked them, the exchange does not.
-    exchange.before = () => exchange.calls.length === 3 && exchange.lacking.clear();
+    exchange.before = () => exchange.calls.length === 4 && exchange.lacking.clear();
     await collect({ start: at('2024-02-10'), end: at('2024-02-12') });
     expect(exchange.asked()).toEqual([
       `${BTC} 2024-02-10T00:00 2024-02-12T00:00`,
@@ -459,6 +471,7 @@ describe('failures', () => {
       funding: 0,
       rejected: 0,
       damaged: [],
+      noInstrument: null,
       error,
     }));
     expect(describeOutcomes(failed).message).toMatch(/S9 5m: DATA004 no; and 2 more\. 0 candles stored\.$/);
@@ -530,5 +543,95 @@ describe('funding', () => {
     expect(await funding('2024-02-05', '2024-02-06T01:00')).toEqual([
       `${BTC} 2024-02-06T00:00 2024-02-06T01:00`,
     ]);
+  });
+});
+
+describe('instruments', () => {
+  const NOW = '2024-06-01T00:00:00.000Z';
+  const stored = async (...symbols: string[]) => [
+    ...(await market.instruments.getMany('test', symbols.length > 0 ? symbols : [BTC])),
+  ];
+  const recorded = (changes: object = {}) => ({
+    amount_step: 0.001,
+    min_amount: 0.001,
+    max_amount: 1000,
+    min_cost: 100,
+    max_cost: null,
+    contract_size: 1,
+    price_tick: 0.1,
+    collected_at: NOW,
+    ...changes,
+  });
+  const oneDay = { end: START + DAY };
+
+  it('are stored before the candles, by which freshness is judged', async () => {
+    exchange.before = ({ what }) => {
+      // As a process would die there.
+      if (what === 'candles') throw new TypeError('killed');
+    };
+    await expect(collect(oneDay)).rejects.toThrow('killed');
+    expect(await stored()).toEqual([[BTC, recorded()]]);
+    expect(await market.series.list('test')).toEqual([]);
+  });
+
+  it('are fetched again after a day, and then replaced', async () => {
+    await collect({ ...oneDay, symbols: [BTC, ETH] });
+    expect(exchange.asked('instrument')).toHaveLength(2);
+    exchange.instrument = { ...INSTRUMENT, amountStep: 1, maxAmount: null };
+    market.setNow(Date.parse(NOW) + DAY - 1);
+    await collect(oneDay);
+    expect(exchange.calls).toEqual([]);
+    market.setNow(Date.parse(NOW) + DAY);
+    await collect(oneDay);
+    expect(exchange.calls.splice(0)).toMatchObject([{ what: 'instrument', symbol: BTC }]);
+    const changed = { amount_step: 1, max_amount: null, collected_at: '2024-06-02T00:00:00.000Z' };
+    expect(new Map(await stored(BTC, ETH))).toEqual(
+      new Map([
+        [BTC, recorded(changed)],
+        [ETH, recorded()],
+      ]),
+    );
+  });
+
+  it.each(['DATA003', 'DATA004', 'SVC002'] as const)(
+    'that cannot be fetched (%s) cost no candle, and what is stored stays',
+    async (code) => {
+      await collect(oneDay);
+      market.setNow(Date.parse(NOW) + DAY);
+      exchange.before = ({ what }) => {
+        if (what === 'instrument') throw new CodedError(code, { message: 'no rules' });
+      };
+      const outcomes = await collect({ end: START + 2 * DAY, symbols: [BTC] });
+      expect(outcomes).toMatchObject([{ candles: 288, error: null, noInstrument: { code } }]);
+      expect(describeOutcomes(outcomes)).toEqual({
+        status: 'completed',
+        message: `288 candles stored, instruments not collected: ${BTC} (${code} no rules)`,
+      });
+      expect(await stored()).toEqual([[BTC, recorded()]]);
+    },
+  );
+
+  it('of an exchange that fails are asked for once, of a broken one each', async () => {
+    const asked = async (code: 'DATA004' | 'SVC002') => {
+      exchange.before = ({ what }) => {
+        if (what === 'instrument') throw new CodedError(code);
+      };
+      const outcomes = await collect({ ...oneDay, symbols: [BTC, ETH] });
+      expect(outcomes.map(({ noInstrument }) => noInstrument?.code)).toEqual([code, code]);
+      return exchange.asked('instrument').length;
+    };
+    expect(await asked('DATA004')).toBe(1);
+    expect(await asked('SVC002')).toBe(2);
+  });
+
+  it('that the exchange does not have are none', async () => {
+    exchange.instrument = undefined;
+    expect(await collect(oneDay)).toMatchObject([{ candles: 288, noInstrument: null }]);
+    expect(await stored()).toEqual([]);
+  });
+
+  it('end with storage', async () => {
+    market.instruments.record = () => Promise.reject(new CodedError('DATA005'));
+    await expect(collect(oneDay)).rejects.toMatchObject({ code: 'DATA005' });
   });
 });

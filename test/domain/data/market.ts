@@ -3,14 +3,17 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoCollectionStore } from '#adapters/aws/dynamo-collection-store.ts';
+import { DynamoInstrumentStore } from '#adapters/aws/dynamo-instrument-store.ts';
 import { DynamoSeriesStore } from '#adapters/aws/dynamo-series-store.ts';
 import { FileObjectStore } from '#adapters/local/file-object-store.ts';
 import { ParquetCandleStore } from '#adapters/parquet/candle-store.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import type { Exchange, Exchanges } from '#domain/exchange-ports.ts';
+import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import type { CandleStore, SeriesStore } from '#domain/ports.ts';
 import { type Candles, createCandles } from '#engine/candles.ts';
+import type { Instrument } from '#engine/instrument.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import type { TestEngine } from '../../support/engine.ts';
@@ -23,6 +26,7 @@ export const at = (text: string) => Date.parse(`${text}Z`);
 
 export interface Market {
   readonly series: SeriesStore;
+  readonly instruments: InstrumentStore;
   readonly candles: CandleStore;
   readonly collections: CollectionStore;
   readonly clock: { now: () => number };
@@ -42,6 +46,7 @@ export async function openMarket(engine: TestEngine, now = at('2024-06-01')): Pr
   const candles = new ParquetCandleStore({ objects: new FileObjectStore(folder), series, clock });
   return {
     series,
+    instruments: new DynamoInstrumentStore(engine.client, table),
     candles,
     collections: new DynamoCollectionStore(engine.client, table),
     clock,
@@ -95,13 +100,24 @@ export async function untilAborted(signal: AbortSignal | undefined): Promise<voi
 }
 
 type Call = {
-  readonly what: 'candles' | 'funding';
+  readonly what: 'candles' | 'funding' | 'instrument';
   readonly symbol: string;
   readonly from: string;
   readonly to: string;
 };
 
 const iso = (time: number) => new Date(time).toISOString().slice(0, 16);
+
+/** Binance's rules for BTC/USDT:USDT. */
+export const INSTRUMENT: Instrument = {
+  amountStep: 0.001,
+  minAmount: 0.001,
+  maxAmount: 1000,
+  minCost: 100,
+  maxCost: null,
+  contractSize: 1,
+  priceTick: 0.1,
+};
 
 /** An exchange that has every candle but those it is told to lack, and keeps a list of what it was asked. */
 export class TestExchange implements Exchange {
@@ -118,6 +134,8 @@ export class TestExchange implements Exchange {
   /** Changes what is given back. */
   change: (candles: Candles) => Candles = (candles) => candles;
   fundingHours = 8;
+  /** Of every symbol. */
+  instrument: Instrument | undefined = INSTRUMENT;
 
   async symbols(): Promise<readonly string[]> {
     return [BTC, ETH];
@@ -147,6 +165,11 @@ export class TestExchange implements Exchange {
       rate: new Float64Array(times.length).fill(0.0001),
       markPrice: new Float64Array(times.length).fill(1000),
     };
+  }
+
+  async fetchInstrument(symbol: string): Promise<Instrument | undefined> {
+    this.#note({ what: 'instrument', symbol, from: '', to: '' });
+    return this.instrument;
   }
 
   /** What was asked for since the last look, candles only unless told otherwise. */

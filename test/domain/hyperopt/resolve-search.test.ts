@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { resolveSearch, type SearchInput } from '#domain/hyperopt/resolve-search.ts';
-import { createStrategyRegistry } from '#engine/strategies/registry.ts';
 import pullback from '#strategies/example_pullback.ts';
 
-const resolve = (search: SearchInput) =>
-  resolveSearch(createStrategyRegistry([pullback]), pullback.name, search);
+const resolve = (search: SearchInput) => resolveSearch(pullback, search);
 
 describe('a parameter that is a choice', () => {
   it('is searched among all that the strategy allows, or among those given', () => {

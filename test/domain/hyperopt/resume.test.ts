@@ -30,7 +30,7 @@ describe('a study that goes on from another', () => {
       runs++;
       return computeTrial(request);
     };
-    await work(jobId, 0, deps({ codeDigest, run, close: async () => undefined }));
+    await work(jobId, 0, deps({ codeDigest, warnings: [], run, close: async () => undefined }));
     return { ...(await read(jobId)), runs };
   }
 

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { StudyConfig } from '#contract/hyperopt.ts';
 import {
   type RunHyperoptWorkerDeps,
   runHyperoptWorker,
@@ -100,6 +101,49 @@ describe('a study', () => {
       const { number: _, same_as: __, ...same } = essence(original);
       expect(essence(trial)).toMatchObject(same);
     }
+  });
+
+  it('runs equal parameters once, however many workers are at it, also when the first of them is lost', async () => {
+    // Four points; those of 22 trees fail.
+    const space = {
+      ...({ n_estimators_range: [21, 22], learning_rate_range: [0.1, 0.1] } as const),
+      model_types: ['xgboost', 'catboost'],
+    } satisfies Partial<StudyConfig>;
+    let runs = 0;
+    const counted = (seed: number): TrialRunner => ({
+      ...computing,
+      run: async (request, signal) => {
+        runs++;
+        return unsteady(seed).run(request, signal, () => {});
+      },
+    });
+    const alone = await newStudy({ ...space });
+    await work(alone, 0, deps());
+    const expected = (await read(alone)).trials.map(essence);
+    const first = new Map<string, number>();
+    for (const { number, params, same_as } of expected) {
+      const key = JSON.stringify([params.model_type, params.n_estimators]);
+      expect(same_as).toBe(first.get(key) ?? null);
+      if (!first.has(key)) first.set(key, number);
+    }
+    expect(first.size).toBe(4);
+
+    const jobId = await newStudy({ ...space, workers: 4 });
+    const working = [0, 1, 2, 3].map((worker) =>
+      work(jobId, worker, { ...deps(counted(worker)), lanes: () => 2 }),
+    );
+    await Promise.all(working);
+    expect((await read(jobId)).trials.map(essence)).toEqual(expected);
+    expect(runs).toBe(4);
+
+    const killed = await newStudy({ ...space, workers: 2 });
+    const { deps: dyingDeps, died } = dying(1);
+    void work(killed, 0, dyingDeps);
+    await died;
+    // The other is far ahead of its lease.
+    const late = { ...deps(), clock: { now: () => Date.now() + LEASE_MS + 1_000 } };
+    expect(await work(killed, 1, late)).toBe('finished');
+    expect((await read(killed)).trials.map(essence)).toEqual(expected);
   });
 
   it('searches nothing that a model does not read: a logistic regression has neither trees nor a rate', async () => {

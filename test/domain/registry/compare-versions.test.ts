@@ -225,13 +225,14 @@ describe('a comparison', () => {
 
   it('warns of what flatters one side', async () => {
     const { warnings } = await comparing(CHAMPION, CHALLENGER, {
-      config: { ...config, fee: 0 },
+      config: { ...config, fee: 0, precision: 'exchange' },
       engine_version: '2',
       candle_digest: 'other',
       trials: 500,
     });
     expect(warnings).toEqual([
       expect.stringContaining('different fee: 0.0005 and 0'),
+      expect.stringContaining('different precision: none and exchange'),
       expect.stringContaining('different engines: 1 and 2'),
       expect.stringContaining('same candles'),
       expect.stringContaining('best of 500'),

@@ -107,6 +107,17 @@ describe('100 promotions of two versions at once', () => {
   });
 });
 
+it('12 registrations of one model at once are 12 versions', async () => {
+  const { world, invariants, count } = await startRace(5);
+  const answers = await Promise.all(Array.from({ length: 12 }, () => world.register()));
+  expect(answers.map(({ status }) => status)).toEqual(Array(12).fill(201));
+  const versions = answers.map(({ body }) => Number(body.version)).sort((a, b) => a - b);
+  expect(versions).toEqual(Array.from({ length: 12 }, (_, index) => index + 3));
+  expect(count.done).toBe(12);
+  expect(count.lost).toBeGreaterThan(0);
+  await invariants.check();
+});
+
 it('promotions and rollbacks that fight over Production leave one there after every move', async () => {
   const { world, invariants, count } = await startRace(5);
   await world.promote('1');

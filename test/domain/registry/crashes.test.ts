@@ -225,7 +225,7 @@ describe('a transaction', () => {
   });
 });
 
-it('gives up after three retries, each after a pause of its own', async () => {
+it('gives up after 20 retries, each after a pause of its own', async () => {
   const pauses: number[] = [];
   let commits = 0;
   const wrap = (store: RegistryStore) =>
@@ -238,8 +238,8 @@ it('gives up after three retries, each after a pause of its own', async () => {
   const sleep = async (ms: number) => pauses.push(ms);
   const world = await registryWorld(engine, { wrap, deps: { sleep, chance: () => 0.5 } });
   const { status, body } = await world.register();
-  expect({ status, code: body.detail.code, commits }).toEqual({ status: 409, code: 'RES005', commits: 4 });
-  expect(pauses).toEqual([25, 50, 100]);
+  expect({ status, code: body.detail.code, commits }).toEqual({ status: 409, code: 'RES005', commits: 21 });
+  expect(pauses).toEqual([10, 20, 40, 80, 160, ...Array(15).fill(320)]);
 });
 
 it('a move is one transaction, and nothing else is written', async () => {

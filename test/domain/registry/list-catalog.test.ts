@@ -166,6 +166,8 @@ describe('the list', () => {
         owner: 'anonymous',
         tags: [],
         validation_status: 'skipped',
+        look_ahead: 'not_checked',
+        waivers: [],
         created_at: '2026-05-01T00:00:00.000Z',
         updated_at: '2026-05-01T00:00:00.000Z',
         promoted_at: null,

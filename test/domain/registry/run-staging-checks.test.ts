@@ -27,7 +27,8 @@ function smokeRun(changes: Partial<SmokeRun> = {}): SmokeRun {
   const outcome = runBacktest(input, { digest: sha256 });
   return {
     registered: REGISTERED,
-    strategy: SAMPLE_STRATEGY,
+    load: async () => SAMPLE_STRATEGY,
+    pause: async () => undefined,
     config: input.config as SmokeRun['config'],
     pairs: input.pairs as SmokeRun['pairs'],
     outcome,
@@ -134,12 +135,14 @@ describe('the second run', () => {
 
 describe('the search for look-ahead', () => {
   const changed = (change: Partial<StrategyDefinition>) =>
-    check('look_ahead', { strategy: { ...SAMPLE_STRATEGY, ...change } });
+    check('look_ahead', { load: async () => ({ ...SAMPLE_STRATEGY, ...change }) });
 
   it('passes a causal strategy, and says on how much', async () => {
     const found = await check('look_ahead');
-    expect(found).toMatchObject({ status: 'passed', value: 0 });
-    expect(found.message).toMatch(/^\d+ truncated histories of \d+ pairs, \d+ entry signals/);
+    expect(found).toMatchObject({ status: 'passed', value: 'certified', threshold: 'certified' });
+    expect(found.message).toMatch(
+      /^certified: 20 cuts of 1728 candles of 2 pairs, \d+ truncated histories of the columns, \d+ entry signals and \d+ trades, no callback$/,
+    );
   });
 
   it('finds an indicator that looks one candle ahead', async () => {
@@ -148,6 +151,26 @@ describe('the search for look-ahead', () => {
     });
     expect(found.status).toBe('failed');
     expect(found.message).toMatch(/^look_ahead: /);
+  });
+
+  it('finds a callback that reads the candle that is still forming, and says where', async () => {
+    const found = await changed({
+      callbacks: { customExit: ({ candles, index }) => (candles.close[index]! < 0 ? 'x' : null) },
+    });
+    expect(found).toMatchObject({ status: 'failed', value: 1 });
+    expect(found.message).toMatch(
+      /^look_ahead: customExit of (BTC|ETH)\/USDT:USDT in the candle of 2024-.* read candles\.close\[\d+\]: row index .* \(run-staging-checks\.test\.ts:\d+\)/,
+    );
+    expect(found.message).not.toContain('certified');
+  });
+
+  it('names the callbacks it covered, and those that were never asked', async () => {
+    const found = await changed({
+      callbacks: { customExit: () => null, adjustEntryPrice: (_context, _trade, price) => price },
+    });
+    expect(found.message).toMatch(
+      /guarded columns in \d+ calls of customExit; never asked: adjustEntryPrice$/,
+    );
   });
 
   it('fails a strategy that only runs on the whole history', async () => {
@@ -160,6 +183,17 @@ describe('the search for look-ahead', () => {
     });
     expect(found.status).toBe('failed');
     expect(found.message).toMatch(/too short for me/);
+  });
+
+  it('does not certify what gave no entry signal: its callbacks were never asked', async () => {
+    const found = await changed({
+      signals: () => ({}),
+      callbacks: { customExit: ({ candles, index }) => (candles.close[index + 3]! < 0 ? 'x' : null) },
+    });
+    expect(found).toMatchObject({ status: 'warning', value: 'not_checked', threshold: 'certified' });
+    expect(found.message).toMatch(
+      /^not_checked: .*, 0 entry signals and 0 trades, .*never asked: customExit$/,
+    );
   });
 
   it('does not pass where there was nothing to search', async () => {
@@ -177,14 +211,14 @@ describe('the search with the models of the configuration', () => {
     const strategy = { ...emaCrossover, startupCandles: () => 50, mlLabel };
     const { pairs, config } = learningInput({ strategy });
     return check('look_ahead', {
-      strategy,
+      load: async () => strategy,
       config: config as SmokeRun['config'],
       pairs: pairs as SmokeRun['pairs'],
     });
   };
 
   it('passes what they can have known', async () => {
-    expect(await searched(2)).toMatchObject({ status: 'passed', value: 0 });
+    expect(await searched(2)).toMatchObject({ status: 'passed', value: 'certified', threshold: 'certified' });
   });
 
   it('refuses what they cannot: a label that looks farther than its horizon', async () => {

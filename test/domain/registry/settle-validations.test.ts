@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
+import { fixedStrategies, knownBuiltIns } from '#adapters/known-strategies.ts';
+import { NO_POLICY } from '#contract/release-policy.ts';
 import type { ValidationCheck } from '#contract/validation.ts';
 import type { SeriesStore } from '#domain/ports.ts';
 import { type ReconcileDeps, reconcileJob, reconcileJobs } from '#domain/reconcile-jobs.ts';
@@ -9,8 +11,6 @@ import { settleValidation } from '#domain/registry/settle-validations.ts';
 import type { StagingChecks } from '#domain/registry/staging-checks.ts';
 import { stagingChecks } from '#domain/registry/start-staging-checks.ts';
 import { createRandom } from '#engine/random.ts';
-import { builtInStrategies } from '#engine/strategies/built-in.ts';
-import { createStrategyRegistry } from '#engine/strategies/registry.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../../support/jobs.ts';
 import { MODEL, type RegistryWorld, registryWorld } from '../../support/registry-world.ts';
@@ -70,7 +70,7 @@ async function scene(): Promise<Scene> {
     jobs,
     executions,
     series: { getMany: async () => new Map() } as unknown as SeriesStore,
-    strategies: createStrategyRegistry(builtInStrategies),
+    strategies: fixedStrategies(knownBuiltIns()),
     onStartFailure: () => undefined,
   });
   const registry = {
@@ -78,7 +78,7 @@ async function scene(): Promise<Scene> {
     registry: world.store,
     challenges: world.deps.challenges,
     validations: jobs,
-    ...{ stagingDryRunRequired: false, fourEyesRequired: false },
+    ...{ stagingDryRunRequired: false, fourEyesRequired: false, releasePolicy: NO_POLICY },
     chance: createRandom(1),
     sleep: async () => undefined,
   };

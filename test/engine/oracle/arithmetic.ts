@@ -6,7 +6,7 @@ export const sign = (side: Side): number => (side === 'long' ? 1 : -1);
 export const round8 = (value: number): number => Number(value.toFixed(8));
 
 /** What was paid (long) or received (short) at the entry, fee included (1.12). */
-function openValue(position: Position, rules: Rules): number {
+export function openValue(position: Position, rules: Rules): number {
   return position.amount * position.entry * (1 + sign(position.side) * rules.fee);
 }
 
@@ -22,11 +22,15 @@ export function profitAt(position: Position, price: number, rules: Rules): numbe
   return round8(sign(position.side) * gain);
 }
 
-/** Profit on the collateral of a close at this price (1.12). */
+/** Profit on the collateral of a close at this price, as decisions compare it (freqtrade-2026.md 1.6.7). */
 export function ratioAt(position: Position, price: number, rules: Rules): number {
   const change = closeValue(position, price, rules) / openValue(position, rules) - 1;
   return round8(sign(position.side) * change * rules.leverage);
 }
+
+/** Profit on the collateral of a trade that was closed with this profit, which is not rounded again (1.12 of 2026.9). */
+export const closedRatio = (position: Position, profit: number, rules: Rules): number =>
+  (profit / openValue(position, rules)) * rules.leverage;
 
 /** Value of a position that stays open: what it would bring without the fee of a close that is not made. */
 export function openProfitAt(position: Position, price: number, rules: Rules): number {

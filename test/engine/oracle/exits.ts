@@ -1,4 +1,4 @@
-import { ratioAt, sign } from './arithmetic.ts';
+import { openValue, ratioAt, sign } from './arithmetic.ts';
 import type { Bar, Position, Rules, Signals } from './types.ts';
 
 export interface Exit {
@@ -57,16 +57,18 @@ function levelPrice(position: Position, bar: Bar, level: number, rules: Rules): 
   return whole ? bar.open : level;
 }
 
-/** A moved stop hit in the entry candle: the worst plausible order of ticks (1.8). */
+/** A moved stop hit in the entry candle (1.8). */
 function entryCandleTrailPrice(position: Position, bar: Bar, rules: Rules): number {
   const trailing = rules.trailing;
   const side = sign(position.side);
   const armed = trailing?.onlyOffset === true && trailing.positive !== undefined && !rules.hasCustomStop;
-  const distance = armed
-    ? trailing.offset - (trailing.positive as number) / rules.leverage
-    : -position.stopRatio / rules.leverage;
-  const price = bar.open * (1 + side * distance);
-  return Math.min(bar.high, Math.max(bar.low, price));
+  // In the order in which it is written: whether the order fills may hang on the last bit.
+  const factor = armed
+    ? 1 + side * trailing.offset - (side * (trailing.positive as number)) / rules.leverage
+    : 1 - (side * position.stopRatio) / rules.leverage;
+  const price = bar.open * factor;
+  // Limited on the losing side alone: beyond the best price the order waits (freqtrade-2026.md 1.8).
+  return position.side === 'long' ? Math.max(bar.low, price) : Math.min(bar.high, price);
 }
 
 function trailingPrice(position: Position, bar: Bar, rules: Rules): number {
@@ -83,12 +85,13 @@ function roiStep(position: Position, bar: Bar, rules: Rules): readonly [number, 
   return steps.sort((a, b) => b[0] - a[0])[0];
 }
 
-/** The price at which the table's ratio is reached after the closing fee (1.9). */
+/** The price at which the profit ratio, both fees and the funding so far included, is the table's (freqtrade-2026.md 1.3). */
 function roiTarget(position: Position, ratio: number, rules: Rules): number {
-  const side = sign(position.side);
-  const gross = position.entry * (1 + side * rules.fee);
-  const wanted = (ratio / rules.leverage) * position.entry;
-  return (gross + side * wanted) / (1 - side * rules.fee);
+  const { amount, funding } = position;
+  const value = openValue(position, rules);
+  return position.side === 'long'
+    ? (value * (1 + ratio / rules.leverage) - funding) / (amount * (1 - rules.fee))
+    : (value * (1 - ratio / rules.leverage) + funding) / (amount * (1 + rules.fee));
 }
 
 function roiPrice(
@@ -146,25 +149,41 @@ function trailingExit(position: Position, { bar }: Moment, rules: Rules): Exit |
   return { reason: 'trailing_stop_loss', price: trailingPrice(position, bar, rules) };
 }
 
-/** Any stop before the target, and a stop that moves only once the candle is over. */
-function conservativeExit(position: Position, moment: Moment, rules: Rules): Exit | undefined {
-  const exit =
-    signalExit(position, moment, rules) ??
-    trailingExit(position, moment, rules) ??
-    stopExit(position, moment, rules) ??
-    roiExit(position, moment, rules);
-  if (exit === undefined) trail(position, moment, rules);
-  return exit;
+/** What would end the trade in this candle, in the order in which it is tried (1.6). */
+function reasons(position: Position, moment: Moment, rules: Rules): Exit[] {
+  const signal = signalExit(position, moment, rules);
+  const stop = stopExit(position, moment, rules);
+  const roi = roiExit(position, moment, rules);
+  const trailing = trailingExit(position, moment, rules);
+  // The conservative model tries any stop before the target.
+  const ordered = rules.conservative ? [signal, trailing, stop, roi] : [signal, stop, roi, trailing];
+  return ordered.filter((exit) => exit !== undefined);
 }
 
-/** The exit of this candle, if any: signal, stop or liquidation, ROI, trailing stop, in this order (1.6). */
+/** Minutes after which a waiting order is cancelled, at the latest. */
+const TIMEOUT = 10;
+
+/** Orders the first exit that does not wait already, in place of the one that waits (freqtrade-2026.md 1.2, step 4c). */
+function placeOrder(position: Position, moment: Moment, rules: Rules): void {
+  for (const { reason, price } of reasons(position, moment, rules)) {
+    if (position.order === undefined || position.order.price !== price) {
+      position.order = { reason, price, placed: moment.bar.time };
+      return;
+    }
+    position.order.reason = reason;
+  }
+}
+
+/** The exit that is filled in this candle, if any. */
 export function findExit(position: Position, moment: Moment, rules: Rules): Exit | undefined {
-  if (rules.conservative) return conservativeExit(position, moment, rules);
-  trail(position, moment, rules);
-  return (
-    signalExit(position, moment, rules) ??
-    stopExit(position, moment, rules) ??
-    roiExit(position, moment, rules) ??
-    trailingExit(position, moment, rules)
-  );
+  const { bar } = moment;
+  const { order } = position;
+  if (order !== undefined && bar.time - order.placed >= TIMEOUT * 60_000) position.order = undefined;
+  if (!rules.conservative) trail(position, moment, rules);
+  placeOrder(position, moment, rules);
+  const placed = position.order;
+  if (placed !== undefined && placed.price >= bar.low && placed.price <= bar.high) return placed;
+  // A stop that moves only once the candle is over.
+  if (rules.conservative) trail(position, moment, rules);
+  return undefined;
 }

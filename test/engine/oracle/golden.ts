@@ -1,6 +1,6 @@
 import type { Bar, Market, Rules, Signals } from './types.ts';
 
-/** The worked scenarios of reference/freqtrade.md 1.25, transcribed row by row. */
+/** The worked scenarios of reference/freqtrade.md 1.25, transcribed row by row, with the ROI price of freqtrade-2026.md 1.3. */
 export interface Golden {
   name: string;
   market: Market;
@@ -126,7 +126,7 @@ export const GOLDEN: Golden[] = [
     { fee: 0.001, roi: [[0, 0.03]] },
     { 2: [100, 104, 99.5, 103], ...after(2, 103) },
     {},
-    { ...roi(2, 103.203203), ratio: 0.02997003 },
+    { ...roi(2, 103.206206), ratio: 0.03 },
   ),
   golden(
     'G7',

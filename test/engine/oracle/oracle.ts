@@ -1,4 +1,4 @@
-import { liquidationPrice, openProfitAt, profitAt, ratioAt, round8, sign } from './arithmetic.ts';
+import { closedRatio, liquidationPrice, openProfitAt, profitAt, round8, sign } from './arithmetic.ts';
 import { findExit, type Moment } from './exits.ts';
 import type { Bar, Market, OracleTrade, Outcome, Position, Rules, Side, Signals } from './types.ts';
 import { proposeStake } from './wallet.ts';
@@ -12,10 +12,8 @@ interface Book {
   trades: OracleTrade[];
   closedProfit: number;
   rejectedSignals: number;
-  /** Pairs that found no slot in the present main candle: each signal is lost once. */
-  rejected: Set<string>;
-  /** Pairs whose trade closed in the present main candle. */
-  left: Set<string>;
+  /** Pairs that were visited with an open trade in the present main candle. */
+  seen: Set<string>;
 }
 
 const MINUTE = 60_000;
@@ -74,7 +72,7 @@ function enter(book: Book, market: Market, moment: Moment, side: Side): void {
   const { rules, open } = book;
   const unlimited = rules.maxOpenTrades <= 0 || !Number.isFinite(rules.maxOpenTrades);
   if (!unlimited && open.length >= rules.maxOpenTrades) {
-    book.rejected.add(market.pair);
+    book.rejectedSignals += 1;
     return;
   }
   const stake = proposeStake(book.closedProfit, open, rules);
@@ -97,8 +95,8 @@ function enter(book: Book, market: Market, moment: Moment, side: Side): void {
     lowest: moment.bar.low,
     highest: moment.bar.high,
     enterTag: moment.signals.enterTag,
+    order: undefined,
   };
-  book.rejected.delete(market.pair);
   position.initialStop = position.stop;
   position.liquidation = liquidationPrice(position, rules);
   open.push(position);
@@ -128,7 +126,7 @@ function close(book: Book, position: Position, time: number, price: number, reas
     stake: position.stake,
     funding: position.funding,
     profit,
-    ratio: ratioAt(position, exit, rules),
+    ratio: closedRatio(position, profit, rules),
     fees: position.amount * (position.entry + exit) * rules.fee,
     slippageCost: position.amount * (unslipped(position, rules) + Math.abs(exit - price)),
     initialStop: position.initialStop,
@@ -139,7 +137,6 @@ function close(book: Book, position: Position, time: number, price: number, reas
   });
   book.closedProfit = round8(book.closedProfit + profit);
   book.open.splice(book.open.indexOf(position), 1);
-  book.left.add(position.pair);
 }
 
 /** Entry, then exit, of one pair in one candle (1.4). Returns the side that was closed. */
@@ -159,10 +156,14 @@ function step(book: Book, market: Market, moment: Moment, mayEnter: boolean): Si
   return position.side;
 }
 
-/** One pair in one candle; a close against an opposite entry signal gives it a second turn (1.4). */
+/**
+ * One pair in one candle; a close against an opposite entry signal gives it a second turn. One that was seen with a trade in this
+ * main candle and has none now stays out of the rest of it (freqtrade-2026.md 2.4).
+ */
 function visit(book: Book, market: Market, moment: Moment, last: boolean): void {
-  const mayEnter = !last && !book.left.has(market.pair);
-  const closed = step(book, market, moment, mayEnter);
+  if (openOf(book, market.pair) !== undefined) book.seen.add(market.pair);
+  else if (book.seen.has(market.pair)) return;
+  const closed = step(book, market, moment, !last);
   const side = direction(moment.signals, book.rules);
   const flips = closed !== undefined && side !== undefined && side !== closed;
   if (flips) step(book, market, moment, !last);
@@ -172,15 +173,18 @@ function visit(book: Book, market: Market, moment: Moment, last: boolean): void 
 function inside(market: Market, bar: Bar, rules: Rules): Bar[] {
   const end = bar.time + rules.timeframeMinutes * MINUTE;
   const detail = market.detail.filter(({ time }) => time >= bar.time && time < end);
-  const complete = detail.length * (rules.detailMinutes ?? 0) === rules.timeframeMinutes;
-  return complete ? detail : [bar];
+  const fine = rules.detailMinutes ?? 0;
+  const complete = detail.length * fine === rules.timeframeMinutes;
+  // Those of the last candle may end early.
+  const begun = detail.every(({ time }, i) => time === bar.time + i * fine * MINUTE);
+  const cutOff = bar === market.bars.at(-1) && detail.length > 0 && begun;
+  return complete || cutOff ? detail : [bar];
 }
 
 /** One main candle of all pairs; with detail candles all pairs advance together on them (1.14, 1.22). */
 function walkCandle(book: Book, time: number, last: boolean): void {
   const { rules } = book;
-  book.left.clear();
-  book.rejected.clear();
+  book.seen.clear();
   const main = rules.timeframeMinutes;
   const fine = rules.detailMinutes ?? main;
   for (let minute = 0; minute < main; minute += fine) {
@@ -194,7 +198,6 @@ function walkCandle(book: Book, time: number, last: boolean): void {
       if (bar !== undefined) visit(book, market, { bar, signals, customStop }, last);
     }
   }
-  book.rejectedSignals += book.rejected.size;
 }
 
 /**
@@ -210,13 +213,18 @@ function lastBar(market: Market, position: Position): Bar {
 const marketOf = (book: Book, { pair }: Position): Market =>
   book.markets.find((market) => market.pair === pair) as Market;
 
+/** Pair by pair as they were first seen: those that start earlier, then as listed (freqtrade-2026.md 1.21). */
 function closeTheRest(book: Book): void {
-  for (const position of [...book.open]) {
-    const market = marketOf(book, position);
+  const start = (market: Market): number => (market.bars[0] as Bar).time;
+  const ranked = book.markets.filter(({ bars }) => bars.length > 0).sort((a, b) => start(a) - start(b));
+  for (const market of ranked) {
+    const position = openOf(book, market.pair);
+    if (position === undefined) continue;
     const bar = lastBar(market, position);
     fund(position, market, bar.time);
     close(book, position, bar.time, bar.open, 'force_exit');
   }
+  book.trades.sort((a, b) => a.closeTime - b.closeTime);
 }
 
 /** Balance with open positions valued at their pair's newest close. */
@@ -244,8 +252,7 @@ export function runOracle(markets: readonly Market[], rules: Rules): Outcome {
     trades: [],
     closedProfit: 0,
     rejectedSignals: 0,
-    rejected: new Set(),
-    left: new Set(),
+    seen: new Set(),
   };
   const times = clock(markets, rules);
   const end = times.at(-1);

@@ -88,6 +88,14 @@ export interface Position {
   lowest: number;
   highest: number;
   enterTag: string | undefined;
+  /** The exit order that waits for its price. */
+  order: ExitOrder | undefined;
+}
+
+interface ExitOrder {
+  reason: string;
+  price: number;
+  placed: number;
 }
 
 export interface OracleTrade {

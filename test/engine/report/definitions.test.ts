@@ -1,19 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { runBacktest } from '#engine/backtest.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
-import { CONFIG, SAMPLE_STRATEGY, STEP, sampleInput, sha256 } from '../backtest-sample.ts';
+import { CONFIG, SAMPLE_STRATEGY, STARTUP, STEP, sampleInput, sha256 } from '../backtest-sample.ts';
 import { learningInput } from '../walk-forward/sample.ts';
 
 /** Pending entries, leverage, funding, slippage, both sides: what a report can hold is there. */
-const { report, table } = runBacktest(
-  sampleInput({
-    strategy: {
-      ...SAMPLE_STRATEGY,
-      callbacks: { customEntryPrice: ({ index }, _side, proposed) => proposed * (index % 2 ? 1 : 0.999) },
-    },
-  }),
-  { digest: sha256 },
-);
+const sample = sampleInput({
+  strategy: {
+    ...SAMPLE_STRATEGY,
+    callbacks: { customEntryPrice: ({ index }, _side, proposed) => proposed * (index % 2 ? 1 : 0.999) },
+  },
+});
+const { report, table } = runBacktest(sample, { digest: sha256 });
 const withModels = runBacktest(learningInput({ days: 3 }), { digest: sha256 }).report;
 const items = Array.from({ length: table.length }, (_, row) => tradeRecord(table, row, row + 1));
 
@@ -63,11 +61,20 @@ describe('the definitions of a report', () => {
     const { first_candle, last_candle } = report.settings;
     const candles = (Date.parse(last_candle) - Date.parse(first_candle)) / STEP;
     const open = new Array(candles + 1).fill(0);
-    for (const { opened_at, closed_at } of items) {
-      const [from, to] = [opened_at, closed_at].map(
+    for (const { pair, opened_at, closed_at, entry_price } of items) {
+      const [ordered, to] = [opened_at, closed_at].map(
         (time) => (Date.parse(time) - Date.parse(first_candle)) / STEP,
       );
-      for (let row = from!; row < to!; row++) open[row]++;
+      const { candles: all } = sample.pairs.find((each) => each.pair === pair)!;
+      // A limit order opens a trade when a candle holds its price; others take the market, at a slipped open.
+      const isFilled = (row: number) => {
+        const at = row + STARTUP;
+        const holds = all.low[at]! <= entry_price && entry_price <= all.high[at]!;
+        return holds || Math.abs(entry_price / all.open[at]! - 1) < 1.01 * CONFIG.slippage;
+      };
+      let from = ordered!;
+      while (!isFilled(from)) from++;
+      for (let row = from; row < to!; row++) open[row]++;
     }
     expect(open[0]).toBe(0);
     const { exposure_pct, avg_open_trades } = report.metrics.activity;

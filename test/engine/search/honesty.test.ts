@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '#engine/random.ts';
-import { type DailyReturns, studyHonesty } from '#engine/search/honesty.ts';
+import type { DailyReturns } from '#engine/search/equal-runs.ts';
+import { studyHonesty } from '#engine/search/honesty.ts';
 import type { SearchSpace } from '#engine/search/space.ts';
 import type { PastTrial } from '#engine/search/trials.ts';
 import { overfitting } from '#engine/stats/overfitting.ts';
@@ -37,6 +38,36 @@ function sampleVariance(values: readonly number[]): number {
 }
 
 describe('honesty of a study', () => {
+  it('counts trials that traded exactly the same as trials, and as one series to choose from', () => {
+    const { series, returns, trials } = study([0, 0.05, 0.1], 200);
+    // Other parameters, the same run: seven times that of trial 0.
+    const repeats = Array.from({ length: 7 }, (_, i) => ({
+      ...trials[0]!,
+      number: 3 + i,
+      params: { x: 0.9 + i / 100 },
+    }));
+    const withRepeats = new Map([
+      ...returns,
+      ...repeats.map((each) => [each.number, returns.get(0)!] as const),
+    ]);
+    const found = studyHonesty(SPACE, [...trials, ...repeats].reverse(), withRepeats, 'maximize')!;
+    const best = series[sharpes(series).indexOf(Math.max(...sharpes(series)))]!;
+    const selection = { trials: 10, variance: sampleVariance(sharpes(series)) };
+    expect(found.trials).toBe(10);
+    expect(found.deflatedSharpe).toBeCloseTo(deflatedSharpe(sharpeSample(best)!, selection)!, 12);
+    expect(found.overfitting).toEqual(overfitting(series));
+    // Eight of ten series are one: of 45 pairs 28 have the correlation 1, the others hardly any.
+    expect(found.effectiveTrials).toBeLessThan(6);
+    const alone = [trials[0]!, ...repeats];
+    const one = studyHonesty(SPACE, alone, withRepeats, 'maximize')!;
+    expect(one).toMatchObject({
+      trials: 8,
+      expectedMaximumSharpe: null,
+      deflatedSharpe: null,
+      overfitting: null,
+    });
+  });
+
   it('is made of the statistics of its best trial, with the true number of trials', () => {
     const { series, returns, trials } = study([0, 0.05, 0.1, 0, 0.02], 200);
     const all = [

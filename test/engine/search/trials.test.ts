@@ -57,7 +57,7 @@ describe('visible history', () => {
 });
 
 describe('duplicates', () => {
-  it('are the first ended trial with the same parameters', () => {
+  it('are the first trial with the same parameters, whatever it came to', () => {
     const params = { a: 1, b: 'x', c: true };
     const past = [
       trial(0, { params: { ...params, b: 'y' } }),
@@ -66,9 +66,11 @@ describe('duplicates', () => {
       trial(3, { params: { c: true, a: 1, b: 'x' }, state: 'pruned' }),
       trial(4, { params }),
     ];
-    expect(duplicateOf(past, params)?.number).toBe(3);
+    expect(duplicateOf(past, params)?.number).toBe(1);
+    expect(duplicateOf(past.slice(2), params)?.number).toBe(2);
+    expect(duplicateOf(past.slice(3), params)?.number).toBe(3);
     expect(duplicateOf(past, { ...params, c: 'true' })).toBeUndefined();
-    expect(duplicateOf(past.slice(0, 3), params)).toBeUndefined();
+    expect(duplicateOf(past.slice(0, 1), params)).toBeUndefined();
   });
 });
 

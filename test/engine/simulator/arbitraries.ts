@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { Instrument } from '#engine/instrument.ts';
 import type { FundingEvents, PairInput, SimulationSettings } from '#engine/simulator/types.ts';
 import { candlesOf, HOUR, pairOf, type Row, START, settingsOf } from './market.ts';
 
@@ -65,6 +66,32 @@ export function pair(name: string, length = { minLength: 2, maxLength: 70 }): fc
           ),
       );
   });
+}
+
+/** Lots, limits and ticks that are coarser, as fine or finer than those of the candles. */
+const instrument: fc.Arbitrary<Instrument | undefined> = fc.option(
+  fc.record({
+    amountStep: fc.constantFrom(null, 0.001, 0.1),
+    minAmount: fc.constantFrom(null, 0.1),
+    maxAmount: fc.constantFrom(null, 20),
+    minCost: fc.constantFrom(null, 5, 95),
+    maxCost: fc.constantFrom(null, 500),
+    contractSize: fc.constantFrom(1, 0.5),
+    priceTick: fc.constantFrom(null, 0.5, 1),
+  }),
+  { nil: undefined },
+);
+
+/** {@link pairs}, each with an instrument or without. */
+export function pairsOnGrids(count: number): fc.Arbitrary<PairInput[]> {
+  return fc
+    .tuple(pairs(count), fc.array(instrument, { minLength: count, maxLength: count }))
+    .map(([inputs, instruments]) =>
+      inputs.map((input, index) => {
+        const own = instruments[index];
+        return own ? { ...input, instrument: own } : input;
+      }),
+    );
 }
 
 /** Up to `count` pairs that start and end at different times. */

@@ -26,8 +26,8 @@ describe('entry callbacks', () => {
     };
     run({ rows: RISE, enterShort: [1] }, callbacks, { leverage: 2 });
     expect(calls).toEqual([
-      ['leverage', 2, 2, 'A', 'short', 2],
       ['price', 2, 2, 'A', 'short', 101],
+      ['leverage', 2, 2, 'A', 'short', 2],
       ['stake', 2, 2, 'A', 'short', 100],
       ['confirm', 2, 2, 'A', 'short', 101],
     ]);
@@ -156,7 +156,7 @@ describe('customStoploss', () => {
 });
 
 describe('customRoi', () => {
-  it('replaces the table where it names a ratio', () => {
+  it('counts where the table has no lower ratio', () => {
     const minutes: number[] = [];
     const callbacks: StrategyCallbacks = {
       customRoi: (_context, _trade, passed) => {
@@ -172,7 +172,7 @@ describe('customRoi', () => {
     ]);
     expect(
       summary(run({ rows: RISE, enterLong: [0] }, { customRoi: () => 0.2 }, { minimalRoi: { 0: 0.05 } })),
-    ).toEqual(['A long 1@100 4@107 force_exit']);
+    ).toEqual(['A long 1@100 2@105 roi']);
   });
 
   it('that the open already exceeds closes at the open', () => {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { tradeColumns } from '#engine/metrics/trade-columns.ts';
+import { tradeMetrics } from '#engine/metrics/trade-metrics.ts';
 import { simulateLoop } from '#engine/simulator/loop.ts';
 import { SimulationStopped } from '#engine/simulator/progress.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
@@ -72,6 +74,32 @@ describe('one clock for all pairs', () => {
     expect(Array.from(curve!.openTrades)).toEqual([1, 1, 1, 1, 1, 0]);
     expect(Array.from(curve!.equity)).toEqual([1000, 1004, 1004, 1004, 1004, 1004]);
     expect(Array.from(curve!.balance)).toEqual([1000, 1000, 1000, 1000, 1000, 1004]);
+  });
+
+  it('lists trades in the order of closing, also when the data of a pair ends early', () => {
+    // A loses 5 and ends first; B gains 10 later, though it is booked before the run ends. The curve has A's loss at the end.
+    const scripts = [
+      { pair: 'A', rows: [flat(100), flat(100), flat(95)], enterLong: [0] },
+      { pair: 'B', rows: [...flats(4), flat(110), flat(110)], enterLong: [0], exitLong: [3] },
+    ];
+    for (const order of [scripts, scripts.toReversed()]) {
+      const { trades, table, curve } = run(order, { maxOpenTrades: 2 });
+      expect(summary({ trades })).toEqual(['A long 1@100 2@95 force_exit', 'B long 1@100 4@110 exit_signal']);
+      expect(Array.from(curve!.balance)).toEqual([1000, 1000, 1000, 1010, 1005]);
+      // From 1000 to 995 and up to 1005: 5 of 1000, not 5 of 1010.
+      const { closed_trade_max_drawdown_pct } = tradeMetrics(tradeColumns(table), 1000, 1);
+      expect(closed_trade_max_drawdown_pct).toBeCloseTo(0.5, 12);
+    }
+  });
+
+  it('closes what is left open in the order in which pairs joined', () => {
+    const scripts = [
+      { pair: 'A', rows: flats(4), enterLong: [0], startsAt: 2 },
+      { pair: 'B', rows: flats(6), enterLong: [1] },
+      { pair: 'C', rows: flats(6), enterLong: [0] },
+    ];
+    const { trades } = run(scripts, { maxOpenTrades: 3 });
+    expect(trades.map(({ pair }) => pair)).toEqual(['B', 'C', 'A']);
   });
 
   it('lets a pair enter in its own last candle when the run goes on', () => {

@@ -48,15 +48,24 @@ describe('detail candles', () => {
   });
 
   it('keep a pair out after its trade closed, until the next candle', () => {
+    const halves: Row[] = [...flats(4), [100, 100, 97, 99], ...Array.from({ length: 5 }, () => flat(99))];
+    const pair = detailed(halves, { enterLong: [0, 1, 2] });
+    expect(summary(run([pair], { stoploss: -0.02 }))).toEqual([
+      'A long 1@100 2@98 stop_loss',
+      'A long 3@99 4@99 force_exit',
+    ]);
+  });
+
+  it('let a pair enter again whose trade was opened and closed within one of them', () => {
     const halves: Row[] = [...flats(2), [100, 100, 97, 99], flat(99), flat(99), flat(99), flat(99), flat(99)];
     const pair = detailed(halves, { enterLong: [0, 1] });
     expect(summary(run([pair], { stoploss: -0.02 }))).toEqual([
       'A long 1@100 1@98 stop_loss',
-      'A long 2@99 3@99 force_exit',
+      'A long 1.5@99 3@99 force_exit',
     ]);
   });
 
-  it('let pairs use one slot in turn within a candle, and count no rejection then', () => {
+  it('let pairs use one slot in turn within a candle', () => {
     const first = detailed([...flats(2), [100, 100, 97, 99], ...flats(5)], { pair: 'A', enterLong: [0] });
     const second = detailed([...flats(2), flat(50), flat(51), ...flats(4)], {
       pair: 'B',
@@ -67,7 +76,8 @@ describe('detail candles', () => {
     const { trades, counters } = run([first, second, third], { stoploss: -0.02 });
     // A is stopped in the first half hour; B, processed after it, takes the slot in the same one.
     expect(summary({ trades })).toEqual(['A long 1@100 1@98 stop_loss', 'B long 1@50 3@100 force_exit']);
-    expect(counters.rejectedSignals).toBe(1);
+    // C in both halves, and A in the second: its signal still stands.
+    expect(counters.rejectedSignals).toBe(3);
     // In the other order B waits for the second half hour.
     const turned = run(
       [second, first, third].map((pair, index) => (index === 0 ? { ...pair, signals: {} } : pair)),
@@ -89,7 +99,8 @@ describe('detail candles', () => {
     });
     const { trades, counters } = run([holder, waiting], { stoploss: -0.02 });
     expect(summary({ trades })).toEqual(['A long 1@100 2.5@98 stop_loss', 'B long 2.5@60 4@60 force_exit']);
-    expect(counters.rejectedSignals).toBe(0);
+    // Once, in the half hour in which the slot was taken.
+    expect(counters.rejectedSignals).toBe(1);
   });
 
   it('reverse within one detail candle', () => {
@@ -109,7 +120,7 @@ describe('detail candles', () => {
     const halves: Row[] = [...flats(4), flat(100), [99, 99, 97, 98]];
     const pair = detailed(halves, { enterLong: [0] });
     const settings = { callbacks: { customEntryPrice: () => 98.5 }, unfilledTimeoutMinutes: 600 };
-    expect(summary(run([pair], settings))).toEqual(['A long 2.5@98.5 2.5@99 force_exit']);
+    expect(summary(run([pair], settings))).toEqual(['A long 1@98.5 2.5@99 force_exit']);
   });
 
   it('fall back to the candle where any of them is missing', () => {
@@ -126,6 +137,14 @@ describe('detail candles', () => {
     ]);
     const later = { ...pair, detail: candlesOf(targetFirst.slice(4), HALF, 4) };
     expect(summary(run([later], settings))).toEqual(['A long 1@100 2@103 roi']);
+  });
+
+  it('of the last candle may end early: it is simulated as far as they go', () => {
+    const halves: Row[] = [...flats(4), flat(100), [100, 100, 97, 98]];
+    const pair = detailed(halves, { enterLong: [0] });
+    expect(summary(run([pair], { stoploss: -0.02 }))).toEqual(['A long 1@100 2.5@98 stop_loss']);
+    const cut = { ...pair, detail: candlesOf(halves.slice(0, 5), HALF) };
+    expect(summary(run([cut], { stoploss: -0.02 }))).toEqual(['A long 1@100 2@100 force_exit']);
   });
 
   it('of the size of the candles change nothing', () => {

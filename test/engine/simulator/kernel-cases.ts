@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { createCandles } from '#engine/candles.ts';
+import type { Instrument } from '#engine/instrument.ts';
 import { createRandom, type Random } from '#engine/random.ts';
 import type { FundingEvents, PairInput, SimulationSettings } from '#engine/simulator/types.ts';
 import type { Signals } from '#engine/strategy.ts';
 
-const START = Date.UTC(2024, 0, 1);
+/** Long series go on into another month. */
+const START = Date.UTC(2024, 0, 31, 8);
+const NEXT_MONTH = Date.UTC(2024, 1, 1);
 const MINUTE = 60_000;
 const TIMEFRAME_MS = 5 * MINUTE;
 
@@ -23,20 +26,38 @@ interface MarketShape {
   readonly gaps: number;
   /** Prices are multiples of it, so that a coarse one makes prices meet stops and targets exactly. */
   readonly tick: number;
+  /** Ticks of the second month in one of the first: prices of the second may lie between those that a trade can name. */
+  readonly coarser: number;
   /** Share of rows with each signal. */
   readonly density: number;
   /** Share of candles at which a funding event happens; 0 for a pair without funding. */
   readonly funding: number;
+  readonly instrument: Instrument | null;
 }
+
+const instrument: fc.Arbitrary<Instrument | null> = fc.option(
+  fc.record({
+    amountStep: fc.constantFrom(null, 1e-4, 0.1, 1),
+    minAmount: fc.constantFrom(null, 0.2),
+    maxAmount: fc.constantFrom(null, 5),
+    minCost: fc.constantFrom(null, 5, 90, 200),
+    maxCost: fc.constantFrom(null, 80, 1000),
+    contractSize: fc.constantFrom(1, 0.5),
+    priceTick: fc.constantFrom(null, 0.5, 2),
+  }),
+  { nil: null },
+);
 
 const marketShape: fc.Arbitrary<MarketShape> = fc.record({
   seed: fc.nat(),
   length: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 100, max: 700 })),
   volatility: fc.constantFrom(0, 0.002, 0.01, 0.03),
   gaps: fc.constantFrom(0, 0.1, 0.6),
-  tick: fc.constantFrom(1e-6, 0.5, 1),
+  tick: fc.constantFrom(1e-6, 0.01, 0.5, 1),
+  coarser: fc.constantFrom(1, 10),
   density: fc.constantFrom(0.005, 0.05, 0.4),
   funding: fc.constantFrom(0, 0, 0.02, 0.3),
+  instrument,
 });
 
 const roiTable = fc.option(
@@ -74,6 +95,7 @@ const settings = fc
     fee: fc.constantFrom(0, 0.0005, 0.01),
     slippage: fc.constantFrom(0, 0, 0.0007),
     leverage: fc.constantFrom(1, 1, 3, 25),
+    unfilledTimeoutMinutes: fc.constantFrom(5, 10, 60),
     canShort: fc.boolean(),
     stoploss: fc.constantFrom(-0.005, -0.02, -0.1, -0.5, -0.99),
     trailing,
@@ -97,15 +119,20 @@ function pairOfShape(shape: MarketShape): PairInput {
   const pair = 'BTC/USDT:USDT';
   const signals = signalsOfShape(shape, random);
   const funding = fundingOfShape(shape, random);
-  return { pair, candles, signals, ...(funding && { funding }) };
+  const { instrument } = shape;
+  return { pair, candles, signals, ...(funding && { funding }), ...(instrument && { instrument }) };
 }
 
-function candlesOfShape({ length, volatility, gaps, tick }: MarketShape, random: Random) {
+function candlesOfShape({ length, volatility, gaps, tick, coarser }: MarketShape, random: Random) {
   const candles = createCandles(length);
   const move = () => 1 + volatility * (2 * (random() + random() + random()) - 3);
-  const onTick = (price: number) => Math.max(tick, Math.round(price / tick) * tick);
+  let step = tick * coarser;
+  const digits = 1e6;
+  const onTick = (price: number) =>
+    Math.max(step, Math.round(Math.round(price / step) * step * digits) / digits);
   let price = 100;
   for (let row = 0; row < length; row++) {
+    step = START + row * TIMEFRAME_MS < NEXT_MONTH ? tick * coarser : tick;
     const open = onTick(random() < gaps ? price * move() : price);
     const close = onTick(open * move());
     candles.timestamp[row] = START + row * TIMEFRAME_MS;

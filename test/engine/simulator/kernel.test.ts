@@ -38,6 +38,7 @@ describe('the segment kernel', () => {
 
   it('books the same trades and curve as the loop, and as a loop that looks at every candle', () => {
     const reasons = new Set<string>();
+    let waited = 0;
     fc.assert(
       fc.property(kernelCase, ({ input, settings }) => {
         const simulation = simulateKernel([input], settings);
@@ -47,9 +48,11 @@ describe('the segment kernel', () => {
         expect(kernel).toEqual(bitsOf(simulateLoop([input], settings)));
         expect(kernel).toEqual(bitsOf(simulateLoop([input], everyCandle)));
         for (const { exitReason } of simulation.trades) reasons.add(exitReason);
+        waited += simulation.counters.timedOutExits;
       }),
       { numRuns: 1500 },
     );
+    expect(waited).toBeGreaterThan(5);
     // A property over runs without trades, or without one kind of them, would prove nothing.
     expect([...reasons].sort()).toEqual([
       'exit_signal',

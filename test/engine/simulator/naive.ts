@@ -23,7 +23,7 @@ interface Open {
 }
 
 /**
- * The rules of reference/freqtrade.md for one pair and the `freqtrade` fill model, written down again as plainly as they are
+ * The rules of reference/freqtrade-2026.md for one pair and the `freqtrade` fill model, written down again as plainly as they are
  * stated: every candle is visited and every profit computed as a ratio. Nothing is shared with the simulator.
  */
 export function simulateNaively(input: PairInput, run: SimulationSettings): NaiveTrade[] {
@@ -134,7 +134,8 @@ export function simulateNaively(input: PairInput, run: SimulationSettings): Naiv
     ) {
       const onGrid = key % 60 === 0;
       const paid = t.entry * (1 + t.sign * run.fee);
-      let price = (paid + (t.sign * t.entry * required) / run.leverage) / (1 - t.sign * run.fee);
+      const received = (t.sign * t.funding) / t.amount;
+      let price = (paid * (1 + (t.sign * required) / run.leverage) - received) / (1 - t.sign * run.fee);
       if (required === -1) price = onGrid ? o : worst;
       else if (minutes > 0 && minutes === key && onGrid && t.sign * (o - price) > 0) price = o;
       finish(t, row, Math.min(Math.max(price, l), h), 'roi', false);
@@ -147,7 +148,9 @@ export function simulateNaively(input: PairInput, run: SimulationSettings): Naiv
         price = byOffset
           ? o * (1 + t.sign * ((trailing.offset ?? 0) - trailing.positive! / run.leverage))
           : shifted(o, t.sign, Math.abs(t.distance) / run.leverage);
-        price = Math.min(Math.max(price, l), h);
+        price = t.sign === 1 ? Math.max(price, l) : Math.min(price, h);
+        // An order that the candle does not fill is too old in the next one.
+        if (price < l || price > h) return false;
       }
       finish(t, row, price, 'trailing_stop_loss', true);
       return true;

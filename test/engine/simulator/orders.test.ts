@@ -23,7 +23,7 @@ describe('an entry at a price of its own', () => {
     const script = { rows, enterLong: [0] };
     expect(summary(run(script, at(98)))).toEqual(['A long 1@98 5@98 force_exit']);
     const { trades } = run(script, at(97), { slippage: 0.01 });
-    expect(summary({ trades })).toEqual(['A long 2@97 5@97.02 force_exit']);
+    expect(summary({ trades })).toEqual(['A long 1@97 5@97.02 force_exit']);
     expect(trades[0]).toMatchObject({ amount: 100 / 97, initialStopPrice: 97 * 0.9 });
   });
 
@@ -44,7 +44,10 @@ describe('an entry at a price of its own', () => {
     const waiting = run({ rows, enterLong: [0] }, at(90));
     expect(waiting.trades).toEqual([]);
     expect(waiting.counters.timedOutEntries).toBe(1);
-    const kept = run({ rows, enterLong: [0] }, at(90), { unfilledTimeoutMinutes: 240 });
+    // At candle 5 it is 240 minutes old: that is old enough for a limit of 240.
+    const equal = run({ rows, enterLong: [0] }, at(90), { unfilledTimeoutMinutes: 240 });
+    expect(equal.counters.timedOutEntries).toBe(1);
+    const kept = run({ rows, enterLong: [0] }, at(90), { unfilledTimeoutMinutes: 241 });
     expect(kept.counters.timedOutEntries).toBe(0);
     expect(kept.trades).toEqual([]);
     let calls = 0;
@@ -77,7 +80,7 @@ describe('an entry at a price of its own', () => {
     expect(curve!.equity[2]).toBeCloseTo(1000 + 100 / 97, 10);
   });
 
-  it('waits ten minutes by default, and a refused entry is not asked for again', () => {
+  it('waits ten minutes by default; the candle that ends it may try the other side twice', () => {
     const prices: number[] = [];
     const callbacks: StrategyCallbacks = {
       customEntryPrice: () => 90,
@@ -87,7 +90,8 @@ describe('an entry at a price of its own', () => {
     const { counters, trades } = simulateLoop([pairOf({ rows, enterLong: [0], enterShort: [1] })], settings);
     expect(counters.timedOutEntries).toBe(1);
     expect(trades).toEqual([]);
-    expect(prices).toEqual([1, -1]);
+    // The pair came with a position and has none: its signal for the other side is tried once more.
+    expect(prices).toEqual([1, -1, -1]);
   });
 
   it('owes nothing to the slippage of the trade before', () => {
@@ -117,9 +121,13 @@ describe('an entry at a price of its own', () => {
     });
     const replaced = run({ rows, enterLong: [0] }, follow(97));
     expect(asked).toEqual([2]);
-    expect(summary(replaced)).toEqual(['A long 2@97 5@98 force_exit']);
+    expect(summary(replaced)).toEqual(['A long 1@97 5@98 force_exit']);
     expect(replaced.trades[0]!.amount).toBe(100 / 97);
     expect(replaced.counters).toMatchObject({ replacedEntries: 1, cancelledEntries: 0, timedOutEntries: 0 });
+    // The price is taken as it is: above the candle it waits.
+    const above = run({ rows, enterLong: [0] }, follow(105));
+    expect(above.trades).toEqual([]);
+    expect(above.counters).toMatchObject({ replacedEntries: 1, timedOutEntries: 1 });
     asked.length = 0;
     const kept = run({ rows, enterLong: [0] }, follow(90));
     expect(asked).toEqual([2, 3]);
@@ -127,6 +135,31 @@ describe('an entry at a price of its own', () => {
     const cancelled = run({ rows, enterLong: [0] }, follow(null));
     expect(cancelled.counters).toMatchObject({ cancelledEntries: 1, timedOutEntries: 0 });
     expect(cancelled.trades).toEqual([]);
+  });
+
+  it('is named and consented to again when it is replaced, and is given up when it is refused then', () => {
+    const asked: string[] = [];
+    const callbacks: StrategyCallbacks = {
+      customEntryPrice: () => {
+        asked.push('price');
+        return 90;
+      },
+      confirmEntry: (_context, _side, price) => {
+        asked.push(`confirm ${price}`);
+        return price < 97;
+      },
+      adjustEntryPrice: () => 97,
+    };
+    const { trades, counters } = run({ rows, enterLong: [0] }, callbacks);
+    expect(asked).toEqual(['price', 'confirm 90', 'price', 'confirm 97']);
+    expect(trades).toEqual([]);
+    expect(counters).toMatchObject({ cancelledEntries: 1, replacedEntries: 0 });
+  });
+
+  it('counts the duration of its trade from the order', () => {
+    // Ordered in candle 1, filled in candle 2: the step of 120 minutes begins in candle 3.
+    const settings = { minimalRoi: { 120: -1 } };
+    expect(summary(run({ rows, enterLong: [0] }, at(97), settings))).toEqual(['A long 1@97 3@97 roi']);
   });
 
   it('below the open refuses a ROI above the close of a red entry candle', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { simulateLoop } from '#engine/simulator/loop.ts';
 import type { PairInput, Simulation, SimulationSettings, Trade } from '#engine/simulator/types.ts';
 import type { StrategyCallbacks } from '#engine/strategy.ts';
-import { pair, pairs, settings, withDetail } from './arbitraries.ts';
+import { pair, pairs, pairsOnGrids, settings, withDetail } from './arbitraries.ts';
 import { flat, pairOf } from './market.ts';
 import { simulateNaively } from './naive.ts';
 
@@ -167,9 +167,30 @@ describe('for any candles, signals and settings', () => {
     );
   });
 
+  it('trades are in the order of closing, on their ticks and in whole lots', () => {
+    fc.assert(
+      fc.property(pairsOnGrids(4), settings, (inputs, base) => {
+        const { trades } = simulateLoop(inputs, { ...base, slippage: 0 });
+        expect(trades.map(({ closedAt }) => closedAt)).toEqual(
+          trades.map(({ closedAt }) => closedAt).toSorted((a, b) => a - b),
+        );
+        for (const { pair, amount, entryPrice, exitPrice, stopPrice } of trades) {
+          const { instrument } = inputs.find((input) => input.pair === pair)!;
+          if (!instrument) continue;
+          // Candles are multiples of 0.5: a month that shows it has ticks of 0.1, one of whole prices the market's own.
+          for (const price of [entryPrice, exitPrice, stopPrice])
+            if (instrument.priceTick !== null) expect(Number(price.toFixed(1))).toBe(price);
+          const step = (instrument.amountStep ?? 0) * instrument.contractSize;
+          if (step > 0) expect(Math.abs(amount / step - Math.round(amount / step))).toBeLessThan(1e-6);
+        }
+      }),
+      RUNS,
+    );
+  });
+
   it('skipping quiet candles changes nothing', () => {
     fc.assert(
-      fc.property(pairs(4), settings, (inputs, run) => {
+      fc.property(pairsOnGrids(4), settings, (inputs, run) => {
         const everyCandle = { ...run, callbacks: { customRoi: () => null } };
         expect(simulateLoop(inputs, run)).toEqual(simulateLoop(inputs, everyCandle));
       }),

@@ -1,14 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import * as money from '#engine/simulator/accounting.ts';
+import { round8, stepOf } from '#engine/simulator/decimals.ts';
 import * as rules from '#engine/simulator/rules.ts';
 
 const { LONG, SHORT } = rules;
 
 describe('stops', () => {
   it('are a loss on the stake: leverage brings them nearer', () => {
-    expect(rules.stopAt(200, -0.1, 1, LONG)).toBe(180);
-    expect(rules.stopAt(200, -0.1, 4, LONG)).toBe(195);
-    expect(rules.stopAt(200, 0.1, 4, SHORT)).toBeCloseTo(205, 10);
+    expect(rules.stopAt(200, -0.1, 1, LONG, null)).toBe(180);
+    expect(rules.stopAt(200, -0.1, 4, LONG, null)).toBe(195);
+    expect(rules.stopAt(200, 0.1, 4, SHORT, null)).toBeCloseTo(205, 10);
+  });
+
+  it('lie on the next tick towards the price', () => {
+    const tick = stepOf(0.5);
+    expect(rules.stopAt(100, 0.0123, 1, LONG, tick)).toBe(99);
+    expect(rules.stopAt(100, 0.01, 1, LONG, tick)).toBe(99);
+    expect(rules.stopAt(100, 0.0123, 1, SHORT, tick)).toBe(101);
   });
 
   it('are reached on equality', () => {
@@ -53,13 +61,13 @@ describe('trailing', () => {
     expect(distance(103.1, true)).toBe(0.01);
   });
 
-  it('prices a hit in the entry candle from the offset or the distance, inside the candle', () => {
+  it('prices a hit in the entry candle from the offset or the distance, not beyond its worst price', () => {
     // 100 * (1 + 0.04 - 0.02 / 2) = 103, and mirrored 97; without offset 100 * (1 - 0.02 / 2) = 99.
-    expect(rules.entryCandleTrailingFill(100, 106, 95, true, 0.04, 0.02, 0.02, 2, LONG)).toBe(103);
-    expect(rules.entryCandleTrailingFill(100, 106, 95, true, 0.04, 0.02, 0.02, 2, SHORT)).toBe(97);
-    expect(rules.entryCandleTrailingFill(100, 106, 95, false, 0.04, 0.02, 0.02, 2, LONG)).toBe(99);
-    expect(rules.entryCandleTrailingFill(100, 106, 99.5, false, 0.04, 0.02, 0.02, 2, LONG)).toBe(99.5);
-    expect(rules.entryCandleTrailingFill(100, 102, 99.5, true, 0.04, 0.02, 0.02, 2, LONG)).toBe(102);
+    expect(rules.entryCandleTrailingPrice(100, 106, 95, true, 0.04, 0.02, 0.02, 2, LONG)).toBe(103);
+    expect(rules.entryCandleTrailingPrice(100, 106, 95, true, 0.04, 0.02, 0.02, 2, SHORT)).toBe(97);
+    expect(rules.entryCandleTrailingPrice(100, 106, 95, false, 0.04, 0.02, 0.02, 2, LONG)).toBe(99);
+    expect(rules.entryCandleTrailingPrice(100, 106, 99.5, false, 0.04, 0.02, 0.02, 2, LONG)).toBe(99.5);
+    expect(rules.entryCandleTrailingPrice(100, 102, 99.5, true, 0.04, 0.02, 0.02, 2, LONG)).toBe(103);
   });
 });
 
@@ -86,10 +94,10 @@ describe('ROI', () => {
     expect(rules.isAtOrBeyond(115.0001, rules.priceExceeding(0.15, 100, 0, 1, LONG, 0), LONG)).toBe(true);
   });
 
-  it('rests at the price that pays the ratio of the entry price after the closing fee', () => {
-    // Long: (100.1 + 3) / 0.999. Short, leverage 3: (99.9 - 2) / 1.001.
-    expect(rules.roiTarget(0.03, 100, 0.001, 1, LONG)).toBeCloseTo(103.1 / 0.999, 10);
-    expect(rules.roiTarget(0.06, 100, 0.001, 3, SHORT)).toBeCloseTo(97.9 / 1.001, 10);
+  it('rests at the price that pays exactly the ratio, after both fees and the funding so far', () => {
+    // Long 1 at 100: (100.1 * 1.03) / 0.999. Short 2 at 100, leverage 3, 1.5 received: (199.8 * 0.98 + 1.5) / 2.002.
+    expect(rules.roiTarget(0.03, 100.1, 1, 0.001, 0, 1, LONG)).toBeCloseTo(103.103 / 0.999, 10);
+    expect(rules.roiTarget(0.06, 199.8, 2, 0.001, 1.5, 3, SHORT)).toBeCloseTo(197.304 / 2.002, 10);
   });
 
   it('stays inside the candle', () => {
@@ -123,15 +131,18 @@ describe('ROI', () => {
 describe('liquidation', () => {
   it('follows the general isolated formula, moved towards the entry by the buffer', () => {
     // Entry 100, leverage 5: v = 20. (100 - 20) / (1 - 0.006) = 80.482897; plus 5 % of 19.517103 = 81.4587525.
-    expect(rules.liquidationPrice(100, 20, 1, 5, 0.005, 0.05, 0.001, LONG)).toBeCloseTo(81.4587525, 7);
+    expect(rules.liquidationPrice(100, 20, 1, 5, 0.005, 0.05, 0.001, LONG, null)).toBeCloseTo(81.4587525, 7);
     // (100 + 20) / 1.006 = 119.284294; minus 5 % of 19.284294 = 118.3200795.
-    expect(rules.liquidationPrice(100, 20, 1, 5, 0.005, 0.05, 0.001, SHORT)).toBeCloseTo(118.3200795, 7);
+    expect(rules.liquidationPrice(100, 20, 1, 5, 0.005, 0.05, 0.001, SHORT, null)).toBeCloseTo(
+      118.3200795,
+      7,
+    );
   });
 
   it('does not exist for a long without leverage, but for a short', () => {
-    expect(rules.liquidationPrice(100, 100, 1, 1, 0.005, 0.05, 0, LONG)).toBe(0);
+    expect(rules.liquidationPrice(100, 100, 1, 1, 0.005, 0.05, 0, LONG, null)).toBe(0);
     // 200 / 1.005 = 199.004975; minus 5 % of 99.004975 = 194.0547264.
-    expect(rules.liquidationPrice(100, 100, 1, 1, 0.005, 0.05, 0, SHORT)).toBeCloseTo(194.0547264, 7);
+    expect(rules.liquidationPrice(100, 100, 1, 1, 0.005, 0.05, 0, SHORT, null)).toBeCloseTo(194.0547264, 7);
   });
 });
 
@@ -159,8 +170,8 @@ describe('money', () => {
   });
 
   it('rounds to 8 decimals and never to -0', () => {
-    expect(money.round8(0.123456785)).toBe(0.12345679);
-    expect(money.round8(-1e-10)).toBe(0);
+    expect(round8(0.123456789)).toBe(0.12345679);
+    expect(round8(-1e-10)).toBe(0);
   });
 
   it('keeps part of the balance out of trades', () => {

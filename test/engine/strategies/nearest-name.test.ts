@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { editDistance, nearestName } from '#engine/nearest-name.ts';
+import { editDistance, misspeltName, nearestName } from '#engine/nearest-name.ts';
 
 describe('edit distance', () => {
   it.each([
@@ -37,5 +37,34 @@ describe('the nearest name', () => {
 
   it('is the first of equally near ones', () => {
     expect(nearestName('axc', ['abc', 'adc'])).toBe('abc');
+  });
+});
+
+describe('a misspelt name', () => {
+  const known = ['fee', 'seed', 'pairs', 'stoploss', 'max_open_trades'];
+
+  it.each([
+    // One edit.
+    ['fees', 'fee'],
+    ['fe', 'fee'],
+    ['sede', 'seed'],
+    ['FEE', 'fee'],
+    ['pair', 'pairs'],
+    // Two, from five letters on.
+    ['stopploos', 'stoploss'],
+    ['stop_los', 'stoploss'],
+    ['max_opentrade', 'max_open_trades'],
+    ['pairrs', 'pairs'],
+    // Two of four letters, three of many, none that is near.
+    ['par', undefined],
+    ['dees', undefined],
+    ['free', 'fee'],
+    ['feed', 'fee'],
+    ['sd', undefined],
+    ['maximum_open_trades', undefined],
+    ['leverage', undefined],
+    ['', undefined],
+  ])('%j stands for %j', (name, meant) => {
+    expect(misspeltName(name, known)).toBe(meant);
   });
 });

@@ -1,14 +1,14 @@
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { SimExchange } from '#adapters/exchange/sim.ts';
+import { checkStrategy } from '#adapters/local/strategy-check.ts';
 import { loadStrategyFiles } from '#adapters/strategy-files.ts';
-import { findLookAhead } from '#engine/causality.ts';
-import { startupRows, trainingRows } from '#engine/run/history.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
-import { defaultParameters } from '#engine/strategies/parameters.ts';
 import { createStrategyRegistry } from '#engine/strategies/registry.ts';
-import { mlEngineOf } from '#engine/walk-forward/settings.ts';
-import { marketCandles } from '../indicators/market.ts';
 
-const files = await loadStrategyFiles();
+const FOLDER = join(import.meta.dirname, '../../../strategies');
+const files = await loadStrategyFiles(FOLDER);
+const sim = new SimExchange();
 
 it('every file in strategies/ defines a sound strategy with a name of its own', () => {
   const registry = createStrategyRegistry([...builtInStrategies, ...files.map((file) => file.definition)]);
@@ -17,21 +17,38 @@ it('every file in strategies/ defines a sound strategy with a name of its own', 
 });
 
 it.each(files.map(({ file, definition }) => [file, definition] as const))(
-  '%s does not see the future',
-  (_file, strategy) => {
-    const params = defaultParameters(strategy.parameters);
-    const { timeframe } = strategy;
-    const ml = strategy.mlEngine && mlEngineOf(strategy);
-    const history = startupRows(strategy, params, timeframe, ml) + trainingRows(timeframe, ml);
-    const length = 3_000 + history;
-    const markets = new Map(
-      [1, 2, 3].map((seed) => [`market ${seed}`, marketCandles(seed, length, timeframe)]),
+  '%s is certified: callbacks read no later row, and nothing changes when candles are cut off',
+  async (file, definition) => {
+    const outcome = await checkStrategy(
+      {
+        ...{ file: join(FOLDER, file), builtIn: null, exchange: 'sim', pairs: undefined, most: 3 },
+        ...{
+          timeframe: undefined,
+          range: undefined,
+          end: Date.UTC(2025, 0, 1),
+          params: {},
+          cuts: 20,
+          seed: 1,
+        },
+        available: await sim.symbols(),
+      },
+      {
+        loadCandles: ({ pairs, timeframe, date_range }, from) =>
+          Promise.all(
+            pairs.map(async (pair) => ({
+              pair,
+              candles: await sim.fetchCandles(pair, timeframe, from, Date.parse(date_range.end)),
+            })),
+          ),
+      },
     );
-    const { findings, entrySignals } = findLookAhead(strategy, params, markets);
-    expect(findings).toEqual([]);
+    if ('problems' in outcome) throw new Error(outcome.problems.join('; '));
+    const { findings, entrySignals, cuts } = outcome.certificate;
+    expect(findings.map(({ message }) => message)).toEqual([]);
+    expect(cuts).toBeGreaterThanOrEqual(20);
     expect(
       entrySignals,
-      'no entry in three markets of 3,000 candles: nothing was put to the test',
+      `${definition.name} gave no entry signal: nothing was put to the test`,
     ).toBeGreaterThan(0);
   },
 );

@@ -1,0 +1,83 @@
+import { mkdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openFolder, openSandbox, type Sandbox } from '#adapters/local/sandbox.ts';
+import { resultsPrefix } from '#adapters/result-store.ts';
+import type { Bench, Figure } from './support/bench.ts';
+import { CANDLES_START, randomCandles } from './support/candles.ts';
+import { median } from './support/measure.ts';
+import { type TaskRun, TaskWorld } from './support/task-world.ts';
+
+const RUNS = 15;
+const CANDLES = 9_000;
+const STARTUP = 500;
+const STEP_MS = 5 * 60_000;
+const PAIR = 'P0OF1/USDT:USDT';
+const ROOT = join(import.meta.dirname, '..');
+const ENTRY = join(ROOT, 'src/tasks/backtest.ts');
+
+/** One that is built in, and one of the folder of strategies, which is loaded as a user's. */
+const STRATEGIES = ['ema_crossover', 'example_pullback'];
+
+const configOf = (strategy: string) => ({
+  strategy,
+  pairs: [PAIR],
+  timeframe: '5m' as const,
+  date_range: {
+    start: new Date(CANDLES_START + STARTUP * STEP_MS).toISOString(),
+    end: new Date(CANDLES_START + CANDLES * STEP_MS).toISOString(),
+  },
+});
+
+/** As the platform of one machine starts it, with and without the permission model: in turns. */
+async function measure(world: TaskWorld, folder: string, strategy: string): Promise<Figure[]> {
+  const compiled = join(folder, 'compiled');
+  let count = 0;
+  const own = () => join(folder, `task-${count++}`);
+  const ways: Readonly<Record<string, (jobId: string) => Sandbox>> = {
+    without: () => openFolder(own(), compiled),
+    with: (jobId) => {
+      const results = join(world.objects, 'results', resultsPrefix(jobId));
+      mkdirSync(results, { recursive: true });
+      const read = [join(world.objects, 'candles')];
+      return openSandbox(own(), { read, write: [results], strategies: join(ROOT, 'strategies') }, compiled);
+    },
+  };
+  const runs: Record<string, TaskRun[]> = { without: [], with: [] };
+  for (let run = -1; run < RUNS; run++) {
+    for (const [name, surroundings] of Object.entries(ways)) {
+      const result = await world.runTask(ENTRY, configOf(strategy), false, surroundings);
+      if (run >= 0) runs[name]!.push(result);
+    }
+  }
+  const middle = (name: string, pick: (run: TaskRun) => number) => median(runs[name]!.map(pick));
+  return (['cpuMs', 'wallMs'] as const).map((kind) => {
+    const [before, after] = ['without', 'with'].map((name) => middle(name, ({ usage }) => usage[kind]));
+    return {
+      label: `${strategy}: more ${kind === 'cpuMs' ? 'processor time' : 'by the clock'} with the permission model`,
+      value: after! - before!,
+      unit: 'ms',
+      ...(kind === 'cpuMs' && { target: { atMost: 20 } }),
+      detail: `${before!.toFixed(0)} ms without, ${after!.toFixed(0)} ms with; load average ${loadavg()[0]!.toFixed(1)}`,
+    };
+  });
+}
+
+export default {
+  name: 'task-sandbox',
+  description: `The backtest task as the platform of one machine starts it, over ${CANDLES} candles, with and without the permission model (medians of ${RUNS}, in turns)`,
+  async run() {
+    const folder = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
+    const world = await TaskWorld.start();
+    try {
+      await world.storeCandles(PAIR, '5m', randomCandles(1, CANDLES, '5m'));
+      const rows: Figure[] = [];
+      for (const strategy of STRATEGIES) rows.push(...(await measure(world, folder, strategy)));
+      return rows;
+    } finally {
+      await world.stop();
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+} satisfies Bench;

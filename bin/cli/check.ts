@@ -1,0 +1,175 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { getCompileCacheDir } from 'node:module';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { SimExchange } from '#adapters/exchange/sim.ts';
+import { type CheckOutcome, checkStrategy } from '#adapters/local/strategy-check.ts';
+import { openObjectStore } from '#adapters/open-object-store.ts';
+import { candlesPrefix } from '#adapters/parquet/keys.ts';
+import { MonthFiles } from '#adapters/parquet/month-files.ts';
+import { digestStrategyFiles } from '#adapters/strategy-files.ts';
+import { LocalEnv } from '#contract/env.ts';
+import { describeCertificate, isPutToTest } from '#domain/search-look-ahead.ts';
+import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
+import type { RunConfig } from '#engine/run/config.ts';
+import type { PairData } from '#engine/run/pair-history.ts';
+import { builtInStrategies } from '#engine/strategies/built-in.ts';
+import { isTimeframe, TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
+import { readEnv } from '#runtime/env.ts';
+import { printable } from './printable.ts';
+import { UsageError } from './usage.ts';
+
+export interface StrategyCheckOptions {
+  readonly exchange: string;
+  readonly pair: readonly string[];
+  readonly timeframe?: string;
+  readonly timerange?: string;
+  readonly param: Readonly<Record<string, unknown>>;
+  readonly cuts: number;
+  readonly seed: number;
+}
+
+const SIM = 'sim';
+/** End of the simulated candles where none is asked for: any would do, the same every time. */
+const SIM_END = Date.UTC(2025, 0, 1);
+const MOST_PAIRS = 3;
+/** Candles and funding of the platform on this data folder. */
+const BUCKET = 'candles';
+
+/**
+ * Checks the definition of a strategy and certifies that it knows no later candles, without a running platform. Returns the exit
+ * code: 1 with `look-ahead` and the place where it does, or when it cannot be told.
+ */
+export async function checkCommand(strategy: string, options: StrategyCheckOptions): Promise<number> {
+  const env = readEnv(LocalEnv);
+  const folder = env.STRATEGIES_DIRECTORY ?? join(import.meta.dirname, '../../strategies');
+  const builtIn = builtInStrategies.some(({ name }) => name === strategy) ? strategy : null;
+  const file = builtIn ? null : await findFile(strategy, folder);
+  const range = options.timerange === undefined ? undefined : parseRange(options.timerange);
+  const { exchange, timeframe } = options;
+  if (timeframe !== undefined && !isTimeframe(timeframe)) {
+    throw new UsageError(`--timeframe takes one of ${TIMEFRAMES.join(', ')}`);
+  }
+  if (exchange !== SIM && !range) {
+    throw new UsageError(`Say which candles of ${exchange}: --timerange 20250101-20250301`);
+  }
+  const sim = new SimExchange({ seed: options.seed });
+  const loadCandles = async (config: RunConfig, from: number): Promise<PairData[]> =>
+    Promise.all(
+      config.pairs.map(async (pair) => {
+        const end = Date.parse(config.date_range.end);
+        const candles =
+          exchange === SIM
+            ? await sim.fetchCandles(pair, config.timeframe, from, end)
+            : await storedCandles(env.TOUCHSTONE_HOME, config, pair, from);
+        return { pair, candles };
+      }),
+    );
+  const label = file ? printable(relative(process.cwd(), file)) : strategy;
+  const outcome = await checkStrategy(
+    {
+      ...{ file, builtIn, exchange, timeframe, range },
+      pairs: options.pair.length > 0 ? options.pair : undefined,
+      available: exchange === SIM ? await sim.symbols() : undefined,
+      most: MOST_PAIRS,
+      end: SIM_END,
+      params: options.param,
+      cuts: options.cuts,
+      seed: options.seed,
+    },
+    {
+      ...{ loadCandles, onProgress: showProgress, compiled: compileCache() },
+      onOutput: (text) => process.stderr.write(printable(text)),
+    },
+  )
+    .catch((error: Error) => {
+      throw new Error(`${label}: ${error.message}`, { cause: error });
+    })
+    .finally(clearProgress);
+  return print(label, outcome);
+}
+
+function print(label: string, outcome: CheckOutcome): number {
+  if ('problems' in outcome) {
+    for (const problem of outcome.problems) console.error(`${label}: ${printable(problem)}`);
+    return 1;
+  }
+  const { config, certificate } = outcome;
+  const { start, end } = config.date_range;
+  const where = `${config.pairs.join(', ')} on ${config.exchange}, ${config.timeframe}, ${start.slice(0, 10)} to ${end.slice(0, 10)}`;
+  for (const { kind, message } of certificate.findings) {
+    console.error(`${kind.replaceAll('_', '-')}: ${printable(message)}`);
+  }
+  const covered = `${describeCertificate(certificate)} (${where})`;
+  if (certificate.findings.length > 0) {
+    console.error(`${label} is not certified: ${covered}`);
+    return 1;
+  }
+  if (!isPutToTest(certificate)) {
+    console.error(
+      `${label} not_checked: it gave no entry signal in ${certificate.rows} candles (${where}). Choose others with --pair and --timerange.`,
+    );
+    return 1;
+  }
+  console.log(`${label} ${covered}`);
+  return 0;
+}
+
+/** The file of that path, or the one in the folder that defines the name. */
+async function findFile(strategy: string, folder: string): Promise<string> {
+  if (strategy.endsWith('.ts')) {
+    if (existsSync(strategy)) return resolve(strategy);
+    throw new UsageError(`There is no file ${strategy}`);
+  }
+  const files = [...(await digestStrategyFiles(folder)).keys()];
+  const quoted = ["'", '"', '`'].map((quote) => `${quote}${strategy}${quote}`);
+  const found = files.find((file) => {
+    const text = readFileSync(join(folder, file), 'utf8');
+    return /\bname:/.test(text) && quoted.some((each) => text.includes(`name: ${each}`));
+  });
+  const named = found ?? files.find((file) => basename(file, '.ts') === strategy);
+  if (named) return join(folder, named);
+  const known = [...builtInStrategies.map(({ name }) => name), ...files.map((file) => basename(file, '.ts'))];
+  throw new UsageError(`There is no strategy ${strategy} in ${folder}. There are: ${known.join(', ')}`);
+}
+
+async function storedCandles(home: string, config: RunConfig, pair: string, from: number): Promise<Candles> {
+  const { exchange, timeframe } = config;
+  const objects = openObjectStore({ OBJECTS_DIRECTORY: join(resolve(home), 'objects') }, BUCKET);
+  const files = new MonthFiles(objects, CANDLE_COLUMNS);
+  const prefix = candlesPrefix({ exchange, symbol: pair, timeframe });
+  const end = Date.parse(config.date_range.end);
+  const columns = await files.read(prefix, from, end, TIMEFRAME_MS[timeframe], undefined, []);
+  const candles = Object.fromEntries(CANDLE_COLUMNS.map((name, index) => [name, columns[index]!])) as Record<
+    (typeof CANDLE_COLUMNS)[number],
+    Float64Array
+  >;
+  if (candles.timestamp.length > 0) return candles;
+  throw new Error(
+    `No ${timeframe} candles of ${pair} on ${exchange} are stored in ${home} between ${new Date(from).toISOString()} and ${config.date_range.end}. Import or collect them first.`,
+  );
+}
+
+const RANGE = /^(\d{4})(\d\d)(\d\d)-(\d{4})(\d\d)(\d\d)$/;
+
+function parseRange(text: string): { start: number; end: number } {
+  const match = RANGE.exec(text);
+  const [start, end] = match
+    ? [Date.parse(match.slice(1, 4).join('-')), Date.parse(match.slice(4, 7).join('-'))]
+    : [Number.NaN, Number.NaN];
+  if (start < end) return { start, end };
+  throw new UsageError('--timerange takes two days, the second exclusive, such as 20250101-20250301');
+}
+
+/** Where this process keeps what it compiled: loading is a fifth of a check's work otherwise. */
+function compileCache(): string | undefined {
+  const directory = getCompileCacheDir();
+  return directory && dirname(directory);
+}
+
+function showProgress(share: number): void {
+  if (process.stderr.isTTY) process.stderr.write(`\rchecked ${Math.floor(share * 100)} %`);
+}
+
+function clearProgress(): void {
+  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
+}

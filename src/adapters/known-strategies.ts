@@ -1,0 +1,59 @@
+import { CodedError } from '#contract/errors.ts';
+import type { StrategyWithDigest } from '#domain/ports.ts';
+import type { KnownStrategy, Strategies } from '#domain/strategy-ports.ts';
+import { BacktestError } from '#engine/run/errors.ts';
+import { startupCandles } from '#engine/run/history.ts';
+import { builtInStrategies } from '#engine/strategies/built-in.ts';
+import { definitionData } from '#engine/strategies/definition-data.ts';
+import { defaultParameters } from '#engine/strategies/parameters.ts';
+import { ENGINE_VERSION } from '#engine/version.ts';
+import { sha256 } from './ids.ts';
+
+/** Built-in strategy of that name, with the digest that stands for its source. */
+export function findBuiltIn(name: string): StrategyWithDigest | undefined {
+  const definition = builtInStrategies.find((each) => each.name === name);
+  if (!definition) return undefined;
+  const digest = sha256(`engine ${ENGINE_VERSION} ${name}`);
+  // The engine's own keep no state.
+  return { definition, digest, load: async () => definition };
+}
+
+/** All built-in strategies; they run in this process. */
+export function knownBuiltIns(): KnownStrategy[] {
+  return builtInStrategies.map(({ name }) => inProcess(findBuiltIn(name)!));
+}
+
+/** A checked strategy whose functions run in this process: only for code that was reviewed. */
+export function inProcess({
+  definition,
+  digest,
+}: Pick<StrategyWithDigest, 'definition' | 'digest'>): KnownStrategy {
+  return {
+    definition: definitionData(definition),
+    digest,
+    defaultStartup: definition.startupCandles(defaultParameters(definition.parameters)),
+    startupCandles: async (params) => {
+      try {
+        return startupCandles(definition, params);
+      } catch (cause) {
+        if (!(cause instanceof BacktestError)) throw cause;
+        throw new CodedError('VAL006', { message: cause.message, field: 'config.params', cause });
+      }
+    },
+  };
+}
+
+/** Strategies that do not change while this process runs. */
+export function fixedStrategies(known: readonly KnownStrategy[]): Strategies {
+  const byName = new Map(known.map((each) => [each.definition.name, each]));
+  const strategies = sortedByName(known);
+  return {
+    find: async (name) => byName.get(name),
+    list: async () => ({ strategies, broken: [] }),
+  };
+}
+
+/** Ascending by name. */
+export function sortedByName(known: readonly KnownStrategy[]): KnownStrategy[] {
+  return known.toSorted((a, b) => (a.definition.name < b.definition.name ? -1 : 1));
+}

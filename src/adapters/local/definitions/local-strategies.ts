@@ -1,0 +1,277 @@
+import { readFileSync, realpathSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { knownBuiltIns, sortedByName } from '#adapters/known-strategies.ts';
+import { digestStrategyFiles, USER_STRATEGIES } from '#adapters/strategy-files.ts';
+import type { BrokenStrategyFile, KnownStrategy, Strategies, StrategyList } from '#domain/strategy-ports.ts';
+import { DefinitionProcess, DefinitionProcessError } from './definition-process.ts';
+import { type Limits, ProcessPool } from './process-pool.ts';
+import { Slots } from './slots.ts';
+import { lookAtFolder } from './strategy-folder.ts';
+import { StrategySource } from './strategy-source.ts';
+
+export interface LocalStrategiesOptions extends Partial<Limits> {
+  /** Folder of the users' strategy files; it need not exist. Default: the project's `strategies/`. */
+  readonly folder?: string | undefined;
+  /** Called once for each version of a file that cannot be used. */
+  readonly onBroken?: (file: BrokenStrategyFile) => void;
+}
+
+/** Loading takes 0.1 s; a busy machine may need much longer. */
+const LOAD_LIMIT_MS = 5_000;
+const STARTUP_LIMIT_MS = 1_000;
+/** A file that failed for lack of time or of a process is read again after this time, then after twice as long. */
+const RETRY_MS = 60_000;
+
+interface Failed {
+  readonly error: string;
+  readonly line: number | null;
+  /** Name of the strategy that the file defined before or seems to define. */
+  readonly strategy: string | null;
+  /** Unix ms; absent: not before it changes. */
+  readonly retryAt?: number;
+}
+
+/** One version of one strategy file. */
+interface Version {
+  readonly file: string;
+  readonly digest: string;
+  /** Strategy that the file defined before this version. */
+  readonly formerName: string | null;
+  /** Undefined until it was read. */
+  outcome: KnownStrategy | Failed | undefined;
+  reading: Promise<void>;
+  attempts: number;
+  source: StrategySource | undefined;
+}
+
+const NO_FILE = 'it is not a file';
+const LINK =
+  'it is a link, and no file can be used while the strategy folder holds a link: it would lead out of the folder. Copy the file or the folder there';
+
+/**
+ * Strategies of one machine: the built-in ones, and those of a folder as data. No code of the folder runs in this process:
+ * each file is read by a sandboxed process of its own, which is asked for its startup candles too.
+ * Each call compares names, sizes and times of the files with the last look and waits until the files that matter to it and
+ * changed since were read.
+ */
+export class LocalStrategies implements Strategies {
+  readonly #folder: string;
+  readonly #onBroken: (file: BrokenStrategyFile) => void;
+  readonly #pool: ProcessPool;
+  readonly #readings = new Slots(Math.max(2, availableParallelism()));
+  readonly #builtIns = new Map(knownBuiltIns().map((each) => [each.definition.name, each]));
+  /** In the order of the files' names. */
+  #versions: readonly Version[] = [];
+  #signature = '';
+  #isUncertain = false;
+  #folderError: string | undefined;
+  #look: Promise<void> = Promise.resolve();
+  #nextLook: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor({
+    folder = USER_STRATEGIES,
+    onBroken = () => {},
+    loadLimitMs = LOAD_LIMIT_MS,
+    startupLimitMs = STARTUP_LIMIT_MS,
+  }: LocalStrategiesOptions = {}) {
+    this.#folder = folder;
+    this.#onBroken = onBroken;
+    this.#pool = new ProcessPool({ loadLimitMs, startupLimitMs });
+  }
+
+  async find(name: string): Promise<KnownStrategy | undefined> {
+    const builtIn = this.#builtIns.get(name);
+    if (builtIn) return builtIn;
+    const versions = await this.#current();
+    await Promise.all(versions.filter(({ formerName }) => formerName === name).map(({ reading }) => reading));
+    const found = () => this.#divide(versions).known.find(({ definition }) => definition.name === name);
+    const already = found();
+    if (already) return already;
+    await Promise.all(versions.map(({ reading }) => reading));
+    return found();
+  }
+
+  async list(): Promise<StrategyList> {
+    const versions = await this.#current();
+    await Promise.all(versions.map(({ reading }) => reading));
+    const { known, broken } = this.#divide(versions);
+    return { strategies: sortedByName([...this.#builtIns.values(), ...known]), broken };
+  }
+
+  /** Ends all processes. */
+  close(): void {
+    this.#isClosed = true;
+    this.#pool.close();
+  }
+
+  /** What can be used and what cannot, of the files that were read: of two with one name the first by file name is used. */
+  #divide(versions: readonly Version[]): { known: KnownStrategy[]; broken: BrokenStrategyFile[] } {
+    const known = new Map<string, { file: string; strategy: KnownStrategy }>();
+    const broken: BrokenStrategyFile[] = this.#folderError
+      ? [{ file: '.', line: null, error: this.#folderError, strategy: null }]
+      : [];
+    for (const { file, outcome } of versions) {
+      if (!outcome) continue;
+      if ('error' in outcome) {
+        const { line, error, strategy } = outcome;
+        broken.push({ file, line, error, strategy });
+        continue;
+      }
+      const { name } = outcome.definition;
+      const other = this.#builtIns.has(name) ? 'a built-in strategy' : known.get(name)?.file;
+      if (other) {
+        const error = `${other} has the name ${name} already; give this strategy another name`;
+        broken.push({ file, line: this.#lineOf(file, /\bname\s*:/), error, strategy: null });
+      } else {
+        known.set(name, { file, strategy: outcome });
+      }
+    }
+    return { known: [...known.values()].map(({ strategy }) => strategy), broken };
+  }
+
+  #lineOf(file: string, pattern: RegExp): number | null {
+    const index = this.#textOf(file)
+      .split('\n')
+      .findIndex((line) => pattern.test(line));
+    return index < 0 ? null : index + 1;
+  }
+
+  #textOf(file: string): string {
+    try {
+      return readFileSync(join(this.#folder, file), 'utf8');
+    } catch {
+      return '';
+    }
+  }
+
+  /** Versions of the files as they are now. Calls share a look only when it begins after they did. */
+  async #current(): Promise<readonly Version[]> {
+    this.#nextLook ??= this.#look.then(() => {
+      this.#nextLook = undefined;
+      this.#look = this.#lookAgain();
+      return this.#look;
+    });
+    await this.#nextLook;
+    return this.#versions;
+  }
+
+  async #lookAgain(): Promise<void> {
+    try {
+      const now = Date.now();
+      const look = await lookAtFolder(this.#folder, now);
+      if (look.signature !== this.#signature || this.#isUncertain) {
+        // What a process may read is decided by paths.
+        const isClosed = look.links.length > 0;
+        const digests = isClosed ? new Map() : await digestStrategyFiles(this.#folder);
+        this.#update(digests, isClosed ? look.links : look.notFiles, isClosed ? LINK : NO_FILE);
+      }
+      this.#signature = look.signature;
+      this.#isUncertain = look.isRecent;
+      this.#folderError = undefined;
+      for (const version of this.#versions) this.#retry(version, now);
+    } catch (error) {
+      // What was read before stays in use.
+      this.#folderError = `the folder cannot be read: ${(error as Error).message}`;
+    }
+  }
+
+  /** @param refused names that are not read, and why */
+  #update(digests: ReadonlyMap<string, string>, refused: readonly string[], reason: string): void {
+    const former = new Map(this.#versions.map((version) => [version.file, version]));
+    const all = new Map([...digests, ...refused.map((file) => [file, reason] as const)]);
+    this.#versions = [...all]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([file, digest]) => {
+        const before = former.get(file);
+        if (before?.digest !== digest) return this.#newVersion(file, digest, nameOf(before));
+        former.delete(file);
+        return before;
+      });
+    for (const { source } of former.values()) source?.close();
+  }
+
+  #newVersion(file: string, digest: string, formerName: string | null): Version {
+    const reading = Promise.resolve();
+    const version: Version = {
+      ...{ file, digest, formerName, reading },
+      ...{ outcome: undefined, attempts: 0, source: undefined },
+    };
+    version.reading = this.#read(version);
+    return version;
+  }
+
+  /** In the background: until it has ended the outcome before stays. */
+  #retry(version: Version, now: number): void {
+    const { outcome } = version;
+    if (!outcome || !('error' in outcome) || !outcome.retryAt || outcome.retryAt > now) return;
+    version.outcome = { ...outcome, retryAt: Number.POSITIVE_INFINITY };
+    void this.#read(version);
+  }
+
+  async #read(version: Version): Promise<void> {
+    const outcome =
+      version.digest === LINK || version.digest === NO_FILE
+        ? { error: version.digest, line: null, strategy: null }
+        : await this.#readings.run(() => this.#outcomeOf(version));
+    const isFirst = version.attempts++ === 0;
+    version.outcome = outcome;
+    if ('error' in outcome && isFirst && !this.#isClosed) {
+      const { line, error, strategy } = outcome;
+      this.#onBroken({ file: version.file, line, error, strategy });
+    }
+  }
+
+  async #outcomeOf(version: Version): Promise<KnownStrategy | Failed> {
+    const { file, digest } = version;
+    const failed = (error: string, line: number | null, retryAt?: number): Failed => ({
+      ...{ error, line, strategy: version.formerName ?? this.#declaredName(file) },
+      ...(retryAt !== undefined && { retryAt }),
+    });
+    const source = new StrategySource(
+      this.#pool,
+      () => new DefinitionProcess(realpathSync(this.#folder), file),
+    );
+    try {
+      const loaded = await source.load();
+      if ('error' in loaded) return failed(loaded.error, loaded.line);
+      version.source = source;
+      return {
+        definition: loaded.definition,
+        digest,
+        defaultStartup: loaded.startup,
+        startupCandles: (params) => source.startupCandles(params),
+      };
+    } catch (error) {
+      const retryAt = Date.now() + RETRY_MS * 2 ** Math.min(version.attempts, 10);
+      return failed(this.#describe(error), this.#lineOf(file, /\bprocess\s*\.\s*exit\b/), retryAt);
+    }
+  }
+
+  #describe(error: unknown): string {
+    if (!(error instanceof DefinitionProcessError)) {
+      return `the process that read it sent an invalid reply: ${(error as Error).message}`;
+    }
+    const { kind, message } = error;
+    if (kind === 'time') {
+      const seconds = this.#pool.limits.loadLimitMs / 1000;
+      return `it was still loading after ${seconds} s. Remove endless loops and waiting from the top level and from startupCandles`;
+    }
+    if (kind === 'ended') {
+      return `loading did not finish: ${message}. Remove process.exit and an await that never resolves`;
+    }
+    return `it could not be read: ${message}`;
+  }
+
+  #declaredName(file: string): string | null {
+    return /\bname\s*:\s*(['"`])([a-z][a-z0-9_]{0,63})\1/.exec(this.#textOf(file))?.[2] ?? null;
+  }
+}
+
+/** Name that a version defines, or seems to define. */
+function nameOf(version: Version | undefined): string | null {
+  const outcome = version?.outcome;
+  if (!version || !outcome) return version?.formerName ?? null;
+  return 'error' in outcome ? outcome.strategy : outcome.definition.name;
+}

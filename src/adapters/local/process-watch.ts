@@ -1,0 +1,155 @@
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { CALLBACK_NAMES } from '#engine/run/whereabouts.ts';
+import { forLines } from './lines.ts';
+import { MARK_BYTES, MARKED_BYTES, type Told } from './tell-progress.ts';
+
+export interface WatchOptions {
+  /** Silence after which it is told that there is no progress, and again after each further such time, ms. */
+  readonly quietMs: number;
+  /** Told of silence, and null once it has ended. */
+  readonly onQuiet: (text: string | null) => void;
+  /** Told of what is entered. */
+  readonly onEnter?: (what: string) => void;
+}
+
+/** Follows what a process says it does, see tell-progress.ts. */
+export class ProcessWatch {
+  readonly #options: WatchOptions;
+  readonly #pid: number;
+  readonly #mark: Buffer;
+  #what = '';
+  #pairs: readonly string[] = [];
+  #ended = false;
+  #last = Date.now();
+  #timer: NodeJS.Timeout | undefined;
+  #quiet = false;
+
+  /** @param mark hex, that the process was given */
+  constructor(pid: number, mark: string, progress: Readable, options: WatchOptions) {
+    this.#pid = pid;
+    this.#mark = Buffer.from(mark, 'hex');
+    this.#options = options;
+    forLines(progress, (line) => this.#hear(line));
+    this.#wait();
+  }
+
+  /** Whether code of a strategy may be what the process was busy with at last. */
+  get inStrategy(): boolean {
+    return this.#what !== '' && !this.#ended;
+  }
+
+  /** What the process does, such as "customExit of ETH/USDT:USDT". Exact while it lives, on Linux; else what it entered last. */
+  where(): string {
+    if (this.#what === '') return 'its start';
+    const [callback, pair] = this.#ended ? [0, 0] : this.#asked();
+    const name = CALLBACK_NAMES[callback - 1];
+    const pairs = name ? this.#pairs.slice(pair, pair + 1) : this.#pairs;
+    return [name ?? this.#what, ...(pairs.length > 0 ? [listed(pairs)] : [])].join(' of ');
+  }
+
+  /** "no progress for 60 s in …"; empty when there was some within the last seconds. */
+  silence(): string {
+    const seconds = Math.round((Date.now() - this.#last) / 1000);
+    return seconds < 1 ? '' : `no progress for ${seconds} s in ${this.where()}`;
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #wait(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#quiet = true;
+      this.#options.onQuiet(this.silence());
+      this.#wait();
+    }, this.#options.quietMs);
+    this.#timer.unref();
+  }
+
+  /** What the process says is no more to be trusted than its strategy: only these shapes are taken. */
+  #hear(line: string): void {
+    const told = parsed(line);
+    if (!told) return;
+    if ('what' in told) {
+      this.#ended = false;
+      this.#what = told.what;
+      this.#pairs = told.pairs;
+      this.#options.onEnter?.(told.what);
+    }
+    if ('ended' in told) this.#ended = true;
+    this.#last = Date.now();
+    if (this.#quiet) this.#options.onQuiet(null);
+    this.#quiet = false;
+    this.#wait();
+  }
+
+  /** Numbers of the callback and the pair that the process left in its memory; zeros where that cannot be read. */
+  #asked(): readonly [callback: number, pair: number] {
+    try {
+      const found = Buffer.alloc(MARK_BYTES + 4);
+      const memory = openSync(`/proc/${this.#pid}/mem`, 'r');
+      try {
+        for (const address of writable(this.#pid, MARKED_BYTES)) {
+          readSync(memory, found, 0, found.length, address);
+          if (found.subarray(0, MARK_BYTES).equals(this.#mark)) {
+            return [found.readUInt16LE(MARK_BYTES), found.readUInt16LE(MARK_BYTES + 2)];
+          }
+        }
+      } finally {
+        closeSync(memory);
+      }
+    } catch {
+      // Not on this system, or the process has just ended.
+    }
+    return [0, 0];
+  }
+}
+
+/** Addresses of the writable memory of a process that is mapped in pieces of exactly this size. */
+function writable(pid: number, bytes: number): bigint[] {
+  return readFileSync(`/proc/${pid}/maps`, 'utf8')
+    .split('\n')
+    .filter((line) => /^[0-9a-f]+-[0-9a-f]+ rw/.test(line))
+    .map((line) =>
+      line
+        .slice(0, line.indexOf(' '))
+        .split('-')
+        .map((part) => BigInt(`0x${part}`)),
+    )
+    .filter(([from, to]) => to! - from! === BigInt(bytes))
+    .map(([from]) => from!);
+}
+
+/** "30 minutes", "1.5 seconds". */
+export function inWords(ms: number): string {
+  const [count, unit] = ms >= 60_000 ? [ms / 60_000, 'minute'] : [ms / 1_000, 'second'];
+  return `${Number(count.toFixed(1))} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+const MOST_PAIRS_NAMED = 3;
+const MOST_CHARACTERS = 100;
+
+function listed(pairs: readonly string[]): string {
+  const named = pairs.slice(0, MOST_PAIRS_NAMED).join(', ');
+  return pairs.length > MOST_PAIRS_NAMED ? `${named} and ${pairs.length - MOST_PAIRS_NAMED} more` : named;
+}
+
+function parsed(line: string): Told | undefined {
+  try {
+    const told: unknown = JSON.parse(line);
+    if (typeof told !== 'object' || told === null) return undefined;
+    if ('alive' in told) return { alive: true };
+    if ('ended' in told) return { ended: true };
+    if (!('what' in told && typeof told.what === 'string' && 'pairs' in told && Array.isArray(told.pairs))) {
+      return undefined;
+    }
+    const pairs = told.pairs.filter((pair) => typeof pair === 'string').map((pair) => plain(pair));
+    return { what: plain(told.what), pairs };
+  } catch {
+    return undefined;
+  }
+}
+
+const plain = (text: string) => text.slice(0, MOST_CHARACTERS).replaceAll(/[^\x20-\x7e]/g, '?');

@@ -1,0 +1,105 @@
+/** Process of {@link checkStrategy}: reads a definition, and certifies the strategy on the candles that it is sent. */
+import { once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
+import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
+import type { RunConfig } from '#engine/run/config.ts';
+import { historyStart } from '#engine/run/history.ts';
+import type { PairData } from '#engine/run/pair-history.ts';
+import { builtInStrategies } from '#engine/strategies/built-in.ts';
+import { createStrategyRegistry } from '#engine/strategies/registry.ts';
+import { definitionProblems } from '#engine/strategies/validate-definition.ts';
+import type { StrategyDefinition } from '#engine/strategy.ts';
+import { DAY_MS, TIMEFRAME_MS } from '#engine/timeframe.ts';
+import { mlEngineOf } from '#engine/walk-forward/settings.ts';
+import { freshStrategy } from '../fresh-strategy.ts';
+import type { CheckMessage, CheckRequest } from './strategy-check.ts';
+
+const ROWS = 1_000;
+const WINDOWS = 3;
+
+const send = (message: CheckMessage) => process.send!(message);
+const received = async <T>() => (await once(process, 'message'))[0] as T;
+
+process.once('disconnect', () => process.exit());
+try {
+  await check(await received<CheckRequest>());
+} catch (error) {
+  send({ kind: 'failed', message: describe(error) });
+}
+process.disconnect();
+
+async function check(request: CheckRequest): Promise<void> {
+  const builtIn = builtInStrategies.find(({ name }) => name === request.builtIn);
+  const load = builtIn ? async () => builtIn : freshStrategy(request.file!);
+  const definition = await load();
+  const problems = definition
+    ? definitionProblems(definition)
+    : ['it has no default export; write export default defineStrategy({...})'];
+  if (problems.length > 0) return void send({ kind: 'problems', problems });
+  const config = configOf(definition, request);
+  const start = Date.parse(config.date_range.start);
+  const { params, timeframe, ml_engine: ml } = config;
+  const from = historyStart(definition, params, timeframe, start, ml);
+  send({ kind: 'definition', config, from });
+  const pairs = await received<PairData[]>();
+  const certificate = await certifyLookAhead(
+    { load, config, pairs },
+    {
+      seed: request.seed,
+      cuts: request.cuts,
+      pause: () => setImmediate(),
+      onProgress: (share) => send({ kind: 'progress', share }),
+    },
+  );
+  send({ kind: 'certificate', certificate });
+}
+
+/** The strategy's own defaults on the candles that were asked for. */
+function configOf(definition: StrategyDefinition, request: CheckRequest): RunConfig {
+  const timeframe = request.timeframe ?? definition.timeframe;
+  const { values, problems } = createStrategyRegistry([definition]).resolveParams(definition, request.params);
+  if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join('; '));
+  const ml = definition.mlEngine && mlEngineOf(definition);
+  const stepMs = TIMEFRAME_MS[timeframe];
+  const length = ml ? WINDOWS * ml.backtest_period_days * DAY_MS : ROWS * stepMs;
+  const end = request.range?.end ?? Math.floor(request.end / stepMs) * stepMs;
+  const start = request.range?.start ?? end - length;
+  const pairs = request.pairs ?? chosenPairs(definition.pairs, request);
+  const iso = (time: number) => new Date(time).toISOString();
+  return {
+    strategy: definition.name,
+    exchange: request.exchange,
+    pairs,
+    timeframe,
+    date_range: { start: iso(start), end: iso(end) },
+    stake_amount: definition.stakeAmount,
+    dry_run_wallet: definition.stakeAmount * 10 * pairs.length,
+    max_open_trades: pairs.length,
+    fee: 0.0005,
+    slippage: 0,
+    leverage: definition.leverage ?? 1,
+    params: values,
+    stoploss: definition.stoploss,
+    minimal_roi: definition.minimalRoi ?? {},
+    trailing: definition.trailing ?? null,
+    timeframe_detail: null,
+    fill_model: 'freqtrade',
+    seed: 0,
+    ...(ml && { ml_engine: ml }),
+  };
+}
+
+/** Those of the strategy that are there; others where none is. */
+function chosenPairs(own: readonly string[], { available, most }: CheckRequest): readonly string[] {
+  const there = available ? own.filter((pair) => available.includes(pair)) : own;
+  return (there.length > 0 ? there : available!).slice(0, most);
+}
+
+/** Of a syntax error only the stack's first line has the place, `file:line`. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const [place = ''] = error.stack?.split('\n') ?? [];
+  return error.name === 'SyntaxError'
+    ? `${error.message} (${place.replace(/\?run=\d+/, '')})`
+    : error.message;
+}

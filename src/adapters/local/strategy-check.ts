@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, realpathSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { LookAheadCertificate } from '#engine/look-ahead/certify.ts';
+import type { LookAheadFinding } from '#engine/look-ahead/findings.ts';
+import type { RunConfig } from '#engine/run/config.ts';
+import type { PairData } from '#engine/run/pair-history.ts';
+import type { Timeframe } from '#engine/timeframe.ts';
+import { openSandbox } from './sandbox.ts';
+import { spawnTied } from './tied-process.ts';
+
+/** What is checked, and on what. */
+export interface CheckRequest {
+  /** Path of a strategy file; null for a built-in strategy. */
+  readonly file: string | null;
+  readonly builtIn: string | null;
+  readonly exchange: string;
+  /** Default: the first `most` of the strategy's that are `available`. */
+  readonly pairs: readonly string[] | undefined;
+  /** Pairs of the exchange; undefined where any may be there. */
+  readonly available: readonly string[] | undefined;
+  readonly most: number;
+  /** Default: that of the strategy. */
+  readonly timeframe: Timeframe | undefined;
+  /** Open times, ms, end exclusive. Default: 1,000 candles up to `end`, three windows for a strategy with models. */
+  readonly range: { readonly start: number; readonly end: number } | undefined;
+  readonly end: number;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly cuts: number;
+  readonly seed: number;
+}
+
+/** What the process of a check sends. */
+export type CheckMessage =
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'problems'; readonly problems: readonly string[] }
+  /** Candles are needed from `from` (ms) on. */
+  | { readonly kind: 'definition'; readonly config: RunConfig; readonly from: number }
+  | { readonly kind: 'progress'; readonly share: number }
+  | { readonly kind: 'certificate'; readonly certificate: LookAheadCertificate };
+
+export interface CheckOptions {
+  /** Candles of every pair of a configuration, from a time (ms) on. */
+  readonly loadCandles: (config: RunConfig, from: number) => Promise<readonly PairData[]>;
+  readonly onProgress?: (share: number) => void;
+  /** What the strategy prints. */
+  readonly onOutput?: (text: string) => void;
+  /** Folder in which Node keeps what it compiled of this project; absent: it does not. */
+  readonly compiled?: string | undefined;
+  /** Longest silence of the process, ms. Default 60,000. */
+  readonly limitMs?: number;
+}
+
+/** A definition that is not valid, or a certificate. */
+export type CheckOutcome =
+  | { readonly problems: readonly string[] }
+  | { readonly config: RunConfig; readonly certificate: LookAheadCertificate };
+
+const LIMIT_MS = 60_000;
+
+/**
+ * Checks the definition of a strategy and certifies that it knows no later candles, in a sandboxed process with an
+ * environment of its own. Findings name `file:line` where it can be told.
+ *
+ * @throws Error when the strategy fails, ends its process or makes no progress
+ */
+export async function checkStrategy(request: CheckRequest, options: CheckOptions): Promise<CheckOutcome> {
+  const file = request.file && join(realpathSync(dirname(request.file)), basename(request.file));
+  const entry = fileURLToPath(new URL('./strategy-check-child.ts', import.meta.url));
+  const grants = { strategies: file ? dirname(file) : undefined };
+  const sandbox = openSandbox(join(tmpdir(), `touchstone-check-${randomUUID()}`), grants, options.compiled);
+  const child = spawnTied(process.execPath, [...sandbox.args, entry], sandbox.environment, 'messages');
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => options.onOutput?.(text));
+  }
+  let config: RunConfig | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise<CheckOutcome>((resolve, reject) => {
+      const wait = () => {
+        clearTimeout(timer);
+        const limit = options.limitMs ?? LIMIT_MS;
+        const silent = () =>
+          reject(new Error(`It made no progress for ${Math.round(limit / 1000)} s: does it loop?`));
+        timer = setTimeout(silent, limit);
+      };
+      child.on('error', reject);
+      child.once('exit', (code, signal) =>
+        reject(new Error(`Its process ended with ${signal ?? `code ${code}`} before it was checked`)),
+      );
+      child.on('message', (message: CheckMessage) => {
+        wait();
+        if (message.kind === 'failed') reject(new Error(message.message));
+        else if (message.kind === 'problems') resolve({ problems: message.problems });
+        else if (message.kind === 'progress') options.onProgress?.(message.share);
+        else if (message.kind === 'definition') {
+          config = message.config;
+          options.loadCandles(config, message.from).then((pairs) => child.send([...pairs]), reject);
+        } else resolve({ config: config!, certificate: placed(message.certificate, file) });
+      });
+      child.send({ ...request, file });
+      wait();
+    });
+  } finally {
+    clearTimeout(timer);
+    child.kill('SIGKILL');
+    await sandbox.remove();
+  }
+}
+
+/** Findings without a place get the line of the file that names the callback or column first. */
+function placed(certificate: LookAheadCertificate, file: string | null): LookAheadCertificate {
+  if (!file) return certificate;
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const findings = certificate.findings.map((finding): LookAheadFinding => {
+    const name = finding.callback ?? finding.column?.split('.').at(-1);
+    if (finding.place || !name) return finding;
+    const line = lines.findIndex(
+      (text) => text.split(/\W+/).includes(name) && !/^\s*(\/\/|\*|import )/.test(text),
+    );
+    if (line < 0) return finding;
+    const place = `${basename(file)}:${line + 1}`;
+    return { ...finding, place, message: `${finding.message} (${place})` };
+  });
+  return { ...certificate, findings };
+}

@@ -1,0 +1,64 @@
+import { writeSync } from 'node:fs';
+import { tellWhereabouts } from '#engine/run/whereabouts.ts';
+
+/** Descriptor on which a watched process says what it does, a line of JSON each. */
+export const PROGRESS_DESCRIPTOR = 4;
+/** Size of the memory that begins with the mark: nothing else of a process is exactly as large and writable. */
+export const MARKED_BYTES = 65_536;
+/** The numbers of callback and pair follow the mark. */
+export const MARK_BYTES = 16;
+
+/** What a process enters while it loads a strategy. */
+export const LOADING = 'loading the strategy';
+
+/** What a watched process says. */
+export type Told =
+  /** It enters something. */
+  | { readonly what: string; readonly pairs: readonly string[] }
+  /** It goes on in what it entered. */
+  | { readonly alive: true }
+  /** The code of a strategy has no part in what it does from here on, or the process has failed by itself. */
+  | { readonly ended: true };
+
+const ALIVE_EVERY_MS = 1_000;
+
+export interface ProgressTeller {
+  /** Says what is entered next. */
+  enter(what: string): void;
+  /** Says now and then that it goes on. */
+  alive(): void;
+  ended(): void;
+}
+
+const SILENT: ProgressTeller = { enter: () => {}, alive: () => {}, ended: () => {} };
+
+/**
+ * Tells the process that watches this one where it is, and of the engine's whereabouts too. Silent where none watches.
+ *
+ * @param mark hex, as the watching process has put it into the environment
+ */
+export function tellProgress(mark: string | undefined): ProgressTeller {
+  if (!mark) return SILENT;
+  const { buffer } = new WebAssembly.Memory({ initial: 1, maximum: 1 });
+  new Uint8Array(buffer).set(Buffer.from(mark, 'hex'));
+  const enter = (what: string, pairs: readonly string[]) => say({ what, pairs });
+  tellWhereabouts(enter, new Uint16Array(buffer, MARK_BYTES, 2));
+  let last = 0;
+  return {
+    enter: (what) => enter(what, []),
+    alive: () => {
+      if (Date.now() - last < ALIVE_EVERY_MS) return;
+      last = Date.now();
+      say({ alive: true });
+    },
+    ended: () => say({ ended: true }),
+  };
+}
+
+function say(told: Told): void {
+  try {
+    writeSync(PROGRESS_DESCRIPTOR, `${JSON.stringify(told)}\n`);
+  } catch {
+    // Nobody listens any more: this process is about to be ended.
+  }
+}

@@ -1,0 +1,261 @@
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { StudyIn } from '#contract/hyperopt.ts';
+import type { TrialRunner } from '#domain/hyperopt/run-hyperopt-worker.ts';
+import type { TrialOutcome, TrialRequest } from '#domain/hyperopt/run-trial.ts';
+import { type Failure, FinalError } from '#domain/run-backtest-job.ts';
+import { forLines } from './local/lines.ts';
+import { inWords, ProcessWatch } from './local/process-watch.ts';
+import { openSandbox, type Sandbox, type SandboxGrants } from './local/sandbox.ts';
+import { LOADING, MARK_BYTES, PROGRESS_DESCRIPTOR } from './local/tell-progress.ts';
+import { spawnTied } from './local/tied-process.ts';
+import { parseAnswer, type Ready, type TrialAnswer } from './trial-answers.ts';
+
+/** What a process of trials is sent: its study first, then one trial after the other. */
+export type TrialMessage =
+  | { readonly study: StudyIn<'running'>; readonly cacheBytes: number }
+  | { readonly request: TrialRequest };
+
+export interface TrialProcessesOptions {
+  /** What a process runs. */
+  readonly entry: string;
+  readonly study: StudyIn<'running'>;
+  /** Processes at once; further trials wait for one. */
+  readonly processes: number;
+  /** What they keep together of what trials have in common. */
+  readonly cacheBytes: number;
+  readonly grants: SandboxGrants;
+  /** In which each has a folder of its own. */
+  readonly temporary: string;
+  /** Folder of Node's compile cache. */
+  readonly compiled?: string | undefined;
+  readonly nodeOptions: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** Of a trial, ms. */
+  readonly trialMs: number;
+  /** Silence of a trial that is told, ms. */
+  readonly quietMs: number;
+  /** To load the strategy, ms. */
+  readonly loadMs: number;
+  /** Each line that they print. */
+  readonly onOutput: (line: string) => void;
+}
+
+/** A process of trials needed more memory than there is: another would too. */
+export class TrialOutOfMemory extends Error {}
+
+/** A process of trials ended outside of the strategy, without an answer. */
+class TrialProcessEnded extends Error {}
+
+type OnQuiet = (text: string | null) => void;
+
+const NOT_OURS = 'It sent messages to the worker of the study';
+
+/** Trials leave much garbage and keep little: what V8 would take by itself is never given back, a hundred MB a process. */
+const YOUNG_MB = 8;
+
+/**
+ * Runs each trial in a sandboxed process, so that this one, which runs no code of strategies, can renew leases and hear of its
+ * end meanwhile. Processes are made when they are needed and used again; one whose trial is aborted or ends it is ended with it.
+ */
+export class TrialProcesses implements TrialRunner {
+  readonly codeDigest: string;
+  readonly warnings: readonly string[];
+  readonly #options: TrialProcessesOptions;
+  readonly #idle: TrialProcess[];
+  readonly #busy = new Set<TrialProcess>();
+  readonly #waiting: (() => void)[] = [];
+
+  /** With one process that is ready. Throws FinalError where no trial could run: no data, no strategy. */
+  static async open(options: TrialProcessesOptions): Promise<TrialProcesses> {
+    const first = new TrialProcess(options);
+    return new TrialProcesses(options, first, await first.ready);
+  }
+
+  private constructor(options: TrialProcessesOptions, first: TrialProcess, { codeDigest, warnings }: Ready) {
+    this.#options = options;
+    this.#idle = [first];
+    this.codeDigest = codeDigest;
+    this.warnings = warnings;
+  }
+
+  async run(request: TrialRequest, signal: AbortSignal, onQuiet: OnQuiet): Promise<TrialOutcome> {
+    try {
+      return await this.#runOnce(request, signal, onQuiet);
+    } catch (error) {
+      // Killed from outside, or by a timer of the trial before: the trial is a function of its request.
+      if (error instanceof TrialProcessEnded) return this.#runOnce(request, signal, onQuiet);
+      throw error;
+    }
+  }
+
+  async #runOnce(request: TrialRequest, signal: AbortSignal, onQuiet: OnQuiet): Promise<TrialOutcome> {
+    const process = await this.#take(signal);
+    try {
+      if ((await process.ready).codeDigest !== this.codeDigest) {
+        throw new Error('The strategy or the engine has changed since the first trial of this worker');
+      }
+      const { outcome, spent } = await process.run(request, signal, onQuiet);
+      if (spent) await process.end();
+      else this.#idle.push(process);
+      return outcome;
+    } catch (error) {
+      await process.end();
+      throw error;
+    } finally {
+      this.#busy.delete(process);
+      this.#waiting.shift()?.();
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#idle, ...this.#busy].map((process) => process.end()));
+  }
+
+  async #take(signal: AbortSignal): Promise<TrialProcess> {
+    while (this.#idle.length === 0 && this.#busy.size >= this.#options.processes) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    signal.throwIfAborted();
+    let process = this.#idle.pop();
+    while (process && !process.isAlive) {
+      void process.end();
+      process = this.#idle.pop();
+    }
+    process ??= new TrialProcess(this.#options);
+    this.#busy.add(process);
+    return process;
+  }
+}
+
+class TrialProcess {
+  /** What it runs, once it has read the candles. */
+  readonly ready: Promise<Ready>;
+  readonly #options: TrialProcessesOptions;
+  readonly #child: ChildProcess;
+  readonly #box: Sandbox;
+  readonly #watch: ProcessWatch;
+  readonly #gone: Promise<void>;
+  #loading: NodeJS.Timeout | undefined;
+  /** Why it was ended, in words for the researcher. */
+  #stopped: string | undefined;
+  #onQuiet: OnQuiet | undefined;
+
+  constructor(options: TrialProcessesOptions) {
+    this.#options = options;
+    const { temporary, grants, compiled, nodeOptions, environment, entry, study } = options;
+    const mark = randomBytes(MARK_BYTES).toString('hex');
+    this.#box = openSandbox(join(temporary, `trials-${mark.slice(0, 8)}`), grants, compiled);
+    const args = [...nodeOptions, `--max-semi-space-size=${YOUNG_MB}`, ...this.#box.args, entry];
+    const own = { ...environment, ...this.#box.environment, WATCH_MARK: mark };
+    const child = spawnTied(process.execPath, args, own, 'messages');
+    this.#child = child;
+    for (const output of [child.stdout, child.stderr]) forLines(output, options.onOutput);
+    this.#watch = new ProcessWatch(child.pid!, mark, child.stdio[PROGRESS_DESCRIPTOR] as Readable, {
+      quietMs: options.quietMs,
+      onQuiet: (text) => this.#onQuiet?.(text),
+      onEnter: (what) => this.#limitLoading(what),
+    });
+    this.#gone = new Promise((resolve) => child.once('close', () => resolve()));
+    this.ready = this.#ask({ study, cacheBytes: options.cacheBytes / options.processes }).then((answer) => {
+      if ('codeDigest' in answer) return answer;
+      throw new FinalError('failure' in answer ? answer.failure : this.#failed(NOT_OURS));
+    });
+    // Whoever waits for it meets it; who has not begun to wait yet must not be ended by it.
+    this.ready.catch(() => {});
+  }
+
+  get isAlive(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Rejects with the signal's reason when it is aborted. */
+  async run(
+    request: TrialRequest,
+    signal: AbortSignal,
+    onQuiet: OnQuiet,
+  ): Promise<{ outcome: TrialOutcome; spent: boolean }> {
+    const { trialMs } = this.#options;
+    const limit = setTimeout(() => {
+      const silence = this.#watch.silence() || `it was in ${this.#watch.where()}`;
+      this.#stop(`The trial was ended after ${inWords(trialMs)}, the longest it may run: ${silence}`);
+    }, trialMs);
+    const aborted = Promise.withResolvers<never>();
+    const onAbort = () => aborted.reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    let isQuiet = false;
+    this.#onQuiet = (text) => {
+      isQuiet = text !== null;
+      onQuiet(text);
+    };
+    try {
+      const answer = await Promise.race([this.#ask({ request }), aborted.promise]);
+      if ('outcome' in answer) return answer;
+      if ('failure' in answer)
+        return { outcome: { state: 'failed', error: answer.failure.message }, spent: true };
+      return { outcome: { state: 'failed', error: this.#failed(NOT_OURS).message }, spent: true };
+    } finally {
+      clearTimeout(limit);
+      signal.removeEventListener('abort', onAbort);
+      this.#onQuiet = undefined;
+      if (isQuiet) onQuiet(null);
+    }
+  }
+
+  async end(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#gone;
+    this.#watch.close();
+    clearTimeout(this.#loading);
+    await this.#box.remove();
+  }
+
+  #stop(reason: string): void {
+    this.#stopped ??= reason;
+    this.#child.kill('SIGKILL');
+  }
+
+  #limitLoading(what: string): void {
+    clearTimeout(this.#loading);
+    if (what !== LOADING) return;
+    const { loadMs } = this.#options;
+    const words = `The file was still loading after ${inWords(loadMs)}; does it loop?`;
+    this.#loading = setTimeout(() => this.#stop(words), loadMs);
+  }
+
+  /** What it answers, or a failure when the strategy ended it; rejects when it ended otherwise. */
+  #ask(message: TrialMessage): Promise<TrialAnswer> {
+    const { promise, resolve, reject } = Promise.withResolvers<TrialAnswer>();
+    const child = this.#child;
+    const onClose = (code: number | null, signal: NodeJS.Signals | null) => {
+      const reason = this.#reasonOf(code);
+      if (reason) {
+        resolve({ failure: this.#failed(reason) });
+      } else if (signal === 'SIGABRT' || code === 134) {
+        reject(new TrialOutOfMemory('A process of trials ran out of memory'));
+      } else {
+        reject(new TrialProcessEnded(`A process of trials has ended: ${signal ?? `exit code ${code}`}`));
+      }
+    };
+    const onMessage = (answer: unknown) =>
+      resolve(parseAnswer(answer) ?? { failure: this.#failed(NOT_OURS) });
+    child.once('message', onMessage).once('error', reject).once('close', onClose);
+    // What ends it closes the channel first: `close` tells why.
+    child.send(message, (error) => error && !this.isAlive && reject(new TrialProcessEnded(error.message)));
+    return promise.finally(() => {
+      child.off('message', onMessage).off('error', reject).off('close', onClose);
+    });
+  }
+
+  #failed(reason: string): Failure {
+    const { strategy } = this.#options.study.base;
+    return { code: 'VAL006', message: `Strategy ${strategy} was stopped. ${reason}` };
+  }
+
+  #reasonOf(code: number | null): string | undefined {
+    if (this.#stopped || code === null || code === 134 || !this.#watch.inStrategy) return this.#stopped;
+    return `The strategy ended its process in ${this.#watch.where()}`;
+  }
+}

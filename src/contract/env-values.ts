@@ -1,0 +1,31 @@
+import * as z from 'zod';
+
+/** Values of environment variables. */
+
+export const text = z.string().min(1);
+
+/** A whole number in decimal digits. */
+export function digits(bounds: { min: number; max: number }) {
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.int().min(bounds.min).max(bounds.max));
+}
+
+export function integer(fallback: number, bounds: { min: number; max: number }) {
+  return digits(bounds).default(fallback);
+}
+
+/** `true` or `false`. */
+export const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+
+/** A decimal number, optionally signed. */
+export function decimal(schema: z.ZodNumber) {
+  return z
+    .string()
+    .regex(/^-?\d{1,9}(\.\d{1,9})?$/, 'must be a decimal number')
+    .transform(Number)
+    .pipe(schema)
+    .optional();
+}

@@ -1,0 +1,62 @@
+import * as z from 'zod';
+
+/** The checks of a release policy, in the order of a check list; a waiver names them so. */
+export const POLICY_CHECKS = [
+  ...(['min_trades', 'min_days', 'max_evidence_age_days'] as const),
+  ...(['min_sharpe', 'min_profit_factor', 'max_drawdown', 'min_deflated_sharpe'] as const),
+  'look_ahead',
+] as const;
+export type PolicyCheckName = (typeof POLICY_CHECKS)[number];
+
+/** The check list's entry where no release policy is set. */
+export const NO_POLICY_CHECK = 'release_policy';
+
+/** Requirements of the desk for every version. An absent one is not required; a policy without any is off. */
+export const ReleasePolicy = z.strictObject({
+  /** Trades of the backtest. */
+  minTrades: z.int().min(1).max(1_000_000).optional(),
+  /** Days from the first traded candle to the end of the candles. */
+  minDays: z.int().min(1).max(10_000).optional(),
+  /** Days from the end of the candles to now, of the pair whose candles end first. */
+  maxEvidenceAgeDays: z.int().min(1).max(10_000).optional(),
+  minSharpe: z.number().min(-1e6).max(1e6).optional(),
+  minProfitFactor: z.number().min(0).max(1e6).optional(),
+  /** Percent, of either sign. */
+  maxDrawdown: z.number().min(-1e6).max(1e6).optional(),
+  /** Deflated Sharpe ratio of the hyperopt job, 0 to 1, for a version whose parameters one has found. */
+  minDeflatedSharpe: z.number().min(0).max(1).optional(),
+  /** Promote only versions whose staging passed the check `look_ahead`. */
+  lookAheadCertificate: z.boolean().default(false),
+});
+export type ReleasePolicy = z.infer<typeof ReleasePolicy>;
+
+/** Requires nothing. */
+export const NO_POLICY: ReleasePolicy = { lookAheadCertificate: false };
+
+/** Closed trades or a number: assignments that each arm of a challenge needs before its verdict. */
+export const MIN_TRADES = 'min_trades';
+
+/** A number of assignments, or `min_trades`: as many as the closed trades that the challenge needs. */
+export type LeastAssignments = number | typeof MIN_TRADES;
+
+/** Names checks of the release policy that one move need not pass. Presence alone: its rules are the domain's. */
+export const WaiveRequest = z
+  .looseObject({
+    checks: z
+      .array(z.string())
+      .optional()
+      .meta({
+        description: 'Checks of the release policy that this move need not pass; required',
+        items: { type: 'string', enum: [...POLICY_CHECKS] },
+        minItems: 1,
+      }),
+    reason: z.string().optional().meta({
+      description: 'Goes into the history and the catalog; required',
+      maxLength: 2000,
+    }),
+  })
+  .meta({ id: 'WaiveRequest' });
+export interface WaiveRequest {
+  readonly checks?: readonly string[] | undefined;
+  readonly reason?: string | undefined;
+}

@@ -1,0 +1,92 @@
+import { CodedError } from '#contract/errors.ts';
+import type { InstrumentRecord } from '#contract/instrument.ts';
+import type { Instrument } from '#engine/instrument.ts';
+import { DAY_MS } from '#engine/timeframe.ts';
+import type { Exchange } from '../exchange-ports.ts';
+import type { InstrumentStore } from '../instrument-ports.ts';
+import type { Clock } from '../ports.ts';
+import { isoTime } from '../validate.ts';
+
+export interface InstrumentDeps {
+  readonly instruments: InstrumentStore;
+  readonly clock: Clock;
+}
+
+/** Instruments that were collected longer ago are fetched again. */
+const MAX_AGE_MS = DAY_MS;
+
+/** The instruments of one collection: those that are missing or old. */
+export class InstrumentCollector {
+  readonly #deps: InstrumentDeps;
+  readonly #exchange: Exchange;
+  readonly #wanted: Set<string>;
+  /** After the exchange has failed once, each further symbol would cost as long again. */
+  #failed: CodedError | undefined;
+
+  private constructor(deps: InstrumentDeps, exchange: Exchange, wanted: Set<string>) {
+    this.#deps = deps;
+    this.#exchange = exchange;
+    this.#wanted = wanted;
+  }
+
+  /** Throws DATA005. */
+  static async open(
+    deps: InstrumentDeps,
+    exchange: Exchange,
+    symbols: readonly string[],
+  ): Promise<InstrumentCollector> {
+    const stored = await deps.instruments.getMany(exchange.name, symbols);
+    const oldest = deps.clock.now() - MAX_AGE_MS;
+    const isRecent = ({ collected_at }: InstrumentRecord) => Date.parse(collected_at) > oldest;
+    const wanted = symbols.filter((symbol) => !stored.has(symbol) || !isRecent(stored.get(symbol)!));
+    return new InstrumentCollector(deps, exchange, new Set(wanted));
+  }
+
+  /**
+   * Fetches and stores the instrument of a symbol if it is wanted. Answers why it could not be fetched: candles are collected
+   * without it, and an instrument that is stored stays. Throws DATA005, and the signal's reason when aborted.
+   */
+  async collect(symbol: string, signal?: AbortSignal): Promise<CodedError | null> {
+    if (!this.#wanted.has(symbol)) return null;
+    if (this.#failed) return this.#failed;
+    const { clock, instruments } = this.#deps;
+    try {
+      const instrument = await this.#exchange.fetchInstrument(symbol, signal);
+      if (!instrument) return null;
+      const record = recordOf(instrument, isoTime(clock.now()));
+      await instruments.record(this.#exchange.name, symbol, record);
+      return null;
+    } catch (error) {
+      if (!(error instanceof CodedError)) throw error;
+      if (error.code === 'DATA005') throw error;
+      if (error.code === 'DATA004') this.#failed = error;
+      return error;
+    }
+  }
+}
+
+function recordOf(instrument: Instrument, collected_at: string): InstrumentRecord {
+  return {
+    amount_step: instrument.amountStep,
+    min_amount: instrument.minAmount,
+    max_amount: instrument.maxAmount,
+    min_cost: instrument.minCost,
+    max_cost: instrument.maxCost,
+    contract_size: instrument.contractSize,
+    price_tick: instrument.priceTick,
+    collected_at,
+  };
+}
+
+/** The record as the engine reads it. */
+export function instrumentOf(record: InstrumentRecord): Instrument {
+  return {
+    amountStep: record.amount_step,
+    minAmount: record.min_amount,
+    maxAmount: record.max_amount,
+    minCost: record.min_cost,
+    maxCost: record.max_cost,
+    contractSize: record.contract_size,
+    priceTick: record.price_tick,
+  };
+}

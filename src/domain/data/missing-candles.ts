@@ -1,0 +1,59 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import { TIMEFRAME_MS } from '#engine/timeframe.ts';
+import type { Clock, SeriesInfo, SeriesStore } from '../ports.ts';
+import { isoTime } from '../validate.ts';
+import type { Stretch } from './what-is-missing.ts';
+
+/** A message names so many ranges; a run of 200 pairs can lack more than anyone reads. */
+const MOST_RANGES = 20;
+
+/**
+ * The candles that a run reads and that are not stored, by pair, timeframe and range, such as
+ * `BTC/USDT:USDT 1h 2026-01-01T00:00:00.000Z to 2026-02-01T00:00:00.000Z`. Candles that are still forming are not missing, nor
+ * those from before an exchange listed the symbol.
+ *
+ * @param dataStart time from which candles are read, ms
+ */
+export async function missingCandles(
+  { series, clock }: { readonly series: Pick<SeriesStore, 'getMany'>; readonly clock: Clock },
+  { exchange, pairs, timeframe, timeframe_detail, date_range }: ResolvedBacktestConfig,
+  dataStart: number,
+): Promise<string[]> {
+  const wanted = [timeframe, ...(timeframe_detail === null ? [] : [timeframe_detail])];
+  const keys = wanted.flatMap((each) => pairs.map((symbol) => ({ symbol, timeframe: each })));
+  const stored = await series.getMany(exchange, keys);
+  const ranges = keys.flatMap((key) => {
+    const step = TIMEFRAME_MS[key.timeframe];
+    const closed = Math.floor(clock.now() / step) * step;
+    const start = Math.ceil(dataStart / step) * step;
+    const end = Math.min(Math.ceil(Date.parse(date_range.end) / step) * step, closed);
+    const missing = missingOf(stored.get(`${key.symbol}#${key.timeframe}`), { start, end }, step);
+    return missing.map(
+      (each) => `${key.symbol} ${key.timeframe} ${isoTime(each.start)} to ${isoTime(each.end)}`,
+    );
+  });
+  const more = ranges.length - MOST_RANGES;
+  return more > 0 ? [...ranges.slice(0, MOST_RANGES), `${more} more`] : ranges;
+}
+
+/** The parts of a stretch that a series does not hold, by its ends and the gaps that it lists. */
+function missingOf(info: SeriesInfo | undefined, { start, end }: Stretch, step: number): Stretch[] {
+  if (!info) return start < end ? [{ start, end }] : [];
+  const first = Date.parse(info.first);
+  const begins = info.complete_from === undefined ? first : Math.min(first, Date.parse(info.complete_from));
+  const parts = [
+    ...(begins > start ? [{ start, end: first }] : []),
+    ...info.gaps.map(([from, count]) => ({ start: from, end: from + count * step })),
+    { start: Date.parse(info.last) + step, end },
+  ];
+  return parts
+    .map((part) => ({ start: Math.max(part.start, start), end: Math.min(part.end, end) }))
+    .filter((part) => part.start < part.end);
+}
+
+/** The sentence about them in a job that was not to collect any; none when none are missing. */
+export function notCollected(missing: readonly string[]): string[] {
+  return missing.length === 0
+    ? []
+    : [`Not stored, and not collected as collect is never: ${missing.join('; ')}`];
+}

@@ -1,0 +1,163 @@
+import { lookAheadStateOf } from '#contract/look-ahead.ts';
+import {
+  NO_POLICY_CHECK,
+  POLICY_CHECKS,
+  type PolicyCheckName,
+  type ReleasePolicy,
+} from '#contract/release-policy.ts';
+import type { StoredVersion } from '#contract/stored-registry.ts';
+import type { ValidationCheck } from '#contract/validation.ts';
+import { DAY_MS } from '#engine/timeframe.ts';
+import { plainCheck } from './validation.ts';
+
+/** The facts of a version that a release policy compares. */
+export type PolicySubject = Pick<StoredVersion, 'metrics' | 'config' | 'trials' | 'evidence'> & {
+  readonly created_at: string;
+};
+
+/** A check of the policy on numbers: every one but the certificate. */
+interface Requirement {
+  readonly name: PolicyCheckName;
+  readonly required: number | undefined;
+  /** The version's; null when it is unknown, which misses; undefined where the requirement does not apply. */
+  readonly value: number | null | undefined;
+  readonly holds: (value: number, required: number) => boolean;
+  readonly words: (value: number, required: number) => string;
+  readonly unknown?: string;
+}
+
+const atLeast = (value: number, required: number) => value >= required;
+const atMost = (value: number, required: number) => value <= required;
+
+/** Whether the policy requires anything. */
+export function isSet({ lookAheadCertificate, ...numbers }: ReleasePolicy): boolean {
+  return lookAheadCertificate || Object.values(numbers).some((value) => value !== undefined);
+}
+
+/**
+ * The policy's checks of a version's numbers: `passed` or `failed`, each with value and threshold; equality passes. One entry
+ * that says so where no policy is set.
+ *
+ * @param now Unix ms, from which the age of the evidence counts
+ */
+export function checkPolicy(policy: ReleasePolicy, subject: PolicySubject, now: number): ValidationCheck[] {
+  if (!isSet(policy)) {
+    return [plainCheck(NO_POLICY_CHECK, 'skipped', 'No release policy is set on this platform')];
+  }
+  return requirementsOf(policy, subject, now).flatMap((each) => checkOf(each));
+}
+
+function requirementsOf(policy: ReleasePolicy, subject: PolicySubject, now: number): Requirement[] {
+  const { metrics, trials } = subject;
+  const { from, to } = evidenceOf(subject);
+  // Rounded away from the requirement, which is in whole days: what is shown never seems to hold where it does not.
+  const days = Math.floor(((to - from) / DAY_MS) * 100) / 100;
+  const age = Math.max(0, Math.ceil(((now - to) / DAY_MS) * 100) / 100);
+  const end = new Date(to).toISOString().slice(0, 10);
+  const { hyperopt_job_id: job = null, deflated_sharpe_ratio: deflated = null } = subject.evidence ?? {};
+  return [
+    {
+      ...{ name: 'min_trades', required: policy.minTrades, value: metrics.total_trades, holds: atLeast },
+      words: (value, required) =>
+        `${value} ${value === 1 ? 'trade' : 'trades'}; at least ${required} are required`,
+    },
+    {
+      ...{ name: 'min_days', required: policy.minDays, value: days, holds: atLeast },
+      words: (value, required) => `${value} days of candles; at least ${required} are required`,
+    },
+    {
+      ...{ name: 'max_evidence_age_days', required: policy.maxEvidenceAgeDays, value: age, holds: atMost },
+      words: (value, required) =>
+        `The candles end on ${end}, ${value} days ago; at most ${required} are allowed. A backtest up to today renews the evidence`,
+    },
+    {
+      ...{ name: 'min_sharpe', required: policy.minSharpe, value: metrics.sharpe_ratio, holds: atLeast },
+      words: (value, required) => `Sharpe ratio ${value}; at least ${required} is required`,
+    },
+    {
+      ...{ name: 'min_profit_factor', required: policy.minProfitFactor, value: metrics.profit_factor },
+      holds: atLeast,
+      words: (value, required) => `Profit factor ${value}; at least ${required} is required`,
+    },
+    {
+      ...{ name: 'max_drawdown', required: policy.maxDrawdown, value: metrics.max_drawdown_pct },
+      holds: (value, required) => Math.abs(value) <= Math.abs(required),
+      words: (value, required) => `Drawdown ${Math.abs(value)} %; at most ${Math.abs(required)} % is allowed`,
+    },
+    {
+      ...{ name: 'min_deflated_sharpe', required: policy.minDeflatedSharpe, holds: atLeast },
+      // Several trials without a job: registered before the job's ratio was kept.
+      value: job === null && trials <= 1 ? undefined : deflated,
+      words: (value, required) =>
+        `Deflated Sharpe ratio ${value} of hyperopt job ${job}; at least ${required} is required`,
+      unknown:
+        job === null
+          ? 'The deflated Sharpe ratio of its hyperopt job was not kept: register the backtest again'
+          : `Hyperopt job ${job} has no deflated Sharpe ratio: too few of its trials are complete`,
+    },
+  ];
+}
+
+function checkOf({ name, required, value, holds, words, unknown }: Requirement): ValidationCheck[] {
+  if (required === undefined) return [];
+  const threshold = required;
+  if (value === undefined) {
+    return [{ name, status: 'passed', message: 'No hyperopt job is behind it', value: null, threshold }];
+  }
+  if (value === null || !Number.isFinite(value)) {
+    return [{ name, status: 'failed', message: unknown ?? 'Unknown', value: null, threshold }];
+  }
+  const status = holds(value, required) ? 'passed' : 'failed';
+  return [{ name, status, message: words(value, required), value, threshold }];
+}
+
+/**
+ * Range of the candles behind a version, Unix ms. Of one registered before that was kept the range asked for, which cannot
+ * reach beyond its registration.
+ */
+export function evidenceOf({ evidence, config, created_at }: PolicySubject): { from: number; to: number } {
+  const { start, end } = config.date_range;
+  const from = Date.parse(evidence?.from ?? start);
+  const to = Math.min(Date.parse(evidence?.to ?? end), Date.parse(created_at));
+  return { from, to: Math.max(from, to) };
+}
+
+/**
+ * The requirement of the certificate, by what the staging found; undefined where it is not required.
+ *
+ * @param staged checks of the version's staging, as they are now
+ */
+export function checkCertificate(
+  policy: ReleasePolicy,
+  staged: readonly ValidationCheck[],
+  { model_name, version }: Pick<StoredVersion, 'model_name' | 'version'>,
+): ValidationCheck | undefined {
+  if (!policy.lookAheadCertificate) return undefined;
+  const name = 'look_ahead' satisfies PolicyCheckName;
+  const found = staged.find((check) => check.name === name);
+  if (found?.status === 'passed' && lookAheadStateOf([found]) === 'certified') return found;
+  if (found?.status === 'pending') {
+    const message = `The look-ahead check of the staging is still running. Promote again when it has passed: GET /api/v1/models/${model_name}/versions/${version} shows it`;
+    return { ...found, message };
+  }
+  const why = found ? toldOf(found) : NEVER_RUN;
+  return {
+    ...plainCheck(name, 'failed', why),
+    ...(found && { value: found.value, threshold: found.threshold }),
+  };
+}
+
+/** A check of a version before passed on columns alone, and names no state. */
+function toldOf(found: ValidationCheck): string {
+  const { status, message } = found;
+  return status === 'passed'
+    ? `The look-ahead check of the staging is ${lookAheadStateOf([found])}, not certified: ${message}. Register the backtest again and stage that version`
+    : `The look-ahead check of the staging is ${status}: ${message}`;
+}
+
+const NEVER_RUN = 'The staging ran no look-ahead check: register the backtest again and stage that version';
+
+/** Whether a check of that name is the policy's on numbers: those are made anew with every move. */
+export function isNumberCheck(name: string): boolean {
+  return name === NO_POLICY_CHECK || (name !== 'look_ahead' && POLICY_CHECKS.some((each) => each === name));
+}

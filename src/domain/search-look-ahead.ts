@@ -1,0 +1,93 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import { type LookAhead, MAX_LOOK_AHEAD_FINDINGS, notChecked } from '#contract/look-ahead.ts';
+import type { BacktestOutcome } from '#engine/backtest.ts';
+import type { LookAheadCertificate } from '#engine/look-ahead/certify.ts';
+import type { LookAheadFinding } from '#engine/look-ahead/findings.ts';
+import { sampleLookAhead } from '#engine/look-ahead/sample.ts';
+import { hash32 } from '#engine/random.ts';
+import type { PairCandles } from './load-candles.ts';
+import type { StrategyWithDigest } from './ports.ts';
+
+export interface SampleDeps {
+  /** Processor time of this process so far, ms. */
+  readonly processorMs: () => number;
+  readonly pause: () => Promise<void>;
+}
+
+/**
+ * Samples a backtest that has run for look-ahead bias, as far as 10 % of the processor time goes. The number of cuts depends on
+ * the machine: it belongs to the job, not to the result, whose bytes are a function of its input.
+ */
+export async function sampleBacktest(
+  { processorMs, pause }: SampleDeps,
+  { load, digest }: StrategyWithDigest,
+  run: {
+    readonly config: ResolvedBacktestConfig;
+    readonly pairs: readonly PairCandles[];
+    readonly outcome: BacktestOutcome;
+  },
+): Promise<LookAhead> {
+  const { config, pairs, outcome } = run;
+  const { indicators_ms, simulate_ms } = outcome.timing;
+  const { cuts, rows, findings, reason, ...sample } = await sampleLookAhead(
+    { load, config, pairs },
+    {
+      spent: processorMs,
+      pause,
+      runMs: indicators_ms + simulate_ms,
+      opened: outcome.table.openedAt,
+      seed: config.seed ^ hash32(digest),
+    },
+  );
+  if (cuts === 0) return notChecked(`not_checked: ${reason}`);
+  const message =
+    `sampled: ${sampled(cuts, rows, sample.pairs)} ` +
+    (findings.length === 0 ? 'Everything was the same as with all candles.' : 'Look-ahead bias was found.');
+  return { state: 'sampled', message, cuts, rows, pairs: [...sample.pairs], findings: sentences(findings) };
+}
+
+function sampled(cuts: number, rows: number, pairs: readonly string[]): string {
+  return `${count(cuts, 'cut')} in ${count(rows, 'candle')} of ${pairs.join(', ')}.`;
+}
+
+/** Warnings of a job about its look-ahead: what was found, loudly; nothing else. */
+export function lookAheadWarnings({ findings }: LookAhead): string[] {
+  const [first] = findings;
+  if (first === undefined) return [];
+  const more = findings.length > 1 ? ` (and ${findings.length - 1} more, see look_ahead)` : '';
+  return [
+    `LOOK-AHEAD BIAS: the strategy uses candles that are not known yet, so this result cannot be earned. ${first}${more}`,
+  ];
+}
+
+/** Sentences of findings, each with its kind. */
+export function sentences(findings: readonly LookAheadFinding[]): string[] {
+  return findings.slice(0, MAX_LOOK_AHEAD_FINDINGS).map(({ kind, message }) => `${kind}: ${message}`);
+}
+
+/** Whether there was anything to search: without an entry signal no order was placed, and no callback was ever asked. */
+export function isPutToTest({ entrySignals }: LookAheadCertificate): boolean {
+  return entrySignals > 0;
+}
+
+/** What a certificate covers, as one sentence; the word `certified` only where it found nothing in what was put to the test. */
+export function describeCertificate(certificate: LookAheadCertificate): string {
+  const { findings, cuts, histories, rows, pairs, entrySignals, trades, calls } = certificate;
+  const asked = Object.entries(calls).filter(([, times]) => times > 0);
+  const unasked = Object.keys(calls).filter((name) => calls[name] === 0);
+  const parts = [
+    `${count(cuts, 'cut')} of ${count(rows, 'candle')} of ${count(pairs.length, 'pair')}`,
+    `${count(histories, 'truncated history', 'truncated histories')} of the columns`,
+    `${count(entrySignals, 'entry signal')} and ${count(trades, 'trade')}`,
+    asked.length > 0
+      ? `guarded columns in ${asked.map(([name, times]) => `${times} calls of ${name}`).join(', ')}`
+      : 'no callback',
+  ];
+  const never = unasked.length > 0 ? `; never asked: ${unasked.join(', ')}` : '';
+  const state = isPutToTest(certificate) ? 'certified: ' : 'not_checked: ';
+  return `${findings.length === 0 ? state : ''}${parts.join(', ')}${never}`;
+}
+
+function count(value: number, one: string, many = `${one}s`): string {
+  return `${value} ${value === 1 ? one : many}`;
+}

@@ -1,0 +1,43 @@
+import type { DefinitionData } from '#engine/strategies/definition-data.ts';
+
+/** Parameter values by name. */
+type Parameters = Readonly<Record<string, number | string | boolean>>;
+
+/** A usable strategy: its definition as data, and the one function that the platform calls. */
+export interface KnownStrategy {
+  readonly definition: DefinitionData;
+  /** sha-256 of the strategy's source, hex; for a built-in strategy of its name and the engine version. */
+  readonly digest: string;
+  /** Startup candles for the default parameters. */
+  readonly defaultStartup: number;
+  /**
+   * Startup candles for some parameters, an integer from 0 to 1,000,000.
+   * Throws CodedError VAL006 (field `config.params`) when the strategy throws, or does not return such a number in time.
+   */
+  startupCandles(params: Parameters): Promise<number>;
+}
+
+/** A strategy file that cannot be used. */
+export interface BrokenStrategyFile {
+  /** Name in the strategy folder. */
+  readonly file: string;
+  /** Line in that file, from 1; null when the error has no place. */
+  readonly line: number | null;
+  readonly error: string;
+  /** Name of the strategy that the file defined before or seems to define; null when unknown. */
+  readonly strategy: string | null;
+}
+
+export interface StrategyList {
+  /** Ascending by name. */
+  readonly strategies: readonly KnownStrategy[];
+  /** Ascending by file. */
+  readonly broken: readonly BrokenStrategyFile[];
+}
+
+/** The strategies of a host. Where they are files, each call sees what was written before it. */
+export interface Strategies {
+  /** Undefined when no usable strategy has the name. */
+  find(name: string): Promise<KnownStrategy | undefined>;
+  list(): Promise<StrategyList>;
+}

@@ -1,0 +1,160 @@
+import { CANDLE_COLUMNS, type Candles } from '../candles.ts';
+import type { CallbackContext, Columns } from '../strategy.ts';
+import type { CallbackName } from './calls.ts';
+
+/** A read or a write that a callback must not make, thrown at the place of the read. */
+export class GuardError extends Error {
+  override readonly name = 'GuardError';
+  readonly kind: 'look_ahead' | 'input_changed';
+  /** `candles.close`, `columns.rsi`. */
+  readonly column: string;
+  /** Row that was read, in the rows that the callback sees; null for a write. */
+  readonly row: number | null;
+
+  constructor(kind: GuardError['kind'], column: string, row: number | null, message: string) {
+    super(message);
+    this.kind = kind;
+    this.column = column;
+    this.row = row;
+  }
+}
+
+/** Member of a column that a callback reached for, such as `length` or `at`, with the stack of the place. */
+export interface MemberUse {
+  readonly column: string;
+  readonly member: string;
+  readonly stack: Error;
+}
+
+/** State shared by the views of all pairs of a run. */
+export interface GuardLog {
+  /** The first forbidden read or write and the call that made it, also when the strategy caught the error. */
+  error: { readonly cause: GuardError; readonly call: GuardedCall } | null;
+  /** Called for each member of a column that is reached for. */
+  readonly onUse?: (use: MemberUse, call: GuardedCall) => void;
+}
+
+/** The call that is being made. */
+export interface GuardedCall {
+  readonly callback: CallbackName;
+  readonly pair: string;
+  readonly row: number;
+  /** Open time of the candle that is forming, ms. */
+  readonly opened: number;
+}
+
+/** Rows of a pair that are known: moves with each call. */
+interface Known {
+  index: number;
+  call: GuardedCall;
+}
+
+/** Known at the open of the candle that is forming; every other value of it is known at its close. */
+const KNOWN_AT_OPEN: readonly string[] = ['timestamp', 'open'];
+
+/**
+ * Contexts whose columns throw where a callback reads a row beyond `index`, or row `index` of anything but `timestamp` and
+ * `open`. `length` is `index + 1`; methods and iterators work on the allowed rows only, and what they return shares no memory
+ * with the column. Every view is an instance of Float64Array, but `ArrayBuffer.isView` is false for it.
+ *
+ * @returns the guarded context of a call; one per pair, valid during the call
+ */
+export function guarding(
+  log: GuardLog,
+): (context: CallbackContext, callback: CallbackName) => CallbackContext {
+  const pairs = new Map<string, { known: Known; candles: Candles; columns: Columns }>();
+  return ({ time, index, pair, candles, columns }, callback) => {
+    const call = { callback, pair, row: index, opened: candles.timestamp[index]! };
+    let views = pairs.get(pair);
+    if (!views) {
+      const known = { index, call };
+      views = { known, candles: guardCandles(candles, known, log), columns: guardAll(columns, known, log) };
+      pairs.set(pair, views);
+    }
+    views.known.index = index;
+    views.known.call = call;
+    return { time, index, pair, candles: views.candles, columns: views.columns };
+  };
+}
+
+function guardCandles(candles: Candles, known: Known, log: GuardLog): Candles {
+  const views: Partial<Record<keyof Candles, Float64Array>> = {};
+  for (const name of CANDLE_COLUMNS) {
+    views[name] = guardColumn(`candles.${name}`, candles[name], KNOWN_AT_OPEN.includes(name), known, log);
+  }
+  return Object.freeze(views) as Candles;
+}
+
+function guardAll(columns: Columns, known: Known, log: GuardLog): Columns {
+  const views = Object.entries(columns).map(([name, column]) => [
+    name,
+    guardColumn(`columns.${name}`, column, false, known, log),
+  ]);
+  return Object.freeze(Object.fromEntries(views));
+}
+
+const WRITING: readonly PropertyKey[] = ['set', 'fill', 'sort', 'reverse', 'copyWithin'];
+const { prototype } = Float64Array;
+
+function guardColumn(
+  name: string,
+  column: Float64Array,
+  atOpen: boolean,
+  known: Known,
+  log: GuardLog,
+): Float64Array {
+  const allowed = () => Math.min(column.length, atOpen ? known.index + 1 : known.index);
+  const refuse = (error: GuardError): never => {
+    log.error ??= { cause: error, call: known.call };
+    throw error;
+  };
+  const write = (): never =>
+    refuse(new GuardError('input_changed', name, null, `wrote into ${name}; a callback may only read`));
+  const read = (row: number) =>
+    row < allowed()
+      ? column[row]
+      : refuse(new GuardError('look_ahead', name, row, described(name, row, known)));
+  const member = (key: PropertyKey) => {
+    log.onUse?.({ column: name, member: String(key), stack: new Error('used here') }, known.call);
+    if (key === 'length') return known.index + 1;
+    if (key === 'byteLength') return (known.index + 1) * prototype.BYTES_PER_ELEMENT;
+    if (key === 'byteOffset') return 0;
+    if (key === 'buffer') return column.slice(0, allowed()).buffer;
+    if (WRITING.includes(key)) return write;
+    const value: unknown = Reflect.get(prototype, key, column);
+    if (typeof value !== 'function' || key === 'constructor') return value;
+    const rows = () => (key === 'subarray' ? column.slice(0, allowed()) : column.subarray(0, allowed()));
+    return (...args: unknown[]) => Reflect.apply(value, rows(), args);
+  };
+  // The target is empty: nothing can be read past the traps.
+  return new Proxy(new Float64Array(0), {
+    get(_, key) {
+      const row = rowOf(key);
+      return row === null ? member(key) : read(row);
+    },
+    has: (_, key) => (rowOf(key) === null ? Reflect.has(prototype, key) : rowOf(key)! < allowed()),
+    ownKeys: () => Array.from({ length: allowed() }, (__, row) => String(row)),
+    getOwnPropertyDescriptor(_, key) {
+      const row = rowOf(key);
+      if (row === null || row >= allowed()) return undefined;
+      return { value: column[row], writable: true, enumerable: true, configurable: true };
+    },
+    set: write,
+    defineProperty: write,
+    deleteProperty: write,
+  });
+}
+
+const ROW = /^\d+$/;
+
+/** The row that a key names; null for a member. A negative or broken one is undefined in every column. */
+function rowOf(key: PropertyKey): number | null {
+  return typeof key === 'string' && ROW.test(key) ? Number(key) : null;
+}
+
+function described(name: string, row: number, { index }: Known): string {
+  const ahead = row - index;
+  return ahead === 0
+    ? `read ${name}[${row}]: row index (${index}) is the candle that is still forming, of which only timestamp and open are known`
+    : `read ${name}[${row}]: ${ahead} ${ahead === 1 ? 'row' : 'rows'} beyond index (${index})`;
+}

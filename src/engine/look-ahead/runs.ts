@@ -1,0 +1,209 @@
+import { type Candles, createCandles, indexAtOrAfter, sliceCandles } from '../candles.ts';
+import { rememberingFit } from '../causality/models.ts';
+import { type RunConfig, simulationSettings } from '../run/config.ts';
+import { type PairData, type PairHistory, readHistory } from '../run/pair-history.ts';
+import { cutRows } from '../run/prepare-pair.ts';
+import { atTimeframe, mlRunOf } from '../run/run-strategy.ts';
+import { simulate } from '../simulator/simulate.ts';
+import type { PairInput, Trade } from '../simulator/types.ts';
+import { type Analysis, analyse } from '../strategies/analyse.ts';
+import type { CallbackContext, ParameterValues, StrategyDefinition } from '../strategy.ts';
+import { type FitWindow, type LearnedAnalysis, predicting } from '../walk-forward/predicting.ts';
+import { type Call, recordingCallbacks } from './calls.ts';
+import { type GuardLog, guarding } from './guard.ts';
+
+/** Strategy, configuration and candles that are searched for look-ahead. */
+export interface LookAheadSubject {
+  /** Loads the strategy again, so that no state of its modules is left from another run. */
+  readonly load: () => Promise<StrategyDefinition>;
+  readonly config: RunConfig;
+  /** One for each pair of the configuration, in its order. */
+  readonly pairs: readonly PairData[];
+}
+
+export type PairAnalysis = Analysis | LearnedAnalysis;
+
+/** Everything compared of one run. */
+export interface Observed {
+  readonly callbacks: readonly string[];
+  readonly analyses: ReadonlyMap<string, PairAnalysis>;
+  /** In the order of the calls. */
+  readonly calls: readonly Call[];
+  /** In the order of closing. */
+  readonly trades: readonly Trade[];
+}
+
+/** Trains each window of each pair once in all runs of a search. */
+export type Fits = (pair: string) => FitWindow;
+
+export function rememberingFits(): Fits {
+  const fits = new Map<string, FitWindow>();
+  return (pair) => {
+    const known = fits.get(pair) ?? rememberingFit();
+    fits.set(pair, known);
+    return known;
+  };
+}
+
+/** The candles of each pair that can be traded, checked and with their gaps filled. */
+export async function readHistories(subject: LookAheadSubject): Promise<PairHistory[]> {
+  const strategy = await subject.load();
+  const { config, pairs } = subject;
+  return pairs
+    .map((data) => readHistory(strategy, config, data))
+    .filter((history): history is PairHistory => !('reason' in history));
+}
+
+/** One pair of a run: what the strategy is given, and what the simulator trades on. Both have the same rows. */
+interface RunPair {
+  readonly history: PairHistory;
+  readonly seen: Candles;
+  readonly traded: Candles;
+}
+
+/** The whole run, with callbacks that are recorded, and guarded where a log is given. */
+export async function runWhole(
+  subject: LookAheadSubject,
+  histories: readonly PairHistory[],
+  fits: Fits,
+  guard?: GuardLog,
+): Promise<Observed> {
+  const pairs = histories.map((history) => ({ history, seen: history.candles, traded: history.candles }));
+  return observe(subject, pairs, fits, guard);
+}
+
+/**
+ * The run as it was at `time`, an open time in ms: of the candle that opens then the strategy knows timestamp and open; its
+ * other prices are its open, and a filler of the same price follows, so that callbacks are asked at that open. The simulator
+ * fills orders by the true candle: what it asks the callbacks there is what the whole run asked.
+ */
+export async function runCut(
+  subject: LookAheadSubject,
+  histories: readonly PairHistory[],
+  time: number,
+  fits: Fits,
+): Promise<Observed> {
+  const pairs = histories.flatMap((history) => {
+    const known = knownRows(history, time);
+    return known > history.from ? [cutPair(history, known, time)] : [];
+  });
+  return observe(subject, pairs, fits);
+}
+
+/** Analyses of the candles that have closed by `time`, without the one that is forming. */
+export async function analyseClosed(
+  subject: LookAheadSubject,
+  histories: readonly PairHistory[],
+  time: number,
+  fits: Fits,
+): Promise<ReadonlyMap<string, PairAnalysis>> {
+  const strategy = atTimeframe(await subject.load(), subject.config);
+  const analyses = new Map<string, PairAnalysis>();
+  for (const history of histories) {
+    const known = knownRows(history, time);
+    if (known <= history.from) continue;
+    const seen = copyOf(sliceCandles(history.candles, 0, known));
+    analyses.set(
+      history.data.pair,
+      analyseRows(strategy, subject.config, { ...history, end: time }, seen, fits),
+    );
+  }
+  return analyses;
+}
+
+/** Rows of a pair that have closed by `time`. */
+export function knownRows({ candles }: PairHistory, time: number): number {
+  return indexAtOrAfter(candles.timestamp, time);
+}
+
+function cutPair(history: PairHistory, known: number, time: number): RunPair {
+  const { candles, data, stepMs } = history;
+  const end = time + 2 * stepMs;
+  const detail =
+    data.detail && sliceCandles(data.detail, 0, indexAtOrAfter(data.detail.timestamp, time + stepMs));
+  const cut = { ...history, end, data: { ...data, ...(detail && { detail }) } };
+  // The pair's data had ended before: it is known whole.
+  if (known === candles.timestamp.length) return { history: cut, seen: candles, traded: candles };
+  const traded = extend(candles, known + 1, stepMs, 1);
+  const seen = extend(candles, known + 1, stepMs, 1);
+  const open = seen.open[known]!;
+  for (const name of ['high', 'low', 'close'] as const) {
+    seen[name][known] = open;
+    seen[name][known + 1] = open;
+  }
+  seen.volume[known] = 0;
+  return { history: cut, seen, traded };
+}
+
+/** The first `rows` candles and `fillers` flat ones at the last open. */
+function extend(candles: Candles, rows: number, stepMs: number, fillers: number): Candles {
+  const result = createCandles(rows + fillers);
+  for (const name of Object.keys(result) as (keyof Candles)[]) {
+    result[name].set(candles[name].subarray(0, rows));
+  }
+  const last = rows - 1;
+  for (let row = rows; row < rows + fillers; row++) {
+    result.timestamp[row] = candles.timestamp[last]! + (row - last) * stepMs;
+    for (const name of ['open', 'high', 'low', 'close'] as const) result[name][row] = candles.open[last]!;
+  }
+  return result;
+}
+
+async function observe(
+  subject: LookAheadSubject,
+  pairs: readonly RunPair[],
+  fits: Fits,
+  guard?: GuardLog,
+): Promise<Observed> {
+  const { config } = subject;
+  const strategy = atTimeframe(await subject.load(), config);
+  const analyses = new Map<string, PairAnalysis>();
+  const inputs: PairInput[] = [];
+  const views = new Map<string, Pick<CallbackContext, 'candles' | 'columns'>>();
+  for (const { history, seen, traded } of pairs) {
+    const { pair } = history.data;
+    const given = copyOf(seen);
+    const analysis = analyseRows(strategy, config, history, given, fits);
+    analyses.set(pair, analysis);
+    const rows = seen.timestamp.length;
+    const input = cutRows(strategy, { ...history, candles: traded }, analysis, history.from, rows);
+    inputs.push(input);
+    views.set(pair, { candles: sliceCandles(given, history.from, rows), columns: input.columns ?? {} });
+  }
+  const calls: Call[] = [];
+  const own = (context: CallbackContext): CallbackContext => {
+    const { time, index, pair } = context;
+    return { time, index, pair, ...views.get(pair)! };
+  };
+  const guarded = guard && guarding(guard);
+  const recorded = strategy.callbacks && {
+    callbacks: recordingCallbacks(strategy.callbacks, calls, (context, callback) =>
+      guarded ? guarded(own(context), callback) : own(context),
+    ),
+  };
+  const settings = simulationSettings({ ...strategy, ...recorded }, config);
+  const { trades } = simulate(inputs, settings, { equity: false });
+  return { callbacks: Object.keys(recorded?.callbacks ?? {}), analyses, calls, trades };
+}
+
+function analyseRows(
+  strategy: StrategyDefinition,
+  config: RunConfig,
+  history: PairHistory,
+  candles: Candles,
+  fits: Fits,
+): PairAnalysis {
+  const params = config.params as ParameterValues;
+  const run = mlRunOf(config, history);
+  if (!run) return analyse(strategy, params, candles);
+  const steps = predicting(strategy, params, candles, run, fits(history.data.pair));
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The strategy gets candles of its own: what it writes into them must not reach the other runs. */
+function copyOf(candles: Candles): Candles {
+  return extend(candles, candles.timestamp.length, 0, 0);
+}

@@ -1,0 +1,86 @@
+import { type Candles, indexAtOrAfter } from '../candles.ts';
+import { type Step, stepOf, stepOfDecimals } from './decimals.ts';
+
+/** Digits that a price is read with. */
+const DIGITS = 14;
+/** From here on a number has so many digits before the point. */
+const LONGEST = 10 ** (DIGITS - 1);
+/** A price times a power of ten that is a whole number, but for the noise of doubles. */
+const NOISE = 4e-15;
+
+interface Month {
+  /** Its first moment, ms. */
+  readonly from: number;
+  readonly tick: Step | null;
+}
+
+/** The price tick of each calendar month (UTC), as the candles show it. */
+export class PriceTicks {
+  readonly #months: readonly Month[];
+  #last = 0;
+
+  constructor(months: readonly Month[]) {
+    this.#months = months;
+  }
+
+  /** The tick at `time` (ms); null when nothing is known of one. */
+  at(time: number): Step | null {
+    const months = this.#months;
+    if (months.length === 0) return null;
+    // Trades are opened in the order of time.
+    let index = this.#last;
+    while (index > 0 && months[index]!.from > time) index--;
+    while (index + 1 < months.length && months[index + 1]!.from <= time) index++;
+    this.#last = index;
+    return months[index]!.tick;
+  }
+}
+
+/**
+ * Derives the tick of each month from prices: 10 to the minus of the most decimals that any price of the month has (reference
+ * 2026.9, 3.1). A month of whole prices has the tick of the month before; the first ones have `priceTick`, the market's own.
+ * A month's tick is known only at its end: whoever cuts candles to look for a view of the future keeps the ticks of all of them.
+ */
+export function derivePriceTicks(candles: Candles, priceTick: number | null): PriceTicks {
+  const { timestamp } = candles;
+  const { length } = timestamp;
+  const months: Month[] = [];
+  let tick = stepOf(priceTick);
+  for (let row = 0; row < length; ) {
+    const date = new Date(timestamp[row]!);
+    const next = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
+    const to = indexAtOrAfter(timestamp, next);
+    const decimals = mostDecimals(candles, row, to);
+    if (decimals > 0) tick = stepOfDecimals(decimals);
+    months.push({ from: Date.UTC(date.getUTCFullYear(), date.getUTCMonth()), tick });
+    row = to;
+  }
+  return new PriceTicks(months);
+}
+
+function mostDecimals({ open, high, low, close }: Candles, from: number, to: number): number {
+  let most = 0;
+  for (const column of [open, high, low, close]) most = mostDecimalsIn(column, from, to, most);
+  return most;
+}
+
+function mostDecimalsIn(prices: Float64Array, from: number, to: number, known: number): number {
+  let most = known;
+  let scale = 10 ** most;
+  for (let row = from; row < to; row++) {
+    const scaled = prices[row]! * scale;
+    // With so many digits before the point no further decimal is among those that are read.
+    if (scaled >= LONGEST) continue;
+    if (Math.abs(scaled - Math.floor(scaled + 0.5)) <= scaled * NOISE) continue;
+    most = Math.max(most, decimalsAmongDigits(prices[row]!));
+    scale = 10 ** most;
+  }
+  return most;
+}
+
+/** Decimals of a price that is written with {@link DIGITS} digits, zeros at the end left out. */
+function decimalsAmongDigits(price: number): number {
+  const [digits, exponent] = price.toExponential(DIGITS - 1).split('e') as [string, string];
+  const behindPoint = digits.replace(/0+$/, '').length - 2;
+  return Math.max(0, behindPoint - Number(exponent));
+}

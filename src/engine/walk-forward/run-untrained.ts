@@ -1,0 +1,127 @@
+import { indexAtOrAfter } from '../candles.ts';
+import { canonicalJson } from '../digest.ts';
+import { isoDay } from '../metrics/daily.ts';
+import { provenanceOf } from '../report/provenance.ts';
+import type { RunConfig } from '../run/config.ts';
+import { type PairHistory, tradedRange } from '../run/pair-history.ts';
+import { cutRows, digestPair } from '../run/prepare-pair.ts';
+import { runStrategy } from '../run/run-strategy.ts';
+import type { PairInput } from '../simulator/types.ts';
+import { type Analysis, SIGNAL_COLUMNS } from '../strategies/analyse.ts';
+import type { StrategyDefinition } from '../strategy.ts';
+import { requireObjective } from './objectives.ts';
+import { openPairs, Trader } from './trader.ts';
+import type {
+  WalkForwardInput,
+  WalkForwardOptions,
+  WalkForwardOutcome,
+  WindowCache,
+  WindowValue,
+} from './types.ts';
+import { planWindows, type Window } from './windows.ts';
+
+export interface UntrainedOptions extends Omit<WalkForwardOptions, 'pause'> {
+  /** Length of a window in days; the last one ends with the range. */
+  readonly windowDays: number;
+}
+
+/** A pair with what its strategy computed over the whole range. */
+interface AnalysedPair {
+  readonly history: PairHistory;
+  readonly analysis: Analysis;
+}
+
+const NO_CACHE: WindowCache = { get: (_, make) => make() };
+
+/**
+ * Runs one trial without models: the range in windows, each traded on its own from a full wallet and reported, then the whole
+ * range as one run, which gives the value. That run is the backtest of the same configuration, number by number. Since nothing
+ * is trained, `inSample` is empty and `efficiency` null.
+ *
+ * @throws RangeError when the configuration has `ml_engine`, or the objective is not one of `OBJECTIVES`
+ * @throws BacktestError as `runBacktest`
+ */
+export function runUntrained(input: WalkForwardInput, options: UntrainedOptions): WalkForwardOutcome {
+  const { config, strategy } = input;
+  if (config.ml_engine) throw new RangeError('An untrained run needs a configuration without ml_engine.');
+  requireObjective(options.objective);
+  const { cache = NO_CACHE, digest } = options;
+  const { start, end } = tradedRange(config);
+  const lengths = { train_period_days: 0, backtest_period_days: options.windowDays };
+  const planned = planWindows(start, end, lengths);
+  const trader = new Trader(strategy, config, options.objective);
+  const { pairs, skipped } = openPairs(input, (history) => analysedPair(strategy, config, history, cache));
+  const windows: WindowValue[] = [];
+  for (const window of planned) {
+    const inputs = pairs.map((pair) => windowInput(strategy, pair, window));
+    const value = trader.window(window, inputs);
+    windows.push(value);
+    const verdict = options.onWindow?.({ ...value, of: planned.length });
+    if (verdict === 'prune' && windows.length < planned.length) {
+      return { state: 'pruned', value: null, windows };
+    }
+  }
+  const inputs = pairs.map(({ history, analysis }) =>
+    cutRows(strategy, history, analysis, history.from, history.candles.timestamp.length),
+  );
+  const traded = trader.trade(inputs);
+  const digests = pairs.map(({ history }, index) => ({
+    digest: cache.get(
+      `${history.data.pair} ${history.startup} digest`,
+      () => digestPair(history.read, inputs[index]!, digest),
+      (text) => text.length * 2,
+    ),
+  }));
+  return {
+    state: 'complete',
+    value: traded.value,
+    windows,
+    inSample: [],
+    annualisedReturnPct: traded.metrics.account.avg_daily_profit_pct * 365,
+    efficiency: null,
+    dailyReturns: traded.dailyReturns,
+    firstDay: isoDay(traded.daily.day[0]!),
+    equity: traded.daily.equity,
+    metrics: traded.metrics,
+    result: traded.result,
+    provenance: provenanceOf(input, digests, digest),
+    warnings: skipped.map((reason) => `Left out: ${reason}`),
+  };
+}
+
+/** Trials that differ in stop, ROI table or trailing stop alone share columns and signals. */
+function analysedPair(
+  strategy: StrategyDefinition,
+  config: RunConfig,
+  history: PairHistory,
+  cache: WindowCache,
+): AnalysedPair {
+  const key = `${history.data.pair} ${history.startup} ${canonicalJson(config.params)} analysis`;
+  const analysis = cache.get(
+    key,
+    () => {
+      const steps = runStrategy(strategy, config, history);
+      for (;;) {
+        const step = steps.next();
+        if (step.done) return step.value;
+      }
+    },
+    bytesOf,
+  );
+  return { history, analysis };
+}
+
+function windowInput(
+  strategy: StrategyDefinition,
+  { history, analysis }: AnalysedPair,
+  { from, to }: Window,
+): PairInput {
+  const rowAt = (time: number) => Math.max(history.from, indexAtOrAfter(history.candles.timestamp, time));
+  return cutRows(strategy, history, analysis, rowAt(from), rowAt(to));
+}
+
+function bytesOf({ columns, informative, signals }: Analysis): number {
+  const computed = [columns, ...Object.values(informative)].flatMap((each) => Object.values(each));
+  const decided = SIGNAL_COLUMNS.map((name) => signals[name]);
+  return [...computed, ...decided].reduce((total, column) => total + (column?.byteLength ?? 0), 0);
+}

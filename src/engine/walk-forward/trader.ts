@@ -1,0 +1,108 @@
+import { dailyReturns } from '../metrics/daily.ts';
+import type { ComputedMetrics } from '../metrics/metrics.ts';
+import { mean } from '../metrics/moments.ts';
+import { buildResult } from '../report/result.ts';
+import { roundNumbers } from '../report/round.ts';
+import { type RunConfig, simulationSettings } from '../run/config.ts';
+import { BacktestError } from '../run/errors.ts';
+import { measureRun } from '../run/measure.ts';
+import { LEAST_CANDLES, type PairHistory, readHistory } from '../run/pair-history.ts';
+import { marketChangePct } from '../run/prepare-pair.ts';
+import { blamingCallbacks } from '../run/run-strategy.ts';
+import { simulate } from '../simulator/simulate.ts';
+import type { PairInput, SimulationSettings } from '../simulator/types.ts';
+import type { StrategyDefinition } from '../strategy.ts';
+import { DAY_MS } from '../timeframe.ts';
+import { objectiveValue } from './objectives.ts';
+import type { InSampleWindow, WalkForwardInput, WindowValue } from './types.ts';
+import type { Window } from './windows.ts';
+
+/** Trades stretches of a run, each from a full wallet. */
+export class Trader {
+  readonly #strategy: StrategyDefinition;
+  readonly #config: RunConfig;
+  readonly #objective: string;
+  readonly #settings: SimulationSettings;
+
+  constructor(strategy: StrategyDefinition, config: RunConfig, objective: string) {
+    this.#strategy = strategy;
+    this.#config = config;
+    this.#objective = objective;
+    this.#settings = simulationSettings(strategy, config);
+  }
+
+  /** A window traded on its own. */
+  window(window: Window, inputs: readonly PairInput[]): WindowValue {
+    const range = { index: window.index, from: iso(window.from), to: iso(window.to) };
+    const traded = this.#measure(inputs);
+    if (!traded) return { ...range, value: null, meanDailyReturn: 0 };
+    return { ...range, value: traded.value, meanDailyReturn: mean(traded.dailyReturns) };
+  }
+
+  /** The training range of a window, traded by the window's own models. */
+  inSample(window: Window, inputs: readonly PairInput[]): InSampleWindow {
+    const range = { index: window.index, from: iso(window.trainFrom), to: iso(window.from) };
+    const traded = this.#measure(inputs);
+    if (!traded) return { ...range, value: null, returnPct: 0, annualisedReturnPct: 0, trades: 0 };
+    const { account, closed_trades } = traded.metrics;
+    const days = (window.from - window.trainFrom) / DAY_MS;
+    return {
+      ...range,
+      value: traded.value,
+      returnPct: account.total_profit_pct,
+      annualisedReturnPct: (account.total_profit_pct * 365) / days,
+      trades: closed_trades.total_trades,
+    };
+  }
+
+  /** The stretch simulated and measured; undefined when no pair has candles enough. */
+  #measure(inputs: readonly PairInput[]) {
+    const enough = inputs.filter(({ candles }) => candles.timestamp.length >= LEAST_CANDLES);
+    return enough.length > 0 ? this.trade(enough) : undefined;
+  }
+
+  trade(inputs: readonly PairInput[]) {
+    const run = blamingCallbacks(this.#strategy, () => simulate(inputs, this.#settings));
+    const computed = measureRun(this.#config, inputs.map(tradedCandles), run);
+    const metrics = roundNumbers(computed.metrics);
+    const result = buildResult(computed.metrics, computed.trades);
+    const value = objectiveValue(this.#objective, metrics, result);
+    return { metrics, result, value, daily: computed.daily, dailyReturns: this.#returns(computed) };
+  }
+
+  #returns({ daily }: ComputedMetrics): Float64Array {
+    return dailyReturns(this.#config.dry_run_wallet, daily.equity);
+  }
+}
+
+function tradedCandles({ candles }: PairInput) {
+  return {
+    first: iso(candles.timestamp[0]!),
+    last: iso(candles.timestamp.at(-1)!),
+    market_change_pct: marketChangePct(candles),
+  };
+}
+
+/**
+ * The pairs of a run that have candles enough, as `open` makes them, and why the others have not.
+ *
+ * @throws BacktestError `insufficient_data` when none has, `invalid_candles` or `strategy`
+ */
+export function openPairs<T>(
+  { strategy, config, pairs }: WalkForwardInput,
+  open: (history: PairHistory) => T,
+): { pairs: T[]; skipped: string[] } {
+  const opened: T[] = [];
+  const skipped: string[] = [];
+  for (const data of pairs) {
+    const history = readHistory(strategy, config, data);
+    if ('reason' in history) skipped.push(history.reason);
+    else opened.push(open(history));
+  }
+  if (opened.length === 0) {
+    throw new BacktestError('insufficient_data', skipped.join(' ') || 'No pair was given.');
+  }
+  return { pairs: opened, skipped };
+}
+
+const iso = (time: number) => new Date(time).toISOString();

@@ -1,0 +1,98 @@
+/** A process of a hyperopt worker: reads the study's candles, then answers every request with the outcome of its trial. */
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { sha256 } from '#adapters/ids.ts';
+import { LOADING, tellProgress } from '#adapters/local/tell-progress.ts';
+import { openStores } from '#adapters/open-stores.ts';
+import { findStrategy, isBuiltIn } from '#adapters/strategies.ts';
+import { catchStrayErrors } from '#adapters/stray-errors.ts';
+import type { TrialAnswer } from '#adapters/trial-answers.ts';
+import type { TrialMessage } from '#adapters/trial-processes.ts';
+import { HyperoptTaskEnv } from '#contract/env.ts';
+import type { StudyIn } from '#contract/hyperopt.ts';
+import { loadTrialData } from '#domain/hyperopt/load-trial-data.ts';
+import {
+  type RunTrialDeps,
+  runTrial,
+  type TrialOutcome,
+  type TrialRequest,
+} from '#domain/hyperopt/run-trial.ts';
+import { finalFailure } from '#domain/run-backtest-job.ts';
+import { ENGINE_VERSION } from '#engine/version.ts';
+import { createWindowCache } from '#engine/walk-forward/window-cache.ts';
+import { startProcess } from '#runtime/process.ts';
+
+const { env, fail } = startProcess(HyperoptTaskEnv, 'hyperopt-trial');
+/** A timer of no delay takes 1 ms. */
+const DUE_MS = 5;
+
+const teller = tellProgress(env.WATCH_MARK);
+const strays = catchStrayErrors(env.STRATEGIES_DIRECTORY, failing);
+
+let deps: RunTrialDeps | undefined;
+
+process.on('message', (message: TrialMessage) => {
+  const answer = 'study' in message ? open(message.study, message.cacheBytes) : answerTo(message.request);
+  // What it throws ends the process, and the worker hears of it.
+  answer.then((given: TrialAnswer) => process.send!(given)).catch(failing);
+});
+// The worker is gone.
+process.on('disconnect', () => process.exit());
+
+async function open(study: StudyIn<'running'>, cacheBytes: number): Promise<TrialAnswer> {
+  try {
+    const { strategy, pairs, warnings } = await loadTrialData(
+      {
+        ...openStores(env),
+        clock: Date,
+        findStrategy: async (name, digest) => {
+          teller.enter(LOADING);
+          if (!isBuiltIn(name)) strays.blame(name);
+          return findStrategy(name, env.STRATEGIES_DIRECTORY, digest).finally(() =>
+            teller.enter('reading the candles'),
+          );
+        },
+      },
+      study,
+    );
+    strays.check();
+    deps = { strategy, pairs, cache: createWindowCache(cacheBytes), digest: sha256 };
+    return { codeDigest: sha256(`${ENGINE_VERSION} ${strategy.digest}`), warnings };
+  } catch (error) {
+    const failure = finalFailure(error);
+    if (!failure) throw error;
+    return { failure };
+  } finally {
+    teller.ended();
+  }
+}
+
+async function answerTo(request: TrialRequest): Promise<TrialAnswer> {
+  teller.enter('a trial');
+  const before = timersLeft();
+  const outcome = await runTrial(deps!, request);
+  await setImmediate();
+  const left = timersLeft() > before;
+  // Those that are due throw now. Later ones end with the process: they are not to touch another trial.
+  if (left) await sleep(DUE_MS);
+  const stray = strayed();
+  teller.ended();
+  return { outcome: stray ?? outcome, spent: left || stray !== undefined };
+}
+
+function timersLeft(): number {
+  return process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+}
+
+function strayed(): TrialOutcome | undefined {
+  try {
+    strays.check();
+    return undefined;
+  } catch (error) {
+    return { state: 'failed', error: finalFailure(error)!.message };
+  }
+}
+
+function failing(error: unknown): void {
+  teller.ended();
+  fail(error);
+}

@@ -1,0 +1,90 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { sandboxArguments } from '#adapters/local/sandbox.ts';
+
+const MODULE = join(import.meta.dirname, '../../src/adapters/fresh-strategy.ts');
+const FILES = join(import.meta.dirname, '../../src/adapters/strategy-files.ts');
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-fresh-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+mkdirSync(join(folder, 'shared/deep'), { recursive: true });
+const files = {
+  'counts.ts': `import { ema } from '#engine/indicators/index.ts';
+import { counter } from './shared/memo.ts';
+import { deep } from './shared/deep/memo.ts';
+let own = 0;
+export default { name: 'counts', ema: typeof ema, count: (): unknown[] => [++own, counter(), deep(), ((globalThis as any).memo ??= []).push(1)] };
+`,
+  'shared/memo.ts': `let calls = 0;
+export const counter = (): number => ++calls;
+`,
+  'shared/deep/memo.ts': `import { counter } from '../memo.ts';
+let calls = 10;
+export const deep = (): number => ++calls + 100 * counter();
+`,
+};
+for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
+
+const PROGRAM = `
+const { freshStrategy } = await import(${JSON.stringify(MODULE)});
+const load = freshStrategy(${JSON.stringify(join(folder, 'counts.ts'))});
+for (let run = 0; run < 3; run++) {
+  const definition = await load();
+  console.log(definition.ema, JSON.stringify(definition.count()));
+}
+const kept = await load();
+kept.count();
+console.log('kept', JSON.stringify(kept.count()));
+`;
+
+/** What a strategy file prints that is loaded twice, as the platform does it; `memo` is where it keeps what it counts. */
+function loadedTwice(name: string, memo: string) {
+  const file = `${name}.ts`;
+  writeFileSync(
+    join(folder, file),
+    `import { ema } from '#engine/indicators/index.ts';
+const memo: number[] = ${memo};
+export default { name: '${name}', ema, count: (): number => memo.push(1) };
+`,
+  );
+  const program = `
+const { findStrategyFile } = await import(${JSON.stringify(FILES)});
+const { definition, load } = await findStrategyFile('${name}', ${JSON.stringify(folder)});
+definition.count();
+for (let run = 0; run < 2; run++) console.log((await load()).count());
+`;
+  const args = [...sandboxArguments({ strategies: folder }), '--input-type=module', '--eval', program];
+  return spawnSync(process.execPath, args, { encoding: 'utf8' });
+}
+
+describe('a strategy that is loaded again', () => {
+  it.each([
+    ['a global name', '((globalThis as any).memo ??= [])'],
+    ['a global symbol', "((globalThis as any)[Symbol.for('memo')] ??= [])"],
+    ['Math', '((Math as any).memo ??= [])'],
+    ['a prototype', '((Float64Array.prototype as any).memo ??= [])'],
+    ['the process', '((process as any).memo ??= [])'],
+    ['an indicator', '((ema as any).memo ??= [])'],
+  ])('finds nothing that its top level left in %s', (_, memo) => {
+    const { stdout, stderr } = loadedTwice(`left${memo.length}`, memo);
+    expect([stderr, stdout.trim().split('\n')]).toEqual(['', ['1', '1']]);
+  });
+
+  it('says so where what it left cannot be removed', () => {
+    const fixed = "Object.defineProperty(globalThis, 'memo', { value: [] }).memo";
+    const { stdout, stderr } = loadedTwice('fixed', fixed);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('fixed.ts keeps state in globalThis.memo, which cannot be removed between runs');
+  });
+
+  it('has no state of an earlier run, its own or of what it imports', () => {
+    const args = [...sandboxArguments({ strategies: folder }), '--input-type=module', '--eval', PROGRAM];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    const fresh = 'function [1,1,211,1]';
+    expect(stderr).toBe('');
+    expect(stdout.trim().split('\n')).toEqual([fresh, fresh, fresh, 'kept [2,3,412,2]']);
+  });
+});

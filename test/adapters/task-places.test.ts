@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import { TaskPlaces } from '#adapters/local/task-places.ts';
+
+/** Runs all of them on `places`, one ending after the other in the order of their starts: that order. */
+async function order(
+  places: number,
+  waiting: readonly [owner: string, priority: number][],
+): Promise<string[]> {
+  const queue = new TaskPlaces(places);
+  const started: string[] = [];
+  const running: (() => void)[] = [];
+  const { signal } = new AbortController();
+  const all = waiting.map(async ([owner, priority]) => {
+    const giveBack = await queue.take({ owner, priority, signal });
+    started.push(`${owner}${priority}`);
+    running.push(giveBack);
+  });
+  while (started.length < waiting.length) {
+    await new Promise((resolve) => setImmediate(resolve));
+    running.shift()?.();
+  }
+  await Promise.all(all);
+  return started;
+}
+
+it('places go round the owners who wait, whatever their priority', async () => {
+  const greedy = [9, 9, 9, 9].map((priority): [string, number] => ['ann', priority]);
+  expect(await order(1, [...greedy, ['bob', 1], ['cid', 1]])).toEqual([
+    'ann9',
+    'bob1',
+    'cid1',
+    'ann9',
+    'ann9',
+    'ann9',
+  ]);
+});
+
+it('of two places one owner has both only while nobody else waits', async () => {
+  const started = await order(2, [
+    ['ann', 5],
+    ['ann', 5],
+    ['ann', 5],
+    ['ann', 5],
+    ['bob', 5],
+    ['bob', 5],
+  ]);
+  expect(started).toEqual(['ann5', 'ann5', 'bob5', 'ann5', 'bob5', 'ann5']);
+});
+
+it('within an owner by priority, then by age', async () => {
+  expect(
+    await order(1, [
+      ['ann', 5],
+      ['ann', 1],
+      ['ann', 9],
+      ['ann', 5],
+    ]),
+  ).toEqual(['ann5', 'ann9', 'ann5', 'ann1']);
+});
+
+it('who no longer waits is passed over, and the place is free for the next', async () => {
+  const queue = new TaskPlaces(1);
+  const { signal } = new AbortController();
+  const giveBack = await queue.take({ owner: 'ann', priority: 5, signal });
+  const leaving = new AbortController();
+  const left = queue.take({ owner: 'bob', priority: 9, signal: leaving.signal });
+  const next = queue.take({ owner: 'ann', priority: 1, signal });
+  leaving.abort(new Error('cancelled'));
+  await expect(left).rejects.toThrow('cancelled');
+  giveBack();
+  (await next)();
+});

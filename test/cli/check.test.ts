@@ -1,0 +1,127 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { runScript } from '../support/command.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-check-'));
+const strategies = join(folder, 'strategies');
+mkdirSync(join(strategies, 'shared'), { recursive: true });
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A file whose strategy crosses the price with its average; `more` follows the definition's fields, `before` precedes it. */
+function strategy(name: string, more = '', before = ''): string {
+  const file = join(strategies, `${name}.ts`);
+  writeFileSync(
+    file,
+    `import { crossedAbove, crossedBelow, sma } from '#engine/indicators/index.ts';
+${before}
+export default {
+  name: '${name}', description: 'For the check.', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 100,
+  parameters: {}, startupCandles: () => 20, stoploss: -0.2,
+  indicators: ({ close }) => ({ average: sma(close, 20) }),
+  signals: ({ close }, { average }) => ({ enterLong: crossedAbove(close, average), exitLong: crossedBelow(close, average) }),
+  ${more}
+};
+`,
+  );
+  return file;
+}
+
+const check = (...args: string[]) =>
+  runScript(join(folder, 'home'), 'bin/touchstone.ts', ['check', ...args], {
+    STRATEGIES_DIRECTORY: strategies,
+  });
+
+describe('touchstone check', () => {
+  it('certifies a strategy by name, in one sentence, and says what was checked', async () => {
+    strategy(
+      'clean',
+      "callbacks: { customExit: ({ candles, index }, t, price) => (candles.close[index - 1]! > price * 1.01 ? 'x' : null) },",
+    );
+    const { code, out, err } = await check('clean');
+    expect([code, err]).toEqual([0, '']);
+    expect(out.trim().split('\n')).toHaveLength(1);
+    expect(out).toMatch(
+      /clean\.ts certified: 20 cuts of 1000 candles of 1 pair, \d+ truncated histories of the columns, \d+ entry signals and \d+ trades, guarded columns in \d+ calls of customExit \(BTC\/USDT:USDT on sim, 1h, 2024-/,
+    );
+  });
+
+  it('names callback, column, row, pair, file and line of a leak', async () => {
+    const file = strategy(
+      'ahead',
+      "callbacks: { customExit: ({ candles, index }, t, price) => (candles.close[index + 3]! < price ? 'x' : null) },",
+    );
+    const { code, out, err } = await check(file);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(
+      /^look-ahead: customExit of BTC\/USDT:USDT in the candle of 20\S+ read candles\.close\[\d+\]: 3 rows beyond index \(\d+\) \(ahead\.ts:8\)$/m,
+    );
+    expect(err).toMatch(/ahead\.ts is not certified: 20 cuts/);
+  });
+
+  it('finds a memo of later closes in a module that the strategy imports', async () => {
+    writeFileSync(
+      join(strategies, 'shared/memo.ts'),
+      'export const memo: { close?: Float64Array; timestamp?: Float64Array } = {};\n',
+    );
+    strategy(
+      'memo',
+      `indicators: (candles) => {
+    memo.close ??= candles.close;
+    memo.timestamp ??= candles.timestamp;
+    return { average: sma(candles.close, 20) };
+  },
+  callbacks: { confirmEntry: ({ time }, side, price) => !(memo.close![memo.timestamp!.indexOf(time) + 4]! < price) },`,
+      "import { memo } from './shared/memo.ts';",
+    );
+    const { code, err } = await check('memo');
+    expect(code).toBe(1);
+    expect(err).toMatch(
+      /^look-ahead: confirmEntry of BTC\/USDT:USDT in the candle of 20.* \(memo\.ts:13\)$/m,
+    );
+  });
+
+  it('says what is wrong with a definition, and with a strategy that fails', async () => {
+    strategy('unsound', 'stoplos: -0.1, stoploss: 0.5,');
+    const unsound = await check('unsound');
+    expect([unsound.code, unsound.out]).toEqual([1, '']);
+    expect(unsound.err).toContain('stoplos');
+    strategy('broken', '', 'const = 1;');
+    const broken = await check(join(strategies, 'broken.ts'));
+    expect(broken.code).toBe(1);
+    expect(broken.err).toMatch(/broken\.ts/);
+    strategy('silent', 'signals: () => ({}),');
+    const silent = await check('silent');
+    expect(silent.code).toBe(1);
+    expect(silent.err).toMatch(/silent\.ts not_checked: it gave no entry signal in 1000 candles/);
+  });
+
+  it('may neither read files nor see the environment', async () => {
+    strategy(
+      'thief',
+      '',
+      "const secret = process.getBuiltinModule('node:fs').readFileSync('/etc/passwd', 'utf8');",
+    );
+    const { code, err } = await check('thief');
+    expect(code).toBe(1);
+    expect(err).toMatch(/Access to this API has been restricted/);
+    strategy('curious', '', 'throw new Error(Object.keys(process.env).join());');
+    expect((await check('curious')).err).not.toMatch(/HOME|PATH/);
+  });
+
+  it('tells how it is used', async () => {
+    const unknown = await check('nowhere');
+    expect([unknown.code, unknown.err]).toEqual([
+      2,
+      expect.stringMatching(/There is no strategy nowhere in .*There are: .*ema_crossover/),
+    ]);
+    expect((await check('clean', '--timerange', '2025')).code).toBe(2);
+    expect((await check('clean', '--exchange', 'bybit')).err).toContain('--timerange 20250101-20250301');
+    const none = await check('clean', '--exchange', 'bybit', '--timerange', '20250101-20250201');
+    expect([none.code, none.err]).toEqual([
+      1,
+      expect.stringMatching(/No 1h candles of BTC\/USDT:USDT on bybit are stored in /),
+    ]);
+  });
+});

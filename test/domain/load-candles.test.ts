@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { InstrumentRecord } from '#contract/instrument.ts';
+import { loadTrialData } from '#domain/hyperopt/load-trial-data.ts';
+import { loadCandles } from '#domain/load-candles.ts';
+import { finalFailure } from '#domain/run-backtest-job.ts';
+import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { pendingJob } from '../support/jobs.ts';
+import { pendingStudy } from '../support/studies.ts';
+import { at, BTC, candlesAt, ETH, grid, HOUR, INSTRUMENT, type Market, openMarket } from './data/market.ts';
+
+let engine: TestEngine;
+let market: Market;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+const [START, END] = [at('2024-05-01'), at('2024-05-02')];
+const RECORD: InstrumentRecord = {
+  ...{ amount_step: 0.001, min_amount: 0.001, max_amount: 1000, min_cost: 100, max_cost: null },
+  ...{ contract_size: 1, price_tick: 0.1, collected_at: '2024-05-03T00:00:00.000Z' },
+};
+beforeEach(async () => {
+  market = await openMarket(engine);
+  for (const symbol of [BTC, ETH]) {
+    const key = { exchange: 'test', symbol, timeframe: '1h' } as const;
+    await market.candles.write(key, candlesAt(grid(START, END, HOUR), HOUR));
+  }
+  await market.instruments.record('test', BTC, RECORD);
+  return () => market.stop();
+});
+
+const load = (changes: Partial<ResolvedBacktestConfig>) => {
+  const config = {
+    ...pendingJob('bt-1').config,
+    ...{ exchange: 'test', timeframe: '1h' as const, pairs: [BTC] },
+    date_range: { start: new Date(START).toISOString(), end: new Date(END).toISOString() },
+    ...changes,
+  };
+  return loadCandles(market, config, START, { collection: null });
+};
+
+it('a run with precision is given the instruments as they are stored then', async () => {
+  expect((await load({ precision: 'exchange' }))[0]!.instrument).toEqual(INSTRUMENT);
+  await market.instruments.record('test', BTC, { ...RECORD, contract_size: 0.1, min_cost: null });
+  expect(await load({ precision: 'exchange' })).toMatchObject([
+    { pair: BTC, instrument: { ...INSTRUMENT, contractSize: 0.1, minCost: null } },
+  ]);
+});
+
+it('one without is given none', async () => {
+  const [pair] = await load({ precision: 'none' });
+  expect(pair).not.toHaveProperty('instrument');
+});
+
+it('an instrument that is not stored any more ends the run for good', async () => {
+  const refused = await load({ precision: 'exchange', pairs: [BTC, ETH] }).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: 'DATA001', context: { exchange: 'test', missing: [ETH] } });
+  expect(finalFailure(refused)).toMatchObject({ code: 'DATA001', message: expect.stringContaining(ETH) });
+});
+
+it('the trials of a hyperopt job keep the instruments of its request', async () => {
+  const study = pendingStudy('ho-1');
+  const range = { start: new Date(START).toISOString(), end: new Date(END).toISOString() };
+  const base = { ...study.base, exchange: 'test', timeframe: '1h' as const, pairs: [BTC], date_range: range };
+  const running = {
+    ...{ ...study, status: 'running' as const, started_at: range.end },
+    base: { ...base, precision: 'exchange' as const },
+    execution_input: { ...study.execution_input, ...range },
+  };
+  const findStrategy = async () => ({
+    ...{ definition: emaCrossover, digest: 's' },
+    load: async () => emaCrossover,
+  });
+  const trials = async (instruments?: Record<string, InstrumentRecord>) => {
+    const data = await loadTrialData(
+      { ...market, findStrategy },
+      { ...running, ...(instruments && { instruments }) },
+    );
+    return data.pairs[0]!.instrument;
+  };
+  await market.instruments.record('test', BTC, { ...RECORD, contract_size: 0.1 });
+  expect(await trials({ [BTC]: RECORD })).toEqual(INSTRUMENT);
+  // Those of an earlier version kept none.
+  expect(await trials()).toEqual({ ...INSTRUMENT, contractSize: 0.1 });
+});

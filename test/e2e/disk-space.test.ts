@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+
+/** A disk with less free space than the platform keeps for recording how running work ends. */
+
+const MORE_THAN_ANY_DISK_MB = 1_000_000_000;
+const SHORT = {
+  code: 'DATA005',
+  message: expect.stringMatching(
+    /^The disk of the data folder has \d+ MB free; new work needs 1000000000 MB\./,
+  ),
+  context: { free_mb: expect.any(Number), min_free_mb: MORE_THAN_ANY_DISK_MB },
+};
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await startTestPlatform({ minFreeDiskMb: MORE_THAN_ANY_DISK_MB });
+});
+afterAll(() => platform.stop());
+
+it.each([
+  ['backtest', () => platform.post('/api/v1/backtests', { config: { strategy: 'ema_crossover' } })],
+  ['hyperopt job', () => platform.strategy.post('/api/v1/hyperopt', { strategy: 'ema_crossover' })],
+  [
+    'collection',
+    async () => {
+      const response = await fetch(`${platform.info.data_collection_url}/api/v1/collections`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ symbols: ['BTC/USDT:USDT'], timeframe: '1h' }),
+      });
+      return { status: response.status, body: (await response.json()) as any };
+    },
+  ],
+])('starts no %s', async (_, start) => {
+  const { status, body } = await start();
+  expect([status, body.detail]).toEqual([503, { ...SHORT, field: '' }]);
+});
+
+it('stores nothing of what it rejected, and still answers', async () => {
+  expect(await platform.get('/api/v1/backtests')).toMatchObject({ status: 200, body: { items: [] } });
+});
+
+it.each(['backend_url', 'strategy_service_url', 'data_collection_url'] as const)(
+  'is named as the reason why the health at %s is degraded',
+  async (service) => {
+    const response = await fetch(`${platform.info[service]}/api/v1/health`);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ status: 'degraded', reason: SHORT.message });
+  },
+);

@@ -1,0 +1,219 @@
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+
+/** Strategies that pry, never end or end the wrong way, on the platform of one machine. */
+
+const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };
+/** Far more than a process takes to its first line of a strategy. */
+const LIMIT_MS = 12_000;
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-hostile-')));
+let platform: TestPlatform;
+
+/** A strategy file that enters once; `parts` replace what it has, as members of the definition. */
+function strategy(name: string, parts: string, before = ''): void {
+  writeFileSync(
+    join(folder, `${name}.ts`),
+    `${before}
+export default {
+  name: '${name}', description: 'Hostile.', timeframe: '1h', pairs: ['BTC/USDT:USDT', 'ETH/USDT:USDT'], stakeAmount: 100,
+  parameters: {}, startupCandles: () => 1, stoploss: -0.99, indicators: () => ({}),
+  signals(candles) {
+    const enterLong = new Uint8Array(candles.timestamp.length);
+    enterLong[1] = 1;
+    return { enterLong };
+  },
+  ${parts}
+};
+`,
+  );
+}
+
+const LOOP = 'for (;;);';
+
+beforeAll(async () => {
+  strategy('pries', `indicators() { throw new Error(JSON.stringify(pry())); },`, PRYING);
+  strategy(
+    'waits_in_exit',
+    `callbacks: { customStoploss: () => null, customExit(context) { if (context.pair.startsWith('ETH') && context.index > 40) { ${LOOP} } return null; } },`,
+  );
+  strategy('waits_in_signals', `signals() { ${LOOP} },`);
+  const thrown = {
+    long_text: "'x'.repeat(2_000_000)",
+    long_error: "new Error('y'.repeat(2_000_000), { cause: new Error('z'.repeat(1_000_000)) })",
+    frames: "new Error(' at ' + 'a'.repeat(2_000_000))",
+    object: '{ toString() { throw 1; } }',
+    getter: "Object.defineProperty(new Error(), 'message', { get() { throw 1; } })",
+    controls: "new Error('\\u0000\\u001b[2J\\ud800 end')",
+    proxy: '(() => { const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); return proxy; })()',
+  };
+  for (const [name, what] of Object.entries(thrown)) {
+    strategy(
+      `throws_${name}`,
+      `callbacks: { customExit(context) { if (context.index > 3) throw ${what}; return null; } },`,
+    );
+  }
+  strategy(
+    'trap',
+    'indicators: () => new Proxy({}, { ownKeys() { const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); throw proxy; } }),',
+  );
+  strategy('timer', "indicators() { setTimeout(() => { throw new Error('too late'); }, 0); return {}; },");
+  strategy('promise', "indicators() { Promise.reject(new Error('nobody waits')); return {}; },");
+  strategy('words', "indicators() { Promise.reject('only words'); return {}; },");
+  strategy('ends_itself', 'indicators() { process.exit(0); },');
+  platform = await startTestPlatform({
+    strategiesDirectory: folder,
+    concurrency: 2,
+    taskLimits: { taskMs: LIMIT_MS, quietMs: 1_000 },
+  });
+});
+afterAll(async () => {
+  await platform.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** What it can read of files that are none of its business, and what its environment holds. */
+const PRYING = `
+function pry() {
+const fs = (process as any).getBuiltinModule('node:fs');
+const home = process.env.TMPDIR!.replace(/.tasks.[^/]*$/, '');
+const readable = (path: string) => { try { fs.readFileSync(path); return true; } catch { try { fs.readdirSync(path); return true; } catch { return false; } } };
+return {
+  home: readable(home),
+  files: ['/issuer-key.pem', '/database.sqlite', '/platform.json', '/objects/results'].filter((file) => readable(home + file)),
+  machine: ['/etc/passwd', '/root', '/home', '/proc/self/environ'].filter(readable),
+  candles: readable(home + '/objects/candles'),
+  environment: Object.keys(process.env).sort(),
+};
+}`;
+
+describe('a strategy', () => {
+  it('reads candles, and nothing else of the platform or the machine; its environment holds no secret', async () => {
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
+    const job = await platform.run({ strategy: 'pries', date_range: RANGE });
+    expect(job.error).toMatch(/\{.*\}/);
+    const found = JSON.parse(/\{.*\}/.exec(job.error)![0]);
+    expect(found).toMatchObject({ home: false, files: [], machine: [], candles: true });
+    const allowed = [
+      'CANDLES_BUCKET',
+      'CORRELATION_ID',
+      'DYNAMODB_ENDPOINT',
+      'JOBS_TABLE',
+      'JOB_ID',
+      'LOG_LEVEL',
+    ];
+    allowed.push(
+      'MALLOC_TOP_PAD_',
+      'NODE_COMPILE_CACHE',
+      'OBJECTS_DIRECTORY',
+      'RESULTS_BUCKET',
+      'SERIES_TABLE',
+    );
+    // The logger names itself to the SDK.
+    allowed.push(
+      'AWS_SDK_UA_APP_ID',
+      'STRATEGIES_DIRECTORY',
+      'TASK_ID',
+      'TRIAL_LIMIT_SECONDS',
+      'TRIAL_QUIET_SECONDS',
+      'TMPDIR',
+      'WATCH_MARK',
+      'PWD',
+      'OLDPWD',
+      'SHLVL',
+      '_',
+    );
+    expect(found.environment.filter((name: string) => !allowed.includes(name))).toEqual([]);
+  });
+
+  it('that ends its process fails at the first attempt', async () => {
+    const job = await platform.run({ strategy: 'ends_itself', date_range: RANGE });
+    expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006', attempt: 1 });
+    expect(job.error).toBe(
+      'Strategy ends_itself was stopped. The strategy ended its process in indicators of BTC/USDT:USDT',
+    );
+  });
+
+  it.each([
+    [
+      'throws_long_text',
+      /^Strategy throws_long_text failed during the simulation: customExit threw for BTC\/USDT:USDT in the candle of 2026-\S+Z: x+ \[1999000 characters left out\] x+$/,
+    ],
+    [
+      'throws_long_error',
+      /customExit threw for BTC\/USDT:USDT in the candle of 2026-\S+Z: y+ \[1999000 characters left out\] y+ \(throws_long_error\.ts:\d+\)$/,
+    ],
+    [
+      'throws_frames',
+      /customExit threw for BTC\/USDT:USDT in the candle of \S+Z: .* \(throws_frames\.ts:\d+\)$/,
+    ],
+    ['throws_object', /customExit threw for BTC\/USDT:USDT in the candle of \S+Z: it threw object$/],
+    [
+      'throws_getter',
+      /customExit threw for BTC\/USDT:USDT in the candle of \S+Z: it threw something that cannot be read$/,
+    ],
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what was thrown
+    ['throws_controls', /: \u0000\u001b\[2J\ufffd end \(throws_controls\.ts:\d+\)$/],
+    [
+      'throws_proxy',
+      /customExit threw for BTC\/USDT:USDT in the candle of \S+Z: it threw something that cannot be read$/,
+    ],
+    ['trap', /^Strategy trap failed on BTC\/USDT:USDT: it threw something that cannot be read$/],
+    [
+      'timer',
+      /^Strategy timer failed in a timer or a promise that nothing waits for: too late \(timer\.ts:\d+\)$/,
+    ],
+    [
+      'promise',
+      /^Strategy promise failed in a timer or a promise that nothing waits for: nobody waits \(promise\.ts:\d+\)$/,
+    ],
+    ['words', /^Strategy words failed in a timer or a promise that nothing waits for: only words$/],
+  ])('fails at the first attempt with what it threw, in few words: %s', async (name, error) => {
+    const job = await platform.run({ strategy: name, date_range: RANGE });
+    expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006', attempt: 1 });
+    expect(job.error).toMatch(error);
+    expect(job.error.length).toBeLessThan(2_100);
+  });
+
+  it('leaves no folder behind', async () => {
+    await expect.poll(() => readdirSync(join(platform.home, 'tasks')), { timeout: 10_000 }).toEqual([]);
+  });
+});
+
+describe('a strategy that never ends', () => {
+  // Both at once: each takes as long as the limit.
+  it.concurrent.each([
+    ['waits_in_exit', 'customExit of ETH/USDT:USDT'],
+    ['waits_in_signals', 'signals of BTC/USDT:USDT'],
+  ])('is seen while it runs, and ended at the limit: %s', async (name, where) => {
+    const { body } = await platform.post('/api/v1/backtests', {
+      config: { strategy: name, date_range: RANGE },
+    });
+    const seen: (string | null)[] = [];
+    for (;;) {
+      const { body: job } = await platform.get(`/api/v1/backtests/${body.job_id}`);
+      if (job.stalled) seen.push(job.stalled);
+      if (job.status === 'failed') break;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(seen.at(-1)).toMatch(new RegExp(`^no progress for \\d+ s in ${where}$`));
+    const { body: job } = await platform.get(`/api/v1/backtests/${body.job_id}`);
+    expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006', attempt: 1, stalled: null });
+    expect(job.error).toMatch(
+      new RegExp(
+        `^Strategy ${name} was stopped. The task was ended after 12 seconds, the longest .*in ${where}$`,
+      ),
+    );
+  });
+});
+
+it('what a platform that was killed left behind is removed at the next start', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'touchstone-left-'));
+  mkdirSync(join(home, 'tasks/local-left/deep'), { recursive: true });
+  const next = await startTestPlatform({ home });
+  expect(readdirSync(home)).not.toContain('tasks');
+  await next.stop();
+  rmSync(home, { recursive: true });
+});

@@ -1,0 +1,178 @@
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
+
+/** Strategies that never end, end the wrong way or talk for others, in studies on the platform of one machine. */
+
+const LIMIT_MS = 6_000;
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-hostile-studies-')));
+let platform: TestPlatform;
+
+/** Source of a strategy with a parameter `n`; `parts` replace what it has, as members of the definition. */
+const source = (name: string, parts: string, before = '') => `${before}
+export default {
+  name: '${name}', description: 'Hostile.', timeframe: '1h', pairs: ['BTC/USDT:USDT', 'ETH/USDT:USDT'], stakeAmount: 100,
+  parameters: { n: { kind: 'integer', default: 5, min: 1, max: 9, description: 'Candles' } },
+  startupCandles: () => 1, stoploss: -0.99, indicators: () => ({}),
+  signals(candles) { return { enterLong: new Uint8Array(candles.timestamp.length).fill(1) }; },
+  ${parts}
+};
+`;
+
+/** Code in a callback of every trial. */
+const inExit = (code: string) => `callbacks: { customExit(context) { ${code} return null; } },`;
+
+const HOSTILE = {
+  waits: inExit(`if (context.pair.startsWith('ETH') && context.index > 40) for (;;);`),
+  exits: `signals() { process.exit(0); },`,
+  exits_later: `indicators() { setTimeout(() => process.exit(0), 0); return {}; },`,
+  ends_later: `indicators() { setTimeout(() => process.exit(7), 50); return {}; },`,
+  timer: `indicators() { setTimeout(() => { throw new Error('too late'); }, 0); return {}; },`,
+  promise: `indicators() { Promise.reject(new Error('nobody waits')); return {}; },`,
+  long_text: inExit(`if (context.index > 3) throw new Error('x'.repeat(2_000_000));`),
+  forges: `indicators() { process.send({ outcome: { state: 'complete', value: 'much' }, spent: false }); return {}; },`,
+  dawdles: `signals(candles) { for (const end = Date.now() + 1_000; Date.now() < end;); return { enterLong: new Uint8Array(candles.timestamp.length).fill(1) }; },`,
+  talks: `indicators() { process.send(null); return {}; },`,
+};
+
+beforeAll(async () => {
+  for (const [name, parts] of Object.entries(HOSTILE))
+    writeFileSync(join(folder, `${name}.ts`), source(name, parts));
+  writeFileSync(
+    join(folder, 'talks_at_once.ts'),
+    source('talks_at_once', '', `process.send?.({ codeDigest: 'mine', warnings: 7 });`),
+  );
+  platform = await startTestPlatform({
+    strategiesDirectory: folder,
+    taskLimits: { taskMs: LIMIT_MS, quietMs: 1_000 },
+  });
+});
+afterAll(async () => {
+  await platform.stop();
+  rmSync(folder, { recursive: true });
+});
+
+async function start(strategy: string): Promise<string> {
+  const { status, body } = await platform.strategy.post('/api/v1/hyperopt', {
+    ...{ strategy, models: 'none', n_trials: 2, seed: 1, backtest_period_days: 3 },
+    date_range: { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' },
+    search: { n: { min: 1, max: 9 } },
+  });
+  expect([status, body]).toMatchObject([200, {}]);
+  return body.job_id;
+}
+
+/** The study once it has ended; `onLook` sees it each time before. */
+async function untilEnded(jobId: string, onLook: (study: any) => void = () => {}): Promise<any> {
+  for (;;) {
+    const { body } = await platform.strategy.get(`/api/v1/hyperopt/${jobId}`);
+    if (TERMINAL.includes(body.status)) return body;
+    onLook(body);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Ids of the processes of trials of a platform. */
+function trialProcesses(home: string): number[] {
+  return readdirSync('/proc')
+    .filter((entry) => {
+      try {
+        const [environment, args] = ['environ', 'cmdline'].map((file) =>
+          readFileSync(`/proc/${entry}/${file}`, 'utf8'),
+        );
+        return environment!.includes(`=${home}/`) && /^[^\0]*node\0.*hyperopt-trial\.ts/.test(args!);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+/** Whether it has begun a trial: before that it takes less processor time. */
+function isBusy(pid: number): boolean {
+  const [, ticks = '0'] =
+    / (?:\S+ ){11}(\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/, '')) ?? [];
+  return Number(ticks) > 70;
+}
+
+async function trialsOf(jobId: string): Promise<any[]> {
+  return (await platform.strategy.get(`/api/v1/hyperopt/${jobId}/trials`)).body.items;
+}
+
+describe('a trial whose strategy', () => {
+  it('never ends is told while it runs, and has failed at the limit', async () => {
+    const jobId = await start('waits');
+    const seen = new Set<string>();
+    await untilEnded(jobId, ({ stalled }) => stalled && seen.add(stalled));
+    expect([...seen].join('\n')).toMatch(
+      /^no progress for \d+ s in customExit of ETH\/USDT:USDT \(trial [01]\)$/m,
+    );
+    const { body } = await platform.strategy.get(`/api/v1/hyperopt/${jobId}`);
+    expect(body.stalled).toBeNull();
+    for (const { state, error, attempt } of await trialsOf(jobId)) {
+      expect({ state, attempt }).toEqual({ state: 'failed', attempt: 1 });
+      expect(error).toMatch(
+        /^Strategy waits was stopped\. The trial was ended after 6 seconds, the longest it may run: no progress for \d+ s in customExit of ETH\/USDT:USDT$/,
+      );
+    }
+  });
+
+  it.each([
+    ['exits', /^Strategy exits was stopped\. The strategy ended its process in signals of BTC\/USDT:USDT$/],
+    ['exits_later', /^Strategy exits_later was stopped\. The strategy ended its process in/],
+    [
+      'timer',
+      /^Strategy timer failed in a timer or a promise that nothing waits for: too late \(timer\.ts:\d+\)$/,
+    ],
+    ['promise', /that nothing waits for: nobody waits \(promise\.ts:\d+\)$/],
+    [
+      'long_text',
+      /customExit threw for BTC\/USDT:USDT in the candle of \S+Z: x+ \[1999000 characters left out\] x+ \(long_text\.ts:\d+\)$/,
+    ],
+    ['forges', /^Strategy forges was stopped\. It sent messages to the worker of the study$/],
+    ['talks', /^Strategy talks was stopped\. It sent messages to the worker of the study$/],
+  ])('misbehaves fails at its first attempt, in few words: %s', async (name, error) => {
+    const jobId = await start(name);
+    await untilEnded(jobId);
+    const trials = await trialsOf(jobId);
+    expect(trials).toHaveLength(2);
+    for (const trial of trials) {
+      expect(trial).toMatchObject({ state: 'failed', attempt: 1 });
+      expect(trial.error).toMatch(error);
+      expect(trial.error.length).toBeLessThan(2_100);
+    }
+  });
+
+  it('ends its process once it has answered costs the process alone', async () => {
+    const study = await untilEnded(await start('ends_later'));
+    expect(study).toMatchObject({ current_trial: 2 });
+  });
+
+  it('sends messages while it is loaded fails the study', async () => {
+    const study = await untilEnded(await start('talks_at_once'));
+    expect(study).toMatchObject({ status: 'failed', error_code: 'VAL006' });
+    expect(study.error).toBe(
+      'Strategy talks_at_once was stopped. It sent messages to the worker of the study',
+    );
+  });
+
+  it('is killed by somebody else is run again, within its attempt', async () => {
+    const jobId = await start('dawdles');
+    let killed = 0;
+    const study = await untilEnded(jobId, ({ status }) => {
+      const [pid] = status === 'running' && killed === 0 ? trialProcesses(platform.home) : [];
+      if (pid === undefined || !isBusy(pid)) return;
+      process.kill(pid, 'SIGKILL');
+      killed++;
+    });
+    expect(killed).toBe(1);
+    expect(study).toMatchObject({ status: 'completed', trials: { complete: 2 } });
+    for (const trial of await trialsOf(jobId)) expect(trial).toMatchObject({ state: 'complete', attempt: 1 });
+  });
+
+  it('leaves no folder behind', async () => {
+    await expect.poll(() => readdirSync(join(platform.home, 'tasks')), { timeout: 10_000 }).toEqual([]);
+  });
+});

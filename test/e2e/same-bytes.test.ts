@@ -1,0 +1,201 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { OPERATIONS } from '#contract/operations.ts';
+import { isoTime } from '#engine/report/iso-time.ts';
+import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
+
+/** Reads of one thing. The database orders the keys of a map anew with each: two of two keys agree in half of the cases. */
+const READS = 12;
+
+const MODEL = 'rsi_mean_reversion';
+const RANGE = { start: '2026-01-01T00:00:00Z', end: '2026-01-20T00:00:00Z' };
+const CONFIG = {
+  strategy: MODEL,
+  pairs: ['BTC/USDT:USDT', 'ETH/USDT:USDT'],
+  date_range: RANGE,
+  params: { trend_period: 30, rsi_period: 10, oversold: 40, exit_level: 52 },
+  trailing: { positive: 0.01, offset: 0.02, only_offset_is_reached: true },
+  ml_engine: { model_type: 'logistic_regression', train_period_days: 10 },
+};
+const STUDY = {
+  strategy: 'ml_classifier',
+  pairs: ['BTC/USDT:USDT'],
+  timeframe: '4h',
+  n_trials: 4,
+  train_period_days: 20,
+  backtest_period_days: 10,
+  date_range: { start: '2026-01-01T00:00:00Z', end: '2026-02-20T00:00:00Z' },
+  model_types: ['logistic_regression'],
+  search: { horizon: {}, enter_probability: {}, exit_probability: {} },
+  objective_metric: 'total_profit_pct',
+  workers: 2,
+};
+const GRANTS = { shared_with: [{ principal: 'user:zoe' }, { principal: 'group:desk', level: 'write' }] };
+
+/** Paths that answer something that is not stored: the state of the machine, and documents. */
+const NOT_STORED = /\/(health|docs|openapi\.json)(\/|$)/;
+
+const home = mkdtempSync(join(tmpdir(), 'touchstone-same-bytes-'));
+let platform: TestPlatform;
+/** By the id of the operation. */
+let paths: Record<string, string[]>;
+beforeAll(async () => {
+  platform = await startTestPlatform({ home });
+  paths = await storeEverything();
+});
+afterAll(async () => {
+  await platform?.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+async function done<T = any>(answer: Promise<{ status: number; body: T }>): Promise<T> {
+  const { status, body } = await answer;
+  expect(status, JSON.stringify(body)).toBeLessThan(300);
+  return body;
+}
+
+async function send(
+  { request }: Pick<TestPlatform, 'request'>,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<{ status: number; body: any }> {
+  const headers = { 'content-type': 'application/json' };
+  const response = await request(path, { method, headers, body: JSON.stringify(body) });
+  return { status: response.status, body: await response.json() };
+}
+
+async function until(read: () => Promise<{ body: any }>): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const { body } = await read();
+    if (body.status === 'completed') return;
+    if (TERMINAL.includes(body.status) || Date.now() > deadline) throw new Error(JSON.stringify(body));
+    await new Promise((resolve) => setTimeout(resolve, 40));
+  }
+}
+
+const collector = {
+  request: (path: string, init?: RequestInit) => fetch(`${platform.info.data_collection_url}${path}`, init),
+};
+
+/** One of everything that can be stored, and where it is read. */
+async function storeEverything(): Promise<Record<string, string[]>> {
+  const { strategy } = platform;
+  const study = await done(strategy.post('/api/v1/hyperopt', STUDY));
+  const job = await platform.run(CONFIG, { experiment_name: 'again' });
+  expect(job.status, job.error).toBe('completed');
+
+  for (const version of ['1', '2']) {
+    await done(
+      strategy.post(`/api/v1/strategies/${MODEL}/register`, {
+        backtest_run_id: job.job_id,
+        container_image_uri: `registry.example/touchstone:${version}`,
+        thresholds: { min_sharpe: -1e6, max_drawdown: 100 },
+      }),
+    );
+    await done(platform.post(`/api/v1/strategies/${MODEL}/stage`, { version, skip_validation: true }));
+  }
+  await done(platform.post(`/api/v1/strategies/${MODEL}/promote`, { version: '1' }));
+  const versions = { champion_version: '1', challenger_version: '2' };
+  const challenge = await done(strategy.post(`/api/v1/models/${MODEL}/challenges`, versions));
+  const ofChallenge = `/api/v1/challenges/${challenge.challenge_id}`;
+  await done(strategy.post(`${ofChallenge}/assignments`, { assignment_key: 'k' }));
+  const trades = ['champion', 'challenger'].flatMap((variant) =>
+    [1, -2, 3].map((profit_pct, i) => ({ trade_id: `${variant}-${i}`, variant, profit_pct })),
+  );
+  await done(strategy.post(`${ofChallenge}/trades`, { trades }));
+  await done(strategy.post(`${ofChallenge}/hold`, { note: 'for good' }));
+
+  const ofStudy = `/api/v1/hyperopt/${study.job_id}`;
+  await until(() => strategy.get(ofStudy));
+  const ofJob = `/api/v1/backtests/${job.job_id}`;
+  const ofModel = `/api/v1/models/${MODEL}`;
+  for (const path of [ofJob, ofModel]) await done(send(platform, 'PUT', `${path}/sharing`, GRANTS));
+  await done(send(strategy, 'PUT', `${ofStudy}/sharing`, GRANTS));
+
+  const wanted = { symbols: ['SOL/USDT:USDT', 'BTC/USDT:USDT'], timeframe: '1d', ...RANGE };
+  const collection = await done(send(collector, 'POST', '/api/v1/collections', wanted));
+  const ofCollection = `/api/v1/collections/${collection.collection_id}`;
+  await until(async () => ({ body: await (await collector.request(ofCollection)).json() }));
+
+  // Without these both answer the time of the call.
+  const now = Date.now();
+  const hour = `from=${isoTime(now - 3_600_000)}&to=${isoTime(now + 1)}`;
+  return {
+    listAudit: ['/api/v1/audit', `/api/v1/audit?limit=3&${hour}`],
+    listBacktests: ['/api/v1/backtests', '/api/v1/backtests?status=completed&limit=1'],
+    getBacktest: [ofJob],
+    getBacktestEquity: [`${ofJob}/equity`],
+    getBacktestReport: [`${ofJob}/report-data`],
+    getBacktestSharing: [`${ofJob}/sharing`],
+    listStrategies: ['/api/v1/strategies'],
+    getStrategy: [`/api/v1/strategies/${MODEL}`],
+    listSymbols: ['/api/v1/data/symbols'],
+    checkFreshness: ['/api/v1/data/freshness?symbols=BTC/USDT:USDT&symbols=ETH/USDT:USDT'],
+    listCatalog: ['/api/v1/catalog/strategies', '/api/v1/catalog/strategies?sort_field=sharpe&limit=1'],
+    compareVersions: [`/api/v1/catalog/strategies/${MODEL}/compare?version_a=1&version_b=2`],
+    listVersions: [`${ofModel}/versions`],
+    getVersion: [`${ofModel}/versions/1`],
+    getHistory: [`${ofModel}/history`],
+    getProduction: [`${ofModel}/production?at=${isoTime(now)}`],
+    getModelSharing: [`${ofModel}/sharing`],
+    listChallenges: [`${ofModel}/challenges`],
+    routeKey: [`${ofModel}/route?key=k`],
+    getChallenge: [ofChallenge],
+    listChallengeTrades: [`${ofChallenge}/trades`],
+    evaluateChallenge: [`${ofChallenge}/evaluate`],
+    listChallengeEvents: [`${ofChallenge}/events`],
+    listHyperopts: ['/api/v1/hyperopt'],
+    getHyperopt: [ofStudy],
+    getHyperoptResult: [`${ofStudy}/result`],
+    listHyperoptTrials: [`${ofStudy}/trials`],
+    watchHyperopt: [`${ofStudy}/events`],
+    getHyperoptSharing: [`${ofStudy}/sharing`],
+    getOhlcv: ['/api/v1/ohlcv?symbol=BTC/USDT:USDT&timeframe=1d'],
+    listDataSymbols: ['/api/v1/symbols'],
+    getDataStatus: ['/api/v1/status'],
+    getDataFreshness: ['/api/v1/freshness?symbols=BTC/USDT:USDT&symbols=ETH/USDT:USDT'],
+    listInstruments: ['/api/v1/instruments'],
+    getCollection: [ofCollection],
+  };
+}
+
+const READABLE = OPERATIONS.filter(({ method, path }) => method === 'GET' && !NOT_STORED.test(path));
+
+/** The body, without the moment at which it was computed. */
+async function read(service: string, path: string): Promise<string> {
+  const { backend_url, strategy_service_url, data_collection_url } = platform.info;
+  const bases: Record<string, string> = {
+    backend: backend_url,
+    strategy: strategy_service_url,
+    data_collection: data_collection_url,
+  };
+  const response = await fetch(`${bases[service]}${path}`);
+  const text = await response.text();
+  expect([path, response.status], text.slice(0, 300)).toEqual([path, 200]);
+  return text.replace(/"evaluated_at":"[^"]*"/, '').replace(/"age_hours":[\d.]+/g, '');
+}
+
+async function readAll(): Promise<Map<string, Set<string>>> {
+  const seen = new Map<string, Set<string>>();
+  for (const { id, service } of READABLE) {
+    for (const path of paths[id] ?? []) {
+      const bodies = Array.from({ length: READS }, () => read(service, path));
+      seen.set(`${id} ${path}`, new Set(await Promise.all(bodies)));
+    }
+  }
+  return seen;
+}
+
+it('every read of what is stored is the same bytes, after a restart too', async () => {
+  expect(READABLE.map(({ id }) => id).sort()).toEqual(Object.keys(paths).sort());
+  const before = await readAll();
+  await platform.stop();
+  platform = await startTestPlatform({ home });
+  const after = await readAll();
+  const orders = [...before].map(([name, bodies]) => [name, new Set([...bodies, ...after.get(name)!]).size]);
+  expect(orders.filter(([, count]) => count !== 1)).toEqual([]);
+});

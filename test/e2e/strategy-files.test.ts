@@ -1,0 +1,265 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runScript } from '../support/command.ts';
+import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
+
+/** Strategy files as users write, break and attack them, seen through HTTP. */
+
+const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };
+const config = (strategy: string, params?: Record<string, unknown>) => ({
+  ...{ strategy, date_range: RANGE },
+  ...(params && { params }),
+});
+
+/** Source of a strategy with a parameter `n`. */
+const source = (
+  name: string,
+  { top = '', startup = 'return n;', fields = '', n = 5, max = 1000 } = {},
+) => `${top}
+export default {
+  name: '${name}', description: 'Reads candles.', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 100,
+  parameters: { n: { kind: 'integer', default: ${n}, min: 1, max: ${max}, description: 'Candles' } },
+  startupCandles({ n }) { ${startup} }, stoploss: -0.99, ${fields}
+  indicators: () => ({}),
+  signals: (candles) => ({ enterLong: new Uint8Array(candles.timestamp.length).fill(1) }),
+};
+`;
+
+function strategyFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'touchstone-strategy-files-'));
+  return {
+    folder,
+    add: (file: string, text: string) => writeFileSync(join(folder, file), text),
+    remove: (file: string) => rmSync(join(folder, file)),
+  };
+}
+
+const namesOf = ({ items }: { items: { strategy: string }[] }) => items.map(({ strategy }) => strategy);
+
+describe('strategy files', () => {
+  const { folder, add, remove } = strategyFolder();
+  let platform: TestPlatform;
+  const list = async () => {
+    const { status, body } = await platform.get('/api/v1/strategies');
+    expect(status).toBe(200);
+    return body;
+  };
+  const submit = (strategy: string, params?: Record<string, unknown>) =>
+    platform.post('/api/v1/backtests', { config: config(strategy, params) });
+  beforeAll(async () => {
+    // There before the start: it must not trouble it.
+    add('exits.ts', '\nprocess.exit(1);');
+    add('sound.ts', source('sound'));
+    platform = await startTestPlatform({ strategiesDirectory: folder });
+  });
+  afterAll(async () => {
+    await platform.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('are there beside one that was broken before the start', async () => {
+    const { items, broken } = await list();
+    expect(namesOf({ items })).toContain('sound');
+    expect(broken).toEqual([
+      {
+        file: 'exits.ts',
+        line: 2,
+        error: expect.stringContaining('loading did not finish: it ended its process'),
+        strategy: null,
+      },
+    ]);
+    remove('exits.ts');
+    expect((await list()).broken).toEqual([]);
+  });
+
+  it('that pollute Object.prototype change nothing in the platform', async () => {
+    add('pollutes.ts', source('pollutes', { top: `Object.prototype.x = 'y'; Array.prototype.map = null;` }));
+    expect(namesOf(await list())).toContain('sound');
+    expect(Object.prototype).not.toHaveProperty('x');
+    expect((await submit('buy_and_hold')).status).toBe(201);
+    remove('pollutes.ts');
+  });
+
+  it('that read the key of the platform get nothing of it', async () => {
+    const key = join(platform.home, 'issuer-key.pem');
+    if (!existsSync(key)) writeFileSync(key, '-----BEGIN PRIVATE KEY-----');
+    const read = `process.getBuiltinModule('node:fs').readFileSync(${JSON.stringify(key)}, 'utf8')`;
+    add('steals.ts', source('steals', { top: `throw new Error(${read});` }));
+    add(
+      'steals_later.ts',
+      source('steals_later', { startup: `if (n > 5) throw new Error(${read}); return n;` }),
+    );
+    const { broken } = await list();
+    expect(broken).toMatchObject([{ file: 'steals.ts', line: 1, strategy: 'steals' }]);
+    expect(broken[0].error).toContain('restricted');
+    const { status, body } = await submit('steals_later', { n: 6 });
+    expect([status, body.detail.code]).toEqual([400, 'VAL006']);
+    for (const answer of [broken, body]) expect(JSON.stringify(answer)).not.toContain('PRIVATE KEY');
+    remove('steals.ts');
+    remove('steals_later.ts');
+  });
+
+  it('that loop in startupCandles are VAL006 after a second, and others go on', async () => {
+    add('loops.ts', source('loops', { startup: 'while (n > 5); return n;' }));
+    await list();
+    const [looping, same, other] = await Promise.all([
+      submit('loops', { n: 6 }),
+      submit('loops', { n: 4 }),
+      submit('sound', { n: 7 }),
+    ]);
+    expect([looping!.status, looping!.body.detail.code]).toEqual([400, 'VAL006']);
+    expect(looping!.body.detail.message).toBe(
+      'Strategy loops: startupCandles() did not return within 1 s for {"n":6}. It must return an integer that it computes from the parameters only.',
+    );
+    expect([same!.status, other!.status]).toEqual([201, 201]);
+    remove('loops.ts');
+  });
+
+  it('that loop at top level are listed, and others go on meanwhile', async () => {
+    add('hangs.ts', `for (;;);\n${source('hangs')}`);
+    expect((await submit('sound')).status).toBe(201);
+    const { items, broken } = await list();
+    expect(broken).toMatchObject([{ file: 'hangs.ts', strategy: 'hangs' }]);
+    expect(broken[0].error).toContain('it was still loading after 5 s');
+    expect(namesOf({ items })).toContain('sound');
+    remove('hangs.ts');
+  });
+
+  it('whose data is huge, in a circle or imitated on standard output trouble no other', async () => {
+    const imitated = '{"definition":{"name":"supertrend"},"startup":1}';
+    add(
+      'a.ts',
+      source('a', {
+        fields: `minimalRoi: Object.fromEntries(Array.from({ length: 1e5 }, (_, i) => [i, 1])),`,
+      }),
+    );
+    add('b.ts', source('b', { top: 'const p = {}; p.p = p;', fields: 'trailing: { offset: 1, p },' }));
+    add('c.ts', source('c', { top: `console.log(${JSON.stringify(imitated)});` }));
+    const { items, broken } = await list();
+    expect(broken).toMatchObject([
+      { file: 'a.ts', error: expect.stringContaining('its data is too large') },
+      { file: 'b.ts', error: expect.stringContaining('circular') },
+    ]);
+    expect(namesOf({ items })).toEqual(expect.arrayContaining(['c', 'sound', 'supertrend']));
+    for (const file of ['a.ts', 'b.ts', 'c.ts']) remove(file);
+  });
+
+  it('count from the next request on: new, changed, broken and removed', async () => {
+    add('mine.ts', source('mine'));
+    expect((await submit('mine')).status).toBe(201);
+    add('mine.ts', source('mine', { n: 9 }));
+    const { body: job } = await submit('mine');
+    expect((await platform.get(`/api/v1/backtests/${job.job_id}`)).body.config.params).toEqual({ n: 9 });
+    expect((await platform.get('/api/v1/strategies/mine')).body.parameters.n.default).toBe(9);
+
+    add('mine.ts', source('mine', { top: '\n\nthrow new Error("not today");' }));
+    expect((await list()).broken).toEqual([
+      { file: 'mine.ts', line: 3, error: 'not today', strategy: 'mine' },
+    ]);
+    const refused = await submit('mine');
+    expect([refused.status, refused.body.detail.code]).toEqual([400, 'VAL006']);
+    expect(refused.body.detail.message).toBe(
+      'Strategy mine cannot be used: strategy file mine.ts:3: not today. Correct the file and repeat the request.',
+    );
+    const one = await platform.get('/api/v1/strategies/mine');
+    expect([one.status, one.body.detail.code]).toEqual([404, 'RES004']);
+    expect(one.body.detail.context).toMatchObject({ file: 'mine.ts', line: 3, error: 'not today' });
+    const { out } = await runScript(platform.home, 'bin/touchstone.ts', ['strategies']);
+    expect(out).toMatch(/mine\.ts +│ +3 +│ +mine +│ +not today/);
+
+    remove('mine.ts');
+    expect((await list()).broken).toEqual([]);
+    const unknown = await submit('mine');
+    expect([unknown.status, unknown.body.detail.code]).toEqual([404, 'RES002']);
+  });
+
+  it('count when only a file that they share has changed', async () => {
+    mkdirSync(join(folder, 'shared'));
+    add('shared/levels.ts', 'export const stake = 10;');
+    const top = `import { stake } from './shared/levels.ts';`;
+    add('shares.ts', source('shares', { top, fields: 'stakeAmount: stake,' }));
+    const stakeOf = async () => (await platform.get('/api/v1/strategies/shares')).body.stake_amount;
+    expect(await stakeOf()).toBe(10);
+    add('shared/levels.ts', 'export const stake = 20;');
+    expect(await stakeOf()).toBe(20);
+  });
+});
+
+describe('a strategy file that changes between the submission and the run', () => {
+  const { folder, add } = strategyFolder();
+  const home = mkdtempSync(join(tmpdir(), 'touchstone-changed-'));
+  afterAll(() => {
+    for (const each of [folder, home]) rmSync(each, { recursive: true });
+  });
+
+  it('is a warning of the job, and VAL006 where the parameters no longer fit', async () => {
+    for (const name of ['same', 'warns', 'narrowed', 'extended', 'older']) add(`${name}.ts`, source(name));
+    // Nothing runs on it: the jobs run on the next one.
+    const first = await startTestPlatform({ home, strategiesDirectory: folder, concurrency: 0 });
+    const ids: Record<string, string> = {};
+    for (const strategy of ['same', 'warns', 'narrowed', 'extended']) {
+      const { status, body } = await first.post('/api/v1/backtests', { config: config(strategy, { n: 50 }) });
+      expect(status).toBe(201);
+      ids[strategy] = body.job_id;
+    }
+    const study = await first.strategy.post('/api/v1/hyperopt', {
+      ...{ strategy: 'warns', models: 'none', n_trials: 2, date_range: RANGE },
+      ...{ backtest_period_days: 3, search: { n: { min: 1, max: 20 } } },
+    });
+    expect(study.status).toBe(200);
+    const { body: older } = await first.post('/api/v1/backtests', { config: config('older') });
+    // A job as it was stored before jobs had a digest of the source.
+    ids.older = await first.storeWithoutStarting(older.job_id);
+    await first.stop();
+
+    add('warns.ts', source('warns', { n: 7 }));
+    add('narrowed.ts', source('narrowed', { max: 20 }));
+    add(
+      'extended.ts',
+      source('extended').replace(
+        'parameters: {',
+        `parameters: { m: { kind: 'integer', default: 1, min: 1, max: 2, description: 'M' },`,
+      ),
+    );
+    add('older.ts', source('older', { n: 8 }));
+    const second = await startTestPlatform({ home, strategiesDirectory: folder });
+    const ended: Record<string, any> = {};
+    for (const [name, id] of Object.entries(ids)) ended[name] = await second.until(id, ...TERMINAL);
+
+    expect(ended.same).toMatchObject({ status: 'completed' });
+    expect(ended.warns).toMatchObject({ status: 'completed', config: { params: { n: 50 } } });
+    expect(ended.older).toMatchObject({ status: 'completed' });
+    const ofSource = ({ warnings }: { warnings: string[] }) =>
+      warnings.filter((text) => text.includes('source'));
+    expect(ofSource(ended.warns)).toEqual([
+      expect.stringMatching(
+        /^The source of strategy warns changed after the submission \(digest [0-9a-f]{12} at submission, [0-9a-f]{12} now\): the new source ran with the configuration of the submission\. Values that are not the defaults of the new source: n 50 \(now 7\)$/,
+      ),
+    ]);
+    expect([ofSource(ended.same), ofSource(ended.older)]).toEqual([[], []]);
+    expect(ended.narrowed).toMatchObject({ status: 'failed', error_code: 'VAL006', attempt: 1 });
+    expect(ended.narrowed.error).toBe(
+      'Strategy narrowed changed after the submission, and the configuration does not fit it any more: n: must be an integer from 1 to 20. Submit the job again',
+    );
+    expect(ended.extended).toMatchObject({ status: 'failed', error_code: 'VAL006' });
+    expect(ended.extended.error).toContain('m: new parameter without a value in this job');
+
+    const hyperopt = await untilEnded(second, study.body.job_id);
+    expect(hyperopt.status).toBe('completed');
+    expect(ofSource(hyperopt)).toEqual([
+      expect.stringMatching(/^The source of strategy warns changed after the submission/),
+    ]);
+    await second.stop();
+  });
+});
+
+async function untilEnded(platform: TestPlatform, jobId: string): Promise<any> {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const { body } = await platform.strategy.get(`/api/v1/hyperopt/${jobId}`);
+    if (TERMINAL.includes(body.status) || Date.now() > deadline) return body;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -1,0 +1,64 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { simulateLoop } from '#engine/simulator/loop.ts';
+import { simulate } from '#engine/simulator/simulate.ts';
+import { differences, pairsOf, settingsOf, VECTORS } from './vectors.ts';
+
+/** Scenarios of the reference that use what the engine does not have, by what that is. */
+const OUT_OF_SCOPE = {
+  'position adjustment': [
+    ...['adjust-averaging-down', 'adjust-averaging-up', 'adjust-maximum', 'adjust-partial-exits'],
+    ...['adjust-both-leverage-funding', 'adjust-funding-off-the-hour', 'adjust-closes-all'],
+    ...['adjust-minimum-rest', 'adjust-waiting-orders', 'adjust-and-exit-signal'],
+    ...[
+      'adjust-and-stop-in-entry-candle',
+      'adjust-stop-after-fill',
+      'adjust-trailing',
+      'adjust-spot-unlimited',
+    ],
+    ...['liquidation-adjusted', 'quirk-no-amount-step', 'quirk-oversized-partial-exit'],
+  ],
+  protections: [
+    ...['protection-cooldown', 'protection-cooldown-minutes', 'protection-stoploss-guard'],
+    ...['protection-stoploss-guard-pair-side', 'protection-low-profit', 'protection-low-profit-side'],
+    ...['protection-drawdown-ratios', 'protection-drawdown-equity', 'protection-unlock-at'],
+    ...['protection-partial-exit'],
+  ],
+  'leverage tiers': ['liquidation-tiers', 'maximum-stake'],
+  'cross margin': ['liquidation-cross'],
+  'a callback for timeouts': ['entry-timeout-seconds-and-callback'],
+  'a callback for waiting exits': ['exit-price-adjusted'],
+  'signals that expire': ['detail-slots-expired'],
+  'a part of the wallet': ['wallet-available-capital'],
+  'several trades of a pair': ['position-stacking'],
+  'a defect that is not copied': ['quirk-detail-last-candle'],
+} as const;
+
+const LEFT_OUT: readonly string[] = Object.values(OUT_OF_SCOPE).flat();
+
+/** The whole file, which is not part of the repository. */
+const WHOLE = new URL('../../../../shared/reference/freqtrade-2026-vectors.json', import.meta.url);
+
+describe.each([
+  { path: 'the loop', run: simulateLoop },
+  { path: 'the chosen path', run: simulate },
+])('freqtrade 2026.9 on $path', ({ run }) => {
+  it.each(VECTORS)('$id: $about', (vector) => {
+    expect(differences(run(pairsOf(vector), settingsOf(vector)), vector)).toEqual([]);
+  });
+});
+
+describe('the scenarios of freqtrade 2026.9', () => {
+  it('are 35 with 285 trades here, and 36 that need what the engine does not have', () => {
+    expect(VECTORS).toHaveLength(35);
+    expect(VECTORS.reduce((sum, { expected }) => sum + expected.trades.length, 0)).toBe(285);
+    expect(new Set(LEFT_OUT).size).toBe(36);
+    expect(VECTORS.filter(({ id }) => LEFT_OUT.includes(id))).toEqual([]);
+  });
+
+  it.skipIf(!existsSync(WHOLE))('are all of the reference', () => {
+    const { scenarios } = JSON.parse(readFileSync(WHOLE, 'utf8')) as { scenarios: { id: string }[] };
+    const known = [...VECTORS.map(({ id }) => id), ...LEFT_OUT];
+    expect(scenarios.map(({ id }) => id).sort()).toEqual(known.sort());
+  });
+});

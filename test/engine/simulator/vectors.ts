@@ -1,0 +1,280 @@
+import { readFileSync } from 'node:fs';
+import type { Instrument } from '#engine/instrument.ts';
+import type { FundingEvents, PairInput, Simulation, SimulationSettings } from '#engine/simulator/types.ts';
+import type { StrategyCallbacks, TradeView } from '#engine/strategy.ts';
+import { candlesOf, type PairScript, pairOf, type Row, START } from './market.ts';
+
+/**
+ * Reference vectors: what freqtrade 2026.9 made of tables of signals and callback answers on seeded synthetic candles. The file
+ * holds a line of what all share, then a line for each scenario.
+ */
+
+const MINUTE = 60_000;
+const MINUTES: Readonly<Record<string, number>> = { '5m': 5, '30m': 30, '1h': 60 };
+
+type Answer = number | string | boolean | null | readonly string[];
+/** Of each pair, or of `*`, by the row of the candle (`row+minutes` of a detail candle), or by `*`. */
+type AnswerTable = Readonly<Record<string, Readonly<Record<string, Answer>>>>;
+
+interface VectorPair {
+  readonly candles: string;
+  readonly detail?: string;
+  readonly funding: string;
+  readonly market: Readonly<Partial<Record<string, number>>>;
+}
+
+type Settings = Readonly<Record<string, unknown>>;
+
+export interface Vector {
+  readonly id: string;
+  readonly about: string;
+  readonly settings: Settings;
+  readonly pairs: Readonly<Record<string, VectorPair>>;
+  readonly can_short: boolean;
+  readonly signals: Readonly<Record<string, readonly (readonly [number, string, string?])[]>>;
+  readonly answers?: Readonly<Record<string, AnswerTable>>;
+  readonly expected: {
+    readonly trades: readonly (readonly (string | number | boolean | null)[])[];
+    readonly counters: Readonly<Record<string, number>>;
+    readonly final_balance: number;
+    readonly metrics?: Readonly<Record<string, number>>;
+  };
+}
+
+interface Shared {
+  readonly source: string;
+  readonly default_settings: Settings;
+  readonly trade_columns: readonly string[];
+  readonly candle_sets: Readonly<Record<string, { timeframe: string; start_ms: number; rows: Row[] }>>;
+  readonly funding_sets: Readonly<Record<string, readonly (readonly [number, number, number])[]>>;
+}
+
+const lines = readFileSync(new URL('./freqtrade-2026.9.jsonl', import.meta.url), 'utf8')
+  .trim()
+  .split('\n');
+const [shared, ...scenarios] = lines.map((line) => JSON.parse(line)) as [Shared, ...Vector[]];
+
+/** The scenarios that use nothing that the engine does not have. */
+export const VECTORS: readonly Vector[] = scenarios;
+
+const setOf = (name: string) => shared.candle_sets[name]!;
+
+function candleSet(name: string) {
+  const { timeframe, start_ms, rows } = setOf(name);
+  const stepMs = MINUTES[timeframe]! * MINUTE;
+  return candlesOf(rows, stepMs, (start_ms - START) / stepMs);
+}
+
+function fundingSet(name: string): FundingEvents {
+  const rows = shared.funding_sets[name]!;
+  return {
+    timestamp: Float64Array.from(rows, ([time]) => time),
+    rate: Float64Array.from(rows, ([, rate]) => rate),
+    markPrice: Float64Array.from(rows, ([, , mark]) => mark),
+  };
+}
+
+function instrumentOf(market: VectorPair['market']): Instrument {
+  return {
+    amountStep: market.amount_step ?? null,
+    minAmount: market.amount_min ?? null,
+    maxAmount: market.amount_max ?? null,
+    minCost: market.cost_min ?? null,
+    maxCost: market.cost_max ?? null,
+    contractSize: market.contract_size ?? 1,
+    priceTick: market.price_tick ?? null,
+  };
+}
+
+function signalsOf(said: Vector['signals'][string]): Partial<PairScript> {
+  const rows = (column: string) => said.filter(([, name]) => name === column).map(([row]) => row);
+  const tags = (prefix: string) =>
+    Object.fromEntries(
+      said.filter(([, name, tag]) => tag && name.startsWith(prefix)).map(([row, , tag]) => [row, tag!]),
+    );
+  return {
+    enterLong: rows('enter_long'),
+    exitLong: rows('exit_long'),
+    enterShort: rows('enter_short'),
+    exitShort: rows('exit_short'),
+    enterTags: tags('enter'),
+    exitTags: tags('exit'),
+  };
+}
+
+/** The detail candles that a run of freqtrade reads: up to the open of its last main candle, included. */
+function detailUpTo(name: string, last: number) {
+  const { timeframe, start_ms, rows } = setOf(name);
+  const stepMs = MINUTES[timeframe]! * MINUTE;
+  return candlesOf(
+    rows.filter((_, row) => start_ms + row * stepMs <= last),
+    stepMs,
+    (start_ms - START) / stepMs,
+  );
+}
+
+export function pairsOf(vector: Vector): PairInput[] {
+  return Object.entries(vector.pairs).map(([pair, { candles, detail, funding, market }]) => {
+    const { timestamp } = candleSet(candles);
+    const { rows, timeframe, start_ms } = setOf(candles);
+    const timeframeMs = MINUTES[timeframe]! * MINUTE;
+    return {
+      ...pairOf({
+        pair,
+        rows,
+        timeframeMs,
+        startsAt: (start_ms - START) / timeframeMs,
+        ...signalsOf(vector.signals[pair] ?? []),
+        funding: fundingSet(funding),
+        ...(detail && { detail: detailUpTo(detail, timestamp.at(-1)!) }),
+      }),
+      instrument: instrumentOf(market),
+    };
+  });
+}
+
+/** The callbacks of a scenario's tables; what a table does not say is what was proposed. */
+function callbacksOf({ answers, pairs }: Vector): StrategyCallbacks | undefined {
+  if (!answers) return undefined;
+  type At = { readonly pair: string; readonly index: number; readonly time: number };
+  const lookUp = (name: string, { pair, index, time }: At): Answer | undefined => {
+    const byKey = answers[name]![pair] ?? answers[name]!['*'];
+    const set = setOf(pairs[pair]!.candles);
+    const minutes = (time - set.start_ms) / MINUTE - index * MINUTES[set.timeframe]!;
+    return byKey?.[minutes === 0 ? `${index}` : `${index}+${minutes}`] ?? keyed(byKey, index, minutes);
+  };
+  // `null` is an answer, and must not be taken for a missing key.
+  const keyed = (byKey: AnswerTable[string] | undefined, index: number, minutes: number) => {
+    const key = minutes === 0 ? `${index}` : `${index}+${minutes}`;
+    return byKey && key in byKey ? byKey[key] : byKey?.['*'];
+  };
+  const asked = <T extends Answer>(name: string, at: At, proposed: T): T => {
+    const answer = lookUp(name, at);
+    return (answer === undefined ? proposed : answer) as T;
+  };
+  const has = (name: string) => name in answers;
+  return {
+    ...(has('leverage') && { leverage: (at, _side, proposed) => asked('leverage', at, proposed) }),
+    ...(has('custom_entry_price') && {
+      customEntryPrice: (at, _side, proposed) => asked('custom_entry_price', at, proposed),
+    }),
+    ...(has('custom_stake_amount') && {
+      // No stake is said with 0 here.
+      customStake: (at, _side, proposed) => asked<number | null>('custom_stake_amount', at, proposed) ?? 0,
+    }),
+    ...(has('custom_exit_price') && {
+      customExitPrice: (at: At, _trade: TradeView, proposed: number) =>
+        asked('custom_exit_price', at, proposed),
+    }),
+    ...(has('custom_roi') && { customRoi: (at) => asked<number | null>('custom_roi', at, null) }),
+    ...(has('custom_exit') && { customExit: (at) => asked<string | null>('custom_exit', at, null) }),
+    ...(has('adjust_entry_price') && {
+      adjustEntryPrice: (at, _trade, present) => asked<number | null>('adjust_entry_price', at, present),
+    }),
+    ...(has('confirm_trade_exit_refused_reasons') && {
+      confirmExit: (at, _trade, _price, reason) =>
+        !asked<readonly string[]>('confirm_trade_exit_refused_reasons', at, []).includes(reason),
+    }),
+  };
+}
+
+/** The settings of a run in our words. */
+export function settingsOf(vector: Vector): SimulationSettings {
+  const all: Record<string, any> = { ...shared.default_settings, ...vector.settings };
+  const callbacks = callbacksOf(vector);
+  const { entry, exit } = all.unfilledtimeout as { entry: number; exit: number };
+  return {
+    timeframeMs: MINUTES[all.timeframe]! * MINUTE,
+    ...(all.timeframe_detail && { detailTimeframeMs: MINUTES[all.timeframe_detail]! * MINUTE }),
+    startingBalance: all.dry_run_wallet,
+    stake:
+      all.stake_amount === 'unlimited' ? { kind: 'unlimited' } : { kind: 'fixed', amount: all.stake_amount },
+    tradableBalanceRatio: all.tradable_balance_ratio,
+    amendLastStakeAmount: all.amend_last_stake_amount,
+    lastStakeAmountMinRatio: all.last_stake_amount_min_ratio,
+    maxOpenTrades: all.max_open_trades ?? Object.keys(vector.pairs).length,
+    fee: all.fee,
+    slippage: 0,
+    leverage: 1,
+    canShort: vector.can_short,
+    stoploss: all.stoploss,
+    ...(all.trailing_stop && {
+      trailing: {
+        ...(all.trailing_stop_positive !== null && { positive: all.trailing_stop_positive }),
+        offset: all.trailing_stop_positive_offset,
+        only_offset_is_reached: all.trailing_only_offset_is_reached,
+      },
+    }),
+    minimalRoi: all.minimal_roi,
+    useExitSignal: all.use_exit_signal,
+    exitProfitOnly: all.exit_profit_only,
+    exitProfitOffset: all.exit_profit_offset,
+    ignoreRoiIfEntrySignal: all.ignore_roi_if_entry_signal,
+    fillModel: 'freqtrade',
+    liquidation: { maintenanceMarginRate: 0.005, buffer: 0.05, closingFee: 0 },
+    // One limit serves both sides; no scenario has waiting orders of both kinds.
+    unfilledTimeoutMinutes: vector.answers?.custom_entry_price ? entry : exit,
+    ...(callbacks && { callbacks }),
+  };
+}
+
+/** Everything in which a run differs from what freqtrade did, in words. */
+export function differences({ trades, counters, finalBalance }: Simulation, vector: Vector): string[] {
+  const { expected } = vector;
+  const start = Math.min(...Object.values(vector.pairs).map(({ candles }) => setOf(candles).start_ms));
+  const minute = (time: number) => (time - start) / MINUTE;
+  const wrong: string[] = [];
+  if (trades.length !== expected.trades.length)
+    wrong.push(`${trades.length} trades, not ${expected.trades.length}`);
+  for (const [index, row] of expected.trades.entries()) {
+    const trade = trades[index];
+    if (!trade) break;
+    const theirs = Object.fromEntries(shared.trade_columns.map((name, at) => [name, row[at]]));
+    const ours: Record<string, unknown> = {
+      pair: trade.pair,
+      side: trade.side,
+      open: minute(trade.openedAt),
+      close: minute(trade.closedAt),
+      open_rate: trade.entryPrice,
+      close_rate: trade.exitPrice,
+      amount: trade.amount,
+      stake_amount: trade.stake,
+      leverage: trade.leverage,
+      profit_abs: trade.profit,
+      profit_ratio: trade.profitRatio,
+      exit_reason: trade.exitReason,
+      enter_tag: trade.enterTag,
+      initial_stop: trade.initialStopPrice,
+      stop: trade.stopPrice,
+      min_rate: trade.lowestPrice,
+      max_rate: trade.highestPrice,
+      funding_fees: trade.funding,
+      // A long without leverage has none here (docs/decisions/039).
+      ...(trade.liquidationPrice !== null && { liquidation_price: trade.liquidationPrice }),
+    };
+    for (const [name, value] of Object.entries(ours))
+      if (!isSame(value, theirs[name]))
+        wrong.push(
+          `trade ${index}: ${name} ${value}, not ${theirs[name]} (opened at ${theirs.open}, ${theirs.exit_reason})`,
+        );
+  }
+  const ours: Record<string, number> = {
+    rejected_signals: counters.rejectedSignals,
+    timedout_entry_orders: counters.timedOutEntries,
+    timedout_exit_orders: counters.timedOutExits,
+    canceled_trade_entries: counters.cancelledEntries,
+    replaced_entry_orders: counters.replacedEntries,
+  };
+  for (const [name, count] of Object.entries(ours))
+    if (count !== (expected.counters[name] ?? 0))
+      wrong.push(`${name} ${count}, not ${expected.counters[name] ?? 0}`);
+  if (!isSame(finalBalance, expected.final_balance))
+    wrong.push(`final balance ${finalBalance}, not ${expected.final_balance}`);
+  return wrong;
+}
+
+/** Equal; numbers to the last digits of a double, which the order of operations decides. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'number' || typeof b !== 'number') return a === b;
+  return Math.abs(a - b) <= 4e-15 * Math.max(Math.abs(a), Math.abs(b), 1);
+}

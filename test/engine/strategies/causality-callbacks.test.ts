@@ -1,0 +1,488 @@
+import { describe, expect, it } from 'vitest';
+import type { Candles } from '#engine/candles.ts';
+import { crossedAbove, crossedBelow, sma } from '#engine/indicators/index.ts';
+import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
+import { builtInStrategies } from '#engine/strategies/built-in.ts';
+import { defineStrategy, type StrategyCallbacks, type StrategyDefinition } from '#engine/strategy.ts';
+import example from '#strategies/example_pullback.ts';
+import { lookAheadSubject } from './look-ahead-subject.ts';
+
+/** A causal strategy that trades often; the leaks below change it in one place. */
+function sound(change: Partial<StrategyDefinition> = {}): StrategyDefinition {
+  return {
+    ...defineStrategy({
+      name: 'sound',
+      description: 'Crossing of the price and its average.',
+      timeframe: '1h',
+      pairs: ['BTC/USDT:USDT'],
+      stakeAmount: 100,
+      parameters: {},
+      startupCandles: () => 20,
+      indicators: ({ close }) => ({ average: sma(close, 20) }),
+      signals: ({ close }, { average }) => ({
+        enterLong: crossedAbove(close, average!),
+        exitLong: crossedBelow(close, average!),
+        enterShort: crossedBelow(close, average!),
+        exitShort: crossedAbove(close, average!),
+      }),
+      canShort: true,
+      stoploss: -0.2,
+      unfilledTimeoutMinutes: 600,
+    }),
+    ...change,
+  };
+}
+
+const withCallbacks = (callbacks: StrategyCallbacks) => () => sound({ callbacks });
+const certify = (define: () => StrategyDefinition, options = {}) =>
+  certifyLookAhead(lookAheadSubject(define, options), { histories: 48 });
+
+describe('callback leaks that the guard names with the place', () => {
+  it.each<[string, StrategyCallbacks, string, number]>([
+    ['index', { customExit: ({ candles, index }) => (candles.close[index]! > 0 ? null : 'x') }, 'close', 0],
+    [
+      'index + 1',
+      { customExit: ({ candles, index }) => (candles.low[index + 1]! < 0 ? 'x' : null) },
+      'low',
+      1,
+    ],
+    [
+      'index + 3',
+      { customExit: ({ candles, index }) => (candles.close[index + 3]! < candles.open[index]! ? 'x' : null) },
+      'close',
+      3,
+    ],
+    [
+      'open of index + 1',
+      { customExit: ({ candles, index }) => (candles.open[index + 1]! < 0 ? 'x' : null) },
+      'open',
+      1,
+    ],
+    [
+      'a caught error',
+      {
+        customExit: ({ candles, index }) => {
+          try {
+            return candles.close[index + 1]! < candles.open[index]! ? 'x' : null;
+          } catch {
+            return null;
+          }
+        },
+      },
+      'close',
+      1,
+    ],
+  ])('%s', async (_, callbacks, column, ahead) => {
+    const { findings } = await certify(withCallbacks(callbacks));
+    const found = findings.find(({ column: read }) => read === `candles.${column}`)!;
+    expect(found).toMatchObject({ kind: 'look_ahead', callback: 'customExit' });
+    expect(found.place).toMatch(/^causality-callbacks\.test\.ts:\d+$/);
+    expect(found.message).toMatch(
+      ahead === 0 ? /row index \(\d+\) is the candle that is still forming/ : `${ahead} row`,
+    );
+  });
+
+  it('an indicator column at index', async () => {
+    const { findings } = await certify(
+      withCallbacks({
+        customStoploss: ({ columns, index }) => (columns.average![index]! > 100 ? 0.05 : 0.1),
+      }),
+    );
+    expect(findings[0]).toMatchObject({ callback: 'customStoploss', column: 'columns.average' });
+  });
+
+  it('a write into a column', async () => {
+    const { findings } = await certify(
+      withCallbacks({
+        customExit: ({ candles }) => {
+          candles.close[0] = 1;
+          return null;
+        },
+      }),
+    );
+    expect(findings[0]).toMatchObject({ kind: 'input_changed', column: 'candles.close' });
+  });
+});
+
+describe('callback leaks by members that depend on what is known', () => {
+  it.each<[string, StrategyCallbacks, string]>([
+    [
+      'at(-1)',
+      { customExit: ({ candles }, _t, price) => (candles.close.at(-1)! > price ? 'x' : null) },
+      'at',
+    ],
+    [
+      'length',
+      { customExit: ({ candles: { close }, index }) => (close.length - index < 400 ? 'end' : null) },
+      'length',
+    ],
+    [
+      'an iterator',
+      {
+        customExit: ({ candles }, _trade, price) => {
+          let last = 0;
+          for (const close of candles.close) last = close;
+          return last > price ? 'x' : null;
+        },
+      },
+      'Symbol(Symbol.iterator)',
+    ],
+    [
+      'a subarray ahead',
+      {
+        customExit: ({ candles, index }, _trade, price) =>
+          candles.high.subarray(index, index + 5).some((high) => high > price * 1.01) ? 'x' : null,
+      },
+      'subarray',
+    ],
+    [
+      'a slice ahead',
+      {
+        customExit: ({ candles, index }, _trade, price) =>
+          candles.high.slice(index, index + 5).some((high) => high > price * 1.01) ? 'x' : null,
+      },
+      'slice',
+    ],
+    [
+      'a maximum over the whole column',
+      { customExit: ({ candles }, _t, price) => (price > 0.95 * Math.max(...candles.high) ? 'top' : null) },
+      'Symbol(Symbol.iterator)',
+    ],
+    [
+      'a reduction of the whole column',
+      {
+        customExit: ({ candles }, _t, price) =>
+          price > 0.95 * candles.high.reduce((best, high) => Math.max(best, high), 0) ? 'top' : null,
+      },
+      'reduce',
+    ],
+  ])('%s', async (_, callbacks, member) => {
+    const { findings } = await certify(withCallbacks(callbacks));
+    const found = findings.find(({ callback }) => callback === 'customExit')!;
+    expect(found.kind).toBe('look_ahead');
+    expect(found.message).toContain(`.${member}, which depends on how many candles there are`);
+    expect(found.place).toMatch(/^causality-callbacks\.test\.ts:\d+$/);
+  });
+});
+
+/** The close `ahead` rows later, read from a column that the guard cannot see. */
+function captured(make: (at: (pair: string, time: number, ahead: number) => number) => StrategyCallbacks) {
+  return (): StrategyDefinition => {
+    const series: Candles[] = [];
+    const at = (_pair: string, time: number, ahead: number) => {
+      // The candles of the pair whose times include it, whichever comes first: enough for a leak.
+      const candles = series[0]!;
+      return candles.close[candles.timestamp.indexOf(time) + ahead] ?? Number.NaN;
+    };
+    return sound({
+      indicators: (candles) => {
+        series.push(candles);
+        return { average: sma(candles.close, 20) };
+      },
+      callbacks: make(at),
+    });
+  };
+}
+
+const STEP = 3_600_000;
+const opened = (time: number) => Math.floor(time / STEP) * STEP;
+
+describe('leaks through what indicators() left behind, found by cutting', () => {
+  it.each<[keyof StrategyCallbacks, Parameters<typeof captured>[0]]>([
+    [
+      'customExit',
+      (at) => ({ customExit: ({ pair, time }, _t, price) => (at(pair, time, 2) < price ? 'x' : null) }),
+    ],
+    [
+      'customStoploss',
+      (at) => ({ customStoploss: ({ pair, time }) => (at(pair, time, 0) > at(pair, time, -1) ? 0.1 : 0.01) }),
+    ],
+    [
+      'customEntryPrice',
+      (at) => ({
+        customEntryPrice: ({ pair, time }, _s, price) => Math.min(price, at(pair, time, 0) || price),
+      }),
+    ],
+    [
+      'customStake',
+      (at) => ({
+        customStake: ({ pair, time }, _s, stake) =>
+          at(pair, time, 1) > at(pair, time, 0) ? stake : stake / 2,
+      }),
+    ],
+    [
+      'leverage',
+      (at) => ({ leverage: ({ pair, time }) => (at(pair, time, 3) > at(pair, time, -1) ? 3 : 1) }),
+    ],
+    ['confirmEntry', (at) => ({ confirmEntry: ({ pair, time }, _s, price) => !(at(pair, time, 3) < price) })],
+    ['confirmExit', (at) => ({ confirmExit: ({ pair, time }, _t, price) => !(at(pair, time, 1) > price) })],
+    [
+      'customRoi',
+      (at) => ({ customRoi: ({ pair, time }) => (at(pair, time, 1) < at(pair, time, 0) ? 0.001 : 0.05) }),
+    ],
+    [
+      'customExitPrice',
+      (at) => ({
+        customExitPrice: ({ pair, time }, _t, price) => Math.max(price, at(pair, time, 0) || price),
+      }),
+    ],
+    [
+      'adjustEntryPrice',
+      (at) => ({
+        customEntryPrice: (_c, side, price) => (side === 'long' ? price * 0.99 : price * 1.01),
+        adjustEntryPrice: ({ pair, time }, _t, price) =>
+          at(pair, time, 1) > at(pair, time, 0) ? null : price,
+      }),
+    ],
+  ])('%s', async (name, make) => {
+    const { findings, calls } = await certify(captured(make));
+    expect(calls[name]).toBeGreaterThan(0);
+    expect(findings.map(({ kind, callback }) => [kind, callback])).toEqual([['look_ahead', name]]);
+    expect(findings[0]!.message).toMatch(
+      / returned .+ when the candle of .+ was forming and .+ with all candles$/,
+    );
+  });
+
+  it('a memo of later closes', async () => {
+    const define = () => {
+      let memo: Float64Array | undefined;
+      let times: Float64Array | undefined;
+      return sound({
+        indicators: ({ close, timestamp }) => {
+          memo ??= close;
+          times ??= timestamp;
+          return { average: sma(close, 20) };
+        },
+        callbacks: {
+          customExit: ({ time }, _t, price) =>
+            memo![times!.indexOf(opened(time)) + 4]! < price ? 'x' : null,
+        },
+      });
+    };
+    const { findings } = await certify(define);
+    expect(findings[0]).toMatchObject({ kind: 'look_ahead', callback: 'customExit' });
+  });
+
+  it('state collected over the whole column', async () => {
+    const define = () => {
+      let top = 0;
+      return sound({
+        indicators: ({ close }) => {
+          for (const price of close) top = Math.max(top, price);
+          return { average: sma(close, 20) };
+        },
+        callbacks: { customExit: (_c, _t, price) => (price > 0.7 * top ? 'top' : null) },
+      });
+    };
+    expect((await certify(define)).findings[0]).toMatchObject({ kind: 'look_ahead', callback: 'customExit' });
+  });
+});
+
+it.each([
+  [51, 31],
+  [31, 97],
+])('finds a rare reason to exit that looks ahead among many that do not: market %i', async (seed, every) => {
+  const define = captured((at) => ({
+    customExit: ({ pair, time, index }, _trade, price, profit) => {
+      if (profit > 0.003) return `profit ${profit.toFixed(4)}`;
+      return index % every === 0 && at(pair, time, 2) < price ? 'rare' : null;
+    },
+  }));
+  const { findings } = await certify(define, { seeds: [seed] });
+  expect(findings[0]).toMatchObject({ kind: 'look_ahead', callback: 'customExit' });
+});
+
+describe('leaks in columns and signals', () => {
+  it.each<[string, Partial<StrategyDefinition>, RegExp]>([
+    [
+      'an indicator normalised over the whole column',
+      {
+        indicators: ({ close }) => {
+          const mean = close.reduce((sum, price) => sum + price, 0) / close.length;
+          return { average: sma(close, 20), share: close.map((price) => price / mean) };
+        },
+      },
+      /^columns\.share of /,
+    ],
+    [
+      'a shifted column',
+      {
+        indicators: ({ close }) => ({
+          average: sma(close, 20),
+          next: close.map((_, row) => close[row + 1] ?? Number.NaN),
+        }),
+      },
+      /^columns\.next of /,
+    ],
+    [
+      'an open shifted by one',
+      {
+        indicators: ({ close, open }) => ({
+          average: sma(close, 20),
+          next: open.map((_, row) => open[row + 1] ?? Number.NaN),
+        }),
+      },
+      /^columns\.next of /,
+    ],
+    [
+      'an informative timeframe one row early',
+      {
+        informativeTimeframes: ['4h'],
+        signals: ({ close }, _columns, _params, informative) => {
+          const { average } = informative['4h']!;
+          const early = average!.map((_, row) => average![row + 1] ?? Number.NaN);
+          return { enterLong: crossedAbove(close, early), exitLong: crossedBelow(close, early) };
+        },
+      },
+      /^(enter|exit)Long of /,
+    ],
+  ])('%s', async (_, change, message) => {
+    for (const callbacks of [undefined, { customExit: () => null }]) {
+      const define = () => sound({ ...change, ...(callbacks && { callbacks }) });
+      const { findings } = await certify(define);
+      expect(findings[0]).toMatchObject({ kind: 'look_ahead', callback: null });
+      expect(findings[0]!.message).toMatch(message);
+    }
+  });
+
+  it('a memo of columns that only a run over fewer candles shows', async () => {
+    let whole: Float64Array | undefined;
+    // It survives a definition, as nothing of a module does that is loaded again.
+    const define = () =>
+      sound({
+        indicators: ({ close }) => {
+          whole ??= close.map((_, row) => close[row + 1] ?? Number.NaN);
+          return { average: sma(close, 20), next: whole.slice(0, close.length) };
+        },
+      });
+    const { findings } = await certify(
+      () => {
+        whole = undefined;
+        return define();
+      },
+      { seeds: [21] },
+    );
+    expect(findings[0]).toMatchObject({ kind: 'look_ahead', column: 'columns.next' });
+  });
+});
+
+describe('what is no look-ahead is named so', () => {
+  it('a callback that answers differently every time', async () => {
+    let calls = 0;
+    const { findings } = await certify(withCallbacks({ customExit: () => (calls++ % 7 === 3 ? 'x' : null) }));
+    expect(findings.map(({ kind }) => kind)).toEqual(['not_repeatable']);
+  });
+
+  it('a strategy that only runs on all candles', async () => {
+    const define = () =>
+      sound({
+        callbacks: { customExit: () => null },
+        indicators: ({ close }) => {
+          if (close.length < 500) throw new Error('too short for me');
+          return { average: sma(close, 20) };
+        },
+      });
+    const { findings } = await certify(define);
+    expect(findings[0]).toMatchObject({
+      kind: 'not_runnable',
+      message: expect.stringContaining('too short for me'),
+    });
+  });
+
+  it('too few candles', async () => {
+    await expect(certify(() => sound(), { rows: 5 })).rejects.toThrow(
+      'No pair has candles enough to be searched for look-ahead',
+    );
+  });
+});
+
+const KINDS = [...builtInStrategies, example].map((strategy) => [strategy.name, strategy] as const);
+
+describe('a clean strategy is never accused', () => {
+  it.each(KINDS)('%s', async (_name, strategy) => {
+    const rows = strategy.mlEngine ? 300 : 800;
+    const { findings, entrySignals, cuts } = await certify(() => strategy, { seeds: [1, 2, 3], rows });
+    expect(findings).toEqual([]);
+    expect(entrySignals).toBeGreaterThan(0);
+    expect(cuts).toBeGreaterThanOrEqual(20);
+  });
+
+  /** Callbacks that use slices, lengths, reductions and iterators of the past. */
+  const careful: StrategyCallbacks = {
+    customExit: ({ candles, columns, index, pair }, trade, price, profit) => {
+      const past = candles.close.slice(0, index);
+      if (past.length < 30) return null;
+      const recent = candles.high.subarray(index - 10, index);
+      const top = Math.max(...recent);
+      let sum = 0;
+      for (const close of candles.close.slice(index - 5, index)) sum += close;
+      const average = columns.average!.slice(0, index).at(-1)!;
+      const known = candles.close instanceof Float64Array && candles.open[index] === price;
+      const gap = candles.open.slice(0, index + 1).at(-1)! - past.at(-1)!;
+      const since = candles.timestamp[index]! - trade.openedAt;
+      if (!known || pair !== trade.pair || Math.abs(gap) > price) return 'never';
+      return profit > 0.02 && price < top && sum / 5 < average && since > 0 ? 'faded' : null;
+    },
+    customStoploss: ({ columns, candles, index }, _trade, best, profit) =>
+      profit > 0.01 ? Math.abs(best - columns.average![index - 1]!) / candles.close[index - 1]! : null,
+    customStake: ({ candles, index }, _side, proposed) =>
+      proposed * (candles.volume.subarray(index - 3, index).reduce((a, b) => a + b, 0) > 100 ? 1 : 0.5),
+    confirmEntry: ({ candles: { close, open }, index }) =>
+      [...open.subarray(index - 2, index)].every((price, i) => price < 1.05 * close[index - 2 + i]!),
+    leverage: ({ time }) => 1 + (Math.floor(time / STEP) % 3),
+    customRoi: (_context, _trade, minutes) => (minutes > 600 ? 0.01 : null),
+    customEntryPrice: ({ candles, index }, side, proposed) =>
+      side === 'long' ? Math.min(proposed, candles.close[index - 1]! * 0.999) : proposed,
+    adjustEntryPrice: ({ candles, index }, _trade, price) =>
+      candles.open[index]! > price * 1.02 ? null : price,
+    customExitPrice: ({ candles, index }, _trade, proposed) => Math.max(proposed, candles.close[index - 1]!),
+    confirmExit: ({ index, candles }, _trade, price) => price > 0.5 * candles.close[index - 1]!,
+  };
+
+  it.each([
+    ['freqtrade fills', {}],
+    ['conservative fills', { fill_model: 'conservative' as const }],
+    ['one slot', { max_open_trades: 1 }],
+    ['a stake of the whole wallet', { stake_amount: 'unlimited' as const }],
+    ['detail candles', { timeframe_detail: '15m' as const, rows: 250 }],
+    ['other markets', { seeds: [5, 6, 7, 8] }],
+    [
+      'a table of required profits and a trailing stop',
+      { minimal_roi: { 0: 0.05, 120: 0.01 }, trailing: { positive: 0.01 } },
+    ],
+  ])('with callbacks of the past: %s', async (_, options) => {
+    const { findings, calls } = await certify(withCallbacks(careful), options);
+    expect(findings).toEqual([]);
+    for (const [name, count] of Object.entries(calls)) expect(count, name).toBeGreaterThan(0);
+  });
+
+  it('with an informative timeframe and state of its own per pair', async () => {
+    const define = () => {
+      const entered = new Map<string, number>();
+      return sound({
+        informativeTimeframes: ['4h'],
+        signals: ({ close }, _columns, _params, informative) => ({
+          enterLong: crossedAbove(close, informative['4h']!.average!),
+          exitLong: crossedBelow(close, informative['4h']!.average!),
+        }),
+        callbacks: {
+          confirmEntry: ({ pair, index }) => {
+            entered.set(pair, index);
+            return true;
+          },
+          customExit: ({ pair, index }) => (index - entered.get(pair)! > 12 ? 'old' : null),
+        },
+      });
+    };
+    expect((await certify(define, { seeds: [3, 4, 5] })).findings).toEqual([]);
+  });
+});
+
+it('cuts at the same candles for the same seed, half of them where something acted', async () => {
+  const subject = lookAheadSubject(() => sound());
+  const first = await certifyLookAhead(subject, { cuts: 10 });
+  expect(await certifyLookAhead(subject, { cuts: 10 })).toEqual(first);
+  expect(first.cuts).toBe(10);
+  expect(first.rows).toBe(1_000);
+  expect(first.pairs).toEqual(['M21/USDT:USDT', 'M22/USDT:USDT']);
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { crossedAbove, crossedBelow, sma } from '#engine/indicators/index.ts';
+import { sampleLookAhead } from '#engine/look-ahead/sample.ts';
+import { bollingerBreakout } from '#engine/strategies/bollinger-breakout.ts';
+import { mlClassifier } from '#engine/strategies/ml-classifier.ts';
+import { defineStrategy, type StrategyCallbacks } from '#engine/strategy.ts';
+import { lookAheadSubject } from './look-ahead-subject.ts';
+
+const crossing = (callbacks: StrategyCallbacks) => () =>
+  defineStrategy({
+    name: 'crossing',
+    description: 'Crossing of the price and its average.',
+    timeframe: '1h',
+    pairs: ['BTC/USDT:USDT'],
+    stakeAmount: 100,
+    parameters: {},
+    startupCandles: () => 20,
+    indicators: ({ close }) => ({ average: sma(close, 20) }),
+    signals: ({ close }, { average }) => ({
+      enterLong: crossedAbove(close, average),
+      exitLong: crossedBelow(close, average),
+    }),
+    stoploss: -0.2,
+    callbacks,
+  });
+
+const leak = crossing({
+  customExit: ({ candles, index }, _trade, price) => (candles.close[index + 3]! < price ? 'known' : null),
+});
+const clean = crossing({ customExit: ({ candles, index }) => (candles.close[index - 1]! < 0 ? 'x' : null) });
+
+/** A processor of which each look takes 1 ms. */
+function clock(begun: number) {
+  let now = begun;
+  return () => now++;
+}
+
+const sample = (define: typeof leak, begun: number, more = {}) =>
+  sampleLookAhead(lookAheadSubject(define, { rows: 1_000, ...more }), {
+    spent: clock(begun),
+    runMs: 20,
+    opened: [Date.UTC(2024, 0, 20)],
+  });
+
+describe('a sample of a run', () => {
+  it('finds a callback that reads ahead, with its pair and candle', async () => {
+    const { cuts, findings } = await sample(leak, 9_000);
+    expect(cuts).toBe(20);
+    expect(findings.map(({ kind, callback }) => [kind, callback])).toEqual([['look_ahead', 'customExit']]);
+    expect(findings[0]!.message).toMatch(/^customExit of M2\d\/USDT:USDT in the candle of 2024-/);
+  });
+
+  it('accuses no clean strategy, and says on how much', async () => {
+    const { cuts, rows, pairs, findings, reason } = await sample(clean, 9_000);
+    expect([cuts, rows, findings, reason]).toEqual([20, 2_000, [], '']);
+    expect(pairs).toEqual(['M21/USDT:USDT', 'M22/USDT:USDT']);
+  });
+
+  it('makes as many cuts as a tenth of the processor time buys', async () => {
+    // 100 ms were spent: 11 more are a tenth of the whole.
+    const few = await sample(clean, 100);
+    expect(few.cuts).toBeGreaterThan(0);
+    expect(few.cuts).toBeLessThan(8);
+    expect(few.rows).toBeLessThan(500);
+  });
+
+  it('of nothing is not claimed to be one', async () => {
+    expect(await sample(clean, 3)).toEqual({
+      ...{ cuts: 0, rows: 0, pairs: [], findings: [] },
+      reason: '10 % of the processor time buys no cut',
+    });
+    const failing = crossing({});
+    const subject = lookAheadSubject(failing, { rows: 1_000 });
+    let loaded = 0;
+    const load = async () => {
+      if (loaded++ > 0) throw new Error('gone');
+      return failing();
+    };
+    const options = { spent: clock(9_000), runMs: 100, opened: [] };
+    expect(await sampleLookAhead({ ...subject, load }, options)).toMatchObject({ cuts: 0, reason: 'gone' });
+  });
+
+  it('covers strategies without callbacks, and those with models', async () => {
+    expect(await sample(() => bollingerBreakout, 9_000)).toMatchObject({ cuts: 20, findings: [] });
+    const learned = await sample(() => mlClassifier, 50_000, { seeds: [1], rows: 400 });
+    expect(learned.cuts).toBeGreaterThanOrEqual(20);
+    expect(learned.findings).toEqual([]);
+  });
+});

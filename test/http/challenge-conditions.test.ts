@@ -1,0 +1,278 @@
+import { PutCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tickChallenges } from '#domain/challenges/tick-challenges.ts';
+import { type ChallengeWorld, challengeWorld, generated, HOUR } from '../support/challenge-world.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { SOME_RESULT } from '../support/jobs.ts';
+import { as, byRole, completedBacktest } from '../support/policy-world.ts';
+import { MODEL, registryWorld } from '../support/registry-world.ts';
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine?.stop());
+
+const tick = (world: ChallengeWorld) =>
+  tickChallenges(world.deps, (_, error) => {
+    throw error;
+  });
+const production = async (world: ChallengeWorld) =>
+  (await world.store.read(MODEL, [])).model!.production_version;
+
+/** A challenger that wins as soon as a verdict may come. */
+async function winning(world: ChallengeWorld, body: object = {}, more: object = {}): Promise<string> {
+  const { challenge_id } = (await world.create({ enable_canary: false, ...body })).body;
+  await world.log(challenge_id, 'champion', generated(12345, 100, 0), more);
+  await world.log(challenge_id, 'challenger', generated(67890, 100, 1), more);
+  return challenge_id;
+}
+
+describe('conditions of a verdict', () => {
+  it('are closed trades alone where the platform asks for nothing else', async () => {
+    const world = await challengeWorld(engine);
+    const { challenge_id, min_hours, min_assignments } = (await world.create()).body;
+    expect([min_hours, min_assignments]).toEqual([0, 0]);
+    await world.log(challenge_id, 'champion', [1, 2, 3]);
+    await world.log(challenge_id, 'challenger', [1]);
+    world.clock.forward(1.5 * HOUR);
+    expect((await world.evaluate(challenge_id)).conditions).toEqual({
+      trades: { value: 1, needed: 100, met: false },
+      assignments: { value: 0, needed: 0, met: true },
+      hours: { value: 1.5, needed: 0, met: true },
+    });
+    expect((await world.evaluate(await winningAfter(world, challenge_id))).recommendation).toBe(
+      'PROMOTE_CHALLENGER',
+    );
+  });
+
+  async function winningAfter(world: ChallengeWorld, id: string): Promise<string> {
+    await world.post(id, 'rollback');
+    return winning(world);
+  }
+
+  it('of hours keep a winner waiting, and time alone then makes the verdict', async () => {
+    const world = await challengeWorld(engine, { deps: { challengeMinHours: 24 } });
+    const id = await winning(world, { auto_promote: true });
+    const early = await world.evaluate(id);
+    expect(early).toMatchObject({ status: 'active', recommendation: 'CONTINUE', planned_look: null });
+    expect(early.conditions).toEqual({
+      trades: { value: 100, needed: 100, met: true },
+      assignments: { value: 0, needed: 0, met: true },
+      hours: { value: 0, needed: 24, met: false },
+    });
+    world.clock.forward(24 * HOUR - 1);
+    expect((await tick(world)).changed).toEqual([]);
+    expect((await world.evaluate(id)).conditions.hours).toEqual({ value: 23.99, needed: 24, met: false });
+    expect(await production(world)).toBe('1');
+    world.clock.forward(1);
+    expect((await tick(world)).changed).toEqual([id]);
+    const after = await world.evaluate(id);
+    expect(after).toMatchObject({ status: 'completed', recommendation: 'PROMOTE_CHALLENGER' });
+    expect(after.conditions.hours).toEqual({ value: 24, needed: 24, met: true });
+    expect(await production(world)).toBe('2');
+    // After its end the hours stand still.
+    world.clock.forward(10 * HOUR);
+    expect((await world.evaluate(id)).conditions.hours.value).toBe(24);
+  });
+
+  it('of hours keep a loser waiting too, and no rollback', async () => {
+    const world = await challengeWorld(engine, { deps: { challengeMinHours: 24 } });
+    const { challenge_id: id } = (await world.create({ enable_canary: false, max_drawdown_pct: 40 })).body;
+    await world.log(id, 'champion', generated(12345, 100, 0.3));
+    await world.log(id, 'challenger', generated(67890, 100, 0));
+    expect(await world.evaluate(id)).toMatchObject({ status: 'active', recommendation: 'CONTINUE' });
+    await world.log(id, 'challenger', [-41]);
+    expect((await world.read(id)).body).toMatchObject({ status: 'rolled_back', reason: 'max_drawdown' });
+  });
+
+  it('of assignments count those of the arm that has fewer', async () => {
+    const world = await challengeWorld(engine, { deps: { challengeMinAssignments: 20 } });
+    const id = await winning(world);
+    expect((await world.read(id)).body).toMatchObject({ status: 'active', min_assignments: 20 });
+    const keys = { champion: 0, challenger: 0 };
+    const assignUntil = async (least: number) => {
+      while (Math.min(keys.champion, keys.challenger) < least) {
+        const assignment_key = `k-${keys.champion + keys.challenger}`;
+        const { body } = await world.post(id, 'assignments', { assignment_key });
+        keys[body.variant as keyof typeof keys] += 1;
+      }
+    };
+    await assignUntil(19);
+    expect((await tick(world)).changed).toEqual([]);
+    const { conditions, recommendation } = await world.evaluate(id);
+    expect(conditions).toMatchObject({
+      trades: { value: 100, needed: 100, met: true },
+      assignments: { value: 19, needed: 20, met: false },
+    });
+    expect(recommendation).toBe('CONTINUE');
+    await assignUntil(20);
+    expect((await tick(world)).changed).toEqual([id]);
+    expect((await world.read(id)).body).toMatchObject({ status: 'completed', outcome: 'challenger_wins' });
+  });
+
+  it('of assignments may be as many as the closed trades needed', async () => {
+    const deps = { challengeMinAssignments: 'min_trades' } as const;
+    const world = await challengeWorld(engine, { deps });
+    const { body } = await world.create({ min_trades: 50 });
+    expect(body).toMatchObject({ effective_min_trades: 100, min_assignments: 100 });
+    await world.post(body.challenge_id, 'rollback');
+    expect((await world.create({ min_trades: 120 })).body).toMatchObject({ min_assignments: 120 });
+  });
+
+  it('that its time does not suffice for are told at once', async () => {
+    const world = await challengeWorld(engine, { deps: { challengeMinHours: 24 } });
+    const { body } = await world.create({ max_duration_hours: 24 });
+    expect(body.warnings).toEqual([
+      'no_verdict_possible: it ends after 24 h, and a verdict needs more than 24 h on this platform',
+    ]);
+    await world.post(body.challenge_id, 'rollback');
+    expect((await world.create({ max_duration_hours: 25 })).body.warnings).toEqual([]);
+  });
+});
+
+describe('a challenger that the comparison of the backtests rejects', () => {
+  /** Version 2 is version 1's backtest with a drawdown and a profit factor that break two guardrails. */
+  async function rejected() {
+    const world = await challengeWorld(engine);
+    const result = { ...SOME_RESULT, max_drawdown_pct: 8.4, profit_factor: 0.9 };
+    await completedBacktest(world, 'bt-worse', { result });
+    await world.register({ backtest_run_id: 'bt-worse' });
+    await world.stage('3', { skip_validation: true });
+    return world;
+  }
+  const warning =
+    /^compare_rejects: by their backtests the challenger should be rejected: .*drawdown is 100 % larger.*profit factor is 0\.9/;
+
+  it('says so at its creation, in every evaluation and with its promotion', async () => {
+    const world = await rejected();
+    const created = await world.create({ challenger_version: '3', enable_canary: false });
+    expect(created.body.warnings).toEqual([expect.stringMatching(warning)]);
+    const { challenge_id: id } = created.body;
+    await world.log(id, 'champion', generated(12345, 100, 0));
+    await world.log(id, 'challenger', generated(67890, 100, 1));
+    const { recommendation, warnings } = await world.evaluate(id);
+    expect([recommendation, warnings]).toEqual([
+      'PROMOTE_CHALLENGER',
+      expect.arrayContaining([expect.stringMatching(warning)]),
+    ]);
+    expect((await world.post(id, 'promote')).status).toBe(200);
+    const { items } = (await world.read(id, '/events')).body;
+    expect(items[0]).toMatchObject({ action: 'promote', warnings: [expect.stringMatching(warning)] });
+    expect(items[1].warnings).toEqual([]);
+    const { body } = await world.get(`/api/v1/models/${MODEL}/history?limit=1`);
+    expect(body.items[0]).toMatchObject({ action: 'promote', challenge_id: id });
+    expect(body.items[0].notes).toContainEqual(expect.stringMatching(warning));
+  });
+
+  it('says so when it is promoted by itself, and by the registry', async () => {
+    for (const auto_promote of [true, false]) {
+      const world = await rejected();
+      const body = { challenger_version: '3', enable_canary: false, auto_promote };
+      const id = await winning(world, body);
+      if (!auto_promote) await world.promote('3');
+      expect(await production(world)).toBe('3');
+      const { items } = (await world.read(id, '/events')).body;
+      expect(items[0]).toMatchObject({ action: 'promote', warnings: [expect.stringMatching(warning)] });
+      const history = (await world.get(`/api/v1/models/${MODEL}/history?limit=1`)).body.items[0];
+      expect(history).toMatchObject({ challenge_id: id, version: '3' });
+    }
+  });
+
+  it('is not warned of where nothing is broken, or nothing can be compared', async () => {
+    const world = await challengeWorld(engine);
+    expect((await world.create()).body.warnings).toEqual([]);
+  });
+});
+
+describe('a winner that the release policy rejects', () => {
+  /** A challenge by an approver that was won under a policy which came after both versions were staged. */
+  async function won() {
+    const before = await challengeWorld(engine);
+    const created = await before.create({ enable_canary: false, auto_promote: true });
+    const id: string = created.body.challenge_id;
+    await before.log(id, 'champion', generated(12345, 100, 0));
+    await before.log(id, 'challenger', generated(67890, 100, 1).slice(0, 99));
+    const tables = { jobs: before.jobsTable, registry: before.table, series: '' };
+    const releasePolicy = { minTrades: 30, lookAheadCertificate: false };
+    const world = await registryWorld(engine, {
+      tables,
+      service: byRole,
+      deps: { clock: before.clock, releasePolicy },
+    });
+    const last = { trade_id: 'last', variant: 'challenger', profit_pct: generated(67890, 100, 1)[99] };
+    expect((await world.strategy('POST', `/challenges/${id}/trades`, last)).status).toBe(201);
+    const post = (body: object, role: 'approver' | 'admin') =>
+      world.strategy('POST', `/challenges/${id}/promote`, body, as(role));
+    return { before, world, id, post };
+  }
+  const waive = { checks: ['min_trades'], reason: 'The challenge has shown more trades' };
+
+  it('is held with words and an event, and is not lost: an admin can waive it', async () => {
+    const { before, world, id, post } = await won();
+    const { body } = await before.read(id);
+    expect(body).toMatchObject({
+      ...{ status: 'completed', outcome: 'challenger_wins', promoted_at: null, traffic_split: [0.5, 0.5] },
+      promotion_refused: {
+        code: 'RES005',
+        message: expect.stringContaining('min_trades: 10 trades; at least 30 are required'),
+      },
+    });
+    expect(await production(before)).toBe('1');
+    expect((await before.read(id, '/events')).body.items[0]).toMatchObject({
+      ...{ action: 'promotion_refused', reason: expect.stringContaining('misses the release policy') },
+    });
+    expect((await tick({ ...before, deps: world.deps })).changed).toEqual([]);
+    const refused = await post({}, 'approver');
+    expect([refused.status, refused.body.detail.code]).toEqual([409, 'RES005']);
+    expect(refused.body.detail.context.checks).toContainEqual(
+      expect.objectContaining({ name: 'min_trades', status: 'failed' }),
+    );
+    const notAdmin = await post({ waive }, 'approver');
+    expect([notAdmin.status, notAdmin.body.detail.code]).toEqual([403, 'AUTH004']);
+    const unreasoned = await post({ waive: { checks: ['min_trades'] } }, 'admin');
+    expect([unreasoned.status, unreasoned.body.detail.code]).toEqual([400, 'VAL004']);
+    expect((await post({ waive }, 'admin')).body).toMatchObject({ promoted_at: expect.any(String) });
+    expect(await production(before)).toBe('2');
+    const { items } = (await before.get(`/api/v1/models/${MODEL}/history?limit=1`)).body;
+    expect(items[0]).toMatchObject({ actor: 'root', challenge_id: id, waiver: waive });
+  });
+});
+
+it('what the version before stored is read, and goes on', async () => {
+  const world = await challengeWorld(engine);
+  const { challenge_id: id } = (await world.create({ enable_canary: false })).body;
+  await world.log(id, 'champion', generated(12345, 100, 0));
+  await world.log(id, 'challenger', generated(67890, 100, 1).slice(0, 99));
+  const names = ['waivers', 'evidence', 'waiver', 'min_hours', 'min_assignments', 'warnings'];
+  let removed = 0;
+  const asBefore = (item: Record<string, any>) => {
+    const { catalog_row: row } = item;
+    const kept = Object.entries(item).filter(([name]) => {
+      // A challenge had warnings before; its events had none.
+      const isOld = !names.includes(name) || (name === 'warnings' && item.sk === 'META');
+      removed += isOld ? 0 : 1;
+      return isOld;
+    });
+    if (!row) return Object.fromEntries(kept);
+    const { waivers: _, ...oldRow } = JSON.parse(row);
+    return { ...Object.fromEntries(kept), catalog_row: JSON.stringify(oldRow) };
+  };
+  for await (const { Items = [] } of paginateScan({ client: engine.client }, { TableName: world.table })) {
+    for (const item of Items)
+      await engine.client.send(new PutCommand({ TableName: world.table, Item: asBefore(item) }));
+  }
+  expect(removed).toBeGreaterThan(8);
+  expect((await world.evaluate(id)).conditions).toMatchObject({
+    ...{ assignments: { needed: 0, met: true }, hours: { needed: 0, met: true } },
+  });
+  expect((await world.read(id, '/events')).body.items[0].warnings).toEqual([]);
+  const version = await world.get(`/api/v1/models/${MODEL}/versions/2`);
+  expect(version.body).toMatchObject({ evidence: null, waivers: [] });
+  expect((await world.get(`/api/v1/models/${MODEL}/history`)).body.items[0].waiver).toBeNull();
+  const { items } = (await world.get('/api/v1/catalog/strategies')).body;
+  expect(items.map(({ waivers }: { waivers: unknown }) => waivers)).toEqual([[], []]);
+  await world.post(id, 'trades', { trade_id: 'last', variant: 'challenger', profit_pct: 2 });
+  expect((await world.post(id, 'promote')).status).toBe(200);
+  expect(await production(world)).toBe('2');
+});

@@ -1,0 +1,163 @@
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { InstrumentRecord } from '#contract/instrument.ts';
+import { type AccessWorld, accessWorld } from '../support/access-world.ts';
+
+/** Which precision a submission runs with, and what is kept of it. */
+
+const BTC = 'BTC/USDT:USDT';
+const ETH = 'ETH/USDT:USDT';
+const RECORD: InstrumentRecord = {
+  ...{ amount_step: 0.001, min_amount: 0.001, max_amount: null, min_cost: 100, max_cost: null },
+  ...{ contract_size: 1, price_tick: 0.1, collected_at: '2026-05-01T00:00:00.000Z' },
+};
+
+let world: AccessWorld;
+beforeAll(async () => {
+  world = await accessWorld();
+});
+afterAll(() => world?.stop());
+
+/** An exchange of which the instruments of those pairs are stored. */
+let exchanges = 0;
+async function exchangeWith(...pairs: string[]): Promise<string> {
+  const exchange = `market${exchanges++}`;
+  for (const pair of pairs) await world.instruments.record(exchange, pair, RECORD);
+  return exchange;
+}
+
+const submit = (config: object, more: object = {}) =>
+  world.development.post('/api/v1/backtests', {
+    config: { strategy: 'ema_crossover', pairs: [BTC, ETH], ...config },
+    ...more,
+  });
+/** The job of an accepted submission. */
+async function jobOf(config: object, more: object = {}) {
+  const { status, body } = await submit(config, more);
+  expect(status, JSON.stringify(body)).toBe(201);
+  return (await world.development.get(`/api/v1/backtests/${body.job_id}`)).body;
+}
+
+describe('of a submission', () => {
+  it.each([
+    ['all pairs', [BTC, ETH], 'exchange'],
+    ['some pairs', [BTC], 'none'],
+    ['no pair', [], 'none'],
+  ])('without one: the instruments of %s are stored', async (_, pairs, precision) => {
+    const job = await jobOf({ exchange: await exchangeWith(...pairs) });
+    expect(job.config.precision).toBe(precision);
+    expect(job.warnings).toEqual([]);
+    // Decided once: what is collected later changes nothing of it.
+    await world.instruments.record(job.config.exchange, ETH, RECORD);
+    const again = (await world.development.get(`/api/v1/backtests/${job.job_id}`)).body;
+    expect(again.config.precision).toBe(precision);
+  });
+
+  it('none is obeyed where instruments are stored', async () => {
+    const job = await jobOf({ exchange: await exchangeWith(BTC, ETH), precision: 'none' });
+    expect(job.config.precision).toBe('none');
+  });
+
+  it('exchange where an instrument is missing is refused, with the pairs and what to do', async () => {
+    const exchange = await exchangeWith(BTC);
+    const refused = await submit({ exchange, precision: 'exchange', pairs: [BTC, ETH, 'SOL/USDT:USDT'] });
+    expect(refused).toMatchObject({
+      status: 400,
+      code: 'VAL005',
+      body: {
+        detail: {
+          field: 'config.precision',
+          context: { exchange, missing: [ETH, 'SOL/USDT:USDT'] },
+        },
+      },
+    });
+    const { message } = refused.body.detail;
+    expect(message).toContain(`the instruments of ${ETH}, SOL/USDT:USDT on ${exchange}`);
+    expect(message).toMatch(
+      /npx touchstone collect.*POST \/api\/v1\/collections.*set config\.precision to none/,
+    );
+  });
+
+  it('exchange on sim is none, with a warning; none and nothing without', async () => {
+    const asked = await jobOf({ exchange: 'sim', precision: 'exchange' });
+    expect(asked.config.precision).toBe('none');
+    expect(asked.warnings).toEqual([expect.stringContaining('config.precision is none: sim has no')]);
+    for (const config of [{ precision: 'none' }, {}]) {
+      expect(await jobOf({ exchange: 'sim', ...config })).toMatchObject({
+        config: { precision: 'none' },
+        warnings: [],
+      });
+    }
+  });
+
+  it.each(['ticks', 'EXCHANGE', ''])('%j is refused with what is allowed', async (precision) => {
+    expect(await submit({ precision })).toMatchObject({
+      status: 400,
+      code: 'VAL005',
+      body: { detail: { field: 'config.precision', context: { allowed: ['exchange', 'none'] } } },
+    });
+  });
+
+  it('a number is no precision', async () => {
+    expect((await submit({ precision: 1 })).body.detail).toEqual([
+      expect.objectContaining({ type: 'string_type', loc: ['body', 'config', 'precision'] }),
+    ]);
+  });
+});
+
+describe('of what was stored before there was one', () => {
+  /** Takes the precision out of a stored item, as the version before wrote it. */
+  async function forget(at: { readonly TableName: string; readonly Key: Record<string, string> }) {
+    await world.client.send(
+      new UpdateCommand({
+        ...at,
+        UpdateExpression: 'REMOVE config.#precision',
+        ExpressionAttributeNames: { '#precision': 'precision' },
+      }),
+    );
+    const { Item } = await world.client.send(new GetCommand(at));
+    expect(Item!.config).toHaveProperty('seed');
+    expect(Item!.config).not.toHaveProperty('precision');
+  }
+
+  it('is none: in the job, in the version made of it, and in a run of that', async () => {
+    const exchange = await exchangeWith(BTC, ETH);
+    const { config } = await jobOf({ exchange });
+    expect(config.precision).toBe('exchange');
+    const id = await world.backtest('anonymous', { config }, 'completed');
+    await forget({ TableName: world.jobsTable, Key: { job_id: id, item: 'JOB' } });
+    expect((await world.development.get(`/api/v1/backtests/${id}`)).body.config.precision).toBe('none');
+    expect((await world.development.register(id)).status).toBe(201);
+    const Key = { pk: 'MODEL#ema_crossover', sk: 'VERSION#000001' };
+    await forget({ TableName: world.registryTable, Key });
+    const versions = '/api/v1/models/ema_crossover/versions/1';
+    expect((await world.development.get(versions)).body.config.precision).toBe('none');
+    expect((await jobOf({}, { model_version: '1' })).config).toMatchObject({ exchange, precision: 'none' });
+  });
+});
+
+describe('of a registered version', () => {
+  let version: string;
+  let exchange: string;
+  beforeEach(async () => {
+    exchange = await exchangeWith(BTC, ETH);
+    const { config } = await jobOf({ exchange });
+    const id = await world.backtest('anonymous', { config }, 'completed');
+    version = (await world.development.register(id)).body.version;
+  });
+
+  it('is kept in its runs; what a submission gives goes over it', async () => {
+    const run = (config: object) => jobOf(config, { model_version: version });
+    expect((await run({})).config.precision).toBe('exchange');
+    expect((await run({ precision: 'none' })).config.precision).toBe('none');
+    expect((await run({ exchange: 'sim' })).config.precision).toBe('none');
+  });
+
+  it('needs the instruments of other pairs too', async () => {
+    const refused = await submit({ pairs: [BTC, 'SOL/USDT:USDT'] }, { model_version: version });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { detail: { code: 'VAL005', context: { exchange, missing: ['SOL/USDT:USDT'] } } },
+    });
+  });
+});

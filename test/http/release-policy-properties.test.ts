@@ -1,0 +1,179 @@
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ResultStore } from '#domain/ports.ts';
+import type { StagingChecks } from '#domain/registry/staging-checks.ts';
+import { generated } from '../support/challenge-world.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { SOME_RESULT, SOME_RESULTS } from '../support/jobs.ts';
+import { as, byRole, completedBacktest, ended } from '../support/policy-world.ts';
+import { Invariants } from '../support/registry-invariants.ts';
+import {
+  type Answer,
+  MODEL,
+  type RegistryWorld,
+  registryWorld,
+  SOME_REPORT,
+} from '../support/registry-world.ts';
+
+/** No way into Production against the release policy but an admin's waiver of that very move. */
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine?.stop());
+
+/** A backtest that meets the policy, and one that has too few trades. */
+const BACKTESTS = { 'bt-many': 30, 'bt-few': 29 } as const;
+const POLICY = { minTrades: 30, lookAheadCertificate: true };
+
+const locationOf = (id: string) => ({ ...SOME_RESULTS, digest: id });
+const resultOf = (id: string) => ({
+  ...SOME_RESULT,
+  total_trades: BACKTESTS[id as keyof typeof BACKTESTS] ?? SOME_RESULT.total_trades,
+});
+const results = {
+  read: async ({ digest }: { digest: string }, part: string) =>
+    part === 'report' ? SOME_REPORT : resultOf(digest),
+} as unknown as ResultStore;
+
+/** Versions of odd numbers get the certificate at once; those of even ones fail it. */
+const stagingChecks: StagingChecks = {
+  start: async ({ version }) => `va-${version}`,
+  outcome: async (id) => ended(isOdd(id.slice(3)) ? 'passed' : 'failed'),
+};
+const isOdd = (version: string) => Number(version) % 2 === 1;
+
+interface Step {
+  readonly op: 'register' | 'stage' | 'promote' | 'rollback' | 'challenge' | 'win' | 'promoteChallenge';
+  readonly role: 'researcher' | 'approver' | 'admin';
+  readonly version: number;
+  readonly backtest: keyof typeof BACKTESTS;
+  readonly loose: boolean;
+  readonly auto: boolean;
+  readonly waived: readonly string[] | null;
+  readonly key: string | null;
+}
+
+const step: fc.Arbitrary<Step> = fc.record({
+  op: fc.constantFrom(
+    ...(['register', 'stage', 'stage', 'promote', 'promote', 'promote', 'rollback'] as const),
+    ...(['challenge', 'win', 'promoteChallenge'] as const),
+  ),
+  role: fc.constantFrom('researcher', 'approver', 'approver', 'admin', 'admin'),
+  version: fc.integer({ min: 1, max: 5 }),
+  backtest: fc.constantFrom('bt-many', 'bt-few'),
+  loose: fc.boolean(),
+  auto: fc.boolean(),
+  waived: fc.option(fc.subarray(['min_trades', 'look_ahead'], { minLength: 1 })),
+  key: fc.option(fc.constantFrom('a', 'b'), { freq: 3 }),
+});
+
+/** Steps, each group of them at once. */
+const life = fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { minLength: 8, maxLength: 16 });
+
+it('has no way into Production around it', async () => {
+  let promotions = 0;
+  let rejections = 0;
+  await fc.assert(
+    fc.asyncProperty(life, async (groups) => {
+      const world = await policyWorld();
+      const invariants = new Invariants(world);
+      for (const group of groups) {
+        const answers = await Promise.all(group.map((each) => take(world, each)));
+        for (const answer of answers) {
+          expect(answer?.status ?? 0).toBeLessThan(500);
+          if (answer?.body.detail?.context?.checks) rejections += 1;
+        }
+        await invariants.check();
+        promotions += await checkPromotions(world);
+      }
+    }),
+    // Shorter lives of a failure take minutes to find.
+    { numRuns: 8, seed: 7, endOnFailure: true },
+  );
+  // Otherwise nothing was tried.
+  expect(Math.min(promotions, rejections)).toBeGreaterThan(5);
+}, 120_000);
+
+async function policyWorld(): Promise<RegistryWorld> {
+  const deps = { releasePolicy: POLICY, results, stagingChecks, challengeMinTrades: 100 };
+  const world = await registryWorld(engine, { service: byRole, deps });
+  for (const id of Object.keys(BACKTESTS))
+    await completedBacktest(world, id, { result: resultOf(id), results: locationOf(id) });
+  // Something in Production and something staged, so that a challenge can begin.
+  for (const version of [1, 2, 3]) {
+    const backtest_run_id = version === 3 ? 'bt-few' : 'bt-many';
+    await world.register({ backtest_run_id });
+    await world.stage(version, version === 3 ? { waive: waiverOf(['min_trades']) } : {}, as('admin'));
+  }
+  expect((await world.promote(1, {}, as('approver'))).status).toBe(200);
+  return world;
+}
+
+const waiverOf = (checks: readonly string[]) => ({ checks, reason: 'tried' });
+
+async function take(world: RegistryWorld, each: Step): Promise<Answer | undefined> {
+  const { role, version, loose, waived } = each;
+  const headers = { ...as(role), ...(each.key && { 'Idempotency-Key': each.key }) };
+  const waive = waived ? { waive: waiverOf(waived) } : {};
+  switch (each.op) {
+    case 'register':
+      return world.register({ backtest_run_id: each.backtest, skip_validation: loose }, headers);
+    case 'stage':
+      return world.stage(version, { skip_validation: loose, ...waive }, headers);
+    case 'promote':
+      return world.promote(version, { force: loose, ...waive }, headers);
+    case 'rollback':
+      return world.rollback(version, {}, headers);
+    case 'challenge': {
+      const body = {
+        ...{ champion_version: 'champion', challenger_version: version },
+        ...{ enable_canary: false, auto_promote: each.auto },
+      };
+      return world.strategy('POST', `/api/v1/models/${MODEL}/challenges`, body, headers);
+    }
+    case 'win':
+      return win(world);
+    case 'promoteChallenge': {
+      const id = (await world.deps.challenges.latest(MODEL))?.challenge_id;
+      return id ? world.strategy('POST', `/challenges/${id}/promote`, waive, headers) : undefined;
+    }
+  }
+}
+
+/** The challenger of the model's last challenge wins, if that is active. */
+async function win(world: RegistryWorld): Promise<Answer | undefined> {
+  const id = (await world.deps.challenges.latest(MODEL))?.challenge_id;
+  if (!id) return undefined;
+  let answer: Answer | undefined;
+  for (const [variant, seed, shift] of [
+    ['champion', 12345, 0],
+    ['challenger', 67890, 1],
+  ] as const) {
+    const trades = generated(seed, 100, shift).map((profit_pct, n) => ({
+      trade_id: `${variant}-${n}`,
+      ...{ variant, profit_pct },
+    }));
+    answer = await world.strategy('POST', `/challenges/${id}/trades`, { trades }, as('researcher'));
+  }
+  return answer;
+}
+
+/** Each promotion in the history met the policy, or an admin waived for it what it missed. How many there are. */
+async function checkPromotions(world: RegistryWorld): Promise<number> {
+  const items = await world.items();
+  const versions = new Map(
+    items.filter(({ sk }) => sk.startsWith('VERSION#')).map((each) => [each.version, each]),
+  );
+  const promotions = items.filter(({ sk, action }) => sk.startsWith('EVENT#') && action === 'promote');
+  for (const { version, actor, waiver } of promotions) {
+    const missed = [
+      ...(versions.get(version)!.metrics.total_trades < POLICY.minTrades ? ['min_trades'] : []),
+      ...(isOdd(version) ? [] : ['look_ahead']),
+    ];
+    expect(waiver?.checks ?? []).toEqual(missed);
+    if (missed.length > 0) expect([actor, waiver.reason]).toEqual(['root', 'tried']);
+  }
+  return promotions.length;
+}

@@ -1,0 +1,546 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { StoredStudy } from '#contract/hyperopt.ts';
+import type { ReleasePolicy } from '#contract/release-policy.ts';
+import type { ResultStore } from '#domain/ports.ts';
+import { startEngine, type TestEngine } from '../support/engine.ts';
+import { SOME_RESULT } from '../support/jobs.ts';
+import { as, byRole, completedBacktest, ended, taskChecks } from '../support/policy-world.ts';
+import { Invariants } from '../support/registry-invariants.ts';
+import {
+  MODEL,
+  type RegistryWorld,
+  registryWorld,
+  SOME_REPORT,
+  type WorldOptions,
+} from '../support/registry-world.ts';
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine?.stop());
+
+const DAY = 86_400_000;
+/** End of the candles of every backtest in these tests: they are 31 days. */
+const END = Date.parse('2025-02-01T00:00:00Z');
+const NOTHING: ReleasePolicy = { lookAheadCertificate: false };
+
+const clockAt = (time: number) => ({ now: () => time });
+const worldOf = (policy: Partial<ReleasePolicy>, options: WorldOptions = {}) =>
+  registryWorld(engine, {
+    ...options,
+    service: byRole,
+    deps: { clock: clockAt(END), releasePolicy: { ...NOTHING, ...policy }, ...options.deps },
+  });
+
+type Checks = readonly {
+  name: string;
+  status: string;
+  value: unknown;
+  threshold: unknown;
+  message: string;
+}[];
+const statuses = (checks: Checks) => Object.fromEntries(checks.map(({ name, status }) => [name, status]));
+const checkOf = (checks: Checks, name: string) => checks.find((check) => check.name === name);
+const reading = (report: object, result: object = SOME_RESULT) =>
+  ({
+    read: async (_: unknown, part: string) => (part === 'report' ? report : result),
+  }) as unknown as ResultStore;
+
+async function historyOf(world: RegistryWorld) {
+  return (await world.get(`/api/v1/models/${MODEL}/history`)).body.items;
+}
+const versionOf = async (world: RegistryWorld, version = '1') =>
+  (await world.get(`/api/v1/models/${MODEL}/versions/${version}`)).body;
+
+/** Some version in Staging: it was staged before there was a policy. */
+async function stagedBefore(policy: Partial<ReleasePolicy>, options: WorldOptions = {}) {
+  const before = await worldOf({}, options);
+  await before.register();
+  await before.stage(1);
+  const tables = { jobs: before.jobsTable, registry: before.table, series: '' };
+  return worldOf(policy, { ...options, tables });
+}
+
+describe('the check of a requirement', () => {
+  const result = (changes: Partial<typeof SOME_RESULT>) => ({ result: changes });
+
+  // Equality passes; drawdowns are compared by magnitude.
+  it.each<[string, Partial<ReleasePolicy>, string, object, object, number, number]>([
+    [
+      'trades',
+      { minTrades: 30 },
+      'min_trades',
+      result({ total_trades: 30 }),
+      result({ total_trades: 29 }),
+      30,
+      29,
+    ],
+    [
+      'Sharpe',
+      { minSharpe: 1 },
+      'min_sharpe',
+      result({ sharpe_ratio: 1 }),
+      result({ sharpe_ratio: 0.999 }),
+      1,
+      0.999,
+    ],
+    [
+      ...(['Sharpe below 0', { minSharpe: 0 }, 'min_sharpe'] as const),
+      ...([result({ sharpe_ratio: 0 }), result({ sharpe_ratio: -0.69 }), 0, -0.69] as const),
+    ],
+    [
+      ...(['profit factor', { minProfitFactor: 1.5 }, 'min_profit_factor'] as const),
+      ...([result({ profit_factor: 1.5 }), result({ profit_factor: 1.49 }), 1.5, 1.49] as const),
+    ],
+    [
+      ...(['drawdown', { maxDrawdown: 20 }, 'max_drawdown'] as const),
+      ...([result({ max_drawdown_pct: -20 }), result({ max_drawdown_pct: 20.1 }), -20, 20.1] as const),
+    ],
+  ])('%s', async (_, policy, name, good, bad, passing, missing) => {
+    const world = await worldOf(policy);
+    await completedBacktest(world, 'bt-good', good);
+    await completedBacktest(world, 'bt-bad', bad);
+    await world.register({ backtest_run_id: 'bt-good' });
+    await world.register({ backtest_run_id: 'bt-bad' });
+    const threshold = Object.values(policy)[0];
+    const check = async (version: number) =>
+      checkOf((await world.stage(version, { validate_only: true })).body.validation.checks, name);
+    expect(await check(1)).toMatchObject({ status: 'passed', value: passing, threshold });
+    expect(await check(2)).toMatchObject({ status: 'failed', value: missing, threshold });
+  });
+
+  it('evidence counts from the end of the candles, whatever range was asked for', async () => {
+    const check = async (now: number, name: string, options: WorldOptions = {}) => {
+      const policy = { minDays: 31, maxEvidenceAgeDays: 180 };
+      const world = await worldOf(policy, { deps: { clock: clockAt(now), ...options.deps } });
+      const range = { start: '2025-01-01T00:00:00.000Z', end: '2027-01-01T00:00:00.000Z' };
+      await completedBacktest(world, 'bt-wide', {
+        job: { config: { ...(await configOf(world)), date_range: range } },
+      });
+      await world.register({ backtest_run_id: 'bt-wide' });
+      return checkOf((await world.stage(1, { validate_only: true })).body.validation.checks, name);
+    };
+    expect(await check(END + 180 * DAY, 'max_evidence_age_days')).toMatchObject({
+      status: 'passed',
+      value: 180,
+    });
+    expect(await check(END + 180 * DAY + 1, 'max_evidence_age_days')).toMatchObject({
+      ...{ status: 'failed', value: 180.01, threshold: 180 },
+    });
+    const old = await check(END + 537 * DAY, 'max_evidence_age_days');
+    expect(old).toMatchObject({ status: 'failed', value: 537 });
+    expect(old!.message).toContain('The candles end on 2025-02-01, 537 days ago; at most 180 are allowed');
+    expect(await check(END, 'min_days')).toMatchObject({ status: 'passed', value: 31, threshold: 31 });
+    // Of several pairs the one counts whose candles end first.
+    const [pair] = SOME_REPORT.data;
+    const data = [{ first: pair!.first, last: '2025-01-30T23:55:00.000Z' }, pair];
+    const results = reading({ ...SOME_REPORT, data });
+    expect(await check(END, 'min_days', { deps: { results } })).toMatchObject({
+      status: 'failed',
+      value: 30,
+    });
+    const age = await check(END + 180 * DAY, 'max_evidence_age_days', { deps: { results } });
+    expect(age).toMatchObject({ status: 'failed', value: 181 });
+  });
+
+  it('evidence of a version that was registered before it was kept ends with its registration', async () => {
+    const world = await worldOf({ maxEvidenceAgeDays: 180 });
+    await completedBacktest(world, 'bt-future', {
+      job: {
+        config: {
+          ...(await configOf(world)),
+          date_range: { start: '2025-01-01T00:00:00.000Z', end: '2099-01-01T00:00:00.000Z' },
+        },
+      },
+    });
+    await world.register({ backtest_run_id: 'bt-future' });
+    const { versions, model } = await world.store.read(MODEL, ['1']);
+    const { evidence: _, ...old } = versions.get('1')!;
+    const read: typeof world.store.read = async (name, numbers, reply) => ({
+      ...(await world.store.read(name, numbers, reply)),
+      model,
+      versions: new Map([['1', old]]),
+    });
+    const tables = { jobs: world.jobsTable, registry: world.table, series: '' };
+    const later = await worldOf(
+      { maxEvidenceAgeDays: 180 },
+      {
+        tables,
+        deps: { clock: clockAt(END + 200 * DAY) },
+        wrap: (store) =>
+          new Proxy(store, {
+            get: (target, name: keyof typeof store) => {
+              if (name === 'read') return read;
+              const value = target[name];
+              return typeof value === 'function' ? value.bind(target) : value;
+            },
+          }),
+      },
+    );
+    const { checks } = (await later.stage(1, { validate_only: true })).body.validation;
+    expect(checkOf(checks, 'max_evidence_age_days')).toMatchObject({ status: 'failed', value: 200 });
+  });
+
+  it('deflated Sharpe ratio is asked of what a hyperopt job found, and of what was made of that', async () => {
+    const study = (deflated_sharpe_ratio: number | null) =>
+      ({ status: 'completed', outcome: { honesty: { deflated_sharpe_ratio } } }) as StoredStudy;
+    const studies = new Map([
+      ['ho-good', study(0.95)],
+      ['ho-poor', study(0.6)],
+      ['ho-short', study(null)],
+    ]);
+    const world = await worldOf(
+      { minDeflatedSharpe: 0.95 },
+      { deps: { studies: { get: async (id) => studies.get(id) } } },
+    );
+    const found = (hyperopt_job_id: string) => ({ found_by: { hyperopt_job_id, trial: 3, trials: 50 } });
+    for (const id of ['ho-good', 'ho-poor', 'ho-short'])
+      await completedBacktest(world, `bt-${id.slice(3)}`, { job: found(id) });
+    await completedBacktest(world, 'bt-plain', {});
+    for (const id of ['good', 'poor', 'short', 'plain'])
+      await world.register({ backtest_run_id: `bt-${id}` });
+    // A version that was run again is no new one.
+    const registered = {
+      ...{ model_name: MODEL, version: '2', container_image_uri: 'i', image_digest: null },
+      strategy_digest: 's',
+    };
+    await completedBacktest(world, 'bt-again', { job: { registered } });
+    await world.register({ backtest_run_id: 'bt-again' });
+    const check = async (version: number) =>
+      checkOf(
+        (await world.stage(version, { validate_only: true })).body.validation.checks,
+        'min_deflated_sharpe',
+      );
+    expect(await check(1)).toMatchObject({ status: 'passed', value: 0.95 });
+    expect(await check(2)).toMatchObject({ status: 'failed', value: 0.6, threshold: 0.95 });
+    expect(await check(3)).toMatchObject({ status: 'failed', value: null });
+    expect(await check(4)).toMatchObject({ status: 'passed', value: null });
+    expect(await check(5)).toMatchObject({ status: 'failed', value: 0.6 });
+    expect(await versionOf(world, '5')).toMatchObject({
+      ...{ trials: 50, evidence: { hyperopt_job_id: 'ho-poor', deflated_sharpe_ratio: 0.6 } },
+    });
+  });
+
+  async function configOf(world: RegistryWorld) {
+    return (await world.jobs.get('bt-1'))!.config;
+  }
+});
+
+describe('a release policy', () => {
+  const policy = { minTrades: 30, maxEvidenceAgeDays: 180 };
+
+  it('is reported when a version is registered, which it does not refuse', async () => {
+    const world = await worldOf(policy);
+    const { status, body } = await world.register();
+    expect([status, body.validation.status]).toEqual([201, 'failed']);
+    expect(statuses(body.validation.checks)).toEqual({
+      ...{
+        thresholds: 'passed',
+        look_ahead: 'warning',
+        min_trades: 'failed',
+        max_evidence_age_days: 'passed',
+      },
+    });
+    expect(body.message).toContain('misses the release policy');
+    expect(body.warnings).toEqual(['release policy: min_trades: 10 trades; at least 30 are required']);
+    const [event] = await historyOf(world);
+    expect(event).toMatchObject({ action: 'register', notes: ['validation failed'], waiver: null });
+  });
+
+  it('refuses staging and promotion with all checks, and changes nothing', async () => {
+    const world = await worldOf(policy);
+    await world.register();
+    const before = await world.items();
+    const { status, body } = await world.stage(1);
+    expect([status, body.detail.code, body.detail.field]).toEqual([409, 'RES005', 'version']);
+    expect(statuses(body.detail.context.checks)).toMatchObject({
+      ...{ backtest: 'passed', configuration: 'passed' },
+      ...{ min_trades: 'failed', max_evidence_age_days: 'passed', look_ahead: 'skipped' },
+    });
+    expect(body.detail.message).toContain('min_trades: 10 trades; at least 30 are required');
+    expect(await world.items()).toEqual(before);
+    const later = await stagedBefore(policy);
+    const staged = await later.items();
+    const refused = await later.promote(1, {}, as('approver'));
+    expect([refused.status, refused.body.detail.code]).toEqual([409, 'RES005']);
+    expect(statuses(refused.body.detail.context.checks)).toMatchObject({
+      ...{ backtest: 'passed', min_trades: 'failed', max_evidence_age_days: 'passed' },
+    });
+    expect(refused.body.detail.message).toContain('Version 1 misses the release policy. min_trades');
+    expect(await later.items()).toEqual(staged);
+  });
+
+  it('lets through what meets it, without thresholds of its own too', async () => {
+    const results = reading(SOME_REPORT, { ...SOME_RESULT, total_trades: 30 });
+    const world = await worldOf(policy, {
+      deps: { stagingDryRunRequired: true, stagingChecks: passing(), results },
+    });
+    await completedBacktest(world, 'bt-many', { result: { total_trades: 30 } });
+    const { body } = await world.register({ backtest_run_id: 'bt-many' });
+    expect(body).toMatchObject({ validation: { status: 'passed' }, warnings: [] });
+    expect((await world.stage(1)).status).toBe(200);
+    expect((await world.promote(1, {}, as('approver'))).status).toBe(200);
+    await new Invariants(world).check();
+  });
+
+  it('is checked anew with the promotion: evidence grows old in Staging', async () => {
+    let now = END;
+    const world = await worldOf({ maxEvidenceAgeDays: 180 }, { deps: { clock: { now: () => now } } });
+    await world.register();
+    expect((await world.stage(1)).status).toBe(200);
+    now += 181 * DAY;
+    const { status, body } = await world.promote(1, {}, as('approver'));
+    expect([status, statuses(body.detail.context.checks).max_evidence_age_days]).toEqual([409, 'failed']);
+  });
+
+  it('is waived neither by force nor by skip_validation', async () => {
+    const world = await worldOf(policy);
+    await world.register({ skip_validation: true }, as('admin'));
+    const staged = await world.stage(1, { skip_validation: true }, as('admin'));
+    expect([staged.status, staged.body.detail.code]).toEqual([409, 'RES005']);
+    const later = await stagedBefore(policy);
+    const forced = await later.promote(1, { force: true }, as('admin'));
+    expect([forced.status, forced.body.detail.code]).toEqual([409, 'RES005']);
+  });
+
+  it('stops no rollback', async () => {
+    const before = await worldOf({});
+    for (const version of [1, 2]) {
+      await before.register();
+      await before.stage(version);
+      await before.promote(version, {}, as('approver'));
+    }
+    const tables = { jobs: before.jobsTable, registry: before.table, series: '' };
+    const world = await worldOf({ ...policy, lookAheadCertificate: true }, { tables });
+    const { status, body } = await world.rollback(1, {}, as('approver'));
+    expect([status, body.new_production]).toEqual([200, '1']);
+  });
+
+  it('that is not set is named in the check list, and nothing but thresholds gates a version', async () => {
+    const world = await worldOf({});
+    const { body } = await world.register({ skip_validation: false });
+    expect(checkOf(body.validation.checks, 'release_policy')).toMatchObject({
+      ...{ status: 'skipped', message: 'No release policy is set on this platform' },
+    });
+    expect(body.warnings).toEqual([expect.stringMatching(/^thresholds: none given, and no release policy/)]);
+    expect((await world.register({ thresholds: { min_sharpe: 1 } })).body.warnings).toEqual([]);
+    expect((await world.register({ skip_validation: true }, as('admin'))).body.warnings).toEqual([]);
+    const gated = await worldOf({ minTrades: 1 });
+    expect((await gated.register()).body.warnings).toEqual([]);
+  });
+
+  it("takes the place of the check list's own numbers", async () => {
+    const evidence = async (set: Partial<ReleasePolicy>) => {
+      const world = await worldOf(set, { deps: { clock: clockAt(END + 120 * DAY) } });
+      await world.register();
+      return checkOf((await world.stage(1, { validate_only: true })).body.validation.checks, 'evidence');
+    };
+    expect(await evidence({})).toMatchObject({ status: 'warning', value: 10, threshold: 100 });
+    expect(await evidence({ minTrades: 5 })).toMatchObject({ status: 'warning', value: 120, threshold: 90 });
+    expect(await evidence({ minTrades: 5, maxEvidenceAgeDays: 180 })).toMatchObject({ status: 'passed' });
+  });
+});
+
+/** Checks that have passed as soon as they are asked about. */
+function passing() {
+  const checks = taskChecks();
+  checks.end(ended('passed'));
+  return checks;
+}
+
+describe('the certificate', () => {
+  const policy = { lookAheadCertificate: true };
+
+  it('is started by staging and required by a promotion', async () => {
+    const stagingChecks = taskChecks();
+    const world = await worldOf(policy, { deps: { stagingChecks } });
+    await world.register();
+    const staged = await world.stage(1);
+    expect([staged.status, statuses(staged.body.validation.checks).look_ahead]).toEqual([200, 'pending']);
+    expect(stagingChecks.started).toHaveLength(1);
+    const running = await world.promote(1, {}, as('approver'));
+    expect([running.status, running.body.detail.code]).toEqual([409, 'RES005']);
+    expect(running.body.detail.message).toContain(
+      `still running. Promote again when it has passed: GET /api/v1/models/${MODEL}/versions/1`,
+    );
+    expect(statuses(running.body.detail.context.checks).look_ahead).toBe('pending');
+    stagingChecks.end(ended('passed'));
+    expect((await world.promote(1, {}, as('approver'))).status).toBe(200);
+  });
+
+  it.each(['failed', 'skipped', 'warning'] as const)('is not what is %s', async (status) => {
+    const stagingChecks = taskChecks();
+    const world = await worldOf(policy, { deps: { stagingChecks } });
+    await world.register();
+    await world.stage(1);
+    stagingChecks.end(ended(status === 'failed' ? 'failed' : 'passed', { look_ahead: status }));
+    const answer = await world.promote(1, { force: true }, as('admin'));
+    expect([answer.status, answer.body.detail.code]).toEqual([409, 'RES005']);
+    expect(statuses(answer.body.detail.context.checks).look_ahead).toBe('failed');
+    expect(answer.body.detail.message).toContain(`is ${status}: m`);
+    // The waiver is of the policy alone: a validation that failed takes force as well.
+    const waive = { checks: ['look_ahead'], reason: 'read by two people' };
+    const waived = await world.promote(1, { waive }, as('admin'));
+    expect(waived.status).toBe(status === 'failed' ? 409 : 200);
+    if (status === 'failed') {
+      expect((await world.promote(1, { waive, force: true }, as('admin'))).status).toBe(200);
+    }
+    expect(checkOf((await versionOf(world)).validation.checks, 'look_ahead')).toMatchObject({ status });
+  });
+
+  it.each([['sampled'], ['not_checked'], [0], [null]])('is not what passed as %s', async (value) => {
+    const stagingChecks = taskChecks();
+    const world = await worldOf(policy, { deps: { stagingChecks } });
+    await world.register();
+    await world.stage(1);
+    const { status, checks } = ended('passed');
+    stagingChecks.end({
+      status,
+      checks: checks.map((each) => (each.name === 'look_ahead' ? { ...each, value } : each)),
+    });
+    const answer = await world.promote(1, {}, as('approver'));
+    expect([answer.status, answer.body.detail.code]).toEqual([409, 'RES005']);
+    expect(checkOf(answer.body.detail.context.checks, 'look_ahead')).toMatchObject({
+      status: 'failed',
+      value,
+      message: expect.stringContaining('not certified: m'),
+    });
+  });
+
+  it('is asked for where staging skipped the validation, and where no task can make one', async () => {
+    const stagingChecks = taskChecks();
+    const world = await worldOf(policy, { deps: { stagingChecks } });
+    await world.register();
+    const { body } = await world.stage(1, { skip_validation: true }, as('admin'));
+    expect(body.validation).toMatchObject({ status: 'pending', job_id: 'va-1' });
+    stagingChecks.end(ended('passed'));
+    expect((await versionOf(world)).validation_status).toBe('skipped');
+    expect((await world.promote(1, {}, as('approver'))).status).toBe(200);
+    const taskless = await worldOf(policy);
+    await taskless.register();
+    await taskless.stage(1);
+    const answer = await taskless.promote(1, {}, as('approver'));
+    expect([answer.status, answer.body.detail.message]).toEqual([
+      409,
+      expect.stringContaining('No task can run it here'),
+    ]);
+  });
+});
+
+describe('a waiver', () => {
+  const policy = { minTrades: 30, minSharpe: 2, maxDrawdown: 20 };
+  const waive = { checks: ['min_trades', 'min_sharpe'], reason: 'A pilot with little money' };
+
+  it("is for admins, asked before anything is read, and never a researcher's or an approver's", async () => {
+    const world = await worldOf(policy);
+    for (const role of ['researcher', 'approver'] as const) {
+      const bodies = [waive, { checks: ['nonsense'] }, {}];
+      for (const body of bodies) {
+        const answer = await world.stage('99', { waive: body }, as(role));
+        expect([answer.status, answer.body.detail.code, answer.body.detail.context]).toEqual([
+          ...[403, 'AUTH004', { required: 'admin' }],
+        ]);
+      }
+    }
+    const promoted = await world.promote('99', { waive }, as('approver'));
+    expect([promoted.status, promoted.body.detail.code]).toEqual([403, 'AUTH004']);
+    const registered = await world.register({ skip_validation: true }, as('approver'));
+    expect([registered.status, registered.body.detail.code]).toEqual([403, 'AUTH004']);
+    expect((await world.register({ skip_validation: true }, as('admin'))).status).toBe(201);
+  });
+
+  it.each([
+    [{ checks: ['min_trades'] }, 'VAL004', 'waive.reason'],
+    [{ checks: ['min_trades'], reason: '  ' }, 'VAL004', 'waive.reason'],
+    [{ reason: 'why' }, 'VAL004', 'waive.checks'],
+    [{ checks: [], reason: 'why' }, 'VAL005', 'waive.checks'],
+    [{ checks: ['min_trades', 'smoke_run'], reason: 'why' }, 'VAL005', 'waive.checks.1'],
+    [{ checks: ['min_trades'], reason: 'x'.repeat(2001) }, 'VAL005', 'waive.reason'],
+  ])('%j is %s', async (body, code, field) => {
+    const world = await worldOf(policy);
+    await world.register();
+    for (const call of [world.stage, world.promote]) {
+      const answer = await call(1, { waive: body }, as('admin'));
+      expect([answer.status, answer.body.detail.code, answer.body.detail.field]).toEqual([400, code, field]);
+    }
+    if (field === 'waive.checks.1') {
+      const { detail } = (await world.stage(1, { waive: body }, as('admin'))).body;
+      expect(detail.context.allowed).toContain('look_ahead');
+    }
+  });
+
+  it('waives what it names and nothing else', async () => {
+    const world = await worldOf({ ...policy, maxDrawdown: 1 });
+    await world.register();
+    const { status, body } = await world.stage(1, { waive }, as('admin'));
+    expect(status).toBe(409);
+    expect(statuses(body.detail.context.checks)).toMatchObject({
+      ...{ min_trades: 'waived', min_sharpe: 'waived', max_drawdown: 'failed' },
+    });
+    expect(body.detail.message).not.toContain('min_trades');
+  });
+
+  it('holds for its move alone, and is in history, version, list and catalog', async () => {
+    const world = await worldOf(policy);
+    await world.register();
+    const staged = await world.stage(1, { waive, comment: 'go' }, as('admin'));
+    expect(staged.body).toMatchObject({ new_stage: 'Staging', warnings: [] });
+    expect(staged.body.message).toContain('waived min_trades, min_sharpe');
+    expect(checkOf(staged.body.validation.checks, 'min_trades')).toMatchObject({
+      ...{ status: 'waived', value: 10, threshold: 30 },
+      message: expect.stringContaining('Waived by root: A pilot with little money'),
+    });
+    expect((await world.promote(1, {}, as('approver'))).status).toBe(409);
+    expect((await world.promote(1, { force: true }, as('admin'))).status).toBe(409);
+    const partly = { ...waive, checks: ['min_trades'] };
+    expect((await world.promote(1, { waive: partly }, as('admin'))).status).toBe(409);
+    const more = { checks: [...waive.checks, 'max_drawdown'], reason: 'Board of 2 May' };
+    const promoted = await world.promote(1, { waive: more }, as('admin'));
+    expect(promoted.status).toBe(200);
+    expect(promoted.body.warnings).toEqual([
+      'waive.checks: max_drawdown needed no waiver for this move, and none was recorded',
+    ]);
+    const [promotion, staging] = await historyOf(world);
+    expect(promotion).toMatchObject({
+      ...{
+        action: 'promote',
+        actor: 'root',
+        notes: expect.arrayContaining(['waived min_trades, min_sharpe']),
+      },
+      waiver: { checks: ['min_trades', 'min_sharpe'], reason: 'Board of 2 May' },
+    });
+    expect(staging).toMatchObject({ action: 'stage', reason: 'go', waiver: waive });
+    const waivers = [
+      { action: 'stage', checks: waive.checks, reason: waive.reason, actor: 'root' },
+      { action: 'promote', checks: waive.checks, reason: 'Board of 2 May', actor: 'root' },
+    ];
+    const { items } = (await world.get('/api/v1/catalog/strategies')).body;
+    expect(items).toMatchObject([{ version: '1', stage: 'Production', waivers }]);
+    expect(await versionOf(world)).toMatchObject({ waivers });
+    const { versions } = (await world.get(`/api/v1/models/${MODEL}/versions`)).body;
+    expect(versions).toMatchObject([{ waivers }]);
+    await new Invariants(world).check();
+  });
+
+  it('is a part of the request that an Idempotency-Key repeats', async () => {
+    const world = await worldOf(policy);
+    await world.register();
+    const headers = { ...as('admin'), 'Idempotency-Key': 'k' };
+    const first = await world.stage(1, { waive }, headers);
+    const again = await world.stage(1, { waive }, headers);
+    expect([first.status, again.status, again.headers.get('Idempotent-Replay')]).toEqual([200, 200, 'true']);
+    expect(again.body).toEqual(first.body);
+    for (const other of [{}, { waive: { ...waive, reason: 'another' } }]) {
+      const answer = await world.stage(1, other, headers);
+      expect([answer.status, answer.body.detail.code]).toEqual([409, 'RES005']);
+    }
+  });
+
+  it('names the keys of itself that nobody reads', async () => {
+    const world = await worldOf(policy);
+    await world.register();
+    const { body } = await world.stage(1, { waive: { ...waive, check: 'x' } }, as('admin'));
+    expect(body.warnings).toEqual(['Unknown key waive.check was ignored; did you mean waive.checks?']);
+  });
+});

@@ -1,0 +1,153 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect, it } from 'vitest';
+import { type RunningServer, serve } from '#runtime/serve.ts';
+import { backendApp, memoryLog } from '../support/backend.ts';
+
+/** What one client may take of a server that others use too. */
+
+const { log } = memoryLog();
+const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+
+function start(fetch: () => Response | Promise<Response>, stalledTimeoutMs?: number): Promise<RunningServer> {
+  return serve({ fetch } as never, { port: 0, hostname: '127.0.0.1', log, stalledTimeoutMs });
+}
+
+/** Reads until as many responses have come. */
+async function responses(socket: Socket, count: number): Promise<void> {
+  let text = '';
+  while (text.split('HTTP/1.1 200').length - 1 < count) text += String((await once(socket, 'data'))[0]);
+}
+
+it('works on at most 16 requests of a connection at a time, and answers all', async () => {
+  let working = 0;
+  let most = 0;
+  const server = await start(async () => {
+    most = Math.max(most, ++working);
+    // As many turns of the loop as it takes for all requests to have been read.
+    for (let turns = 0; turns < 50; turns++) await new Promise(setImmediate);
+    working--;
+    return new Response('done');
+  });
+  const socket = connect(server.port, '127.0.0.1');
+  socket.write(GET.repeat(150));
+  await responses(socket, 150);
+  expect(most).toBe(16);
+  socket.destroy();
+  await server.close();
+});
+
+it('reads no more of a connection that has requests waiting', async () => {
+  let started = 0;
+  const { promise: open, resolve: letGo } = Promise.withResolvers<void>();
+  const server = await start(async () => {
+    started++;
+    await open;
+    return new Response('done');
+  });
+  const socket = connect(server.port, '127.0.0.1');
+  // Far more than the buffers of both ends hold.
+  const flood = GET.repeat(1_000);
+  let sent = 0;
+  while (sent < 100_000_000 && (socket.write(flood) || (await drained(socket)))) sent += flood.length;
+  expect(sent).toBeLessThan(100_000_000);
+  expect(started).toBe(16);
+  socket.destroy();
+  letGo();
+  await server.close();
+});
+
+/** Whether more can be sent; false once the other end has not read for some turns of the loop. */
+async function drained(socket: Socket): Promise<boolean> {
+  for (let turns = 0; turns < 2_000; turns++) {
+    await new Promise(setImmediate);
+    if (!socket.writableNeedDrain) return true;
+  }
+  return false;
+}
+
+it('lets go of every response of a pipeline whose client has vanished', async () => {
+  let open = 0;
+  const server = await start(() => {
+    open++;
+    const body = new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(65_536)),
+      cancel: () => void open--,
+    });
+    return new Response(body);
+  });
+  const socket = connect(server.port, '127.0.0.1');
+  socket.pause().write(GET.repeat(20));
+  await expect.poll(() => open).toBe(16);
+  socket.destroy();
+  await expect.poll(() => open).toBe(0);
+  await server.close();
+});
+
+it('lets the 257th connection of a peer wait until another one has gone', async () => {
+  const server = await start(() => new Response('done'));
+  const sockets = Array.from({ length: 257 }, () => connect(server.port, '127.0.0.1'));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  const answered = sockets.map((socket) => responses(socket, 1));
+  for (const socket of sockets) socket.write(GET);
+  await Promise.all(answered.slice(0, 256));
+  const last = sockets[256]!;
+  expect(last.bytesRead).toBe(0);
+  sockets[0]!.destroy();
+  await answered[256];
+  for (const socket of sockets) socket.destroy();
+  await server.close();
+});
+
+it('closes a connection that waits too long for its turn', async () => {
+  const server = await start(() => new Response('done'), 100);
+  const busy = Array.from({ length: 256 }, () => connect(server.port, '127.0.0.1'));
+  await Promise.all(busy.map((socket) => once(socket, 'connect')));
+  const last = connect(server.port, '127.0.0.1');
+  last.on('error', () => undefined).resume();
+  await once(last, 'close');
+  expect(last.bytesRead).toBe(0);
+  for (const socket of busy) socket.destroy();
+  await server.close();
+});
+
+it('closes a connection that sends on and reads nothing of an answer', { timeout: 10_000 }, async () => {
+  const server = await start(() => {
+    const pull = (controller: ReadableStreamDefaultController) => controller.enqueue(new Uint8Array(65_536));
+    return new Response(new ReadableStream({ pull }));
+  }, 200);
+  const socket = connect(server.port, '127.0.0.1');
+  socket.pause().write(GET);
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n');
+  const sending = setInterval(() => socket.write('x'), 20);
+  // The first write after the end tells of it: nothing is read.
+  const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];
+  clearInterval(sending);
+  expect(error.code).toMatch(/^(ECONNRESET|EPIPE)$/);
+  await server.close();
+});
+
+it('ends connections that have asked nothing, and those that wait, when it stops', async () => {
+  const server = await start(() => new Response('done'));
+  const sockets = Array.from({ length: 258 }, () => connect(server.port, '127.0.0.1').resume());
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  // One that the server has not accepted yet is reset.
+  for (const socket of sockets) socket.on('error', () => undefined);
+  const closed = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+  await server.close();
+  await Promise.all(closed);
+});
+
+it('reads an asset from disk no faster than its client does', async () => {
+  const server = await serve(backendApp().app, { port: 0, hostname: '127.0.0.1', log });
+  const response = await fetch(`${server.url}/docs/swagger-ui-bundle.js`);
+  const reader = response.body!.getReader();
+  let length = 0;
+  let chunks = 0;
+  for (let each = await reader.read(); !each.done; each = await reader.read(), chunks++) {
+    length += each.value.length;
+  }
+  expect(length).toBeGreaterThan(1_000_000);
+  expect(chunks).toBeGreaterThan(5);
+  await server.close();
+});

@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type SandboxGrants, sandboxArguments } from '#adapters/local/sandbox.ts';
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-sandbox-')));
+const [folder, own] = [join(root, 'strategies'), join(root, 'own')];
+for (const each of [folder, own]) mkdirSync(each);
+writeFileSync(join(root, 'secret.json'), '{"key": 1}');
+const database = new DatabaseSync(join(root, 'database.sqlite'));
+database.exec('CREATE TABLE t (a)');
+database.close();
+afterAll(() => rmSync(root, { recursive: true }));
+
+const TARGETS = {
+  secret: join(root, 'secret.json'),
+  database: join(root, 'database.sqlite'),
+  outside: join(root, 'planted'),
+  ...{ folder, own },
+};
+
+/** What Node prints that runs a file with these arguments before it, and nothing in its environment. */
+async function run(args: readonly string[], file: string, ...more: string[]): Promise<string> {
+  const child: ChildProcess = spawn(process.execPath, ['--no-warnings', ...args, file, ...more], { env: {} });
+  const [output, errors] = await Promise.all([text(child.stdout!), text(child.stderr!)]);
+  return output + errors;
+}
+
+const ESCAPES = join(import.meta.dirname, 'fixtures/escapes.ts');
+const granted = (grants: SandboxGrants) => sandboxArguments({ read: [ESCAPES], ...grants });
+
+describe('a sandboxed process', () => {
+  it('has no way out of those that are known', async () => {
+    const output = await run(granted({ strategies: folder, write: [own] }), ESCAPES, JSON.stringify(TARGETS));
+    expect(JSON.parse(output)).toEqual({ tried: 43, open: [] });
+  });
+
+  it('has them open without its arguments', async () => {
+    const only = [
+      'read a file',
+      'follow a link that it makes',
+      'change folder',
+      'open a database',
+      'start a process',
+    ];
+    only.push('write a database', 'start a thread', 'use internals of processes', 'end another process');
+    const output = await run([], ESCAPES, JSON.stringify({ ...TARGETS, only }));
+    expect(new Set(JSON.parse(output).open)).toEqual(new Set(only));
+  });
+
+  it('reads and writes what it is granted, and has no environment but its own', async () => {
+    const file = join(folder, 'works.ts');
+    writeFileSync(
+      file,
+      `const fs: any = process.getBuiltinModule('node:fs');
+       fs.writeFileSync(${JSON.stringify(join(own, 'result'))}, fs.readFileSync(${JSON.stringify(TARGETS.secret)}));
+       console.log(JSON.stringify(Object.keys(process.env)));`,
+    );
+    const output = await run(
+      sandboxArguments({ strategies: folder, write: [own], read: [TARGETS.secret] }),
+      file,
+    );
+    expect(JSON.parse(output)).toEqual([]);
+    expect(readFileSync(join(own, 'result'), 'utf8')).toBe('{"key": 1}');
+  });
+});
+
+describe('code in the folder of strategies', () => {
+  /** What the process prints that imports a strategy file of this text. */
+  async function importing(code: string): Promise<string> {
+    const file = join(folder, 'subject.ts');
+    writeFileSync(file, code);
+    const main = join(root, 'main.mjs');
+    const load = `import(${JSON.stringify(pathToFileURL(file).href)})`;
+    writeFileSync(main, `await ${load}.then((m) => console.log(m.default), (e) => console.log(e.message))`);
+    return (await run(sandboxArguments({ strategies: folder, read: [main] }), main)).trim();
+  }
+
+  it('imports the engine and its own folder', async () => {
+    mkdirSync(join(folder, 'shared'), { recursive: true });
+    writeFileSync(
+      join(folder, 'shared/one.ts'),
+      "import { sma } from '#engine/indicators/index.ts'; export const one = sma.name;",
+    );
+    expect(await importing("import { one } from './shared/one.ts'; export default one;")).toBe('sma');
+  });
+
+  it.each([
+    ['a module of Node', "import 'node:fs';", 'node:fs'],
+    ['a module of Node without its scheme', "import 'fs';", 'fs'],
+    ['a package', "import 'zod';", 'zod'],
+    ['other code of the project', "import '#adapters/ids.ts';", '#adapters/ids.ts'],
+    [
+      'other code of the project by a path',
+      `import '${join(process.cwd(), 'src/adapters/ids.ts')}';`,
+      'src/adapters/ids.ts',
+    ],
+    ['the engine by a way round', "import '#engine/../adapters/ids.ts';", '#engine/../adapters/ids.ts'],
+    ['a file beside the folder', "import '../main.mjs';", '../main.mjs'],
+    ['an address', "import 'https://example.org/x.js';", 'https://example.org/x.js'],
+    ['code in an address', "import 'data:text/javascript,export default 1';", 'data:text/javascript'],
+    ['at run time', "await import('node:' + 'fs');", 'node:fs'],
+    ['at run time by eval', `await (0, eval)("import('node:fs')");`, 'node:fs'],
+    ['at run time by Function', `await new Function("return import('node:fs')")();`, 'node:fs'],
+    ['re-exported', "export * from 'node:fs';", 'node:fs'],
+  ])('does not import %s', async (_, code, named) => {
+    const output = await importing(`${code}\nexport default 'imported';`);
+    expect(output).toContain('subject.ts');
+    expect(output).toContain(named);
+    expect(output).not.toContain('imported');
+  });
+});

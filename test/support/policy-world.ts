@@ -1,0 +1,75 @@
+import type { JobIn } from '#contract/backtest.ts';
+import type { StoredVersion } from '#contract/stored-registry.ts';
+import type { StagingChecks, StagingOutcome } from '#domain/registry/staging-checks.ts';
+import type { Principal } from '#runtime/authenticate.ts';
+import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from './jobs.ts';
+import type { RegistryWorld } from './registry-world.ts';
+
+/** For tests of the release policy: callers by role, and staging checks that end when a test says so. */
+
+type Role = Principal['roles'][number];
+
+/** The caller has the role that its token names, a researcher's without one. All are the owner but the admin. */
+export const byRole = {
+  authenticate: async (token: string | null): Promise<Principal> => {
+    const role = (token ?? 'researcher') as Role;
+    return { id: role === 'admin' ? 'root' : 'anonymous', roles: [role], groups: [] };
+  },
+};
+
+export const as = (role: Role) => ({ Authorization: role });
+
+const TASK_CHECKS = ['smoke_run', 'determinism', 'look_ahead'];
+
+interface TaskChecks extends StagingChecks {
+  readonly started: StoredVersion[];
+  readonly end: (outcome: StagingOutcome) => void;
+}
+
+/** Checks that end when the test says so. */
+export function taskChecks(): TaskChecks {
+  const started: StoredVersion[] = [];
+  let outcome: StagingOutcome | undefined;
+  return {
+    started,
+    end: (given) => {
+      outcome = given;
+    },
+    start: async (version) => {
+      started.push(version);
+      return `va-${version.version}`;
+    },
+    outcome: async () => outcome,
+  };
+}
+
+/** How the checks of a task ended; `changes` by name. */
+export function ended(
+  status: 'passed' | 'failed',
+  changes: Readonly<Record<string, StagingOutcome['checks'][number]['status']>> = {},
+): StagingOutcome {
+  const checks = TASK_CHECKS.map((name) => {
+    const found = changes[name] ?? status;
+    const value = name === 'look_ahead' && found === 'passed' ? 'certified' : null;
+    return { name, status: found, message: 'm', value, threshold: null };
+  });
+  return { status, checks };
+}
+
+/** Stores a completed backtest whose job and result are changed so. */
+export async function completedBacktest(
+  world: Pick<RegistryWorld, 'jobs'>,
+  jobId: string,
+  changes: {
+    readonly job?: Partial<JobIn<'pending'>>;
+    readonly result?: Partial<typeof SOME_RESULT>;
+    readonly results?: typeof SOME_RESULTS;
+  },
+): Promise<void> {
+  const at = '2025-03-02T00:00:00.000Z';
+  await world.jobs.create(pendingJob(jobId, changes.job));
+  await world.jobs.claim(jobId, 'task', at);
+  const result = { ...SOME_RESULT, ...changes.result };
+  const outcome = { result, results: changes.results ?? SOME_RESULTS, timing: SOME_TIMING, warnings: [] };
+  await world.jobs.complete(jobId, 1, outcome, at);
+}
