@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { importProblems } from './import-rules.ts';
 
-const MAX_LINES = 300;
+const MAX_LINES = 400;
 const MAX_ENTRY_LINES = 40;
 
 interface Check {
