@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StudyHonesty } from '#contract/hyperopt.ts';
 import { ApiClient } from '../../bin/cli/client.ts';
 import { readEvents, type StreamEvent } from '../../bin/cli/hyperopt/events.ts';
@@ -42,46 +42,76 @@ afterAll(() => {
 });
 beforeEach(() => {
   seen.length = 0;
+  onReport = () => undefined;
   jobs = [{ status: 'running' }];
 });
 
 const event = (name: string, id: number, data: object) =>
   `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 const trial = (id: number) => event('trial', id, { number: id - 1 });
+/** Called after each report to the watcher. */
+let onReport: (trials: number) => void;
 const stream =
   (...texts: string[]): Answer =>
   (_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(`retry: 1\n\n${texts.join('')}`);
   };
-const broken =
+const ended =
   (...texts: string[]): Answer =>
   (request, response) => {
     stream(...texts)(request, response);
-    setTimeout(() => response.destroy(), 5);
+    response.end();
+  };
+/** Breaks off when the watcher has reported so many trials. */
+const broken =
+  (after: number, ...texts: string[]): Answer =>
+  (request, response) => {
+    onReport = (trials) => trials === after && response.destroy();
+    stream(...texts)(request, response);
+  };
+/** Once the watcher has read it, the time of a dead stream goes by. */
+const silent =
+  (...texts: string[]): Answer =>
+  (request, response) => {
+    onReport = () => {
+      onReport = () => undefined;
+      vi.advanceTimersByTime(pauses.silenceMs);
+    };
+    stream(...texts)(request, response);
   };
 
-const pauses = { pollMs: 1, retryMs: 1, silenceMs: 40 };
+/** Tests of silence fake `setTimeout`: no other test waits for so long. */
+const pauses = { pollMs: 1, retryMs: 1, silenceMs: 600_000 };
+const fakeTimeouts = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+afterEach(() => {
+  vi.useRealTimers();
+});
 
-async function watch(signal = new AbortController().signal) {
+async function watch(signal = new AbortController().signal, to = client) {
   const trials: number[] = [];
   const statuses: string[] = [];
-  const job = await watchStudy(
-    client,
-    'ho-1',
-    { job: ({ status }: Job) => statuses.push(status), trial: (_, ended) => trials.push(ended) },
-    signal,
-    pauses,
-  );
+  const watcher = {
+    job({ status }: Job) {
+      statuses.push(status);
+      onReport(trials.length);
+    },
+    trial(_: unknown, ended: number) {
+      trials.push(ended);
+      onReport(trials.length);
+    },
+  };
+  const job = await watchStudy(to, 'ho-1', watcher, signal, pauses);
   return { job, trials, statuses };
 }
 
-describe('watching a study', () => {
-  it('goes on after the last event when the stream breaks off, ends or falls silent', async () => {
+describe('watchStudy', () => {
+  it('resumes after the last event when the stream breaks off, ends or falls silent', async () => {
+    fakeTimeouts();
     events = [
-      broken(event('snapshot', 0, { status: 'running' }), trial(1), trial(2)),
-      broken(event('snapshot', 2, { status: 'running' }), trial(3), 'event: reconnect\ndata: {}\n\n'),
-      stream(event('snapshot', 3, { status: 'running' })),
+      broken(2, event('snapshot', 0, { status: 'running' }), trial(1), trial(2)),
+      ended(event('snapshot', 2, { status: 'running' }), trial(3), 'event: reconnect\ndata: {}\n\n'),
+      silent(event('snapshot', 3, { status: 'running' })),
       stream(trial(4), event('status', 5, { status: 'completed' })),
     ];
     const { job, trials } = await watch();
@@ -90,24 +120,37 @@ describe('watching a study', () => {
     expect(seen).toEqual(['0', '2', '3', '3']);
   });
 
-  it('stays with a stream on which a comment comes now and then', async () => {
-    events = [
-      (request, response) => {
-        stream(event('snapshot', 0, { status: 'running' }))(request, response);
-        let beats = 0;
-        const beating = setInterval(() => {
-          if (++beats < 10) return response.write(': still here\n\n');
-          clearInterval(beating);
-          return response.end(event('status', 1, { status: 'completed' }));
-        }, 10);
+  it('stays with a stream on which only comments come', async () => {
+    fakeTimeouts();
+    let opened = 0;
+    let comments = 0;
+    const commenting = {
+      get: async () => ({ status: 'running' }),
+      open: async (_path: string, _headers: unknown, signal: AbortSignal) => {
+        opened++;
+        const chunks = new ReadableStream<Uint8Array>(
+          {
+            start: (controller) => signal.addEventListener('abort', () => controller.error(signal.reason)),
+            // Called when the chunk before was read: time goes by between two comments alone.
+            pull(controller) {
+              const send = (text: string) => controller.enqueue(new TextEncoder().encode(text));
+              if (++comments > 10) return send(event('status', 1, { status: 'completed' }));
+              vi.advanceTimersByTime(pauses.silenceMs - 1);
+              if (!signal.aborted) send(': still here\n\n');
+            },
+          },
+          { highWaterMark: 0 },
+        );
+        return new Response(chunks, { headers: { 'content-type': 'text/event-stream' } });
       },
-    ];
-    expect((await watch()).job).toEqual({ status: 'completed' });
-    expect(seen).toEqual(['0']);
+    };
+    const { job } = await watch(undefined, commenting as unknown as ApiClient);
+    expect(job).toEqual({ status: 'completed' });
+    expect(opened).toBe(1);
   });
 
   it('is over when no event comes any more', async () => {
-    events = [broken(trial(1), trial(2)), (_, response) => response.writeHead(204).end()];
+    events = [broken(2, trial(1), trial(2)), (_, response) => response.writeHead(204).end()];
     jobs = [{ status: 'running' }, { status: 'cancelled' }];
     expect((await watch()).job).toEqual({ status: 'cancelled' });
   });
@@ -127,16 +170,13 @@ describe('watching a study', () => {
   it('ends without the study when it is left', async () => {
     events = [stream(trial(1))];
     const left = new AbortController();
-    const watching = watch(left.signal);
-    setTimeout(() => left.abort(), 10);
-    expect((await watching).job).toBeUndefined();
+    onReport = (trials) => trials === 1 && left.abort();
+    expect((await watch(left.signal)).job).toBeUndefined();
   });
 
   it('ends with an error when nobody answers', async () => {
     const nobody = new ApiClient('http://127.0.0.1:1');
-    const ignore = { job: () => undefined, trial: () => undefined };
-    const signal = new AbortController().signal;
-    await expect(watchStudy(nobody, 'ho-1', ignore, signal, pauses)).rejects.toThrow('No answer');
+    await expect(watch(undefined, nobody)).rejects.toThrow('No answer');
   });
 });
 
