@@ -1,6 +1,6 @@
 import { enter } from '../run/whereabouts.ts';
-import { canUseKernel, simulateKernel } from './kernel.ts';
-import { simulateLoop } from './loop.ts';
+import { canUseKernel, simulateKernel } from './kernel/kernel.ts';
+import { simulateLoop } from './loop/loop.ts';
 import type { PairInput, SimulateOptions, Simulation, SimulationSettings } from './types.ts';
 
 /**

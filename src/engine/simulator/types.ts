@@ -1,7 +1,7 @@
 import type { Candles } from '../candles.ts';
 import type { Instrument } from '../instrument.ts';
 import type { Columns, RoiTable, Signals, StrategyCallbacks, TrailingStop } from '../strategy.ts';
-import type { PriceTicks } from './ticks.ts';
+import type { PriceTicks } from './rules/ticks.ts';
 import type { TradeTable } from './trade-table.ts';
 
 type Side = 'long' | 'short';

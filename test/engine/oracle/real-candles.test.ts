@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { fillGaps } from '#engine/run/fill-gaps.ts';
 import { startupRows, trainingRows } from '#engine/run/history.ts';
-import { simulateLoop } from '#engine/simulator/loop.ts';
+import { simulateLoop } from '#engine/simulator/loop/loop.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import { analyse } from '#engine/strategies/analyse.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { simulateLoop } from '#engine/simulator/loop.ts';
+import { simulateLoop } from '#engine/simulator/loop/loop.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import { NO_SIGNALS } from './arbitraries.ts';
 import { PLAIN } from './golden.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { simulateLoop } from '#engine/simulator/loop.ts';
+import { simulateLoop } from '#engine/simulator/loop/loop.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import { disagreements, endsInDust } from './agreement.ts';
 import { type Case, cases, manyPairs, onePair, withDetail } from './arbitraries.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { tradeColumns } from '#engine/metrics/trade-columns.ts';
 import { tradeMetrics } from '#engine/metrics/trade-metrics.ts';
-import { simulateLoop } from '#engine/simulator/loop.ts';
+import { simulateLoop } from '#engine/simulator/loop/loop.ts';
 import { SimulationStopped } from '#engine/simulator/progress.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
 import { flat, HOUR, hourOf, type PairScript, pairOf, type Row, settingsOf, summary } from './market.ts';

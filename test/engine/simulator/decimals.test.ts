@@ -6,7 +6,7 @@ import {
   roundHalfUp,
   roundUp,
   stepOf,
-} from '#engine/simulator/decimals.ts';
+} from '#engine/simulator/rules/decimals.ts';
 
 // Expected values: Python's round(value, 8) and Decimal products of the shortest texts.
 describe('rounding to 8 decimals', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { simulateLoop } from '#engine/simulator/loop.ts';
+import { simulateLoop } from '#engine/simulator/loop/loop.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
 import { candlesOf, flat, HOUR, type PairScript, pairOf, type Row, settingsOf, summary } from './market.ts';
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countFillModelDifferences } from '#engine/simulator/differences.ts';
-import { simulateLoop } from '#engine/simulator/loop.ts';
+import { simulateLoop } from '#engine/simulator/loop/loop.ts';
 import type { Outcome } from '#engine/simulator/types.ts';
 import { GOLDEN } from './golden.ts';
 import { flat, pairOf, type Row, settingsOf } from './market.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Instrument } from '#engine/instrument.ts';
-import { Grid } from '#engine/simulator/grid.ts';
-import { simulateLoop } from '#engine/simulator/loop.ts';
+import { simulateLoop } from '#engine/simulator/loop/loop.ts';
+import { Grid } from '#engine/simulator/rules/grid.ts';
+import { derivePriceTicks, PriceTicks } from '#engine/simulator/rules/ticks.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
-import { derivePriceTicks, PriceTicks } from '#engine/simulator/ticks.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
 import { candlesOf, flat, HOUR, pairOf, type Row, START, settingsOf, summary } from './market.ts';
 

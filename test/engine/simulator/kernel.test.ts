@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canUseKernel, simulateKernel } from '#engine/simulator/kernel.ts';
-import { simulateLoop } from '#engine/simulator/loop.ts';
+import { canUseKernel, simulateKernel } from '#engine/simulator/kernel/kernel.ts';
+import { simulateLoop } from '#engine/simulator/loop/loop.ts';
 import { SimulationStopped } from '#engine/simulator/progress.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import type { Simulation } from '#engine/simulator/types.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { simulateLoop } from '#engine/simulator/loop.ts';
+import { simulateLoop } from '#engine/simulator/loop/loop.ts';
 import type { PairInput, Simulation, SimulationSettings, Trade } from '#engine/simulator/types.ts';
 import type { StrategyCallbacks } from '#engine/strategy.ts';
 import { pair, pairs, pairsOnGrids, settings, withDetail } from './arbitraries.ts';

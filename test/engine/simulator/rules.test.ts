@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import * as money from '#engine/simulator/accounting.ts';
-import { round8, stepOf } from '#engine/simulator/decimals.ts';
-import * as rules from '#engine/simulator/rules.ts';
+import { round8, stepOf } from '#engine/simulator/rules/decimals.ts';
+import * as rules from '#engine/simulator/rules/exit-prices.ts';
+import * as money from '#engine/simulator/rules/money.ts';
 
 const { LONG, SHORT } = rules;
 

@@ -1,6 +1,6 @@
-import type { Market } from './market.ts';
-import { type Direction, LONG } from './rules.ts';
-import type { Terms } from './terms.ts';
+import { type Direction, LONG } from '../rules/exit-prices.ts';
+import type { Market } from '../state/market.ts';
+import type { Terms } from '../terms.ts';
 
 /**
  * Finds the next row in which an entry or an exit signal acts. Rows only go up, so that each column is read once in a run,

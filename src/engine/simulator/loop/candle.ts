@@ -1,7 +1,7 @@
+import type { Market } from '../state/market.ts';
+import type { Run } from '../state/run.ts';
 import { enter, manageOrder, tryFillEntry } from './entries.ts';
 import { checkExits } from './exits.ts';
-import type { Market } from './market.ts';
-import type { Run } from './run.ts';
 
 /**
  * One pair in the present candle, and once more when it came with a position, has none now, and the candle's signal is for the

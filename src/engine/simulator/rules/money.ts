@@ -1,7 +1,7 @@
 /** Money arithmetic of the simulator (freqtrade 2026.9, 1.0, 1.6 and 6), shared by the loop and the segment kernel. */
 import { decimalProduct, round8, roundRatio } from './decimals.ts';
+import type { Direction } from './exit-prices.ts';
 import type { Grid } from './grid.ts';
-import type { Direction } from './rules.ts';
 
 /** Amount of base currency that `stake` buys at `price`: whole steps of it. */
 export function entryAmount(stake: number, price: number, leverage: number, grid: Grid | null): number {

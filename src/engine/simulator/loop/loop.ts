@@ -1,16 +1,16 @@
-import { indexAtOrAfter } from '../candles.ts';
+import { indexAtOrAfter } from '../../candles.ts';
+import { Progress } from '../progress.ts';
+import { roundHalfUp } from '../rules/decimals.ts';
+import { keepShapes, NO_INPUT } from '../shapes.ts';
+import { CurveRecorder } from '../state/curve-recorder.ts';
+import { type Market, NEVER } from '../state/market.ts';
+import type { Position } from '../state/position.ts';
+import { Run } from '../state/run.ts';
+import { createSchedule, type Schedule } from '../state/schedule.ts';
+import { readTerms, type Terms } from '../terms.ts';
+import type { PairInput, SimulateOptions, Simulation, SimulationSettings } from '../types.ts';
 import { simulateCandle } from './candle.ts';
-import { CurveRecorder } from './curve-recorder.ts';
-import { roundHalfUp } from './decimals.ts';
-import { quietUntil } from './horizon.ts';
-import { type Market, NEVER } from './market.ts';
-import type { Position } from './position.ts';
-import { Progress } from './progress.ts';
-import { Run } from './run.ts';
-import { createSchedule, type Schedule } from './schedule.ts';
-import { keepShapes, NO_INPUT } from './shapes.ts';
-import { readTerms, type Terms } from './terms.ts';
-import type { PairInput, SimulateOptions, Simulation, SimulationSettings } from './types.ts';
+import { quietUntil } from './next-event.ts';
 
 /**
  * Simulates all pairs on one clock with one wallet, candle by candle, by the rules of freqtrade 2026.9. It handles every

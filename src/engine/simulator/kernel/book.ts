@@ -1,11 +1,11 @@
-import { closeValue, exactCloseValue, profitOf } from './accounting.ts';
-import { KernelTrade } from './kernel-trade.ts';
-import type { Market } from './market.ts';
-import { LONG, SHORT } from './rules.ts';
-import type { Terms } from './terms.ts';
-import { TradeBook } from './trade-book.ts';
-import type { TradeTable } from './trade-table.ts';
-import type { Outcome, Outcomes, Trade } from './types.ts';
+import { LONG, SHORT } from '../rules/exit-prices.ts';
+import { closeValue, exactCloseValue, profitOf } from '../rules/money.ts';
+import type { Market } from '../state/market.ts';
+import { TradeBook } from '../state/trade-book.ts';
+import type { Terms } from '../terms.ts';
+import type { TradeTable } from '../trade-table.ts';
+import type { Outcome, Outcomes, Trade } from '../types.ts';
+import { KernelTrade } from './trade.ts';
 
 // Places of a trade's numbers in its record, which is one cache line long.
 const ENTRY_ROW = 0;

@@ -1,4 +1,4 @@
-import type { CallbackContext, StrategyCallbacks } from '../strategy.ts';
+import type { CallbackContext, StrategyCallbacks } from '../../strategy.ts';
 
 type Name = keyof StrategyCallbacks;
 

@@ -1,7 +1,4 @@
-import { consentOf, priceOf } from './answer-checks.ts';
-import { askExit, askRoi, askStoploss } from './answers.ts';
-import { roundHalfUp } from './decimals.ts';
-import type { Position } from './position.ts';
+import { roundHalfUp } from '../rules/decimals.ts';
 import {
   bestPrice,
   entryCandleTrailingPrice,
@@ -14,9 +11,12 @@ import {
   stopAt,
   stopFill,
   trailingDistance,
-} from './rules.ts';
-import type { Run } from './run.ts';
-import { MINUTE_MS, type Terms } from './terms.ts';
+} from '../rules/exit-prices.ts';
+import type { Position } from '../state/position.ts';
+import type { Run } from '../state/run.ts';
+import { MINUTE_MS, type Terms } from '../terms.ts';
+import { consentOf, priceOf } from './answer-checks.ts';
+import { askExit, askRoi, askStoploss } from './answers.ts';
 
 /**
  * Orders the exit of an open position in the present candle for the first reason that holds (reference 1.6), and fills the order

@@ -1,6 +1,6 @@
-import { round8 } from './decimals.ts';
-import type { TradeTable } from './trade-table.ts';
-import type { EquityCurve } from './types.ts';
+import { round8 } from '../rules/decimals.ts';
+import type { TradeTable } from '../trade-table.ts';
+import type { EquityCurve } from '../types.ts';
 
 /** Where the closed trades come to be. */
 interface Book {

@@ -1,10 +1,10 @@
-import { type Candles, indexAtOrAfter } from '../candles.ts';
-import { Grid } from './grid.ts';
+import { type Candles, indexAtOrAfter } from '../../candles.ts';
+import { type Direction, LONG, SHORT } from '../rules/exit-prices.ts';
+import { Grid } from '../rules/grid.ts';
+import { derivePriceTicks } from '../rules/ticks.ts';
+import type { Terms } from '../terms.ts';
+import type { FundingEvents, PairInput } from '../types.ts';
 import { Position } from './position.ts';
-import { type Direction, LONG, SHORT } from './rules.ts';
-import type { Terms } from './terms.ts';
-import { derivePriceTicks } from './ticks.ts';
-import type { FundingEvents, PairInput } from './types.ts';
 
 /** A step that no clock reaches. It fits V8's small integers: rows and steps that were doubles would index every column slowly. */
 export const NEVER = 2 ** 30 - 1;

@@ -1,19 +1,19 @@
-import { allowedStake, availableStake, proposedStake } from './accounting.ts';
-import { AccountCurve } from './curve.ts';
-import { round8 } from './decimals.ts';
-import { KernelBook } from './kernel-book.ts';
-import { Corridor } from './kernel-corridor.ts';
-import { KernelCurve } from './kernel-curve.ts';
-import { setCorridor, tryExits } from './kernel-exits.ts';
-import { SignalFinder } from './kernel-signals.ts';
-import { KernelTrade } from './kernel-trade.ts';
-import { Market } from './market.ts';
-import { Progress } from './progress.ts';
-import type { Direction } from './rules.ts';
-import { checkGrid } from './schedule.ts';
-import { keepShapes, NO_INPUT } from './shapes.ts';
-import { readTerms, type Terms } from './terms.ts';
-import type { PairInput, SimulateOptions, Simulation, SimulationSettings } from './types.ts';
+import { Progress } from '../progress.ts';
+import { round8 } from '../rules/decimals.ts';
+import type { Direction } from '../rules/exit-prices.ts';
+import { allowedStake, availableStake, proposedStake } from '../rules/money.ts';
+import { keepShapes, NO_INPUT } from '../shapes.ts';
+import { AccountCurve } from '../state/curve.ts';
+import { Market } from '../state/market.ts';
+import { checkGrid } from '../state/schedule.ts';
+import { readTerms, type Terms } from '../terms.ts';
+import type { PairInput, SimulateOptions, Simulation, SimulationSettings } from '../types.ts';
+import { KernelBook } from './book.ts';
+import { Corridor } from './corridor.ts';
+import { KernelCurve } from './curve.ts';
+import { setCorridor, tryExits } from './exits.ts';
+import { SignalFinder } from './signals.ts';
+import { KernelTrade } from './trade.ts';
 
 /** Whether {@link simulateKernel} applies: one pair, without callbacks and detail candles. */
 export function canUseKernel(pairs: readonly PairInput[], settings: SimulationSettings): boolean {

@@ -1,4 +1,4 @@
-import { type Candles, indexAtOrAfter } from '../candles.ts';
+import { type Candles, indexAtOrAfter } from '../../candles.ts';
 import { type Step, stepOf, stepOfDecimals } from './decimals.ts';
 
 /** Digits that a price is read with. */

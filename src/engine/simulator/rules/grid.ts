@@ -1,4 +1,4 @@
-import type { Instrument } from '../instrument.ts';
+import type { Instrument } from '../../instrument.ts';
 import { decimalProduct, roundDown, type Step, stepOf } from './decimals.ts';
 import type { PriceTicks } from './ticks.ts';
 

@@ -1,4 +1,4 @@
-import { type Candles, createCandles } from '../candles.ts';
+import { type Candles, createCandles } from '../../candles.ts';
 
 /**
  * The candle being simulated: a cursor on columns, reused for every candle, so that no call boxes a price and a candle in

@@ -1,12 +1,19 @@
-import { indexAtOrAfter } from '../candles.ts';
-import type { TradeView } from '../strategy.ts';
-import { closeValue, exactOpenValue, openValue, profitRatioOf } from './accounting.ts';
-import { Answers } from './answers.ts';
+import { indexAtOrAfter } from '../../candles.ts';
+import type { TradeView } from '../../strategy.ts';
+import { Answers } from '../loop/answers.ts';
+import type { Step } from '../rules/decimals.ts';
+import {
+  type Direction,
+  LONG,
+  liquidationPrice,
+  priceExceeding,
+  priceReaching,
+  stopAt,
+} from '../rules/exit-prices.ts';
+import { closeValue, exactOpenValue, openValue, profitRatioOf } from '../rules/money.ts';
+import { MINUTE_MS, type Terms } from '../terms.ts';
 import type { Bar } from './bar.ts';
-import type { Step } from './decimals.ts';
 import type { Market } from './market.ts';
-import { type Direction, LONG, liquidationPrice, priceExceeding, priceReaching, stopAt } from './rules.ts';
-import { MINUTE_MS, type Terms } from './terms.ts';
 
 /**
  * The trade of a pair from its entry order to its exit. Each pair has one, used again for trade after trade: a fresh object

@@ -1,13 +1,4 @@
-import {
-  closeValue,
-  entryAmount,
-  entryStake,
-  exactOpenValue,
-  openValue,
-  profitRatioOf,
-} from './accounting.ts';
-import { roundHalfUp, type Step } from './decimals.ts';
-import type { Market } from './market.ts';
+import { roundHalfUp, type Step } from '../rules/decimals.ts';
 import {
   type Direction,
   LONG,
@@ -17,9 +8,18 @@ import {
   slippedEntry,
   slippedExit,
   stopAt,
-} from './rules.ts';
-import { MINUTE_MS, type Terms } from './terms.ts';
-import type { FundingEvents } from './types.ts';
+} from '../rules/exit-prices.ts';
+import {
+  closeValue,
+  entryAmount,
+  entryStake,
+  exactOpenValue,
+  openValue,
+  profitRatioOf,
+} from '../rules/money.ts';
+import type { Market } from '../state/market.ts';
+import { MINUTE_MS, type Terms } from '../terms.ts';
+import type { FundingEvents } from '../types.ts';
 
 /** The open trade of the segment kernel: one object, opened again and again. Rows instead of times; otherwise as in the loop. */
 export class KernelTrade {

@@ -1,8 +1,8 @@
+import { isTighter, LONG } from '../rules/exit-prices.ts';
+import type { Position } from '../state/position.ts';
+import type { Run } from '../state/run.ts';
+import type { Terms } from '../terms.ts';
 import { askThrough } from './answers.ts';
-import type { Position } from './position.ts';
-import { isTighter, LONG } from './rules.ts';
-import type { Run } from './run.ts';
-import type { Terms } from './terms.ts';
 
 /** A wake-up price is moved this much towards the market, so that rounding can only wake a position too early. */
 const MARGIN = 1e-12;

@@ -1,4 +1,4 @@
-import { unrealisedProfit } from './accounting.ts';
+import { unrealisedProfit } from '../rules/money.ts';
 import { AccountCurve } from './curve.ts';
 import type { Position } from './position.ts';
 import type { Run } from './run.ts';

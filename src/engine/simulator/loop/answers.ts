@@ -1,9 +1,9 @@
-import { netValue, profitRatioOf } from './accounting.ts';
+import { bestPrice, isTighter, LONG, stopAt } from '../rules/exit-prices.ts';
+import { netValue, profitRatioOf } from '../rules/money.ts';
+import type { Position } from '../state/position.ts';
+import type { Run } from '../state/run.ts';
+import { MINUTE_MS } from '../terms.ts';
 import { distanceOf, ratioOf, reasonOf } from './answer-checks.ts';
-import type { Position } from './position.ts';
-import { bestPrice, isTighter, LONG, stopAt } from './rules.ts';
-import type { Run } from './run.ts';
-import { MINUTE_MS } from './terms.ts';
 
 /** undefined: not asked; null: asked, and the strategy has no wish. */
 type Answer<T> = T | null | undefined;

@@ -1,14 +1,14 @@
-import { turnTo } from '../run/whereabouts.ts';
-import type { CallbackContext, Columns } from '../strategy.ts';
+import { turnTo } from '../../run/whereabouts.ts';
+import type { CallbackContext, Columns } from '../../strategy.ts';
+import { round8 } from '../rules/decimals.ts';
+import { type Direction, slippedExit } from '../rules/exit-prices.ts';
+import type { Terms } from '../terms.ts';
+import type { SimulationCounters } from '../types.ts';
 import { Bar } from './bar.ts';
 import type { CurveRecorder } from './curve-recorder.ts';
-import { round8 } from './decimals.ts';
 import type { Market } from './market.ts';
 import type { Position } from './position.ts';
-import { type Direction, slippedExit } from './rules.ts';
-import type { Terms } from './terms.ts';
 import { TradeBook } from './trade-book.ts';
-import type { SimulationCounters } from './types.ts';
 
 const NO_COLUMNS: Columns = {};
 

@@ -1,10 +1,16 @@
-import type { Candles } from '../candles.ts';
-import { bookedRatio, closeValue, exactCloseValue, profitOf } from './accounting.ts';
+import type { Candles } from '../../candles.ts';
+import { type Direction, LONG } from '../rules/exit-prices.ts';
+import { bookedRatio, closeValue, exactCloseValue, profitOf } from '../rules/money.ts';
+import type { Terms } from '../terms.ts';
+import {
+  type TextColumn,
+  TRADE_NUMBERS,
+  type TradeNumber,
+  type TradeTable,
+  tradeAt,
+} from '../trade-table.ts';
+import type { Outcome, Outcomes, Trade } from '../types.ts';
 import type { Market } from './market.ts';
-import { type Direction, LONG } from './rules.ts';
-import type { Terms } from './terms.ts';
-import { type TextColumn, TRADE_NUMBERS, type TradeNumber, type TradeTable, tradeAt } from './trade-table.ts';
-import type { Outcome, Outcomes, Trade } from './types.ts';
 
 /** Trades for which there is room at first; it doubles. */
 const ROOM = 256;

@@ -1,10 +1,10 @@
-import { allowedStake, availableStake, entryAmount, entryStake, proposedStake } from './accounting.ts';
+import { roundHalfUp } from '../rules/decimals.ts';
+import { type Direction, LONG, slippedEntry } from '../rules/exit-prices.ts';
+import { allowedStake, availableStake, entryAmount, entryStake, proposedStake } from '../rules/money.ts';
+import type { Market } from '../state/market.ts';
+import type { Position } from '../state/position.ts';
+import type { Run } from '../state/run.ts';
 import { consentOf, leverageOf, priceOf, stakeOf } from './answer-checks.ts';
-import { roundHalfUp } from './decimals.ts';
-import type { Market } from './market.ts';
-import type { Position } from './position.ts';
-import { type Direction, LONG, slippedEntry } from './rules.ts';
-import type { Run } from './run.ts';
 
 /** Enters `market` in the present candle if a slot, the wallet and the strategy allow it, in the order of reference 3.2. */
 export function enter(run: Run, market: Market, direction: Direction): void {

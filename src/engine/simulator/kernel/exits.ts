@@ -1,6 +1,4 @@
-import { wakePrice } from './horizon.ts';
-import type { Corridor } from './kernel-corridor.ts';
-import type { KernelTrade } from './kernel-trade.ts';
+import { wakePrice } from '../loop/next-event.ts';
 import {
   bestPrice,
   entryCandleTrailingPrice,
@@ -13,8 +11,10 @@ import {
   stopAt,
   stopFill,
   trailingDistance,
-} from './rules.ts';
-import { MINUTE_MS } from './terms.ts';
+} from '../rules/exit-prices.ts';
+import { MINUTE_MS } from '../terms.ts';
+import type { Corridor } from './corridor.ts';
+import type { KernelTrade } from './trade.ts';
 
 /**
  * Tries the exits of `trade` in `row`, in the order of the loop: whether the trade was closed. `signal`: whether the row has an

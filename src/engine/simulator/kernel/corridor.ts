@@ -1,4 +1,4 @@
-import type { Candles } from '../candles.ts';
+import type { Candles } from '../../candles.ts';
 
 /** Bits that are clear in the number of every eighth row: a cache line holds eight opens. */
 const LINE_MASK = 7;

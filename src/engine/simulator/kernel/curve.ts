@@ -1,5 +1,5 @@
-import { unrealisedProfit } from './accounting.ts';
-import type { KernelTrade } from './kernel-trade.ts';
+import { unrealisedProfit } from '../rules/money.ts';
+import type { KernelTrade } from './trade.ts';
 
 /** Writes the equity of one pair stretch by stretch: curve row `i` is the candle of row `i + 1`. */
 export class KernelCurve {

@@ -1,6 +1,6 @@
+import type { Terms } from '../terms.ts';
+import type { PairInput } from '../types.ts';
 import { Market } from './market.ts';
-import type { Terms } from './terms.ts';
-import type { PairInput } from './types.ts';
 
 /**
  * The one clock of a run. Step `s` is the candle that opens at `start + s * timeframe`; steps run from 1, because a signal of
