@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { PRECISIONS } from '#contract/instrument.ts';
+import { PRECISIONS } from '#contract/limits.ts';
 import { VERSION } from '#runtime/version.ts';
 import { type AuditOptions, printAudit } from './audit.ts';
 import { type BacktestOptions, runBacktest } from './backtest.ts';

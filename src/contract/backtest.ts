@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { CollectMode, TIMEFRAMES } from './common.ts';
-import { PRECISIONS } from './instrument.ts';
+import { CollectMode } from './common.ts';
+import { FILL_MODELS, PRECISIONS, TIMEFRAMES } from './limits.ts';
 import { LookAhead } from './look-ahead.ts';
 import { ResolvedMlEngine } from './ml-engine.ts';
 import { Grant } from './sharing.ts';
@@ -68,15 +68,18 @@ export const BacktestResult = z
   });
 export type BacktestResult = z.infer<typeof BacktestResult>;
 
-const RoiTable = z
+export const RoiTable = z
   .record(z.string(), z.number())
   .meta({ description: 'Minutes since entry -> required profit ratio; -1 closes whatever the result' });
 
-const Trailing = z.object({
+export type RoiTable = z.infer<typeof RoiTable>;
+
+export const TrailingStop = z.object({
   positive: z.number().optional(),
   offset: z.number().optional(),
   only_offset_is_reached: z.boolean().optional(),
 });
+export type TrailingStop = z.infer<typeof TrailingStop>;
 
 /** A backtest's configuration with every default filled in: what the task runs. */
 export const ResolvedBacktestConfig = z
@@ -98,9 +101,9 @@ export const ResolvedBacktestConfig = z
     params: z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])),
     stoploss: z.number(),
     minimal_roi: RoiTable,
-    trailing: Trailing.nullable(),
+    trailing: TrailingStop.nullable(),
     timeframe_detail: z.enum(TIMEFRAMES).nullable(),
-    fill_model: z.enum(['freqtrade', 'conservative']),
+    fill_model: z.enum(FILL_MODELS),
     seed: z.int(),
     precision: z.enum(PRECISIONS).default('none').meta({
       description:
@@ -109,6 +112,7 @@ export const ResolvedBacktestConfig = z
     ml_engine: ResolvedMlEngine.optional().meta({ description: 'Absent in a run without machine learning' }),
   })
   .meta({ id: 'ResolvedBacktestConfig' });
+export type FillModel = ResolvedBacktestConfig['fill_model'];
 export type ResolvedBacktestConfig = z.infer<typeof ResolvedBacktestConfig>;
 
 /**

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ERRORS } from './errors.ts';
-import { PRECISIONS } from './instrument.ts';
+import { COLLECT_MODES, PRECISIONS, TIMEFRAMES } from './limits.ts';
 
 /** Schemas that several resources share. */
 
@@ -9,10 +9,7 @@ export const Timestamp = z.string().meta({
   description: 'ISO 8601, UTC',
 });
 
-export const TIMEFRAMES = ['1m', '5m', '15m', '1h', '4h', '1d'] as const;
-
-/** Whether candles are collected before a run. */
-export const COLLECT_MODES = ['never', 'if_stale', 'always'] as const;
+/** When candles are collected before a run. */
 export const CollectMode = z.enum(COLLECT_MODES);
 export type CollectMode = z.infer<typeof CollectMode>;
 

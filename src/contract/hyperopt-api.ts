@@ -3,7 +3,7 @@ import { CollectionOutcome, JOB_STATUSES, ResolvedBacktestConfig } from './backt
 import { EquityData } from './backtest-api.ts';
 import { paginated, Timestamp } from './common.ts';
 import { ParameterValue, StudyConfig, StudyHonesty, TRIAL_STATES } from './hyperopt.ts';
-import { PRECISIONS } from './instrument.ts';
+import { PRECISIONS } from './limits.ts';
 import { integerParameter, textParameter } from './parameters.ts';
 
 /** Responses and parameters of the hyperopt operations. */

@@ -2,9 +2,6 @@ import * as z from 'zod';
 
 /** What an exchange lets be ordered of a symbol, as it is collected, stored and answered. */
 
-export const PRECISIONS = ['exchange', 'none'] as const;
-export type Precision = (typeof PRECISIONS)[number];
-
 const positive = (description: string) => z.number().positive().meta({ description });
 const known = (description: string) =>
   positive(description)

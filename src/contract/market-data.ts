@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { TIMEFRAMES, Timestamp } from './common.ts';
+import { Timestamp } from './common.ts';
+import { TIMEFRAMES } from './limits.ts';
 import { integerParameter, listParameter, textParameter } from './parameters.ts';
 
 /** Resources and requests of the data collection service. */

@@ -79,6 +79,9 @@ export const MlEngineRequest = z
       'Models that learn from the past of each pair and predict its next days, window by window. What is left out is what the strategy declares, else a default',
   });
 
+/** Settings that a request may give of the ML engine. */
+export type MlEngineRequest = z.infer<typeof MlEngineRequest>;
+
 export const ResolvedMlEngine = z
   .object({
     enabled: z.literal(true),
@@ -93,3 +96,5 @@ export const ResolvedMlEngine = z
       .meta({ description: 'null: the strategy reads the predictions itself' }),
   })
   .meta({ id: 'ResolvedMlEngine' });
+/** The ML engine of a run, with every default filled in. */
+export type ResolvedMlEngine = z.infer<typeof ResolvedMlEngine>;

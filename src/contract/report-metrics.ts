@@ -28,6 +28,7 @@ export const AccountMetrics = z
     backtest_days: z.int().meta({ description: 'Days', 'x-unit': 'days' }),
   })
   .meta({ id: 'AccountMetrics', description: 'What became of the wallet' });
+export type AccountMetrics = z.infer<typeof AccountMetrics>;
 
 export const EquityMetrics = z
   .object({
@@ -49,6 +50,7 @@ export const EquityMetrics = z
     highest_equity: always('quote', 'Highest equity'),
   })
   .meta({ id: 'EquityMetrics', description: 'Headline family: from the account with open positions valued' });
+export type EquityMetrics = z.infer<typeof EquityMetrics>;
 
 const trades = {
   total_trades: count('Trades'),
@@ -87,6 +89,7 @@ export const ClosedTradeMetrics = z
     losing_days: count('Losing days'),
   })
   .meta({ id: 'ClosedTradeMetrics', description: 'From closed trades alone: blind to open losses' });
+export type ClosedTradeMetrics = z.infer<typeof ClosedTradeMetrics>;
 
 export const ActivityMetrics = z
   .object({
@@ -107,6 +110,7 @@ export const ActivityMetrics = z
     total_volume: always('quote', 'Turnover'),
   })
   .meta({ id: 'ActivityMetrics', description: 'How, and how much, the run traded' });
+export type ActivityMetrics = z.infer<typeof ActivityMetrics>;
 
 export const Metrics = z
   .object({
@@ -116,6 +120,7 @@ export const Metrics = z
     activity: ActivityMetrics,
   })
   .meta({ id: 'Metrics', description: 'All metrics by family; null is undefined' });
+export type Metrics = z.infer<typeof Metrics>;
 
 export const TableRow = z
   .object({
@@ -127,6 +132,7 @@ export const TableRow = z
     ...trades,
   })
   .meta({ id: 'TableRow', description: 'Metrics of one group of trades alone' });
+export type TableRow = z.infer<typeof TableRow>;
 
 export const PeriodRow = z
   .object({
@@ -145,3 +151,4 @@ export const PeriodRow = z
     profit_factor: trades.profit_factor,
   })
   .meta({ id: 'PeriodRow', description: 'Trades by the UTC day of closing' });
+export type PeriodRow = z.infer<typeof PeriodRow>;

@@ -26,6 +26,7 @@ const ModelQuality = z
       .meta({ description: "Mean squared error of the probability; a coin's is 0.25" }),
   })
   .meta({ id: 'ModelQuality', description: 'Out of sample; null where undefined' });
+export type ModelQuality = z.infer<typeof ModelQuality>;
 
 const Calibration = z
   .array(
@@ -64,6 +65,7 @@ const ReportWindow = z
     calibration: Calibration,
   })
   .meta({ id: 'ReportWindow', description: 'One model: what it learned from and how well it predicted' });
+export type ReportWindow = z.infer<typeof ReportWindow>;
 
 export const ReportModels = z
   .object({
@@ -93,3 +95,4 @@ export const ReportModels = z
       .meta({ description: 'Largest gain first' }),
   })
   .meta({ id: 'ReportModels' });
+export type ReportModels = z.infer<typeof ReportModels>;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { JobTiming, ResolvedBacktestConfig } from './backtest.ts';
+import { FILL_MODELS } from './limits.ts';
 import { LookAhead } from './look-ahead.ts';
 import { Metrics, PeriodRow, TableRow } from './report-metrics.ts';
 import { ReportModels } from './report-models.ts';
@@ -46,6 +47,7 @@ export const Trade = z
     left_open: z.boolean().meta({ description: 'Closed only because the data ended' }),
   })
   .meta({ id: 'Trade' });
+export type Trade = z.infer<typeof Trade>;
 
 export const TradesPage = z
   .object({
@@ -76,6 +78,7 @@ const ReportSettings = ResolvedBacktestConfig.extend({
   maintenance_margin_rate: z.number(),
   liquidation_buffer: z.number(),
 }).meta({ id: 'ReportSettings', description: 'Everything that decided the numbers' });
+export type ReportSettings = z.infer<typeof ReportSettings>;
 
 const MetricDefinition = z
   .object({
@@ -90,6 +93,7 @@ const MetricDefinition = z
     formula: z.string().meta({ description: 'In the symbols of `notation`' }),
   })
   .meta({ id: 'MetricDefinition' });
+export type MetricDefinition = z.infer<typeof MetricDefinition>;
 
 const table = z.array(TableRow);
 const ReportTables = z
@@ -102,6 +106,7 @@ const ReportTables = z
     left_open: table.meta({ description: 'Trades closed only because the data ended, per pair' }),
   })
   .meta({ id: 'ReportTables', description: 'Largest total profit first; the last row is TOTAL' });
+export type ReportTables = z.infer<typeof ReportTables>;
 
 const period = z.array(PeriodRow);
 const ReportPeriods = z
@@ -113,6 +118,7 @@ const ReportPeriods = z
     weekday: period,
   })
   .meta({ id: 'ReportPeriods', description: 'Every period that the run touches, traded or not' });
+export type ReportPeriods = z.infer<typeof ReportPeriods>;
 
 const ReportDrawdowns = z
   .object({
@@ -144,6 +150,7 @@ const ReportDrawdowns = z
       .meta({ description: 'The deepest fall at the close of every candle' }),
   })
   .meta({ id: 'ReportDrawdowns' });
+export type ReportDrawdowns = z.infer<typeof ReportDrawdowns>;
 
 const CostRow = z
   .object({
@@ -163,6 +170,7 @@ const ReportCosts = z
     total: CostRow,
   })
   .meta({ id: 'ReportCosts' });
+export type ReportCosts = z.infer<typeof ReportCosts>;
 
 const ReportCounters = z
   .object({
@@ -173,11 +181,12 @@ const ReportCounters = z
     replaced_entries: z.int(),
   })
   .meta({ id: 'ReportCounters' });
+export type ReportCounters = z.infer<typeof ReportCounters>;
 
 const FillModelComparison = z
   .object({
-    used: z.enum(['freqtrade', 'conservative']),
-    alternative: z.enum(['freqtrade', 'conservative']),
+    used: z.enum(FILL_MODELS),
+    alternative: z.enum(FILL_MODELS),
     differing_trades: z.int().meta({
       description: 'Trades that only one of the two runs has, or that they close at another time or price',
     }),
@@ -186,6 +195,7 @@ const FillModelComparison = z
     alternative_total_profit_pct: percent,
   })
   .meta({ id: 'FillModelComparison', description: 'The same run under the other fill model' });
+export type FillModelComparison = z.infer<typeof FillModelComparison>;
 
 const PairData = z
   .object({
@@ -207,6 +217,7 @@ const PairData = z
     digest: digest.meta({ description: 'Over the candles, detail candles and funding read; sha-256, hex' }),
   })
   .meta({ id: 'ReportPairData' });
+export type PairData = z.infer<typeof PairData>;
 
 const Provenance = z
   .object({
@@ -221,6 +232,7 @@ const Provenance = z
     digest: digest.meta({ description: 'Over all of the above: equal digests, equal bytes; sha-256, hex' }),
   })
   .meta({ id: 'Provenance' });
+export type Provenance = z.infer<typeof Provenance>;
 
 /** Everything a researcher reads of a run but the trades, which are paged. */
 export const BacktestReport = z

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { TIMEFRAMES } from './common.ts';
+import { TIMEFRAMES } from './limits.ts';
 
 /** A collection as it is stored; test/contract pins the hash of this shape. */
 export const StoredCollection = z.object({

@@ -1,6 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import { COLLECT_MODES, type CollectMode } from '#contract/common.ts';
+import type { CollectMode } from '#contract/common.ts';
 import { CodedError } from '#contract/errors.ts';
+import { COLLECT_MODES } from '#contract/limits.ts';
 import type { RoiTable, TrailingStop } from '#engine/strategy.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { checkNumber, checkOneOf, checkSymbol, checkTimeframe, isExchangeKey } from './validate.ts';

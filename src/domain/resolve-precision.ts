@@ -1,5 +1,6 @@
 import { CodedError } from '#contract/errors.ts';
-import { type InstrumentRecord, PRECISIONS, type Precision } from '#contract/instrument.ts';
+import type { InstrumentRecord } from '#contract/instrument.ts';
+import { PRECISIONS, type Precision } from '#contract/limits.ts';
 import type { InstrumentStore } from './instrument-ports.ts';
 import { checkOneOf } from './validate.ts';
 

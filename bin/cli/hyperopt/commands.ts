@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { DIRECTIONS, PRUNERS, SAMPLERS, TRIAL_STATES } from '#contract/hyperopt.ts';
 import { HYPEROPT_LIMITS } from '#contract/hyperopt-request.ts';
-import { PRECISIONS } from '#contract/instrument.ts';
+import { PRECISIONS } from '#contract/limits.ts';
 import { type Addresses, type Session, strategyAddress, withSession } from '../session.ts';
 import { amount, ratio, readConfig, stake, wholeNumber } from '../usage.ts';
 import {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { TIMEFRAMES } from '#contract/common.ts';
+import { TIMEFRAMES } from '#contract/limits.ts';
 import { MAX_STARTUP_CANDLES } from '#engine/run/history.ts';
 import type { DefinitionData } from '#engine/strategies/definition-data.ts';
 import { CALLBACK_NAMES, dataProblems } from '#engine/strategies/validate-definition.ts';

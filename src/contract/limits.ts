@@ -1,0 +1,142 @@
+/**
+ * Bounds, enumerations and defaults of a backtest request, each stated once: the schemas, the domain's checks, the engine and the
+ * CLI read them here. This file imports nothing, so the engine can read it without zod.
+ */
+
+/** Bounds of a number, both included unless `aboveMin` or `belowMax` excludes one. */
+export interface NumberBounds {
+  readonly min?: number;
+  readonly max?: number;
+  readonly aboveMin?: boolean;
+  readonly belowMax?: boolean;
+  readonly integer?: boolean;
+}
+
+export const TIMEFRAMES = ['1m', '5m', '15m', '1h', '4h', '1d'] as const;
+export type Timeframe = (typeof TIMEFRAMES)[number];
+
+/** `BASE/QUOTE:SETTLE`, upper case. */
+export const SYMBOL = /^[A-Z0-9]{1,20}\/[A-Z0-9]{1,20}:[A-Z0-9]{1,20}$/;
+export const MAX_SYMBOL_LENGTH = 50;
+
+/** `sim`, or the key of an exchange in ccxt. */
+export const EXCHANGE_KEY = /^[a-z0-9]{1,40}$/;
+
+export const COLLECT_MODES = ['never', 'if_stale', 'always'] as const;
+export const PRECISIONS = ['exchange', 'none'] as const;
+export type Precision = (typeof PRECISIONS)[number];
+export const FILL_MODELS = ['freqtrade', 'conservative'] as const;
+
+const MINUTES_PER_YEAR = 525_600;
+const SEED = { min: 0, max: 2 ** 32 - 1, integer: true } as const;
+
+export const BACKTEST_LIMITS = {
+  /** Number of pairs. */
+  pairs: { min: 1, max: 200 },
+  stake_amount: { min: 0, aboveMin: true, max: 1e12 },
+  dry_run_wallet: { min: 0, aboveMin: true, max: 1e12 },
+  max_open_trades: { min: 1, max: 1000, integer: true },
+  fee: { min: 0, max: 0.1 },
+  slippage: { min: 0, max: 0.1 },
+  leverage: { min: 1, max: 125 },
+  stoploss: { min: -1, aboveMin: true, max: 0, belowMax: true },
+  minimal_roi: {
+    steps: 50,
+    minutes: { min: 0, max: 10 * MINUTES_PER_YEAR, integer: true },
+    ratio: { min: -1, max: 1000 },
+  },
+  trailing: {
+    positive: { min: 0, aboveMin: true, max: 1 },
+    offset: { min: 0, max: 10 },
+  },
+  seed: SEED,
+  priority: { min: 1, max: 10, integer: true },
+  /** Characters. */
+  experiment_name: { min: 1, max: 200 },
+} as const;
+
+export const BACKTEST_DEFAULTS = {
+  date_range_days: 90,
+  dry_run_wallet: 1000,
+  fee: 0.0005,
+  slippage: 0,
+  leverage: 1,
+  trailing: { offset: 0, only_offset_is_reached: false },
+  fill_model: 'freqtrade',
+  seed: 0,
+  collect: 'if_stale',
+  priority: 5,
+} as const;
+
+/** Jobs from this priority on run on on-demand capacity instead of Spot. */
+export const ON_DEMAND_PRIORITY = 8;
+
+export const MODEL_KINDS = [
+  'depthwise_gbdt',
+  'leafwise_gbdt',
+  'symmetric_gbdt',
+  'logistic_regression',
+] as const;
+export type ModelKind = (typeof MODEL_KINDS)[number];
+
+/** Names of other libraries, accepted in any case, and the kind with the same tree growth policy. */
+export const MODEL_ALIASES = {
+  xgboost: 'depthwise_gbdt',
+  XGBoostClassifier: 'depthwise_gbdt',
+  lightgbm: 'leafwise_gbdt',
+  LightGBMClassifier: 'leafwise_gbdt',
+  catboost: 'symmetric_gbdt',
+  CatboostClassifier: 'symmetric_gbdt',
+} as const satisfies Readonly<Record<string, ModelKind>>;
+
+export const CLASS_WEIGHTS = ['none', 'balanced'] as const;
+
+/** Bounds of the settings of a classifier. */
+export const CLASSIFIER_LIMITS = {
+  n_estimators: { min: 1, max: 5000, integer: true },
+  learning_rate: { min: 0.0001, max: 1 },
+  max_depth: { min: 1, max: 10, integer: true },
+  max_leaves: { min: 2, max: 1024, integer: true },
+  max_bins: { min: 2, max: 255, integer: true },
+  l2: { min: 0, max: 1e6 },
+  min_child_weight: { min: 0, max: 1e6 },
+  gamma: { min: 0, max: 1e6 },
+  subsample: { min: 0.05, max: 1 },
+  column_sample: { min: 0.05, max: 1 },
+  early_stopping_rounds: { min: 0, max: 1000, integer: true },
+  validation_fraction: { min: 0.05, max: 0.5 },
+  /** Bounds of a `class_weight` that is a number. */
+  class_weight: { min: 0.001, max: 1000 },
+  seed: SEED,
+} as const satisfies Readonly<Record<string, NumberBounds>>;
+
+/** Bounds of the other settings of `ml_engine`. */
+export const ML_ENGINE_LIMITS = {
+  train_period_days: { min: 1, max: 730, integer: true },
+  backtest_period_days: { min: 1, max: 365, integer: true },
+  entry_threshold: { min: 0, max: 1 },
+} as const satisfies Readonly<Record<string, NumberBounds>>;
+
+/**
+ * Settings of `ml_engine` that neither the request nor the strategy declares. Candles are mostly noise, so trees are shallow and
+ * boosting stops early.
+ */
+export const ML_ENGINE_DEFAULTS = {
+  n_estimators: 100,
+  learning_rate: 0.1,
+  max_depth: 4,
+  max_leaves: 31,
+  max_bins: 64,
+  l2: 1,
+  min_child_weight: 1,
+  gamma: 0,
+  subsample: 1,
+  column_sample: 1,
+  early_stopping_rounds: 20,
+  validation_fraction: 0.2,
+  class_weight: 'none',
+  model_type: 'depthwise_gbdt',
+  train_period_days: 30,
+  backtest_period_days: 7,
+  entry_threshold: 0.5,
+} as const;
