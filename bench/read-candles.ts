@@ -16,14 +16,14 @@ const MINUTE = 60_000;
 const SERIES = { exchange: 'bench', symbol: 'BTC/USDT:USDT', timeframe: '1m' } as const;
 const RUNS = 21;
 
-interface World {
+interface Fixture {
   readonly objects: FileObjectStore;
   readonly store: ParquetCandleStore;
   readonly keys: readonly string[];
 }
 
 /** A series of candles as the collector stores it: one file a month. */
-async function storeCandles(folder: string): Promise<World> {
+async function storeCandles(folder: string): Promise<Fixture> {
   const objects = new FileObjectStore(folder);
   // Reading asks the object store alone.
   const series = { record: async () => undefined } as unknown as SeriesStore;
@@ -42,13 +42,13 @@ async function measure(subject: () => Promise<unknown>) {
   return { wallMs: median(runs.map((run) => run.wallMs)), cpuMs: median(runs.map((run) => run.cpuMs)) };
 }
 
-async function readWhole({ store }: World): Promise<void> {
+async function readWhole({ store }: Fixture): Promise<void> {
   const { timestamp } = await store.read(SERIES, CANDLES_START, CANDLES_START + CANDLES * MINUTE);
   if (timestamp.length !== CANDLES) throw new Error(`${timestamp.length} candles were read`);
 }
 
 /** The parts of a read by themselves, over files that are in memory but for the first. */
-async function measureParts({ objects, keys }: World) {
+async function measureParts({ objects, keys }: Fixture) {
   const fetchAll = () => Promise.all(keys.map(async (key) => (await objects.get(key))!.body));
   const files = await fetchAll();
   const check = async () => {
@@ -69,10 +69,10 @@ async function measureParts({ objects, keys }: World) {
 
 const perSecond = (ms: number) => CANDLES / ms / 1000;
 
-async function figures(world: World): Promise<Figure[]> {
-  const first = await cpuTime(() => readWhole(world));
-  const whole = await measure(() => readWhole(world));
-  const { bytes, parts } = await measureParts(world);
+async function figures(fixture: Fixture): Promise<Figure[]> {
+  const first = await cpuTime(() => readWhole(fixture));
+  const whole = await measure(() => readWhole(fixture));
+  const { bytes, parts } = await measureParts(fixture);
   const rest = Object.values(parts).reduce((left, { cpuMs }) => left - cpuMs, whole.cpuMs);
   const share = (label: string, cpuMs: number): Figure => ({
     label: `share of ${label}`,
@@ -86,7 +86,7 @@ async function figures(world: World): Promise<Figure[]> {
       value: perSecond(whole.cpuMs),
       unit: 'M candles/s',
       target: { atLeast: 5 },
-      detail: `${whole.cpuMs.toFixed(0)} ms of processor time in all threads; ${world.keys.length} files, ${(bytes / CANDLES).toFixed(1)} bytes a candle`,
+      detail: `${whole.cpuMs.toFixed(0)} ms of processor time in all threads; ${fixture.keys.length} files, ${(bytes / CANDLES).toFixed(1)} bytes a candle`,
     },
     {
       label: 'read into columns, by the clock',

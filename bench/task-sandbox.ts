@@ -7,7 +7,7 @@ import { resultsPrefix } from '#adapters/result-store.ts';
 import type { Bench, Figure } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
 import { median } from './support/measure.ts';
-import { type TaskRun, TaskWorld } from './support/task-world.ts';
+import { TaskFixture, type TaskRun } from './support/task-fixture.ts';
 
 const RUNS = 15;
 const CANDLES = 9_000;
@@ -31,23 +31,23 @@ const configOf = (strategy: string) => ({
 });
 
 /** As the platform of one machine starts it, with and without the permission model: in turns. */
-async function measure(world: TaskWorld, folder: string, strategy: string): Promise<Figure[]> {
+async function measure(fixture: TaskFixture, folder: string, strategy: string): Promise<Figure[]> {
   const compiled = join(folder, 'compiled');
   let count = 0;
   const own = () => join(folder, `task-${count++}`);
   const ways: Readonly<Record<string, (jobId: string) => Sandbox>> = {
     without: () => openFolder(own(), compiled),
     with: (jobId) => {
-      const results = join(world.objects, 'results', resultsPrefix(jobId));
+      const results = join(fixture.objects, 'results', resultsPrefix(jobId));
       mkdirSync(results, { recursive: true });
-      const read = [join(world.objects, 'candles')];
+      const read = [join(fixture.objects, 'candles')];
       return openSandbox(own(), { read, write: [results], strategies: join(ROOT, 'strategies') }, compiled);
     },
   };
   const runs: Record<string, TaskRun[]> = { without: [], with: [] };
   for (let run = -1; run < RUNS; run++) {
     for (const [name, surroundings] of Object.entries(ways)) {
-      const result = await world.runTask(ENTRY, configOf(strategy), false, surroundings);
+      const result = await fixture.runTask(ENTRY, configOf(strategy), false, surroundings);
       if (run >= 0) runs[name]!.push(result);
     }
   }
@@ -69,14 +69,14 @@ export default {
   description: `The backtest task as the platform of one machine starts it, over ${CANDLES} candles, with and without the permission model (medians of ${RUNS}, in turns)`,
   async run() {
     const folder = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
-    const world = await TaskWorld.start();
+    const fixture = await TaskFixture.start();
     try {
-      await world.storeCandles(PAIR, '5m', randomCandles(1, CANDLES, '5m'));
+      await fixture.storeCandles(PAIR, '5m', randomCandles(1, CANDLES, '5m'));
       const rows: Figure[] = [];
-      for (const strategy of STRATEGIES) rows.push(...(await measure(world, folder, strategy)));
+      for (const strategy of STRATEGIES) rows.push(...(await measure(fixture, folder, strategy)));
       return rows;
     } finally {
-      await world.stop();
+      await fixture.stop();
       await rm(folder, { recursive: true, force: true });
     }
   },

@@ -8,7 +8,7 @@ import type { Bench, Figure } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
 import type { ProcessUsage } from './support/fresh-process.ts';
 import { median } from './support/measure.ts';
-import { type TaskRun, TaskWorld } from './support/task-world.ts';
+import { TaskFixture, type TaskRun } from './support/task-fixture.ts';
 
 const CANDLES = 1_000_000;
 const MINUTE = 60_000;
@@ -33,9 +33,9 @@ const CASES: readonly Case[] = [
 
 const symbolsOf = (pairs: number) => Array.from({ length: pairs }, (_, i) => `P${i}OF${pairs}/USDT:USDT`);
 
-async function storeSeries(world: TaskWorld, pairs: number): Promise<void> {
+async function storeSeries(fixture: TaskFixture, pairs: number): Promise<void> {
   for (const [index, symbol] of symbolsOf(pairs).entries()) {
-    await world.storeCandles(symbol, '1m', randomCandles(index + 1, STARTUP + CANDLES / pairs, '1m'));
+    await fixture.storeCandles(symbol, '1m', randomCandles(index + 1, STARTUP + CANDLES / pairs, '1m'));
   }
 }
 
@@ -56,10 +56,15 @@ function configOf({ pairs, params }: Case): ConfigInput {
   };
 }
 
-async function measure(world: TaskWorld, entry: string, each: Case, oneCore: boolean): Promise<TaskRun[]> {
+async function measure(
+  fixture: TaskFixture,
+  entry: string,
+  each: Case,
+  oneCore: boolean,
+): Promise<TaskRun[]> {
   const runs: TaskRun[] = [];
   for (let run = -1; run < RUNS; run++) {
-    const result = await world.runTask(entry, configOf(each), oneCore);
+    const result = await fixture.runTask(entry, configOf(each), oneCore);
     if (run >= 0) runs.push(result);
   }
   return runs;
@@ -132,20 +137,20 @@ function idleFigure(runs: readonly ProcessUsage[]): Figure {
 
 const canPin = () => spawnSync('taskset', ['--version']).status === 0;
 
-async function measureIdle(world: TaskWorld, entry: string, oneCore: boolean): Promise<ProcessUsage[]> {
+async function measureIdle(fixture: TaskFixture, entry: string, oneCore: boolean): Promise<ProcessUsage[]> {
   const runs: ProcessUsage[] = [];
-  for (let run = 0; run < RUNS; run++) runs.push(await world.runIdle(entry, oneCore));
+  for (let run = 0; run < RUNS; run++) runs.push(await fixture.runIdle(entry, oneCore));
   return runs;
 }
 
-async function measureAll(world: TaskWorld, entry: string): Promise<Figure[]> {
+async function measureAll(fixture: TaskFixture, entry: string): Promise<Figure[]> {
   // Without a way to keep it on one core, its threads may run beside each other: their time is still added up.
   const oneCore = canPin();
-  const rows = [idleFigure(await measureIdle(world, entry, false))];
-  const idleCpuMs = median((await measureIdle(world, entry, oneCore)).map(({ cpuMs }) => cpuMs));
+  const rows = [idleFigure(await measureIdle(fixture, entry, false))];
+  const idleCpuMs = median((await measureIdle(fixture, entry, oneCore)).map(({ cpuMs }) => cpuMs));
   for (const each of CASES) {
-    rows.push(oneCoreFigure(each.label, await measure(world, entry, each, oneCore), idleCpuMs));
-    rows.push(...figures(each.label, await measure(world, entry, each, false)));
+    rows.push(oneCoreFigure(each.label, await measure(fixture, entry, each, oneCore), idleCpuMs));
+    rows.push(...figures(each.label, await measure(fixture, entry, each, false)));
   }
   return rows;
 }
@@ -155,13 +160,13 @@ export default {
   description: `The bundled backtest task in a fresh process: claim the job, read ${CANDLES} candles from Parquet, run, report, write (medians of ${RUNS})`,
   async run() {
     const bundles = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
-    const world = await TaskWorld.start();
+    const fixture = await TaskFixture.start();
     try {
       await build(bundles);
-      for (const pairs of new Set(CASES.map((each) => each.pairs))) await storeSeries(world, pairs);
-      return await measureAll(world, join(bundles, 'tasks', 'backtest.mjs'));
+      for (const pairs of new Set(CASES.map((each) => each.pairs))) await storeSeries(fixture, pairs);
+      return await measureAll(fixture, join(bundles, 'tasks', 'backtest.mjs'));
     } finally {
-      await world.stop();
+      await fixture.stop();
       await rm(bundles, { recursive: true, force: true });
     }
   },

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { ImportResult } from '#adapters/import/import-files.ts';
-import { csvRows, importWorld, MINUTES_5, NOW, T0 } from './import-world.ts';
+import { csvRows, importFixture, MINUTES_5, NOW, T0 } from './import-fixture.ts';
 
 const HEADER = 'timestamp_ms,open,high,low,close,volume';
-const world = importWorld();
-const { put, load, stored } = world;
+const fixture = importFixture();
+const { put, load, stored } = fixture;
 
 describe('a CSV file', () => {
   const rows = csvRows([0, 1, 3, 0.5, 2, 10], [1, 2, 4, 2, 3, 0]);
@@ -52,7 +52,7 @@ describe('a CSV file', () => {
     const whole = gzipSync(
       csvRows(...Array.from({ length: 500 }, (_, i) => [i, 1, 1, 1, 1, Math.sin(i) + 1])),
     );
-    writeFileSync(join(world.folder, 'ETH_USDT_USDT-5m.csv.gz'), whole.subarray(0, 300));
+    writeFileSync(join(fixture.folder, 'ETH_USDT_USDT-5m.csv.gz'), whole.subarray(0, 300));
     expect(await load()).toMatchObject([
       {
         outcome: 'failed',
@@ -104,11 +104,11 @@ describe('a CSV file', () => {
   test('one that is empty, one that is not gzipped and one whose gzip data is damaged are told apart', async () => {
     put('A_USDT_USDT-5m.csv', '');
     const one = csvRows([0, 1, 1, 1, 1, 1]);
-    writeFileSync(join(world.folder, 'B_USDT_USDT-5m.csv.gz'), '');
-    writeFileSync(join(world.folder, 'C_USDT_USDT-5m.csv.gz'), one);
+    writeFileSync(join(fixture.folder, 'B_USDT_USDT-5m.csv.gz'), '');
+    writeFileSync(join(fixture.folder, 'C_USDT_USDT-5m.csv.gz'), one);
     const damaged = gzipSync(one);
     damaged[damaged.length - 7]! ^= 1;
-    writeFileSync(join(world.folder, 'D_USDT_USDT-5m.csv.gz'), damaged);
+    writeFileSync(join(fixture.folder, 'D_USDT_USDT-5m.csv.gz'), damaged);
     const notGzip = 'is not gzipped, or its gzip compressed data is damaged';
     expect((await load()).map((result) => 'reason' in result && result.reason)).toEqual([
       'is empty',
@@ -183,7 +183,7 @@ describe('a file with wrong rows fails and stores nothing, and the others are im
     const [bad, good] = await load();
     expect(bad).toMatchObject({ outcome: 'failed', reason: expect.stringMatching(reason) });
     expect(good).toMatchObject({ outcome: 'imported', symbol: 'ETH/USDT:USDT' });
-    expect((await world.series.list('binanceusdm')).map((info) => info.symbol)).toEqual(['ETH/USDT:USDT']);
+    expect((await fixture.series.list('binanceusdm')).map((info) => info.symbol)).toEqual(['ETH/USDT:USDT']);
   });
 });
 
@@ -200,7 +200,7 @@ describe('what is put right', () => {
       ),
     );
     expect(await load()).toMatchObject([{ rows: 3, duplicates: 2, missing: 2, notes: [] }]);
-    const [info] = await world.series.list('binanceusdm');
+    const [info] = await fixture.series.list('binanceusdm');
     expect(info).toMatchObject({ count: 3 });
     const { open, high, low, close, volume } = await stored('5m');
     expect([open![0], high![0], low![0], close![0], volume![0]]).toEqual([2, 9, 1, 5, 10]);
@@ -232,12 +232,12 @@ describe('what is put right', () => {
     const clock = { now: () => T0 + 2 * MINUTES_5 - 1 };
     put('BTC_USDT_USDT-5m.csv', csvRows([0, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1]));
     put('ETH_USDT_USDT-5m.csv', csvRows([1, 1, 1, 1, 1, 1]));
-    expect(await load(world.folder, { clock })).toMatchObject([
+    expect(await load(fixture.folder, { clock })).toMatchObject([
       { rows: 1, notes: ['the last candle is still open: left out'] },
       { outcome: 'failed', reason: 'holds no closed candle' },
     ]);
     expect((await stored('5m')).timestamp).toEqual([T0]);
     clock.now = () => T0 + 2 * MINUTES_5;
-    expect(await load(world.folder, { clock })).toMatchObject([{ rows: 2, notes: [] }, { rows: 1 }]);
+    expect(await load(fixture.folder, { clock })).toMatchObject([{ rows: 2, notes: [] }, { rows: 1 }]);
   });
 });

@@ -17,22 +17,22 @@ import { findFiles } from '#adapters/import/find.ts';
 import { type ImportResult, importFiles } from '#adapters/import/import-files.ts';
 import { summariseImport } from '#adapters/import/summarise.ts';
 import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/write.ts';
-import { csvRows, FIXTURES, FOREVER, importWorld, MINUTES_5, T0 } from './import-world.ts';
+import { csvRows, FIXTURES, FOREVER, importFixture, MINUTES_5, T0 } from './import-fixture.ts';
 
-const world = importWorld();
-const { put, load, stored } = world;
+const fixture = importFixture();
+const { put, load, stored } = fixture;
 const HOUR = 3_600_000;
 const at = (event: number, late = 0) => T0 + event * 8 * HOUR + late;
 const one = csvRows([0, 1, 1, 1, 1, 1]);
 const outcomes = (results: readonly ImportResult[]) =>
   results.map((result) => [
-    relative(world.folder, result.file),
+    relative(fixture.folder, result.file),
     result.outcome === 'imported' ? result.kind : result.reason,
   ]);
 
 describe('funding', () => {
   const events = async (symbol = 'BTC/USDT:USDT') => {
-    const { timestamp, rate, markPrice } = await world.store.readFunding(
+    const { timestamp, rate, markPrice } = await fixture.store.readFunding(
       'binanceusdm',
       symbol,
       0,
@@ -231,18 +231,18 @@ describe('a folder', () => {
     put('notes.txt', 'xyz');
     put('.hidden/BTC_USDT_USDT-1h.csv', one);
     const told: string[] = [];
-    const results = await load(world.folder, {
+    const results = await load(fixture.folder, {
       onProgress: ({ files, bytes }) => told.push(`${files} ${bytes}`),
     });
     expect(results.map((result) => result.outcome)).toEqual(['imported', 'imported', 'skipped']);
     const size = one.length;
     expect(told).toEqual([`1 ${size}`, `2 ${2 * size}`, `3 ${2 * size + 3}`]);
-    await expect(load(join(world.folder, 'absent'))).rejects.toThrow('absent does not exist');
+    await expect(load(join(fixture.folder, 'absent'))).rejects.toThrow('absent does not exist');
   });
 
   test('nothing outside it is read, and no circle is walked', async () => {
     const outside = put('outside/BTC_USDT_USDT-5m.csv', one);
-    const inside = join(world.folder, 'inside');
+    const inside = join(fixture.folder, 'inside');
     mkdirSync(inside);
     symlinkSync(outside, join(inside, 'BTC_USDT_USDT-5m.csv'));
     symlinkSync('..', join(inside, 'circle'));
@@ -254,26 +254,26 @@ describe('a folder', () => {
       { outcome: 'skipped', reason: 'not an ordinary file' },
       { outcome: 'skipped', reason: 'a link; links are not followed' },
     ]);
-    symlinkSync('outside', join(world.folder, 'named'));
-    expect(await load(join(world.folder, 'named'))).toMatchObject([{ outcome: 'imported' }]);
+    symlinkSync('outside', join(fixture.folder, 'named'));
+    expect(await load(join(fixture.folder, 'named'))).toMatchObject([{ outcome: 'imported' }]);
     await expect(load(join(inside, 'XRP_USDT_USDT-5m.csv'))).rejects.toThrow('neither a file nor a folder');
   });
 
   test.skipIf(process.getuid?.() === 0)('what may not be read fails by name', async () => {
     chmodSync(put('BTC_USDT_USDT-5m.csv', one), 0);
     put('closed/ETH_USDT_USDT-5m.csv', one);
-    chmodSync(join(world.folder, 'closed'), 0);
+    chmodSync(join(fixture.folder, 'closed'), 0);
     put('XRP_USDT_USDT-5m.csv', one);
     expect((await load()).map((result) => result.outcome).sort()).toEqual(['failed', 'failed', 'imported']);
-    chmodSync(join(world.folder, 'closed'), 0o700);
+    chmodSync(join(fixture.folder, 'closed'), 0o700);
   });
 
   test('a file that is gone when its turn comes fails, and the next is imported', async () => {
     put('BTC_USDT_USDT-5m.csv', one);
     put('ETH_USDT_USDT-5m.csv', one);
-    const found = await findFiles(world.folder);
-    execFileSync('rm', [join(world.folder, 'BTC_USDT_USDT-5m.csv')]);
-    const { store, reader } = world;
+    const found = await findFiles(fixture.folder);
+    execFileSync('rm', [join(fixture.folder, 'BTC_USDT_USDT-5m.csv')]);
+    const { store, reader } = fixture;
     expect(await importFiles(found, { store, reader, exchange: 'binanceusdm', clock: Date })).toMatchObject([
       { outcome: 'failed', reason: expect.stringContaining('cannot be read: ENOENT') },
       { outcome: 'imported' },
@@ -286,12 +286,12 @@ describe('a folder', () => {
     for (const base of ['BTC', 'ETH']) {
       copyFileSync(
         join(FIXTURES, 'lz4.feather'),
-        join(world.folder, `${folder}/futures/${base}_USDT_USDT-5m-futures.feather`),
+        join(fixture.folder, `${folder}/futures/${base}_USDT_USDT-5m-futures.feather`),
       );
     }
     copyFileSync(
       join(FIXTURES, 'zstd.feather'),
-      join(world.folder, `${folder}/futures/XRP_USDT-5m-futures.feather`),
+      join(fixture.folder, `${folder}/futures/XRP_USDT-5m-futures.feather`),
     );
     put(`${folder}/futures/BTC_USDT_USDT-1h-mark.json`, JSON.stringify([[at(0), 100, 101, 99, 100, null]]));
     put(
@@ -321,7 +321,7 @@ describe('a folder', () => {
 describe('exchanges', () => {
   const hive = (exchange: string) =>
     `candles/exchange=${exchange}/symbol=BTC_USDT_USDT/timeframe=5m/2025-03.parquet`;
-  const found = () => findFiles(world.folder);
+  const found = () => findFiles(fixture.folder);
   test('the folders name one, or it is asked for', async () => {
     put('BTC_USDT_USDT-5m.csv', one);
     expect(chooseExchange(await found(), undefined, 'binanceusdm')).toBe('binanceusdm');
@@ -336,23 +336,23 @@ describe('exchanges', () => {
   test('files of several are not mixed', async () => {
     for (const exchange of ['bybit', 'okx']) {
       put(hive(exchange), '');
-      copyFileSync(join(FIXTURES, 'snappy.parquet'), join(world.folder, hive(exchange)));
+      copyFileSync(join(FIXTURES, 'snappy.parquet'), join(fixture.folder, hive(exchange)));
     }
     const two = await found();
     expect(() => chooseExchange(two, undefined, 'binanceusdm')).toThrow(
       'bybit, okx: choose one with --exchange',
     );
-    expect(await load(world.folder, { exchange: 'okx' })).toMatchObject([
+    expect(await load(fixture.folder, { exchange: 'okx' })).toMatchObject([
       { outcome: 'skipped', reason: 'of bybit, not of okx' },
       { outcome: 'imported' },
     ]);
-    expect(await world.series.list('okx')).toHaveLength(1);
-    expect(await world.series.list('bybit')).toHaveLength(0);
+    expect(await fixture.series.list('okx')).toHaveLength(1);
+    expect(await fixture.series.list('bybit')).toHaveLength(0);
   });
 
   test('nothing goes to the simulated market, and nothing of it is imported', async () => {
     put('BTC_USDT_USDT-5m.csv', one);
-    await expect(load(world.folder, { exchange: 'sim' })).rejects.toThrow('sim is the simulated market');
+    await expect(load(fixture.folder, { exchange: 'sim' })).rejects.toThrow('sim is the simulated market');
     put(hive('sim'), '');
     expect((await found()).exchanges).toEqual([]);
     expect(await load()).toMatchObject([
@@ -371,7 +371,7 @@ test('the summary tells the gaps of what the files hold together', async () => {
   const funding = put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},0.0001,0,0,0,0`);
   put('BTC_USDT_USDT-8h-mark.csv', `${at(0)},7,7,7,7,0`);
   put('BTC_USDT_USDT-4h.csv', 'x');
-  const summary = await summariseImport(await load(), 'binanceusdm', world.store);
+  const summary = await summariseImport(await load(), 'binanceusdm', fixture.store);
   const iso = (row: number) => new Date(T0 + row * MINUTES_5).toISOString();
   const btc = { symbol: 'BTC/USDT:USDT', first: iso(0) };
   expect(summary).toEqual([
@@ -422,10 +422,10 @@ test('what is damaged in storage counts as missing in the summary', async () => 
   const flat = (...rows: number[]) => csvRows(...rows.map((row) => [row, 1, 1, 1, 1, 1]));
   await load(put('BTC_USDT_USDT-5m.csv', flat(april, april + 1)));
   const month = '2025-04.parquet';
-  const files = readdirSync(world.storage, { recursive: true, encoding: 'utf8' });
-  writeFileSync(join(world.storage, files.find((path) => path.endsWith(month))!), 'no longer Parquet');
+  const files = readdirSync(fixture.storage, { recursive: true, encoding: 'utf8' });
+  writeFileSync(join(fixture.storage, files.find((path) => path.endsWith(month))!), 'no longer Parquet');
   const results = await load(put('BTC_USDT_USDT-5m.csv', flat(0, 1, may)));
-  expect(await summariseImport(results, 'binanceusdm', world.store)).toMatchObject([
+  expect(await summariseImport(results, 'binanceusdm', fixture.store)).toMatchObject([
     { rows: 3, stored: 3, gaps: { count: 1, missing: may - 2 } },
   ]);
 });

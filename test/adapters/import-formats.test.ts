@@ -20,10 +20,10 @@ import { describe, expect, test } from 'vitest';
 import { FileReader } from '#adapters/import/file-reader.ts';
 import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/write.ts';
 import { CANDLE_COLUMNS } from '#engine/candles.ts';
-import { FIXTURES, importWorld, MINUTES_5, T0 } from './import-world.ts';
+import { FIXTURES, importFixture, MINUTES_5, T0 } from './import-fixture.ts';
 
-const world = importWorld();
-const { put, load, stored } = world;
+const fixture = importFixture();
+const { put, load, stored } = fixture;
 
 /** The candles of fixtures/import/make.py. */
 const rows = Array.from({ length: 200 }, (_, i) => {
@@ -52,7 +52,7 @@ const candleFiles = (folder: string) =>
 
 const importAs = (path: string) => {
   const ending = path.slice(path.lastIndexOf('.'));
-  copyFileSync(path, join(world.folder, `BTC_USDT_USDT-5m-futures${ending}`));
+  copyFileSync(path, join(fixture.folder, `BTC_USDT_USDT-5m-futures${ending}`));
   return load();
 };
 
@@ -83,7 +83,7 @@ describe('files as pandas writes them', () => {
       try {
         execFileSync('python3', [join(FIXTURES, 'make.py'), made]);
         for (const [name, [expected]] of Object.entries(EXPECTED)) {
-          for (const file of readdirSync(world.folder)) rmSync(join(world.folder, file));
+          for (const file of readdirSync(fixture.folder)) rmSync(join(fixture.folder, file));
           expect(await importAs(join(made, name)), name).toMatchObject([{ outcome: 'imported', rows: 200 }]);
           expect(await stored('5m'), name).toEqual({ ...expected });
         }
@@ -341,8 +341,8 @@ describe('a damaged or foreign file fails, nothing of it is stored, and the next
     ],
   ])('%s', async (_, ending, bytes, reason) => {
     put(`BTC_USDT_USDT-5m-futures.${ending}`, bytes);
-    copyFileSync(join(FIXTURES, 'lz4.feather'), join(world.folder, 'ETH_USDT_USDT-5m-futures.feather'));
-    copyFileSync(join(FIXTURES, 'snappy.parquet'), join(world.folder, 'XRP_USDT_USDT-5m-futures.parquet'));
+    copyFileSync(join(FIXTURES, 'lz4.feather'), join(fixture.folder, 'ETH_USDT_USDT-5m-futures.feather'));
+    copyFileSync(join(FIXTURES, 'snappy.parquet'), join(fixture.folder, 'XRP_USDT_USDT-5m-futures.parquet'));
     const [bad, ...good] = await load();
     const matcher =
       typeof reason === 'string' ? expect.stringContaining(reason) : expect.stringMatching(reason);
@@ -358,7 +358,7 @@ describe('a damaged or foreign file fails, nothing of it is stored, and the next
     // Found by trying: the Arrow library goes through a billion entries that are not there.
     put('BTC_USDT_USDT-5m-futures.feather', flipped(zstd, 3_988));
     const reader = new FileReader({ patienceMs: 1_000 });
-    expect(await load(world.folder, { reader })).toMatchObject([
+    expect(await load(fixture.folder, { reader })).toMatchObject([
       { outcome: 'failed', reason: 'cannot be read: it takes too long, which a damaged file can cause' },
     ]);
     reader.close();
@@ -366,7 +366,7 @@ describe('a damaged or foreign file fails, nothing of it is stored, and the next
 
   test('a file that only calls itself gzipped', async () => {
     const path = put('BTC_USDT_USDT-5m-futures.json', gzipSync('[]'));
-    copyFileSync(path, join(world.folder, 'ETH_USDT_USDT-5m-futures.json'));
+    copyFileSync(path, join(fixture.folder, 'ETH_USDT_USDT-5m-futures.json'));
     expect(await load()).toMatchObject([
       { outcome: 'failed', reason: expect.stringContaining('is not a JSON array') },
       { outcome: 'failed' },

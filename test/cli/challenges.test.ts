@@ -15,15 +15,15 @@ import { readStanding, type Standing } from '../../bin/cli/challenge/status.ts';
 import { parseTrades } from '../../bin/cli/challenge/trade-file.ts';
 import { showStanding, watchChallenge } from '../../bin/cli/challenge/watch.ts';
 import { ApiClient } from '../../bin/cli/client.ts';
-import { type ChallengeWorld, challengeWorld, generated } from '../support/challenge-world.ts';
+import { type ChallengeFixture, challengeFixture, generated } from '../support/challenge-fixture.ts';
 import { runScript } from '../support/command.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
-import { MODEL, registryWorld } from '../support/registry-world.ts';
+import { MODEL, registryFixture } from '../support/registry-fixture.ts';
 
 /** The commands against the services themselves, which a server on loopback stands for. */
 
 let engine: TestEngine;
-let world: ChallengeWorld;
+let fixture: ChallengeFixture;
 const home = mkdtempSync(join(tmpdir(), 'touchstone-cli-challenges-'));
 const server = createServer((request, response) => void forward(request, response));
 let url: string;
@@ -41,8 +41,8 @@ afterAll(async () => {
   await engine?.stop();
   rmSync(home, { recursive: true, force: true });
 });
-const newWorld = async () => {
-  world = await challengeWorld(engine);
+const newFixture = async () => {
+  fixture = await challengeFixture(engine);
 };
 
 async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -53,7 +53,7 @@ async function forward(request: IncomingMessage, response: ServerResponse): Prom
   }
   const text = await new Response(request as never).text();
   const method = request.method as 'GET' | 'POST';
-  const { status, body } = await world.strategy(method, request.url!, text ? JSON.parse(text) : undefined);
+  const { status, body } = await fixture.strategy(method, request.url!, text ? JSON.parse(text) : undefined);
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
@@ -108,7 +108,7 @@ function winningTrades(): string {
 }
 
 describe('a challenge by the command line', () => {
-  beforeEach(newWorld);
+  beforeEach(newFixture);
 
   it('goes from its creation by the trades of a file to the promotion of its challenger', async () => {
     const created = await challenge('create', MODEL, '2', '--no-canary', '--min-trades', '120');
@@ -136,7 +136,7 @@ describe('a challenge by the command line', () => {
 
     const check = await challenge('promote', id!, '--check');
     expect([check.code, check.out]).toEqual([0, expect.stringContaining('Nothing is changed')]);
-    expect((await world.read(id!)).body.promoted_at).toBeNull();
+    expect((await fixture.read(id!)).body.promoted_at).toBeNull();
     const promoted = await challenge('promote', id!, '--comment', 'it has won');
     expect(promoted.out).toContain('version 2 to Production, in place of 1');
     expect(promoted.out).toContain('improvement 193.3 %, p-value 0.0007');
@@ -147,7 +147,7 @@ describe('a challenge by the command line', () => {
   });
 
   it('says why the platform did not promote a winner that it was to promote', async () => {
-    await world.register();
+    await fixture.register();
     const settings = ['--no-canary', '--min-trades', '120', '--auto-promote'];
     const created = await challenge('create', MODEL, '3', ...settings);
     expect(created.out).toContain('Warning: challenger_not_in_staging: it is in None');
@@ -184,8 +184,8 @@ describe('a challenge by the command line', () => {
     expect(before).toContain('Before the challenger is recommended\n  ✗ p-value');
     expect(before).toContain('still to\ncome: the champion 100, the challenger 100.');
 
-    await world.log(id, 'challenger', generated(1, 20, 0));
-    world.clock.forward(3_600_000);
+    await fixture.log(id, 'challenger', generated(1, 20, 0));
+    fixture.clock.forward(3_600_000);
     await challenge('log', id, '--trade-id', 'open', '--variant', 'champion', '--status', 'open');
     const failed = ['--status', 'error', '--error-message', 'no price'];
     await challenge('log', id, '--trade-id', 'failed', '--variant', 'challenger', ...failed);
@@ -273,9 +273,9 @@ describe('a challenge by the command line', () => {
     await expect(challenge('status', 'nothing')).rejects.toThrow('RES002');
     await expect(challenge('create', MODEL, '9')).rejects.toThrow('RES003');
     await expect(challenge('create', MODEL, '1')).rejects.toThrow('VAL005');
-    const unpromoted = await registryWorld(engine);
+    const unpromoted = await registryFixture(engine);
     await unpromoted.register();
-    world = { ...world, strategy: unpromoted.strategy };
+    fixture = { ...fixture, strategy: unpromoted.strategy };
     await expect(challenge('create', MODEL, '1')).rejects.toThrow(
       `No version of ${MODEL} is in Production: promote one (npx touchstone promote ${MODEL} <version>)`,
     );
@@ -283,16 +283,17 @@ describe('a challenge by the command line', () => {
 });
 
 describe('following a challenge', () => {
-  beforeEach(newWorld);
+  beforeEach(newFixture);
 
   it('goes on when a service is away for a while, to the end of the one that was meant', async () => {
-    const { body } = await world.create();
+    const { body } = await fixture.create();
     const client = new ApiClient(url);
     const statuses: string[] = [];
     const show = ({ challenge: { status } }: Standing) => {
       statuses.push(status);
       if (statuses.length === 1) unanswered = 3;
-      if (statuses.length === 2) void world.post(body.challenge_id, 'rollback').then(() => world.create());
+      if (statuses.length === 2)
+        void fixture.post(body.challenge_id, 'rollback').then(() => fixture.create());
     };
     const ended = await watchChallenge(client, MODEL, show, new AbortController().signal, 5);
     expect(ended?.challenge).toMatchObject({ challenge_id: body.challenge_id, status: 'rolled_back' });
@@ -304,9 +305,9 @@ describe('following a challenge', () => {
   });
 
   it('shows its page in place on a terminal, as narrow as that is', async () => {
-    const { body } = await world.create();
-    await world.log(body.challenge_id, 'champion', generated(1, 30, 0));
-    await world.log(body.challenge_id, 'challenger', generated(2, 10, 0));
+    const { body } = await fixture.create();
+    await fixture.log(body.challenge_id, 'champion', generated(1, 30, 0));
+    await fixture.log(body.challenge_id, 'challenger', generated(2, 10, 0));
     const written: string[] = [];
     const output = { isTTY: true, columns: 66, write: (text: string) => written.push(text) };
     const show = showStanding(output as never);
@@ -334,8 +335,8 @@ describe('a process', { timeout: 20_000 }, () => {
   });
 
   it('follows a challenge until it is left, which ends it as shells have it', async () => {
-    await newWorld();
-    const { body } = await world.create();
+    await newFixture();
+    const { body } = await fixture.create();
     const args = ['bin/touchstone.ts', '--strategy-url', url, 'challenge', 'status', MODEL, '--watch'];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     const [line] = await once(child.stdout.setEncoding('utf8'), 'data');
@@ -344,7 +345,7 @@ describe('a process', { timeout: 20_000 }, () => {
     const [told] = await once(child.stderr.setEncoding('utf8'), 'data');
     expect(told).toContain(`challenge status ${MODEL} --watch`);
     expect(await once(child, 'close')).toEqual([130, null]);
-    await world.post(body.challenge_id, 'rollback');
+    await fixture.post(body.challenge_id, 'rollback');
     const ended = await challenge('status', MODEL, '--watch');
     expect([ended.code, ended.out]).toEqual([0, expect.stringContaining('Recommendation: ROLLBACK')]);
   });

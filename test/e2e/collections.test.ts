@@ -50,7 +50,7 @@ function afterPages(count: number, then: () => void): Promise<void> {
 
 /** The platform in a process of its own; `dies` when it writes a file whose name ends so. */
 async function startProcess(dies?: { at: 'half' | 'named'; file: string }) {
-  const preload = ['--import', join(import.meta.dirname, 'fixtures/die-at.ts')];
+  const preload = ['--import', join(import.meta.dirname, 'fixtures/crash-at.ts')];
   const child = spawn(process.execPath, [...(dies ? preload : []), 'bin/local.ts'], {
     env: {
       TOUCHSTONE_HOME: home,
@@ -60,7 +60,7 @@ async function startProcess(dies?: { at: 'half' | 'named'; file: string }) {
       DEFAULT_EXCHANGE: 'binanceusdm',
       EXCHANGE_URL: server.url,
       EXCHANGE_INTERVAL_MS: '1',
-      ...(dies && { DIE_AT: dies.at, DIE_AT_FILE: dies.file }),
+      ...(dies && { CRASH_AT: dies.at, CRASH_AT_FILE: dies.file }),
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,7 +1,7 @@
 import { matching } from './generate.ts';
 import { anyValue, boundaryValue, hostileText, PROTOTYPE_KEYS } from './hostile.ts';
+import { MALFORMED_HEADERS, MEDIA_TYPES, SEGMENTS } from './malformed-values.ts';
 import * as change from './mutate.ts';
-import { MEDIA_TYPES, ODD_HEADERS, SEGMENTS } from './odd.ts';
 import { type Draft, encode, type Place } from './request.ts';
 
 /** Ways in which a request is made wrong, or odd. Each changes the draft of a valid one. */
@@ -138,7 +138,7 @@ function query(draft: Draft, { operation, sources: { chance } }: Place): void {
 }
 
 function headers(draft: Draft, { sources: { chance } }: Place): void {
-  const [name, value] = chance.pick(ODD_HEADERS);
+  const [name, value] = chance.pick(MALFORMED_HEADERS);
   draft.headers[name === '__proto__' ? '__Proto__' : name] = value;
 }
 

@@ -45,7 +45,7 @@ export async function startTarget(enforced: boolean): Promise<Target> {
     env: {
       ...{ PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: tmpdir(), TOUCHSTONE_HOME: home },
       ...{ BACKEND_PORT: '0', STRATEGY_PORT: '0', DATA_COLLECTION_PORT: '0' },
-      // No exchange of the world is ever asked: nothing listens there.
+      // No exchange is ever asked: nothing listens there.
       ...{ EXCHANGE_URL: 'http://127.0.0.1:9' },
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,20 +2,20 @@ import { PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { MAX_GRANTS } from '#contract/sharing.ts';
-import { type AccessWorld, accessWorld, type Person } from '../support/access-world.ts';
+import { type AccessFixture, accessFixture, type Person } from '../support/access-fixture.ts';
 import { SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
 
-let world: AccessWorld;
+let fixture: AccessFixture;
 let ann: Person;
 let bob: Person;
 let admin: Person;
 beforeAll(async () => {
-  world = await accessWorld();
-  ann = world.person('ann');
-  bob = world.person('bob');
-  admin = world.person('root', 'admin');
+  fixture = await accessFixture();
+  ann = fixture.person('ann');
+  bob = fixture.person('bob');
+  admin = fixture.person('root', 'admin');
 });
-afterAll(() => world?.stop());
+afterAll(() => fixture?.stop());
 
 const at = (id: string) => `/api/v1/backtests/${id}`;
 const PARTS = ['', '/equity', '/report-data', '/sharing'];
@@ -35,9 +35,9 @@ async function idsOf(person: Person, query = '', limit = 100): Promise<string[]>
 
 /** Where a job is in whose lists. */
 async function rowsOf(jobId: string): Promise<Record<string, string>> {
-  const { Items = [] } = await world.client.send(
+  const { Items = [] } = await fixture.client.send(
     new QueryCommand({
-      TableName: world.jobsTable,
+      TableName: fixture.jobsTable,
       KeyConditionExpression: 'job_id = :id AND begins_with(#item, :sees)',
       ExpressionAttributeNames: { '#item': 'item' },
       ExpressionAttributeValues: { ':id': jobId, ':sees': 'SEES#' },
@@ -49,7 +49,7 @@ async function rowsOf(jobId: string): Promise<Record<string, string>> {
 
 describe('a backtest', () => {
   it('is its owner’s alone until it is shared', async () => {
-    const id = await world.backtest('ann', {}, 'completed');
+    const id = await fixture.backtest('ann', {}, 'completed');
     for (const part of PARTS) {
       const refused = await bob.get(at(id) + part);
       expect([part, refused.status, refused.code]).toEqual([part, 403, 'AUTH005']);
@@ -62,46 +62,46 @@ describe('a backtest', () => {
     }
     const statuses = async (person: Person) =>
       Promise.all(PARTS.map(async (part) => (await person.get(at(id) + part)).status));
-    for (const person of [ann, admin, world.development])
+    for (const person of [ann, admin, fixture.development])
       expect(new Set(await statuses(person))).toEqual(new Set([200]));
-    expect(await statuses(world.nobody)).toEqual([401, 401, 401, 401]);
+    expect(await statuses(fixture.nobody)).toEqual([401, 401, 401, 401]);
     expect((await bob.get(at('bt-unknown'))).code).toBe('RES001');
     expect((await bob.get(at('nonsense'))).code).toBe('VAL005');
   });
 
   it('is changed by those alone with whom it is shared for that', async () => {
-    const id = await world.backtest('ann');
+    const id = await fixture.backtest('ann');
     await ann.share(at(id), 'user:bob');
     expect((await bob.get(at(id))).status).toBe(200);
     expect(await bob.post(`${at(id)}/cancel`)).toMatchObject({ status: 403, code: 'AUTH005' });
-    expect((await world.jobs.get(id))!.status).toBe('pending');
+    expect((await fixture.jobs.get(id))!.status).toBe('pending');
     await ann.share(at(id), 'user:bob!');
     // Sharing gives no role.
-    const viewer = world.person('bob', 'viewer');
+    const viewer = fixture.person('bob', 'viewer');
     expect(await viewer.post(`${at(id)}/cancel`)).toMatchObject({ status: 403, code: 'AUTH004' });
     expect(await bob.post(`${at(id)}/cancel`)).toMatchObject({ status: 200 });
   });
 
   it('is shared on by its owner and admins alone', async () => {
-    const id = await world.backtest('ann');
+    const id = await fixture.backtest('ann');
     await ann.share(at(id), 'user:bob!');
     expect(await bob.share(at(id), 'user:bob!', 'user:eve')).toMatchObject({ status: 403, code: 'AUTH005' });
     const sharing = { owner: 'ann', shared_with: [{ principal: 'user:bob', level: 'write' }] };
     expect((await bob.get(`${at(id)}/sharing`)).body).toEqual(sharing);
     expect((await admin.share(at(id), 'group:desk')).status).toBe(200);
     expect((await bob.get(at(id))).code).toBe('AUTH005');
-    expect((await world.person('eve', 'viewer', ['desk']).get(at(id))).status).toBe(200);
-    expect((await world.person('eve', 'viewer', ['desks']).get(at(id))).code).toBe('AUTH005');
-    expect((await world.person('desk', 'viewer').get(at(id))).code).toBe('AUTH005');
+    expect((await fixture.person('eve', 'viewer', ['desk']).get(at(id))).status).toBe(200);
+    expect((await fixture.person('eve', 'viewer', ['desks']).get(at(id))).code).toBe('AUTH005');
+    expect((await fixture.person('desk', 'viewer').get(at(id))).code).toBe('AUTH005');
     await ann.share(at(id), 'everyone');
-    expect((await world.person('eve', 'viewer').get(at(id))).status).toBe(200);
-    expect((await world.nobody.get(at(id))).code).toBe('AUTH003');
+    expect((await fixture.person('eve', 'viewer').get(at(id))).status).toBe(200);
+    expect((await fixture.nobody.get(at(id))).code).toBe('AUTH003');
     expect((await ann.share(at('bt-unknown'))).code).toBe('RES001');
     expect((await admin.share(at('bt-unknown'))).code).toBe('RES001');
   });
 
   it('is lost at once by whoever is not named any more, and sharing may be repeated', async () => {
-    const id = await world.backtest('ann');
+    const id = await fixture.backtest('ann');
     for (let i = 0; i < 2; i++) {
       const { status, body } = await ann.share(at(id), 'user:bob', 'group:desk!');
       expect([status, body.shared_with]).toEqual([
@@ -113,10 +113,10 @@ describe('a backtest', () => {
       ]);
     }
     expect(await idsOf(bob)).toContain(id);
-    const before = (await world.jobs.get(id))!;
+    const before = (await fixture.jobs.get(id))!;
     expect((await ann.share(at(id))).body).toEqual({ owner: 'ann', shared_with: [] });
     // An end that was under way before does not bring it back.
-    await world.jobs.sharing.settle({ ...before, status: 'completed' });
+    await fixture.jobs.sharing.settle({ ...before, status: 'completed' });
     expect(Object.keys(await rowsOf(id))).toEqual(['user:ann']);
     expect((await bob.get(at(id))).code).toBe('AUTH005');
     expect(await idsOf(bob)).not.toContain(id);
@@ -136,20 +136,20 @@ describe('a backtest', () => {
     ['shared_with.0.level', [{ principal: 'everyone', level: 'owner' }]],
     ['shared_with', Array.from({ length: MAX_GRANTS + 1 }, (_, i) => ({ principal: `user:${i}` }))],
   ])('refuses a sharing that is none: %s', async (field, shared_with) => {
-    const id = await world.backtest('ann');
+    const id = await fixture.backtest('ann');
     const { status, body } = await ann.put(`${at(id)}/sharing`, { shared_with });
     expect([status, body.detail.code, body.detail.field]).toEqual([400, 'VAL005', field]);
-    expect((await world.jobs.get(id))!.shared_with).toBeUndefined();
+    expect((await fixture.jobs.get(id))!.shared_with).toBeUndefined();
   });
 
   it('is shared with as many as there may be, and with as many others instead', async () => {
-    const id = await world.backtest('ann');
+    const id = await fixture.backtest('ann');
     const many = (prefix: string) => Array.from({ length: MAX_GRANTS }, (_, i) => `group:${prefix}-${i}`);
     expect((await ann.share(at(id), ...many('a'))).status).toBe(200);
     expect((await ann.share(at(id), ...many('b'))).status).toBe(200);
-    expect(await idsOf(world.person('eve', 'viewer', ['a-7']))).not.toContain(id);
-    expect(await idsOf(world.person('eve', 'viewer', ['b-7', 'b-9']))).toEqual(
-      (await idsOf(world.person('eve', 'viewer'))).concat(id).sort().reverse(),
+    expect(await idsOf(fixture.person('eve', 'viewer', ['a-7']))).not.toContain(id);
+    expect(await idsOf(fixture.person('eve', 'viewer', ['b-7', 'b-9']))).toEqual(
+      (await idsOf(fixture.person('eve', 'viewer'))).concat(id).sort().reverse(),
     );
   });
 
@@ -177,7 +177,7 @@ describe('the list', () => {
     for (let i = 0; i < 24; i++) {
       const owner = ['ann', 'bob', 'eve'][i % 3]!;
       const created_at = new Date(Date.UTC(2026, 0, 1, 0, 0, i >> 2)).toISOString();
-      const id = await world.backtest(owner, { experiment_name, created_at });
+      const id = await fixture.backtest(owner, { experiment_name, created_at });
       const principals = [[], ['user:bob'], ['group:desk', 'user:bob!', 'everyone'], ['everyone']][
         (i >> 1) % 4
       ]!;
@@ -194,25 +194,25 @@ describe('the list', () => {
   it('shows what the caller sees, whole and in order, whatever the size of its pages', async () => {
     const experiment = `mix-${ulids.ulid()}`;
     const { seen, all } = await interleaved(experiment);
-    const member = world.person('bob', 'viewer', ['desk']);
+    const member = fixture.person('bob', 'viewer', ['desk']);
     const query = `&experiment_name=${experiment}`;
     for (let limit = 1; limit <= seen.length + 1; limit++)
       expect(await idsOf(member, query, limit)).toEqual(seen);
     for (const limit of [1, 5, 24]) {
       expect((await idsOf(admin, query, limit)).sort()).toEqual(all.toSorted());
-      expect((await idsOf(world.development, query, limit)).sort()).toEqual(all.toSorted());
+      expect((await idsOf(fixture.development, query, limit)).sort()).toEqual(all.toSorted());
     }
     // Not filtered by anything: the pages are filled from what is seen.
     const unfiltered = await idsOf(member, '', 3);
     expect(new Set(unfiltered).size).toBe(unfiltered.length);
     expect(unfiltered.filter((id) => all.includes(id))).toEqual(seen);
-    expect((await idsOf(world.person('new', 'viewer'), query, 2)).length).toBeLessThan(seen.length);
+    expect((await idsOf(fixture.person('new', 'viewer'), query, 2)).length).toBeLessThan(seen.length);
   });
 
   it('fills the longest page', async () => {
     const experiment_name = `long-${ulids.ulid()}`;
     const ids = await Promise.all(
-      Array.from({ length: 102 }, () => world.backtest('ann', { experiment_name })),
+      Array.from({ length: 102 }, () => fixture.backtest('ann', { experiment_name })),
     );
     const query = `&experiment_name=${experiment_name}`;
     expect(await idsOf(ann, query, 100)).toEqual(ids.toSorted().reverse());
@@ -222,7 +222,7 @@ describe('the list', () => {
   it('keeps its place while jobs come and sharing changes', async () => {
     const experiment_name = `place-${ulids.ulid()}`;
     const make = (second: number) =>
-      world.backtest('ann', {
+      fixture.backtest('ann', {
         experiment_name,
         created_at: new Date(Date.UTC(2026, 1, 1, 0, 0, second)).toISOString(),
       });
@@ -244,25 +244,25 @@ describe('the list', () => {
 
   it('by status shows a job where it is, also when its rows were left behind', async () => {
     const owner = `owner-${ulids.ulid()}`;
-    const own = world.person(owner);
+    const own = fixture.person(owner);
     const changes = { experiment_name: owner };
     const mine = (status: string) => idsOf(own, `&status=${status}&experiment_name=${owner}`, 1);
     const ids = {
-      pending: await world.backtest(owner, changes),
-      running: await world.backtest(owner, changes, 'running'),
-      completed: await world.backtest(owner, changes, 'completed'),
-      failed: await world.backtest(owner, changes, 'failed'),
-      cancelled: await world.backtest(owner, changes, 'cancelled'),
+      pending: await fixture.backtest(owner, changes),
+      running: await fixture.backtest(owner, changes, 'running'),
+      completed: await fixture.backtest(owner, changes, 'completed'),
+      failed: await fixture.backtest(owner, changes, 'failed'),
+      cancelled: await fixture.backtest(owner, changes, 'cancelled'),
     };
     expect(await rowsOf(ids.failed)).toEqual({ [`user:${owner}`]: `user:${owner}#backtest#failed` });
     for (const [status, id] of Object.entries(ids)) {
       expect(await mine(status)).toEqual([id]);
     }
     // As the state machine marks it: it knows of no rows.
-    const left = await world.backtest(owner, changes);
-    await world.client.send(
+    const left = await fixture.backtest(owner, changes);
+    await fixture.client.send(
       new UpdateCommand({
-        TableName: world.jobsTable,
+        TableName: fixture.jobsTable,
         Key: { job_id: left, item: 'JOB' },
         UpdateExpression:
           'SET #status = :failed, kind_status = :place, #error = :why, error_code = :why, finished_at = :at, updated_at = :at',
@@ -283,7 +283,7 @@ describe('the list', () => {
   });
 
   it('shows nothing by a row that was left behind', async () => {
-    const id = await world.backtest('ann');
+    const id = await fixture.backtest('ann');
     await ann.share(at(id), 'user:bob');
     const row = {
       ...{ job_id: id, item: 'SEES#user:eve', created_at: `2026-01-01T00:00:00.000Z#${id}` },
@@ -293,10 +293,10 @@ describe('the list', () => {
         seer_kind_status: 'user:eve#backtest#open',
       },
     };
-    await world.client.send(new PutCommand({ TableName: world.jobsTable, Item: row }));
+    await fixture.client.send(new PutCommand({ TableName: fixture.jobsTable, Item: row }));
     const orphan = { ...row, job_id: 'bt-gone', created_at: '2026-01-01T00:00:00.000Z#bt-gone' };
-    await world.client.send(new PutCommand({ TableName: world.jobsTable, Item: orphan }));
-    const eve = await idsOf(world.person('eve'));
+    await fixture.client.send(new PutCommand({ TableName: fixture.jobsTable, Item: orphan }));
+    const eve = await idsOf(fixture.person('eve'));
     expect(eve).not.toContain(id);
     expect(eve).not.toContain('bt-gone');
   });
@@ -307,13 +307,13 @@ it('sharing while the job goes on loses neither', async () => {
   const time = '2026-05-02T00:00:00.000Z';
   for (let round = 0; round < 6; round++) {
     const owner = `racer-${round}-${ulids.ulid()}`;
-    const id = await world.backtest(owner, {}, 'running');
-    const own = world.person(owner);
+    const id = await fixture.backtest(owner, {}, 'running');
+    const own = fixture.person(owner);
     const run = async () => {
       for (const progress of [0.2, 0.4, 0.6, 0.8]) {
-        expect(await world.jobs.setProgress(id, 1, progress, time)).toBe(true);
+        expect(await fixture.jobs.setProgress(id, 1, progress, time)).toBe(true);
       }
-      return world.jobs.complete(id, 1, outcome, time);
+      return fixture.jobs.complete(id, 1, outcome, time);
     };
     const names = ['ida', 'joe', 'kim'].map((name) => `user:${name}-${round}`);
     const share = async () => {
@@ -321,22 +321,22 @@ it('sharing while the job goes on loses neither', async () => {
     };
     const [ended] = await Promise.all([run(), share()]);
     expect(ended).toBe(true);
-    const [ida, , kim] = names.map((name) => world.person(name.slice('user:'.length)));
+    const [ida, , kim] = names.map((name) => fixture.person(name.slice('user:'.length)));
     for (const person of [own, kim!, bob]) expect(await idsOf(person, '&status=completed')).toContain(id);
     expect(await idsOf(ida!)).not.toContain(id);
   }
 });
 
 it('of two who share at once neither is lost in part', async () => {
-  const id = await world.backtest('ann');
+  const id = await fixture.backtest('ann');
   const lists = [['user:a', 'user:b'], ['user:c'], ['user:b', 'user:d'], []];
   const answers = await Promise.all(lists.map((list) => ann.share(at(id), ...list)));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-  const { shared_with = [] } = (await world.jobs.get(id))!;
+  const { shared_with = [] } = (await fixture.jobs.get(id))!;
   const stored = shared_with.map(({ principal }) => principal);
   expect(lists).toContainEqual(stored);
   expect(Object.keys(await rowsOf(id)).sort()).toEqual(['user:ann', ...stored].sort());
   for (const name of ['a', 'b', 'c', 'd']) {
-    expect((await idsOf(world.person(name))).includes(id)).toBe(stored.includes(`user:${name}`));
+    expect((await idsOf(fixture.person(name))).includes(id)).toBe(stored.includes(`user:${name}`));
   }
 });

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AccessWorld, accessWorld, type Person } from '../support/access-world.ts';
+import { type AccessFixture, accessFixture, type Person } from '../support/access-fixture.ts';
 import { pendingJob } from '../support/jobs.ts';
 
-let world: AccessWorld;
+let fixture: AccessFixture;
 let ann: Person;
 let bob: Person;
 let approver: Person;
 let admin: Person;
 beforeAll(async () => {
-  world = await accessWorld();
-  ann = world.person('ann');
-  bob = world.person('bob');
-  approver = world.person('amy', 'approver');
-  admin = world.person('root', 'admin');
+  fixture = await accessFixture();
+  ann = fixture.person('ann');
+  bob = fixture.person('bob');
+  approver = fixture.person('amy', 'approver');
+  admin = fixture.person('root', 'admin');
 });
-afterAll(() => world?.stop());
+afterAll(() => fixture?.stop());
 
 const of = (model: string) => `/api/v1/models/${model}`;
 const move = (model: string, name: 'stage' | 'promote') => `/api/v1/strategies/${model}/${name}`;
@@ -22,7 +22,7 @@ const move = (model: string, name: 'stage' | 'promote') => `/api/v1/strategies/$
 /** A completed backtest of a strategy. */
 function run(owner: string, strategy: string): Promise<string> {
   const { config } = pendingJob('bt-0');
-  return world.backtest(owner, { config: { ...config, strategy } }, 'completed');
+  return fixture.backtest(owner, { config: { ...config, strategy } }, 'completed');
 }
 
 /** A model with one staged version. */
@@ -41,7 +41,7 @@ describe('a model', () => {
       const refused = await bob.get(of(model) + path);
       expect([path, refused.status, refused.code]).toEqual([path, 403, 'AUTH005']);
       expect(refused.body.detail).toMatchObject({ field: 'model_name', context: { resource: 'model' } });
-      for (const person of [ann, admin, world.development]) {
+      for (const person of [ann, admin, fixture.development]) {
         expect((await person.get(of(model) + path)).status).toBe(200);
       }
     }
@@ -109,7 +109,7 @@ describe('a registration', () => {
       'AUTH005',
       'backtest_run_id',
     ]);
-    expect((await world.registry.read(model, [])).model).toBeUndefined();
+    expect((await fixture.registry.read(model, [])).model).toBeUndefined();
     await ann.share(`/api/v1/backtests/${id}`, 'user:bob');
     expect((await bob.register(id, model)).status).toBe(201);
     // The model is bob's, the backtest still ann's.
@@ -137,7 +137,7 @@ describe('a registration', () => {
     const [ofAnn, ofBob] = [await run('ann', model), await run('bob', model)];
     const answers = await Promise.all([ann.register(ofAnn, model), bob.register(ofBob, model)]);
     expect(answers.map(({ status, code }) => code ?? status).sort()).toEqual([201, 'AUTH005']);
-    const { versions, model: stored } = await world.registry.read(model, ['1', '2']);
+    const { versions, model: stored } = await fixture.registry.read(model, ['1', '2']);
     expect([...versions.keys()]).toEqual(['1']);
     expect(stored!.owner).toBe(answers[0]!.status === 201 ? 'ann' : 'bob');
   });
@@ -173,19 +173,19 @@ it('sharing beside moves loses neither', async () => {
     for (const _ of names) expect((await ann.register(id, model)).status).toBe(201);
   };
   await Promise.all([share(), register()]);
-  const { model: stored } = await world.registry.read(model, []);
+  const { model: stored } = await fixture.registry.read(model, []);
   expect(stored).toMatchObject({
     latest_version: 5,
     events: 5,
     shared_with: [{ principal: 'user:d', level: 'read' }],
   });
   // The last revocation holds.
-  expect((await world.person('c').get(`${of(model)}/versions`)).code).toBe('AUTH005');
-  expect((await world.person('d').get(`${of(model)}/versions`)).status).toBe(200);
+  expect((await fixture.person('c').get(`${of(model)}/versions`)).code).toBe('AUTH005');
+  expect((await fixture.person('d').get(`${of(model)}/versions`)).status).toBe(200);
 });
 
 describe('the catalog', () => {
-  let own: AccessWorld;
+  let own: AccessFixture;
   const catalog = '/api/v1/catalog/strategies';
   const models = [
     ...['bollinger_breakout', 'buy_and_hold', 'donchian_trend', 'ema_crossover'],
@@ -194,9 +194,9 @@ describe('the catalog', () => {
   const SEEN = ['buy_and_hold', 'donchian_trend', 'ema_crossover', 'macd_momentum', 'supertrend'];
 
   beforeAll(async () => {
-    own = world;
-    world = await accessWorld();
-    const [owner, reader] = [world.person('ann'), world.person('bob')];
+    own = fixture;
+    fixture = await accessFixture();
+    const [owner, reader] = [fixture.person('ann'), fixture.person('bob')];
     for (const model of models) {
       const mine = model === 'ema_crossover';
       await staged(mine ? reader : owner, mine ? 'bob' : 'ann', model);
@@ -207,14 +207,14 @@ describe('the catalog', () => {
     await owner.share(of('supertrend'), 'group:desk');
   });
   afterAll(async () => {
-    await world.stop();
-    world = own;
+    await fixture.stop();
+    fixture = own;
   });
 
   const names = (body: any): string[] => body.items.map((row: { name: string }) => row.name);
 
   it('shows what the caller sees, and counts nothing else, whatever the size of its pages', async () => {
-    const reader = world.person('bob', 'viewer', ['desk']);
+    const reader = fixture.person('bob', 'viewer', ['desk']);
     for (let limit = 1; limit <= SEEN.length + 1; limit++) {
       const [byOffset, byCursor]: [string[], string[]] = [[], []];
       for (let offset = 0; offset < SEEN.length; offset += limit) {
@@ -242,22 +242,22 @@ describe('the catalog', () => {
 
   it('shows others theirs, and admins all', async () => {
     const list = async (person: Person) => names((await person.get(catalog)).body);
-    expect(await list(world.person('eve', 'viewer'))).toEqual(['macd_momentum']);
-    expect(await list(world.person('ann'))).toEqual(models.filter((name) => name !== 'ema_crossover'));
-    for (const person of [world.person('root', 'admin'), world.development]) {
+    expect(await list(fixture.person('eve', 'viewer'))).toEqual(['macd_momentum']);
+    expect(await list(fixture.person('ann'))).toEqual(models.filter((name) => name !== 'ema_crossover'));
+    for (const person of [fixture.person('root', 'admin'), fixture.development]) {
       expect((await person.get(`${catalog}?limit=3`)).body).toMatchObject({ total: 7, items: [{}, {}, {}] });
       expect(await list(person)).toEqual(models);
     }
-    const page = await world.person('bob', 'viewer', ['desk']).get(`${catalog}?limit=2`);
-    const other = await world.person('ann').get(`${catalog}?limit=2&cursor=${page.body.next_cursor}`);
+    const page = await fixture.person('bob', 'viewer', ['desk']).get(`${catalog}?limit=2`);
+    const other = await fixture.person('ann').get(`${catalog}?limit=2&cursor=${page.body.next_cursor}`);
     expect(other.code).toBe('VAL006');
   });
 
   it('loses at once what is shared no more', async () => {
-    const eve = world.person('eve', 'viewer');
-    await world.person('ann').share(of('macd_momentum'), 'user:eve');
+    const eve = fixture.person('eve', 'viewer');
+    await fixture.person('ann').share(of('macd_momentum'), 'user:eve');
     expect((await eve.get(catalog)).body.total).toBe(1);
-    await world.person('ann').share(of('macd_momentum'));
+    await fixture.person('ann').share(of('macd_momentum'));
     expect((await eve.get(catalog)).body).toMatchObject({ total: 0, items: [], next_cursor: null });
   });
 });

@@ -3,26 +3,26 @@ import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import type { BacktestResult } from '#contract/backtest.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { SOME_RESULT } from '../support/jobs.ts';
-import { MODEL, type RegistryWorld, registryWorld } from '../support/registry-world.ts';
+import { MODEL, type RegistryFixture, registryFixture } from '../support/registry-fixture.ts';
 
 let engine: TestEngine;
-let world: RegistryWorld;
+let fixture: RegistryFixture;
 beforeAll(async () => {
   engine = await startEngine();
 });
 afterAll(() => engine?.stop());
 beforeEach(async () => {
-  world = await registryWorld(engine);
+  fixture = await registryFixture(engine);
 });
 
-const catalog = (query = '') => world.get(`/api/v1/catalog/strategies${query}`);
+const catalog = (query = '') => fixture.get(`/api/v1/catalog/strategies${query}`);
 const compare = (query: string, name = MODEL) =>
-  world.get(`/api/v1/catalog/strategies/${name}/compare${query}`);
+  fixture.get(`/api/v1/catalog/strategies/${name}/compare${query}`);
 
 /** Registers the next version on a backtest with this result. */
 async function register(number: number, changes: Partial<BacktestResult> = {}): Promise<void> {
-  await world.backtest(`bt-v${number}`, MODEL, { ...SOME_RESULT, ...changes });
-  const { status, body } = await world.register({ backtest_run_id: `bt-v${number}` });
+  await fixture.backtest(`bt-v${number}`, MODEL, { ...SOME_RESULT, ...changes });
+  const { status, body } = await fixture.register({ backtest_run_id: `bt-v${number}` });
   expect([status, body.version]).toEqual([201, String(number)]);
 }
 
@@ -42,27 +42,27 @@ describe('the catalog', () => {
   it('follows every move', async () => {
     await register(1);
     await register(2);
-    await world.stage('1');
+    await fixture.stage('1');
     expect(await listed()).toEqual(['1 Staging']);
-    await world.stage('2');
-    await world.promote('1');
+    await fixture.stage('2');
+    await fixture.promote('1');
     expect(await listed()).toEqual(['1 Production', '2 Staging']);
-    await world.promote('2');
+    await fixture.promote('2');
     expect(await listed()).toEqual(['2 Production']);
-    await world.rollback('1');
+    await fixture.rollback('1');
     expect(await listed()).toEqual(['1 Production']);
     // Repeated and refused moves change nothing.
-    await world.rollback('1');
-    await world.promote('2');
-    await world.stage('2');
+    await fixture.rollback('1');
+    await fixture.promote('2');
+    await fixture.stage('2');
     expect(await listed()).toEqual(['1 Production']);
     expect((await catalog('?stage=Staging')).body).toMatchObject({ items: [], total: 0 });
   });
 
   it('shows when and what was promoted', async () => {
     await register(1);
-    await world.stage('1');
-    await world.promote('1');
+    await fixture.stage('1');
+    await fixture.promote('1');
     const [row] = (await catalog('?min_sharpe=1.1&max_drawdown=4.2&search=btc/')).body.items;
     expect(row).toMatchObject({
       name: MODEL,
@@ -81,7 +81,7 @@ describe('the catalog', () => {
   it('pages by cursor and by offset', async () => {
     for (const number of [1, 2, 3]) {
       await register(number);
-      await world.stage(String(number));
+      await fixture.stage(String(number));
     }
     const first = (await catalog('?limit=2&sort_order=desc')).body;
     expect(first.items.map((row: any) => row.version)).toEqual(['3', '2']);
@@ -142,7 +142,7 @@ describe('the catalog', () => {
     'min_sharpe=1e9&offset=10001',
   ])('answers an empty page to ?%s', async (query) => {
     await register(1);
-    await world.stage('1');
+    await fixture.stage('1');
     const { status, body } = await catalog(`?${query}`);
     expect([status, body.items, body.next_cursor]).toEqual([200, [], null]);
     expect(body.total).toBe(query.startsWith('min_sharpe') ? 0 : 1);
@@ -157,7 +157,7 @@ describe('the catalog', () => {
     'unknown=x',
   ])('takes ?%s', async (query) => {
     await register(1);
-    await world.stage('1');
+    await fixture.stage('1');
     expect((await catalog(`?${query}`)).body.total).toBe(1);
   });
 });
@@ -186,8 +186,8 @@ describe('a comparison', () => {
   it('takes an archived version', async () => {
     for (const number of [1, 2]) {
       await register(number);
-      await world.stage(String(number));
-      await world.promote(String(number));
+      await fixture.stage(String(number));
+      await fixture.promote(String(number));
     }
     const { status, body } = await compare('?version_a=champion&version_b=1');
     expect([status, body.version_a, body.decision]).toEqual([200, '2', 'INCONCLUSIVE']);
@@ -217,7 +217,7 @@ describe('when the registry cannot be reached', () => {
   it('answers SVC005', async () => {
     // Nothing listens on port 1.
     const client = createDocumentClient({ endpoint: 'http://127.0.0.1:1', unavailable: 'SVC005' });
-    world = await registryWorld(engine, { client });
+    fixture = await registryFixture(engine, { client });
     for (const { status, body } of [
       await catalog(),
       await catalog('?search=x'),

@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import { TRADE_FIELDS } from '#contract/challenge-trade.ts';
 import { tickChallenges } from '#domain/challenges/tick-challenges.ts';
-import { closedArm, storeChallenge } from '../support/challenge-plays.ts';
-import { generated, HOUR } from '../support/challenge-world.ts';
-import { started, useOneChallengeWorld, world } from '../support/one-challenge-world.ts';
+import { generated, HOUR } from '../support/challenge-fixture.ts';
+import { closedArm, storeChallenge } from '../support/challenge-scenarios.ts';
+import { fixture, started, useOneChallengeFixture } from '../support/one-challenge-fixture.ts';
 
 /** Rules on both sides of where they begin to hold. */
 
-useOneChallengeWorld();
+useOneChallengeFixture();
 
 const DAY = 24 * HOUR;
 const CANARY = { enable_canary: true };
 
 async function tick(): Promise<readonly string[]> {
-  const { changed } = await tickChallenges(world.deps, (_, error) => {
+  const { changed } = await tickChallenges(fixture.deps, (_, error) => {
     throw error;
   });
   return changed;
 }
 
-const read = async (id: string) => (await world.read(id)).body;
-const isoAfter = (ms: number) => new Date(world.clock.now() + ms).toISOString();
+const read = async (id: string) => (await fixture.read(id)).body;
+const isoAfter = (ms: number) => new Date(fixture.clock.now() + ms).toISOString();
 const trade = (trade_id: string, more: object = {}) => ({
   ...{ trade_id, variant: 'champion', profit_pct: 1, ...more },
 });
@@ -36,17 +36,17 @@ describe('the next share', () => {
     [4, 101, HOUR / 2, 21],
   ])('of %d hours and %d trades', async (max_duration_hours, min_trades, dwell, least) => {
     const id = await started({ ...CANARY, max_duration_hours, min_trades });
-    await world.log(id, 'champion', generated(12345, 60, 0));
-    await world.log(id, 'challenger', generated(67890, least, 0));
-    world.clock.forward(dwell - 1);
+    await fixture.log(id, 'champion', generated(12345, 60, 0));
+    await fixture.log(id, 'challenger', generated(67890, least, 0));
+    fixture.clock.forward(dwell - 1);
     expect(await tick()).toEqual([]);
-    world.clock.forward(1);
+    fixture.clock.forward(1);
     expect(await tick()).toEqual([id]);
-    world.clock.forward(dwell);
+    fixture.clock.forward(dwell);
     const profits = generated(67891, least, 0);
-    await world.log(id, 'challenger', profits.slice(1));
+    await fixture.log(id, 'challenger', profits.slice(1));
     expect((await read(id)).canary_stage).toBe('stage_2');
-    await world.log(id, 'challenger', profits.slice(0, 1));
+    await fixture.log(id, 'challenger', profits.slice(0, 1));
     expect((await read(id)).canary_stage).toBe('stage_3');
   });
 
@@ -57,12 +57,12 @@ describe('the next share', () => {
       [0.5, { status: 'rolled_back', reason: 'harm' }],
     ] as const) {
       const id = await started(CANARY);
-      await world.log(id, 'champion', Array(60).fill(1));
-      world.clock.forward(HOUR);
-      await world.log(id, 'challenger', Array(20).fill(challenger));
+      await fixture.log(id, 'champion', Array(60).fill(1));
+      fixture.clock.forward(HOUR);
+      await fixture.log(id, 'challenger', Array(20).fill(challenger));
       expect(await tick()).toEqual([]);
       expect(await read(id)).toMatchObject({ status: 'active', canary_stage: 'stage_1' });
-      await world.log(id, 'champion', [1.1]);
+      await fixture.log(id, 'champion', [1.1]);
       expect(await read(id)).toMatchObject(varied);
     }
   });
@@ -72,12 +72,12 @@ describe('a hold', () => {
   it('for want of traffic comes after a whole day, and after a whole one more when it was resumed', async () => {
     const id = await started(CANARY);
     for (let day = 0; day < 2; day++) {
-      world.clock.forward(DAY - 1);
+      fixture.clock.forward(DAY - 1);
       expect(await tick()).toEqual([]);
-      world.clock.forward(1);
+      fixture.clock.forward(1);
       expect(await tick()).toEqual([id]);
       expect((await read(id)).hold.reason).toBe('no_traffic');
-      expect((await world.post(id, 'resume')).body.hold).toBeNull();
+      expect((await fixture.post(id, 'resume')).body.hold).toBeNull();
     }
     expect(await tick()).toEqual([]);
   });
@@ -89,27 +89,27 @@ describe('a hold', () => {
       [3, 0.05 ** 3],
     ] as const) {
       const id = `ch-exact${assigned}`;
-      await storeChallenge(world, id, [[1, closedArm(0, 0, 0), closedArm(0, 0, 0, assigned)]]);
-      await world.log(id, 'champion', [0.1]);
+      await storeChallenge(fixture, id, [[1, closedArm(0, 0, 0), closedArm(0, 0, 0, assigned)]]);
+      await fixture.log(id, 'champion', [0.1]);
       expect((await read(id)).hold?.reason ?? null).toBe(p < 0.001 ? 'sample_ratio' : null);
-      expect((await world.evaluate(id)).srm.p_value).toBeCloseTo(p, 9);
-      await world.post(id, 'rollback');
+      expect((await fixture.evaluate(id)).srm.p_value).toBeCloseTo(p, 9);
+      await fixture.post(id, 'rollback');
     }
   });
 
   it('that was resumed does not come back while its cause lasts; another does', async () => {
     const id = 'ch-accepted';
-    await storeChallenge(world, id, [[1, closedArm(0, 0, 0), closedArm(0, 0, 0, 3)]]);
-    await world.log(id, 'champion', generated(1, 20, 0));
+    await storeChallenge(fixture, id, [[1, closedArm(0, 0, 0), closedArm(0, 0, 0, 3)]]);
+    await fixture.log(id, 'champion', generated(1, 20, 0));
     expect((await read(id)).hold.reason).toBe('sample_ratio');
-    await world.post(id, 'resume');
+    await fixture.post(id, 'resume');
     expect(await tick()).not.toContain(id);
-    await world.post(id, 'trades', { trades: open('challenger', 20) });
+    await fixture.post(id, 'trades', { trades: open('challenger', 20) });
     expect((await read(id)).hold.reason).toBe('open_trades');
-    await world.post(id, 'resume');
-    await world.log(id, 'champion', [0.1]);
+    await fixture.post(id, 'resume');
+    await fixture.log(id, 'champion', [0.1]);
     expect((await read(id)).hold).toBeNull();
-    expect((await world.evaluate(id)).srm.status).toBe('mismatch');
+    expect((await fixture.evaluate(id)).srm.status).toBe('mismatch');
   });
 
   it('for open trades comes above 20 points, with 20 trades of each arm', async () => {
@@ -119,24 +119,24 @@ describe('a hold', () => {
       [15, 5, true],
     ] as const) {
       const id = await started();
-      await world.log(id, 'champion', generated(1, 20, 0));
-      await world.post(id, 'trades', { trades: open('challenger', opened) });
-      await world.log(id, 'challenger', generated(2, closed, 0));
+      await fixture.log(id, 'champion', generated(1, 20, 0));
+      await fixture.post(id, 'trades', { trades: open('challenger', opened) });
+      await fixture.log(id, 'challenger', generated(2, closed, 0));
       expect((await read(id)).hold?.reason ?? null).toBe(held ? 'open_trades' : null);
     }
   });
 
   it('by hand takes another reason, keeps since when it lasts, and no reason is none', async () => {
     const id = await started();
-    const hold = async (reason?: string) => (await world.post(id, 'hold', { reason })).body.hold;
+    const hold = async (reason?: string) => (await fixture.post(id, 'hold', { reason })).body.hold;
     const since = isoAfter(0);
     expect(await hold('  ')).toEqual({ reason: 'manual', since, note: null });
-    world.clock.forward(HOUR);
+    fixture.clock.forward(HOUR);
     expect(await hold('slippage')).toEqual({ reason: 'manual', since, note: 'slippage' });
     for (const same of ['slippage', '', undefined]) expect((await hold(same)).note).toBe('slippage');
     expect((await hold('maintenance')).note).toBe('maintenance');
-    await world.post(id, 'rollback', { reason: '' });
-    const { items } = (await world.read(id, '/events')).body;
+    await fixture.post(id, 'rollback', { reason: '' });
+    const { items } = (await fixture.read(id, '/events')).body;
     expect(items.map(({ action, reason }: any) => [action, reason])).toEqual([
       ['roll_back', null],
       ['hold', 'maintenance'],
@@ -154,27 +154,27 @@ it('a verdict is made with a gap of exactly 20 points, and not above', async () 
   ] as const) {
     const id = `ch-gap${opened}`;
     const challenger = { ...closedArm(99, 2, 1), open: opened };
-    await storeChallenge(world, id, [[4, closedArm(100, 0.4, 1), challenger]], { trades: 199 });
-    await world.log(id, 'challenger', [2]);
+    await storeChallenge(fixture, id, [[4, closedArm(100, 0.4, 1), challenger]], { trades: 199 });
+    await fixture.log(id, 'challenger', [2]);
     expect((await read(id)).status).toBe(status);
-    const { criteria } = await world.evaluate(id);
+    const { criteria } = await fixture.evaluate(id);
     expect(criteria.find(({ name }: any) => name === 'open_trade_gap').passed).toBe(status === 'completed');
-    await world.post(id, 'rollback');
+    await fixture.post(id, 'rollback');
   }
 });
 
 it('its time is up at the last millisecond, not before; what was opened then is none of it', async () => {
   const id = await started({ max_duration_hours: 2 });
-  world.clock.forward(2 * HOUR - 1);
+  fixture.clock.forward(2 * HOUR - 1);
   expect((await read(id)).status).toBe('active');
-  await world.post(id, 'trades', trade('in time'));
-  const { last_traffic_at } = (await world.deps.challenges.read(id))!;
-  world.clock.forward(1);
+  await fixture.post(id, 'trades', trade('in time'));
+  const { last_traffic_at } = (await fixture.deps.challenges.read(id))!;
+  fixture.clock.forward(1);
   const { status, ended_at, ends_at } = await read(id);
   expect([status, ended_at]).toEqual(['expired', ends_at]);
-  world.clock.forward(HOUR);
+  fixture.clock.forward(HOUR);
   const { items } = (
-    await world.post(id, 'trades', {
+    await fixture.post(id, 'trades', {
       trades: [
         trade('before', { opened_at: isoAfter(-HOUR - 1) }),
         trade('at the end', { opened_at: ends_at }),
@@ -183,14 +183,14 @@ it('its time is up at the last millisecond, not before; what was opened then is 
     })
   ).body;
   expect(items.map((item: any) => item.late ?? item.error.code)).toEqual([true, 'RES005', true]);
-  expect(await world.deps.challenges.read(id)).toMatchObject({ late: 2, last_traffic_at });
+  expect(await fixture.deps.challenges.read(id)).toMatchObject({ late: 2, last_traffic_at });
 });
 
 describe('a trade', () => {
   it('cannot close before it opens, whether or not it says when it closes', async () => {
     const id = await started();
     const ahead = isoAfter(1);
-    const single = await world.post(id, 'trades', trade('a', { opened_at: ahead }));
+    const single = await fixture.post(id, 'trades', trade('a', { opened_at: ahead }));
     expect([single.status, single.body.detail]).toMatchObject([
       400,
       { code: 'VAL001', field: 'opened_at', context: { opened_at: ahead, closed_at: isoAfter(0) } },
@@ -204,7 +204,7 @@ describe('a trade', () => {
       trade('b'),
       trade('c', { closed_at: isoAfter(-HOUR - 1) }),
     ];
-    const { body } = await world.post(id, 'trades', { trades: [...opened, ...closes] });
+    const { body } = await fixture.post(id, 'trades', { trades: [...opened, ...closes] });
     expect(body.items.map(({ error }: any) => error && [error.code, error.field])).toEqual([
       undefined,
       undefined,
@@ -213,8 +213,8 @@ describe('a trade', () => {
       ['VAL001', 'trades.4.closed_at'],
     ]);
     expect(body.champion_trades).toBe(0);
-    world.clock.forward(1);
-    const now = await world.post(id, 'trades', { trades: [closes[0], closes[1], trade('c')] });
+    fixture.clock.forward(1);
+    const now = await fixture.post(id, 'trades', { trades: [closes[0], closes[1], trade('c')] });
     expect([now.status, now.body.champion_trades]).toEqual([201, 3]);
   });
 
@@ -232,11 +232,11 @@ describe('a trade', () => {
     };
     const others = ['trade_id', 'version', 'status', 'error_message'];
     expect([...others, ...Object.keys(changes)].sort()).toEqual([...TRADE_FIELDS].sort());
-    await world.post(id, 'trades', sent);
+    await fixture.post(id, 'trades', sent);
     const changed = Object.entries(changes).map(([name, value]) => ({ ...sent, [name]: value }));
     const optional = Object.keys(changes).filter((name) => !['variant', 'profit_pct'].includes(name));
     const without = optional.map((name) => ({ ...sent, [name]: undefined }));
-    const { body } = await world.post(id, 'trades', { trades: [sent, ...changed, ...without] });
+    const { body } = await fixture.post(id, 'trades', { trades: [sent, ...changed, ...without] });
     expect(body.items.map((item: any) => item.duplicate ?? item.error.code)).toEqual([
       true,
       ...[...changed, ...without].map(() => 'RES005'),
@@ -245,57 +245,57 @@ describe('a trade', () => {
 
   it('that is told afterwards is of the stage in which it was opened, and so is its key when it is new', async () => {
     const id = await started(CANARY);
-    world.clock.forward(1);
-    await world.post(id, 'advance');
-    world.clock.forward(1);
+    fixture.clock.forward(1);
+    await fixture.post(id, 'advance');
+    fixture.clock.forward(1);
     const stageOf = async (opened_at: string, assignment_key?: string) => {
       const told = trade(`${opened_at} ${assignment_key}`, { opened_at, assignment_key });
-      return (await world.post(id, 'trades', told)).body.canary_stage;
+      return (await fixture.post(id, 'trades', told)).body.canary_stage;
     };
     expect(await stageOf(isoAfter(-2))).toBe('stage_1');
     expect(await stageOf(isoAfter(-1))).toBe('stage_2');
     expect(await stageOf(isoAfter(-2), 'k')).toBe('stage_1');
-    const { body } = await world.post(id, 'assignments', { assignment_key: 'k' });
+    const { body } = await fixture.post(id, 'assignments', { assignment_key: 'k' });
     expect(body).toMatchObject({ canary_stage: 'stage_1', repeated: true });
   });
 });
 
 describe('a request for a challenge', () => {
   it('is another one when any of its fields is another', async () => {
-    await world.post(await started(), 'rollback');
+    await fixture.post(await started(), 'rollback');
     const key = { 'Idempotency-Key': 'the-same' };
-    const id = (await world.create({}, key)).body.challenge_id;
+    const id = (await fixture.create({}, key)).body.challenge_id;
     const changes = {
       ...{ champion_version: '2', challenger_version: '1', min_trades: 101, max_duration_hours: 24 },
       ...{ enable_canary: false, max_drawdown_pct: 10, max_errors: 2, analysis_unit: 'assignment_key' },
       ...{ approval_stages: ['stage_2'], on_rollback: 'close', auto_promote: true },
     };
     for (const [name, value] of Object.entries(changes)) {
-      const { status, body } = await world.create({ [name]: value }, key);
+      const { status, body } = await fixture.create({ [name]: value }, key);
       expect([name, status, body.detail?.code]).toEqual([name, 409, 'RES005']);
     }
-    expect((await world.create({}, key)).body.challenge_id).toBe(id);
+    expect((await fixture.create({}, key)).body.challenge_id).toBe(id);
   });
 
   it('says once what it lacks, and names what is wrong by its field, cut when it is long', async () => {
-    const empty = await world.create({ champion_version: undefined, challenger_version: undefined });
+    const empty = await fixture.create({ champion_version: undefined, challenger_version: undefined });
     expect(empty.body.detail.map(({ type, loc }: any) => [type, ...loc])).toEqual([
       ['missing', 'body', 'champion_version'],
       ['missing', 'body', 'challenger_version'],
     ]);
-    const long = (await world.create({ challenger_version: 'x'.repeat(5000) })).body.detail;
+    const long = (await fixture.create({ challenger_version: 'x'.repeat(5000) })).body.detail;
     expect([long.code, long.field]).toEqual(['RES003', 'challenger_version']);
     expect(JSON.stringify(long).length).toBeLessThan(500);
-    await world.post(await started(), 'rollback');
-    const expected = await world.promote('2', { expected_production: 'x'.repeat(5000) });
+    await fixture.post(await started(), 'rollback');
+    const expected = await fixture.promote('2', { expected_production: 'x'.repeat(5000) });
     expect(expected.body.detail.code).toBe('RES005');
     expect(JSON.stringify(expected.body.detail).length).toBeLessThan(700);
-    await world.promote('2');
+    await fixture.promote('2');
     for (const [field, versions] of [
       ['champion_version', { champion_version: '1', challenger_version: '2' }],
       ['challenger_version', { champion_version: '2', challenger_version: '1' }],
     ] as const) {
-      const { code, field: named } = (await world.create(versions)).body.detail;
+      const { code, field: named } = (await fixture.create(versions)).body.detail;
       expect([code, named]).toEqual(['RES006', field]);
     }
   });

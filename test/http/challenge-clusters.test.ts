@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { permutationTest } from '#engine/stats/permutation.ts';
 import { studentTwoSidedP } from '#engine/stats/student-t.ts';
-import { generated } from '../support/challenge-world.ts';
+import { generated } from '../support/challenge-fixture.ts';
 import { T14 } from '../support/clustered-trades.ts';
-import { engine, started, useOneChallengeWorld, world } from '../support/one-challenge-world.ts';
-import { registryWorld } from '../support/registry-world.ts';
+import { engine, fixture, started, useOneChallengeFixture } from '../support/one-challenge-fixture.ts';
+import { registryFixture } from '../support/registry-fixture.ts';
 
-useOneChallengeWorld();
+useOneChallengeFixture();
 
 type Arm = 'champion' | 'challenger';
 
@@ -37,7 +37,7 @@ function keyed(id: string, arm: Arm, lists: readonly (readonly number[])[]) {
 
 async function logAll(id: string, trades: readonly object[]) {
   for (let start = 0; start < trades.length; start += 100) {
-    const { status } = await world.post(id, 'trades', { trades: trades.slice(start, start + 100) });
+    const { status } = await fixture.post(id, 'trades', { trades: trades.slice(start, start + 100) });
     expect(status).toBe(201);
   }
 }
@@ -61,7 +61,7 @@ it('trades of one key are one cluster: T14, whatever came open first and without
     shuffled.slice(0, 6).map(({ assignment_key: _, ...trade }) => trade),
   );
   await logAll(id, shuffled.slice(6));
-  const evaluation = await world.evaluate(id);
+  const evaluation = await fixture.evaluate(id);
   expect(evaluation).toMatchObject({
     ...{ analysis_unit: 'assignment_key', clusters: { champion: 5, challenger: 5 } },
     ...{ champion_trades: 12, challenger_trades: 12, open_trades: { champion: 0, challenger: 0 } },
@@ -82,46 +82,46 @@ it('trades of one key are one cluster: T14, whatever came open first and without
 it('by trades the same is T14 as if they were independent, with a warning', async () => {
   const id = await started();
   await logAll(id, [...keyed(id, 'champion', T14.champion), ...keyed(id, 'challenger', T14.challenger)]);
-  const evaluation = await world.evaluate(id);
+  const evaluation = await fixture.evaluate(id);
   expect(evaluation).toMatchObject({ analysis_unit: 'trade', clusters: null });
   expect((0.658333333 - 0.375) / errorBehind(evaluation.confidence_interval, 24)).toBeCloseTo(1.10928, 6);
   // Of the ten keys one has a single trade.
   expect(evaluation.warnings).toContainEqual(expect.stringMatching(/^dependent_trades: 9 keys/));
   const alone = await started();
   await logAll(alone, keyed(alone, 'champion', [[1], [2]]));
-  await world.post(alone, 'trades', { ...keyed(alone, 'champion', [[1, 3]])[1], status: 'open' });
-  expect(JSON.stringify((await world.evaluate(alone)).warnings)).not.toContain('dependent_trades');
+  await fixture.post(alone, 'trades', { ...keyed(alone, 'champion', [[1, 3]])[1], status: 'open' });
+  expect(JSON.stringify((await fixture.evaluate(alone)).warnings)).not.toContain('dependent_trades');
 });
 
 it('a key keeps its stage, whenever its trades were opened', async () => {
   const id = await clustered({ enable_canary: true });
   const trade = { variant: 'champion', profit_pct: 1, assignment_key: 'k' };
-  const first = await world.post(id, 'trades', { ...trade, trade_id: 'a' });
+  const first = await fixture.post(id, 'trades', { ...trade, trade_id: 'a' });
   const variant = first.body.misassigned ? 'challenger' : 'champion';
-  world.clock.forward(1000);
-  await world.post(id, 'advance');
-  world.clock.forward(1000);
-  const opened_at = new Date(world.clock.now()).toISOString();
+  fixture.clock.forward(1000);
+  await fixture.post(id, 'advance');
+  fixture.clock.forward(1000);
+  const opened_at = new Date(fixture.clock.now()).toISOString();
   const later = { ...trade, variant, trade_id: 'b', opened_at };
-  expect((await world.post(id, 'trades', later)).body.canary_stage).toBe('stage_1');
+  expect((await fixture.post(id, 'trades', later)).body.canary_stage).toBe('stage_1');
   const other = { ...later, trade_id: 'c', assignment_key: undefined };
-  expect((await world.post(id, 'trades', other)).body.canary_stage).toBe('stage_2');
+  expect((await fixture.post(id, 'trades', other)).body.canary_stage).toBe('stage_2');
 });
 
 it('posts of one key at once from two hosts leave the totals as one after another does', async () => {
   const id = await clustered();
-  const tables = { jobs: world.jobsTable, registry: world.table, series: '' };
-  const second = await registryWorld(engine, { tables, deps: { clock: world.clock } });
+  const tables = { jobs: fixture.jobsTable, registry: fixture.table, series: '' };
+  const second = await registryFixture(engine, { tables, deps: { clock: fixture.clock } });
   const lists = [0, 1, 2].map((list) => Array.from({ length: 8 }, (_, n) => (list * 5 + n * 3) / 4 - 2));
   const trades = keyed(id, 'challenger', lists);
   const answers = await Promise.all(
     [...trades, ...trades].map((trade, n) =>
-      (n % 2 ? world : second).strategy('POST', `/challenges/${id}/trades`, trade),
+      (n % 2 ? fixture : second).strategy('POST', `/challenges/${id}/trades`, trade),
     ),
   );
   for (const [n, { status }] of answers.entries())
-    if (status === 503) await world.post(id, 'trades', trades[n % trades.length]!);
-  const { stages } = (await world.deps.challenges.read(id))!;
+    if (status === 503) await fixture.post(id, 'trades', trades[n % trades.length]!);
+  const { stages } = (await fixture.deps.challenges.read(id))!;
   const sums = lists.map((list) => list.reduce((a, b) => a + b, 0));
   const total = (of: (sum: number) => number) => [sums.reduce((all, sum) => all + of(sum), 0), 0];
   expect(stages[0]!.challenger).toMatchObject({
@@ -133,8 +133,8 @@ it('posts of one key at once from two hosts leave the totals as one after anothe
 it('a key that was read before another write of it is not stored over that one', async () => {
   const id = await clustered();
   const [trade] = keyed(id, 'champion', [[1, 2]]);
-  await world.post(id, 'trades', trade);
-  const store = world.deps.challenges;
+  await fixture.post(id, 'trades', trade);
+  const store = fixture.deps.challenges;
   const { challenge: before, assignments } = await store.find(id, {
     assignmentKeys: [trade!.assignment_key],
   });
@@ -161,15 +161,15 @@ it('a verdict waits for 20 keys of each arm, and shuffles keys where the arms ar
     [1, 2].map((n) => ({ ...trade, trade_id: `more-${trade.trade_id}-${n}` })),
   );
   await logAll(id, more);
-  const early = await world.evaluate(id);
+  const early = await fixture.evaluate(id);
   expect(early.planned_look).toBeNull();
   expect(early.challenger_trades).toBe(105);
   expect(early.criteria).toContainEqual({
     ...{ name: 'min_clusters', operator: '>=', threshold: 20, value: 19, passed: false },
   });
   const [last] = keyed(id, 'challenger', challenger).slice(-5);
-  await world.post(id, 'trades', last);
-  const { planned_look, p_value_fixed } = await world.evaluate(id);
+  await fixture.post(id, 'trades', last);
+  const { planned_look, p_value_fixed } = await fixture.evaluate(id);
   expect(planned_look).toMatchObject({
     ...{ champion_trades: 225, challenger_trades: 106, p_value_method: 'permutation' },
   });
@@ -198,7 +198,7 @@ it('a batch of 100 new keys takes the verdict and its promotion along', async ()
     ),
   );
   // Keys of one arm alone hold it, and what is held promotes nobody by itself.
-  await world.post(id, 'resume');
+  await fixture.post(id, 'resume');
   await logAll(
     id,
     keyed(
@@ -207,13 +207,13 @@ it('a batch of 100 new keys takes the verdict and its promotion along', async ()
       generated(67890, 100, 1).map((profit) => [profit]),
     ),
   );
-  expect(await world.evaluate(id)).toMatchObject({
+  expect(await fixture.evaluate(id)).toMatchObject({
     ...{ status: 'completed', clusters: { champion: 100, challenger: 100 }, traffic_split: [0, 1] },
     assignments: { champion: 100, challenger: 100 },
   });
 });
 
 it('the unit is one of two', async () => {
-  const { status, body } = await world.create({ analysis_unit: 'day' });
+  const { status, body } = await fixture.create({ analysis_unit: 'day' });
   expect([status, body.detail.code, body.detail.field]).toEqual([400, 'VAL005', 'analysis_unit']);
 });

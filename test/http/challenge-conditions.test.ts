@@ -1,11 +1,11 @@
 import { PutCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tickChallenges } from '#domain/challenges/tick-challenges.ts';
-import { type ChallengeWorld, challengeWorld, generated, HOUR } from '../support/challenge-world.ts';
+import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { SOME_RESULT } from '../support/jobs.ts';
-import { as, byRole, completedBacktest } from '../support/policy-world.ts';
-import { MODEL, registryWorld } from '../support/registry-world.ts';
+import { as, byRole, completedBacktest } from '../support/policy-fixture.ts';
+import { MODEL, registryFixture } from '../support/registry-fixture.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -13,203 +13,203 @@ beforeAll(async () => {
 });
 afterAll(() => engine?.stop());
 
-const tick = (world: ChallengeWorld) =>
-  tickChallenges(world.deps, (_, error) => {
+const tick = (fixture: ChallengeFixture) =>
+  tickChallenges(fixture.deps, (_, error) => {
     throw error;
   });
-const production = async (world: ChallengeWorld) =>
-  (await world.store.read(MODEL, [])).model!.production_version;
+const production = async (fixture: ChallengeFixture) =>
+  (await fixture.store.read(MODEL, [])).model!.production_version;
 
 /** A challenger that wins as soon as a verdict may come. */
-async function winning(world: ChallengeWorld, body: object = {}, more: object = {}): Promise<string> {
-  const { challenge_id } = (await world.create({ enable_canary: false, ...body })).body;
-  await world.log(challenge_id, 'champion', generated(12345, 100, 0), more);
-  await world.log(challenge_id, 'challenger', generated(67890, 100, 1), more);
+async function winning(fixture: ChallengeFixture, body: object = {}, more: object = {}): Promise<string> {
+  const { challenge_id } = (await fixture.create({ enable_canary: false, ...body })).body;
+  await fixture.log(challenge_id, 'champion', generated(12345, 100, 0), more);
+  await fixture.log(challenge_id, 'challenger', generated(67890, 100, 1), more);
   return challenge_id;
 }
 
 describe('conditions of a verdict', () => {
   it('are closed trades alone where the platform asks for nothing else', async () => {
-    const world = await challengeWorld(engine);
-    const { challenge_id, min_hours, min_assignments } = (await world.create()).body;
+    const fixture = await challengeFixture(engine);
+    const { challenge_id, min_hours, min_assignments } = (await fixture.create()).body;
     expect([min_hours, min_assignments]).toEqual([0, 0]);
-    await world.log(challenge_id, 'champion', [1, 2, 3]);
-    await world.log(challenge_id, 'challenger', [1]);
-    world.clock.forward(1.5 * HOUR);
-    expect((await world.evaluate(challenge_id)).conditions).toEqual({
+    await fixture.log(challenge_id, 'champion', [1, 2, 3]);
+    await fixture.log(challenge_id, 'challenger', [1]);
+    fixture.clock.forward(1.5 * HOUR);
+    expect((await fixture.evaluate(challenge_id)).conditions).toEqual({
       trades: { value: 1, needed: 100, met: false },
       assignments: { value: 0, needed: 0, met: true },
       hours: { value: 1.5, needed: 0, met: true },
     });
-    expect((await world.evaluate(await winningAfter(world, challenge_id))).recommendation).toBe(
+    expect((await fixture.evaluate(await winningAfter(fixture, challenge_id))).recommendation).toBe(
       'PROMOTE_CHALLENGER',
     );
   });
 
-  async function winningAfter(world: ChallengeWorld, id: string): Promise<string> {
-    await world.post(id, 'rollback');
-    return winning(world);
+  async function winningAfter(fixture: ChallengeFixture, id: string): Promise<string> {
+    await fixture.post(id, 'rollback');
+    return winning(fixture);
   }
 
   it('of hours keep a winner waiting, and time alone then makes the verdict', async () => {
-    const world = await challengeWorld(engine, { deps: { challengeMinHours: 24 } });
-    const id = await winning(world, { auto_promote: true });
-    const early = await world.evaluate(id);
+    const fixture = await challengeFixture(engine, { deps: { challengeMinHours: 24 } });
+    const id = await winning(fixture, { auto_promote: true });
+    const early = await fixture.evaluate(id);
     expect(early).toMatchObject({ status: 'active', recommendation: 'CONTINUE', planned_look: null });
     expect(early.conditions).toEqual({
       trades: { value: 100, needed: 100, met: true },
       assignments: { value: 0, needed: 0, met: true },
       hours: { value: 0, needed: 24, met: false },
     });
-    world.clock.forward(24 * HOUR - 1);
-    expect((await tick(world)).changed).toEqual([]);
-    expect((await world.evaluate(id)).conditions.hours).toEqual({ value: 23.99, needed: 24, met: false });
-    expect(await production(world)).toBe('1');
-    world.clock.forward(1);
-    expect((await tick(world)).changed).toEqual([id]);
-    const after = await world.evaluate(id);
+    fixture.clock.forward(24 * HOUR - 1);
+    expect((await tick(fixture)).changed).toEqual([]);
+    expect((await fixture.evaluate(id)).conditions.hours).toEqual({ value: 23.99, needed: 24, met: false });
+    expect(await production(fixture)).toBe('1');
+    fixture.clock.forward(1);
+    expect((await tick(fixture)).changed).toEqual([id]);
+    const after = await fixture.evaluate(id);
     expect(after).toMatchObject({ status: 'completed', recommendation: 'PROMOTE_CHALLENGER' });
     expect(after.conditions.hours).toEqual({ value: 24, needed: 24, met: true });
-    expect(await production(world)).toBe('2');
+    expect(await production(fixture)).toBe('2');
     // After its end the hours stand still.
-    world.clock.forward(10 * HOUR);
-    expect((await world.evaluate(id)).conditions.hours.value).toBe(24);
+    fixture.clock.forward(10 * HOUR);
+    expect((await fixture.evaluate(id)).conditions.hours.value).toBe(24);
   });
 
   it('of hours keep a loser waiting too, and no rollback', async () => {
-    const world = await challengeWorld(engine, { deps: { challengeMinHours: 24 } });
-    const { challenge_id: id } = (await world.create({ enable_canary: false, max_drawdown_pct: 40 })).body;
-    await world.log(id, 'champion', generated(12345, 100, 0.3));
-    await world.log(id, 'challenger', generated(67890, 100, 0));
-    expect(await world.evaluate(id)).toMatchObject({ status: 'active', recommendation: 'CONTINUE' });
-    await world.log(id, 'challenger', [-41]);
-    expect((await world.read(id)).body).toMatchObject({ status: 'rolled_back', reason: 'max_drawdown' });
+    const fixture = await challengeFixture(engine, { deps: { challengeMinHours: 24 } });
+    const { challenge_id: id } = (await fixture.create({ enable_canary: false, max_drawdown_pct: 40 })).body;
+    await fixture.log(id, 'champion', generated(12345, 100, 0.3));
+    await fixture.log(id, 'challenger', generated(67890, 100, 0));
+    expect(await fixture.evaluate(id)).toMatchObject({ status: 'active', recommendation: 'CONTINUE' });
+    await fixture.log(id, 'challenger', [-41]);
+    expect((await fixture.read(id)).body).toMatchObject({ status: 'rolled_back', reason: 'max_drawdown' });
   });
 
   it('of assignments count those of the arm that has fewer', async () => {
-    const world = await challengeWorld(engine, { deps: { challengeMinAssignments: 20 } });
-    const id = await winning(world);
-    expect((await world.read(id)).body).toMatchObject({ status: 'active', min_assignments: 20 });
+    const fixture = await challengeFixture(engine, { deps: { challengeMinAssignments: 20 } });
+    const id = await winning(fixture);
+    expect((await fixture.read(id)).body).toMatchObject({ status: 'active', min_assignments: 20 });
     const keys = { champion: 0, challenger: 0 };
     const assignUntil = async (least: number) => {
       while (Math.min(keys.champion, keys.challenger) < least) {
         const assignment_key = `k-${keys.champion + keys.challenger}`;
-        const { body } = await world.post(id, 'assignments', { assignment_key });
+        const { body } = await fixture.post(id, 'assignments', { assignment_key });
         keys[body.variant as keyof typeof keys] += 1;
       }
     };
     await assignUntil(19);
-    expect((await tick(world)).changed).toEqual([]);
-    const { conditions, recommendation } = await world.evaluate(id);
+    expect((await tick(fixture)).changed).toEqual([]);
+    const { conditions, recommendation } = await fixture.evaluate(id);
     expect(conditions).toMatchObject({
       trades: { value: 100, needed: 100, met: true },
       assignments: { value: 19, needed: 20, met: false },
     });
     expect(recommendation).toBe('CONTINUE');
     await assignUntil(20);
-    expect((await tick(world)).changed).toEqual([id]);
-    expect((await world.read(id)).body).toMatchObject({ status: 'completed', outcome: 'challenger_wins' });
+    expect((await tick(fixture)).changed).toEqual([id]);
+    expect((await fixture.read(id)).body).toMatchObject({ status: 'completed', outcome: 'challenger_wins' });
   });
 
   it('of assignments may be as many as the closed trades needed', async () => {
     const deps = { challengeMinAssignments: 'min_trades' } as const;
-    const world = await challengeWorld(engine, { deps });
-    const { body } = await world.create({ min_trades: 50 });
+    const fixture = await challengeFixture(engine, { deps });
+    const { body } = await fixture.create({ min_trades: 50 });
     expect(body).toMatchObject({ effective_min_trades: 100, min_assignments: 100 });
-    await world.post(body.challenge_id, 'rollback');
-    expect((await world.create({ min_trades: 120 })).body).toMatchObject({ min_assignments: 120 });
+    await fixture.post(body.challenge_id, 'rollback');
+    expect((await fixture.create({ min_trades: 120 })).body).toMatchObject({ min_assignments: 120 });
   });
 
   it('that its time does not suffice for are told at once', async () => {
-    const world = await challengeWorld(engine, { deps: { challengeMinHours: 24 } });
-    const { body } = await world.create({ max_duration_hours: 24 });
+    const fixture = await challengeFixture(engine, { deps: { challengeMinHours: 24 } });
+    const { body } = await fixture.create({ max_duration_hours: 24 });
     expect(body.warnings).toEqual([
       'no_verdict_possible: it ends after 24 h, and a verdict needs more than 24 h on this platform',
     ]);
-    await world.post(body.challenge_id, 'rollback');
-    expect((await world.create({ max_duration_hours: 25 })).body.warnings).toEqual([]);
+    await fixture.post(body.challenge_id, 'rollback');
+    expect((await fixture.create({ max_duration_hours: 25 })).body.warnings).toEqual([]);
   });
 });
 
 describe('a challenger that the comparison of the backtests rejects', () => {
   /** Version 2 is version 1's backtest with a drawdown and a profit factor that break two guardrails. */
   async function rejected() {
-    const world = await challengeWorld(engine);
+    const fixture = await challengeFixture(engine);
     const result = { ...SOME_RESULT, max_drawdown_pct: 8.4, profit_factor: 0.9 };
-    await completedBacktest(world, 'bt-worse', { result });
-    await world.register({ backtest_run_id: 'bt-worse' });
-    await world.stage('3', { skip_validation: true });
-    return world;
+    await completedBacktest(fixture, 'bt-worse', { result });
+    await fixture.register({ backtest_run_id: 'bt-worse' });
+    await fixture.stage('3', { skip_validation: true });
+    return fixture;
   }
   const warning =
     /^compare_rejects: by their backtests the challenger should be rejected: .*drawdown is 100 % larger.*profit factor is 0\.9/;
 
   it('says so at its creation, in every evaluation and with its promotion', async () => {
-    const world = await rejected();
-    const created = await world.create({ challenger_version: '3', enable_canary: false });
+    const fixture = await rejected();
+    const created = await fixture.create({ challenger_version: '3', enable_canary: false });
     expect(created.body.warnings).toEqual([expect.stringMatching(warning)]);
     const { challenge_id: id } = created.body;
-    await world.log(id, 'champion', generated(12345, 100, 0));
-    await world.log(id, 'challenger', generated(67890, 100, 1));
-    const { recommendation, warnings } = await world.evaluate(id);
+    await fixture.log(id, 'champion', generated(12345, 100, 0));
+    await fixture.log(id, 'challenger', generated(67890, 100, 1));
+    const { recommendation, warnings } = await fixture.evaluate(id);
     expect([recommendation, warnings]).toEqual([
       'PROMOTE_CHALLENGER',
       expect.arrayContaining([expect.stringMatching(warning)]),
     ]);
-    expect((await world.post(id, 'promote')).status).toBe(200);
-    const { items } = (await world.read(id, '/events')).body;
+    expect((await fixture.post(id, 'promote')).status).toBe(200);
+    const { items } = (await fixture.read(id, '/events')).body;
     expect(items[0]).toMatchObject({ action: 'promote', warnings: [expect.stringMatching(warning)] });
     expect(items[1].warnings).toEqual([]);
-    const { body } = await world.get(`/api/v1/models/${MODEL}/history?limit=1`);
+    const { body } = await fixture.get(`/api/v1/models/${MODEL}/history?limit=1`);
     expect(body.items[0]).toMatchObject({ action: 'promote', challenge_id: id });
     expect(body.items[0].notes).toContainEqual(expect.stringMatching(warning));
   });
 
   it('says so when it is promoted by itself, and by the registry', async () => {
     for (const auto_promote of [true, false]) {
-      const world = await rejected();
+      const fixture = await rejected();
       const body = { challenger_version: '3', enable_canary: false, auto_promote };
-      const id = await winning(world, body);
-      if (!auto_promote) await world.promote('3');
-      expect(await production(world)).toBe('3');
-      const { items } = (await world.read(id, '/events')).body;
+      const id = await winning(fixture, body);
+      if (!auto_promote) await fixture.promote('3');
+      expect(await production(fixture)).toBe('3');
+      const { items } = (await fixture.read(id, '/events')).body;
       expect(items[0]).toMatchObject({ action: 'promote', warnings: [expect.stringMatching(warning)] });
-      const history = (await world.get(`/api/v1/models/${MODEL}/history?limit=1`)).body.items[0];
+      const history = (await fixture.get(`/api/v1/models/${MODEL}/history?limit=1`)).body.items[0];
       expect(history).toMatchObject({ challenge_id: id, version: '3' });
     }
   });
 
   it('is not warned of where nothing is broken, or nothing can be compared', async () => {
-    const world = await challengeWorld(engine);
-    expect((await world.create()).body.warnings).toEqual([]);
+    const fixture = await challengeFixture(engine);
+    expect((await fixture.create()).body.warnings).toEqual([]);
   });
 });
 
 describe('a winner that the release policy rejects', () => {
   /** A challenge by an approver that was won under a policy which came after both versions were staged. */
   async function won() {
-    const before = await challengeWorld(engine);
+    const before = await challengeFixture(engine);
     const created = await before.create({ enable_canary: false, auto_promote: true });
     const id: string = created.body.challenge_id;
     await before.log(id, 'champion', generated(12345, 100, 0));
     await before.log(id, 'challenger', generated(67890, 100, 1).slice(0, 99));
     const tables = { jobs: before.jobsTable, registry: before.table, series: '' };
     const releasePolicy = { minTrades: 30, lookAheadCertificate: false };
-    const world = await registryWorld(engine, {
+    const fixture = await registryFixture(engine, {
       tables,
       service: byRole,
       deps: { clock: before.clock, releasePolicy },
     });
     const last = { trade_id: 'last', variant: 'challenger', profit_pct: generated(67890, 100, 1)[99] };
-    expect((await world.strategy('POST', `/challenges/${id}/trades`, last)).status).toBe(201);
+    expect((await fixture.strategy('POST', `/challenges/${id}/trades`, last)).status).toBe(201);
     const post = (body: object, role: 'approver' | 'admin') =>
-      world.strategy('POST', `/challenges/${id}/promote`, body, as(role));
-    return { before, world, id, post };
+      fixture.strategy('POST', `/challenges/${id}/promote`, body, as(role));
+    return { before, fixture, id, post };
   }
   const waive = { checks: ['min_trades'], reason: 'The challenge has shown more trades' };
 
   it('is held with words and an event, and is not lost: an admin can waive it', async () => {
-    const { before, world, id, post } = await won();
+    const { before, fixture, id, post } = await won();
     const { body } = await before.read(id);
     expect(body).toMatchObject({
       ...{ status: 'completed', outcome: 'challenger_wins', promoted_at: null, traffic_split: [0.5, 0.5] },
@@ -222,7 +222,7 @@ describe('a winner that the release policy rejects', () => {
     expect((await before.read(id, '/events')).body.items[0]).toMatchObject({
       ...{ action: 'promotion_refused', reason: expect.stringContaining('misses the release policy') },
     });
-    expect((await tick({ ...before, deps: world.deps })).changed).toEqual([]);
+    expect((await tick({ ...before, deps: fixture.deps })).changed).toEqual([]);
     const refused = await post({}, 'approver');
     expect([refused.status, refused.body.detail.code]).toEqual([409, 'RES005']);
     expect(refused.body.detail.context.checks).toContainEqual(
@@ -240,10 +240,10 @@ describe('a winner that the release policy rejects', () => {
 });
 
 it('what the version before stored is read, and goes on', async () => {
-  const world = await challengeWorld(engine);
-  const { challenge_id: id } = (await world.create({ enable_canary: false })).body;
-  await world.log(id, 'champion', generated(12345, 100, 0));
-  await world.log(id, 'challenger', generated(67890, 100, 1).slice(0, 99));
+  const fixture = await challengeFixture(engine);
+  const { challenge_id: id } = (await fixture.create({ enable_canary: false })).body;
+  await fixture.log(id, 'champion', generated(12345, 100, 0));
+  await fixture.log(id, 'challenger', generated(67890, 100, 1).slice(0, 99));
   const names = ['waivers', 'evidence', 'waiver', 'min_hours', 'min_assignments', 'warnings'];
   let removed = 0;
   const asBefore = (item: Record<string, any>) => {
@@ -258,21 +258,21 @@ it('what the version before stored is read, and goes on', async () => {
     const { waivers: _, ...oldRow } = JSON.parse(row);
     return { ...Object.fromEntries(kept), catalog_row: JSON.stringify(oldRow) };
   };
-  for await (const { Items = [] } of paginateScan({ client: engine.client }, { TableName: world.table })) {
+  for await (const { Items = [] } of paginateScan({ client: engine.client }, { TableName: fixture.table })) {
     for (const item of Items)
-      await engine.client.send(new PutCommand({ TableName: world.table, Item: asBefore(item) }));
+      await engine.client.send(new PutCommand({ TableName: fixture.table, Item: asBefore(item) }));
   }
   expect(removed).toBeGreaterThan(8);
-  expect((await world.evaluate(id)).conditions).toMatchObject({
+  expect((await fixture.evaluate(id)).conditions).toMatchObject({
     ...{ assignments: { needed: 0, met: true }, hours: { needed: 0, met: true } },
   });
-  expect((await world.read(id, '/events')).body.items[0].warnings).toEqual([]);
-  const version = await world.get(`/api/v1/models/${MODEL}/versions/2`);
+  expect((await fixture.read(id, '/events')).body.items[0].warnings).toEqual([]);
+  const version = await fixture.get(`/api/v1/models/${MODEL}/versions/2`);
   expect(version.body).toMatchObject({ evidence: null, waivers: [] });
-  expect((await world.get(`/api/v1/models/${MODEL}/history`)).body.items[0].waiver).toBeNull();
-  const { items } = (await world.get('/api/v1/catalog/strategies')).body;
+  expect((await fixture.get(`/api/v1/models/${MODEL}/history`)).body.items[0].waiver).toBeNull();
+  const { items } = (await fixture.get('/api/v1/catalog/strategies')).body;
   expect(items.map(({ waivers }: { waivers: unknown }) => waivers)).toEqual([[], []]);
-  await world.post(id, 'trades', { trade_id: 'last', variant: 'challenger', profit_pct: 2 });
-  expect((await world.post(id, 'promote')).status).toBe(200);
-  expect(await production(world)).toBe('2');
+  await fixture.post(id, 'trades', { trade_id: 'last', variant: 'challenger', profit_pct: 2 });
+  expect((await fixture.post(id, 'promote')).status).toBe(200);
+  expect(await production(fixture)).toBe('2');
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '#engine/random.ts';
+import { generated, HOUR } from '../support/challenge-fixture.ts';
 import { type Arm, always, ChallengeModel, compare } from '../support/challenge-model.ts';
-import { generated, HOUR } from '../support/challenge-world.ts';
-import { useOneChallengeWorld, world } from '../support/one-challenge-world.ts';
-import { binomialTest, chiSquareTail, tTail } from '../support/tails.ts';
+import { fixture, useOneChallengeFixture } from '../support/one-challenge-fixture.ts';
+import { binomialTest, chiSquareTail, tTail } from '../support/reference-tails.ts';
 
-useOneChallengeWorld();
+useOneChallengeFixture();
 
 // Reference 3.11: what judges the service below is judged first.
 describe('the model', () => {
@@ -59,12 +59,12 @@ interface Stream {
 async function run({ seed, returns, effect, request }: Stream): Promise<ChallengeModel> {
   const random = createRandom(seed);
   const whole = { ...request, max_duration_hours: 4 };
-  const { body } = await world.create(whole);
+  const { body } = await fixture.create(whole);
   const id: string = body.challenge_id;
-  const model = new ChallengeModel(whole, world.clock.now());
+  const model = new ChallengeModel(whole, fixture.clock.now());
   for (let call = 0; call < 45 && model.status === 'active'; call++) {
-    world.clock.forward(Math.floor(random() * 0.1 * HOUR));
-    model.now = world.clock.now();
+    fixture.clock.forward(Math.floor(random() * 0.1 * HOUR));
+    model.now = fixture.clock.now();
     const missing = model.m - Math.min(model.closed('champion'), model.closed('challenger'));
     const size = missing > 8 ? 1 + Math.floor(random() * 25) : 1 + Math.floor(random() * 2);
     const trades = Array.from({ length: size }, (_, n) => {
@@ -72,8 +72,8 @@ async function run({ seed, returns, effect, request }: Stream): Promise<Challeng
       const drawn = RETURNS[returns](random) + (variant === 'challenger' ? effect : 0.1);
       return { trade_id: `m-${call}-${n}`, variant, profit_pct: Math.round(drawn * 1e4) / 1e4 };
     });
-    await world.post(id, 'trades', { trades });
-    const served = await world.evaluate(id);
+    await fixture.post(id, 'trades', { trades });
+    const served = await fixture.evaluate(id);
     const logged = served.champion_trades + served.challenger_trades;
     for (const { variant, profit_pct } of trades) {
       // Which labels were shuffled is the service's affair: where they decide, the model takes its word.
@@ -85,8 +85,8 @@ async function run({ seed, returns, effect, request }: Stream): Promise<Challeng
     }
     agree(served, model);
   }
-  if (model.status === 'active') await world.post(id, 'rollback');
-  else expect((await world.read(id)).body).toMatchObject({ outcome: model.outcome, reason: model.reason });
+  if (model.status === 'active') await fixture.post(id, 'rollback');
+  else expect((await fixture.read(id)).body).toMatchObject({ outcome: model.outcome, reason: model.reason });
   return model;
 }
 

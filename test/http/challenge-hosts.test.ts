@@ -2,9 +2,9 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { TRADES_AT_ONCE } from '#domain/challenges/challenge-store.ts';
-import { type ChallengeWorld, challengeWorld } from '../support/challenge-world.ts';
+import { type ChallengeFixture, challengeFixture } from '../support/challenge-fixture.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
-import { type RegistryWorld, registryWorld } from '../support/registry-world.ts';
+import { type RegistryFixture, registryFixture } from '../support/registry-fixture.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -13,9 +13,9 @@ beforeAll(async () => {
 afterAll(() => engine?.stop());
 
 /** Another host on the same tables, which knows nothing of the first one's turns. */
-function anotherHost(first: ChallengeWorld, client?: DynamoDBDocumentClient): Promise<RegistryWorld> {
+function anotherHost(first: ChallengeFixture, client?: DynamoDBDocumentClient): Promise<RegistryFixture> {
   const tables = { jobs: first.jobsTable, registry: first.table, series: '' };
-  return registryWorld(engine, { tables, deps: { clock: first.clock }, ...(client && { client }) });
+  return registryFixture(engine, { tables, deps: { clock: first.clock }, ...(client && { client }) });
 }
 
 /** Quarters add up without rounding in any order. */
@@ -30,9 +30,9 @@ function quarters(n: number) {
 type Quarter = ReturnType<typeof quarters>[number];
 
 /** What is stored is each trade once: in the log, in the numbers that count them and in the sums. */
-async function expectOnce(world: ChallengeWorld, id: string, trades: readonly Quarter[]): Promise<void> {
-  const challenge = (await world.deps.challenges.read(id))!;
-  const { items: log } = await world.deps.challenges.trades(id, 1000, null);
+async function expectOnce(fixture: ChallengeFixture, id: string, trades: readonly Quarter[]): Promise<void> {
+  const challenge = (await fixture.deps.challenges.read(id))!;
+  const { items: log } = await fixture.deps.challenges.trades(id, 1000, null);
   expect(log.map(({ trade_id }) => trade_id).sort()).toEqual(trades.map(({ trade_id }) => trade_id).sort());
   expect(log.map(({ sequence }) => sequence)).toEqual(log.map((_, i) => log.length - i));
   expect(challenge).toMatchObject({ trades: trades.length, late: 0, misassigned: 0 });
@@ -57,7 +57,7 @@ async function expectOnce(world: ChallengeWorld, id: string, trades: readonly Qu
 }
 
 it('200 posts at once over two hosts, singly and in batches, some of them again: each trade counts once', async () => {
-  const first = await challengeWorld(engine);
+  const first = await challengeFixture(engine);
   const second = await anotherHost(first);
   const id = (await first.create({ enable_canary: false, min_trades: 1000 })).body.challenge_id;
   const trades = quarters(120);
@@ -66,7 +66,7 @@ it('200 posts at once over two hosts, singly and in batches, some of them again:
     ...Array.from({ length: 20 }, (_, n) => ({ trades: trades.slice(n * 6, n * 6 + 7) })),
   ];
   /** Who is told to repeat it repeats it. */
-  const insist = async (host: RegistryWorld, body: object) => {
+  const insist = async (host: RegistryFixture, body: object) => {
     for (let tries = 0; tries < 50; tries++) {
       const { status, body: answer } = await host.strategy('POST', `/challenges/${id}/trades`, body);
       if (status < 300) return answer;
@@ -113,7 +113,7 @@ describe('a host that dies in the middle of a batch', () => {
     ['between two', 2, 'before'],
     ['before it hears of the last', LAST, 'after'],
   ] as const)('%s: the batch again counts each trade once', async (_, write, how) => {
-    const whole = await challengeWorld(engine);
+    const whole = await challengeFixture(engine);
     const id = (await whole.create({ enable_canary: false, min_trades: 1000 })).body.challenge_id;
     const client = failing((n) => (n === write ? how : undefined));
     const dying = await anotherHost(whole, client);
@@ -133,7 +133,7 @@ describe('a host that dies in the middle of a batch', () => {
   });
 
   it('a verdict whose answer is lost is not made again', async () => {
-    const whole = await challengeWorld(engine);
+    const whole = await challengeFixture(engine);
     const id = (await whole.create({ enable_canary: false })).body.challenge_id;
     await whole.log(
       id,

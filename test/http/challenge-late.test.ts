@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { tickChallenges } from '#domain/challenges/tick-challenges.ts';
-import { closedArm, storeChallenge } from '../support/challenge-plays.ts';
-import { type ChallengeWorld, challengeWorld, generated, HOUR } from '../support/challenge-world.ts';
+import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
+import { closedArm, storeChallenge } from '../support/challenge-scenarios.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 
 let engine: TestEngine;
@@ -11,86 +11,88 @@ beforeAll(async () => {
 afterAll(() => engine?.stop());
 
 /** Every way in which a challenge ends, with what it is then. */
-const ENDS: Record<string, readonly [end: (world: ChallengeWorld, id: string) => Promise<unknown>, object]> =
-  {
-    'the challenger has won': [
-      (world, id) => world.log(id, 'challenger', generated(67890, 80, 1)),
-      { status: 'completed', outcome: 'challenger_wins' },
-    ],
-    'it was promoted': [
-      async (world, id) => {
-        await world.log(id, 'challenger', generated(67890, 80, 1));
-        await world.post(id, 'promote');
-      },
-      { status: 'completed', outcome: 'challenger_wins', traffic_split: [0, 1] },
-    ],
-    'nobody promoted it': [
-      async (world, id) => {
-        await world.log(id, 'challenger', generated(67890, 80, 1));
-        world.clock.forward(8 * 24 * HOUR);
-      },
-      { status: 'completed', outcome: 'champion_kept' },
-    ],
-    'the champion has won': [
-      (world, id) => world.log(id, 'challenger', generated(67890, 80, -0.8)),
-      { status: 'completed', outcome: 'champion_wins' },
-    ],
-    'it did harm': [
-      (world, id) => world.log(id, 'challenger', generated(67890, 40, -5)),
-      { status: 'rolled_back', reason: 'harm' },
-    ],
-    'it lost too much': [
-      (world, id) => world.log(id, 'challenger', [-280], { leverage: 3 }),
-      { status: 'rolled_back', reason: 'max_drawdown' },
-    ],
-    'it was rolled back by hand': [
-      (world, id) => world.post(id, 'rollback'),
-      { status: 'rolled_back', reason: 'manual' },
-    ],
-    'its time was up': [async (world) => world.clock.forward(40 * HOUR), { status: 'expired' }],
-    'another version was promoted': [
-      async (world) => {
-        await world.register();
-        await world.stage('3');
-        await world.promote('3');
-      },
-      { status: 'rolled_back', reason: 'champion_replaced' },
-    ],
-    'the challenger was promoted in the registry': [
-      (world) => world.promote('2'),
-      { status: 'completed', outcome: 'promoted_manually' },
-    ],
-  };
+const ENDS: Record<
+  string,
+  readonly [end: (fixture: ChallengeFixture, id: string) => Promise<unknown>, object]
+> = {
+  'the challenger has won': [
+    (fixture, id) => fixture.log(id, 'challenger', generated(67890, 80, 1)),
+    { status: 'completed', outcome: 'challenger_wins' },
+  ],
+  'it was promoted': [
+    async (fixture, id) => {
+      await fixture.log(id, 'challenger', generated(67890, 80, 1));
+      await fixture.post(id, 'promote');
+    },
+    { status: 'completed', outcome: 'challenger_wins', traffic_split: [0, 1] },
+  ],
+  'nobody promoted it': [
+    async (fixture, id) => {
+      await fixture.log(id, 'challenger', generated(67890, 80, 1));
+      fixture.clock.forward(8 * 24 * HOUR);
+    },
+    { status: 'completed', outcome: 'champion_kept' },
+  ],
+  'the champion has won': [
+    (fixture, id) => fixture.log(id, 'challenger', generated(67890, 80, -0.8)),
+    { status: 'completed', outcome: 'champion_wins' },
+  ],
+  'it did harm': [
+    (fixture, id) => fixture.log(id, 'challenger', generated(67890, 40, -5)),
+    { status: 'rolled_back', reason: 'harm' },
+  ],
+  'it lost too much': [
+    (fixture, id) => fixture.log(id, 'challenger', [-280], { leverage: 3 }),
+    { status: 'rolled_back', reason: 'max_drawdown' },
+  ],
+  'it was rolled back by hand': [
+    (fixture, id) => fixture.post(id, 'rollback'),
+    { status: 'rolled_back', reason: 'manual' },
+  ],
+  'its time was up': [async (fixture) => fixture.clock.forward(40 * HOUR), { status: 'expired' }],
+  'another version was promoted': [
+    async (fixture) => {
+      await fixture.register();
+      await fixture.stage('3');
+      await fixture.promote('3');
+    },
+    { status: 'rolled_back', reason: 'champion_replaced' },
+  ],
+  'the challenger was promoted in the registry': [
+    (fixture) => fixture.promote('2'),
+    { status: 'completed', outcome: 'promoted_manually' },
+  ],
+};
 
 /** All that a late trade must leave as it is. */
-async function frozen(world: ChallengeWorld, id: string) {
-  const { evaluated_at: _, open_trades: __, ...evaluation } = await world.evaluate(id);
-  const { late_trades: ___, updated_at: ____, ...challenge } = (await world.read(id)).body;
-  const { stages, equity, events } = (await world.deps.challenges.read(id))!;
+async function frozen(fixture: ChallengeFixture, id: string) {
+  const { evaluated_at: _, open_trades: __, ...evaluation } = await fixture.evaluate(id);
+  const { late_trades: ___, updated_at: ____, ...challenge } = (await fixture.read(id)).body;
+  const { stages, equity, events } = (await fixture.deps.challenges.read(id))!;
   return { evaluation, challenge, totals: { stages, equity }, events };
 }
 
 it.each(Object.keys(ENDS))('after its end because %s trades are late and change nothing', async (name) => {
   const [end, expected] = ENDS[name]!;
-  const world = await challengeWorld(engine);
+  const fixture = await challengeFixture(engine);
   const id = 'ch-late';
   const policy = { max_duration_hours: 40, max_drawdown_pct: 250 };
-  const ends_at = new Date(world.clock.now() + 40 * HOUR).toISOString();
+  const ends_at = new Date(fixture.clock.now() + 40 * HOUR).toISOString();
   const arms = [4, closedArm(100, 0.4, 1.8), closedArm(20, 0.5, 1.8)] as const;
-  await storeChallenge(world, id, [arms], { ...policy, ends_at });
+  await storeChallenge(fixture, id, [arms], { ...policy, ends_at });
   const opened = { trade_id: 'open', variant: 'challenger', status: 'open' };
-  await world.post(id, 'trades', opened);
+  await fixture.post(id, 'trades', opened);
   const counted = { trade_id: 'counted', variant: 'champion', profit_pct: 0.4 };
-  await world.post(id, 'trades', counted);
-  const before = new Date(world.clock.now()).toISOString();
-  world.clock.forward(HOUR);
-  await end(world, id);
-  const tick = () => tickChallenges(world.deps, () => expect.unreachable());
+  await fixture.post(id, 'trades', counted);
+  const before = new Date(fixture.clock.now()).toISOString();
+  fixture.clock.forward(HOUR);
+  await end(fixture, id);
+  const tick = () => tickChallenges(fixture.deps, () => expect.unreachable());
   await tick();
-  const left = await frozen(world, id);
-  const { late: lateBefore } = (await world.deps.challenges.read(id))!;
+  const left = await frozen(fixture, id);
+  const { late: lateBefore } = (await fixture.deps.challenges.read(id))!;
   expect(left.challenge).toMatchObject(expected);
-  world.clock.forward(HOUR);
+  fixture.clock.forward(HOUR);
   const late = [
     // Open at the end, and closed now.
     { trade_id: 'open', variant: 'challenger', profit_pct: 400 },
@@ -99,22 +101,22 @@ it.each(Object.keys(ENDS))('after its end because %s trades are late and change 
     { trade_id: 'with a key', variant: 'challenger', profit_pct: 300, assignment_key: 'late' },
     { trade_id: 'still open', variant: 'champion', status: 'open', opened_at: before },
   ];
-  const { status, body } = await world.post(id, 'trades', { trades: late });
+  const { status, body } = await fixture.post(id, 'trades', { trades: late });
   expect(status).toBe(201);
   expect(body.items.map((item: any) => [item.accepted, item.late, item.duplicate])).toEqual(
     late.map(() => [true, true, false]),
   );
-  const after = new Date(world.clock.now()).toISOString();
+  const after = new Date(fixture.clock.now()).toISOString();
   const since = { trade_id: 'since', variant: 'champion', profit_pct: 1, opened_at: after };
-  expect((await world.post(id, 'trades', since)).body.detail.code).toBe('RES005');
+  expect((await fixture.post(id, 'trades', since)).body.detail.code).toBe('RES005');
   // What was told before is a duplicate still; a late one told again is one too.
   for (const again of [opened, counted, late[1]!]) {
-    expect((await world.post(id, 'trades', again)).body).toMatchObject({ accepted: true, duplicate: true });
+    expect((await fixture.post(id, 'trades', again)).body).toMatchObject({ accepted: true, duplicate: true });
   }
   await tick();
-  expect(await frozen(world, id)).toEqual(left);
-  expect((await world.read(id)).body.late_trades).toBe(lateBefore + late.length);
-  const { items } = await world.deps.challenges.trades(id, 1000, null);
+  expect(await frozen(fixture, id)).toEqual(left);
+  expect((await fixture.read(id)).body.late_trades).toBe(lateBefore + late.length);
+  const { items } = await fixture.deps.challenges.trades(id, 1000, null);
   const stored = new Map(items.map((trade) => [trade.trade_id, trade.late]));
   expect(late.map(({ trade_id }) => stored.get(trade_id))).toEqual(late.map(() => true));
 });

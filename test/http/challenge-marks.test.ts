@@ -1,18 +1,18 @@
 import { expect, it } from 'vitest';
-import { generated, HOUR } from '../support/challenge-world.ts';
-import { started, useOneChallengeWorld, world } from '../support/one-challenge-world.ts';
+import { generated, HOUR } from '../support/challenge-fixture.ts';
+import { fixture, started, useOneChallengeFixture } from '../support/one-challenge-fixture.ts';
 
-useOneChallengeWorld();
+useOneChallengeFixture();
 
 async function armOf(id: string, arm: 'champion' | 'challenger') {
-  return (await world.deps.challenges.read(id))!.stages[0]![arm];
+  return (await fixture.deps.challenges.read(id))!.stages[0]![arm];
 }
 
 it('an open trade tells its unrealised result as often as it likes, and closing it takes that away', async () => {
   const id = await started();
   const open = { trade_id: 'a', variant: 'challenger', status: 'open', pair: 'BTC/USDT:USDT' };
   const post = async (trade: object) => {
-    const { status, body } = await world.post(id, 'trades', trade);
+    const { status, body } = await fixture.post(id, 'trades', trade);
     return [status, body.duplicate ?? body.detail.code];
   };
   expect(await post({ ...open, profit_pct: 0.1 })).toEqual([201, false]);
@@ -23,33 +23,33 @@ it('an open trade tells its unrealised result as often as it likes, and closing 
   expect(await post({ ...open, profit_pct: 0.5, variant: 'champion' })).toEqual([409, 'RES005']);
   expect(await post({ ...open, trade_id: 'b' })).toEqual([201, false]);
   expect(await post({ ...open, trade_id: 'c', profit_pct: 0.3 })).toEqual([201, false]);
-  expect((await world.evaluate(id)).unrealised).toEqual({
+  expect((await fixture.evaluate(id)).unrealised).toEqual({
     champion: { open: 0, marked: 0, mean_pct: null },
     challenger: { open: 3, marked: 2, mean_pct: expect.closeTo(-0.2, 14) },
   });
-  expect((await world.read(id)).body).toMatchObject({ challenger_trades: 0 });
+  expect((await fixture.read(id)).body).toMatchObject({ challenger_trades: 0 });
 
   expect(await post({ ...open, status: 'closed', profit_pct: 2 })).toEqual([201, false]);
-  expect((await world.evaluate(id)).unrealised.challenger).toEqual({ open: 2, marked: 1, mean_pct: 0.3 });
+  expect((await fixture.evaluate(id)).unrealised.challenger).toEqual({ open: 2, marked: 1, mean_pct: 0.3 });
   // An old mark of what is closed says nothing new.
   expect(await post({ ...open, profit_pct: 0.4 })).toEqual([200, true]);
   expect(await post({ ...open, trade_id: 'c', status: 'closed', profit_pct: 1 })).toEqual([201, false]);
   expect(await post({ ...open, trade_id: 'b', profit_pct: 1.1 })).toEqual([201, false]);
   expect(await post({ ...open, trade_id: 'b', status: 'closed', profit_pct: 1 })).toEqual([201, false]);
   const nothing = { open: 0, marked: 0, mean_pct: null };
-  expect((await world.evaluate(id)).unrealised).toEqual({ champion: nothing, challenger: nothing });
+  expect((await fixture.evaluate(id)).unrealised).toEqual({ champion: nothing, challenger: nothing });
   expect(await armOf(id, 'challenger')).toMatchObject({ open: 0, closed: 3, sum: [4, 0], marked: null });
 });
 
 it('marks and closed trades of one key are one cluster', async () => {
   const id = await started({ analysis_unit: 'assignment_key' });
-  const { variant } = (await world.post(id, 'assignments', { assignment_key: 'k' })).body;
+  const { variant } = (await fixture.post(id, 'assignments', { assignment_key: 'k' })).body;
   const trade = (trade_id: string, profit_pct: number, more: object = {}) => ({
     ...{ trade_id, variant, profit_pct, assignment_key: 'k', ...more },
   });
   const open = { status: 'open' };
   const alone = { assignment_key: undefined };
-  await world.post(id, 'trades', {
+  await fixture.post(id, 'trades', {
     trades: [
       trade('a', 1),
       trade('b', 3, open),
@@ -65,12 +65,12 @@ it('marks and closed trades of one key are one cluster', async () => {
     clusters: clusters(1, 9, 6, 4),
     marked: { count: 2, sum: [12, 0], sum_of_squares: [80, 0], clusters: clusters(2, 49 + 64, 21 + 8, 10) },
   });
-  await world.post(id, 'trades', trade('b', -1));
+  await fixture.post(id, 'trades', trade('b', -1));
   expect(await armOf(id, variant)).toMatchObject({
     clusters: clusters(1, 4, 6, 9),
     marked: { count: 1, sum: [8, 0], clusters: clusters(2, 4 + 64, 6 + 8, 10) },
   });
-  await world.post(id, 'trades', trade('d', 7, alone));
+  await fixture.post(id, 'trades', trade('d', 7, alone));
   expect(await armOf(id, variant)).toMatchObject({ clusters: clusters(2, 4 + 49, 6 + 7, 10), marked: null });
 });
 
@@ -81,24 +81,24 @@ it.each([
 ])('the last look takes open trades %s as they stand', async (_, mark, expected) => {
   const id = await started({ max_duration_hours: 4, min_trades: 120 });
   const opened = (variant: string, count: number, more: object) =>
-    world.post(id, 'trades', {
+    fixture.post(id, 'trades', {
       trades: Array.from({ length: count }, (_, n) => ({
         ...{ trade_id: `open-${variant}-${n}`, variant, status: 'open', ...more },
       })),
     });
   // Too many open trades of the challenger: its lead is no verdict while trades come.
   await opened('challenger', 40, mark === null ? {} : { profit_pct: mark });
-  await world.log(id, 'champion', generated(12345, 120, 0));
-  await world.log(id, 'challenger', generated(67890, 120, 0.6));
+  await fixture.log(id, 'champion', generated(12345, 120, 0));
+  await fixture.log(id, 'challenger', generated(67890, 120, 0.6));
   await opened('champion', 20, {});
-  expect((await world.read(id)).body).toMatchObject({ status: 'active', challenger_trades: 120 });
-  world.clock.forward(4 * HOUR);
-  expect((await world.read(id)).body).toMatchObject(expected);
-  const late = await world.post(id, 'trades', {
+  expect((await fixture.read(id)).body).toMatchObject({ status: 'active', challenger_trades: 120 });
+  fixture.clock.forward(4 * HOUR);
+  expect((await fixture.read(id)).body).toMatchObject(expected);
+  const late = await fixture.post(id, 'trades', {
     ...{ trade_id: 'open-challenger-0', variant: 'challenger', status: 'open', profit_pct: 3 },
   });
   expect([late.status, late.body.late]).toEqual([201, true]);
-  const { unrealised, criteria, warnings } = await world.evaluate(id);
+  const { unrealised, criteria, warnings } = await fixture.evaluate(id);
   const { open, marked, mean_pct } = unrealised.challenger;
   expect(criteria.every(({ passed }: any) => passed)).toBe(true);
   expect(warnings.some((text: string) => text.startsWith('unrealised'))).toBe(mark === -5);

@@ -3,7 +3,7 @@ import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import { tickChallenge, tickChallenges } from '#domain/challenges/tick-challenges.ts';
 import type { ChallengeDeps } from '#domain/challenges/write-challenge.ts';
 import { createRandom } from '#engine/random.ts';
-import { challengeWorld, HOUR } from '../support/challenge-world.ts';
+import { challengeFixture, HOUR } from '../support/challenge-fixture.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { storedChallenge } from '../support/stored-challenge.ts';
 import { withWrites } from '../support/wrapped-store.ts';
@@ -81,22 +81,22 @@ describe('a pass over all challenges', () => {
   });
 
   it('does nothing for what the index still names, and its own timer serves what it does not name yet', async () => {
-    const world = await challengeWorld(engine);
-    const { challenge_id: ended } = (await world.create()).body;
-    await world.post(ended, 'rollback');
-    const { challenge_id: fresh } = (await world.create({ max_duration_hours: 1 })).body;
-    const store = world.deps.challenges as ChallengeStore;
+    const fixture = await challengeFixture(engine);
+    const { challenge_id: ended } = (await fixture.create()).body;
+    await fixture.post(ended, 'rollback');
+    const { challenge_id: fresh } = (await fixture.create({ max_duration_hours: 1 })).body;
+    const store = fixture.deps.challenges as ChallengeStore;
     const behind = withWrites(store, {
       unfinished: async function* () {
         yield ended;
       },
     });
-    world.clock.forward(HOUR);
-    const before = (await world.read(ended)).body;
-    expect(await tickChallenges({ ...world.deps, challenges: behind }, fail)).toEqual({
+    fixture.clock.forward(HOUR);
+    const before = (await fixture.read(ended)).body;
+    expect(await tickChallenges({ ...fixture.deps, challenges: behind }, fail)).toEqual({
       ...{ changed: [], failed: [], left: 0 },
     });
-    expect((await world.read(ended)).body).toEqual(before);
-    expect(await tickChallenge(world.deps, fresh)).toBe(true);
+    expect((await fixture.read(ended)).body).toEqual(before);
+    expect(await tickChallenge(fixture.deps, fresh)).toBe(true);
   });
 });

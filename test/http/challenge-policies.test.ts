@@ -3,9 +3,9 @@ import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { CodedError } from '#contract/errors.ts';
 import { tickChallenges } from '#domain/challenges/tick-challenges.ts';
 import type { RegistryStore } from '#domain/registry/registry-store.ts';
-import { type ChallengeWorld, challengeWorld, generated, HOUR } from '../support/challenge-world.ts';
+import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
-import { MODEL, registryWorld } from '../support/registry-world.ts';
+import { MODEL, registryFixture } from '../support/registry-fixture.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -13,52 +13,52 @@ beforeAll(async () => {
 });
 afterAll(() => engine?.stop());
 
-const tick = (world: ChallengeWorld) =>
-  tickChallenges(world.deps, (_, error) => {
+const tick = (fixture: ChallengeFixture) =>
+  tickChallenges(fixture.deps, (_, error) => {
     throw error;
   });
 
-async function actionsOf(world: ChallengeWorld, id: string) {
-  const { body } = await world.read(id, '/events');
+async function actionsOf(fixture: ChallengeFixture, id: string) {
+  const { body } = await fixture.read(id, '/events');
   return body.items.map(({ action, actor, reason }: any) => [action, actor, reason]);
 }
 
 // Reference 4.4 and 4.5, 3.
 describe('a stage that somebody must approve', () => {
   /** At stage_1, its dwell over and its trades closed: the next one is due. */
-  async function due(approval_stages: readonly string[]): Promise<readonly [ChallengeWorld, string]> {
-    const world = await challengeWorld(engine);
-    const { body } = await world.create({ approval_stages });
+  async function due(approval_stages: readonly string[]): Promise<readonly [ChallengeFixture, string]> {
+    const fixture = await challengeFixture(engine);
+    const { body } = await fixture.create({ approval_stages });
     expect(body.approval_stages).toEqual(approval_stages);
     const id = body.challenge_id;
-    await world.log(id, 'champion', generated(12345, 60, 0));
-    await world.log(id, 'challenger', generated(67890, 20, 0));
-    expect((await world.read(id)).body).toMatchObject({ canary_stage: 'stage_1', hold: null });
-    world.clock.forward(HOUR);
-    expect((await tick(world)).changed).toEqual([id]);
-    return [world, id];
+    await fixture.log(id, 'champion', generated(12345, 60, 0));
+    await fixture.log(id, 'challenger', generated(67890, 20, 0));
+    expect((await fixture.read(id)).body).toMatchObject({ canary_stage: 'stage_1', hold: null });
+    fixture.clock.forward(HOUR);
+    expect((await tick(fixture)).changed).toEqual([id]);
+    return [fixture, id];
   }
 
   it('is entered by an advance alone, the others by themselves', async () => {
-    const [world, id] = await due(['stage_3']);
-    expect((await world.read(id)).body).toMatchObject({
+    const [fixture, id] = await due(['stage_3']);
+    expect((await fixture.read(id)).body).toMatchObject({
       canary_stage: 'stage_2',
       next_stage: { canary_stage: 'stage_3', needs_approval: true },
     });
-    await world.log(id, 'challenger', generated(67891, 20, 0));
-    world.clock.forward(HOUR);
-    await tick(world);
-    const { body: held } = await world.read(id);
+    await fixture.log(id, 'challenger', generated(67891, 20, 0));
+    fixture.clock.forward(HOUR);
+    await tick(fixture);
+    const { body: held } = await fixture.read(id);
     expect(held).toMatchObject({ canary_stage: 'stage_2', traffic_split: [0.9, 0.1] });
     expect(held.hold).toMatchObject({ reason: 'approval', note: null });
-    expect((await tick(world)).changed).toEqual([]);
-    const resumed = await world.post(id, 'resume');
+    expect((await tick(fixture)).changed).toEqual([]);
+    const resumed = await fixture.post(id, 'resume');
     expect([resumed.status, resumed.body.detail.code]).toEqual([409, 'RES005']);
     expect(resumed.body.detail.message).toContain('advance');
-    expect((await world.read(id)).body).toEqual(held);
-    const advanced = await world.post(id, 'advance', { comment: 'go' });
+    expect((await fixture.read(id)).body).toEqual(held);
+    const advanced = await fixture.post(id, 'advance', { comment: 'go' });
     expect(advanced.body).toMatchObject({ canary_stage: 'stage_3', hold: null });
-    expect((await actionsOf(world, id)).slice(0, 3)).toEqual([
+    expect((await actionsOf(fixture, id)).slice(0, 3)).toEqual([
       ['advance', 'anonymous', 'go'],
       ['hold', 'platform', 'approval'],
       ['advance', 'platform', 'dwell and trades'],
@@ -66,36 +66,36 @@ describe('a stage that somebody must approve', () => {
   });
 
   it('hides no doubt of its health: that comes first, and the approval is asked for again after it', async () => {
-    const [world, id] = await due(['stage_2']);
-    expect((await world.read(id)).body.hold.reason).toBe('approval');
-    world.clock.forward(24 * HOUR);
-    await tick(world);
-    expect((await world.read(id)).body.hold.reason).toBe('no_traffic');
-    await world.log(id, 'champion', [0.1]);
-    expect((await world.read(id)).body).toMatchObject({
+    const [fixture, id] = await due(['stage_2']);
+    expect((await fixture.read(id)).body.hold.reason).toBe('approval');
+    fixture.clock.forward(24 * HOUR);
+    await tick(fixture);
+    expect((await fixture.read(id)).body.hold.reason).toBe('no_traffic');
+    await fixture.log(id, 'champion', [0.1]);
+    expect((await fixture.read(id)).body).toMatchObject({
       hold: { reason: 'approval' },
       canary_stage: 'stage_1',
     });
     // Who holds it by hand and lets it go on has approved nothing.
-    await world.post(id, 'hold');
-    await world.post(id, 'resume');
-    await tick(world);
-    expect((await world.read(id)).body).toMatchObject({
+    await fixture.post(id, 'hold');
+    await fixture.post(id, 'resume');
+    await tick(fixture);
+    expect((await fixture.read(id)).body).toMatchObject({
       hold: { reason: 'approval' },
       canary_stage: 'stage_1',
     });
-    expect((await world.post(id, 'rollback')).body).toMatchObject({ status: 'rolled_back', hold: null });
+    expect((await fixture.post(id, 'rollback')).body).toMatchObject({ status: 'rolled_back', hold: null });
   });
 
   it('is one that a canary comes to, named once', async () => {
-    const world = await challengeWorld(engine);
+    const fixture = await challengeFixture(engine);
     for (const [body, field] of [
       [{ approval_stages: ['stage_1'] }, 'approval_stages.0'],
       [{ approval_stages: ['stage_2', 'stage_5'] }, 'approval_stages.1'],
       [{ approval_stages: ['stage_2', 'stage_2'] }, 'approval_stages'],
       [{ approval_stages: ['stage_2'], enable_canary: false }, 'approval_stages'],
     ] as const) {
-      const { status, body: said } = await world.create(body);
+      const { status, body: said } = await fixture.create(body);
       expect([status, said.detail.code, said.detail.field]).toEqual([400, 'VAL005', field]);
     }
   });
@@ -104,75 +104,75 @@ describe('a stage that somebody must approve', () => {
 // Reference 4.4: the registry's promote in the transaction of the verdict.
 describe('a challenge that promotes its winner by itself', () => {
   const auto = { enable_canary: false, auto_promote: true };
-  const production = async (world: ChallengeWorld) =>
-    (await world.store.read(MODEL, [])).model!.production_version;
+  const production = async (fixture: ChallengeFixture) =>
+    (await fixture.store.read(MODEL, [])).model!.production_version;
 
   /** All but the last trade of a challenger that wins at the planned look. */
-  async function almost(options: Parameters<typeof challengeWorld>[1] = {}, body: object = {}) {
-    const world = await challengeWorld(engine, options);
-    const id: string = (await world.create({ ...auto, ...body })).body.challenge_id;
+  async function almost(options: Parameters<typeof challengeFixture>[1] = {}, body: object = {}) {
+    const fixture = await challengeFixture(engine, options);
+    const id: string = (await fixture.create({ ...auto, ...body })).body.challenge_id;
     const profits = generated(67890, 100, 1);
-    await world.log(id, 'champion', generated(12345, 100, 0));
-    await world.log(id, 'challenger', profits.slice(0, 99));
-    return { world, id, last: () => world.log(id, 'challenger', profits.slice(99)) };
+    await fixture.log(id, 'champion', generated(12345, 100, 0));
+    await fixture.log(id, 'challenger', profits.slice(0, 99));
+    return { fixture, id, last: () => fixture.log(id, 'challenger', profits.slice(99)) };
   }
 
   it('does so with the trade that wins, in the name of who created it, in one transaction', async () => {
-    const { world, id, last } = await almost();
+    const { fixture, id, last } = await almost();
     const { body: reply } = await last();
     expect(reply).toMatchObject({ status: 'completed', recommendation: 'PROMOTE_CHALLENGER' });
-    const { body } = await world.read(id);
+    const { body } = await fixture.read(id);
     expect(body).toMatchObject({
       ...{ status: 'completed', outcome: 'challenger_wins', traffic_split: [0, 1] },
       ...{ auto_promote: true, promotion_refused: null, promoted_at: expect.any(String) },
     });
-    expect((await world.store.read(MODEL, [])).model).toMatchObject({
+    expect((await fixture.store.read(MODEL, [])).model).toMatchObject({
       production_version: '2',
       active_challenge_id: null,
     });
-    const { body: history } = await world.get(`/api/v1/models/${MODEL}/history?limit=1`);
+    const { body: history } = await fixture.get(`/api/v1/models/${MODEL}/history?limit=1`);
     expect(history.items[0]).toMatchObject({
       ...{ action: 'promote', version: '2', archived_versions: ['1'], challenge_id: id },
       ...{ actor: 'anonymous', reason: `Challenge ${id} was won: promoted automatically` },
     });
-    expect((await actionsOf(world, id)).slice(0, 3)).toEqual([
+    expect((await actionsOf(fixture, id)).slice(0, 3)).toEqual([
       ['promote', 'anonymous', 'auto_promote'],
       ['complete', 'platform', 'challenger_wins'],
       ['planned_look', 'platform', null],
     ]);
-    expect((await tick(world)).changed).toEqual([]);
-    expect((await world.post(id, 'promote')).body).toEqual(body);
+    expect((await tick(fixture)).changed).toEqual([]);
+    expect((await fixture.post(id, 'promote')).body).toEqual(body);
   });
 
   it('does so with a whole batch of trades of new keys', async () => {
-    const world = await challengeWorld(engine);
-    const id: string = (await world.create(auto)).body.challenge_id;
+    const fixture = await challengeFixture(engine);
+    const id: string = (await fixture.create(auto)).body.challenge_id;
     const profits: Record<string, number[]> = {
       ...{ champion: generated(12345, 100, 0), challenger: generated(67890, 100, 1) },
     };
     const trades: object[] = [];
     // Of both arms by turns: keys that are not split as they should be promote nobody.
     for (let n = 0; trades.length < 25; n++) {
-      const { body } = await world.strategy('GET', `/api/v1/models/${MODEL}/route?key=k-${n}`);
+      const { body } = await fixture.strategy('GET', `/api/v1/models/${MODEL}/route?key=k-${n}`);
       const { variant, key } = body;
       if (variant !== ['challenger', 'champion'][trades.length % 2]) continue;
       trades.push({ trade_id: key, assignment_key: key, variant, profit_pct: profits[variant]!.pop() });
     }
-    for (const [variant, rest] of Object.entries(profits)) await world.log(id, variant, rest);
-    const { status, body } = await world.post(id, 'trades', { trades });
+    for (const [variant, rest] of Object.entries(profits)) await fixture.log(id, variant, rest);
+    const { status, body } = await fixture.post(id, 'trades', { trades });
     expect([status, body.status, body.challenger_trades]).toEqual([201, 'completed', 100]);
-    expect(await production(world)).toBe('2');
+    expect(await production(fixture)).toBe('2');
   });
 
   it('does so wholly or not at all when another version is promoted meanwhile', async () => {
-    const { world, id, last } = await almost();
-    await world.register();
-    await world.stage('3');
-    const [logged, promoted] = await Promise.all([last(), world.promote('3')]);
+    const { fixture, id, last } = await almost();
+    await fixture.register();
+    await fixture.stage('3');
+    const [logged, promoted] = await Promise.all([last(), fixture.promote('3')]);
     expect([logged.status, promoted.status]).toEqual([201, 200]);
-    expect(await production(world)).toBe('3');
-    const { body } = await world.read(id);
-    const { body: history } = await world.get(`/api/v1/models/${MODEL}/history?limit=2`);
+    expect(await production(fixture)).toBe('3');
+    const { body } = await fixture.read(id);
+    const { body: history } = await fixture.get(`/api/v1/models/${MODEL}/history?limit=2`);
     const [, before] = history.items;
     const expected =
       body.promoted_at === null
@@ -196,37 +196,37 @@ describe('a challenge that promotes its winner by itself', () => {
       },
       { step: 'initialize', name: 'crash' },
     );
-    const { world, id } = whole;
-    const tables = { jobs: world.jobsTable, registry: world.table, series: '' };
-    const dying = await registryWorld(engine, { client, tables, deps: { clock: world.clock } });
+    const { fixture, id } = whole;
+    const tables = { jobs: fixture.jobsTable, registry: fixture.table, series: '' };
+    const dying = await registryFixture(engine, { client, tables, deps: { clock: fixture.clock } });
     const trade = { trade_id: 'last', variant: 'challenger', profit_pct: generated(67890, 100, 1)[99] };
     expect((await dying.strategy('POST', `/challenges/${id}/trades`, trade)).status).toBe(500);
     expect(actions).toHaveLength(1);
-    expect([(await world.read(id)).body.status, await production(world)]).toEqual(['active', '1']);
-    expect((await world.post(id, 'trades', trade)).status).toBe(201);
-    expect(await production(world)).toBe('2');
+    expect([(await fixture.read(id)).body.status, await production(fixture)]).toEqual(['active', '1']);
+    expect((await fixture.post(id, 'trades', trade)).status).toBe(201);
+    expect(await production(fixture)).toBe('2');
     client.destroy();
   });
 
   it('leaves it to a person when the registry refuses, and says so once', async () => {
     const made = await almost();
-    const tables = { jobs: made.world.jobsTable, registry: made.world.table, series: '' };
-    const deps = { clock: made.world.clock };
-    const strict = await registryWorld(engine, { tables, deps: { ...deps, fourEyesRequired: true } });
-    const { world, id } = made;
+    const tables = { jobs: made.fixture.jobsTable, registry: made.fixture.table, series: '' };
+    const deps = { clock: made.fixture.clock };
+    const strict = await registryFixture(engine, { tables, deps: { ...deps, fourEyesRequired: true } });
+    const { fixture, id } = made;
     const last = { trade_id: 'last', variant: 'challenger', profit_pct: 2 };
     expect((await strict.strategy('POST', `/challenges/${id}/trades`, last)).status).toBe(201);
-    const { body } = await world.read(id);
+    const { body } = await fixture.read(id);
     expect(body).toMatchObject({
       ...{ status: 'completed', outcome: 'challenger_wins', promoted_at: null, traffic_split: [0.5, 0.5] },
       promotion_refused: { code: 'AUTH004', message: expect.stringContaining('Another person') },
     });
-    expect((await tick(world)).changed).toEqual([]);
-    await world.log(id, 'champion', [1]);
-    expect((await actionsOf(world, id)).filter(([action]: any) => action === 'promotion_refused')).toEqual([
+    expect((await tick(fixture)).changed).toEqual([]);
+    await fixture.log(id, 'champion', [1]);
+    expect((await actionsOf(fixture, id)).filter(([action]: any) => action === 'promotion_refused')).toEqual([
       ['promotion_refused', 'platform', expect.stringContaining('AUTH004')],
     ]);
-    expect((await world.post(id, 'promote')).body).toMatchObject({
+    expect((await fixture.post(id, 'promote')).body).toMatchObject({
       promoted_at: expect.any(String),
       traffic_split: [0, 1],
     });
@@ -240,19 +240,19 @@ describe('a challenge that promotes its winner by itself', () => {
       'Version 1 is in',
     ],
   ])('refuses %s', async (_, versions, message) => {
-    const world = await challengeWorld(engine);
-    await world.register();
-    await world.register();
-    await world.stage('4');
-    const id = (await world.create({ ...auto, ...versions })).body.challenge_id;
-    await world.log(id, 'champion', generated(12345, 100, 0));
-    await world.log(id, 'challenger', generated(67890, 100, 1));
-    const { promotion_refused } = (await world.read(id)).body;
+    const fixture = await challengeFixture(engine);
+    await fixture.register();
+    await fixture.register();
+    await fixture.stage('4');
+    const id = (await fixture.create({ ...auto, ...versions })).body.challenge_id;
+    await fixture.log(id, 'champion', generated(12345, 100, 0));
+    await fixture.log(id, 'challenger', generated(67890, 100, 1));
+    const { promotion_refused } = (await fixture.read(id)).body;
     expect([promotion_refused.code, promotion_refused.message]).toEqual([
       'RES005',
       expect.stringContaining(message),
     ]);
-    expect(await production(world)).toBe('1');
+    expect(await production(fixture)).toBe('1');
   });
 
   it('tries again at the next tick what the registry could not answer', async () => {
@@ -265,40 +265,40 @@ describe('a challenge that promotes its winner by itself', () => {
           return typeof value === 'function' ? value.bind(target) : value;
         },
       });
-    const { world, id, last } = await almost({ wrap });
+    const { fixture, id, last } = await almost({ wrap });
     broken = true;
     expect((await last()).status).toBe(201);
-    expect((await world.read(id)).body).toMatchObject({
+    expect((await fixture.read(id)).body).toMatchObject({
       ...{ status: 'completed', outcome: 'challenger_wins', promoted_at: null, promotion_refused: null },
     });
-    expect((await tick(world)).changed).toEqual([]);
+    expect((await tick(fixture)).changed).toEqual([]);
     broken = false;
-    expect((await tick(world)).changed).toEqual([id]);
-    expect([(await world.read(id)).body.traffic_split, await production(world)]).toEqual([[0, 1], '2']);
+    expect((await tick(fixture)).changed).toEqual([id]);
+    expect([(await fixture.read(id)).body.traffic_split, await production(fixture)]).toEqual([[0, 1], '2']);
   });
 
   it('does so too when its time is up, whoever comes first', async () => {
-    const { world, id, last } = await almost({}, { max_duration_hours: 2 });
+    const { fixture, id, last } = await almost({}, { max_duration_hours: 2 });
     const open = async (variant: string, count: number) => {
       const trades = Array.from({ length: count }, (_, n) => ({ trade_id: `${variant}-${n}`, variant }));
-      await world.post(id, 'trades', { trades: trades.map((trade) => ({ ...trade, status: 'open' })) });
+      await fixture.post(id, 'trades', { trades: trades.map((trade) => ({ ...trade, status: 'open' })) });
     };
     // Too many open trades forbid the verdict at the planned look, and no longer at the end.
     await open('challenger', 40);
     await last();
     await open('champion', 60);
-    expect((await world.read(id)).body.status).toBe('active');
-    world.clock.forward(2 * HOUR);
-    expect((await world.read(id)).body).toMatchObject({ outcome: 'challenger_wins', promoted_at: null });
-    const next = await world.create({ champion_version: '2', challenger_version: '1' });
+    expect((await fixture.read(id)).body.status).toBe('active');
+    fixture.clock.forward(2 * HOUR);
+    expect((await fixture.read(id)).body).toMatchObject({ outcome: 'challenger_wins', promoted_at: null });
+    const next = await fixture.create({ champion_version: '2', challenger_version: '1' });
     expect([next.status, next.body.detail.code]).toEqual([410, 'RES006']);
-    const { body } = await world.read(id);
+    const { body } = await fixture.read(id);
     expect(body.promoted_at > body.ended_at || body.promoted_at === body.ended_at).toBe(true);
-    expect([body.traffic_split, await production(world)]).toEqual([[0, 1], '2']);
+    expect([body.traffic_split, await production(fixture)]).toEqual([[0, 1], '2']);
   });
 
   it('is asked for by whoever may promote', async () => {
-    const made = await challengeWorld(engine);
+    const made = await challengeFixture(engine);
     const tables = { jobs: made.jobsTable, registry: made.table, series: '' };
     for (const [role, auto_promote, status] of [
       ['researcher', true, 403],
@@ -306,9 +306,9 @@ describe('a challenge that promotes its winner by itself', () => {
       ['approver', true, 201],
     ] as const) {
       const authenticate = async () => ({ id: 'anonymous', roles: [role], groups: [] });
-      const world = await registryWorld(engine, { tables, service: { authenticate } });
+      const fixture = await registryFixture(engine, { tables, service: { authenticate } });
       const body = { champion_version: '1', challenger_version: '2', auto_promote };
-      const answer = await world.strategy('POST', `/api/v1/models/${MODEL}/challenges`, body);
+      const answer = await fixture.strategy('POST', `/api/v1/models/${MODEL}/challenges`, body);
       expect(answer.status).toBe(status);
       if (status === 201) await made.post(answer.body.challenge_id, 'rollback');
       else
@@ -323,27 +323,28 @@ describe('a challenge that promotes its winner by itself', () => {
 describe('positions of a challenger that was rolled back', () => {
   /** A challenge whose keys `long` and `short` are of the challenger and of the champion. */
   async function entered(body: object) {
-    const world = await challengeWorld(engine);
-    expect((await world.create({ on_rollback: 'sell' })).body.detail).toMatchObject({
+    const fixture = await challengeFixture(engine);
+    expect((await fixture.create({ on_rollback: 'sell' })).body.detail).toMatchObject({
       ...{ code: 'VAL005', field: 'on_rollback' },
     });
-    const id: string = (await world.create({ enable_canary: false, ...body })).body.challenge_id;
-    const assign = async (key: string) => (await world.post(id, 'assignments', { assignment_key: key })).body;
+    const id: string = (await fixture.create({ enable_canary: false, ...body })).body.challenge_id;
+    const assign = async (key: string) =>
+      (await fixture.post(id, 'assignments', { assignment_key: key })).body;
     const route = async (key: string) =>
-      (await world.strategy('GET', `/api/v1/models/${MODEL}/route?key=${key}`)).body;
+      (await fixture.strategy('GET', `/api/v1/models/${MODEL}/route?key=${key}`)).body;
     const keys: Record<string, string> = {};
     for (let n = 0; Object.keys(keys).length < 2; n++) keys[(await assign(`k-${n}`)).variant] = `k-${n}`;
-    return { world, id, assign, route, keys: keys as { champion: string; challenger: string } };
+    return { fixture, id, assign, route, keys: keys as { champion: string; challenger: string } };
   }
 
   it.each([
     [undefined, 'finish', false],
     ['close', 'close', true],
   ])('on_rollback %s', async (on_rollback, policy, should_close) => {
-    const { world, id, assign, route, keys } = await entered({ on_rollback });
-    expect((await world.read(id)).body.on_rollback).toBe(policy);
+    const { fixture, id, assign, route, keys } = await entered({ on_rollback });
+    expect((await fixture.read(id)).body.on_rollback).toBe(policy);
     expect(await assign(keys.challenger)).toMatchObject({ should_close: false, repeated: true });
-    await world.post(id, 'rollback');
+    await fixture.post(id, 'rollback');
     for (const answer of [await assign(keys.challenger), await route(keys.challenger)]) {
       expect(answer).toMatchObject({ variant: 'challenger', version: '2', should_close });
       expect([answer.challenge_id, answer.traffic_split]).toEqual([id, [1, 0]]);
@@ -354,15 +355,15 @@ describe('positions of a challenger that was rolled back', () => {
   });
 
   it('keep their version when the challenger is promoted, those that came since it had won too', async () => {
-    const { world, id, assign, route, keys } = await entered({ on_rollback: 'close' });
-    await world.log(id, 'champion', generated(12345, 100, 0));
-    await world.log(id, 'challenger', generated(67890, 100, 1));
+    const { fixture, id, assign, route, keys } = await entered({ on_rollback: 'close' });
+    await fixture.log(id, 'champion', generated(12345, 100, 0));
+    await fixture.log(id, 'challenger', generated(67890, 100, 1));
     const since: Record<string, string> = {};
     for (let n = 0; Object.keys(since).length < 2; n++) since[(await assign(`s-${n}`)).variant] = `s-${n}`;
-    const totals = (await world.evaluate(id)).assignments;
+    const totals = (await fixture.evaluate(id)).assignments;
     await assign('s-1000');
-    expect((await world.evaluate(id)).assignments).toEqual(totals);
-    await world.post(id, 'promote');
+    expect((await fixture.evaluate(id)).assignments).toEqual(totals);
+    await fixture.post(id, 'promote');
     for (const key of [keys.champion, since.champion!])
       expect(await route(key)).toMatchObject({ variant: 'champion', version: '1', should_close: false });
     for (const key of [keys.challenger, since.challenger!])
@@ -371,11 +372,11 @@ describe('positions of a challenger that was rolled back', () => {
   });
 
   it('are to be closed when the winner is given up', async () => {
-    const { world, id, route, keys } = await entered({ on_rollback: 'close' });
-    await world.log(id, 'champion', generated(12345, 100, 0));
-    await world.log(id, 'challenger', generated(67890, 100, 1));
+    const { fixture, id, route, keys } = await entered({ on_rollback: 'close' });
+    await fixture.log(id, 'champion', generated(12345, 100, 0));
+    await fixture.log(id, 'challenger', generated(67890, 100, 1));
     expect(await route(keys.challenger)).toMatchObject({ should_close: false, traffic_split: [0.5, 0.5] });
-    await world.post(id, 'rollback');
+    await fixture.post(id, 'rollback');
     expect(await route(keys.challenger)).toMatchObject({ should_close: true, version: '2' });
   });
 });

@@ -4,12 +4,12 @@ import {
   batchOf,
   nearTheLook,
   read,
-  repeatableWorld,
+  repeatableFixture,
   type Step,
   stored,
   take,
   write,
-} from '../support/challenge-plays.ts';
+} from '../support/challenge-scenarios.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 
 let engine: TestEngine;
@@ -25,19 +25,19 @@ type Retry = (place: number, done: Step | null, take: (again: Step) => Promise<u
 
 /** A life of a challenge and what it leaves: all that is stored, and the evaluation. */
 async function play(from: Start, steps: readonly Step[], retry: Retry = async () => undefined) {
-  const world = await repeatableWorld(engine);
+  const fixture = await repeatableFixture(engine);
   let id = 'ch-near';
-  if (from === 'near the look') await nearTheLook(world, id);
+  if (from === 'near the look') await nearTheLook(fixture, id);
   else {
     const request = { enable_canary: from === 'with canary', max_duration_hours: 48, max_drawdown_pct: 60 };
-    id = (await world.create(request, { 'X-Correlation-ID': 'play' })).body.challenge_id;
+    id = (await fixture.create(request, { 'X-Correlation-ID': 'play' })).body.challenge_id;
   }
   for (const [place, step] of [...steps, { kind: 'tick' } as const].entries()) {
-    const isDone = await take(world, id, step);
-    await retry(place, isDone ? step : null, (again) => take(world, id, again));
+    const isDone = await take(fixture, id, step);
+    await retry(place, isDone ? step : null, (again) => take(fixture, id, again));
   }
-  const items = (await stored(world, engine.client)) as Record<string, any>[];
-  return { items, evaluation: await world.evaluate(id) };
+  const items = (await stored(fixture, engine.client)) as Record<string, any>[];
+  return { items, evaluation: await fixture.evaluate(id) };
 }
 
 /** What of it says what happened: without how many writes it took. */

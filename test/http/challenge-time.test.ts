@@ -5,9 +5,9 @@ import { resumeTimers } from '#domain/challenges/challenge-timer.ts';
 import { tickChallenge, tickChallenges } from '#domain/challenges/tick-challenges.ts';
 import { watchChallenges } from '#runtime/watch-challenges.ts';
 import { memoryLog } from '../support/backend.ts';
-import { type ChallengeWorld, challengeWorld, generated, HOUR } from '../support/challenge-world.ts';
+import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
-import { MODEL, type WorldOptions } from '../support/registry-world.ts';
+import { type FixtureOptions, MODEL } from '../support/registry-fixture.ts';
 import { withWrites } from '../support/wrapped-store.ts';
 
 /** When time does something to a challenge, and who hears of it. */
@@ -21,7 +21,7 @@ afterAll(() => engine?.stop());
 const DAY = 24 * HOUR;
 const NO_CANARY = { enable_canary: false };
 
-interface WatchedWorld extends ChallengeWorld {
+interface WatchedFixture extends ChallengeFixture {
   /** What was told, as `level message reason`, and what was counted. */
   readonly told: string[];
   readonly counted: string[];
@@ -30,12 +30,12 @@ interface WatchedWorld extends ChallengeWorld {
   tick(): Promise<readonly string[]>;
 }
 
-async function watchedWorld(
-  options: WorldOptions & { readonly brokenTimer?: boolean } = {},
-): Promise<WatchedWorld> {
+async function watchedFixture(
+  options: FixtureOptions & { readonly brokenTimer?: boolean } = {},
+): Promise<WatchedFixture> {
   const { log, lines } = memoryLog();
   const counted: string[] = [];
-  const timers: WatchedWorld['timers'] = [];
+  const timers: WatchedFixture['timers'] = [];
   const timer = {
     at: async (id: string, time: number) => {
       if (options.brokenTimer) throw new Error('Scheduler is away');
@@ -43,14 +43,14 @@ async function watchedWorld(
     },
   };
   const tell = watchChallenges({ log, timer, count: (metric) => counted.push(metric) });
-  const world = await challengeWorld(engine, { ...options, tell });
+  const fixture = await challengeFixture(engine, { ...options, tell });
   return {
-    ...world,
+    ...fixture,
     ...{ counted, timers, lines },
     get told() {
       return lines.map(({ level, message, fields }) => `${level} ${message} ${fields.reason ?? ''}`.trim());
     },
-    tick: async () => (await tickChallenges(world.deps, fail)).changed,
+    tick: async () => (await tickChallenges(fixture.deps, fail)).changed,
   };
 }
 
@@ -60,127 +60,127 @@ function fail(_: string, error: unknown): never {
 
 describe('what the platform does by itself is told once, when it is stored', () => {
   it('the end of its time', async () => {
-    const world = await watchedWorld();
-    const { body } = await world.create();
+    const fixture = await watchedFixture();
+    const { body } = await fixture.create();
     const id = body.challenge_id;
-    expect(world.timers).toEqual([[id, body.ends_at]]);
-    world.clock.forward(7 * DAY);
-    expect((await world.read(id)).body.status).toBe('expired');
-    await world.evaluate(id);
-    await world.strategy('GET', `/api/v1/models/${MODEL}/route?key=a`);
-    expect(world.told).toEqual(['info challenge ended']);
-    expect(await tickChallenge(world.deps, id)).toBe(false);
-    expect(await world.tick()).toEqual([]);
-    expect(world.told).toEqual(['info challenge ended']);
-    expect(world.lines[0]!.fields).toEqual({
+    expect(fixture.timers).toEqual([[id, body.ends_at]]);
+    fixture.clock.forward(7 * DAY);
+    expect((await fixture.read(id)).body.status).toBe('expired');
+    await fixture.evaluate(id);
+    await fixture.strategy('GET', `/api/v1/models/${MODEL}/route?key=a`);
+    expect(fixture.told).toEqual(['info challenge ended']);
+    expect(await tickChallenge(fixture.deps, id)).toBe(false);
+    expect(await fixture.tick()).toEqual([]);
+    expect(fixture.told).toEqual(['info challenge ended']);
+    expect(fixture.lines[0]!.fields).toEqual({
       ...{ challenge_id: id, model_name: MODEL, status: 'expired', outcome: null, reason: null },
       ...{ canary_stage: 'stage_1', at: body.ends_at },
     });
-    expect(world.counted).toEqual(['ChallengesEnded']);
-    expect(world.timers).toHaveLength(1);
+    expect(fixture.counted).toEqual(['ChallengesEnded']);
+    expect(fixture.timers).toHaveLength(1);
   });
 
   it('the end of its time, for good: a clock that is set back afterwards changes nothing', async () => {
-    const world = await watchedWorld();
-    const { challenge_id: shown } = (await world.create()).body;
-    world.clock.forward(7 * DAY);
-    expect((await world.read(shown)).body.status).toBe('expired');
-    world.clock.forward(-DAY);
-    expect((await world.read(shown)).body).toMatchObject({ status: 'expired', traffic_split: [1, 0] });
-    expect((await world.evaluate(shown)).status).toBe('expired');
-    expect(world.told).toEqual(['info challenge ended']);
+    const fixture = await watchedFixture();
+    const { challenge_id: shown } = (await fixture.create()).body;
+    fixture.clock.forward(7 * DAY);
+    expect((await fixture.read(shown)).body.status).toBe('expired');
+    fixture.clock.forward(-DAY);
+    expect((await fixture.read(shown)).body).toMatchObject({ status: 'expired', traffic_split: [1, 0] });
+    expect((await fixture.evaluate(shown)).status).toBe('expired');
+    expect(fixture.told).toEqual(['info challenge ended']);
   });
 
   it('harm, whatever is posted again', async () => {
-    const world = await watchedWorld();
-    const { challenge_id: id } = (await world.create(NO_CANARY)).body;
-    await world.log(id, 'champion', generated(1, 40, 1));
-    const last = await world.log(id, 'challenger', generated(2, 40, -2));
+    const fixture = await watchedFixture();
+    const { challenge_id: id } = (await fixture.create(NO_CANARY)).body;
+    await fixture.log(id, 'champion', generated(1, 40, 1));
+    const last = await fixture.log(id, 'challenger', generated(2, 40, -2));
     expect(last.body.status).toBe('rolled_back');
-    await world.log(id, 'challenger', [1], { opened_at: '2026-05-01T00:00:00.000Z' });
-    expect(await world.tick()).toEqual([]);
-    expect(world.told).toEqual(['warn challenge rolled back harm']);
-    expect(world.lines[0]!.fields).toMatchObject({ challenge_id: id, canary_stage: 'stage_4' });
-    expect(world.counted).toEqual(['ChallengesRolledBack']);
+    await fixture.log(id, 'challenger', [1], { opened_at: '2026-05-01T00:00:00.000Z' });
+    expect(await fixture.tick()).toEqual([]);
+    expect(fixture.told).toEqual(['warn challenge rolled back harm']);
+    expect(fixture.lines[0]!.fields).toMatchObject({ challenge_id: id, canary_stage: 'stage_4' });
+    expect(fixture.counted).toEqual(['ChallengesRolledBack']);
   });
 
   it('a hold, and not that it ended', async () => {
-    const world = await watchedWorld();
-    const { challenge_id: id } = (await world.create()).body;
-    world.clock.forward(DAY);
-    expect((await world.read(id)).body.hold).toBeNull();
-    expect([await world.tick(), await world.tick()]).toEqual([[id], []]);
-    await world.post(id, 'assignments', { assignment_key: 'a' });
-    expect((await world.read(id)).body.hold).toBeNull();
-    expect(world.told).toEqual(['warn challenge held no_traffic']);
-    expect(world.counted).toEqual(['ChallengesHeld']);
+    const fixture = await watchedFixture();
+    const { challenge_id: id } = (await fixture.create()).body;
+    fixture.clock.forward(DAY);
+    expect((await fixture.read(id)).body.hold).toBeNull();
+    expect([await fixture.tick(), await fixture.tick()]).toEqual([[id], []]);
+    await fixture.post(id, 'assignments', { assignment_key: 'a' });
+    expect((await fixture.read(id)).body.hold).toBeNull();
+    expect(fixture.told).toEqual(['warn challenge held no_traffic']);
+    expect(fixture.counted).toEqual(['ChallengesHeld']);
   });
 
   it('a verdict, which sets the timer for its promotion, and giving up', async () => {
-    const world = await watchedWorld();
-    const { challenge_id: id, ends_at } = (await world.create(NO_CANARY)).body;
-    await world.log(id, 'champion', generated(12345, 120, 0));
-    world.clock.forward(HOUR);
-    await world.log(id, 'challenger', generated(67890, 120, 0.6));
-    const { body } = await world.read(id);
+    const fixture = await watchedFixture();
+    const { challenge_id: id, ends_at } = (await fixture.create(NO_CANARY)).body;
+    await fixture.log(id, 'champion', generated(12345, 120, 0));
+    fixture.clock.forward(HOUR);
+    await fixture.log(id, 'challenger', generated(67890, 120, 0.6));
+    const { body } = await fixture.read(id);
     expect(body).toMatchObject({ status: 'completed', outcome: 'challenger_wins' });
     const givenUp = new Date(Date.parse(body.ended_at) + 7 * DAY).toISOString();
-    expect(world.timers).toEqual([
+    expect(fixture.timers).toEqual([
       [id, ends_at],
       [id, givenUp],
     ]);
-    world.clock.forward(7 * DAY);
-    await tickChallenge(world.deps, id);
-    expect(world.told).toEqual([
+    fixture.clock.forward(7 * DAY);
+    await tickChallenge(fixture.deps, id);
+    expect(fixture.told).toEqual([
       'info challenge ended challenger_wins',
       'info challenge ended nobody promoted it within 7 days',
     ]);
-    expect(world.timers).toHaveLength(2);
+    expect(fixture.timers).toHaveLength(2);
   });
 
   it('a verdict that promotes once, and the refusal of a promotion', async () => {
     const auto = { ...NO_CANARY, auto_promote: true };
     for (const staged of [true, false]) {
-      const world = await watchedWorld();
-      if (!staged) await world.register();
+      const fixture = await watchedFixture();
+      if (!staged) await fixture.register();
       const challenger = staged ? {} : { challenger_version: '3' };
-      const { challenge_id: id } = (await world.create({ ...auto, ...challenger })).body;
-      await world.log(id, 'champion', generated(12345, 120, 0));
-      world.clock.forward(HOUR);
-      await world.log(id, 'challenger', generated(67890, 120, 0.6));
+      const { challenge_id: id } = (await fixture.create({ ...auto, ...challenger })).body;
+      await fixture.log(id, 'champion', generated(12345, 120, 0));
+      fixture.clock.forward(HOUR);
+      await fixture.log(id, 'challenger', generated(67890, 120, 0.6));
       const won = ['info challenge ended challenger_wins'];
       const refused = [expect.stringMatching(/^warn challenge not promoted RES005: /)];
-      expect(world.told).toEqual(staged ? won : [...won, ...refused]);
+      expect(fixture.told).toEqual(staged ? won : [...won, ...refused]);
       // Of a winner that is promoted already nothing is due.
-      expect(world.timers).toHaveLength(staged ? 1 : 2);
+      expect(fixture.timers).toHaveLength(staged ? 1 : 2);
     }
   });
 
   it('and nothing that somebody did', async () => {
-    const world = await watchedWorld();
-    const { challenge_id: id } = (await world.create()).body;
-    await world.post(id, 'hold', { reason: 'wait' });
-    await world.post(id, 'resume');
-    await world.post(id, 'advance');
-    await world.post(id, 'rollback', { reason: 'enough' });
-    const { challenge_id: second } = (await world.create()).body;
-    await world.promote('2');
-    expect((await world.read(second)).body.outcome).toBe('promoted_manually');
-    expect([world.told, world.counted]).toEqual([[], []]);
+    const fixture = await watchedFixture();
+    const { challenge_id: id } = (await fixture.create()).body;
+    await fixture.post(id, 'hold', { reason: 'wait' });
+    await fixture.post(id, 'resume');
+    await fixture.post(id, 'advance');
+    await fixture.post(id, 'rollback', { reason: 'enough' });
+    const { challenge_id: second } = (await fixture.create()).body;
+    await fixture.promote('2');
+    expect((await fixture.read(second)).body.outcome).toBe('promoted_manually');
+    expect([fixture.told, fixture.counted]).toEqual([[], []]);
   });
 
   it('also when a move of the registry stores it', async () => {
-    const world = await watchedWorld();
-    const { challenge_id: id } = (await world.create()).body;
-    world.clock.forward(7 * DAY);
-    expect((await world.promote('2')).status).toBe(200);
-    expect((await world.read(id)).body.status).toBe('expired');
-    expect(world.told).toEqual(['info challenge ended']);
+    const fixture = await watchedFixture();
+    const { challenge_id: id } = (await fixture.create()).body;
+    fixture.clock.forward(7 * DAY);
+    expect((await fixture.promote('2')).status).toBe(200);
+    expect((await fixture.read(id)).body.status).toBe('expired');
+    expect(fixture.told).toEqual(['info challenge ended']);
   });
 
   it('by the one of two hosts whose transaction holds', async () => {
     const tables = await engine.freshTables();
-    const one = await watchedWorld({ tables });
+    const one = await watchedFixture({ tables });
     const { challenge_id: id } = (await one.create()).body;
     const { log, lines } = memoryLog();
     const store = new DynamoChallengeStore(engine.client, tables.registry, watchChallenges({ log }));
@@ -202,40 +202,40 @@ describe('what the platform does by itself is told once, when it is stored', () 
 
 describe('the timer', () => {
   it('is not set again by a repeat, nor by a write that moves no deadline', async () => {
-    const world = await watchedWorld();
+    const fixture = await watchedFixture();
     const key = { 'Idempotency-Key': 'once' };
-    const { body } = await world.create({}, key);
-    expect((await world.create({}, key)).body).toEqual(body);
-    await world.log(body.challenge_id, 'champion', [1, 2]);
-    expect(world.timers).toHaveLength(1);
+    const { body } = await fixture.create({}, key);
+    expect((await fixture.create({}, key)).body).toEqual(body);
+    await fixture.log(body.challenge_id, 'champion', [1, 2]);
+    expect(fixture.timers).toHaveLength(1);
   });
 
   it('that cannot be set fails no call: the passes over all make good for it', async () => {
-    const world = await watchedWorld({ brokenTimer: true });
-    const { status, body } = await world.create();
+    const fixture = await watchedFixture({ brokenTimer: true });
+    const { status, body } = await fixture.create();
     expect(status).toBe(201);
-    expect(world.lines).toEqual([
+    expect(fixture.lines).toEqual([
       {
         level: 'warn',
         message: 'challenge timer not set',
         fields: { challenge_ids: [body.challenge_id], error: new Error('Scheduler is away') },
       },
     ]);
-    world.clock.forward(7 * DAY);
-    expect(await world.tick()).toEqual([body.challenge_id]);
-    const { challenge_id: won } = (await world.create(NO_CANARY)).body;
-    await world.log(won, 'champion', generated(12345, 120, 0));
-    await world.log(won, 'challenger', generated(67890, 120, 0.6));
-    world.clock.forward(7 * DAY);
-    expect(await world.tick()).toEqual([won]);
-    expect((await world.deps.challenges.read(won))!.outcome).toBe('champion_kept');
+    fixture.clock.forward(7 * DAY);
+    expect(await fixture.tick()).toEqual([body.challenge_id]);
+    const { challenge_id: won } = (await fixture.create(NO_CANARY)).body;
+    await fixture.log(won, 'champion', generated(12345, 120, 0));
+    await fixture.log(won, 'challenger', generated(67890, 120, 0.6));
+    fixture.clock.forward(7 * DAY);
+    expect(await fixture.tick()).toEqual([won]);
+    expect((await fixture.deps.challenges.read(won))!.outcome).toBe('champion_kept');
   });
 
   it('is set again for all that are unfinished, by a host that forgot them', async () => {
-    const world = await watchedWorld();
-    const { body } = await world.create();
+    const fixture = await watchedFixture();
+    const { body } = await fixture.create();
     const set: [string, number][] = [];
-    await resumeTimers(world.deps.challenges as ChallengeStore, {
+    await resumeTimers(fixture.deps.challenges as ChallengeStore, {
       at: async (id, time) => void set.push([id, time]),
     });
     expect(set).toEqual([[body.challenge_id, Date.parse(body.ends_at)]]);

@@ -2,9 +2,9 @@ import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { type ChallengeWorld, challengeWorld, generated, HOUR } from '../support/challenge-world.ts';
+import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
-import { MODEL, registryWorld } from '../support/registry-world.ts';
+import { MODEL, registryFixture } from '../support/registry-fixture.ts';
 import { storedChallenge } from '../support/stored-challenge.ts';
 
 let engine: TestEngine;
@@ -13,14 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => engine?.stop());
 
-async function started(body: object = {}): Promise<readonly [ChallengeWorld, string]> {
-  const world = await challengeWorld(engine);
-  return [world, (await world.create({ ...body })).body.challenge_id];
+async function started(body: object = {}): Promise<readonly [ChallengeFixture, string]> {
+  const fixture = await challengeFixture(engine);
+  return [fixture, (await fixture.create({ ...body })).body.challenge_id];
 }
 
 /** Totals of both arms over all stages, as stored. */
-async function totals(world: ChallengeWorld, id: string) {
-  const { stages } = (await world.deps.challenges.read(id))!;
+async function totals(fixture: ChallengeFixture, id: string) {
+  const { stages } = (await fixture.deps.challenges.read(id))!;
   const sum = (arm: 'champion' | 'challenger') =>
     stages.reduce(
       (all, stage) => ({
@@ -35,20 +35,20 @@ async function totals(world: ChallengeWorld, id: string) {
 
 // Reference 4.3.
 it('keys fall where the reference says, and stay there while the share grows', async () => {
-  const world = await challengeWorld(engine);
-  const at = new Date(world.clock.now()).toISOString();
-  const ends_at = new Date(world.clock.now() + 100 * HOUR).toISOString();
+  const fixture = await challengeFixture(engine);
+  const at = new Date(fixture.clock.now()).toISOString();
+  const ends_at = new Date(fixture.clock.now() + 100 * HOUR).toISOString();
   const stages = storedChallenge().stages.map((stage) => ({ ...stage, since: at }));
   for (const challenge_id of ['ch-demo', 'ch-other']) {
-    const { rev } = (await world.store.read(MODEL, [])).model!;
+    const { rev } = (await fixture.store.read(MODEL, [])).model!;
     const times = { created_at: at, updated_at: at, last_traffic_at: at, ends_at };
     const after = storedChallenge({ challenge_id, stages, ...times });
-    expect(await world.deps.challenges.commit({ before: null, after, events: [], modelRev: rev })).toBe(
+    expect(await fixture.deps.challenges.commit({ before: null, after, events: [], modelRev: rev })).toBe(
       'done',
     );
   }
   const assign = async (key: string, id = 'ch-demo') =>
-    (await world.post(id, 'assignments', { assignment_key: key })).body;
+    (await fixture.post(id, 'assignments', { assignment_key: key })).body;
   for (const [key, bucket] of [
     ['order-1', 0.6116938221],
     ['order-2', 0.60755136],
@@ -69,25 +69,25 @@ it('keys fall where the reference says, and stay there while the share grows', a
     });
   }
   expect((await assign('order-1', 'ch-other')).bucket).toBeCloseTo(0.1138723651, 9);
-  for (let step = 0; step < 3; step++) await world.post('ch-demo', 'advance');
+  for (let step = 0; step < 3; step++) await fixture.post('ch-demo', 'advance');
   // What is known keeps its answer; a key that comes now is decided by the share now.
   expect(await assign('order-42')).toMatchObject({
     variant: 'champion',
     canary_stage: 'stage_1',
     repeated: true,
   });
-  expect((await world.evaluate('ch-demo')).assignments).toEqual({ champion: 5, challenger: 3 });
+  expect((await fixture.evaluate('ch-demo')).assignments).toEqual({ champion: 5, challenger: 3 });
 });
 
 it('a route is the decision of the challenge, or plain Production, and records nothing', async () => {
-  const [world, id] = await started();
+  const [fixture, id] = await started();
   const route = async (key: string) =>
-    (await world.strategy('GET', `/api/v1/models/${MODEL}/route?key=${key}`)).body;
+    (await fixture.strategy('GET', `/api/v1/models/${MODEL}/route?key=${key}`)).body;
   const first = await route('a');
-  const { body: assigned } = await world.post(id, 'assignments', { assignment_key: 'a' });
+  const { body: assigned } = await fixture.post(id, 'assignments', { assignment_key: 'a' });
   expect(first).toMatchObject({ challenge_id: id, variant: assigned.variant, bucket: assigned.bucket });
   expect(assigned.repeated).toBe(false);
-  await world.post(id, 'rollback');
+  await fixture.post(id, 'rollback');
   expect(await route('b')).toEqual({
     ...{ model_name: MODEL, key: 'b', version: '1', challenge_id: null, should_close: false },
     ...{ variant: null, canary_stage: null, bucket: null, traffic_split: null },
@@ -95,9 +95,9 @@ it('a route is the decision of the challenge, or plain Production, and records n
 });
 
 it('a trade counts once: the same again is a duplicate, another of its id a conflict', async () => {
-  const [world, id] = await started();
+  const [fixture, id] = await started();
   const trade = { trade_id: 'a', variant: 'champion', profit_pct: 0.5 };
-  const first = await world.strategy('POST', `/challenges/${id}/trades`, trade);
+  const first = await fixture.strategy('POST', `/challenges/${id}/trades`, trade);
   expect(first.status).toBe(201);
   expect(first.body).toEqual({
     ...{ challenge_id: id, trade_id: 'a', variant: 'champion', accepted: true, duplicate: false },
@@ -110,60 +110,60 @@ it('a trade counts once: the same again is a duplicate, another of its id a conf
       warnings: [],
     },
   });
-  const again = await world.post(id, 'trades', trade);
+  const again = await fixture.post(id, 'trades', trade);
   expect([again.status, again.body.duplicate, again.body.champion_trades]).toEqual([200, true, 1]);
-  const other = await world.post(id, 'trades', { ...trade, profit_pct: 0.6 });
+  const other = await fixture.post(id, 'trades', { ...trade, profit_pct: 0.6 });
   expect([other.status, other.body.detail.code]).toEqual([409, 'RES005']);
 });
 
 it('a trade is open first and closed once, in the stage in which it was entered', async () => {
-  const [world, id] = await started();
+  const [fixture, id] = await started();
   const open = { trade_id: 'a', version: 2, status: 'open', pair: 'BTC/USDT:USDT' };
   const close = { trade_id: 'a', variant: 'challenger', profit_pct: 1.5 };
-  expect((await world.post(id, 'trades', open)).body).toMatchObject({
+  expect((await fixture.post(id, 'trades', open)).body).toMatchObject({
     trade_status: 'open',
     challenger_trades: 0,
   });
-  await world.post(id, 'advance');
-  const another = await world.post(id, 'trades', { ...close, pair: 'ETH/USDT:USDT' });
+  await fixture.post(id, 'advance');
+  const another = await fixture.post(id, 'trades', { ...close, pair: 'ETH/USDT:USDT' });
   expect([another.status, another.body.detail.code]).toEqual([409, 'RES005']);
-  const closed = await world.post(id, 'trades', close);
+  const closed = await fixture.post(id, 'trades', close);
   expect([closed.status, closed.body.canary_stage, closed.body.challenger_trades]).toEqual([
     201,
     'stage_1',
     1,
   ]);
   for (const repeat of [open, close])
-    expect((await world.post(id, 'trades', repeat)).body.duplicate).toBe(true);
-  const { body } = await world.post(id, 'trades', { ...close, profit_pct: 1.6 });
+    expect((await fixture.post(id, 'trades', repeat)).body.duplicate).toBe(true);
+  const { body } = await fixture.post(id, 'trades', { ...close, profit_pct: 1.6 });
   expect(body.detail.code).toBe('RES005');
-  expect(await totals(world, id)).toMatchObject({ challenger: { n: 1, sum: 1.5, squares: 2.25 } });
+  expect(await totals(fixture, id)).toMatchObject({ challenger: { n: 1, sum: 1.5, squares: 2.25 } });
 });
 
 it('a trade of a key that belongs to the other arm is stored and does not count', async () => {
-  const [world, id] = await started();
-  const { variant } = (await world.post(id, 'assignments', { assignment_key: 'k' })).body;
+  const [fixture, id] = await started();
+  const { variant } = (await fixture.post(id, 'assignments', { assignment_key: 'k' })).body;
   const wrong = variant === 'champion' ? 'challenger' : 'champion';
   const trade = { trade_id: 'a', variant: wrong, profit_pct: 1, assignment_key: 'k' };
-  expect((await world.post(id, 'trades', trade)).body).toMatchObject({ accepted: true, misassigned: true });
-  expect((await world.read(id)).body).toMatchObject({
+  expect((await fixture.post(id, 'trades', trade)).body).toMatchObject({ accepted: true, misassigned: true });
+  expect((await fixture.read(id)).body).toMatchObject({
     misassigned_trades: 1,
     champion_trades: 0,
     challenger_trades: 0,
   });
-  expect((await world.evaluate(id)).assignments[variant]).toBe(1);
+  expect((await fixture.evaluate(id)).assignments[variant]).toBe(1);
 });
 
 it('after the end what was open before it is late, and what was opened since is refused', async () => {
-  const [world, id] = await started();
+  const [fixture, id] = await started();
   const trade = { variant: 'champion', profit_pct: 1 };
-  await world.post(id, 'trades', { ...trade, trade_id: 'open', status: 'open' });
-  world.clock.forward(HOUR);
-  await world.post(id, 'rollback');
-  world.clock.forward(HOUR);
-  const before = await totals(world, id);
-  const opened = (hours: number) => new Date(world.clock.now() - hours * HOUR).toISOString();
-  const answers = await world.post(id, 'trades', {
+  await fixture.post(id, 'trades', { ...trade, trade_id: 'open', status: 'open' });
+  fixture.clock.forward(HOUR);
+  await fixture.post(id, 'rollback');
+  fixture.clock.forward(HOUR);
+  const before = await totals(fixture, id);
+  const opened = (hours: number) => new Date(fixture.clock.now() - hours * HOUR).toISOString();
+  const answers = await fixture.post(id, 'trades', {
     trades: [
       { ...trade, trade_id: 'open', profit_pct: 9 },
       { ...trade, trade_id: 'untold' },
@@ -178,9 +178,9 @@ it('after the end what was open before it is late, and what was opened since is 
     true,
     'RES005',
   ]);
-  expect(await totals(world, id)).toEqual(before);
-  expect((await world.read(id)).body).toMatchObject({ late_trades: 3, status: 'rolled_back' });
-  const single = await world.post(id, 'trades', { ...trade, trade_id: 'after', opened_at: opened(0.5) });
+  expect(await totals(fixture, id)).toEqual(before);
+  expect((await fixture.read(id)).body).toMatchObject({ late_trades: 3, status: 'rolled_back' });
+  const single = await fixture.post(id, 'trades', { ...trade, trade_id: 'after', opened_at: opened(0.5) });
   expect([single.status, single.body.detail.code]).toEqual([409, 'RES005']);
 });
 
@@ -200,10 +200,10 @@ it.each([
     'opened_at',
   ],
 ])('%j is refused, alone and in a batch, and nothing is stored', async (trade, code, field) => {
-  const [world, id] = await started();
+  const [fixture, id] = await started();
   const good = { trade_id: 'good', variant: 'champion', profit_pct: 1 };
-  const alone = await world.post(id, 'trades', trade);
-  const batch = await world.post(id, 'trades', { trades: [good, trade] });
+  const alone = await fixture.post(id, 'trades', trade);
+  const batch = await fixture.post(id, 'trades', { trades: [good, trade] });
   const said = ({ body: { detail } }: { body: any }) =>
     Array.isArray(detail)
       ? [detail[0].type.replace(/^number_type$/, 'float_type'), detail[0].loc.at(-1)]
@@ -212,15 +212,15 @@ it.each([
   // Which versions there are, the challenge says: then its item of the batch does.
   if (field === 'version') return void expect(batch.body.items[1].error.field).toBe('trades.1.version');
   expect(said(batch)).toEqual([code, field]);
-  expect((await world.read(id)).body.champion_trades).toBe(0);
+  expect((await fixture.read(id)).body.champion_trades).toBe(0);
 });
 
 it('200 posts at once with duplicates and repeats count each trade once, to the last digit', async () => {
-  const first = await challengeWorld(engine);
+  const first = await challengeFixture(engine);
   const id = (await first.create({ enable_canary: false, min_trades: 1000 })).body.challenge_id;
   // A second host: it takes no turns with the first.
   const tables = { jobs: first.jobsTable, registry: first.table, series: '' };
-  const second = await registryWorld(engine, { tables, deps: { clock: first.clock } });
+  const second = await registryFixture(engine, { tables, deps: { clock: first.clock } });
   // Quarters add up without rounding in any order.
   const trades = Array.from({ length: 100 }, (_, n) => ({
     trade_id: `t-${n}`,
@@ -254,7 +254,7 @@ it('200 posts at once with duplicates and repeats count each trade once, to the 
 });
 
 it('a batch that a crash cut off is posted again: nothing is lost, nothing counts twice', async () => {
-  const whole = await challengeWorld(engine);
+  const whole = await challengeFixture(engine);
   const id = (await whole.create({ min_trades: 1000 })).body.challenge_id;
   const client = createDocumentClient({ endpoint: engine.endpoint });
   let writes = 0;
@@ -269,7 +269,7 @@ it('a batch that a crash cut off is posted again: nothing is lost, nothing count
     { step: 'initialize', name: 'crash' },
   );
   const tables = { jobs: whole.jobsTable, registry: whole.table, series: '' };
-  const dying = await registryWorld(engine, { client, tables, deps: { clock: whole.clock } });
+  const dying = await registryFixture(engine, { client, tables, deps: { clock: whole.clock } });
   const trades = Array.from({ length: 100 }, (_, n) => ({
     trade_id: `t-${n}`,
     variant: 'champion',
@@ -285,8 +285,8 @@ it('a batch that a crash cut off is posted again: nothing is lost, nothing count
 });
 
 it('reading an evaluation, however often and when, changes no outcome', async () => {
-  const [world, first] = await started({ enable_canary: false, max_duration_hours: 40 });
-  await world.post(first, 'rollback');
+  const [fixture, first] = await started({ enable_canary: false, max_duration_hours: 40 });
+  await fixture.post(first, 'rollback');
   const steps = [
     { arm: 'champion', profits: generated(12345, 60, 0) },
     { arm: 'challenger', profits: generated(67890, 60, 0.4) },
@@ -294,29 +294,34 @@ it('reading an evaluation, however often and when, changes no outcome', async ()
     { arm: 'challenger', profits: generated(67891, 60, 0.4) },
   ] as const;
   const play = async (reads: readonly number[]) => {
-    const { body } = await world.create({ enable_canary: false, max_duration_hours: 40 });
+    const { body } = await fixture.create({ enable_canary: false, max_duration_hours: 40 });
     const id = body.challenge_id;
     const look = async (place: number) => {
       for (let n = 0; n < reads[place]!; n++) {
-        await world.evaluate(id);
-        await world.read(id);
-        await world.strategy('GET', `/api/v1/models/${MODEL}/route?key=k`);
+        await fixture.evaluate(id);
+        await fixture.read(id);
+        await fixture.strategy('GET', `/api/v1/models/${MODEL}/route?key=k`);
       }
     };
     for (const [place, { arm, profits }] of steps.entries()) {
       await look(place);
-      await world.log(id, arm, profits);
-      world.clock.forward(HOUR);
+      await fixture.log(id, arm, profits);
+      fixture.clock.forward(HOUR);
     }
     await look(steps.length);
-    world.clock.forward(40 * HOUR);
+    fixture.clock.forward(40 * HOUR);
     await look(steps.length + 1);
     // The first read stores that its time is up.
-    await world.read(id);
+    await fixture.read(id);
     const { stages, planned_look, status, outcome, equity, trades, events } =
-      (await world.deps.challenges.read(id))!;
-    const { evaluated_at: _, challenge_id: __, planned_look: ___, ...evaluation } = await world.evaluate(id);
-    if (status === 'active' || outcome === 'challenger_wins') await world.post(id, 'rollback');
+      (await fixture.deps.challenges.read(id))!;
+    const {
+      evaluated_at: _,
+      challenge_id: __,
+      planned_look: ___,
+      ...evaluation
+    } = await fixture.evaluate(id);
+    if (status === 'active' || outcome === 'challenger_wins') await fixture.post(id, 'rollback');
     return {
       ...{ status, outcome, equity, trades, events, evaluation },
       look: planned_look && { ...planned_look, at: '' },

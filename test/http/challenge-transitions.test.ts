@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoredChallenge } from '#contract/stored-challenge.ts';
 import { tickChallenges } from '#domain/challenges/tick-challenges.ts';
-import { type ChallengeWorld, challengeWorld, generated, HOUR } from '../support/challenge-world.ts';
+import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
-import { MODEL, registryWorld } from '../support/registry-world.ts';
+import { MODEL, registryFixture } from '../support/registry-fixture.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -12,39 +12,39 @@ beforeAll(async () => {
 afterAll(() => engine?.stop());
 
 /** Makes the challenger win at the planned look. */
-async function win(world: ChallengeWorld, id: string) {
-  await world.log(id, 'champion', generated(12345, 100, 0));
-  await world.log(id, 'challenger', generated(67890, 100, 1));
+async function win(fixture: ChallengeFixture, id: string) {
+  await fixture.log(id, 'champion', generated(12345, 100, 0));
+  await fixture.log(id, 'challenger', generated(67890, 100, 1));
 }
 
-const expireIt = async (world: ChallengeWorld) => world.clock.forward(200 * HOUR);
+const expireIt = async (fixture: ChallengeFixture) => fixture.clock.forward(200 * HOUR);
 
 /** Brings a challenge into each state. */
-const STATES: Record<string, (world: ChallengeWorld, id: string) => Promise<unknown>> = {
+const STATES: Record<string, (fixture: ChallengeFixture, id: string) => Promise<unknown>> = {
   'active at stage_1': async () => undefined,
-  'active at stage_4': async (world, id) => {
-    for (let step = 0; step < 3; step++) await world.post(id, 'advance');
+  'active at stage_4': async (fixture, id) => {
+    for (let step = 0; step < 3; step++) await fixture.post(id, 'advance');
   },
-  'held by hand': async (world, id) => world.post(id, 'hold', { reason: 'wait' }),
-  'won by the challenger': async (world, id) => win(world, id),
-  'won by the champion': async (world, id) => {
-    await world.log(id, 'champion', generated(12345, 100, 0));
-    await world.log(id, 'challenger', generated(67890, 100, -0.6));
+  'held by hand': async (fixture, id) => fixture.post(id, 'hold', { reason: 'wait' }),
+  'won by the challenger': async (fixture, id) => win(fixture, id),
+  'won by the champion': async (fixture, id) => {
+    await fixture.log(id, 'champion', generated(12345, 100, 0));
+    await fixture.log(id, 'challenger', generated(67890, 100, -0.6));
   },
-  promoted: async (world, id) => {
-    await win(world, id);
-    await world.post(id, 'promote');
+  promoted: async (fixture, id) => {
+    await win(fixture, id);
+    await fixture.post(id, 'promote');
   },
-  'given up': async (world, id) => {
-    await win(world, id);
-    await world.post(id, 'rollback');
+  'given up': async (fixture, id) => {
+    await win(fixture, id);
+    await fixture.post(id, 'rollback');
   },
-  'rolled back by hand': async (world, id) => world.post(id, 'rollback'),
-  'rolled back for harm': async (world, id) => {
-    await world.log(id, 'champion', generated(12345, 50, 0));
-    await world.log(id, 'challenger', generated(67890, 50, -5));
+  'rolled back by hand': async (fixture, id) => fixture.post(id, 'rollback'),
+  'rolled back for harm': async (fixture, id) => {
+    await fixture.log(id, 'champion', generated(12345, 50, 0));
+    await fixture.log(id, 'challenger', generated(67890, 50, -5));
   },
-  expired: async (world) => expireIt(world),
+  expired: async (fixture) => expireIt(fixture),
 };
 
 type Call = 'advance' | 'hold' | 'resume' | 'promote' | 'rollback';
@@ -141,28 +141,28 @@ const TOLD: Record<Call, readonly string[]> = {
 };
 
 describe('transitions', () => {
-  let world: ChallengeWorld | undefined;
+  let fixture: ChallengeFixture | undefined;
 
-  /** A world whose champion is in Production, with no active challenge. */
-  async function ready(): Promise<ChallengeWorld> {
-    const model = world && (await world.store.read(MODEL, [])).model;
-    if (!world || model?.production_version !== '1') world = await challengeWorld(engine);
-    else if (model.active_challenge_id) await world.post(model.active_challenge_id, 'rollback');
-    return world;
+  /** A fixture whose champion is in Production, with no active challenge. */
+  async function ready(): Promise<ChallengeFixture> {
+    const model = fixture && (await fixture.store.read(MODEL, [])).model;
+    if (!fixture || model?.production_version !== '1') fixture = await challengeFixture(engine);
+    else if (model.active_challenge_id) await fixture.post(model.active_challenge_id, 'rollback');
+    return fixture;
   }
 
   it.each(CASES)('%s of a challenge that is %s', async (call, state, expected) => {
-    const world = await ready();
-    const { body } = await world.create({ enable_canary: !BALANCED.includes(state) });
+    const fixture = await ready();
+    const { body } = await fixture.create({ enable_canary: !BALANCED.includes(state) });
     const id = body.challenge_id;
-    await STATES[state]!(world, id);
-    const before = (await world.read(id)).body;
+    await STATES[state]!(fixture, id);
+    const before = (await fixture.read(id)).body;
     const { status, outcome, reason, traffic_split } = before;
     expect([status, outcome, reason, traffic_split]).toEqual(CALLED[state]);
-    const eventsOf = async () => (await world.read(id, '/events')).body.items;
+    const eventsOf = async () => (await fixture.read(id, '/events')).body.items;
     const earlier = await eventsOf();
-    const answer = await world.post(id, call);
-    const after = (await world.read(id)).body;
+    const answer = await fixture.post(id, call);
+    const after = (await fixture.read(id)).body;
     const [news, ...rest] = await eventsOf();
     if (expected === 'RES005' || expected === same) expect([news, ...rest]).toEqual(earlier);
     else {
@@ -178,16 +178,16 @@ describe('transitions', () => {
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual(after);
     expect(after).toMatchObject({ ...(expected === same ? before : {}), ...expected });
-    const again = await world.post(id, call, call === 'advance' ? { canary_stage: 'stage_2' } : {});
+    const again = await fixture.post(id, call, call === 'advance' ? { canary_stage: 'stage_2' } : {});
     expect([again.status, again.body]).toEqual([200, after]);
   });
 });
 
 it('what a person decides needs no body; one of another type is refused', async () => {
-  const world = await challengeWorld(engine);
-  const id = (await world.create({ enable_canary: true })).body.challenge_id;
+  const fixture = await challengeFixture(engine);
+  const id = (await fixture.create({ enable_canary: true })).body.challenge_id;
   const call = (action: string, init: RequestInit = {}) =>
-    world.request(`/challenges/${id}/${action}`, { method: 'POST', ...init });
+    fixture.request(`/challenges/${id}/${action}`, { method: 'POST', ...init });
   for (const action of ['advance', 'hold', 'resume']) expect((await call(action)).status).toBe(200);
   expect((await call('promote')).body.detail.code).toBe('RES005');
   const text = { headers: { 'Content-Type': 'text/plain' } };
@@ -202,16 +202,16 @@ it('what a person decides needs no body; one of another type is refused', async 
 
 describe('promotion', () => {
   it('is the move of the registry, with its event and the end of the traffic to the champion', async () => {
-    const world = await challengeWorld(engine);
-    const id = (await world.create({ enable_canary: false })).body.challenge_id;
-    await win(world, id);
-    await world.post(id, 'promote', { comment: 'better' });
-    const { body: history } = await world.get(`/api/v1/models/${MODEL}/history?limit=1`);
+    const fixture = await challengeFixture(engine);
+    const id = (await fixture.create({ enable_canary: false })).body.challenge_id;
+    await win(fixture, id);
+    await fixture.post(id, 'promote', { comment: 'better' });
+    const { body: history } = await fixture.get(`/api/v1/models/${MODEL}/history?limit=1`);
     expect(history.items[0]).toMatchObject({
       ...{ action: 'promote', version: '2', production: '2', archived_versions: ['1'] },
       ...{ challenge_id: id, reason: 'better' },
     });
-    const { body: events } = await world.read(id, '/events?limit=1');
+    const { body: events } = await fixture.read(id, '/events?limit=1');
     expect(events.items[0]).toMatchObject({
       action: 'promote',
       actor: 'anonymous',
@@ -220,36 +220,36 @@ describe('promotion', () => {
   });
 
   it('needs the champion in Production still', async () => {
-    const world = await challengeWorld(engine);
-    await world.register();
-    const id = (await world.create({ champion_version: '3', enable_canary: false })).body.challenge_id;
-    await win(world, id);
-    const answer = await world.post(id, 'promote');
+    const fixture = await challengeFixture(engine);
+    await fixture.register();
+    const id = (await fixture.create({ champion_version: '3', enable_canary: false })).body.challenge_id;
+    await win(fixture, id);
+    const answer = await fixture.post(id, 'promote');
     expect([answer.status, answer.body.detail.field]).toEqual([409, 'expected_production']);
-    await world.stage('3');
-    await world.promote('3');
-    expect((await world.post(id, 'promote')).body).toMatchObject({
+    await fixture.stage('3');
+    await fixture.promote('3');
+    expect((await fixture.post(id, 'promote')).body).toMatchObject({
       status: 'completed',
       traffic_split: [0, 1],
     });
   });
 
   it('is refused whole when the challenge is given up meanwhile', async () => {
-    const world = await challengeWorld(engine);
-    const id = (await world.create({ enable_canary: false })).body.challenge_id;
-    await win(world, id);
-    const answers = await Promise.all([world.post(id, 'promote'), world.post(id, 'rollback')]);
-    const { promoted_at, outcome } = (await world.read(id)).body;
-    const { production_version } = (await world.store.read(MODEL, [])).model!;
+    const fixture = await challengeFixture(engine);
+    const id = (await fixture.create({ enable_canary: false })).body.challenge_id;
+    await win(fixture, id);
+    const answers = await Promise.all([fixture.post(id, 'promote'), fixture.post(id, 'rollback')]);
+    const { promoted_at, outcome } = (await fixture.read(id)).body;
+    const { production_version } = (await fixture.store.read(MODEL, [])).model!;
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(production_version).toBe(promoted_at === null ? '1' : '2');
     expect(outcome).toBe(promoted_at === null ? 'champion_kept' : 'challenger_wins');
   });
 
   it('is no way round the rule of four eyes', async () => {
-    const registered = await challengeWorld(engine);
+    const registered = await challengeFixture(engine);
     const tables = { ...{ jobs: registered.jobsTable, registry: registered.table }, series: '' };
-    const strict = await registryWorld(engine, {
+    const strict = await registryFixture(engine, {
       tables,
       deps: { fourEyesRequired: true, clock: registered.clock },
     });
@@ -270,149 +270,153 @@ describe('a move of the model ends its challenge in the same step', () => {
     ],
     ['promoting another', '3', { status: 'rolled_back', reason: 'champion_replaced', traffic_split: [1, 0] }],
   ])('%s', async (_, version, expected) => {
-    const world = await challengeWorld(engine);
-    await world.register();
-    await world.stage('3');
-    const id = (await world.create()).body.challenge_id;
-    expect((await world.promote(version)).status).toBe(200);
-    expect((await world.read(id)).body).toMatchObject(expected);
+    const fixture = await challengeFixture(engine);
+    await fixture.register();
+    await fixture.stage('3');
+    const id = (await fixture.create()).body.challenge_id;
+    expect((await fixture.promote(version)).status).toBe(200);
+    expect((await fixture.read(id)).body).toMatchObject(expected);
     const told =
       expected.status === 'completed' ? ['promote', 'promoted_manually'] : ['roll_back', 'champion_replaced'];
-    const [event] = (await world.read(id, '/events?limit=1')).body.items;
+    const [event] = (await fixture.read(id, '/events?limit=1')).body.items;
     expect([event.action, event.reason, event.actor]).toEqual([...told, 'anonymous']);
-    expect((await world.store.read(MODEL, [])).model).toMatchObject({
+    expect((await fixture.store.read(MODEL, [])).model).toMatchObject({
       active_challenge_id: null,
       production_version: version,
     });
     expect(
-      (await world.create({ champion_version: version, challenger_version: 2 + 3 - Number(version) })).status,
+      (await fixture.create({ champion_version: version, challenger_version: 2 + 3 - Number(version) }))
+        .status,
     ).toBe(201);
   });
 
   it('rolling back', async () => {
-    const world = await challengeWorld(engine);
-    await world.promote('2');
-    await world.register();
-    await world.stage('3');
-    const id = (await world.create({ champion_version: '2', challenger_version: '3' })).body.challenge_id;
-    expect((await world.rollback('1')).status).toBe(200);
-    expect((await world.read(id)).body).toMatchObject({ status: 'rolled_back', reason: 'champion_replaced' });
+    const fixture = await challengeFixture(engine);
+    await fixture.promote('2');
+    await fixture.register();
+    await fixture.stage('3');
+    const id = (await fixture.create({ champion_version: '2', challenger_version: '3' })).body.challenge_id;
+    expect((await fixture.rollback('1')).status).toBe(200);
+    expect((await fixture.read(id)).body).toMatchObject({
+      status: 'rolled_back',
+      reason: 'champion_replaced',
+    });
   });
 });
 
 describe('time', () => {
-  const tick = (world: ChallengeWorld) =>
-    tickChallenges(world.deps, (_, error) => {
+  const tick = (fixture: ChallengeFixture) =>
+    tickChallenges(fixture.deps, (_, error) => {
       throw error;
     });
 
   it('gives the challenger the next share after dwell and trades, one stage at a time', async () => {
-    const world = await challengeWorld(engine);
-    const id = (await world.create()).body.challenge_id;
-    await world.log(id, 'champion', generated(12345, 60, 0));
-    await world.log(id, 'challenger', generated(67890, 19, 0));
-    world.clock.forward(2 * HOUR);
-    expect((await tick(world)).changed).toEqual([]);
-    await world.log(id, 'challenger', [0.2]);
-    expect((await world.read(id)).body.canary_stage).toBe('stage_2');
-    world.clock.forward(2 * HOUR);
-    expect((await tick(world)).changed).toEqual([]);
-    await world.log(id, 'challenger', generated(67891, 20, 0));
-    const { body } = await world.read(id);
+    const fixture = await challengeFixture(engine);
+    const id = (await fixture.create()).body.challenge_id;
+    await fixture.log(id, 'champion', generated(12345, 60, 0));
+    await fixture.log(id, 'challenger', generated(67890, 19, 0));
+    fixture.clock.forward(2 * HOUR);
+    expect((await tick(fixture)).changed).toEqual([]);
+    await fixture.log(id, 'challenger', [0.2]);
+    expect((await fixture.read(id)).body.canary_stage).toBe('stage_2');
+    fixture.clock.forward(2 * HOUR);
+    expect((await tick(fixture)).changed).toEqual([]);
+    await fixture.log(id, 'challenger', generated(67891, 20, 0));
+    const { body } = await fixture.read(id);
     expect(body).toMatchObject({ canary_stage: 'stage_3', traffic_split: [0.75, 0.25] });
-    expect((await world.read(id, '/trades?limit=1')).body.items[0].canary_stage).toBe('stage_2');
+    expect((await fixture.read(id, '/trades?limit=1')).body.items[0].canary_stage).toBe('stage_2');
   });
 
   it('holds a challenge without traffic for a day, and lets it go on with the next', async () => {
-    const world = await challengeWorld(engine);
-    const id = (await world.create()).body.challenge_id;
-    world.clock.forward(24 * HOUR);
-    expect((await tick(world)).changed).toEqual([id]);
-    expect((await world.read(id)).body.hold).toMatchObject({ reason: 'no_traffic' });
-    await world.post(id, 'assignments', { assignment_key: 'k' });
-    expect((await world.read(id)).body.hold).toBeNull();
+    const fixture = await challengeFixture(engine);
+    const id = (await fixture.create()).body.challenge_id;
+    fixture.clock.forward(24 * HOUR);
+    expect((await tick(fixture)).changed).toEqual([id]);
+    expect((await fixture.read(id)).body.hold).toMatchObject({ reason: 'no_traffic' });
+    await fixture.post(id, 'assignments', { assignment_key: 'k' });
+    expect((await fixture.read(id)).body.hold).toBeNull();
   });
 
   it('ends what is overdue whether or not anybody looks, and then has nothing to do', async () => {
-    const world = await challengeWorld(engine);
-    const { challenge_id: id, ends_at } = (await world.create({ max_duration_hours: 3 })).body;
-    world.clock.forward(50 * HOUR);
-    expect((await tick(world)).changed).toEqual([id]);
-    expect((await tick(world)).changed).toEqual([]);
-    expect((await world.read(id)).body).toMatchObject({ status: 'expired', ended_at: ends_at });
-    expect((await world.store.read(MODEL, [])).model!.active_challenge_id).toBeNull();
+    const fixture = await challengeFixture(engine);
+    const { challenge_id: id, ends_at } = (await fixture.create({ max_duration_hours: 3 })).body;
+    fixture.clock.forward(50 * HOUR);
+    expect((await tick(fixture)).changed).toEqual([id]);
+    expect((await tick(fixture)).changed).toEqual([]);
+    expect((await fixture.read(id)).body).toMatchObject({ status: 'expired', ended_at: ends_at });
+    expect((await fixture.store.read(MODEL, [])).model!.active_challenge_id).toBeNull();
   });
 
   it('gives up a winner that nobody promotes for 7 days', async () => {
-    const world = await challengeWorld(engine);
-    const id = (await world.create({ enable_canary: false })).body.challenge_id;
-    await win(world, id);
-    world.clock.forward(7 * 24 * HOUR - 1);
-    expect((await tick(world)).changed).toEqual([]);
-    world.clock.forward(1);
-    expect((await tick(world)).changed).toEqual([id]);
-    expect((await world.evaluate(id)).recommendation).toBe('KEEP_CHAMPION');
-    expect((await world.read(id)).body).toMatchObject({ outcome: 'champion_kept', traffic_split: [1, 0] });
+    const fixture = await challengeFixture(engine);
+    const id = (await fixture.create({ enable_canary: false })).body.challenge_id;
+    await win(fixture, id);
+    fixture.clock.forward(7 * 24 * HOUR - 1);
+    expect((await tick(fixture)).changed).toEqual([]);
+    fixture.clock.forward(1);
+    expect((await tick(fixture)).changed).toEqual([id]);
+    expect((await fixture.evaluate(id)).recommendation).toBe('KEEP_CHAMPION');
+    expect((await fixture.read(id)).body).toMatchObject({ outcome: 'champion_kept', traffic_split: [1, 0] });
   });
 
   it('rolls back when the challenger has lost more than was allowed since its peak', async () => {
-    const world = await challengeWorld(engine);
-    const id = (await world.create({ max_drawdown_pct: 5 })).body.challenge_id;
-    await world.log(id, 'challenger', [4, -3, -2]);
-    expect((await world.read(id)).body.status).toBe('active');
-    await world.log(id, 'challenger', [-0.5]);
-    expect((await world.read(id)).body).toMatchObject({ status: 'rolled_back', reason: 'max_drawdown' });
+    const fixture = await challengeFixture(engine);
+    const id = (await fixture.create({ max_drawdown_pct: 5 })).body.challenge_id;
+    await fixture.log(id, 'challenger', [4, -3, -2]);
+    expect((await fixture.read(id)).body.status).toBe('active');
+    await fixture.log(id, 'challenger', [-0.5]);
+    expect((await fixture.read(id)).body).toMatchObject({ status: 'rolled_back', reason: 'max_drawdown' });
   });
 
   it('holds when the assignments are not split as they should be, until somebody says that it goes on', async () => {
-    const world = await challengeWorld(engine);
-    const id = (await world.create()).body.challenge_id;
+    const fixture = await challengeFixture(engine);
+    const id = (await fixture.create()).body.challenge_id;
     // Keys of the challenger alone come in with their trades.
-    const { assignments, trades } = await challengerKeys(world, id, 12);
+    const { assignments, trades } = await challengerKeys(fixture, id, 12);
     expect(assignments).toBe(12);
-    await world.post(id, 'trades', { trades });
-    expect((await world.read(id)).body.hold).toMatchObject({ reason: 'sample_ratio' });
-    const evaluation = await world.evaluate(id);
+    await fixture.post(id, 'trades', { trades });
+    expect((await fixture.read(id)).body.hold).toMatchObject({ reason: 'sample_ratio' });
+    const evaluation = await fixture.evaluate(id);
     expect(evaluation.srm.status).toBe('mismatch');
     expect(evaluation.recommendation).toBe('CONTINUE');
     // Not even when the split is as it should be again.
-    for (let key = 0; (await world.evaluate(id)).srm.status === 'mismatch'; key++)
-      await world.post(id, 'trades', {
+    for (let key = 0; (await fixture.evaluate(id)).srm.status === 'mismatch'; key++)
+      await fixture.post(id, 'trades', {
         trades: Array.from({ length: 20 }, (_, n) => ({
           ...{ trade_id: `more-${key}-${n}`, variant: 'champion', profit_pct: 0.1 },
           assignment_key: `more-${key}-${n}`,
         })),
       });
-    expect((await world.read(id)).body.hold).toMatchObject({ reason: 'sample_ratio' });
-    await world.post(id, 'resume');
-    await world.log(id, 'champion', [1]);
-    expect((await world.read(id)).body.hold).toBeNull();
+    expect((await fixture.read(id)).body.hold).toMatchObject({ reason: 'sample_ratio' });
+    await fixture.post(id, 'resume');
+    await fixture.log(id, 'champion', [1]);
+    expect((await fixture.read(id)).body.hold).toBeNull();
   });
 
   it('holds while one arm lets its losers run, and lets it go on when they are closed', async () => {
-    const world = await challengeWorld(engine);
-    const id = (await world.create()).body.challenge_id;
-    await world.log(id, 'champion', generated(1, 20, 0));
+    const fixture = await challengeFixture(engine);
+    const id = (await fixture.create()).body.challenge_id;
+    await fixture.log(id, 'champion', generated(1, 20, 0));
     const still = Array.from({ length: 10 }, (_, n) => ({ trade_id: `open-${n}`, variant: 'challenger' }));
-    await world.post(id, 'trades', { trades: still.map((trade) => ({ ...trade, status: 'open' })) });
-    await world.log(id, 'challenger', generated(2, 10, 0));
-    expect((await world.read(id)).body.hold).toMatchObject({ reason: 'open_trades' });
-    expect((await world.evaluate(id)).open_trades).toEqual({ champion: 0, challenger: 10 });
-    await world.post(id, 'trades', { trades: still.map((trade) => ({ ...trade, profit_pct: 0.1 })) });
-    expect((await world.read(id)).body.hold).toBeNull();
-    expect((await world.evaluate(id)).open_trades).toEqual({ champion: 0, challenger: 0 });
+    await fixture.post(id, 'trades', { trades: still.map((trade) => ({ ...trade, status: 'open' })) });
+    await fixture.log(id, 'challenger', generated(2, 10, 0));
+    expect((await fixture.read(id)).body.hold).toMatchObject({ reason: 'open_trades' });
+    expect((await fixture.evaluate(id)).open_trades).toEqual({ champion: 0, challenger: 10 });
+    await fixture.post(id, 'trades', { trades: still.map((trade) => ({ ...trade, profit_pct: 0.1 })) });
+    expect((await fixture.read(id)).body.hold).toBeNull();
+    expect((await fixture.evaluate(id)).open_trades).toEqual({ champion: 0, challenger: 0 });
   });
 });
 
 /** Trades of keys that all fall to the challenger at 5 %. */
-async function challengerKeys(world: ChallengeWorld, id: string, count: number) {
+async function challengerKeys(fixture: ChallengeFixture, id: string, count: number) {
   const trades: object[] = [];
   for (let key = 0; trades.length < count; key++) {
     const name = `key-${key}`;
-    const { body } = await world.strategy('GET', `/api/v1/models/${MODEL}/route?key=${name}`);
+    const { body } = await fixture.strategy('GET', `/api/v1/models/${MODEL}/route?key=${name}`);
     if (body.variant !== 'challenger') continue;
     trades.push({ trade_id: name, version: body.version, profit_pct: 0.1, assignment_key: name });
   }
-  expect((await world.evaluate(id)).assignments).toEqual({ champion: 0, challenger: 0 });
+  expect((await fixture.evaluate(id)).assignments).toEqual({ champion: 0, challenger: 0 });
   return { assignments: trades.length, trades };
 }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createRandom } from '#engine/random.ts';
+import { challengeFixture } from '../support/challenge-fixture.ts';
 import { compare } from '../support/challenge-model.ts';
-import { closedArm, repeatableWorld, storeChallenge } from '../support/challenge-plays.ts';
-import { challengeWorld } from '../support/challenge-world.ts';
+import { closedArm, repeatableFixture, storeChallenge } from '../support/challenge-scenarios.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 
 let engine: TestEngine;
@@ -13,22 +13,22 @@ afterAll(() => engine?.stop());
 
 // Reference 3.11, T7.
 it('one trade of an arm says nothing: p is 1, and an arm without trades has a mean of 0', async () => {
-  const world = await challengeWorld(engine);
-  const id = (await world.create({ enable_canary: false })).body.challenge_id;
+  const fixture = await challengeFixture(engine);
+  const id = (await fixture.create({ enable_canary: false })).body.challenge_id;
   const nothing = { p_value: 1, p_value_fixed: 1, is_significant: false, recommendation: 'CONTINUE' };
   const none = { ...nothing, champion_mean: 0, challenger_mean: 0, improvement_pct: 0 };
-  expect(await world.evaluate(id)).toMatchObject({ ...none, confidence_interval: null });
-  await world.log(id, 'challenger', [1, 2, 3]);
-  expect(await world.evaluate(id)).toMatchObject({ ...nothing, champion_mean: 0, challenger_mean: 2 });
-  await world.log(id, 'champion', [0.5]);
-  expect(await world.evaluate(id)).toMatchObject({ ...nothing, champion_mean: 0.5, challenger_mean: 2 });
+  expect(await fixture.evaluate(id)).toMatchObject({ ...none, confidence_interval: null });
+  await fixture.log(id, 'challenger', [1, 2, 3]);
+  expect(await fixture.evaluate(id)).toMatchObject({ ...nothing, champion_mean: 0, challenger_mean: 2 });
+  await fixture.log(id, 'champion', [0.5]);
+  expect(await fixture.evaluate(id)).toMatchObject({ ...nothing, champion_mean: 0.5, challenger_mean: 2 });
 });
 
 // Reference 3.11, T8.
 it('arms are compared within the stages of the ramp: its means as one would say the opposite', async () => {
-  const world = await challengeWorld(engine);
+  const fixture = await challengeFixture(engine);
   await storeChallenge(
-    world,
+    fixture,
     'ch-ramp',
     [
       [1, closedArm(380, 0.5, 2), closedArm(20, 0.8, 2.2)],
@@ -38,7 +38,7 @@ it('arms are compared within the stages of the ramp: its means as one would say 
     ],
     { min_trades: 1000, effective_min_trades: 1000 },
   );
-  const found = await world.evaluate('ch-ramp');
+  const found = await fixture.evaluate('ch-ramp');
   expect(found.champion_mean).toBeCloseTo(0.095833333333, 11);
   expect(found.challenger_mean).toBeCloseTo(0.3625, 11);
   expect(found.p_value_fixed).toBeCloseTo(0.27833809705, 11);
@@ -50,16 +50,16 @@ it('arms are compared within the stages of the ramp: its means as one would say 
 
 // Reference 3.9: both arms are equal in each stage, and the market improves while the challenger's share grows.
 it('a ramp in a market that changes promotes nobody', async () => {
-  const world = await challengeWorld(engine);
-  const id = (await world.create()).body.challenge_id;
+  const fixture = await challengeFixture(engine);
+  const id = (await fixture.create()).body.challenge_id;
   const around = (mean: number, n: number) =>
     Array.from({ length: n }, (_, i) => mean + ((i * 7) % 20) / 5 - 1.9);
-  await world.log(id, 'champion', around(-1, 80));
-  await world.log(id, 'challenger', around(-1, 20));
-  for (let step = 0; step < 3; step++) await world.post(id, 'advance');
-  await world.log(id, 'champion', around(2, 40));
-  await world.log(id, 'challenger', around(2, 80));
-  const found = await world.evaluate(id);
+  await fixture.log(id, 'champion', around(-1, 80));
+  await fixture.log(id, 'challenger', around(-1, 20));
+  for (let step = 0; step < 3; step++) await fixture.post(id, 'advance');
+  await fixture.log(id, 'champion', around(2, 40));
+  await fixture.log(id, 'challenger', around(2, 80));
+  const found = await fixture.evaluate(id);
   expect(found).toMatchObject({ status: 'active', recommendation: 'CONTINUE', p_value: 1 });
   expect(found.planned_look).not.toBeNull();
   expect(found.improvement_pct).toBeCloseTo(0, 9);
@@ -83,18 +83,18 @@ it.each([
     'healthy',
   ],
 ] as const)('T12: %j', async (assigned, p, status) => {
-  const world = await challengeWorld(engine);
+  const fixture = await challengeFixture(engine);
   const stages = assigned.map(
     ([stage, a, b]) => [stage, closedArm(0, 0, 0, a), closedArm(0, 0, 0, b)] as const,
   );
-  await storeChallenge(world, 'ch-split', stages);
-  const { srm, assignments } = await world.evaluate('ch-split');
+  await storeChallenge(fixture, 'ch-split', stages);
+  const { srm, assignments } = await fixture.evaluate('ch-split');
   expect(srm.status).toBe(status);
   expect(srm.p_value / p).toBeCloseTo(1, 5);
   expect(assignments.challenger).toBe(assigned.reduce((sum, [, , b]) => sum + b, 0));
   // What comes next holds it, or does not.
-  await world.log('ch-split', 'champion', [0.1]);
-  const { hold } = (await world.read('ch-split')).body;
+  await fixture.log('ch-split', 'champion', [0.1]);
+  const { hold } = (await fixture.read('ch-split')).body;
   expect(hold?.reason ?? null).toBe(status === 'mismatch' ? 'sample_ratio' : null);
 });
 
@@ -142,11 +142,11 @@ it.each([
   const looks: unknown[] = [];
   // The same trades under the same id have the same p-value, wherever they are logged.
   for (let again = 0; again < 2; again++) {
-    const world = await repeatableWorld(engine);
-    const id = (await world.create({ enable_canary: false })).body.challenge_id;
-    await world.log(id, 'champion', champion);
-    await world.log(id, 'challenger', challenger);
-    const found = await world.evaluate(id);
+    const fixture = await repeatableFixture(engine);
+    const id = (await fixture.create({ enable_canary: false })).body.challenge_id;
+    await fixture.log(id, 'champion', champion);
+    await fixture.log(id, 'challenger', challenger);
+    const found = await fixture.evaluate(id);
     looks.push(found.planned_look);
     expect(found).toMatchObject({
       status: outcome ? 'completed' : 'active',
@@ -156,7 +156,7 @@ it.each([
       is_significant: outcome !== null,
     });
     expect(found.p_value_fixed).toBeCloseTo(plain.p, 9);
-    expect((await world.read(id)).body.outcome).toBe(outcome);
+    expect((await fixture.read(id)).body.outcome).toBe(outcome);
   }
   const p = permuted(champion, challenger, 1999);
   const noise = 5 * Math.sqrt((2 * p) / 1999);
@@ -165,13 +165,13 @@ it.each([
 });
 
 it('a look at arms of at most twice the other is Welch alone', async () => {
-  const world = await repeatableWorld(engine);
-  const id = (await world.create({ enable_canary: false })).body.challenge_id;
+  const fixture = await repeatableFixture(engine);
+  const id = (await fixture.create({ enable_canary: false })).body.challenge_id;
   const champion = shortVol(96, 200, 0);
   const challenger = shortVol(1096, 100, 0.3);
-  await world.log(id, 'champion', champion);
-  await world.log(id, 'challenger', challenger);
-  const { planned_look } = await world.evaluate(id);
+  await fixture.log(id, 'champion', champion);
+  await fixture.log(id, 'challenger', challenger);
+  const { planned_look } = await fixture.evaluate(id);
   expect(planned_look.p_value_method).toBe('welch');
   expect(planned_look.p_value).toBeCloseTo(compare([{ trades: { champion, challenger } }]).p, 9);
 });

@@ -1,7 +1,7 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { InstrumentRecord } from '#contract/instrument.ts';
-import { type AccessWorld, accessWorld } from '../support/access-world.ts';
+import { type AccessFixture, accessFixture } from '../support/access-fixture.ts';
 
 /** Which precision a submission runs with, and what is kept of it. */
 
@@ -12,22 +12,22 @@ const RECORD: InstrumentRecord = {
   ...{ contract_size: 1, price_tick: 0.1, collected_at: '2026-05-01T00:00:00.000Z' },
 };
 
-let world: AccessWorld;
+let fixture: AccessFixture;
 beforeAll(async () => {
-  world = await accessWorld();
+  fixture = await accessFixture();
 });
-afterAll(() => world?.stop());
+afterAll(() => fixture?.stop());
 
 /** An exchange of which the instruments of those pairs are stored. */
 let exchanges = 0;
 async function exchangeWith(...pairs: string[]): Promise<string> {
   const exchange = `market${exchanges++}`;
-  for (const pair of pairs) await world.instruments.record(exchange, pair, RECORD);
+  for (const pair of pairs) await fixture.instruments.record(exchange, pair, RECORD);
   return exchange;
 }
 
 const submit = (config: object, more: object = {}) =>
-  world.development.post('/api/v1/backtests', {
+  fixture.development.post('/api/v1/backtests', {
     config: { strategy: 'ema_crossover', pairs: [BTC, ETH], ...config },
     ...more,
   });
@@ -35,7 +35,7 @@ const submit = (config: object, more: object = {}) =>
 async function jobOf(config: object, more: object = {}) {
   const { status, body } = await submit(config, more);
   expect(status, JSON.stringify(body)).toBe(201);
-  return (await world.development.get(`/api/v1/backtests/${body.job_id}`)).body;
+  return (await fixture.development.get(`/api/v1/backtests/${body.job_id}`)).body;
 }
 
 describe('of a submission', () => {
@@ -48,8 +48,8 @@ describe('of a submission', () => {
     expect(job.config.precision).toBe(precision);
     expect(job.warnings).toEqual([]);
     // Decided once: what is collected later changes nothing of it.
-    await world.instruments.record(job.config.exchange, ETH, RECORD);
-    const again = (await world.development.get(`/api/v1/backtests/${job.job_id}`)).body;
+    await fixture.instruments.record(job.config.exchange, ETH, RECORD);
+    const again = (await fixture.development.get(`/api/v1/backtests/${job.job_id}`)).body;
     expect(again.config.precision).toBe(precision);
   });
 
@@ -108,14 +108,14 @@ describe('of a submission', () => {
 describe('of what was stored before there was one', () => {
   /** Takes the precision out of a stored item, as the version before wrote it. */
   async function forget(at: { readonly TableName: string; readonly Key: Record<string, string> }) {
-    await world.client.send(
+    await fixture.client.send(
       new UpdateCommand({
         ...at,
         UpdateExpression: 'REMOVE config.#precision',
         ExpressionAttributeNames: { '#precision': 'precision' },
       }),
     );
-    const { Item } = await world.client.send(new GetCommand(at));
+    const { Item } = await fixture.client.send(new GetCommand(at));
     expect(Item!.config).toHaveProperty('seed');
     expect(Item!.config).not.toHaveProperty('precision');
   }
@@ -124,14 +124,14 @@ describe('of what was stored before there was one', () => {
     const exchange = await exchangeWith(BTC, ETH);
     const { config } = await jobOf({ exchange });
     expect(config.precision).toBe('exchange');
-    const id = await world.backtest('anonymous', { config }, 'completed');
-    await forget({ TableName: world.jobsTable, Key: { job_id: id, item: 'JOB' } });
-    expect((await world.development.get(`/api/v1/backtests/${id}`)).body.config.precision).toBe('none');
-    expect((await world.development.register(id)).status).toBe(201);
+    const id = await fixture.backtest('anonymous', { config }, 'completed');
+    await forget({ TableName: fixture.jobsTable, Key: { job_id: id, item: 'JOB' } });
+    expect((await fixture.development.get(`/api/v1/backtests/${id}`)).body.config.precision).toBe('none');
+    expect((await fixture.development.register(id)).status).toBe(201);
     const Key = { pk: 'MODEL#ema_crossover', sk: 'VERSION#000001' };
-    await forget({ TableName: world.registryTable, Key });
+    await forget({ TableName: fixture.registryTable, Key });
     const versions = '/api/v1/models/ema_crossover/versions/1';
-    expect((await world.development.get(versions)).body.config.precision).toBe('none');
+    expect((await fixture.development.get(versions)).body.config.precision).toBe('none');
     expect((await jobOf({}, { model_version: '1' })).config).toMatchObject({ exchange, precision: 'none' });
   });
 });
@@ -142,8 +142,8 @@ describe('of a registered version', () => {
   beforeEach(async () => {
     exchange = await exchangeWith(BTC, ETH);
     const { config } = await jobOf({ exchange });
-    const id = await world.backtest('anonymous', { config }, 'completed');
-    version = (await world.development.register(id)).body.version;
+    const id = await fixture.backtest('anonymous', { config }, 'completed');
+    version = (await fixture.development.register(id)).body.version;
   });
 
   it('is kept in its runs; what a submission gives goes over it', async () => {

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEngine, type TestEngine } from '../support/engine.ts';
-import { type Answer, type RegistryWorld, registryWorld } from '../support/registry-world.ts';
+import { type Answer, type RegistryFixture, registryFixture } from '../support/registry-fixture.ts';
 
 let engine: TestEngine;
-let world: RegistryWorld;
+let fixture: RegistryFixture;
 beforeAll(async () => {
   engine = await startEngine();
-  world = await registryWorld(engine);
-  await world.register();
+  fixture = await registryFixture(engine);
+  await fixture.register();
 });
 afterAll(() => engine?.stop());
 
 const CALLS: Record<string, (version: unknown, more?: Record<string, unknown>) => Promise<Answer>> = {
-  stage: (version, more) => world.stage(version, more),
-  promote: (version, more) => world.promote(version, more),
-  rollback: (version, more) => world.rollback(version, more),
+  stage: (version, more) => fixture.stage(version, more),
+  promote: (version, more) => fixture.promote(version, more),
+  rollback: (version, more) => fixture.rollback(version, more),
 };
 
 describe.each([
@@ -97,7 +97,7 @@ it.each([
 });
 
 it('names the keys of a body that it ignores, and guesses what was meant', async () => {
-  const own = await registryWorld(engine);
+  const own = await registryFixture(engine);
   const registered = await own.register({ tag: ['a'], thresholds: { min_sharpe: 1 } });
   expect(registered.body.warnings).toEqual(['Unknown key tag was ignored; did you mean tags?']);
   const staged = await own.stage(1, { comments: 'x' });

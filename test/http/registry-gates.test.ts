@@ -5,16 +5,16 @@ import { recordValidation } from '#domain/registry/record-validation.ts';
 import type { Principal } from '#runtime/authenticate.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { SOME_RESULT } from '../support/jobs.ts';
-import { ended, taskChecks } from '../support/policy-world.ts';
-import { Invariants } from '../support/registry-invariants.ts';
+import { ended, taskChecks } from '../support/policy-fixture.ts';
 import {
   BACKTEST,
+  type FixtureOptions,
   MODEL,
-  type RegistryWorld,
-  registryWorld,
+  type RegistryFixture,
+  registryFixture,
   someResults,
-  type WorldOptions,
-} from '../support/registry-world.ts';
+} from '../support/registry-fixture.ts';
+import { Invariants } from '../support/registry-invariants.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -24,21 +24,21 @@ afterAll(() => engine?.stop());
 
 const REACHED = { thresholds: { min_sharpe: 1 } };
 
-async function registered(options: WorldOptions = {}, body: object = REACHED): Promise<RegistryWorld> {
-  const world = await registryWorld(engine, options);
-  await world.register({ ...body });
-  return world;
+async function registered(options: FixtureOptions = {}, body: object = REACHED): Promise<RegistryFixture> {
+  const fixture = await registryFixture(engine, options);
+  await fixture.register({ ...body });
+  return fixture;
 }
 
-const versionOf = async (world: RegistryWorld, version = '1') =>
-  (await world.get(`/api/v1/models/${MODEL}/versions/${version}`)).body;
+const versionOf = async (fixture: RegistryFixture, version = '1') =>
+  (await fixture.get(`/api/v1/models/${MODEL}/versions/${version}`)).body;
 const checksOf = (checks: readonly { name: string; status: string }[]) =>
   Object.fromEntries(checks.map(({ name, status }) => [name, status]));
 
 describe('the check list of a staging', () => {
   it('is answered line by line', async () => {
-    const world = await registered({ deps: { stagingChecks: taskChecks() } });
-    const { body } = await world.stage(1);
+    const fixture = await registered({ deps: { stagingChecks: taskChecks() } });
+    const { body } = await fixture.stage(1);
     expect(checksOf(body.validation.checks)).toEqual({
       backtest: 'passed',
       thresholds: 'passed',
@@ -58,10 +58,10 @@ describe('the check list of a staging', () => {
     const day = 86_400_000;
     const end = Date.parse('2025-02-01T00:00:00Z');
     const evidence = async (now: number, trades: number) => {
-      const world = await registryWorld(engine, { deps: { clock: { now: () => now } } });
-      await world.backtest('bt-many', MODEL, { ...SOME_RESULT, total_trades: trades });
-      await world.register({ backtest_run_id: 'bt-many' });
-      const { body } = await world.stage(1, { validate_only: true });
+      const fixture = await registryFixture(engine, { deps: { clock: { now: () => now } } });
+      await fixture.backtest('bt-many', MODEL, { ...SOME_RESULT, total_trades: trades });
+      await fixture.register({ backtest_run_id: 'bt-many' });
+      const { body } = await fixture.stage(1, { validate_only: true });
       return body.validation.checks.find(({ name }: { name: string }) => name === 'evidence');
     };
     expect(await evidence(end + 90 * day, 100)).toMatchObject({ status: 'passed' });
@@ -72,13 +72,13 @@ describe('the check list of a staging', () => {
   const gone = () => {
     throw new CodedError('DATA005', { message: 'The stored results are missing', context: { key: 'k' } });
   };
-  const results = (read: (part: string) => unknown): WorldOptions => ({
+  const results = (read: (part: string) => unknown): FixtureOptions => ({
     deps: { results: { ...someResults, read: async (_, part) => read(part) } },
   });
   const reading = (result: () => unknown) =>
     results((part) => (part === 'result' ? result() : someResults.read(undefined as never, 'report')));
 
-  it.each<[string, string, WorldOptions]>([
+  it.each<[string, string, FixtureOptions]>([
     ['missing results', 'backtest', reading(gone)],
     ['results that say something else', 'backtest', reading(() => ({ ...SOME_RESULT, sharpe_ratio: 9 }))],
     [
@@ -87,17 +87,17 @@ describe('the check list of a staging', () => {
       { deps: { images: { digestOf: async (uri) => (uri.includes('@') ? undefined : 'sha256:1') } } },
     ],
   ])('refuses %s', async (_, failing, options) => {
-    const world = await registered(options);
-    const before = await world.items();
-    const { status, body } = await world.stage(1);
+    const fixture = await registered(options);
+    const before = await fixture.items();
+    const { status, body } = await fixture.stage(1);
     expect({ status, code: body.detail.code, field: body.detail.field }).toEqual({
       ...{ status: 409, code: 'RES005', field: 'version' },
     });
     expect(checksOf(body.detail.context.checks)[failing]).toBe('failed');
     expect(body.detail.message).toContain(failing);
-    expect(await world.items()).toEqual(before);
+    expect(await fixture.items()).toEqual(before);
     // The list alone answers the same without refusing.
-    const list = await world.stage(1, { validate_only: true });
+    const list = await fixture.stage(1, { validate_only: true });
     expect(list.body).toMatchObject({ success: false, new_stage: 'None', validation: { status: 'failed' } });
   });
 
@@ -109,8 +109,8 @@ describe('the check list of a staging', () => {
       'Its registry cannot be asked, and it names no digest',
     ],
   ])('skips the image where %s, and says so', async (_, images, message) => {
-    const world = await registered({ deps: { images } });
-    const { checks } = (await world.stage(1)).body.validation;
+    const fixture = await registered({ deps: { images } });
+    const { checks } = (await fixture.stage(1)).body.validation;
     expect(checks.find(({ name }: any) => name === 'image')).toMatchObject({ status: 'skipped', message });
   });
 
@@ -118,8 +118,8 @@ describe('the check list of a staging', () => {
     const down = () => {
       throw new CodedError('DATA005');
     };
-    const world = await registered(reading(down));
-    expect(await world.stage(1)).toMatchObject({ status: 503, body: { detail: { code: 'DATA005' } } });
+    const fixture = await registered(reading(down));
+    expect(await fixture.stage(1)).toMatchObject({ status: 503, body: { detail: { code: 'DATA005' } } });
   });
 
   it('warns when candles are old or data collection is down', async () => {
@@ -131,8 +131,8 @@ describe('the check list of a staging', () => {
       throw new CodedError('SVC004');
     };
     for (const call of [async () => stale, down]) {
-      const world = await registered({ deps: { dataProxy: { call } } });
-      const { status, body } = await world.stage(1);
+      const fixture = await registered({ deps: { dataProxy: { call } } });
+      const { status, body } = await fixture.stage(1);
       expect(status).toBe(200);
       expect(checksOf(body.validation.checks).market_data).toBe('warning');
     }
@@ -140,37 +140,37 @@ describe('the check list of a staging', () => {
 
   it('with validate_only changes nothing and starts no task', async () => {
     const stagingChecks = taskChecks();
-    const world = await registered({ deps: { stagingChecks } });
-    const before = await world.items();
-    const { status, body } = await world.stage(1, { validate_only: true });
+    const fixture = await registered({ deps: { stagingChecks } });
+    const before = await fixture.items();
+    const { status, body } = await fixture.stage(1, { validate_only: true });
     expect(status).toBe(200);
     expect(body).toMatchObject({ success: true, previous_stage: 'None', new_stage: 'None' });
     expect(body.validation.status).toBe('passed');
     expect(checksOf(body.validation.checks)).toMatchObject({ smoke_run: 'skipped' });
-    expect(await world.items()).toEqual(before);
+    expect(await fixture.items()).toEqual(before);
     expect(stagingChecks.started).toEqual([]);
   });
 
   it('is skipped for an admin who says so', async () => {
     const stagingChecks = taskChecks();
-    const world = await registered({ deps: { stagingChecks } });
-    const { body } = await world.stage(1, { skip_validation: true, comment: 'urgent' });
+    const fixture = await registered({ deps: { stagingChecks } });
+    const { body } = await fixture.stage(1, { skip_validation: true, comment: 'urgent' });
     expect(body).toMatchObject({ new_stage: 'Staging', validation: { status: 'skipped', job_id: null } });
     expect(body.message).toContain('skipped');
     expect(stagingChecks.started).toEqual([]);
-    const { items } = (await world.get(`/api/v1/models/${MODEL}/history?limit=1`)).body;
+    const { items } = (await fixture.get(`/api/v1/models/${MODEL}/history?limit=1`)).body;
     expect(items[0]).toMatchObject({ notes: ['validation skipped'], reason: 'urgent', action: 'stage' });
   });
 });
 
 it('a version without thresholds is named so in every message and event, whatever its task finds', async () => {
   const stagingChecks = taskChecks();
-  const world = await registered({ deps: { stagingChecks } }, {});
-  const staged = await world.stage(1);
+  const fixture = await registered({ deps: { stagingChecks } }, {});
+  const staged = await fixture.stage(1);
   expect(staged.body.message).toBe('Version 1 is in Staging (validation pending, thresholds skipped).');
-  const { body } = await world.promote(1);
+  const { body } = await fixture.promote(1);
   expect(body.message).toBe('Version 1 is in Production (validation pending, thresholds skipped).');
-  const { items } = (await world.get(`/api/v1/models/${MODEL}/history`)).body;
+  const { items } = (await fixture.get(`/api/v1/models/${MODEL}/history`)).body;
   expect(items.map(({ notes }: { notes: string[] }) => notes.join(', '))).toEqual([
     'validation pending, thresholds skipped',
     'validation pending, thresholds skipped',
@@ -181,34 +181,34 @@ it('a version without thresholds is named so in every message and event, whateve
 describe('a validation', () => {
   it('is pending until its task ends, and then what the task found', async () => {
     const stagingChecks = taskChecks();
-    const world = await registered({ deps: { stagingChecks } });
-    await world.stage(1);
-    expect(await versionOf(world)).toMatchObject({ validation_status: 'pending' });
+    const fixture = await registered({ deps: { stagingChecks } });
+    await fixture.stage(1);
+    expect(await versionOf(fixture)).toMatchObject({ validation_status: 'pending' });
     stagingChecks.end(ended('passed'));
-    const shown = await versionOf(world);
+    const shown = await versionOf(fixture);
     expect(shown.validation_status).toBe('passed');
     expect(checksOf(shown.validation.checks)).toMatchObject({ thresholds: 'passed', look_ahead: 'passed' });
-    const list = (await world.get(`/api/v1/models/${MODEL}/versions`)).body;
+    const list = (await fixture.get(`/api/v1/models/${MODEL}/versions`)).body;
     expect(list.versions[0].validation_status).toBe('passed');
   });
 
   it('that was skipped at registration stays skipped when its task passes', async () => {
     const stagingChecks = taskChecks();
-    const world = await registered({ deps: { stagingChecks } }, {});
-    await world.stage(1);
+    const fixture = await registered({ deps: { stagingChecks } }, {});
+    await fixture.stage(1);
     stagingChecks.end(ended('passed'));
-    expect((await versionOf(world)).validation_status).toBe('skipped');
-    const { status, body } = await world.promote(1);
+    expect((await versionOf(fixture)).validation_status).toBe('skipped');
+    const { status, body } = await fixture.promote(1);
     expect(status).toBe(200);
     expect(body.message).toContain('validation skipped');
   });
 
   it('is recorded once, by the job that the version waits for', async () => {
-    const world = await registered({ deps: { stagingChecks: taskChecks() } });
-    const invariants = new Invariants(world);
-    await world.stage(1);
+    const fixture = await registered({ deps: { stagingChecks: taskChecks() } });
+    const invariants = new Invariants(fixture);
+    await fixture.stage(1);
     const deps = {
-      ...{ registry: world.store, clock: Date, ids: ulids, digest: sha256 },
+      ...{ registry: fixture.store, clock: Date, ids: ulids, digest: sha256 },
       ...{ chance: () => 0, sleep: async () => undefined },
     };
     const record = (jobId: string) =>
@@ -218,15 +218,15 @@ describe('a validation', () => {
     expect(await record('va-other')).toBe(false);
     expect(await record('va-1')).toBe(true);
     await invariants.check();
-    const after = await world.items();
+    const after = await fixture.items();
     expect(await record('va-1')).toBe(false);
-    expect(await world.items()).toEqual(after);
+    expect(await fixture.items()).toEqual(after);
     expect(after.find(({ sk }) => sk === 'VERSION#000001')).toMatchObject({
       stage: 'Staging',
       validation: { status: 'failed' },
       catalog_row: expect.stringContaining('"validation_status":"failed"'),
     });
-    expect((await world.promote(1)).status).toBe(409);
+    expect((await fixture.promote(1)).status).toBe(409);
   });
 });
 
@@ -239,12 +239,12 @@ describe('a promotion', () => {
   ) {
     const stagingChecks = taskChecks();
     const deps = { stagingChecks, stagingDryRunRequired: required };
-    const world = await registered({ deps }, validation === 'skipped' ? {} : REACHED);
-    await world.stage(1);
+    const fixture = await registered({ deps }, validation === 'skipped' ? {} : REACHED);
+    await fixture.stage(1);
     if (validation !== 'pending') stagingChecks.end(ended(validation === 'failed' ? 'failed' : 'passed'));
-    const answer = await world.promote(1, more);
-    await new Invariants(world).check();
-    return { ...answer, stage: (await versionOf(world)).stage };
+    const answer = await fixture.promote(1, more);
+    await new Invariants(fixture).check();
+    return { ...answer, stage: (await versionOf(fixture)).stage };
   }
 
   it.each([
@@ -267,43 +267,43 @@ describe('a promotion', () => {
   });
 
   it('that is forced says so in the history; force never skips the stage', async () => {
-    const world = await registered();
-    const early = await world.promote(1, { force: true });
+    const fixture = await registered();
+    const early = await fixture.promote(1, { force: true });
     expect(early).toMatchObject({ status: 409, body: { detail: { context: { stage: 'None' } } } });
-    await world.stage(1);
-    await world.promote(1, { force: true, comment: 'why', challenge_id: 'ch-1' });
-    const { items } = (await world.get(`/api/v1/models/${MODEL}/history?limit=1`)).body;
+    await fixture.stage(1);
+    await fixture.promote(1, { force: true, comment: 'why', challenge_id: 'ch-1' });
+    const { items } = (await fixture.get(`/api/v1/models/${MODEL}/history?limit=1`)).body;
     expect(items[0]).toMatchObject({ reason: 'why', challenge_id: 'ch-1' });
     expect(items[0].notes).toContain('forced');
   });
 
   it('expects what is in Production when told to', async () => {
-    const world = await registered();
-    await world.stage(1);
-    const wrong = await world.promote(1, { expected_production: '7' });
+    const fixture = await registered();
+    await fixture.stage(1);
+    const wrong = await fixture.promote(1, { expected_production: '7' });
     expect(wrong).toMatchObject({ status: 409, body: { detail: { code: 'RES005' } } });
     expect(wrong.body.detail.context).toEqual({ expected_production: '7', current_production: null });
-    expect((await world.promote(1, { expected_production: null })).status).toBe(200);
+    expect((await fixture.promote(1, { expected_production: null })).status).toBe(200);
     // A repeat finds what it wanted, whatever was expected then.
-    expect((await world.promote(1, { expected_production: null })).status).toBe(200);
-    await world.register();
-    await world.stage(2);
-    expect((await world.promote(2, { expected_production: null })).status).toBe(409);
-    expect((await world.promote(2, { expected_production: 1 })).status).toBe(200);
-    expect((await world.rollback(1, { expected_production: '1' })).status).toBe(409);
-    expect((await world.rollback(1, { expected_production: '2' })).status).toBe(200);
+    expect((await fixture.promote(1, { expected_production: null })).status).toBe(200);
+    await fixture.register();
+    await fixture.stage(2);
+    expect((await fixture.promote(2, { expected_production: null })).status).toBe(409);
+    expect((await fixture.promote(2, { expected_production: 1 })).status).toBe(200);
+    expect((await fixture.rollback(1, { expected_production: '1' })).status).toBe(409);
+    expect((await fixture.rollback(1, { expected_production: '2' })).status).toBe(200);
   });
 
   it('expects it by alias too', async () => {
-    const world = await registered();
-    await world.stage(1);
-    expect((await world.promote(1, { expected_production: 'champion' })).status).toBe(409);
-    expect((await world.promote(1)).status).toBe(200);
-    await world.register();
-    await world.stage(2);
-    expect((await world.promote(2, { expected_production: 'latest' })).status).toBe(409);
-    expect((await world.promote(2, { expected_production: 'champion' })).status).toBe(200);
-    expect((await world.rollback(1, { expected_production: 'latest' })).status).toBe(200);
+    const fixture = await registered();
+    await fixture.stage(1);
+    expect((await fixture.promote(1, { expected_production: 'champion' })).status).toBe(409);
+    expect((await fixture.promote(1)).status).toBe(200);
+    await fixture.register();
+    await fixture.stage(2);
+    expect((await fixture.promote(2, { expected_production: 'latest' })).status).toBe(409);
+    expect((await fixture.promote(2, { expected_production: 'champion' })).status).toBe(200);
+    expect((await fixture.rollback(1, { expected_production: 'latest' })).status).toBe(200);
   });
 
   it('needs a second person where four eyes are required; a rollback does not', async () => {
@@ -312,35 +312,35 @@ describe('a promotion', () => {
       roles: ['approver'],
       groups: [],
     });
-    const world = await registered({ deps: { fourEyesRequired: true }, service: { authenticate } });
-    await world.stage(1);
+    const fixture = await registered({ deps: { fourEyesRequired: true }, service: { authenticate } });
+    await fixture.stage(1);
     const shared = { principal: 'user:other', level: 'write' } as const;
-    await world.store.sharing.share(MODEL, [], [shared]);
-    await world.jobs.sharing.share(BACKTEST, [], [shared]);
-    const own = await world.promote(1);
+    await fixture.store.sharing.share(MODEL, [], [shared]);
+    await fixture.jobs.sharing.share(BACKTEST, [], [shared]);
+    const own = await fixture.promote(1);
     expect(own).toMatchObject({ status: 403, body: { detail: { code: 'AUTH004' } } });
     expect(own.body.detail.context.rule).toBe('four_eyes');
-    expect((await world.promote(1, {}, { Authorization: 'other' })).status).toBe(200);
-    await world.register({}, { Authorization: 'other' });
-    await world.stage(2);
-    expect((await world.promote(2)).status).toBe(200);
-    expect((await world.rollback(1)).status).toBe(200);
+    expect((await fixture.promote(1, {}, { Authorization: 'other' })).status).toBe(200);
+    await fixture.register({}, { Authorization: 'other' });
+    await fixture.stage(2);
+    expect((await fixture.promote(2)).status).toBe(200);
+    expect((await fixture.rollback(1)).status).toBe(200);
   });
 });
 
 it('a rollback needs a reason where one is required', async () => {
-  const world = await registered({ deps: { rollbackReasonRequired: true } });
+  const fixture = await registered({ deps: { rollbackReasonRequired: true } });
   for (const reason of [undefined, '  ']) {
-    const { status, body } = await world.rollback(1, { reason });
+    const { status, body } = await fixture.rollback(1, { reason });
     expect({ status, code: body.detail.code, field: body.detail.field }).toEqual({
       ...{ status: 400, code: 'VAL004', field: 'reason' },
     });
   }
-  expect((await world.rollback(1, { reason: 'why' })).status).toBe(409);
+  expect((await fixture.rollback(1, { reason: 'why' })).status).toBe(409);
 });
 
 describe('roles', () => {
-  const as = (role: Principal['roles'][number]): WorldOptions => ({
+  const as = (role: Principal['roles'][number]): FixtureOptions => ({
     service: { authenticate: async () => ({ id: 'anonymous', roles: [role], groups: [] }) },
   });
 
@@ -349,20 +349,20 @@ describe('roles', () => {
     ['researcher', 201, 200, 403, 403],
     ['approver', 201, 200, 200, 200],
   ] as const)('%s', async (role, register, stage, promote, rollback) => {
-    const world = await registryWorld(engine, as(role));
-    expect((await world.register()).status).toBe(register);
-    expect((await world.stage(1)).status).toBe(stage);
-    expect((await world.promote(1)).status).toBe(promote);
-    const answer = await world.rollback(1);
+    const fixture = await registryFixture(engine, as(role));
+    expect((await fixture.register()).status).toBe(register);
+    expect((await fixture.stage(1)).status).toBe(stage);
+    expect((await fixture.promote(1)).status).toBe(promote);
+    const answer = await fixture.rollback(1);
     expect(answer.status).toBe(rollback);
     if (rollback === 403) expect(answer.body.detail.code).toBe('AUTH004');
   });
 
   it('skip_validation and force need an admin, before anything is read', async () => {
-    const world = await registryWorld(engine, as('approver'));
+    const fixture = await registryFixture(engine, as('approver'));
     for (const answer of [
-      await world.stage(1, { skip_validation: true }),
-      await world.promote(1, { force: true }),
+      await fixture.stage(1, { skip_validation: true }),
+      await fixture.promote(1, { force: true }),
     ]) {
       expect(answer).toMatchObject({ status: 403, body: { detail: { code: 'AUTH004' } } });
       expect(answer.body.detail.context).toEqual({ required: 'admin' });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Principal } from '#runtime/authenticate.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
-import { type RegistryWorld, registryWorld } from '../support/registry-world.ts';
+import { type RegistryFixture, registryFixture } from '../support/registry-fixture.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -11,49 +11,49 @@ afterAll(() => engine?.stop());
 
 const key = (value: string) => ({ 'Idempotency-Key': value });
 
-async function released(world: RegistryWorld): Promise<RegistryWorld> {
+async function released(fixture: RegistryFixture): Promise<RegistryFixture> {
   for (const version of ['1', '2']) {
-    await world.register();
-    await world.stage(version);
-    await world.promote(version);
+    await fixture.register();
+    await fixture.stage(version);
+    await fixture.promote(version);
   }
-  await world.register();
-  return world;
+  await fixture.register();
+  return fixture;
 }
 
 describe('a repeated key', () => {
   it.each([
-    ['register', (world: RegistryWorld) => world.register({}, key('a'))],
-    ['stage', (world: RegistryWorld) => world.stage(3, { comment: 'c' }, key('a'))],
-    ['rollback', (world: RegistryWorld) => world.rollback(1, { reason: 'r' }, key('a'))],
+    ['register', (fixture: RegistryFixture) => fixture.register({}, key('a'))],
+    ['stage', (fixture: RegistryFixture) => fixture.stage(3, { comment: 'c' }, key('a'))],
+    ['rollback', (fixture: RegistryFixture) => fixture.rollback(1, { reason: 'r' }, key('a'))],
   ])('answers the stored reply of %s, and says so', async (_, call) => {
-    const world = await released(await registryWorld(engine));
-    const first = await call(world);
+    const fixture = await released(await registryFixture(engine));
+    const first = await call(fixture);
     expect(first.status).toBeLessThan(300);
     expect(first.headers.get('Idempotent-Replay')).toBeNull();
-    const after = await world.items();
-    const second = await call(world);
+    const after = await fixture.items();
+    const second = await call(fixture);
     expect({ status: second.status, body: second.body }).toEqual({ status: first.status, body: first.body });
     expect(second.headers.get('Idempotent-Replay')).toBe('true');
-    expect(await world.items()).toEqual(after);
+    expect(await fixture.items()).toEqual(after);
   });
 
   it('answers the stored reply of promote though the state has gone on', async () => {
-    const world = await released(await registryWorld(engine));
-    await world.stage(3);
-    const first = await world.promote(3, {}, key('a'));
-    await world.rollback(1);
-    const second = await world.promote(3, {}, key('a'));
+    const fixture = await released(await registryFixture(engine));
+    await fixture.stage(3);
+    const first = await fixture.promote(3, {}, key('a'));
+    await fixture.rollback(1);
+    const second = await fixture.promote(3, {}, key('a'));
     expect(second.body).toEqual(first.body);
-    expect((await world.promote(3)).status).toBe(410);
+    expect((await fixture.promote(3)).status).toBe(410);
   });
 
   it('answers the stored reply of a call that changed nothing', async () => {
-    const world = await released(await registryWorld(engine));
-    const first = await world.promote(2, {}, key('a'));
+    const fixture = await released(await registryFixture(engine));
+    const first = await fixture.promote(2, {}, key('a'));
     expect(first.body.previous_stage).toBe('Production');
-    await world.rollback(1);
-    const second = await world.promote(2, {}, key('a'));
+    await fixture.rollback(1);
+    const second = await fixture.promote(2, {}, key('a'));
     expect({ ...second.body, replay: second.headers.get('Idempotent-Replay') }).toEqual({
       ...first.body,
       replay: 'true',
@@ -61,13 +61,13 @@ describe('a repeated key', () => {
   });
 
   it('with another body, version or operation is a conflict', async () => {
-    const world = await released(await registryWorld(engine));
-    await world.stage(3, { comment: 'c' }, key('a'));
+    const fixture = await released(await registryFixture(engine));
+    await fixture.stage(3, { comment: 'c' }, key('a'));
     const others = [
-      await world.stage(3, { comment: 'd' }, key('a')),
-      await world.stage(2, { comment: 'c' }, key('a')),
-      await world.promote(3, { comment: 'c' }, key('a')),
-      await world.register({}, key('a')),
+      await fixture.stage(3, { comment: 'd' }, key('a')),
+      await fixture.stage(2, { comment: 'c' }, key('a')),
+      await fixture.promote(3, { comment: 'c' }, key('a')),
+      await fixture.register({}, key('a')),
     ];
     for (const { status, body } of others) {
       expect(status).toBe(409);
@@ -77,29 +77,29 @@ describe('a repeated key', () => {
 
   it('is free again after 24 hours', async () => {
     let now = Date.parse('2026-01-01T00:00:00Z');
-    const world = await registryWorld(engine, { deps: { clock: { now: () => now } } });
-    await world.register({}, key('a'));
+    const fixture = await registryFixture(engine, { deps: { clock: { now: () => now } } });
+    await fixture.register({}, key('a'));
     now += 24 * 3600_000 - 1000;
-    expect((await world.register({}, key('a'))).body.version).toBe('1');
+    expect((await fixture.register({}, key('a'))).body.version).toBe('1');
     now += 1000;
-    expect((await world.register({}, key('a'))).body.version).toBe('2');
-    expect((await world.register({}, key('a'))).body.version).toBe('2');
+    expect((await fixture.register({}, key('a'))).body.version).toBe('2');
+    expect((await fixture.register({}, key('a'))).body.version).toBe('2');
   });
 
   it('of a refused call is not used up', async () => {
-    const world = await released(await registryWorld(engine));
-    expect((await world.promote(3, {}, key('a'))).status).toBe(409);
-    await world.stage(3);
-    expect((await world.promote(3, {}, key('a'))).status).toBe(200);
+    const fixture = await released(await registryFixture(engine));
+    expect((await fixture.promote(3, {}, key('a'))).status).toBe(409);
+    await fixture.stage(3);
+    expect((await fixture.promote(3, {}, key('a'))).status).toBe(200);
   });
 
   it('makes one move of calls at once', async () => {
-    const world = await registryWorld(engine);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => world.register({}, key('a'))));
+    const fixture = await registryFixture(engine);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.register({}, key('a'))));
     expect(new Set(answers.map(({ body }) => body.version))).toEqual(new Set(['1']));
     expect(answers.filter(({ headers }) => headers.get('Idempotent-Replay') === null)).toHaveLength(1);
     const changes = await Promise.all(
-      Array.from({ length: 10 }, () => world.stage(1, { validate_only: true }, key('b'))),
+      Array.from({ length: 10 }, () => fixture.stage(1, { validate_only: true }, key('b'))),
     );
     expect(new Set(changes.map(({ body }) => JSON.stringify(body))).size).toBe(1);
   });
@@ -107,16 +107,17 @@ describe('a repeated key', () => {
   it('is of one caller', async () => {
     const principal = (id: string): Principal => ({ id, roles: ['admin'], groups: [] });
     const authenticate = async (token: string | null) => principal(token ?? 'x');
-    const world = await registryWorld(engine, { service: { authenticate } });
-    const as = (token: string, value: string) => world.register({}, { Authorization: token, ...key(value) });
+    const fixture = await registryFixture(engine, { service: { authenticate } });
+    const as = (token: string, value: string) =>
+      fixture.register({}, { Authorization: token, ...key(value) });
     expect((await as('a', 'b#c')).body.version).toBe('1');
     expect((await as('a#b', 'c')).body.version).toBe('2');
     expect((await as('a', 'b#c')).body.version).toBe('1');
   });
 
   it.each(['', 'with space', 'x'.repeat(256)])('that is malformed is refused (%j)', async (value) => {
-    const world = await registryWorld(engine);
-    const { status, body } = await world.register({}, key(value));
+    const fixture = await registryFixture(engine);
+    const { status, body } = await fixture.register({}, key(value));
     expect({ status, code: body.detail.code }).toEqual({ status: 400, code: 'VAL005' });
   });
 });

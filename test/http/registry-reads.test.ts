@@ -1,27 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEngine, type TestEngine } from '../support/engine.ts';
-import { MODEL, type RegistryWorld, registryWorld } from '../support/registry-world.ts';
+import { MODEL, type RegistryFixture, registryFixture } from '../support/registry-fixture.ts';
 
 let engine: TestEngine;
-let world: RegistryWorld;
+let fixture: RegistryFixture;
 const START = Date.parse('2026-01-01T00:00:00Z');
 const HOUR = 3_600_000;
 let now = START;
 const at = (hours: number) => new Date(START + hours * HOUR).toISOString();
-const models = (path: string) => world.get(`/api/v1/models/${MODEL}${path}`);
+const models = (path: string) => fixture.get(`/api/v1/models/${MODEL}${path}`);
 
 /** One move an hour: 1 and 2 are released at 3 and 6, then 1 is brought back at 7, and 3 is registered at 8. */
 beforeAll(async () => {
   engine = await startEngine();
-  world = await registryWorld(engine, { deps: { clock: { now: () => now } } });
+  fixture = await registryFixture(engine, { deps: { clock: { now: () => now } } });
   const moves = [
     ...['1', '2'].flatMap((version) => [
-      () => world.register(),
-      () => world.stage(version, { comment: `stage ${version}` }),
-      () => world.promote(version),
+      () => fixture.register(),
+      () => fixture.stage(version, { comment: `stage ${version}` }),
+      () => fixture.promote(version),
     ]),
-    () => world.rollback(1, { reason: 'losses' }),
-    () => world.register(),
+    () => fixture.rollback(1, { reason: 'losses' }),
+    () => fixture.register(),
   ];
   for (const move of moves) {
     now += HOUR;
@@ -110,7 +110,7 @@ describe('the history', () => {
   });
 
   it('carries the correlation id of the call', async () => {
-    const own = await registryWorld(engine);
+    const own = await registryFixture(engine);
     await own.register({}, { 'X-Correlation-ID': 'my-call' });
     const { body } = await own.get(`/api/v1/models/${MODEL}/history`);
     expect(body.items[0].correlation_id).toBe('my-call');
@@ -153,7 +153,7 @@ describe('production at a time', () => {
 it.each(['/versions', '/versions/1', '/history', '/production'])(
   '%s of an unknown model is RES002',
   async (path) => {
-    const { status, body } = await world.get(`/api/v1/models/unheard_of${path}`);
+    const { status, body } = await fixture.get(`/api/v1/models/unheard_of${path}`);
     expect(status).toBe(404);
     expect(body.detail).toMatchObject({ code: 'RES002', field: 'model_name' });
   },

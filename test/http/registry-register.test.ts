@@ -8,25 +8,25 @@ import {
   IMAGE,
   MODEL,
   PROVENANCE,
-  type RegistryWorld,
-  registryWorld,
-} from '../support/registry-world.ts';
+  type RegistryFixture,
+  registryFixture,
+} from '../support/registry-fixture.ts';
 
 let engine: TestEngine;
-let world: RegistryWorld;
+let fixture: RegistryFixture;
 beforeAll(async () => {
   engine = await startEngine();
-  world = await registryWorld(engine);
+  fixture = await registryFixture(engine);
 });
 afterAll(() => engine?.stop());
 
 const DIGEST = `sha256:${'f'.repeat(64)}`;
-const version = async (number: string, from = world) =>
+const version = async (number: string, from = fixture) =>
   (await from.get(`/api/v1/models/${MODEL}/versions/${number}`)).body;
 
 describe('a registered version', () => {
   it('carries what it is made of, and the hash of it', async () => {
-    const own = await registryWorld(engine);
+    const own = await registryFixture(engine);
     const thresholds = { min_sharpe: 1.1, min_profit_factor: 1.8, max_drawdown: 4.2 };
     const { status, body } = await own.register({ description: 'first', thresholds, tags: ['a', 'a', 'b'] });
     expect(status).toBe(201);
@@ -68,7 +68,7 @@ describe('a registered version', () => {
 
   it('has the digest of its image where images are resolved', async () => {
     const images = { digestOf: async (uri: string) => (uri === IMAGE ? DIGEST : undefined) };
-    const own = await registryWorld(engine, { deps: { images } });
+    const own = await registryFixture(engine, { deps: { images } });
     await own.register();
     expect(await version('1', own)).toMatchObject({ image_digest: DIGEST });
     const gone = await own.register({ container_image_uri: 'registry.example/other:1' });
@@ -76,22 +76,22 @@ describe('a registered version', () => {
   });
 
   it('is marked skipped without thresholds and with skip_validation, and says so', async () => {
-    const none = await world.register();
-    const skipped = await world.register({ thresholds: { min_sharpe: 99 }, skip_validation: true });
+    const none = await fixture.register();
+    const skipped = await fixture.register({ thresholds: { min_sharpe: 99 }, skip_validation: true });
     for (const { status, body } of [none, skipped]) {
       expect(status).toBe(201);
       expect(body.message).toContain('skipped');
       expect((await version(body.version)).validation_status).toBe('skipped');
     }
-    const { items } = (await world.get(`/api/v1/models/${MODEL}/history?limit=1`)).body;
+    const { items } = (await fixture.get(`/api/v1/models/${MODEL}/history?limit=1`)).body;
     expect(items[0]).toMatchObject({ action: 'register', version: '2', notes: ['validation skipped'] });
   });
 });
 
 describe('thresholds', () => {
   it('that are missed are all named, and no number is used up', async () => {
-    const before = await world.items();
-    const { status, body } = await world.register({
+    const before = await fixture.items();
+    const { status, body } = await fixture.register({
       thresholds: { min_sharpe: 1.2, min_profit_factor: 1.5, max_drawdown: -4.1 },
     });
     expect(status).toBe(400);
@@ -105,15 +105,15 @@ describe('thresholds', () => {
         ],
       },
     });
-    expect(await world.items()).toEqual(before);
+    expect(await fixture.items()).toEqual(before);
   });
 
   it('compare drawdowns by magnitude', async () => {
-    expect((await world.register({ thresholds: { max_drawdown: -4.2 } })).status).toBe(201);
-    await world.backtest('bt-negative', MODEL, { ...SOME_RESULT, max_drawdown_pct: -4.2 });
+    expect((await fixture.register({ thresholds: { max_drawdown: -4.2 } })).status).toBe(201);
+    await fixture.backtest('bt-negative', MODEL, { ...SOME_RESULT, max_drawdown_pct: -4.2 });
     const negative = { backtest_run_id: 'bt-negative', thresholds: { max_drawdown: 4.1 } };
-    expect((await world.register(negative)).status).toBe(400);
-    expect((await world.register({ ...negative, thresholds: { max_drawdown: 4.2 } })).status).toBe(201);
+    expect((await fixture.register(negative)).status).toBe(400);
+    expect((await fixture.register({ ...negative, thresholds: { max_drawdown: 4.2 } })).status).toBe(201);
   });
 });
 
@@ -123,7 +123,7 @@ it.each([
 ])(
   'a threshold that is spelt otherwise is no gate, and the reply says so: %j',
   async (thresholds, ...wanted) => {
-    const { status, body } = await world.register({ thresholds });
+    const { status, body } = await fixture.register({ thresholds });
     expect(status).toBe(201);
     expect([body.validation.status, body.validation.checks[0].status]).toEqual(wanted);
     expect(body.message).toContain(
@@ -134,8 +134,8 @@ it.each([
 
 describe('a registration is refused', () => {
   beforeAll(async () => {
-    await world.backtest('bt-other', 'macd_momentum');
-    await world.jobs.create(pendingJob('bt-waiting'));
+    await fixture.backtest('bt-other', 'macd_momentum');
+    await fixture.jobs.create(pendingJob('bt-waiting'));
   });
 
   it.each([
@@ -163,20 +163,20 @@ describe('a registration is refused', () => {
       'VAL006',
     ],
   ])('for %s', async (_, body, status, code) => {
-    const answer = await world.register(body);
+    const answer = await fixture.register(body);
     expect(answer.status).toBe(status);
     const { detail } = answer.body;
     expect(Array.isArray(detail) ? detail[0].type : detail.code).toBe(code);
   });
 
   it('for an unknown strategy, with the known ones', async () => {
-    const { status, body } = await world.register({}, {}, 'unheard_of');
+    const { status, body } = await fixture.register({}, {}, 'unheard_of');
     expect({ status, code: body.detail.code }).toEqual({ status: 404, code: 'RES002' });
     expect(body.detail.context.known).toContain(MODEL);
   });
 
   it('for an image of a registry that is not allowed', async () => {
-    const own = await registryWorld(engine, { deps: { allowedRegistries: ['registry.example'] } });
+    const own = await registryFixture(engine, { deps: { allowedRegistries: ['registry.example'] } });
     expect((await own.register()).status).toBe(201);
     const { status, body } = await own.register({
       container_image_uri: 'registry.example.evil/touchstone:1',
@@ -192,12 +192,12 @@ it.each([
   `123456789012.dkr.ecr.us-east-1.amazonaws.com/touchstone@${DIGEST}`,
   `Registry.example/touchstone:v1@${DIGEST}`,
 ])('%s is an image reference', async (uri) => {
-  expect((await world.register({ container_image_uri: uri })).status).toBe(201);
+  expect((await fixture.register({ container_image_uri: uri })).status).toBe(201);
 });
 
 it('the same backtest registered twice is two versions, without a key', async () => {
-  const first = await world.register();
-  const second = await world.register();
+  const first = await fixture.register();
+  const second = await fixture.register();
   expect(Number(second.body.version)).toBe(Number(first.body.version) + 1);
   expect(second.body.content_hash).toBe(first.body.content_hash);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEngine, type TestEngine } from '../support/engine.ts';
+import { MODEL, type RegistryFixture, registryFixture } from '../support/registry-fixture.ts';
 import { Invariants } from '../support/registry-invariants.ts';
-import { MODEL, type RegistryWorld, registryWorld } from '../support/registry-world.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -12,26 +12,26 @@ afterAll(() => engine?.stop());
 type Call = 'stage' | 'promote' | 'rollback';
 
 /** Brings version 1 into each state. */
-const STATES: Record<string, (world: RegistryWorld) => Promise<unknown>> = {
-  None: async (world) => world.register(),
-  Staging: async (world) => {
-    await world.register();
-    await world.stage(1);
+const STATES: Record<string, (fixture: RegistryFixture) => Promise<unknown>> = {
+  None: async (fixture) => fixture.register(),
+  Staging: async (fixture) => {
+    await fixture.register();
+    await fixture.stage(1);
   },
-  Production: async (world) => {
-    await world.register();
-    await world.stage(1);
-    await world.promote(1);
+  Production: async (fixture) => {
+    await fixture.register();
+    await fixture.stage(1);
+    await fixture.promote(1);
   },
-  Archived: async (world) => {
+  Archived: async (fixture) => {
     for (const version of ['1', '2']) {
-      await world.register();
-      await world.stage(version);
-      await world.promote(version);
+      await fixture.register();
+      await fixture.stage(version);
+      await fixture.promote(version);
     }
   },
-  'an unknown version': async (world) => {
-    for (let number = 0; number < 2; number++) await world.register();
+  'an unknown version': async (fixture) => {
+    for (let number = 0; number < 2; number++) await fixture.register();
   },
   'an unknown model': async () => undefined,
 };
@@ -88,25 +88,25 @@ it('the table names every state and every call', () => {
 
 describe.each(CASES)('$call from $state', ({ call, state, status, answer, stage }) => {
   it(`is ${status}`, async () => {
-    const world = await registryWorld(engine);
-    await STATES[state]!(world);
-    const before = await world.items();
-    const invariants = new Invariants(world);
+    const fixture = await registryFixture(engine);
+    await STATES[state]!(fixture);
+    const before = await fixture.items();
+    const invariants = new Invariants(fixture);
     await invariants.check();
-    const { status: got, body } = await world[call](state === 'an unknown version' ? '9' : '1');
+    const { status: got, body } = await fixture[call](state === 'an unknown version' ? '9' : '1');
     expect(got).toBe(status);
     if (typeof answer === 'string') expect(body.detail.code).toBe(answer);
     if (answer === 'RES002') expect(body.detail.field).toBe(call === 'rollback' ? 'model_name' : 'name');
     if (typeof answer !== 'string') expect(body).toMatchObject(answer);
-    const after = await world.items();
+    const after = await fixture.items();
     if (stage === undefined) expect(after).toEqual(before);
     else {
       expect(after.find(({ sk }) => sk === 'VERSION#000001')).toMatchObject({ stage });
       expect(after).toHaveLength(before.length + 1);
       // The same again finds the state already there.
-      const again = await world[call]('1');
+      const again = await fixture[call]('1');
       expect(again.status).toBe(200);
-      expect(await world.items()).toEqual(after);
+      expect(await fixture.items()).toEqual(after);
     }
     await invariants.check();
   });
@@ -114,12 +114,12 @@ describe.each(CASES)('$call from $state', ({ call, state, status, answer, stage 
 
 describe('a promotion over another version', () => {
   it('archives it in the same step and names it', async () => {
-    const world = await registryWorld(engine);
-    await STATES.Archived!(world);
-    const [first, second] = (await world.items()).filter(({ sk }) => sk.startsWith('VERSION#'));
+    const fixture = await registryFixture(engine);
+    await STATES.Archived!(fixture);
+    const [first, second] = (await fixture.items()).filter(({ sk }) => sk.startsWith('VERSION#'));
     expect(first).toMatchObject({ stage: 'Archived', rolled_back: false });
     expect(first!.archived_at).toBe(second!.promoted_at);
-    const history = (await world.get(`/api/v1/models/${MODEL}/history?limit=1`)).body.items;
+    const history = (await fixture.get(`/api/v1/models/${MODEL}/history?limit=1`)).body.items;
     expect(history[0]).toMatchObject({
       ...{ action: 'promote', version: '2', from: 'Staging', to: 'Production' },
       ...{ previous_production: '1', production: '2', archived_versions: ['1'], actor: 'anonymous' },
@@ -127,27 +127,27 @@ describe('a promotion over another version', () => {
   });
 
   it('answers what it archived', async () => {
-    const world = await registryWorld(engine);
-    await STATES.Production!(world);
-    await world.register();
-    await world.stage(2);
-    const { body } = await world.promote(2, { comment: 'better' });
+    const fixture = await registryFixture(engine);
+    await STATES.Production!(fixture);
+    await fixture.register();
+    await fixture.stage(2);
+    const { body } = await fixture.promote(2, { comment: 'better' });
     expect(body).toMatchObject({ archived_versions: ['1'], previous_production: '1', version: '2' });
   });
 });
 
 describe('a rollback', () => {
   it('marks what it takes out of Production, and unmarks what it brings back', async () => {
-    const world = await registryWorld(engine);
-    await STATES.Archived!(world);
-    await world.rollback(1, { reason: 'losses' });
-    const versions = async () => (await world.items()).filter(({ sk }) => sk.startsWith('VERSION#'));
+    const fixture = await registryFixture(engine);
+    await STATES.Archived!(fixture);
+    await fixture.rollback(1, { reason: 'losses' });
+    const versions = async () => (await fixture.items()).filter(({ sk }) => sk.startsWith('VERSION#'));
     expect(await versions()).toMatchObject([
       { stage: 'Production', rolled_back: false, archived_at: null },
       { stage: 'Archived', rolled_back: true, rolled_back_reason: 'losses' },
     ]);
-    expect((await world.rollback({})).status).toBe(400);
-    await world.rollback('2');
+    expect((await fixture.rollback({})).status).toBe(400);
+    await fixture.rollback('2');
     expect(await versions()).toMatchObject([
       { stage: 'Archived', rolled_back: true, rolled_back_reason: null },
       { stage: 'Production', rolled_back: false, rolled_back_reason: null },

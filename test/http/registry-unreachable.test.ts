@@ -2,7 +2,7 @@ import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
-import { MODEL, type RegistryWorld, registryWorld } from '../support/registry-world.ts';
+import { MODEL, type RegistryFixture, registryFixture } from '../support/registry-fixture.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -12,27 +12,27 @@ afterAll(() => engine?.stop());
 
 const unreachable = async () => {
   const client = createDocumentClient({ endpoint: 'http://127.0.0.1:1', unavailable: 'SVC005' });
-  return { client, world: await registryWorld(engine, { client }) };
+  return { client, fixture: await registryFixture(engine, { client }) };
 };
 
 const withoutTable = async () => {
   const client = createDocumentClient({ endpoint: engine.endpoint, unavailable: 'SVC005' });
-  const world = await registryWorld(engine, { client });
-  await client.send(new DeleteTableCommand({ TableName: world.table }));
-  return { client, world };
+  const fixture = await registryFixture(engine, { client });
+  await client.send(new DeleteTableCommand({ TableName: fixture.table }));
+  return { client, fixture };
 };
 
-const CALLS: readonly ((world: RegistryWorld) => ReturnType<RegistryWorld['get']>)[] = [
-  (world) => world.register(),
-  (world) => world.stage(1),
-  (world) => world.promote(1),
-  (world) => world.promote(1, {}, { 'Idempotency-Key': 'k' }),
-  (world) => world.rollback(1),
+const CALLS: readonly ((fixture: RegistryFixture) => ReturnType<RegistryFixture['get']>)[] = [
+  (fixture) => fixture.register(),
+  (fixture) => fixture.stage(1),
+  (fixture) => fixture.promote(1),
+  (fixture) => fixture.promote(1, {}, { 'Idempotency-Key': 'k' }),
+  (fixture) => fixture.rollback(1),
   ...['/versions', '/versions/1', '/versions/champion', '/history', '/production'].map(
-    (path) => (world: RegistryWorld) => world.get(`/api/v1/models/${MODEL}${path}`),
+    (path) => (fixture: RegistryFixture) => fixture.get(`/api/v1/models/${MODEL}${path}`),
   ),
   ...['', '?min_sharpe=1', `/${MODEL}/compare?version_a=1&version_b=2`].map(
-    (path) => (world: RegistryWorld) => world.get(`/api/v1/catalog/strategies${path}`),
+    (path) => (fixture: RegistryFixture) => fixture.get(`/api/v1/catalog/strategies${path}`),
   ),
 ];
 
@@ -40,8 +40,8 @@ it.each([
   ['cannot be reached', unreachable],
   ['has lost its table', withoutTable],
 ])('a registry that %s is SVC005 on every operation', async (_, start) => {
-  const { client, world } = await start();
-  for (const { status, body, headers } of await Promise.all(CALLS.map((call) => call(world)))) {
+  const { client, fixture } = await start();
+  for (const { status, body, headers } of await Promise.all(CALLS.map((call) => call(fixture)))) {
     expect({ status, code: body.detail.code }).toEqual({ status: 503, code: 'SVC005' });
     expect(headers.get('Retry-After')).toBe('1');
   }

@@ -2,18 +2,18 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ResultStore } from '#domain/ports.ts';
 import type { StagingChecks } from '#domain/registry/staging-checks.ts';
-import { generated } from '../support/challenge-world.ts';
+import { generated } from '../support/challenge-fixture.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { SOME_RESULT, SOME_RESULTS } from '../support/jobs.ts';
-import { as, byRole, completedBacktest, ended } from '../support/policy-world.ts';
-import { Invariants } from '../support/registry-invariants.ts';
+import { as, byRole, completedBacktest, ended } from '../support/policy-fixture.ts';
 import {
   type Answer,
   MODEL,
-  type RegistryWorld,
-  registryWorld,
+  type RegistryFixture,
+  registryFixture,
   SOME_REPORT,
-} from '../support/registry-world.ts';
+} from '../support/registry-fixture.ts';
+import { Invariants } from '../support/registry-invariants.ts';
 
 /** No way into Production against the release policy but an admin's waiver of that very move. */
 
@@ -77,16 +77,16 @@ it('has no way into Production around it', async () => {
   let rejections = 0;
   await fc.assert(
     fc.asyncProperty(life, async (groups) => {
-      const world = await policyWorld();
-      const invariants = new Invariants(world);
+      const fixture = await policyFixture();
+      const invariants = new Invariants(fixture);
       for (const group of groups) {
-        const answers = await Promise.all(group.map((each) => take(world, each)));
+        const answers = await Promise.all(group.map((each) => take(fixture, each)));
         for (const answer of answers) {
           expect(answer?.status ?? 0).toBeLessThan(500);
           if (answer?.body.detail?.context?.checks) rejections += 1;
         }
         await invariants.check();
-        promotions += await checkPromotions(world);
+        promotions += await checkPromotions(fixture);
       }
     }),
     // Shorter lives of a failure take minutes to find.
@@ -96,55 +96,55 @@ it('has no way into Production around it', async () => {
   expect(Math.min(promotions, rejections)).toBeGreaterThan(5);
 }, 120_000);
 
-async function policyWorld(): Promise<RegistryWorld> {
+async function policyFixture(): Promise<RegistryFixture> {
   const deps = { releasePolicy: POLICY, results, stagingChecks, challengeMinTrades: 100 };
-  const world = await registryWorld(engine, { service: byRole, deps });
+  const fixture = await registryFixture(engine, { service: byRole, deps });
   for (const id of Object.keys(BACKTESTS))
-    await completedBacktest(world, id, { result: resultOf(id), results: locationOf(id) });
+    await completedBacktest(fixture, id, { result: resultOf(id), results: locationOf(id) });
   // Something in Production and something staged, so that a challenge can begin.
   for (const version of [1, 2, 3]) {
     const backtest_run_id = version === 3 ? 'bt-few' : 'bt-many';
-    await world.register({ backtest_run_id });
-    await world.stage(version, version === 3 ? { waive: waiverOf(['min_trades']) } : {}, as('admin'));
+    await fixture.register({ backtest_run_id });
+    await fixture.stage(version, version === 3 ? { waive: waiverOf(['min_trades']) } : {}, as('admin'));
   }
-  expect((await world.promote(1, {}, as('approver'))).status).toBe(200);
-  return world;
+  expect((await fixture.promote(1, {}, as('approver'))).status).toBe(200);
+  return fixture;
 }
 
 const waiverOf = (checks: readonly string[]) => ({ checks, reason: 'tried' });
 
-async function take(world: RegistryWorld, each: Step): Promise<Answer | undefined> {
+async function take(fixture: RegistryFixture, each: Step): Promise<Answer | undefined> {
   const { role, version, loose, waived } = each;
   const headers = { ...as(role), ...(each.key && { 'Idempotency-Key': each.key }) };
   const waive = waived ? { waive: waiverOf(waived) } : {};
   switch (each.op) {
     case 'register':
-      return world.register({ backtest_run_id: each.backtest, skip_validation: loose }, headers);
+      return fixture.register({ backtest_run_id: each.backtest, skip_validation: loose }, headers);
     case 'stage':
-      return world.stage(version, { skip_validation: loose, ...waive }, headers);
+      return fixture.stage(version, { skip_validation: loose, ...waive }, headers);
     case 'promote':
-      return world.promote(version, { force: loose, ...waive }, headers);
+      return fixture.promote(version, { force: loose, ...waive }, headers);
     case 'rollback':
-      return world.rollback(version, {}, headers);
+      return fixture.rollback(version, {}, headers);
     case 'challenge': {
       const body = {
         ...{ champion_version: 'champion', challenger_version: version },
         ...{ enable_canary: false, auto_promote: each.auto },
       };
-      return world.strategy('POST', `/api/v1/models/${MODEL}/challenges`, body, headers);
+      return fixture.strategy('POST', `/api/v1/models/${MODEL}/challenges`, body, headers);
     }
     case 'win':
-      return win(world);
+      return win(fixture);
     case 'promoteChallenge': {
-      const id = (await world.deps.challenges.latest(MODEL))?.challenge_id;
-      return id ? world.strategy('POST', `/challenges/${id}/promote`, waive, headers) : undefined;
+      const id = (await fixture.deps.challenges.latest(MODEL))?.challenge_id;
+      return id ? fixture.strategy('POST', `/challenges/${id}/promote`, waive, headers) : undefined;
     }
   }
 }
 
 /** The challenger of the model's last challenge wins, if that is active. */
-async function win(world: RegistryWorld): Promise<Answer | undefined> {
-  const id = (await world.deps.challenges.latest(MODEL))?.challenge_id;
+async function win(fixture: RegistryFixture): Promise<Answer | undefined> {
+  const id = (await fixture.deps.challenges.latest(MODEL))?.challenge_id;
   if (!id) return undefined;
   let answer: Answer | undefined;
   for (const [variant, seed, shift] of [
@@ -155,14 +155,14 @@ async function win(world: RegistryWorld): Promise<Answer | undefined> {
       trade_id: `${variant}-${n}`,
       ...{ variant, profit_pct },
     }));
-    answer = await world.strategy('POST', `/challenges/${id}/trades`, { trades }, as('researcher'));
+    answer = await fixture.strategy('POST', `/challenges/${id}/trades`, { trades }, as('researcher'));
   }
   return answer;
 }
 
 /** Each promotion in the history met the policy, or an admin waived for it what it missed. How many there are. */
-async function checkPromotions(world: RegistryWorld): Promise<number> {
-  const items = await world.items();
+async function checkPromotions(fixture: RegistryFixture): Promise<number> {
+  const items = await fixture.items();
   const versions = new Map(
     items.filter(({ sk }) => sk.startsWith('VERSION#')).map((each) => [each.version, each]),
   );

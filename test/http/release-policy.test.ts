@@ -4,15 +4,15 @@ import type { ReleasePolicy } from '#contract/release-policy.ts';
 import type { ResultStore } from '#domain/ports.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { SOME_RESULT } from '../support/jobs.ts';
-import { as, byRole, completedBacktest, ended, taskChecks } from '../support/policy-world.ts';
-import { Invariants } from '../support/registry-invariants.ts';
+import { as, byRole, completedBacktest, ended, taskChecks } from '../support/policy-fixture.ts';
 import {
+  type FixtureOptions,
   MODEL,
-  type RegistryWorld,
-  registryWorld,
+  type RegistryFixture,
+  registryFixture,
   SOME_REPORT,
-  type WorldOptions,
-} from '../support/registry-world.ts';
+} from '../support/registry-fixture.ts';
+import { Invariants } from '../support/registry-invariants.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -26,8 +26,8 @@ const END = Date.parse('2025-02-01T00:00:00Z');
 const NOTHING: ReleasePolicy = { lookAheadCertificate: false };
 
 const clockAt = (time: number) => ({ now: () => time });
-const worldOf = (policy: Partial<ReleasePolicy>, options: WorldOptions = {}) =>
-  registryWorld(engine, {
+const fixtureOf = (policy: Partial<ReleasePolicy>, options: FixtureOptions = {}) =>
+  registryFixture(engine, {
     ...options,
     service: byRole,
     deps: { clock: clockAt(END), releasePolicy: { ...NOTHING, ...policy }, ...options.deps },
@@ -47,19 +47,19 @@ const reading = (report: object, result: object = SOME_RESULT) =>
     read: async (_: unknown, part: string) => (part === 'report' ? report : result),
   }) as unknown as ResultStore;
 
-async function historyOf(world: RegistryWorld) {
-  return (await world.get(`/api/v1/models/${MODEL}/history`)).body.items;
+async function historyOf(fixture: RegistryFixture) {
+  return (await fixture.get(`/api/v1/models/${MODEL}/history`)).body.items;
 }
-const versionOf = async (world: RegistryWorld, version = '1') =>
-  (await world.get(`/api/v1/models/${MODEL}/versions/${version}`)).body;
+const versionOf = async (fixture: RegistryFixture, version = '1') =>
+  (await fixture.get(`/api/v1/models/${MODEL}/versions/${version}`)).body;
 
 /** Some version in Staging: it was staged before there was a policy. */
-async function stagedBefore(policy: Partial<ReleasePolicy>, options: WorldOptions = {}) {
-  const before = await worldOf({}, options);
+async function stagedBefore(policy: Partial<ReleasePolicy>, options: FixtureOptions = {}) {
+  const before = await fixtureOf({}, options);
   await before.register();
   await before.stage(1);
   const tables = { jobs: before.jobsTable, registry: before.table, series: '' };
-  return worldOf(policy, { ...options, tables });
+  return fixtureOf(policy, { ...options, tables });
 }
 
 describe('the check of a requirement', () => {
@@ -98,28 +98,28 @@ describe('the check of a requirement', () => {
       ...([result({ max_drawdown_pct: -20 }), result({ max_drawdown_pct: 20.1 }), -20, 20.1] as const),
     ],
   ])('%s', async (_, policy, name, good, bad, passing, missing) => {
-    const world = await worldOf(policy);
-    await completedBacktest(world, 'bt-good', good);
-    await completedBacktest(world, 'bt-bad', bad);
-    await world.register({ backtest_run_id: 'bt-good' });
-    await world.register({ backtest_run_id: 'bt-bad' });
+    const fixture = await fixtureOf(policy);
+    await completedBacktest(fixture, 'bt-good', good);
+    await completedBacktest(fixture, 'bt-bad', bad);
+    await fixture.register({ backtest_run_id: 'bt-good' });
+    await fixture.register({ backtest_run_id: 'bt-bad' });
     const threshold = Object.values(policy)[0];
     const check = async (version: number) =>
-      checkOf((await world.stage(version, { validate_only: true })).body.validation.checks, name);
+      checkOf((await fixture.stage(version, { validate_only: true })).body.validation.checks, name);
     expect(await check(1)).toMatchObject({ status: 'passed', value: passing, threshold });
     expect(await check(2)).toMatchObject({ status: 'failed', value: missing, threshold });
   });
 
   it('evidence counts from the end of the candles, whatever range was asked for', async () => {
-    const check = async (now: number, name: string, options: WorldOptions = {}) => {
+    const check = async (now: number, name: string, options: FixtureOptions = {}) => {
       const policy = { minDays: 31, maxEvidenceAgeDays: 180 };
-      const world = await worldOf(policy, { deps: { clock: clockAt(now), ...options.deps } });
+      const fixture = await fixtureOf(policy, { deps: { clock: clockAt(now), ...options.deps } });
       const range = { start: '2025-01-01T00:00:00.000Z', end: '2027-01-01T00:00:00.000Z' };
-      await completedBacktest(world, 'bt-wide', {
-        job: { config: { ...(await configOf(world)), date_range: range } },
+      await completedBacktest(fixture, 'bt-wide', {
+        job: { config: { ...(await configOf(fixture)), date_range: range } },
       });
-      await world.register({ backtest_run_id: 'bt-wide' });
-      return checkOf((await world.stage(1, { validate_only: true })).body.validation.checks, name);
+      await fixture.register({ backtest_run_id: 'bt-wide' });
+      return checkOf((await fixture.stage(1, { validate_only: true })).body.validation.checks, name);
     };
     expect(await check(END + 180 * DAY, 'max_evidence_age_days')).toMatchObject({
       status: 'passed',
@@ -145,25 +145,25 @@ describe('the check of a requirement', () => {
   });
 
   it('evidence of a version that was registered before it was kept ends with its registration', async () => {
-    const world = await worldOf({ maxEvidenceAgeDays: 180 });
-    await completedBacktest(world, 'bt-future', {
+    const fixture = await fixtureOf({ maxEvidenceAgeDays: 180 });
+    await completedBacktest(fixture, 'bt-future', {
       job: {
         config: {
-          ...(await configOf(world)),
+          ...(await configOf(fixture)),
           date_range: { start: '2025-01-01T00:00:00.000Z', end: '2099-01-01T00:00:00.000Z' },
         },
       },
     });
-    await world.register({ backtest_run_id: 'bt-future' });
-    const { versions, model } = await world.store.read(MODEL, ['1']);
+    await fixture.register({ backtest_run_id: 'bt-future' });
+    const { versions, model } = await fixture.store.read(MODEL, ['1']);
     const { evidence: _, ...old } = versions.get('1')!;
-    const read: typeof world.store.read = async (name, numbers, reply) => ({
-      ...(await world.store.read(name, numbers, reply)),
+    const read: typeof fixture.store.read = async (name, numbers, reply) => ({
+      ...(await fixture.store.read(name, numbers, reply)),
       model,
       versions: new Map([['1', old]]),
     });
-    const tables = { jobs: world.jobsTable, registry: world.table, series: '' };
-    const later = await worldOf(
+    const tables = { jobs: fixture.jobsTable, registry: fixture.table, series: '' };
+    const later = await fixtureOf(
       { maxEvidenceAgeDays: 180 },
       {
         tables,
@@ -190,26 +190,26 @@ describe('the check of a requirement', () => {
       ['ho-poor', study(0.6)],
       ['ho-short', study(null)],
     ]);
-    const world = await worldOf(
+    const fixture = await fixtureOf(
       { minDeflatedSharpe: 0.95 },
       { deps: { studies: { get: async (id) => studies.get(id) } } },
     );
     const found = (hyperopt_job_id: string) => ({ found_by: { hyperopt_job_id, trial: 3, trials: 50 } });
     for (const id of ['ho-good', 'ho-poor', 'ho-short'])
-      await completedBacktest(world, `bt-${id.slice(3)}`, { job: found(id) });
-    await completedBacktest(world, 'bt-plain', {});
+      await completedBacktest(fixture, `bt-${id.slice(3)}`, { job: found(id) });
+    await completedBacktest(fixture, 'bt-plain', {});
     for (const id of ['good', 'poor', 'short', 'plain'])
-      await world.register({ backtest_run_id: `bt-${id}` });
+      await fixture.register({ backtest_run_id: `bt-${id}` });
     // A version that was run again is no new one.
     const registered = {
       ...{ model_name: MODEL, version: '2', container_image_uri: 'i', image_digest: null },
       strategy_digest: 's',
     };
-    await completedBacktest(world, 'bt-again', { job: { registered } });
-    await world.register({ backtest_run_id: 'bt-again' });
+    await completedBacktest(fixture, 'bt-again', { job: { registered } });
+    await fixture.register({ backtest_run_id: 'bt-again' });
     const check = async (version: number) =>
       checkOf(
-        (await world.stage(version, { validate_only: true })).body.validation.checks,
+        (await fixture.stage(version, { validate_only: true })).body.validation.checks,
         'min_deflated_sharpe',
       );
     expect(await check(1)).toMatchObject({ status: 'passed', value: 0.95 });
@@ -217,13 +217,13 @@ describe('the check of a requirement', () => {
     expect(await check(3)).toMatchObject({ status: 'failed', value: null });
     expect(await check(4)).toMatchObject({ status: 'passed', value: null });
     expect(await check(5)).toMatchObject({ status: 'failed', value: 0.6 });
-    expect(await versionOf(world, '5')).toMatchObject({
+    expect(await versionOf(fixture, '5')).toMatchObject({
       ...{ trials: 50, evidence: { hyperopt_job_id: 'ho-poor', deflated_sharpe_ratio: 0.6 } },
     });
   });
 
-  async function configOf(world: RegistryWorld) {
-    return (await world.jobs.get('bt-1'))!.config;
+  async function configOf(fixture: RegistryFixture) {
+    return (await fixture.jobs.get('bt-1'))!.config;
   }
 });
 
@@ -231,8 +231,8 @@ describe('a release policy', () => {
   const policy = { minTrades: 30, maxEvidenceAgeDays: 180 };
 
   it('is reported when a version is registered, which it does not refuse', async () => {
-    const world = await worldOf(policy);
-    const { status, body } = await world.register();
+    const fixture = await fixtureOf(policy);
+    const { status, body } = await fixture.register();
     expect([status, body.validation.status]).toEqual([201, 'failed']);
     expect(statuses(body.validation.checks)).toEqual({
       ...{
@@ -244,22 +244,22 @@ describe('a release policy', () => {
     });
     expect(body.message).toContain('misses the release policy');
     expect(body.warnings).toEqual(['release policy: min_trades: 10 trades; at least 30 are required']);
-    const [event] = await historyOf(world);
+    const [event] = await historyOf(fixture);
     expect(event).toMatchObject({ action: 'register', notes: ['validation failed'], waiver: null });
   });
 
   it('refuses staging and promotion with all checks, and changes nothing', async () => {
-    const world = await worldOf(policy);
-    await world.register();
-    const before = await world.items();
-    const { status, body } = await world.stage(1);
+    const fixture = await fixtureOf(policy);
+    await fixture.register();
+    const before = await fixture.items();
+    const { status, body } = await fixture.stage(1);
     expect([status, body.detail.code, body.detail.field]).toEqual([409, 'RES005', 'version']);
     expect(statuses(body.detail.context.checks)).toMatchObject({
       ...{ backtest: 'passed', configuration: 'passed' },
       ...{ min_trades: 'failed', max_evidence_age_days: 'passed', look_ahead: 'skipped' },
     });
     expect(body.detail.message).toContain('min_trades: 10 trades; at least 30 are required');
-    expect(await world.items()).toEqual(before);
+    expect(await fixture.items()).toEqual(before);
     const later = await stagedBefore(policy);
     const staged = await later.items();
     const refused = await later.promote(1, {}, as('approver'));
@@ -273,31 +273,31 @@ describe('a release policy', () => {
 
   it('lets through what meets it, without thresholds of its own too', async () => {
     const results = reading(SOME_REPORT, { ...SOME_RESULT, total_trades: 30 });
-    const world = await worldOf(policy, {
+    const fixture = await fixtureOf(policy, {
       deps: { stagingDryRunRequired: true, stagingChecks: passing(), results },
     });
-    await completedBacktest(world, 'bt-many', { result: { total_trades: 30 } });
-    const { body } = await world.register({ backtest_run_id: 'bt-many' });
+    await completedBacktest(fixture, 'bt-many', { result: { total_trades: 30 } });
+    const { body } = await fixture.register({ backtest_run_id: 'bt-many' });
     expect(body).toMatchObject({ validation: { status: 'passed' }, warnings: [] });
-    expect((await world.stage(1)).status).toBe(200);
-    expect((await world.promote(1, {}, as('approver'))).status).toBe(200);
-    await new Invariants(world).check();
+    expect((await fixture.stage(1)).status).toBe(200);
+    expect((await fixture.promote(1, {}, as('approver'))).status).toBe(200);
+    await new Invariants(fixture).check();
   });
 
   it('is checked anew with the promotion: evidence grows old in Staging', async () => {
     let now = END;
-    const world = await worldOf({ maxEvidenceAgeDays: 180 }, { deps: { clock: { now: () => now } } });
-    await world.register();
-    expect((await world.stage(1)).status).toBe(200);
+    const fixture = await fixtureOf({ maxEvidenceAgeDays: 180 }, { deps: { clock: { now: () => now } } });
+    await fixture.register();
+    expect((await fixture.stage(1)).status).toBe(200);
     now += 181 * DAY;
-    const { status, body } = await world.promote(1, {}, as('approver'));
+    const { status, body } = await fixture.promote(1, {}, as('approver'));
     expect([status, statuses(body.detail.context.checks).max_evidence_age_days]).toEqual([409, 'failed']);
   });
 
   it('is waived neither by force nor by skip_validation', async () => {
-    const world = await worldOf(policy);
-    await world.register({ skip_validation: true }, as('admin'));
-    const staged = await world.stage(1, { skip_validation: true }, as('admin'));
+    const fixture = await fixtureOf(policy);
+    await fixture.register({ skip_validation: true }, as('admin'));
+    const staged = await fixture.stage(1, { skip_validation: true }, as('admin'));
     expect([staged.status, staged.body.detail.code]).toEqual([409, 'RES005']);
     const later = await stagedBefore(policy);
     const forced = await later.promote(1, { force: true }, as('admin'));
@@ -305,36 +305,36 @@ describe('a release policy', () => {
   });
 
   it('stops no rollback', async () => {
-    const before = await worldOf({});
+    const before = await fixtureOf({});
     for (const version of [1, 2]) {
       await before.register();
       await before.stage(version);
       await before.promote(version, {}, as('approver'));
     }
     const tables = { jobs: before.jobsTable, registry: before.table, series: '' };
-    const world = await worldOf({ ...policy, lookAheadCertificate: true }, { tables });
-    const { status, body } = await world.rollback(1, {}, as('approver'));
+    const fixture = await fixtureOf({ ...policy, lookAheadCertificate: true }, { tables });
+    const { status, body } = await fixture.rollback(1, {}, as('approver'));
     expect([status, body.new_production]).toEqual([200, '1']);
   });
 
   it('that is not set is named in the check list, and nothing but thresholds gates a version', async () => {
-    const world = await worldOf({});
-    const { body } = await world.register({ skip_validation: false });
+    const fixture = await fixtureOf({});
+    const { body } = await fixture.register({ skip_validation: false });
     expect(checkOf(body.validation.checks, 'release_policy')).toMatchObject({
       ...{ status: 'skipped', message: 'No release policy is set on this platform' },
     });
     expect(body.warnings).toEqual([expect.stringMatching(/^thresholds: none given, and no release policy/)]);
-    expect((await world.register({ thresholds: { min_sharpe: 1 } })).body.warnings).toEqual([]);
-    expect((await world.register({ skip_validation: true }, as('admin'))).body.warnings).toEqual([]);
-    const gated = await worldOf({ minTrades: 1 });
+    expect((await fixture.register({ thresholds: { min_sharpe: 1 } })).body.warnings).toEqual([]);
+    expect((await fixture.register({ skip_validation: true }, as('admin'))).body.warnings).toEqual([]);
+    const gated = await fixtureOf({ minTrades: 1 });
     expect((await gated.register()).body.warnings).toEqual([]);
   });
 
   it("takes the place of the check list's own numbers", async () => {
     const evidence = async (set: Partial<ReleasePolicy>) => {
-      const world = await worldOf(set, { deps: { clock: clockAt(END + 120 * DAY) } });
-      await world.register();
-      return checkOf((await world.stage(1, { validate_only: true })).body.validation.checks, 'evidence');
+      const fixture = await fixtureOf(set, { deps: { clock: clockAt(END + 120 * DAY) } });
+      await fixture.register();
+      return checkOf((await fixture.stage(1, { validate_only: true })).body.validation.checks, 'evidence');
     };
     expect(await evidence({})).toMatchObject({ status: 'warning', value: 10, threshold: 100 });
     expect(await evidence({ minTrades: 5 })).toMatchObject({ status: 'warning', value: 120, threshold: 90 });
@@ -354,52 +354,52 @@ describe('the certificate', () => {
 
   it('is started by staging and required by a promotion', async () => {
     const stagingChecks = taskChecks();
-    const world = await worldOf(policy, { deps: { stagingChecks } });
-    await world.register();
-    const staged = await world.stage(1);
+    const fixture = await fixtureOf(policy, { deps: { stagingChecks } });
+    await fixture.register();
+    const staged = await fixture.stage(1);
     expect([staged.status, statuses(staged.body.validation.checks).look_ahead]).toEqual([200, 'pending']);
     expect(stagingChecks.started).toHaveLength(1);
-    const running = await world.promote(1, {}, as('approver'));
+    const running = await fixture.promote(1, {}, as('approver'));
     expect([running.status, running.body.detail.code]).toEqual([409, 'RES005']);
     expect(running.body.detail.message).toContain(
       `still running. Promote again when it has passed: GET /api/v1/models/${MODEL}/versions/1`,
     );
     expect(statuses(running.body.detail.context.checks).look_ahead).toBe('pending');
     stagingChecks.end(ended('passed'));
-    expect((await world.promote(1, {}, as('approver'))).status).toBe(200);
+    expect((await fixture.promote(1, {}, as('approver'))).status).toBe(200);
   });
 
   it.each(['failed', 'skipped', 'warning'] as const)('is not what is %s', async (status) => {
     const stagingChecks = taskChecks();
-    const world = await worldOf(policy, { deps: { stagingChecks } });
-    await world.register();
-    await world.stage(1);
+    const fixture = await fixtureOf(policy, { deps: { stagingChecks } });
+    await fixture.register();
+    await fixture.stage(1);
     stagingChecks.end(ended(status === 'failed' ? 'failed' : 'passed', { look_ahead: status }));
-    const answer = await world.promote(1, { force: true }, as('admin'));
+    const answer = await fixture.promote(1, { force: true }, as('admin'));
     expect([answer.status, answer.body.detail.code]).toEqual([409, 'RES005']);
     expect(statuses(answer.body.detail.context.checks).look_ahead).toBe('failed');
     expect(answer.body.detail.message).toContain(`is ${status}: m`);
     // The waiver is of the policy alone: a validation that failed takes force as well.
     const waive = { checks: ['look_ahead'], reason: 'read by two people' };
-    const waived = await world.promote(1, { waive }, as('admin'));
+    const waived = await fixture.promote(1, { waive }, as('admin'));
     expect(waived.status).toBe(status === 'failed' ? 409 : 200);
     if (status === 'failed') {
-      expect((await world.promote(1, { waive, force: true }, as('admin'))).status).toBe(200);
+      expect((await fixture.promote(1, { waive, force: true }, as('admin'))).status).toBe(200);
     }
-    expect(checkOf((await versionOf(world)).validation.checks, 'look_ahead')).toMatchObject({ status });
+    expect(checkOf((await versionOf(fixture)).validation.checks, 'look_ahead')).toMatchObject({ status });
   });
 
   it.each([['sampled'], ['not_checked'], [0], [null]])('is not what passed as %s', async (value) => {
     const stagingChecks = taskChecks();
-    const world = await worldOf(policy, { deps: { stagingChecks } });
-    await world.register();
-    await world.stage(1);
+    const fixture = await fixtureOf(policy, { deps: { stagingChecks } });
+    await fixture.register();
+    await fixture.stage(1);
     const { status, checks } = ended('passed');
     stagingChecks.end({
       status,
       checks: checks.map((each) => (each.name === 'look_ahead' ? { ...each, value } : each)),
     });
-    const answer = await world.promote(1, {}, as('approver'));
+    const answer = await fixture.promote(1, {}, as('approver'));
     expect([answer.status, answer.body.detail.code]).toEqual([409, 'RES005']);
     expect(checkOf(answer.body.detail.context.checks, 'look_ahead')).toMatchObject({
       status: 'failed',
@@ -410,14 +410,14 @@ describe('the certificate', () => {
 
   it('is asked for where staging skipped the validation, and where no task can make one', async () => {
     const stagingChecks = taskChecks();
-    const world = await worldOf(policy, { deps: { stagingChecks } });
-    await world.register();
-    const { body } = await world.stage(1, { skip_validation: true }, as('admin'));
+    const fixture = await fixtureOf(policy, { deps: { stagingChecks } });
+    await fixture.register();
+    const { body } = await fixture.stage(1, { skip_validation: true }, as('admin'));
     expect(body.validation).toMatchObject({ status: 'pending', job_id: 'va-1' });
     stagingChecks.end(ended('passed'));
-    expect((await versionOf(world)).validation_status).toBe('skipped');
-    expect((await world.promote(1, {}, as('approver'))).status).toBe(200);
-    const taskless = await worldOf(policy);
+    expect((await versionOf(fixture)).validation_status).toBe('skipped');
+    expect((await fixture.promote(1, {}, as('approver'))).status).toBe(200);
+    const taskless = await fixtureOf(policy);
     await taskless.register();
     await taskless.stage(1);
     const answer = await taskless.promote(1, {}, as('approver'));
@@ -433,21 +433,21 @@ describe('a waiver', () => {
   const waive = { checks: ['min_trades', 'min_sharpe'], reason: 'A pilot with little money' };
 
   it("is for admins, asked before anything is read, and never a researcher's or an approver's", async () => {
-    const world = await worldOf(policy);
+    const fixture = await fixtureOf(policy);
     for (const role of ['researcher', 'approver'] as const) {
       const bodies = [waive, { checks: ['nonsense'] }, {}];
       for (const body of bodies) {
-        const answer = await world.stage('99', { waive: body }, as(role));
+        const answer = await fixture.stage('99', { waive: body }, as(role));
         expect([answer.status, answer.body.detail.code, answer.body.detail.context]).toEqual([
           ...[403, 'AUTH004', { required: 'admin' }],
         ]);
       }
     }
-    const promoted = await world.promote('99', { waive }, as('approver'));
+    const promoted = await fixture.promote('99', { waive }, as('approver'));
     expect([promoted.status, promoted.body.detail.code]).toEqual([403, 'AUTH004']);
-    const registered = await world.register({ skip_validation: true }, as('approver'));
+    const registered = await fixture.register({ skip_validation: true }, as('approver'));
     expect([registered.status, registered.body.detail.code]).toEqual([403, 'AUTH004']);
-    expect((await world.register({ skip_validation: true }, as('admin'))).status).toBe(201);
+    expect((await fixture.register({ skip_validation: true }, as('admin'))).status).toBe(201);
   });
 
   it.each([
@@ -458,22 +458,22 @@ describe('a waiver', () => {
     [{ checks: ['min_trades', 'smoke_run'], reason: 'why' }, 'VAL005', 'waive.checks.1'],
     [{ checks: ['min_trades'], reason: 'x'.repeat(2001) }, 'VAL005', 'waive.reason'],
   ])('%j is %s', async (body, code, field) => {
-    const world = await worldOf(policy);
-    await world.register();
-    for (const call of [world.stage, world.promote]) {
+    const fixture = await fixtureOf(policy);
+    await fixture.register();
+    for (const call of [fixture.stage, fixture.promote]) {
       const answer = await call(1, { waive: body }, as('admin'));
       expect([answer.status, answer.body.detail.code, answer.body.detail.field]).toEqual([400, code, field]);
     }
     if (field === 'waive.checks.1') {
-      const { detail } = (await world.stage(1, { waive: body }, as('admin'))).body;
+      const { detail } = (await fixture.stage(1, { waive: body }, as('admin'))).body;
       expect(detail.context.allowed).toContain('look_ahead');
     }
   });
 
   it('waives what it names and nothing else', async () => {
-    const world = await worldOf({ ...policy, maxDrawdown: 1 });
-    await world.register();
-    const { status, body } = await world.stage(1, { waive }, as('admin'));
+    const fixture = await fixtureOf({ ...policy, maxDrawdown: 1 });
+    await fixture.register();
+    const { status, body } = await fixture.stage(1, { waive }, as('admin'));
     expect(status).toBe(409);
     expect(statuses(body.detail.context.checks)).toMatchObject({
       ...{ min_trades: 'waived', min_sharpe: 'waived', max_drawdown: 'failed' },
@@ -482,26 +482,26 @@ describe('a waiver', () => {
   });
 
   it('holds for its move alone, and is in history, version, list and catalog', async () => {
-    const world = await worldOf(policy);
-    await world.register();
-    const staged = await world.stage(1, { waive, comment: 'go' }, as('admin'));
+    const fixture = await fixtureOf(policy);
+    await fixture.register();
+    const staged = await fixture.stage(1, { waive, comment: 'go' }, as('admin'));
     expect(staged.body).toMatchObject({ new_stage: 'Staging', warnings: [] });
     expect(staged.body.message).toContain('waived min_trades, min_sharpe');
     expect(checkOf(staged.body.validation.checks, 'min_trades')).toMatchObject({
       ...{ status: 'waived', value: 10, threshold: 30 },
       message: expect.stringContaining('Waived by root: A pilot with little money'),
     });
-    expect((await world.promote(1, {}, as('approver'))).status).toBe(409);
-    expect((await world.promote(1, { force: true }, as('admin'))).status).toBe(409);
+    expect((await fixture.promote(1, {}, as('approver'))).status).toBe(409);
+    expect((await fixture.promote(1, { force: true }, as('admin'))).status).toBe(409);
     const partly = { ...waive, checks: ['min_trades'] };
-    expect((await world.promote(1, { waive: partly }, as('admin'))).status).toBe(409);
+    expect((await fixture.promote(1, { waive: partly }, as('admin'))).status).toBe(409);
     const more = { checks: [...waive.checks, 'max_drawdown'], reason: 'Board of 2 May' };
-    const promoted = await world.promote(1, { waive: more }, as('admin'));
+    const promoted = await fixture.promote(1, { waive: more }, as('admin'));
     expect(promoted.status).toBe(200);
     expect(promoted.body.warnings).toEqual([
       'waive.checks: max_drawdown needed no waiver for this move, and none was recorded',
     ]);
-    const [promotion, staging] = await historyOf(world);
+    const [promotion, staging] = await historyOf(fixture);
     expect(promotion).toMatchObject({
       ...{
         action: 'promote',
@@ -515,32 +515,32 @@ describe('a waiver', () => {
       { action: 'stage', checks: waive.checks, reason: waive.reason, actor: 'root' },
       { action: 'promote', checks: waive.checks, reason: 'Board of 2 May', actor: 'root' },
     ];
-    const { items } = (await world.get('/api/v1/catalog/strategies')).body;
+    const { items } = (await fixture.get('/api/v1/catalog/strategies')).body;
     expect(items).toMatchObject([{ version: '1', stage: 'Production', waivers }]);
-    expect(await versionOf(world)).toMatchObject({ waivers });
-    const { versions } = (await world.get(`/api/v1/models/${MODEL}/versions`)).body;
+    expect(await versionOf(fixture)).toMatchObject({ waivers });
+    const { versions } = (await fixture.get(`/api/v1/models/${MODEL}/versions`)).body;
     expect(versions).toMatchObject([{ waivers }]);
-    await new Invariants(world).check();
+    await new Invariants(fixture).check();
   });
 
   it('is a part of the request that an Idempotency-Key repeats', async () => {
-    const world = await worldOf(policy);
-    await world.register();
+    const fixture = await fixtureOf(policy);
+    await fixture.register();
     const headers = { ...as('admin'), 'Idempotency-Key': 'k' };
-    const first = await world.stage(1, { waive }, headers);
-    const again = await world.stage(1, { waive }, headers);
+    const first = await fixture.stage(1, { waive }, headers);
+    const again = await fixture.stage(1, { waive }, headers);
     expect([first.status, again.status, again.headers.get('Idempotent-Replay')]).toEqual([200, 200, 'true']);
     expect(again.body).toEqual(first.body);
     for (const other of [{}, { waive: { ...waive, reason: 'another' } }]) {
-      const answer = await world.stage(1, other, headers);
+      const answer = await fixture.stage(1, other, headers);
       expect([answer.status, answer.body.detail.code]).toEqual([409, 'RES005']);
     }
   });
 
   it('names the keys of itself that nobody reads', async () => {
-    const world = await worldOf(policy);
-    await world.register();
-    const { body } = await world.stage(1, { waive: { ...waive, check: 'x' } }, as('admin'));
+    const fixture = await fixtureOf(policy);
+    await fixture.register();
+    const { body } = await fixture.stage(1, { waive: { ...waive, check: 'x' } }, as('admin'));
     expect(body.warnings).toEqual(['Unknown key waive.check was ignored; did you mean waive.checks?']);
   });
 });

@@ -8,7 +8,13 @@ import { startEngine, type TestEngine } from '../support/engine.ts';
 import { LAMBDA_CONTEXT } from '../support/gateway.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
 import { FUNCTION_ENVIRONMENT } from '../support/lambda-environment.ts';
-import { IMAGE, MODEL, PROVENANCE, type RegistryWorld, registryWorld } from '../support/registry-world.ts';
+import {
+  IMAGE,
+  MODEL,
+  PROVENANCE,
+  type RegistryFixture,
+  registryFixture,
+} from '../support/registry-fixture.ts';
 import { storedChallenge } from '../support/stored-challenge.ts';
 import { pendingStudy } from '../support/studies.ts';
 
@@ -17,22 +23,22 @@ const MACHINES = 'arn:aws:states:us-east-1:123456789012:stateMachine';
 
 type Reconcile = typeof import('#lambdas/reconcile.ts');
 let engine: TestEngine;
-let world: RegistryWorld;
+let fixture: RegistryFixture;
 let reconcile: Reconcile;
 const states = mockClient(SFNClient);
 const printed = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
 
 beforeAll(async () => {
   engine = await startEngine();
-  world = await registryWorld(engine, {
+  fixture = await registryFixture(engine, {
     deps: { stagingChecks: { start: async () => 'va-1', outcome: async () => undefined } },
   });
   const environment = {
     ...FUNCTION_ENVIRONMENT,
     POWERTOOLS_METRICS_DISABLED: 'false',
     DYNAMODB_ENDPOINT: engine.endpoint,
-    JOBS_TABLE: world.jobsTable,
-    REGISTRY_TABLE: world.table,
+    JOBS_TABLE: fixture.jobsTable,
+    REGISTRY_TABLE: fixture.table,
     BACKTEST_STATE_MACHINE_ARN: `${MACHINES}:backtest`,
     HYPEROPT_STATE_MACHINE_ARN: `${MACHINES}:hyperopt`,
   };
@@ -58,7 +64,7 @@ const ended = (name: string, status: string) => ({
 });
 
 /** A validation of version 1 as its task leaves it. */
-async function storeValidation({ jobs }: RegistryWorld): Promise<void> {
+async function storeValidation({ jobs }: RegistryFixture): Promise<void> {
   const { execution_input, ...job } = pendingJob('va-1');
   await jobs.create({
     ...job,
@@ -81,19 +87,19 @@ async function storeValidation({ jobs }: RegistryWorld): Promise<void> {
 }
 
 it('records a validation that ended in its version, when its execution ends', async () => {
-  await world.register({ thresholds: { max_drawdown: 100 } });
-  expect((await world.stage('1')).body.validation).toMatchObject({ status: 'pending', job_id: 'va-1' });
-  await storeValidation(world);
+  await fixture.register({ thresholds: { max_drawdown: 100 } });
+  expect((await fixture.stage('1')).body.validation).toMatchObject({ status: 'pending', job_id: 'va-1' });
+  await storeValidation(fixture);
   states.on(DescribeExecutionCommand).resolves({ status: 'SUCCEEDED' });
   await reconcile.handler(ended('va-1', 'SUCCEEDED'), LAMBDA_CONTEXT);
-  const { versions } = await world.store.read(MODEL, ['1']);
+  const { versions } = await fixture.store.read(MODEL, ['1']);
   expect(versions.get('1')!.validation.status).toBe('passed');
 });
 
 const WORKERS = { worker: 0, task: 'arn:aws:ecs:us-east-1:123456789012:task/touchstone/1' };
 
 it('starts another execution of a hyperopt job, of its own state machine, when one ended before its trials had', async () => {
-  const studies = new DynamoStudyStore(engine.client, world.jobsTable);
+  const studies = new DynamoStudyStore(engine.client, fixture.jobsTable);
   await studies.create(pendingStudy('ho-1'));
   await studies.begin('ho-1', WORKERS.worker, WORKERS.task, AT);
   states.on(DescribeExecutionCommand).resolves({ status: 'FAILED' });
@@ -112,12 +118,12 @@ it('starts another execution of a hyperopt job, of its own state machine, when o
 });
 
 it('ends a challenge when its schedule says so, tells it once, and counts what fails on the regular one', async () => {
-  const store = new DynamoChallengeStore(engine.client, world.table);
-  const { model } = await world.store.read(MODEL, []);
+  const store = new DynamoChallengeStore(engine.client, fixture.table);
+  const { model } = await fixture.store.read(MODEL, []);
   const began = { ...storedChallenge({ ends_at: ago(1), last_traffic_at: ago(2) }), events: 0 };
   await store.commit({ before: null, after: began, events: [], modelRev: model!.rev });
   const stray = { pk: 'CHALLENGE#ch-stray', sk: 'META', active_challenge: 'unfinished', created_at: AT };
-  await engine.client.send(new PutCommand({ TableName: world.table, Item: stray }));
+  await engine.client.send(new PutCommand({ TableName: fixture.table, Item: stray }));
   states.on(DescribeExecutionCommand).resolves({ status: 'RUNNING' });
   vi.spyOn(console, 'error').mockReturnValue();
   const metrics = async (event: object) => {
@@ -131,12 +137,14 @@ it('ends a challenge when its schedule says so, tells it once, and counts what f
   expect(await store.read('ch-1')).toMatchObject({ status: 'expired', ended_at: began.ends_at });
   expect(await metrics({ challenge_id: 'ch-1' })).toEqual([]);
   expect(await metrics({})).toMatchObject([{ service: 'reconcile', ChallengeFaults: 1 }]);
-  await engine.client.send(new DeleteCommand({ TableName: world.table, Key: { pk: stray.pk, sk: 'META' } }));
+  await engine.client.send(
+    new DeleteCommand({ TableName: fixture.table, Key: { pk: stray.pk, sk: 'META' } }),
+  );
   expect(await metrics({})).toMatchObject([{ ChallengeFaults: 0 }]);
 });
 
 it('tells on the schedule how long the oldest job waits and the quietest study has been so', async () => {
-  const studies = new DynamoStudyStore(engine.client, world.jobsTable);
+  const studies = new DynamoStudyStore(engine.client, fixture.jobsTable);
   await studies.create({ ...pendingStudy('ho-waiting'), created_at: ago(20), updated_at: ago(20) });
   for (const [jobId, minutes] of [
     ['ho-quiet', 150],

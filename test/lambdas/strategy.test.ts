@@ -13,7 +13,7 @@ import { startEngine, type TestEngine } from '../support/engine.ts';
 import { gatewayEvent, headerOf, LAMBDA_CONTEXT } from '../support/gateway.ts';
 import { pendingJob, SOME_RESULT, SOME_TIMING } from '../support/jobs.ts';
 import { FUNCTION_ENVIRONMENT, SCHEDULES } from '../support/lambda-environment.ts';
-import { SOME_REPORT } from '../support/registry-world.ts';
+import { SOME_REPORT } from '../support/registry-fixture.ts';
 
 const AT = '2025-03-02T00:00:00.000Z';
 const objects = mkdtempSync(join(tmpdir(), 'touchstone-strategy-'));

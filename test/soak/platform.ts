@@ -40,7 +40,7 @@ export async function startSoakedPlatform(): Promise<SoakedPlatform> {
     BACKEND_PORT: String(backend),
     STRATEGY_PORT: String(strategy),
     DATA_COLLECTION_PORT: String(data),
-    // No exchange of the world is ever asked: nothing listens there.
+    // No exchange is ever asked: nothing listens there.
     EXCHANGE_URL: 'http://127.0.0.1:9',
   };
   let child: ChildProcess;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { allStates, BACKTEST_ASL, HYPEROPT_ASL, readDefinition } from '../support/run-asl.ts';
 import { actionsOf, ofType, type Synthesized, statements, synthesize } from '../support/stacks.ts';
-import { allStates, BACKTEST_ASL, HYPEROPT_ASL, readDefinition } from '../support/walk.ts';
 
 const dev = synthesize('dev');
 const prod = synthesize('prod');

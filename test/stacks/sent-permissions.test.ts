@@ -2,9 +2,9 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { tickChallenges } from '#domain/challenges/tick-challenges.ts';
-import { type ChallengeWorld, challengeWorld, generated, HOUR } from '../support/challenge-world.ts';
+import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
-import { MODEL } from '../support/registry-world.ts';
+import { MODEL } from '../support/registry-fixture.ts';
 import { actionsOf, type Statement, statements, synthesize } from '../support/stacks.ts';
 
 /** What challenges really send to the Registry table, held against what the functions' roles allow. */
@@ -18,7 +18,7 @@ interface Sent {
 
 let engine: TestEngine;
 let client: DynamoDBDocumentClient;
-let world: ChallengeWorld;
+let fixture: ChallengeFixture;
 let sent: Sent[] = [];
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ beforeAll(async () => {
     },
     { step: 'initialize', priority: 'high' },
   );
-  world = await challengeWorld(engine, { client });
+  fixture = await challengeFixture(engine, { client });
 });
 afterAll(async () => {
   client?.destroy();
@@ -95,30 +95,30 @@ async function recorded(work: () => Promise<unknown>): Promise<Sent[]> {
 }
 
 const tick = () =>
-  tickChallenges(world.deps, (_, error) => {
+  tickChallenges(fixture.deps, (_, error) => {
     throw error;
   });
 
 /** Every operation of a challenge from its beginning to its promotion, and every list. */
 async function everything(): Promise<void> {
   const key = { 'Idempotency-Key': 'created' };
-  const created = await world.create({ enable_canary: false }, key);
+  const created = await fixture.create({ enable_canary: false }, key);
   const id = created.body.challenge_id;
-  await world.post(id, 'assignments', { assignment_key: 'a' });
-  await world.log(id, 'champion', [1], { status: 'open', assignment_key: 'b' });
-  await world.log(id, 'champion', generated(12345, 120, 0));
-  await world.post(id, 'hold', { reason: 'wait' }, { 'Idempotency-Key': 'held' });
-  await world.post(id, 'resume');
-  await world.log(id, 'challenger', generated(67890, 240, 0.6));
-  for (const what of ['', '/evaluate', '/trades', '/events']) await world.read(id, what);
-  await world.strategy('GET', `/api/v1/models/${MODEL}/route?key=a`);
-  await world.strategy('GET', `/api/v1/models/${MODEL}/challenges`);
-  const promoted = await world.post(id, 'promote', {});
+  await fixture.post(id, 'assignments', { assignment_key: 'a' });
+  await fixture.log(id, 'champion', [1], { status: 'open', assignment_key: 'b' });
+  await fixture.log(id, 'champion', generated(12345, 120, 0));
+  await fixture.post(id, 'hold', { reason: 'wait' }, { 'Idempotency-Key': 'held' });
+  await fixture.post(id, 'resume');
+  await fixture.log(id, 'challenger', generated(67890, 240, 0.6));
+  for (const what of ['', '/evaluate', '/trades', '/events']) await fixture.read(id, what);
+  await fixture.strategy('GET', `/api/v1/models/${MODEL}/route?key=a`);
+  await fixture.strategy('GET', `/api/v1/models/${MODEL}/challenges`);
+  const promoted = await fixture.post(id, 'promote', {});
   expect([promoted.status, promoted.body.promoted_at]).toEqual([200, expect.any(String)]);
   for (const end of ['advance', 'rollback']) {
-    const { challenge_id } = (await world.create({ challenger_version: '1' })).body;
-    await world.post(challenge_id, end);
-    if (end === 'advance') await world.post(challenge_id, 'rollback');
+    const { challenge_id } = (await fixture.create({ challenger_version: '1' })).body;
+    await fixture.post(challenge_id, end);
+    if (end === 'advance') await fixture.post(challenge_id, 'rollback');
   }
 }
 
@@ -137,15 +137,15 @@ describe('the strategy function', () => {
 
 describe('the reconcile function', () => {
   test('may send all that ticks send, a promotion too, and no reply or line of the audit trail', async () => {
-    await world.register();
-    await world.stage('3');
-    const { body } = await world.create({
+    await fixture.register();
+    await fixture.stage('3');
+    const { body } = await fixture.create({
       ...{ champion_version: '2', challenger_version: '3' },
       ...{ enable_canary: false, auto_promote: true, max_duration_hours: 1 },
     });
     expect(body.status, JSON.stringify(body)).toBe('active');
     const requests = await recorded(async () => {
-      world.clock.forward(HOUR);
+      fixture.clock.forward(HOUR);
       expect(await tick()).toMatchObject({ changed: [body.challenge_id] });
     });
     expect(requests).toContainEqual({
@@ -159,7 +159,7 @@ describe('the reconcile function', () => {
   });
 
   test('may send what recording a promotion by a tick sends', async () => {
-    const requests = await recorded(() => world.promote('3'));
+    const requests = await recorded(() => fixture.promote('3'));
     expect(requests.map(({ keys }) => keys[0])).toContain('CATALOG');
     expect(refusedTo(/^ReconcileServiceRole/, requests)).toEqual([]);
   });

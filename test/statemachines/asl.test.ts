@@ -1,7 +1,7 @@
 import aslValidator from 'asl-validator';
 import { describe, expect, test } from 'vitest';
 import { ERROR_SUMMARY_LENGTH } from '#contract/tables.ts';
-import { BACKTEST_ASL, fail, readDefinition, type Step, type Walk, walk } from '../support/walk.ts';
+import { type AslRun, BACKTEST_ASL, fail, readDefinition, runAsl, type Step } from '../support/run-asl.ts';
 
 const definition = readDefinition(BACKTEST_ASL);
 const states = Object.entries(definition.States);
@@ -102,7 +102,7 @@ const OWN_IMAGE = ['Image', 'OwnImage', 'Lane'];
 
 describe('freshness', () => {
   const run = (CheckFreshness: Step) =>
-    walk(BACKTEST_ASL, INPUT, { CheckFreshness, CollectData: ok, RunBacktest: ok });
+    runAsl(BACKTEST_ASL, INPUT, { CheckFreshness, CollectData: ok, RunBacktest: ok });
 
   test('fresh candles are not collected', async () => {
     const { path, calls } = await run(fresh);
@@ -175,7 +175,7 @@ describe('freshness', () => {
 
 describe('collection', () => {
   const run = (input: object) =>
-    walk(BACKTEST_ASL, { ...INPUT, ...input }, { CheckFreshness: fresh, CollectData: ok, RunBacktest: ok });
+    runAsl(BACKTEST_ASL, { ...INPUT, ...input }, { CheckFreshness: fresh, CollectData: ok, RunBacktest: ok });
 
   test('is left out where the input says never, with the question whether it is needed', async () => {
     const { path } = await run({ collect: 'never' });
@@ -207,7 +207,7 @@ describe('collection', () => {
     ['ran out of time', 'States.Timeout', 1],
     ['was refused by ECS', 'ECS.AmazonECSException', 3],
   ])('that %s does not fail the backtest', async (_, name, attempts) => {
-    const { path, calls, failure } = await walk(BACKTEST_ASL, INPUT, {
+    const { path, calls, failure } = await runAsl(BACKTEST_ASL, INPUT, {
       CheckFreshness: answer(false),
       CollectData: () => fail(name),
       RunBacktest: ok,
@@ -228,7 +228,7 @@ describe('collection', () => {
 
 describe('lanes', () => {
   test('Spot, with the ids of the job', async () => {
-    const { calls } = await walk(BACKTEST_ASL, INPUT, { CheckFreshness: fresh, RunBacktest: ok });
+    const { calls } = await runAsl(BACKTEST_ASL, INPUT, { CheckFreshness: fresh, RunBacktest: ok });
     expect(calls[1]!.parameters).toMatchObject({
       Cluster: 'Cluster',
       TaskDefinition: 'BacktestTask',
@@ -250,7 +250,7 @@ describe('lanes', () => {
 
   test('on demand when asked for', async () => {
     const input = { ...INPUT, on_demand: true };
-    const { path, calls } = await walk(BACKTEST_ASL, input, {
+    const { path, calls } = await runAsl(BACKTEST_ASL, input, {
       CheckFreshness: fresh,
       RunBacktestOnDemand: ok,
     });
@@ -269,13 +269,13 @@ describe('lanes', () => {
 
   test.each([undefined, 'true', null])('Spot when on_demand is %s', async (on_demand) => {
     const input = { ...INPUT, on_demand };
-    const { path } = await walk(BACKTEST_ASL, input, { CheckFreshness: fresh, RunBacktest: ok });
+    const { path } = await runAsl(BACKTEST_ASL, input, { CheckFreshness: fresh, RunBacktest: ok });
     expect(path).toContain('RunBacktest');
   });
 
   test('on demand after Spot failed', async () => {
     const steps = { CheckFreshness: fresh, RunBacktest: crash('spot'), RunBacktestOnDemand: ok };
-    const { path, failure } = await walk(BACKTEST_ASL, INPUT, steps);
+    const { path, failure } = await runAsl(BACKTEST_ASL, INPUT, steps);
     expect(failure).toBeUndefined();
     expect(path.slice(3)).toEqual([
       ...OWN_IMAGE,
@@ -289,7 +289,7 @@ describe('lanes', () => {
 
   test('on demand tries twice more', async () => {
     let attempts = 0;
-    const { path, failure } = await walk(BACKTEST_ASL, INPUT, {
+    const { path, failure } = await runAsl(BACKTEST_ASL, INPUT, {
       CheckFreshness: fresh,
       RunBacktest: crash(),
       RunBacktestOnDemand: () => (++attempts < 3 ? fail('States.TaskFailed') : {}),
@@ -300,22 +300,22 @@ describe('lanes', () => {
   });
 });
 
-/** With which message a walk marked its job. */
-const messageOf = ({ calls }: Walk) => calls.at(-1)!.parameters.ExpressionAttributeValues![':error']!.S;
+/** Message with which a run marked its job. */
+const messageOf = ({ calls }: AslRun) => calls.at(-1)!.parameters.ExpressionAttributeValues![':error']!.S;
 
 describe('the image', () => {
   const image = `registry.example/touchstone@sha256:${'ab'.repeat(32)}`;
   const run = (input: object, steps: Record<string, Step>) =>
-    walk(BACKTEST_ASL, { ...INPUT, ...input }, { CheckFreshness: fresh, RunBacktest: ok, ...steps });
-  const definitionOf = ({ calls }: Walk) =>
+    runAsl(BACKTEST_ASL, { ...INPUT, ...input }, { CheckFreshness: fresh, RunBacktest: ok, ...steps });
+  const definitionOf = ({ calls }: AslRun) =>
     calls
       .filter(({ state }) => state.startsWith('RunBacktest'))
       .map(({ parameters }) => parameters.TaskDefinition);
 
   test('of a registered version runs, on either lane', async () => {
     const PrepareImage: Step = () => ({ Payload: { task_definition: 'arn:own:7' } });
-    const walked = await run({ image }, { PrepareImage });
-    expect(walked.path).toEqual([
+    const asl = await run({ image }, { PrepareImage });
+    expect(asl.path).toEqual([
       'ChooseCollection',
       'CheckFreshness',
       'IsFresh',
@@ -325,11 +325,11 @@ describe('the image', () => {
       'RunBacktest',
       'Done',
     ]);
-    expect(walked.calls.find(({ state }) => state === 'PrepareImage')!.parameters).toEqual({
+    expect(asl.calls.find(({ state }) => state === 'PrepareImage')!.parameters).toEqual({
       FunctionName: 'TaskImage',
       Payload: { image, correlation_id: 'c-1' },
     });
-    expect(definitionOf(walked)).toEqual(['arn:own:7']);
+    expect(definitionOf(asl)).toEqual(['arn:own:7']);
     const onDemand = await run({ image, on_demand: true }, { PrepareImage, RunBacktestOnDemand: ok });
     expect(definitionOf(onDemand)).toEqual(['arn:own:7']);
   });
@@ -339,21 +339,21 @@ describe('the image', () => {
   });
 
   test('that cannot be prepared fails the job, and nothing else runs in its place', async () => {
-    const walked = await run({ image }, { PrepareImage: () => fail('CodedError'), MarkFailed: () => ({}) });
-    expect(walked.path.slice(-4)).toEqual(['PrepareImage', 'ImageRefused', 'MarkFailed', 'Done']);
-    expect(walked.calls.filter(({ state }) => state === 'PrepareImage')).toHaveLength(4);
-    expect(messageOf(walked)).toMatch(/could not be prepared/);
+    const asl = await run({ image }, { PrepareImage: () => fail('CodedError'), MarkFailed: () => ({}) });
+    expect(asl.path.slice(-4)).toEqual(['PrepareImage', 'ImageRefused', 'MarkFailed', 'Done']);
+    expect(asl.calls.filter(({ state }) => state === 'PrepareImage')).toHaveLength(4);
+    expect(messageOf(asl)).toMatch(/could not be prepared/);
   });
 });
 
 describe('a backtest that cannot be run', () => {
   const run = (steps: Record<string, Step>) =>
-    walk(BACKTEST_ASL, INPUT, { CheckFreshness: fresh, MarkFailed: () => ({}), ...steps });
+    runAsl(BACKTEST_ASL, INPUT, { CheckFreshness: fresh, MarkFailed: () => ({}), ...steps });
   test('is marked failed, once every attempt has failed', async () => {
-    const walked = await run({ RunBacktest: crash(), RunBacktestOnDemand: crash('secret internals') });
-    expect(walked.failure).toBeUndefined();
+    const asl = await run({ RunBacktest: crash(), RunBacktestOnDemand: crash('secret internals') });
+    expect(asl.failure).toBeUndefined();
     const onceMore = ['RunBacktestOnDemand', 'WhyFailed', 'Pause', 'OnceMore'];
-    expect(walked.path.slice(6)).toEqual([
+    expect(asl.path.slice(6)).toEqual([
       'RunBacktest',
       ...['WhyFailed', 'Again'],
       ...onceMore,
@@ -363,9 +363,9 @@ describe('a backtest that cannot be run', () => {
       'MarkFailed',
       'Done',
     ]);
-    expect(walked.calls.filter(({ state }) => state === 'RunBacktestOnDemand')).toHaveLength(3);
-    expect(messageOf(walked)).toContain('(States.TaskFailed)');
-    expect(JSON.stringify(walked.calls.at(-1))).not.toContain('secret internals');
+    expect(asl.calls.filter(({ state }) => state === 'RunBacktestOnDemand')).toHaveLength(3);
+    expect(messageOf(asl)).toContain('(States.TaskFailed)');
+    expect(JSON.stringify(asl.calls.at(-1))).not.toContain('secret internals');
   });
 
   describe.each([
@@ -378,16 +378,16 @@ describe('a backtest that cannot be run', () => {
       for (const on_demand of [false, true]) {
         const first = on_demand ? 'RunBacktestOnDemand' : 'RunBacktest';
         const steps = { CheckFreshness: fresh, MarkFailed: () => ({}), [first]: crash(cause) };
-        const walked = await walk(BACKTEST_ASL, { ...INPUT, on_demand }, steps);
-        expect(walked.path.slice(6)).toEqual([first, 'WhyFailed', 'OutOfMemory', 'MarkFailed', 'Done']);
-        expect(messageOf(walked)).toMatch(/more memory than its task has/);
+        const asl = await runAsl(BACKTEST_ASL, { ...INPUT, on_demand }, steps);
+        expect(asl.path.slice(6)).toEqual([first, 'WhyFailed', 'OutOfMemory', 'MarkFailed', 'Done']);
+        expect(messageOf(asl)).toMatch(/more memory than its task has/);
       }
     });
 
     test('is not tried again after an attempt that ended otherwise', async () => {
-      const walked = await run({ RunBacktest: crash(), RunBacktestOnDemand: crash(cause) });
-      expect(walked.calls.filter(({ state }) => state === 'RunBacktestOnDemand')).toHaveLength(1);
-      expect(messageOf(walked)).toMatch(/more memory than its task has/);
+      const asl = await run({ RunBacktest: crash(), RunBacktestOnDemand: crash(cause) });
+      expect(asl.calls.filter(({ state }) => state === 'RunBacktestOnDemand')).toHaveLength(1);
+      expect(messageOf(asl)).toMatch(/more memory than its task has/);
     });
   });
 
@@ -400,35 +400,35 @@ describe('a backtest that cannot be run', () => {
   test.each(['RunBacktest', 'RunBacktestOnDemand'])(
     'is not tried again after a time-out of %s',
     async (state) => {
-      const walked = await run({
+      const asl = await run({
         RunBacktest: crash(),
         RunBacktestOnDemand: crash(),
         [state]: () => fail('States.Timeout'),
       });
-      expect(walked.path.slice(-4)).toEqual([state, 'TookTooLong', 'MarkFailed', 'Done']);
-      expect(walked.calls.filter((call) => call.state === state)).toHaveLength(1);
-      expect(messageOf(walked)).toMatch(/after 6 hours/);
+      expect(asl.path.slice(-4)).toEqual([state, 'TookTooLong', 'MarkFailed', 'Done']);
+      expect(asl.calls.filter((call) => call.state === state)).toHaveLength(1);
+      expect(messageOf(asl)).toMatch(/after 6 hours/);
     },
   );
 
   test('keeps the end it has found meanwhile', async () => {
-    const walked = await run({
+    const asl = await run({
       RunBacktest: crash(),
       RunBacktestOnDemand: crash(),
       MarkFailed: () => fail('DynamoDB.ConditionalCheckFailedException'),
     });
-    expect(walked.failure).toBeUndefined();
-    expect(walked.path.at(-1)).toBe('Done');
-    expect(walked.calls.filter(({ state }) => state === 'MarkFailed')).toHaveLength(1);
+    expect(asl.failure).toBeUndefined();
+    expect(asl.path.at(-1)).toBe('Done');
+    expect(asl.calls.filter(({ state }) => state === 'MarkFailed')).toHaveLength(1);
   });
 
   test('fails its execution when the table stays away, for reconcile to find', async () => {
-    const walked = await run({
+    const asl = await run({
       RunBacktest: crash(),
       RunBacktestOnDemand: crash(),
       MarkFailed: () => fail('DynamoDB.InternalServerErrorException'),
     });
-    expect(walked.failure).toBeDefined();
-    expect(walked.calls.filter(({ state }) => state === 'MarkFailed')).toHaveLength(6);
+    expect(asl.failure).toBeDefined();
+    expect(asl.calls.filter(({ state }) => state === 'MarkFailed')).toHaveLength(6);
   });
 });

@@ -7,9 +7,9 @@ import aslValidator from 'asl-validator';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ERROR_SUMMARY_LENGTH } from '#contract/tables.ts';
 import { repairHyperoptOf } from '#domain/hyperopt/reconcile-hyperopts.ts';
+import { allStates, fail, HYPEROPT_ASL, readDefinition, runAsl, type Step } from '../support/run-asl.ts';
 import { computing, essence, pendingStudy } from '../support/studies.ts';
-import { type EndedStudy, studyWorld } from '../support/study-world.ts';
-import { allStates, fail, HYPEROPT_ASL, readDefinition, type Step, walk } from '../support/walk.ts';
+import { type EndedStudy, studyFixture } from '../support/study-fixture.ts';
 
 const definition = readDefinition(HYPEROPT_ASL);
 const states = allStates(definition);
@@ -67,7 +67,7 @@ describe('the definition', () => {
 
 describe('a study', () => {
   test('has a task for each worker, told who it is, on Spot', async () => {
-    const { calls, failure } = await walk(HYPEROPT_ASL, inputOf('ho-1', 3), {
+    const { calls, failure } = await runAsl(HYPEROPT_ASL, inputOf('ho-1', 3), {
       CheckFreshness: fresh,
       RunWorker: ok,
       KeepReason: ended,
@@ -96,7 +96,7 @@ describe('a study', () => {
   ])('collects as its input says: %s', async (collect, first) => {
     const input = { ...inputOf('ho-1', 1), ...(collect && { collect }) };
     const steps = { CheckFreshness: fresh, CollectData: ok, RunWorker: ok, KeepReason: ended };
-    const { path, failure } = await walk(HYPEROPT_ASL, input, steps);
+    const { path, failure } = await runAsl(HYPEROPT_ASL, input, steps);
     expect(failure).toBeUndefined();
     expect(path.slice(0, 2)).toEqual(first);
   });
@@ -107,7 +107,7 @@ describe('a study', () => {
     ['nothing', () => ({ Payload: null })],
     ['no proxy', () => fail('Lambda.Unknown')],
   ])('whose candles are %s collects them; that this fails does not fail the study', async (_, step) => {
-    const { path, failure } = await walk(HYPEROPT_ASL, inputOf('ho-1', 1), {
+    const { path, failure } = await runAsl(HYPEROPT_ASL, inputOf('ho-1', 1), {
       CheckFreshness: step,
       CollectData: () => fail('States.Timeout'),
       RunWorker: ok,
@@ -123,7 +123,7 @@ describe('a study', () => {
       const { Value } = Overrides!.ContainerOverrides[0]!.Environment[2] as unknown as { Value: string };
       return Value === '0' ? fail('States.TaskFailed') : {};
     };
-    const { calls, failure } = await walk(HYPEROPT_ASL, inputOf('ho-1', 2), {
+    const { calls, failure } = await runAsl(HYPEROPT_ASL, inputOf('ho-1', 2), {
       CheckFreshness: fresh,
       RunWorker: isFirst,
       RunWorkerOnDemand: isFirst,
@@ -136,16 +136,16 @@ describe('a study', () => {
 });
 
 describe('a study whose workers are lost', () => {
-  const world = studyWorld();
-  const { deps, newStudy, read, work, dying } = world;
+  const fixture = studyFixture();
+  const { deps, newStudy, read, work, dying } = fixture;
   let one: EndedStudy;
   beforeAll(async () => {
-    one = await world.alone();
+    one = await fixture.alone();
   });
 
   /** The state's real write on a real table. */
   const KeepReason: Step = async (parameters) => {
-    const { client, tables } = world.engine();
+    const { client, tables } = fixture.engine();
     const input = { ...(parameters as UpdateItemCommandInput), TableName: tables.jobs };
     await client.send(new UpdateItemCommand(input)).catch((error: unknown) => {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
@@ -169,7 +169,7 @@ describe('a study whose workers are lost', () => {
     for (const name of names) {
       const task: Step = () => worker(name);
       const steps = { CheckFreshness: fresh, RunWorker: task, RunWorkerOnDemand: task, KeepReason };
-      const { failure, path } = await walk(HYPEROPT_ASL, inputOf(jobId, 1), steps);
+      const { failure, path } = await runAsl(HYPEROPT_ASL, inputOf(jobId, 1), steps);
       expect([path.at(-1), failure === undefined]).toEqual(failure ? ['GivenUp', false] : ['Done', true]);
       await repairHyperoptOf(own, name);
     }

@@ -8,7 +8,7 @@ import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import type { JobStatus } from '#contract/backtest.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
-import { BACKTEST_ASL, fail, walk } from '../support/walk.ts';
+import { BACKTEST_ASL, fail, runAsl } from '../support/run-asl.ts';
 
 /** The state's real write on a real table, read back by the store that the API reads with. */
 
@@ -37,7 +37,7 @@ async function jobIn(status: JobStatus): Promise<string> {
 async function runCrashing(jobId: string) {
   const { execution_input } = (await store.get(jobId))!;
   const input = { ...execution_input, on_demand: true };
-  return walk(BACKTEST_ASL, input, {
+  return runAsl(BACKTEST_ASL, input, {
     CollectData: () => ({}),
     CheckFreshness: () => fail('Lambda.Unknown'),
     RunBacktestOnDemand: () => fail('States.TaskFailed', 'exit 1'),

@@ -3,7 +3,7 @@
  * tails by numerical integration. Slow and plain, to hold beside the service.
  */
 
-import { binomialTest, chiSquareTail, tTail } from './tails.ts';
+import { binomialTest, chiSquareTail, tTail } from './reference-tails.ts';
 
 export type Arm = 'champion' | 'challenger';
 const SHARES = [0.05, 0.1, 0.25, 0.5];

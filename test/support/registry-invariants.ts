@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { CatalogRow, Stage } from '#contract/stored-registry.ts';
 import { canonicalJson } from '#engine/digest.ts';
-import type { RegistryWorld } from './registry-world.ts';
+import type { RegistryFixture } from './registry-fixture.ts';
 
 /** Attributes that moves may change, and those that put a version into the catalog. */
 const STATE = [
@@ -23,19 +23,19 @@ const STATE = [
 
 /** Holds what was seen of the registry against what is there now; {@link check} after every step. */
 export class Invariants {
-  #world: RegistryWorld;
+  #fixture: RegistryFixture;
   /** Content of each version when it was first seen, as JSON. */
   readonly #contents = new Map<string, string>();
   /** Events seen, as JSON. */
   readonly #events: string[] = [];
 
-  constructor(world: RegistryWorld) {
-    this.#world = world;
+  constructor(fixture: RegistryFixture) {
+    this.#fixture = fixture;
   }
 
-  /** Goes on with another world over the same tables: what was seen must still be there. */
-  reopen(world: RegistryWorld): void {
-    this.#world = world;
+  /** Goes on with another fixture over the same tables: what was seen must still be there. */
+  reopen(fixture: RegistryFixture): void {
+    this.#fixture = fixture;
   }
 
   /**
@@ -43,9 +43,9 @@ export class Invariants {
    * they were; the history in its order leads to the present state; the catalog holds Production and Staging, counted.
    */
   async check(): Promise<void> {
-    const { store } = this.#world;
+    const { store } = this.#fixture;
     const [items, inCatalog, ...counts] = await Promise.all([
-      this.#world.items(),
+      this.#fixture.items(),
       allOf(store.catalog({}, { field: 'name', order: 'asc' }, null)),
       ...(['Production', 'Staging'] as const).map((stage) => store.catalogCount({ stage })),
     ]);

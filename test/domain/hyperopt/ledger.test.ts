@@ -2,15 +2,15 @@ import { beforeAll, expect, it } from 'vitest';
 import type { StoredTrial, TrialIn, TrialState } from '#contract/hyperopt.ts';
 import { listHyperoptTrials } from '#domain/hyperopt/list-hyperopts.ts';
 import { computing } from '../../support/studies.ts';
-import { type EndedStudy, studyWorld } from '../../support/study-world.ts';
+import { type EndedStudy, studyFixture } from '../../support/study-fixture.ts';
 
 /** Trials as they are stored and read. */
 
-const world = studyWorld();
-const { newStudy, work, deps } = world;
+const fixture = studyFixture();
+const { newStudy, work, deps } = fixture;
 let one: EndedStudy;
 beforeAll(async () => {
-  one = await world.alone();
+  one = await fixture.alone();
 });
 
 /** Every trial of a list, page by page. */

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { TrialRunner } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import { computeTrial, computing, essence } from '../../support/studies.ts';
-import { type EndedStudy, studyWorld } from '../../support/study-world.ts';
+import { type EndedStudy, studyFixture } from '../../support/study-fixture.ts';
 
-const world = studyWorld();
-const { newStudy, work, read, deps, dying } = world;
+const fixture = studyFixture();
+const { newStudy, work, read, deps, dying } = fixture;
 let one: EndedStudy;
 beforeAll(async () => {
-  one = await world.alone();
+  one = await fixture.alone();
 });
 
 describe('a study that goes on from another', () => {

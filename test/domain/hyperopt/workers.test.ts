@@ -7,13 +7,13 @@ import {
 } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import { type AskedTrial, LEASE_MS, TrialQueue } from '#domain/hyperopt/trial-queue.ts';
 import { computeTrial, computing, essence } from '../../support/studies.ts';
-import { type EndedStudy, studyWorld } from '../../support/study-world.ts';
+import { type EndedStudy, studyFixture } from '../../support/study-fixture.ts';
 
-const world = studyWorld();
-const { newStudy, work, read, deps, dying } = world;
+const fixture = studyFixture();
+const { newStudy, work, read, deps, dying } = fixture;
 let one: EndedStudy;
 beforeAll(async () => {
-  one = await world.alone();
+  one = await fixture.alone();
 });
 
 /** Takes turns with the others in an order of its own. */

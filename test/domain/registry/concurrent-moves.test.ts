@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RegistryStore } from '#domain/registry/registry-store.ts';
 import { createRandom } from '#engine/random.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
+import { MODEL, type RegistryFixture, registryFixture } from '../../support/registry-fixture.ts';
 import { Invariants } from '../../support/registry-invariants.ts';
-import { MODEL, type RegistryWorld, registryWorld } from '../../support/registry-world.ts';
 import { withMethods } from '../../support/wrapped-store.ts';
 
 let engine: TestEngine;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => engine?.stop());
 
 interface Race {
-  readonly world: RegistryWorld;
+  readonly fixture: RegistryFixture;
   readonly invariants: Invariants;
   /** Moves stored and moves that lost, since the start of the race. */
   readonly count: { done: number; lost: number };
@@ -51,20 +51,20 @@ async function startRace(seed: number): Promise<Race> {
         return committed;
       },
     });
-  const world = await registryWorld(engine, { deps: { chance: random, sleep: letOthersGo }, wrap });
+  const fixture = await registryFixture(engine, { deps: { chance: random, sleep: letOthersGo }, wrap });
   for (const version of ['1', '2']) {
-    await world.register();
-    await world.stage(version);
+    await fixture.register();
+    await fixture.stage(version);
   }
-  race.invariants = new Invariants(world);
+  race.invariants = new Invariants(fixture);
   Object.assign(count, { done: 0, lost: 0 });
-  return { world, invariants: race.invariants, count };
+  return { fixture, invariants: race.invariants, count };
 }
 
 describe('100 promotions of two versions at once', () => {
   it.each([1, 2, 3])('end with one of them in Production (order %d)', async (seed) => {
-    const { world, invariants, count } = await startRace(seed);
-    const calls = Array.from({ length: 100 }, (_, index) => world.promote(String((index % 2) + 1)));
+    const { fixture, invariants, count } = await startRace(seed);
+    const calls = Array.from({ length: 100 }, (_, index) => fixture.promote(String((index % 2) + 1)));
     const answers = await Promise.all(calls);
     // Each version is promoted once. Late calls find it there, or archived by the other one; some lose too often.
     expect(count.done).toBe(2);
@@ -79,21 +79,21 @@ describe('100 promotions of two versions at once', () => {
   });
 
   it('end so on the engine itself, with nothing between them', async () => {
-    const world = await registryWorld(engine);
+    const fixture = await registryFixture(engine);
     for (const version of ['1', '2']) {
-      await world.register();
-      await world.stage(version);
+      await fixture.register();
+      await fixture.stage(version);
     }
-    await Promise.all(Array.from({ length: 100 }, (_, index) => world.promote(String((index % 2) + 1))));
-    await new Invariants(world).check();
-    const stages = (await world.get(`/api/v1/models/${MODEL}/versions`)).body.versions;
+    await Promise.all(Array.from({ length: 100 }, (_, index) => fixture.promote(String((index % 2) + 1))));
+    await new Invariants(fixture).check();
+    const stages = (await fixture.get(`/api/v1/models/${MODEL}/versions`)).body.versions;
     expect(stages.map(({ stage }: { stage: string }) => stage).sort()).toEqual(['Archived', 'Production']);
   });
 
   it('that expect nothing in Production are one promotion', async () => {
-    const { world, count } = await startRace(4);
+    const { fixture, count } = await startRace(4);
     const calls = Array.from({ length: 40 }, (_, index) =>
-      world.promote(String((index % 2) + 1), { expected_production: null }),
+      fixture.promote(String((index % 2) + 1), { expected_production: null }),
     );
     const answers = await Promise.all(calls);
     expect(count.done).toBe(1);
@@ -108,8 +108,8 @@ describe('100 promotions of two versions at once', () => {
 });
 
 it('12 registrations of one model at once are 12 versions', async () => {
-  const { world, invariants, count } = await startRace(5);
-  const answers = await Promise.all(Array.from({ length: 12 }, () => world.register()));
+  const { fixture, invariants, count } = await startRace(5);
+  const answers = await Promise.all(Array.from({ length: 12 }, () => fixture.register()));
   expect(answers.map(({ status }) => status)).toEqual(Array(12).fill(201));
   const versions = answers.map(({ body }) => Number(body.version)).sort((a, b) => a - b);
   expect(versions).toEqual(Array.from({ length: 12 }, (_, index) => index + 3));
@@ -119,10 +119,10 @@ it('12 registrations of one model at once are 12 versions', async () => {
 });
 
 it('promotions and rollbacks that fight over Production leave one there after every move', async () => {
-  const { world, invariants, count } = await startRace(5);
-  await world.promote('1');
-  await world.promote('2');
-  const calls = Array.from({ length: 60 }, (_, index) => world.rollback(String((index % 2) + 1)));
+  const { fixture, invariants, count } = await startRace(5);
+  await fixture.promote('1');
+  await fixture.promote('2');
+  const calls = Array.from({ length: 60 }, (_, index) => fixture.rollback(String((index % 2) + 1)));
   const answers = await Promise.all(calls);
   expect(count.done).toBeGreaterThan(2);
   for (const { status } of answers) expect([200, 409]).toContain(status);
@@ -130,8 +130,8 @@ it('promotions and rollbacks that fight over Production leave one there after ev
 });
 
 it('registrations at once get numbers of their own', async () => {
-  const { world, invariants } = await startRace(6);
-  const answers = await Promise.all(Array.from({ length: 12 }, () => world.register()));
+  const { fixture, invariants } = await startRace(6);
+  const answers = await Promise.all(Array.from({ length: 12 }, () => fixture.register()));
   const given = answers.filter(({ status }) => status === 201).map(({ body }) => Number(body.version));
   expect(given.length).toBeGreaterThan(0);
   expect(given.sort((a, b) => a - b)).toEqual(given.map((_, index) => index + 3));
@@ -140,13 +140,13 @@ it('registrations at once get numbers of their own', async () => {
 
 it('a clock that goes back does not change the order of the history', async () => {
   let now = Date.parse('2026-01-01T00:00:00Z');
-  const world = await registryWorld(engine, { deps: { clock: { now: () => (now -= 60_000) } } });
+  const fixture = await registryFixture(engine, { deps: { clock: { now: () => (now -= 60_000) } } });
   for (const version of ['1', '2']) {
-    await world.register();
-    await world.stage(version);
-    await world.promote(version);
+    await fixture.register();
+    await fixture.stage(version);
+    await fixture.promote(version);
   }
-  await new Invariants(world).check();
+  await new Invariants(fixture).check();
 });
 
 it('a read whose model is newer than its version is no move', async () => {
@@ -162,17 +162,17 @@ it('a read whose model is newer than its version is no move', async () => {
         return { ...(await store.read(...args)), versions: older.versions };
       },
     });
-  const world = await registryWorld(engine, { wrap });
+  const fixture = await registryFixture(engine, { wrap });
   for (const version of ['1', '2']) {
-    await world.register();
-    await world.stage(version);
-    await world.promote(version);
+    await fixture.register();
+    await fixture.stage(version);
+    await fixture.promote(version);
   }
-  between = () => world.rollback(1);
-  expect(await world.rollback(1)).toMatchObject({ status: 200, body: { previous_production: '1' } });
-  await world.register();
-  await world.stage(3);
-  between = () => world.promote(3);
-  expect(await world.promote(3)).toMatchObject({ status: 200, body: { previous_stage: 'Production' } });
-  await new Invariants(world).check();
+  between = () => fixture.rollback(1);
+  expect(await fixture.rollback(1)).toMatchObject({ status: 200, body: { previous_production: '1' } });
+  await fixture.register();
+  await fixture.stage(3);
+  between = () => fixture.promote(3);
+  expect(await fixture.promote(3)).toMatchObject({ status: 200, body: { previous_stage: 'Production' } });
+  await new Invariants(fixture).check();
 });

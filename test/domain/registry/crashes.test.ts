@@ -5,8 +5,8 @@ import { CodedError } from '#contract/errors.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
 import type { RegistryMove, RegistryStore } from '#domain/registry/registry-store.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
+import { type Answer, type RegistryFixture, registryFixture } from '../../support/registry-fixture.ts';
 import { Invariants } from '../../support/registry-invariants.ts';
-import { type Answer, type RegistryWorld, registryWorld } from '../../support/registry-world.ts';
 import { withMethods } from '../../support/wrapped-store.ts';
 
 let engine: TestEngine;
@@ -17,53 +17,53 @@ afterAll(() => engine?.stop());
 
 type Headers = Record<string, string>;
 interface Case {
-  readonly prepare: (world: RegistryWorld) => Promise<unknown>;
-  readonly call: (world: RegistryWorld, headers?: Headers) => Promise<Answer>;
+  readonly prepare: (fixture: RegistryFixture) => Promise<unknown>;
+  readonly call: (fixture: RegistryFixture, headers?: Headers) => Promise<Answer>;
   readonly status: number;
 }
 
-const twoReleases = async (world: RegistryWorld) => {
+const twoReleases = async (fixture: RegistryFixture) => {
   for (const version of ['1', '2']) {
-    await world.register();
-    await world.stage(version);
-    await world.promote(version);
+    await fixture.register();
+    await fixture.stage(version);
+    await fixture.promote(version);
   }
 };
 
 const CASES: Record<string, Case> = {
   'the first register': {
     prepare: async () => undefined,
-    call: (world, headers) => world.register({}, headers),
+    call: (fixture, headers) => fixture.register({}, headers),
     status: 201,
   },
   'a later register': {
-    prepare: (world) => world.register(),
-    call: (world, headers) => world.register({}, headers),
+    prepare: (fixture) => fixture.register(),
+    call: (fixture, headers) => fixture.register({}, headers),
     status: 201,
   },
   stage: {
-    prepare: (world) => world.register(),
-    call: (world, headers) => world.stage(1, {}, headers),
+    prepare: (fixture) => fixture.register(),
+    call: (fixture, headers) => fixture.stage(1, {}, headers),
     status: 200,
   },
   promote: {
-    prepare: async (world) => {
-      await twoReleases(world);
-      await world.register();
-      await world.stage(3);
+    prepare: async (fixture) => {
+      await twoReleases(fixture);
+      await fixture.register();
+      await fixture.stage(3);
     },
-    call: (world, headers) => world.promote(3, {}, headers),
+    call: (fixture, headers) => fixture.promote(3, {}, headers),
     status: 200,
   },
   rollback: {
     prepare: twoReleases,
-    call: (world, headers) => world.rollback(1, {}, headers),
+    call: (fixture, headers) => fixture.rollback(1, {}, headers),
     status: 200,
   },
 };
 
-/** A world whose next commit fails: before anything is stored, or after all is. */
-async function failingWorld() {
+/** A fixture whose next commit fails: before anything is stored, or after all is. */
+async function failingFixture() {
   let fail: 'before' | 'after' | null = null;
   const down = () => new CodedError('SVC005');
   const wrap = (store: RegistryStore) =>
@@ -77,9 +77,9 @@ async function failingWorld() {
         return outcome;
       },
     });
-  const world = await registryWorld(engine, { wrap });
+  const fixture = await registryFixture(engine, { wrap });
   return {
-    world,
+    fixture,
     failNext: (when: 'before' | 'after') => {
       fail = when;
     },
@@ -88,43 +88,43 @@ async function failingWorld() {
 
 describe.each(Object.entries(CASES))('%s', (_, { prepare, call, status }) => {
   it('that dies before its transaction has changed nothing; the repeat makes the whole move', async () => {
-    const { world, failNext } = await failingWorld();
-    await prepare(world);
-    const before = await world.items();
+    const { fixture, failNext } = await failingFixture();
+    await prepare(fixture);
+    const before = await fixture.items();
     failNext('before');
-    expect(await call(world)).toMatchObject({ status: 503, body: { detail: { code: 'SVC005' } } });
-    expect(await world.items()).toEqual(before);
-    expect((await call(world)).status).toBe(status);
-    await new Invariants(world).check();
+    expect(await call(fixture)).toMatchObject({ status: 503, body: { detail: { code: 'SVC005' } } });
+    expect(await fixture.items()).toEqual(before);
+    expect((await call(fixture)).status).toBe(status);
+    await new Invariants(fixture).check();
   });
 
   it('that dies after its transaction has made the whole move; the repeat under its key answers the same', async () => {
-    const { world, failNext } = await failingWorld();
-    await prepare(world);
-    const before = await world.items();
+    const { fixture, failNext } = await failingFixture();
+    await prepare(fixture);
+    const before = await fixture.items();
     const headers = { 'Idempotency-Key': 'k-1' };
     failNext('after');
-    expect((await call(world, headers)).status).toBe(503);
-    const after = await world.items();
+    expect((await call(fixture, headers)).status).toBe(503);
+    const after = await fixture.items();
     expect(after).not.toEqual(before);
-    await new Invariants(world).check();
-    const repeat = await call(world, headers);
+    await new Invariants(fixture).check();
+    const repeat = await call(fixture, headers);
     expect(repeat.status).toBe(status);
     expect(repeat.headers.get('Idempotent-Replay')).toBe('true');
-    expect(await world.items()).toEqual(after);
+    expect(await fixture.items()).toEqual(after);
   });
 });
 
 describe.each(['stage', 'promote', 'rollback'])('%s without a key', (name) => {
   it('finds its own move when the reply was lost', async () => {
-    const { world, failNext } = await failingWorld();
+    const { fixture, failNext } = await failingFixture();
     const { prepare, call } = CASES[name]!;
-    await prepare(world);
+    await prepare(fixture);
     failNext('after');
-    expect((await call(world)).status).toBe(503);
-    const after = await world.items();
-    expect((await call(world)).status).toBe(200);
-    expect(await world.items()).toEqual(after);
+    expect((await call(fixture)).status).toBe(503);
+    const after = await fixture.items();
+    expect((await call(fixture)).status).toBe(200);
+    expect(await fixture.items()).toEqual(after);
   });
 });
 
@@ -164,12 +164,12 @@ it.each([
   ['the database no longer knows', true],
 ])('a reply that the network loses: %s the transaction that the SDK repeats', async (_, newToken) => {
   const { client, sent } = clientThatLosesAReply({ newToken });
-  const world = await registryWorld(engine, { client });
-  const { status, body } = await world.register();
+  const fixture = await registryFixture(engine, { client });
+  const { status, body } = await fixture.register();
   expect({ status, version: body.version }).toEqual({ status: 201, version: '1' });
   expect(sent).toHaveLength(2);
   expect(sent[0]).toBe(sent[1]);
-  await new Invariants(world).check();
+  await new Invariants(fixture).check();
   client.destroy();
 });
 
@@ -214,14 +214,14 @@ describe('a transaction', () => {
     let spoilt = false;
     const wrap = (store: RegistryStore) =>
       withMethods(store, { commit: (move) => store.commit(spoilt ? spoil(move) : move) });
-    const world = await registryWorld(engine, { wrap });
-    await CASES.promote!.prepare(world);
-    const before = await world.items();
+    const fixture = await registryFixture(engine, { wrap });
+    await CASES.promote!.prepare(fixture);
+    const before = await fixture.items();
     spoilt = true;
-    const { status, body } = await world.promote(3);
+    const { status, body } = await fixture.promote(3);
     expect(status).toBe(409);
     expect(body.detail).toMatchObject({ code: 'RES005', context: { current_production: '2' } });
-    expect(await world.items()).toEqual(before);
+    expect(await fixture.items()).toEqual(before);
   });
 });
 
@@ -236,8 +236,8 @@ it('gives up after 20 retries, each after a pause of its own', async () => {
       },
     });
   const sleep = async (ms: number) => pauses.push(ms);
-  const world = await registryWorld(engine, { wrap, deps: { sleep, chance: () => 0.5 } });
-  const { status, body } = await world.register();
+  const fixture = await registryFixture(engine, { wrap, deps: { sleep, chance: () => 0.5 } });
+  const { status, body } = await fixture.register();
   expect({ status, code: body.detail.code, commits }).toEqual({ status: 409, code: 'RES005', commits: 21 });
   expect(pauses).toEqual([10, 20, 40, 80, 160, ...Array(15).fill(320)]);
 });
@@ -252,7 +252,7 @@ it('a move is one transaction, and nothing else is written', async () => {
     },
     { step: 'initialize', name: 'count' },
   );
-  const world = await registryWorld(engine, { client });
+  const fixture = await registryFixture(engine, { client });
   const commandsOf = async (call: Promise<Answer>) => {
     sent.length = 0;
     expect((await call).status).toBeLessThan(300);
@@ -263,18 +263,22 @@ it('a move is one transaction, and nothing else is written', async () => {
   // What comes into Production may end a challenge of the model.
   const ending = ['BatchGetItemCommand', 'QueryCommand', transaction];
   const key = { 'Idempotency-Key': 'a' };
-  expect(await commandsOf(world.register())).toEqual(once);
-  expect(await commandsOf(world.stage(1))).toEqual(once);
-  expect(await commandsOf(world.promote(1))).toEqual(ending);
-  await world.register();
-  await world.stage(2);
+  expect(await commandsOf(fixture.register())).toEqual(once);
+  expect(await commandsOf(fixture.stage(1))).toEqual(once);
+  expect(await commandsOf(fixture.promote(1))).toEqual(ending);
+  await fixture.register();
+  await fixture.stage(2);
   // Few reads and one transaction, with everything that a promotion can carry.
   expect(
-    await commandsOf(world.promote(2, { expected_production: '1', comment: 'c', challenge_id: 'ch-1' }, key)),
+    await commandsOf(
+      fixture.promote(2, { expected_production: '1', comment: 'c', challenge_id: 'ch-1' }, key),
+    ),
   ).toEqual(ending);
-  expect(await commandsOf(world.rollback(1))).toEqual(ending);
+  expect(await commandsOf(fixture.rollback(1))).toEqual(ending);
   expect(
-    await commandsOf(world.promote(2, { expected_production: '1', comment: 'c', challenge_id: 'ch-1' }, key)),
+    await commandsOf(
+      fixture.promote(2, { expected_production: '1', comment: 'c', challenge_id: 'ch-1' }, key),
+    ),
   ).toEqual(['BatchGetItemCommand']);
   client.destroy();
 });

@@ -8,8 +8,8 @@ import { afterAll, expect, it } from 'vitest';
 import { createTables } from '#adapters/aws/create-tables.ts';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { createRandom } from '#engine/random.ts';
+import { type Answer, type RegistryFixture, registryFixture } from '../../support/registry-fixture.ts';
 import { Invariants } from '../../support/registry-invariants.ts';
-import { type Answer, type RegistryWorld, registryWorld } from '../../support/registry-world.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-killed-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -18,17 +18,19 @@ const TABLES = { jobs: 'jobs', registry: 'registry', series: 'series' };
 const HOLDER = join(import.meta.dirname, '../../adapters/fixtures/hold-database.ts');
 
 /** The database in a process of its own, and the registry on it. Killing the process kills the database. */
-async function open(dbPath: string): Promise<{ world: RegistryWorld; kill: () => void; close: () => void }> {
+async function open(
+  dbPath: string,
+): Promise<{ fixture: RegistryFixture; kill: () => void; close: () => void }> {
   const holder: ChildProcess = spawn(process.execPath, [HOLDER, dbPath], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const [endpoint] = await once(createInterface(holder.stdout!), 'line');
   const client = createDocumentClient({ endpoint, unavailable: 'SVC005' });
   await createTables(client, TABLES);
-  const world = await registryWorld({ client, freshTables: async () => TABLES }, { tables: TABLES });
+  const fixture = await registryFixture({ client, freshTables: async () => TABLES }, { tables: TABLES });
   const kill = () => holder.kill('SIGKILL');
   return {
-    world,
+    fixture,
     kill,
     close: () => {
       client.destroy();
@@ -40,13 +42,13 @@ async function open(dbPath: string): Promise<{ world: RegistryWorld; kill: () =>
 const STATUSES = [200, 201, 404, 409, 410, 503];
 
 /** Any call; versions 1 to 3 are fought over. */
-function anyCall(world: RegistryWorld, random: () => number): Promise<Answer> {
+function anyCall(fixture: RegistryFixture, random: () => number): Promise<Answer> {
   const version = String(1 + Math.floor(random() * 3));
   const calls = [
-    () => world.register(),
-    () => world.stage(version),
-    () => world.promote(version),
-    () => world.rollback(version),
+    () => fixture.register(),
+    () => fixture.stage(version),
+    () => fixture.promote(version),
+    () => fixture.rollback(version),
   ];
   return calls[Math.floor(random() * calls.length)]!();
 }
@@ -57,16 +59,16 @@ it('a database that is killed while moves are made has each of them whole or not
   let invariants: Invariants | undefined;
   const numbers: number[] = [];
   for (let round = 0; round < 3; round++) {
-    const { world, kill, close } = await open(dbPath);
-    invariants?.reopen(world);
-    invariants ??= new Invariants(world);
+    const { fixture, kill, close } = await open(dbPath);
+    invariants?.reopen(fixture);
+    invariants ??= new Invariants(fixture);
     await invariants.check();
-    const answers = [await world.register()];
+    const answers = [await fixture.register()];
     const dies = 6 + Math.floor(random() * 10);
     // Each goes on until it meets the death of the database.
     const callers = Array.from({ length: 8 }, async () => {
       while (answers.at(-1)!.status !== 503) {
-        answers.push(await anyCall(world, random));
+        answers.push(await anyCall(fixture, random));
         if (answers.length === dies) kill();
       }
     });
@@ -75,10 +77,10 @@ it('a database that is killed while moves are made has each of them whole or not
     numbers.push(...answers.filter(({ status }) => status === 201).map(({ body }) => Number(body.version)));
     close();
   }
-  const { world, close } = await open(dbPath);
-  invariants!.reopen(world);
+  const { fixture, close } = await open(dbPath);
+  invariants!.reopen(fixture);
   await invariants!.check();
-  const stored = (await world.items()).filter(({ sk }) => sk.startsWith('VERSION#'));
+  const stored = (await fixture.items()).filter(({ sk }) => sk.startsWith('VERSION#'));
   expect(new Set(numbers).size).toBe(numbers.length);
   expect(stored.map(({ version }) => Number(version))).toEqual(expect.arrayContaining(numbers));
   close();

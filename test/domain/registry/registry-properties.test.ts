@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Stage } from '#contract/stored-registry.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
+import { type Answer, type RegistryFixture, registryFixture } from '../../support/registry-fixture.ts';
 import { Invariants } from '../../support/registry-invariants.ts';
-import { type Answer, type RegistryWorld, registryWorld } from '../../support/registry-world.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -38,14 +38,14 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   },
 );
 
-function run(world: RegistryWorld, command: Command): Promise<Answer> {
+function run(fixture: RegistryFixture, command: Command): Promise<Answer> {
   const headers: Record<string, string> = command.key === null ? {} : { 'Idempotency-Key': command.key };
   if (command.call === 'register') {
-    return world.register(command.fails ? { thresholds: { min_sharpe: 99 } } : {}, headers);
+    return fixture.register(command.fails ? { thresholds: { min_sharpe: 99 } } : {}, headers);
   }
   const { call, version, expected } = command;
   const more = call === 'stage' || expected === undefined ? {} : { expected_production: expected };
-  return world[call](version, more, headers);
+  return fixture[call](version, more, headers);
 }
 
 /** The registry as its rules say, in memory. */
@@ -96,14 +96,14 @@ describe('any sequence of calls', () => {
   it('has the answers and leads to the stages that the rules say, whole after every call', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(command, { minLength: 8, maxLength: 25 }), async (commands) => {
-        const world = await registryWorld(engine);
-        const invariants = new Invariants(world);
+        const fixture = await registryFixture(engine);
+        const invariants = new Invariants(fixture);
         const rules = new Rules();
         for (const each of commands) {
-          expect((await run(world, each)).status, JSON.stringify(each)).toBe(rules.call(each));
+          expect((await run(fixture, each)).status, JSON.stringify(each)).toBe(rules.call(each));
           await invariants.check();
         }
-        const versions = (await world.items()).filter(({ sk }) => sk.startsWith('VERSION#'));
+        const versions = (await fixture.items()).filter(({ sk }) => sk.startsWith('VERSION#'));
         expect(versions.map(({ stage }) => stage)).toEqual(rules.stages);
       }),
       { numRuns: 8, endOnFailure: true },
@@ -117,11 +117,11 @@ describe('any sequence of calls', () => {
     });
     await fc.assert(
       fc.asyncProperty(batches, async (groups) => {
-        const world = await registryWorld(engine);
-        const invariants = new Invariants(world);
-        await world.register();
+        const fixture = await registryFixture(engine);
+        const invariants = new Invariants(fixture);
+        await fixture.register();
         for (const group of groups) {
-          const answers = await Promise.all(group.map((each) => run(world, each)));
+          const answers = await Promise.all(group.map((each) => run(fixture, each)));
           for (const { status } of answers) expect(status).toBeLessThan(500);
           await invariants.check();
         }

@@ -13,7 +13,7 @@ import { stagingChecks } from '#domain/registry/start-staging-checks.ts';
 import { createRandom } from '#engine/random.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../../support/jobs.ts';
-import { MODEL, type RegistryWorld, registryWorld } from '../../support/registry-world.ts';
+import { MODEL, type RegistryFixture, registryFixture } from '../../support/registry-fixture.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ const check = (status: ValidationCheck['status']): ValidationCheck => ({
 });
 
 interface Scene {
-  readonly world: RegistryWorld;
+  readonly fixture: RegistryFixture;
   readonly checks: StagingChecks;
   readonly deps: ReconcileDeps;
   /** Jobs whose execution was started, in order. */
@@ -49,7 +49,7 @@ async function scene(): Promise<Scene> {
   const clock = { time: NOW, now: () => clock.time };
   const started: string[] = [];
   let checks!: StagingChecks;
-  const world = await registryWorld(engine, {
+  const fixture = await registryFixture(engine, {
     deps: {
       clock,
       stagingChecks: {
@@ -58,7 +58,7 @@ async function scene(): Promise<Scene> {
       },
     },
   });
-  const { jobs } = world;
+  const { jobs } = fixture;
   const executions = {
     start: async ({ job_id }: { readonly job_id: string }) => void started.push(job_id),
     stop: async () => undefined,
@@ -75,21 +75,21 @@ async function scene(): Promise<Scene> {
   });
   const registry = {
     ...common,
-    registry: world.store,
-    challenges: world.deps.challenges,
+    registry: fixture.store,
+    challenges: fixture.deps.challenges,
     validations: jobs,
     ...{ stagingDryRunRequired: false, fourEyesRequired: false, releasePolicy: NO_POLICY },
     chance: createRandom(1),
     sleep: async () => undefined,
   };
   return {
-    world,
+    fixture,
     checks,
     started,
     clock,
     deps: {
       ...{ jobs, executions, tasks: { stop: async () => undefined }, clock, registry },
-      studies: new DynamoStudyStore(engine.client, world.jobsTable),
+      studies: new DynamoStudyStore(engine.client, fixture.jobsTable),
       studyExecutions: executions,
       graceMs: 2 * MINUTES,
       onFault: (_, error) => {
@@ -97,7 +97,7 @@ async function scene(): Promise<Scene> {
       },
     },
     validation: async (version = '1') =>
-      (await world.get(`/api/v1/models/${MODEL}/versions/${version}`)).body.validation,
+      (await fixture.get(`/api/v1/models/${MODEL}/versions/${version}`)).body.validation,
     waiting: async () => {
       const ids: string[] = [];
       for await (const { job_id } of jobs.endedValidations()) ids.push(job_id);
@@ -107,9 +107,9 @@ async function scene(): Promise<Scene> {
 }
 
 /** Registers and stages version 1: the id of the job of its checks. */
-async function staged({ world }: Scene): Promise<string> {
-  expect((await world.register({ thresholds: { max_drawdown: 100 } })).status).toBe(201);
-  const { status, body } = await world.stage('1');
+async function staged({ fixture }: Scene): Promise<string> {
+  expect((await fixture.register({ thresholds: { max_drawdown: 100 } })).status).toBe(201);
+  const { status, body } = await fixture.stage('1');
   expect(status, JSON.stringify(body)).toBe(200);
   expect(body.validation.status).toBe('pending');
   return body.validation.job_id;
@@ -123,16 +123,16 @@ async function end(jobs: DynamoJobStore, jobId: string, checks: ValidationCheck[
   expect(await jobs.complete(jobId, 1, outcome, at(time))).toBe(true);
 }
 
-const events = async ({ world }: Scene) =>
-  (await world.get(`/api/v1/models/${MODEL}/history`)).body.items.map((each: any) => each.action);
+const events = async ({ fixture }: Scene) =>
+  (await fixture.get(`/api/v1/models/${MODEL}/history`)).body.items.map((each: any) => each.action);
 
 describe('the end of a validation', () => {
   it.each(['passed', 'failed'] as const)('%s is recorded once, with its event', async (status) => {
     const scenario = await scene();
     const jobId = await staged(scenario);
-    await end(scenario.world.jobs, jobId, [check(status)]);
+    await end(scenario.fixture.jobs, jobId, [check(status)]);
     await reconcileJob(scenario.deps, jobId);
-    const stored = await scenario.world.store.read(MODEL, ['1']);
+    const stored = await scenario.fixture.store.read(MODEL, ['1']);
     expect(stored.versions.get('1')!.validation.status).toBe(status);
     expect(await scenario.waiting()).toEqual([]);
     await reconcileJob(scenario.deps, jobId);
@@ -143,23 +143,23 @@ describe('the end of a validation', () => {
   it('shows before anybody recorded it, and decides a promotion', async () => {
     const scenario = await scene();
     const jobId = await staged(scenario);
-    await end(scenario.world.jobs, jobId, [check('failed')]);
+    await end(scenario.fixture.jobs, jobId, [check('failed')]);
     expect((await scenario.validation()).status).toBe('failed');
-    const { status, body } = await scenario.world.promote('1');
+    const { status, body } = await scenario.fixture.promote('1');
     expect([status, body.detail.code]).toEqual([409, 'RES005']);
   });
 
   it('proves nothing without checks', async () => {
     const scenario = await scene();
     const jobId = await staged(scenario);
-    await end(scenario.world.jobs, jobId, []);
+    await end(scenario.fixture.jobs, jobId, []);
     expect((await scenario.validation()).status).toBe('failed');
   });
 
   it('is recorded by the next pass when reconcile died before it', async () => {
     const scenario = await scene();
     const jobId = await staged(scenario);
-    await end(scenario.world.jobs, jobId, [check('passed')]);
+    await end(scenario.fixture.jobs, jobId, [check('passed')]);
     expect(await scenario.waiting()).toEqual([jobId]);
     await reconcileJobs(scenario.deps);
     expect(await scenario.waiting()).toEqual([]);
@@ -169,12 +169,12 @@ describe('the end of a validation', () => {
   it('is not recorded twice when reconcile died between its two writes', async () => {
     const scenario = await scene();
     const jobId = await staged(scenario);
-    await end(scenario.world.jobs, jobId, [check('passed')]);
-    const job = (await scenario.world.jobs.get(jobId))!;
+    await end(scenario.fixture.jobs, jobId, [check('passed')]);
+    const job = (await scenario.fixture.jobs.get(jobId))!;
     const dying = {
       ...scenario.deps.registry,
       validations: {
-        endedValidations: () => scenario.world.jobs.endedValidations(),
+        endedValidations: () => scenario.fixture.jobs.endedValidations(),
         forgetValidation: async () => {
           throw new Error('killed');
         },
@@ -190,24 +190,24 @@ describe('the end of a validation', () => {
 
   it('waits for a staging that is stored after the checks have ended', async () => {
     const scenario = await scene();
-    await scenario.world.register({ thresholds: { max_drawdown: 100 } });
-    const version = (await scenario.world.store.read(MODEL, ['1'])).versions.get('1')!;
+    await scenario.fixture.register({ thresholds: { max_drawdown: 100 } });
+    const version = (await scenario.fixture.store.read(MODEL, ['1'])).versions.get('1')!;
     const jobId = await scenario.checks.start(version, 'c-1');
-    await end(scenario.world.jobs, jobId, [check('passed')]);
+    await end(scenario.fixture.jobs, jobId, [check('passed')]);
     await reconcileJob(scenario.deps, jobId);
     expect(await scenario.waiting()).toEqual([jobId]);
-    expect((await scenario.world.stage('1')).body.validation.job_id).toBe(jobId);
+    expect((await scenario.fixture.stage('1')).body.validation.job_id).toBe(jobId);
     await reconcileJobs(scenario.deps);
     expect(await scenario.waiting()).toEqual([]);
-    const stored = await scenario.world.store.read(MODEL, ['1']);
+    const stored = await scenario.fixture.store.read(MODEL, ['1']);
     expect(stored.versions.get('1')!.validation.status).toBe('passed');
   });
 
   it('is forgotten when the registry does not know the version any more', async () => {
     const scenario = await scene();
     const jobId = await staged(scenario);
-    await end(scenario.world.jobs, jobId, [check('passed')]);
-    const emptied = (await scene()).world.store;
+    await end(scenario.fixture.jobs, jobId, [check('passed')]);
+    const emptied = (await scene()).fixture.store;
     const deps = { ...scenario.deps, registry: { ...scenario.deps.registry, registry: emptied } };
     await reconcileJobs(deps);
     expect(await scenario.waiting()).toEqual([jobId]);
@@ -218,10 +218,10 @@ describe('the end of a validation', () => {
 
   it('is forgotten when no staging came', async () => {
     const scenario = await scene();
-    await scenario.world.register({ thresholds: { max_drawdown: 100 } });
-    const version = (await scenario.world.store.read(MODEL, ['1'])).versions.get('1')!;
+    await scenario.fixture.register({ thresholds: { max_drawdown: 100 } });
+    const version = (await scenario.fixture.store.read(MODEL, ['1'])).versions.get('1')!;
     const jobId = await scenario.checks.start(version, 'c-1');
-    await end(scenario.world.jobs, jobId, [check('passed')]);
+    await end(scenario.fixture.jobs, jobId, [check('passed')]);
     scenario.clock.time += 10 * MINUTES;
     await reconcileJobs(scenario.deps);
     expect(await scenario.waiting()).toEqual([]);
@@ -231,14 +231,14 @@ describe('the end of a validation', () => {
   it.each([1, 2, 3, 4, 5])('survives a promotion at the same moment (%i)', async () => {
     const scenario = await scene();
     const jobId = await staged(scenario);
-    await end(scenario.world.jobs, jobId, [check('passed')]);
+    await end(scenario.fixture.jobs, jobId, [check('passed')]);
     const [promoted] = await Promise.all([
-      scenario.world.promote('1'),
+      scenario.fixture.promote('1'),
       reconcileJob(scenario.deps, jobId),
       reconcileJobs(scenario.deps),
     ]);
     expect(promoted.status).toBe(200);
-    const { versions, model } = await scenario.world.store.read(MODEL, ['1']);
+    const { versions, model } = await scenario.fixture.store.read(MODEL, ['1']);
     expect(versions.get('1')).toMatchObject({ stage: 'Production', validation: { status: 'passed' } });
     expect(model!.events).toBe((await events(scenario)).length);
   });
@@ -248,9 +248,9 @@ describe('the job of a validation', () => {
   it('is the same for the same version, and runs its configuration on the newest candles', async () => {
     const scenario = await scene();
     const jobId = await staged(scenario);
-    const version = (await scenario.world.store.read(MODEL, ['1'])).versions.get('1')!;
+    const version = (await scenario.fixture.store.read(MODEL, ['1'])).versions.get('1')!;
     expect(await scenario.checks.start(version, 'c-2')).toBe(jobId);
-    const job = (await scenario.world.jobs.get(jobId))!;
+    const job = (await scenario.fixture.jobs.get(jobId))!;
     const { date_range, params, ...config } = job.config;
     expect(version.config).toMatchObject(config);
     // What the registered configuration leaves out has its default.
@@ -275,7 +275,7 @@ describe('the job of a validation', () => {
   ])('that ended with %s fails its version, and says why', async (code, message) => {
     const scenario = await scene();
     const jobId = await staged(scenario);
-    await scenario.world.jobs.fail(jobId, null, { code, message: 'It went wrong' }, at(NOW));
+    await scenario.fixture.jobs.fail(jobId, null, { code, message: 'It went wrong' }, at(NOW));
     await reconcileJobs(scenario.deps);
     const validation = await scenario.validation();
     expect(validation.status).toBe('failed');
@@ -286,7 +286,7 @@ describe('the job of a validation', () => {
   it('is in no list of backtests, whatever its state', async () => {
     const scenario = await scene();
     const jobId = await staged(scenario);
-    const { jobs } = scenario.world;
+    const { jobs } = scenario.fixture;
     const listed = async () => {
       const filters = [{}, ...(['pending', 'running', 'completed'] as const).map((status) => ({ status }))];
       const pages = await Promise.all(filters.map((filter) => jobs.list(filter, 100, null)));

@@ -30,7 +30,7 @@ import { memoryAudit } from './audit.ts';
 import { memoryLog } from './backend.ts';
 import { startEngine } from './engine.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from './jobs.ts';
-import { IMAGE, MODEL } from './registry-world.ts';
+import { IMAGE, MODEL } from './registry-fixture.ts';
 
 type Role = Parameters<typeof accessClaims>[0]['role'];
 
@@ -51,7 +51,7 @@ export interface Person {
   register(run: string, model?: string, headers?: Record<string, string>): Promise<Answer>;
 }
 
-export interface AccessWorld {
+export interface AccessFixture {
   readonly jobs: DynamoJobStore;
   readonly registry: RegistryStore;
   readonly jobsTable: string;
@@ -75,7 +75,7 @@ const AT = '2026-05-02T00:00:00.000Z';
  * Both services over the embedded database with tokens of a real issuer, their responses held to the contract. Nothing
  * runs: tests move the jobs.
  */
-export async function accessWorld(): Promise<AccessWorld> {
+export async function accessFixture(): Promise<AccessFixture> {
   const home = mkdtempSync(join(tmpdir(), 'touchstone-access-'));
   const [issuer, engine] = await Promise.all([startIssuer(home), startEngine()]);
   const { client, tables } = engine;
@@ -151,12 +151,12 @@ export async function accessWorld(): Promise<AccessWorld> {
     ];
   };
   const [open, enforced] = [services(false), services(true)];
-  const person: AccessWorld['person'] = (user, role = 'researcher', groups = []) => {
+  const person: AccessFixture['person'] = (user, role = 'researcher', groups = []) => {
     const claims = accessClaims({ user, role, groups, lifetime: 600, now: Date.now() });
     const token = signToken(openIssuerKey(home), claims);
     return personOf(enforced, { authorization: `Bearer ${token}` });
   };
-  const backtest: AccessWorld['backtest'] = async (owner, changes = {}, status = 'pending') => {
+  const backtest: AccessFixture['backtest'] = async (owner, changes = {}, status = 'pending') => {
     const id = changes.job_id ?? `bt-${ulids.ulid()}`;
     await jobs.create(pendingJob(id, { owner, ...changes }));
     if (status === 'running' || status === 'completed') await jobs.claim(id, 'task', AT);

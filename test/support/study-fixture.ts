@@ -14,7 +14,7 @@ export interface EndedStudy {
 }
 
 /** Studies of a test file on an engine of its own, and workers of them in this process. */
-export function studyWorld() {
+export function studyFixture() {
   let engine: TestEngine;
   let studies = 0;
   beforeAll(async () => {

@@ -3,12 +3,12 @@ import * as fc from 'fast-check';
 import { ulids } from '#adapters/ids.ts';
 import type { ArmTotals, StoredChallenge } from '#contract/stored-challenge.ts';
 import { tickChallenges } from '#domain/challenges/tick-challenges.ts';
-import { type ChallengeWorld, challengeWorld, generated, HOUR } from './challenge-world.ts';
+import { type ChallengeFixture, challengeFixture, generated, HOUR } from './challenge-fixture.ts';
 import type { TestEngine } from './engine.ts';
-import { MODEL } from './registry-world.ts';
+import { MODEL } from './registry-fixture.ts';
 import { storedChallenge } from './stored-challenge.ts';
 
-/** Random lives of a challenge that can be played again in another world, to the same ids and times. */
+/** Random lives of a challenge that can be played again in another fixture, to the same ids and times. */
 
 export interface Trade {
   readonly trade_id: string;
@@ -24,17 +24,17 @@ export type Step =
   | { readonly kind: 'tick' }
   | { readonly kind: 'get'; readonly what: string };
 
-/** A world in which the ids of challenges count from 1: what is created in the same order has the same id in each. */
-export async function repeatableWorld(
+/** A fixture in which the ids of challenges count from 1: what is created in the same order has the same id in each. */
+export async function repeatableFixture(
   engine: TestEngine,
-  options: NonNullable<Parameters<typeof challengeWorld>[1]> = {},
-): Promise<ChallengeWorld> {
+  options: NonNullable<Parameters<typeof challengeFixture>[1]> = {},
+): Promise<ChallengeFixture> {
   // What the registry writes before is known by its ids to the whole engine, and must differ.
   let next = Number.NaN;
   const ids = { ulid: () => (next > 0 ? `0${String(next++).padStart(25, '0')}` : ulids.ulid()) };
-  const world = await challengeWorld(engine, { ...options, deps: { ids, ...options.deps } });
+  const fixture = await challengeFixture(engine, { ...options, deps: { ids, ...options.deps } });
   next = 1;
-  return world;
+  return fixture;
 }
 
 /** Everything that can be read of a challenge: none of it may change anything. */
@@ -49,10 +49,10 @@ const READS = [
 ] as const;
 
 /** Takes a step; says whether it was a write that was accepted whole. */
-export async function take(world: ChallengeWorld, id: string, step: Step): Promise<boolean> {
+export async function take(fixture: ChallengeFixture, id: string, step: Step): Promise<boolean> {
   const headers = { 'X-Correlation-ID': 'play' };
   const post = async (action: string, body: object) => {
-    const answer = await world.post(id, action, body, headers);
+    const answer = await fixture.post(id, action, body, headers);
     const items: { accepted: boolean }[] = answer.body.items ?? [];
     return answer.status < 400 && items.every(({ accepted }) => accepted);
   };
@@ -66,25 +66,25 @@ export async function take(world: ChallengeWorld, id: string, step: Step): Promi
     case 'call':
       return post(step.action, step.body);
     case 'forward':
-      world.clock.forward(step.hours * HOUR);
+      fixture.clock.forward(step.hours * HOUR);
       return false;
     case 'tick':
-      await tickChallenges(world.deps, (_, error) => {
+      await tickChallenges(fixture.deps, (_, error) => {
         throw error;
       });
       return true;
     default:
       if (step.what.startsWith('MODEL'))
-        await world.strategy('GET', step.what.replace('MODEL', `/api/v1/models/${MODEL}`));
-      else await world.read(id, step.what);
+        await fixture.strategy('GET', step.what.replace('MODEL', `/api/v1/models/${MODEL}`));
+      else await fixture.read(id, step.what);
       return false;
   }
 }
 
 /** All that is stored of challenges, and the model, in the order of their keys. */
-export async function stored(world: ChallengeWorld, client: TestEngine['client']): Promise<object[]> {
+export async function stored(fixture: ChallengeFixture, client: TestEngine['client']): Promise<object[]> {
   const items: Record<string, any>[] = [];
-  for await (const page of paginateScan({ client }, { TableName: world.table, ConsistentRead: true }))
+  for await (const page of paginateScan({ client }, { TableName: fixture.table, ConsistentRead: true }))
     items.push(...(page.Items ?? []));
   return items
     .filter(({ pk, sk }) => pk.startsWith('CHALLENGE#') || (pk === `MODEL#${MODEL}` && sk === 'META'))
@@ -101,12 +101,12 @@ export function closedArm(closed: number, mean: number, sd: number, assigned = 0
 
 /** Stores an active challenge whose stages, by number, are so far along. */
 export async function storeChallenge(
-  world: ChallengeWorld,
+  fixture: ChallengeFixture,
   challenge_id: string,
   stages: readonly (readonly [stage: 1 | 2 | 3 | 4, champion: ArmTotals, challenger: ArmTotals])[],
   changes: Partial<StoredChallenge> = {},
 ): Promise<void> {
-  const now = world.clock.now();
+  const now = fixture.clock.now();
   const at = new Date(now).toISOString();
   const after = storedChallenge({
     ...{ challenge_id, max_duration_hours: 48, created_at: at, updated_at: at, last_traffic_at: at },
@@ -117,8 +117,8 @@ export async function storeChallenge(
     })),
     ...changes,
   });
-  const { rev } = (await world.store.read(MODEL, [])).model!;
-  const outcome = await world.deps.challenges.commit({ before: null, after, events: [], modelRev: rev });
+  const { rev } = (await fixture.store.read(MODEL, [])).model!;
+  const outcome = await fixture.deps.challenges.commit({ before: null, after, events: [], modelRev: rev });
   if (outcome !== 'done') throw new Error(outcome);
 }
 
@@ -126,8 +126,10 @@ export async function storeChallenge(
  * A challenge at 50 % for each arm, ten trades before its planned look: the challenger is 0.5 ahead, which decides nothing
  * yet at 100 trades each of a standard deviation of 1.8.
  */
-export function nearTheLook(world: ChallengeWorld, id: string): Promise<void> {
-  return storeChallenge(world, id, [[4, closedArm(90, 0.4, 1.8), closedArm(90, 0.9, 1.8)]], { trades: 180 });
+export function nearTheLook(fixture: ChallengeFixture, id: string): Promise<void> {
+  return storeChallenge(fixture, id, [[4, closedArm(90, 0.4, 1.8), closedArm(90, 0.9, 1.8)]], {
+    trades: 180,
+  });
 }
 
 /** 24 trades of both arms whose challenger is so much better; the same seed is the same trades. */

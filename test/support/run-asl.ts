@@ -60,7 +60,7 @@ export function readDefinition(file: URL): Definition {
   return JSON.parse(readFileSync(file, 'utf8').replaceAll(/\$\{(\w+)\}/g, '$1'));
 }
 
-export interface Walk {
+export interface AslRun {
   /** States in the order in which they were entered; a retried state stands once. */
   readonly path: readonly string[];
   /** Parameters of every call of a task, in order. */
@@ -68,10 +68,14 @@ export interface Walk {
   readonly failure: string | undefined;
 }
 
-/** Runs a definition with fake tasks and without pauses. A task that has no fake fails the walk. */
-export async function walk(file: URL, input: unknown, steps: Readonly<Record<string, Step>>): Promise<Walk> {
+/** Runs a definition with fake tasks and without pauses. A task that has no fake fails the run. */
+export async function runAsl(
+  file: URL,
+  input: unknown,
+  steps: Readonly<Record<string, Step>>,
+): Promise<AslRun> {
   const definition = readDefinition(file);
-  const calls: Walk['calls'][number][] = [];
+  const calls: AslRun['calls'][number][] = [];
   const ofType = (type: string) =>
     allStates(definition).flatMap(([name, state]) => (state.Type === type ? [name] : []));
   const tasks = ofType('Task');

@@ -1,5 +1,5 @@
 import type { TestEngine } from './engine.ts';
-import { type Answer, MODEL, type RegistryWorld, registryWorld } from './registry-world.ts';
+import { type Answer, MODEL, type RegistryFixture, registryFixture } from './registry-fixture.ts';
 
 export const HOUR = 3_600_000;
 
@@ -19,7 +19,7 @@ function testClock(start = Date.parse('2026-06-01T00:00:00.000Z')): TestClock {
   };
 }
 
-export interface ChallengeWorld extends RegistryWorld {
+export interface ChallengeFixture extends RegistryFixture {
   readonly clock: TestClock;
   create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
   post(id: string, action: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
@@ -30,28 +30,29 @@ export interface ChallengeWorld extends RegistryWorld {
 }
 
 /** The registry with version 1 in Production and version 2 in Staging. */
-export async function challengeWorld(
+export async function challengeFixture(
   engine: Pick<TestEngine, 'client' | 'freshTables'>,
-  options: Parameters<typeof registryWorld>[1] = {},
-): Promise<ChallengeWorld> {
+  options: Parameters<typeof registryFixture>[1] = {},
+): Promise<ChallengeFixture> {
   const clock = testClock();
-  const world = await registryWorld(engine, { ...options, deps: { clock, ...options.deps } });
+  const fixture = await registryFixture(engine, { ...options, deps: { clock, ...options.deps } });
   for (const version of ['1', '2']) {
-    await world.register();
-    await world.stage(version);
+    await fixture.register();
+    await fixture.stage(version);
   }
-  await world.promote('1');
+  await fixture.promote('1');
   let logged = 0;
-  const post: ChallengeWorld['post'] = (id, action, body, headers) =>
-    world.strategy('POST', `/api/v1/challenges/${id}/${action}`, body, headers);
-  const read: ChallengeWorld['read'] = (id, what = '') => world.strategy('GET', `/challenges/${id}${what}`);
+  const post: ChallengeFixture['post'] = (id, action, body, headers) =>
+    fixture.strategy('POST', `/api/v1/challenges/${id}/${action}`, body, headers);
+  const read: ChallengeFixture['read'] = (id, what = '') =>
+    fixture.strategy('GET', `/challenges/${id}${what}`);
   return {
-    ...world,
+    ...fixture,
     clock,
     post,
     read,
     create: (body = {}, headers = {}) =>
-      world.strategy(
+      fixture.strategy(
         'POST',
         `/api/v1/models/${MODEL}/challenges`,
         { champion_version: '1', challenger_version: '2', ...body },

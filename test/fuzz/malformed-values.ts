@@ -16,7 +16,7 @@ export const MEDIA_TYPES: readonly string[] = [
   `application/${'x'.repeat(2000)}`,
 ];
 
-export const ODD_HEADERS: readonly (readonly [name: string, value: string | readonly string[]])[] = [
+export const MALFORMED_HEADERS: readonly (readonly [name: string, value: string | readonly string[]])[] = [
   ['X-Correlation-ID', ''],
   ['X-Correlation-ID', 'a b"<script>'],
   ['X-Correlation-ID', 'x'.repeat(129)],

@@ -20,7 +20,7 @@ export const FOREVER = Number.MAX_SAFE_INTEGER;
 export const FIXTURES = join(import.meta.dirname, 'fixtures/import');
 
 /** A folder of files to import and real stores to import them into, fresh for each test. */
-export interface ImportWorld {
+export interface ImportFixture {
   folder: string;
   /** Where the stores keep their files. */
   storage: string;
@@ -35,23 +35,23 @@ export interface ImportWorld {
   stored(timeframe: Timeframe, symbol?: string): Promise<Record<string, number[]>>;
 }
 
-export function importWorld(): ImportWorld {
+export function importFixture(): ImportFixture {
   const root = mkdtempSync(join(tmpdir(), 'touchstone-import-'));
   const reader = new FileReader();
   let engine: TestEngine;
-  let worlds = 0;
-  const world = {
+  let fixtures = 0;
+  const fixture = {
     reader,
     put(name: string, content: string | Uint8Array): string {
-      const path = join(world.folder, name);
+      const path = join(fixture.folder, name);
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, name.endsWith('.gz') ? gzipSync(content) : content);
       return path;
     },
-    async load(path = world.folder, options: Partial<ImportOptions> = {}) {
+    async load(path = fixture.folder, options: Partial<ImportOptions> = {}) {
       const clock = { now: () => NOW };
       return importFiles(await findFiles(path), {
-        store: world.store,
+        store: fixture.store,
         reader,
         exchange: 'binanceusdm',
         clock,
@@ -59,10 +59,10 @@ export function importWorld(): ImportWorld {
       });
     },
     async stored(timeframe: Timeframe, symbol = 'BTC/USDT:USDT') {
-      const candles = await world.store.read({ exchange: 'binanceusdm', symbol, timeframe }, 0, FOREVER);
+      const candles = await fixture.store.read({ exchange: 'binanceusdm', symbol, timeframe }, 0, FOREVER);
       return Object.fromEntries(Object.entries(candles).map(([name, column]) => [name, [...column]]));
     },
-  } as ImportWorld;
+  } as ImportFixture;
   beforeAll(async () => {
     engine = await startEngine();
   });
@@ -72,14 +72,14 @@ export function importWorld(): ImportWorld {
     rmSync(root, { recursive: true, force: true });
   });
   beforeEach(async () => {
-    world.folder = join(root, `in-${worlds}`);
-    mkdirSync(world.folder);
-    world.series = new DynamoSeriesStore(engine.client, (await engine.freshTables()).series);
-    world.storage = join(root, `out-${worlds++}`);
-    const objects = new FileObjectStore(world.storage);
-    world.store = new ParquetCandleStore({ objects, series: world.series, clock: { now: () => NOW } });
+    fixture.folder = join(root, `in-${fixtures}`);
+    mkdirSync(fixture.folder);
+    fixture.series = new DynamoSeriesStore(engine.client, (await engine.freshTables()).series);
+    fixture.storage = join(root, `out-${fixtures++}`);
+    const objects = new FileObjectStore(fixture.storage);
+    fixture.store = new ParquetCandleStore({ objects, series: fixture.series, clock: { now: () => NOW } });
   });
-  return world;
+  return fixture;
 }
 
 /** CSV rows of the 5m grid: `[row, open, high, low, close, volume]`. */

@@ -51,7 +51,7 @@ export const SOME_REPORT = {
 
 const cursors = { encode: encodeCursor, decode: decodeCursor };
 
-type WorldDeps = RegistryDeps & RegisterVersionDeps & ChallengeDeps;
+type FixtureDeps = RegistryDeps & RegisterVersionDeps & ChallengeDeps;
 
 export interface Answer {
   readonly status: number;
@@ -59,7 +59,7 @@ export interface Answer {
   readonly headers: Headers;
 }
 
-export interface RegistryWorld {
+export interface RegistryFixture {
   readonly store: RegistryStore;
   readonly table: string;
   readonly jobs: DynamoJobStore;
@@ -86,7 +86,7 @@ export interface RegistryWorld {
   ): Promise<Answer>;
   /** A request of the strategy service as it is. */
   request(path: string, init: RequestInit): Promise<Answer>;
-  readonly deps: WorldDeps;
+  readonly deps: FixtureDeps;
   /** Every item of the model, as stored. */
   items(): Promise<Record<string, any>[]>;
   /** Stores another completed backtest. */
@@ -98,8 +98,8 @@ export const someResults = {
   read: async (_: unknown, part: string) => (part === 'report' ? SOME_REPORT : SOME_RESULT),
 } as unknown as ResultStore;
 
-export interface WorldOptions {
-  readonly deps?: Partial<Omit<WorldDeps, 'registry' | 'challenges'>>;
+export interface FixtureOptions {
+  readonly deps?: Partial<Omit<FixtureDeps, 'registry' | 'challenges'>>;
   readonly service?: Partial<ServiceDeps>;
   /** Default: the engine's. */
   readonly client?: DynamoDBDocumentClient;
@@ -112,15 +112,15 @@ export interface WorldOptions {
 }
 
 /** The registry of both services over empty tables, with one completed backtest. Nothing waits. */
-export async function registryWorld(
+export async function registryFixture(
   engine: Pick<TestEngine, 'client' | 'freshTables'>,
-  options: WorldOptions = {},
-): Promise<RegistryWorld> {
+  options: FixtureOptions = {},
+): Promise<RegistryFixture> {
   const { deps: changes = {}, service = {}, client = engine.client, wrap = (store) => store } = options;
   const tables = options.tables ?? (await engine.freshTables());
   const store = new DynamoRegistryStore(client, tables.registry, options.tell);
   const jobs = new DynamoJobStore(engine.client, tables.jobs);
-  const deps: WorldDeps = {
+  const deps: FixtureDeps = {
     jobs,
     results: someResults,
     strategies: fixedStrategies(knownBuiltIns()),
@@ -175,7 +175,7 @@ export async function registryWorld(
     }),
     host,
   );
-  const backtest: RegistryWorld['backtest'] = async (jobId, name = MODEL, result = SOME_RESULT) => {
+  const backtest: RegistryFixture['backtest'] = async (jobId, name = MODEL, result = SOME_RESULT) => {
     const job = pendingJob(jobId);
     await jobs.create({ ...job, config: { ...job.config, strategy: name } });
     await jobs.claim(jobId, 'task', AT);

@@ -3,7 +3,7 @@ import type { StoredVersion } from '#contract/stored-registry.ts';
 import type { StagingChecks, StagingOutcome } from '#domain/registry/staging-checks.ts';
 import type { Principal } from '#runtime/authenticate.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from './jobs.ts';
-import type { RegistryWorld } from './registry-world.ts';
+import type { RegistryFixture } from './registry-fixture.ts';
 
 /** For tests of the release policy: callers by role, and staging checks that end when a test says so. */
 
@@ -58,7 +58,7 @@ export function ended(
 
 /** Stores a completed backtest whose job and result are changed so. */
 export async function completedBacktest(
-  world: Pick<RegistryWorld, 'jobs'>,
+  fixture: Pick<RegistryFixture, 'jobs'>,
   jobId: string,
   changes: {
     readonly job?: Partial<JobIn<'pending'>>;
@@ -67,9 +67,9 @@ export async function completedBacktest(
   },
 ): Promise<void> {
   const at = '2025-03-02T00:00:00.000Z';
-  await world.jobs.create(pendingJob(jobId, changes.job));
-  await world.jobs.claim(jobId, 'task', at);
+  await fixture.jobs.create(pendingJob(jobId, changes.job));
+  await fixture.jobs.claim(jobId, 'task', at);
   const result = { ...SOME_RESULT, ...changes.result };
   const outcome = { result, results: changes.results ?? SOME_RESULTS, timing: SOME_TIMING, warnings: [] };
-  await world.jobs.complete(jobId, 1, outcome, at);
+  await fixture.jobs.complete(jobId, 1, outcome, at);
 }

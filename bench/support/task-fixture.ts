@@ -27,13 +27,13 @@ export interface TaskRun {
 }
 
 /** The storage of one machine in a temporary folder, and tasks that run on it in processes of their own. */
-export class TaskWorld {
+export class TaskFixture {
   readonly #folder: string;
   readonly #database: Database;
   readonly #stores: Stores;
   readonly #environment: Readonly<Record<string, string>>;
 
-  static async start(): Promise<TaskWorld> {
+  static async start(): Promise<TaskFixture> {
     const folder = await mkdtemp(join(tmpdir(), 'touchstone-bench-'));
     const database = await startDatabase({ dbPath: join(folder, 'database.sqlite') });
     const environment = {
@@ -48,7 +48,7 @@ export class TaskWorld {
     };
     const stores = openStores(environment);
     await createTables(stores.dynamo, TABLES);
-    return new TaskWorld(folder, database, stores, environment);
+    return new TaskFixture(folder, database, stores, environment);
   }
 
   private constructor(
