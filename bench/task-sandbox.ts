@@ -3,6 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFolder, openSandbox, type Sandbox } from '#adapters/local/sandbox.ts';
+import { strippedSources } from '#adapters/local/stripped-file.ts';
+import { stripStrategies } from '#adapters/local/stripped-sources.ts';
 import { resultsPrefix } from '#adapters/result-store.ts';
 import type { Bench, Figure } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
@@ -33,6 +35,8 @@ const configOf = (strategy: string) => ({
 /** As the platform of one machine starts it, with and without the permission model: in turns. */
 async function measure(fixture: TaskFixture, folder: string, strategy: string): Promise<Figure[]> {
   const compiled = join(folder, 'compiled');
+  // As the platform does for the strategy folder.
+  await stripStrategies(join(ROOT, 'strategies'), strippedSources(compiled));
   let count = 0;
   const own = () => join(folder, `task-${count++}`);
   const ways: Readonly<Record<string, (jobId: string) => Sandbox>> = {

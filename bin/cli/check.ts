@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { getCompileCacheDir } from 'node:module';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { SimExchange } from '#adapters/exchange/sim.ts';
+import { compileCache } from '#adapters/local/sandbox.ts';
 import { type CheckOutcome, checkStrategy } from '#adapters/local/strategy-check.ts';
 import { openObjectStore } from '#adapters/open-object-store.ts';
 import { candlesPrefix } from '#adapters/parquet/keys.ts';
@@ -158,12 +158,6 @@ function parseRange(text: string): { start: number; end: number } {
     : [Number.NaN, Number.NaN];
   if (start < end) return { start, end };
   throw new UsageError('--timerange takes two days, the second exclusive, such as 20250101-20250301');
-}
-
-/** Where this process keeps what it compiled: loading is a fifth of a check's work otherwise. */
-function compileCache(): string | undefined {
-  const directory = getCompileCacheDir();
-  return directory && dirname(directory);
 }
 
 function showProgress(share: number): void {

@@ -12,6 +12,7 @@ import { type DataFolder, openDataFolder } from '#adapters/local/data-folder.ts'
 import { LocalStrategies } from '#adapters/local/definitions/local-strategies.ts';
 import { diskSpaceCheck } from '#adapters/local/disk-space.ts';
 import { type Database, startDatabase } from '#adapters/local/dynoxide.ts';
+import { compileCache } from '#adapters/local/sandbox.ts';
 import type { TaskLimits } from '#adapters/local/task-runner.ts';
 import { openStores, type StorageEnv } from '#adapters/open-stores.ts';
 import { NO_POLICY } from '#contract/release-policy.ts';
@@ -95,6 +96,7 @@ async function startServices(
   await createTables(stores.dynamo, TABLE_NAMES);
   const strategies = new LocalStrategies({
     folder: options.strategiesDirectory,
+    compiled: compileCache(),
     onBroken: (file) => log.warn('strategy file cannot be used', { ...file }),
   });
   running.add(() => strategies.close());

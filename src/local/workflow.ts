@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs';
-import { getCompileCacheDir } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LocalExecutions } from '#adapters/local/executions.ts';
 import { localIntegrations } from '#adapters/local/integrations.ts';
-import type { SandboxGrants } from '#adapters/local/sandbox.ts';
+import { compileCache, type SandboxGrants } from '#adapters/local/sandbox.ts';
 import { LocalStateMachine } from '#adapters/local/state-machine.ts';
 import { type TaskLimits, type TaskRequest, TaskRunner } from '#adapters/local/task-runner.ts';
 import type { Stores } from '#adapters/open-stores.ts';
@@ -168,13 +167,6 @@ function tellQuiet(
   stores.jobs
     .setStalled(jobId, task, text)
     .catch((error: unknown) => log.error('silence of a task not stored', error as Error));
-}
-
-/** Where this process keeps what it compiled, its tasks do too: each spends less on loading than on its work. */
-function compileCache(): string | undefined {
-  // Node's own folder in that which it was told, one for each of its versions.
-  const directory = getCompileCacheDir();
-  return directory && dirname(directory);
 }
 
 function taskEntry(name: string): string {

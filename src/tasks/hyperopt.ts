@@ -1,11 +1,10 @@
 /** Entry point of a hyperopt worker: the same in a Fargate container and as a child process. */
 import { existsSync } from 'node:fs';
-import { getCompileCacheDir } from 'node:module';
 import { availableParallelism, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { SandboxGrants } from '#adapters/local/sandbox.ts';
+import { compileCache, type SandboxGrants } from '#adapters/local/sandbox.ts';
 import { openStores } from '#adapters/open-stores.ts';
 import { USER_STRATEGIES } from '#adapters/strategy-files.ts';
 import { TrialOutOfMemory, TrialProcesses } from '#adapters/trial-processes.ts';
@@ -70,11 +69,6 @@ function grants(): SandboxGrants {
     read: objects ? [join(objects, CANDLES_BUCKET)].filter((folder) => existsSync(folder)) : [],
     strategies: strategies && existsSync(strategies) ? strategies : undefined,
   };
-}
-
-function compileCache(): string | undefined {
-  const directory = getCompileCacheDir();
-  return directory && dirname(directory);
 }
 
 /** Every core of a container; on one machine, whose processes have names of its own, the workers share them. */

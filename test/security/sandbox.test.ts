@@ -1,12 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { type SandboxGrants, sandboxArguments } from '#adapters/local/sandbox.ts';
+import { strippedFile, strippedSources } from '#adapters/local/stripped-file.ts';
+import { stripStrategies } from '#adapters/local/stripped-sources.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-sandbox-')));
 const [folder, own] = [join(root, 'strategies'), join(root, 'own')];
@@ -113,5 +124,71 @@ describe('code in the folder of strategies', () => {
     expect(output).toContain('subject.ts');
     expect(output).toContain(named);
     expect(output).not.toContain('imported');
+  });
+});
+
+describe('strategy sources without types', () => {
+  const compiled = join(root, 'compiled');
+  const kept = strippedSources(compiled);
+  const source =
+    "interface Row { close: number }\nexport default (row: Row): number => { throw new Error('here'); };\n";
+  const typed = join(folder, 'typed.ts');
+  const main = join(root, 'typed-main.mjs');
+  const keptFile = () =>
+    join(kept, strippedFile(createHash('sha256').update(readFileSync(typed)).digest('hex')));
+
+  /** What a task prints that loads the file: the stack of its error. */
+  async function load(): Promise<string> {
+    writeFileSync(
+      main,
+      `const { default: run } = await import(${JSON.stringify(`${pathToFileURL(typed).href}?run=1`)});
+       try { console.log(run()) } catch ({ stack }) { console.log(stack) }`,
+    );
+    return run(sandboxArguments({ strategies: folder, read: [main] }, compiled), main);
+  }
+
+  /** Replaces the code of the kept form. */
+  const forge = (code: string) => {
+    const end = readFileSync(keptFile(), 'utf8').split('\n').slice(-2).join('\n');
+    writeFileSync(keptFile(), `${code}\n${end}`);
+  };
+
+  beforeEach(async () => {
+    rmSync(kept, { recursive: true, force: true });
+    writeFileSync(typed, source);
+    await stripStrategies(folder, kept);
+  });
+
+  it('are what a task loads, with the lines and columns of the source', async () => {
+    const without = await load();
+    expect(without).toContain('typed.ts?run=1:2:46');
+    expect(await run(sandboxArguments({ strategies: folder, read: [main] }), main)).toBe(without);
+    forge("export default () => 'kept';");
+    expect(await load()).toBe('kept\n');
+  });
+
+  it('are not loaded when the source has changed or their file is not whole', async () => {
+    forge("export default () => 'kept';");
+    writeFileSync(typed, `${source} `);
+    expect(await load()).toContain('Error: here');
+    writeFileSync(typed, source);
+    writeFileSync(keptFile(), "export default () => 'cut';");
+    expect(await load()).toContain('Error: here');
+  });
+
+  it('leave a source with a syntax error to the task, which reports it', async () => {
+    writeFileSync(typed, 'export default (: number) => 1;');
+    await stripStrategies(folder, kept);
+    expect(existsSync(keptFile())).toBe(false);
+    expect(await load()).toContain('typed.ts');
+  });
+
+  it('cannot be written by a task', async () => {
+    writeFileSync(
+      typed,
+      `const fs: any = process.getBuiltinModule('node:fs');
+       export default () => fs.writeFileSync(${JSON.stringify(join(kept, 'planted.js'))}, '');`,
+    );
+    expect(await load()).toContain('Use --allow-fs-write');
   });
 });

@@ -1,7 +1,16 @@
-import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { getCompileCacheDir } from 'node:module';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { strippedSources } from './stripped-file.ts';
+
+/** Folder in which this process keeps what Node compiled; its tasks use it too and load faster. Undefined: it keeps nothing. */
+export function compileCache(): string | undefined {
+  // Node adds a folder of its own for each of its versions.
+  const directory = getCompileCacheDir();
+  return directory && dirname(directory);
+}
 
 /** What a process that runs code of strategies may do beside computing and the network. */
 export interface SandboxGrants {
@@ -23,18 +32,23 @@ const CLOSED = ['--permission', '--no-experimental-sqlite', '--disable-sigusr1',
  *
  * Permission goes by the path that is asked for, so a link in a granted folder leads out of it: grant folders without links.
  *
+ * @param compiled folder of Node's compile cache; strategies are loaded from the {@link strippedSources} next to it
  * @throws Error when a granted file does not exist
  */
-export function sandboxArguments({ read = [], write = [], strategies }: SandboxGrants): string[] {
+export function sandboxArguments(
+  { read = [], write = [], strategies }: SandboxGrants,
+  compiled?: string,
+): string[] {
   const folder = strategies && realpathSync(strategies);
-  const readable = [...CODE, ...read, ...write, ...(folder ? [folder] : [])].map((path) =>
+  const stripped = folder && compiled ? existing(strippedSources(compiled)) : [];
+  const readable = [...CODE, ...read, ...write, ...(folder ? [folder] : []), ...stripped].map((path) =>
     realpathSync(path),
   );
   return [
     ...CLOSED,
     ...readable.map((path) => `--allow-fs-read=${path}`),
     ...write.map((path) => `--allow-fs-write=${realpathSync(path)}`),
-    ...(folder ? ['--import', rulesFor(folder)] : []),
+    ...(folder ? ['--import', rulesFor(folder, stripped[0])] : []),
   ];
 }
 
@@ -63,7 +77,7 @@ export function openSandbox(folder: string, grants: SandboxGrants, compiled?: st
     symlinkSync(compiled, link);
   }
   return {
-    args: sandboxArguments({ ...grants, write: [...(grants.write ?? []), own] }),
+    args: sandboxArguments({ ...grants, write: [...(grants.write ?? []), own] }, compiled),
     environment: { TMPDIR: own, ...(compiled && { NODE_COMPILE_CACHE: link }) },
     remove: () => removed(own),
   };
@@ -78,6 +92,8 @@ export function openFolder(folder: string, compiled?: string): Sandbox {
     remove: () => removed(own),
   };
 }
+
+const existing = (path: string): string[] => (existsSync(path) ? [realpathSync(path)] : []);
 
 function made(folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -98,8 +114,9 @@ function sourceFolders(): string[] {
  * The folder is part of the address: the module that is loaded first cannot be told otherwise. The address is the same for
  * every task, so that its compiled form is found in the cache.
  */
-function rulesFor(folder: string): string {
+function rulesFor(folder: string, stripped: string | undefined): string {
   const address = new URL('./strategy-rules.ts', import.meta.url);
   address.searchParams.set('folder', pathToFileURL(`${folder}/`).href);
+  if (stripped) address.searchParams.set('stripped', stripped);
   return address.href;
 }

@@ -1,20 +1,34 @@
 /**
- * Loaded before the program of a process that runs strategies, see sandbox.ts. It says what code in the folder of strategies
- * may import, which keeps a strategy a function of candles and parameters: code is known by its address, so an attacker
- * finds other ways to modules, not to files. And it closes two that Node's permission model leaves open:
+ * Loaded before the program of a process that runs strategies, see sandbox.ts. It limits what code in the strategy folder may
+ * import, which keeps a strategy a function of candles and parameters: code is known by its URL, so an attacker finds other
+ * ways to modules, not to files. It also closes two ways that Node's permission model leaves open:
  * - Signals to other processes, and their priority.
- * - The compile cache: Node writes to it without asking whether the process may, and knows its entries by sums that can be
- *   forged. So what the project's own code compiled is kept before any code of strategies is loaded, and none after.
+ * - The compile cache: Node writes to it without asking whether the process may, and its checksums can be forged. So the
+ *   compiled code of this project is kept before any code of a strategy is loaded, and nothing after that.
+ * Strategy sources are therefore loaded without their types where the platform has removed them, see stripped-sources.ts.
  */
-import { rmSync } from 'node:fs';
-import { flushCompileCache, getCompileCacheDir, registerHooks, syncBuiltinESMExports } from 'node:module';
+import { createHash } from 'node:crypto';
+import { readFileSync, rmSync } from 'node:fs';
+import {
+  flushCompileCache,
+  getCompileCacheDir,
+  type LoadHookSync,
+  registerHooks,
+  syncBuiltinESMExports,
+} from 'node:module';
 import os from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { strippedEnd, strippedFile } from './stripped-file.ts';
 
-const FOLDER = new URL(import.meta.url).searchParams.get('folder')!;
+const { searchParams } = new URL(import.meta.url);
+const FOLDER = searchParams.get('folder')!;
+/** Folder of strategy sources without types; null: there is none. */
+const STRIPPED = searchParams.get('stripped');
 const cache = getCompileCacheDir();
-/** Link to the compile cache, in a folder that this process may write to; absent: there is none. */
-let compiled = cache ? dirname(cache) : null;
+/** Link to the compile cache, in a folder that this process may write to; null: there is none. */
+const compiled = cache ? dirname(cache) : null;
+let entered = false;
 /** Node takes no `..` in them. */
 const isOfEngine = (specifier: string) => specifier.startsWith('#engine/') && !specifier.includes('..');
 
@@ -23,7 +37,7 @@ registerHooks({
     const { parentURL } = context;
     if (!parentURL?.startsWith(FOLDER)) {
       const resolved = nextResolve(specifier, context);
-      if (resolved.url.startsWith(FOLDER)) closeCompileCache();
+      if (resolved.url.startsWith(FOLDER)) enterFolder();
       return resolved;
     }
     // As for this file: the folder may lie outside of the project, whose names these are.
@@ -43,9 +57,31 @@ for (const name of ['kill', '_kill', '_debugProcess', '_debugEnd']) Reflect.dele
 Reflect.deleteProperty(os, 'setPriority');
 syncBuiltinESMExports();
 
-function closeCompileCache(): void {
+/** Called before the first strategy file is loaded. */
+function enterFolder(): void {
+  if (entered) return;
+  entered = true;
+  if (STRIPPED) registerHooks({ load });
   if (!compiled) return;
   flushCompileCache();
   rmSync(compiled);
-  compiled = null;
+}
+
+const load: LoadHookSync = (url, context, nextLoad) => {
+  const source = url.startsWith(FOLDER) ? strippedSource(fileURLToPath(url.replace(/\?.*$/, ''))) : undefined;
+  if (source === undefined) return nextLoad(url, context);
+  // Node names the source of its own stripped code by such a comment too.
+  return { format: 'module', source: `${source}\n//# sourceURL=${url}`, shortCircuit: true };
+};
+
+/** Undefined: the source was not stripped, or not to its end. */
+function strippedSource(path: string): string | undefined {
+  if (!path.endsWith('.ts')) return undefined;
+  try {
+    const digest = createHash('sha256').update(readFileSync(path)).digest('hex');
+    const stripped = readFileSync(join(STRIPPED!, strippedFile(digest)), 'utf8');
+    return stripped.endsWith(strippedEnd(digest)) ? stripped : undefined;
+  } catch {
+    return undefined;
+  }
 }

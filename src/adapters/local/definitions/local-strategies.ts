@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { knownBuiltIns, sortedByName } from '#adapters/known-strategies.ts';
 import { digestStrategyFiles, USER_STRATEGIES } from '#adapters/strategy-files.ts';
 import type { BrokenStrategyFile, KnownStrategy, Strategies, StrategyList } from '#domain/strategy-ports.ts';
+import { strippedSources } from '../stripped-file.ts';
+import { stripStrategies } from '../stripped-sources.ts';
 import { DefinitionProcess, DefinitionProcessError } from './definition-process.ts';
 import { type Limits, ProcessPool } from './process-pool.ts';
 import { Slots } from './slots.ts';
@@ -13,6 +15,8 @@ import { StrategySource } from './strategy-source.ts';
 export interface LocalStrategiesOptions extends Partial<Limits> {
   /** Folder of the users' strategy files; it need not exist. Default: the project's `strategies/`. */
   readonly folder?: string | undefined;
+  /** Folder of Node's compile cache, next to which sources are kept without types for the tasks; absent: none are kept. */
+  readonly compiled?: string | undefined;
   /** Called once for each version of a file that cannot be used. */
   readonly onBroken?: (file: BrokenStrategyFile) => void;
 }
@@ -57,6 +61,7 @@ const LINK =
  */
 export class LocalStrategies implements Strategies {
   readonly #folder: string;
+  readonly #compiled: string | undefined;
   readonly #onBroken: (file: BrokenStrategyFile) => void;
   readonly #pool: ProcessPool;
   readonly #readings = new Slots(Math.max(2, availableParallelism()));
@@ -72,11 +77,13 @@ export class LocalStrategies implements Strategies {
 
   constructor({
     folder = USER_STRATEGIES,
+    compiled,
     onBroken = () => {},
     loadLimitMs = LOAD_LIMIT_MS,
     startupLimitMs = STARTUP_LIMIT_MS,
   }: LocalStrategiesOptions = {}) {
     this.#folder = folder;
+    this.#compiled = compiled;
     this.#onBroken = onBroken;
     this.#pool = new ProcessPool({ loadLimitMs, startupLimitMs });
   }
@@ -165,6 +172,7 @@ export class LocalStrategies implements Strategies {
         // What a process may read is decided by paths.
         const isClosed = look.links.length > 0;
         const digests = isClosed ? new Map() : await digestStrategyFiles(this.#folder);
+        if (!isClosed) this.#stripTypes();
         this.#update(digests, isClosed ? look.links : look.notFiles, isClosed ? LINK : NO_FILE);
       }
       this.#signature = look.signature;
@@ -175,6 +183,12 @@ export class LocalStrategies implements Strategies {
       // What was read before stays in use.
       this.#folderError = `the folder cannot be read: ${(error as Error).message}`;
     }
+  }
+
+  /** Without waiting: a task that is faster removes the types itself. */
+  #stripTypes(): void {
+    if (!this.#compiled) return;
+    stripStrategies(this.#folder, strippedSources(this.#compiled)).catch(() => undefined);
   }
 
   /** @param refused names that are not read, and why */
