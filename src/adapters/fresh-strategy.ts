@@ -16,7 +16,7 @@ let runs = 0;
 
 /**
  * A loader of a strategy file, to be made before the file is first imported. Each call evaluates the file and every module of
- * its folder that it imports again, and removes what was added to global objects since the loader was made: no state is left
+ * its folder that it imports again, and restores the global objects as they were when the loader was made: no state is left
  * from another run. Node never frees a module.
  *
  * @param path of the file; the loader throws Error where state of another run cannot be removed
@@ -27,7 +27,7 @@ export function freshStrategy(path: string): () => Promise<StrategyDefinition> {
   return async () => {
     if (folders.size === 0) registerHooks({ resolve: resolveFresh });
     folders.add(pathToFileURL(`${dirname(path)}/`).href);
-    globals.removeAdded(basename(path));
+    globals.restore(basename(path));
     const { default: definition } = await import(`${address}?run=${++runs}`);
     return definition;
   };

@@ -68,6 +68,18 @@ describe('a strategy that is loaded again', () => {
     ['a prototype', '((Float64Array.prototype as any).memo ??= [])'],
     ['the process', '((process as any).memo ??= [])'],
     ['an indicator', '((ema as any).memo ??= [])'],
+    [
+      'a replaced function of Math',
+      '((Math as any).max.memo ?? ((Math as any).max = Object.assign(() => 0, { memo: [] })).memo)',
+    ],
+    [
+      'a replaced method of a prototype',
+      '((Map.prototype as any).get.memo ?? ((Map.prototype as any).get = Object.assign(() => 0, { memo: [] })).memo)',
+    ],
+    [
+      'a replaced accessor',
+      "(Object.getOwnPropertyDescriptor(Map.prototype, 'size')!.get as any).memo ?? (Object.defineProperty(Map.prototype, 'size', { get: Object.assign(() => 0, { memo: [] as number[] }), configurable: true }), (Object.getOwnPropertyDescriptor(Map.prototype, 'size')!.get as any).memo)",
+    ],
   ])('finds nothing that its top level left in %s', (_, memo) => {
     const { stdout, stderr } = loadedTwice(`left${memo.length}`, memo);
     expect([stderr, stdout.trim().split('\n')]).toEqual(['', ['1', '1']]);
