@@ -3,30 +3,25 @@ import { openScheduler, openStrategyService } from '#adapters/aws/open-strategy-
 import { sha256, ulids } from '#adapters/ids.ts';
 import { loadStrategies } from '#adapters/strategies.ts';
 import { StrategyEnv } from '#contract/env.ts';
+import { ownershipOf } from '#domain/ownership.ts';
 import { readEnv } from '#runtime/env.ts';
 import { authenticateBy } from '#runtime/identity-provider.ts';
 import { serviceLambda } from '#runtime/lambda.ts';
 import { createLogger } from '#runtime/log.ts';
 import { strategyHandlers } from '#runtime/services/strategy.ts';
-import { strategyUseCases } from '#runtime/services/strategy-use-cases.ts';
 import { challengeMetrics, watchChallenges } from '#runtime/watch-challenges.ts';
 
 const env = readEnv(StrategyEnv);
 const log = createLogger('strategy', env.LOG_LEVEL);
 const tell = watchChallenges({ log, count: challengeMetrics(env.ENVIRONMENT), timer: openScheduler(env) });
-const useCases = strategyUseCases(
-  {
-    ...openStrategyService(env, tell),
-    strategies: await loadStrategies(),
-    ids: ulids,
-    digest: sha256,
-    clock: Date,
-  },
-  log,
-);
+const deps = {
+  ...openStrategyService(env, tell),
+  strategies: await loadStrategies(),
+  ...{ ids: ulids, digest: sha256, clock: Date, log },
+};
 
-export const handler = serviceLambda('strategy', strategyHandlers(useCases), {
-  ownership: useCases.ownership,
+export const handler = serviceLambda('strategy', strategyHandlers(deps), {
+  ownership: ownershipOf(deps),
   authenticate: authenticateBy({
     environment: env.ENVIRONMENT,
     userPoolId: env.STRATEGY_IDP_USER_POOL_ID,

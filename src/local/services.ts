@@ -9,6 +9,7 @@ import { serviceProbe, tableProbe } from '#adapters/probes.ts';
 import { type LeastAssignments, NO_POLICY, type ReleasePolicy } from '#contract/release-policy.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { Exchanges } from '#domain/exchange-ports.ts';
+import { ownershipOf } from '#domain/ownership.ts';
 import type { Strategies } from '#domain/strategy-ports.ts';
 import type { AuditDeps } from '#runtime/audit.ts';
 import type { Authenticate } from '#runtime/authenticate.ts';
@@ -21,7 +22,6 @@ import { backendHandlers } from '#runtime/services/backend.ts';
 import { backendUseCases } from '#runtime/services/backend-use-cases.ts';
 import { createDataCollectionService } from '#runtime/services/data-collection-service.ts';
 import { strategyHandlers } from '#runtime/services/strategy.ts';
-import { strategyUseCases } from '#runtime/services/strategy-use-cases.ts';
 import type { Workflow } from './workflow.ts';
 
 const HOST = '127.0.0.1';
@@ -122,34 +122,32 @@ export async function startStrategyService(
 ): Promise<RunningServer> {
   const { log } = options;
   const { stores, workflow } = deps;
-  const useCases = strategyUseCases(
-    {
-      ...stores,
-      ...openRegistry(deps.registryTable, deps.databaseEndpoint, deps.tell),
-      images: null,
-      allowedRegistries: null,
-      stagingDryRunRequired: deps.stagingDryRunRequired ?? false,
-      fourEyesRequired: deps.fourEyesRequired ?? false,
-      releasePolicy: deps.releasePolicy ?? NO_POLICY,
-      challengeMinTrades: deps.challengeMinTrades ?? 100,
-      challengeMinHours: deps.challengeMinHours ?? 0,
-      challengeMinAssignments: deps.challengeMinAssignments ?? 0,
-      strategies: deps.strategies,
-      studyExecutions: workflow.studyExecutions,
-      tasks: workflow.tasks,
-      ids: ulids,
-      digest: sha256,
-      clock: Date,
-      defaultExchange: options.exchange,
-      probes: {
-        registry: tableProbe(stores.dynamo, 'registry', deps.registryTable),
-      },
-      checkDiskSpace: options.checkDiskSpace,
+  const service = {
+    ...stores,
+    ...openRegistry(deps.registryTable, deps.databaseEndpoint, deps.tell),
+    images: null,
+    allowedRegistries: null,
+    stagingDryRunRequired: deps.stagingDryRunRequired ?? false,
+    fourEyesRequired: deps.fourEyesRequired ?? false,
+    releasePolicy: deps.releasePolicy ?? NO_POLICY,
+    challengeMinTrades: deps.challengeMinTrades ?? 100,
+    challengeMinHours: deps.challengeMinHours ?? 0,
+    challengeMinAssignments: deps.challengeMinAssignments ?? 0,
+    strategies: deps.strategies,
+    studyExecutions: workflow.studyExecutions,
+    tasks: workflow.tasks,
+    ids: ulids,
+    digest: sha256,
+    clock: Date,
+    defaultExchange: options.exchange,
+    probes: {
+      registry: tableProbe(stores.dynamo, 'registry', deps.registryTable),
     },
+    checkDiskSpace: options.checkDiskSpace,
     log,
-  );
-  const app = createService('strategy', strategyHandlers(useCases), {
-    ownership: useCases.ownership,
+  };
+  const app = createService('strategy', strategyHandlers(service), {
+    ownership: ownershipOf(service),
     log,
     authenticate: options.authenticate,
     audit: options.audit,

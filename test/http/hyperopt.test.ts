@@ -11,9 +11,7 @@ import type { SeriesStore } from '#domain/ports.ts';
 import type { RegistryStore } from '#domain/registry/registry-store.ts';
 import { defineStrategy } from '#engine/strategy.ts';
 import { createService, type ServiceApp } from '#runtime/service.ts';
-import type { ChallengeUseCases } from '#runtime/services/challenge-use-cases.ts';
-import { hyperoptUseCases } from '#runtime/services/hyperopt-use-cases.ts';
-import { strategyHandlers } from '#runtime/services/strategy.ts';
+import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.ts';
 import { memoryAudit } from '../support/audit.ts';
 import { memoryLog, post } from '../support/backend.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
@@ -64,41 +62,30 @@ beforeAll(async () => {
   const series = {
     getMany: async () => new Map(newest === null ? [] : [['x', { last: newest }]]),
   } as unknown as SeriesStore;
-  const registry = { sharing: {} } as unknown as RegistryStore;
-  const ownership = ownershipOf({
-    ...{ jobs: new DynamoJobStore(client, tables.jobs), registry },
+  const deps = {
+    jobs: new DynamoJobStore(client, tables.jobs),
+    registry: { sharing: {} } as unknown as RegistryStore,
     challenges: { read: async () => undefined },
-  });
-  const useCases = hyperoptUseCases(
-    {
-      studies,
-      series,
-      instruments,
-      ledger: new DynamoTrialLedger(client, tables.jobs),
-      strategies: fixedStrategies([...knownBuiltIns(), slowByChoice]),
-      studyExecutions: {
-        start: async (input) => void started.push(input),
-        stop: async () => undefined,
-        state: async () => undefined,
-      },
-      tasks: { stop: async () => undefined },
-      defaultExchange: 'sim',
-      clock: { now: () => NOW },
-      ids: ulids,
-      digest: sha256,
+    studies,
+    series,
+    instruments,
+    ledger: new DynamoTrialLedger(client, tables.jobs),
+    strategies: fixedStrategies([...knownBuiltIns(), slowByChoice]),
+    studyExecutions: {
+      start: async (input: HyperoptExecutionInput) => void started.push(input),
+      stop: async () => undefined,
+      state: async () => undefined,
     },
+    tasks: { stop: async () => undefined },
+    defaultExchange: 'sim',
+    clock: { now: () => NOW },
+    ids: ulids,
+    digest: sha256,
     log,
-  );
-  const handlers = strategyHandlers({
-    ...({} as ChallengeUseCases),
-    ...useCases,
-    ownership,
-    registerVersion: () => Promise.reject(new Error('not here')),
-    checkHealth: async () => ({ status: 'healthy', dependencies: {} }),
-  });
-  app = createService('strategy', handlers, {
+  };
+  app = createService('strategy', strategyHandlers(deps as unknown as StrategyDeps), {
     log,
-    ownership,
+    ownership: ownershipOf(deps),
     audit: memoryAudit().audit,
     checkResponses: true,
     authenticate: async (token) => ({ id: token ?? 'ada', roles: ['researcher'], groups: [] }),

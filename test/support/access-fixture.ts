@@ -12,7 +12,6 @@ import { fixedStrategies, knownBuiltIns } from '#adapters/known-strategies.ts';
 import type { JobIn, JobStatus } from '#contract/backtest.ts';
 import { NO_POLICY } from '#contract/release-policy.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
-import { registerVersion } from '#domain/registry/register-version.ts';
 import type { RegistryStore } from '#domain/registry/registry-store.ts';
 import { runBacktest } from '#engine/backtest.ts';
 import { createRandom } from '#engine/random.ts';
@@ -20,9 +19,7 @@ import { withIdentityProvider } from '#runtime/identity-provider.ts';
 import { createService, type ServiceApp } from '#runtime/service.ts';
 import { backendHandlers } from '#runtime/services/backend.ts';
 import { backendUseCases } from '#runtime/services/backend-use-cases.ts';
-import { challengeUseCases } from '#runtime/services/challenge-use-cases.ts';
-import type { HyperoptUseCases } from '#runtime/services/hyperopt.ts';
-import { strategyHandlers } from '#runtime/services/strategy.ts';
+import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.ts';
 import { localPool, startIssuer } from '../../src/local/issuer.ts';
 import { accessClaims, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
 import { sampleInput } from '../engine/backtest-sample.ts';
@@ -117,12 +114,11 @@ export async function accessFixture(): Promise<AccessFixture> {
     executions: { start: nothing, stop: nothing, state: nothing },
     tasks: { stop: nothing },
     cursors: { encode: encodeCursor, decode: decodeCursor },
+    log,
     probes: { strategy_service: null, data_collection: null, registry: null },
-  } as unknown as Parameters<typeof backendUseCases>[0] & Parameters<typeof registerVersion>[0];
+  } as unknown as Parameters<typeof backendUseCases>[0] & StrategyDeps;
   const useCases = backendUseCases(deps, log);
   const { ownership } = useCases;
-  const register: Parameters<typeof strategyHandlers>[0]['registerVersion'] = (call, input) =>
-    registerVersion(deps, call, input);
   const services = (enforced: boolean): ServiceApp[] => {
     const host = {
       ...{ log, audit, ownership, checkResponses: true },
@@ -130,24 +126,7 @@ export async function accessFixture(): Promise<AccessFixture> {
     };
     return [
       createService('backend', backendHandlers(useCases), host),
-      createService(
-        'strategy',
-        strategyHandlers({
-          ...({} as HyperoptUseCases),
-          ...challengeUseCases({
-            ...deps,
-            stagingChecks: null,
-            challengeMinTrades: 100,
-            challengeMinHours: 0,
-            challengeMinAssignments: 0,
-            chance: Math.random,
-            sleep: nothing,
-          }),
-          ...{ ownership, registerVersion: register },
-          checkHealth: async () => ({ status: 'healthy', dependencies: {} }),
-        }),
-        host,
-      ),
+      createService('strategy', strategyHandlers(deps), host),
     ];
   };
   const [open, enforced] = [services(false), services(true)];

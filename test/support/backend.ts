@@ -5,7 +5,7 @@ import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import type { Log } from '#runtime/log.ts';
 import { createService, type ServiceApp, type ServiceDeps } from '#runtime/service.ts';
 import { type BackendUseCases, backendHandlers } from '#runtime/services/backend.ts';
-import { type RegistryDeps, registryUseCases } from '#runtime/services/registry-use-cases.ts';
+import type { RegistryDeps } from '#runtime/services/registry.ts';
 import { memoryAudit } from './audit.ts';
 import { pendingJob } from './jobs.ts';
 
@@ -39,6 +39,18 @@ export const fakeOwnership: Ownership = ownershipOf({
   challenges: { read: async () => undefined },
 });
 
+/** A registry without a model. */
+const emptyRegistry = {
+  registry: {
+    sharing: { sharedWith: async () => new Set() },
+    read: async () => ({ model: undefined, versions: new Map(), reply: undefined }),
+    catalog: async function* () {},
+    catalogCount: async () => 0,
+  },
+  challenges: { activeOf: async () => new Map() },
+  clock: Date,
+} as unknown as RegistryDeps;
+
 /** Use cases that know one pending job, `bt-1`, and one strategy, `demo`. */
 export function fakeUseCases(changes: Partial<BackendUseCases> = {}): BackendUseCases {
   const job = pendingJob('bt-1');
@@ -65,11 +77,7 @@ export function fakeUseCases(changes: Partial<BackendUseCases> = {}): BackendUse
     checkDataFreshness: async () => {
       throw new CodedError('SVC004');
     },
-    ...registryUseCases({} as RegistryDeps),
-    listCatalog: async ({ limit, offset }) => ({ items: [], total: 0, limit, offset, next_cursor: null }),
-    compareVersions: async () => {
-      throw new CodedError('RES003', { field: 'version_b' });
-    },
+    registry: emptyRegistry,
     listAudit: async () => ({ items: [], next: null }),
     checkHealth: async () => ({ status: 'healthy', dependencies: { registry: 'healthy' } }),
     ...changes,

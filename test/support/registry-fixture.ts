@@ -12,17 +12,15 @@ import type { TableNames } from '#contract/tables.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { ResultStore } from '#domain/ports.ts';
-import { type RegisterVersionDeps, registerVersion } from '#domain/registry/register-version.ts';
+import type { RegisterStrategyDeps } from '#domain/registry/register-strategy.ts';
 import type { RegistryStore } from '#domain/registry/registry-store.ts';
 import { createRandom } from '#engine/random.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { createService, type ServiceApp, type ServiceDeps } from '#runtime/service.ts';
 import { backendHandlers } from '#runtime/services/backend.ts';
-import { catalogUseCases } from '#runtime/services/catalog.ts';
-import { type ChallengeDeps, challengeUseCases } from '#runtime/services/challenge-use-cases.ts';
-import type { HyperoptUseCases } from '#runtime/services/hyperopt.ts';
-import { type RegistryDeps, registryUseCases } from '#runtime/services/registry-use-cases.ts';
-import { strategyHandlers } from '#runtime/services/strategy.ts';
+import type { ChallengeDeps } from '#runtime/services/challenges.ts';
+import type { RegistryDeps } from '#runtime/services/registry.ts';
+import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.ts';
 import { memoryAudit } from './audit.ts';
 import { fakeUseCases, memoryLog, post } from './backend.ts';
 import type { TestEngine } from './engine.ts';
@@ -49,9 +47,7 @@ export const SOME_REPORT = {
   data: [{ first: '2025-01-01T00:00:00.000Z', last: '2025-01-31T23:55:00.000Z' }],
 };
 
-const cursors = { encode: encodeCursor, decode: decodeCursor };
-
-type FixtureDeps = RegistryDeps & RegisterVersionDeps & ChallengeDeps;
+type FixtureDeps = RegistryDeps & RegisterStrategyDeps & ChallengeDeps;
 
 export interface Answer {
   readonly status: number;
@@ -137,6 +133,7 @@ export async function registryFixture(
     releasePolicy: NO_POLICY,
     studies: { get: async () => undefined },
     rollbackReasonRequired: false,
+    cursors: { encode: encodeCursor, decode: decodeCursor },
     clock: Date,
     ids: ulids,
     digest: sha256,
@@ -155,26 +152,9 @@ export async function registryFixture(
     ownership: ownershipOf(deps),
     ...service,
   };
-  const backend = createService(
-    'backend',
-    backendHandlers({
-      ...fakeUseCases(),
-      ...registryUseCases(deps),
-      ...catalogUseCases({ ...deps, cursors }),
-    }),
-    host,
-  );
-  const strategy = createService(
-    'strategy',
-    strategyHandlers({
-      ...({} as HyperoptUseCases),
-      ...challengeUseCases(deps),
-      registerVersion: (call, input) => registerVersion(deps, call, input),
-      ownership: ownershipOf(deps),
-      checkHealth: async () => ({ status: 'healthy', dependencies: {} }),
-    }),
-    host,
-  );
+  const backend = createService('backend', backendHandlers(fakeUseCases({ registry: deps })), host);
+  const strategyDeps = { ...deps, log, probes: { registry: null } } as unknown as StrategyDeps;
+  const strategy = createService('strategy', strategyHandlers(strategyDeps), host);
   const backtest: RegistryFixture['backtest'] = async (jobId, name = MODEL, result = SOME_RESULT) => {
     const job = pendingJob(jobId);
     await jobs.create({ ...job, config: { ...job.config, strategy: name } });

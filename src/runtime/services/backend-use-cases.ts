@@ -11,18 +11,15 @@ import { ownershipOf } from '#domain/ownership.ts';
 import type { DataProxy, ResultStore } from '#domain/ports.ts';
 import { readEquity } from '#domain/read-equity.ts';
 import { readReport } from '#domain/read-report.ts';
-import type { ListCatalogDeps } from '#domain/registry/list-catalog.ts';
 import { stagingChecks } from '#domain/registry/start-staging-checks.ts';
 import { type SubmitBacktestDeps, submitBacktest } from '#domain/submit-backtest.ts';
 import type { Log } from '../log.ts';
 import type { BackendUseCases } from './backend.ts';
-import { catalogUseCases } from './catalog.ts';
-import { type RegistryDeps, registryUseCases } from './registry-use-cases.ts';
+import type { RegistryDeps } from './registry.ts';
 
 export interface BackendDeps
   extends Omit<SubmitBacktestDeps, 'onStartFailure'>,
     Omit<CancelBacktestDeps, 'onStopFailure'>,
-    ListCatalogDeps,
     ListAuditDeps,
     Omit<RegistryDeps, 'stagingChecks'> {
   readonly results: ResultStore;
@@ -55,9 +52,8 @@ export function backendUseCases(deps: BackendDeps, log: Log): BackendUseCases {
     getStrategy: (name) => getStrategy(deps, name),
     listDataSymbols: (input) => listDataSymbols(deps, input),
     checkDataFreshness: (input) => checkDataFreshness(deps, input),
-    ...catalogUseCases(deps),
     listAudit: (input) => listAudit(deps, input),
-    ...registryUseCases({ ...deps, stagingChecks: stagingChecks({ ...deps, onStartFailure }) }),
+    registry: { ...deps, stagingChecks: stagingChecks({ ...deps, onStartFailure }) },
     checkHealth: () => checkHealth(deps.probes, PROBE_TIMEOUT_MS, deps.checkDiskSpace),
   };
 }

@@ -21,13 +21,11 @@ import { documentation } from '../docs.ts';
 import type { Handlers } from '../handler.ts';
 import { VERSION } from '../version.ts';
 import { jobView, rowView, submissionView } from './backtest-views.ts';
-import { type CatalogUseCases, catalogHandlers } from './catalog.ts';
-import { registryHandlers } from './registry.ts';
-import type { RegistryUseCases } from './registry-use-cases.ts';
+import { type RegistryDeps, registryHandlers } from './registry.ts';
 import { sharingHandlers } from './sharing.ts';
 
 /** What the backend's handlers need: the use cases of src/domain with their dependencies filled in. */
-export interface BackendUseCases extends CatalogUseCases, RegistryUseCases {
+export interface BackendUseCases {
   readonly ownership: Ownership;
   submitBacktest(input: SubmitBacktestInput): Promise<StoredBacktestJob>;
   listBacktests(input: ListBacktestsInput): Promise<Page<JobRow>>;
@@ -40,6 +38,7 @@ export interface BackendUseCases extends CatalogUseCases, RegistryUseCases {
   listDataSymbols(input: ListDataSymbolsInput): Promise<SymbolList>;
   checkDataFreshness(input: CheckDataFreshnessInput): Promise<FreshnessReport>;
   listAudit(input: ListAuditInput): Promise<Page<AuditEntry>>;
+  readonly registry: RegistryDeps;
   checkHealth(): Promise<HealthReport>;
 }
 
@@ -105,12 +104,11 @@ export function backendHandlers(useCases: BackendUseCases): Handlers<'backend'> 
       status: 200,
       body: await useCases.checkDataFreshness({ ...query, correlationId }),
     }),
-    ...catalogHandlers(useCases),
     listAudit: async ({ query }) => {
       const page = await useCases.listAudit(query);
       return { status: 200, body: { items: page.items, next_cursor: page.next } };
     },
-    ...registryHandlers(useCases),
+    ...registryHandlers(useCases.registry),
     getDocs: docs.page,
     getDocsAsset: docs.asset,
     getOpenApi: docs.openApi,

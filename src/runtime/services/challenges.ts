@@ -8,25 +8,46 @@ import {
   ResumeRequest,
 } from '#contract/challenge-api.ts';
 import { TRADE_FIELDS } from '#contract/challenge-trade.ts';
+import { assignKey, routeKey } from '#domain/challenges/assign-key.ts';
+import {
+  advanceChallenge,
+  type ControlDeps,
+  holdChallenge,
+  resumeChallenge,
+  rollBackChallenge,
+} from '#domain/challenges/control-challenge.ts';
+import { type CreateChallengeDeps, createChallenge } from '#domain/challenges/create-challenge.ts';
+import { evaluateChallenge } from '#domain/challenges/evaluate-challenge.ts';
+import { logTrades } from '#domain/challenges/log-trades.ts';
+import { promoteChallenge } from '#domain/challenges/promote-challenge.ts';
+import {
+  getChallenge,
+  listChallengeEvents,
+  listChallenges,
+  listChallengeTrades,
+} from '#domain/challenges/read-challenges.ts';
 import type { MoveReply } from '#domain/registry/make-move.ts';
 import { unknownKeyWarnings } from '#domain/unknown-keys.ts';
 import type { Handlers } from '../handler.ts';
-import type { ChallengeUseCases } from './challenge-use-cases.ts';
 import { ignoredKeys, ignoredOfWaiver, registryCallOf } from './registry.ts';
 
-type ChallengeOperation = keyof ChallengeUseCases;
+type ChallengeOperation =
+  | Extract<keyof Handlers<'strategy'>, `${string}Challenge${string}`>
+  | 'routeKey'
+  | 'assignKey'
+  | 'logTrades';
+
+export type ChallengeDeps = ControlDeps & CreateChallengeDeps;
 
 /** Champion/challenger tests. */
-export function challengeHandlers(
-  useCases: ChallengeUseCases,
-): Pick<Handlers<'strategy'>, ChallengeOperation> {
+export function challengeHandlers(deps: ChallengeDeps): Pick<Handlers<'strategy'>, ChallengeOperation> {
   return {
     createChallenge: async ({ params, body, ...request }) => {
       const { champion_version, challenger_version } = body;
       const { min_trades, max_duration_hours, enable_canary, max_drawdown_pct, max_errors, approval_stages } =
         body;
       const { analysis_unit, on_rollback, auto_promote } = body;
-      const created = await useCases.createChallenge(registryCallOf(request), {
+      const created = await createChallenge(deps, registryCallOf(request), {
         model: params.model_name,
         champion_version: String(champion_version),
         challenger_version: String(challenger_version),
@@ -36,30 +57,30 @@ export function challengeHandlers(
       return { status: 201, ...replayable(created, ignoredKeys(body, ChallengeRequest)) };
     },
     listChallenges: async ({ params, query: { status, limit, cursor = null } }) => {
-      const page = await useCases.listChallenges({ model: params.model_name, status, limit, cursor });
+      const page = await listChallenges(deps, { model: params.model_name, status, limit, cursor });
       return { status: 200, body: { items: [...page.items], next_cursor: page.next } };
     },
     routeKey: async ({ params, query }) => ({
       status: 200,
-      body: await useCases.routeKey({ model: params.model_name, key: query.key }),
+      body: await routeKey(deps, { model: params.model_name, key: query.key }),
     }),
     getChallenge: async ({ params }) => ({
       status: 200,
-      body: await useCases.getChallenge(params.challenge_id),
+      body: await getChallenge(deps, params.challenge_id),
     }),
     assignKey: async ({ params, body }) => ({
       status: 200,
-      body: await useCases.assignKey({
+      body: await assignKey(deps, {
         challengeId: params.challenge_id,
         assignmentKey: body.assignment_key,
       }),
     }),
     logTrades: async ({ params, body }) => {
-      const { body: logged, isNew } = await useCases.logTrades({ challengeId: params.challenge_id, body });
+      const { body: logged, isNew } = await logTrades(deps, { challengeId: params.challenge_id, body });
       return { status: isNew ? 201 : 200, body: { ...logged, warnings: ignoredFields(body) } };
     },
     listChallengeTrades: async ({ params, query: { limit, cursor = null } }) => {
-      const page = await useCases.listChallengeTrades({ challengeId: params.challenge_id, limit, cursor });
+      const page = await listChallengeTrades(deps, { challengeId: params.challenge_id, limit, cursor });
       const items = page.items.map(
         ({ schema_version: _, challenge_id: __, open_digest: ___, closed_digest: ____, ...trade }) => trade,
       );
@@ -67,38 +88,38 @@ export function challengeHandlers(
     },
     evaluateChallenge: async ({ params }) => ({
       status: 200,
-      body: await useCases.evaluateChallenge(params.challenge_id),
+      body: await evaluateChallenge(deps, params.challenge_id),
     }),
     listChallengeEvents: async ({ params, query: { limit, cursor = null } }) => {
-      const page = await useCases.listChallengeEvents({ challengeId: params.challenge_id, limit, cursor });
+      const page = await listChallengeEvents(deps, { challengeId: params.challenge_id, limit, cursor });
       const items = page.items.map(({ schema_version: _, challenge_id: __, ...event }) => event);
       return { status: 200, body: { items, next_cursor: page.next } };
     },
     advanceChallenge: async ({ params: { challenge_id }, body, ...request }) => {
       const input = { challengeId: challenge_id, reason: body.comment, canaryStage: body.canary_stage };
-      const decided = await useCases.advanceChallenge(registryCallOf(request), input);
+      const decided = await advanceChallenge(deps, registryCallOf(request), input);
       return { status: 200, ...replayable(decided, ignoredKeys(body, AdvanceRequest)) };
     },
     holdChallenge: async ({ params: { challenge_id }, body, ...request }) => {
       const input = { challengeId: challenge_id, reason: body.reason };
-      const decided = await useCases.holdChallenge(registryCallOf(request), input);
+      const decided = await holdChallenge(deps, registryCallOf(request), input);
       return { status: 200, ...replayable(decided, ignoredKeys(body, HoldRequest)) };
     },
     resumeChallenge: async ({ params: { challenge_id }, body, ...request }) => {
       const input = { challengeId: challenge_id, reason: body.comment };
-      const decided = await useCases.resumeChallenge(registryCallOf(request), input);
+      const decided = await resumeChallenge(deps, registryCallOf(request), input);
       return { status: 200, ...replayable(decided, ignoredKeys(body, ResumeRequest)) };
     },
     promoteChallenge: async ({ params: { challenge_id }, body, ...request }) => {
       const { comment, waive } = body;
       const input = { challengeId: challenge_id, comment, waive };
-      const decided = await useCases.promoteChallenge(registryCallOf(request), input);
+      const decided = await promoteChallenge(deps, registryCallOf(request), input);
       const ignored = [...ignoredKeys(body, ChallengePromoteRequest), ...ignoredOfWaiver(waive)];
       return { status: 200, ...replayable(decided, ignored) };
     },
     rollBackChallenge: async ({ params: { challenge_id }, body, ...request }) => {
       const input = { challengeId: challenge_id, reason: body.reason };
-      const decided = await useCases.rollBackChallenge(registryCallOf(request), input);
+      const decided = await rollBackChallenge(deps, registryCallOf(request), input);
       return { status: 200, ...replayable(decided, ignoredKeys(body, ChallengeRollbackRequest)) };
     },
   };

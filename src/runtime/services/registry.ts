@@ -1,11 +1,22 @@
 import { PromoteRequest, RegisterRequest, RollbackRequest, StageRequest } from '#contract/registry-api.ts';
 import { WaiveRequest } from '#contract/release-policy.ts';
+import { compareVersions } from '#domain/registry/compare-versions.ts';
+import { type ListCatalogDeps, listCatalog } from '#domain/registry/list-catalog.ts';
 import type { MoveReply, RegistryCall } from '#domain/registry/make-move.ts';
-import type { RegisterVersion } from '#domain/registry/register-version.ts';
+import { type PromoteVersionDeps, promoteVersion } from '#domain/registry/promote-version.ts';
+import {
+  getHistory,
+  getProduction,
+  getVersion,
+  listVersions,
+  type ReadModelsDeps,
+} from '#domain/registry/read-models.ts';
+import { type RegisterStrategyDeps, registerStrategy } from '#domain/registry/register-strategy.ts';
+import { type RollbackModelDeps, rollbackModel } from '#domain/registry/rollback-model.ts';
+import { type StageVersionDeps, stageVersion } from '#domain/registry/stage-version.ts';
 import { unknownKeyWarnings } from '#domain/unknown-keys.ts';
 import { callerOf } from '../authenticate.ts';
 import type { HandlerRequest, Handlers } from '../handler.ts';
-import type { RegistryUseCases } from './registry-use-cases.ts';
 
 type RegistryOperation =
   | 'stageVersion'
@@ -14,65 +25,86 @@ type RegistryOperation =
   | 'listVersions'
   | 'getVersion'
   | 'getHistory'
-  | 'getProduction';
+  | 'getProduction'
+  | 'listCatalog'
+  | 'compareVersions';
 
-/** The backend's part of the registry: moves and reads of one model. */
-export function registryHandlers(useCases: RegistryUseCases): Pick<Handlers<'backend'>, RegistryOperation> {
+export type RegistryDeps = StageVersionDeps &
+  PromoteVersionDeps &
+  RollbackModelDeps &
+  ReadModelsDeps &
+  ListCatalogDeps;
+
+/** The backend's part of the registry: stage transitions and reads of one model, and the catalog of all. */
+export function registryHandlers(deps: RegistryDeps): Pick<Handlers<'backend'>, RegistryOperation> {
   return {
     stageVersion: async ({ params, body, ...request }) => {
       const { comment, validate_only, skip_validation, waive } = body;
-      const input = { model: params.name, version: versionOf(body, 'model_version'), comment };
-      const moved = await useCases.stageVersion(registryCallOf(request), {
-        ...input,
-        validate_only,
-        skip_validation,
-        waive,
-      });
-      return reply(200, moved, [...ignoredKeys(body, StageRequest), ...ignoredOfWaiver(waive)]);
+      const version = versionOf(body, 'model_version');
+      const input = { model: params.name, version, comment, validate_only, skip_validation, waive };
+      const staged = await stageVersion(deps, registryCallOf(request), input);
+      return reply(200, staged, [...ignoredKeys(body, StageRequest), ...ignoredOfWaiver(waive)]);
     },
     promoteVersion: async ({ params, body, ...request }) => {
       const { comment, challenge_id, force, waive } = body;
-      const input = { model: params.name, version: versionOf(body, 'model_version'), comment };
-      const expected = { expected_production: expectedProduction(body.expected_production) };
-      const options = { ...expected, challenge_id, force, waive };
-      const moved = await useCases.promoteVersion(registryCallOf(request), { ...input, ...options });
-      return reply(200, moved, [...ignoredKeys(body, PromoteRequest), ...ignoredOfWaiver(waive)]);
+      const promoted = await promoteVersion(deps, registryCallOf(request), {
+        model: params.name,
+        version: versionOf(body, 'model_version'),
+        expected_production: expectedProduction(body.expected_production),
+        comment,
+        challenge_id,
+        force,
+        waive,
+      });
+      return reply(200, promoted, [...ignoredKeys(body, PromoteRequest), ...ignoredOfWaiver(waive)]);
     },
     rollbackModel: async ({ params, body, ...request }) => {
-      const input = { model: params.model_name, version: versionOf(body, 'target_version') };
-      const expected = { expected_production: expectedProduction(body.expected_production) };
-      const options = { ...expected, reason: body.reason };
-      const moved = await useCases.rollBack(registryCallOf(request), { ...input, ...options });
-      return reply(200, moved, ignoredKeys(body, RollbackRequest));
+      const rolledBack = await rollbackModel(deps, registryCallOf(request), {
+        model: params.model_name,
+        version: versionOf(body, 'target_version'),
+        expected_production: expectedProduction(body.expected_production),
+        reason: body.reason,
+      });
+      return reply(200, rolledBack, ignoredKeys(body, RollbackRequest));
     },
     listVersions: async ({ params: { model_name }, query }) => {
-      const input = { model: model_name, includeArchived: query.include_archived };
-      const versions = await useCases.listVersions(input);
+      const versions = await listVersions(deps, {
+        model: model_name,
+        includeArchived: query.include_archived,
+      });
       return { status: 200, body: { model_name, versions, count: versions.length } };
     },
     getVersion: async ({ params: { model_name, version } }) => ({
       status: 200,
-      body: await useCases.getVersion({ model: model_name, version }),
+      body: await getVersion(deps, { model: model_name, version }),
     }),
     getHistory: async ({ params, query: { limit, cursor = null } }) => {
-      const page = await useCases.readHistory({ model: params.model_name, limit, cursor });
+      const page = await getHistory(deps, { model: params.model_name, limit, cursor });
       const items = page.items.map(({ schema_version: _, model_name: __, ...event }) => event);
       return { status: 200, body: { items, next_cursor: page.next } };
     },
     getProduction: async ({ params, query }) => ({
       status: 200,
-      body: await useCases.productionAt({ model: params.model_name, at: query.at }),
+      body: await getProduction(deps, { model: params.model_name, at: query.at }),
+    }),
+    listCatalog: async ({ query, principal }) => ({
+      status: 200,
+      body: await listCatalog(deps, { ...query, caller: callerOf(principal) }),
+    }),
+    compareVersions: async ({ params, query }) => ({
+      status: 200,
+      body: await compareVersions(deps, { model: params.name, ...query }),
     }),
   };
 }
 
 /** The strategy service's part of the registry. */
-export function registerHandler(register: RegisterVersion): Handlers<'strategy'>['registerStrategy'] {
+export function registerHandler(deps: RegisterStrategyDeps): Handlers<'strategy'>['registerStrategy'] {
   return async ({ params, body, ...request }) => {
     const { backtest_run_id, container_image_uri, description, skip_validation, thresholds, tags } = body;
-    const input = { model: params.name, backtest_run_id, container_image_uri };
-    const options = { description, skip_validation, thresholds, tags };
-    const registered = await register(registryCallOf(request), { ...input, ...options });
+    const input = { model: params.name, backtest_run_id, container_image_uri, description, tags };
+    const options = { skip_validation, thresholds };
+    const registered = await registerStrategy(deps, registryCallOf(request), { ...input, ...options });
     return reply(201, registered, ignoredKeys(body, RegisterRequest));
   };
 }

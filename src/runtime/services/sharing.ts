@@ -1,6 +1,6 @@
 import type { ResourceKind } from '#contract/sharing.ts';
 import type { Ownership } from '#domain/access.ts';
-import { type GivenGrant, readSharing, shareResource } from '#domain/share-resource.ts';
+import { type GivenGrant, getSharing, shareResource } from '#domain/sharing.ts';
 import { callerOf } from '../authenticate.ts';
 import type { HandlerRequest } from '../handler.ts';
 
@@ -14,7 +14,7 @@ export function sharingHandlers<I extends string>(ownership: Ownership, kind: Re
   return {
     read: async (request: Call<I>) => ({
       status: 200 as const,
-      body: await readSharing(ownership, callerOf(request.principal), named(request)),
+      body: await getSharing(ownership, callerOf(request.principal), named(request)),
     }),
     share: async (request: Call<I> & { readonly body: { readonly shared_with: readonly GivenGrant[] } }) => ({
       status: 200 as const,

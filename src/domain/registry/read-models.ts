@@ -1,19 +1,23 @@
+import { CodedError } from '#contract/errors.ts';
 import { lookAheadStateOf } from '#contract/look-ahead.ts';
-import type { ModelVersion, ModelVersionDetail } from '#contract/registry-api.ts';
-import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
+import type { ModelVersion, ModelVersionDetail, ProductionAt } from '#contract/registry-api.ts';
+import type { RegistryEvent, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
+import type { Clock, Page } from '../ports.ts';
+import { ACCEPTED_TIMES, isoTime, parseTime } from '../validate.ts';
 import { readVersion, unknownModel } from './find-version.ts';
 import type { RegistryStore } from './registry-store.ts';
 import type { StagingChecks } from './staging-checks.ts';
 import { currentValidation } from './validation.ts';
 
-export interface ReadVersionsDeps {
+export interface ReadModelsDeps {
   readonly registry: RegistryStore;
+  readonly clock: Clock;
   readonly stagingChecks: Pick<StagingChecks, 'outcome'> | null;
 }
 
 /** Versions of a model, newest number first. Throws RES002 for an unknown model, SVC005. */
 export async function listVersions(
-  deps: ReadVersionsDeps,
+  deps: ReadModelsDeps,
   input: { readonly model: string; readonly includeArchived: boolean },
 ): Promise<ModelVersion[]> {
   const [{ model }, all] = await Promise.all([
@@ -27,7 +31,7 @@ export async function listVersions(
 
 /** One version, by number or alias. Throws RES002, RES003, SVC005. */
 export async function getVersion(
-  deps: ReadVersionsDeps,
+  deps: ReadModelsDeps,
   input: { readonly model: string; readonly version: string },
 ): Promise<ModelVersionDetail> {
   const found = await readVersion(deps.registry, { ...input, field: 'version' });
@@ -36,10 +40,44 @@ export async function getVersion(
   return { model_name, ...view(found.model, version), config, validation };
 }
 
-async function asItIsNow(
-  { stagingChecks }: ReadVersionsDeps,
-  version: StoredVersion,
-): Promise<StoredVersion> {
+/** One page of what happened to a model, newest first. Throws RES002, VAL006 for a broken or foreign cursor, SVC005. */
+export async function getHistory(
+  { registry }: Pick<ReadModelsDeps, 'registry'>,
+  input: { readonly model: string; readonly limit: number; readonly cursor: string | null },
+): Promise<Page<RegistryEvent>> {
+  const page = await registry.history(input.model, input.limit, input.cursor);
+  // Every model has the event of its first registration: an empty first page is of none.
+  if (page.items.length === 0 && input.cursor === null) throw unknownModel(input.model);
+  return page;
+}
+
+/** Which version was in Production at a time (default now). Throws RES002, VAL005 for what is no time or in the future, SVC005. */
+export async function getProduction(
+  { registry, clock }: Pick<ReadModelsDeps, 'registry' | 'clock'>,
+  input: { readonly model: string; readonly at?: string | undefined },
+): Promise<ProductionAt> {
+  const time = input.at === undefined ? clock.now() : parseTime(input.at);
+  if (time === undefined) {
+    throw new CodedError('VAL005', {
+      message: `at must be a time: ${ACCEPTED_TIMES}`,
+      field: 'at',
+      context: { value: input.at },
+    });
+  }
+  if (time > clock.now()) {
+    const context = { value: input.at, max: isoTime(clock.now()) };
+    throw new CodedError('VAL005', { message: 'at must not lie in the future', field: 'at', context });
+  }
+  const at = isoTime(time);
+  const [{ model }, event] = await Promise.all([
+    registry.read(input.model, []),
+    registry.eventAt(input.model, at),
+  ]);
+  if (!model) throw unknownModel(input.model);
+  return { model_name: model.model_name, at, version: event?.production ?? null };
+}
+
+async function asItIsNow({ stagingChecks }: ReadModelsDeps, version: StoredVersion): Promise<StoredVersion> {
   return { ...version, validation: await currentValidation(stagingChecks, version) };
 }
 

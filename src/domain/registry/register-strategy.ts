@@ -28,7 +28,7 @@ import {
 } from './thresholds.ts';
 import { plainCheck, remarksOn, statusOf } from './validation.ts';
 
-export interface RegisterVersionDeps extends MoveDeps {
+export interface RegisterStrategyDeps extends MoveDeps {
   readonly jobs: JobStore;
   readonly results: ResultStore;
   readonly strategies: Strategies;
@@ -39,7 +39,7 @@ export interface RegisterVersionDeps extends MoveDeps {
   readonly releasePolicy: ReleasePolicy;
 }
 
-export interface RegisterVersionInput {
+export interface RegisterStrategyInput {
   readonly model: string;
   readonly backtest_run_id: string;
   readonly container_image_uri: string;
@@ -48,12 +48,6 @@ export interface RegisterVersionInput {
   readonly thresholds?: Thresholds | undefined;
   readonly tags?: readonly string[] | undefined;
 }
-
-/** {@link registerVersion} with its dependencies filled in. */
-export type RegisterVersion = (
-  call: RegistryCall,
-  input: RegisterVersionInput,
-) => Promise<MoveReply<RegisterReply>>;
 
 const JOB_ID = /^bt-[A-Za-z0-9]{1,64}$/;
 const MAX_DESCRIPTION = 1000;
@@ -76,10 +70,10 @@ interface Registration {
  * Throws AUTH005 (the model or the backtest is another's), RES002 (strategy), RES001 (backtest), RES005 (not completed), VAL005 (of another strategy, or thresholds missed:
  * `context.failures`), VAL006 (image), DATA005, SVC005.
  */
-export async function registerVersion(
-  deps: RegisterVersionDeps,
+export async function registerStrategy(
+  deps: RegisterStrategyDeps,
   call: RegistryCall,
-  input: RegisterVersionInput,
+  input: RegisterStrategyInput,
 ): Promise<MoveReply<RegisterReply>> {
   let registration: Promise<Registration> | undefined;
   const asked = { kind: 'model', id: input.model, field: 'name', level: 'write' } as const;
@@ -107,9 +101,9 @@ export async function registerVersion(
 }
 
 async function checkRegistration(
-  deps: RegisterVersionDeps,
+  deps: RegisterStrategyDeps,
   call: RegistryCall,
-  input: RegisterVersionInput,
+  input: RegisterStrategyInput,
 ): Promise<Registration> {
   await findStrategy(deps.strategies, input.model, { field: 'name', unknown: 'RES002', key: 'name' });
   const job = await completedBacktest(deps.jobs, call, input);
@@ -147,7 +141,7 @@ async function checkRegistration(
 async function completedBacktest(
   jobs: JobStore,
   { actor }: RegistryCall,
-  input: RegisterVersionInput,
+  input: RegisterStrategyInput,
 ): Promise<JobIn<'completed'>> {
   const { backtest_run_id: id, model } = input;
   const field = 'backtest_run_id';
@@ -172,7 +166,7 @@ async function completedBacktest(
 
 /** Throws VAL005 for thresholds that the backtest misses. */
 function thresholdCheck(
-  { releasePolicy }: Pick<RegisterVersionDeps, 'releasePolicy'>,
+  { releasePolicy }: Pick<RegisterStrategyDeps, 'releasePolicy'>,
   job: JobIn<'completed'>,
   thresholds: Thresholds | null,
   skip: boolean,
@@ -191,7 +185,7 @@ function thresholdCheck(
 }
 
 /** A threshold that is spelt otherwise guards nothing: whoever gave it must hear of it. */
-function withIgnored(check: ValidationCheck, { thresholds }: RegisterVersionInput): ValidationCheck {
+function withIgnored(check: ValidationCheck, { thresholds }: RegisterStrategyInput): ValidationCheck {
   const ignored = unknownThresholds(thresholds);
   if (ignored.length === 0) return check;
   const status = check.status === 'passed' ? 'warning' : check.status;
@@ -208,7 +202,7 @@ function checkTags(tags: readonly string[] = []): string[] {
 }
 
 function newVersion(
-  deps: RegisterVersionDeps,
+  deps: RegisterStrategyDeps,
   { actor }: RegistryCall,
   { content, validation, description, tags }: Registration,
   { model, number, at }: { readonly model: string; readonly number: number; readonly at: string },
@@ -236,9 +230,9 @@ function newVersion(
 }
 
 function reply(
-  { releasePolicy }: RegisterVersionDeps,
+  { releasePolicy }: RegisterStrategyDeps,
   { model_name, version, stage, validation, content_hash, thresholds }: StoredVersion,
-  { skip_validation }: RegisterVersionInput,
+  { skip_validation }: RegisterStrategyInput,
 ): RegisterReply {
   const missed = validation.checks.filter(({ status }) => status === 'failed');
   const refused = missed.map((check) => `${check.name}: ${check.message}`);

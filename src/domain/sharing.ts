@@ -22,7 +22,7 @@ export interface GivenGrant {
 const MAX_ATTEMPTS = 5;
 
 /** Whose it is and with whom it is shared, for whoever may read it. Throws the error of an unknown one, AUTH005. */
-export async function readSharing(
+export async function getSharing(
   ownership: Ownership,
   caller: Caller,
   resource: SharedResource,

@@ -10,13 +10,13 @@ import { momentAfter, planMove } from './plan-move.ts';
 import { checkExpectedProduction, refusal } from './refuse-move.ts';
 import { MAX_COMMENT } from './stage-version.ts';
 
-export interface RollBackDeps extends MoveDeps {
+export interface RollbackModelDeps extends MoveDeps {
   readonly challenges: Pick<ChallengeStore, 'latest' | 'read'>;
   /** Refuse a rollback without a reason. */
   readonly rollbackReasonRequired: boolean;
 }
 
-export interface RollBackInput {
+export interface RollbackModelInput {
   readonly model: string;
   /** The version to go back to: a number or an alias. */
   readonly version: string;
@@ -30,10 +30,10 @@ export interface RollBackInput {
  * that is in Production already stays as it is. It asks for no validation: stopping a loss must not wait.
  * Throws RES002, RES003, RES005 (not archived, another version in Production than expected), VAL004, VAL005, SVC005.
  */
-export async function rollBack(
-  deps: RollBackDeps,
+export async function rollbackModel(
+  deps: RollbackModelDeps,
   call: RegistryCall,
-  input: RollBackInput,
+  input: RollbackModelInput,
 ): Promise<MoveReply<RollbackReply>> {
   const reason = checkText(input.reason, 'reason', MAX_COMMENT);
   if (deps.rollbackReasonRequired && !reason?.trim()) {
