@@ -1,10 +1,6 @@
 import { availableParallelism } from 'node:os';
-import {
-  binFeatures,
-  type Classifier,
-  DEFAULT_CLASSIFIER_SETTINGS,
-  trainClassifier,
-} from '#engine/ml/index.ts';
+import { binFeatures, type Classifier, trainClassifier } from '#engine/ml/index.ts';
+import { DEFAULT_CLASSIFIER_SETTINGS } from '../test/engine/ml/default-settings.ts';
 import { type Labelled, nonlinear } from '../test/engine/ml/synthetic.ts';
 import { pythonWithXgboost, startXgboost, type Xgboost } from '../test/engine/ml/xgboost.ts';
 import type { Bench, Figure } from './support/bench.ts';

@@ -7,6 +7,8 @@ interface Rule {
   readonly folder: string;
   /** Folders and files of the project, its own folder aside. */
   readonly project: readonly string[];
+  /** Folders of which it may import types alone. */
+  readonly types?: readonly string[];
   /** Packages, `node:*` included; a name that ends in `*` stands for all that begin so. */
   readonly packages: readonly string[];
   /** Code that would make a result depend on more than its inputs. */
@@ -15,7 +17,15 @@ interface Rule {
 
 const ANY = ['*'];
 const RULES: readonly Rule[] = [
-  { folder: 'src/engine', project: [], packages: [], noClock: true },
+  // Bounds and defaults without zod: the engine reads their values, and of the rest of the contract types alone.
+  { folder: 'src/contract/limits.ts', project: [], packages: [] },
+  {
+    folder: 'src/engine',
+    project: ['src/contract/limits.ts'],
+    types: ['src/contract'],
+    packages: [],
+    noClock: true,
+  },
   { folder: 'strategies', project: ['src/engine'], packages: [], noClock: true },
   { folder: 'src/contract', project: [], packages: ['zod'] },
   { folder: 'src/domain', project: ['src/engine', 'src/contract'], packages: [], noClock: true },
@@ -58,34 +68,49 @@ export function importProblems(file: string, imports: Readonly<Record<string, st
   const source = readFileSync(file, 'utf8');
   const text = source.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
   const problems = specifiersOf(file, source)
-    .filter((specifier) => !isAllowed(file, specifier, rule, imports))
-    .map((specifier) => `${file} must not import ${specifier}`);
+    .filter((each) => !isAllowed(file, each, rule, imports))
+    .map(({ specifier }) => `${file} must not import ${specifier}`);
   const clock = rule.noClock && CLOCK.exec(text);
   return clock ? [...problems, `${file} must not use ${clock[0]}: clock and chance are injected`] : problems;
 }
 
-/** What a file imports and re-exports, types too; of an import at run time its expression when that is no text. */
-function specifiersOf(file: string, source: string): string[] {
+interface Import {
+  /** Of an import at run time the expression when it is not a string literal. */
+  readonly specifier: string;
+  readonly isType: boolean;
+}
+
+/** Everything that a file imports or re-exports. */
+function specifiersOf(file: string, source: string): Import[] {
   const { staticImports, staticExports, dynamicImports } = parseSync(file, source).module;
   return [
-    ...staticImports.map(({ moduleRequest }) => moduleRequest.value),
+    ...staticImports.map(({ moduleRequest, entries }) => ({
+      specifier: moduleRequest.value,
+      isType: entries.length > 0 && entries.every((entry) => entry.isType),
+    })),
     ...staticExports.flatMap(({ entries }) =>
-      entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
+      entries.flatMap(({ moduleRequest, isType }) =>
+        moduleRequest ? [{ specifier: moduleRequest.value, isType }] : [],
+      ),
     ),
-    ...dynamicImports.map(({ moduleRequest: { start, end } }) =>
-      source.slice(start, end).replaceAll(/^'|'$/g, ''),
-    ),
+    ...dynamicImports.map(({ moduleRequest: { start, end } }) => ({
+      specifier: source.slice(start, end).replaceAll(/^'|'$/g, ''),
+      isType: false,
+    })),
   ];
 }
 
 function isAllowed(
   file: string,
-  specifier: string,
+  { specifier, isType }: Import,
   rule: Rule,
   imports: Readonly<Record<string, string>>,
 ): boolean {
   const target = projectPath(file, specifier, imports);
-  if (target !== undefined) return [rule.folder, ...rule.project].some((folder) => isWithin(target, folder));
+  if (target !== undefined) {
+    const folders = [rule.folder, ...rule.project, ...(isType ? (rule.types ?? []) : [])];
+    return folders.some((folder) => isWithin(target, folder));
+  }
   if (rule.folder !== 'lib' && CDK.test(specifier)) return false;
   return rule.packages.some((name) =>
     name.endsWith('*') ? specifier.startsWith(name.slice(0, -1)) : specifier === name,

@@ -5,8 +5,8 @@
 
 /** Bounds of a number, both included unless `aboveMin` or `belowMax` excludes one. */
 export interface NumberBounds {
-  readonly min?: number;
-  readonly max?: number;
+  readonly min: number;
+  readonly max: number;
   readonly aboveMin?: boolean;
   readonly belowMax?: boolean;
   readonly integer?: boolean;

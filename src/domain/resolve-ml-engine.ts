@@ -1,15 +1,12 @@
 import { CodedError } from '#contract/errors.ts';
-import { CLASSIFIER_SETTING_RANGES, MODEL_ALIASES, MODEL_KINDS, modelKindOf } from '#engine/ml/index.ts';
+import { CLASSIFIER_LIMITS, ML_ENGINE_LIMITS, MODEL_ALIASES, MODEL_KINDS } from '#contract/limits.ts';
+import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
+import { modelKindOf } from '#engine/ml/index.ts';
 import { trainingRows } from '#engine/run/history.ts';
 import type { DefinitionData } from '#engine/strategies/definition-data.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import { LEAST_TRAINING_ROWS } from '#engine/walk-forward/fit-window.ts';
-import {
-  type MlEngineConfig,
-  type MlEngineOverrides,
-  mlEngineOf,
-  PERIOD_LIMITS,
-} from '#engine/walk-forward/settings.ts';
+import { type MlEngineOverrides, mlEngineOf } from '#engine/walk-forward/settings.ts';
 import { unknownKeyWarnings } from './unknown-keys.ts';
 import { checkNumber } from './validate.ts';
 
@@ -23,7 +20,7 @@ export const ML_ENGINE_KEYS: readonly string[] = Object.keys(mlEngineOf({}));
 
 /** The ML engine of a run, none where it is not enabled, and what of the submission was ignored. */
 export interface ResolvedMl {
-  readonly ml_engine?: MlEngineConfig;
+  readonly ml_engine?: ResolvedMlEngine;
   readonly warnings: readonly string[];
 }
 
@@ -57,20 +54,20 @@ function refuseWithout({ name, mlEngine }: Pick<DefinitionData, 'name' | 'mlEngi
   });
 }
 
-function checkMlEngine(config: MlEngineConfig, timeframe: Timeframe): MlEngineConfig {
+function checkMlEngine(config: ResolvedMlEngine, timeframe: Timeframe): ResolvedMlEngine {
   checkModelType(config.model_type, `${ML_ENGINE_FIELD}.model_type`);
   checkNumber(
     config.train_period_days,
     `${ML_ENGINE_FIELD}.train_period_days`,
-    PERIOD_LIMITS.train_period_days,
+    ML_ENGINE_LIMITS.train_period_days,
   );
   checkNumber(
     config.backtest_period_days,
     `${ML_ENGINE_FIELD}.backtest_period_days`,
-    PERIOD_LIMITS.backtest_period_days,
+    ML_ENGINE_LIMITS.backtest_period_days,
   );
   checkTrainingRows(config, timeframe);
-  for (const [name, range] of Object.entries(CLASSIFIER_SETTING_RANGES)) {
+  for (const [name, range] of Object.entries(CLASSIFIER_LIMITS)) {
     const value = (config as unknown as Record<string, unknown>)[name];
     if (typeof value === 'number') checkNumber(value, `${ML_ENGINE_FIELD}.${name}`, range);
   }
@@ -86,13 +83,13 @@ function checkMlEngine(config: MlEngineConfig, timeframe: Timeframe): MlEngineCo
 export function checkModelType(name: string, field: string): string {
   if (modelKindOf(name)) return name;
   throw new CodedError('VAL005', {
-    message: `${field} must be one of ${MODEL_KINDS.join(', ')}, or an alias: ${MODEL_ALIASES.join(', ')}`,
+    message: `${field} must be one of ${MODEL_KINDS.join(', ')}, or an alias: ${Object.keys(MODEL_ALIASES).join(', ')}`,
     field,
-    context: { value: name.slice(0, 100), allowed: [...MODEL_KINDS, ...MODEL_ALIASES] },
+    context: { value: name.slice(0, 100), allowed: [...MODEL_KINDS, ...Object.keys(MODEL_ALIASES)] },
   });
 }
 
-function checkTrainingRows(config: MlEngineConfig, timeframe: Timeframe): void {
+function checkTrainingRows(config: ResolvedMlEngine, timeframe: Timeframe): void {
   const rows = trainingRows(timeframe, config);
   if (rows >= LEAST_TRAINING_ROWS) return;
   throw new CodedError('VAL005', {

@@ -1,3 +1,5 @@
+import { TIMEFRAMES, type Timeframe } from '#contract/limits.ts';
+
 /** Length of each supported timeframe in milliseconds. */
 export const TIMEFRAME_MS = {
   '1m': 60_000,
@@ -6,11 +8,9 @@ export const TIMEFRAME_MS = {
   '1h': 3_600_000,
   '4h': 14_400_000,
   '1d': 86_400_000,
-} as const;
+} as const satisfies Readonly<Record<Timeframe, number>>;
 
-export type Timeframe = keyof typeof TIMEFRAME_MS;
-
-export const TIMEFRAMES = Object.keys(TIMEFRAME_MS) as Timeframe[];
+export { TIMEFRAMES, type Timeframe };
 
 export const DAY_MS = 86_400_000;
 

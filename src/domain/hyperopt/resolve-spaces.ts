@@ -1,10 +1,11 @@
 import { CodedError } from '#contract/errors.ts';
 import { NO_MODEL, SPACES, type Space, type StudyConfig } from '#contract/hyperopt.ts';
 import { HYPEROPT_DEFAULTS as DEFAULTS, HYPEROPT_LIMITS as LIMITS } from '#contract/hyperopt-request.ts';
-import { MODEL_KINDS, modelKindOf } from '#engine/ml/index.ts';
+import { MODEL_KINDS } from '#contract/limits.ts';
+import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
+import { modelKindOf } from '#engine/ml/index.ts';
 import { nearestName } from '#engine/nearest-name.ts';
 import type { DefinitionData } from '#engine/strategies/definition-data.ts';
-import type { MlEngineConfig } from '#engine/walk-forward/settings.ts';
 import { checkModelType } from '../resolve-ml-engine.ts';
 import { checkNumber, type NumberBounds } from '../validate.ts';
 import { EXIT_NAMES } from './exit-space.ts';
@@ -84,7 +85,7 @@ type ResolvedSpaces = Pick<
 export function resolveSpaces(
   strategy: DefinitionData,
   input: SpacesInput,
-  ml: MlEngineConfig | undefined,
+  ml: ResolvedMlEngine | undefined,
 ): ResolvedSpaces {
   const spaces = checkSpaces(input, ml !== undefined);
   const all = spaces?.includes('params') && !input.search;
@@ -145,7 +146,7 @@ function checkSpaces({ spaces, search }: SpacesInput, hasModels: boolean): Space
 
 function resolveModels(
   input: SpacesInput,
-  ml: MlEngineConfig | undefined,
+  ml: ResolvedMlEngine | undefined,
   areSearched: boolean,
 ): Pick<StudyConfig, 'model_types' | 'n_estimators_range' | 'learning_rate_range'> {
   if (!ml) return { model_types: [NO_MODEL] };

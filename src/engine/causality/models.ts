@@ -1,3 +1,4 @@
+import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
 import type { Candles } from '../candles.ts';
 import { startupRows, trainingRows } from '../run/history.ts';
 import type { ParameterValues, StrategyDefinition } from '../strategy.ts';
@@ -10,13 +11,12 @@ import {
   type WindowFit,
 } from '../walk-forward/fit-window.ts';
 import { type FitWindow, type LearnedAnalysis, predicting } from '../walk-forward/predicting.ts';
-import type { MlEngineConfig } from '../walk-forward/settings.ts';
 import { planWindows } from '../walk-forward/windows.ts';
 import { isSame } from './findings.ts';
 
 /** Models with which a strategy is searched. */
 export interface SearchedModels {
-  readonly config: MlEngineConfig;
+  readonly config: ResolvedMlEngine;
   /** Of the run. Default 0. */
   readonly seed?: number;
   /** Open time (ms) of the first candle of the first window. Default: the first with the whole training period before it. */

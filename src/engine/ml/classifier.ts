@@ -1,3 +1,4 @@
+import type { ModelKind } from '#contract/limits.ts';
 import { type BinnedMatrix, binFeatures } from './bins.ts';
 import { boostedModel, deserialiseBoosted, type SerialisedForest } from './boosted-model.ts';
 import { checkFeatures, checkSameFeatures, type FeatureMatrix } from './features.ts';
@@ -6,7 +7,6 @@ import { buildHistogram, type HistogramBuilder } from './gbdt/histogram.ts';
 import { fitLogistic } from './logistic.ts';
 import { deserialiseLogistic, logisticModel, type SerialisedLogistic } from './logistic-model.ts';
 import type { Model } from './model.ts';
-import type { ModelKind } from './model-kind.ts';
 import { type ClassifierSettings, checkClassifierSettings } from './settings.ts';
 import { rowWeights } from './weights.ts';
 

@@ -9,12 +9,10 @@ export {
 } from './classifier.ts';
 export type { FeatureMatrix } from './features.ts';
 export { logLoss } from './loss.ts';
-export { MODEL_ALIASES, MODEL_KINDS, type ModelKind, modelKindOf } from './model-kind.ts';
+export { modelKindOf } from './model-kind.ts';
 export { permutationImportance } from './permutation-importance.ts';
 export {
-  CLASSIFIER_SETTING_RANGES,
   type ClassifierSettings,
   checkClassifierSettings,
   classifierSettingProblems,
-  DEFAULT_CLASSIFIER_SETTINGS,
 } from './settings.ts';

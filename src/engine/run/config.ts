@@ -1,7 +1,7 @@
+import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
 import type { FillModel, SimulationSettings } from '#engine/simulator/types.ts';
 import type { RoiTable, StrategyDefinition, TrailingStop } from '#engine/strategy.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
-import type { MlEngineConfig } from '#engine/walk-forward/settings.ts';
 import { namingCallbacks } from './strategy-faults.ts';
 
 /** The resolved configuration of a run, as the job carries it: every default is filled in. */
@@ -30,7 +30,7 @@ export interface RunConfig {
   /** Whether prices and amounts follow the pairs' instruments. Absent: `none`. */
   readonly precision?: 'exchange' | 'none';
   /** Absent in a run without machine learning. */
-  readonly ml_engine?: MlEngineConfig;
+  readonly ml_engine?: ResolvedMlEngine;
 }
 
 /** Share of the balance that may be traded. */

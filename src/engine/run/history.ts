@@ -1,8 +1,8 @@
+import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
 import type { DefinitionData } from '#engine/strategies/definition-data.ts';
 import type { ParameterValues, StrategyDefinition } from '#engine/strategy.ts';
 import { DAY_MS, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { DEFAULT_FEATURE_CANDLES } from '#engine/walk-forward/default-learning.ts';
-import type { MlEngineConfig } from '#engine/walk-forward/settings.ts';
 import type { RunConfig } from './config.ts';
 import { BacktestError } from './errors.ts';
 import { describeThrown } from './strategy-faults.ts';
@@ -21,7 +21,7 @@ export function startupRows(
   strategy: StrategyDefinition,
   params: RunConfig['params'],
   timeframe: Timeframe,
-  ml?: MlEngineConfig,
+  ml?: ResolvedMlEngine,
 ): number {
   const { informativeTimeframes } = strategy;
   const facts = { informativeTimeframes, ownFeatures: strategy.mlFeatures !== undefined };
@@ -36,7 +36,7 @@ export function startupRowsOf(
   { informativeTimeframes = [], ownFeatures }: HistoryFacts,
   startup: number,
   timeframe: Timeframe,
-  ml?: MlEngineConfig,
+  ml?: ResolvedMlEngine,
 ): number {
   const rows = informativeTimeframes.map(
     (each) => (startup + 1) * Math.ceil(TIMEFRAME_MS[each] / TIMEFRAME_MS[timeframe]),
@@ -46,7 +46,7 @@ export function startupRowsOf(
 }
 
 /** Candles before the start from which the model of the first window learns; none without the ML engine. */
-export function trainingRows(timeframe: Timeframe, ml: MlEngineConfig | undefined): number {
+export function trainingRows(timeframe: Timeframe, ml: ResolvedMlEngine | undefined): number {
   return ml ? Math.ceil((ml.train_period_days * DAY_MS) / TIMEFRAME_MS[timeframe]) : 0;
 }
 
@@ -78,7 +78,7 @@ export function historyStart(
   params: RunConfig['params'],
   timeframe: Timeframe,
   start: number,
-  ml?: MlEngineConfig,
+  ml?: ResolvedMlEngine,
 ): number {
   return startBefore(start, startupRows(strategy, params, timeframe, ml), timeframe, ml);
 }
@@ -89,11 +89,11 @@ export function historyStartOf(
   startup: number,
   timeframe: Timeframe,
   start: number,
-  ml?: MlEngineConfig,
+  ml?: ResolvedMlEngine,
 ): number {
   return startBefore(start, startupRowsOf(facts, startup, timeframe, ml), timeframe, ml);
 }
 
-function startBefore(start: number, rows: number, timeframe: Timeframe, ml?: MlEngineConfig): number {
+function startBefore(start: number, rows: number, timeframe: Timeframe, ml?: ResolvedMlEngine): number {
   return start - (rows + trainingRows(timeframe, ml)) * TIMEFRAME_MS[timeframe];
 }

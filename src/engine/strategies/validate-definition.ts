@@ -1,3 +1,4 @@
+import { BACKTEST_LIMITS, MAX_SYMBOL_LENGTH, SYMBOL } from '#contract/limits.ts';
 import { nearestName } from '../nearest-name.ts';
 import type { Parameter, StrategyCallbacks, StrategyDefinition, TrailingStop } from '../strategy.ts';
 import { isTimeframe, TIMEFRAME_MS, TIMEFRAMES } from '../timeframe.ts';
@@ -7,9 +8,7 @@ import { learningProblems } from './validate-learning.ts';
 /** Names of strategies: what `config.strategy` may hold. */
 const STRATEGY_NAME = /^[a-z][a-z0-9_]{0,63}$/;
 const PARAMETER_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
-/** `BASE/QUOTE:SETTLE`, upper case, at most 50 characters: what a submission may name. */
-const PAIR = /^(?=.{1,50}$)[A-Z0-9]{1,20}\/[A-Z0-9]{1,20}:[A-Z0-9]{1,20}$/;
-const MAX_LEVERAGE = 125;
+const { leverage: LEVERAGE } = BACKTEST_LIMITS;
 
 /** Every key of a definition: a record, so that a key added to the type must be added here. */
 const DEFINITION_KEYS: Readonly<Record<keyof StrategyDefinition, true>> = {
@@ -182,8 +181,8 @@ function trailingProblems(trailing: TrailingStop): string[] {
 function optionProblems(definition: DeclaredData): string[] {
   const { leverage = 1, exitProfitOffset = 0, unfilledTimeoutMinutes = 1 } = definition;
   const problems: string[] = [];
-  if (!(isNumber(leverage) && leverage >= 1 && leverage <= MAX_LEVERAGE)) {
-    problems.push(`leverage must be a number from 1 to ${MAX_LEVERAGE}`);
+  if (!(isNumber(leverage) && leverage >= LEVERAGE.min && leverage <= LEVERAGE.max)) {
+    problems.push(`leverage must be a number from ${LEVERAGE.min} to ${LEVERAGE.max}`);
   }
   if (!isNumber(exitProfitOffset)) problems.push('exitProfitOffset must be a number');
   if (!(isNumber(unfilledTimeoutMinutes) && unfilledTimeoutMinutes > 0)) {
@@ -228,7 +227,9 @@ function isPairList(value: unknown): boolean {
   return (
     Array.isArray(value) &&
     value.length > 0 &&
-    value.every((pair) => typeof pair === 'string' && PAIR.test(pair)) &&
+    value.every(
+      (pair) => typeof pair === 'string' && pair.length <= MAX_SYMBOL_LENGTH && SYMBOL.test(pair),
+    ) &&
     new Set(value).size === value.length
   );
 }

@@ -1,7 +1,8 @@
-import { classifierSettingProblems, MODEL_ALIASES, MODEL_KINDS, modelKindOf } from '../ml/index.ts';
+import { ML_ENGINE_LIMITS, MODEL_ALIASES, MODEL_KINDS } from '#contract/limits.ts';
+import { classifierSettingProblems, modelKindOf } from '../ml/index.ts';
 import { nearestName } from '../nearest-name.ts';
 import type { StrategyDefinition } from '../strategy.ts';
-import { type MlEngineOverrides, mlEngineOf, PERIOD_LIMITS } from '../walk-forward/settings.ts';
+import { type MlEngineOverrides, mlEngineOf } from '../walk-forward/settings.ts';
 
 /** The gate is not for strategies with settings of their own, which read the predictions themselves. */
 const SETTINGS = Object.keys(mlEngineOf({})).filter(
@@ -36,11 +37,13 @@ function settingProblems(settings: MlEngineOverrides): string[] {
   const { train_period_days, backtest_period_days, ...classifier } = resolved;
   const periods = Object.entries({ train_period_days, backtest_period_days } as const);
   return [
-    ...(kind ? [] : [`model_type must be one of ${[...MODEL_KINDS, ...MODEL_ALIASES].join(', ')}`]),
+    ...(kind
+      ? []
+      : [`model_type must be one of ${[...MODEL_KINDS, ...Object.keys(MODEL_ALIASES)].join(', ')}`]),
     ...periods.flatMap(([name, days]) => {
-      const { min, max } = PERIOD_LIMITS[name as keyof typeof PERIOD_LIMITS];
+      const { min, max } = ML_ENGINE_LIMITS[name as keyof typeof ML_ENGINE_LIMITS];
       const isSound = Number.isInteger(days) && days >= min && days <= max;
-      return isSound ? [] : [`${name} must be a whole number of days from ${min} to ${max}`];
+      return isSound ? [] : [`${name} must be an integer from ${min} to ${max} (days)`];
     }),
     ...classifierSettingProblems({ ...classifier, kind: kind ?? MODEL_KINDS[0], seed: 0 }).map(
       ({ message }) => message,

@@ -1,3 +1,5 @@
+import type { ModelKind } from '#contract/limits.ts';
+import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
 import { indexAtOrAfter } from '../candles.ts';
 import {
   type BinnedMatrix,
@@ -5,7 +7,6 @@ import {
   type Classifier,
   type ClassifierSettings,
   type FeatureMatrix,
-  type ModelKind,
   modelKindOf,
   trainClassifier,
 } from '../ml/index.ts';
@@ -13,7 +14,6 @@ import { hash32 } from '../random.ts';
 import type { PredictionColumns } from '../strategy.ts';
 import { DAY_MS } from '../timeframe.ts';
 import { featureRows, type LabelledRows, type Learning, labelledRows } from './learning.ts';
-import type { MlEngineConfig } from './settings.ts';
 import type { Window } from './windows.ts';
 
 /** Fewer labelled rows say nothing about the next ones. */
@@ -44,7 +44,7 @@ export interface WindowFit extends WindowRows {
 
 /** What is trained in a run: everything but the data. */
 export interface MlRun {
-  readonly config: MlEngineConfig;
+  readonly config: ResolvedMlEngine;
   readonly windows: readonly Window[];
   /** Of the run; each model has one of its own from this, its pair and its window. */
   readonly seed: number;
@@ -137,7 +137,7 @@ function whyNot(
 }
 
 /** Training rows less the tail by which boosting is stopped and the horizon before it. */
-function fittedRows(rows: number, horizon: number, config: MlEngineConfig): number {
+function fittedRows(rows: number, horizon: number, config: ResolvedMlEngine): number {
   const { early_stopping_rounds, validation_fraction, model_type } = config;
   const isStopped = early_stopping_rounds > 0 && requireModelKind(model_type) !== 'logistic_regression';
   return isStopped ? Math.floor(rows * (1 - validation_fraction)) - horizon : rows;

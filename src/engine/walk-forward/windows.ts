@@ -1,5 +1,5 @@
+import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-import type { MlEngineConfig } from './settings.ts';
 
 /** One step of a walk-forward run, as times in ms. Ends are exclusive. */
 export interface Window {
@@ -25,7 +25,7 @@ export function planWindows(
   {
     train_period_days,
     backtest_period_days,
-  }: Pick<MlEngineConfig, 'train_period_days' | 'backtest_period_days'>,
+  }: Pick<ResolvedMlEngine, 'train_period_days' | 'backtest_period_days'>,
 ): Window[] {
   const train = train_period_days * DAY_MS;
   const test = backtest_period_days * DAY_MS;

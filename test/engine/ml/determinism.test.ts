@@ -9,11 +9,11 @@ import {
 import {
   binFeatures,
   type ClassifierSettings,
-  DEFAULT_CLASSIFIER_SETTINGS,
   type TrainingOptions,
   trainClassifier,
 } from '#engine/ml/index.ts';
 import { createRandom } from '#engine/random.ts';
+import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
 import { labelled, matrixOf } from './synthetic.ts';
 
 const { matrix, labels } = labelled(20, 1500, 6, (x) => 1 / (1 + Math.exp(-x(0) * x(1) - x(2))));

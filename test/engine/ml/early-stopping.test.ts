@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type ClassifierSettings, DEFAULT_CLASSIFIER_SETTINGS, trainClassifier } from '#engine/ml/index.ts';
+import { type ClassifierSettings, trainClassifier } from '#engine/ml/index.ts';
+import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
 import { labelled, matrixOf, slice } from './synthetic.ts';
 
 /** One feature of two values; in the fitted rows 9 of 10 follow it, in the tail `followers` of 10. */

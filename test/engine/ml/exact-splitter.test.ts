@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { SerialisedForest } from '#engine/ml/boosted-model.ts';
-import { type ClassifierSettings, DEFAULT_CLASSIFIER_SETTINGS, trainClassifier } from '#engine/ml/index.ts';
+import { type ClassifierSettings, trainClassifier } from '#engine/ml/index.ts';
 import { createRandom } from '#engine/random.ts';
 import { boostExactly, type ExactNode } from './brute-force.ts';
+import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
 import { labelled, matrixOf } from './synthetic.ts';
 
 const ROWS = 130;

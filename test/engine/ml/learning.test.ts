@@ -1,11 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
-import {
-  type ClassifierSettings,
-  DEFAULT_CLASSIFIER_SETTINGS,
-  logLoss,
-  MODEL_KINDS,
-  trainClassifier,
-} from '#engine/ml/index.ts';
+import { MODEL_KINDS } from '#contract/limits.ts';
+import { type ClassifierSettings, logLoss, trainClassifier } from '#engine/ml/index.ts';
+import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
 import { auc, labelled, matrixOf, mean } from './synthetic.ts';
 
 const BOOSTED = MODEL_KINDS.filter((kind) => kind !== 'logistic_regression');

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type ClassifierSettings,
-  DEFAULT_CLASSIFIER_SETTINGS,
-  logLoss,
-  type TrainingData,
-  trainClassifier,
-} from '#engine/ml/index.ts';
+import { type ClassifierSettings, logLoss, type TrainingData, trainClassifier } from '#engine/ml/index.ts';
 import type { SerialisedLogistic } from '#engine/ml/logistic-model.ts';
+import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
 import { labelled, matrixOf } from './synthetic.ts';
 
 function regress(data: TrainingData, changes: Partial<ClassifierSettings> = {}) {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { MODEL_KINDS } from '#contract/limits.ts';
 import {
-  DEFAULT_CLASSIFIER_SETTINGS,
   deserialise,
-  MODEL_KINDS,
   permutationImportance,
   type SerialisedClassifier,
   trainClassifier,
 } from '#engine/ml/index.ts';
 import { sha256 } from '../backtest-sample.ts';
+import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
 import { labelled, matrixOf } from './synthetic.ts';
 
 const { matrix, labels } = labelled(40, 1200, 4, (x) => 1 / (1 + Math.exp(-x(0) * x(1))));

@@ -1,25 +1,23 @@
 import { describe, expect, it, test } from 'vitest';
+import { CLASSIFIER_LIMITS, MODEL_ALIASES, MODEL_KINDS, type NumberBounds } from '#contract/limits.ts';
 import {
-  CLASSIFIER_SETTING_RANGES,
   checkClassifierSettings,
   classifierSettingProblems,
-  DEFAULT_CLASSIFIER_SETTINGS,
-  MODEL_ALIASES,
-  MODEL_KINDS,
   modelKindOf,
   trainClassifier,
 } from '#engine/ml/index.ts';
+import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
 import { matrixOf } from './synthetic.ts';
 
 describe('settings', () => {
   it('are all right by default', () => {
     expect(classifierSettingProblems(DEFAULT_CLASSIFIER_SETTINGS)).toEqual([]);
-    expect(Object.keys(CLASSIFIER_SETTING_RANGES)).toEqual(
+    expect(Object.keys(CLASSIFIER_LIMITS)).toEqual(
       Object.keys(DEFAULT_CLASSIFIER_SETTINGS).filter((setting) => setting !== 'kind'),
     );
   });
 
-  it.each(Object.entries(CLASSIFIER_SETTING_RANGES))(
+  it.each(Object.entries<NumberBounds>(CLASSIFIER_LIMITS))(
     '%s is taken at both ends of its range, not beyond',
     (name, range) => {
       const step = range.integer ? 1 : 1e-9;
@@ -49,7 +47,7 @@ describe('settings', () => {
 
 test('models are known by their names and by those that people bring', () => {
   for (const kind of MODEL_KINDS) expect(modelKindOf(kind)).toBe(kind);
-  expect(MODEL_ALIASES.map(modelKindOf)).toEqual([
+  expect(Object.keys(MODEL_ALIASES).map(modelKindOf)).toEqual([
     'depthwise_gbdt',
     'depthwise_gbdt',
     'leafwise_gbdt',

@@ -118,7 +118,11 @@ describe('a definition is refused for', () => {
     ],
     ['a gate of its own', { mlEngine: { entry_threshold: 0.6 } }, 'mlEngine.entry_threshold is not known'],
     ['an unknown model', { mlEngine: { model_type: 'svm' } }, 'mlEngine.model_type must be one of depthwise'],
-    ['no training', { mlEngine: { train_period_days: 0.5 } }, 'mlEngine.train_period_days must be a whole'],
+    [
+      'no training',
+      { mlEngine: { train_period_days: 0.5 } },
+      'mlEngine.train_period_days must be an integer',
+    ],
     ['no trees', { mlEngine: { n_estimators: 0 } }, 'mlEngine.n_estimators: must be an integer from 1'],
     ['no parameters', { parameters: undefined }, 'parameters must be an object'],
   ])('%s', (_case, changes, problem) => {
