@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { stageConfig } from '#lib/config.ts';
-import { addTouchstone } from '#lib/touchstone.ts';
+import { addTouchstone } from '#lib/platform-stack.ts';
 
 const app = new App();
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app, { verbose: true }));

@@ -1,4 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
@@ -7,27 +8,31 @@ import { Construct } from 'constructs';
 import type * as z from 'zod';
 import type { DataCollectionEnv } from '#contract/env.ts';
 import { SERVICES } from '#contract/names.ts';
-import { acknowledge } from './acknowledge.ts';
+import type { AuditTrail } from './audit-trail.ts';
 import type { StageConfig } from './config.ts';
-import { JobTask } from './job-task.ts';
+import { acknowledge } from './construct-helpers.ts';
+import { FIVE_MINUTES, type Monitoring } from './monitoring.ts';
 import type { Network } from './network.ts';
+import { JobTask } from './tasks.ts';
 
 const { port } = SERVICES.data_collection;
 
 export interface DataCollectionProps {
   readonly config: StageConfig;
+  readonly monitoring: Monitoring;
+  readonly audit: AuditTrail;
   readonly cluster: ecs.ICluster;
   readonly network: Network;
   readonly image: ecs.ContainerImage;
   readonly environment: Omit<z.input<typeof DataCollectionEnv>, 'SERVICE_TOKEN'>;
 }
 
-/** The data collection service: one small container, always on, at `data-collection.{namespace}:8002`. */
+/** The data collection service: one small container that always runs, at `data-collection.{namespace}:8002`. */
 export class DataCollection extends Construct {
   readonly task: JobTask;
-  /** What the platform's own services show it instead of a user's token. */
+  /** Token that the platform's own services send instead of a user's. */
   readonly serviceToken: secretsmanager.Secret;
-  readonly service: ecs.FargateService;
+  readonly #service: ecs.FargateService;
 
   constructor(scope: Construct, id: string, props: DataCollectionProps) {
     super(scope, id);
@@ -38,14 +43,14 @@ export class DataCollection extends Construct {
     });
     acknowledge(this.serviceToken, {
       'AwsSolutions-SMG4':
-        'Its two readers take it when they are deployed, so that it changes with a deployment; it opens one service, which the network shows to the proxy alone.',
+        'Its two readers receive it on deployment, so it changes with a deployment; it opens one service, which only the proxy reaches in the network.',
     });
     this.task = new JobTask(this, 'Task', {
       config: props.config,
       image: props.image,
       entry: 'data-collection',
-      // A few questions a minute, and collections that wait for exchanges: 8 USD a month. Collecting two years of ten pairs
-      // takes 380 MB at its peak, which half of this would hold, but not beside anything else.
+      // A few requests per minute, and collections that wait for exchanges: 8 USD per month. Collecting two years of ten pairs
+      // peaks at 380 MB: 512 MB would leave too little for concurrent requests.
       cpu: 256,
       memoryMiB: 1024,
       environment: props.environment,
@@ -62,11 +67,11 @@ export class DataCollection extends Construct {
         startPeriod: Duration.seconds(30),
       },
     });
-    this.service = new ecs.FargateService(this, 'Service', {
+    this.#service = new ecs.FargateService(this, 'Service', {
       cluster: props.cluster,
       taskDefinition: this.task.definition,
       desiredCount: 1,
-      // A new version answers before the old one leaves.
+      // A new version responds before the old one stops.
       minHealthyPercent: 100,
       maxHealthyPercent: 200,
       circuitBreaker: { rollback: true },
@@ -82,14 +87,30 @@ export class DataCollection extends Construct {
           vpc,
         }),
         dnsRecordType: servicediscovery.DnsRecordType.A,
-        // How long the proxy may call a task that has been replaced: less than its retries last.
+        // The proxy may call a replaced task for this long: less than its retries last.
         dnsTtl: Duration.seconds(10),
       },
     });
+    props.audit.alarmOnFailures(this, this.task.log);
+    const runningTasks = new cloudwatch.Metric({
+      namespace: 'ECS/ContainerInsights',
+      metricName: 'RunningTaskCount',
+      dimensionsMap: { ClusterName: props.cluster.clusterName, ServiceName: this.#service.serviceName },
+      statistic: 'Minimum',
+      period: FIVE_MINUTES,
+    });
+    props.monitoring.alarm(this, 'DataCollectionDown', {
+      metric: runningTasks,
+      threshold: 1,
+      comparison: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+      periods: 2,
+      missing: cloudwatch.TreatMissingData.BREACHING,
+      impact: 'The data collection service does not run: it serves no candles and collects nothing new.',
+    });
   }
 
-  /** Lets it be called from there. */
+  /** Allows calls from a client's security group. */
   allowFrom(client: ec2.IConnectable): void {
-    this.service.connections.allowFrom(client, ec2.Port.tcp(port), 'Calls of the service');
+    this.#service.connections.allowFrom(client, ec2.Port.tcp(port), 'Calls of the service');
   }
 }

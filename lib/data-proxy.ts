@@ -1,4 +1,5 @@
 import { CfnOutput, Duration } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
@@ -6,11 +7,14 @@ import * as ssm from 'aws-cdk-lib/aws-ssm';
 import { Construct } from 'constructs';
 import type * as z from 'zod';
 import type { DataProxyEnv } from '#contract/env.ts';
+import { METRICS } from '#contract/names.ts';
 import type { StageConfig } from './config.ts';
+import { FIVE_MINUTES, type Monitoring } from './monitoring.ts';
 import { ServiceFunction, type ServiceFunctionProps } from './service-function.ts';
 
 export interface DataProxyProps {
   readonly config: StageConfig;
+  readonly monitoring: Monitoring;
   readonly code: lambda.Code;
   readonly environment: z.input<typeof DataProxyEnv>;
   /** @default - outside any network: data collection is reached over the internet */
@@ -19,15 +23,17 @@ export interface DataProxyProps {
   };
 }
 
-/** The data-collection proxy, callable as its alias `live` by this deployment and by whom it trusts. */
+/** The data-collection proxy, callable as its alias `live` by this deployment and by trusted callers. */
 export class DataProxy extends Construct {
   readonly service: ServiceFunction;
 
   constructor(scope: Construct, id: string, props: DataProxyProps) {
     super(scope, id);
-    const { config } = props;
+    const { config, monitoring } = props;
     this.service = new ServiceFunction(this, 'Service', {
+      name: 'DataProxy',
       config,
+      monitoring,
       description: `Touchstone ${config.stage}: forwards five operations to data collection`,
       code: props.code,
       environment: props.environment,
@@ -54,5 +60,27 @@ export class DataProxy extends Construct {
       stringValue: alias.functionArn,
       description: 'The data proxy, for callers in other stacks',
     });
+    this.#addAlarms(monitoring);
+  }
+
+  #addAlarms(monitoring: Monitoring): void {
+    const requests = monitoring.serviceMetric('data-proxy', METRICS.proxyRequests, 'Sum');
+    const errors = monitoring.serviceMetric('data-proxy', METRICS.proxyErrors, 'Sum');
+    monitoring.alarm(this, 'ProxyErrors', {
+      metric: new cloudwatch.MathExpression({
+        expression: 'IF(requests > 0, errors / requests, 0)',
+        usingMetrics: { requests, errors },
+        period: FIVE_MINUTES,
+        label: 'Ratio of failed calls',
+      }),
+      threshold: 0.1,
+      periods: 2,
+      impact:
+        'Market data does not respond: every backtest collects its candles first, and symbols cannot be listed.',
+    });
+    monitoring.graph('marketData', 'Proxy calls', [requests, errors]);
+    monitoring.graph('marketData', 'Proxy latency, ms', [
+      monitoring.serviceMetric('data-proxy', METRICS.proxyLatency, 'p99'),
+    ]);
   }
 }

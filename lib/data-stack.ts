@@ -1,14 +1,16 @@
 import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { type KeyAttribute, TABLES, type TableDefinition, type TableId } from '#contract/tables.ts';
 import type { StageConfig } from './config.ts';
 import { Identity } from './identity.ts';
+import { FIVE_MINUTES, type Monitoring, sum } from './monitoring.ts';
 
 const pascal = (id: string) => id.charAt(0).toUpperCase() + id.slice(1);
 
-/** All state: tables, objects and users. Nothing here depends on what runs on it. */
+/** All state: tables, objects and users. This stack does not depend on the platform stack. */
 export class DataStack extends Stack {
   readonly tables: Readonly<Record<TableId, dynamodb.TableV2>>;
   readonly results: s3.Bucket;
@@ -28,11 +30,34 @@ export class DataStack extends Stack {
 
     const accessLog = this.#accessLog(removalPolicy);
     const bucket = (name: string) => this.#bucket(name, accessLog, removalPolicy);
-    // Written once and never changed: a version that is not current was deleted by hand, and can be brought back.
+    // Objects are written once: a noncurrent version was deleted by hand and can be restored.
     this.results = bucket('Results');
-    // A month's file is rewritten with every collection: a bad import can be undone for 30 days.
+    // Every collection rewrites a month's file: an import can be undone for 30 days.
     this.candles = bucket('Candles');
     this.identity = new Identity(this, 'Identity', { config });
+  }
+
+  /** Adds the alarm on throttled tables to the stack of `monitoring`, on which this stack must not depend. */
+  addThrottleAlarm(monitoring: Monitoring): void {
+    const throttles = Object.entries(this.tables).flatMap(([name, table]) =>
+      ['ReadThrottleEvents', 'WriteThrottleEvents'].map((event) => ({
+        id: `${name}${event}`,
+        metric: table.metric(event, sum),
+      })),
+    );
+    const all = new cloudwatch.MathExpression({
+      expression: throttles.map(({ id }) => `FILL(${id}, 0)`).join(' + '),
+      usingMetrics: Object.fromEntries(throttles.map(({ id, metric }) => [id, metric])),
+      period: FIVE_MINUTES,
+      label: 'Throttled reads and writes',
+    });
+    monitoring.alarm(monitoring, 'TableThrottles', {
+      metric: all,
+      threshold: 10,
+      periods: 2,
+      impact: 'A table throttles reads or writes: requests are slow or fail, and jobs stop making progress.',
+    });
+    monitoring.graph('storage', 'Tables: throttled requests', [all]);
   }
 
   #table(
@@ -79,7 +104,7 @@ export class DataStack extends Stack {
     });
   }
 
-  /** Who read or wrote an object, kept for a quarter of a year. */
+  /** Log of object reads and writes, kept for 90 days. */
   #accessLog(removalPolicy: RemovalPolicy): s3.Bucket {
     return new s3.Bucket(this, 'AccessLog', {
       blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,

@@ -1,25 +1,29 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ArnFormat, Stack } from 'aws-cdk-lib';
+import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import type * as logs from 'aws-cdk-lib/aws-logs';
+import * as logs from 'aws-cdk-lib/aws-logs';
 import * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
-import { acknowledge } from './acknowledge.ts';
+import { METRICS } from '#contract/names.ts';
 import type { StageConfig } from './config.ts';
-import { allow, allowTable, allowTasks } from './grants.ts';
-import type { JobTask } from './job-task.ts';
-import { logGroup } from './log-group.ts';
+import { acknowledge, logGroup } from './construct-helpers.ts';
+import { FIVE_MINUTES, type Monitoring, sum } from './monitoring.ts';
 import type { Network, TaskPlacement } from './network.ts';
+import { allow, allowTable, allowTasks } from './permissions.ts';
+import type { TaskImage } from './task-image.ts';
+import type { JobTask } from './tasks.ts';
 
 const DEFINITIONS = join(import.meta.dirname, '../statemachines');
 
-/** What every flow needs: it asks the data proxy what is stored, collects what is not, runs a task, and writes the job. */
+/** Needs of both workflows: ask the data proxy what is stored, collect what is missing, run a task, update the job. */
 export interface FlowProps {
   readonly config: StageConfig;
+  readonly monitoring: Monitoring;
   readonly cluster: ecs.ICluster;
   readonly network: Network;
   readonly dataProxy: lambda.IAlias;
@@ -30,26 +34,28 @@ export interface FlowProps {
 interface FlowParts {
   /** `{file}.asl.json`, which also ends the name of its log. */
   readonly file: string;
-  /** What it runs once there are candles. */
+  /** Task that runs once the candles are stored. */
   readonly task: JobTask;
-  /** Values of the names in the file that are its own. */
+  /** Values of the names that only this file has. */
   readonly substitutions: Readonly<Record<string, string>>;
-  /** Functions that it calls beside the data proxy. @default - none */
+  /** Functions called in addition to the data proxy. @default - none */
   readonly functions?: readonly lambda.IAlias[];
-  /** Task definitions that are made later, as a pattern, and why they have to be. @default - none */
+  /** ARN pattern of task definitions that are registered after deployment, and the reason. @default - none */
   readonly laterDefinitions?: { readonly pattern: string; readonly why: string };
 }
 
-/** A state machine that runs one kind of job: the ASL file that also runs on one machine, with this stage's names in it. */
-export class Flow extends Construct {
+/** State machine of one kind of job: the ASL file that local mode runs too, with this stage's names in it. */
+export abstract class Flow extends Construct {
   readonly machine: sfn.StateMachine;
-  readonly log: logs.LogGroup;
+  readonly #monitoring: Monitoring;
+  readonly #log: logs.LogGroup;
 
   constructor(scope: Construct, id: string, props: FlowProps, parts: FlowParts) {
     super(scope, id);
     // Step Functions keeps one resource policy for all its logs unless their names begin like this.
     const logName = `/aws/vendedlogs/states/${Stack.of(this).stackName}-${parts.file}`;
-    this.log = logGroup(this, 'Log', props.config, logName);
+    this.#monitoring = props.monitoring;
+    this.#log = logGroup(this, 'Log', props.config, logName);
     const role = new iam.Role(this, 'Role', { assumedBy: new iam.ServicePrincipal('states.amazonaws.com') });
     const definition = readFileSync(join(DEFINITIONS, `${parts.file}.asl.json`), 'utf8');
     this.machine = new sfn.StateMachine(this, 'Machine', {
@@ -58,16 +64,16 @@ export class Flow extends Construct {
       role,
       tracingEnabled: true,
       logs: {
-        destination: this.log,
+        destination: this.#log,
         level: sfn.LogLevel.ALL,
-        // Inputs name what researchers trade: outside of production only.
+        // Inputs name what researchers trade: logged outside production only.
         includeExecutionData: !props.config.authRequired,
       },
     });
     this.#grant(role, props, parts);
   }
 
-  /** May start an execution, stop it, and ask how it is. */
+  /** Allows a role to start, stop and describe executions. */
   grantControl(role: iam.IRole): void {
     const { stateMachineArn, stateMachineName } = this.machine;
     const execution = Stack.of(this).formatArn({
@@ -84,7 +90,42 @@ export class Flow extends Construct {
     });
   }
 
-  /** A definition from a file brings no permissions: these are what its three services need, and no more. */
+  /**
+   * Counts executions that enter one of these states, from the log.
+   *
+   * @param states all of one type, to which `event` belongs
+   */
+  protected countEntries(metricName: string, event: string, states: readonly string[]): cloudwatch.Metric {
+    const { stringValue, any, all } = logs.FilterPattern;
+    return new logs.MetricFilter(this, `${metricName}Filter`, {
+      logGroup: this.#log,
+      filterPattern: all(
+        stringValue('$.type', '=', event),
+        any(...states.map((state) => stringValue('$.details.name', '=', state))),
+      ),
+      metricNamespace: this.#monitoring.logMetricsNamespace,
+      metricName,
+      defaultValue: 0,
+    }).metric(sum);
+  }
+
+  /** Adds the alarm on executions that failed or timed out, and the graph of all executions. */
+  protected alarmOnFailures(id: string, title: string, impact: string): void {
+    const failures = new cloudwatch.MathExpression({
+      expression: 'failed + timedOut',
+      usingMetrics: { failed: this.machine.metricFailed(sum), timedOut: this.machine.metricTimedOut(sum) },
+      period: FIVE_MINUTES,
+      label: 'Executions failed or timed out',
+    });
+    this.#monitoring.alarm(this, id, { metric: failures, threshold: 1, impact });
+    this.#monitoring.graph('jobs', title, [
+      this.machine.metricStarted(sum),
+      this.machine.metricSucceeded(sum),
+      failures,
+    ]);
+  }
+
+  /** CDK grants nothing for a definition from a file: these are the permissions of its three services. */
   #grant(role: iam.Role, props: FlowProps, { task, functions = [], laterDefinitions }: FlowParts): void {
     const { cluster, collectTask, dataProxy, jobs } = props;
     const definitions = [collectTask.definition, task.definition];
@@ -110,7 +151,7 @@ export class Flow extends Construct {
       resources: definitions.flatMap((each) => [each.taskRole.roleArn, each.obtainExecutionRole().roleArn]),
       conditions: { StringEquals: { 'iam:PassedToService': 'ecs-tasks.amazonaws.com' } },
     });
-    // How Step Functions learns that a task has ended: a rule that it makes itself, under this name.
+    // Step Functions creates this rule to receive the end of a task.
     const rule = {
       service: 'events',
       resource: 'rule',
@@ -127,8 +168,90 @@ export class Flow extends Construct {
   }
 }
 
-/** A task's place, under the names that a definition has for it. */
-export function placement(name: string, { subnets, assignPublicIp }: TaskPlacement): Record<string, string> {
+export interface BacktestFlowProps extends FlowProps {
+  readonly taskImage: TaskImage;
+  readonly backtestTask: JobTask;
+}
+
+/** The backtest state machine: one task, from the platform's image or a registered version's. */
+export class BacktestFlow extends Flow {
+  constructor(scope: Construct, id: string, props: BacktestFlowProps) {
+    const { taskImage, backtestTask, network, monitoring } = props;
+    super(scope, id, props, {
+      file: 'backtest',
+      task: backtestTask,
+      substitutions: {
+        TaskImage: taskImage.service.alias.functionArn,
+        BacktestTask: backtestTask.definition.taskDefinitionArn,
+        ...placement('Backtest', network.backtests),
+      },
+      functions: [taskImage.service.alias],
+      laterDefinitions: {
+        pattern: taskImage.definitions,
+        why: 'Definitions of registered images are made later; their family is the backtest’s.',
+      },
+    });
+    const taskFailures = this.countEntries('BacktestTaskFailures', 'TaskStateEntered', ['MarkFailed']);
+    monitoring.alarm(this, 'BacktestTaskFailures', {
+      metric: taskFailures,
+      threshold: 1,
+      impact: 'A valid backtest failed: its task could not be started or did not run to its end.',
+    });
+    this.alarmOnFailures(
+      'WorkflowFailures',
+      'Backtests: executions',
+      'A backtest lost its workflow: its researcher sees `running` until reconcile marks it failed.',
+    );
+    monitoring.graph('jobs', 'Backtests: task failures', [taskFailures]);
+  }
+}
+
+export interface HyperoptFlowProps extends FlowProps {
+  readonly hyperoptTask: JobTask;
+}
+
+/** The hyperopt state machine: as many concurrent workers as the job requests, each on Spot first. */
+export class HyperoptFlow extends Flow {
+  constructor(scope: Construct, id: string, props: HyperoptFlowProps) {
+    const { hyperoptTask, network, monitoring } = props;
+    super(scope, id, props, {
+      file: 'hyperopt',
+      task: hyperoptTask,
+      substitutions: {
+        HyperoptTask: hyperoptTask.definition.taskDefinitionArn,
+        ...placement('Worker', network.backtests),
+      },
+    });
+    const workersLost = this.countEntries('HyperoptWorkersLost', 'PassStateEntered', [
+      'GaveUp',
+      'OutOfMemory',
+      'WorkersFailed',
+    ]);
+    monitoring.alarm(this, 'HyperoptWorkersLost', {
+      metric: workersLost,
+      threshold: 1,
+      impact:
+        'A hyperopt job lost a worker: it continues with the others or in a new execution, and fails after five without a finished trial.',
+    });
+    this.alarmOnFailures(
+      'HyperoptWorkflowFailures',
+      'Hyperopt: executions',
+      'A hyperopt job lost its workflow or all of its workers: it resumes when reconcile starts another execution.',
+    );
+    const stalled = monitoring.serviceMetric('reconcile', METRICS.longestStallSeconds, 'Maximum');
+    monitoring.alarm(this, 'HyperoptStalled', {
+      metric: stalled,
+      threshold: Duration.hours(2).toSeconds(),
+      periods: 2,
+      impact: 'A hyperopt job is running, and none of its trials has finished for over two hours.',
+    });
+    monitoring.graph('jobs', 'Hyperopt: workers lost', [workersLost]);
+    monitoring.graph('jobs', 'Hyperopt: longest time without a finished trial, s', [stalled]);
+  }
+}
+
+/** Subnets of a task, under the names that a definition has for them. */
+function placement(name: string, { subnets, assignPublicIp }: TaskPlacement): Record<string, string> {
   const [a, b] = subnets;
   return {
     [`${name}SubnetA`]: a!.subnetId,

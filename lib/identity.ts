@@ -1,8 +1,8 @@
 import { CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import * as cognito from 'aws-cdk-lib/aws-cognito';
 import { Construct } from 'constructs';
-import { acknowledge } from './acknowledge.ts';
 import type { StageConfig } from './config.ts';
+import { acknowledge } from './construct-helpers.ts';
 
 /** Role -> what its group may do. Services read roles from a token's `cognito:groups`. */
 const GROUPS = {

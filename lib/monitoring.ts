@@ -1,32 +1,50 @@
-import { Aws, Stack } from 'aws-cdk-lib';
+import { Aws, Duration, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import type { StageConfig } from './config.ts';
+import { METRICS_NAMESPACE } from '#contract/names.ts';
+import { environmentOf, type StageConfig } from './config.ts';
+
+export const FIVE_MINUTES = Duration.minutes(5);
+export const sum = { statistic: 'Sum', period: FIVE_MINUTES };
+export const p99 = { statistic: 'p99', period: FIVE_MINUTES };
+export const maximum = { statistic: 'Maximum', period: FIVE_MINUTES };
+
+/** Sections of the dashboard, top to bottom: user-facing symptoms first. */
+const SECTIONS = ['apis', 'jobs', 'challenges', 'marketData', 'functions', 'storage'] as const;
+type Section = (typeof SECTIONS)[number];
 
 export interface AlarmProps {
   readonly metric: cloudwatch.IMetric;
   readonly threshold: number;
   /** @default - at or above the threshold */
   readonly comparison?: cloudwatch.ComparisonOperator;
-  /** Periods of the metric that must breach, in a row. @default 1 */
+  /** Consecutive periods of the metric that must breach. @default 1 */
   readonly periods?: number;
-  /** What its users lose while it rings, in a sentence. */
+  /** User impact while the alarm is active, one sentence. */
   readonly impact: string;
-  /** What silence means. @default - that all is well */
+  /** Treatment of missing data. @default - not breaching */
   readonly missing?: cloudwatch.TreatMissingData;
 }
 
-/** One topic, one dashboard, and alarms that each say what is lost and where to read on. */
+/**
+ * The stage's alarm topic and dashboard. Each construct declares here the alarms and graphs of what it creates, so that an alarm
+ * is found next to the resource that it watches.
+ */
 export class Monitoring extends Construct {
-  readonly dashboard: cloudwatch.Dashboard;
+  readonly #config: StageConfig;
   readonly #topic: sns.Topic;
+  readonly #graphs = new Map<
+    string,
+    { readonly section: Section; readonly widget: cloudwatch.GraphWidget }
+  >();
 
-  constructor(scope: Construct, id: string, props: { readonly config: StageConfig }) {
+  constructor(scope: Construct, id: string, { config }: { readonly config: StageConfig }) {
     super(scope, id);
+    this.#config = config;
     this.#topic = new sns.Topic(this, 'Topic', { enforceSSL: true });
     // The policy that enforceSSL brings replaces the default one, under which CloudWatch might publish.
     this.#topic.addToResourcePolicy(
@@ -37,18 +55,14 @@ export class Monitoring extends Construct {
         conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
       }),
     );
-    if (props.config.alarmEmail) this.#topic.addSubscription(new EmailSubscription(props.config.alarmEmail));
-    this.dashboard = new cloudwatch.Dashboard(this, 'Dashboard', {
-      dashboardName: Stack.of(this).stackName,
-      periodOverride: cloudwatch.PeriodOverride.AUTO,
-    });
+    if (config.alarmEmail) this.#topic.addSubscription(new EmailSubscription(config.alarmEmail));
   }
 
-  /** An alarm named like its entry in docs/runbook.md: `BackendErrors` -> `#backend-errors`. */
-  alarm(id: string, props: AlarmProps): cloudwatch.Alarm {
+  /** Adds an alarm to the construct that it watches, named like its entry in docs/runbook.md: `BackendErrors` -> `#backend-errors`. */
+  alarm(watched: Construct, id: string, props: AlarmProps): void {
     const anchor = id.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
     const periods = props.periods ?? 1;
-    const alarm = new cloudwatch.Alarm(this, id, {
+    const alarm = new cloudwatch.Alarm(watched, id, {
       alarmName: `${Stack.of(this).stackName}-${anchor}`,
       alarmDescription: `${props.impact} Runbook: docs/runbook.md#${anchor}`,
       metric: props.metric,
@@ -61,6 +75,42 @@ export class Monitoring extends Construct {
     });
     alarm.addAlarmAction(new SnsAction(this.#topic));
     alarm.addOkAction(new SnsAction(this.#topic));
-    return alarm;
+  }
+
+  /** Adds metrics to a section's graph of that title, a third of the dashboard wide; constructs may share a graph. */
+  graph(section: Section, title: string, metrics: cloudwatch.IMetric[]): void {
+    const graph = this.#graphs.get(title) ?? {
+      section,
+      widget: new cloudwatch.GraphWidget({ title, width: 8 }),
+    };
+    this.#graphs.set(title, graph);
+    for (const metric of metrics) graph.widget.addLeftMetric(metric);
+  }
+
+  /** Adds the dashboard, once every construct has declared its graphs. */
+  addDashboard(): void {
+    new cloudwatch.Dashboard(this, 'Dashboard', {
+      dashboardName: Stack.of(this).stackName,
+      periodOverride: cloudwatch.PeriodOverride.AUTO,
+      widgets: SECTIONS.map((section) =>
+        [...this.#graphs.values()].filter((graph) => graph.section === section).map(({ widget }) => widget),
+      ),
+    });
+  }
+
+  /** A metric that Touchstone's own code emits: the total of a service in this stage. */
+  serviceMetric(service: string, metricName: string, statistic: string): cloudwatch.Metric {
+    return new cloudwatch.Metric({
+      namespace: METRICS_NAMESPACE,
+      metricName,
+      dimensionsMap: { service, stage: environmentOf(this.#config) },
+      statistic,
+      period: FIVE_MINUTES,
+    });
+  }
+
+  /** Namespace of the metrics that this stack's metric filters make of logs. */
+  get logMetricsNamespace(): string {
+    return `${METRICS_NAMESPACE}/${Stack.of(this).stackName}`;
   }
 }

@@ -1,7 +1,7 @@
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Construct } from 'constructs';
 import type { StageConfig } from './config.ts';
-import { logGroup } from './log-group.ts';
+import { logGroup } from './construct-helpers.ts';
 
 const ADDRESSES = '10.0.0.0/16';
 

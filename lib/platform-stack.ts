@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { CfnOutput, Duration, Fn, Stack } from 'aws-cdk-lib';
+import { type App, CfnOutput, Duration, Fn, Stack, Tags } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
@@ -8,35 +8,44 @@ import type { Construct } from 'constructs';
 import type * as z from 'zod';
 import type { BackendEnv } from '#contract/env.ts';
 import { releasePolicyVariables } from '#contract/release-policy-env.ts';
-import { BacktestFlow } from './backtest-flow.ts';
+import { AuditTrail } from './audit-trail.ts';
 import { environmentOf, type StageConfig } from './config.ts';
 import { DataCollection } from './data-collection.ts';
 import { DataProxy } from './data-proxy.ts';
-import type { DataStack } from './data-stack.ts';
-import { allowAudit, allowObjects, allowTable, allowTasks, MOVE_REGISTRY, READ_REGISTRY } from './grants.ts';
-import { HyperoptFlow } from './hyperopt-flow.ts';
+import { DataStack } from './data-stack.ts';
+import { BacktestFlow, HyperoptFlow } from './flow.ts';
 import { poolVariables } from './identity.ts';
-import { backtestTask, collectTask, hyperoptTask } from './job-tasks.ts';
+import { Monitoring } from './monitoring.ts';
 import { Network } from './network.ts';
+import {
+  allowAudit,
+  allowObjects,
+  allowTable,
+  allowTasks,
+  READ_REGISTRY,
+  TRANSITION_REGISTRY,
+} from './permissions.ts';
 import { Reconcile } from './reconcile.ts';
 import { ServiceApi } from './service-api.ts';
 import { ServiceFunction } from './service-function.ts';
 import { StrategyService } from './strategy-service.ts';
 import { allowedRegistries, allowRepositories, TaskImage } from './task-image.ts';
-import { watch } from './watch.ts';
+import { backtestTask, collectTask, hyperoptTask } from './tasks.ts';
 
-export interface PlatformStackProps {
+interface PlatformStackProps {
   readonly config: StageConfig;
   readonly data: DataStack;
   /** Where bin/build.ts wrote the bundles. */
   readonly dist: string;
 }
 
-/** Everything that computes. It holds no state: it can be deleted and deployed again. */
-export class PlatformStack extends Stack {
+/** All compute. This stack holds no state: it can be deleted and deployed again. */
+class PlatformStack extends Stack {
   readonly #props: PlatformStackProps;
   readonly #common: Pick<z.input<typeof BackendEnv>, 'ENVIRONMENT' | 'LOG_LEVEL'>;
   readonly #image: ecs.ContainerImage;
+  readonly #monitoring: Monitoring;
+  readonly #audit: AuditTrail;
 
   constructor(scope: Construct, id: string, props: PlatformStackProps) {
     const { config, data, dist } = props;
@@ -52,6 +61,10 @@ export class PlatformStack extends Stack {
     };
     this.#image = ecs.ContainerImage.fromAsset(join(dist, 'tasks'), { platform: Platform.LINUX_ARM64 });
 
+    const monitoring = new Monitoring(this, 'Monitoring', { config });
+    this.#monitoring = monitoring;
+    this.#audit = new AuditTrail(this, 'AuditTrail', { monitoring });
+    data.addThrottleAlarm(monitoring);
     const network = new Network(this, 'Network', { config });
     const cluster = new ecs.Cluster(this, 'Cluster', {
       vpc: network.vpc,
@@ -64,23 +77,30 @@ export class PlatformStack extends Stack {
     const backtests = backtestTask(this, tasks);
     const taskImage = new TaskImage(this, 'TaskImage', {
       config,
+      monitoring,
       code: this.#code('task-image'),
       environment: this.#common,
       backtestTask: backtests,
     });
-    const every = {
-      ...{ config, cluster, network, dataProxy: dataProxy.service.alias },
-      ...{ collectTask: collectTask(this, tasks), jobs: data.tables.jobs },
+    const shared = {
+      config,
+      monitoring,
+      cluster,
+      network,
+      dataProxy: dataProxy.service.alias,
+      collectTask: collectTask(this, tasks),
+      jobs: data.tables.jobs,
     };
     const flows = {
-      backtest: new BacktestFlow(this, 'BacktestFlow', { ...every, backtestTask: backtests, taskImage }),
+      backtest: new BacktestFlow(this, 'BacktestFlow', { ...shared, backtestTask: backtests, taskImage }),
       hyperopt: new HyperoptFlow(this, 'HyperoptFlow', {
-        ...every,
+        ...shared,
         hyperoptTask: hyperoptTask(this, tasks),
       }),
     };
     const reconcile = new Reconcile(this, 'Reconcile', {
       config,
+      monitoring,
       code: this.#code('reconcile'),
       environment: {
         ...this.#common,
@@ -88,7 +108,7 @@ export class PlatformStack extends Stack {
         REGISTRY_TABLE: data.tables.registry.tableName,
         BACKTEST_STATE_MACHINE_ARN: flows.backtest.machine.stateMachineArn,
         HYPEROPT_STATE_MACHINE_ARN: flows.hyperopt.machine.stateMachineArn,
-        // A challenge may be promoted when its time is up.
+        // Reconcile promotes winners of challenges.
         ...promotionVariables(config),
       },
       flows,
@@ -100,15 +120,19 @@ export class PlatformStack extends Stack {
     const backend = this.#backend(flows.backtest, dataProxy, strategy, cluster);
     const { api } = new ServiceApi(this, 'BackendApi', {
       config,
+      monitoring,
       after: strategy.api,
       service: 'backend',
       handler: backend.alias,
       functions: { data_proxy: dataProxy.service.alias },
+      alarms: {
+        name: 'Backend',
+        errors:
+          'At least 5 % of requests fail: users cannot submit or read backtests, or change stages of versions.',
+        slow: 'At least 1 % of requests take over 5 s: users wait for the API.',
+      },
     });
-    watch(this, {
-      ...{ config, data, api, backend, strategy, dataProxy },
-      ...{ reconcile, flows, cluster, dataCollection, taskImage },
-    });
+    monitoring.addDashboard();
     new CfnOutput(this, 'BackendUrl', { value: api.url, description: 'base_url of the backend service' });
     new CfnOutput(this, 'StrategyServiceUrl', {
       value: strategy.api.api.url,
@@ -116,7 +140,7 @@ export class PlatformStack extends Stack {
     });
   }
 
-  /** Two zones of the region, whichever they are called: a look-up would need an account at synthesis. */
+  /** The region's first two zones by index: a look-up would need an account at synthesis. */
   override get availabilityZones(): string[] {
     return [Fn.select(0, Fn.getAzs()), Fn.select(1, Fn.getAzs())];
   }
@@ -125,12 +149,14 @@ export class PlatformStack extends Stack {
     return lambda.Code.fromAsset(join(this.#props.dist, 'lambdas', name));
   }
 
-  /** Undefined where a URL names the service of somebody else. */
+  /** Undefined where `dataCollectionUrl` names an existing service. */
   #dataCollection(network: Network, cluster: ecs.Cluster): DataCollection | undefined {
     const { config, data } = this.#props;
     if (config.dataCollectionUrl) return undefined;
     const dataCollection = new DataCollection(this, 'DataCollection', {
       config,
+      monitoring: this.#monitoring,
+      audit: this.#audit,
       cluster,
       network,
       image: this.#image,
@@ -158,10 +184,10 @@ export class PlatformStack extends Stack {
 
   #dataProxy(network: Network, dataCollection: DataCollection | undefined): DataProxy {
     const { config } = this.#props;
-    const code = this.#code('data-proxy');
+    const props = { config, monitoring: this.#monitoring, code: this.#code('data-proxy') };
     if (!dataCollection) {
       const environment = { ...this.#common, DATA_COLLECTION_URL: config.dataCollectionUrl };
-      return new DataProxy(this, 'DataProxy', { config, code, environment });
+      return new DataProxy(this, 'DataProxy', { ...props, environment });
     }
     const securityGroup = new ec2.SecurityGroup(this, 'DataProxySecurityGroup', {
       vpc: network.vpc,
@@ -170,8 +196,7 @@ export class PlatformStack extends Stack {
     });
     dataCollection.allowFrom(securityGroup);
     return new DataProxy(this, 'DataProxy', {
-      config,
-      code,
+      ...props,
       environment: {
         ...this.#common,
         SERVICE_DISCOVERY_NAMESPACE: config.namespace,
@@ -195,7 +220,13 @@ export class PlatformStack extends Stack {
       ...poolVariables('STRATEGY', data.identity.pool),
     };
     return new StrategyService(this, 'Strategy', {
-      ...{ config, data, flow, cluster, schedules },
+      config,
+      monitoring: this.#monitoring,
+      audit: this.#audit,
+      data,
+      flow,
+      cluster,
+      schedules,
       code: this.#code('strategy'),
       environment: {
         ...eventsEnvironment,
@@ -209,7 +240,7 @@ export class PlatformStack extends Stack {
         SCHEDULE_FUNCTION_ARN: service.alias.functionArn,
         SCHEDULE_ROLE_ARN: schedules.role.roleArn,
         ALLOWED_REGISTRIES: allowedRegistries(config),
-        // A challenge is promoted by the rules of every promotion.
+        // A challenge's winner is promoted by the same rules as any version.
         ...promotionVariables(config),
         CHALLENGE_MIN_TRADES: String(config.challengeMinTrades),
         CHALLENGE_MIN_HOURS: String(config.challengeMinHours),
@@ -243,17 +274,19 @@ export class PlatformStack extends Stack {
       ...poolVariables('BACKEND', data.identity.pool),
     };
     const backend = new ServiceFunction(this, 'Backend', {
+      name: 'Backend',
       config,
+      monitoring: this.#monitoring,
       description: `Touchstone ${config.stage}: the backend service`,
       code: this.#code('backend'),
       environment,
-      // One second before API Gateway would answer in its place.
+      // One second less than API Gateway's time-out.
       timeout: Duration.seconds(28),
     });
     const role = backend.function.role!;
     allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem']);
     allowTable(role, 'series', data.tables.series, ['BatchGetItem']);
-    allowTable(role, 'registry', data.tables.registry, [...READ_REGISTRY, ...MOVE_REGISTRY], {
+    allowTable(role, 'registry', data.tables.registry, [...READ_REGISTRY, ...TRANSITION_REGISTRY], {
       indexes: ['catalog-by-name', 'catalog-by-sharpe', 'catalog-by-drawdown'],
     });
     allowObjects(role, data.results, ['GetObject']);
@@ -261,15 +294,28 @@ export class PlatformStack extends Stack {
     flow.grantControl(role);
     allowTasks(role, cluster, ['StopTask']);
     dataProxy.service.alias.grantInvoke(role);
+    this.#audit.alarmOnFailures(backend, backend.function.logGroup);
     return backend;
   }
 }
 
-/** What a promotion must pass, wherever it is made. */
+/** Rules of a promotion, for every function that promotes. */
 function promotionVariables({ stagingDryRunRequired, fourEyesRequired, releasePolicy }: StageConfig) {
   return {
     STAGING_DRY_RUN_REQUIRED: stagingDryRunRequired ? 'true' : 'false',
     REQUIRE_FOUR_EYES: fourEyesRequired ? 'true' : 'false',
     ...releasePolicyVariables(releasePolicy),
   } as const;
+}
+
+/**
+ * Adds a stage: the stack that holds state, and the stack that computes. Both are children of the app, not of a cdk.Stage:
+ * `cdk synth` validates the app's own stacks only.
+ */
+export function addTouchstone(app: App, config: StageConfig, dist: string) {
+  const data = new DataStack(app, `touchstone-${config.stage}-data`, { config });
+  const platform = new PlatformStack(app, `touchstone-${config.stage}-platform`, { config, data, dist });
+  Tags.of(app).add('service', 'touchstone');
+  Tags.of(app).add('stage', config.stage);
+  return { data, platform };
 }

@@ -1,21 +1,26 @@
-import { Duration } from 'aws-cdk-lib';
+import { Aws, Duration, Names, Stack } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as events from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import { CfnSchedule, CfnScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import { Construct } from 'constructs';
 import type * as z from 'zod';
 import { VALIDATION_ID_PREFIX } from '#contract/backtest.ts';
 import type { ReconcileEnv } from '#contract/env.ts';
+import { METRICS } from '#contract/names.ts';
 import type { StageConfig } from './config.ts';
 import type { Flow } from './flow.ts';
-import { allowTable, allowTasks, allowTicks } from './grants.ts';
-import { Schedules } from './schedules.ts';
+import { type Monitoring, sum } from './monitoring.ts';
+import { allow, allowChallengeProcessing, allowTable, allowTasks } from './permissions.ts';
 import { ServiceFunction } from './service-function.ts';
 
 export interface ReconcileProps {
   readonly config: StageConfig;
+  readonly monitoring: Monitoring;
   readonly code: lambda.Code;
   readonly environment: z.input<typeof ReconcileEnv>;
   readonly flows: { readonly backtest: Flow; readonly hyperopt: Flow };
@@ -25,8 +30,8 @@ export interface ReconcileProps {
 }
 
 /**
- * Brings jobs to an end that lost their execution: at once when one ends badly, and every five minutes for the rest. It lets
- * time pass for challenges: for each when its time is up, and every five minutes for all.
+ * Finishes jobs that lost their execution: immediately when one fails, and every five minutes for the rest. Applies the deadlines
+ * of challenges: of each when its deadline is reached, and every five minutes of all.
  */
 export class Reconcile extends Construct {
   readonly service: ServiceFunction;
@@ -35,23 +40,53 @@ export class Reconcile extends Construct {
   constructor(scope: Construct, id: string, props: ReconcileProps) {
     super(scope, id);
     this.service = new ServiceFunction(this, 'Service', {
+      name: 'Reconcile',
       config: props.config,
-      description: `Touchstone ${props.config.stage}: brings every job and challenge to an end`,
+      monitoring: props.monitoring,
+      description: `Touchstone ${props.config.stage}: finishes lost jobs and applies challenge deadlines`,
       code: props.code,
       environment: props.environment,
-      // Ends before the next pass begins; what is left over is found again by then.
+      // Ends before the next run starts, which processes what is left over.
       timeout: Duration.minutes(4),
     });
     const role = this.service.function.role!;
     allowTable(role, 'jobs', props.jobs, ['GetItem', 'Query', 'UpdateItem']);
-    // The ends of validations are recorded in their versions, and time passes for challenges.
-    allowTicks(role, props.registry);
+    // Records validation results in versions, and applies challenge deadlines.
+    allowChallengeProcessing(role, props.registry);
     const { backtest, hyperopt } = props.flows;
     for (const flow of [backtest, hyperopt]) flow.grantControl(role);
     allowTasks(role, props.cluster, ['StopTask']);
     this.#addTriggers(backtest.machine.stateMachineArn, hyperopt.machine.stateMachineArn);
     this.schedules = new Schedules(this, 'Schedules', this.service.alias);
-    this.schedules.every('EveryFiveMinutes', Duration.minutes(5), 'Finds what waits, and lets time pass');
+    this.schedules.every('EveryFiveMinutes', Duration.minutes(5), 'Finishes lost jobs, applies deadlines');
+    this.#addAlarms(props.monitoring);
+  }
+
+  #addAlarms(monitoring: Monitoring): void {
+    const oldestPending = monitoring.serviceMetric('reconcile', METRICS.oldestPendingSeconds, 'Maximum');
+    monitoring.alarm(this, 'OldestPendingJobAge', {
+      metric: oldestPending,
+      threshold: Duration.minutes(15).toSeconds(),
+      periods: 2,
+      impact: 'Submitted jobs do not start: the oldest has been pending for over 15 minutes.',
+    });
+    monitoring.alarm(this, 'ReconcileStopped', {
+      metric: this.service.function.metricInvocations({ ...sum, period: Duration.minutes(15) }),
+      threshold: 1,
+      comparison: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+      missing: cloudwatch.TreatMissingData.BREACHING,
+      impact: 'Lost jobs are not finished: a job may stay `running` although its workflow has ended.',
+    });
+    const challengeErrors = monitoring.serviceMetric('reconcile', METRICS.challengeProcessingErrors, 'Sum');
+    monitoring.alarm(this, 'ChallengeProcessingErrors', {
+      metric: challengeErrors,
+      threshold: 1,
+      periods: 2,
+      impact:
+        'The deadlines of a challenge are not applied: only a trade or a call expires, holds or advances it.',
+    });
+    monitoring.graph('jobs', 'Oldest pending job, s', [oldestPending]);
+    monitoring.graph('challenges', 'Challenges that reconcile failed to process', [challengeErrors]);
   }
 
   /** A lost event costs at most five minutes, so no queue holds what could not be delivered. */
@@ -79,5 +114,69 @@ export class Reconcile extends Construct {
       },
       targets: [target],
     });
+  }
+}
+
+/** Schedules that invoke the reconcile function: one at regular intervals and one per challenge deadline. */
+export class Schedules extends Construct {
+  /** Group of the challenges' schedules. */
+  readonly groupName: string;
+  readonly role: iam.Role;
+  readonly #target: lambda.IAlias;
+  readonly #groupArn: string;
+
+  constructor(scope: Construct, id: string, target: lambda.IAlias) {
+    super(scope, id);
+    this.#target = target;
+    this.groupName = Names.uniqueResourceName(this, { maxLength: 64, separator: '-' });
+    const group = new CfnScheduleGroup(this, 'Group', { name: this.groupName });
+    this.#groupArn = this.#arnOf('schedule-group', this.groupName);
+    this.role = new iam.Role(this, 'Role', {
+      description: 'EventBridge Scheduler: invokes the reconcile function and nothing else',
+      assumedBy: new iam.ServicePrincipal('scheduler.amazonaws.com', {
+        // Scheduler accepts the ARN of a group here, not of a schedule.
+        conditions: {
+          StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID, 'aws:SourceArn': this.#groupArn },
+        },
+      }),
+    });
+    allow(this.role, { actions: ['lambda:InvokeFunction'], resources: [target.functionArn] });
+    this.role.node.addDependency(group);
+  }
+
+  every(id: string, interval: Duration, description: string): void {
+    const schedule = new CfnSchedule(this, id, {
+      description,
+      groupName: this.groupName,
+      scheduleExpression: `rate(${interval.toMinutes()} minutes)`,
+      flexibleTimeWindow: { mode: 'OFF' },
+      target: {
+        arn: this.#target.functionArn,
+        roleArn: this.role.roleArn,
+        input: '{}',
+        // A missed run is not retried: the next one processes the same jobs.
+        retryPolicy: { maximumEventAgeInSeconds: Duration.minutes(2).toSeconds(), maximumRetryAttempts: 2 },
+      },
+    });
+    // On creation Scheduler checks that it can assume the role, whose policy must exist by then.
+    schedule.node.addDependency(this.role);
+  }
+
+  /** Allows a function to create challenge schedules: in this group, with this role. */
+  allowCreating(role: iam.IRole): void {
+    allow(role, {
+      actions: ['scheduler:CreateSchedule'],
+      resources: [this.#arnOf('schedule', `${this.groupName}/*`)],
+      wildcard: 'A schedule is named after its challenge, which does not exist yet.',
+    });
+    allow(role, {
+      actions: ['iam:PassRole'],
+      resources: [this.role.roleArn],
+      conditions: { StringEquals: { 'iam:PassedToService': 'scheduler.amazonaws.com' } },
+    });
+  }
+
+  #arnOf(resource: string, resourceName: string): string {
+    return Stack.of(this).formatArn({ service: 'scheduler', resource, resourceName });
   }
 }

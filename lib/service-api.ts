@@ -1,27 +1,39 @@
 import { Duration, Size, Stack } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { SERVICES } from '#contract/names.ts';
-import { type FunctionName, pathsOf, type ServiceName } from '#contract/operation.ts';
+import { ERRORS, type ErrorCode } from '#contract/errors.ts';
+import { CORRELATION_HEADER, SERVICES } from '#contract/names.ts';
+import { type FunctionName, type Operation, pathsOf, type ServiceName } from '#contract/operation.ts';
 import { operationsOf } from '#contract/operations.ts';
-import { acknowledge } from './acknowledge.ts';
-import { apiPolicy } from './api-policy.ts';
+import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
 import type { StageConfig } from './config.ts';
+import { acknowledge, logGroup } from './construct-helpers.ts';
 import { Firewall } from './firewall.ts';
-import { addGatewayResponses } from './gateway-responses.ts';
-import { logGroup } from './log-group.ts';
+import { FIVE_MINUTES, type Monitoring, p99, sum } from './monitoring.ts';
 
 export interface ServiceApiProps {
   readonly config: StageConfig;
+  readonly monitoring: Monitoring;
   readonly service: ServiceName;
   readonly handler: lambda.IAlias;
-  /** Functions that answer rows of the table themselves. */
+  /** Functions that API Gateway calls directly for some operations. */
   readonly functions?: Readonly<Partial<Record<FunctionName, lambda.IAlias>>>;
-  /** Answers the rows that stream events. @default - the service has none */
+  /** Function of the operations that stream events. @default - the service has none */
   readonly streams?: lambda.IAlias;
   /** An API of the same account, deployed before this one. @default - this is the first */
   readonly after?: ServiceApi;
+  readonly alarms: {
+    /** Prefix of the alarms: `Backend` -> `BackendErrors`, `BackendLatency`. */
+    readonly name: string;
+    /** p99 latency. @default - the gateway's */
+    readonly latency?: cloudwatch.Metric;
+    /** User impact of each. */
+    readonly errors: string;
+    readonly slow: string;
+  };
 }
 
 /**
@@ -39,9 +51,9 @@ export class ServiceApi extends Construct {
       description: SERVICES[service].description,
       policy: apiPolicy(config, service),
       endpointConfiguration: { types: [apigateway.EndpointType.REGIONAL] },
-      // The account's role for API Gateway's logs: one a region, made by whoever comes first and then kept.
+      // The account's role for API Gateway's logs: one per region, created by the first API and then kept.
       cloudWatchRole: props.after === undefined,
-      // An equity curve is text and shrinks to a fifth.
+      // Compression reduces an equity curve to a fifth.
       minCompressionSize: Size.bytes(1024),
       deployOptions: {
         stageName: config.stage,
@@ -50,12 +62,12 @@ export class ServiceApi extends Construct {
         loggingLevel: apigateway.MethodLoggingLevel.ERROR,
         accessLogDestination: new apigateway.LogGroupLogDestination(logGroup(this, 'AccessLog', config)),
         accessLogFormat: apigateway.AccessLogFormat.jsonWithStandardFields(),
-        // Far above what people do, far below the 1,000 functions at once that an account has for everything.
+        // Far above interactive use, far below an account's default of 1,000 concurrent executions.
         throttlingRateLimit: 200,
         throttlingBurstLimit: 400,
       },
     });
-    // On the role alone: what of one API waited for all of the other would be named in the template as often as they multiply.
+    // On the role only: a dependency between whole APIs would list every pair of their resources in the template.
     if (props.after) this.api.deploymentStage.node.addDependency(props.after.api.node.findChild('Account'));
     this.#addRoutes(props);
     this.#addFunctions(props);
@@ -64,6 +76,28 @@ export class ServiceApi extends Construct {
     if (config.firewall)
       new Firewall(this, 'Firewall', { stage: this.api.deploymentStage, rateLimits: config.rateLimits });
     this.#acknowledge(config, props.after === undefined);
+    this.#addAlarms(props);
+  }
+
+  #addAlarms({ monitoring, alarms }: ServiceApiProps): void {
+    const { name, latency = this.api.metricLatency(p99) } = alarms;
+    const average = { statistic: 'Average', period: FIVE_MINUTES };
+    const errors = this.api.metricServerError(average);
+    monitoring.alarm(this, `${name}Errors`, {
+      metric: errors,
+      threshold: 0.05,
+      periods: 3,
+      impact: alarms.errors,
+    });
+    monitoring.alarm(this, `${name}Latency`, {
+      metric: latency,
+      threshold: Duration.seconds(5).toMilliseconds(),
+      periods: 3,
+      impact: alarms.slow,
+    });
+    monitoring.graph('apis', `${name}: requests`, [this.api.metricCount(sum)]);
+    monitoring.graph('apis', `${name}: errors`, [errors, this.api.metricClientError(average)]);
+    monitoring.graph('apis', `${name}: latency, ms`, [latency.with({ statistic: 'p50' }), latency]);
   }
 
   /**
@@ -131,6 +165,117 @@ export class ServiceApi extends Construct {
       ...(!config.firewall && {
         'AwsSolutions-APIG3': 'The firewall is a setting of the stage: on in production.',
       }),
+    });
+  }
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/**
+ * Who may call a service's API, where callers of other accounts are trusted with the routes that ask for IAM's signature: such a
+ * caller needs this and its own role's permission, one of this account either. A policy of an API allows nothing that it
+ * does not name, so that everything else is named too; unknown paths of the signed routes' methods are 403 then, not 404.
+ * Undefined where nobody else is trusted: no policy, and all as it is.
+ */
+function apiPolicy(config: StageConfig, service: ServiceName): iam.PolicyDocument | undefined {
+  const { authRequired, stage, trustedCallers, trustedOrganization } = config;
+  const operations = operationsOf(service);
+  const signed = operations.filter(({ integration }) => integration);
+  if (!authRequired || signed.length === 0 || (trustedCallers.length === 0 && !trustedOrganization)) {
+    return undefined;
+  }
+  const route = (method: string, path: string) => `execute-api:/${stage}/${method}${path}`;
+  const routeOf = ({ method, path }: Operation) => route(method, path.replaceAll(/\{\w+\}/g, '*'));
+  const signedMethods = new Set<string>(signed.map(({ method }) => method));
+  const open = [
+    ...METHODS.filter((method) => !signedMethods.has(method)).map((method) => route(method, '/*')),
+    ...operations.filter((each) => !each.integration && signedMethods.has(each.method)).map(routeOf),
+  ];
+  const allow = (principals: iam.IPrincipal[], resources: string[]) =>
+    new iam.PolicyStatement({ actions: ['execute-api:Invoke'], principals, resources });
+  const callers = trustedCallers.map((caller) =>
+    caller.startsWith('arn:') ? new iam.ArnPrincipal(caller) : new iam.AccountPrincipal(caller),
+  );
+  return new iam.PolicyDocument({
+    statements: [
+      allow([new iam.AnyPrincipal()], open),
+      ...(callers.length > 0 ? [allow(callers, signed.map(routeOf))] : []),
+      ...(trustedOrganization
+        ? [allow([new iam.OrganizationPrincipal(trustedOrganization)], signed.map(routeOf))]
+        : []),
+    ],
+  });
+}
+
+interface GatewayError {
+  readonly type: apigateway.ResponseType;
+  readonly code: ErrorCode;
+  /** The catalogue's message when absent. */
+  readonly message?: string;
+  /** Default: the status of the code. `keep`: what the gateway gives, as setting it would rewrite a whole class. */
+  readonly status?: number | 'keep';
+}
+
+/** Every response that API Gateway itself can make. Who may call is decided behind it, so most mean a wrong set-up. */
+const GATEWAY_ERRORS: readonly GatewayError[] = [
+  {
+    // Among them 414 and 431, which have no type of their own.
+    type: apigateway.ResponseType.DEFAULT_4XX,
+    code: 'HTTP400',
+    message: 'The request could not be read: its address or headers are malformed or too large',
+    status: 'keep',
+  },
+  { type: apigateway.ResponseType.DEFAULT_5XX, code: 'SVC001', status: 'keep' },
+  { type: apigateway.ResponseType.BAD_REQUEST_BODY, code: 'VAL006', message: 'The body could not be read' },
+  {
+    type: apigateway.ResponseType.BAD_REQUEST_PARAMETERS,
+    code: 'VAL005',
+    message: 'A parameter could not be read',
+  },
+  // Every path has a method, so this is a request without the signature that a function's method asks for.
+  { type: apigateway.ResponseType.MISSING_AUTHENTICATION_TOKEN, code: 'AUTH003' },
+  { type: apigateway.ResponseType.RESOURCE_NOT_FOUND, code: 'HTTP404' },
+  { type: apigateway.ResponseType.REQUEST_TOO_LARGE, code: 'HTTP413' },
+  { type: apigateway.ResponseType.UNSUPPORTED_MEDIA_TYPE, code: 'HTTP415' },
+  { type: apigateway.ResponseType.THROTTLED, code: 'HTTP429' },
+  { type: apigateway.ResponseType.QUOTA_EXCEEDED, code: 'HTTP429' },
+  { type: apigateway.ResponseType.UNAUTHORIZED, code: 'AUTH003' },
+  { type: apigateway.ResponseType.EXPIRED_TOKEN, code: 'AUTH001' },
+  { type: apigateway.ResponseType.INVALID_SIGNATURE, code: 'AUTH002' },
+  { type: apigateway.ResponseType.ACCESS_DENIED, code: 'AUTH004' },
+  { type: apigateway.ResponseType.INVALID_API_KEY, code: 'AUTH004' },
+  {
+    type: apigateway.ResponseType.WAF_FILTERED,
+    code: 'AUTH004',
+    message: 'The firewall refused the request',
+  },
+  { type: apigateway.ResponseType.API_CONFIGURATION_ERROR, code: 'SVC001' },
+  { type: apigateway.ResponseType.AUTHORIZER_CONFIGURATION_ERROR, code: 'SVC001' },
+  { type: apigateway.ResponseType.AUTHORIZER_FAILURE, code: 'SVC001' },
+  { type: apigateway.ResponseType.INTEGRATION_FAILURE, code: 'SVC002' },
+  { type: apigateway.ResponseType.INTEGRATION_TIMEOUT, code: 'SVC006' },
+];
+
+/** As the gateway takes fixed values, in quotes; so a policy, which has quotes of its own, cannot be among them. */
+const FIXED_HEADERS = Object.fromEntries(
+  Object.entries({ ...SECURITY_HEADERS, ...TLS_HEADERS })
+    .filter(([, value]) => !value.includes("'"))
+    .map(([name, value]) => [name, `'${value}'`]),
+);
+
+/** Gives every error of the gateway the coded body and the headers of all other responses. */
+function addGatewayResponses(api: apigateway.RestApi): void {
+  for (const { type, code, message, status = ERRORS[code].status } of GATEWAY_ERRORS) {
+    const detail = { code, message: message ?? ERRORS[code].message, field: '', context: {} };
+    api.addGatewayResponse(type.responseType, {
+      type,
+      statusCode: status === 'keep' ? undefined : String(status),
+      responseHeaders: {
+        ...FIXED_HEADERS,
+        [CORRELATION_HEADER]: 'context.requestId',
+        ...(code === 'HTTP429' && { 'Retry-After': "'1'" }),
+      },
+      templates: { 'application/json': JSON.stringify({ detail }) },
     });
   }
 }

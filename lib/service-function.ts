@@ -1,22 +1,25 @@
 import type { Duration } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { acknowledge } from './acknowledge.ts';
 import type { StageConfig } from './config.ts';
-import { defined, type Environment } from './environment.ts';
-import { logGroup } from './log-group.ts';
+import { acknowledge, defined, type Environment, logGroup } from './construct-helpers.ts';
+import { FIVE_MINUTES, type Monitoring, maximum, p99, sum } from './monitoring.ts';
 
 export interface ServiceFunctionProps {
+  /** Prefix of its alarms: `Backend` -> `BackendFunctionFaults`. */
+  readonly name: string;
   readonly config: StageConfig;
+  readonly monitoring: Monitoring;
   readonly description: string;
   readonly code: lambda.Code;
   readonly environment: Environment;
   readonly timeout: Duration;
   /** MiB. @default 1024 */
   readonly memorySize?: number;
-  /** Executions at once, set aside from the account's for this function alone. @default - what the account has left */
+  /** Reserved concurrent executions. @default - none: shared with the account's other functions */
   readonly concurrency?: number | undefined;
   /** @default - outside any network */
   readonly network?: {
@@ -24,17 +27,17 @@ export interface ServiceFunctionProps {
     readonly subnets: readonly ec2.ISubnet[];
     readonly securityGroup: ec2.ISecurityGroup;
   };
+  /** Streams its responses: the duration of a call depends on the client, so it has no alarm. @default false */
+  readonly streams?: boolean;
 }
 
-/** The house's Lambda function: one runtime, one role of its own, one log, and the alias `live` that everyone calls. */
+/** Touchstone's Lambda function: one runtime, a role of its own, one log, and the alias `live` that all callers use. */
 export class ServiceFunction extends Construct {
   readonly function: lambda.Function;
   readonly alias: lambda.Alias;
-  readonly timeout: Duration;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
-    this.timeout = props.timeout;
     const log = logGroup(this, 'Log', props.config);
     this.function = new lambda.Function(this, 'Function', {
       description: props.description,
@@ -61,15 +64,46 @@ export class ServiceFunction extends Construct {
       aliasName: 'live',
       version: this.function.currentVersion,
     });
+    this.#addAlarms(props);
   }
 
-  /** Narrower than the managed policies: this log alone. */
+  #addAlarms({ name, monitoring, timeout, streams = false }: ServiceFunctionProps): void {
+    const errors = this.function.metricErrors(sum);
+    const throttles = this.function.metricThrottles(sum);
+    monitoring.alarm(this, `${name}FunctionFaults`, {
+      metric: new cloudwatch.MathExpression({
+        expression: 'errors + throttles',
+        usingMetrics: { errors, throttles },
+        period: FIVE_MINUTES,
+        label: 'Crashes and throttles',
+      }),
+      threshold: 1,
+      periods: 2,
+      impact: `The function ${name} crashes or is throttled: its callers get errors without Touchstone's error body.`,
+    });
+    if (streams) {
+      const concurrent = this.function.metric('ConcurrentExecutions', maximum);
+      monitoring.graph('functions', 'Concurrent event streams', [concurrent]);
+      monitoring.graph('functions', 'Event streams: errors and throttles', [errors, throttles]);
+      return;
+    }
+    monitoring.alarm(this, `${name}FunctionSlow`, {
+      metric: this.function.metricDuration(maximum),
+      threshold: timeout.toMilliseconds() * 0.9,
+      periods: 3,
+      impact: `The function ${name} uses over 90 % of its time limit: beyond the limit its callers get no response.`,
+    });
+    monitoring.graph('functions', 'Function durations, ms', [this.function.metricDuration(p99)]);
+    monitoring.graph('functions', 'Function errors', [errors]);
+  }
+
+  /** Narrower than the managed policies: this log only. */
   #role(log: { readonly logGroupArn: string }, inNetwork: boolean): iam.Role {
     const role = new iam.Role(this, 'Role', {
       assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com'),
       inlinePolicies: {
         Log: statement(['logs:CreateLogStream', 'logs:PutLogEvents'], [log.logGroupArn]),
-        // In the role itself, not in a policy beside it: Lambda checks these before the function exists.
+        // Inline in the role, not a separate policy: Lambda checks these before the function exists.
         ...(inNetwork && {
           Network: statement(
             [

@@ -5,26 +5,30 @@ import { Construct } from 'constructs';
 import type * as z from 'zod';
 import type { StrategyEnv, StrategyEventsEnv } from '#contract/env.ts';
 import { STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
+import { METRICS } from '#contract/names.ts';
+import type { AuditTrail } from './audit-trail.ts';
 import type { StageConfig } from './config.ts';
 import type { DataStack } from './data-stack.ts';
 import type { Flow } from './flow.ts';
-import { allowObjects, allowTable, allowTasks, MOVE_REGISTRY, READ_REGISTRY } from './grants.ts';
-import type { Schedules } from './schedules.ts';
+import { type Monitoring, p99 } from './monitoring.ts';
+import { allowObjects, allowTable, allowTasks, READ_REGISTRY, TRANSITION_REGISTRY } from './permissions.ts';
+import type { Schedules } from './reconcile.ts';
 import { ServiceApi } from './service-api.ts';
 import { ServiceFunction } from './service-function.ts';
 import { allowRepositories } from './task-image.ts';
 
 export interface StrategyServiceProps {
   readonly config: StageConfig;
+  readonly monitoring: Monitoring;
+  readonly audit: AuditTrail;
   readonly code: lambda.Code;
   readonly environment: z.input<typeof StrategyEnv>;
   readonly eventsCode: lambda.Code;
   readonly eventsEnvironment: z.input<typeof StrategyEventsEnv>;
   readonly data: DataStack;
-  /** Runs hyperopt jobs. */
   readonly flow: Flow;
   readonly cluster: ecs.ICluster;
-  /** Timers of challenges. */
+  /** Schedules of challenge deadlines. */
   readonly schedules: Schedules;
 }
 
@@ -36,20 +40,22 @@ export class StrategyService extends Construct {
 
   constructor(scope: Construct, id: string, props: StrategyServiceProps) {
     super(scope, id);
-    const { config, data, flow, cluster } = props;
+    const { config, monitoring, data, flow, cluster } = props;
     this.service = new ServiceFunction(this, 'Service', {
+      name: 'Strategy',
       config,
+      monitoring,
       description: `Touchstone ${config.stage}: the strategy service`,
       code: props.code,
       environment: props.environment,
-      // One second before API Gateway would answer in its place.
+      // One second less than API Gateway's time-out.
       timeout: Duration.seconds(28),
     });
     const role = this.service.function.role!;
-    allowTable(role, 'registry', data.tables.registry, [...READ_REGISTRY, ...MOVE_REGISTRY], {
+    allowTable(role, 'registry', data.tables.registry, [...READ_REGISTRY, ...TRANSITION_REGISTRY], {
       indexes: [],
     });
-    // What is registered rests on completed backtests; hyperopt jobs are made, listed, shared and cancelled.
+    // Reads the backtests that versions are registered from; creates, lists, shares and cancels hyperopt jobs.
     allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'BatchGetItem', 'Query']);
     allowTable(role, 'jobs', data.tables.jobs, ['PutItem', 'UpdateItem'], { keys: [`${STUDY_ID_PREFIX}*`] });
     allowTable(role, 'series', data.tables.series, ['BatchGetItem']);
@@ -57,24 +63,67 @@ export class StrategyService extends Construct {
     allowTasks(role, cluster, ['StopTask']);
     allowObjects(role, data.results, ['GetObject']);
     allowRepositories(role, config, ['DescribeImages']);
-    props.schedules.allowSetting(role);
+    props.schedules.allowCreating(role);
     this.events = this.#events(props);
     this.api = new ServiceApi(this, 'Api', {
-      ...{ config, service: 'strategy' },
+      config,
+      monitoring,
+      service: 'strategy',
       handler: this.service.alias,
       streams: this.events.alias,
+      alarms: {
+        name: 'Strategy',
+        // Event streams last for minutes and are part of the gateway's latency, so the function's own is used.
+        latency: this.service.function.metricDuration(p99),
+        errors: 'At least 5 % of the strategy service’s requests fail: versions cannot be registered.',
+        slow: 'At least 1 % of the strategy service’s requests take over 5 s: users wait for the service.',
+      },
     });
+    props.audit.alarmOnFailures(this, this.service.function.logGroup);
+    this.#addChallengeAlarms(monitoring);
   }
 
-  #events({ config, data, eventsCode, eventsEnvironment }: StrategyServiceProps): ServiceFunction {
+  /** Alarms on what the platform does to challenges automatically, in any of its functions. */
+  #addChallengeAlarms(monitoring: Monitoring): void {
+    const count = (name: string) => monitoring.serviceMetric('challenges', name, 'Sum');
+    const rolledBack = count(METRICS.challengesRolledBack);
+    const held = count(METRICS.challengesHeld);
+    monitoring.alarm(this, 'ChallengesRolledBack', {
+      metric: rolledBack,
+      threshold: 1,
+      impact:
+        'A challenger lost too much: the platform routed its traffic to the champion and ended the challenge.',
+    });
+    monitoring.alarm(this, 'ChallengesHeld', {
+      metric: held,
+      threshold: 1,
+      impact: 'A challenge waits for a user: its challenger gets no larger traffic share until then.',
+    });
+    monitoring.graph('challenges', 'Challenges: ended, held, rolled back', [
+      count(METRICS.challengesEnded),
+      held,
+      rolledBack,
+    ]);
+  }
+
+  #events({
+    config,
+    monitoring,
+    data,
+    eventsCode,
+    eventsEnvironment,
+  }: StrategyServiceProps): ServiceFunction {
     const events = new ServiceFunction(this, 'Events', {
+      name: 'StrategyEvents',
+      streams: true,
       config,
-      description: `Touchstone ${config.stage}: streams events of the strategy service as they come`,
+      monitoring,
+      description: `Touchstone ${config.stage}: streams events of the strategy service`,
       code: eventsCode,
       environment: eventsEnvironment,
       // One minute more than a stream lasts.
       timeout: Duration.minutes(15),
-      // It waits for nearly all of its time, which is paid by the megabyte.
+      // Idle most of the time, which is billed by memory.
       memorySize: 256,
       concurrency: config.liveViewers,
     });

@@ -4,30 +4,34 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type * as z from 'zod';
 import type { TaskImageEnv } from '#contract/env.ts';
-import { acknowledge } from './acknowledge.ts';
 import type { StageConfig } from './config.ts';
-import { allow } from './grants.ts';
-import type { JobTask } from './job-task.ts';
+import { acknowledge } from './construct-helpers.ts';
+import type { Monitoring } from './monitoring.ts';
+import { allow } from './permissions.ts';
 import { ServiceFunction } from './service-function.ts';
+import type { JobTask } from './tasks.ts';
 
 export interface TaskImageProps {
   readonly config: StageConfig;
+  readonly monitoring: Monitoring;
   readonly code: lambda.Code;
   readonly environment: Omit<z.input<typeof TaskImageEnv>, 'BACKTEST_TASK_DEFINITION' | 'ALLOWED_REGISTRIES'>;
   readonly backtestTask: JobTask;
 }
 
-/** Makes the task definitions of registered images: the backtest's own with another image, and nothing else. */
+/** Registers task definitions for images of registered versions: the backtest's, with only the image replaced. */
 export class TaskImage extends Construct {
   readonly service: ServiceFunction;
-  /** Every task definition that it makes. */
+  /** ARN pattern of the task definitions that it registers. */
   readonly definitions: string;
 
   constructor(scope: Construct, id: string, props: TaskImageProps) {
     super(scope, id);
     const { definition } = props.backtestTask;
     this.service = new ServiceFunction(this, 'Service', {
+      name: 'TaskImage',
       config: props.config,
+      monitoring: props.monitoring,
       description: `Touchstone ${props.config.stage}: prepares registered images to run`,
       code: props.code,
       environment: {
@@ -35,7 +39,7 @@ export class TaskImage extends Construct {
         BACKTEST_TASK_DEFINITION: definition.taskDefinitionArn,
         ALLOWED_REGISTRIES: allowedRegistries(props.config),
       },
-      // One second before the state machine gives up.
+      // One second less than the state machine's time-out.
       timeout: Duration.seconds(29),
       memorySize: 512,
     });
@@ -46,7 +50,7 @@ export class TaskImage extends Construct {
       arnFormat: ArnFormat.SLASH_RESOURCE_NAME,
     });
     this.#grant(this.service.function.role!, props.backtestTask);
-    // It starts as the backtest's own task does, but for the repository that it is pulled from.
+    // Such a task starts with the backtest's execution role, which must also pull from the image's repository.
     allowRepositories(definition.obtainExecutionRole(), props.config, [
       'BatchCheckLayerAvailability',
       'BatchGetImage',
@@ -82,7 +86,7 @@ export class TaskImage extends Construct {
 const WILDCARD =
   'A definition is named after its image, which is registered later; its family is the backtest’s.';
 
-/** As the environment names them; undefined where any registry is allowed. */
+/** Value of ALLOWED_REGISTRIES; undefined where any registry is allowed. */
 export function allowedRegistries({ allowedRegistries: registries }: StageConfig): string | undefined {
   return registries.length > 0 ? registries.join(',') : undefined;
 }
@@ -90,8 +94,8 @@ export function allowedRegistries({ allowedRegistries: registries }: StageConfig
 const ECR = /^(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?(?:\/(.+))?$/;
 
 /**
- * These calls on the ECR repositories that images may come from: those of the allowed registries, or all of this account
- * and region where any registry is allowed. Other registries ask for no permission of ours.
+ * Allows these calls on the ECR repositories that images may come from: those of the allowed registries, or all of this account
+ * and region where any registry is allowed. Other registries need no IAM permission.
  */
 export function allowRepositories(role: iam.IRole, config: StageConfig, actions: readonly string[]): void {
   const stack = Stack.of(role);

@@ -27,7 +27,7 @@ export interface ReconcileReport {
   /** Age of the oldest pending job, ms. */
   readonly oldestPendingMs: number;
   /** Time since a running hyperopt job changed, ms: the longest. Every trial that ends is a change. */
-  readonly longestQuietMs: number;
+  readonly longestStallMs: number;
   readonly challenges: TickReport;
 }
 
@@ -63,15 +63,15 @@ async function repairJobs(deps: ReconcileDeps): Promise<Omit<ReconcileReport, 'c
     }
   };
   for await (const job of deps.jobs.unfinished()) await look(job, (each) => repair(deps, each));
-  let longestQuietMs = 0;
+  let longestStallMs = 0;
   for await (const study of deps.studies.unfinished()) {
     if (study.status === 'running') {
-      longestQuietMs = Math.max(longestQuietMs, deps.clock.now() - Date.parse(study.updated_at));
+      longestStallMs = Math.max(longestStallMs, deps.clock.now() - Date.parse(study.updated_at));
     }
     await look(study, (each) => repairHyperopt(deps, each));
   }
   await settleValidations(deps.registry, deps.onFault);
-  return { started: repaired.started, failed: repaired.failed, oldestPendingMs, longestQuietMs };
+  return { started: repaired.started, failed: repaired.failed, oldestPendingMs, longestStallMs };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
-import { AUDIT_GAP } from '#contract/names.ts';
+import { AUDIT_WRITE_FAILURE } from '#contract/names.ts';
 import { changesState, type Operation } from '#contract/operation.ts';
 import type { AuditResource, StoredAuditCall, StoredAuditOutcome } from '#contract/stored-audit.ts';
 import type { AuditTrail } from '#domain/audit/audit-trail.ts';
@@ -64,7 +64,7 @@ export async function audited<T extends Answer>(
     await audit.trail
       .end(record, ended)
       .catch((error: unknown) =>
-        log.error(`outcome ${AUDIT_GAP}`, { ...outcome, audit_id: record.id, error }),
+        log.error(`outcome ${AUDIT_WRITE_FAILURE}`, { ...outcome, audit_id: record.id, error }),
       );
   };
   try {
@@ -90,7 +90,7 @@ export async function auditRefusal(
   const record = recordOf(audit, call, outcome);
   await audit.trail.begin(record).catch((fault: unknown) => {
     const { principal, operation } = record;
-    log.error(`refusal ${AUDIT_GAP}`, { ...outcome, principal, operation, error: fault });
+    log.error(`refusal ${AUDIT_WRITE_FAILURE}`, { ...outcome, principal, operation, error: fault });
   });
 }
 

@@ -37,11 +37,11 @@ export function createReconcile(
   };
   const all = async () => {
     const report = await reconcileJobs(reconcile);
-    const { started, failed, oldestPendingMs, longestQuietMs, challenges } = report;
+    const { started, failed, oldestPendingMs, longestStallMs, challenges } = report;
     metrics.addDimension('stage', stage);
     metrics.addMetric(METRICS.oldestPendingSeconds, MetricUnit.Seconds, Math.round(oldestPendingMs / 1000));
-    metrics.addMetric(METRICS.longestQuietSeconds, MetricUnit.Seconds, Math.round(longestQuietMs / 1000));
-    metrics.addMetric(METRICS.challengeFaults, MetricUnit.Count, challenges.failed.length);
+    metrics.addMetric(METRICS.longestStallSeconds, MetricUnit.Seconds, Math.round(longestStallMs / 1000));
+    metrics.addMetric(METRICS.challengeProcessingErrors, MetricUnit.Count, challenges.failed.length);
     metrics.publishStoredMetrics();
     const { changed, left } = challenges;
     log.info('reconciled', { started, failed, challenges: { changed: changed.length, left } });

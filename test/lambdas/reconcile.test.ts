@@ -136,11 +136,11 @@ it('ends a challenge when its schedule says so, tells it once, and counts what f
   expect(ended).toMatchObject({ service: 'challenges', stage: 'development', ChallengesEnded: 1 });
   expect(await store.read('ch-1')).toMatchObject({ status: 'expired', ended_at: began.ends_at });
   expect(await metrics({ challenge_id: 'ch-1' })).toEqual([]);
-  expect(await metrics({})).toMatchObject([{ service: 'reconcile', ChallengeFaults: 1 }]);
+  expect(await metrics({})).toMatchObject([{ service: 'reconcile', ChallengeProcessingErrors: 1 }]);
   await engine.client.send(
     new DeleteCommand({ TableName: fixture.table, Key: { pk: stray.pk, sk: 'META' } }),
   );
-  expect(await metrics({})).toMatchObject([{ ChallengeFaults: 0 }]);
+  expect(await metrics({})).toMatchObject([{ ChallengeProcessingErrors: 0 }]);
 });
 
 it('tells on the schedule how long the oldest job waits and the quietest study has been so', async () => {
@@ -158,8 +158,8 @@ it('tells on the schedule how long the oldest job waits and the quietest study h
   printed.mockClear();
   await reconcile.handler({}, LAMBDA_CONTEXT);
   const [line] = metricsOf(printed.mock.calls.map(([each]) => String(each)));
-  const { OldestPendingSeconds, LongestQuietSeconds, ...others } = line;
+  const { OldestPendingSeconds, LongestStallSeconds, ...others } = line;
   expect(OldestPendingSeconds / 60).toBeCloseTo(20, 0);
-  expect(LongestQuietSeconds / 60).toBeCloseTo(150, 0);
+  expect(LongestStallSeconds / 60).toBeCloseTo(150, 0);
   expect(others).toMatchObject({ service: 'reconcile', stage: 'development' });
 });

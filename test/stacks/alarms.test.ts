@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ofType, synthesize } from '../support/stacks.ts';
+import { ofType, type Resource, synthesize } from '../support/stacks.ts';
 
 const prod = synthesize('prod', { alarmEmail: 'desk@example.org' });
 const alarms = ofType(prod, 'AWS::CloudWatch::Alarm').map(([, each]) => each.Properties);
@@ -15,7 +15,7 @@ const anchors = [...runbook.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
 );
 
 describe('every alarm', () => {
-  test('says what is lost and where to read on', () => {
+  test('states the user impact and links its runbook entry', () => {
     expect(alarms.length).toBeGreaterThan(10);
     for (const { AlarmName, AlarmDescription } of alarms) {
       const [, impact, anchor] =
@@ -26,7 +26,7 @@ describe('every alarm', () => {
     }
   });
 
-  test('tells the topic, and when it is over too', () => {
+  test('notifies the topic when it fires and when it ends', () => {
     for (const { AlarmActions, OKActions } of alarms) {
       expect(AlarmActions).toHaveLength(1);
       expect(OKActions).toEqual(AlarmActions);
@@ -34,7 +34,7 @@ describe('every alarm', () => {
   });
 });
 
-test('every entry of the runbook says what to look at and what to do', () => {
+test('every runbook entry of an alarm has its impact, where to look and what to do', () => {
   const entries = runbook.split(/^## /m).slice(1);
   const alarmed = entries.filter((entry) => alarms.some(({ AlarmName }) => AlarmName.endsWith(slug(entry))));
   expect(alarmed).toHaveLength(alarms.length);
@@ -45,7 +45,7 @@ test('every entry of the runbook says what to look at and what to do', () => {
 
 const slug = (entry: string) => entry.split('\n')[0]!.toLowerCase().replaceAll(' ', '-');
 
-test('CloudWatch may publish although the policy of the topic was replaced', () => {
+test('CloudWatch may publish to the topic', () => {
   const [, policy] = ofType(prod, 'AWS::SNS::TopicPolicy')[0]!;
   expect(JSON.stringify(policy.Properties)).toContain('cloudwatch.amazonaws.com');
   prod.platform.hasResourceProperties('AWS::SNS::Subscription', {
@@ -54,28 +54,31 @@ test('CloudWatch may publish although the policy of the topic was replaced', () 
   });
 });
 
-test('what the audit trail lacks rings, whatever service logs it', () => {
+test('audit alarm fires when any service logs a failed audit write', () => {
   const filters = ofType(prod, 'AWS::Logs::MetricFilter')
     .map(([, { Properties }]) => Properties)
     // As test/http/audit.test.ts finds it in the log.
     .filter(({ FilterPattern }) => FilterPattern === '{ $.message = "*not in the audit trail" }');
   expect(filters.map(({ LogGroupName }) => LogGroupName.Ref)).toEqual([
-    expect.stringMatching(/^BackendLog/),
-    expect.stringMatching(/^StrategyServiceLog/),
     expect.stringMatching(/^DataCollectionTaskLog/),
+    expect.stringMatching(/^StrategyServiceLog/),
+    expect.stringMatching(/^BackendLog/),
   ]);
-  const alarm = alarms.find(({ AlarmName }) => AlarmName.endsWith('-audit-gaps'))!;
-  const counted = alarm.Metrics.flatMap(({ MetricStat }: any) => MetricStat?.Metric.MetricName ?? []);
-  const { Metrics, Threshold } = alarm;
-  expect(counted).toEqual(filters.map(({ MetricTransformations: [{ MetricName }] }) => MetricName));
-  expect([Metrics[0].Expression, Threshold]).toEqual(['FILL(gaps0, 0) + FILL(gaps1, 0) + FILL(gaps2, 0)', 1]);
+  const alarm = alarms.find(({ AlarmName }) => AlarmName.endsWith('-audit-write-failures'))!;
+  const { Namespace, MetricName } = alarm;
+  expect(alarm).toMatchObject({ Statistic: 'Sum', Threshold: 1, EvaluationPeriods: 1 });
+  for (const { MetricTransformations } of filters) {
+    expect(MetricTransformations).toMatchObject([
+      { MetricNamespace: Namespace, MetricName, MetricValue: '1' },
+    ]);
+  }
 });
 
 test.each([
   ['challenges-rolled-back', 'ChallengesRolledBack', 'challenges', 1],
   ['challenges-held', 'ChallengesHeld', 'challenges', 1],
-  ['challenge-faults', 'ChallengeFaults', 'reconcile', 2],
-])('%s rings at the first that is counted', (name, metric, service, periods) => {
+  ['challenge-processing-errors', 'ChallengeProcessingErrors', 'reconcile', 2],
+])('alarm %s fires at the first count', (name, metric, service, periods) => {
   const alarm = alarms.find(({ AlarmName }) => AlarmName.endsWith(`-platform-${name}`))!;
   // As test/lambdas/reconcile.test.ts finds them published.
   expect(alarm).toMatchObject({
@@ -86,4 +89,18 @@ test.each([
       { Name: 'stage', Value: 'production' },
     ],
   });
+});
+
+test('dashboard shows every alarmed service, user-facing symptoms first', () => {
+  const [[, { Properties }]] = ofType(prod, 'AWS::CloudWatch::Dashboard') as [[string, Resource]];
+  const parts: unknown[] = Properties.DashboardBody['Fn::Join'][1];
+  const body = JSON.parse(parts.map((part) => (typeof part === 'string' ? part : 'reference')).join(''));
+  const titles: string[] = body.widgets.map(({ properties }: any) => properties.title);
+  expect(new Set(titles).size).toBe(titles.length);
+  const sections = [/requests$/, /executions$/, /^Challenges/, /^Proxy/, /^Function errors$/, /^Tables/];
+  const firsts = sections.map((section) => titles.findIndex((title) => section.test(title)));
+  expect(firsts).toEqual(firsts.toSorted((a, b) => a - b));
+  expect(firsts[0]).toBe(0);
+  const durations = body.widgets.find(({ properties }: any) => properties.title === 'Function durations, ms');
+  expect(durations.properties.metrics).toHaveLength(5);
 });

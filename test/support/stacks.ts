@@ -5,7 +5,7 @@ import { App, Validations } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { type StageConfig, stageConfig } from '#lib/config.ts';
-import { addTouchstone } from '#lib/touchstone.ts';
+import { addTouchstone } from '#lib/platform-stack.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 

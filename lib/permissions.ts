@@ -4,13 +4,13 @@ import type * as ecs from 'aws-cdk-lib/aws-ecs';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as s3 from 'aws-cdk-lib/aws-s3';
 import { TABLES, type TableId } from '#contract/tables.ts';
-import { acknowledgeWildcard } from './acknowledge.ts';
+import { acknowledgeWildcard } from './construct-helpers.ts';
 
-/** No Scan: nothing here reads a whole table. */
+/** Scan is missing: no function reads a whole table. */
 export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem';
-/** What a move of the registry takes: its one read, and its one transaction. */
-export const MOVE_REGISTRY = ['BatchGetItem', 'PutItem', 'UpdateItem'] as const satisfies TableAction[];
-/** What lists and the health probe take. Of the indexes each role names its own. */
+/** Actions of a stage transition: one read and one transaction. */
+export const TRANSITION_REGISTRY = ['BatchGetItem', 'PutItem', 'UpdateItem'] as const satisfies TableAction[];
+/** Actions of lists and of the health probe. Each role names the indexes that it queries. */
 export const READ_REGISTRY = ['GetItem', 'Query'] as const satisfies TableAction[];
 
 export type ObjectAction = 'GetObject' | 'PutObject';
@@ -20,31 +20,31 @@ export interface Permission {
   readonly resources: string[];
   /** @default - none */
   readonly conditions?: Record<string, Record<string, string | string[]>>;
-  /** Why the resources have a wildcard. @default - they have none */
+  /** Reason for a wildcard in the resources. @default - they have none */
   readonly wildcard?: string;
 }
 
-/** Adds a permission to a role, with its reason for a wildcard where cdk-nag asks for one. */
+/** Adds a permission to a role, with the reason for a wildcard that cdk-nag requires. */
 export function allow(role: iam.IRole, { wildcard, ...statement }: Permission): void {
   role.addToPrincipalPolicy(new iam.PolicyStatement(statement));
   if (wildcard) for (const resource of statement.resources) acknowledgeWildcard(role, resource, wildcard);
 }
 
-/** What of a table a role reaches. */
-export interface Only {
-  /** Items whose partition key is like one of these. @default - all */
+/** Part of a table that a role may access. */
+interface TablePart {
+  /** Patterns of the partition keys. @default - all items */
   readonly keys?: readonly string[];
-  /** Indexes that it queries. @default - all, but none with `keys`: theirs are others */
+  /** Indexes that it queries. @default - all; none with `keys`, because an index has other partition keys */
   readonly indexes?: readonly string[];
 }
 
-/** These calls on a table, and queries on its indexes too, each named. */
+/** Allows these actions on a table, and Query on its indexes. */
 export function allowTable(
   role: iam.IRole,
   id: TableId,
   table: dynamodb.ITableV2,
   actions: readonly TableAction[],
-  { keys, indexes }: Only = {},
+  { keys, indexes }: TablePart = {},
 ): void {
   const queried = actions.includes('Query') && !keys ? TABLES[id].indexes.map(({ name }) => name) : [];
   allow(role, {
@@ -52,19 +52,19 @@ export function allowTable(
     resources: [table.tableArn, ...(indexes ?? queried).map((name) => indexArn(table, name))],
     ...(keys && { conditions: keysLike(keys) }),
   });
-  if (id === 'registry') keepAudit(role, table);
+  if (id === 'registry') denyAuditChanges(role, table);
 }
 
-/** Time passes for challenges: the index of those to which it can still do something, and what a tick reads and changes. */
-export function allowTicks(role: iam.IRole, registry: dynamodb.ITableV2): void {
+/** Allows processing due challenges: the index of unfinished ones, and the items that a run reads and changes. */
+export function allowChallengeProcessing(role: iam.IRole, registry: dynamodb.ITableV2): void {
   allow(role, {
     actions: ['dynamodb:Query'],
     resources: [indexArn(registry, 'active-challenges')],
     conditions: keysLike(['unfinished']),
   });
-  // Models and the catalog's counts too, as validations are recorded and winners promoted there. No replies, no audit.
+  // Includes models and the catalog's counts, for validation results and promotions. Excludes idempotency records and the audit trail.
   const keys = ['MODEL#*', 'CHALLENGE#*', 'CATALOG'];
-  allowTable(role, 'registry', registry, [...READ_REGISTRY, ...MOVE_REGISTRY], { keys });
+  allowTable(role, 'registry', registry, [...READ_REGISTRY, ...TRANSITION_REGISTRY], { keys });
 }
 
 function indexArn(table: dynamodb.ITableV2, name: string): string {
@@ -77,21 +77,21 @@ function keysLike(keys: readonly string[]): Permission['conditions'] {
 
 const AUDIT_PARTITIONS = { 'dynamodb:LeadingKeys': 'AUDIT#*' };
 
-/** Adding to the audit trail, for who does nothing else with the table that holds it. */
+/** Allows adding to the audit trail, for roles that use nothing else of its table. */
 export function allowAudit(role: iam.IRole, registry: dynamodb.ITableV2): void {
   allow(role, {
     actions: ['dynamodb:PutItem'],
     resources: [registry.tableArn],
     conditions: { 'ForAllValues:StringLike': AUDIT_PARTITIONS },
   });
-  keepAudit(role, registry);
+  denyAuditChanges(role, registry);
 }
 
 /**
- * Nothing of the audit trail is changed or removed, whatever else a role is allowed. That PutItem replaces nothing is a
- * condition of each call, which policies cannot ask for.
+ * Denies updates and deletions of audit items, regardless of what else a role is allowed. That PutItem replaces nothing is a
+ * condition of each call, which policies cannot require.
  */
-function keepAudit(role: iam.IRole, { tableArn }: dynamodb.ITableV2): void {
+function denyAuditChanges(role: iam.IRole, { tableArn }: dynamodb.ITableV2): void {
   role.addToPrincipalPolicy(
     new iam.PolicyStatement({
       effect: iam.Effect.DENY,
@@ -102,17 +102,17 @@ function keepAudit(role: iam.IRole, { tableArn }: dynamodb.ITableV2): void {
   );
 }
 
-/** These calls on a bucket's objects. Listing comes with them: without it an absent object would answer 403, not 404. */
+/** Allows these actions on a bucket's objects. ListBucket is included: without it a missing object returns 403, not 404. */
 export function allowObjects(role: iam.IRole, bucket: s3.IBucket, actions: readonly ObjectAction[]): void {
   allow(role, {
     actions: actions.map((action) => `s3:${action}`),
     resources: [bucket.arnForObjects('*')],
-    wildcard: 'The bucket holds one kind of object, all of them this role’s business; their keys are data.',
+    wildcard: 'The bucket holds one kind of object, all of which this role uses; their keys are data.',
   });
   allow(role, { actions: ['s3:ListBucket'], resources: [bucket.bucketArn] });
 }
 
-/** These calls on any task of a cluster. */
+/** Allows these actions on any task of a cluster. */
 export function allowTasks(
   role: iam.IRole,
   cluster: ecs.ICluster,
@@ -123,7 +123,7 @@ export function allowTasks(
   allow(role, {
     actions: actions.map((action) => `ecs:${action}`),
     resources: [Stack.of(cluster).formatArn({ service: 'ecs', resource: 'task', resourceName: resource })],
-    wildcard: 'A task’s ARN exists when it runs; the cluster runs nothing but Touchstone’s tasks.',
+    wildcard: 'A task’s ARN exists when it runs; the cluster runs only Touchstone’s tasks.',
     ...(conditions && { conditions }),
   });
 }

@@ -1,0 +1,48 @@
+import { RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import { flattenCfnReference } from 'cdk-nag/lib/utils/flatten-cfn-reference.js';
+import type { Construct, IConstruct } from 'constructs';
+import type { StageConfig } from './config.ts';
+
+/** Environment variables of a function or container, as an entry point's schema in src/contract/env.ts types them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The variables that are set in this stage. */
+export function defined(environment: Environment): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
+/** A log group with the stage's retention; a protected stage keeps it when its stack is deleted. */
+export function logGroup(
+  scope: Construct,
+  id: string,
+  config: StageConfig,
+  logGroupName?: string,
+): logs.LogGroup {
+  return new logs.LogGroup(scope, id, {
+    logGroupName,
+    retention: config.logRetentionDays,
+    removalPolicy: config.protect ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+  });
+}
+
+/** Accepts findings of cdk-nag on a construct and its children: rule -> reason. */
+export function acknowledge(construct: IConstruct, reasons: Readonly<Record<string, string>>): void {
+  for (const [id, reason] of Object.entries(reasons)) Validations.of(construct).acknowledge({ id, reason });
+}
+
+/**
+ * Accepts one resource with a wildcard in a role's policies. cdk-nag names the finding by the resource as the template
+ * has it, and that is known when references between stacks have been resolved: just before constructs are validated.
+ */
+export function acknowledgeWildcard(role: IConstruct, resource: string, reason: string): void {
+  role.node.addValidation({
+    validate: () => {
+      const found = flattenCfnReference(Stack.of(role).resolve(resource));
+      acknowledge(role, { [`AwsSolutions-IAM5[Resource::${found}]`]: reason });
+      return [];
+    },
+  });
+}
