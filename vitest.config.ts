@@ -39,7 +39,8 @@ export default defineConfig({
     // One more than the cores of a small machine: while a file waits for a platform, another has something to do.
     maxWorkers: 3,
     // The machines are shared: a test that starts and kills processes may take several times what it takes alone.
-    testTimeout: 90_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 120_000, interval: 20 } },
   },
 });

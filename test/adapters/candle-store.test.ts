@@ -272,9 +272,8 @@ describe('series', () => {
     expect(await series.list('other')).toEqual([]);
   });
 
-  test('five years of minutes with ten thousands of holes are two small items, and quick', async () => {
+  test('series of five years of minutes with 50,000 gaps is two small items', async () => {
     const minute: SeriesKey = { ...HOUR, timeframe: '1m' };
-    const started = performance.now();
     for (let at = Date.UTC(2020, 0); at < Date.UTC(2025, 0); ) {
       const next = new Date(at).setUTCMonth(new Date(at).getUTCMonth() + 1);
       // Every fiftieth minute is missing, and an hour of the tenth day.
@@ -295,8 +294,6 @@ describe('series', () => {
     const size = async (...key: [string, string]) => JSON.stringify(await item(...key)).length;
     expect(await size('sim', minute.symbol)).toBeLessThan(2_000);
     expect(await size('sim#months', `${minute.symbol}#1m`)).toBeLessThan(40_000);
-    // 60 writes, of which each reads and writes what the ones before have left.
-    expect(performance.now() - started).toBeLessThan(10_000);
   });
 
   test('writers of several timeframes of one symbol lose nothing', async () => {

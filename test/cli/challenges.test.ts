@@ -320,7 +320,7 @@ describe('following a challenge', () => {
   });
 });
 
-describe('a process', { timeout: 20_000 }, () => {
+describe('a process', () => {
   const touchstone = (...args: string[]) =>
     runScript(home, 'bin/touchstone.ts', ['--strategy-url', url, ...args]);
 

@@ -34,7 +34,7 @@ const touchstone = (...args: string[]) => runScript(home, 'bin/touchstone.ts', a
 
 const M = 'ema_crossover';
 
-describe('a version by the command line', { timeout: 60_000 }, () => {
+describe('a version by the command line', () => {
   it('is not registered below a threshold, and the table says which', async () => {
     const { code, out, err } = await touchstone('register', M, '--run', runs[0]!, '--min-sharpe', '99');
     expect([code, out]).toEqual([1, '']);

@@ -26,7 +26,7 @@ const touchstone = (...args: string[]) => runScript(home, 'bin/touchstone.ts', a
 const M = 'buy_and_hold';
 const WAIVER = ['--waive', 'min_trades', '--reason', 'it buys and holds'];
 
-describe('the release policy by the command line', { timeout: 60_000 }, () => {
+describe('the release policy by the command line', () => {
   it('register prints the checks that a version misses', async () => {
     const { code, out } = await touchstone('register', M, '--run', run);
     expect(code).toBe(0);

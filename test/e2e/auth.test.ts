@@ -91,7 +91,7 @@ describe.each(EVERY_PATH)('%s', (_, { service, method, path, access }) => {
     });
 });
 
-describe('work under a token', { timeout: 60_000 }, () => {
+describe('work under a token', () => {
   it('runs whole: a backtest that collects, through the proxy, by the command line', async () => {
     const args = ['backtest', 'buy_and_hold', '--pairs', 'BTC/USDT:USDT', '--timeframe', '1h'];
     const range = ['--start', '2026-03-01', '--end', '2026-03-08'];

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
-import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
 
 /** Whether a run collects candles, on an exchange that counts who asks it and answers nobody. */
 
@@ -85,12 +85,7 @@ describe('collect: never', () => {
       ...{ train_period_days: 20, backtest_period_days: 5, date_range: RANGE },
     });
     expect(status, JSON.stringify(body)).toBe(200);
-    const deadline = Date.now() + 60_000;
-    let job: any;
-    do {
-      if (job) await new Promise((resolve) => setTimeout(resolve, 40));
-      job = (await platform.strategy.get(`/api/v1/hyperopt/${body.job_id}`)).body;
-    } while (['pending', 'running'].includes(job.status) && Date.now() < deadline);
+    const job = await platform.until(body.job_id, ...TERMINAL);
     expect(job.status).toBe('failed');
     expect(job.error).toMatch(/as collect is never: BTC\/USDT:USDT 1h 2026-0\S+ to 2026-03-15T00:00:00.000Z/);
     expect(asked).toBe(0);

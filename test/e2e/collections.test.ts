@@ -14,6 +14,7 @@ import { startEngine } from '../support/engine.ts';
 import { type ExchangeServer, startExchangeServer } from '../support/exchange-server.ts';
 import { pendingJob } from '../support/jobs.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+import { poll } from '../support/poll.ts';
 
 /** Collectors that are killed with SIGKILL while they collect, and what becomes of the collections. */
 
@@ -90,13 +91,9 @@ async function post(url: string, body: object, key: string): Promise<{ status: n
   return { status: response.status, body: await response.json() };
 }
 
-async function ended(url: string, id: string): Promise<any> {
-  for (;;) {
-    const body: any = await (await fetch(`${url}/api/v1/collections/${id}`)).json();
-    if (!['pending', 'running'].includes(body.status)) return body;
-    // Yields to the platform in this process; the loop ends with the collection.
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+function ended(url: string, id: string): Promise<any> {
+  const read = async () => (await fetch(`${url}/api/v1/collections/${id}`)).json();
+  return poll(read, (body: any) => !['pending', 'running'].includes(body.status));
 }
 
 /** Every Parquet file under a folder. */

@@ -4,23 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
+import { poll } from '../support/poll.ts';
 import { MisbehavingStrategies } from '../support/strategies.ts';
 
 /** What dies, hangs or lies, and what becomes of the jobs. */
 
 const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };
 const config = (strategy: string) => ({ strategy, date_range: RANGE });
-
-/** Waits for something that another process does. */
-async function eventually<T>(what: () => T | undefined | false, description: string): Promise<T> {
-  const deadline = Date.now() + 30_000;
-  for (;;) {
-    const value = what();
-    if (value) return value;
-    if (Date.now() > deadline) throw new Error(`Never happened: ${description}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
 
 function isAlive(pid: number): boolean {
   try {
@@ -107,7 +97,7 @@ describe('a task', () => {
 
   it('that is killed is tried again and completes', async () => {
     const { body } = await platform.post('/api/v1/backtests', { config: config('dies_once') });
-    const [pid] = await eventually(() => begun('dies_once'), 'task begun');
+    const [pid] = (await poll(() => begun('dies_once'), Boolean, 'task begun'))!;
     process.kill(pid!, 'SIGKILL');
     strategies.open('dies_once');
     expect(await platform.until(body.job_id, 'completed')).toMatchObject({ attempt: 2 });
@@ -132,12 +122,12 @@ describe('a task', () => {
 
   it('that hangs is ended by cancel, and a late end changes nothing', async () => {
     const { body } = await platform.post('/api/v1/backtests', { config: config('hangs') });
-    const [pid] = await eventually(() => begun('hangs'), 'task begun');
+    const [pid] = (await poll(() => begun('hangs'), Boolean, 'task begun'))!;
     await platform.until(body.job_id, 'running');
     const cancelled = await platform.post(`/api/v1/backtests/${body.job_id}/cancel`);
     expect(cancelled.status).toBe(200);
     expect(cancelled.body).toMatchObject({ status: 'cancelled', result: null, error: null });
-    await eventually(() => !isAlive(pid!), 'task ended');
+    await poll(() => !isAlive(pid!), Boolean, 'task ended');
     const again = await platform.post(`/api/v1/backtests/${body.job_id}/cancel`);
     expect([again.status, again.body.detail.code]).toEqual([400, 'RES005']);
     expect((await platform.get(`/api/v1/backtests/${body.job_id}`)).body.status).toBe('cancelled');
@@ -152,7 +142,7 @@ describe('a task', () => {
     const submit = async () =>
       (await platform.post('/api/v1/backtests', { config: config('queued') })).body.job_id;
     const running = [await submit(), await submit()];
-    await eventually(() => strategies.begun('queued', platform.home).length === 2, 'both places taken');
+    await poll(() => strategies.begun('queued', platform.home).length === 2, Boolean, 'both places taken');
     const waiting = await submit();
     expect((await platform.get(`/api/v1/backtests/${waiting}`)).body.status).toBe('pending');
     expect((await platform.post(`/api/v1/backtests/${waiting}/cancel`)).body.status).toBe('cancelled');
@@ -214,7 +204,11 @@ describe('the platform', () => {
     child.stdout!.setEncoding('utf8').on('data', (text: string) => {
       output += text;
     });
-    const url = await eventually(() => /backend +(http:\S+)\/docs/.exec(output)?.[1], 'platform started');
+    const url = (await poll(
+      () => /backend +(http:\S+)\/docs/.exec(output)?.[1],
+      Boolean,
+      'platform started',
+    ))!;
     return { child, url };
   }
 
@@ -230,10 +224,10 @@ describe('the platform', () => {
       });
       ids.push(((await response.json()) as any).job_id);
     }
-    await eventually(() => strategies.begun('survives', home).length > 0, 'a task begun');
+    await poll(() => strategies.begun('survives', home).length > 0, Boolean, 'a task begun');
     const orphans = strategies.begun('survives', home);
     first.child.kill('SIGKILL');
-    await eventually(() => orphans.every((pid) => !isAlive(pid)), 'no task outlives its platform');
+    await poll(() => orphans.every((pid) => !isAlive(pid)), Boolean, 'no task outlives its platform');
 
     const second = await startTestPlatform({ home, strategiesDirectory: strategies.folder });
     strategies.open('survives');
@@ -249,7 +243,7 @@ describe('the platform', () => {
     strategies.addGated('bereft');
     const first = await startTestPlatform({ home, strategiesDirectory: strategies.folder });
     const { body } = await first.post('/api/v1/backtests', { config: config('bereft') });
-    await eventually(() => strategies.begun('bereft', home).length > 0, 'task begun');
+    await poll(() => strategies.begun('bereft', home).length > 0, Boolean, 'task begun');
     const failed = expect(first.failed).rejects.toThrow(/database/);
     process.kill(first.databasePid(), 'SIGKILL');
     await failed;

@@ -29,17 +29,10 @@ const get = async (path: string) => (await platform.strategy.get(`/api/v1/hypero
 async function study(request: object): Promise<{ job: any; trials: any[]; result: any }> {
   const { status, body } = await platform.strategy.post('/api/v1/hyperopt', request);
   expect(status, JSON.stringify(body)).toBe(200);
-  const deadline = Date.now() + 60_000;
-  for (;;) {
-    const job = await get(body.job_id);
-    if (TERMINAL.includes(job.status)) {
-      expect(job.error).toBeNull();
-      const trials = (await get(`${body.job_id}/trials?limit=100`)).items;
-      return { job, trials, result: await get(`${body.job_id}/result`) };
-    }
-    if (Date.now() > deadline) throw new Error(`${body.job_id} is at ${job.progress} %`);
-    await new Promise((resolve) => setTimeout(resolve, 40));
-  }
+  const job = await platform.until(body.job_id, ...TERMINAL);
+  expect(job.error).toBeNull();
+  const trials = (await get(`${body.job_id}/trials?limit=100`)).items;
+  return { job, trials, result: await get(`${body.job_id}/result`) };
 }
 
 /** What must be the same whoever ran the trials. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
+import { poll } from '../support/poll.ts';
 
 /** Hyperopt jobs from the outside, with workers that are processes. */
 
@@ -34,18 +35,7 @@ async function start(changes: object = {}, on = platform): Promise<string> {
   return body.job_id;
 }
 
-async function until(what: (job: any) => boolean, jobId: string, on = platform): Promise<any> {
-  const deadline = Date.now() + 60_000;
-  for (;;) {
-    const { body } = await on.strategy.get(`/api/v1/hyperopt/${jobId}`);
-    if (what(body)) return body;
-    if (TERMINAL.includes(body.status) || Date.now() > deadline) {
-      throw new Error(`${jobId} is ${body.status} at ${body.progress} %: ${body.error}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 40));
-  }
-}
-
+const until = (what: (job: any) => boolean, jobId: string, on = platform) => on.untilJob(jobId, what);
 const ended = ({ status }: any) => TERMINAL.includes(status);
 
 async function trialsOf(jobId: string, on = platform): Promise<any[]> {
@@ -244,11 +234,7 @@ describe('a study', () => {
     const { status, body } = await platform.strategy.post(`/api/v1/hyperopt/${jobId}/cancel`);
     expect(status).toBe(200);
     expect(body.status).toBe('cancelled');
-    const deadline = Date.now() + 15_000;
-    while (workerProcesses(jobId).length > 0 && Date.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    expect(workerProcesses(jobId)).toEqual([]);
+    await poll(() => workerProcesses(jobId).length === 0);
     const after = await until(() => true, jobId);
     expect(after.current_trial).toBe(body.current_trial);
     const again = await platform.strategy.post(`/api/v1/hyperopt/${jobId}/cancel`);

@@ -177,7 +177,6 @@ describe('when data collection is down', () => {
   afterAll(() => backend.close());
 
   it('symbols and freshness are 503 SVC004 after the retries, and the route keeps its safe result', async () => {
-    const started = performance.now();
     const [symbols, freshness, route, health] = await Promise.all([
       fetch(`${backend.url}/api/v1/data/symbols`),
       fetch(`${backend.url}/api/v1/data/freshness?symbols=${BTC}`),
@@ -201,7 +200,6 @@ describe('when data collection is down', () => {
       },
     });
     expect(await health.json()).toMatchObject({ dependencies: { data_collection: 'unavailable' } });
-    expect(performance.now() - started).toBeLessThan(27_000);
   });
 });
 

@@ -127,19 +127,11 @@ describe('a version of a strategy that trades on predictions', () => {
     });
     const { version } = registered.body;
     await platform.post('/api/v1/strategies/learner/stage', { version });
-    const { checks } = await validated(version);
+    const { checks } = await platform.validated('learner', version);
     expect(checks.find((each: any) => each.name === 'look_ahead')).toMatchObject({ status: 'passed' });
     const { body } = await platform.get('/api/v1/catalog/strategies?search=learner');
     expect(body.items[0].ml_engine).toEqual({ enabled: true, model_type: 'depthwise_gbdt' });
   });
-
-  async function validated(version: string) {
-    for (;;) {
-      const { body } = await platform.get(`/api/v1/models/learner/versions/${version}`);
-      if (body.validation.status !== 'pending') return body.validation;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
 });
 
 describe('what cannot be run is refused', () => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { OPERATIONS } from '#contract/operations.ts';
 import { isoTime } from '#engine/report/iso-time.ts';
 import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
+import { poll } from '../support/poll.ts';
 
 /** Reads of one thing. The database orders the keys of a map anew with each: two of two keys agree in half of the cases. */
 const READS = 12;
@@ -68,13 +69,8 @@ async function send(
 }
 
 async function until(read: () => Promise<{ body: any }>): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  for (;;) {
-    const { body } = await read();
-    if (body.status === 'completed') return;
-    if (TERMINAL.includes(body.status) || Date.now() > deadline) throw new Error(JSON.stringify(body));
-    await new Promise((resolve) => setTimeout(resolve, 40));
-  }
+  const { body } = await poll(read, ({ body: { status } }) => TERMINAL.includes(status));
+  if (body.status !== 'completed') throw new Error(JSON.stringify(body));
 }
 
 const collector = {

@@ -3,21 +3,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+import { poll } from '../support/poll.ts';
 
 const IMAGE = 'registry.example/touchstone:1.0.0';
 const strategies = mkdtempSync(join(tmpdir(), 'touchstone-staging-'));
 
-/** Enters on every rise, and leaves by a callback that knows the closes of later candles. */
+/** Enters whenever it can and exits when it knows a later close: every cut of its candles shows it. */
 writeFileSync(
   join(strategies, 'medium.ts'),
   `export default {
   name: 'medium', description: 'Reads ahead.', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 100,
   parameters: {}, startupCandles: () => 5, stoploss: -0.99,
   indicators: () => ({}),
-  signals: ({ close }) => ({ enterLong: Uint8Array.from(close, (price, row) => (price > close[row - 1] ? 1 : 0)) }),
+  signals: ({ close }) => ({ enterLong: new Uint8Array(close.length).fill(1) }),
   callbacks: {
-    customExit: ({ candles, index }, trade, price) =>
-      candles.close[index + 3] < price ? 'falls' : null,
+    customExit: ({ candles, index }) =>
+      candles.close[index + 3] > 0 ? 'known' : null,
   },
 };
 `,
@@ -76,17 +77,6 @@ const stage = (name: string, version: string) =>
 const promote = (name: string, version: string, more = {}) =>
   platform.post(`/api/v1/strategies/${name}/promote`, { version, ...more });
 
-/** The version's validation once it has ended. */
-async function ended(name: string, version: string, on = platform) {
-  const deadline = Date.now() + 60_000;
-  for (;;) {
-    const { body } = await on.get(`/api/v1/models/${name}/versions/${version}`);
-    if (body.validation.status !== 'pending') return body.validation;
-    if (Date.now() > deadline) throw new Error(`The validation of ${name} does not end`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 const check = (validation: any, name: string) => validation.checks.find((each: any) => each.name === name);
 
 describe('a version that is staged', () => {
@@ -99,7 +89,7 @@ describe('a version that is staged', () => {
     const waiting = await promote('honest', version);
     expect([waiting.status, waiting.body.detail.code]).toEqual([409, 'RES005']);
 
-    const validation = await ended('honest', version);
+    const validation = await platform.validated('honest', version);
     expect(validation.status).toBe('passed');
     expect(check(validation, 'smoke_run')).toMatchObject({
       status: 'passed',
@@ -123,7 +113,7 @@ describe('a version that is staged', () => {
   it('is refused when its signals knew the future', async () => {
     const version = await register('prophet');
     expect((await stage('prophet', version)).status).toBe(200);
-    const validation = await ended('prophet', version);
+    const validation = await platform.validated('prophet', version);
     expect(validation.status).toBe('failed');
     expect(check(validation, 'look_ahead')).toMatchObject({
       status: 'failed',
@@ -161,7 +151,7 @@ describe('a version that is staged', () => {
       message: expect.stringMatching(/^sampled: .* look_ahead: customExit of BTC/),
     });
     await stage('medium', version);
-    const validation = await ended('medium', version);
+    const validation = await platform.validated('medium', version);
     expect(check(validation, 'look_ahead')).toMatchObject({
       status: 'failed',
       message: expect.stringMatching(
@@ -173,7 +163,7 @@ describe('a version that is staged', () => {
   it('is refused when two runs differ', async () => {
     const version = await register('gambler');
     await stage('gambler', version);
-    const validation = await ended('gambler', version);
+    const validation = await platform.validated('gambler', version);
     expect(validation.status).toBe('failed');
     expect(check(validation, 'determinism')).toMatchObject({
       status: 'failed',
@@ -184,7 +174,7 @@ describe('a version that is staged', () => {
   it('is told apart when there was no order to look at', async () => {
     const version = await register('sleeper');
     await stage('sleeper', version);
-    const validation = await ended('sleeper', version);
+    const validation = await platform.validated('sleeper', version);
     expect(check(validation, 'smoke_run')).toMatchObject({ status: 'warning', value: 0 });
   });
 });
@@ -192,14 +182,12 @@ describe('a version that is staged', () => {
 it('records the end in the registry, with an event', async () => {
   const version = await register('honest');
   await stage('honest', version);
-  await ended('honest', version);
-  const deadline = Date.now() + 10_000;
-  let actions: string[] = [];
-  while (!actions.includes('validate') && Date.now() < deadline) {
+  await platform.validated('honest', version);
+  const read = async (): Promise<string[]> => {
     const { body } = await platform.get('/api/v1/models/honest/history');
-    actions = body.items.filter((each: any) => each.version === version).map((each: any) => each.action);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+    return body.items.filter((each: any) => each.version === version).map((each: any) => each.action);
+  };
+  const actions = await poll(read, (found) => found.includes('validate'));
   expect(actions).toEqual(['validate', 'stage', 'register']);
 });
 
@@ -212,7 +200,7 @@ it('goes on after the platform was stopped in the middle of it', async () => {
   await first.stop();
   const second = await startTestPlatform({ home, strategiesDirectory: strategies });
   try {
-    expect((await ended('honest', version, second)).status).toBe('passed');
+    expect((await second.validated('honest', version)).status).toBe('passed');
   } finally {
     await second.stop();
     rmSync(home, { recursive: true, force: true });

@@ -246,7 +246,7 @@ describe('a strategy file that changes between the submission and the run', () =
     expect(ended.extended).toMatchObject({ status: 'failed', error_code: 'VAL006' });
     expect(ended.extended.error).toContain('m: new parameter without a value in this job');
 
-    const hyperopt = await untilEnded(second, study.body.job_id);
+    const hyperopt = await second.until(study.body.job_id, ...TERMINAL);
     expect(hyperopt.status).toBe('completed');
     expect(ofSource(hyperopt)).toEqual([
       expect.stringMatching(/^The source of strategy warns changed after the submission/),
@@ -254,12 +254,3 @@ describe('a strategy file that changes between the submission and the run', () =
     await second.stop();
   });
 });
-
-async function untilEnded(platform: TestPlatform, jobId: string): Promise<any> {
-  const deadline = Date.now() + 60_000;
-  for (;;) {
-    const { body } = await platform.strategy.get(`/api/v1/hyperopt/${jobId}`);
-    if (TERMINAL.includes(body.status) || Date.now() > deadline) return body;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}

@@ -21,6 +21,7 @@ import { accessClaims, openIssuerKey, signToken } from '../../src/local/issuer-k
 import { memoryLog } from '../support/backend.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { eventsOf, parseEvents, virtualTime } from '../support/events.ts';
+import { poll } from '../support/poll.ts';
 import { computeTrial, computing, pendingStudy, workerDeps } from '../support/studies.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'touchstone-events-'));
@@ -268,14 +269,6 @@ describe('who may follow a study', () => {
 });
 
 describe('a host of streams', () => {
-  /** Waits until somebody else has had their turn often enough. */
-  const until = async (what: () => boolean) => {
-    for (let turns = 0; !what(); turns++) {
-      if (turns > 2_000) throw new Error('It did not come to that');
-      await sleep(1);
-    }
-  };
-
   it('has so many at once and no more, and room again when one is left', async () => {
     const { app, followed } = host({}, 2);
     const jobId = await newStudy();
@@ -366,9 +359,9 @@ describe('a host of streams', () => {
         return request;
       }),
     );
-    await until(() => followed() === 8);
+    await poll(() => followed() === 8);
     for (const client of clients) client.destroy();
-    await until(() => followed() === 0);
+    await poll(() => followed() === 0);
     await server.close();
   });
 
@@ -378,7 +371,7 @@ describe('a host of streams', () => {
     const server = await serve(app, { port: 0, hostname: '127.0.0.1', log });
     const response = await fetch(`${server.url}${at(await newStudy())}`);
     const reading = eventsOf(response);
-    await until(() => followed() === 1);
+    await poll(() => followed() === 1);
     await server.close();
     expect((await reading).map(({ event }) => event)).toEqual(['snapshot', 'reconnect']);
   });

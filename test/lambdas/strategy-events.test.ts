@@ -98,7 +98,7 @@ it.each([
 
 it('ends when the write fails, without an error of the function', async () => {
   const running = call({ path: '/api/v1/hyperopt/ho-2/events' });
-  await vi.waitFor(() => expect(output.text).toContain('event: snapshot'));
+  await expect.poll(() => output.text).toContain('event: snapshot');
   output.destroy(new Error('gone'));
   await running;
 });

@@ -6,6 +6,7 @@ import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { ulids } from '#adapters/ids.ts';
 import { type Platform, startPlatform } from '../../src/local/platform.ts';
 import type { PlatformOptions } from '../../src/local/platform-options.ts';
+import { poll } from './poll.ts';
 
 /** Calls of one service; `path` begins with a slash. */
 interface ServiceCalls {
@@ -28,8 +29,12 @@ export interface TestPlatform extends Platform, ServiceCalls {
   databasePid(): number;
   /** Stores a pending job like the given one, as a process would that dies before it starts the execution. */
   storeWithoutStarting(jobId: string): Promise<string>;
-  /** Polls a job until it is in one of the statuses. */
+  /** Polls a backtest or hyperopt job until it is in one of the statuses. */
   until(jobId: string, ...statuses: string[]): Promise<any>;
+  /** Polls a backtest or hyperopt job until it is accepted; throws when it ends before. */
+  untilJob(jobId: string, accept: (job: any) => unknown): Promise<any>;
+  /** Polls a version until its validation has ended, and returns that. */
+  validated(model: string, version: string): Promise<any>;
 }
 
 export const TERMINAL = ['completed', 'failed', 'cancelled'];
@@ -81,24 +86,39 @@ export async function startTestPlatform(
     ...options,
   });
   const backend = callsOf(platform.info.backend_url);
-  const until = async (jobId: string, ...statuses: string[]) => {
-    const deadline = Date.now() + 60_000;
-    for (;;) {
-      const { body } = await backend.get(`/api/v1/backtests/${jobId}`);
-      if (statuses.includes(body.status)) return body;
-      if (TERMINAL.includes(body.status) || Date.now() > deadline) {
-        throw new Error(`${jobId} is ${body.status}, not ${statuses.join(' or ')}: ${body.error}`);
-      }
-      // Yields to the platform in this process; the loop ends with the job.
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+  const strategy = callsOf(platform.info.strategy_service_url);
+  const readJob = async (jobId: string) =>
+    (
+      await (jobId.startsWith('ho-')
+        ? strategy.get(`/api/v1/hyperopt/${jobId}`)
+        : backend.get(`/api/v1/backtests/${jobId}`))
+    ).body;
+  const untilJob: TestPlatform['untilJob'] = async (jobId, accept) => {
+    let accepted: unknown;
+    const job = await poll(
+      () => readJob(jobId),
+      (each) => {
+        accepted = accept(each);
+        return accepted || TERMINAL.includes(each.status);
+      },
+      `${jobId}: ${accept}`,
+    );
+    if (!accepted) throw new Error(`${jobId} is ${job.status}, which is not ${accept}: ${job.error}`);
+    return job;
   };
+  const until: TestPlatform['until'] = (jobId, ...statuses) =>
+    untilJob(jobId, ({ status }) => statuses.includes(status));
   return {
     ...platform,
     home,
     ...backend,
-    strategy: callsOf(platform.info.strategy_service_url),
+    strategy,
     until,
+    untilJob,
+    validated: async (model, version) => {
+      const read = () => backend.get(`/api/v1/models/${model}/versions/${version}`);
+      return (await poll(read, ({ body }) => body.validation.status !== 'pending')).body.validation;
+    },
     run: async (config, more = {}) => {
       const { status, body } = await backend.post('/api/v1/backtests', { config, ...more });
       if (status !== 201) throw new Error(`${status} ${JSON.stringify(body)}`);
