@@ -10,7 +10,7 @@ keepCompiled();
 const { startPlatform } = await import('../src/local/platform.ts');
 const { runBacktest } = await import('./cli/backtest.ts');
 const { ApiClient } = await import('./cli/client.ts');
-const { duration } = await import('./cli/format.ts');
+const { duration } = await import('./cli/output.ts');
 const home = mkdtempSync(join(tmpdir(), 'touchstone-demo-'));
 const platform = await startPlatform({ home, ports: { backend: 0, strategy: 0, dataCollection: 0 } });
 try {

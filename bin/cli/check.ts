@@ -15,8 +15,8 @@ import type { PairData } from '#engine/run/pair-history.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { isTimeframe, TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
 import { readEnv } from '#runtime/env.ts';
-import { printable } from './printable.ts';
-import { UsageError } from './usage.ts';
+import { UsageError } from './options.ts';
+import { escapeControlChars } from './output.ts';
 
 export interface StrategyCheckOptions {
   readonly exchange: string;
@@ -64,7 +64,7 @@ export async function checkCommand(strategy: string, options: StrategyCheckOptio
         return { pair, candles };
       }),
     );
-  const label = file ? printable(relative(process.cwd(), file)) : strategy;
+  const label = file ? escapeControlChars(relative(process.cwd(), file)) : strategy;
   const outcome = await checkStrategy(
     {
       ...{ file, builtIn, exchange, timeframe, range },
@@ -78,7 +78,7 @@ export async function checkCommand(strategy: string, options: StrategyCheckOptio
     },
     {
       ...{ loadCandles, onProgress: showProgress, compiled: compileCache() },
-      onOutput: (text) => process.stderr.write(printable(text)),
+      onOutput: (text) => process.stderr.write(escapeControlChars(text)),
     },
   )
     .catch((error: Error) => {
@@ -90,14 +90,14 @@ export async function checkCommand(strategy: string, options: StrategyCheckOptio
 
 function print(label: string, outcome: CheckOutcome): number {
   if ('problems' in outcome) {
-    for (const problem of outcome.problems) console.error(`${label}: ${printable(problem)}`);
+    for (const problem of outcome.problems) console.error(`${label}: ${escapeControlChars(problem)}`);
     return 1;
   }
   const { config, certificate } = outcome;
   const { start, end } = config.date_range;
   const where = `${config.pairs.join(', ')} on ${config.exchange}, ${config.timeframe}, ${start.slice(0, 10)} to ${end.slice(0, 10)}`;
   for (const { kind, message } of certificate.findings) {
-    console.error(`${kind.replaceAll('_', '-')}: ${printable(message)}`);
+    console.error(`${kind.replaceAll('_', '-')}: ${escapeControlChars(message)}`);
   }
   const covered = `${describeCertificate(certificate)} (${where})`;
   if (certificate.findings.length > 0) {

@@ -1,37 +1,64 @@
-import { printable } from './printable.ts';
+import { escapeControlChars } from './output.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** A refusal: the message says all in one line; its parts are for a command that can show them better. */
+type Context = Readonly<Record<string, unknown>>;
+
+interface Rejection {
+  /** What is wrong and what to do, in one line. */
+  readonly message: string;
+  /** Values that the service sent with the message. */
+  readonly context: Context;
+  /** Messages by field: dotted path, empty when the message is not about a field. */
+  readonly issues: readonly { readonly field: string; readonly message: string }[];
+}
+
+/** A request that the service rejected, or failed to serve. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** The message without the context. */
-  readonly summary: string;
   readonly context: Context;
-  /** What is wrong with which field. */
-  readonly issues: readonly Issue[];
+  readonly issues: Rejection['issues'];
+  readonly correlationId: string | null;
+  /** Printed below the message, such as a table of failed checks. */
+  readonly details: string | undefined;
 
-  constructor({ summary, context, issues }: Refusal, correlationId: string) {
-    const told = Object.keys(context).length > 0 ? ` ${JSON.stringify(context)}` : '';
-    super(`${summary}${told} (correlation id ${correlationId})`);
-    this.summary = summary;
+  constructor({ message, context, issues }: Rejection, correlationId: string | null, details?: string) {
+    super(message);
     this.context = context;
     this.issues = issues;
+    this.correlationId = correlationId;
+    this.details = details;
+  }
+
+  withDetails(details: string): ApiError {
+    return new ApiError(this, this.correlationId, details);
   }
 }
 
-type Context = Readonly<Record<string, unknown>>;
-
-interface Issue {
-  /** Dotted path; empty when there is none. */
-  readonly field: string;
-  readonly message: string;
+/** An error as the terminal shows it: message, details, with `verbose` the context as `name: value` lines, correlation ID last. */
+export function errorText(error: unknown, { verbose = false, json = false } = {}): string {
+  if (!(error instanceof ApiError)) {
+    const message = error instanceof Error ? error.message : String(error);
+    const lines = message.split('\n').map(escapeControlChars);
+    return json ? JSON.stringify({ error: { message: lines.join('\n') } }) : lines.join('\n');
+  }
+  const { message, context, details, correlationId } = error;
+  if (json) return JSON.stringify({ error: { message, context, correlation_id: correlationId } });
+  return [
+    message,
+    ...(details ? [details] : []),
+    ...(verbose ? contextLines(context) : []),
+    ...(correlationId ? [`Correlation ID: ${correlationId}`] : []),
+  ].join('\n');
 }
 
-interface Refusal {
-  readonly summary: string;
-  readonly context: Context;
-  readonly issues: readonly Issue[];
+/** `name: value` lines; the fields of an object are named by their path. */
+function contextLines(value: unknown, name = ''): string[] {
+  if (typeof value !== 'object' || value === null) return [`${name}: ${value}`];
+  if (Array.isArray(value) && value.every((each) => typeof each !== 'object')) {
+    return [`${name}: ${value.join(', ')}`];
+  }
+  return Object.entries(value).flatMap(([key, each]) => contextLines(each, name ? `${name}.${key}` : key));
 }
 
 /** Calls one service's HTTP API. */
@@ -39,7 +66,7 @@ export class ApiClient {
   readonly #baseUrl: string;
   readonly #headers: Readonly<Record<string, string>>;
 
-  /** @param token sent with every call, when there is one */
+  /** @param token sent with every request, if there is one */
   constructor(baseUrl: string, token?: string) {
     this.#headers = token ? { authorization: `Bearer ${token}` } : {};
     this.#baseUrl = baseUrl.replace(/\/+$/, '');
@@ -57,17 +84,14 @@ export class ApiClient {
     return this.#send<T>('PUT', path, body);
   }
 
-  /**
-   * An answer that is read as it comes: any that is no refusal. Rejects with {@link ApiError} for a refusal, and with an
-   * error that says so when there is no answer. The signal ends what is being read too.
-   */
+  /** A response whose body is read as it arrives, until the signal aborts it. @throws ApiError when it is not a 2xx. */
   async open(
     path: string,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<Response> {
     const response = await this.#fetch('GET', path, { headers, signal });
-    if (!response.ok) throw await refusal(response);
+    if (!response.ok) throw await rejectionOf(response);
     return response;
   }
 
@@ -77,7 +101,7 @@ export class ApiClient {
       headers: body === undefined ? {} : { 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    if (!response.ok) throw await refusal(response);
+    if (!response.ok) throw await rejectionOf(response);
     return readJson<T>(await response.text());
   }
 
@@ -89,23 +113,33 @@ export class ApiClient {
     return fetch(`${this.#baseUrl}${path}`, {
       ...init,
       method,
-      // Whoever is asked gets the token: nobody else does.
+      // A redirect would send the token to another address.
       redirect: 'manual',
       headers: { ...this.#headers, ...headers },
     }).catch((cause: unknown) => {
-      throw new Error(`No answer from ${this.#baseUrl}: is the platform running (npm start)?`, { cause });
+      throw new Error(
+        `No response from ${this.#baseUrl}. Check the address, or start the platform with npm start.`,
+        { cause },
+      );
     });
   }
 }
 
-async function refusal(response: Response): Promise<ApiError> {
-  const correlationId = printable(response.headers.get('x-correlation-id') ?? 'none');
-  return new ApiError(explain(response.status, await response.text()), correlationId);
+/** A response body as JSON, with control characters of every string written out. */
+export function readJson<T>(text: string): T {
+  return JSON.parse(text, escaped) as T;
 }
 
-/** What a service has sent, with every text of it fit to be shown. */
-export function readJson<T>(text: string): T {
-  return JSON.parse(text, toPrintable) as T;
+/** Strings and field names alike may be printed. */
+function escaped(_key: string, value: unknown): unknown {
+  if (typeof value === 'string') return escapeControlChars(value);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [escapeControlChars(name), each]));
+}
+
+async function rejectionOf(response: Response): Promise<ApiError> {
+  const id = response.headers.get('x-correlation-id');
+  return new ApiError(explain(response.status, await response.text()), id && escapeControlChars(id));
 }
 
 interface FieldIssue {
@@ -113,32 +147,28 @@ interface FieldIssue {
   readonly msg: string;
 }
 
-/** One sentence from either of the two error shapes, and the context of the second. */
-function explain(status: number, text: string): Refusal {
+/** One message from either shape of an error body. */
+function explain(status: number, text: string): Rejection {
   try {
-    const { detail } = JSON.parse(text, toPrintable) as {
+    const { detail } = readJson<{
       detail: FieldIssue[] | { code: string; message: string; field?: string; context?: Context };
-    };
+    }>(text);
     if (Array.isArray(detail)) {
       const issues = detail.map(({ loc, msg }) => ({ field: loc.join('.'), message: msg }));
-      const summary = issues.map(({ field, message }) => `${field}: ${message}`).join('; ');
-      return { summary, context: {}, issues };
+      const message = issues.map((issue) => `${issue.field}: ${issue.message}`).join('; ');
+      return { message, context: {}, issues };
     }
     const hint =
       status === 401
-        ? '. Put a token into TOUCHSTONE_TOKEN; for a platform of this machine: touchstone token'
+        ? '. Set TOUCHSTONE_TOKEN to a token; in local mode print one with: touchstone token --role researcher'
         : '';
-    const summary = `${detail.code}: ${detail.message}${hint}`;
-    const issues = [{ field: detail.field ?? '', message: summary }];
-    return { summary, context: detail.context ?? {}, issues };
+    const message = `${detail.code}: ${detail.message}${hint}`;
+    return {
+      message,
+      context: detail.context ?? {},
+      issues: [{ field: detail.field ?? '', message }],
+    };
   } catch {
-    return { summary: `HTTP ${status}`, context: {}, issues: [] };
+    return { message: `HTTP status ${status} without an explanation`, context: {}, issues: [] };
   }
-}
-
-/** Every text that is received is there to be shown, names of fields too. */
-function toPrintable(_key: string, value: unknown): unknown {
-  if (typeof value === 'string') return printable(value);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [printable(name), each]));
 }

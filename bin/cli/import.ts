@@ -7,8 +7,7 @@ import { type ImportResult, importFiles } from '#adapters/import/import-files.ts
 import { type ImportedSeries, summariseImport } from '#adapters/import/summarise.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
 import type { PlatformInfo } from '../../src/local/platform-info.ts';
-import { duration, minute, number, table } from './format.ts';
-import { printable } from './printable.ts';
+import { duration, escapeControlChars, minute, number, table } from './output.ts';
 
 /** Whose candles a file holds when nobody says: what the deployed platform collects by default. */
 const REAL_EXCHANGE = 'binanceusdm';
@@ -55,7 +54,7 @@ export async function importCandles(
   });
   const taken = duration(performance.now() - started);
   const imported = results.filter((result) => result.outcome === 'imported');
-  const nameOf = (file: string) => printable(relative(resolve(path), file) || basename(file));
+  const nameOf = (file: string) => escapeControlChars(relative(resolve(path), file) || basename(file));
   if (imported.length > 0) printSeries(await summariseImport(results, exchange, store), nameOf);
   printRemarks(results, nameOf);
   console.log(`${imported.length} of ${results.length} files imported as ${exchange} in ${taken}.`);
@@ -66,7 +65,7 @@ export async function importCandles(
 }
 
 function printFound({ files }: Found, path: string): void {
-  console.log(`Found in ${printable(path)}: ${number(files.length, 0)} files`);
+  console.log(`Found in ${escapeControlChars(path)}: ${number(files.length, 0)} files`);
   const groups = Map.groupBy(files, ({ content }) =>
     [KINDS[content.kind], 'format' in content ? content.format : ''].join(),
   );
@@ -138,7 +137,7 @@ function printRemarks(results: readonly ImportResult[], nameOf: (file: string) =
     const of = remarks.filter((remark) => remark.outcome === outcome);
     for (const [says, files] of Map.groupBy(of, (remark) => remark.says)) {
       const names = files.slice(0, NAMES_SHOWN).map(({ file }) => nameOf(file));
-      console.log(`${outcome}: ${listed(names, files.length)}: ${printable(says)}`);
+      console.log(`${outcome}: ${listed(names, files.length)}: ${escapeControlChars(says)}`);
     }
   }
 }

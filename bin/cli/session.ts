@@ -1,56 +1,54 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import { LocalEnv } from '#contract/env.ts';
 import { readEnv } from '#runtime/env.ts';
 import { PLATFORM_FILE, type PlatformInfo } from '../../src/local/platform-info.ts';
 import { ApiClient } from './client.ts';
-import { UsageError } from './usage.ts';
+import { UsageError } from './options.ts';
 
-/** Where commands send their requests, and where imported data goes. */
+/** Where a command sends its requests. */
 export interface Session {
-  /** Of the service that was asked for. */
   readonly client: ApiClient;
-  /** The platform's own storage, when it runs on this machine. */
+  /** The platform in local mode; null for a deployed service. */
   readonly platform: PlatformInfo | null;
-  /** Whether that platform was started for the occasion, and what it runs stops with the command. */
+  /** The platform was started for this command and stops with it. */
   readonly temporary: boolean;
 }
 
-/** Options that say which deployed services are meant. */
-export interface Addresses {
-  readonly url?: string;
-  readonly strategyUrl?: string;
-}
-
-/** The strategy service's address; undefined: this machine's. Throws {@link UsageError} where only the backend's is given. */
-export function strategyAddress({ url, strategyUrl }: Addresses, what: string): string | undefined {
-  if (!url || strategyUrl) return strategyUrl;
-  throw new UsageError(`${what} is answered by the strategy service: give its address with --strategy-url`);
-}
+export type RunInSession = <T>(work: (session: Session) => Promise<T>) => Promise<T>;
 
 const ADDRESSES = {
   backend: 'backend_url',
   strategy: 'strategy_service_url',
   data_collection: 'data_collection_url',
 } as const;
+type Service = keyof typeof ADDRESSES;
 
-/** Of whom to call as; absent where nobody asks. */
+/** Runs work against the service at the address that the program's options name, else in local mode. */
+export function sessionWith(program: Command, service: 'backend' | 'strategy' = 'backend'): RunInSession {
+  return async (work) => {
+    const { url, strategyUrl } = program.opts<{ url?: string; strategyUrl?: string }>();
+    if (service === 'backend') return withSession(url, work, service);
+    if (!url || strategyUrl) return withSession(strategyUrl, work, service);
+    throw new UsageError('This command calls the strategy service. Pass its address: --strategy-url <url>');
+  };
+}
+
+/** The token that commands send, if there is one. */
 export const userToken = () => process.env.TOUCHSTONE_TOKEN || undefined;
 
-/**
- * Runs `work` against the service at `url`; without one, against the platform that runs on this data folder,
- * or one started for the occasion on free ports and stopped afterwards.
- */
+/** Runs `work` against the service at `url`; without one, against the platform on this data folder, started if it is not running. */
 export async function withSession<T>(
   url: string | undefined,
   work: (session: Session) => Promise<T>,
-  service: keyof typeof ADDRESSES = 'backend',
+  service: Service = 'backend',
 ): Promise<T> {
   if (url) return work({ client: new ApiClient(url, userToken()), platform: null, temporary: false });
   const env = readEnv(LocalEnv);
   const running = await runningPlatform(env.TOUCHSTONE_HOME);
   if (running) return work(sessionOn(running, service, false));
-  // The whole platform, with its database and exchanges: it takes longer to load than most commands to run.
+  // Loaded only here: the platform takes longer to load than most commands to run.
   const { startPlatform } = await import('../../src/local/platform.ts');
   const { platformOptions } = await import('../../src/local/platform-options.ts');
   const platform = await startPlatform({
@@ -64,8 +62,8 @@ export async function withSession<T>(
   }
 }
 
-function sessionOn(platform: PlatformInfo, service: keyof typeof ADDRESSES, temporary: boolean): Session {
-  // A platform that asks for no token can verify none, and refuses all.
+function sessionOn(platform: PlatformInfo, service: Service, temporary: boolean): Session {
+  // Without an issuer the platform cannot verify tokens and rejects all of them.
   const token = platform.issuer_url ? userToken() : undefined;
   return { client: new ApiClient(platform[ADDRESSES[service]], token), platform, temporary };
 }
@@ -78,4 +76,14 @@ async function runningPlatform(home: string): Promise<PlatformInfo | null> {
   } catch {
     return null;
   }
+}
+
+/** Exit code of a command that Ctrl-C ended, as shells have it. */
+export const INTERRUPTED = 130;
+
+/** What happens to a job or challenge that is no longer watched, and how to watch it again. */
+export function resumeHint({ temporary }: Session, command: string): string {
+  return temporary
+    ? `The platform stops with this command. To resume, run npm start or: npx touchstone ${command}`
+    : `It continues. To watch it again: npx touchstone ${command}`;
 }

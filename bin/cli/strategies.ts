@@ -1,44 +1,56 @@
+import type { Command } from 'commander';
+import type * as z from 'zod';
+import { TIMEFRAMES } from '#contract/limits.ts';
+import type { BrokenStrategyFile, StrategyConfiguration } from '#contract/strategy.ts';
+import type { StrategyCheckOptions } from './check.ts';
 import type { ApiClient } from './client.ts';
-import { number, table, wrap } from './format.ts';
+import { boundsText, integer, parameter, repeated } from './options.ts';
+import { number, table, wrap } from './output.ts';
+import { sessionWith } from './session.ts';
 
-interface Strategy {
-  readonly strategy: string;
-  readonly description: string;
-  readonly timeframe: string;
-  readonly pairs: readonly string[];
-  readonly can_short: boolean;
-  readonly startup_candles: number;
-  readonly ml_engine: { readonly enabled: boolean; readonly model_type: string };
-  readonly parameters: Readonly<
-    Record<
-      string,
-      {
-        readonly default: unknown;
-        readonly description: string;
-        readonly min?: number;
-        readonly max?: number;
-        readonly choices?: readonly unknown[];
-      }
-    >
-  >;
+const CUTS = { min: 1, max: 1_000 };
+const SEED = { min: 0, max: 1_000_000 };
+
+export function addStrategyCommands(program: Command): void {
+  const session = sessionWith(program);
+  program
+    .command('strategies')
+    .description('list strategies, or show one with its parameters')
+    .argument('[name]')
+    .action((name: string | undefined) => session(({ client }) => printStrategies(client, name)));
+
+  program
+    .command('check')
+    .description(
+      'validate the definition of a strategy and search it for look-ahead bias; needs no platform (docs/writing-strategies.md)',
+    )
+    .argument('<strategy|file>', 'name of a strategy, or a strategy file')
+    .option('--exchange <key>', 'exchange of stored candles, or sim for simulated ones', 'sim')
+    .option('--pair <pair>', 'such as BTC/USDT:USDT; repeatable', repeated, [])
+    .option('--timeframe <timeframe>', `${TIMEFRAMES.join(', ')} (default: the strategy's)`)
+    .option('--timerange <days>', 'such as 20250101-20250301 (default: 1,000 candles)')
+    .option('--param <name=value>', 'strategy parameter; repeatable', parameter, {})
+    .option('--cuts <n>', `times at which later candles are removed, ${boundsText(CUTS)}`, integer(CUTS), 20)
+    .option('--seed <n>', `seed of simulated candles and cuts, ${boundsText(SEED)}`, integer(SEED), 1)
+    .action(async (strategy: string, options: StrategyCheckOptions) => {
+      // Loaded only here: it takes the engine and the candle files with it.
+      const { checkCommand } = await import('./check.ts');
+      process.exitCode = await checkCommand(strategy, options);
+    });
 }
 
-interface BrokenFile {
-  readonly file: string;
-  readonly line: number | null;
-  readonly error: string;
-  readonly strategy: string | null;
-}
+type Strategy = z.infer<typeof StrategyConfiguration>;
 
-/** Prints all strategies with the files that cannot be used, or one with its parameters. */
-export async function printStrategies(client: ApiClient, name: string | undefined): Promise<void> {
+/** Prints all strategies and the files that cannot be used, or one strategy with its parameters. */
+async function printStrategies(client: ApiClient, name: string | undefined): Promise<void> {
   if (name) {
     printStrategy(await client.get<Strategy>(`/api/v1/strategies/${encodeURIComponent(name)}`));
     return;
   }
-  const { items, broken } = await client.get<{ items: Strategy[]; broken: BrokenFile[] }>(
-    '/api/v1/strategies',
-  );
+  const { items, broken } = await client.get<{
+    items: Strategy[];
+    broken: z.infer<typeof BrokenStrategyFile>[];
+  }>('/api/v1/strategies');
   console.log(
     table(
       ['Strategy', 'Timeframe', 'Sides', 'Startup candles', 'Description'],
@@ -52,7 +64,7 @@ export async function printStrategies(client: ApiClient, name: string | undefine
     ),
   );
   if (broken.length === 0) return;
-  console.log('\nFiles that cannot be used. Correct them; they count from the next request on.');
+  console.log('\nFiles that cannot be used. Fix them; the next request reads them again.');
   console.log(
     table(
       ['File', 'Line', 'Strategy', 'Error'],
@@ -76,7 +88,7 @@ function printStrategy(strategy: Strategy): void {
       Object.entries(strategy.parameters).map(([name, parameter]) => [
         name,
         String(parameter.default),
-        parameter.choices ? parameter.choices.join(', ') : `${parameter.min} to ${parameter.max}`,
+        parameter.kind === 'choice' ? parameter.choices.join(', ') : boundsText(parameter),
         wrap(parameter.description, 60),
       ]),
     ),

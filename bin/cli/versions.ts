@@ -1,34 +1,54 @@
+import type { Command } from 'commander';
 import type * as z from 'zod';
+import type { VersionComparison } from '#contract/catalog-api.ts';
 import type { ModelHistory, ModelVersion, ModelVersionList } from '#contract/registry-api.ts';
 import type { ApiClient } from './client.ts';
-import { minute, number, percent, table, wrap } from './format.ts';
+import { queryOf } from './options.ts';
+import { minute, number, percent, table, wrap } from './output.ts';
+import { sessionWith } from './session.ts';
 
-export interface VersionsOptions {
-  readonly archived: boolean;
-  readonly history?: boolean;
+/** Commands that read versions. */
+export function addVersionCommands(program: Command): void {
+  const session = sessionWith(program);
+  program
+    .command('versions')
+    .description('list the versions of a model, or its history, newest first')
+    .argument('<model>', 'name of the strategy')
+    .option('--no-archived', 'leave out archived versions')
+    .option('--history', 'list stage transitions instead: who, when, why')
+    .action((model: string, options: { archived: boolean; history?: boolean }) =>
+      session(({ client }) =>
+        options.history ? printHistory(client, model) : printVersions(client, model, options.archived),
+      ),
+    );
+
+  program
+    .command('compare')
+    .description('compare a challenger with a champion on their registered backtests')
+    .argument('<model>', 'name of the strategy')
+    .argument('<champion>', 'version a: a number, champion or latest')
+    .argument('<challenger>', 'version b')
+    .action((model: string, champion: string, challenger: string) =>
+      session(({ client }) => compareVersions(client, model, champion, challenger)),
+    );
 }
 
-/** Prints the versions of a model, newest first, or what was done to them. */
-export async function printVersions(
-  client: ApiClient,
-  model: string,
-  options: VersionsOptions,
-): Promise<void> {
-  const path = `/api/v1/models/${encodeURIComponent(model)}`;
-  if (options.history) {
-    const history = await client.get<z.infer<typeof ModelHistory>>(`${path}/history?limit=100`);
-    console.log(historyTable(history.items));
-    if (history.next_cursor) console.log('Older events exist: GET /api/v1/models/{model_name}/history');
-    return;
-  }
+async function printVersions(client: ApiClient, model: string, archived: boolean): Promise<void> {
   const { versions } = await client.get<z.infer<typeof ModelVersionList>>(
-    `${path}/versions?include_archived=${options.archived}`,
+    `/api/v1/models/${encodeURIComponent(model)}/versions?include_archived=${archived}`,
   );
   console.log(
     versions.length > 0
       ? versionTable(versions)
-      : `No version of ${model} but archived ones: leave out --no-archived`,
+      : `Every version of ${model} is archived. Leave out --no-archived to list them.`,
   );
+}
+
+async function printHistory(client: ApiClient, model: string): Promise<void> {
+  const path = `/api/v1/models/${encodeURIComponent(model)}/history`;
+  const history = await client.get<z.infer<typeof ModelHistory>>(`${path}?limit=100`);
+  console.log(historyTable(history.items));
+  if (history.next_cursor) console.log(`Older events exist: GET ${path}`);
 }
 
 function versionTable(versions: readonly ModelVersion[]): string {
@@ -60,7 +80,7 @@ function versionTable(versions: readonly ModelVersion[]): string {
   );
 }
 
-/** The checks of the release policy that were waived for it. */
+/** The checks of the release policy that were waived for a version. */
 function waivedText({ waivers }: ModelVersion): string[] {
   const names = [...new Set(waivers.flatMap(({ checks }) => checks))];
   return names.length > 0 ? [`waived: ${names.join(', ')}`] : [];
@@ -68,7 +88,7 @@ function waivedText({ waivers }: ModelVersion): string[] {
 
 function historyTable(events: z.infer<typeof ModelHistory>['items']): string {
   return table(
-    ['When (UTC)', 'Who', 'What', 'Version', 'From', 'To', 'In Production', 'Challenge', 'Why'],
+    ['Time (UTC)', 'Actor', 'Action', 'Version', 'From', 'To', 'In Production', 'Challenge', 'Reason'],
     events.map((event) => [
       minute(event.at),
       event.actor,
@@ -80,5 +100,62 @@ function historyTable(events: z.infer<typeof ModelHistory>['items']): string {
       event.challenge_id,
       wrap([event.reason, ...event.notes, event.waiver?.reason].filter(Boolean).join('; '), 40),
     ]),
+  );
+}
+
+/** Prints metrics, guardrails and the decision. */
+async function compareVersions(
+  client: ApiClient,
+  model: string,
+  champion: string,
+  challenger: string,
+): Promise<void> {
+  const query = queryOf({ version_a: champion, version_b: challenger });
+  const comparison = await client.get<VersionComparison>(
+    `/api/v1/catalog/strategies/${encodeURIComponent(model)}/compare?${query}`,
+  );
+  console.log(metricTable(comparison));
+  console.log(guardrailTable(comparison));
+  for (const { field, a, b } of comparison.differences) console.log(`Different ${field}: ${a} and ${b}`);
+  for (const warning of comparison.warnings) console.log(`Warning: ${warning}`);
+  console.log(
+    `${comparison.decision}, confidence ${number(comparison.confidence)} (${methodText(comparison)})`,
+  );
+  console.log(comparison.recommendation);
+}
+
+function methodText({ confidence_method, sample_sizes }: VersionComparison): string {
+  return confidence_method === 'welch'
+    ? `Welch's test on ${number(sample_sizes.a, 0)} and ${number(sample_sizes.b, 0)} trades`
+    : 'ratio of metrics that agree: too few trades for a test';
+}
+
+const VERDICTS = { '-1': 'worse', '0': 'same', '1': 'better' } as const;
+const NOTES = {
+  baseline_near_zero: 'a is 0: only the sign of the percentage is meaningful',
+  no_losses: '999 stands for no losing trades',
+} as const;
+
+function metricTable({ metrics, version_a, version_b }: VersionComparison): string {
+  return table(
+    ['Metric', `a: version ${version_a}`, `b: version ${version_b}`, 'Improvement', 'b is', 'Note'],
+    Object.entries(metrics).map(([name, { a, b, improvement, direction, notes }]) => {
+      const isCount = direction === 'none';
+      return [
+        name,
+        number(a, isCount ? 0 : 2),
+        number(b, isCount ? 0 : 2),
+        percent(improvement),
+        isCount ? '-' : VERDICTS[`${Math.sign(improvement) as -1 | 0 | 1}`],
+        notes.map((note) => NOTES[note]).join('; '),
+      ];
+    }),
+  );
+}
+
+function guardrailTable({ guardrails }: VersionComparison): string {
+  return table(
+    ['Guardrail', 'Status', 'Value', 'Threshold'],
+    guardrails.map(({ name, status, value, threshold }) => [name, status, number(value), number(threshold)]),
   );
 }

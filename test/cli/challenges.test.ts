@@ -9,11 +9,10 @@ import { Command } from 'commander';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createRandom } from '#engine/random.ts';
 import { addChallengeCommands } from '../../bin/cli/challenge/commands.ts';
-import { timeText } from '../../bin/cli/challenge/figures.ts';
-import { intervalChart } from '../../bin/cli/challenge/interval.ts';
-import { readStanding, type Standing } from '../../bin/cli/challenge/status.ts';
-import { parseTrades } from '../../bin/cli/challenge/trade-file.ts';
-import { showStanding, watchChallenge } from '../../bin/cli/challenge/watch.ts';
+import { intervalChart } from '../../bin/cli/challenge/interval-chart.ts';
+import { loadChallenge, showSnapshot, watchChallenge } from '../../bin/cli/challenge/status.ts';
+import { type ChallengeSnapshot, timeText } from '../../bin/cli/challenge/status-text.ts';
+import { parseTrades } from '../../bin/cli/challenge/trades.ts';
 import { ApiClient } from '../../bin/cli/client.ts';
 import { type ChallengeFixture, challengeFixture, generated } from '../support/challenge-fixture.ts';
 import { runScript } from '../support/command.ts';
@@ -119,29 +118,29 @@ describe('a challenge by the command line', () => {
     const file = fileOf('won.csv', winningTrades());
     const logged = await challenge('log', id!, file);
     expect(logged.out).toBe(
-      `240 new, 0 duplicates, 0 refused\n${id} is completed, with 120 and 120 closed trades: PROMOTE_CHALLENGER\nNext: npx touchstone challenge status ${id}`,
+      `240 new, 0 duplicates, 0 rejected\n${id} is completed, with 120 and 120 closed trades: PROMOTE_CHALLENGER\nNext: npx touchstone challenge status ${id}`,
     );
-    expect((await challenge('log', MODEL, file)).out).toContain('0 new, 240 duplicates, 0 refused');
+    expect((await challenge('log', MODEL, file)).out).toContain('0 new, 240 duplicates, 0 rejected');
 
     const { out } = await challenge('status', MODEL);
     // T3: the difference is 0.78575, p 0.000705; by 3.5 with N* 480 the interval is 0.78575 ± 0.70586.
     expect(out).toContain(`${id} of ${MODEL}: version 2 against 1\nCompleted: the challenger has won.\n`);
     expect(out).toMatch(/Mean profit, % +│ +\+0\.41 │ +\+1\.19 │/);
-    expect(out).toMatch(/What held at its end\n {2}✓ p-value +0\.0007 +below 0\.05/);
+    expect(out).toMatch(/Criteria at the end\n {2}✓ p-value +0\.0007 +below 0\.05/);
     expect(out).toMatch(/ {2}✓ improvement +193\.3 % +above 10 %/);
-    expect(out).toMatch(/ {2}✓ closed trades of each arm +120 +at least 120/);
+    expect(out).toMatch(/ {2}✓ closed trades of each variant +120 +at least 120/);
     expect(out).toMatch(/\n +│ +├─+●─+┤\n +\+0\.08 +\+0\.79 +\+1\.49\n/);
     expect(out).toContain(`  npx touchstone challenge promote ${id}`);
     expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
 
-    const check = await challenge('promote', id!, '--check');
-    expect([check.code, check.out]).toEqual([0, expect.stringContaining('Nothing is changed')]);
+    const check = await challenge('promote', id!, '--dry-run');
+    expect([check.code, check.out]).toEqual([0, expect.stringContaining('Nothing was changed')]);
     expect((await fixture.read(id!)).body.promoted_at).toBeNull();
     const promoted = await challenge('promote', id!, '--comment', 'it has won');
     expect(promoted.out).toContain('version 2 to Production, in place of 1');
     expect(promoted.out).toContain('improvement 193.3 %, p-value 0.0007');
-    expect(promoted.out).toContain(`Back: npx touchstone rollback ${MODEL} 1`);
-    expect((await challenge('promote', id!)).out).toContain('was promoted already');
+    expect(promoted.out).toContain(`To roll back: npx touchstone rollback ${MODEL} 1`);
+    expect((await challenge('promote', id!)).out).toContain('was promoted before');
     expect((await challenge('status', id!)).out).toContain('Traffic: all to the challenger, version 2');
     expect((await challenge('events', id!)).out).toMatch(/promote +│ stage_4/);
   });
@@ -153,7 +152,7 @@ describe('a challenge by the command line', () => {
     expect(created.out).toContain('Warning: challenger_not_in_staging: it is in None');
     await challenge('log', MODEL, fileOf('won.csv', winningTrades()));
     const { out } = await challenge('status', MODEL);
-    expect(out).toMatch(/The platform did not promote it by itself: RES\d{3}: .*\nPromote version 3:/s);
+    expect(out).toMatch(/Automatic promotion was rejected: RES\d{3}: .*\nPromote version 3:/s);
     expect(out).toContain('Warning: challenger_not_in_staging');
   });
 
@@ -177,12 +176,10 @@ describe('a challenge by the command line', () => {
     });
     const before = (await challenge('status', id)).out;
     expect(before).toContain('(2 d 00 h left)');
-    expect(before).toContain(
-      '[5 %] ──▶ 10 % ──▶ 25 % ──▶ 50 %\nNext 10 %: 1 h 00 min to wait; 0 of 20 trades',
-    );
+    expect(before).toContain('[5 %] ──▶ 10 % ──▶ 25 % ──▶ 50 %\nNext 10 %: in 1 h 00 min; 0 of 20 trades');
     expect(before).toContain('No interval yet');
-    expect(before).toContain('Before the challenger is recommended\n  ✗ p-value');
-    expect(before).toContain('still to\ncome: the champion 100, the challenger 100.');
+    expect(before).toContain('Required to recommend the challenger\n  ✗ p-value');
+    expect(before).toContain('missing:\n100 of the champion, 100 of the challenger.');
 
     await fixture.log(id, 'challenger', generated(1, 20, 0));
     fixture.clock.forward(3_600_000);
@@ -193,22 +190,22 @@ describe('a challenge by the command line', () => {
       /failed │ challenger .* error +│ no price/,
     );
     const next = (await challenge('status', id)).out;
-    expect(next).toContain('5 % ──▶ [10 %] ──▶ 25 % ──▶ 50 %\nNext 25 %: 1 h 00 min to wait; 0 of 20');
+    expect(next).toContain('5 % ──▶ [10 %] ──▶ 25 % ──▶ 50 %\nNext 25 %: in 1 h 00 min; 0 of 20');
     expect(next).toContain('; an approval');
     expect(next).toMatch(/Open trades +│ +1 │ +0 │/);
     expect(next).toMatch(/Errors +│ +0 │ +1 \(at most 3\) │/);
     expect(next).toContain(`${drawdownOf(generated(1, 20, 0)).toFixed(2)} (at most 12.5)`);
 
     const held = await challenge('hold', id, '--reason', 'maintenance\u001b[31m');
-    expect(held.out).toContain('(manual): somebody holds it: maintenance\\u{1b}[31m.');
+    expect(held.out).toContain('(manual): held by a user: maintenance\\u{1b}[31m.');
     expect(held.out).toContain(`  npx touchstone challenge resume ${id}`);
     expect((await challenge('list', MODEL)).out).toContain('active, held');
     expect((await challenge('resume', id)).out).not.toContain('Held');
     expect((await challenge('advance', id)).out).toContain('75 % to version 1, 25 % to version 2');
     const ended = await challenge('rollback', MODEL, '--reason', 'slippage');
-    expect(ended.out).toContain('is rolled back: somebody rolled it back\nTraffic: 100 % to version 1');
+    expect(ended.out).toContain('is rolled back: rolled back by a user\nTraffic: 100 % to version 1');
     expect((await challenge('events', id)).out).toMatch(/roll_back +│ stage_3 │ rolled_back +│ slippage/);
-    const check = await challenge('promote', id, '--check');
+    const check = await challenge('promote', id, '--dry-run');
     expect([check.code, check.out]).toEqual([1, expect.stringContaining('cannot be promoted: it is rolled')]);
     expect((await challenge('status', id)).out).toContain('Traffic: all to the champion, version 1');
   });
@@ -226,17 +223,17 @@ describe('a challenge by the command line', () => {
     const file = fileOf('some.jsonl', lines.map((line) => JSON.stringify(line)).join('\n\n'));
     const { code, out } = await challenge('log', MODEL, file);
     expect(code).toBe(1);
-    expect(out).toContain('Ignored, as no trade has it: source');
+    expect(out).toContain('Ignored fields: source');
     expect(out).toMatch(/Line 3, trade b: profit_pct: .*number/);
     expect(out).toMatch(/Line 5, trade c: VAL005: profit_pct must be at least -100/);
     expect(out).toMatch(/Line 7, trade d: VAL004: A trade needs its variant/);
     expect(out).toMatch(/Line 9, trade a: RES005: .* another content/);
     expect(out).toMatch(
-      /2 new, 0 duplicates, 4 refused\nch-\w+ is active, with 1 and 1 closed trades: CONTINUE/,
+      /2 new, 0 duplicates, 4 rejected\nch-\w+ is active, with 1 and 1 closed trades: CONTINUE/,
     );
     const again = JSON.parse((await challenge('log', MODEL, file, '--json')).out);
-    expect(again).toMatchObject({ logged: 0, duplicates: 2, standing: { champion_trades: 1 } });
-    expect(again.refused.map(({ line }: any) => line)).toEqual([3, 5, 7, 9]);
+    expect(again).toMatchObject({ logged: 0, duplicates: 2, snapshot: { champion_trades: 1 } });
+    expect(again.rejected.map(({ line }: any) => line)).toEqual([3, 5, 7, 9]);
     const trades = (await challenge('trades', MODEL)).out;
     expect(trades).toMatch(/2 │ e +│ challenger │ stage_4 │ +1\.50 │ BTC\/USDT:USDT │ - +│ 2026-06-01 00:00/);
     const page = JSON.parse((await challenge('trades', MODEL, '--limit', '1', '--json')).out);
@@ -251,7 +248,7 @@ describe('a challenge by the command line', () => {
     const wrong = Array.from({ length: 200 }, (_, index) => `${index},champion,-1000`).join('\n');
     const file = fileOf('wrong.csv', `trade_id,variant,profit_pct\n${wrong}`);
     await expect(challenge('log', MODEL, file)).rejects.toThrow(
-      /^20 trades cannot be logged; 0 are, [\s\S]*Line 21/,
+      /^20 trades are invalid; 0 are logged\. [\s\S]*Line 21/,
     );
     await challenge('rollback', MODEL);
     const late = await challenge(
@@ -264,7 +261,9 @@ describe('a challenge by the command line', () => {
       '--profit-pct',
       '1',
     );
-    expect(late.out).toContain('1 new, 0 duplicates, 0 refused\nNot counted: 1 came after the end');
+    expect(late.out).toContain(
+      '1 new, 0 duplicates, 0 rejected\nNot counted: 1 logged after the end of the challenge',
+    );
   });
 
   it('says what to do without a champion and without a challenge', async () => {
@@ -277,7 +276,7 @@ describe('a challenge by the command line', () => {
     await unpromoted.register();
     fixture = { ...fixture, strategy: unpromoted.strategy };
     await expect(challenge('create', MODEL, '1')).rejects.toThrow(
-      `No version of ${MODEL} is in Production: promote one (npx touchstone promote ${MODEL} <version>)`,
+      `No version of ${MODEL} is in Production. Promote one (npx touchstone promote ${MODEL} <version>)`,
     );
   });
 });
@@ -289,7 +288,7 @@ describe('following a challenge', () => {
     const { body } = await fixture.create();
     const client = new ApiClient(url);
     const statuses: string[] = [];
-    const show = ({ challenge: { status } }: Standing) => {
+    const show = ({ challenge: { status } }: ChallengeSnapshot) => {
       statuses.push(status);
       if (statuses.length === 1) unanswered = 3;
       if (statuses.length === 2)
@@ -300,7 +299,7 @@ describe('following a challenge', () => {
     expect(new Set(statuses)).toEqual(new Set(['active', 'rolled_back']));
     unanswered = 1;
     await expect(watchChallenge(client, MODEL, show, new AbortController().signal, 5)).rejects.toThrow(
-      'No answer',
+      'No response',
     );
   });
 
@@ -310,11 +309,11 @@ describe('following a challenge', () => {
     await fixture.log(body.challenge_id, 'challenger', generated(2, 10, 0));
     const written: string[] = [];
     const output = { isTTY: true, columns: 66, write: (text: string) => written.push(text) };
-    const show = showStanding(output as never);
-    show(await readStanding(new ApiClient(url), MODEL));
+    const show = showSnapshot(output as never);
+    show(await loadChallenge(new ApiClient(url), MODEL));
     expect(written.join('')).toContain(`\u001b[1;1H\u001b[0J${body.challenge_id}`);
     const [page, foot] = written.at(-1)!.split('\n\nRead at ') as [string, string];
-    expect(foot).toContain('Ctrl-C leaves it');
+    expect(foot).toContain('Ctrl-C stops watching');
     expect(page).toMatch(/├─.*●.*┤/);
     expect(Math.max(...page.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(66);
   });
@@ -330,7 +329,7 @@ describe('a process', () => {
       touchstone('challenge', 'log', 'ch-1'),
     ]);
     expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('CHL001')]);
-    expect([empty.code, empty.err]).toEqual([2, expect.stringContaining('Give a file of trades')]);
+    expect([empty.code, empty.err]).toEqual([2, expect.stringContaining('Pass a file of trades')]);
     for (const { err } of [unknown, empty]) expect(err).not.toMatch(/ at .*\.ts:\d+/);
   });
 
@@ -436,12 +435,12 @@ describe('a file of trades', () => {
   it.each([
     ['', 'no header'],
     ['variant,profit_pct\nchampion,1', 'no header'],
-    ['trade_id,variant\n', 'holds no trades'],
+    ['trade_id,variant\n', 'contains no trades'],
     ['trade_id,variant\na,b\na', 'line 3 has 1 cells where the header has 2'],
-    ['trade_id,variant\na,"b"c', 'line 2 is no CSV'],
-    ['{"trade_id":"a"}\n{', 'line 2 cannot be read as JSON'],
-    ['{"trade_id":"a"}\n[1]', 'line 2 is no JSON object'],
-  ])('%j is refused', (text, message) => {
+    ['trade_id,variant\na,"b"c', 'line 2 is not valid CSV'],
+    ['{"trade_id":"a"}\n{', 'line 2 is not valid JSON'],
+    ['{"trade_id":"a"}\n[1]', 'line 2 is not a JSON object'],
+  ])('parseTrades rejects %j', (text, message) => {
     expect(() => parseTrades(text, 'f')).toThrow(message);
   });
 });

@@ -4,10 +4,9 @@ import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StudyHonesty } from '#contract/hyperopt.ts';
 import { ApiClient } from '../../bin/cli/client.ts';
-import { readEvents, type StreamEvent } from '../../bin/cli/hyperopt/events.ts';
-import { honestyText } from '../../bin/cli/hyperopt/honesty.ts';
-import { range, searched, startStudy } from '../../bin/cli/hyperopt/start.ts';
-import { type Job, watchStudy } from '../../bin/cli/hyperopt/watch.ts';
+import { range, searched, startHyperopt } from '../../bin/cli/hyperopt/commands.ts';
+import { overfittingText } from '../../bin/cli/hyperopt/results.ts';
+import { type Job, readEvents, type StreamEvent, watchHyperopt } from '../../bin/cli/hyperopt/watch.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -76,13 +75,13 @@ const silent =
   (request, response) => {
     onReport = () => {
       onReport = () => undefined;
-      vi.advanceTimersByTime(pauses.silenceMs);
+      vi.advanceTimersByTime(delays.silenceMs);
     };
     stream(...texts)(request, response);
   };
 
 /** Tests of silence fake `setTimeout`: no other test waits for so long. */
-const pauses = { pollMs: 1, retryMs: 1, silenceMs: 600_000 };
+const delays = { pollMs: 1, retryMs: 1, silenceMs: 600_000 };
 const fakeTimeouts = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 afterEach(() => {
   vi.useRealTimers();
@@ -101,11 +100,11 @@ async function watch(signal = new AbortController().signal, to = client) {
       onReport(trials.length);
     },
   };
-  const job = await watchStudy(to, 'ho-1', watcher, signal, pauses);
+  const job = await watchHyperopt(to, 'ho-1', watcher, signal, delays);
   return { job, trials, statuses };
 }
 
-describe('watchStudy', () => {
+describe('watchHyperopt', () => {
   it('resumes after the last event when the stream breaks off, ends or falls silent', async () => {
     fakeTimeouts();
     events = [
@@ -135,7 +134,7 @@ describe('watchStudy', () => {
             pull(controller) {
               const send = (text: string) => controller.enqueue(new TextEncoder().encode(text));
               if (++comments > 10) return send(event('status', 1, { status: 'completed' }));
-              vi.advanceTimersByTime(pauses.silenceMs - 1);
+              vi.advanceTimersByTime(delays.silenceMs - 1);
               if (!signal.aborted) send(': still here\n\n');
             },
           },
@@ -176,7 +175,7 @@ describe('watchStudy', () => {
 
   it('ends with an error when nobody answers', async () => {
     const nobody = new ApiClient('http://127.0.0.1:1');
-    await expect(watch(undefined, nobody)).rejects.toThrow('No answer');
+    await expect(watch(undefined, nobody)).rejects.toThrow('No response');
   });
 });
 
@@ -211,7 +210,7 @@ describe('starting a study', () => {
         search: searched('fast=5..20', searched('mode=a,2,true', searched('slow', {}))),
       },
     };
-    await startStudy(
+    await startHyperopt(
       client,
       'ml_classifier',
       { seed: 3, n_trials: 1, date_range: { end: '2026-02-01' } },
@@ -231,7 +230,7 @@ describe('starting a study', () => {
 
   it('asks for spaces and for what is traded with, as the request calls them', async () => {
     const account = { stake: 'unlimited', wallet: 500, slots: 2, fee: 0.001, slippage: 0, leverage: 3 };
-    await startStudy(client, 'ema_crossover', {}, { models: 'none', spaces: 'params, roi', ...account });
+    await startHyperopt(client, 'ema_crossover', {}, { models: 'none', spaces: 'params, roi', ...account });
     expect(posted).toEqual({
       strategy: 'ema_crossover',
       model_types: ['none'],
@@ -258,29 +257,29 @@ describe('how far to believe a study', () => {
   const pbo = (probability: number) => ({ ...GOOD.pbo!, probability });
 
   it('says nothing against it when every figure is good', () => {
-    expect(honestyText(GOOD)).toContain('Nothing here speaks against it (300 days out of sample)');
-    expect(honestyText(GOOD)).toContain('97 % sure');
-    expect(honestyText(GOOD)).toContain('100 trials without any skill');
+    expect(overfittingText(GOOD)).toContain('No sign of overfitting (300 days out of sample)');
+    expect(overfittingText(GOOD)).toContain('Probability 97 %');
+    expect(overfittingText(GOOD)).toContain('100 zero-skill trials');
   });
 
   it('of strategies without models counts no efficiency, and calls no day out of sample', () => {
-    const text = honestyText({ ...GOOD, walk_forward_efficiency: null }, false);
+    const text = overfittingText({ ...GOOD, walk_forward_efficiency: null }, false);
     expect(text).not.toContain('efficiency');
     expect(text).not.toContain('out of sample');
-    expect(text).toContain('(300 days, all of which the parameters were chosen on)');
+    expect(text).toContain('(300 days, all used to choose the parameters)');
   });
 
   it.each([
-    [{ deflated_sharpe_ratio: 0.9 }, 'Do not trust it: deflated Sharpe ratio ('],
+    [{ deflated_sharpe_ratio: 0.9 }, 'Probably overfitted: deflated Sharpe ratio ('],
     [{ deflated_sharpe_ratio: 0.93 }, 'Not proven: deflated Sharpe ratio ('],
-    [{ pbo: pbo(0.5) }, 'Do not trust it: probability of overfitting ('],
+    [{ pbo: pbo(0.5) }, 'Probably overfitted: probability of overfitting ('],
     [{ pbo: pbo(0.3) }, 'Not proven: probability of overfitting ('],
-    [{ walk_forward_efficiency: -0.2 }, 'Do not trust it: walk-forward efficiency ('],
+    [{ walk_forward_efficiency: -0.2 }, 'Probably overfitted: walk-forward efficiency ('],
     [{ walk_forward_efficiency: 9 }, 'Not proven: walk-forward efficiency ('],
-    [{ plateau: { width: 0, trials: 3 } }, 'Do not trust it: plateau width ('],
+    [{ plateau: { width: 0, trials: 3 } }, 'Probably overfitted: plateau width ('],
     [{ pbo: null, plateau: null }, 'Not proven: probability of overfitting, plateau width ('],
   ])('%j is told', (changes, words) => {
-    const text = honestyText({ ...GOOD, ...changes });
+    const text = overfittingText({ ...GOOD, ...changes });
     expect(text).toContain(words);
     expect(text).not.toMatch(/NaN|undefined|null/);
   });

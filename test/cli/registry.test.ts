@@ -66,7 +66,7 @@ describe('a version by the command line', () => {
   });
 
   it('is checked without being staged', async () => {
-    const { code, out } = await touchstone('stage', M, '1', '--check');
+    const { code, out } = await touchstone('stage', M, '1', '--dry-run');
     expect(code).toBe(0);
     expect(out).toMatch(/backtest +│ passed/);
     expect(out).toMatch(/smoke_run +│ skipped/);
@@ -147,7 +147,7 @@ describe('a version by the command line', () => {
       [['versions', 'nothing'], 1, 'RES002'],
       [['register', 'nothing', '--run', 'bt-1'], 1, 'RES002'],
       [['register', M], 2, '--run'],
-      [['register', M, '--run', 'bt-1', '--min-sharpe', 'high'], 2, 'It takes a number'],
+      [['register', M, '--run', 'bt-1', '--min-sharpe', 'high'], 2, 'Pass a number'],
       [['--url', 'http://127.0.0.1:9', 'register', M, '--run', 'bt-1'], 2, '--strategy-url'],
     ];
     const answers = await Promise.all(refused.map(([args]) => touchstone(...args)));

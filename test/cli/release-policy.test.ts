@@ -78,7 +78,7 @@ describe('the release policy by the command line', () => {
       touchstone('versions', M, '--history'),
     ]);
     expect(list.out).toContain('waived: min_trades');
-    expect(history.out).toMatch(/In Production │ Challenge +│ Why/);
+    expect(history.out).toMatch(/In Production │ Challenge +│ Reason/);
     expect(history.out).toMatch(
       /promote +│ +1 │ Staging │ Production │ +1 │ ch-01ABC +│ waived min_trades; it buys/,
     );

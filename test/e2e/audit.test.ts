@@ -146,13 +146,13 @@ it('touchstone audit shows it as a table, to admins', async () => {
     runScript(home, 'bin/touchstone.ts', ['audit', ...args], { TOUCHSTONE_TOKEN: tokenOf('auditor', role) });
   const { code, out, err } = await run('admin', '--operation', 'submitBacktest', '--user', 'eve');
   expect([code, err]).toEqual([0, '']);
-  expect(out).toMatch(/When \(UTC\).*Who.*As.*What.*Resource.*Outcome/);
+  expect(out).toMatch(/Time \(UTC\).*User.*Role.*Operation.*Resource.*Outcome/);
   expect(out).toMatch(
     /eve.*viewer.*submitBacktest.*backtests -.*refused AUTH004.*127\.0\.0\.1.*submitBacktest-eve/,
   );
   const refused = await run('approver');
   expect([refused.code, refused.out]).toEqual([1, '']);
   expect(refused.err).toMatch(/AUTH004/);
-  expect((await run('admin', '--resource', 'nothing')).out).toBe('No such call.\n');
+  expect((await run('admin', '--resource', 'nothing')).out).toBe('No calls match.\n');
   expect((await run('admin', '--limit', '2')).out).toContain('More exist');
 }, 30_000);

@@ -97,7 +97,7 @@ describe('work under a token', () => {
     const range = ['--start', '2026-03-01', '--end', '2026-03-08'];
     const refused = await touchstone([...args, ...range]);
     expect(refused.code).toBe(1);
-    expect(refused.err).toMatch(/AUTH003: Missing token\. Put a token into TOUCHSTONE_TOKEN/);
+    expect(refused.err).toMatch(/AUTH003: Missing token\. Set TOUCHSTONE_TOKEN to a token/);
     const viewer = await touchstone([...args, ...range], { TOUCHSTONE_TOKEN: tokens.get('viewer')! });
     expect(viewer.err).toContain('AUTH004');
     const done = await touchstone([...args, ...range], { TOUCHSTONE_TOKEN: tokens.get('researcher')! });
@@ -105,16 +105,16 @@ describe('work under a token', () => {
     expect([done.code, done.out]).toEqual([0, expect.stringContaining('Total profit')]);
   });
 
-  it('is shared and taken back by the command line', async () => {
+  it('touchstone share grants and revokes access', async () => {
     const as = (role: string) => ({ TOUCHSTONE_TOKEN: tokens.get(role)! });
     const { items } = (await (
       await platform.request('/api/v1/backtests', { headers: bearer('researcher') })
     ).json()) as { items: { job_id: string }[] };
     const id = items[0]!.job_id;
     const jobs = async () => (await touchstone(['jobs'], as('viewer'))).out;
-    expect(await jobs()).toContain('No backtests yet');
+    expect(await jobs()).toContain('No backtests.');
     const alone = await touchstone(['share', id], as('researcher'));
-    expect([alone.code, alone.out]).toEqual([0, `${id} is researcher@example.com's alone\n`]);
+    expect([alone.code, alone.out]).toEqual([0, `${id}: owner researcher@example.com, not shared\n`]);
     const given = ['--with', 'viewer@example.com', '--with', 'group:desk', '--write'];
     const shared = await touchstone(['share', id, ...given], as('researcher'));
     expect(shared.out).toMatch(
@@ -125,13 +125,13 @@ describe('work under a token', () => {
     expect([on.code, on.out]).toEqual([1, '']);
     expect(on.err).toContain('AUTH004');
     const back = await touchstone(
-      ['share', id, '--with', 'group:desk', '--without', 'viewer@example.com'],
+      ['share', id, '--with', 'group:desk', '--revoke', 'viewer@example.com'],
       as('researcher'),
     );
     expect(back.out).toMatch(/shared with:[\s\S]*group:desk +│ read +│/);
     expect(back.out).not.toContain('viewer@');
-    expect(await jobs()).toContain('No backtests yet');
-    expect((await touchstone(['share', id, '--private'], as('admin'))).out).toContain("'s alone");
+    expect(await jobs()).toContain('No backtests.');
+    expect((await touchstone(['share', id, '--revoke-all'], as('admin'))).out).toContain('not shared');
     const unknown = await touchstone(['share', 'ema_crossover', '--with', 'ada'], as('researcher'));
     expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('RES002')]);
   });
@@ -183,10 +183,10 @@ it.each([
   [['token'], /--role/],
   [['token', '--role', 'king'], /Allowed choices are viewer, researcher, approver, admin/],
   [['token', '--role', 'admin', '--user', 'a b'], /letters, digits/],
-  [['token', '--role', 'admin', '--minutes', '0'], /whole number from 1 to 1440/],
+  [['token', '--role', 'admin', '--minutes', '0'], /integer from 1 to 1440/],
   [['token', '--role', 'admin', '--group', 'a b'], /letters, digits/],
-  [['share', 'bt-1', '--private', '--with', 'ada'], /--private takes it back from everybody/],
-  [['share', 'bt-1', '--write'], /--write says how --with/],
+  [['share', 'bt-1', '--revoke-all', '--with', 'ada'], /--revoke-all revokes every grant/],
+  [['share', 'bt-1', '--write'], /--write needs --with/],
   [['--url', 'http://127.0.0.1:1', 'share', 'ho-1'], /--strategy-url/],
 ])('touchstone %j says what is wrong', async (args, message) => {
   const { code, out, err } = await touchstone(args);

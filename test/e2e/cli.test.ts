@@ -76,18 +76,15 @@ describe('without a running platform', () => {
 
   it.each([
     [['fly'], 'unknown command'],
-    [
-      ['backtest', 'ema_crossover', '--stake', 'abc'],
-      'It takes a number above 0, such as 100, or unlimited.',
-    ],
-    [['backtest', 'ema_crossover', '--wallet', '-5'], 'It takes a number above 0, such as 100.'],
-    [['backtest', 'ema_crossover', '--priority', '11'], 'It takes a whole number from 1 to 10.'],
-    [['backtest', 'ema_crossover', '--param', 'fast'], 'It takes name=value, such as fast=10.'],
-    [['backtest', 'ema_crossover', '--config', '/nope.json'], 'There is no file /nope.json'],
-    [['backtest', 'ema_crossover', '--config', 'README.md'], 'README.md cannot be read as JSON'],
+    [['backtest', 'ema_crossover', '--stake', 'abc'], 'Pass a number above 0, such as 100, or unlimited.'],
+    [['backtest', 'ema_crossover', '--wallet', '-5'], 'Pass a number above 0, such as 100.'],
+    [['backtest', 'ema_crossover', '--priority', '11'], 'Pass an integer from 1 to 10.'],
+    [['backtest', 'ema_crossover', '--param', 'fast'], 'Pass name=value, such as fast=10.'],
+    [['backtest', 'ema_crossover', '--config', '/nope.json'], 'File /nope.json does not exist'],
+    [['backtest', 'ema_crossover', '--config', 'README.md'], 'README.md is not valid JSON'],
     [['backtest', 'ema_crossover', '--stak', '5'], 'Did you mean --stake?'],
-    [['jobs', '--limit', '1000'], 'It takes a whole number from 1 to 100.'],
-    [['--url', 'http://127.0.0.1:1', 'import', '.'], 'it takes no --url'],
+    [['jobs', '--limit', '1000'], 'Pass an integer from 1 to 100.'],
+    [['--url', 'http://127.0.0.1:1', 'import', '.'], 'Leave out --url'],
     [['proxy', '{'], 'The event is not JSON'],
   ])('ends with 2 and says what to type instead of %j', async (args, text) => {
     const { code, err } = await touchstone(...args);
@@ -281,7 +278,7 @@ describe('with a running platform', () => {
 
 it('says so when nothing answers at the address', async () => {
   const { code, err } = await touchstone('--url', 'http://127.0.0.1:9', 'jobs');
-  expect([code, err]).toEqual([1, expect.stringContaining('No answer from http://127.0.0.1:9')]);
+  expect([code, err]).toEqual([1, expect.stringContaining('No response from http://127.0.0.1:9')]);
 });
 
 it('the demo runs the main job whole', async () => {

@@ -149,8 +149,8 @@ describe('instruments', () => {
     const job = await run('AHEAD', { precision: 'exchange' });
     expect(job).toMatchObject({ status: 'completed', collection: null, config: { precision: 'exchange' } });
     const unlisted = await collect('NOBODY/USDT:USDT', ...range);
-    expect(unlisted).toMatchObject({ code: 1, err: expect.stringContaining('is failed: 1 of 1 series') });
-    expect(unlisted.out).toContain('No instrument: NOBODY/USDT:USDT');
+    expect(unlisted).toMatchObject({ code: 1, err: expect.stringContaining(' failed: 1 of 1 series') });
+    expect(unlisted.out).toContain('No instrument stored for NOBODY/USDT:USDT');
   });
 
   it('that cannot be true cost no candle: the collection names them, and the runs have none', async () => {

@@ -34,7 +34,7 @@ async function longStudy(): Promise<string> {
   return JSON.parse(out).job_id;
 }
 
-it('starts a study, shows how it goes on, and ends with its best trials and how far to believe them', async () => {
+it('hyperopt start --watch prints progress, the best trials and their overfitting diagnostics', async () => {
   const { code, out, err } = await hyperopt(...STUDY, '--trials', '12', '--watch');
   expect(err).toBe('');
   expect(code).toBe(0);
@@ -44,7 +44,7 @@ it('starts a study, shows how it goes on, and ends with its best trials and how 
   for (const name of ['Deflated Sharpe ratio', 'Probability of overfitting', 'Walk-forward efficiency']) {
     expect(out).toMatch(new RegExp(`${name} +│ +(-|-?[\\d.]+) │ (good|doubtful|bad|unknown)`));
   }
-  expect(out).toMatch(/Plateau width[\s\S]*(Do not trust it|Not proven|Nothing here speaks against it)/);
+  expect(out).toMatch(/Plateau width[\s\S]*(Probably overfitted|Not proven|No sign of overfitting)/);
   expect(out).toMatch(/Best: model_type (logistic_regression|xgboost), n_estimators \d/);
   expect(out).not.toMatch(/NaN|undefined|\[object/);
 
@@ -67,7 +67,7 @@ it('starts a study, shows how it goes on, and ends with its best trials and how 
   );
 });
 
-it('searches a strategy without models, names equal trials, and prints the command that backtests the best', async () => {
+it('hyperopt start --models none marks duplicate trials and prints the command that backtests the best one', async () => {
   const { code, out, err } = await hyperopt(
     ...['start', 'ema_crossover', '--pairs', 'BTC/USDT:USDT', '--timeframe', '4h', '--models', 'none'],
     ...['--spaces', 'stoploss,roi,trailing', '--start', '2026-01-31', '--end', '2026-03-02'],
@@ -78,7 +78,7 @@ it('searches a strategy without models, names equal trials, and prints the comma
   expect(out).not.toMatch(/NaN|undefined|\[object/);
   const id = out.match(/ho-[0-9A-Z]{26}/)![0];
   expect((await hyperopt('status', id)).out).toContain('Searched: stoploss, roi, trailing; models: none');
-  const command = out.match(/Backtest it: npx touchstone (.*)/)![1]!;
+  const command = out.match(/Next: npx touchstone (.*)/)![1]!;
   expect(command).toBe(`backtest ema_crossover --hyperopt ${id}`);
   const backtest = await runScript(platform.home, 'bin/touchstone.ts', command.split(' '));
   expect([backtest.code, backtest.err]).toEqual([0, '']);
@@ -95,7 +95,7 @@ it('searches a strategy without models, names equal trials, and prints the comma
   expect(trials.out).toMatch(/\b2 │ complete │ .* │ +0 │/);
 });
 
-it('leaves a study running when it is interrupted, and says how to come back; it can be cancelled', async () => {
+it('Ctrl-C stops watching, prints how to resume and leaves the job running until it is cancelled', async () => {
   const id = await longStudy();
   const child = spawn(process.execPath, ['bin/touchstone.ts', 'hyperopt', 'watch', id], {
     env: { TOUCHSTONE_HOME: platform.home },
@@ -115,7 +115,7 @@ it('leaves a study running when it is interrupted, and says how to come back; it
   const cancelled = await hyperopt('cancel', id);
   expect(cancelled.out).toContain(`${id}: cancelled`);
   const { code, err: why } = await watching;
-  expect([code, why]).toEqual([1, `${id} is cancelled\n`]);
+  expect([code, why]).toEqual([1, `${id} was cancelled\n`]);
 });
 
 it.each([
@@ -125,7 +125,7 @@ it.each([
   [['start', 'ml_classifier', '--trees', '5'], 2, 'min..max'],
   [['start', 'ml_classifier', '--trials', '0'], 2, '1 to 10000'],
   [['start', 'ml_classifier', '--direction', 'up'], 2, 'maximize'],
-])('says what is wrong with %j', async (args, exit, text) => {
+])('hyperopt %j prints what is wrong', async (args, exit, text) => {
   const { code, err } = await hyperopt(...args);
   expect([code, err]).toEqual([exit, expect.stringContaining(text)]);
   expect(err).not.toMatch(/ at .*\.ts:\d+/);

@@ -1,4 +1,4 @@
-import { table } from '../../bin/cli/format.ts';
+import { table } from '../../bin/cli/output.ts';
 import type { Breach, CampaignResult, Counts } from './campaign.ts';
 
 /** Answers of every operation by status, as a table for people. */

@@ -64,7 +64,7 @@ it('none takes more than linear time', () => {
 
 it('those put together while the program runs are of constants, and linear too', () => {
   const put = patterns.filter(({ literal }) => !literal).map(({ file }) => file);
-  expect(put.sort()).toEqual(['bin/cli/format.ts', 'src/domain/registry/container-image.ts']);
+  expect(put.sort()).toEqual(['bin/cli/output.ts', 'src/domain/registry/container-image.ts']);
   expect(isSlow(REFERENCE)).toBe(false);
   expect(isSlow(/(.{1,80})(?:\s+|$)/g)).toBe(false);
 });

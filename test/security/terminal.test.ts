@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ApiClient } from '../../bin/cli/client.ts';
-import { printable } from '../../bin/cli/printable.ts';
+import { escapeControlChars } from '../../bin/cli/output.ts';
 
 /** Names, comments and errors of other people are shown by the commands: none may steer the terminal of who reads them. */
 
@@ -31,7 +31,7 @@ const CONTROL = /[\p{Cc}\p{Cf}]/u;
 it('what is received can be printed', async () => {
   status = 200;
   const { items } = await client.get<{ items: { name: string; nested: string[] }[] }>('/');
-  expect(items[0]!.name).toBe(printable(EVIL));
+  expect(items[0]!.name).toBe(escapeControlChars(EVIL));
   expect(items[0]!.nested[0]).not.toMatch(CONTROL);
   expect(items[0]!.name).toContain('Version 7 was promoted');
 });
@@ -52,5 +52,6 @@ it('a redirect is not followed with the token', async () => {
 });
 
 it('ordinary text of any language is shown as it is', () => {
-  for (const text of ['BTC/USDT:USDT', 'Größe 10 €', '戦略', '😀']) expect(printable(text)).toBe(text);
+  for (const text of ['BTC/USDT:USDT', 'Größe 10 €', '戦略', '😀'])
+    expect(escapeControlChars(text)).toBe(text);
 });

@@ -1,20 +1,36 @@
-import type { Challenge } from '#contract/challenge-api.ts';
+import { clearScreenDown, cursorTo } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type * as z from 'zod';
+import type {
+  Challenge,
+  ChallengeEventList,
+  ChallengeList,
+  ChallengeTradeList,
+} from '#contract/challenge-api.ts';
 import type { ChallengeEvaluation } from '#contract/challenge-evaluation.ts';
-import { CANARY_STAGES } from '#contract/stored-challenge.ts';
-import type { ApiClient } from '../client.ts';
-import { minute, number, percent, table, wrap } from '../format.ts';
-import { pText, signed, timeText } from './figures.ts';
-import { challengePath, findChallenge } from './find.ts';
-import { intervalChart } from './interval.ts';
-import { adviceText, holdText, methodText, standingText } from './words.ts';
+import { type ApiClient, ApiError } from '../client.ts';
+import { queryOf } from '../options.ts';
+import { minute, number, second, table, wrap } from '../output.ts';
+import { INTERRUPTED, resumeHint, type Session } from '../session.ts';
+import { type ChallengeSnapshot, challengeStatusText, pageWidth, pText, statusText } from './status-text.ts';
 
-/** A challenge, and how its arms compare. */
-export interface Standing {
-  readonly challenge: Challenge;
-  readonly evaluation: ChallengeEvaluation;
+export const challengePath = (id: string, rest = '') => `/api/v1/challenges/${encodeURIComponent(id)}${rest}`;
+export const challengesOf = (model: string, query = '') =>
+  `/api/v1/models/${encodeURIComponent(model)}/challenges${query}`;
+
+/** The challenge with this ID, or the newest challenge of the model with this name. */
+async function findChallenge(client: ApiClient, reference: string): Promise<Challenge> {
+  if (isId(reference)) return client.get<Challenge>(challengePath(reference));
+  const page = await client.get<z.infer<typeof ChallengeList>>(challengesOf(reference, '?limit=1'));
+  const [newest] = page.items;
+  if (newest) return newest;
+  throw new Error(
+    `Model ${reference} has no challenge. Create one: npx touchstone challenge create ${reference} <challenger>`,
+  );
 }
 
-export async function readStanding(client: ApiClient, reference: string): Promise<Standing> {
+/** Loads a challenge with its evaluation. */
+export async function loadChallenge(client: ApiClient, reference: string): Promise<ChallengeSnapshot> {
   const challenge = await findChallenge(client, reference);
   const evaluation = await client.get<ChallengeEvaluation>(
     challengePath(challenge.challenge_id, '/evaluate'),
@@ -22,204 +38,190 @@ export async function readStanding(client: ApiClient, reference: string): Promis
   return { challenge, evaluation };
 }
 
-const PAGE_WIDTH = 80;
-
-/** Columns of what is printed: those of the terminal, at most 80; 80 where there is none. */
-export function pageWidth({ columns }: { readonly columns?: number }): number {
-  return Math.min(PAGE_WIDTH, columns || PAGE_WIDTH);
-}
-
-/** Prints how a challenge stands. */
 export async function printStatus(client: ApiClient, reference: string, json = false): Promise<void> {
-  const standing = await readStanding(client, reference);
-  console.log(json ? JSON.stringify(standing) : statusText(standing, pageWidth(process.stdout)));
+  const snapshot = await loadChallenge(client, reference);
+  console.log(json ? JSON.stringify(snapshot) : statusText(snapshot, pageWidth(process.stdout)));
 }
 
-/** The page of a challenge, in lines of at most `width` columns but for its tables. */
-export function statusText({ challenge, evaluation }: Standing, width: number): string {
-  const now = Date.parse(evaluation.evaluated_at);
-  const lines = [
-    ...headLines(challenge, now),
-    '',
-    ...ladderLines(challenge, now),
-    ...holdText(challenge),
-    armTable(challenge, evaluation),
-    ...evaluation.warnings.map((warning) => `Warning: ${warning}`),
-    '',
-    ...evidenceLines(evaluation, width),
-    '',
-    challenge.status === 'active' ? 'Before the challenger is recommended' : 'What held at its end',
-    ...criteriaLines(evaluation),
-    ...conditionLines(evaluation),
-    '',
-    `Recommendation: ${evaluation.recommendation}`,
-    ...adviceText(challenge, evaluation),
-  ];
-  return lines.map((line) => (isFixed(line) ? line : wrap(line, width))).join('\n');
+/** The challenge ID of a reference, without loading the challenge if the reference is one. */
+export async function idOf(client: ApiClient, reference: string): Promise<string> {
+  return isId(reference) ? reference : (await findChallenge(client, reference)).challenge_id;
 }
 
-/** Drawings and tables stay as they are. */
-function isFixed(line: string): boolean {
-  return line === '' || line.startsWith(' ') || line.includes('\n');
+function isId(reference: string): boolean {
+  return reference.startsWith('ch-');
 }
 
-function headLines(challenge: Challenge, now: number): string[] {
-  const { challenge_id, model_name, champion_version, challenger_version } = challenge;
-  const { created_at, created_by, ends_at, ended_at } = challenge;
-  const left = ended_at ? '' : ` (${timeText(Date.parse(ends_at) - now)} left)`;
-  return [
-    `${challenge_id} of ${model_name}: version ${challenger_version} against ${champion_version}`,
-    `${capital(standingText(challenge))}.`,
-    `${minute(created_at)} to ${minute(ended_at ?? ends_at)} UTC${left}, created by ${created_by}`,
-  ];
-}
+const POLL_MS = 5_000;
+/** Failed requests in a row before watching ends: longer than a service takes to restart. */
+const MAX_FAILURES = 20;
 
-const capital = (text: string) => `${text[0]!.toUpperCase()}${text.slice(1)}`;
-const share = (value: number) => `${number(100 * value, 0)} %`;
-
-/** The shares of the challenger's traffic, the one now in brackets, and what the next one waits for. */
-function ladderLines(challenge: Challenge, now: number): string[] {
-  const { canary_stage, enable_canary, traffic_split, status } = challenge;
-  const [toChampion, toChallenger] = traffic_split as [number, number];
-  if (toChampion === 1) return [`Traffic: all to the champion, version ${challenge.champion_version}`];
-  if (toChallenger === 1) return [`Traffic: all to the challenger, version ${challenge.challenger_version}`];
-  if (!enable_canary) return [`Traffic: ${share(toChallenger)} to the challenger, without a canary`];
-  const steps = CANARY_STAGES.map(({ name, share: each }) =>
-    name === canary_stage ? `[${share(each)}]` : share(each),
-  );
-  const ladder = `Traffic to the challenger: ${steps.join(' ──▶ ')}`;
-  return status === 'active' ? [ladder, nextText(challenge, now)] : [ladder];
-}
-
-function nextText({ next_stage: next }: Challenge, now: number): string {
-  if (!next) return 'This is the last share.';
-  const { not_before, challenger_trades, trades_needed, canary_stage, needs_approval } = next;
-  const wait = Date.parse(not_before) - now;
-  const to = CANARY_STAGES.find(({ name }) => name === canary_stage)!.share;
-  const waits = [
-    wait > 0 ? `${timeText(wait)} to wait` : 'time has passed ✓',
-    `${number(challenger_trades, 0)} of ${number(trades_needed, 0)} trades of the challenger${challenger_trades >= trades_needed ? ' ✓' : ''}`,
-    ...(needs_approval ? ['an approval'] : []),
-  ];
-  return `Next ${share(to)}: ${waits.join('; ')}`;
-}
-
-/** Three digits of the greater of two means. */
-function meanUnit(champion: number, challenger: number): number {
-  return Math.max(Math.abs(champion), Math.abs(challenger)) / 99 || 1;
-}
-
-/** What the challenger came to, and beyond what it is rolled back. */
-const limited = (value: string, limit: number | null) =>
-  limit === null ? value : `${value} (at most ${limit})`;
-
-type Unrealised = ChallengeEvaluation['unrealised']['champion'];
-
-/** The mean of the open trades that told theirs, and how many did when not all. */
-function unrealisedText({ open, marked, mean_pct }: Unrealised): string {
-  if (mean_pct === null) return '-';
-  return `${signed(mean_pct, 0.01)}${marked < open ? ` of ${number(marked, 0)}` : ''}`;
-}
-
-function armTable(challenge: Challenge, evaluation: ChallengeEvaluation): string {
-  const { assignments, open_trades, errors, unrealised, clusters } = evaluation;
-  const { champion_mean, challenger_mean, raw } = evaluation;
-  const { max_errors, max_drawdown_pct, challenger_drawdown_pct } = challenge;
-  const count = (value: number) => number(value, 0);
-  const split = challenge.traffic_split as [number, number];
-  const mean = (champion: number, challenger: number): [string, string] => {
-    const unit = meanUnit(champion, challenger);
-    return [
-      challenge.champion_trades > 0 ? signed(champion, unit) : '-',
-      challenge.challenger_trades > 0 ? signed(challenger, unit) : '-',
-    ];
-  };
-  const means = mean(champion_mean, challenger_mean);
-  const rawMeans = mean(raw.champion_mean, raw.challenger_mean);
-  return table(
-    [
-      '',
-      `champion\nversion ${challenge.champion_version}`,
-      `challenger\nversion ${challenge.challenger_version}`,
-    ],
-    [
-      ['Traffic', share(split[0]), share(split[1])],
-      ['Assigned', count(assignments.champion), count(assignments.challenger)],
-      ['Closed trades', count(challenge.champion_trades), count(challenge.challenger_trades)],
-      ['Open trades', count(open_trades.champion), count(open_trades.challenger)],
-      ...(unrealised.champion.marked + unrealised.challenger.marked > 0
-        ? [
-            [
-              '  unrealised mean, %',
-              unrealisedText(unrealised.champion),
-              unrealisedText(unrealised.challenger),
-            ],
-          ]
-        : []),
-      ['Errors', count(errors.champion), limited(count(errors.challenger), max_errors)],
-      ['Drawdown, points', '-', limited(number(challenger_drawdown_pct), max_drawdown_pct)],
-      ...(clusters ? [['Keys compared', count(clusters.champion), count(clusters.challenger)]] : []),
-      ['Mean profit, %', ...means],
-      ...(means.join() === rawMeans.join() ? [] : [['  stages as one', ...rawMeans]]),
-    ],
-  );
-}
-
-/** The planned look is made once, and so decides by less than what holds after every trade. */
-const WIDER = 'The interval may hold 0 all the same: it is made for being looked at after every trade.';
-
-function evidenceLines(evaluation: ChallengeEvaluation, width: number): string[] {
-  const { confidence_interval, p_value, p_value_method, is_significant } = evaluation;
-  if (!confidence_interval) {
-    return ['No interval yet: it takes two closed trades of each arm in a stage.'];
+/**
+ * Polls a challenge until it has ended. Returns the last snapshot, undefined when the signal is aborted first.
+ * @throws ApiError for a rejected request, Error after {@link MAX_FAILURES} requests without a response
+ */
+export async function watchChallenge(
+  client: ApiClient,
+  reference: string,
+  show: (snapshot: ChallengeSnapshot) => void,
+  signal: AbortSignal,
+  pollMs = POLL_MS,
+): Promise<ChallengeSnapshot | undefined> {
+  let failures = 0;
+  for (let id = reference; !signal.aborted; ) {
+    try {
+      const snapshot = await loadChallenge(client, id);
+      show(snapshot);
+      if (snapshot.challenge.status !== 'active') return snapshot;
+      // Keep watching this challenge ID even if the model gets a newer challenge.
+      [id, failures] = [snapshot.challenge.challenge_id, 0];
+    } catch (error) {
+      const wasThere = id !== reference || failures > 0;
+      if (error instanceof ApiError || !wasThere || ++failures >= MAX_FAILURES) throw error;
+    }
+    await sleep(pollMs, undefined, { signal }).catch(() => undefined);
   }
-  const [low, high] = confidence_interval as [number, number];
+  return undefined;
+}
+
+/** Shows each snapshot: on a terminal the page, redrawn in place; elsewhere one line per change, as text or JSON. */
+export function showSnapshot(
+  output: NodeJS.WriteStream,
+  json = false,
+): (snapshot: ChallengeSnapshot) => void {
+  let last = '';
+  return (snapshot) => {
+    if (output.isTTY && !json) {
+      const page = statusText(snapshot, pageWidth(output));
+      cursorTo(output, 0, 0);
+      clearScreenDown(output);
+      const isActive = snapshot.challenge.status === 'active';
+      const foot = `\n\nRead at ${second(snapshot.evaluation.evaluated_at)} UTC; Ctrl-C stops watching`;
+      output.write(`${page}${isActive ? foot : ''}\n`);
+      return;
+    }
+    const { evaluated_at: _, ...evaluation } = snapshot.evaluation;
+    const now = json ? JSON.stringify({ challenge: snapshot.challenge, evaluation }) : lineOf(snapshot);
+    if (now !== last) console.log(json ? JSON.stringify({ event: 'snapshot', data: snapshot }) : now);
+    last = now;
+  };
+}
+
+function lineOf({ challenge, evaluation }: ChallengeSnapshot): string {
+  const { champion_trades, challenger_trades, canary_stage, hold, updated_at } = challenge;
   return [
-    'Difference of means, % per trade (95 %, at all times)',
-    intervalChart([low, high], width),
-    `p-value ${pText(p_value)} (${methodText(p_value_method)})`,
-    ...(is_significant && low <= 0 && high >= 0 ? [WIDER] : []),
-  ];
+    `${minute(updated_at)} ${challengeStatusText(challenge)}`,
+    hold ? `${canary_stage}, held (${hold.reason})` : canary_stage,
+    `${champion_trades} and ${challenger_trades} trades`,
+    `p-value ${pText(evaluation.p_value)}`,
+    evaluation.recommendation,
+  ].join(', ');
 }
 
-const CRITERIA: Readonly<Record<string, readonly [name: string, unit: string]>> = {
-  p_value: ['p-value', ''],
-  improvement_pct: ['improvement', ' %'],
-  min_trades: ['closed trades of each arm', ''],
-  min_clusters: ['keys of each arm', ''],
-  open_trade_gap: ['gap of open trades', ' points'],
-};
-const OPERATORS = { '<': 'below', '>': 'above', '<=': 'at most', '>=': 'at least' } as const;
-
-function criteriaLines({ criteria }: ChallengeEvaluation): string[] {
-  return criteria.map(({ name, operator, threshold, value, passed }) => {
-    const [words, unit] = CRITERIA[name] ?? [name, ''];
-    const told = name === 'p_value' ? pText(value) : `${number(value, unit ? 1 : 0)}${unit}`;
-    return `  ${passed ? '✓' : '✗'} ${words.padEnd(26)} ${told.padEnd(14)} ${OPERATORS[operator]} ${threshold}${unit}`;
-  });
+/** Follows a challenge to its end and prints its page. Returns the exit code. */
+export async function watchAndPrint(session: Session, reference: string, json = false): Promise<number> {
+  const left = new AbortController();
+  const leave = () => left.abort();
+  process.once('SIGINT', leave);
+  const show = showSnapshot(process.stdout, json);
+  const ended = await watchChallenge(session.client, reference, show, left.signal).finally(() =>
+    process.off('SIGINT', leave),
+  );
+  if (ended) {
+    if (!json && !process.stdout.isTTY) console.log(statusText(ended, pageWidth(process.stdout)));
+    return 0;
+  }
+  console.error(resumeHint(session, `challenge status ${reference} --watch`));
+  return INTERRUPTED;
 }
 
-/** Conditions of the verdict that the criteria do not name, where the platform asks for them. */
-function conditionLines({ conditions }: ChallengeEvaluation): string[] {
-  const words = { assignments: 'assignments of each arm', hours: 'hours since its creation' } as const;
-  return (Object.keys(words) as (keyof typeof words)[])
-    .filter((name) => conditions[name].needed > 0)
-    .map((name) => {
-      const { value, needed, met } = conditions[name];
-      const digits = name === 'hours' ? 1 : 0;
-      // Cut, as the service does it.
-      const text = number(Math.floor(value * 10 ** digits) / 10 ** digits, digits);
-      return `  ${met ? '✓' : '✗'} ${words[name].padEnd(26)} ${text.padEnd(14)} at least ${needed}`;
-    });
+export interface PageOptions {
+  readonly limit: number;
+  readonly cursor?: string;
+  readonly json?: boolean;
 }
 
-/** The evidence in two lines, for who is about to act on it. */
-export function evidenceText({ challenge, evaluation }: Standing): string {
-  const { champion_trades, challenger_trades } = challenge;
-  const { champion_mean, challenger_mean, improvement_pct, p_value, p_value_method } = evaluation;
-  const unit = meanUnit(champion_mean, challenger_mean);
-  return [
-    `Evidence: ${number(champion_trades, 0)} and ${number(challenger_trades, 0)} closed trades, mean ${signed(champion_mean, unit)} % and ${signed(challenger_mean, unit)} %,`,
-    `improvement ${percent(improvement_pct, 1)}, p-value ${pText(p_value)} (${methodText(p_value_method)})`,
-  ].join('\n');
+export interface ListOptions extends PageOptions {
+  readonly status?: string;
+}
+
+const pageQuery = ({ limit, cursor, status }: ListOptions) => `?${queryOf({ limit, cursor, status })}`;
+
+/** Prints a page as JSON or as a table, and the cursor of the next one. */
+function printPage<T>(
+  page: { readonly items: readonly T[]; readonly next_cursor: string | null },
+  json: boolean | undefined,
+  nothing: string,
+  text: (items: readonly T[]) => string,
+): void {
+  if (json) {
+    console.log(JSON.stringify(page));
+    return;
+  }
+  console.log(page.items.length > 0 ? text(page.items) : nothing);
+  if (page.next_cursor) console.log(`More exist: --cursor ${page.next_cursor}`);
+}
+
+export async function printChallenges(client: ApiClient, model: string, options: ListOptions): Promise<void> {
+  const page = await client.get<z.infer<typeof ChallengeList>>(challengesOf(model, pageQuery(options)));
+  const nothing = `No challenge. Create one with: npx touchstone challenge create ${model} <challenger>`;
+  printPage(page, options.json, nothing, (items) =>
+    table(
+      ['Challenge', 'Versions', 'Status', 'Outcome', 'Stage', 'Trades', 'Created (UTC)', 'Ends or ended'],
+      items.map((each) => [
+        each.challenge_id,
+        `${each.champion_version} and ${each.challenger_version}`,
+        each.hold ? `${each.status}, held` : each.status,
+        each.outcome ?? each.reason,
+        each.canary_stage,
+        `${number(each.champion_trades, 0)} and ${number(each.challenger_trades, 0)}`,
+        minute(each.created_at),
+        minute(each.ended_at ?? each.ends_at),
+      ]),
+    ),
+  );
+}
+
+export async function printTrades(client: ApiClient, reference: string, options: PageOptions): Promise<void> {
+  const path = challengePath(await idOf(client, reference), `/trades${pageQuery(options)}`);
+  const page = await client.get<z.infer<typeof ChallengeTradeList>>(path);
+  printPage(page, options.json, 'No trades.', (items) =>
+    table(
+      ['No.', 'Trade', 'Variant', 'Stage', 'Profit, %', 'Pair', 'Opened (UTC)', 'Closed (UTC)', 'Note'],
+      items.map((trade) => [
+        trade.sequence,
+        trade.trade_id,
+        trade.variant,
+        trade.canary_stage,
+        number(trade.profit_pct),
+        trade.pair,
+        minute(trade.opened_at),
+        trade.status === 'closed' ? minute(trade.closed_at) : trade.status,
+        wrap(
+          [trade.misassigned && 'misassigned', trade.late && 'late', trade.error_message]
+            .filter(Boolean)
+            .join(', '),
+          40,
+        ),
+      ]),
+    ),
+  );
+}
+
+export async function printEvents(client: ApiClient, reference: string, options: PageOptions): Promise<void> {
+  const path = challengePath(await idOf(client, reference), `/events${pageQuery(options)}`);
+  const page = await client.get<z.infer<typeof ChallengeEventList>>(path);
+  printPage(page, options.json, 'No events.', (items) =>
+    table(
+      ['Time (UTC)', 'Actor', 'Action', 'Stage', 'Status after', 'Reason'],
+      items.map((event) => [
+        second(event.at),
+        event.actor,
+        event.action,
+        event.canary_stage,
+        event.outcome ?? event.status,
+        wrap([event.reason, ...event.warnings].filter(Boolean).join('; '), 40),
+      ]),
+    ),
+  );
 }

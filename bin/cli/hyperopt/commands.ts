@@ -1,172 +1,190 @@
-import { type Command, Option } from 'commander';
-import { DIRECTIONS, PRUNERS, SAMPLERS, TRIAL_STATES } from '#contract/hyperopt.ts';
-import { HYPEROPT_LIMITS } from '#contract/hyperopt-request.ts';
-import { PRECISIONS } from '#contract/limits.ts';
-import { type Addresses, type Session, strategyAddress, withSession } from '../session.ts';
-import { amount, ratio, readConfig, stake, wholeNumber } from '../usage.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type * as z from 'zod';
+import { DIRECTIONS, NO_MODEL, PRUNERS, SAMPLERS, SPACES, TRIAL_STATES } from '#contract/hyperopt.ts';
+import type { HyperoptStart } from '#contract/hyperopt-api.ts';
+import { HYPEROPT_DEFAULTS, HYPEROPT_LIMITS } from '#contract/hyperopt-request.ts';
+import { BACKTEST_DEFAULTS, BACKTEST_LIMITS } from '#contract/limits.ts';
+import { addMarketOptions, EXPERIMENT, STATUS } from '../backtest.ts';
+import type { ApiClient } from '../client.ts';
+import {
+  boundsText,
+  costRatio,
+  given,
+  integer,
+  jsonOrText,
+  LIMIT,
+  listOf,
+  positiveNumber,
+  readConfig,
+  stake,
+} from '../options.ts';
+import { INTERRUPTED, type RunInSession, resumeHint, type Session, sessionWith } from '../session.ts';
 import {
   cancelHyperopt,
   type ListOptions,
+  printFinalResult,
   printHyperopts,
+  printResult,
   printStatus,
   printTrials,
   type TrialsOptions,
-} from './list.ts';
-import { showProgress } from './progress.ts';
-import { printEnd, printResult } from './result.ts';
-import { range, resumeStudy, type StartOptions, searched, startStudy } from './start.ts';
-import { watchStudy } from './watch.ts';
+} from './results.ts';
+import { jobPath, showProgress, watchHyperopt } from './watch.ts';
 
 interface Json {
   readonly json?: boolean;
 }
 
-const within = ({ min, max }: { readonly min: number; readonly max: number }) => wholeNumber(min, max);
+const WATCH = ['--watch', 'follow it to its end and print the result; Ctrl-C stops watching only'] as const;
+const JSON_LINES = ['--json', 'print JSON, one line per event'] as const;
 
-/** The commands that search parameters. */
 export function addHyperoptCommands(program: Command): void {
   const hyperopt = program
     .command('hyperopt')
-    .description('search the parameters of a strategy and of its model (docs/hyperopt.md)');
-  const session = <T>(work: (session: Session) => Promise<T>) =>
-    withSession(strategyAddress(program.opts<Addresses>(), 'hyperopt'), work, 'strategy');
+    .description('search the parameters of a strategy and its ML model (docs/hyperopt.md)');
+  const session = sessionWith(program, 'strategy');
   addStart(hyperopt, session);
   hyperopt
     .command('resume')
-    .description('go on with a cancelled or failed study, as a new one that takes over what had ended')
+    .description('resume a cancelled or failed hyperopt job as a new one that keeps its finished trials')
     .argument('<job-id>', 'ho-<id>')
-    .option('--watch', 'follow it to its end and print the result; Ctrl-C leaves it running')
-    .option('--json', 'print JSON, one line an event')
+    .option(...WATCH)
+    .option(...JSON_LINES)
     .action(async (jobId: string, options: WatchOptions) => {
       process.exitCode = await session(async (opened) =>
-        printStart(opened, await resumeStudy(opened.client, jobId), options),
+        printStart(opened, await resumeHyperopt(opened.client, jobId), options),
       );
     });
 
-  const ofJob = (name: string, description: string) =>
-    hyperopt
-      .command(name)
-      .description(description)
-      .argument('<job-id>', 'ho-<id>')
-      .option('--json', 'print what the service answers');
+  const ofJob = (name: string, description: string, json: string = 'print the raw JSON response') =>
+    hyperopt.command(name).description(description).argument('<job-id>', 'ho-<id>').option('--json', json);
 
-  ofJob('status', 'how far a study is').action((jobId: string, { json }: Json) =>
+  ofJob('status', 'print the progress of a hyperopt job').action((jobId: string, { json }: Json) =>
     session(({ client }) => printStatus(client, jobId, json)),
   );
-  ofJob('watch', 'follow a study to its end and print its result').action(
+  ofJob('watch', 'follow a hyperopt job to its end and print its result', JSON_LINES[1]).action(
     async (jobId: string, { json }: Json) => {
       process.exitCode = await session((opened) => watchAndPrint(opened, jobId, json));
     },
   );
-  ofJob('result', 'the best trials of a finished study, and how far to believe them').action(
+  ofJob('result', 'print the best trials of a completed hyperopt job and its overfitting diagnostics').action(
     (jobId: string, { json }: Json) => session(({ client }) => printResult(client, jobId, json)),
   );
-  ofJob('trials', 'the trials of a study, by number')
-    .addOption(new Option('--state <state>', 'only these').choices(TRIAL_STATES))
-    .option('--limit <n>', '1 to 100', wholeNumber(1, 100), 20)
-    .option('--cursor <cursor>', 'where the page before ended')
+  ofJob('trials', 'list the trials of a hyperopt job, by number')
+    .addOption(new Option('--state <state>', 'only trials in this state').choices(TRIAL_STATES))
+    .option(...LIMIT)
+    .option('--cursor <cursor>', 'cursor that the previous page printed')
     .action((jobId: string, options: TrialsOptions) =>
       session(({ client }) => printTrials(client, jobId, options)),
     );
-  ofJob('cancel', 'cancel a study; trials that have ended stay').action((jobId: string, { json }: Json) =>
+  ofJob('cancel', 'cancel a hyperopt job; finished trials are kept').action((jobId: string, { json }: Json) =>
     session(({ client }) => cancelHyperopt(client, jobId, json)),
   );
   hyperopt
     .command('list')
-    .description('list studies, newest first')
-    .option('--status <status>', 'pending, running, completed, failed or cancelled')
-    .option('--experiment <name>', 'experiment name')
-    .option('--limit <n>', '1 to 100', wholeNumber(1, 100), 20)
-    .option('--json', 'print what the service answers')
+    .description('list hyperopt jobs, newest first')
+    .addOption(STATUS())
+    .option(...EXPERIMENT)
+    .option(...LIMIT)
+    .option('--json', 'print the raw JSON response')
     .action((options: ListOptions) => session(({ client }) => printHyperopts(client, options)));
 }
-
-type Run = <T>(work: (session: Session) => Promise<T>) => Promise<T>;
 
 interface WatchOptions extends Json {
   readonly watch?: boolean;
 }
 
-interface StartCommandOptions extends StartOptions, WatchOptions {
-  readonly config?: string;
+type IntegerLimit = 'n_trials' | 'train_period_days' | 'backtest_period_days' | 'seed' | 'workers';
+
+/** An option of an integer field: its bounds and its default are those of the request. */
+function integerOption(flags: string, field: IntegerLimit, description: string): Option {
+  const limits = HYPEROPT_LIMITS[field];
+  const text = `${description}, ${boundsText(limits)} (default: ${HYPEROPT_DEFAULTS[field]})`;
+  return new Option(flags, text).argParser(integer(limits));
 }
 
-function addStart(hyperopt: Command, session: Run): void {
-  hyperopt
-    .command('start')
-    .description('start a study; every trial is a walk-forward backtest, with --models none a plain one')
-    .argument('<strategy>', 'name of a strategy (see: touchstone strategies)')
-    .option('--trials <n>', 'default 100', within(HYPEROPT_LIMITS.n_trials))
-    .option('--exchange <key>', "whose candles; default: the platform's")
-    .option('--offline', 'run on stored candles and collect none')
-    .option('--pairs <list>', 'comma separated, such as BTC/USDT:USDT,ETH/USDT:USDT')
-    .option('--timeframe <timeframe>', '1m, 5m, 15m, 1h, 4h or 1d')
+const rangeDefault = ([min, max]: readonly [number, number]) => `(default: ${min}..${max})`;
+
+function addStart(hyperopt: Command, session: RunInSession): void {
+  addMarketOptions(
+    hyperopt
+      .command('start')
+      .description(
+        'start a hyperopt job; a trial is a walk-forward backtest, with --models none a plain backtest',
+      )
+      .argument('<strategy>', 'name of a strategy (see: touchstone strategies)')
+      .addOption(integerOption('--trials <n>', 'n_trials', 'number of trials')),
+  )
+    .addOption(integerOption('--train-days <n>', 'train_period_days', 'training days per window'))
     .addOption(
-      new Option(
-        '--precision <precision>',
-        "the exchange's ticks, steps and minimum orders; default: exchange where all instruments are stored",
-      ).choices(PRECISIONS),
-    )
-    .option(
-      '--train-days <n>',
-      'days each model is trained on; default 30',
-      within(HYPEROPT_LIMITS.train_period_days),
-    )
-    .option(
-      '--backtest-days <n>',
-      'days it is traded for then, without models the length of a window; default 7',
-      within(HYPEROPT_LIMITS.backtest_period_days),
+      integerOption(
+        '--backtest-days <n>',
+        'backtest_period_days',
+        'out-of-sample days per window; without ML models the length of a window',
+      ),
     )
     .option(
       '--start <time>',
-      'first traded candle, ISO 8601, UTC; default: four backtest periods before the end, 90 days without models',
+      `first traded candle, ISO 8601, UTC (default: four backtest periods before the end; ${BACKTEST_DEFAULTS.date_range_days} days without ML models)`,
     )
-    .option('--end <time>', 'ISO 8601, UTC, exclusive; default: the newest stored candle')
-    .option('--objective <metric>', 'a metric of the result; default sharpe_ratio')
+    .option('--end <time>', 'ISO 8601, UTC, exclusive (default: the newest stored candle)')
+    .option('--objective <metric>', `metric of the result (default: ${HYPEROPT_DEFAULTS.objective_metric})`)
     .addOption(
-      new Option('--direction <direction>', 'default: the one in which the metric is better').choices(
+      new Option('--direction <direction>', '(default: the better direction of the metric)').choices(
         DIRECTIONS,
       ),
     )
     .option(
       '--models <list>',
-      'kinds of models, comma separated, such as xgboost,lightgbm; none: the strategy without models',
+      `comma-separated kinds of ML models, such as xgboost,lightgbm; ${NO_MODEL}: the strategy without ML models`,
     )
-    .option('--spaces <list>', 'what is searched, comma separated: params,stoploss,roi,trailing,ml')
-    .option('--trees <min..max>', 'default 50..500', range)
-    .option('--learning-rate <min..max>', 'default 0.01..0.3', range)
+    .option('--spaces <list>', `comma-separated search spaces: ${SPACES.join(',')}`)
+    .option('--trees <min..max>', rangeDefault(HYPEROPT_DEFAULTS.n_estimators_range), range)
+    .option('--learning-rate <min..max>', rangeDefault(HYPEROPT_DEFAULTS.learning_rate_range), range)
     .option(
       '--search <parameter>',
-      'of the strategy: name, name=min..max or name=a,b,c; repeat for more',
+      'strategy parameter: name, name=min..max or name=a,b,c; repeatable',
       searched,
       {},
     )
-    .option('--stake <amount>', 'per trade, or unlimited', stake)
-    .option('--wallet <amount>', 'starting balance; default 1000', amount)
-    .option('--slots <n>', 'trades open at once; default the number of pairs', wholeNumber(1, 1000))
-    .option('--fee <ratio>', 'per side; default 0.0005', ratio)
-    .option('--slippage <ratio>', 'adverse move of every market fill; default 0', ratio)
-    .option('--leverage <times>', 'default the leverage of the strategy', amount)
-    .addOption(new Option('--sampler <sampler>', 'default tpe').choices(SAMPLERS))
-    .addOption(new Option('--pruner <pruner>', 'default wilcoxon').choices(PRUNERS))
-    .option('--seed <n>', 'the same seed gives the same trials; default 0', within(HYPEROPT_LIMITS.seed))
-    .option('--workers <n>', 'machines, or processes of this one; default 1', within(HYPEROPT_LIMITS.workers))
-    .option('--experiment <name>', 'experiment name')
-    .option('--config <file>', 'JSON file with any fields of the request; options win over it')
-    .option('--watch', 'follow it to its end and print the result; Ctrl-C leaves it running')
-    .option('--json', 'print JSON, one line an event')
-    .action(async (strategy: string, options: StartCommandOptions) => {
+    .option('--stake <amount>', 'stake per trade, or unlimited', stake)
+    .option(
+      '--wallet <amount>',
+      `starting balance (default: ${BACKTEST_DEFAULTS.dry_run_wallet})`,
+      positiveNumber,
+    )
+    .option(
+      '--slots <n>',
+      'maximum open trades (default: the number of pairs)',
+      integer(BACKTEST_LIMITS.max_open_trades),
+    )
+    .option('--fee <ratio>', `fee per side (default: ${BACKTEST_DEFAULTS.fee})`, costRatio)
+    .option(
+      '--slippage <ratio>',
+      `adverse price change of a market fill (default: ${BACKTEST_DEFAULTS.slippage})`,
+      costRatio,
+    )
+    .option('--leverage <times>', "(default: the strategy's)", positiveNumber)
+    .addOption(new Option('--sampler <sampler>', `(default: ${HYPEROPT_DEFAULTS.sampler})`).choices(SAMPLERS))
+    .addOption(new Option('--pruner <pruner>', `(default: ${HYPEROPT_DEFAULTS.pruner})`).choices(PRUNERS))
+    .addOption(integerOption('--seed <n>', 'seed', 'equal seeds give equal trials'))
+    .addOption(integerOption('--workers <n>', 'workers', 'tasks that run trials concurrently'))
+    .option(...EXPERIMENT)
+    .option('--config <file>', 'JSON file with fields of the request; options override it')
+    .option(...WATCH)
+    .option(...JSON_LINES)
+    .action(async (strategy: string, options: StartOptions & WatchOptions & { readonly config?: string }) => {
       const body = options.config ? readConfig(options.config) : {};
       process.exitCode = await session(async (opened) =>
-        printStart(opened, await startStudy(opened.client, strategy, body, options), options),
+        printStart(opened, await startHyperopt(opened.client, strategy, body, options), options),
       );
     });
 }
 
-/** Prints what was started, and follows it if asked. Answers the exit code. */
+/** Prints the job that was started and, with --watch, follows it. Returns the exit code. */
 async function printStart(
   session: Session,
-  started: Awaited<ReturnType<typeof startStudy>>,
+  started: z.infer<typeof HyperoptStart>,
   { json = false, watch = false }: WatchOptions,
 ): Promise<number> {
   const { job_id, n_trials, strategy, warnings } = started;
@@ -176,12 +194,9 @@ async function printStart(
     for (const warning of warnings) console.log(`Warning: ${warning}`);
   }
   if (watch) return watchAndPrint(session, job_id, json);
-  if (!json) console.log(comeBack(session, job_id));
+  if (!json) console.log(resumeHint(session, `hyperopt watch ${job_id}`));
   return 0;
 }
-
-/** Exit code of what was interrupted, as shells have it. */
-const INTERRUPTED = 130;
 
 async function watchAndPrint(session: Session, jobId: string, json = false): Promise<number> {
   const { client } = session;
@@ -189,20 +204,110 @@ async function watchAndPrint(session: Session, jobId: string, json = false): Pro
   const leave = () => left.abort();
   process.once('SIGINT', leave);
   const progress = showProgress(process.stdout, json);
-  const job = await watchStudy(client, jobId, progress, left.signal).finally(() => {
+  const job = await watchHyperopt(client, jobId, progress, left.signal).finally(() => {
     progress.end();
     process.off('SIGINT', leave);
   });
-  if (job) return printEnd(client, job, json);
-  // Beside what a program reads from the output.
-  console.error(comeBack(session, jobId));
+  if (job) return printFinalResult(client, job, json);
+  // Programs read stdout.
+  console.error(resumeHint(session, `hyperopt watch ${jobId}`));
   return INTERRUPTED;
 }
 
-/** Where the study is when nobody watches it. */
-function comeBack({ temporary }: Session, jobId: string): string {
-  const again = `touchstone hyperopt watch ${jobId}`;
-  return temporary
-    ? `It stops with this command, since no platform is running, and goes on with: ${again} (or npm start)`
-    : `It goes on. Come back with: ${again}`;
+interface StartOptions {
+  readonly trials?: number;
+  readonly exchange?: string;
+  readonly precision?: string;
+  readonly offline?: boolean;
+  readonly pairs?: string;
+  readonly timeframe?: string;
+  readonly trainDays?: number;
+  readonly backtestDays?: number;
+  readonly start?: string;
+  readonly end?: string;
+  readonly objective?: string;
+  readonly direction?: string;
+  readonly models?: string;
+  readonly trees?: readonly [number, number];
+  readonly learningRate?: readonly [number, number];
+  readonly search?: Readonly<Record<string, object>>;
+  readonly spaces?: string;
+  readonly stake?: number | string;
+  readonly wallet?: number;
+  readonly slots?: number;
+  readonly fee?: number;
+  readonly slippage?: number;
+  readonly leverage?: number;
+  readonly sampler?: string;
+  readonly pruner?: string;
+  readonly seed?: number;
+  readonly workers?: number;
+  readonly experiment?: string;
+}
+
+/** @param body fields of the request; options override them */
+export function startHyperopt(
+  client: ApiClient,
+  strategy: string,
+  body: Readonly<Record<string, unknown>>,
+  options: StartOptions,
+): Promise<z.infer<typeof HyperoptStart>> {
+  return client.post('/api/v1/hyperopt', { ...body, ...requestOf(body, options), strategy });
+}
+
+function resumeHyperopt(client: ApiClient, jobId: string): Promise<z.infer<typeof HyperoptStart>> {
+  return client.post(jobPath(jobId, '/resume'));
+}
+
+function requestOf(body: Readonly<Record<string, unknown>>, options: StartOptions): object {
+  const { pairs, models, search = {}, start, end } = options;
+  const range = given({ start, end });
+  return given({
+    n_trials: options.trials,
+    exchange: options.exchange,
+    precision: options.precision,
+    collect: options.offline ? 'never' : undefined,
+    pairs: pairs && listOf(pairs),
+    timeframe: options.timeframe,
+    train_period_days: options.trainDays,
+    backtest_period_days: options.backtestDays,
+    date_range: Object.keys(range).length > 0 ? { ...Object(body.date_range), ...range } : undefined,
+    objective_metric: options.objective,
+    direction: options.direction,
+    model_types: models && listOf(models),
+    n_estimators_range: options.trees,
+    learning_rate_range: options.learningRate,
+    search: Object.keys(search).length > 0 ? { ...Object(body.search), ...search } : undefined,
+    spaces: options.spaces && listOf(options.spaces),
+    stake_amount: options.stake,
+    dry_run_wallet: options.wallet,
+    max_open_trades: options.slots,
+    fee: options.fee,
+    slippage: options.slippage,
+    leverage: options.leverage,
+    sampler: options.sampler,
+    pruner: options.pruner,
+    seed: options.seed,
+    workers: options.workers,
+    experiment_name: options.experiment,
+  });
+}
+
+/** Parses `min..max`. */
+export function range(text: string): [number, number] {
+  const parts = text.split('..').map((part) => (part.trim() === '' ? Number.NaN : Number(part)));
+  if (parts.length === 2 && parts.every(Number.isFinite)) return parts as [number, number];
+  throw new InvalidArgumentError('Pass min..max, such as 50..300.');
+}
+
+/** Adds one parameter: `name`, `name=min..max` or `name=a,b,c`. */
+export function searched(text: string, previous: Readonly<Record<string, object>>): Record<string, object> {
+  const [, name, , what] = /^([^=]+)(=(.+))?$/.exec(text) ?? [];
+  if (!name) throw new InvalidArgumentError('Pass name, name=min..max or name=a,b,c.');
+  if (what === undefined) return { ...previous, [name]: {} };
+  if (what.includes('..')) {
+    const [min, max] = range(what);
+    return { ...previous, [name]: { min, max } };
+  }
+  return { ...previous, [name]: { choices: listOf(what).map(jsonOrText) } };
 }

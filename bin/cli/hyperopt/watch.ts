@@ -3,46 +3,46 @@ import type * as z from 'zod';
 import type { HyperoptJob } from '#contract/hyperopt-api.ts';
 import type { HyperoptTrialEvent } from '#contract/hyperopt-events.ts';
 import { type ApiClient, ApiError, readJson } from '../client.ts';
-import { readEvents } from './events.ts';
+import { compactNumber, progressBar } from '../output.ts';
 
 export type Job = z.infer<typeof HyperoptJob>;
 type TrialEvent = z.infer<typeof HyperoptTrialEvent>;
 
-/** Told how a study goes on. */
-export interface Watcher {
-  /** The study as it is; more than once. */
+/** Receives the progress of a hyperopt job. */
+interface Watcher {
+  /** The current job; called again after each change. */
   job(job: Job): void;
-  /** A trial that has ended, as the `ended`-th. */
+  /** A finished trial; `ended` counts the finished trials so far. */
   trial(trial: TrialEvent, ended: number): void;
 }
 
-export interface Pauses {
+export interface Delays {
   readonly pollMs: number;
-  /** Before a stream that has ended is asked for again, unless it says how long. */
+  /** Before a stream is opened again, unless it named a `retry` time. */
   readonly retryMs: number;
-  /** A stream on which nothing comes for so long is dead: every 15 seconds something does. */
+  /** A stream without data for this long is broken: the service sends a comment every 15 s. */
   readonly silenceMs: number;
 }
 
-const PAUSES: Pauses = { pollMs: 2_000, retryMs: 3_000, silenceMs: 45_000 };
-/** Calls in a row that may find nobody: a service that starts anew is back by then. */
-const MOST_FAILURES = 20;
+const DELAYS: Delays = { pollMs: 2_000, retryMs: 3_000, silenceMs: 45_000 };
+/** Failed requests in a row before watching ends: longer than a service takes to restart. */
+const MAX_FAILURES = 20;
 
 export const jobPath = (jobId: string, rest = '') => `/api/v1/hyperopt/${encodeURIComponent(jobId)}${rest}`;
 
 /**
- * Follows a study to its end: by its events, which are asked for again after the last one whenever they break off; by
- * polling when they are refused. The study at its end; undefined when the signal was aborted before.
+ * Follows a hyperopt job to its end by its event stream, reopened after the last event when it breaks; by polling when the
+ * service rejects the stream. Returns the finished job, undefined when the signal is aborted first.
  */
-export async function watchStudy(
+export async function watchHyperopt(
   client: ApiClient,
   jobId: string,
   watcher: Watcher,
   signal: AbortSignal,
-  pauses: Pauses = PAUSES,
+  delays: Delays = DELAYS,
 ): Promise<Job | undefined> {
   try {
-    return await new Watch(client, jobId, watcher, signal, pauses).run();
+    return await new Watch(client, jobId, watcher, signal, delays).run();
   } catch (error) {
     if (signal.aborted) return undefined;
     throw error;
@@ -54,34 +54,34 @@ class Watch {
   readonly #jobId: string;
   readonly #watcher: Watcher;
   readonly #signal: AbortSignal;
-  readonly #pauses: Pauses;
+  readonly #delays: Delays;
   #last = 0;
   #retryMs: number;
   #failures = 0;
 
-  constructor(client: ApiClient, jobId: string, watcher: Watcher, signal: AbortSignal, pauses: Pauses) {
+  constructor(client: ApiClient, jobId: string, watcher: Watcher, signal: AbortSignal, delays: Delays) {
     this.#client = client;
     this.#jobId = jobId;
     this.#watcher = watcher;
     this.#signal = signal;
-    this.#pauses = pauses;
-    this.#retryMs = pauses.retryMs;
+    this.#delays = delays;
+    this.#retryMs = delays.retryMs;
   }
 
   async run(): Promise<Job> {
-    // Whether there is such a study, and anybody to ask, is told at once.
+    // An unknown job or a service that is down fails here, before the stream is retried.
     this.#watcher.job(await this.#job());
     for (;;) {
       const ended = await this.#stream();
-      if (ended === 'refused') return this.#poll();
+      if (ended === 'rejected') return this.#poll();
       if (ended !== 'broken') return ended;
       await sleep(this.#retryMs, undefined, { signal: this.#signal });
     }
   }
 
-  async #stream(): Promise<Job | 'broken' | 'refused'> {
+  async #stream(): Promise<Job | 'broken' | 'rejected'> {
     const silent = new AbortController();
-    const timer = setTimeout(() => silent.abort(), this.#pauses.silenceMs);
+    const timer = setTimeout(() => silent.abort(), this.#delays.silenceMs);
     try {
       const response = await this.#client.open(
         jobPath(this.#jobId, '/events'),
@@ -90,13 +90,13 @@ class Watch {
       );
       if (response.status === 204) return this.#job();
       if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream')) {
-        return 'refused';
+        return 'rejected';
       }
       return (await this.#follow(response.body, () => timer.refresh())) ?? 'broken';
     } catch (error) {
-      if (error instanceof ApiError) return 'refused';
+      if (error instanceof ApiError) return 'rejected';
       this.#signal.throwIfAborted();
-      if (++this.#failures >= MOST_FAILURES) throw error;
+      if (++this.#failures >= MAX_FAILURES) throw error;
       return 'broken';
     } finally {
       clearTimeout(timer);
@@ -120,11 +120,108 @@ class Watch {
       const job = await this.#job();
       this.#watcher.job(job);
       if (job.status !== 'pending' && job.status !== 'running') return job;
-      await sleep(this.#pauses.pollMs, undefined, { signal: this.#signal });
+      await sleep(this.#delays.pollMs, undefined, { signal: this.#signal });
     }
   }
 
   #job(): Promise<Job> {
     return this.#client.get<Job>(jobPath(this.#jobId));
   }
+}
+
+/** A server-sent event, or a block with only a `retry` time or a comment. */
+export interface StreamEvent {
+  readonly event?: string;
+  readonly id?: number;
+  readonly data?: string;
+  /** Milliseconds. */
+  readonly retry?: number;
+}
+
+/** The events of a stream; `onBytes` is called for all data, comments included. */
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+  onBytes: () => void,
+): AsyncGenerator<StreamEvent> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const bytes of body as unknown as AsyncIterable<Uint8Array>) {
+    onBytes();
+    const blocks = (rest + decoder.decode(bytes, { stream: true })).replaceAll('\r\n', '\n').split('\n\n');
+    rest = blocks.pop()!;
+    yield* blocks.map(readBlock);
+  }
+}
+
+function readBlock(block: string): StreamEvent {
+  const fields = new Map<string, string>();
+  for (const line of block.split('\n')) {
+    const [, name, value] = /^(\w+): ?(.*)$/.exec(line) ?? [];
+    if (name) fields.set(name, fields.has(name) ? `${fields.get(name)}\n${value}` : value!);
+  }
+  const numeric = (name: string) => (fields.has(name) ? { [name]: Number(fields.get(name)) } : {});
+  const text = (name: string) => (fields.has(name) ? { [name]: fields.get(name) } : {});
+  return { ...text('event'), ...text('data'), ...numeric('id'), ...numeric('retry') };
+}
+
+interface Progress extends Watcher {
+  end(): void;
+}
+
+/** A progress bar on a terminal, lines of text elsewhere; with `json` one line of JSON per event. */
+export function showProgress(output: NodeJS.WriteStream, json = false): Progress {
+  if (json) return jsonLines();
+  return output.isTTY ? liveBar(output) : plainLines();
+}
+
+function jsonLines(): Progress {
+  const print = (event: string, data: unknown) => console.log(JSON.stringify({ event, data }));
+  return {
+    job: (job) => print('job', job),
+    trial: (trial, ended) => print('trial', { ended, ...trial }),
+    end: () => undefined,
+  };
+}
+
+function liveBar(output: NodeJS.WriteStream): Progress {
+  const format =
+    '{status} [{bar}] {percentage} % | {value}/{total} trials | best {best} | {duration_formatted}';
+  const bar = progressBar(format, { stream: output, etaBuffer: 50 });
+  let started = false;
+  return {
+    job: ({ status, current_trial, total_trials, best_value }) => {
+      if (!started) bar.start(total_trials, current_trial, { status, best: compactNumber(best_value) });
+      started = true;
+      bar.update(current_trial, { status, best: compactNumber(best_value) });
+    },
+    trial: ({ best_value }, ended) =>
+      bar.update(ended, { status: 'running', best: compactNumber(best_value) }),
+    end: () => {
+      if (started) bar.stop();
+    },
+  };
+}
+
+/** A line for each new best value and each tenth of the trials. */
+function plainLines(): Progress {
+  let best: number | null = null;
+  let printedTenth = -1;
+  let total = 0;
+  const line = (status: string, progress: number, ended: string, value: number | null) => {
+    const tenth = Math.floor(progress / 10);
+    if (tenth <= printedTenth && value === best) return;
+    [best, printedTenth] = [value, Math.max(printedTenth, tenth)];
+    console.log(`${status} ${progress} %, ${ended}, best ${compactNumber(value)}`);
+  };
+  return {
+    job: ({ status, progress, current_trial, total_trials, best_value }) => {
+      total = total_trials;
+      line(status, progress, `${current_trial} of ${total} trials`, best_value);
+    },
+    trial: ({ number, state, value, best_value, progress }, ended) => {
+      const text = `${ended} of ${total} trials, number ${number} ${state} ${compactNumber(value)}`;
+      line('running', progress, text, best_value);
+    },
+    end: () => undefined,
+  };
 }

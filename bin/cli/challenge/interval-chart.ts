@@ -1,22 +1,22 @@
-import { signed } from './figures.ts';
+import { signed } from '../output.ts';
 
-/** A drawing is at least so wide: three values of some digits stand side by side in it. */
-const LEAST_WIDTH = 32;
+/** Minimum width, columns: three values of some digits next to each other. */
+const MIN_WIDTH = 32;
 const INDENT = 2;
-/** Columns between the plot and its edge, where the values of its ends find room. */
+/** Columns between the plot and its edge, for the values of its ends. */
 const MARGIN = 5;
-/** An interval whose widths fit so often between itself and zero is drawn with a break in the axis. */
+/** Distance from zero, in widths of the interval, beyond which the axis is drawn with a break. */
 const FAR_AWAY = 3;
 /** Columns of zero and of the break, when it is drawn. */
 const BREAK = '──╱╱──';
 const TICK_WIDTH = 13;
 
 /**
- * An interval around the difference of two means against zero, in three lines of at most `width` columns: a scale, the
- * interval with its middle, and their values. What leaves zero out is drawn beside it, whatever rounding would make of it.
+ * An interval around the difference of two means against zero, in three lines of up to `width` columns: a scale, the
+ * interval with its middle, and their values. An interval without zero is drawn next to it, regardless of rounding.
  */
 export function intervalChart([low, high]: readonly [number, number], width: number): string {
-  const columns = Math.max(LEAST_WIDTH, Math.floor(width)) - INDENT;
+  const columns = Math.max(MIN_WIDTH, Math.floor(width)) - INDENT;
   const middle = low + (high - low) / 2;
   const scale = scaleOf(low, high, columns);
   const ends = { low: scale.column(low), middle: scale.column(middle), high: scale.column(high) };
@@ -31,9 +31,9 @@ export function intervalChart([low, high]: readonly [number, number], width: num
 interface Scale {
   readonly from: number;
   readonly to: number;
-  /** Of zero: on the scale, or at the edge beyond a break. */
+  /** Column of zero on the scale; the edge column when the axis is broken. */
   readonly zero: number;
-  /** The side of the edge at which zero stands beyond a break. */
+  /** Side of zero when the axis is broken. */
   readonly broken: 'left' | 'right' | null;
   column(value: number): number;
 }
@@ -48,14 +48,14 @@ function scaleOf(low: number, high: number, columns: number): Scale {
   const reserved = BREAK.length + 3;
   const first = MARGIN + (broken === 'left' ? reserved : 0);
   const last = columns - 1 - MARGIN - (broken === 'right' ? reserved : 0);
-  // Halves before the difference: that of the greatest numbers is infinite.
+  // Halved before subtracting: the difference of the largest numbers is infinite.
   const column = (value: number) =>
     first + Math.round(((value / 2 - from / 2) / (to / 2 - from / 2)) * (last - first));
   const edge = broken === 'left' ? first - reserved : last + reserved;
   return { from, to, broken, column, zero: broken ? edge : zeroColumn(low, high, column) };
 }
 
-/** Where zero stands: never on an end of the interval, so that it is seen whether that holds it. */
+/** Column of zero, never that of an end of the interval: the chart shows whether the interval contains zero. */
 function zeroColumn(low: number, high: number, column: (value: number) => number): number {
   const at = column(0);
   if (low > 0) return Math.min(at, column(low) - 1);
@@ -77,9 +77,9 @@ function scaleLine(scale: Scale, columns: number): string {
 
 /** 1, 2 or 5 times a power of ten, with room for the label of each. */
 function niceStep(size: number, columns: number): number {
-  const least = (size * TICK_WIDTH) / columns;
-  const power = 10 ** Math.floor(Math.log10(least));
-  return power * [1, 2, 5, 10].find((factor) => factor * power >= least * (1 - 1e-9))!;
+  const min = (size * TICK_WIDTH) / columns;
+  const power = 10 ** Math.floor(Math.log10(min));
+  return power * [1, 2, 5, 10].find((factor) => factor * power >= min * (1 - 1e-9))!;
 }
 
 function barLine(
@@ -100,7 +100,7 @@ function barLine(
   return line.text;
 }
 
-/** The three values below where they stand, pushed apart as far as they need. */
+/** The three values below their columns, pushed apart where they overlap. */
 function valueLine(
   values: { readonly low: number; readonly middle: number; readonly high: number },
   ends: { readonly low: number; readonly middle: number; readonly high: number },
@@ -108,7 +108,7 @@ function valueLine(
 ): string {
   const line = new Line(columns);
   const unit = (values.high - values.low) / 60 || Math.abs(values.low) / 100;
-  // What is not zero does not look so.
+  // A nonzero value is never rounded to 0.
   const text = (value: number) => signed(value, value === 0 ? 1 : Math.min(unit, Math.abs(value)));
   const [low, middle, high] = [text(values.low), text(values.middle), text(values.high)];
   if (values.low === values.high) {
@@ -125,7 +125,7 @@ function valueLine(
   return line.text;
 }
 
-/** A line of text that is written to in places. */
+/** A line of text, written by column. */
 class Line {
   readonly #cells: string[];
 
@@ -145,11 +145,11 @@ class Line {
     for (const [index, character] of [...text].entries()) this.set(character, start + index);
   }
 
-  /** Writes it around a column, where nothing stands yet within a space of it. */
+  /** Writes text around a column, if its cells and a space on both sides are free. */
   put(text: string, centre: number): void {
     const start = Math.max(0, Math.round(centre - (text.length - 1) / 2));
-    const place = this.#cells.slice(Math.max(0, start - 1), start + text.length + 1);
-    if (start + text.length <= this.#cells.length && place.every((cell) => cell === ' '))
+    const cells = this.#cells.slice(Math.max(0, start - 1), start + text.length + 1);
+    if (start + text.length <= this.#cells.length && cells.every((cell) => cell === ' '))
       this.write(text, start);
   }
 }

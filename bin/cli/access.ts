@@ -1,0 +1,188 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type * as z from 'zod';
+import type { AuditEntry, AuditEntryList } from '#contract/audit-api.ts';
+import { LocalEnv } from '#contract/env.ts';
+import { EVERYONE, type Grant, type Sharing } from '#contract/sharing.ts';
+import { readEnv } from '#runtime/env.ts';
+import { accessClaims, openIssuerKey, signToken, type TokenOptions } from '../../src/local/issuer-key.ts';
+import type { ApiClient } from './client.ts';
+import { boundsText, integer, queryOf, UsageError } from './options.ts';
+import { second, table } from './output.ts';
+import { sessionWith } from './session.ts';
+
+const AUDIT_LIMIT = { min: 1, max: 1_000 };
+const TOKEN_MINUTES = { min: 1, max: 1_440 };
+
+export function addAccessCommands(program: Command): void {
+  program
+    .command('share')
+    .description('show the owner and grants of a job or model; grant or revoke access (docs/access.md)')
+    .argument('<resource>', 'bt-<id>, ho-<id> or the name of a model')
+    .option('--with <who>', 'grant access to a user, group:<name> or everyone; repeatable', principal, [])
+    .option('--write', 'grant changes too, within the roles of the grantee')
+    .option('--revoke <who>', 'revoke access of a user, group:<name> or everyone; repeatable', principal, [])
+    .option('--revoke-all', 'revoke every grant')
+    .action((resource: string, options: ShareOptions) => {
+      checkShareOptions(options);
+      const session = sessionWith(program, resource.startsWith('ho-') ? 'strategy' : 'backend');
+      return session(({ client }) => shareResource(client, resource, options));
+    });
+
+  program
+    .command('audit')
+    .description('list calls that could change something, newest first; needs role admin (docs/audit.md)')
+    .option('--day <day>', 'a UTC day, such as 2026-11-21')
+    .option('--from <time>', 'ISO 8601 (default: seven days before --to)')
+    .option('--to <time>', 'ISO 8601, exclusive (default: now)')
+    .option('--user <id>', 'only calls by this user')
+    .option('--operation <id>', 'only this operation, such as promoteVersion')
+    .option('--resource <id>', 'only this resource: bt-<id>, ho-<id> or the name of a model')
+    .option('--outcome <outcome>', 'succeeded, refused, failed or unknown')
+    .option('--limit <n>', boundsText(AUDIT_LIMIT), integer(AUDIT_LIMIT), 20)
+    .action((options: AuditOptions) => sessionWith(program)(({ client }) => printAudit(client, options)));
+
+  program
+    .command('token')
+    .description(
+      'print a token for the platform on this data folder, for TOUCHSTONE_TOKEN (npm start -- --auth)',
+    )
+    .addOption(
+      new Option('--role <role>', 'role of the token')
+        .choices(['viewer', 'researcher', 'approver', 'admin'])
+        .makeOptionMandatory(),
+    )
+    .option('--user <name>', 'user of the token', userName, 'local')
+    .option(
+      '--group <name>',
+      'group of the user; repeatable',
+      (text: string, previous: string[]) => [...previous, userName(text)],
+      [],
+    )
+    .option('--minutes <n>', `validity, ${boundsText(TOKEN_MINUTES)}`, integer(TOKEN_MINUTES), 60)
+    .action(printToken);
+}
+
+interface ShareOptions {
+  readonly with: readonly string[];
+  readonly write?: boolean;
+  readonly revoke: readonly string[];
+  readonly revokeAll?: boolean;
+}
+
+/** Adds one principal; a bare name is a user's. */
+function principal(text: string, previous: readonly string[]): string[] {
+  const named = text === EVERYONE || /^(user|group):/.test(text);
+  return [...previous, named ? text : `user:${text}`];
+}
+
+function checkShareOptions(options: ShareOptions): void {
+  if (options.revokeAll && options.with.length > 0) {
+    throw new UsageError('--revoke-all revokes every grant. Leave out --with, or grant access afterwards.');
+  }
+  if (options.write && options.with.length === 0) throw new UsageError('--write needs --with <who>.');
+}
+
+/** Grants or revokes access to a job or a model and prints the grants; without options it only prints them. */
+async function shareResource(client: ApiClient, resource: string, options: ShareOptions): Promise<void> {
+  const path = sharingPath(resource);
+  const sharing = await client.get<Sharing>(path);
+  const changes = options.revokeAll || options.with.length > 0 || options.revoke.length > 0;
+  printSharing(
+    resource,
+    changes
+      ? await client.put<Sharing>(path, { shared_with: changedGrants(sharing.shared_with, options) })
+      : sharing,
+  );
+}
+
+function sharingPath(resource: string): string {
+  const id = encodeURIComponent(resource);
+  if (resource.startsWith('bt-')) return `/api/v1/backtests/${id}/sharing`;
+  if (resource.startsWith('ho-')) return `/api/v1/hyperopt/${id}/sharing`;
+  return `/api/v1/models/${id}/sharing`;
+}
+
+/** Earlier grants stay, unless revoked or granted again at another level. */
+function changedGrants(before: readonly Grant[], options: ShareOptions): Grant[] {
+  if (options.revokeAll) return [];
+  const granted = [...new Set(options.with)];
+  const level = options.write ? 'write' : 'read';
+  return [
+    ...before.filter((grant) => ![...granted, ...options.revoke].includes(grant.principal)),
+    ...granted.map((each) => ({ principal: each, level }) as const),
+  ];
+}
+
+function printSharing(resource: string, { owner, shared_with }: Sharing): void {
+  console.log(`${resource}: owner ${owner}, ${shared_with.length > 0 ? 'shared with:' : 'not shared'}`);
+  if (shared_with.length === 0) return;
+  const may = { read: 'read', write: 'read and change' };
+  console.log(
+    table(
+      ['Principal', 'May'],
+      shared_with.map(({ principal, level }) => [principal, may[level]]),
+    ),
+  );
+}
+
+interface AuditOptions {
+  readonly day?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly user?: string;
+  readonly operation?: string;
+  readonly resource?: string;
+  readonly outcome?: string;
+  readonly limit: number;
+}
+
+async function printAudit(client: ApiClient, { user, limit, ...filters }: AuditOptions): Promise<void> {
+  const entries: AuditEntry[] = [];
+  let cursor: string | null = null;
+  do {
+    const query: string = queryOf({
+      ...filters,
+      principal: user,
+      limit: Math.min(limit - entries.length, 100),
+      cursor: cursor ?? undefined,
+    });
+    const page: z.infer<typeof AuditEntryList> = await client.get(`/api/v1/audit?${query}`);
+    entries.push(...page.items);
+    cursor = page.next_cursor;
+  } while (cursor && entries.length < limit);
+  console.log(entries.length > 0 ? auditTable(entries) : 'No calls match.');
+  if (cursor) console.log('More exist: raise --limit, or filter by time, --user, --operation or --resource.');
+}
+
+function auditTable(entries: readonly AuditEntry[]): string {
+  return table(
+    ['Time (UTC)', 'User', 'Role', 'Operation', 'Resource', 'Outcome', 'Address', 'Correlation ID'],
+    entries.map((entry) => [
+      second(entry.at),
+      entry.principal,
+      entry.roles.at(-1) ?? '-',
+      entry.operation,
+      `${entry.resource.kind} ${entry.resource.id ?? '-'}`,
+      [entry.outcome, entry.code].filter(Boolean).join(' '),
+      entry.source_ip,
+      entry.correlation_id,
+    ]),
+  );
+}
+
+function userName(text: string): string {
+  if (/^[\w.@+-]{1,128}$/.test(text)) return text;
+  throw new InvalidArgumentError('Pass up to 128 letters, digits and . _ @ + -');
+}
+
+/** Prints a token that the platform on this data folder accepts, and only that. */
+function printToken(
+  options: Pick<TokenOptions, 'role' | 'user'> & {
+    readonly minutes: number;
+    readonly group: readonly string[];
+  },
+): void {
+  const { role, user, minutes, group: groups } = options;
+  const key = openIssuerKey(readEnv(LocalEnv).TOUCHSTONE_HOME);
+  console.log(signToken(key, accessClaims({ role, user, groups, lifetime: minutes * 60, now: Date.now() })));
+}

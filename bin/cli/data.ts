@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto';
+import { text } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type * as z from 'zod';
+import type { Instruments } from '#contract/instrument.ts';
+import { TIMEFRAMES } from '#contract/limits.ts';
+import type { Collection } from '#contract/market-data.ts';
+import type { ProxyEnvelope, ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
+import { statusWithError } from './backtest.ts';
+import type { ApiClient } from './client.ts';
+import { queryOf, UsageError } from './options.ts';
+import { minute, number, progressBar, table } from './output.ts';
+import { userToken, withSession } from './session.ts';
+
+export function addDataCommands(program: Command): void {
+  const url = () => program.opts<{ url?: string }>().url;
+  program
+    .command('import')
+    .description(
+      'import candles and funding rates: CSV, Parquet, Feather, JSON, freqtrade data folders (docs/importing.md)',
+    )
+    .argument('<path>', 'a folder, or a file with a name such as BTC_USDT_USDT-5m.csv.gz')
+    .option(
+      '--exchange <key>',
+      "exchange of the candles (default: named by the folder, else the platform's, else binanceusdm)",
+    )
+    .action(async (path: string, options: { exchange?: string }) => {
+      if (url()) throw new UsageError('import writes into the local data folder. Leave out --url.');
+      // Loaded only here: it takes the readers of all file formats with it.
+      const { importCandles } = await import('./import.ts');
+      process.exitCode = await withSession(undefined, ({ platform }) =>
+        importCandles(platform!, path, options),
+      );
+    });
+
+  program
+    .command('collect')
+    .description('collect candles, funding rates and instruments from an exchange (docs/precision.md)')
+    .argument('<symbols...>', 'such as BTC/USDT:USDT')
+    .requiredOption('--timeframe <timeframe>', TIMEFRAMES.join(', '))
+    .option('--exchange <key>', "such as binanceusdm (default: the platform's)")
+    .option('--start <time>', 'ISO 8601, UTC (default: 90 days before the end)')
+    .option('--end <time>', 'ISO 8601, UTC, exclusive (default: now)')
+    .action(async (symbols: string[], options: CollectOptions) => {
+      if (url()) {
+        throw new UsageError(
+          'collect calls the data collection service. Leave out --url; set DATA_COLLECTION_URL for a deployed service.',
+        );
+      }
+      process.exitCode = await withSession(
+        process.env.DATA_COLLECTION_URL || undefined,
+        ({ client }) => collect(client, symbols, options),
+        'data_collection',
+      );
+    });
+
+  program
+    .command('proxy')
+    .description('run the data proxy on an event and print its response (docs/calling-the-proxy.md)')
+    .argument('<event>', 'JSON such as \'{"operation":"symbols"}\', or - to read stdin')
+    .action(async (event: string) => {
+      process.exitCode = await callProxy(event);
+    });
+}
+
+interface CollectOptions {
+  readonly timeframe: string;
+  readonly exchange?: string;
+  readonly start?: string;
+  readonly end?: string;
+}
+
+type CollectionState = z.output<typeof Collection>;
+
+const POLL_MS = 250;
+
+/** Returns the exit code. */
+async function collect(
+  client: ApiClient,
+  symbols: readonly string[],
+  options: CollectOptions,
+): Promise<number> {
+  const started = await client.post<CollectionState>('/api/v1/collections', { symbols, ...options });
+  const ended = await follow(client, started);
+  console.log(`${number(ended.candles, 0)} candles stored: ${ended.exchange}, ${ended.timeframe}`);
+  await printInstruments(client, ended.exchange, ended.symbols);
+  if (ended.status === 'completed') return 0;
+  console.error(`${ended.collection_id} ${statusWithError(ended)}`);
+  return 1;
+}
+
+async function follow(client: ApiClient, started: CollectionState): Promise<CollectionState> {
+  const bar = progressBar('{status} [{bar}] {percentage} %');
+  bar.start(100, 0, { status: started.status });
+  try {
+    let state = started;
+    while (state.status === 'pending' || state.status === 'running') {
+      await wait(POLL_MS);
+      state = await client.get<CollectionState>(`/api/v1/collections/${started.collection_id}`);
+      bar.update(Math.floor(state.progress * 100), { status: state.status });
+    }
+    return state;
+  } finally {
+    bar.stop();
+  }
+}
+
+async function printInstruments(
+  client: ApiClient,
+  exchange: string,
+  symbols: readonly string[],
+): Promise<void> {
+  const { instruments } = await client.get<z.output<typeof Instruments>>(
+    `/api/v1/instruments?${queryOf({ exchange })}`,
+  );
+  const wanted = instruments.filter(({ symbol }) => symbols.includes(symbol));
+  if (wanted.length > 0) {
+    console.log(
+      table(
+        ['Symbol', 'Amount step', 'Amount', 'Cost', 'Contract size', 'Price tick', 'Collected (UTC)'],
+        wanted.map((each) => [
+          each.symbol,
+          each.amount_step,
+          rangeText(each.min_amount, each.max_amount),
+          rangeText(each.min_cost, each.max_cost),
+          each.contract_size,
+          each.price_tick,
+          minute(each.collected_at),
+        ]),
+      ),
+    );
+  }
+  const missing = symbols.filter((symbol) => !wanted.some((each) => each.symbol === symbol));
+  if (missing.length > 0) console.log(`No instrument stored for ${missing.join(', ')}`);
+}
+
+/** `0.001 to 1000`, `up to 1000` or `from 0.001`; null without bounds. */
+function rangeText(min: number | null, max: number | null): string | null {
+  if (min === null) return max === null ? null : `up to ${max}`;
+  return max === null ? `from ${min}` : `${min} to ${max}`;
+}
+
+type ProxyResponse = ProxyEnvelope | ProxyHttpResponse;
+
+const FUNCTION_LIMIT_MS = 60_000;
+
+/**
+ * Runs the deployed handler of the data proxy on an event; its logs go to stderr. The handler's own variables address data
+ * collection (DATA_COLLECTION_URL before SERVICE_DISCOVERY_NAMESPACE); without both it calls the platform's.
+ * Returns the exit code: 0 for status 200 without an error.
+ * @param argument the event as JSON, or `-` for stdin
+ */
+async function callProxy(argument: string): Promise<number> {
+  const event = parseEvent(argument === '-' ? await text(process.stdin) : argument);
+  if (process.env.DATA_COLLECTION_URL || process.env.SERVICE_DISCOVERY_NAMESPACE) {
+    useUserToken();
+    return printResponse(await invoke(event));
+  }
+  return withSession(undefined, async ({ platform }) => {
+    process.env.DATA_COLLECTION_URL = platform!.data_collection_url;
+    if (platform!.issuer_url) useUserToken();
+    return printResponse(await invoke(event));
+  });
+}
+
+/** The deployed function sends the platform's own token in this variable. */
+function useUserToken(): void {
+  process.env.SERVICE_TOKEN ||= userToken() ?? '';
+}
+
+function parseEvent(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    const example = `touchstone proxy '{"operation":"symbols"}'`;
+    throw new UsageError(`The event is not JSON: ${(error as Error).message}. For example: ${example}`);
+  }
+}
+
+async function invoke(event: unknown): Promise<ProxyResponse> {
+  // Read when the handler is loaded: requests that succeeded are not logged.
+  process.env.LOG_LEVEL ||= 'WARN';
+  const write = process.stdout.write;
+  process.stdout.write = process.stderr.write.bind(process.stderr);
+  try {
+    const { handler } = await import('#lambdas/data-proxy.ts');
+    return await handler(event as never, lambdaContext() as never);
+  } finally {
+    process.stdout.write = write;
+  }
+}
+
+/** The fields of Lambda's context that the handler and its middleware read. */
+function lambdaContext() {
+  const ends = Date.now() + FUNCTION_LIMIT_MS;
+  return {
+    functionName: 'data-proxy',
+    functionVersion: 'local',
+    memoryLimitInMB: '512',
+    invokedFunctionArn: 'local',
+    awsRequestId: randomUUID(),
+    getRemainingTimeInMillis: () => ends - Date.now(),
+  };
+}
+
+function printResponse(response: ProxyResponse): number {
+  console.log(JSON.stringify(response, null, 2));
+  // API Gateway events get a string body.
+  const body: ProxyEnvelope['body'] =
+    typeof response.body === 'string' ? JSON.parse(response.body) : response.body;
+  return response.statusCode === 200 && !body.error && !body.data.result?.error ? 0 : 1;
+}

@@ -1,0 +1,295 @@
+import type * as z from 'zod';
+import { NO_MODEL, type StudyHonesty } from '#contract/hyperopt.ts';
+import type {
+  HyperoptList,
+  HyperoptResult,
+  HyperoptTrial,
+  HyperoptTrialList,
+} from '#contract/hyperopt-api.ts';
+import { MORE_JOBS, statusWithError } from '../backtest.ts';
+import type { ApiClient } from '../client.ts';
+import { queryOf } from '../options.ts';
+import { compactNumber, minute, table, wrap } from '../output.ts';
+import { type Job, jobPath } from './watch.ts';
+
+type Result = z.infer<typeof HyperoptResult>;
+type Trial = z.infer<typeof HyperoptTrial>;
+
+/** Prints the result of a finished hyperopt job, or why it has none. Returns the exit code. */
+export async function printFinalResult(client: ApiClient, job: Job, json = false): Promise<number> {
+  if (job.status === 'completed') {
+    await printResult(client, job.job_id, json);
+    return 0;
+  }
+  if (!json) for (const warning of job.warnings) console.log(`Warning: ${warning}`);
+  console.error(`${job.job_id} ${statusWithError(job)}`);
+  return 1;
+}
+
+/** Prints the best trials of a completed hyperopt job and its overfitting diagnostics. */
+export async function printResult(client: ApiClient, jobId: string, json = false): Promise<void> {
+  const result = await client.get<Result>(jobPath(jobId, '/result'));
+  if (json) {
+    console.log(JSON.stringify({ event: 'result', data: result }));
+    return;
+  }
+  const { strategy } = await client.get<Job>(jobPath(jobId));
+  const numbers = result.best_trials.map(({ number }) => number);
+  console.log(bestTable(result, await windowsOf(client, jobId, numbers)));
+  console.log(overfittingText(result.honesty, result.best_params.model_type !== NO_MODEL));
+  for (const warning of result.warnings) console.log(`Warning: ${warning}`);
+  console.log(`Best: ${parametersText(result.best_params)}`);
+  console.log(`Next: npx touchstone backtest ${strategy} --hyperopt ${jobId}`);
+}
+
+/** Values of the windows of complete trials, by trial number. */
+async function windowsOf(
+  client: ApiClient,
+  jobId: string,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, Trial['windows']>> {
+  const found = new Map<number, Trial['windows']>();
+  for (let cursor: string | null = ''; cursor !== null && found.size < numbers.length; ) {
+    const query = queryOf({ state: 'complete', limit: 100, cursor: cursor || undefined });
+    const page: z.infer<typeof HyperoptTrialList> = await client.get(jobPath(jobId, `/trials?${query}`));
+    for (const { number, windows } of page.items) if (numbers.includes(number)) found.set(number, windows);
+    cursor = page.next_cursor;
+  }
+  return found;
+}
+
+function bestTable({ best_trials }: Result, windows: ReadonlyMap<number, Trial['windows']>): string {
+  return table(
+    ['Trial', 'Value', 'Windows', 'Worst', 'Median', 'Best', 'Parameters'],
+    best_trials.map(({ number, value, params }) => {
+      const reached = windows.get(number) ?? [];
+      const sorted = reached.filter((each) => each !== null).sort((a, b) => a - b);
+      const at = (fraction: number) =>
+        compactNumber(sorted[Math.round(fraction * (sorted.length - 1))] ?? null);
+      return [
+        number,
+        compactNumber(value),
+        reached.length,
+        at(0),
+        at(0.5),
+        at(1),
+        wrap(parametersText(params), 46),
+      ];
+    }),
+  );
+}
+
+type Assessment = 'good' | 'doubtful' | 'bad' | 'unknown';
+
+interface Diagnostic {
+  readonly name: string;
+  readonly value: number | null;
+  readonly assessment: Assessment;
+  /** The meaning of the value, or why there is none. */
+  readonly meaning: string;
+}
+
+/** Beyond `good` or `bad`, in the direction from one to the other. */
+function assess(value: number | null, bounds: { readonly good: number; readonly bad: number }): Assessment {
+  if (value === null) return 'unknown';
+  const sign = Math.sign(bounds.good - bounds.bad);
+  if (sign * (value - bounds.good) >= 0) return 'good';
+  return sign * (value - bounds.bad) <= 0 ? 'bad' : 'doubtful';
+}
+
+const ratioText = (value: number) => `${Math.round(100 * value)} %`;
+
+/** docs/reading-a-study.md lists the same bounds. */
+function diagnosticsOf(honesty: StudyHonesty, isTrained: boolean): Diagnostic[] {
+  const efficiency = isTrained ? [walkForwardEfficiency(honesty)] : [];
+  return [deflatedSharpe(honesty), probabilityOfOverfitting(honesty), ...efficiency, plateau(honesty)];
+}
+
+function deflatedSharpe({ deflated_sharpe_ratio: value, trials }: StudyHonesty): Diagnostic {
+  return {
+    name: 'Deflated Sharpe ratio',
+    value,
+    assessment: assess(value, { good: 0.95, bad: 0.9 }),
+    meaning:
+      value === null
+        ? 'Undefined: the returns do not vary, are too few, or are equal in all trials.'
+        : `Probability ${ratioText(value)} that the Sharpe ratio exceeds the expected best of ${trials} zero-skill trials.`,
+  };
+}
+
+function probabilityOfOverfitting({ pbo }: StudyHonesty): Diagnostic {
+  return {
+    name: 'Probability of overfitting',
+    value: pbo?.probability ?? null,
+    assessment: assess(pbo?.probability ?? null, { good: 0.1, bad: 0.5 }),
+    meaning: pbo
+      ? `In ${ratioText(pbo.probability)} of ${pbo.splits} splits of the days into halves, the best trial of one half was at or below the median in the other; in ${ratioText(pbo.loss_probability)} it lost money there.`
+      : 'Undefined: it needs ten days and two complete trials.',
+  };
+}
+
+function walkForwardEfficiency({ walk_forward_efficiency: value }: StudyHonesty): Diagnostic {
+  const tooGood = value !== null && value > 2;
+  return {
+    name: 'Walk-forward efficiency',
+    value,
+    assessment: tooGood ? 'doubtful' : assess(value, { good: 0.5, bad: 0.1 }),
+    meaning:
+      value === null
+        ? 'Undefined: no profit on the days that the ML models were trained on.'
+        : `Out-of-sample return is ${ratioText(value)} of the return on the training days${tooGood ? ', more than skill explains' : ''}.`,
+  };
+}
+
+function plateau({ plateau: found }: StudyHonesty): Diagnostic {
+  return {
+    name: 'Plateau width',
+    value: found?.width ?? null,
+    assessment: assess(found?.width ?? null, { good: 0.1, bad: 0.02 }),
+    meaning: found
+      ? `Parameters can move by ${ratioText(found.width)} of their ranges before the value drops (from ${found.trials} trials).`
+      : 'Undefined: it needs ten complete trials.',
+  };
+}
+
+/**
+ * Overfitting diagnostics of the best trial: a table and a conclusion.
+ *
+ * @param isTrained ML models were trained; without them every day was used to choose the parameters
+ */
+export function overfittingText(honesty: StudyHonesty, isTrained = true): string {
+  const diagnostics = diagnosticsOf(honesty, isTrained);
+  const rows = diagnostics.map(({ name, value, assessment, meaning }) => [
+    name,
+    compactNumber(value),
+    assessment,
+    wrap(meaning, 56),
+  ]);
+  const days = isTrained
+    ? `${honesty.days} days out of sample`
+    : `${honesty.days} days, all used to choose the parameters`;
+  return `${table(['Overfitting diagnostics', 'Value', '', 'Meaning'], rows)}\n${conclusion(diagnostics, days)}`;
+}
+
+function conclusion(diagnostics: readonly Diagnostic[], days: string): string {
+  const names = (assessment: Assessment) =>
+    diagnostics
+      .filter((each) => each.assessment === assessment)
+      .map(({ name }) => name[0]!.toLowerCase() + name.slice(1));
+  const [bad, open] = [names('bad'), [...names('doubtful'), ...names('unknown')]];
+  const after = `${days}; docs/hyperopt.md`;
+  if (bad.length > 0) return `Probably overfitted: ${bad.join(', ')} (${after}).`;
+  if (open.length > 0) return `Not proven: ${open.join(', ')} (${after}).`;
+  return `No sign of overfitting (${days}). Confirm it on days that no trial has used.`;
+}
+
+type Value = number | string | boolean | Readonly<Record<string, number | boolean | undefined>>;
+
+/** `name value` pairs of a trial's parameters; `model_type` is left out in a run without ML models. */
+function parametersText(params: Readonly<Record<string, Value | undefined>>): string {
+  return Object.entries(params)
+    .filter(([name, value]) => name !== 'model_type' || value !== NO_MODEL)
+    .map(([name, value]) => `${name} ${valueText(value)}`)
+    .join(', ');
+}
+
+function valueText(value: Value | undefined): string {
+  if (typeof value === 'number') return compactNumber(value);
+  if (typeof value !== 'object') return String(value);
+  return Object.entries(value)
+    .map(([key, each]) => `${key}:${valueText(each)}`)
+    .join(' ');
+}
+
+export interface ListOptions {
+  readonly status?: string;
+  readonly experiment?: string;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+export async function printHyperopts(client: ApiClient, options: ListOptions): Promise<void> {
+  const { limit, status, experiment } = options;
+  const query = queryOf({ limit, status, experiment_name: experiment });
+  const page = await client.get<z.infer<typeof HyperoptList>>(`/api/v1/hyperopt?${query}`);
+  if (options.json) return console.log(JSON.stringify(page));
+  if (page.items.length === 0) {
+    console.log('No hyperopt jobs. Start one with: npx touchstone hyperopt start ml_classifier --watch');
+    return;
+  }
+  console.log(
+    table(
+      ['Job', 'Status', 'Strategy', 'Experiment', 'Created (UTC)', 'Trials', '%', 'Best value', 'Of trial'],
+      page.items.map((job) => [
+        job.job_id,
+        job.status,
+        job.strategy,
+        job.experiment_name,
+        minute(job.created_at),
+        `${job.current_trial} of ${job.total_trials}`,
+        job.progress,
+        compactNumber(job.best_value),
+        job.best_trial,
+      ]),
+    ),
+  );
+  for (const job of page.items) if (job.error) console.log(`${job.job_id}: ${job.error}`);
+  if (page.next_cursor) console.log(MORE_JOBS);
+}
+
+export interface TrialsOptions {
+  readonly state?: string;
+  readonly limit: number;
+  readonly cursor?: string;
+  readonly json?: boolean;
+}
+
+export async function printTrials(client: ApiClient, jobId: string, options: TrialsOptions): Promise<void> {
+  const { limit, state, cursor } = options;
+  const query = queryOf({ limit, state, cursor });
+  const page = await client.get<z.infer<typeof HyperoptTrialList>>(jobPath(jobId, `/trials?${query}`));
+  if (options.json) return console.log(JSON.stringify(page));
+  if (page.items.length === 0) return console.log('No trials.');
+  console.log(
+    table(
+      ['Trial', 'State', 'Value', 'Windows', 'Duplicate of', 'Worker', 'Attempt', 'Parameters'],
+      page.items.map((trial) => [
+        trial.number,
+        trial.state,
+        compactNumber(trial.value),
+        trial.windows.length,
+        trial.duplicate_of,
+        trial.worker,
+        trial.attempt,
+        wrap(parametersText(trial.params), 46),
+      ]),
+    ),
+  );
+  for (const trial of page.items) if (trial.error) console.log(`Trial ${trial.number}: ${trial.error}`);
+  if (page.next_cursor) console.log(`More exist: --cursor ${page.next_cursor}`);
+}
+
+export async function printStatus(client: ApiClient, jobId: string, json = false): Promise<void> {
+  const job = await client.get<Job>(jobPath(jobId));
+  console.log(json ? JSON.stringify(job) : statusText(job));
+}
+
+export async function cancelHyperopt(client: ApiClient, jobId: string, json = false): Promise<void> {
+  const job = await client.post<Job>(jobPath(jobId, '/cancel'));
+  console.log(json ? JSON.stringify(job) : statusText(job));
+}
+
+function statusText(job: Job): string {
+  const { complete, pruned, failed } = job.trials;
+  const { date_range, objective_metric, direction, spaces, model_types } = job.config;
+  const best = job.best_trial === null ? '-' : `${compactNumber(job.best_value)} (trial ${job.best_trial})`;
+  return [
+    `${job.job_id}: ${job.status}${job.error ? `: ${job.error}` : ''}`,
+    `${job.strategy} on ${job.pairs.join(', ')} of ${job.exchange}, ${job.timeframe}, ${minute(date_range.start)} to ${minute(date_range.end)} UTC`,
+    ...(job.stalled ? [`Stalled: ${job.stalled}`] : []),
+    `${job.current_trial} of ${job.total_trials} trials (${job.progress} %): ${complete} complete, ${pruned} pruned, ${failed} failed`,
+    ...(spaces ? [`Searched: ${spaces.join(', ')}; models: ${model_types.join(', ')}`] : []),
+    `Best ${objective_metric} (${direction}): ${best}`,
+    ...job.warnings.map((warning) => `Warning: ${warning}`),
+  ].join('\n');
+}

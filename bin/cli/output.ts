@@ -1,0 +1,112 @@
+import asciichart from 'asciichart';
+import cliProgress from 'cli-progress';
+import Table from 'cli-table3';
+
+/** A table with a header row; numbers are aligned right, null prints as `-`. */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly (string | number | null)[])[],
+): string {
+  const numeric = head.map((_, column) => rows.some((row) => isNumeric(row[column])));
+  const printed = new Table({
+    head: [...head],
+    colAligns: numeric.map((right) => (right ? 'right' : 'left')),
+    style: { head: [], border: [], compact: true },
+  });
+  for (const row of rows) printed.push(row.map((cell) => (cell === null ? '-' : String(cell))));
+  return printed.toString();
+}
+
+function isNumeric(cell: string | number | null | undefined): boolean {
+  return typeof cell === 'number' || (typeof cell === 'string' && /^[-+]?[\d,]+(\.\d+)?( ?%)?$/.test(cell));
+}
+
+/** Lines of up to `width` characters, broken between words. */
+export function wrap(text: string, width: number): string {
+  return text.replaceAll(new RegExp(`(.{1,${width}})(?:\\s+|$)`, 'g'), '$1\n').trimEnd();
+}
+
+/** A number with thousands separators; `-` for null. */
+export function number(value: number | null | undefined, digits = 2): string {
+  if (value === null || value === undefined) return '-';
+  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+export function percent(value: number | null | undefined, digits = 2): string {
+  return value === null || value === undefined ? '-' : `${number(value, digits)} %`;
+}
+
+const MAX_DIGITS = 7;
+const MAX_PLAIN = 1e9;
+
+/** A number in five significant digits; `-` for null. */
+export function compactNumber(value: number | null): string {
+  return value === null ? '-' : String(Number(value.toPrecision(5)));
+}
+
+/** A number with its sign, rounded to `unit`: `+0.17`, `-1,250`, `+2.1e-9`; `0` when it rounds to 0. */
+export function signed(value: number, unit: number): string {
+  const digits = Math.max(0, -Math.floor(Math.log10(unit) + 1e-9));
+  if (digits > MAX_DIGITS || Math.abs(value) >= MAX_PLAIN) {
+    if (value === 0) return '0';
+    return `${value > 0 ? '+' : ''}${value.toExponential(Math.abs(value) < unit ? 0 : 1)}`;
+  }
+  const text = number(Math.abs(value), digits);
+  if (!/[1-9]/.test(text)) return '0';
+  return `${value > 0 ? '+' : '-'}${text}`;
+}
+
+/** `2026-08-23 00:00` for an ISO time, UTC. */
+export function minute(iso: string | null | undefined): string {
+  return iso ? iso.slice(0, 16).replace('T', ' ') : '-';
+}
+
+/** `2026-08-23 00:00:00` for an ISO time, UTC. */
+export function second(iso: string): string {
+  return iso.slice(0, 19).replace('T', ' ');
+}
+
+/** Milliseconds as `850 ms`, `12.3 s` or `4 min 05 s`. */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${String(Math.round((ms % 60_000) / 1000)).padStart(2, '0')} s`;
+}
+
+const CHART_WIDTH = 80;
+const CHART_HEIGHT = 12;
+
+/** A line chart with the first and the last label below it; empty for fewer than two values. */
+export function chart(values: readonly number[], labels: readonly string[]): string {
+  if (values.length < 2) return '';
+  const sampled = Array.from({ length: CHART_WIDTH }, (_, i) => {
+    const index = Math.round((i * (values.length - 1)) / (CHART_WIDTH - 1));
+    return values[index]!;
+  });
+  const plot = asciichart.plot(sampled, {
+    height: CHART_HEIGHT,
+    format: (value) => number(value).padStart(12),
+  });
+  const [first, last] = [labels[0]!, labels.at(-1)!];
+  const space = ' '.repeat(Math.max(1, CHART_WIDTH - first.length - last.length));
+  return `${plot}\n${' '.repeat(14)}${first}${space}${last}`;
+}
+
+/** A progress bar on stderr, so that stdout stays readable by a program. */
+export function progressBar(format: string, options: cliProgress.Options = {}): cliProgress.SingleBar {
+  return new cliProgress.SingleBar(
+    { format, hideCursor: true, ...options },
+    cliProgress.Presets.shades_classic,
+  );
+}
+
+/**
+ * Writes out control and direction characters. Names and messages come from files and other users: none may steer the
+ * terminal or imitate a line of this program.
+ */
+export function escapeControlChars(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
+    (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
+  );
+}
