@@ -3,32 +3,30 @@ import { openBackend } from '#adapters/aws/open-backend.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { loadStrategies } from '#adapters/strategies.ts';
 import { BackendEnv } from '#contract/env.ts';
+import { ownershipOf } from '#domain/ownership.ts';
 import { readEnv } from '#runtime/env.ts';
 import { authenticateBy } from '#runtime/identity-provider.ts';
 import { serviceLambda } from '#runtime/lambda.ts';
 import { createLogger } from '#runtime/log.ts';
-import { backendHandlers } from '#runtime/services/backend.ts';
-import { backendUseCases } from '#runtime/services/backend-use-cases.ts';
+import { type BackendDeps, backendHandlers } from '#runtime/services/backend.ts';
 import { challengeMetrics, watchChallenges } from '#runtime/watch-challenges.ts';
 
 const env = readEnv(BackendEnv);
 const log = createLogger('backend', env.LOG_LEVEL);
 const audit = openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT);
-const useCases = backendUseCases(
-  {
-    ...openBackend(env, watchChallenges({ log, count: challengeMetrics(env.ENVIRONMENT) })),
-    audit,
-    strategies: await loadStrategies(),
-    ids: ulids,
-    digest: sha256,
-    clock: Date,
-    defaultExchange: env.DEFAULT_EXCHANGE,
-  },
+const deps: BackendDeps = {
+  ...openBackend(env, watchChallenges({ log, count: challengeMetrics(env.ENVIRONMENT) })),
+  audit,
+  strategies: await loadStrategies(),
+  ids: ulids,
+  digest: sha256,
+  clock: Date,
+  defaultExchange: env.DEFAULT_EXCHANGE,
   log,
-);
+};
 
-export const handler = serviceLambda('backend', backendHandlers(useCases), {
-  ownership: useCases.ownership,
+export const handler = serviceLambda('backend', backendHandlers(deps), {
+  ownership: ownershipOf(deps),
   authenticate: authenticateBy({
     environment: env.ENVIRONMENT,
     userPoolId: env.BACKEND_IDP_USER_POOL_ID,

@@ -2,30 +2,34 @@ import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
 import { DynamoTrialLedger } from '#adapters/aws/dynamo-trial-ledger.ts';
 import { StrategyEventsEnv } from '#contract/env.ts';
+import { unknownHyperopt } from '#domain/hyperopt/get-hyperopt.ts';
 import { readEnv } from '#runtime/env.ts';
 import { authenticateBy } from '#runtime/identity-provider.ts';
 import { createLogger } from '#runtime/log.ts';
-import { strategyEvents } from '#runtime/services/strategy-events.ts';
+import { watchHandler } from '#runtime/services/hyperopt-events.ts';
 import { streamLambda } from '#runtime/stream-lambda.ts';
 
 const env = readEnv(StrategyEventsEnv);
 const dynamo = createDocumentClient(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNAMODB_ENDPOINT } : {});
-const { handlers, ownership } = strategyEvents(
-  {
-    studies: new DynamoStudyStore(dynamo, env.JOBS_TABLE),
-    ledger: new DynamoTrialLedger(dynamo, env.JOBS_TABLE),
-    clock: Date,
-  },
-  createLogger('strategy', env.LOG_LEVEL),
-);
-
-export const handler = streamLambda('strategy', handlers, {
-  ownership,
-  authenticate: authenticateBy({
-    environment: env.ENVIRONMENT,
-    userPoolId: env.STRATEGY_IDP_USER_POOL_ID,
-    clientId: env.STRATEGY_IDP_CLIENT_ID,
-  }),
-  environment: env.ENVIRONMENT,
-  logLevel: env.LOG_LEVEL,
+const studies = new DynamoStudyStore(dynamo, env.JOBS_TABLE);
+const watchHyperopt = watchHandler({
+  studies,
+  ledger: new DynamoTrialLedger(dynamo, env.JOBS_TABLE),
+  clock: Date,
+  log: createLogger('strategy', env.LOG_LEVEL),
 });
+
+export const handler = streamLambda(
+  'strategy',
+  { watchHyperopt },
+  {
+    ownership: { hyperopt: { sharing: studies.sharing, unknown: unknownHyperopt } },
+    authenticate: authenticateBy({
+      environment: env.ENVIRONMENT,
+      userPoolId: env.STRATEGY_IDP_USER_POOL_ID,
+      clientId: env.STRATEGY_IDP_CLIENT_ID,
+    }),
+    environment: env.ENVIRONMENT,
+    logLevel: env.LOG_LEVEL,
+  },
+);

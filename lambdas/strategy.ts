@@ -8,16 +8,19 @@ import { readEnv } from '#runtime/env.ts';
 import { authenticateBy } from '#runtime/identity-provider.ts';
 import { serviceLambda } from '#runtime/lambda.ts';
 import { createLogger } from '#runtime/log.ts';
-import { strategyHandlers } from '#runtime/services/strategy.ts';
+import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.ts';
 import { challengeMetrics, watchChallenges } from '#runtime/watch-challenges.ts';
 
 const env = readEnv(StrategyEnv);
 const log = createLogger('strategy', env.LOG_LEVEL);
 const tell = watchChallenges({ log, count: challengeMetrics(env.ENVIRONMENT), timer: openScheduler(env) });
-const deps = {
+const deps: StrategyDeps = {
   ...openStrategyService(env, tell),
   strategies: await loadStrategies(),
-  ...{ ids: ulids, digest: sha256, clock: Date, log },
+  ids: ulids,
+  digest: sha256,
+  clock: Date,
+  log,
 };
 
 export const handler = serviceLambda('strategy', strategyHandlers(deps), {

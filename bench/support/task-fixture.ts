@@ -120,7 +120,7 @@ export class TaskFixture {
         digest: sha256,
         clock: Date,
         defaultExchange: EXCHANGE,
-        onStartFailure: () => {},
+        log: { warn: () => {}, error: () => {} },
       },
       {
         body: { config },

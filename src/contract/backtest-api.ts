@@ -221,6 +221,7 @@ export const BacktestListQuery = z.object({
   status: Status.optional().meta({ description: 'Only jobs in this status' }),
   experiment_name: textParameter(200, 'Only jobs of this experiment').optional(),
 });
+export type BacktestListQuery = z.output<typeof BacktestListQuery>;
 
 export const BacktestReportQuery = z.object({
   page: integerParameter({ min: 1, max: 1_000_000, description: 'Page of the trades, 1,000 each' }).default(

@@ -2,6 +2,13 @@ import * as z from 'zod';
 import { ERRORS } from './errors.ts';
 import { COLLECT_MODES, PRECISIONS, TIMEFRAMES } from './limits.ts';
 
+/** A schema's output as use cases take it. */
+export type Immutable<T> = T extends readonly (infer E)[]
+  ? readonly Immutable<E>[]
+  : T extends object
+    ? { readonly [K in keyof T]: Immutable<T[K]> }
+    : T;
+
 /** Schemas that several resources share. */
 
 export const Timestamp = z.string().meta({

@@ -36,3 +36,4 @@ export const Instruments = z
     count: z.int(),
   })
   .meta({ id: 'Instruments', description: 'Instruments collected from an exchange' });
+export type Instruments = z.output<typeof Instruments>;

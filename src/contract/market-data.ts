@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Timestamp } from './common.ts';
+import { type Immutable, Timestamp } from './common.ts';
 import { TIMEFRAMES } from './limits.ts';
 import { integerParameter, listParameter, textParameter } from './parameters.ts';
 
@@ -25,10 +25,12 @@ export const Ohlcv = z
     count: z.int(),
   })
   .meta({ id: 'Ohlcv' });
+export type Ohlcv = z.output<typeof Ohlcv>;
 
 export const Symbols = z
   .object({ exchange: z.string(), symbols: z.array(z.string()), count: z.int() })
   .meta({ id: 'Symbols', description: 'Symbols of which candles are stored' });
+export type Symbols = z.output<typeof Symbols>;
 
 const Series = z
   .object({
@@ -68,6 +70,7 @@ export const DataStatus = z
     }),
   })
   .meta({ id: 'DataStatus', description: 'What is stored of an exchange' });
+export type DataStatus = z.output<typeof DataStatus>;
 
 export const Freshness = z
   .object({
@@ -93,6 +96,7 @@ export const Freshness = z
     ),
   })
   .meta({ id: 'Freshness' });
+export type Freshness = z.output<typeof Freshness>;
 
 export const CollectionRequest = z
   .looseObject({
@@ -113,6 +117,7 @@ export const CollectionRequest = z
     id: 'CollectionRequest',
     examples: [{ symbols: ['BASE/QUOTE:SETTLE'], timeframe: '5m' }],
   });
+export type CollectionRequest = Immutable<z.output<typeof CollectionRequest>>;
 
 const COLLECTION_STATUSES = ['pending', 'running', 'completed', 'failed'] as const;
 
@@ -138,6 +143,7 @@ export const Collection = z
     updated_at: Timestamp,
   })
   .meta({ id: 'Collection' });
+export type Collection = z.output<typeof Collection>;
 
 const exchange = z
   .string()
@@ -161,7 +167,10 @@ export const OhlcvQuery = z.object({
   exchange,
 });
 
+export type OhlcvQuery = z.output<typeof OhlcvQuery>;
+
 export const ExchangeQuery = z.object({ exchange });
+export type ExchangeQuery = z.output<typeof ExchangeQuery>;
 
 export const FreshnessQuery = z.object({
   symbols: listParameter({
@@ -183,6 +192,8 @@ export const FreshnessQuery = z.object({
   exchange,
 });
 
+export type FreshnessQuery = Immutable<z.output<typeof FreshnessQuery>>;
+
 /** The backend's own: bounds a request, and answers a malformed symbol by the symbols' own code. */
 export const DataFreshnessQuery = FreshnessQuery.pick({
   stale_threshold_hours: true,
@@ -195,6 +206,7 @@ export const DataFreshnessQuery = FreshnessQuery.pick({
       '`BASE/QUOTE:SETTLE`, repeated or separated by commas. Long lists: with commas, and `/` and `:` as they are, 500 symbols fit the 10 KB that a gateway takes',
   }),
 });
+export type DataFreshnessQuery = Immutable<z.output<typeof DataFreshnessQuery>>;
 
 export const CollectionParams = z.object({
   collection_id: z

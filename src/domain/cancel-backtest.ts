@@ -2,7 +2,7 @@ import type { StoredBacktestJob } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { Executions, TaskControl } from './execution-ports.ts';
 import { unknownBacktest } from './get-backtest.ts';
-import type { Clock, JobStore } from './ports.ts';
+import type { Clock, JobStore, Log } from './ports.ts';
 import { isoTime } from './validate.ts';
 
 export interface CancelBacktestDeps {
@@ -10,8 +10,7 @@ export interface CancelBacktestDeps {
   readonly executions: Executions;
   readonly tasks: TaskControl;
   readonly clock: Clock;
-  /** Told when stopping failed: the job is cancelled all the same, its task can write nothing any more. */
-  readonly onStopFailure: (jobId: string, error: unknown) => void;
+  readonly log: Log;
 }
 
 /**
@@ -33,7 +32,10 @@ export async function cancelBacktest(deps: CancelBacktestDeps, jobId: string): P
   const stops = [deps.executions.stop(jobId, 'Cancelled by the user')];
   if ('task' in job && job.task) stops.push(deps.tasks.stop(job.task, 'Cancelled by the user'));
   for (const stopped of await Promise.allSettled(stops)) {
-    if (stopped.status === 'rejected') deps.onStopFailure(jobId, stopped.reason);
+    // The job is cancelled: every write of its task is rejected.
+    if (stopped.status === 'rejected') {
+      deps.log.error('failed to stop backtest', { job_id: jobId, error: stopped.reason });
+    }
   }
   return job;
 }

@@ -1,6 +1,6 @@
 import type { JobIn, StoredBacktestJob } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
-import type { JobStore } from './ports.ts';
+import type { JobStore, ResultStore } from './ports.ts';
 
 /** The job; throws RES001 when there is none of that id. */
 export async function getBacktest(
@@ -18,7 +18,7 @@ export function unknownBacktest(jobId: string, field = 'job_id'): CodedError {
 }
 
 /** The job if it is completed; throws RES001, or RES005 with status 400 (the interface fixes it) and the status. */
-export async function getCompletedBacktest(
+async function getCompletedBacktest(
   deps: { readonly jobs: JobStore },
   jobId: string,
 ): Promise<JobIn<'completed'>> {
@@ -30,4 +30,55 @@ export async function getCompletedBacktest(
     field: 'job_id',
     context: { job_id: jobId, status: job.status },
   });
+}
+
+/** Equity data of a completed backtest, as stored. Throws RES001, RES005 (status 400), DATA005. */
+export async function getBacktestEquity(
+  deps: { readonly jobs: JobStore; readonly results: ResultStore },
+  jobId: string,
+): Promise<unknown> {
+  const job = await getCompletedBacktest(deps, jobId);
+  return deps.results.read(job.results, 'equity');
+}
+
+/** The stored report with every warning of its job, one page of its trades, and the job that made them. */
+export interface BacktestReport {
+  readonly job: JobIn<'completed'>;
+  readonly report: Readonly<Record<string, unknown>>;
+  readonly trades: {
+    readonly items: readonly unknown[];
+    readonly page: number;
+    readonly pages: number;
+    readonly total: number;
+  };
+}
+
+/**
+ * The full analysis of a completed backtest with one page of its trades (1,000 each, in the order of closing).
+ * Throws RES001, RES005 (status 400), VAL005 for a page beyond the last, DATA005.
+ */
+export async function getBacktestReport(
+  deps: { readonly jobs: JobStore; readonly results: ResultStore },
+  jobId: string,
+  page: number,
+): Promise<BacktestReport> {
+  const job = await getCompletedBacktest(deps, jobId);
+  const pages = job.results.trade_pages;
+  if (page > Math.max(1, pages)) {
+    throw new CodedError('VAL005', {
+      message: `page must be at most ${Math.max(1, pages)}`,
+      field: 'page',
+      context: { value: page, min: 1, max: Math.max(1, pages) },
+    });
+  }
+  const [report, items] = await Promise.all([
+    deps.results.read(job.results, 'report'),
+    pages === 0 ? [] : deps.results.readTrades(job.results, page),
+  ]);
+  return {
+    job,
+    // What was ignored at submission or not collected is part of one run: the stored report is the same for all.
+    report: { ...(report as Readonly<Record<string, unknown>>), warnings: job.warnings },
+    trades: { items, page, pages, total: job.result.total_trades },
+  };
 }

@@ -11,15 +11,17 @@ export interface HealthReport {
   readonly reason?: string;
 }
 
-/**
- * Probes all dependencies at once, each within `timeoutMs`. Never throws: a service that answers is at least degraded.
- *
- * @param checkDiskSpace rejects, with a message for clients, while there is no room for new work; absent where storage is not limited
- */
-export async function checkHealth(
-  probes: Readonly<Record<string, Probe>>,
+export interface HealthDeps<Dependency extends string = string> {
+  /** By the dependency's name in the response. */
+  readonly probes: Readonly<Record<Dependency, Probe>>;
+  /** Rejects, with a message for clients, while there is no room for new work; absent where storage is not limited. */
+  readonly checkDiskSpace?: (() => Promise<void>) | undefined;
+}
+
+/** Probes all dependencies concurrently, each within `timeoutMs`. Never throws: a service that responds is at least degraded. */
+export async function getHealth(
+  { probes, checkDiskSpace }: HealthDeps,
   timeoutMs: number,
-  checkDiskSpace?: () => Promise<void>,
 ): Promise<HealthReport> {
   const [entries, shortage] = await Promise.all([
     Promise.all(

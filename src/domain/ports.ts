@@ -24,6 +24,12 @@ export interface Clock {
   now(): number;
 }
 
+/** Structured log. Powertools' Logger is one. */
+export interface Log {
+  warn(message: string, fields: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields: Readonly<Record<string, unknown>>): void;
+}
+
 export interface Ids {
   /** A ULID: time-ordered, 26 characters of Crockford base 32. */
   ulid(): string;
@@ -288,13 +294,4 @@ export interface DataProxy {
     readonly params: Readonly<Record<string, unknown>>;
     readonly correlationId: string;
   }): Promise<unknown>;
-}
-
-export interface FreshnessQuery {
-  readonly exchange: string;
-  readonly symbols: readonly string[];
-  readonly timeframe?: string;
-  readonly staleThresholdHours?: number;
-  readonly start?: string;
-  readonly end?: string;
 }

@@ -11,7 +11,7 @@ import type { Executions } from './execution-ports.ts';
 import { bestOfHyperopt } from './hyperopt/best-of-hyperopt.ts';
 import type { StudyStore } from './hyperopt/study-ports.ts';
 import { idSuffix, keyUsedAgain } from './id-suffix.ts';
-import type { Digest, Ids, JobStore } from './ports.ts';
+import type { Digest, Ids, JobStore, Log } from './ports.ts';
 import { readVersion } from './registry/find-version.ts';
 import { imageOf, overRegistered, registeredOf } from './registry/registered-run.ts';
 import type { RegistryStore } from './registry/registry-store.ts';
@@ -42,8 +42,7 @@ export interface SubmitBacktestDeps extends ResolveDeps {
   readonly executions: Executions;
   readonly ids: Ids;
   readonly digest: Digest;
-  /** Told when the execution could not be started; the job is stored and reconcile starts it. */
-  readonly onStartFailure: (jobId: string, error: unknown) => void;
+  readonly log: Log;
 }
 
 const DEFAULT_PRIORITY = 5;
@@ -70,7 +69,8 @@ export async function submitBacktest(
   if (stored.status === 'pending') {
     await deps.executions
       .start(stored.execution_input, stored.priority)
-      .catch((error: unknown) => deps.onStartFailure(stored.job_id, error));
+      // Reconcile starts it later.
+      .catch((error) => deps.log.error('failed to start execution', { job_id: stored.job_id, error }));
   }
   return stored;
 }

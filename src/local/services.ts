@@ -18,10 +18,9 @@ import type { ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
 import type { Log } from '#runtime/log.ts';
 import { type RunningServer, serve } from '#runtime/serve.ts';
 import { createService, type GatewayFunction } from '#runtime/service.ts';
-import { backendHandlers } from '#runtime/services/backend.ts';
-import { backendUseCases } from '#runtime/services/backend-use-cases.ts';
-import { createDataCollectionService } from '#runtime/services/data-collection-service.ts';
-import { strategyHandlers } from '#runtime/services/strategy.ts';
+import { type BackendDeps, backendHandlers } from '#runtime/services/backend.ts';
+import { createDataCollectionService } from '#runtime/services/data-collection.ts';
+import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.ts';
 import type { Workflow } from './workflow.ts';
 
 const HOST = '127.0.0.1';
@@ -63,35 +62,33 @@ export async function startBackend(
   const { stores, workflow, strategies } = deps;
   const { log } = options;
   const dataProxy = new DataProxyClient((event) => deps.dataProxy(event));
-  const useCases = backendUseCases(
-    {
-      ...stores,
-      ...openRegistry(deps.registryTable, deps.databaseEndpoint, deps.tell),
-      images: null,
-      audit: options.audit.trail,
-      stagingDryRunRequired: deps.stagingDryRunRequired ?? false,
-      fourEyesRequired: deps.fourEyesRequired ?? false,
-      releasePolicy: deps.releasePolicy ?? NO_POLICY,
-      rollbackReasonRequired: deps.rollbackReasonRequired ?? false,
-      strategies,
-      executions: workflow.executions,
-      tasks: workflow.tasks,
-      ids: ulids,
-      digest: sha256,
-      clock: Date,
-      defaultExchange: options.exchange,
-      dataProxy,
-      probes: {
-        strategy_service: deps.strategyServiceUrl ? serviceProbe(deps.strategyServiceUrl, 'strategy') : null,
-        data_collection: () => dataProxy.probe(),
-        registry: tableProbe(stores.dynamo, 'registry', deps.registryTable),
-      },
-      checkDiskSpace: options.checkDiskSpace,
+  const services: BackendDeps = {
+    ...stores,
+    ...openRegistry(deps.registryTable, deps.databaseEndpoint, deps.tell),
+    images: null,
+    audit: options.audit.trail,
+    stagingDryRunRequired: deps.stagingDryRunRequired ?? false,
+    fourEyesRequired: deps.fourEyesRequired ?? false,
+    releasePolicy: deps.releasePolicy ?? NO_POLICY,
+    rollbackReasonRequired: deps.rollbackReasonRequired ?? false,
+    strategies,
+    executions: workflow.executions,
+    tasks: workflow.tasks,
+    ids: ulids,
+    digest: sha256,
+    clock: Date,
+    defaultExchange: options.exchange,
+    dataProxy,
+    probes: {
+      strategy_service: deps.strategyServiceUrl ? serviceProbe(deps.strategyServiceUrl, 'strategy') : null,
+      data_collection: () => dataProxy.probe(),
+      registry: tableProbe(stores.dynamo, 'registry', deps.registryTable),
     },
+    checkDiskSpace: options.checkDiskSpace,
     log,
-  );
-  const app = createService('backend', backendHandlers(useCases), {
-    ownership: useCases.ownership,
+  };
+  const app = createService('backend', backendHandlers(services), {
+    ownership: ownershipOf(services),
     log,
     authenticate: options.authenticate,
     audit: options.audit,
@@ -122,7 +119,7 @@ export async function startStrategyService(
 ): Promise<RunningServer> {
   const { log } = options;
   const { stores, workflow } = deps;
-  const service = {
+  const services: StrategyDeps = {
     ...stores,
     ...openRegistry(deps.registryTable, deps.databaseEndpoint, deps.tell),
     images: null,
@@ -146,8 +143,8 @@ export async function startStrategyService(
     checkDiskSpace: options.checkDiskSpace,
     log,
   };
-  const app = createService('strategy', strategyHandlers(service), {
-    ownership: ownershipOf(service),
+  const app = createService('strategy', strategyHandlers(services), {
+    ownership: ownershipOf(services),
     log,
     authenticate: options.authenticate,
     audit: options.audit,

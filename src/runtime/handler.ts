@@ -1,13 +1,8 @@
 import type * as z from 'zod';
+import type { Immutable } from '#contract/common.ts';
 import type { ServiceName } from '#contract/operation.ts';
 import type { OperationsOf } from '#contract/operations.ts';
 import type { Principal } from './authenticate.ts';
-
-type Immutable<T> = T extends readonly (infer E)[]
-  ? readonly Immutable<E>[]
-  : T extends object
-    ? { readonly [K in keyof T]: Immutable<T[K]> }
-    : T;
 
 type Output<O, K extends string> = O extends { [P in K]: infer S extends z.ZodType }
   ? Immutable<z.output<S>>

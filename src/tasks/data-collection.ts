@@ -8,7 +8,7 @@ import { authenticateBy } from '#runtime/identity-provider.ts';
 import { startProcess } from '#runtime/process.ts';
 import { serve } from '#runtime/serve.ts';
 import { withServiceToken } from '#runtime/service-token.ts';
-import { createDataCollectionService } from '#runtime/services/data-collection-service.ts';
+import { createDataCollectionService } from '#runtime/services/data-collection.ts';
 
 const { env, log } = startProcess(DataCollectionEnv, 'data-collection');
 

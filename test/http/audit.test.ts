@@ -9,9 +9,10 @@ import type { StoredAuditCall } from '#contract/stored-audit.ts';
 import type { AuditTrail } from '#domain/audit/audit-trail.ts';
 import { listAudit } from '#domain/audit/list-audit.ts';
 import type { Authenticate } from '#runtime/authenticate.ts';
+import type { Handlers } from '#runtime/handler.ts';
 import type { ServiceDeps } from '#runtime/service.ts';
-import type { BackendUseCases } from '#runtime/services/backend.ts';
-import { backendApp, type LogLine, post } from '../support/backend.ts';
+import { backendHandlers } from '#runtime/services/backend.ts';
+import { accepted, backendApp, fakeBackendDeps, type LogLine, post } from '../support/backend.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { pendingJob } from '../support/jobs.ts';
 
@@ -40,12 +41,15 @@ const authenticate: Authenticate = async (authorization) => {
 };
 
 function open(
-  changes: Partial<BackendUseCases> = {},
+  changes: Partial<Handlers<'backend'>> = {},
   written: AuditTrail = trail,
   deps: Partial<ServiceDeps> = {},
 ) {
   const { app, lines } = backendApp(
-    { listAudit: (input) => listAudit({ audit: trail, cursors, clock }, input), ...changes },
+    {
+      listAudit: backendHandlers({ ...fakeBackendDeps(), audit: trail, clock }).listAudit,
+      ...changes,
+    },
     { authenticate, audit: { trail: written, clock, ids: ulids }, ...deps },
   );
   const submit = (headers: Record<string, string> = {}, body: unknown = SUBMISSION) =>
@@ -235,7 +239,7 @@ describe('faults', () => {
       let done = 0;
       const submitBacktest = async () => {
         done++;
-        return pendingJob('bt-1');
+        return accepted(pendingJob('bt-1'));
       };
       const { submit } = open({ submitBacktest }, failing('begin', error));
       const response = await submit();
@@ -271,7 +275,7 @@ describe('faults', () => {
     let done = 0;
     const submitBacktest = async () => {
       done++;
-      return pendingJob('bt-1');
+      return accepted(pendingJob('bt-1'));
     };
     const { submit } = open({ submitBacktest }, slow, { deadlineMs: 5 });
     expect((await submit()).status).toBe(504);
@@ -395,7 +399,9 @@ describe('GET /api/v1/audit', () => {
   });
 
   it('calls of one millisecond stay apart, the later first', async () => {
-    const { submit } = open({ submitBacktest: async ({ body }) => pendingJob(`bt-${body.priority}`) });
+    const { submit } = open({
+      submitBacktest: async ({ body }) => accepted(pendingJob(`bt-${body.priority}`)),
+    });
     for (const priority of [1, 2, 3, 4, 5]) await submit({}, { ...SUBMISSION, priority });
     expect((await pages('limit=2')).map(({ resource }) => resource.id)).toEqual(
       [5, 4, 3, 2, 1].map((n) => `bt-${n}`),

@@ -7,15 +7,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EndedTrial } from '#contract/hyperopt.ts';
 import { HyperoptJob } from '#contract/hyperopt-api.ts';
 import { HyperoptTrialEvent } from '#contract/hyperopt-events.ts';
-import { getHyperopt } from '#domain/hyperopt/get-hyperopt.ts';
+import { unknownHyperopt } from '#domain/hyperopt/get-hyperopt.ts';
 import { runHyperoptWorker, type TrialRunner } from '#domain/hyperopt/run-hyperopt-worker.ts';
-import { type WatchHyperoptDeps, watchHyperopt } from '#domain/hyperopt/watch-hyperopt.ts';
+import type { WatchHyperoptDeps } from '#domain/hyperopt/watch-hyperopt.ts';
 import { EventStreams } from '#runtime/event-streams.ts';
 import { withIdentityProvider } from '#runtime/identity-provider.ts';
 import { serve } from '#runtime/serve.ts';
 import { createStreams, type ServiceApp } from '#runtime/service.ts';
 import { watchHandler } from '#runtime/services/hyperopt-events.ts';
-import { strategyEvents } from '#runtime/services/strategy-events.ts';
 import { localPool, startIssuer } from '../../src/local/issuer.ts';
 import { accessClaims, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
 import { memoryLog } from '../support/backend.ts';
@@ -51,28 +50,28 @@ function host(
 ): Host {
   const { log, lines } = memoryLog();
   const { studies, ledger } = workerDeps(engine);
-  const deps = { studies, ledger, ...virtualTime(), onFault: log.error as () => void, ...changes };
+  const deps = { studies, ledger, ...virtualTime(), log, ...changes };
   let following = 0;
-  const handler = watchHandler(
-    {
-      getHyperopt: (jobId) => getHyperopt({ studies }, jobId),
-      watchHyperopt: async function* (watched, signal) {
+  class CountedStreams extends EventStreams {
+    override open(caller: string, events: Parameters<EventStreams['open']>[1], closing?: AbortSignal) {
+      const counted = async function* (signal: AbortSignal) {
         following++;
         try {
-          yield* watchHyperopt(deps, watched, signal);
+          yield* events(signal);
         } finally {
           following--;
         }
-      },
-    },
-    new EventStreams(most, mostPerCaller),
-  );
+      };
+      return super.open(caller, counted, closing);
+    }
+  }
+  const handler = watchHandler(deps, new CountedStreams(most, mostPerCaller));
   const app = createStreams(
     'strategy',
     { watchHyperopt: handler },
     {
       log,
-      ownership: strategyEvents({ ...deps, studies: workerDeps(engine).studies as never }, log).ownership,
+      ownership: { hyperopt: { sharing: studies.sharing, unknown: unknownHyperopt } },
       authenticate: withIdentityProvider(localPool(issuer.url), { enforced }),
       checkResponses: true,
     },
@@ -377,7 +376,10 @@ describe('a host of streams', () => {
   });
 
   it('ends a stream whose storage fails with a line in its log, and no word of it to the client', async () => {
-    const studies: WatchHyperoptDeps['studies'] = { get: () => Promise.reject(new Error('secret')) };
+    let reads = 0;
+    const studies: WatchHyperoptDeps['studies'] = {
+      get: (id) => (reads++ === 0 ? workerDeps(engine).studies.get(id) : Promise.reject(new Error('secret'))),
+    };
     const { app, lines } = host({ studies });
     const text = await (await app.request(at(await newStudy()))).text();
     expect(parseEvents(text).map(({ event }) => event)).toEqual(['snapshot', 'reconnect']);

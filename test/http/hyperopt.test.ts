@@ -8,7 +8,6 @@ import { fixedStrategies, inProcess, knownBuiltIns } from '#adapters/known-strat
 import type { HyperoptExecutionInput } from '#contract/hyperopt.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { SeriesStore } from '#domain/ports.ts';
-import type { RegistryStore } from '#domain/registry/registry-store.ts';
 import { defineStrategy } from '#engine/strategy.ts';
 import { createService, type ServiceApp } from '#runtime/service.ts';
 import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.ts';
@@ -64,8 +63,10 @@ beforeAll(async () => {
   } as unknown as SeriesStore;
   const deps = {
     jobs: new DynamoJobStore(client, tables.jobs),
-    registry: { sharing: {} } as unknown as RegistryStore,
+    registry: { sharing: {} },
     challenges: { read: async () => undefined },
+    probes: {},
+    log,
     studies,
     series,
     instruments,
@@ -81,9 +82,8 @@ beforeAll(async () => {
     clock: { now: () => NOW },
     ids: ulids,
     digest: sha256,
-    log,
-  };
-  app = createService('strategy', strategyHandlers(deps as unknown as StrategyDeps), {
+  } as unknown as StrategyDeps;
+  app = createService('strategy', strategyHandlers(deps), {
     log,
     ownership: ownershipOf(deps),
     audit: memoryAudit().audit,

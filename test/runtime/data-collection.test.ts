@@ -9,7 +9,7 @@ import { withServiceToken } from '#runtime/service-token.ts';
 import {
   createDataCollectionService,
   type DataCollectionService,
-} from '#runtime/services/data-collection-service.ts';
+} from '#runtime/services/data-collection.ts';
 import {
   at,
   BTC,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { openStores } from '#adapters/open-stores.ts';
 import { serviceProbe, tableProbe } from '#adapters/probes.ts';
-import { checkHealth, type Probe } from '#domain/get-health.ts';
+import { getHealth, type Probe } from '#domain/get-health.ts';
 import type { Strategies } from '#domain/strategy-ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { localDataProxy, startBackend } from '../../src/local/services.ts';
@@ -104,7 +104,7 @@ describe('health of the backend', () => {
 
 /** Health of a service with `probe` as its dependency `it`. */
 async function found(probe: Probe, timeoutMs = 600_000) {
-  const { status, dependencies } = await checkHealth({ it: probe }, timeoutMs);
+  const { status, dependencies } = await getHealth({ probes: { it: probe } }, timeoutMs);
   return { status, it: dependencies.it };
 }
 

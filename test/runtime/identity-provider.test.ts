@@ -11,7 +11,7 @@ import { IssuerKeys, readJson } from '#runtime/issuer-keys.ts';
 import { type RunningServer, serve } from '#runtime/serve.ts';
 import { type Issuer, localPool, startIssuer } from '../../src/local/issuer.ts';
 import { accessClaims, LOCAL_POOL, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
-import { backendApp, type LogLine, memoryLog, post } from '../support/backend.ts';
+import { accepted, backendApp, type LogLine, memoryLog, post } from '../support/backend.ts';
 import { pendingJob } from '../support/jobs.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'touchstone-issuer-'));
@@ -30,9 +30,9 @@ const callers: string[] = [];
 async function start(provider: IdentityProvider, enforced: boolean): Promise<string> {
   const { app, lines } = backendApp(
     {
-      submitBacktest: async ({ caller }) => {
-        callers.push(caller.id);
-        return pendingJob('bt-1');
+      submitBacktest: async ({ principal }) => {
+        callers.push(principal.id);
+        return accepted(pendingJob('bt-1'));
       },
     },
     { authenticate: withIdentityProvider(provider, { enforced }) },

@@ -2,9 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CORRELATION_HEADER } from '#contract/names.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { serviceLambda } from '#runtime/lambda.ts';
-import { backendHandlers } from '#runtime/services/backend.ts';
 import { memoryAudit } from '../support/audit.ts';
-import { fakeOwnership, fakeUseCases } from '../support/backend.ts';
+import { accepted, fakeHandlers, fakeOwnership } from '../support/backend.ts';
 import { gatewayEvent, headerOf, LAMBDA_CONTEXT } from '../support/gateway.ts';
 import { pendingJob } from '../support/jobs.ts';
 
@@ -12,17 +11,15 @@ const GATEWAY_ID = 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef';
 const submitted: unknown[] = [];
 const handler = serviceLambda(
   'backend',
-  backendHandlers(
-    fakeUseCases({
-      submitBacktest: async ({ body }) => {
-        submitted.push(body);
-        return pendingJob('bt-1');
-      },
-      getStrategy: () => {
-        throw new Error('secret detail');
-      },
-    }),
-  ),
+  fakeHandlers({
+    submitBacktest: async ({ body }) => {
+      submitted.push(body);
+      return accepted(pendingJob('bt-1'));
+    },
+    getStrategy: () => {
+      throw new Error('secret detail');
+    },
+  }),
   {
     authenticate: withoutIdentityProvider({ enforced: false }),
     audit: memoryAudit().audit,
@@ -191,7 +188,7 @@ describe('the log', () => {
 });
 
 it('asks for a token where it is enforced', async () => {
-  const production = serviceLambda('backend', backendHandlers(fakeUseCases()), {
+  const production = serviceLambda('backend', fakeHandlers(), {
     authenticate: withoutIdentityProvider({ enforced: true }),
     audit: memoryAudit().audit,
     ownership: fakeOwnership,

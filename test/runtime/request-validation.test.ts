@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FreshnessQuery } from '#contract/market-data.ts';
 import { readQuery } from '#runtime/parameters.ts';
-import { backendApp, post } from '../support/backend.ts';
+import { accepted, backendApp, post } from '../support/backend.ts';
 import { pendingJob } from '../support/jobs.ts';
 
 interface ArrayError {
@@ -12,7 +12,7 @@ const submitted: { config: Record<string, unknown> }[] = [];
 const { app, lines } = backendApp({
   submitBacktest: async ({ body }) => {
     submitted.push(body as never);
-    return pendingJob('bt-1');
+    return accepted(pendingJob('bt-1'));
   },
 });
 

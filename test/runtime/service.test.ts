@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { fixedStrategies, knownBuiltIns } from '#adapters/known-strategies.ts';
+import type { StoredBacktestJob } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import { CORRELATION_HEADER } from '#contract/names.ts';
+import type { JobStore, ResultStore } from '#domain/ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { withDeadline } from '#runtime/deadline.ts';
-import type { BackendUseCases } from '#runtime/services/backend.ts';
-import { backendApp, post } from '../support/backend.ts';
+import { type BackendDeps, backendHandlers } from '#runtime/services/backend.ts';
+import { jobView } from '#runtime/services/backtest-views.ts';
+import { accepted, backendApp, fakeBackendDeps, post } from '../support/backend.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -55,12 +59,12 @@ describe('correlation id', () => {
     expect(response.headers.get(CORRELATION_HEADER)).toBe('gateway-1');
   });
 
-  it('reaches the use case', async () => {
+  it('reaches the handler', async () => {
     const seen: string[] = [];
     const { app } = backendApp({
-      submitBacktest: async (input) => {
-        seen.push(input.correlationId);
-        return pendingJob('bt-1');
+      submitBacktest: async (request) => {
+        seen.push(request.correlationId);
+        return accepted(pendingJob('bt-1'));
       },
     });
     await app.request('/api/v1/backtests', post(SUBMISSION, { [CORRELATION_HEADER]: 'mine' }));
@@ -174,15 +178,17 @@ describe('errors', () => {
   });
 
   it('finds a response that the contract does not describe', async () => {
-    const odd = { ...pendingJob('bt-1'), attempt: 1.5 };
-    const { app, lines } = backendApp({ getBacktest: async () => odd });
+    const odd = { ...jobView(pendingJob('bt-1')), attempt: 1.5 };
+    const { app, lines } = backendApp({ getBacktest: async () => ({ status: 200, body: odd }) });
     expect((await app.request('/api/v1/backtests/bt-1')).status).toBe(500);
     expect(String(lines.find((line) => line.level === 'error')?.fields.error)).toContain('attempt');
   });
 
   it('finds a key that the contract does not name', async () => {
     const equity = { dates: [], equity: [], drawdown: [], monthly_returns: {}, extra: 1 };
-    const { app, lines } = backendApp({ readEquity: async () => equity });
+    const { app, lines } = backendApp({
+      getBacktestEquity: async () => ({ status: 200, body: equity }),
+    });
     expect((await app.request('/api/v1/backtests/bt-1/equity')).status).toBe(500);
     expect(String(lines.find((line) => line.level === 'error')?.fields.error)).toContain('does not name');
   });
@@ -278,38 +284,36 @@ describe('backend operations', () => {
     results: SOME_RESULTS,
     timing: SOME_TIMING,
   };
-  const json = async (path: string, changes: Partial<BackendUseCases>, init?: RequestInit) => {
-    const response = await backendApp(changes).app.request(path, init);
+  const json = async (path: string, changes: Partial<BackendDeps> = {}, init?: RequestInit) => {
+    const { app } = backendApp(backendHandlers({ ...fakeBackendDeps(), ...changes }));
+    const response = await app.request(path, init);
     return { status: response.status, headers: response.headers, body: (await response.json()) as never };
   };
+  const jobsWith = (changes: Partial<JobStore>) => ({ jobs: fakeBackendDeps(changes).jobs });
 
   it('submits: 201 with job_id, status, created_at, and where the job is', async () => {
-    const seen: unknown[] = [];
+    const stored: StoredBacktestJob[] = [];
     const { status, headers, body } = await json(
       '/api/v1/backtests',
       {
-        submitBacktest: async (input) => {
-          seen.push(input);
-          return pendingJob('bt-9', { warnings: ['Unknown key config.pair was ignored'] });
-        },
+        strategies: fixedStrategies(knownBuiltIns()),
+        ...jobsWith({
+          create: async (job) => {
+            stored.push(job);
+            return job;
+          },
+        }),
       },
-      post({ config: { strategy: 'demo', pair: 'x' }, priority: 7 }, { 'Idempotency-Key': 'k1' }),
+      post({ config: { strategy: 'ema_crossover', colour: 'x' }, priority: 7 }, { 'Idempotency-Key': 'k1' }),
     );
     expect(status).toBe(201);
-    expect(headers.get('Location')).toBe('backtests/bt-9');
-    expect(body).toEqual({
-      job_id: 'bt-9',
-      status: 'pending',
-      created_at: '2025-03-01T00:00:00.000Z',
-      warnings: ['Unknown key config.pair was ignored'],
-    });
-    expect(seen).toMatchObject([
-      {
-        caller: { id: 'anonymous', groups: [], isAdmin: true },
-        idempotencyKey: 'k1',
-        body: { config: { strategy: 'demo', pair: 'x' }, priority: 7 },
-      },
+    expect(stored).toMatchObject([
+      { job_id: expect.stringMatching(/^bt-K/), owner: 'anonymous', priority: 7, status: 'pending' },
     ]);
+    const { job_id, created_at, warnings } = stored[0]!;
+    expect(headers.get('Location')).toBe(`backtests/${job_id}`);
+    expect(body).toEqual({ job_id, status: 'pending', created_at, warnings });
+    expect(warnings).toContainEqual(expect.stringContaining('config.colour'));
   });
 
   it('shows a job in each state with the fields of the interface', async () => {
@@ -326,16 +330,16 @@ describe('backend operations', () => {
       error: null,
       progress: 0,
     });
-    expect((await json('/api/v1/backtests/bt-1', { getBacktest: async () => completed })).body).toMatchObject(
-      {
-        status: 'completed',
-        result: SOME_RESULT,
-        error: null,
-        progress: 1,
-        timing: SOME_TIMING,
-      },
-    );
-    expect((await json('/api/v1/backtests/bt-1', { getBacktest: async () => failed })).body).toMatchObject({
+    expect(
+      (await json('/api/v1/backtests/bt-1', jobsWith({ get: async () => completed }))).body,
+    ).toMatchObject({
+      status: 'completed',
+      result: SOME_RESULT,
+      error: null,
+      progress: 1,
+      timing: SOME_TIMING,
+    });
+    expect((await json('/api/v1/backtests/bt-1', jobsWith({ get: async () => failed }))).body).toMatchObject({
       status: 'failed',
       result: null,
       error: 'Out of memory',
@@ -346,29 +350,25 @@ describe('backend operations', () => {
 
   it('lists with the envelope of the interface and hands on every filter', async () => {
     const seen: unknown[] = [];
-    const { body } = await json('/api/v1/backtests?limit=3&cursor=c&status=failed&experiment_name=e', {
-      listBacktests: async (input) => {
-        seen.push(input);
-        return { items: [], next: 'more' };
-      },
-    });
+    const list: JobStore['list'] = async (...query) => {
+      seen.push(query);
+      return { items: [], next: 'more' };
+    };
+    const { body } = await json(
+      '/api/v1/backtests?limit=3&cursor=c&status=failed&experiment_name=e',
+      jobsWith({ list }),
+    );
     expect(body).toEqual({ items: [], next_cursor: 'more' });
-    expect(seen).toEqual([
-      {
-        ...{ limit: 3, cursor: 'c', status: 'failed', experiment_name: 'e' },
-        caller: { id: 'anonymous', groups: [], isAdmin: true },
-      },
-    ]);
+    expect(seen).toEqual([[{ status: 'failed', experiment_name: 'e' }, 3, 'c']]);
   });
 
   it('answers 20 a page by default', async () => {
     const limits: unknown[] = [];
-    await json('/api/v1/backtests', {
-      listBacktests: async ({ limit }) => {
-        limits.push(limit);
-        return { items: [], next: null };
-      },
-    });
+    const list: JobStore['list'] = async (_, limit) => {
+      limits.push(limit);
+      return { items: [], next: null };
+    };
+    await json('/api/v1/backtests', jobsWith({ list }));
     expect(limits).toEqual([20]);
   });
 
@@ -379,9 +379,9 @@ describe('backend operations', () => {
       drawdown: [0],
       monthly_returns: { '2025-01': 0 },
     };
-    expect((await json('/api/v1/backtests/bt-1/equity', { readEquity: async () => equity })).body).toEqual(
-      equity,
-    );
+    const results = { read: async () => equity } as unknown as ResultStore;
+    const deps = { ...jobsWith({ get: async () => completed }), results };
+    expect((await json('/api/v1/backtests/bt-1/equity', deps)).body).toEqual(equity);
   });
 
   it('answers health with the service, its version and its dependencies', async () => {

@@ -2,12 +2,12 @@ import { connect, type Socket } from 'node:net';
 import { expect } from 'vitest';
 import { CORRELATION_HEADER } from '#contract/names.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
+import type { Handlers } from '#runtime/handler.ts';
 import { serviceLambda } from '#runtime/lambda.ts';
 import { type RunningServer, type ServeOptions, serve } from '#runtime/serve.ts';
 import type { ServiceDeps } from '#runtime/service.ts';
-import { type BackendUseCases, backendHandlers } from '#runtime/services/backend.ts';
 import { memoryAudit } from '../support/audit.ts';
-import { backendApp, fakeOwnership, fakeUseCases, memoryLog } from '../support/backend.ts';
+import { backendApp, fakeHandlers, fakeOwnership, memoryLog } from '../support/backend.ts';
 import { gatewayEvent, LAMBDA_CONTEXT } from '../support/gateway.ts';
 
 export interface Reply {
@@ -27,10 +27,10 @@ interface Call {
 
 export type Host = (call: Call) => Promise<Reply>;
 
-/** The backend over fake use cases, behind API Gateway. */
-export function lambdaHost(changes: Partial<BackendUseCases> = {}): Host {
+/** The backend over fake handlers, behind API Gateway. */
+export function lambdaHost(changes: Partial<Handlers<'backend'>> = {}): Host {
   process.env.POWERTOOLS_METRICS_DISABLED = 'true';
-  const handler = serviceLambda('backend', backendHandlers(fakeUseCases(changes)), {
+  const handler = serviceLambda('backend', fakeHandlers(changes), {
     authenticate: withoutIdentityProvider({ enforced: false }),
     audit: memoryAudit().audit,
     ownership: fakeOwnership,
@@ -57,7 +57,7 @@ export function lambdaHost(changes: Partial<BackendUseCases> = {}): Host {
 
 /** The same on Node's server; `raw` sends bytes as they are. */
 export async function serverHost(
-  changes: Partial<BackendUseCases> = {},
+  changes: Partial<Handlers<'backend'>> = {},
   options: Partial<ServeOptions> = {},
   deps: Partial<ServiceDeps> = {},
 ): Promise<{

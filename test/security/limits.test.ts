@@ -1,11 +1,12 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
+import { accepted } from '../support/backend.ts';
 import { pendingJob } from '../support/jobs.ts';
 import { expectRefusal, lambdaHost, serverHost } from './hosts.ts';
 
 /** What is too large, too long, too deep or too slow is refused before it is read, on both hosts. */
 
-const accepts = { submitBacktest: async () => pendingJob('bt-1') };
+const accepts = { submitBacktest: async () => accepted(pendingJob('bt-1')) };
 const server = await serverHost(accepts);
 afterAll(() => server.server.close());
 

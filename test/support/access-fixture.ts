@@ -12,13 +12,13 @@ import { fixedStrategies, knownBuiltIns } from '#adapters/known-strategies.ts';
 import type { JobIn, JobStatus } from '#contract/backtest.ts';
 import { NO_POLICY } from '#contract/release-policy.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
+import { ownershipOf } from '#domain/ownership.ts';
 import type { RegistryStore } from '#domain/registry/registry-store.ts';
 import { runBacktest } from '#engine/backtest.ts';
 import { createRandom } from '#engine/random.ts';
 import { withIdentityProvider } from '#runtime/identity-provider.ts';
 import { createService, type ServiceApp } from '#runtime/service.ts';
-import { backendHandlers } from '#runtime/services/backend.ts';
-import { backendUseCases } from '#runtime/services/backend-use-cases.ts';
+import { type BackendDeps, backendHandlers } from '#runtime/services/backend.ts';
 import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.ts';
 import { localPool, startIssuer } from '../../src/local/issuer.ts';
 import { accessClaims, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
@@ -114,18 +114,17 @@ export async function accessFixture(): Promise<AccessFixture> {
     executions: { start: nothing, stop: nothing, state: nothing },
     tasks: { stop: nothing },
     cursors: { encode: encodeCursor, decode: decodeCursor },
-    log,
     probes: { strategy_service: null, data_collection: null, registry: null },
-  } as unknown as Parameters<typeof backendUseCases>[0] & StrategyDeps;
-  const useCases = backendUseCases(deps, log);
-  const { ownership } = useCases;
+    log,
+  } as unknown as BackendDeps & StrategyDeps;
+  const ownership = ownershipOf(deps);
   const services = (enforced: boolean): ServiceApp[] => {
     const host = {
       ...{ log, audit, ownership, checkResponses: true },
       authenticate: withIdentityProvider(localPool(issuer.url), { enforced }),
     };
     return [
-      createService('backend', backendHandlers(useCases), host),
+      createService('backend', backendHandlers(deps), host),
       createService('strategy', strategyHandlers(deps), host),
     ];
   };

@@ -1,11 +1,17 @@
+import { decodeCursor, encodeCursor } from '#adapters/aws/cursor.ts';
+import { sha256, ulids } from '#adapters/ids.ts';
+import { fixedStrategies } from '#adapters/known-strategies.ts';
+import type { StoredBacktestJob } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { Ownership } from '#domain/access.ts';
 import { ownershipOf } from '#domain/ownership.ts';
+import type { JobStore } from '#domain/ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
+import type { Handlers } from '#runtime/handler.ts';
 import type { Log } from '#runtime/log.ts';
 import { createService, type ServiceApp, type ServiceDeps } from '#runtime/service.ts';
-import { type BackendUseCases, backendHandlers } from '#runtime/services/backend.ts';
-import type { RegistryDeps } from '#runtime/services/registry.ts';
+import { type BackendDeps, backendHandlers } from '#runtime/services/backend.ts';
+import { submissionView } from '#runtime/services/backtest-views.ts';
 import { memoryAudit } from './audit.ts';
 import { pendingJob } from './jobs.ts';
 
@@ -39,58 +45,70 @@ export const fakeOwnership: Ownership = ownershipOf({
   challenges: { read: async () => undefined },
 });
 
-/** A registry without a model. */
-const emptyRegistry = {
-  registry: {
-    sharing: { sharedWith: async () => new Set() },
-    read: async () => ({ model: undefined, versions: new Map(), reply: undefined }),
-    catalog: async function* () {},
-    catalogCount: async () => 0,
-  },
-  challenges: { activeOf: async () => new Map() },
-  clock: Date,
-} as unknown as RegistryDeps;
-
-/** Use cases that know one pending job, `bt-1`, and one strategy, `demo`. */
-export function fakeUseCases(changes: Partial<BackendUseCases> = {}): BackendUseCases {
+/** Dependencies of a backend that knows one pending job, `bt-1`, and no strategy. */
+export function fakeBackendDeps(jobs: Partial<JobStore> = {}): BackendDeps {
   const job = pendingJob('bt-1');
-  const find = async (jobId: string) => {
-    if (jobId !== job.job_id) throw new CodedError('RES001', { field: 'job_id', context: { job_id: jobId } });
-    return job;
-  };
-  const notCompleted = async () => {
-    throw new CodedError('RES005', { status: 400, field: 'job_id', context: { status: 'pending' } });
-  };
+  const find = async (jobId: string) => (jobId === job.job_id ? job : undefined);
+  const none = async () => undefined;
   return {
-    ownership: fakeOwnership,
-    submitBacktest: async () => job,
-    listBacktests: async () => ({ items: [], next: null }),
-    getBacktest: find,
-    cancelBacktest: find,
-    readEquity: notCompleted,
-    readReport: notCompleted,
-    listStrategies: async () => ({ items: [], broken: [] }),
-    getStrategy: () => {
-      throw new CodedError('RES004', { field: 'name' });
+    jobs: {
+      create: async (created: StoredBacktestJob) => created,
+      get: find,
+      list: async () => ({ items: [], next: null }),
+      cancel: async (jobId: string) => ({ cancelled: true, job: await find(jobId) }),
+      ...jobs,
     },
-    listDataSymbols: async () => ({ exchange: 'sim', symbols: [], count: 0 }),
-    checkDataFreshness: async () => {
-      throw new CodedError('SVC004');
+    executions: { start: none, stop: none, state: none },
+    tasks: { stop: none },
+    results: {},
+    studies: {},
+    registry: {
+      sharing: { sharedWith: async () => new Set() },
+      read: async () => ({ model: undefined, versions: new Map(), reply: undefined }),
+      catalog: async function* () {},
+      catalogCount: async () => 0,
     },
-    registry: emptyRegistry,
-    listAudit: async () => ({ items: [], next: null }),
-    checkHealth: async () => ({ status: 'healthy', dependencies: { registry: 'healthy' } }),
-    ...changes,
+    challenges: { activeOf: async () => new Map() },
+    images: null,
+    strategies: fixedStrategies([]),
+    series: { getMany: async () => new Map() },
+    instruments: { getMany: async () => new Map() },
+    dataProxy: { call: () => Promise.reject(new CodedError('SVC004')) },
+    audit: { calls: async function* () {} },
+    cursors: { encode: encodeCursor, decode: decodeCursor },
+    probes: { registry: none },
+    ids: ulids,
+    digest: sha256,
+    clock: Date,
+    defaultExchange: 'sim',
+    log: memoryLog().log,
+  } as unknown as BackendDeps;
+}
+
+/** The response to an accepted submission. */
+export function accepted(job: StoredBacktestJob) {
+  return {
+    status: 201 as const,
+    body: submissionView(job),
+    headers: { Location: `backtests/${job.job_id}` },
   };
 }
 
-/** The backend's application over fake use cases, with every response held to the contract. */
+/** Handlers over {@link fakeBackendDeps} that accept every submission as `bt-1`. */
+export function fakeHandlers(
+  changes: Partial<Handlers<'backend'>> = {},
+  deps: BackendDeps = fakeBackendDeps(),
+): Handlers<'backend'> {
+  return { ...backendHandlers(deps), submitBacktest: async () => accepted(pendingJob('bt-1')), ...changes };
+}
+
+/** The backend's application over fake handlers, with every response validated against the contract. */
 export function backendApp(
-  changes: Partial<BackendUseCases> = {},
+  changes: Partial<Handlers<'backend'>> = {},
   deps: Partial<ServiceDeps> = {},
 ): { app: ServiceApp; lines: LogLine[] } {
   const { log, lines } = memoryLog();
-  const app = createService('backend', backendHandlers(fakeUseCases(changes)), {
+  const app = createService('backend', fakeHandlers(changes), {
     ownership: fakeOwnership,
     log,
     authenticate: withoutIdentityProvider({ enforced: false }),

@@ -1,53 +1,28 @@
 import { CodedError } from '#contract/errors.ts';
+import type { Ohlcv, OhlcvQuery } from '#contract/market-data.ts';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { CandleStore, Clock, SeriesKey, SeriesStore } from '../ports.ts';
-import { checkNumber, checkSymbol, checkTimeframe, isoTime } from '../validate.ts';
+import { checkSymbol, checkTimeframe, isoTime } from '../validate.ts';
 import { notingDamage } from './damaged-file.ts';
 import { parseRange } from './time-range.ts';
 
-export interface OhlcvInput {
-  readonly exchange: string;
-  readonly symbol: string;
-  readonly timeframe: string;
-  readonly limit?: number;
-  readonly start?: string;
-  readonly end?: string;
-}
-
-interface CandleRecord {
-  /** Open time, ISO 8601. */
-  readonly timestamp: string;
-  readonly open: number;
-  readonly high: number;
-  readonly low: number;
-  readonly close: number;
-  readonly volume: number;
-}
-
-export interface OhlcvResult {
-  readonly exchange: string;
-  readonly symbol: string;
-  readonly timeframe: string;
-  readonly data: readonly CandleRecord[];
-  readonly count: number;
-}
-
-const DEFAULT_LIMIT = 1000;
-const MAX_LIMIT = 10_000;
-
 /**
  * Stored candles that open in [start, end), ascending: the first `limit` of them, or the newest when there is no
- * `start`. Throws VAL001, VAL002, VAL003, VAL005, DATA003 (no such series is stored), DATA005.
+ * `start`. Throws VAL001, VAL002, VAL003, DATA003 (no such series is stored), DATA005.
  */
 export async function getOhlcv(
-  deps: { readonly series: SeriesStore; readonly candles: CandleStore; readonly clock: Clock },
-  input: OhlcvInput,
-): Promise<OhlcvResult> {
-  const { exchange } = input;
+  deps: {
+    readonly series: SeriesStore;
+    readonly candles: CandleStore;
+    readonly clock: Clock;
+    readonly defaultExchange: string;
+  },
+  input: OhlcvQuery,
+): Promise<Ohlcv> {
+  const { exchange = deps.defaultExchange, limit } = input;
   const symbol = checkSymbol(input.symbol, 'symbol');
   const timeframe = checkTimeframe(input.timeframe, 'timeframe');
-  const limit = checkNumber(input.limit ?? DEFAULT_LIMIT, 'limit', { min: 1, max: MAX_LIMIT, integer: true });
   const range = parseRange(input);
   const stored = await deps.series.getMany(exchange, [{ symbol, timeframe }]);
   const info = stored.get(`${symbol}#${timeframe}`);
@@ -90,7 +65,7 @@ async function readSome(
   }
 }
 
-function toRecords(candles: Candles): CandleRecord[] {
+function toRecords(candles: Candles): Ohlcv['data'] {
   return Array.from(candles.timestamp, (time, i) => ({
     timestamp: isoTime(time),
     open: candles.open[i]!,

@@ -1,6 +1,7 @@
 import { CodedError } from '#contract/errors.ts';
 import type { StoredCollection } from '#contract/stored-collection.ts';
 import type { Exchanges } from '../exchange-ports.ts';
+import type { Log } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import { type CollectDeps, type CollectProgress, collectCandles } from './collect-candles.ts';
 import type { CollectionStore } from './collection-queue.ts';
@@ -9,8 +10,7 @@ import { describeOutcomes } from './describe-outcomes.ts';
 export interface RunCollectionDeps extends CollectDeps {
   readonly exchanges: Exchanges;
   readonly collections: CollectionStore;
-  /** Told of what ended a collection unforeseen. */
-  readonly onFault: (collectionId: string, error: unknown) => void;
+  readonly log: Log;
 }
 
 /** A collection that takes its process with it must not do so for ever. */
@@ -72,7 +72,7 @@ async function collect(
       await record.write({ status: 'pending', error: `${coded.code} ${coded.message}` });
       throw error;
     }
-    if (coded.code === 'SVC001') deps.onFault(collection_id, error);
+    if (coded.code === 'SVC001') deps.log.error('collection failed', { collection_id, error });
     return { status: 'failed', error: `${coded.code} ${coded.message}` };
   }
 }

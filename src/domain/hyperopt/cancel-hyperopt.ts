@@ -1,7 +1,7 @@
 import { CodedError } from '#contract/errors.ts';
 import type { StoredStudy } from '#contract/hyperopt.ts';
 import type { TaskControl } from '../execution-ports.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock, Log } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import { executionName } from './execution-name.ts';
 import { unknownHyperopt } from './get-hyperopt.ts';
@@ -12,8 +12,7 @@ export interface CancelHyperoptDeps {
   readonly studyExecutions: StudyExecutions;
   readonly tasks: TaskControl;
   readonly clock: Clock;
-  /** Told when stopping failed: the job is cancelled all the same, its workers see that within seconds. */
-  readonly onStopFailure: (jobId: string, error: unknown) => void;
+  readonly log: Log;
 }
 
 /**
@@ -37,7 +36,7 @@ export async function cancelHyperopt(deps: CancelHyperoptDeps, jobId: string): P
 
 /** Stops the execution of a study and every task that it names. */
 async function stopStudy(
-  deps: Pick<CancelHyperoptDeps, 'studyExecutions' | 'tasks' | 'onStopFailure'>,
+  deps: Pick<CancelHyperoptDeps, 'studyExecutions' | 'tasks' | 'log'>,
   study: StoredStudy,
   cause: string,
 ): Promise<void> {
@@ -46,6 +45,9 @@ async function stopStudy(
     ...Object.values(study.tasks).map((task) => deps.tasks.stop(task, cause)),
   ];
   for (const stopped of await Promise.allSettled(stops)) {
-    if (stopped.status === 'rejected') deps.onStopFailure(study.job_id, stopped.reason);
+    // The job is cancelled: its workers see that within seconds.
+    if (stopped.status === 'rejected') {
+      deps.log.error('failed to stop hyperopt job', { job_id: study.job_id, error: stopped.reason });
+    }
   }
 }

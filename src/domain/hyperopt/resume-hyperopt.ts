@@ -8,7 +8,7 @@ import { noneOf, type StartHyperoptDeps, type StartHyperoptInput, storeAndStart 
 export type ResumeHyperoptInput = Omit<StartHyperoptInput, 'body'> & { readonly jobId: string };
 export type ResumeHyperoptDeps = Pick<
   StartHyperoptDeps,
-  'studies' | 'studyExecutions' | 'ids' | 'digest' | 'clock' | 'onStartFailure'
+  'studies' | 'studyExecutions' | 'ids' | 'digest' | 'clock' | 'log'
 >;
 
 /**

@@ -1,6 +1,6 @@
 import type { HyperoptExecutionInput, StoredStudy, StudyIn, TrialCounts } from '#contract/hyperopt.ts';
 import { idSuffix, keyUsedAgain } from '../id-suffix.ts';
-import type { Digest, Ids } from '../ports.ts';
+import type { Digest, Ids, Log } from '../ports.ts';
 import type { ResolveDeps } from '../resolve-config.ts';
 import { checkExperimentName } from '../submit-backtest.ts';
 import { isoTime } from '../validate.ts';
@@ -21,8 +21,7 @@ export interface StartHyperoptDeps extends ResolveDeps {
   readonly studyExecutions: StudyExecutions;
   readonly ids: Ids;
   readonly digest: Digest;
-  /** Told when the execution could not be started; the job is stored and reconcile starts it. */
-  readonly onStartFailure: (jobId: string, error: unknown) => void;
+  readonly log: Log;
 }
 
 /**
@@ -39,7 +38,7 @@ export async function startHyperopt(
 
 /** Throws RES005 when the id is that of another request: an Idempotency-Key was used again. */
 export async function storeAndStart(
-  deps: Pick<StartHyperoptDeps, 'studies' | 'studyExecutions' | 'onStartFailure'>,
+  deps: Pick<StartHyperoptDeps, 'studies' | 'studyExecutions' | 'log'>,
   study: StudyIn<'pending'>,
 ): Promise<StoredStudy> {
   const stored = await deps.studies.create(study);
@@ -49,7 +48,8 @@ export async function storeAndStart(
   if (stored.status === 'pending') {
     await deps.studyExecutions
       .start(stored.execution_input, STUDY_PRIORITY, executionName(stored))
-      .catch((error: unknown) => deps.onStartFailure(stored.job_id, error));
+      // Reconcile starts it later.
+      .catch((error) => deps.log.error('failed to start execution', { job_id: stored.job_id, error }));
   }
   return stored;
 }

@@ -1,7 +1,7 @@
 import { isTerminal } from '#contract/backtest.ts';
 import type { StoredStudy } from '#contract/hyperopt.ts';
 import { type Caller, mayAccess } from '../access.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock, Log } from '../ports.ts';
 import { EndedInOrder, endedOf, type TrialEnd } from './ended-in-order.ts';
 import { getHyperopt } from './get-hyperopt.ts';
 import type { StudyStore, TrialLedger } from './study-ports.ts';
@@ -18,8 +18,7 @@ export interface WatchHyperoptDeps {
   readonly clock: Clock;
   /** Resolves after `ms`, or as soon as the signal is aborted. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Told why the events ended before the study did. */
-  readonly onFault: (jobId: string, error: unknown) => void;
+  readonly log: Log;
 }
 
 /** Who follows which study, from the event `after` on. */
@@ -57,7 +56,7 @@ export async function* watchHyperopt(
   try {
     yield* follow(deps, watched, signal);
   } catch (error) {
-    deps.onFault(watched.study.job_id, error);
+    deps.log.error('failed to stream hyperopt job', { job_id: watched.study.job_id, error });
     yield { kind: 'reconnect' };
   }
 }

@@ -6,8 +6,8 @@ import type { ValidationCheck } from '#contract/validation.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-import { checkDataFreshness } from '../check-data-freshness.ts';
 import { findStrategy } from '../find-strategy.ts';
+import { checkFreshness } from '../market-data.ts';
 import type { Clock, DataProxy, JobStore, ResultStore } from '../ports.ts';
 import type { Strategies } from '../strategy-ports.ts';
 import { checkSymbol, checkTimeframe, isoTime } from '../validate.ts';
@@ -148,7 +148,7 @@ async function checkMarketData(
   const { pairs, timeframe, exchange } = config;
   const query = { symbols: pairs, timeframe, exchange, stale_threshold_hours: STALE_HOURS, correlationId };
   try {
-    const { stale_symbols: stale } = await within(FRESHNESS_MS, checkDataFreshness(deps, query));
+    const { stale_symbols: stale } = await within(FRESHNESS_MS, checkFreshness(deps, query));
     if (stale.length === 0) return plainCheck(name, 'passed', 'Candles of every pair are fresh');
     const message = `Candles of ${stale.length} of ${pairs.length} pairs are older than ${STALE_HOURS} h`;
     return { name, status: 'warning', message, value: stale.length, threshold: 0 };

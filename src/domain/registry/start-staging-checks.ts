@@ -11,7 +11,7 @@ import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { Executions } from '../execution-ports.ts';
 import { findStrategy } from '../find-strategy.ts';
 import { idSuffix } from '../id-suffix.ts';
-import type { Clock, Digest, Ids, JobStore, SeriesStore } from '../ports.ts';
+import type { Clock, Digest, Ids, JobStore, Log, SeriesStore } from '../ports.ts';
 import type { Strategies } from '../strategy-ports.ts';
 import { executionInputOf } from '../submit-backtest.ts';
 import { isoTime } from '../validate.ts';
@@ -26,8 +26,7 @@ export interface StagingChecksDeps {
   readonly ids: Ids;
   readonly digest: Digest;
   readonly clock: Clock;
-  /** Told when the execution could not be started; the job is stored and reconcile starts it. */
-  readonly onStartFailure: (jobId: string, error: unknown) => void;
+  readonly log: Log;
 }
 
 /** Candles of the smoke run, beside those before its start: enough for signals, few enough for a minute. */
@@ -90,7 +89,8 @@ async function start(
   if (job.status === 'pending') {
     await deps.executions
       .start(job.execution_input, job.priority)
-      .catch((error: unknown) => deps.onStartFailure(job.job_id, error));
+      // Reconcile starts it later.
+      .catch((error) => deps.log.error('failed to start execution', { job_id: job.job_id, error }));
   }
   return job.job_id;
 }

@@ -1,21 +1,19 @@
 import type * as z from 'zod';
-import type { AuditEntry } from '#contract/audit-api.ts';
-import type { StoredBacktestJob } from '#contract/backtest.ts';
 import type { EquityData } from '#contract/backtest-api.ts';
 import { lookAheadOf } from '#contract/look-ahead.ts';
 import type { BacktestReportData } from '#contract/report.ts';
-import type { Ownership } from '#domain/access.ts';
-import type { ListAuditInput } from '#domain/audit/list-audit.ts';
-import type { CheckDataFreshnessInput } from '#domain/check-data-freshness.ts';
-import type { FreshnessReport } from '#domain/data/check-freshness.ts';
-import type { SymbolList } from '#domain/data/list-symbols.ts';
-import type { HealthReport } from '#domain/get-health.ts';
-import type { ListBacktestsInput } from '#domain/list-backtests.ts';
-import type { ListDataSymbolsInput } from '#domain/list-data-symbols.ts';
-import type { StrategyConfiguration, StrategyConfigurations } from '#domain/list-strategies.ts';
-import type { JobRow, Page } from '#domain/ports.ts';
-import type { BacktestReport } from '#domain/read-report.ts';
-import type { SubmitBacktestInput } from '#domain/submit-backtest.ts';
+import { type ListAuditDeps, listAudit } from '#domain/audit/list-audit.ts';
+import { type CancelBacktestDeps, cancelBacktest } from '#domain/cancel-backtest.ts';
+import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
+import { getBacktest, getBacktestEquity, getBacktestReport } from '#domain/get-backtest.ts';
+import { getHealth, type HealthDeps } from '#domain/get-health.ts';
+import { listBacktests } from '#domain/list-backtests.ts';
+import { getStrategy, listStrategies } from '#domain/list-strategies.ts';
+import { checkFreshness, listSymbols } from '#domain/market-data.ts';
+import { ownershipOf } from '#domain/ownership.ts';
+import type { DataProxy, ResultStore } from '#domain/ports.ts';
+import { stagingChecks } from '#domain/registry/start-staging-checks.ts';
+import { type SubmitBacktestDeps, submitBacktest } from '#domain/submit-backtest.ts';
 import { callerOf } from '../authenticate.ts';
 import { documentation } from '../docs.ts';
 import type { Handlers } from '../handler.ts';
@@ -24,36 +22,34 @@ import { jobView, rowView, submissionView } from './backtest-views.ts';
 import { type RegistryDeps, registryHandlers } from './registry.ts';
 import { sharingHandlers } from './sharing.ts';
 
-/** What the backend's handlers need: the use cases of src/domain with their dependencies filled in. */
-export interface BackendUseCases {
-  readonly ownership: Ownership;
-  submitBacktest(input: SubmitBacktestInput): Promise<StoredBacktestJob>;
-  listBacktests(input: ListBacktestsInput): Promise<Page<JobRow>>;
-  getBacktest(jobId: string): Promise<StoredBacktestJob>;
-  cancelBacktest(jobId: string): Promise<StoredBacktestJob>;
-  readEquity(jobId: string): Promise<unknown>;
-  readReport(jobId: string, page: number): Promise<BacktestReport>;
-  listStrategies(): Promise<StrategyConfigurations>;
-  getStrategy(name: string): Promise<StrategyConfiguration>;
-  listDataSymbols(input: ListDataSymbolsInput): Promise<SymbolList>;
-  checkDataFreshness(input: CheckDataFreshnessInput): Promise<FreshnessReport>;
-  listAudit(input: ListAuditInput): Promise<Page<AuditEntry>>;
-  readonly registry: RegistryDeps;
-  checkHealth(): Promise<HealthReport>;
+/** Dependencies of the backend, on any host. */
+export interface BackendDeps
+  extends SubmitBacktestDeps,
+    CancelBacktestDeps,
+    ListAuditDeps,
+    Omit<RegistryDeps, 'stagingChecks'>,
+    HealthDeps<'strategy_service' | 'data_collection' | 'registry'> {
+  readonly results: ResultStore;
+  readonly dataProxy: DataProxy;
+  readonly challenges: ChallengeStore;
 }
 
-/** HTTP on top of the use cases: what a request means, and how a result is shown. */
-export function backendHandlers(useCases: BackendUseCases): Handlers<'backend'> {
+/** Maximum duration of a health check, ms. */
+const PROBE_TIMEOUT_MS = 2_000;
+
+/** Handlers of the backend's operations: they map requests to use cases and results to responses. */
+export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
   const docs = documentation('backend');
-  const backtestSharing = sharingHandlers(useCases.ownership, 'backtest', 'job_id');
-  const modelSharing = sharingHandlers(useCases.ownership, 'model', 'model_name');
+  const ownership = ownershipOf(deps);
+  const backtestSharing = sharingHandlers(ownership, 'backtest', 'job_id');
+  const modelSharing = sharingHandlers(ownership, 'model', 'model_name');
   return {
-    getHealth: async () => {
-      const { status, ...found } = await useCases.checkHealth();
-      return { status: 200, body: { status, service: 'backend', version: VERSION, ...found } };
-    },
+    getHealth: async () => ({
+      status: 200,
+      body: { service: 'backend', version: VERSION, ...(await getHealth(deps, PROBE_TIMEOUT_MS)) },
+    }),
     submitBacktest: async ({ body, headers, principal, correlationId }) => {
-      const job = await useCases.submitBacktest({
+      const job = await submitBacktest(deps, {
         body,
         caller: callerOf(principal),
         idempotencyKey: headers.get('Idempotency-Key'),
@@ -63,24 +59,24 @@ export function backendHandlers(useCases: BackendUseCases): Handlers<'backend'> 
       return { status: 201, body: submissionView(job), headers: { Location: `backtests/${job.job_id}` } };
     },
     listBacktests: async ({ query, principal }) => {
-      const page = await useCases.listBacktests({ ...query, caller: callerOf(principal) });
+      const page = await listBacktests(deps, { ...query, caller: callerOf(principal) });
       return { status: 200, body: { items: page.items.map(rowView), next_cursor: page.next } };
     },
     getBacktest: async ({ params }) => ({
       status: 200,
-      body: jobView(await useCases.getBacktest(params.job_id)),
+      body: jobView(await getBacktest(deps, params.job_id)),
     }),
     cancelBacktest: async ({ params }) => ({
       status: 200,
-      body: jobView(await useCases.cancelBacktest(params.job_id)),
+      body: jobView(await cancelBacktest(deps, params.job_id)),
     }),
     getBacktestEquity: async ({ params }) => ({
       status: 200,
       // Written by the task in the shape of its schema.
-      body: (await useCases.readEquity(params.job_id)) as z.input<typeof EquityData>,
+      body: (await getBacktestEquity(deps, params.job_id)) as z.input<typeof EquityData>,
     }),
     getBacktestReport: async ({ params, query }) => {
-      const { job, report, trades } = await useCases.readReport(params.job_id, query.page);
+      const { job, report, trades } = await getBacktestReport(deps, params.job_id, query.page);
       const body = {
         ...report,
         job_id: job.job_id,
@@ -94,21 +90,21 @@ export function backendHandlers(useCases: BackendUseCases): Handlers<'backend'> 
     shareBacktest: backtestSharing.share,
     getModelSharing: modelSharing.read,
     shareModel: modelSharing.share,
-    listStrategies: async () => ({ status: 200, body: await useCases.listStrategies() }),
-    getStrategy: async ({ params }) => ({ status: 200, body: await useCases.getStrategy(params.name) }),
+    listStrategies: async () => ({ status: 200, body: await listStrategies(deps) }),
+    getStrategy: async ({ params }) => ({ status: 200, body: await getStrategy(deps, params.name) }),
     listSymbols: async ({ query, correlationId }) => ({
       status: 200,
-      body: await useCases.listDataSymbols({ ...query, correlationId }),
+      body: await listSymbols(deps, { ...query, correlationId }),
     }),
     checkFreshness: async ({ query, correlationId }) => ({
       status: 200,
-      body: await useCases.checkDataFreshness({ ...query, correlationId }),
+      body: await checkFreshness(deps, { ...query, correlationId }),
     }),
     listAudit: async ({ query }) => {
-      const page = await useCases.listAudit(query);
+      const page = await listAudit(deps, query);
       return { status: 200, body: { items: page.items, next_cursor: page.next } };
     },
-    ...registryHandlers(useCases.registry),
+    ...registryHandlers({ ...deps, stagingChecks: stagingChecks(deps) }),
     getDocs: docs.page,
     getDocsAsset: docs.asset,
     getOpenApi: docs.openApi,

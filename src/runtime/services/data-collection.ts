@@ -1,55 +1,80 @@
-import type { FreshnessReport } from '#domain/data/check-freshness.ts';
-import type { Collection, CollectionInput } from '#domain/data/collections.ts';
-import type { OhlcvInput, OhlcvResult } from '#domain/data/get-ohlcv.ts';
-import type { DataStatusReport } from '#domain/data/get-status.ts';
-import type { InstrumentList } from '#domain/data/list-instruments.ts';
-import type { SymbolList } from '#domain/data/list-symbols.ts';
-import type { HealthReport } from '#domain/get-health.ts';
-import type { FreshnessQuery } from '#domain/ports.ts';
+import { CollectionWorker, type CollectionWorkerDeps } from '#domain/data/collection-worker.ts';
+import { getDataFreshness } from '#domain/data/get-data-freshness.ts';
+import { getDataStatus, listDataSymbols, listInstruments } from '#domain/data/get-data-status.ts';
+import { getOhlcv } from '#domain/data/get-ohlcv.ts';
+import { getCollection, type StartCollectionDeps, startCollection } from '#domain/data/start-collection.ts';
+import { getHealth } from '#domain/get-health.ts';
 import { documentation } from '../docs.ts';
 import type { Handlers } from '../handler.ts';
+import { createService, type ServiceApp, type ServiceDeps } from '../service.ts';
 import { VERSION } from '../version.ts';
 
-/** The exchange is the configured one where a request names none. */
-type WithoutExchange<T> = Omit<T, 'exchange'> & { readonly exchange?: string };
+/** Dependencies that differ by host. */
+export type DataCollectionDeps = StartCollectionDeps & Omit<CollectionWorkerDeps, 'log' | 'every'>;
 
-/** What the handlers need: the use cases of src/domain/data with their dependencies filled in. */
-export interface DataCollectionUseCases {
-  checkHealth(): Promise<HealthReport>;
-  getOhlcv(input: WithoutExchange<OhlcvInput>): Promise<OhlcvResult>;
-  listSymbols(exchange: string | undefined): Promise<SymbolList>;
-  listInstruments(exchange: string | undefined): Promise<InstrumentList>;
-  getStatus(exchange: string | undefined): Promise<DataStatusReport>;
-  checkFreshness(query: WithoutExchange<FreshnessQuery>): Promise<FreshnessReport>;
-  startCollection(input: CollectionInput): Promise<Collection>;
-  getCollection(id: string): Promise<Collection>;
+interface HandlerDeps extends DataCollectionDeps, Pick<ServiceDeps, 'checkDiskSpace'> {
+  readonly worker: CollectionWorker;
 }
 
-/** HTTP on top of the use cases. */
-export function dataCollectionHandlers(useCases: DataCollectionUseCases): Handlers<'data_collection'> {
-  const docs = documentation('data_collection');
+export interface DataCollectionService {
+  readonly app: ServiceApp;
+  /** Takes up the collections that an earlier process left unfinished, and those of one that dies later. */
+  resume(): void;
+  /** Leaves the collections to the next process: the one that runs here after its current request. */
+  stop(): Promise<void>;
+}
+
+/** The data collection service for any host: its HTTP application and the collections that run behind it. */
+export function createDataCollectionService(
+  deps: DataCollectionDeps,
+  service: ServiceDeps,
+): DataCollectionService {
+  const worker = new CollectionWorker({ ...deps, every, log: service.log });
+  const handlers = dataCollectionHandlers({ ...deps, worker, checkDiskSpace: service.checkDiskSpace });
   return {
-    getDataHealth: async () => {
-      const { status, ...found } = await useCases.checkHealth();
-      return { status: 200, body: { status, service: 'data-collection', version: VERSION, ...found } };
-    },
-    getOhlcv: async ({ query }) => ({ status: 200, body: await useCases.getOhlcv(query) }),
-    listDataSymbols: async ({ query }) => ({ status: 200, body: await useCases.listSymbols(query.exchange) }),
-    listInstruments: async ({ query }) => ({
+    app: createService('data_collection', handlers, service),
+    resume: () => worker.resume(),
+    stop: () => worker.stop(),
+  };
+}
+
+/** A timer that keeps no process alive. */
+function every(ms: number, action: () => void): () => void {
+  const timer = setInterval(action, ms);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** Maximum duration of a health check, ms. */
+const PROBE_TIMEOUT_MS = 2_000;
+/** A series that cannot exist: reading it asks the database and nothing more. */
+const PROBED_SERIES = { symbol: 'HEALTH/CHECK:PROBE', timeframe: '1d' } as const;
+
+/** Handlers of the data collection service's operations. */
+function dataCollectionHandlers(deps: HandlerDeps): Handlers<'data_collection'> {
+  const docs = documentation('data_collection');
+  const probes = { storage: () => deps.series.getMany(deps.defaultExchange, [PROBED_SERIES]) };
+  return {
+    getDataHealth: async () => ({
       status: 200,
-      body: await useCases.listInstruments(query.exchange),
+      body: {
+        service: 'data-collection',
+        version: VERSION,
+        ...(await getHealth({ ...deps, probes }, PROBE_TIMEOUT_MS)),
+      },
     }),
-    getDataStatus: async ({ query }) => ({ status: 200, body: await useCases.getStatus(query.exchange) }),
-    getDataFreshness: async ({ query: { stale_threshold_hours, ...query } }) => ({
-      status: 200,
-      body: await useCases.checkFreshness({ ...query, staleThresholdHours: stale_threshold_hours }),
-    }),
+    getOhlcv: async ({ query }) => ({ status: 200, body: await getOhlcv(deps, query) }),
+    listDataSymbols: async ({ query }) => ({ status: 200, body: await listDataSymbols(deps, query) }),
+    listInstruments: async ({ query }) => ({ status: 200, body: await listInstruments(deps, query) }),
+    getDataStatus: async ({ query }) => ({ status: 200, body: await getDataStatus(deps, query) }),
+    getDataFreshness: async ({ query }) => ({ status: 200, body: await getDataFreshness(deps, query) }),
     startCollection: async ({ body, headers, principal }) => {
-      const collection = await useCases.startCollection({
+      const collection = await startCollection(deps, {
         body,
         owner: principal.id,
         idempotencyKey: headers.get('Idempotency-Key'),
       });
+      deps.worker.wake();
       return {
         status: 201,
         body: collection,
@@ -58,7 +83,7 @@ export function dataCollectionHandlers(useCases: DataCollectionUseCases): Handle
     },
     getCollection: async ({ params }) => ({
       status: 200,
-      body: await useCases.getCollection(params.collection_id),
+      body: await getCollection(deps, params.collection_id),
     }),
     getDataDocs: docs.page,
     getDataDocsAsset: docs.asset,

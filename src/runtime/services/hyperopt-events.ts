@@ -1,27 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type * as z from 'zod';
 import { CodedError } from '#contract/errors.ts';
 import { HyperoptEventsQuery, type HyperoptTrialEvent, LAST_EVENT_ID } from '#contract/hyperopt-events.ts';
 import { foundParams } from '#domain/hyperopt/found-params.ts';
-import { isOver, type StudyEvent } from '#domain/hyperopt/watch-hyperopt.ts';
+import { getHyperopt } from '#domain/hyperopt/get-hyperopt.ts';
+import {
+  isOver,
+  type StudyEvent,
+  type WatchHyperoptDeps,
+  watchHyperopt,
+} from '#domain/hyperopt/watch-hyperopt.ts';
 import { callerOf } from '../authenticate.ts';
 import { EventStreams, type ServerSentEvent } from '../event-streams.ts';
 import type { Handlers } from '../handler.ts';
-import type { HyperoptUseCases } from './hyperopt.ts';
 import { progressAt, studyView } from './hyperopt-views.ts';
 
-/** HTTP on top of following a hyperopt job. */
+const realTime: WatchHyperoptDeps['pause'] = (ms, signal) =>
+  sleep(ms, undefined, { signal }).catch(() => undefined);
+
+/** Handler of the event stream of a hyperopt job; `pause` defaults to real time. */
 export function watchHandler(
-  useCases: Pick<HyperoptUseCases, 'getHyperopt' | 'watchHyperopt'>,
+  deps: Omit<WatchHyperoptDeps, 'pause'> & Partial<Pick<WatchHyperoptDeps, 'pause'>>,
   streams = new EventStreams(),
 ): Handlers<'strategy'>['watchHyperopt'] {
   return async ({ params, query, headers, principal, signal, closing }) => {
     const after = lastEventId(headers) ?? query.after ?? 0;
-    const study = await useCases.getHyperopt(params.job_id);
+    const study = await getHyperopt(deps, params.job_id);
     if (isOver(study, after)) return { status: 204, body: '' };
     // Whoever was told that it took too long reads no stream.
     signal.throwIfAborted();
     const watched = { study, after, caller: callerOf(principal) };
-    const body = streams.open(principal.id, (stop) => sent(useCases.watchHyperopt(watched, stop)), closing);
+    const body = streams.open(
+      principal.id,
+      (stop) => sent(watchHyperopt({ pause: realTime, ...deps }, watched, stop)),
+      closing,
+    );
     // Proxies that collect answers before they pass them on are asked not to.
     return { status: 200, body, headers: { 'X-Accel-Buffering': 'no' } };
   };

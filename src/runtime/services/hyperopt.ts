@@ -1,45 +1,32 @@
 import { isTerminal } from '#contract/backtest.ts';
-import type { StoredStudy, StoredTrial } from '#contract/hyperopt.ts';
-import type { Ownership } from '#domain/access.ts';
-import type { HyperoptResult } from '#domain/hyperopt/get-hyperopt.ts';
-import type { listHyperopts, listHyperoptTrials } from '#domain/hyperopt/list-hyperopts.ts';
-import type { ResumeHyperoptInput } from '#domain/hyperopt/resume-hyperopt.ts';
-import type { StartHyperoptInput } from '#domain/hyperopt/start-hyperopt.ts';
-import type { StudyRow } from '#domain/hyperopt/study-ports.ts';
-import type { StudyEvent, Watched } from '#domain/hyperopt/watch-hyperopt.ts';
-import type { Page } from '#domain/ports.ts';
+import { type CancelHyperoptDeps, cancelHyperopt } from '#domain/hyperopt/cancel-hyperopt.ts';
+import { getHyperopt, getHyperoptResult } from '#domain/hyperopt/get-hyperopt.ts';
+import { listHyperopts, listHyperoptTrials } from '#domain/hyperopt/list-hyperopts.ts';
+import { resumeHyperopt } from '#domain/hyperopt/resume-hyperopt.ts';
+import { type StartHyperoptDeps, startHyperopt } from '#domain/hyperopt/start-hyperopt.ts';
+import type { TrialLedger } from '#domain/hyperopt/study-ports.ts';
 import { callerOf } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import { watchHandler } from './hyperopt-events.ts';
 import { resultView, startView, studyRowView, studyView, trialView } from './hyperopt-views.ts';
-import { sharingHandlers } from './sharing.ts';
 
-export interface HyperoptUseCases {
-  readonly ownership: Ownership;
-  startHyperopt(input: StartHyperoptInput): Promise<StoredStudy>;
-  resumeHyperopt(input: ResumeHyperoptInput): Promise<StoredStudy>;
-  listHyperopts(input: Parameters<typeof listHyperopts>[1]): Promise<Page<StudyRow>>;
-  getHyperopt(jobId: string): Promise<StoredStudy>;
-  getHyperoptResult(jobId: string): Promise<HyperoptResult>;
-  listHyperoptTrials(input: Parameters<typeof listHyperoptTrials>[1]): Promise<Page<StoredTrial>>;
-  watchHyperopt(watched: Watched, signal: AbortSignal): AsyncGenerator<StudyEvent>;
-  cancelHyperopt(jobId: string): Promise<StoredStudy>;
+export interface HyperoptDeps extends StartHyperoptDeps, CancelHyperoptDeps {
+  readonly ledger: TrialLedger;
 }
 
-type HyperoptHandlers = Pick<
-  Handlers<'strategy'>,
-  Extract<keyof Handlers<'strategy'>, `${string}Hyperopt${string}`>
+type HyperoptHandlers = Omit<
+  Pick<Handlers<'strategy'>, Extract<keyof Handlers<'strategy'>, `${string}Hyperopt${string}`>>,
+  'getHyperoptSharing' | 'shareHyperopt'
 >;
 
-/** Seconds after which asking again is worth it. */
+/** Seconds until the next poll, for clients. */
 const RETRY_AFTER = '2';
 
-/** HTTP on top of the use cases of hyperopt. */
-export function hyperoptHandlers(useCases: HyperoptUseCases): HyperoptHandlers {
-  const sharing = sharingHandlers(useCases.ownership, 'hyperopt', 'job_id');
+/** Handlers of the hyperopt operations, except those of sharing. */
+export function hyperoptHandlers(deps: HyperoptDeps): HyperoptHandlers {
   return {
     startHyperopt: async ({ body, headers, principal, correlationId }) => {
-      const study = await useCases.startHyperopt({
+      const study = await startHyperopt(deps, {
         body,
         owner: principal.id,
         idempotencyKey: headers.get('Idempotency-Key'),
@@ -49,11 +36,11 @@ export function hyperoptHandlers(useCases: HyperoptUseCases): HyperoptHandlers {
       return { status: 200, body: startView(study), headers: { Location: `hyperopt/${study.job_id}` } };
     },
     listHyperopts: async ({ query, principal }) => {
-      const page = await useCases.listHyperopts({ ...query, caller: callerOf(principal) });
+      const page = await listHyperopts(deps, { ...query, caller: callerOf(principal) });
       return { status: 200, body: { items: page.items.map(studyRowView), next_cursor: page.next } };
     },
     getHyperopt: async ({ params, headers }) => {
-      const study = await useCases.getHyperopt(params.job_id);
+      const study = await getHyperopt(deps, params.job_id);
       const tag = `"${study.revision}"`;
       // Kept by the client, asked for again each time.
       const caching = {
@@ -66,19 +53,19 @@ export function hyperoptHandlers(useCases: HyperoptUseCases): HyperoptHandlers {
     },
     getHyperoptResult: async ({ params }) => ({
       status: 200,
-      body: resultView(await useCases.getHyperoptResult(params.job_id)),
+      body: resultView(await getHyperoptResult(deps, params.job_id)),
     }),
     listHyperoptTrials: async ({ params, query }) => {
-      const page = await useCases.listHyperoptTrials({ ...params, ...query });
+      const page = await listHyperoptTrials(deps, { ...params, ...query });
       return { status: 200, body: { items: page.items.map(trialView), next_cursor: page.next } };
     },
-    watchHyperopt: watchHandler(useCases),
+    watchHyperopt: watchHandler(deps),
     cancelHyperopt: async ({ params }) => ({
       status: 200,
-      body: studyView(await useCases.cancelHyperopt(params.job_id)),
+      body: studyView(await cancelHyperopt(deps, params.job_id)),
     }),
     resumeHyperopt: async ({ params, headers, principal, correlationId }) => {
-      const study = await useCases.resumeHyperopt({
+      const study = await resumeHyperopt(deps, {
         jobId: params.job_id,
         owner: principal.id,
         idempotencyKey: headers.get('Idempotency-Key'),
@@ -86,8 +73,6 @@ export function hyperoptHandlers(useCases: HyperoptUseCases): HyperoptHandlers {
       });
       return { status: 200, body: startView(study), headers: { Location: `../${study.job_id}` } };
     },
-    getHyperoptSharing: sharing.read,
-    shareHyperopt: sharing.share,
   };
 }
 

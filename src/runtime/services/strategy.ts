@@ -1,40 +1,38 @@
-import { checkHealth, type Probe } from '#domain/get-health.ts';
+import { getHealth, type HealthDeps } from '#domain/get-health.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { RegisterStrategyDeps } from '#domain/registry/register-strategy.ts';
 import { stagingOutcomes } from '#domain/registry/start-staging-checks.ts';
 import { documentation } from '../docs.ts';
 import type { Handlers } from '../handler.ts';
-import type { Log } from '../log.ts';
 import { VERSION } from '../version.ts';
 import { type ChallengeDeps, challengeHandlers } from './challenges.ts';
-import { hyperoptHandlers } from './hyperopt.ts';
-import { type HyperoptDeps, hyperoptUseCases } from './hyperopt-use-cases.ts';
+import { type HyperoptDeps, hyperoptHandlers } from './hyperopt.ts';
 import { registerHandler } from './registry.ts';
+import { sharingHandlers } from './sharing.ts';
 
+/** Dependencies of the strategy service, on any host. */
 export interface StrategyDeps
   extends Omit<RegisterStrategyDeps, 'studies'>,
     HyperoptDeps,
-    Omit<ChallengeDeps, 'stagingChecks'> {
-  /** By the dependency's name in the health response. */
-  readonly probes: Readonly<Record<'registry', Probe>>;
-  /** See {@link checkHealth}. */
-  readonly checkDiskSpace?: () => Promise<void>;
-  readonly log: Log;
-}
+    Omit<ChallengeDeps, 'stagingChecks'>,
+    HealthDeps<'registry'> {}
 
-/** Milliseconds, below the timeout of the backend's own probe of this service. */
+/** Maximum duration of a health check, ms: less than the backend, which calls it, waits. */
 const PROBE_TIMEOUT_MS = 1_500;
 
-/** The strategy service: what each request means, and how its result is shown. */
+/** Handlers of the strategy service's operations. */
 export function strategyHandlers(deps: StrategyDeps): Handlers<'strategy'> {
   const docs = documentation('strategy');
+  const hyperoptSharing = sharingHandlers(ownershipOf(deps), 'hyperopt', 'job_id');
   return {
-    getStrategyServiceHealth: async () => {
-      const { status, ...found } = await checkHealth(deps.probes, PROBE_TIMEOUT_MS, deps.checkDiskSpace);
-      return { status: 200, body: { status, service: 'strategy', version: VERSION, ...found } };
-    },
+    getStrategyServiceHealth: async () => ({
+      status: 200,
+      body: { service: 'strategy', version: VERSION, ...(await getHealth(deps, PROBE_TIMEOUT_MS)) },
+    }),
     registerStrategy: registerHandler(deps),
-    ...hyperoptHandlers({ ...hyperoptUseCases(deps, deps.log), ownership: ownershipOf(deps) }),
+    ...hyperoptHandlers(deps),
+    getHyperoptSharing: hyperoptSharing.read,
+    shareHyperopt: hyperoptSharing.share,
     ...challengeHandlers({ ...deps, stagingChecks: stagingOutcomes(deps) }),
     getStrategyServiceDocs: docs.page,
     getStrategyServiceDocsAsset: docs.asset,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CodedError } from '#contract/errors.ts';
-import { checkFreshness } from '#domain/data/check-freshness.ts';
 import { type CollectRequest, collectCandles } from '#domain/data/collect-candles.ts';
 import { notingDamage } from '#domain/data/damaged-file.ts';
 import { describeOutcomes } from '#domain/data/describe-outcomes.ts';
+import { getDataFreshness } from '#domain/data/get-data-freshness.ts';
 import { createCandles } from '#engine/candles.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import {
@@ -248,7 +248,12 @@ describe('what is stored', () => {
     exchange.listed = at('2024-02-20');
     const fresh = async (start: string) => {
       const query = { exchange: 'test', symbols: [BTC], timeframe: '5m', start, end: '2024-03-05' };
-      return (await checkFreshness(market, query)).all_fresh;
+      return (
+        await getDataFreshness(
+          { ...market, defaultExchange: 'test' },
+          { stale_threshold_hours: 24, ...query },
+        )
+      ).all_fresh;
     };
     const info = async () => (await market.series.list('test'))[0]!;
     await collect({ start: at('2024-02-10'), end: END });
@@ -278,7 +283,14 @@ describe('what is stored', () => {
       start: '2024-02-22',
       end: '2024-02-24',
     };
-    expect((await checkFreshness(market, query)).all_fresh).toBe(false);
+    expect(
+      (
+        await getDataFreshness(
+          { ...market, defaultExchange: 'test' },
+          { stale_threshold_hours: 24, ...query },
+        )
+      ).all_fresh,
+    ).toBe(false);
     // Ranges that meet are one.
     await collect({ start: at('2024-02-10'), end: END });
     await collect({ start: at('2024-01-10'), end: at('2024-02-10') });
@@ -315,7 +327,9 @@ describe('a damaged file', () => {
   const file = 'candles/exchange=test/symbol=BTC_USDT_USDT/timeframe=5m/2024-02.parquet';
   const query = { exchange: 'test', symbols: [BTC], timeframe: '5m', start: '2024-01-10', end: '2024-03-05' };
   const key = { exchange: 'test', symbol: BTC, timeframe: '5m' } as const;
-  const isFresh = async () => (await checkFreshness(market, query)).all_fresh;
+  const isFresh = async () =>
+    (await getDataFreshness({ ...market, defaultExchange: 'test' }, { stale_threshold_hours: 24, ...query }))
+      .all_fresh;
   const readAs = (run: () => Promise<unknown>) => notingDamage(market, key, run);
 
   it('is never read; it makes the series stale, and is collected again', async () => {
@@ -371,12 +385,26 @@ describe('a damaged file', () => {
     await market.damage('funding/exchange=test/symbol=BTC_USDT_USDT/2024-03.parquet');
     const funding = () => market.candles.readFunding('test', BTC, START, at('2024-03-01'));
     await expect(readAs(funding)).rejects.toMatchObject({ code: 'DATA005' });
-    expect((await checkFreshness(market, { ...query, end: '2024-03-01' })).all_fresh).toBe(false);
+    expect(
+      (
+        await getDataFreshness(
+          { ...market, defaultExchange: 'test' },
+          { stale_threshold_hours: 24, ...query, end: '2024-03-01' },
+        )
+      ).all_fresh,
+    ).toBe(false);
     exchange.asked();
     const [outcome] = await collect({ end: at('2024-03-01') });
     // From the first of January on.
     expect(outcome).toMatchObject({ candles: 0, funding: (9 + 31) * 3 });
-    expect((await checkFreshness(market, { ...query, end: '2024-03-01' })).all_fresh).toBe(true);
+    expect(
+      (
+        await getDataFreshness(
+          { ...market, defaultExchange: 'test' },
+          { stale_threshold_hours: 24, ...query, end: '2024-03-01' },
+        )
+      ).all_fresh,
+    ).toBe(true);
     expect((await funding()).timestamp).toHaveLength(51 * 3 + 1);
   });
 
@@ -422,10 +450,24 @@ describe('failures', () => {
     expect((await collect())[0]).toMatchObject({ error: { code: 'DATA004' } });
     const range = { start: '2024-01-10', end: '2024-03-05' };
     const query = { exchange: 'test', symbols: [BTC], timeframe: '5m', ...range };
-    expect((await checkFreshness(market, query)).all_fresh).toBe(false);
+    expect(
+      (
+        await getDataFreshness(
+          { ...market, defaultExchange: 'test' },
+          { stale_threshold_hours: 24, ...query },
+        )
+      ).all_fresh,
+    ).toBe(false);
     exchange.before = () => {};
     expect((await collect())[0]).toMatchObject({ funding: 55 * 3 + 1, error: null });
-    expect((await checkFreshness(market, query)).all_fresh).toBe(true);
+    expect(
+      (
+        await getDataFreshness(
+          { ...market, defaultExchange: 'test' },
+          { stale_threshold_hours: 24, ...query },
+        )
+      ).all_fresh,
+    ).toBe(true);
   });
 
   it('a symbol that the exchange does not know is named, the others go on', async () => {

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
 import { CodedError } from '#contract/errors.ts';
-import { checkFreshness } from '#domain/data/check-freshness.ts';
 import { collectForJob } from '#domain/data/collect-for-job.ts';
+import { getDataFreshness } from '#domain/data/get-data-freshness.ts';
 import type { JobStore } from '#domain/ports.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { pendingJob } from '../../support/jobs.ts';
@@ -65,7 +65,12 @@ describe('collectForJob', () => {
       message: '72 candles stored',
       at: '2024-06-01T00:00:00.000Z',
     });
-    expect(await checkFreshness(market, { ...input, timeframe: '1h' })).toMatchObject({ all_fresh: true });
+    expect(
+      await getDataFreshness(
+        { ...market, defaultExchange: 'test' },
+        { stale_threshold_hours: 24, ...input, timeframe: '1h' },
+      ),
+    ).toMatchObject({ all_fresh: true });
   });
 
   it('collects the detail timeframe too', async () => {
@@ -77,7 +82,14 @@ describe('collectForJob', () => {
       `${BTC} 2024-02-01T00:00 2024-02-02T00:00`,
     ]);
     const query = { ...input, symbols: [BTC], timeframe: '1h,5m' };
-    expect((await checkFreshness(market, query)).all_fresh).toBe(true);
+    expect(
+      (
+        await getDataFreshness(
+          { ...market, defaultExchange: 'test' },
+          { stale_threshold_hours: 24, ...query },
+        )
+      ).all_fresh,
+    ).toBe(true);
   });
 
   it('a failure is an outcome: of a symbol, of an exchange nobody knows, of storage, of a bug', async () => {
@@ -159,7 +171,12 @@ describe('the task', () => {
     });
     const stores = openMarketStores(environment as never);
     const query = { exchange: 'sim', symbols: [BTC, ETH], timeframe: '1h' };
-    expect(await checkFreshness({ ...stores, clock: Date }, { ...query, ...range })).toMatchObject({
+    expect(
+      await getDataFreshness(
+        { ...stores, clock: Date, defaultExchange: 'sim' },
+        { stale_threshold_hours: 24, ...query, ...range },
+      ),
+    ).toMatchObject({
       all_fresh: true,
     });
     expect((await stores.candles.readFunding('sim', BTC, 0, end)).timestamp).toHaveLength(10);

@@ -3,6 +3,7 @@ import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
 import type { ExecutionState } from '#domain/execution-ports.ts';
 import { cancelHyperopt } from '#domain/hyperopt/cancel-hyperopt.ts';
 import { repairHyperopt, repairHyperoptOf } from '#domain/hyperopt/reconcile-hyperopts.ts';
+import { memoryLog } from '../../support/backend.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { pendingStudy } from '../../support/studies.ts';
 
@@ -40,7 +41,7 @@ async function scene(changes: { running?: boolean } = {}) {
     },
     tasks: { stop: async (task: string) => void stopped.push(task) },
     graceMs: 2 * MINUTE,
-    onStopFailure: () => undefined,
+    log: memoryLog().log,
   };
   const repair = async () => repairHyperopt(deps, (await studies.get(jobId))!);
   return {

@@ -117,7 +117,7 @@ async function idle(change: (looks: number, study: StoredStudy) => StoredStudy =
     ...time,
     studies: { get: async () => change(++looks, study) },
     ledger: new Ledger(40, 1),
-    onFault: (_, error) => faults.push(error),
+    log: { warn: () => undefined, error: (_, { error }) => void faults.push(error) },
   };
   const seen: { at: number; event: StudyEvent }[] = [];
   const begun = time.clock.now();

@@ -11,6 +11,7 @@ import { settleValidation } from '#domain/registry/settle-validations.ts';
 import type { StagingChecks } from '#domain/registry/staging-checks.ts';
 import { stagingChecks } from '#domain/registry/start-staging-checks.ts';
 import { createRandom } from '#engine/random.ts';
+import { memoryLog } from '../../support/backend.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../../support/jobs.ts';
 import { MODEL, type RegistryFixture, registryFixture } from '../../support/registry-fixture.ts';
@@ -71,7 +72,7 @@ async function scene(): Promise<Scene> {
     executions,
     series: { getMany: async () => new Map() } as unknown as SeriesStore,
     strategies: fixedStrategies(knownBuiltIns()),
-    onStartFailure: () => undefined,
+    log: memoryLog().log,
   });
   const registry = {
     ...common,

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { checkFreshness } from '#domain/data/check-freshness.ts';
-import type { FreshnessQuery, SeriesInfo, SeriesStore } from '#domain/ports.ts';
+import { FreshnessQuery } from '#contract/market-data.ts';
+import { getDataFreshness } from '#domain/data/get-data-freshness.ts';
+import type { SeriesInfo, SeriesStore } from '#domain/ports.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
+import { readQuery } from '#runtime/parameters.ts';
 import { at, BTC, ETH } from './market.ts';
 
 const SOL = 'SOL/USDT:USDT';
@@ -48,9 +50,9 @@ function storeOf(infos: readonly SeriesInfo[]): SeriesStore & { reads: number } 
 }
 
 const check = (infos: readonly SeriesInfo[], query: Partial<FreshnessQuery>) =>
-  checkFreshness(
-    { series: storeOf(infos), clock: { now: () => at(NOW) } },
-    { exchange: 'sim', symbols: [BTC], ...query },
+  getDataFreshness(
+    { series: storeOf(infos), clock: { now: () => at(NOW) }, defaultExchange: 'sim' },
+    { symbols: [BTC], stale_threshold_hours: 24, ...query },
   );
 const isFresh = async (info: SeriesInfo, query: Partial<FreshnessQuery>) =>
   (await check([info], { timeframe: info.timeframe, ...query })).all_fresh;
@@ -65,15 +67,15 @@ describe('by age', () => {
 
   it('takes another threshold', async () => {
     const info = series(BTC, '1h', '2024-01-01T00:00', '2024-06-09T10:00');
-    expect(await isFresh(info, { staleThresholdHours: 25 })).toBe(true);
-    expect(await isFresh(info, { staleThresholdHours: 24 })).toBe(false);
+    expect(await isFresh(info, { stale_threshold_hours: 25 })).toBe(true);
+    expect(await isFresh(info, { stale_threshold_hours: 24 })).toBe(false);
   });
 
-  it.each([0, -1, 1.5, Number.NaN, 87_601])('refuses a threshold of %s', async (staleThresholdHours) => {
-    await expect(check([], { staleThresholdHours })).rejects.toMatchObject({
-      code: 'VAL005',
-      field: 'stale_threshold_hours',
-    });
+  it.each([0, -1, 1.5, Number.NaN, 87_601])('rejects a threshold of %s', (hours) => {
+    const query = new URLSearchParams({ symbols: BTC, stale_threshold_hours: String(hours) });
+    expect(() => readQuery(FreshnessQuery, query)).toThrow(
+      expect.objectContaining({ code: 'VAL005', field: 'stale_threshold_hours' }),
+    );
   });
 
   it('without a timeframe takes the series whose last candle ended last', async () => {
@@ -151,7 +153,7 @@ describe('by range', () => {
     const info = series(BTC, '1h', '2024-01-01T00:00', '2024-06-09T11:00');
     expect(await isFresh(info, { start: '2024-01-01', end: '2024-06-10T12:00' })).toBe(true);
     expect(
-      await isFresh(info, { start: '2024-01-01', end: '2024-06-10T12:00', staleThresholdHours: 23 }),
+      await isFresh(info, { start: '2024-01-01', end: '2024-06-10T12:00', stale_threshold_hours: 23 }),
     ).toBe(false);
     expect(await isFresh(info, { start: '2024-01-01', end: '2030-01-01' })).toBe(true);
     // The day that was forming a threshold ago is not wanted.

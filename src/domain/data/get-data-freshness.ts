@@ -1,33 +1,11 @@
+import type { Freshness, FreshnessQuery } from '#contract/market-data.ts';
 import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
-import type { Clock, FreshnessQuery, SeriesInfo, SeriesStore } from '../ports.ts';
-import { checkNumber, checkSymbol, checkTimeframe } from '../validate.ts';
+import type { Clock, SeriesInfo, SeriesStore } from '../ports.ts';
+import { checkSymbol, checkTimeframe } from '../validate.ts';
 import { monthsBetween } from './months.ts';
 import { parseRange, type TimeRange } from './time-range.ts';
 
-interface SymbolFreshness {
-  readonly symbol: string;
-  /** Of the series that was examined; null when none is stored. */
-  readonly timeframe: string | null;
-  /** Open times of the first and the last closed candle. */
-  readonly first: string | null;
-  readonly last: string | null;
-  /** Hours since the last closed candle ended, to two decimals. */
-  readonly age_hours: number | null;
-  readonly fresh: boolean;
-}
-
-export interface FreshnessReport {
-  /** True when no symbol is stale. */
-  readonly all_fresh: boolean;
-  readonly stale_symbols: readonly string[];
-  readonly exchange: string;
-  readonly stale_threshold_hours: number;
-  readonly symbols: readonly SymbolFreshness[];
-}
-
 const HOUR_MS = 3_600_000;
-const DEFAULT_THRESHOLD_HOURS = 24;
-const MAX_THRESHOLD_HOURS = 87_600;
 
 /**
  * Whether what is stored is new enough. Without a range: the last closed candle ended at most the threshold ago.
@@ -36,32 +14,30 @@ const MAX_THRESHOLD_HOURS = 87_600;
  * not awaited. A symbol of which nothing is stored is stale, and so is a month whose file was found damaged. A series
  * must be stored in the timeframe asked for, and of several (comma separated) each must be fresh; without one the
  * newest series of each symbol is examined.
- * Throws VAL001, VAL002, VAL003, VAL005, DATA005.
+ * Throws VAL001, VAL002, VAL003, DATA005.
  */
-export async function checkFreshness(
-  deps: { readonly series: SeriesStore; readonly clock: Clock },
+export async function getDataFreshness(
+  deps: { readonly series: SeriesStore; readonly clock: Clock; readonly defaultExchange: string },
   query: FreshnessQuery,
-): Promise<FreshnessReport> {
+): Promise<Freshness> {
+  const { exchange = deps.defaultExchange, stale_threshold_hours } = query;
   const symbols = [...new Set(query.symbols.map((symbol) => checkSymbol(symbol, 'symbols')))];
   const timeframes = query.timeframe?.split(',').map((each) => checkTimeframe(each, 'timeframe'));
-  const thresholdHours = checkNumber(
-    query.staleThresholdHours ?? DEFAULT_THRESHOLD_HOURS,
-    'stale_threshold_hours',
-    { min: 1, max: MAX_THRESHOLD_HOURS, integer: true },
-  );
   const range = parseRange(query);
-  const stored = await readSeries(deps.series, query.exchange, symbols, timeframes);
+  const stored = await readSeries(deps.series, exchange, symbols, timeframes);
   const now = deps.clock.now();
   const report = symbols.map((symbol) => {
-    const judged = stored(symbol).map((info) => judge(symbol, info, range, now, thresholdHours * HOUR_MS));
+    const judged = stored(symbol).map((info) =>
+      judge(symbol, info, range, now, stale_threshold_hours * HOUR_MS),
+    );
     return judged.find((each) => !each.fresh) ?? judged[0]!;
   });
   const stale = report.filter((each) => !each.fresh).map((each) => each.symbol);
   return {
     all_fresh: stale.length === 0,
     stale_symbols: stale,
-    exchange: query.exchange,
-    stale_threshold_hours: thresholdHours,
+    exchange,
+    stale_threshold_hours,
     symbols: report,
   };
 }
@@ -104,7 +80,7 @@ function judge(
   range: TimeRange,
   now: number,
   thresholdMs: number,
-): SymbolFreshness {
+): Freshness['symbols'][number] {
   if (!info) return { symbol, timeframe: null, first: null, last: null, age_hours: null, fresh: false };
   const age = now - endOf(info);
   const ranged = range.start !== undefined || range.end !== undefined;

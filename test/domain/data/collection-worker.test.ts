@@ -3,7 +3,8 @@ import { DynamoCollectionStore } from '#adapters/aws/dynamo-collection-store.ts'
 import { sha256, ulids } from '#adapters/ids.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
-import { Collections } from '#domain/data/collections.ts';
+import { CollectionWorker } from '#domain/data/collection-worker.ts';
+import { getCollection, startCollection } from '#domain/data/start-collection.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import {
   at,
@@ -17,7 +18,7 @@ import {
   untilAborted,
 } from './market.ts';
 
-/** Several processes of the service on one database, on a clock of the test: each is a `Collections`. */
+/** Several processes of the service on one database, on a clock of the test: each is a `CollectionWorker`. */
 let engine: TestEngine;
 let market: Market;
 let exchange: TestExchange;
@@ -31,13 +32,15 @@ beforeEach(async () => {
   market = await openMarket(engine, now);
   exchange = new TestExchange();
   return async () => {
-    await Promise.all(processes.splice(0).map((each) => each.collections.stop()));
+    await Promise.all(processes.splice(0).map((each) => each.worker.stop()));
     await market.stop();
   };
 });
 
 interface Process {
-  readonly collections: Collections;
+  readonly worker: CollectionWorker;
+  /** Stores a collection and wakes the worker, as the service does. */
+  start(input: Parameters<typeof startCollection>[1]): ReturnType<typeof startCollection>;
   /** What it does again and again, by how often. */
   readonly timers: Map<number, () => void>;
   readonly faults: unknown[];
@@ -48,7 +51,7 @@ const processes: Process[] = [];
 function start(changes: { alone?: boolean; store?: CollectionStore; exchange?: TestExchange } = {}): Process {
   const timers = new Map<number, () => void>();
   const faults: unknown[] = [];
-  const collections = new Collections({
+  const deps = {
     ...market,
     clock: { now: () => now },
     collections: changes.store ?? market.collections,
@@ -56,14 +59,27 @@ function start(changes: { alone?: boolean; store?: CollectionStore; exchange?: T
     defaultExchange: 'test',
     ids: ulids,
     digest: sha256,
-    every: (ms, action) => {
+    every: (ms: number, action: () => void) => {
       timers.set(ms, action);
       return () => timers.delete(ms);
     },
-    onFault: (_, error) => faults.push(error),
+    log: {
+      warn: () => undefined,
+      error: (_: string, { error }: Readonly<Record<string, unknown>>) => void faults.push(error),
+    },
     alone: changes.alone ?? false,
-  });
-  const started = { collections, timers, faults };
+  };
+  const worker = new CollectionWorker(deps);
+  const started: Process = {
+    worker,
+    timers,
+    faults,
+    start: async (input) => {
+      const collection = await startCollection(deps, input);
+      worker.wake();
+      return collection;
+    },
+  };
   processes.push(started);
   return started;
 }
@@ -77,9 +93,9 @@ const input = (idempotencyKey: string | null = null, changes: object = {}) => ({
   idempotencyKey,
 });
 
-async function until(process: Process, id: string, ...statuses: string[]) {
+async function until(id: string, ...statuses: string[]) {
   for (;;) {
-    const collection = await process.collections.get(id);
+    const collection = await getCollection(market, id);
     if (statuses.includes(collection.status)) return collection;
     await new Promise(setImmediate);
   }
@@ -116,11 +132,11 @@ describe('a process that is stopped', () => {
       second();
       await untilAborted(signal);
     };
-    const one = await first.collections.start(input(null, { timeframe: '5m' }));
-    const two = await first.collections.start(input(null, { symbols: [ETH] }));
+    const one = await first.start(input(null, { timeframe: '5m' }));
+    const two = await first.start(input(null, { symbols: [ETH] }));
     await reached;
-    await first.collections.stop();
-    expect(await first.collections.get(one.collection_id)).toMatchObject({
+    await first.worker.stop();
+    expect(await getCollection(market, one.collection_id)).toMatchObject({
       status: 'pending',
       progress: expect.closeTo(1 / 3),
       candles: 31 * 288,
@@ -129,12 +145,12 @@ describe('a process that is stopped', () => {
     exchange.asked();
     exchange.during = async () => {};
     const next = start();
-    next.collections.resume();
-    expect(await until(next, one.collection_id, 'completed')).toMatchObject({
+    next.worker.resume();
+    expect(await until(one.collection_id, 'completed')).toMatchObject({
       progress: 1,
       candles: 91 * 288,
     });
-    expect(await until(next, two.collection_id, 'completed')).toMatchObject({ candles: 91 * 24 });
+    expect(await until(two.collection_id, 'completed')).toMatchObject({ candles: 91 * 24 });
     expect(exchange.asked()).toEqual([
       `${BTC} 2024-02-01T00:00 2024-03-01T00:00`,
       `${BTC} 2024-03-01T00:00 2024-04-01T00:00`,
@@ -147,30 +163,30 @@ describe('a process that dies', () => {
   it('keeps its place for a minute, and writes nothing when it turns out to live', async () => {
     const dead = start();
     const { open, begins } = gated();
-    const { collection_id: id } = await dead.collections.start(input());
+    const { collection_id: id } = await dead.start(input());
     await begins;
     const other = new TestExchange();
     const next = start({ exchange: other });
-    next.collections.resume();
+    next.worker.resume();
     now += 59_999;
     next.timers.get(LOOK)!();
-    await next.collections.stop();
+    await next.worker.stop();
     expect(other.asked()).toEqual([]);
 
     const third = start({ exchange: other });
     now += 1;
-    third.collections.resume();
-    const ended = await until(third, id, 'completed');
+    third.worker.resume();
+    const ended = await until(id, 'completed');
     expect(ended).toMatchObject({ candles: 91 * 24 });
     open();
-    await dead.collections.stop();
-    expect(await third.collections.get(id)).toEqual(ended);
+    await dead.worker.stop();
+    expect(await getCollection(market, id)).toEqual(ended);
   });
 
   it('one that lives renews its lease, and is left alone', async () => {
     const alive = start();
     const { open, begins } = gated();
-    const { collection_id: id } = await alive.collections.start(input());
+    const { collection_id: id } = await alive.start(input());
     await begins;
     const other = new TestExchange();
     const next = start({ exchange: other });
@@ -183,41 +199,41 @@ describe('a process that dies', () => {
         if (queue.revision > revision) break;
         await new Promise(setImmediate);
       }
-      next.collections.resume();
+      next.worker.resume();
       next.timers.get(LOOK)!();
     }
     open();
-    await until(alive, id, 'completed');
+    await until(id, 'completed');
     expect(other.calls).toEqual([]);
   });
 
   it('where no other process can be, is followed at once', async () => {
     const dead = start();
     const { begins } = gated();
-    const { collection_id: id } = await dead.collections.start(input());
+    const { collection_id: id } = await dead.start(input());
     await begins;
     const next = start({ alone: true, exchange: new TestExchange() });
-    next.collections.resume();
-    expect(await until(next, id, 'completed')).toMatchObject({ candles: 91 * 24 });
+    next.worker.resume();
+    expect(await until(id, 'completed')).toMatchObject({ candles: 91 * 24 });
   });
 
   it('again and again without coming further, takes its collection out of the queue', async () => {
     for (let i = 0; i < 5; i++) {
       const dying = start({ alone: true });
       const { begins } = gated();
-      if (i === 0) await dying.collections.start(input('k'));
-      else dying.collections.resume();
+      if (i === 0) await dying.start(input('k'));
+      else dying.worker.resume();
       await begins;
     }
     const next = start({ alone: true });
-    next.collections.resume();
-    const { collection_id: id } = await next.collections.start(input('k'));
-    expect(await until(next, id, 'failed')).toMatchObject({
+    next.worker.resume();
+    const { collection_id: id } = await next.start(input('k'));
+    expect(await until(id, 'failed')).toMatchObject({
       error: 'SVC001 Its process ended, 5 times without coming further',
     });
     exchange.during = async () => {};
-    const { collection_id } = await next.collections.start(input());
-    await until(next, collection_id, 'completed');
+    const { collection_id } = await next.start(input());
+    await until(collection_id, 'completed');
   });
 });
 
@@ -226,43 +242,43 @@ describe('storage', () => {
     const process = start();
     const write = market.candles.write;
     market.candles.write = () => Promise.reject(new CodedError('DATA005'));
-    const { collection_id: id } = await process.collections.start(input());
+    const { collection_id: id } = await process.start(input());
     const waiting = async () => {
       for (;;) {
-        const collection = await process.collections.get(id);
+        const collection = await getCollection(market, id);
         if (collection.error) return collection;
         await new Promise(setImmediate);
       }
     };
     expect(await waiting()).toMatchObject({ status: 'pending', error: 'DATA005 Data storage unavailable' });
-    process.collections.resume();
+    process.worker.resume();
     market.candles.write = write;
     while (process.faults.length === 0) await new Promise(setImmediate);
     process.timers.get(LOOK)!();
-    expect(await until(process, id, 'completed')).toMatchObject({ error: null, candles: 91 * 24 });
+    expect(await until(id, 'completed')).toMatchObject({ error: null, candles: 91 * 24 });
   });
 });
 
 describe('acceptance', () => {
   it('not of what lies in the future alone; without a start the last 90 days before now', async () => {
-    const { collections } = start();
+    const process = start();
     const now = market.clock.now();
     const range = (from: number | undefined, to: number) =>
       input(null, { start: from && new Date(from).toISOString(), end: new Date(to).toISOString() });
     for (const from of [now, now + 300 * DAY]) {
-      await expect(collections.start(range(from, now + 400 * DAY))).rejects.toMatchObject({
+      await expect(process.start(range(from, now + 400 * DAY))).rejects.toMatchObject({
         code: 'VAL001',
         field: 'start',
         message: expect.stringContaining('future'),
       });
     }
-    const last = async (to: number) => (await collections.start(range(undefined, to))).start;
+    const last = async (to: number) => (await process.start(range(undefined, to))).start;
     expect(await last(now + 400 * DAY)).toBe(new Date(now - 90 * DAY).toISOString());
     expect(await last(now - 10 * DAY)).toBe(new Date(now - 100 * DAY).toISOString());
   });
 
   it('says which times are accepted', async () => {
-    const old = start().collections.start(input(null, { start: '1900-01-01' }));
+    const old = start().start(input(null, { start: '1900-01-01' }));
     await expect(old).rejects.toMatchObject({
       code: 'VAL001',
       message: 'start must be ISO 8601, from 2000-01-01 to 2099-12-31',
@@ -271,13 +287,11 @@ describe('acceptance', () => {
 
   it('by several processes at once: one collection for one key, run once', async () => {
     const both = [start(), start()];
-    const accepted = await Promise.all(
-      Array.from({ length: 10 }, (_, i) => both[i % 2]!.collections.start(input('k'))),
-    );
+    const accepted = await Promise.all(Array.from({ length: 10 }, (_, i) => both[i % 2]!.start(input('k'))));
     const ids = new Set(accepted.map((each) => each.collection_id));
     expect(ids.size).toBe(1);
-    await until(both[0]!, [...ids][0]!, 'completed');
-    await Promise.all(both.map((each) => each.collections.stop()));
+    await until([...ids][0]!, 'completed');
+    await Promise.all(both.map((each) => each.worker.stop()));
     expect(exchange.asked()).toHaveLength(1);
   });
 
@@ -294,20 +308,20 @@ describe('acceptance', () => {
         },
       },
     });
-    await expect(dying.collections.start(input('k'))).rejects.toThrow('killed');
+    await expect(dying.start(input('k'))).rejects.toThrow('killed');
     const next = start();
-    next.collections.resume();
-    const { collection_id: id } = await next.collections.start(input('k'));
-    expect(await until(next, id, 'completed')).toMatchObject({ candles: 91 * 24 });
+    next.worker.resume();
+    const { collection_id: id } = await next.start(input('k'));
+    expect(await until(id, 'completed')).toMatchObject({ candles: 91 * 24 });
   });
 
   it('one that has ended is not run again by its key', async () => {
     const process = start();
-    const { collection_id: id } = await process.collections.start(input('k'));
-    const ended = await until(process, id, 'completed');
+    const { collection_id: id } = await process.start(input('k'));
+    const ended = await until(id, 'completed');
     exchange.asked();
-    expect(await process.collections.start(input('k'))).toEqual(ended);
-    await process.collections.stop();
+    expect(await process.start(input('k'))).toEqual(ended);
+    await process.worker.stop();
     expect(exchange.calls).toEqual([]);
   });
 });

@@ -1,0 +1,116 @@
+import { CodedError } from '#contract/errors.ts';
+import type { Collection, CollectionRequest } from '#contract/market-data.ts';
+import type { StoredCollection } from '#contract/stored-collection.ts';
+import { DAY_MS } from '#engine/timeframe.ts';
+import type { Exchanges } from '../exchange-ports.ts';
+import { idSuffix, keyUsedAgain } from '../id-suffix.ts';
+import type { Clock, Digest, Ids } from '../ports.ts';
+import { checkSymbol, checkTimeframe, isoTime } from '../validate.ts';
+import { type CollectionStore, checkRoom, enqueue } from './collection-queue.ts';
+import { parseRange } from './time-range.ts';
+
+export interface StartCollectionDeps {
+  readonly collections: CollectionStore;
+  readonly exchanges: Exchanges;
+  readonly defaultExchange: string;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly digest: Digest;
+}
+
+const DEFAULT_DAYS = 90;
+const MAX_SYMBOLS = 200;
+
+/**
+ * Stores and queues a collection, or returns the one that this owner's Idempotency-Key has started.
+ * Throws VAL001, VAL002, VAL003, VAL005, RES005 (key used with another body), HTTP429 (too many unfinished), DATA005.
+ */
+export async function startCollection(
+  deps: StartCollectionDeps,
+  input: {
+    readonly body: CollectionRequest;
+    readonly owner: string;
+    /** Header Idempotency-Key: the same key of the same owner always means the same collection. */
+    readonly idempotencyKey: string | null;
+  },
+): Promise<Collection> {
+  const { collections, digest } = deps;
+  const plan = await planCollection(deps, input.body);
+  const id = `co-${idSuffix(deps, input.owner, input.idempotencyKey)}`;
+  const request_digest = digest(JSON.stringify(input.body));
+  const now = isoTime(deps.clock.now());
+  let stored = await collections.get(id);
+  if (!stored) {
+    await collections.changeQueue(checkRoom);
+    stored = await collections.create({
+      schema_version: 1,
+      revision: 1,
+      request_digest,
+      collection_id: id,
+      status: 'pending',
+      ...plan,
+      progress: 0,
+      candles: 0,
+      error: null,
+      starts: 0,
+      created_at: now,
+      updated_at: now,
+    });
+  }
+  if (stored.request_digest !== request_digest) throw keyUsedAgain({ collection_id: id });
+  // The process that stored it may have died before it was queued.
+  if (isUnfinished(stored)) await collections.changeQueue((queue) => enqueue(queue, id));
+  return viewOf(stored);
+}
+
+/** Checks a request and fills in its defaults. Throws VAL001, VAL002, VAL003, VAL005. */
+async function planCollection(
+  deps: Pick<StartCollectionDeps, 'exchanges' | 'defaultExchange' | 'clock'>,
+  body: CollectionRequest,
+): Promise<Pick<StoredCollection, 'exchange' | 'symbols' | 'timeframe' | 'start' | 'end'>> {
+  const symbols = checkSymbols(body.symbols);
+  const timeframe = checkTimeframe(body.timeframe, 'timeframe');
+  const exchange = await deps.exchanges.open(body.exchange ?? deps.defaultExchange);
+  const range = parseRange(body);
+  const now = deps.clock.now();
+  const end = range.end ?? now;
+  const start = range.start ?? Math.min(end, now) - DEFAULT_DAYS * DAY_MS;
+  if (start >= now) {
+    throw new CodedError('VAL001', {
+      message: 'start lies in the future: there is nothing to collect yet',
+      field: 'start',
+      context: { start: isoTime(start), now: isoTime(now) },
+    });
+  }
+  return { exchange: exchange.name, symbols, timeframe, start: isoTime(start), end: isoTime(end) };
+}
+
+function checkSymbols(symbols: readonly string[]): string[] {
+  if (symbols.length === 0 || symbols.length > MAX_SYMBOLS) {
+    throw new CodedError('VAL005', {
+      message: `symbols must hold 1 to ${MAX_SYMBOLS} symbols`,
+      field: 'symbols',
+      context: { count: symbols.length, min: 1, max: MAX_SYMBOLS },
+    });
+  }
+  return [...new Set(symbols.map((symbol, index) => checkSymbol(symbol, `symbols.${index}`)))];
+}
+
+/** Throws COL001 for an unknown id, DATA005. */
+export async function getCollection(
+  deps: { readonly collections: CollectionStore },
+  id: string,
+): Promise<Collection> {
+  const stored = await deps.collections.get(id);
+  if (!stored) throw new CodedError('COL001', { field: 'collection_id', context: { collection_id: id } });
+  return viewOf(stored);
+}
+
+function isUnfinished({ status }: StoredCollection): boolean {
+  return status === 'pending' || status === 'running';
+}
+
+function viewOf(stored: StoredCollection): Collection {
+  const { schema_version: _, revision: _r, request_digest: _d, starts: _s, ...collection } = stored;
+  return collection;
+}

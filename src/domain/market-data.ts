@@ -1,0 +1,50 @@
+import { CodedError } from '#contract/errors.ts';
+import { type DataFreshnessQuery, type ExchangeQuery, Freshness, Symbols } from '#contract/market-data.ts';
+import type { DataProxy } from './ports.ts';
+import { checkSymbol, checkTimeframe } from './validate.ts';
+
+/** Symbols of which data collection has candles, ascending. Throws SVC002, SVC004, DATA004, DATA005. */
+export function listSymbols(
+  deps: { readonly dataProxy: DataProxy; readonly defaultExchange: string },
+  { exchange = deps.defaultExchange, correlationId }: ExchangeQuery & { readonly correlationId: string },
+): Promise<Symbols> {
+  const request = { operation: 'symbols', params: { exchange }, correlationId } as const;
+  return callDataCollection(deps.dataProxy, request, Symbols);
+}
+
+/**
+ * Whether the stored candles of some symbols are new enough, as data collection sees it.
+ * Throws VAL002, VAL003, SVC002, SVC004, DATA003, DATA004, DATA005.
+ */
+export async function checkFreshness(
+  deps: { readonly dataProxy: DataProxy; readonly defaultExchange: string },
+  input: DataFreshnessQuery & { readonly correlationId: string },
+): Promise<Freshness> {
+  const { stale_threshold_hours, timeframe, exchange = deps.defaultExchange, correlationId } = input;
+  const symbols = [...new Set(input.symbols.map((symbol) => checkSymbol(symbol, 'symbols')))];
+  for (const each of timeframe?.split(',') ?? []) checkTimeframe(each, 'timeframe');
+  const params = { symbols, timeframe, exchange, stale_threshold_hours };
+  const request = { operation: 'check-freshness', params, correlationId } as const;
+  return callDataCollection(deps.dataProxy, request, Freshness);
+}
+
+/** A schema of the contract, as far as it is needed to read a value. */
+interface Schema<T> {
+  safeParse(
+    value: unknown,
+  ): { readonly success: true; readonly data: T } | { readonly success: false; readonly error: unknown };
+}
+
+/**
+ * The result of one of the proxy's operations, as `schema` describes it.
+ * Throws SVC002 for a result that does not fit it, and what {@link DataProxy} throws.
+ */
+async function callDataCollection<T>(
+  proxy: DataProxy,
+  request: Parameters<DataProxy['call']>[0],
+  schema: Schema<T>,
+): Promise<T> {
+  const result = schema.safeParse(await proxy.call(request));
+  if (!result.success) throw new CodedError('SVC002', { cause: result.error });
+  return result.data;
+}
