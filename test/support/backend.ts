@@ -95,11 +95,12 @@ export function accepted(job: StoredBacktestJob) {
 }
 
 /** Handlers over {@link fakeBackendDeps} that accept every submission as `bt-1`. */
-export function fakeHandlers(
-  changes: Partial<Handlers<'backend'>> = {},
-  deps: BackendDeps = fakeBackendDeps(),
-): Handlers<'backend'> {
-  return { ...backendHandlers(deps), submitBacktest: async () => accepted(pendingJob('bt-1')), ...changes };
+export function fakeHandlers(changes: Partial<Handlers<'backend'>> = {}): Handlers<'backend'> {
+  return {
+    ...backendHandlers(fakeBackendDeps()),
+    submitBacktest: async () => accepted(pendingJob('bt-1')),
+    ...changes,
+  };
 }
 
 /** The backend's application over fake handlers, with every response validated against the contract. */

@@ -18,10 +18,10 @@ import { createRandom } from '#engine/random.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { createService, type ServiceApp, type ServiceDeps } from '#runtime/service.ts';
 import type { ChallengeDeps } from '#runtime/services/challenges.ts';
-import type { RegistryDeps } from '#runtime/services/registry.ts';
+import { type RegistryDeps, registryHandlers } from '#runtime/services/registry.ts';
 import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.ts';
 import { memoryAudit } from './audit.ts';
-import { fakeBackendDeps, fakeHandlers, memoryLog, post } from './backend.ts';
+import { fakeHandlers, memoryLog, post } from './backend.ts';
 import type { TestEngine } from './engine.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from './jobs.ts';
 
@@ -151,8 +151,7 @@ export async function registryFixture(
     ownership: ownershipOf(deps),
     ...service,
   };
-  const backendDeps = { ...fakeBackendDeps(), ...deps };
-  const backend = createService('backend', fakeHandlers({}, backendDeps), host);
+  const backend = createService('backend', fakeHandlers(registryHandlers(deps)), host);
   const strategyDeps = { ...deps, log, probes: { registry: null } } as unknown as StrategyDeps;
   const strategy = createService('strategy', strategyHandlers(strategyDeps), host);
   const backtest: RegistryFixture['backtest'] = async (jobId, name = MODEL, result = SOME_RESULT) => {
