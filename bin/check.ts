@@ -14,7 +14,7 @@ interface Check {
 
 const CHECKS: readonly Check[] = [
   {
-    name: 'format, lint, who may import whom (biome)',
+    name: 'format and lint (biome)',
     run: () => tool('biome', ['ci', '--colors=off', '.']),
   },
   { name: 'who may import whom (bin/import-rules.ts)', run: importRules },
@@ -26,7 +26,7 @@ const CHECKS: readonly Check[] = [
   },
   {
     name: 'package-lock.json names every platform package',
-    run: () => tool('node', ['bin/complete-lockfile.ts', '--check']),
+    run: () => tool('node', ['.ci/complete-lockfile.ts', '--check']),
   },
   {
     name: `source files of at most ${MAX_LINES} lines, Lambda entry points of ${MAX_ENTRY_LINES}`,

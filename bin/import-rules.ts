@@ -56,8 +56,10 @@ const RULES: readonly Rule[] = [
     project: ['src/contract', 'package.json'],
     packages: ['aws-cdk-lib', 'aws-cdk-lib/*', 'constructs', 'cdk-nag', 'cdk-nag/*', 'zod', 'node:*'],
   },
+  { folder: 'bin/app.ts', project: ['lib'], packages: ['aws-cdk-lib', 'cdk-nag', 'node:path'] },
 ];
 /** Nothing that runs may carry the CDK along. */
+const HOLDS_CDK = new Set(['lib', 'bin/app.ts']);
 const CDK = /^(aws-cdk-lib|constructs|cdk-nag)(\/|$)/;
 const CLOCK = /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bperformance\.now\(|\bglobalThis\b|\bprocess\./;
 
@@ -111,7 +113,7 @@ function isAllowed(
     const folders = [rule.folder, ...rule.project, ...(isType ? (rule.types ?? []) : [])];
     return folders.some((folder) => isWithin(target, folder));
   }
-  if (rule.folder !== 'lib' && CDK.test(specifier)) return false;
+  if (!HOLDS_CDK.has(rule.folder) && CDK.test(specifier)) return false;
   return rule.packages.some((name) =>
     name.endsWith('*') ? specifier.startsWith(name.slice(0, -1)) : specifier === name,
   );

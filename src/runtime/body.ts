@@ -112,6 +112,7 @@ function decode(bytes: Uint8Array): string {
 }
 
 /** Brackets and commas outside strings are counted; whether the text is JSON is for the parser to say. */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one scan of every body before it is parsed
 function checkShape(text: string): void {
   let depth = 0;
   let values = 1;

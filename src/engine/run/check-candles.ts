@@ -34,6 +34,7 @@ export function checkCandles(pair: string, candles: Candles, stepMs: number): Ca
   return checked;
 }
 
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one pass over all candles, without a call per row
 function checkRows(candles: Candles, stepMs: number): CandleQuality | { row: number; problem: string } {
   const { timestamp, open, high, low, close, volume } = candles;
   let previousTime = Number.NEGATIVE_INFINITY;

@@ -55,6 +55,10 @@ function dimensionProblem(dimension: Dimension): string | undefined {
     if (choices.length === 0) return 'has no choices';
     return new Set(choices).size < choices.length ? 'has a choice twice' : undefined;
   }
+  return rangeProblem(dimension);
+}
+
+function rangeProblem(dimension: Exclude<Dimension, { kind: 'categorical' }>): string | undefined {
   const { min, max } = dimension;
   if (!Number.isFinite(min) || !Number.isFinite(max)) return 'needs finite ends';
   if (min > max) return `has a min of ${min} above its max of ${max}`;

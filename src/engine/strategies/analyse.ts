@@ -166,13 +166,7 @@ function checkSignals(strategy: string, signals: Signals, length: number): void 
   const checked = new Set<Uint8Array>();
   for (const [name, column] of Object.entries(signals)) {
     if (name === 'tags' || column === undefined) continue;
-    if (!SIGNAL_COLUMNS.some((known) => known === name)) {
-      const nearest = nearestName(name, SIGNAL_COLUMNS);
-      throw new StrategyRunError(
-        `Strategy ${strategy}: signals() answered "${name}", which is not a signal` +
-          `${nearest ? `; did you mean ${nearest}?` : `: there are ${SIGNAL_COLUMNS.join(', ')} and tags.`}`,
-      );
-    }
+    if (!SIGNAL_COLUMNS.some((known) => known === name)) throw unknownSignal(strategy, name);
     if (!(column instanceof Uint8Array) || column.length !== length) {
       throw new StrategyRunError(
         `Strategy ${strategy}: signal column "${name}" must be a Uint8Array of ${length} values.`,
@@ -184,6 +178,14 @@ function checkSignals(strategy: string, signals: Signals, length: number): void 
     checkValues(strategy, name, column, isTag, signals.tags);
     if (!isTag) checked.add(column);
   }
+}
+
+function unknownSignal(strategy: string, name: string): StrategyRunError {
+  const nearest = nearestName(name, SIGNAL_COLUMNS);
+  return new StrategyRunError(
+    `Strategy ${strategy}: signals() answered "${name}", which is not a signal` +
+      `${nearest ? `; did you mean ${nearest}?` : `: there are ${SIGNAL_COLUMNS.join(', ')} and tags.`}`,
+  );
 }
 
 /** Texts that trades can carry. The first one stands for none and is never read. */

@@ -117,6 +117,7 @@ function simulateStep(run: Run, schedule: Schedule): void {
 }
 
 /** One main candle in detail candles, all pairs side by side (1.22). Pairs without them take the main candle, first. */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: hot loop over pairs and detail candles
 function simulateDetailedStep(run: Run, schedule: Schedule): void {
   for (let detail = 0; detail < run.terms.detailPerCandle; detail++) {
     const count = gather(run, schedule);

@@ -1,7 +1,10 @@
 /**
- * Names in package-lock.json the optional platform packages that the registry at hand did not serve: `npm run lockfile`
- * after a dependency changed. Without them `npm ci` refuses the lockfile, though it would skip the packages on this
- * platform anyway. With `--check` it only tells which are missing.
+ * Adds to package-lock.json the optional packages of other platforms that npm left out: `npm run lockfile` after a
+ * dependency changed. `--check` only lists them.
+ *
+ * It works around two bugs of npm. `npm install` leaves such packages out when node_modules is present
+ * (https://github.com/npm/cli/issues/4828) or when the registry does not serve them. `npm ci` then fails with "Missing:
+ * ... from lock file" on every platform, though it would not install them. Delete this file when both are fixed.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
