@@ -1,5 +1,11 @@
 /** The DynamoDB tables with their keys and indexes: created from here on one machine and by CDK alike. */
 
+/**
+ * Version of everything a local data folder stores: keys, attributes, object keys and file formats. Raise it with each
+ * stored rename: a folder of another version is rejected at start.
+ */
+export const LAYOUT_VERSION = 2;
+
 export interface KeyAttribute {
   readonly name: string;
   readonly type: 'S' | 'N';

@@ -11,7 +11,7 @@ import { createTables } from '#adapters/aws/create-tables.ts';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { openDataFolder } from '#adapters/local/data-folder.ts';
 import { startDatabase } from '#adapters/local/dynoxide.ts';
-import { TABLES } from '#contract/tables.ts';
+import { LAYOUT_VERSION, TABLES } from '#contract/tables.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-local-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -129,6 +129,25 @@ test('a data folder serves one platform at a time, and a killed one leaves it fr
   expect(() => openDataFolder(path)).toThrow(`in use by process ${process.pid}`);
   third.release();
   openDataFolder(path).release();
+});
+
+test('a data folder of another layout version is rejected with what to do, and left as it is', () => {
+  const path = join(folder, 'old-layout');
+  openDataFolder(path).release();
+  writeFileSync(join(path, 'database.sqlite'), '');
+  openDataFolder(path).release();
+  const version = join(path, 'layout-version');
+  for (const [found, write] of [
+    ['999', () => writeFileSync(version, '999\n')],
+    ['1', () => rmSync(version)],
+  ] as const) {
+    write();
+    for (const _ of [1, 2]) {
+      expect(() => openDataFolder(path)).toThrow(
+        `The data folder ${path} was made by another version of Touchstone (layout ${found}, this version uses ${LAYOUT_VERSION}): move or delete the folder`,
+      );
+    }
+  }
 });
 
 test('a data folder that cannot be written to is named, with what to do', () => {

@@ -37,7 +37,7 @@ async function createTable(
     const shapeFound = shapeOf(found?.KeySchema, found?.GlobalSecondaryIndexes);
     if (shapeFound !== shapeOf(input.KeySchema, input.GlobalSecondaryIndexes)) {
       throw new Error(
-        `The table ${name} was made by another version of Touchstone: it has other keys or indexes. Use another data folder or move this one away.`,
+        `The table ${name} was made by another version of Touchstone (it has other keys or indexes): delete it, or move or delete the data folder that holds it.`,
       );
     }
   }

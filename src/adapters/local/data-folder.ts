@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { LAYOUT_VERSION } from '#contract/tables.ts';
 import { FileLock } from './file-lock.ts';
 
 /** Where one machine's platform keeps everything. */
@@ -20,7 +21,8 @@ const WAIT_FOR_HOLDER_MS = 1_000;
 
 /**
  * Opens the data folder, creating it when absent, and locks it against a second platform until this process ends.
- * Throws an Error that names the process which uses the folder, or says why there can be no folder.
+ * Throws an Error that names the process which uses the folder, the layout version of a folder that another version of
+ * Touchstone made, or the reason why there can be no folder.
  */
 export function openDataFolder(folder: string): DataFolder {
   const path = resolve(folder);
@@ -33,16 +35,34 @@ export function openDataFolder(folder: string): DataFolder {
       `The data folder ${path} is in use by process ${holder ?? 'unknown'}: stop that platform, or choose another folder with TOUCHSTONE_HOME.`,
     );
   }
+  const dbPath = join(path, 'database.sqlite');
+  try {
+    checkLayout(path, existsSync(dbPath));
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
   const temporaryPath = join(path, 'tasks');
   // Of a platform that was killed: its tasks ended with it.
   rmSync(temporaryPath, { recursive: true, force: true });
   return {
     path,
     temporaryPath,
-    dbPath: join(path, 'database.sqlite'),
+    dbPath,
     objectsPath: join(path, 'objects'),
     release: () => lock.close(),
   };
+}
+
+/** Throws when the used folder was made with another layout; versions before the second recorded none. */
+function checkLayout(path: string, isUsed: boolean): void {
+  const file = join(path, 'layout-version');
+  if (!isUsed) writing(path, () => writeFileSync(file, `${LAYOUT_VERSION}\n`));
+  const found = existsSync(file) ? readFileSync(file, 'utf8').trim() : '1';
+  if (found === String(LAYOUT_VERSION)) return;
+  throw new Error(
+    `The data folder ${path} was made by another version of Touchstone (layout ${found}, this version uses ${LAYOUT_VERSION}): move or delete the folder, or choose another with TOUCHSTONE_HOME.`,
+  );
 }
 
 /** The first writes into the folder: where they fail, every other one would. */
