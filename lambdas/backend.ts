@@ -4,18 +4,18 @@ import { sha256, ulids } from '#adapters/ids.ts';
 import { loadStrategies } from '#adapters/strategies.ts';
 import { BackendEnv } from '#contract/env.ts';
 import { ownershipOf } from '#domain/ownership.ts';
+import { challengeListener, challengeMetrics } from '#runtime/challenge-listener.ts';
 import { readEnv } from '#runtime/env.ts';
 import { authenticateBy } from '#runtime/identity-provider.ts';
 import { serviceLambda } from '#runtime/lambda.ts';
 import { createLogger } from '#runtime/log.ts';
 import { type BackendDeps, backendHandlers } from '#runtime/services/backend.ts';
-import { challengeMetrics, watchChallenges } from '#runtime/watch-challenges.ts';
 
 const env = readEnv(BackendEnv);
 const log = createLogger('backend', env.LOG_LEVEL);
 const audit = openAudit(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT);
 const deps: BackendDeps = {
-  ...openBackend(env, watchChallenges({ log, count: challengeMetrics(env.ENVIRONMENT) })),
+  ...openBackend(env, challengeListener({ log, count: challengeMetrics(env.ENVIRONMENT) })),
   audit,
   strategies: await loadStrategies(),
   ids: ulids,

@@ -5,9 +5,9 @@ import { StrategyEventsEnv } from '#contract/env.ts';
 import { unknownHyperopt } from '#domain/hyperopt/get-hyperopt.ts';
 import { readEnv } from '#runtime/env.ts';
 import { authenticateBy } from '#runtime/identity-provider.ts';
+import { streamLambda } from '#runtime/lambda.ts';
 import { createLogger } from '#runtime/log.ts';
 import { watchHandler } from '#runtime/services/hyperopt-events.ts';
-import { streamLambda } from '#runtime/stream-lambda.ts';
 
 const env = readEnv(StrategyEventsEnv);
 const dynamo = createDocumentClient(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNAMODB_ENDPOINT } : {});

@@ -4,18 +4,22 @@ import { sha256, ulids } from '#adapters/ids.ts';
 import { loadStrategies } from '#adapters/strategies.ts';
 import { StrategyEnv } from '#contract/env.ts';
 import { ownershipOf } from '#domain/ownership.ts';
+import { challengeListener, challengeMetrics } from '#runtime/challenge-listener.ts';
 import { readEnv } from '#runtime/env.ts';
 import { authenticateBy } from '#runtime/identity-provider.ts';
 import { serviceLambda } from '#runtime/lambda.ts';
 import { createLogger } from '#runtime/log.ts';
 import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.ts';
-import { challengeMetrics, watchChallenges } from '#runtime/watch-challenges.ts';
 
 const env = readEnv(StrategyEnv);
 const log = createLogger('strategy', env.LOG_LEVEL);
-const tell = watchChallenges({ log, count: challengeMetrics(env.ENVIRONMENT), timer: openScheduler(env) });
+const listener = challengeListener({
+  log,
+  count: challengeMetrics(env.ENVIRONMENT),
+  timer: openScheduler(env),
+});
 const deps: StrategyDeps = {
-  ...openStrategyService(env, tell),
+  ...openStrategyService(env, listener),
   strategies: await loadStrategies(),
   ids: ulids,
   digest: sha256,

@@ -24,9 +24,9 @@ import {
   reconcileJob,
   reconcileJobs,
 } from '#domain/reconcile-jobs.ts';
+import { challengeListener } from '#runtime/challenge-listener.ts';
 import { createLogger, type Log } from '#runtime/log.ts';
 import { runInContext } from '#runtime/request-context.ts';
-import { watchChallenges } from '#runtime/watch-challenges.ts';
 import { openAccess } from './access.ts';
 import { PLATFORM_FILE, type PlatformInfo } from './platform-info.ts';
 import { type PlatformOptions, TASK_LIMITS } from './platform-options.ts';
@@ -140,7 +140,7 @@ async function startServices(
     inContext(() => reconcileChallenge(reconcile, id)).catch((error) => reconcile.onFault(id, error)),
   );
   running.add(() => timers.stop());
-  const tell = watchChallenges({ log, timer: timers });
+  const tell = challengeListener({ log, timer: timers });
   const reconcile: ReconcileDeps = {
     jobs: stores.jobs,
     executions: workflow.executions,
@@ -149,7 +149,7 @@ async function startServices(
     tasks: workflow.tasks,
     clock: Date,
     graceMs: GRACE_MS,
-    onFault: (jobId, error) => log.error('not reconciled', { id: jobId, error: error as Error }),
+    onFault: (jobId, error) => log.error('reconcile failed', { id: jobId, error: error as Error }),
     registry: {
       ...openRegistry(TABLE_NAMES.registry, storage.DYNAMODB_ENDPOINT, tell),
       ...promotions,

@@ -203,7 +203,6 @@ export function localDataProxy(dataCollectionUrl: string, serviceToken?: string)
     requestTimeoutMs: 30_000,
     maxRetries: 2,
     newCorrelationId: randomUUID,
-    onOutcome: () => undefined,
   });
 }
 

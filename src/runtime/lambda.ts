@@ -1,7 +1,9 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
-import middy from '@middy/core';
+import middy, { type MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { handle } from 'hono/aws-lambda';
 import { CodedError } from '#contract/errors.ts';
@@ -9,9 +11,15 @@ import { CORRELATION_HEADER, METRICS, METRICS_NAMESPACE } from '#contract/names.
 import type { ServiceName } from '#contract/operation.ts';
 import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
 import { errorResponse } from './error-response.ts';
-import type { Handlers } from './handler.ts';
+import type { Handlers, StreamHandlers } from './handler.ts';
 import { createLogger, type Log, type LogLevel } from './log.ts';
-import { createService, type RequestOutcome, type ServiceApp, type ServiceDeps } from './service.ts';
+import {
+  createService,
+  createStreams,
+  type RequestOutcome,
+  type ServiceApp,
+  type ServiceDeps,
+} from './service.ts';
 
 export interface ServiceLambdaOptions
   extends Partial<Omit<ServiceDeps, 'authenticate'>>,
@@ -21,22 +29,23 @@ export interface ServiceLambdaOptions
   readonly logLevel: LogLevel;
 }
 
-/** The Lambda handler of a service behind a REST API: its HTTP application inside the middy stack. */
+type Invocation = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
+
+/** The Lambda handler of a service behind a REST API. */
 export function serviceLambda<S extends ServiceName>(
   service: S,
   handlers: Handlers<S>,
   options: ServiceLambdaOptions & Required<Pick<ServiceDeps, 'audit'>>,
 ) {
-  return gatewayLambda(service, (deps) => createService(service, handlers, deps), handle, options);
+  const create = (deps: ServiceDeps) => createService(service, handlers, deps);
+  return gatewayLambda(service, create, (app) => handle(app) as Invocation, options);
 }
 
-type Invocation = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
-
-/** An application of a service inside the middy stack, called with what `adapt` makes of events. */
-export function gatewayLambda(
+/** The service's HTTP application behind the middlewares that every function of API Gateway has. */
+function gatewayLambda(
   service: ServiceName,
   create: (deps: ServiceDeps) => ServiceApp,
-  adapt: (app: ServiceApp) => unknown,
+  adapt: (app: ServiceApp) => Invocation,
   { environment, logLevel, ...deps }: ServiceLambdaOptions,
 ) {
   const logger = createLogger(service, logLevel);
@@ -47,17 +56,13 @@ export function gatewayLambda(
     checkResponses: environment !== 'production',
     ...deps,
   });
-  const serve = adapt(app) as Invocation;
-  return middy<APIGatewayProxyEvent, APIGatewayProxyResult>(
-    async (event: APIGatewayProxyEvent, context: Context) =>
-      withCorrelationId(
-        isRequest(event) ? await serve(withoutStrayBody(event), context) : MALFORMED,
-        event,
-        logger,
-      ),
-  )
+  return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .use(injectLambdaContext(logger, { resetKeys: true }))
-    .use(logMetrics(metrics));
+    .use(logMetrics(metrics))
+    .use(addCorrelationId())
+    .use(rejectMalformedRequests(logger))
+    .use(dropStrayBodies())
+    .handler(adapt(app));
 }
 
 /** Two dimension sets: [service, stage] is the total for the alarm, [service, operation] the breakdown. */
@@ -67,42 +72,106 @@ function countFault(metrics: Metrics, stage: string, { operation, status }: Requ
   metrics.addMetric(METRICS.requestFaults, MetricUnit.Count, status >= 500 ? 1 : 0);
 }
 
-/** Without a correlation id: {@link withCorrelationId} words it. */
-const MALFORMED: APIGatewayProxyResult = { statusCode: 400, body: '' };
+type GatewayMiddleware = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
+type GatewayRequest = Parameters<NonNullable<GatewayMiddleware['after']>>[0];
 
-/** Whether the application can be given it. What it cannot, the adapter would print, and not as a line of the log. */
-function isRequest({ path, httpMethod }: APIGatewayProxyEvent): boolean {
-  try {
-    return new Request(`https://gateway${path}`, { method: httpMethod }).url !== '';
-  } catch {
-    return false;
-  }
+/** Adds the gateway's request id as the correlation id to responses that the application, which adds it otherwise, did not make. */
+function addCorrelationId(): GatewayMiddleware {
+  const add = ({ event, response }: GatewayRequest) => {
+    if (!response || hasCorrelationId(response)) return;
+    response.headers = { ...response.headers, [CORRELATION_HEADER]: event.requestContext.requestId };
+  };
+  return { after: add, onError: add };
 }
 
-/** The Request of the web platform refuses a body with GET and HEAD; API Gateway passes one on. */
-function withoutStrayBody(event: APIGatewayProxyEvent): APIGatewayProxyEvent {
-  return event.httpMethod === 'GET' || event.httpMethod === 'HEAD' ? { ...event, body: null } : event;
-}
-
-/** An event that cannot even become a request never reaches the application, which sets the header otherwise. */
-function withCorrelationId(
-  result: APIGatewayProxyResult,
-  event: APIGatewayProxyEvent,
-  log: Log,
-): APIGatewayProxyResult {
-  const headers = { ...result.headers, ...result.multiValueHeaders };
-  if (Object.keys(headers).some((name) => name.toLowerCase() === CORRELATION_HEADER.toLowerCase()))
-    return result;
-  const { status, body, headers: own } = errorResponse(new CodedError('HTTP400'), log);
+/**
+ * Responds 400 HTTP400 to an event that cannot become a `Request`, for example of the method TRACE. Hono's adapter would print
+ * the event, not as a line of the log, and respond without the error body.
+ */
+function rejectMalformedRequests(log: Log): GatewayMiddleware {
+  const reject = (request: GatewayRequest) => {
+    const { status, body, headers } = errorResponse(new CodedError('HTTP400'), log);
+    request.response = {
+      statusCode: status,
+      headers: { ...headers, ...SECURITY_HEADERS, ...TLS_HEADERS, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    };
+  };
   return {
-    statusCode: status,
-    headers: {
-      ...own,
-      ...SECURITY_HEADERS,
-      ...TLS_HEADERS,
-      'Content-Type': 'application/json',
-      [CORRELATION_HEADER]: event.requestContext.requestId,
+    before: ({ event: { path, httpMethod } }) => {
+      try {
+        new Request(`https://gateway${path}`, { method: httpMethod });
+      } catch (cause) {
+        throw new CodedError('HTTP400', { cause });
+      }
     },
-    body: JSON.stringify(body),
+    after: (request) => {
+      if (!hasCorrelationId(request.response!)) reject(request);
+    },
+    onError: (request) => {
+      if (request.error instanceof CodedError) reject(request);
+    },
+  };
+}
+
+/** Drops the body of GET and HEAD, with which a `Request` cannot be made; API Gateway passes it on. */
+function dropStrayBodies(): GatewayMiddleware {
+  return {
+    before: ({ event }) => {
+      if (event.httpMethod === 'GET' || event.httpMethod === 'HEAD') event.body = null;
+    },
+  };
+}
+
+function hasCorrelationId({ headers, multiValueHeaders }: APIGatewayProxyResult): boolean {
+  const names = Object.keys({ ...headers, ...multiValueHeaders });
+  return names.some((name) => name.toLowerCase() === CORRELATION_HEADER.toLowerCase());
+}
+
+/** Result of a streaming function: as of a buffered one, but the body may be a stream. */
+interface StreamedResult extends Omit<APIGatewayProxyResult, 'body'> {
+  readonly body: string | ReadableStream<Uint8Array>;
+}
+
+/**
+ * The Lambda handler of a service's streaming operations, behind a REST API whose integration has the transfer mode STREAM. Errors
+ * are responses of this function too, with the same body as everywhere.
+ */
+export function streamLambda<S extends ServiceName>(
+  service: S,
+  handlers: StreamHandlers<S>,
+  options: ServiceLambdaOptions,
+) {
+  const create = (deps: ServiceDeps) => createStreams(service, handlers, deps);
+  const invoke = gatewayLambda(service, create, handleStream, options);
+  return awslambda.streamifyResponse<APIGatewayProxyEvent>(async (event, output, context) => {
+    const { body, statusCode, headers, multiValueHeaders } = (await invoke(event, context)) as StreamedResult;
+    const response = awslambda.HttpResponseStream.from(output, { statusCode, headers, multiValueHeaders });
+    if (typeof body !== 'string') {
+      // A client that disconnects is not an error of the function, as it would be with middy's streamifyResponse.
+      await pipeline(Readable.fromWeb(body as never), response).catch(() => undefined);
+      return;
+    }
+    // The first write sends status and headers, even when it is empty.
+    response.write(body);
+    await new Promise<void>((resolve) => response.end(resolve));
+  });
+}
+
+/** Hono's adapter buffers bodies: it gets an empty one in place of a stream, which is put back into its result. */
+function handleStream(app: ServiceApp): Invocation {
+  return async (event, context) => {
+    let stream: ReadableStream<Uint8Array> | null = null;
+    const fetch: ServiceApp['fetch'] = async (...call) => {
+      const response = await app.fetch(...call);
+      if (!response.headers.get('Content-Type')?.startsWith('text/event-stream')) return response;
+      stream = response.body;
+      return new Response(null, response);
+    };
+    const result = (await handle({ fetch } as ServiceApp)(
+      event as never,
+      context as never,
+    )) as APIGatewayProxyResult;
+    return { ...result, body: stream ?? result.body } as APIGatewayProxyResult;
   };
 }

@@ -1,60 +1,108 @@
 import { randomUUID } from 'node:crypto';
+import type { Logger } from '@aws-lambda-powertools/logger';
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import middy, { type MiddlewareObj } from '@middy/core';
 import { METRICS, METRICS_NAMESPACE } from '#contract/names.ts';
 import {
   type ReconcileDeps,
+  type ReconcileReport,
   reconcileChallenge,
   reconcileJob,
   reconcileJobs,
 } from '#domain/reconcile-jobs.ts';
-import type { Log } from './log.ts';
-import { runInContext } from './request-context.ts';
 
-/** An EventBridge event: the schedule, an execution that changed status (its name is the job's id), or a challenge's time. */
-export interface ReconcileEvent {
+/** An event of EventBridge (an execution changed status; its name is the job's id) or of Scheduler (`{}` or a challenge's id). */
+interface ReconcileEvent {
   readonly challenge_id?: string;
   readonly 'detail-type'?: string;
   readonly detail?: { readonly name?: string };
 }
 
+type Trigger =
+  | { readonly kind: 'deadline'; readonly challengeId: string }
+  | { readonly kind: 'execution'; readonly jobId: string }
+  | { readonly kind: 'schedule' };
+
+type ReconcileMiddleware = MiddlewareObj<ReconcileEvent | Trigger, ReconcileReport | undefined>;
+
 /** A job without an execution for longer was lost between being stored and being started. */
 const GRACE_MS = 2 * 60_000;
 
 /**
- * The reconcile function: one job after its execution ended, one challenge when its time is up, all unfinished ones on the
- * schedule. On the schedule it publishes the age of the oldest pending job, how long the quietest running hyperopt job has
- * been so and how many challenges failed, 0 without one, so that the alarms have data.
+ * The reconcile function: one job after its execution ended, one challenge at its deadline, and all unfinished jobs and challenges
+ * on the schedule.
  */
-export function createReconcile(
+export function reconcileLambda(
   deps: Omit<ReconcileDeps, 'graceMs' | 'onFault'>,
-  { stage, log }: { readonly stage: string; readonly log: Log },
-): (event: ReconcileEvent) => Promise<void> {
-  const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: 'reconcile' });
-  const reconcile: ReconcileDeps = {
+  { stage, logger }: { readonly stage: string; readonly logger: Logger },
+) {
+  const all: ReconcileDeps = {
     ...deps,
     graceMs: GRACE_MS,
-    onFault: (jobId, error) => log.error('not reconciled', { id: jobId, error: error as Error }),
+    onFault: (id, error) => logger.error('reconcile failed', { id, error: error as Error }),
   };
-  const all = async () => {
-    const report = await reconcileJobs(reconcile);
-    const { started, failed, oldestPendingMs, longestStallMs, challenges } = report;
-    metrics.addDimension('stage', stage);
-    metrics.addMetric(METRICS.oldestPendingSeconds, MetricUnit.Seconds, Math.round(oldestPendingMs / 1000));
-    metrics.addMetric(METRICS.longestStallSeconds, MetricUnit.Seconds, Math.round(longestStallMs / 1000));
-    metrics.addMetric(METRICS.challengeProcessingErrors, MetricUnit.Count, challenges.failed.length);
-    metrics.publishStoredMetrics();
-    const { changed, left } = challenges;
-    log.info('reconciled', { started, failed, challenges: { changed: changed.length, left } });
-    if (left > 0) log.warn('challenges left to the next pass', { left });
+  return middy<ReconcileEvent, ReconcileReport | undefined>()
+    .use(injectLambdaContext(logger, { resetKeys: true }))
+    .use(addCorrelationId(logger))
+    .use(readTrigger())
+    .use(publishReport(stage, logger))
+    .handler((trigger) => reconcile(all, logger, trigger as Trigger));
+}
+
+/** Gives all log lines of an invocation the same correlation id: these events have none. */
+function addCorrelationId(logger: Logger): ReconcileMiddleware {
+  return { before: () => logger.setCorrelationId(randomUUID()) };
+}
+
+function readTrigger(): ReconcileMiddleware {
+  return {
+    before: (request) => {
+      const { challenge_id, detail } = request.event as ReconcileEvent;
+      if (challenge_id !== undefined) request.event = { kind: 'deadline', challengeId: challenge_id };
+      else if (detail?.name !== undefined) request.event = { kind: 'execution', jobId: detail.name };
+      else request.event = { kind: 'schedule' };
+    },
   };
-  const one = async ({ detail, challenge_id }: ReconcileEvent) => {
-    if (challenge_id !== undefined) {
-      const changed = await reconcileChallenge(reconcile, challenge_id);
-      log.info('time is up', { challenge_id, changed });
-    } else if (detail?.name !== undefined) {
-      const repair = await reconcileJob(reconcile, detail.name);
-      log.info('execution ended', { job_id: detail.name, repair });
-    } else await all();
+}
+
+/** Publishes and logs the report of a scheduled run; 0 is published too, so that the alarms have data. */
+function publishReport(stage: string, logger: Logger): ReconcileMiddleware {
+  const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: 'reconcile' });
+  return {
+    after: (request) => {
+      if (!request.response) return;
+      const { started, failed, oldestPendingMs, longestStallMs, challenges } = request.response;
+      metrics.addDimension('stage', stage);
+      metrics.addMetric(METRICS.oldestPendingSeconds, MetricUnit.Seconds, Math.round(oldestPendingMs / 1000));
+      metrics.addMetric(METRICS.longestStallSeconds, MetricUnit.Seconds, Math.round(longestStallMs / 1000));
+      metrics.addMetric(METRICS.challengeProcessingErrors, MetricUnit.Count, challenges.failed.length);
+      metrics.publishStoredMetrics();
+      const { changed, left } = challenges;
+      logger.info('reconciled', { started, failed, challenges: { changed: changed.length, left } });
+      if (left > 0) logger.warn('challenges left to the next run', { left });
+      request.response = undefined;
+    },
   };
-  return (event) => runInContext({ correlationId: randomUUID() }, () => one(event));
+}
+
+async function reconcile(
+  deps: ReconcileDeps,
+  logger: Logger,
+  trigger: Trigger,
+): Promise<ReconcileReport | undefined> {
+  switch (trigger.kind) {
+    case 'deadline': {
+      const changed = await reconcileChallenge(deps, trigger.challengeId);
+      logger.info('challenge deadline reached', { challenge_id: trigger.challengeId, changed });
+      return undefined;
+    }
+    case 'execution': {
+      const repair = await reconcileJob(deps, trigger.jobId);
+      logger.info('execution ended', { job_id: trigger.jobId, repair });
+      return undefined;
+    }
+    case 'schedule':
+      return reconcileJobs(deps);
+  }
 }

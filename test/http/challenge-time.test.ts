@@ -3,7 +3,7 @@ import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
 import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import { resumeTimers } from '#domain/challenges/challenge-timer.ts';
 import { tickChallenge, tickChallenges } from '#domain/challenges/tick-challenges.ts';
-import { watchChallenges } from '#runtime/watch-challenges.ts';
+import { challengeListener } from '#runtime/challenge-listener.ts';
 import { memoryLog } from '../support/backend.ts';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
@@ -42,7 +42,7 @@ async function watchedFixture(
       timers.push([id, new Date(time).toISOString()]);
     },
   };
-  const tell = watchChallenges({ log, timer, count: (metric) => counted.push(metric) });
+  const tell = challengeListener({ log, timer, count: (metric) => counted.push(metric) });
   const fixture = await challengeFixture(engine, { ...options, tell });
   return {
     ...fixture,
@@ -183,7 +183,7 @@ describe('what the platform does by itself is told once, when it is stored', () 
     const one = await watchedFixture({ tables });
     const { challenge_id: id } = (await one.create()).body;
     const { log, lines } = memoryLog();
-    const store = new DynamoChallengeStore(engine.client, tables.registry, watchChallenges({ log }));
+    const store = new DynamoChallengeStore(engine.client, tables.registry, challengeListener({ log }));
     one.clock.forward(DAY);
     const finds: Promise<boolean>[] = [];
     const outpaced = withWrites(store, {

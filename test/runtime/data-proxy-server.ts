@@ -1,10 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import {
-  createDataProxy,
-  type DataProxyOptions,
-  type ProxyOutcome,
-} from '#runtime/data-proxy/create-data-proxy.ts';
+import { createDataProxy, type DataProxyOptions } from '#runtime/data-proxy/create-data-proxy.ts';
+import type { ProxyOutcome, ProxyResult } from '#runtime/data-proxy/envelope.ts';
 
 /** What the service does with one request: answers, or keeps silent. */
 export type Behaviour =
@@ -74,28 +71,35 @@ export function rig(service: FakeService, options: Partial<DataProxyOptions> = {
   const pauses: number[] = [];
   const timeouts: number[] = [];
   const outcomes: ProxyOutcome[] = [];
-  const proxy = createDataProxy({
-    fetch,
-    clock: { now: () => now },
-    sleep: async (ms) => {
-      pauses.push(ms);
-      now += ms;
+  const observer = {
+    after: ({ response }: { readonly response: ProxyResult }) => {
+      outcomes.push(response.outcome);
     },
-    timeoutSignal: (ms) => {
-      timeouts.push(ms);
-      const controller = new AbortController();
-      service.onHang = () => {
+  };
+  const proxy = createDataProxy(
+    {
+      fetch,
+      clock: { now: () => now },
+      sleep: async (ms) => {
+        pauses.push(ms);
         now += ms;
-        controller.abort(new DOMException('timed out', 'TimeoutError'));
-      };
-      return controller.signal;
+      },
+      timeoutSignal: (ms) => {
+        timeouts.push(ms);
+        const controller = new AbortController();
+        service.onHang = () => {
+          now += ms;
+          controller.abort(new DOMException('timed out', 'TimeoutError'));
+        };
+        return controller.signal;
+      },
+      requestTimeoutMs: 30_000,
+      maxRetries: 2,
+      baseUrl: service.url,
+      newCorrelationId: () => 'made-1',
+      ...options,
     },
-    requestTimeoutMs: 30_000,
-    maxRetries: 2,
-    baseUrl: service.url,
-    newCorrelationId: () => 'made-1',
-    onOutcome: (outcome) => outcomes.push(outcome),
-    ...options,
-  });
+    [observer],
+  );
   return { proxy, pauses, timeouts, outcomes, now: () => now };
 }

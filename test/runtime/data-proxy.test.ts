@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { resolveBaseUrl } from '#runtime/data-proxy/base-url.ts';
+import { resolveBaseUrl } from '#runtime/data-proxy/create-data-proxy.ts';
 import type { ProxyEnvelope, ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
 import { FakeService, type Rig, rig } from './data-proxy-server.ts';
 

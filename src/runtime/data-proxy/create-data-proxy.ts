@@ -1,28 +1,23 @@
+import middy from '@middy/core';
 import { CodedError, type ErrorCode } from '#contract/errors.ts';
-import { CORRELATION_HEADER, CORRELATION_ID } from '#contract/names.ts';
+import { CORRELATION_HEADER, SERVICES } from '#contract/names.ts';
 import {
   answered,
   asCodedError,
   type JsonObject,
   type ProxyEnvelope,
   type ProxyHttpResponse,
+  type ProxyResult,
   rejected,
 } from './envelope.ts';
-import { type Invocation, readInvocation } from './invocation.ts';
+import {
+  addCorrelationIds,
+  type Invocation,
+  type ProxyMiddleware,
+  unwrapGatewayEvents,
+} from './middleware.ts';
 import { PROXY_OPERATIONS, type ProxyOperation, readParams } from './operations.ts';
 import { getWithRetries, type UpstreamOptions } from './upstream.ts';
-
-/** What one call came to, for metrics and the log. */
-export interface ProxyOutcome {
-  /** `unknown` for anything outside the five, so that callers cannot make up metric dimensions. */
-  readonly operation: string;
-  readonly latencyMs: number;
-  readonly correlationId: string;
-  /** Why it failed; undefined when it did not. */
-  readonly failure?: string;
-  /** The fault behind an SVC001, for the log alone. */
-  readonly cause?: unknown;
-}
 
 export interface DataProxyOptions extends UpstreamOptions {
   /** Address of the data collection service; null when none could be resolved. */
@@ -30,7 +25,6 @@ export interface DataProxyOptions extends UpstreamOptions {
   /** Sent as bearer token, when set. */
   readonly serviceToken?: string | undefined;
   readonly newCorrelationId: () => string;
-  readonly onOutcome: (outcome: ProxyOutcome) => void;
 }
 
 interface ProxyContext {
@@ -54,32 +48,42 @@ const MAX_RESULT_LENGTH = 4_000_000;
 const MAX_NAME_LENGTH = 100;
 
 /**
- * The data-collection proxy: forwards five named operations and always returns an envelope, whatever the event is
- * and whatever data collection does. It never throws and never runs past
- * min(time left - 1 s, 27 s for API Gateway, `deadline_ms` of the caller).
- * A failure of data collection is a safe result, unless the caller asks for `safe: false`: then it is an error with
- * the code and status of its kind.
+ * The data-collection proxy: forwards five named operations and always returns an envelope, for any event and any response of
+ * data collection. It never throws and never runs past min(time left - 1 s, 27 s for API Gateway, `deadline_ms` of the caller).
+ * A failure of data collection is a safe result, unless the caller sends `safe: false`: then it is an error with the code and
+ * status of its kind.
+ *
+ * @param observers middlewares that read the outcome, for metrics and the log
  */
-export function createDataProxy(options: DataProxyOptions): DataProxy {
-  return async (event, context) => {
-    const invocation = readInvocation(event);
-    const started = options.clock.now();
-    const correlationId = pickCorrelationId(invocation.correlationId, options.newCorrelationId);
-    const { envelope, failure, cause } = await perform(
-      options,
-      invocation,
-      correlationId,
-      () => started + budget(invocation, context),
-    );
-    options.onOutcome({
-      operation: operationOf(invocation) === undefined ? 'unknown' : envelope.body.data.operation,
-      latencyMs: options.clock.now() - started,
-      correlationId,
-      ...(failure === undefined ? {} : { failure }),
-      ...(cause === undefined ? {} : { cause }),
-    });
-    return invocation.overHttp ? asHttpResponse(envelope, correlationId) : envelope;
+export function createDataProxy(
+  options: DataProxyOptions,
+  observers: readonly ProxyMiddleware[] = [],
+): DataProxy {
+  return middy<unknown, unknown>({ timeoutEarlyInMillis: 0 })
+    .use(unwrapGatewayEvents())
+    .use(addCorrelationIds(options.newCorrelationId))
+    .use([...observers])
+    .handler((invocation: Invocation, context: ProxyContext) =>
+      forwardOperation(options, invocation, context),
+    ) as unknown as DataProxy;
+}
+
+async function forwardOperation(
+  options: DataProxyOptions,
+  invocation: Invocation,
+  context: ProxyContext,
+): Promise<ProxyResult> {
+  const started = options.clock.now();
+  const deadline = () => started + budget(invocation, context);
+  const { envelope, failure, cause } = await perform(options, invocation, deadline);
+  const outcome = {
+    operation: operationOf(invocation) === undefined ? 'unknown' : envelope.body.data.operation,
+    latencyMs: options.clock.now() - started,
+    correlationId: invocation.correlationId,
+    ...(failure !== undefined && { failure }),
+    ...(cause !== undefined && { cause }),
   };
+  return { envelope, outcome };
 }
 
 interface Performed {
@@ -91,7 +95,6 @@ interface Performed {
 async function perform(
   options: DataProxyOptions,
   invocation: Invocation,
-  correlationId: string,
   deadline: () => number,
 ): Promise<Performed> {
   const asked = invocation.input?.operation;
@@ -107,7 +110,7 @@ async function perform(
       throw new CodedError('SVC004', { message: 'The address of data collection is not configured' });
     }
     const headers = {
-      [CORRELATION_HEADER]: correlationId,
+      [CORRELATION_HEADER]: invocation.correlationId,
       ...(options.serviceToken ? { Authorization: `Bearer ${options.serviceToken}` } : {}),
     };
     return await forward(options, {
@@ -197,8 +200,8 @@ function unknownOperation({ input }: Invocation): CodedError {
 }
 
 /** Whole milliseconds, as timers take them, for this call. A `deadline_ms` that is no positive number limits nothing. */
-function budget({ overHttp, input }: Invocation, context: ProxyContext | undefined): number {
-  const left = context?.getRemainingTimeInMillis?.() ?? FUNCTION_LIMIT_MS;
+function budget({ overHttp, input }: Invocation, context: ProxyContext): number {
+  const left = context.getRemainingTimeInMillis?.() ?? FUNCTION_LIMIT_MS;
   const asked = input?.deadline_ms;
   return Math.floor(
     Math.min(
@@ -209,18 +212,18 @@ function budget({ overHttp, input }: Invocation, context: ProxyContext | undefin
   );
 }
 
-function pickCorrelationId(given: unknown, fresh: () => string): string {
-  return typeof given === 'string' && CORRELATION_ID.test(given) ? given : fresh();
-}
-
-function asHttpResponse({ statusCode, body }: ProxyEnvelope, correlationId: string): ProxyHttpResponse {
-  return {
-    statusCode,
-    headers: {
-      'Content-Type': 'application/json',
-      [CORRELATION_HEADER]: correlationId,
-      ...(statusCode === 503 ? { 'Retry-After': '1' } : {}),
-    },
-    body: JSON.stringify(body),
-  };
+/**
+ * Address of the data collection service: the configured URL as is, else service discovery within the namespace.
+ * Null when neither is given or the result is not an HTTP URL.
+ */
+export function resolveBaseUrl(settings: {
+  readonly url?: string | undefined;
+  readonly namespace?: string | undefined;
+}): string | null {
+  const url =
+    settings.url ||
+    (settings.namespace
+      ? `http://data-collection.${settings.namespace}:${SERVICES.data_collection.port}`
+      : '');
+  return /^https?:\/\//i.test(url) && URL.canParse(url) ? url : null;
 }

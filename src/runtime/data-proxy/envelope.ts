@@ -23,6 +23,23 @@ export interface ProxyEnvelope {
   readonly body: ProxyBody;
 }
 
+/** Outcome of one call, for metrics and the log. */
+export interface ProxyOutcome {
+  /** `unknown` for any other than the five, so that callers cannot make up metric dimensions. */
+  readonly operation: string;
+  readonly latencyMs: number;
+  readonly correlationId: string;
+  /** Reason of a failure; absent on success. */
+  readonly failure?: string;
+  /** Error behind an SVC001, for the log only. */
+  readonly cause?: unknown;
+}
+
+export interface ProxyResult {
+  readonly envelope: ProxyEnvelope;
+  readonly outcome: ProxyOutcome;
+}
+
 /** Answer to API Gateway, which takes strings only. */
 export interface ProxyHttpResponse {
   readonly statusCode: number;

@@ -7,12 +7,12 @@ import { type ChallengeTimer, setTimers } from '#domain/challenges/challenge-tim
 import type { Log } from './log.ts';
 
 type MetricName = (typeof METRICS)[keyof typeof METRICS];
-type Telling = { readonly level: 'warn' | 'info'; readonly message: string; readonly metric: MetricName };
+type Report = { readonly level: 'warn' | 'info'; readonly message: string; readonly metric: MetricName };
 
 const ENDED = { level: 'info', message: 'challenge ended', metric: METRICS.challengesEnded } as const;
 
-/** What the platform did by itself that somebody should hear of. */
-const TOLD: Readonly<Partial<Record<ChallengeAction, Telling>>> = {
+/** Log line and metric of each automatic action that a user should know of. */
+const REPORTS: Readonly<Partial<Record<ChallengeAction, Report>>> = {
   roll_back: { level: 'warn', message: 'challenge rolled back', metric: METRICS.challengesRolledBack },
   hold: { level: 'warn', message: 'challenge held', metric: METRICS.challengesHeld },
   promotion_refused: { level: 'warn', message: 'challenge not promoted', metric: METRICS.challengesHeld },
@@ -21,10 +21,10 @@ const TOLD: Readonly<Partial<Record<ChallengeAction, Telling>>> = {
   keep_champion: ENDED,
 };
 
-/** Counts one of them, by the name of its metric. */
+/** Adds one to a metric. */
 export type CountChallenge = (metric: MetricName) => void;
 
-/** Publishes each at once, whatever function it happens in: all are one service to the alarms. */
+/** Publishes each count immediately, under one service name for all functions: the alarms watch their sum. */
 export function challengeMetrics(stage: string): CountChallenge {
   const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: 'challenges' });
   return (metric) => {
@@ -35,17 +35,17 @@ export function challengeMetrics(stage: string): CountChallenge {
 }
 
 /**
- * What follows from changes of challenges once they are stored: what the platform did by itself is logged and counted, and
- * new deadlines are given to the timer. A timer that fails is logged: the regular passes make good for it.
+ * Handles changes of challenges once they are stored: logs and counts the platform's automatic actions, and sets the timer to new
+ * deadlines. A failure of the timer is logged: the regular reconcile runs apply the deadline then.
  */
-export function watchChallenges(deps: {
+export function challengeListener(deps: {
   readonly log: Log;
   readonly count?: CountChallenge;
   readonly timer?: ChallengeTimer;
 }): ChallengeListener {
   const { log, timer } = deps;
   return async (changes) => {
-    for (const change of changes) for (const event of change.events) tell(deps, change, event);
+    for (const change of changes) for (const event of change.events) report(deps, change, event);
     if (!timer) return;
     await setTimers(timer, changes).catch((error: unknown) => {
       const ids = changes.map(({ after }) => after.challenge_id);
@@ -54,17 +54,17 @@ export function watchChallenges(deps: {
   };
 }
 
-function tell(
+function report(
   { log, count }: { readonly log: Log; readonly count?: CountChallenge },
   { after }: ChallengeChange,
   event: ChallengeEvent,
 ): void {
-  const telling = event.actor === PLATFORM ? TOLD[event.action] : undefined;
-  if (!telling) return;
+  const entry = event.actor === PLATFORM ? REPORTS[event.action] : undefined;
+  if (!entry) return;
   const { challenge_id, status, outcome, reason, canary_stage } = event;
-  log[telling.level](telling.message, {
+  log[entry.level](entry.message, {
     ...{ challenge_id, model_name: after.model_name, status, outcome, reason, canary_stage },
     at: event.at,
   });
-  count?.(telling.metric);
+  count?.(entry.metric);
 }
