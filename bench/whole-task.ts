@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ConfigInput } from '#domain/resolve-config.ts';
+import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
 import { build } from '../bin/build.ts';
 import type { Bench, Figure } from './support/bench.ts';
 import { CANDLES_START, randomCandles } from './support/candles.ts';
@@ -39,7 +39,7 @@ async function storeSeries(fixture: TaskFixture, pairs: number): Promise<void> {
   }
 }
 
-function configOf({ pairs, params }: Case): ConfigInput {
+function configOf({ pairs, params }: Case): BacktestConfigRequest {
   const start = CANDLES_START + STARTUP * MINUTE;
   return {
     strategy: 'ema_crossover',

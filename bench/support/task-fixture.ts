@@ -10,7 +10,7 @@ import { openStores, type Stores } from '#adapters/open-stores.ts';
 import { loadStrategies } from '#adapters/strategies.ts';
 import { TASK_ALLOCATOR } from '#contract/allocators.ts';
 import type { JobTiming } from '#contract/backtest.ts';
-import type { ConfigInput } from '#domain/resolve-config.ts';
+import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
 import { submitBacktest } from '#domain/submit-backtest.ts';
 import type { Candles } from '#engine/candles.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
@@ -75,7 +75,7 @@ export class TaskFixture {
   /** Submits a job as the API does and runs its task: `entry` is the file that Node runs. */
   async runTask(
     entry: string,
-    config: ConfigInput,
+    config: BacktestConfigRequest,
     oneCore = false,
     surroundings?: (jobId: string) => Sandbox,
   ): Promise<TaskRun> {
@@ -108,7 +108,7 @@ export class TaskFixture {
     return runFresh([...args, entry], { ...this.#environment, ...environment, JOB_ID: jobId }, oneCore);
   }
 
-  async #submit(config: ConfigInput): Promise<string> {
+  async #submit(config: BacktestConfigRequest): Promise<string> {
     const job = await submitBacktest(
       {
         ...this.#stores,

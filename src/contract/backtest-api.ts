@@ -8,23 +8,65 @@ import {
   RegisteredVersion,
   ResolvedBacktestConfig,
 } from './backtest.ts';
-import { ACCOUNT_FIELDS, CollectMode, MARKET_FIELDS, paginated, Timestamp } from './common.ts';
+import {
+  ACCOUNT_FIELDS,
+  CollectMode,
+  type Immutable,
+  MARKET_FIELDS,
+  paginated,
+  Timestamp,
+} from './common.ts';
+import {
+  BACKTEST_DEFAULTS,
+  BACKTEST_LIMITS,
+  bounds,
+  FILL_MODELS,
+  HYPEROPT_JOB_ID,
+  ON_DEMAND_PRIORITY,
+  TIMEFRAMES,
+} from './limits.ts';
 import { LookAhead } from './look-ahead.ts';
 import { MlEngineRequest } from './ml-engine.ts';
 import { integerParameter, textParameter } from './parameters.ts';
 
 /** Requests and responses of the backtest operations. */
 
-const ConfigRequest = z
+const { minimal_roi: ROI, trailing: TRAILING } = BACKTEST_LIMITS;
+
+const TrailingRequest = z.looseObject({
+  positive: z
+    .number()
+    .optional()
+    .meta({
+      description: 'Trailing distance once the offset is reached. Default: |stoploss|',
+      ...bounds(TRAILING.positive),
+    }),
+  offset: z
+    .number()
+    .optional()
+    .meta({
+      description: 'Profit ratio from which `positive` applies',
+      default: BACKTEST_DEFAULTS.trailing.offset,
+      ...bounds(TRAILING.offset),
+    }),
+  only_offset_is_reached: z.boolean().optional().meta({
+    description: 'Do not trail before the offset is reached',
+    default: BACKTEST_DEFAULTS.trailing.only_offset_is_reached,
+  }),
+});
+
+export const BacktestConfigRequest = z
   .looseObject({
     strategy: z.string().meta({ description: 'Name of a strategy, see GET /api/v1/strategies' }),
     ...MARKET_FIELDS,
     date_range: z
       .looseObject({
-        start: Timestamp.optional().meta({ description: 'Default 90 days before `end`' }),
+        start: Timestamp.optional().meta({
+          description: `Default: ${BACKTEST_DEFAULTS.date_range_days} days before \`end\``,
+        }),
         end: Timestamp.optional().meta({
           description:
-            'Exclusive: no candle that opens at or after it. Default the end of the newest stored candle, else now',
+            'Exclusive: the run uses only candles that open before it. Default: the end of the newest stored candle, else now',
         }),
       })
       .optional()
@@ -33,87 +75,85 @@ const ConfigRequest = z
     params: z
       .record(z.string(), z.unknown())
       .optional()
-      .meta({ description: "Values of the strategy's parameters; the others keep their defaults" }),
-    stoploss: z.number().optional().meta({
-      description: 'Ratio of the stake; default the stop of the strategy',
-      exclusiveMinimum: -1,
-      exclusiveMaximum: 0,
-    }),
-    minimal_roi: z.record(z.string(), z.number()).optional().meta({
-      description: 'Minutes since entry -> required profit ratio; default the table of the strategy',
-      maxProperties: 50,
-    }),
-    trailing: z
-      .looseObject({
-        positive: z.number().optional().meta({
-          description: 'Distance once the offset is passed; without it the distance is |stoploss|',
-          exclusiveMinimum: 0,
-          maximum: 1,
-        }),
-        offset: z.number().optional().meta({
-          description: 'Profit ratio at which `positive` starts to apply',
-          default: 0,
-          minimum: 0,
-          maximum: 10,
-        }),
-        only_offset_is_reached: z
-          .boolean()
-          .optional()
-          .meta({ description: 'Trail nothing until the offset is reached', default: false }),
-      })
-      .nullable()
+      .meta({ description: 'Values of parameters of the strategy. The others keep their defaults' }),
+    stoploss: z
+      .number()
       .optional()
-      .meta({ description: 'Trailing stop; null switches the one of the strategy off' }),
-    timeframe_detail: z.string().optional().meta({
-      description: 'Finer timeframe that decides the order of events inside a candle; one of the timeframes',
-    }),
+      .meta({
+        description: 'Ratio of the stake. Default: the stop of the strategy',
+        ...bounds(BACKTEST_LIMITS.stoploss),
+      }),
+    minimal_roi: z
+      .record(z.string(), z.number().meta(bounds(ROI.ratio)))
+      .optional()
+      .meta({
+        description: `Minutes since entry (integer, ${ROI.minutes.min} to ${ROI.minutes.max}) -> required profit ratio. Default: the table of the strategy`,
+        maxProperties: ROI.steps,
+      }),
+    trailing: TrailingRequest.nullable()
+      .optional()
+      .meta({ description: 'Trailing stop. null disables the one of the strategy' }),
+    timeframe_detail: z
+      .string()
+      .optional()
+      .meta({
+        description: 'Shorter timeframe that decides the order of events inside a candle. Default: none',
+        enum: [...TIMEFRAMES],
+      }),
     fill_model: z
       .string()
       .optional()
       .meta({
         description:
-          '`conservative`: a gap beyond the stop fills at the open, the stop comes before the target, no favourable order inside a candle',
-        default: 'freqtrade',
-        enum: ['freqtrade', 'conservative'],
+          '`conservative`: a gap beyond the stop fills at the open, the stop fills before the target, and the order inside a candle is never favorable',
+        default: BACKTEST_DEFAULTS.fill_model,
+        enum: [...FILL_MODELS],
       }),
-    seed: z.int().optional().meta({
-      description: 'Seed of everything random',
-      default: 0,
-      minimum: 0,
-      maximum: 4_294_967_295,
-    }),
+    seed: z
+      .int()
+      .optional()
+      .meta({
+        description: 'Seed of all random numbers',
+        default: BACKTEST_DEFAULTS.seed,
+        ...bounds(BACKTEST_LIMITS.seed),
+      }),
     ml_engine: MlEngineRequest.optional().meta({
       description:
-        'Models that predict each pair; without it, those that the strategy declares. With `enabled`, any strategy can run with them: its entries then need the probability of `entry_threshold`',
+        'Models that predict each pair. Default: the models that the strategy declares. With `enabled`, any strategy can run with models: its entries then need the probability of `entry_threshold`',
     }),
   })
   .meta({
     id: 'BacktestConfig',
     description:
-      'Only `strategy` is required. An unknown key that misspells a known one which is not given is VAL005; the warnings of the job name every other, which is ignored.',
+      'Only `strategy` is required. A key that misspells a known key which is not given is rejected with VAL005. Other unknown keys are ignored; the warnings of the job list them.',
   });
+
+export type BacktestConfigRequest = Immutable<z.infer<typeof BacktestConfigRequest>>;
 
 export const BacktestRequest = z
   .looseObject({
-    config: ConfigRequest,
-    experiment_name: z
-      .string()
-      .optional()
-      .meta({ description: 'Stored, returned and a filter of the list', minLength: 1, maxLength: 200 }),
-    priority: z.int().optional().meta({
-      description: 'Order in the queue; from 8 on the run uses on-demand capacity',
-      default: 5,
-      minimum: 1,
-      maximum: 10,
+    config: BacktestConfigRequest,
+    experiment_name: z.string().optional().meta({
+      description: 'Name for filtering the list',
+      minLength: BACKTEST_LIMITS.experiment_name.min,
+      maxLength: BACKTEST_LIMITS.experiment_name.max,
     }),
+    priority: z
+      .int()
+      .optional()
+      .meta({
+        description: `Order in the queue. From ${ON_DEMAND_PRIORITY} the run uses on-demand capacity`,
+        default: BACKTEST_DEFAULTS.priority,
+        ...bounds(BACKTEST_LIMITS.priority),
+      }),
     model_version: z.union([z.string(), z.int()]).optional().meta({
       description:
-        'The registered version of the strategy to run: a number, `latest` or `champion`. Its configuration takes the place of the defaults, and in AWS it runs in its registered image',
+        'Registered version of the strategy to run: a number, `latest` or `champion`. Its configuration replaces the defaults. In AWS it runs in its registered image',
     }),
     hyperopt_job_id: z.string().optional().meta({
       description:
-        'A completed hyperopt job of the strategy whose best parameters to run: its configuration takes the place of the defaults. A version that is registered from the backtest keeps the number of trials behind it',
-      pattern: '^ho-[A-Za-z0-9]{1,64}$',
+        'Completed hyperopt job of the strategy whose best parameters to run. Its configuration replaces the defaults. A version registered from the backtest records the number of trials',
+      pattern: HYPEROPT_JOB_ID.source,
     }),
   })
   .meta({
@@ -134,7 +174,7 @@ export const BacktestRequest = z
       },
     ],
   });
-export type BacktestRequest = z.infer<typeof BacktestRequest>;
+export type BacktestRequest = Immutable<z.infer<typeof BacktestRequest>>;
 
 const JobId = z.string().meta({ description: 'Shape `bt-<id>`' });
 const Status = z.enum(JOB_STATUSES);
@@ -144,7 +184,7 @@ export const BacktestSubmission = z
     job_id: JobId,
     status: Status,
     created_at: Timestamp,
-    warnings: z.array(z.string()).meta({ description: 'What was ignored, such as an unknown key' }),
+    warnings: z.array(z.string()).meta({ description: 'Ignored parts of the request, such as unknown keys' }),
   })
   .meta({ id: 'BacktestSubmission' });
 
@@ -167,22 +207,22 @@ export const BacktestJob = z
     ...summary,
     error_code: z.string().nullable(),
     registered: RegisteredVersion.nullable().meta({
-      description: 'The registered version that is run, if one is',
+      description: 'Registered version of the run; null without one',
     }),
     found_by: FoundBy.nullable().meta({
-      description: 'The hyperopt job whose best parameters are run, if one is',
+      description: 'Hyperopt job whose best parameters are run; null without one',
     }),
     progress: z
       .number()
       .nullable()
-      .meta({ description: 'Share done, 0 to 1; null for a job that failed or was cancelled' }),
+      .meta({ description: 'Completed share, 0 to 1; null for a failed or cancelled job' }),
     stalled: z.string().nullable().meta({
       description:
-        'Of a running job on one machine: where it has not moved for a minute, as `no progress for 60 s in customExit of ETH/USDT:USDT`; null otherwise',
+        'Local mode: position of a running job without progress for one minute, such as `no progress for 60 s in customExit of ETH/USDT:USDT`; else null',
     }),
     started_at: Timestamp.nullable(),
     finished_at: Timestamp.nullable(),
-    attempt: z.int().meta({ description: 'Times a task has claimed the job' }),
+    attempt: z.int().meta({ description: 'Number of times a task has claimed the job' }),
     config: ResolvedBacktestConfig.extend({ collect: CollectMode }).meta({ id: 'BacktestJobConfig' }),
     warnings: z.array(z.string()),
     collection: CollectionOutcome.nullable().meta({
@@ -198,12 +238,14 @@ export const BacktestJobList = paginated(BacktestJobSummary).meta({ id: 'Backtes
 export const EquityData = z
   .object({
     dates: z.array(z.string().meta({ format: 'date' })),
-    equity: z.array(z.number()).meta({ description: 'At the end of each day, open positions valued' }),
+    equity: z
+      .array(z.number())
+      .meta({ description: 'At the end of each day, open positions marked to market' }),
     drawdown: z
       .array(z.number())
       .meta({ description: 'Percent below the running maximum, zero or negative' }),
     monthly_returns: z.record(z.string(), z.number()).meta({
-      description: 'YYYY-MM -> percent: equity at the end of the month over that of the month before',
+      description: 'YYYY-MM -> percent: change of the equity from the end of the month before',
     }),
   })
   .meta({ id: 'EquityData' });
@@ -217,9 +259,12 @@ export const BacktestParams = z.object({
 
 export const BacktestListQuery = z.object({
   limit: integerParameter({ min: 1, max: 100, description: 'Items on a page' }).default(20),
-  cursor: textParameter(4096, '`next_cursor` of the page before, with the same filters').optional(),
+  cursor: textParameter(4096, '`next_cursor` of the previous page, with the same filters').optional(),
   status: Status.optional().meta({ description: 'Only jobs in this status' }),
-  experiment_name: textParameter(200, 'Only jobs of this experiment').optional(),
+  experiment_name: textParameter(
+    BACKTEST_LIMITS.experiment_name.max,
+    'Only jobs of this experiment',
+  ).optional(),
 });
 export type BacktestListQuery = z.output<typeof BacktestListQuery>;
 

@@ -1,6 +1,17 @@
 import * as z from 'zod';
 import { ERRORS } from './errors.ts';
-import { COLLECT_MODES, PRECISIONS, TIMEFRAMES } from './limits.ts';
+import {
+  BACKTEST_DEFAULTS,
+  BACKTEST_LIMITS,
+  bounds,
+  COLLECT_MODES,
+  EXCHANGE_KEY,
+  MAX_SYMBOL_LENGTH,
+  PRECISIONS,
+  SYMBOL,
+  TIMEFRAMES,
+  UNLIMITED_STAKE,
+} from './limits.ts';
 
 /** A schema's output as use cases take it. */
 export type Immutable<T> = T extends readonly (infer E)[]
@@ -11,6 +22,13 @@ export type Immutable<T> = T extends readonly (infer E)[]
 
 /** Schemas that several resources share. */
 
+/** A type with everything in it read-only: requests as handlers and use cases get them. */
+export type Immutable<T> = T extends readonly (infer E)[]
+  ? readonly Immutable<E>[]
+  : T extends object
+    ? { readonly [K in keyof T]: Immutable<T[K]> }
+    : T;
+
 export const Timestamp = z.string().meta({
   format: 'date-time',
   description: 'ISO 8601, UTC',
@@ -20,76 +38,88 @@ export const Timestamp = z.string().meta({
 export const CollectMode = z.enum(COLLECT_MODES);
 export type CollectMode = z.infer<typeof CollectMode>;
 
-/** Fields of a request that say whose candles of what: the same in every request that has them. */
+/** Market of a request: exchange, pairs, timeframe. The same fields in every request. */
 export const MARKET_FIELDS = {
   exchange: z.string().optional().meta({
-    description: 'Whose candles; default the configured exchange',
-    pattern: '^[a-z0-9]{1,40}$',
+    description: 'Exchange of the candles. Default: the configured exchange',
+    pattern: EXCHANGE_KEY.source,
   }),
   pairs: z
-    .array(z.string().meta({ pattern: '^[A-Z0-9]{1,20}/[A-Z0-9]{1,20}:[A-Z0-9]{1,20}$' }))
+    .array(z.string().meta({ pattern: SYMBOL.source, maxLength: MAX_SYMBOL_LENGTH }))
     .optional()
     .meta({
-      description: '`BASE/QUOTE:SETTLE`; default the pairs of the strategy',
-      minItems: 1,
-      maxItems: 200,
+      description: '`BASE/QUOTE:SETTLE`. Default: the pairs of the strategy',
+      minItems: BACKTEST_LIMITS.pairs.min,
+      maxItems: BACKTEST_LIMITS.pairs.max,
       uniqueItems: true,
     }),
   timeframe: z
     .string()
     .optional()
-    .meta({ description: 'Default the timeframe of the strategy', enum: [...TIMEFRAMES] }),
+    .meta({ description: 'Default: the timeframe of the strategy', enum: [...TIMEFRAMES] }),
   collect: z
     .string()
     .optional()
     .meta({
       description:
-        'Whether candles are collected before the run: `never` runs on what is stored and names what is missing, `if_stale` collects when stored candles do not cover the range, `always` asks the exchange in any case',
+        'Collection of candles before the run. `never`: run on the stored candles and report gaps. `if_stale`: collect when the stored candles do not cover the date range. `always`: ask the exchange in every case',
       enum: [...COLLECT_MODES],
-      default: 'if_stale',
+      default: BACKTEST_DEFAULTS.collect,
     }),
 };
 
-/** Fields of a request that say what a run trades with: the same in every request that has them. */
+/** Account and costs of a request. The same fields in every request. */
 export const ACCOUNT_FIELDS = {
-  stake_amount: z.union([z.number(), z.string()]).optional().meta({
-    description:
-      'Quote currency per trade, above 0 and not above the wallet, or `unlimited`: the balance divided by max_open_trades. Default the stake of the strategy',
-  }),
-  dry_run_wallet: z.number().optional().meta({
-    description: 'Wallet at the start, quote currency',
-    default: 1000,
-    exclusiveMinimum: 0,
-    maximum: 1e12,
-  }),
-  max_open_trades: z.int().optional().meta({
-    description: 'Trades open at once; default the number of pairs',
-    minimum: 1,
-    maximum: 1000,
-  }),
-  fee: z.number().optional().meta({
-    description: 'Ratio per side',
-    default: 0.0005,
-    minimum: 0,
-    maximum: 0.1,
-  }),
-  slippage: z.number().optional().meta({
-    description: 'Adverse move of every market fill, ratio of the price',
-    default: 0,
-    minimum: 0,
-    maximum: 0.1,
-  }),
-  leverage: z.number().optional().meta({
-    description: 'Default the leverage of the strategy',
-    minimum: 1,
-    maximum: 125,
-  }),
+  stake_amount: z
+    .union([
+      z.number().meta(bounds(BACKTEST_LIMITS.stake_amount)),
+      z.string().meta({ enum: [UNLIMITED_STAKE] }),
+    ])
+    .optional()
+    .meta({
+      description:
+        'Quote currency per trade, at most the wallet; or `unlimited`: the balance divided by max_open_trades. Default: the stake of the strategy',
+    }),
+  dry_run_wallet: z
+    .number()
+    .optional()
+    .meta({
+      description: 'Starting wallet, quote currency',
+      default: BACKTEST_DEFAULTS.dry_run_wallet,
+      ...bounds(BACKTEST_LIMITS.dry_run_wallet),
+    }),
+  max_open_trades: z
+    .int()
+    .optional()
+    .meta({
+      description: 'Maximum number of open trades. Default: the number of pairs',
+      ...bounds(BACKTEST_LIMITS.max_open_trades),
+    }),
+  fee: z
+    .number()
+    .optional()
+    .meta({ description: 'Ratio per side', default: BACKTEST_DEFAULTS.fee, ...bounds(BACKTEST_LIMITS.fee) }),
+  slippage: z
+    .number()
+    .optional()
+    .meta({
+      description: 'Adverse price move of every market fill, as a ratio',
+      default: BACKTEST_DEFAULTS.slippage,
+      ...bounds(BACKTEST_LIMITS.slippage),
+    }),
+  leverage: z
+    .number()
+    .optional()
+    .meta({
+      description: `Default: the leverage of the strategy, else ${BACKTEST_DEFAULTS.leverage}`,
+      ...bounds(BACKTEST_LIMITS.leverage),
+    }),
   precision: z
     .string()
     .optional()
     .meta({
       description:
-        '`exchange`: prices and amounts follow the steps and limits of the instruments, and orders below the minimum are not placed; `none`: nothing is rounded and no order is too small. Default `exchange` if the instruments of all pairs are stored, otherwise `none`. Exchange `sim` has none, so that it always runs with `none`',
+        '`exchange`: prices and amounts follow the steps and limits of the instruments; orders below the minimum are not placed. `none`: no rounding and no minimum order. Default: `exchange` if the instruments of all pairs are stored, else `none`. Exchange `sim` always runs with `none`',
       enum: [...PRECISIONS],
     }),
 };

@@ -1,42 +1,52 @@
 import * as z from 'zod';
-import { ACCOUNT_FIELDS, MARKET_FIELDS, Timestamp } from './common.ts';
+import { ACCOUNT_FIELDS, type Immutable, MARKET_FIELDS, Timestamp } from './common.ts';
 import { DIRECTIONS, NO_MODEL, PRUNERS, SAMPLERS, SPACES } from './hyperopt.ts';
+import {
+  BACKTEST_DEFAULTS,
+  BACKTEST_LIMITS,
+  bounds,
+  CLASSIFIER_LIMITS,
+  ML_ENGINE_DEFAULTS,
+  ML_ENGINE_LIMITS,
+  MODEL_ALIASES,
+  MODEL_KINDS,
+} from './limits.ts';
 
 /** The request of a hyperopt job, its bounds and defaults. */
 
-/** Bounds of a request. The OpenAPI document states them, the use case enforces them. */
+const { train_period_days, backtest_period_days } = ML_ENGINE_LIMITS;
+const { n_estimators, learning_rate } = CLASSIFIER_LIMITS;
+
 export const HYPEROPT_LIMITS = {
+  ...{ train_period_days, backtest_period_days, n_estimators, learning_rate },
   n_trials: { min: 1, max: 10_000, integer: true },
-  train_period_days: { min: 1, max: 730, integer: true },
-  backtest_period_days: { min: 1, max: 365, integer: true },
-  n_estimators: { min: 1, max: 5_000, integer: true },
-  learning_rate: { min: 0.0001, max: 1 },
-  /** An inline Map of Step Functions runs no more at once. */
+  /** Maximum concurrency of an inline Map of Step Functions. */
   workers: { min: 1, max: 40, integer: true },
-  seed: { min: 0, max: 2 ** 32 - 1, integer: true },
-  model_types: 20,
-  search: 20,
-  /** Windows of a trial: their values are in its item of the ledger. */
-  windows: 1_000,
+  seed: BACKTEST_LIMITS.seed,
+  /** Number of models. */
+  model_types: { min: 1, max: 20 },
+  /** Number of parameters. */
+  search: { min: 0, max: 20 },
+  /** Windows per trial: their values are stored in the trial's item. */
+  windows: { min: 1, max: 1_000 },
 } as const;
 
 export const HYPEROPT_DEFAULTS = {
   n_trials: 100,
-  train_period_days: 30,
-  backtest_period_days: 7,
+  train_period_days: ML_ENGINE_DEFAULTS.train_period_days,
+  backtest_period_days: ML_ENGINE_DEFAULTS.backtest_period_days,
+  /** Windows of the default date range when models are trained. */
+  windows: 4,
+  /** Kinds with trees: the baseline `logistic_regression` has none. */
+  model_types: MODEL_KINDS.filter((kind) => kind !== 'logistic_regression'),
   objective_metric: 'sharpe_ratio',
   n_estimators_range: [50, 500],
   learning_rate_range: [0.01, 0.3],
   sampler: 'tpe',
   pruner: 'wilcoxon',
-  seed: 0,
+  seed: BACKTEST_DEFAULTS.seed,
   workers: 1,
 } as const;
-
-const bounds = ({ min, max }: { readonly min: number; readonly max: number }) => ({
-  minimum: min,
-  maximum: max,
-});
 
 export const HyperoptRequest = z
   .looseObject({
@@ -48,12 +58,16 @@ export const HyperoptRequest = z
     n_trials: z
       .int()
       .optional()
-      .meta({ default: HYPEROPT_DEFAULTS.n_trials, ...bounds(HYPEROPT_LIMITS.n_trials) }),
+      .meta({
+        description: 'Number of trials',
+        default: HYPEROPT_DEFAULTS.n_trials,
+        ...bounds(HYPEROPT_LIMITS.n_trials),
+      }),
     train_period_days: z
       .int()
       .optional()
       .meta({
-        description: 'Days that each model is trained on',
+        description: 'Training window of each model, days',
         default: HYPEROPT_DEFAULTS.train_period_days,
         ...bounds(HYPEROPT_LIMITS.train_period_days),
       }),
@@ -61,34 +75,36 @@ export const HyperoptRequest = z
       .int()
       .optional()
       .meta({
-        description:
-          'Days that each model is traded for, out of sample, before the next takes over; without models the length of a window',
+        description: 'Out-of-sample days per window. Each window has a model of its own',
         default: HYPEROPT_DEFAULTS.backtest_period_days,
         ...bounds(HYPEROPT_LIMITS.backtest_period_days),
       }),
     objective_metric: z.string().optional().meta({
-      description: 'A numeric metric of the backtest result or report',
+      description: 'Numeric metric of the backtest result or report',
       default: HYPEROPT_DEFAULTS.objective_metric,
     }),
     direction: z
       .string()
       .optional()
       .meta({
-        description: 'Default the one in which the metric is better',
+        description: 'Default: the direction in which the metric improves',
         enum: [...DIRECTIONS],
       }),
-    model_types: z.array(z.string()).optional().meta({
-      description:
-        'Kinds of classifier models to choose from: `depthwise_gbdt`, `leafwise_gbdt`, `symmetric_gbdt`, `logistic_regression`, or the names that people bring, in whose style they are, such as `XGBoostClassifier`. Default the three of boosting. `none` alone means the same as `models: none`',
-      minItems: 1,
-      maxItems: HYPEROPT_LIMITS.model_types,
-    }),
+    model_types: z
+      .array(z.string())
+      .optional()
+      .meta({
+        description: `Classifier kinds to choose from: ${MODEL_KINDS.join(', ')}, or the aliases ${Object.keys(MODEL_ALIASES).join(', ')}. \`${NO_MODEL}\` alone means the same as \`models: ${NO_MODEL}\``,
+        default: HYPEROPT_DEFAULTS.model_types,
+        minItems: HYPEROPT_LIMITS.model_types.min,
+        maxItems: HYPEROPT_LIMITS.model_types.max,
+      }),
     models: z
       .string()
       .optional()
       .meta({
         description:
-          '`none`: no models are trained, each trial is a plain backtest with other parameters. Without it models are searched',
+          '`none`: train no models; each trial is a plain backtest with other parameters. Default: search models',
         enum: [NO_MODEL],
       }),
     spaces: z
@@ -96,25 +112,25 @@ export const HyperoptRequest = z
       .optional()
       .meta({
         description:
-          'What is searched: `params` all parameters of the strategy, `stoploss`, `roi` (minimal_roi), `trailing`, `ml` (the model). Without `ml` the model keeps its settings; a strategy that declares no model then runs without one. Default `ml` and what `search` names; with `models: none` `params`. Not together with `search`',
+          'Search spaces: `params` (all parameters of the strategy), `stoploss`, `roi` (minimal_roi), `trailing`, `ml` (the model). Without `ml` the model keeps its settings; a strategy that declares no model runs without one. Default: `ml` and the parameters in `search`; with `models: none`: `params`. Not together with `search`',
         minItems: 1,
         maxItems: SPACES.length,
         uniqueItems: true,
       }),
     n_estimators_range: z
-      .array(z.int())
+      .array(z.int().meta(bounds(HYPEROPT_LIMITS.n_estimators)))
       .optional()
       .meta({
-        description: '[min, max] of the number of trees, whole numbers from 1 to 5,000',
+        description: '[min, max] of the number of trees',
         default: [...HYPEROPT_DEFAULTS.n_estimators_range],
         minItems: 2,
         maxItems: 2,
       }),
     learning_rate_range: z
-      .array(z.number())
+      .array(z.number().meta(bounds(HYPEROPT_LIMITS.learning_rate)))
       .optional()
       .meta({
-        description: '[min, max] of the learning rate, from 0.0001 to 1; searched in its logarithm',
+        description: '[min, max] of the learning rate, searched on a logarithmic scale',
         default: [...HYPEROPT_DEFAULTS.learning_rate_range],
         minItems: 2,
         maxItems: 2,
@@ -131,25 +147,31 @@ export const HyperoptRequest = z
       .optional()
       .meta({
         description:
-          'The space `params`, narrowed: parameters of the strategy to search too: name -> `{min, max}` or `{choices}` within what the strategy allows; `{}` searches all of that',
-        maxProperties: HYPEROPT_LIMITS.search,
+          'Parameters of the strategy to search: name -> `{min, max}` or `{choices}` within the range of the strategy; `{}`: the whole range',
+        maxProperties: HYPEROPT_LIMITS.search.max,
       }),
-    date_range: z.looseObject({ start: Timestamp.optional(), end: Timestamp.optional() }).optional().meta({
-      description:
-        'What is traded, as in a backtest: `start` is the first candle, training data precede it. Default four times backtest_period_days, without models 90 days, that end at the newest stored candle, else now',
-    }),
+    date_range: z
+      .looseObject({ start: Timestamp.optional(), end: Timestamp.optional() })
+      .optional()
+      .meta({
+        description: `Traded interval, at most ${HYPEROPT_LIMITS.windows.max} windows: \`start\` is the first traded candle; training data precede it. Default: ${HYPEROPT_DEFAULTS.windows} times backtest_period_days (without models ${BACKTEST_DEFAULTS.date_range_days} days) up to the newest stored candle, else now`,
+      }),
     ...ACCOUNT_FIELDS,
     exchange: MARKET_FIELDS.exchange,
     collect: MARKET_FIELDS.collect,
     sampler: z
       .string()
       .optional()
-      .meta({ default: HYPEROPT_DEFAULTS.sampler, enum: [...SAMPLERS] }),
+      .meta({
+        description: 'Sampler of the trial parameters',
+        default: HYPEROPT_DEFAULTS.sampler,
+        enum: [...SAMPLERS],
+      }),
     pruner: z
       .string()
       .optional()
       .meta({
-        description: 'What ends a trial whose windows are worse than those of the best',
+        description: 'Test that stops a trial whose windows are worse than those of the best',
         default: HYPEROPT_DEFAULTS.pruner,
         enum: [...PRUNERS],
       }),
@@ -157,7 +179,7 @@ export const HyperoptRequest = z
       .int()
       .optional()
       .meta({
-        description: 'The same seed gives the same trials, whatever the number of workers',
+        description: 'Seed of the sampler. The same seed gives the same trials for any number of workers',
         default: HYPEROPT_DEFAULTS.seed,
         ...bounds(HYPEROPT_LIMITS.seed),
       }),
@@ -166,20 +188,19 @@ export const HyperoptRequest = z
       .optional()
       .meta({
         description:
-          'Machines, or processes on one machine, that run trials; at most a tenth of n_trials run at once',
+          'Tasks that run trials (local mode: processes). At most a tenth of n_trials run concurrently',
         default: HYPEROPT_DEFAULTS.workers,
         ...bounds(HYPEROPT_LIMITS.workers),
       }),
     experiment_name: z.string().optional().meta({
-      description: 'Stored, returned, the study_name, and a filter of the list',
-      minLength: 1,
-      maxLength: 200,
+      description: 'The study_name, and a name for filtering the list',
+      minLength: BACKTEST_LIMITS.experiment_name.min,
+      maxLength: BACKTEST_LIMITS.experiment_name.max,
     }),
   })
   .meta({
     id: 'HyperoptRequest',
-    description:
-      'Only `strategy` is required. Unknown keys are ignored and named in the warnings of the job.',
+    description: 'Only `strategy` is required. Unknown keys are ignored; the warnings of the job list them.',
     examples: [
       { strategy: 'ml_classifier' },
       { strategy: 'ema_crossover', models: 'none', spaces: ['params', 'stoploss', 'roi', 'trailing'] },
@@ -198,4 +219,4 @@ export const HyperoptRequest = z
       },
     ],
   });
-export type HyperoptRequest = z.infer<typeof HyperoptRequest>;
+export type HyperoptRequest = Immutable<z.infer<typeof HyperoptRequest>>;

@@ -12,6 +12,14 @@ export interface NumberBounds {
   readonly integer?: boolean;
 }
 
+/** JSON Schema keywords of bounds. */
+export function bounds({ min, max, aboveMin, belowMax }: NumberBounds) {
+  return {
+    ...(aboveMin ? { exclusiveMinimum: min } : { minimum: min }),
+    ...(belowMax ? { exclusiveMaximum: max } : { maximum: max }),
+  };
+}
+
 export const TIMEFRAMES = ['1m', '5m', '15m', '1h', '4h', '1d'] as const;
 export type Timeframe = (typeof TIMEFRAMES)[number];
 
@@ -27,7 +35,12 @@ export const PRECISIONS = ['exchange', 'none'] as const;
 export type Precision = (typeof PRECISIONS)[number];
 export const FILL_MODELS = ['freqtrade', 'conservative'] as const;
 
-const MINUTES_PER_YEAR = 525_600;
+/** Ids of hyperopt jobs. */
+export const HYPEROPT_JOB_ID = /^ho-[A-Za-z0-9]{1,64}$/;
+
+/** `stake_amount` that divides the balance among the open trades. */
+export const UNLIMITED_STAKE = 'unlimited';
+
 const SEED = { min: 0, max: 2 ** 32 - 1, integer: true } as const;
 
 export const BACKTEST_LIMITS = {
@@ -42,7 +55,7 @@ export const BACKTEST_LIMITS = {
   stoploss: { min: -1, aboveMin: true, max: 0, belowMax: true },
   minimal_roi: {
     steps: 50,
-    minutes: { min: 0, max: 10 * MINUTES_PER_YEAR, integer: true },
+    minutes: { min: 0, max: 10 * 525_600, integer: true },
     ratio: { min: -1, max: 1000 },
   },
   trailing: {

@@ -1,99 +1,87 @@
 import * as z from 'zod';
+import {
+  bounds,
+  CLASS_WEIGHTS,
+  CLASSIFIER_LIMITS,
+  ML_ENGINE_DEFAULTS,
+  ML_ENGINE_LIMITS,
+  MODEL_ALIASES,
+  MODEL_KINDS,
+} from './limits.ts';
 
-/** The ML engine of a run: what a submission may say, and what the job carries. */
+/** The ML engine of a run: settings of a request, and of the job. */
 
-const MODEL_TYPES =
-  'depthwise_gbdt, leafwise_gbdt, symmetric_gbdt or logistic_regression; names in whose style they are, such as `xgboost`, `LightGBMClassifier` or `catboost`, are taken for them';
+const LIMITS = { ...CLASSIFIER_LIMITS, ...ML_ENGINE_LIMITS };
 
-const ModelType = z.string().meta({ description: MODEL_TYPES });
+const integer = (name: keyof typeof LIMITS, description: string) =>
+  z.int().meta({ description, ...bounds(LIMITS[name]) });
+const number = (name: keyof typeof LIMITS, description: string) =>
+  z.number().meta({ description, ...bounds(LIMITS[name]) });
 
-const TrainPeriodDays = z.int().meta({
-  description: 'Days before a window from which its model learns',
-  minimum: 1,
-  maximum: 730,
-});
-const BacktestPeriodDays = z.int().meta({
-  description: 'Days that one model predicts before the next is trained',
-  minimum: 1,
-  maximum: 365,
-});
+const { class_weight: WEIGHT } = CLASSIFIER_LIMITS;
 
-/** How a classifier is trained, by name; see the engine's settings. */
-const CLASSIFIER = {
-  n_estimators: z.int().meta({ description: 'Trees at most', minimum: 1, maximum: 5000 }),
-  learning_rate: z
-    .number()
-    .meta({ description: "Factor of each tree's values", minimum: 0.0001, maximum: 1 }),
-  max_depth: z.int().meta({ description: 'Splits from root to leaf', minimum: 1, maximum: 10 }),
-  max_leaves: z
-    .int()
-    .meta({ description: 'Leaves of a tree, leafwise_gbdt only', minimum: 2, maximum: 1024 }),
-  max_bins: z.int().meta({ description: "Bins of a feature's values", minimum: 2, maximum: 255 }),
-  l2: z.number().meta({ description: 'Penalty on leaf values or weights', minimum: 0, maximum: 1e6 }),
-  min_child_weight: z.number().meta({ description: 'Least weight of a leaf', minimum: 0, maximum: 1e6 }),
-  gamma: z.number().meta({ description: 'Loss reduction that a split must reach', minimum: 0, maximum: 1e6 }),
-  subsample: z
-    .number()
-    .meta({ description: 'Share of the rows that a tree sees', minimum: 0.05, maximum: 1 }),
-  column_sample: z
-    .number()
-    .meta({ description: 'Share of the features that a tree sees', minimum: 0.05, maximum: 1 }),
-  early_stopping_rounds: z.int().meta({
-    description:
-      'Trees without a gain on the tail of the training window after which boosting ends; 0: never',
-    minimum: 0,
-    maximum: 1000,
+const SETTINGS = {
+  model_type: z.string().meta({
+    description: `${MODEL_KINDS.join(', ')}, or an alias in any case: ${Object.keys(MODEL_ALIASES).join(', ')}`,
   }),
-  validation_fraction: z
-    .number()
-    .meta({ description: 'That tail, as a share of the training rows', minimum: 0.05, maximum: 0.5 }),
-  class_weight: z.union([z.number(), z.string()]).meta({
-    description: '`none`, `balanced`, or the weight of label 1 beside 1 of label 0, from 0.001 to 1000',
-  }),
+  train_period_days: integer('train_period_days', 'Training window before each prediction window, days'),
+  backtest_period_days: integer('backtest_period_days', 'Prediction window of one model, days'),
+  n_estimators: integer('n_estimators', 'Maximum number of trees'),
+  learning_rate: number('learning_rate', "Factor of each tree's values"),
+  max_depth: integer('max_depth', 'Splits from root to leaf'),
+  max_leaves: integer('max_leaves', 'Leaves of a tree, leafwise_gbdt only'),
+  max_bins: integer('max_bins', "Bins of a feature's values"),
+  l2: number('l2', 'L2 penalty on leaf values or weights'),
+  min_child_weight: number('min_child_weight', 'Minimum weight of a leaf'),
+  gamma: number('gamma', 'Minimum loss reduction of a split'),
+  subsample: number('subsample', 'Fraction of the rows that a tree sees'),
+  column_sample: number('column_sample', 'Fraction of the features that a tree sees'),
+  early_stopping_rounds: integer(
+    'early_stopping_rounds',
+    'Boosting stops after this many trees without improvement on the validation rows; 0: never',
+  ),
+  validation_fraction: number(
+    'validation_fraction',
+    'Validation rows: the last fraction of the training rows',
+  ),
+  class_weight: z
+    .union([z.number().meta(bounds(WEIGHT)), z.string().meta({ enum: [...CLASS_WEIGHTS] })])
+    .meta({ description: '`none`, `balanced`, or the weight of label 1 relative to label 0' }),
 };
 
-const optional = <S extends z.ZodRawShape>(shape: S) => z.object(shape).partial().shape;
+/** Optional fields whose description names the default. */
+const REQUEST_SETTINGS = Object.fromEntries(
+  Object.entries(SETTINGS).map(([name, schema]) => {
+    const fallback = ML_ENGINE_DEFAULTS[name as keyof typeof SETTINGS];
+    const description = `${schema.description}. Default: the setting of the strategy, else ${fallback}`;
+    return [name, schema.optional().meta({ description })];
+  }),
+) as { [K in keyof typeof SETTINGS]: z.ZodOptional<(typeof SETTINGS)[K]> };
 
 export const MlEngineRequest = z
   .looseObject({
-    enabled: z.boolean().optional().meta({
-      description: 'Whether models are trained and predict',
-      default: true,
-    }),
-    ...optional({
-      model_type: ModelType,
-      train_period_days: TrainPeriodDays,
-      backtest_period_days: BacktestPeriodDays,
-      ...CLASSIFIER,
-    }),
-    entry_threshold: z.number().optional().meta({
-      description:
-        'Probability that a long needs, and 1 less which a short must stay; not for strategies that read the predictions themselves. Default 0.5',
-      minimum: 0,
-      maximum: 1,
-    }),
+    enabled: z.boolean().optional().meta({ description: 'Train models and predict', default: true }),
+    ...REQUEST_SETTINGS,
+    entry_threshold: number(
+      'entry_threshold',
+      `Minimum probability of a long entry; a short needs at most 1 minus it. Not for strategies that read the predictions. Default: ${ML_ENGINE_DEFAULTS.entry_threshold}`,
+    ).optional(),
   })
   .meta({
     id: 'MlEngine',
     description:
-      'Models that learn from the past of each pair and predict its next days, window by window. What is left out is what the strategy declares, else a default',
+      'Models that are trained on the past of each pair and predict its next days, window by window. A setting that is not given is that of the strategy, else the default',
   });
-
 /** Settings that a request may give of the ML engine. */
 export type MlEngineRequest = z.infer<typeof MlEngineRequest>;
 
 export const ResolvedMlEngine = z
   .object({
     enabled: z.literal(true),
-    model_type: ModelType.meta({ description: 'As it was asked for' }),
-    train_period_days: TrainPeriodDays,
-    backtest_period_days: BacktestPeriodDays,
-    ...CLASSIFIER,
-    class_weight: z.union([z.number(), z.literal('none'), z.literal('balanced')]),
-    entry_threshold: z
-      .number()
-      .nullable()
-      .meta({ description: 'null: the strategy reads the predictions itself' }),
+    ...SETTINGS,
+    model_type: SETTINGS.model_type.meta({ description: 'As in the request' }),
+    class_weight: z.union([z.number(), z.literal(CLASS_WEIGHTS[0]), z.literal(CLASS_WEIGHTS[1])]),
+    entry_threshold: z.number().nullable().meta({ description: 'null: the strategy reads the predictions' }),
   })
   .meta({ id: 'ResolvedMlEngine' });
 /** The ML engine of a run, with every default filled in. */

@@ -10,7 +10,7 @@ import { instrumentOf } from './data/collect-instruments.ts';
 import { notingDamage } from './data/damaged-file.ts';
 import type { InstrumentStore } from './instrument-ports.ts';
 import type { CandleStore, Clock, SeriesStore } from './ports.ts';
-import { noInstruments } from './resolve-precision.ts';
+import { noInstruments } from './resolve-config.ts';
 import { isoTime } from './validate.ts';
 
 /** Everything stored of one pair that a backtest reads. Gaps are not filled. */

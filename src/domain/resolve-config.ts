@@ -1,84 +1,41 @@
-import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { ResolvedBacktestConfig, RoiTable, TrailingStop } from '#contract/backtest.ts';
+import { BacktestConfigRequest } from '#contract/backtest-api.ts';
 import type { CollectMode } from '#contract/common.ts';
 import { CodedError } from '#contract/errors.ts';
 import { NO_MODEL } from '#contract/hyperopt.ts';
 import type { InstrumentRecord } from '#contract/instrument.ts';
+import {
+  COLLECT_MODES,
+  BACKTEST_DEFAULTS as DEFAULTS,
+  FILL_MODELS,
+  BACKTEST_LIMITS as LIMITS,
+  PRECISIONS,
+  type Precision,
+  type Timeframe,
+  UNLIMITED_STAKE,
+} from '#contract/limits.ts';
 import { historyStartOf } from '#engine/run/history.ts';
 import type { DefinitionData } from '#engine/strategies/definition-data.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
-import type { ParameterValues, TrailingStop } from '#engine/strategy.ts';
-import { DAY_MS, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
-import {
-  checkCollect,
-  checkDetail,
-  checkExchange,
-  checkPairs,
-  checkRoi,
-  checkStake,
-  checkTrailing,
-  FILL_MODELS,
-  LIMITS,
-  TRAILING_KEYS,
-} from './config-checks.ts';
+import type { ParameterValues } from '#engine/strategy.ts';
+import { DAY_MS, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { findStrategy } from './find-strategy.ts';
 import type { InstrumentStore } from './instrument-ports.ts';
 import type { Clock, SeriesStore } from './ports.ts';
-import { ML_ENGINE_FIELD, ML_ENGINE_KEYS, type MlEngineInput, resolveMlEngine } from './resolve-ml-engine.ts';
-import { resolvePrecision } from './resolve-precision.ts';
+import { ML_ENGINE_FIELD, ML_ENGINE_KEYS, resolveMlEngine } from './resolve-ml-engine.ts';
 import type { KnownStrategy, Strategies } from './strategy-ports.ts';
 import { unknownKeyWarnings } from './unknown-keys.ts';
-import { ACCEPTED_TIMES, checkNumber, checkOneOf, checkTimeframe, isoTime, parseTime } from './validate.ts';
-
-/** A submission's `config` after its JSON types were checked: only `strategy` is required. */
-export interface ConfigInput {
-  readonly strategy: string;
-  readonly exchange?: string;
-  readonly pairs?: readonly string[];
-  readonly timeframe?: string;
-  readonly date_range?: { readonly start?: string; readonly end?: string };
-  readonly stake_amount?: number | string;
-  readonly dry_run_wallet?: number;
-  readonly max_open_trades?: number;
-  readonly fee?: number;
-  readonly slippage?: number;
-  readonly leverage?: number;
-  readonly params?: Readonly<Record<string, unknown>>;
-  readonly stoploss?: number;
-  readonly minimal_roi?: Readonly<Record<string, number>>;
-  readonly trailing?: TrailingStop | null;
-  readonly timeframe_detail?: string | null;
-  readonly fill_model?: string;
-  readonly seed?: number;
-  readonly precision?: string;
-  readonly ml_engine?: MlEngineInput | null;
-  readonly collect?: string;
-}
-
-export const CONFIG_KEYS = [
-  'strategy',
-  'exchange',
-  'pairs',
-  'timeframe',
-  'date_range',
-  'stake_amount',
-  'dry_run_wallet',
-  'max_open_trades',
-  'fee',
-  'slippage',
-  'leverage',
-  'params',
-  'stoploss',
-  'minimal_roi',
-  'trailing',
-  'timeframe_detail',
-  'fill_model',
-  'seed',
-  'precision',
-  'ml_engine',
-  'collect',
-] as const satisfies readonly (keyof ConfigInput)[];
-
-const DEFAULTS = { wallet: 1000, fee: 0.0005, days: 90 };
+import {
+  ACCEPTED_TIMES,
+  checkCount,
+  checkNumber,
+  checkOneOf,
+  checkSymbol,
+  checkTimeframe,
+  isExchangeKey,
+  isoTime,
+  parseTime,
+} from './validate.ts';
 
 export interface ResolveDeps {
   readonly strategies: Strategies;
@@ -93,152 +50,330 @@ export interface ResolvedSubmission {
   /** Not part of the configuration: it changes what is stored, not what is computed from it. */
   readonly collect: CollectMode;
   readonly warnings: readonly string[];
-  /** Time from which candles are needed: the start less what models learn from and the strategy's startup candles, ISO 8601. */
+  /** Open time of the first candle needed, startup candles and training data included, ISO 8601. */
   readonly dataStart: string;
   /** Strategy with which the configuration was resolved. */
   readonly strategy: KnownStrategy;
-  /** With precision `exchange`: the instruments of the pairs at the submission. */
+  /** Instruments of the pairs at the time of the request; only with precision `exchange`. */
   readonly instruments?: ReadonlyMap<string, InstrumentRecord> | undefined;
 }
 
-/** Where in a configuration a key of a trial's parameters belongs that is no key of `config` itself. */
-function placeIn({ parameters }: DefinitionData, key: string, value: unknown): string | undefined {
-  if (Object.hasOwn(parameters, key)) return `config.params.${key}`;
-  // No model is what a run has without `ml_engine`.
-  return ML_ENGINE_KEYS.includes(key) && value !== NO_MODEL ? `${ML_ENGINE_FIELD}.${key}` : undefined;
-}
+type NumberField =
+  | 'dry_run_wallet'
+  | 'max_open_trades'
+  | 'fee'
+  | 'slippage'
+  | 'leverage'
+  | 'stoploss'
+  | 'seed';
+
+/** Keys of a configuration in a request. */
+export const CONFIG_KEYS = Object.keys(BacktestConfigRequest.shape);
+const DATE_RANGE_KEYS = Object.keys(BacktestConfigRequest.shape.date_range.unwrap().shape);
+const TRAILING_KEYS = Object.keys(BacktestConfigRequest.shape.trailing.unwrap().unwrap().shape);
 
 /**
- * Fills in every default of a submission and checks every value.
+ * Checks every field of a request and fills in its default, in the order of the schema.
  * Throws RES002 (unknown strategy, known names in context), VAL001 to VAL006 (VAL006: broken strategy file, startup candles).
  */
-export async function resolveConfig(deps: ResolveDeps, input: ConfigInput): Promise<ResolvedSubmission> {
+export async function resolveConfig(
+  deps: ResolveDeps,
+  input: BacktestConfigRequest,
+): Promise<ResolvedSubmission> {
   const known = await findStrategy(deps.strategies, input.strategy, NOT_FOUND);
   const strategy = known.definition;
-  const params = resolveParams(strategy, input.params ?? {});
+  const number = (name: NumberField, fallback: number) =>
+    checkNumber(input[name] ?? fallback, `config.${name}`, LIMITS[name]);
+
   const exchange = checkExchange(input.exchange ?? deps.defaultExchange);
   const pairs = checkPairs(input.pairs ?? strategy.pairs);
   const timeframe = checkRunTimeframe(input.timeframe ?? strategy.timeframe, strategy);
-  const range = await resolveRange(deps, input.date_range ?? {}, exchange, pairs, timeframe);
-  const wallet = checkNumber(input.dry_run_wallet ?? DEFAULTS.wallet, 'config.dry_run_wallet', LIMITS.wallet);
-  const precision = await resolvePrecision(deps, input.precision, exchange, pairs);
-  const { ml_engine, warnings: mlWarnings } = resolveMlEngine(strategy, input.ml_engine, timeframe);
-  const warnings = [
-    ...unknownKeyWarnings({ ...input }, CONFIG_KEYS, 'config.', (key, value) =>
-      placeIn(strategy, key, value),
-    ),
-    ...unknownKeyWarnings({ ...input.date_range }, ['start', 'end'], 'config.date_range.'),
-    ...unknownKeyWarnings({ ...input.trailing }, TRAILING_KEYS, 'config.trailing.'),
-    ...precision.warnings,
-    ...mlWarnings,
-  ];
-  const config: ResolvedBacktestConfig = {
-    strategy: strategy.name,
-    exchange,
-    pairs,
-    timeframe,
-    date_range: { start: isoTime(range.start), end: isoTime(range.end) },
+  const collect = checkOneOf(input.collect ?? DEFAULTS.collect, 'config.collect', COLLECT_MODES);
+  const range = await resolveDateRange(deps, input.date_range ?? {}, { exchange, pairs, timeframe });
+  const wallet = number('dry_run_wallet', DEFAULTS.dry_run_wallet);
+  const account = {
     stake_amount: checkStake(input.stake_amount ?? strategy.stakeAmount, wallet),
     dry_run_wallet: wallet,
-    max_open_trades: checkNumber(
-      input.max_open_trades ?? pairs.length,
-      'config.max_open_trades',
-      LIMITS.maxOpenTrades,
-    ),
-    fee: checkNumber(input.fee ?? DEFAULTS.fee, 'config.fee', LIMITS.rate),
-    slippage: checkNumber(input.slippage ?? 0, 'config.slippage', LIMITS.rate),
-    leverage: checkNumber(input.leverage ?? strategy.leverage ?? 1, 'config.leverage', LIMITS.leverage),
-    params: { ...params },
-    stoploss: checkNumber(input.stoploss ?? strategy.stoploss, 'config.stoploss', LIMITS.stoploss),
+    max_open_trades: number('max_open_trades', pairs.length),
+    fee: number('fee', DEFAULTS.fee),
+    slippage: number('slippage', DEFAULTS.slippage),
+    leverage: number('leverage', strategy.leverage ?? DEFAULTS.leverage),
+  };
+  const precision = await resolvePrecision(deps, input.precision, exchange, pairs);
+  const params = resolveParams(strategy, input.params ?? {});
+  const exits = {
+    stoploss: number('stoploss', strategy.stoploss),
     minimal_roi: checkRoi(input.minimal_roi ?? strategy.minimalRoi ?? {}),
-    trailing: checkTrailing(input.trailing === undefined ? (strategy.trailing ?? null) : input.trailing),
+    trailing: resolveTrailing(input.trailing === undefined ? strategy.trailing : input.trailing),
+  };
+  const fills = {
     timeframe_detail: checkDetail(input.timeframe_detail ?? null, timeframe),
-    fill_model: checkOneOf(input.fill_model ?? 'freqtrade', 'config.fill_model', FILL_MODELS),
-    seed: checkNumber(input.seed ?? 0, 'config.seed', LIMITS.seed),
+    fill_model: checkOneOf(input.fill_model ?? DEFAULTS.fill_model, 'config.fill_model', FILL_MODELS),
+    seed: number('seed', DEFAULTS.seed),
+  };
+  const ml = resolveMlEngine(strategy, input.ml_engine, timeframe);
+
+  const config: ResolvedBacktestConfig = {
+    ...{ strategy: strategy.name, exchange, pairs, timeframe },
+    date_range: { start: isoTime(range.start), end: isoTime(range.end) },
+    ...account,
+    params: { ...params },
+    ...exits,
+    ...fills,
     precision: precision.value,
-    ...(ml_engine && { ml_engine }),
+    ...(ml.ml_engine && { ml_engine: ml.ml_engine }),
   };
   const startup = await known.startupCandles(params);
-  const dataStart = historyStartOf(strategy, startup, timeframe, range.start, ml_engine);
-  const collect = checkCollect(input.collect, 'config.collect');
-  const { instruments } = precision;
-  return { config, collect, warnings, dataStart: isoTime(dataStart), strategy: known, instruments };
+  return {
+    config,
+    collect,
+    warnings: [
+      ...unknownKeyWarnings(input, CONFIG_KEYS, 'config.', (key, value) => pathOf(strategy, key, value)),
+      ...unknownKeyWarnings(input.date_range ?? {}, DATE_RANGE_KEYS, 'config.date_range.'),
+      ...unknownKeyWarnings(input.trailing ?? {}, TRAILING_KEYS, 'config.trailing.'),
+      ...precision.warnings,
+      ...ml.warnings,
+    ],
+    dataStart: isoTime(historyStartOf(strategy, startup, timeframe, range.start, ml.ml_engine)),
+    strategy: known,
+    instruments: precision.instruments,
+  };
 }
 
 const NOT_FOUND = { field: 'config.strategy', unknown: 'RES002', broken: 'VAL006' } as const;
+
+/** Full path of a key that belongs inside a field of `config`, for the hint of a warning. */
+function pathOf({ parameters }: DefinitionData, key: string, value: unknown): string | undefined {
+  if (Object.hasOwn(parameters, key)) return `config.params.${key}`;
+  // A run without `ml_engine` has no model already.
+  return ML_ENGINE_KEYS.includes(key) && value !== NO_MODEL ? `${ML_ENGINE_FIELD}.${key}` : undefined;
+}
+
+/** The request that runs `config` again, with the fields of `given` over it. */
+export function requestOver(
+  config: Omit<ResolvedBacktestConfig, 'date_range'> & Partial<ResolvedBacktestConfig>,
+  given: BacktestConfigRequest,
+): BacktestConfigRequest {
+  const { timeframe_detail, ml_engine, ...base } = config;
+  const { entry_threshold, ...ml } = ml_engine ?? {};
+  return {
+    ...base,
+    ...(timeframe_detail && { timeframe_detail }),
+    ...given,
+    params: { ...base.params, ...given.params },
+    ...((ml_engine ?? given.ml_engine) && {
+      ml_engine: { ...ml, ...(entry_threshold != null && { entry_threshold }), ...given.ml_engine },
+    }),
+  };
+}
+
+function checkExchange(exchange: string): string {
+  if (isExchangeKey(exchange)) return exchange;
+  throw invalid('exchange', 'must be an exchange key such as binanceusdm or sim', {
+    value: exchange.slice(0, 100),
+  });
+}
+
+function checkPairs(pairs: readonly string[]): string[] {
+  checkCount(pairs.length, 'config.pairs', LIMITS.pairs, 'symbols');
+  for (const [index, pair] of pairs.entries()) {
+    checkSymbol(pair, `config.pairs.${index}`);
+    if (pairs.indexOf(pair) === index) continue;
+    throw new CodedError('VAL005', {
+      message: `config.pairs names ${pair} twice`,
+      field: `config.pairs.${index}`,
+      context: { value: pair },
+    });
+  }
+  return [...pairs];
+}
+
+/** Throws VAL005 for a timeframe longer than one that the strategy reads in addition. */
+function checkRunTimeframe(text: string, strategy: DefinitionData): Timeframe {
+  const timeframe = checkTimeframe(text, 'config.timeframe');
+  const max = strategy.informativeTimeframes?.find((each) => TIMEFRAME_MS[each] < TIMEFRAME_MS[timeframe]);
+  if (!max) return timeframe;
+  throw invalid('timeframe', `must be ${max} or shorter: ${strategy.name} reads ${max} candles`, {
+    value: timeframe,
+    max,
+  });
+}
+
+interface Market {
+  readonly exchange: string;
+  readonly pairs: readonly string[];
+  readonly timeframe: Timeframe;
+}
+
+async function resolveDateRange(
+  deps: ResolveDeps,
+  range: NonNullable<BacktestConfigRequest['date_range']>,
+  market: Market,
+): Promise<{ start: number; end: number }> {
+  const given = { start: timeOf(range.start), end: timeOf(range.end) };
+  const isInvalid = Number.isNaN(given.start) || Number.isNaN(given.end);
+  const end = given.end ?? (isInvalid ? Number.NaN : await newestCandleEnd(deps, market));
+  const start = given.start ?? end - DEFAULTS.date_range_days * DAY_MS;
+  if (start < end) return { start, end };
+  const shown = (time: number) => (isInvalid ? null : isoTime(time));
+  throw new CodedError('VAL001', {
+    ...(isInvalid && { message: `Invalid date range: start and end must be ${ACCEPTED_TIMES}` }),
+    field: 'config.date_range',
+    context: {
+      start: range.start?.slice(0, 100) ?? shown(start),
+      end: range.end?.slice(0, 100) ?? shown(end),
+    },
+  });
+}
+
+/** Unix milliseconds; NaN for an invalid text. */
+function timeOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : (parseTime(text) ?? Number.NaN);
+}
+
+/** Close time of the newest stored candle of the pairs; without any, the start of the candle now forming. */
+async function newestCandleEnd(
+  { series, clock }: ResolveDeps,
+  { exchange, pairs, timeframe }: Market,
+): Promise<number> {
+  const step = TIMEFRAME_MS[timeframe];
+  const keys = pairs.map((symbol) => ({ symbol, timeframe }));
+  const stored = [...(await series.getMany(exchange, keys)).values()];
+  const newest = Math.max(...stored.map(({ last }) => Date.parse(last)));
+  return Number.isFinite(newest) ? newest + step : Math.floor(clock.now() / step) * step;
+}
+
+function checkStake(stake: number | string, wallet: number): number | typeof UNLIMITED_STAKE {
+  if (stake === UNLIMITED_STAKE) return stake;
+  if (typeof stake === 'string') {
+    throw invalid('stake_amount', `must be a number or "${UNLIMITED_STAKE}"`, {
+      value: stake.slice(0, 100),
+      allowed: [UNLIMITED_STAKE],
+    });
+  }
+  checkNumber(stake, 'config.stake_amount', LIMITS.stake_amount);
+  if (stake <= wallet) return stake;
+  throw invalid('stake_amount', 'must not exceed config.dry_run_wallet: no trade could be opened', {
+    value: stake,
+    max: wallet,
+  });
+}
+
+/** Simulated exchange: its prices and amounts have no steps. */
+const SIMULATED = 'sim';
+/** Number of pairs that a message lists. */
+const MAX_LISTED = 10;
+
+/**
+ * The requested precision; by default `exchange` where the instruments of all pairs are stored.
+ * Throws VAL005 for another value, and for `exchange` when an instrument is missing.
+ */
+async function resolvePrecision(
+  { instruments }: Pick<ResolveDeps, 'instruments'>,
+  asked: string | undefined,
+  exchange: string,
+  pairs: readonly string[],
+): Promise<{ value: Precision; warnings: string[]; instruments?: ReadonlyMap<string, InstrumentRecord> }> {
+  const precision = asked === undefined ? undefined : checkOneOf(asked, 'config.precision', PRECISIONS);
+  if (exchange === SIMULATED) {
+    const warning = `config.precision is none: ${SIMULATED} has no price ticks, amount steps or minimum orders`;
+    return { value: 'none', warnings: precision === 'exchange' ? [warning] : [] };
+  }
+  if (precision === 'none') return { value: 'none', warnings: [] };
+  const stored = await instruments.getMany(exchange, pairs);
+  const missing = pairs.filter((pair) => !stored.has(pair));
+  if (missing.length === 0) return { value: 'exchange', warnings: [], instruments: stored };
+  if (precision === undefined) return { value: 'none', warnings: [] };
+  throw noInstruments('VAL005', exchange, missing);
+}
+
+/** Error that lists the pairs without a stored instrument and says how to collect them. */
+export function noInstruments(
+  code: 'VAL005' | 'DATA001',
+  exchange: string,
+  missing: readonly string[],
+): CodedError {
+  const more = missing.length > MAX_LISTED ? ` and ${missing.length - MAX_LISTED} more` : '';
+  const listed = `${missing.slice(0, MAX_LISTED).join(', ')}${more}`;
+  return new CodedError(code, {
+    message: `config.precision exchange needs the instruments of ${listed} on ${exchange}, which are not stored. Collect them with the candles (npx touchstone collect, POST /api/v1/collections of data collection), or set config.precision to none`,
+    field: 'config.precision',
+    context: { exchange, missing: missing.slice(0, LIMITS.pairs.max) },
+  });
+}
 
 function resolveParams(
   strategy: DefinitionData,
   overrides: Readonly<Record<string, unknown>>,
 ): ParameterValues {
-  const resolved = resolveParameters(strategy.parameters, overrides);
-  const problem = resolved.problems[0];
-  if (problem) {
+  const { values, problems } = resolveParameters(strategy.parameters, overrides);
+  if (problems[0]) {
     throw new CodedError('VAL005', {
-      message: problem.message,
-      field: `config.params.${problem.parameter.slice(0, 60)}`,
-      context: { problems: resolved.problems.slice(0, 20).map((each) => each.message) },
+      message: problems[0].message,
+      field: `config.params.${problems[0].parameter.slice(0, 60)}`,
+      context: { problems: problems.slice(0, 20).map((each) => each.message) },
     });
   }
-  for (const [name, value] of Object.entries(resolved.values)) {
-    if (typeof value === 'number') checkNumber(value, `config.params.${name}`, {});
+  for (const [name, value] of Object.entries(values)) {
+    if (typeof value === 'number') checkNumber(value, `config.params.${name}`);
   }
-  return resolved.values;
+  return values;
 }
 
-/** A strategy that reads a longer timeframe beside the run's cannot run on one that is longer still. */
-function checkRunTimeframe(text: string, strategy: DefinitionData): Timeframe {
-  const timeframe = checkTimeframe(text, 'config.timeframe');
-  const tooShort = strategy.informativeTimeframes?.find(
-    (each) => TIMEFRAME_MS[each] < TIMEFRAME_MS[timeframe],
-  );
-  if (!tooShort) return timeframe;
-  throw new CodedError('VAL005', {
-    message: `config.timeframe must be ${tooShort} or shorter: ${strategy.name} reads ${tooShort} candles`,
-    field: 'config.timeframe',
-    context: { value: timeframe, max: tooShort },
-  });
+function checkRoi(table: Readonly<RoiTable>): RoiTable {
+  const { steps: maxSteps, minutes: range, ratio: ratios } = LIMITS.minimal_roi;
+  const steps = Object.entries(table);
+  checkCount(steps.length, 'config.minimal_roi', { min: 0, max: maxSteps }, 'steps');
+  for (const [minutes, ratio] of steps) {
+    const field = `config.minimal_roi.${minutes.slice(0, 20)}`;
+    if (!/^\d{1,9}$/.test(minutes) || Number(minutes) > range.max) {
+      throw new CodedError('VAL005', {
+        message: `The keys of config.minimal_roi are minutes since entry, integers from ${range.min} to ${range.max}`,
+        field,
+        context: { value: minutes.slice(0, 20), min: range.min, max: range.max },
+      });
+    }
+    checkNumber(ratio, field, ratios);
+  }
+  return Object.fromEntries(steps);
 }
 
-async function resolveRange(
-  deps: ResolveDeps,
-  range: NonNullable<ConfigInput['date_range']>,
-  exchange: string,
-  pairs: readonly string[],
-  timeframe: Timeframe,
-): Promise<{ start: number; end: number }> {
-  const givenStart = range.start === undefined ? undefined : parseTime(range.start);
-  const givenEnd = range.end === undefined ? undefined : parseTime(range.end);
-  const broken =
-    (range.start !== undefined && givenStart === undefined) ||
-    (range.end !== undefined && givenEnd === undefined);
-  const end = givenEnd ?? (broken ? 0 : await newestCandleEnd(deps, exchange, pairs, timeframe));
-  const start = givenStart ?? end - DEFAULTS.days * DAY_MS;
-  if (broken || start >= end) {
-    throw new CodedError('VAL001', {
-      ...(broken && { message: `Invalid date range: start and end must be ${ACCEPTED_TIMES}` }),
-      field: 'config.date_range',
-      context: {
-        start: range.start?.slice(0, 100) ?? (broken ? null : isoTime(start)),
-        end: range.end?.slice(0, 100) ?? (broken ? null : isoTime(end)),
+function resolveTrailing(
+  trailing: Readonly<TrailingStop> | null | undefined,
+): ResolvedBacktestConfig['trailing'] {
+  if (!trailing) return null;
+  const { offset: defaultOffset, only_offset_is_reached: defaultOnly } = DEFAULTS.trailing;
+  const { positive, offset = defaultOffset, only_offset_is_reached = defaultOnly } = trailing;
+  if (positive !== undefined) checkNumber(positive, 'config.trailing.positive', LIMITS.trailing.positive);
+  checkNumber(offset, 'config.trailing.offset', LIMITS.trailing.offset);
+  if (only_offset_is_reached && offset <= 0) {
+    throw new CodedError('VAL004', {
+      message: 'config.trailing.offset is required with only_offset_is_reached',
+      field: 'config.trailing.offset',
+      context: {},
+    });
+  }
+  if (positive !== undefined && offset > 0 && offset <= positive) {
+    throw invalid(
+      'trailing.offset',
+      'must be above config.trailing.positive: the stop would start at a loss',
+      {
+        value: offset,
+        positive,
       },
-    });
+    );
   }
-  return { start, end };
+  return { ...(positive === undefined ? {} : { positive }), offset, only_offset_is_reached };
 }
 
-/** Close time of the newest stored candle of the pairs; without any, the start of the candle now forming. */
-async function newestCandleEnd(
-  deps: ResolveDeps,
-  exchange: string,
-  pairs: readonly string[],
-  timeframe: Timeframe,
-): Promise<number> {
-  const step = TIMEFRAME_MS[timeframe];
-  const stored = await deps.series.getMany(
-    exchange,
-    pairs.map((symbol) => ({ symbol, timeframe })),
-  );
-  const newest = Math.max(...[...stored.values()].map((info) => Date.parse(info.last)));
-  return Number.isFinite(newest) ? newest + step : Math.floor(deps.clock.now() / step) * step;
+function checkDetail(detail: string | null, timeframe: Timeframe): Timeframe | null {
+  if (detail === null) return null;
+  const finer = checkTimeframe(detail, 'config.timeframe_detail');
+  if (TIMEFRAME_MS[finer] < TIMEFRAME_MS[timeframe]) return finer;
+  throw invalid('timeframe_detail', 'must be shorter than config.timeframe', { value: detail, timeframe });
+}
+
+function invalid(name: string, problem: string, context: Readonly<Record<string, unknown>>): CodedError {
+  const field = `config.${name}`;
+  return new CodedError('VAL005', { message: `${field} ${problem}`, field, context });
 }

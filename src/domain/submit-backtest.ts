@@ -4,7 +4,9 @@ import type {
   ResolvedBacktestConfig,
   StoredBacktestJob,
 } from '#contract/backtest.ts';
+import { BacktestRequest } from '#contract/backtest-api.ts';
 import { CodedError } from '#contract/errors.ts';
+import { BACKTEST_DEFAULTS, BACKTEST_LIMITS, ON_DEMAND_PRIORITY } from '#contract/limits.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
 import { type Caller, checkAccess } from './access.ts';
 import type { Executions } from './execution-ports.ts';
@@ -13,22 +15,14 @@ import type { StudyStore } from './hyperopt/study-ports.ts';
 import { idSuffix, keyUsedAgain } from './id-suffix.ts';
 import type { Digest, Ids, JobStore, Log } from './ports.ts';
 import { readVersion } from './registry/find-version.ts';
-import { imageOf, overRegistered, registeredOf } from './registry/registered-run.ts';
+import { imageOf, registeredOf, withRegisteredConfig } from './registry/registered-run.ts';
 import type { RegistryStore } from './registry/registry-store.ts';
-import { CONFIG_KEYS, type ConfigInput, type ResolveDeps, resolveConfig } from './resolve-config.ts';
+import { CONFIG_KEYS, type ResolveDeps, resolveConfig } from './resolve-config.ts';
 import { checkSpelling, unknownKeyWarnings } from './unknown-keys.ts';
 import { checkNumber, isoTime } from './validate.ts';
 
 export interface SubmitBacktestInput {
-  readonly body: {
-    readonly config: ConfigInput;
-    readonly experiment_name?: string;
-    readonly priority?: number;
-    /** The registered version of the strategy to run: a number or an alias. */
-    readonly model_version?: string | number;
-    /** The hyperopt job whose best parameters to run. */
-    readonly hyperopt_job_id?: string;
-  };
+  readonly body: BacktestRequest;
   readonly caller: Caller;
   /** Header Idempotency-Key: the same key of the same owner always means the same job. */
   readonly idempotencyKey: string | null;
@@ -45,11 +39,7 @@ export interface SubmitBacktestDeps extends ResolveDeps {
   readonly log: Log;
 }
 
-const DEFAULT_PRIORITY = 5;
-/** From this priority on a job runs on on-demand capacity instead of Spot. */
-const ON_DEMAND_PRIORITY = 8;
-const MAX_NAME_LENGTH = 200;
-const KEYS = ['config', 'experiment_name', 'priority', 'model_version', 'hyperopt_job_id'];
+const KEYS = Object.keys(BacktestRequest.shape);
 
 /**
  * Validates a submission, stores its job and starts the state machine. The job is stored first: whatever dies
@@ -78,16 +68,16 @@ export async function submitBacktest(
 async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Promise<JobIn<'pending'>> {
   const { body, caller } = input;
   const owner = caller.id;
-  const priority = checkNumber(body.priority ?? DEFAULT_PRIORITY, 'priority', {
-    min: 1,
-    max: 10,
-    integer: true,
-  });
+  const priority = checkNumber(
+    body.priority ?? BACKTEST_DEFAULTS.priority,
+    'priority',
+    BACKTEST_LIMITS.priority,
+  );
   const experiment = checkExperimentName(body.experiment_name);
-  checkSpelling({ ...body.config }, CONFIG_KEYS, 'config.');
+  checkSpelling(body.config, CONFIG_KEYS, 'config.');
   const registered = await findRegistered(deps, caller, body);
   const found = await findBest(deps, caller, body);
-  const given = registered ? overRegistered(registered, body.config) : (found?.config ?? body.config);
+  const given = registered ? withRegisteredConfig(registered, body.config) : (found?.config ?? body.config);
   const { config, collect, warnings, dataStart, strategy } = await resolveConfig(deps, given);
   const jobId = `bt-${idSuffix(deps, owner, input.idempotencyKey)}`;
   const now = isoTime(deps.clock.now());
@@ -115,7 +105,7 @@ async function newJob(deps: SubmitBacktestDeps, input: SubmitBacktestInput): Pro
     strategy_digest: strategy.digest,
     ...(registered && { registered: registeredOf(registered) }),
     ...(found && { found_by: found.foundBy }),
-    warnings: [...unknownKeyWarnings({ ...body }, KEYS, ''), ...warnings],
+    warnings: [...unknownKeyWarnings(body, KEYS, ''), ...warnings],
     execution_input: executionInput,
     request_digest: deps.digest(JSON.stringify(body)),
     attempt: 0,
@@ -172,14 +162,15 @@ export function executionInputOf(
   };
 }
 
-/** The name, null for none. Throws VAL005 when it is empty or too long. */
+/** The name; null when undefined. Throws VAL005 when it is empty or too long. */
 export function checkExperimentName(name: string | undefined): string | null {
   if (name === undefined) return null;
-  if (name.length === 0 || name.length > MAX_NAME_LENGTH) {
+  const { min, max } = BACKTEST_LIMITS.experiment_name;
+  if (name.length < min || name.length > max) {
     throw new CodedError('VAL005', {
-      message: `experiment_name must be 1 to ${MAX_NAME_LENGTH} characters`,
+      message: `experiment_name must be ${min} to ${max} characters`,
       field: 'experiment_name',
-      context: { length: name.length, max: MAX_NAME_LENGTH },
+      context: { length: name.length, max },
     });
   }
   return name;

@@ -1,10 +1,15 @@
 import { CodedError } from '#contract/errors.ts';
-import { isTimeframe, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
+import {
+  EXCHANGE_KEY,
+  MAX_SYMBOL_LENGTH,
+  type NumberBounds,
+  SYMBOL,
+  TIMEFRAMES,
+  type Timeframe,
+} from '#contract/limits.ts';
+import { isTimeframe } from '#engine/timeframe.ts';
 
 /** Domain rules on single values. Each throws a CodedError that names the field and what is allowed. */
-
-const SYMBOL = /^[A-Z0-9]{1,20}\/[A-Z0-9]{1,20}:[A-Z0-9]{1,20}$/;
-const MAX_SYMBOL_LENGTH = 50;
 
 /** Throws VAL002 unless `symbol` reads `BASE/QUOTE:SETTLE`, upper case, at most 50 characters. */
 export function checkSymbol(symbol: string, field: string): string {
@@ -17,9 +22,9 @@ export function checkSymbol(symbol: string, field: string): string {
   return symbol;
 }
 
-/** Whether it is written as the key of an exchange: `sim`, or what ccxt calls one. */
+/** True for the form of an exchange key: `sim`, or a key of ccxt. */
 export function isExchangeKey(text: string): boolean {
-  return /^[a-z0-9]{1,40}$/.test(text);
+  return EXCHANGE_KEY.test(text);
 }
 
 /** Throws VAL003 unless `text` is one of the six timeframes. */
@@ -30,49 +35,47 @@ export function checkTimeframe(text: string, field: string): Timeframe {
   return text;
 }
 
-export interface NumberBounds {
-  readonly min?: number;
-  readonly max?: number;
-  /** The bound itself is not allowed. */
-  readonly aboveMin?: boolean;
-  readonly belowMax?: boolean;
-  readonly integer?: boolean;
-}
-
-/** A number this small but not 0 is a slip, and the smallest of them are too small to be stored. */
-const SMALLEST = 1e-12;
+/** Smallest magnitude of a number other than 0. DynamoDB cannot store the smallest doubles. */
+const MIN_MAGNITUDE = 1e-12;
 
 /** Throws VAL005 unless `value` is finite, within the bounds, and 0 or at least 1e-12 in size. */
-export function checkNumber(value: number, field: string, bounds: NumberBounds): number {
-  const { min = -Infinity, max = Infinity } = bounds;
-  const tooLow = bounds.aboveMin ? value <= min : value < min;
-  const tooHigh = bounds.belowMax ? value >= max : value > max;
-  const tooSmall = value !== 0 && Math.abs(value) < SMALLEST;
-  if (
-    !Number.isFinite(value) ||
-    tooSmall ||
-    tooLow ||
-    tooHigh ||
-    (bounds.integer && !Number.isSafeInteger(value))
-  ) {
-    throw new CodedError('VAL005', {
-      message: `${field} must be ${tooSmall ? `0 or at least ${SMALLEST} in size` : describeBounds(bounds)}`,
-      field,
-      context: {
-        value,
-        ...(bounds.min === undefined ? {} : { min: bounds.min }),
-        ...(bounds.max === undefined ? {} : { max: bounds.max }),
-      },
-    });
-  }
-  return value;
+export function checkNumber(value: number, field: string, bounds?: NumberBounds): number {
+  const isTooSmall = value !== 0 && Math.abs(value) < MIN_MAGNITUDE;
+  if (Number.isFinite(value) && !isTooSmall && (!bounds || isWithin(value, bounds))) return value;
+  const allowed = isTooSmall ? `0 or at least ${MIN_MAGNITUDE} in size` : describeBounds(bounds);
+  throw new CodedError('VAL005', {
+    message: `${field} must be ${allowed}`,
+    field,
+    context: { value, ...(bounds && { min: bounds.min, max: bounds.max }) },
+  });
 }
 
-function describeBounds({ min, max, aboveMin, belowMax, integer }: NumberBounds): string {
-  const parts: string[] = [];
-  if (min !== undefined) parts.push(`${aboveMin ? 'above' : 'at least'} ${min}`);
-  if (max !== undefined) parts.push(`${belowMax ? 'below' : 'at most'} ${max}`);
-  return `${integer ? 'a whole number ' : ''}${parts.join(' and ')}`.trim() || 'a finite number';
+function isWithin(value: number, { min, max, aboveMin, belowMax, integer }: NumberBounds): boolean {
+  if (integer && !Number.isSafeInteger(value)) return false;
+  return (aboveMin ? value > min : value >= min) && (belowMax ? value < max : value <= max);
+}
+
+function describeBounds(bounds: NumberBounds | undefined): string {
+  if (!bounds) return 'a finite number';
+  const { min, max, aboveMin, belowMax, integer } = bounds;
+  const kind = integer ? 'an integer' : 'a number';
+  if (!aboveMin && !belowMax) return `${kind} from ${min} to ${max}`;
+  return `${kind} ${aboveMin ? 'above' : 'from'} ${min} and ${belowMax ? 'below' : 'at most'} ${max}`;
+}
+
+/** Throws VAL005 unless a list or object has an allowed number of elements. */
+export function checkCount(
+  count: number,
+  field: string,
+  { min, max }: Pick<NumberBounds, 'min' | 'max'>,
+  elements: string,
+): void {
+  if (count >= min && count <= max) return;
+  throw new CodedError('VAL005', {
+    message: `${field} must hold ${min > 0 ? `${min} to` : 'at most'} ${max} ${elements}`,
+    field,
+    context: { count, min, max },
+  });
 }
 
 /** Throws VAL005 unless `value` is one of `allowed`. */
@@ -87,7 +90,7 @@ export function checkOneOf<T extends string>(value: string, field: string, allow
   return value as T;
 }
 
-/** The text, null for none. Throws VAL005 beyond `max` characters. */
+/** The text, null when undefined. Throws VAL005 beyond `max` characters. */
 export function checkText(text: string | undefined, field: string, max: number): string | null {
   if (text === undefined) return null;
   if (text.length <= max) return text;
@@ -101,14 +104,15 @@ export function checkText(text: string | undefined, field: string, max: number):
 const ISO_TIME =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
 const EARLIEST = Date.UTC(2000, 0, 1);
+/** Exclusive. */
 const LATEST = Date.UTC(2100, 0, 1);
 
-/** What {@link parseTime} accepts, in words. */
+/** Description of the times that {@link parseTime} accepts. */
 export const ACCEPTED_TIMES = 'ISO 8601, from 2000-01-01 to 2099-12-31';
 
 /**
  * Unix milliseconds of an ISO 8601 date or time; without an offset it is UTC.
- * Undefined when the text is not ISO 8601, names no real day, or lies outside the years 2000 to 2099.
+ * Undefined when the text is not ISO 8601, is not a real day, or is outside the years 2000 to 2099.
  */
 export function parseTime(text: string): number | undefined {
   const match = ISO_TIME.exec(text);

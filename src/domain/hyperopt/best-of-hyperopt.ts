@@ -1,13 +1,14 @@
 import type { FoundBy } from '#contract/backtest.ts';
+import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
 import { CodedError } from '#contract/errors.ts';
+import { HYPEROPT_JOB_ID } from '#contract/limits.ts';
 import { type Caller, checkAccess } from '../access.ts';
-import type { ConfigInput } from '../resolve-config.ts';
+import { requestOver } from '../resolve-config.ts';
 import { getCompletedHyperopt } from './get-hyperopt.ts';
 import { trialConfig } from './search-space.ts';
 import type { StudyStore } from './study-ports.ts';
 
 const FIELD = 'hyperopt_job_id';
-const JOB_ID = /^ho-[A-Za-z0-9]{1,64}$/;
 
 /**
  * A backtest's configuration with the best parameters of a hyperopt job, over the same days, in the place of the strategy's
@@ -17,9 +18,10 @@ export async function bestOfHyperopt(
   deps: { readonly studies: Pick<StudyStore, 'get'> },
   caller: Caller,
   jobId: string,
-  given: ConfigInput,
-): Promise<{ config: ConfigInput; foundBy: FoundBy }> {
-  if (!JOB_ID.test(jobId)) throw refused(`${FIELD} must be the job_id of a hyperopt job: ho-<id>`, jobId);
+  given: BacktestConfigRequest,
+): Promise<{ config: BacktestConfigRequest; foundBy: FoundBy }> {
+  if (!HYPEROPT_JOB_ID.test(jobId))
+    throw refused(`${FIELD} must be the job_id of a hyperopt job: ho-<id>`, jobId);
   const study = await getCompletedHyperopt(deps, jobId, FIELD, (found) =>
     checkAccess(caller, found, { kind: 'hyperopt', id: jobId, field: FIELD, level: 'read' }),
   );
@@ -27,16 +29,8 @@ export async function bestOfHyperopt(
   if (base.strategy !== given.strategy) {
     throw refused(`The hyperopt job is of strategy ${base.strategy}`, jobId);
   }
-  const best = trialConfig(base, outcome.best_params);
   return {
-    config: {
-      ...best,
-      ...given,
-      params: { ...best.params, ...given.params },
-      ...(given.ml_engine !== undefined && {
-        ml_engine: given.ml_engine && { ...best.ml_engine, ...given.ml_engine },
-      }),
-    },
+    config: requestOver(trialConfig(base, outcome.best_params), given),
     foundBy: { hyperopt_job_id: jobId, trial: outcome.best_trial, trials: trials.total },
   };
 }

@@ -1,29 +1,28 @@
 import { CodedError } from '#contract/errors.ts';
-import { NO_MODEL, SPACES, type Space, type StudyConfig } from '#contract/hyperopt.ts';
-import { HYPEROPT_DEFAULTS as DEFAULTS, HYPEROPT_LIMITS as LIMITS } from '#contract/hyperopt-request.ts';
-import { MODEL_KINDS } from '#contract/limits.ts';
+import {
+  NO_MODEL,
+  type SearchedParameter,
+  SPACES,
+  type Space,
+  type StudyConfig,
+} from '#contract/hyperopt.ts';
+import {
+  HYPEROPT_DEFAULTS as DEFAULTS,
+  type HyperoptRequest,
+  HYPEROPT_LIMITS as LIMITS,
+} from '#contract/hyperopt-request.ts';
+import type { NumberBounds } from '#contract/limits.ts';
 import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
 import { modelKindOf } from '#engine/ml/index.ts';
 import { nearestName } from '#engine/nearest-name.ts';
 import type { DefinitionData } from '#engine/strategies/definition-data.ts';
+import type { Parameter } from '#engine/strategy.ts';
 import { checkModelType } from '../resolve-ml-engine.ts';
-import { checkNumber, type NumberBounds } from '../validate.ts';
+import { unknownKeyWarnings } from '../unknown-keys.ts';
+import { checkCount, checkNumber } from '../validate.ts';
 import { EXIT_NAMES } from './exit-space.ts';
-import { resolveSearch, type SearchInput } from './resolve-search.ts';
 
-/** What a request says of models and of what is searched, after its JSON types were checked. */
-export interface SpacesInput {
-  readonly strategy: string;
-  readonly models?: string | undefined;
-  readonly spaces?: readonly string[] | undefined;
-  readonly search?: SearchInput | undefined;
-  readonly model_types?: readonly string[] | undefined;
-  readonly n_estimators_range?: readonly number[] | undefined;
-  readonly learning_rate_range?: readonly number[] | undefined;
-}
-
-/** Kinds of models that are searched unless the request names some: all but the baseline, which has no trees. */
-const DEFAULT_MODEL_TYPES = MODEL_KINDS.filter((kind) => kind !== 'logistic_regression');
+type Search = NonNullable<HyperoptRequest['search']>;
 
 /**
  * Whether the trials of a study train models. Without `ml` in `spaces` they do where the request names a model, or the strategy
@@ -33,7 +32,7 @@ const DEFAULT_MODEL_TYPES = MODEL_KINDS.filter((kind) => kind !== 'logistic_regr
  * @param strategy undefined for one that is not known
  */
 export function trainsModels(
-  { models, model_types, spaces }: SpacesInput,
+  { models, model_types, spaces }: HyperoptRequest,
   strategy: Pick<DefinitionData, 'name' | 'mlEngine'> | undefined,
 ): boolean {
   if (models !== undefined && models !== NO_MODEL) {
@@ -50,7 +49,7 @@ export function trainsModels(
   const context = { value: NO_MODEL };
   if (named.length > 0 || (model_types && model_types.length !== 1)) {
     throw refused('model_types', `model_types must be ${NO_MODEL} alone where no models are trained`, {
-      value: model_types!.slice(0, LIMITS.model_types).map((name) => name.slice(0, 100)),
+      value: model_types!.slice(0, LIMITS.model_types.max).map((name) => name.slice(0, 100)),
     });
   }
   if (spaces?.includes('ml'))
@@ -64,10 +63,10 @@ export function trainsModels(
   return false;
 }
 
-/** Fields that say nothing where no models are trained. */
-export function untrainedWarnings(input: object): string[] {
-  return ['train_period_days', 'n_estimators_range', 'learning_rate_range']
-    .filter((name) => (input as Record<string, unknown>)[name] !== undefined)
+/** Warnings for fields without effect when no models are trained. */
+export function untrainedWarnings(input: HyperoptRequest): string[] {
+  return (['train_period_days', 'n_estimators_range', 'learning_rate_range'] as const)
+    .filter((name) => input[name] !== undefined)
     .map((name) => `${name} was ignored: no models are trained`);
 }
 
@@ -84,7 +83,7 @@ type ResolvedSpaces = Pick<
  */
 export function resolveSpaces(
   strategy: DefinitionData,
-  input: SpacesInput,
+  input: HyperoptRequest,
   ml: ResolvedMlEngine | undefined,
 ): ResolvedSpaces {
   const spaces = checkSpaces(input, ml !== undefined);
@@ -105,7 +104,7 @@ export function resolveSpaces(
 }
 
 function nothingToSearch(
-  { strategy, search, spaces }: SpacesInput,
+  { strategy, search, spaces }: HyperoptRequest,
   parameters: readonly string[],
 ): CodedError {
   if (search && parameters.length > 0) {
@@ -122,7 +121,7 @@ function nothingToSearch(
 }
 
 /** The spaces in the order of their list; undefined where the request named neither them nor that there are no models. */
-function checkSpaces({ spaces, search }: SpacesInput, hasModels: boolean): Space[] | undefined {
+function checkSpaces({ spaces, search }: HyperoptRequest, hasModels: boolean): Space[] | undefined {
   if (!spaces) return hasModels ? undefined : ['params'];
   if (search) throw refused('search', 'search means the space params: give search or spaces, not both', {});
   if (spaces.length === 0 || spaces.length > SPACES.length) {
@@ -145,13 +144,13 @@ function checkSpaces({ spaces, search }: SpacesInput, hasModels: boolean): Space
 }
 
 function resolveModels(
-  input: SpacesInput,
+  input: HyperoptRequest,
   ml: ResolvedMlEngine | undefined,
   areSearched: boolean,
 ): Pick<StudyConfig, 'model_types' | 'n_estimators_range' | 'learning_rate_range'> {
   if (!ml) return { model_types: [NO_MODEL] };
   const defaults = areSearched
-    ? { types: DEFAULT_MODEL_TYPES, trees: DEFAULTS.n_estimators_range, rates: DEFAULTS.learning_rate_range }
+    ? { types: DEFAULTS.model_types, trees: DEFAULTS.n_estimators_range, rates: DEFAULTS.learning_rate_range }
     : {
         types: [ml.model_type],
         trees: [ml.n_estimators, ml.n_estimators],
@@ -181,14 +180,7 @@ function resolveModels(
 }
 
 function checkModelTypes(names: readonly string[]): string[] {
-  if (names.length === 0 || names.length > LIMITS.model_types) {
-    throw refused('model_types', `model_types must hold 1 to ${LIMITS.model_types} names`, {
-      count: names.length,
-      min: 1,
-      max: LIMITS.model_types,
-      allowed: MODEL_KINDS,
-    });
-  }
+  checkCount(names.length, 'model_types', LIMITS.model_types, 'names');
   const kinds = new Map<string, string>();
   for (const [index, name] of names.entries()) {
     const field = `model_types.${index}`;
@@ -216,4 +208,83 @@ function checkRange(range: readonly number[], field: string, bounds: NumberBound
 
 function refused(field: string, message: string, context: Readonly<Record<string, unknown>>): CodedError {
   return new CodedError('VAL005', { message, field, context });
+}
+
+/** Model parameters of every trial. */
+const MODEL_PARAMETERS = ['model_type', 'n_estimators', 'learning_rate'];
+
+/**
+ * Checks `search` against what the strategy allows, and fills in what is not given. Throws VAL005.
+ *
+ * @param from the field of the request that asks for it
+ * @param taken names that the other spaces of the study have in a trial's parameters
+ */
+export function resolveSearch(
+  { name: strategy, parameters }: Pick<DefinitionData, 'name' | 'parameters'>,
+  search: Search,
+  from: 'search' | 'spaces' = 'search',
+  taken: readonly string[] = [],
+): StudyConfig['search'] {
+  const names = Object.keys(search);
+  const { max } = LIMITS.search;
+  if (names.length > max) {
+    throw new CodedError('VAL005', {
+      message:
+        from === 'search'
+          ? `search must hold at most ${max} parameters`
+          : `${strategy} has ${names.length} parameters, of which at most ${max} can be searched: name them in search instead of spaces`,
+      field: from,
+      context: { count: names.length, max },
+    });
+  }
+  return Object.fromEntries(
+    names.map((name) => {
+      if (!Object.hasOwn(parameters, name)) throw unknownParameter(name, strategy, Object.keys(parameters));
+      if (MODEL_PARAMETERS.includes(name))
+        throw refuse(name, 'is what trials call a parameter of the model', { value: name });
+      if (taken.includes(name))
+        throw refuse(name, 'is what another of the spaces sets: search one of the two', { value: name });
+      return [name, resolveParameter(name, parameters[name]!, search[name]!)];
+    }),
+  );
+}
+
+/** Without them a misspelt bound would search all that the strategy allows, and nobody would know. */
+export function searchWarnings(search: Search): string[] {
+  return Object.entries(search).flatMap(([name, asked]) =>
+    unknownKeyWarnings({ ...asked }, ['min', 'max', 'choices'], `search.${name}.`),
+  );
+}
+
+function unknownParameter(name: string, strategy: string, allowed: readonly string[]): CodedError {
+  const nearest = nearestName(name.slice(0, 60), allowed);
+  const hint = nearest ? `; did you mean ${nearest}?` : '';
+  return refuse(name, `is no parameter of ${strategy}${hint}`, { value: name.slice(0, 100), allowed });
+}
+
+function resolveParameter(name: string, parameter: Parameter, asked: Search[string]): SearchedParameter {
+  if (parameter.kind === 'choice') {
+    const choices = asked.choices ?? parameter.choices;
+    if (asked.min !== undefined || asked.max !== undefined) {
+      throw refuse(name, 'is a choice: give {choices}', { allowed: parameter.choices });
+    }
+    const foreign = choices.find((choice) => !parameter.choices.includes(choice));
+    if (foreign !== undefined || choices.length === 0 || new Set(choices).size < choices.length) {
+      const message = `must be {choices}: different ones of ${parameter.choices.join(', ')}`;
+      throw refuse(name, message, { allowed: parameter.choices });
+    }
+    return { kind: 'choice', choices: [...choices] };
+  }
+  const { kind, min: least, max: most } = parameter;
+  const bounds = { min: least, max: most, integer: kind === 'integer' };
+  const min = checkNumber(asked.min ?? least, `search.${name}.min`, bounds);
+  const max = checkNumber(asked.max ?? most, `search.${name}.max`, bounds);
+  if (asked.choices) throw refuse(name, 'is a number: give {min, max}', { min: least, max: most });
+  if (min > max) throw refuse(name, `has a min of ${min} above its max of ${max}`, { min, max });
+  return { kind, min, max };
+}
+
+function refuse(name: string, problem: string, context: Readonly<Record<string, unknown>>): CodedError {
+  const field = `search.${name.slice(0, 60)}`;
+  return new CodedError('VAL005', { message: `${field} ${problem}`, field, context });
 }

@@ -1,85 +1,31 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { CollectMode } from '#contract/common.ts';
+import { ACCOUNT_FIELDS, type CollectMode } from '#contract/common.ts';
 import { CodedError } from '#contract/errors.ts';
 import { DIRECTIONS, PRUNERS, SAMPLERS, type StudyConfig } from '#contract/hyperopt.ts';
-import { HYPEROPT_DEFAULTS as DEFAULTS, HYPEROPT_LIMITS as LIMITS } from '#contract/hyperopt-request.ts';
+import {
+  HYPEROPT_DEFAULTS as DEFAULTS,
+  HyperoptRequest,
+  HYPEROPT_LIMITS as LIMITS,
+} from '#contract/hyperopt-request.ts';
 import type { InstrumentRecord } from '#contract/instrument.ts';
 import { nearestName } from '#engine/nearest-name.ts';
 import { lagOf } from '#engine/search/trials.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { OBJECTIVES, type Objective } from '#engine/walk-forward/objectives.ts';
-import { checkCollect } from '../config-checks.ts';
-import { type ConfigInput, type ResolveDeps, resolveConfig } from '../resolve-config.ts';
+import { type ResolveDeps, resolveConfig } from '../resolve-config.ts';
 import type { KnownStrategy } from '../strategy-ports.ts';
 import { unknownKeyWarnings } from '../unknown-keys.ts';
 import { checkNumber, checkOneOf, isoTime } from '../validate.ts';
 import { firstCandle } from './first-candle.ts';
-import { type SearchInput, searchWarnings } from './resolve-search.ts';
-import { resolveSpaces, trainsModels, untrainedWarnings } from './resolve-spaces.ts';
+import { resolveSpaces, searchWarnings, trainsModels, untrainedWarnings } from './resolve-spaces.ts';
 
-/** A request after its JSON types were checked: only `strategy` is required. */
-export interface StudyInput {
-  readonly strategy: string;
-  readonly pairs?: readonly string[] | undefined;
-  readonly timeframe?: string | undefined;
-  readonly n_trials?: number | undefined;
-  readonly train_period_days?: number | undefined;
-  readonly backtest_period_days?: number | undefined;
-  readonly objective_metric?: string | undefined;
-  readonly direction?: string | undefined;
-  readonly model_types?: readonly string[] | undefined;
-  readonly n_estimators_range?: readonly number[] | undefined;
-  readonly learning_rate_range?: readonly number[] | undefined;
-  readonly search?: SearchInput | undefined;
-  readonly date_range?:
-    | { readonly start?: string | undefined; readonly end?: string | undefined }
-    | undefined;
-  readonly exchange?: string | undefined;
-  readonly collect?: string | undefined;
-  readonly sampler?: string | undefined;
-  readonly pruner?: string | undefined;
-  readonly seed?: number | undefined;
-  readonly workers?: number | undefined;
-  readonly experiment_name?: string | undefined;
-  readonly models?: string | undefined;
-  readonly spaces?: readonly string[] | undefined;
-  readonly stake_amount?: number | string | undefined;
-  readonly dry_run_wallet?: number | undefined;
-  readonly max_open_trades?: number | undefined;
-  readonly fee?: number | undefined;
-  readonly slippage?: number | undefined;
-  readonly leverage?: number | undefined;
-  readonly precision?: string | undefined;
-}
-
-const ACCOUNT_KEYS = [
-  'stake_amount',
-  'dry_run_wallet',
-  'max_open_trades',
-  'fee',
-  'slippage',
-  'leverage',
-  'precision',
-] as const satisfies readonly (keyof StudyInput & keyof ConfigInput)[];
-
-const STUDY_KEYS = [
-  ...(['strategy', 'pairs', 'timeframe', 'n_trials', 'train_period_days', 'backtest_period_days'] as const),
-  ...(['objective_metric', 'direction', 'model_types', 'n_estimators_range', 'learning_rate_range'] as const),
-  ...([
-    'search',
-    'date_range',
-    'exchange',
-    'collect',
-    'sampler',
-    'pruner',
-    'seed',
-    'workers',
-    'experiment_name',
-    'models',
-    'spaces',
-  ] as const),
-  ...ACCOUNT_KEYS,
-] satisfies readonly (keyof StudyInput)[];
+/** Fields of a hyperopt request that mean the same in a backtest's `config`. */
+const CONFIG_FIELDS = [
+  ...(['strategy', 'pairs', 'timeframe', 'exchange', 'collect', 'date_range'] as const),
+  ...(Object.keys(ACCOUNT_FIELDS) as (keyof typeof ACCOUNT_FIELDS)[]),
+];
+const KEYS = Object.keys(HyperoptRequest.shape);
+const DATE_RANGE_KEYS = Object.keys(HyperoptRequest.shape.date_range.unwrap().shape);
 
 export interface ResolvedStudy {
   readonly config: StudyConfig;
@@ -91,18 +37,15 @@ export interface ResolvedStudy {
   /** Strategy with which the request was resolved. */
   readonly strategy: KnownStrategy;
   readonly collect: CollectMode;
-  /** With precision `exchange`: the instruments of the pairs at the request. */
+  /** Instruments of the pairs at the time of the request; only with precision `exchange`. */
   readonly instruments?: ReadonlyMap<string, InstrumentRecord> | undefined;
 }
-
-/** The default range holds this many windows. */
-const DEFAULT_WINDOWS = 4;
 
 /**
  * Fills in every default of a request and checks every value.
  * Throws RES002 (unknown strategy, known names in context), VAL001 to VAL006.
  */
-export async function resolveStudy(deps: ResolveDeps, input: StudyInput): Promise<ResolvedStudy> {
+export async function resolveStudy(deps: ResolveDeps, input: HyperoptRequest): Promise<ResolvedStudy> {
   const trials = checkNumber(input.n_trials ?? DEFAULTS.n_trials, 'n_trials', LIMITS.n_trials);
   const objective = checkObjective(input.objective_metric ?? DEFAULTS.objective_metric);
   const { workers, warnings } = checkWorkers(input.workers ?? DEFAULTS.workers, trials);
@@ -110,7 +53,7 @@ export async function resolveStudy(deps: ResolveDeps, input: StudyInput): Promis
   const test = checkPeriod(input, 'backtest_period_days');
   const train = isTrained ? checkPeriod(input, 'train_period_days') : undefined;
   const found = await resolveBase(deps, input, test, train);
-  const { base, strategy, warnings: baseWarnings, instruments } = found;
+  const { base, collect, strategy, warnings: baseWarnings, instruments } = found;
   const spaces = resolveSpaces(strategy.definition, input, base.ml_engine);
   const config: StudyConfig = {
     n_trials: trials,
@@ -128,13 +71,13 @@ export async function resolveStudy(deps: ResolveDeps, input: StudyInput): Promis
   return {
     config,
     base,
-    collect: checkCollect(input.collect, 'collect'),
+    collect,
     strategy,
     instruments,
     dataStart: isoTime(await firstCandle(strategy, base, spaces.search)),
     warnings: [
-      ...unknownKeyWarnings({ ...input }, STUDY_KEYS, ''),
-      ...unknownKeyWarnings({ ...input.date_range }, ['start', 'end'], 'date_range.'),
+      ...unknownKeyWarnings(input, KEYS, ''),
+      ...unknownKeyWarnings(input.date_range ?? {}, DATE_RANGE_KEYS, 'date_range.'),
       ...searchWarnings(input.search ?? {}),
       ...baseWarnings,
       ...warnings,
@@ -145,7 +88,7 @@ export async function resolveStudy(deps: ResolveDeps, input: StudyInput): Promis
 
 type Period = 'train_period_days' | 'backtest_period_days';
 
-function checkPeriod(input: StudyInput, field: Period): number {
+function checkPeriod(input: HyperoptRequest, field: Period): number {
   return checkNumber(input[field] ?? DEFAULTS[field], field, LIMITS[field]);
 }
 
@@ -173,52 +116,46 @@ function checkWorkers(asked: number, trials: number): { workers: number; warning
 /** What every trial runs. `date_range.start` is the first traded candle, as in a backtest: training data precede it. */
 async function resolveBase(
   deps: ResolveDeps,
-  input: StudyInput,
+  input: HyperoptRequest,
   testDays: number,
   trainDays: number | undefined,
-): Promise<Pick<ResolvedStudy, 'base' | 'strategy' | 'warnings' | 'instruments'>> {
-  const { strategy, pairs, timeframe, exchange, date_range } = input;
-  const account = ACCOUNT_KEYS.flatMap((key) => (input[key] === undefined ? [] : [[key, input[key]]]));
-  const given = {
-    strategy,
-    ...(pairs && { pairs }),
-    ...(timeframe !== undefined && { timeframe }),
-    ...(exchange !== undefined && { exchange }),
-    ...(date_range && { date_range: date_range as { start?: string; end?: string } }),
-    ...Object.fromEntries(account),
+): Promise<Pick<ResolvedStudy, 'base' | 'collect' | 'strategy' | 'warnings' | 'instruments'>> {
+  const given = CONFIG_FIELDS.filter((name) => input[name] !== undefined);
+  const resolved = await resolveConfig(deps, {
+    ...Object.fromEntries(given.map((name) => [name, input[name]])),
+    strategy: input.strategy,
     ...(trainDays !== undefined && {
       ml_engine: { enabled: true, train_period_days: trainDays, backtest_period_days: testDays },
     }),
-  };
-  const resolved = await resolveConfig(deps, given).catch(atTopLevel);
-  const { config, warnings, strategy: known, instruments } = resolved;
+  }).catch(atTopLevel);
+  const { config, collect, warnings, strategy, instruments } = resolved;
   const test = testDays * DAY_MS;
   const end = Date.parse(config.date_range.end);
-  const isDefault = date_range?.start === undefined && trainDays !== undefined;
-  const start = isDefault ? end - DEFAULT_WINDOWS * test : Date.parse(config.date_range.start);
+  const isDefault = input.date_range?.start === undefined && trainDays !== undefined;
+  const start = isDefault ? end - DEFAULTS.windows * test : Date.parse(config.date_range.start);
   checkRoom(start, end, test, trainDays !== undefined);
   const base = { ...config, date_range: { start: isoTime(start), end: isoTime(end) } };
-  return { base, strategy: known, warnings: warnings.map(flat), instruments };
+  return { base, collect, strategy, warnings: warnings.map(flat), instruments };
 }
 
 /** Without models a range shorter than a window is one window. */
 function checkRoom(start: number, end: number, test: number, isTrained: boolean): void {
   const least = isTrained ? test : 0;
   const windows = Math.ceil((end - start) / test);
-  if (end - start >= least && windows <= LIMITS.windows) return;
+  if (end - start >= least && windows <= LIMITS.windows.max) return;
   const days = Number(((end - start) / DAY_MS).toFixed(2));
   throw new CodedError('VAL005', {
     message:
       end - start < least
         ? `date_range must hold backtest_period_days: ${test / DAY_MS} days, not ${days}. It is what is traded; training data precede it`
-        : `date_range holds ${windows} windows of backtest_period_days: at most ${LIMITS.windows}`,
+        : `date_range holds ${windows} windows of backtest_period_days: at most ${LIMITS.windows.max}`,
     field: 'date_range',
     context: {
       start: isoTime(start),
       end: isoTime(end),
       min_days: least / DAY_MS,
       windows,
-      max_windows: LIMITS.windows,
+      max_windows: LIMITS.windows.max,
     },
   });
 }

@@ -1,15 +1,16 @@
 import type { HyperoptExecutionInput, StoredStudy, StudyIn, TrialCounts } from '#contract/hyperopt.ts';
+import type { HyperoptRequest } from '#contract/hyperopt-request.ts';
 import { idSuffix, keyUsedAgain } from '../id-suffix.ts';
 import type { Digest, Ids, Log } from '../ports.ts';
 import type { ResolveDeps } from '../resolve-config.ts';
 import { checkExperimentName } from '../submit-backtest.ts';
 import { isoTime } from '../validate.ts';
 import { executionName } from './execution-name.ts';
-import { type ResolvedStudy, resolveStudy, type StudyInput } from './resolve-study.ts';
+import { type ResolvedStudy, resolveStudy } from './resolve-study.ts';
 import { STUDY_PRIORITY, type StudyExecutions, type StudyStore } from './study-ports.ts';
 
 export interface StartHyperoptInput {
-  readonly body: StudyInput;
+  readonly body: HyperoptRequest;
   readonly owner: string;
   /** Header Idempotency-Key: the same key of the same owner always means the same job. */
   readonly idempotencyKey: string | null;

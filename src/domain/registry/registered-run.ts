@@ -1,6 +1,7 @@
 import type { RegisteredVersion } from '#contract/backtest.ts';
+import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
-import type { ConfigInput } from '../resolve-config.ts';
+import { requestOver } from '../resolve-config.ts';
 import { pinnedUri } from './container-image.ts';
 
 /** What a job that runs a version keeps of it. */
@@ -15,13 +16,10 @@ export function imageOf({ container_image_uri, image_digest }: StoredVersion): s
 }
 
 /** The registered configuration in the place of the strategy's defaults: what a submission gives goes over it. */
-export function overRegistered({ config }: StoredVersion, given: ConfigInput): ConfigInput {
+export function withRegisteredConfig(
+  { config }: StoredVersion,
+  given: BacktestConfigRequest,
+): BacktestConfigRequest {
   const { date_range: _, ...registered } = config;
-  const ml_engine = given.ml_engine && { ...registered.ml_engine, ...given.ml_engine };
-  return {
-    ...registered,
-    ...given,
-    params: { ...registered.params, ...given.params },
-    ...(ml_engine && { ml_engine }),
-  };
+  return requestOver(registered, given);
 }

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { resolveSearch, type SearchInput } from '#domain/hyperopt/resolve-search.ts';
+import type { HyperoptRequest } from '#contract/hyperopt-request.ts';
+import { resolveSearch } from '#domain/hyperopt/resolve-spaces.ts';
 import pullback from '#strategies/example_pullback.ts';
 
-const resolve = (search: SearchInput) => resolveSearch(pullback, search);
+type Search = NonNullable<HyperoptRequest['search']>;
+
+const resolve = (search: Search) => resolveSearch(pullback, search);
 
 describe('a parameter that is a choice', () => {
   it('is searched among all that the strategy allows, or among those given', () => {
@@ -12,7 +15,7 @@ describe('a parameter that is a choice', () => {
     });
   });
 
-  it.each<[string, SearchInput[string]]>([
+  it.each<[string, Search[string]]>([
     ['bounds, which it has not', { min: 0, max: 1 }],
     ['one bound beside choices', { min: 0, choices: [true] }],
     ['a choice that the strategy does not allow', { choices: [true, 'both'] }],
