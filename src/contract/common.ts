@@ -22,13 +22,6 @@ export type Immutable<T> = T extends readonly (infer E)[]
 
 /** Schemas that several resources share. */
 
-/** A type with everything in it read-only: requests as handlers and use cases get them. */
-export type Immutable<T> = T extends readonly (infer E)[]
-  ? readonly Immutable<E>[]
-  : T extends object
-    ? { readonly [K in keyof T]: Immutable<T[K]> }
-    : T;
-
 export const Timestamp = z.string().meta({
   format: 'date-time',
   description: 'ISO 8601, UTC',
