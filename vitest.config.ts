@@ -30,9 +30,19 @@ export default defineConfig({
           isolate: false,
         },
       },
+      // Its files share the templates of dev and prod, which the set-up synthesizes once, and what a worker loaded of CDK.
       {
         extends: true,
-        test: { name: 'rest', include: ['test/!(engine|contract|domain|http)/**/*.test.ts'] },
+        test: {
+          name: 'stacks',
+          include: ['test/stacks/**/*.test.ts'],
+          globalSetup: 'test/support/synthesize.ts',
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'rest', include: ['test/!(engine|contract|domain|http|stacks)/**/*.test.ts'] },
       },
     ],
     sequence: { sequencer: SlowestFirst },

@@ -118,7 +118,7 @@ export class StrategyService extends Construct {
       streams: true,
       config,
       monitoring,
-      description: `Touchstone ${config.stage}: streams events of the strategy service`,
+      description: `Touchstone ${config.stage}: streams the strategy service’s events`,
       code: eventsCode,
       environment: eventsEnvironment,
       // One minute more than a stream lasts.

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ofType, type Resource, synthesize } from '../support/stacks.ts';
+import { ofType, type Resource } from '../support/stacks.ts';
+import { synthesize } from '../support/synthesize.ts';
 
 const prod = synthesize('prod', { alarmEmail: 'desk@example.org' });
 const alarms = ofType(prod, 'AWS::CloudWatch::Alarm').map(([, each]) => each.Properties);

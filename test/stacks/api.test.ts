@@ -4,10 +4,11 @@ import { ERRORS, type ErrorCode } from '#contract/errors.ts';
 import { pathsOf as pathsOfOperation } from '#contract/operation.ts';
 import { operationsOf } from '#contract/operations.ts';
 import { gatewayPermissions, methodsOf, ownRoutes, pathOf } from '../support/gateway-routes.ts';
-import { ofType, type Synthesized, synthesize } from '../support/stacks.ts';
+import { ofType, type Synthesized, templatesOf } from '../support/stacks.ts';
+import { synthesize } from '../support/synthesize.ts';
 
-const dev = synthesize('dev');
-const prod = synthesize('prod');
+const dev = templatesOf('dev');
+const prod = templatesOf('prod');
 
 const SERVICES = [
   { service: 'backend', api: /^BackendApi/, alias: 'BackendLive' },

@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { releasePolicy, releasePolicyOf } from '#contract/release-policy-env.ts';
 import { stageConfig } from '#lib/config.ts';
-import { ofType, type Resource, type Synthesized, synthesize } from '../support/stacks.ts';
+import { ofType, type Resource, type Synthesized, templatesOf } from '../support/stacks.ts';
+import { synthesize } from '../support/synthesize.ts';
 
-const dev = synthesize('dev');
-const prod = synthesize('prod');
+const dev = templatesOf('dev');
+const prod = templatesOf('prod');
 
 const properties = (stage: Synthesized, type: string) =>
   ofType(stage, type).map(([, each]) => each.Properties);

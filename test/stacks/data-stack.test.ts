@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { TABLES } from '#contract/tables.ts';
-import { ofType, type Resource, synthesize } from '../support/stacks.ts';
+import { ofType, type Resource, templatesOf } from '../support/stacks.ts';
+import { synthesize } from '../support/synthesize.ts';
 
 const keys = ({ KeySchema }: Resource['Properties']) =>
   KeySchema.map((each: Resource['Properties']) => `${each.KeyType} ${each.AttributeName}`);
 
-const dev = synthesize('dev');
-const prod = synthesize('prod');
+const dev = templatesOf('dev');
+const prod = templatesOf('prod');
 
 describe.each([dev, prod])('tables of $config.stage', (stage) => {
   const tables = ofType(stage, 'AWS::DynamoDB::GlobalTable').map(([, table]) => table);

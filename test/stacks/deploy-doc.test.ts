@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { stageConfig } from '#lib/config.ts';
-import { ofType, synthesize } from '../support/stacks.ts';
+import { ofType, templatesOf } from '../support/stacks.ts';
 
 /** What docs/deploy.md tells people to type must fit what is deployed. */
 
 const text = readFileSync(new URL('../../docs/deploy.md', import.meta.url), 'utf8');
-const prod = synthesize('prod');
+const prod = templatesOf('prod');
 const all = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, found]) => found!);
 const client = ofType(prod, 'AWS::Cognito::UserPoolClient')[0]![1].Properties;
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { allStates, BACKTEST_ASL, HYPEROPT_ASL, readDefinition } from '../support/run-asl.ts';
-import { actionsOf, ofType, type Synthesized, statements, synthesize } from '../support/stacks.ts';
+import { actionsOf, ofType, type Synthesized, statements, templatesOf } from '../support/stacks.ts';
 
-const dev = synthesize('dev');
-const prod = synthesize('prod');
+const dev = templatesOf('dev');
+const prod = templatesOf('prod');
 
 const FLOWS = [
   { flow: 'backtest', id: /^BacktestFlow/, asl: BACKTEST_ASL },

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { actionsOf, statements, synthesize } from '../support/stacks.ts';
+import { actionsOf, statements, templatesOf } from '../support/stacks.ts';
 
 /** Items of hyperopt jobs. */
 const STUDIES = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'ho-*' } };
 
-describe.each([synthesize('dev'), synthesize('prod')])('$config.stage', (stage) => {
+describe.each([templatesOf('dev'), templatesOf('prod')])('$config.stage', (stage) => {
   const all = statements(stage);
 
   test('lets hyperopt workers reach studies alone, read candles and write no object', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { actionsOf, ofType, statements, synthesize } from '../support/stacks.ts';
+import { actionsOf, ofType, statements, templatesOf } from '../support/stacks.ts';
 
-const dev = synthesize('dev');
-const prod = synthesize('prod');
+const dev = templatesOf('dev');
+const prod = templatesOf('prod');
 
 describe.each([dev, prod])('what collects market data in $config.stage', (stage) => {
   const all = statements(stage);

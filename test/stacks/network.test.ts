@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { ofType, type Synthesized, synthesize } from '../support/stacks.ts';
+import { ofType, type Synthesized, templatesOf } from '../support/stacks.ts';
+import { synthesize } from '../support/synthesize.ts';
 
-const dev = synthesize('dev');
-const prod = synthesize('prod');
+const dev = templatesOf('dev');
+const prod = templatesOf('prod');
 
 const services = (stage: Synthesized, type: 'Gateway' | 'Interface') =>
   ofType(stage, 'AWS::EC2::VPCEndpoint')

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { actionsOf, ofType, statements, synthesize } from '../support/stacks.ts';
+import { actionsOf, ofType, statements, templatesOf } from '../support/stacks.ts';
+import { synthesize } from '../support/synthesize.ts';
 
-const dev = synthesize('dev');
-const prod = synthesize('prod');
+const dev = templatesOf('dev');
+const prod = templatesOf('prod');
 
 /** Calls for which AWS accepts no resource; cdk-nag sees to it that each has a reason. */
 const WITHOUT_RESOURCE = new Set([

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { actionsOf, ofType, statements, synthesize } from '../support/stacks.ts';
+import { actionsOf, ofType, statements, templatesOf } from '../support/stacks.ts';
 
 /** Time in AWS: what wakes the reconcile function by the clock, and who may ask for it. */
 
-describe.each([synthesize('dev'), synthesize('prod')])('$config.stage', (stage) => {
+describe.each([templatesOf('dev'), templatesOf('prod')])('$config.stage', (stage) => {
   const [[, group], ...groups] = ofType(stage, 'AWS::Scheduler::ScheduleGroup') as [
     ReturnType<typeof ofType>[number],
   ];

@@ -5,7 +5,7 @@ import { tickChallenges } from '#domain/challenges/tick-challenges.ts';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { MODEL } from '../support/registry-fixture.ts';
-import { actionsOf, type Statement, statements, synthesize } from '../support/stacks.ts';
+import { actionsOf, type Statement, statements, templatesOf } from '../support/stacks.ts';
 
 /** What challenges really send to the Registry table, held against what the functions' roles allow. */
 
@@ -58,7 +58,7 @@ function sentBy(command: string, input: any): Sent[] {
   });
 }
 
-const stage = synthesize('prod');
+const stage = templatesOf('prod');
 
 /** Whether one statement matches all of it: conditions on keys are of a whole request. */
 function matches({ Condition = {}, ...statement }: Statement, { action, index, keys }: Sent, effect: string) {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { operationsOf } from '#contract/operations.ts';
 import { gatewayPermissions, methodsOf, ownRoutes } from '../support/gateway-routes.ts';
-import { ofType, type Synthesized, synthesize } from '../support/stacks.ts';
+import { ofType, type Synthesized, templatesOf } from '../support/stacks.ts';
 
-const dev = synthesize('dev');
-const prod = synthesize('prod');
+const dev = templatesOf('dev');
+const prod = templatesOf('prod');
 
 const STRATEGY_API = /^StrategyApi/;
 

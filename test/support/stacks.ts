@@ -1,13 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { App, Validations } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import { AwsSolutionsChecks } from 'cdk-nag';
+import { inject } from 'vitest';
 import { type StageConfig, stageConfig } from '#lib/config.ts';
-import { addTouchstone } from '#lib/platform-stack.ts';
-
-const ROOT = join(import.meta.dirname, '../..');
 
 export interface Resource {
   readonly Type: string;
@@ -23,22 +18,25 @@ export interface Synthesized {
   readonly resources: ReadonlyMap<string, Resource>;
 }
 
-/**
- * Synthesizes a stage as `cdk synth` does, cdk-nag included, with empty bundles. Throws when cdk-nag finds something.
- * The validation of templates is left to `cdk synth`: its engine alone takes longer to start than all of this.
- */
-export function synthesize(stage: string, changes: Partial<StageConfig> = {}): Synthesized {
-  process.env.CDK_VALIDATION = 'false';
-  const config = { ...stageConfig(stage), ...changes };
-  const folder = mkdtempSync(join(tmpdir(), 'touchstone-stacks-'));
-  const { context } = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8'));
-  const app = new App({ outdir: join(folder, 'cdk.out'), context });
-  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  const stacks = addTouchstone(app, config, emptyBundles(folder));
-  const data = Template.fromStack(stacks.data);
-  const platform = Template.fromStack(stacks.platform);
-  const resources = [data, platform].flatMap((each) => Object.entries(each.toJSON().Resources));
-  return { config, data, platform, resources: new Map(resources as [string, Resource][]) };
+/** Templates of both stacks as JSON. */
+export interface Templates {
+  readonly data: { readonly Resources: Readonly<Record<string, Resource>> };
+  readonly platform: { readonly Resources: Readonly<Record<string, Resource>> };
+}
+
+/** A stage as it is deployed: synthesized once for all test files, by the global set-up in synthesize.ts. */
+export function templatesOf(stage: 'dev' | 'prod'): Synthesized {
+  const text = readFileSync(join(inject('templates'), `${stage}.json`), 'utf8');
+  return synthesized(stageConfig(stage), JSON.parse(text));
+}
+
+export function synthesized(config: StageConfig, { data, platform }: Templates): Synthesized {
+  return {
+    config,
+    data: Template.fromJSON(data),
+    platform: Template.fromJSON(platform),
+    resources: new Map(Object.entries({ ...data.Resources, ...platform.Resources })),
+  };
 }
 
 export function ofType({ resources }: Synthesized, type: string): [string, Resource][] {
@@ -70,14 +68,3 @@ export interface Statement {
 }
 
 export const actionsOf = ({ Action }: Statement): readonly string[] => [Action].flat();
-
-function emptyBundles(folder: string): string {
-  const dist = join(folder, 'dist');
-  for (const name of ['backend', 'strategy', 'strategy-events', 'data-proxy', 'reconcile', 'task-image']) {
-    mkdirSync(join(dist, 'lambdas', name), { recursive: true });
-    writeFileSync(join(dist, 'lambdas', name, 'index.mjs'), `export const handler = '${name}';\n`);
-  }
-  mkdirSync(join(dist, 'tasks'), { recursive: true });
-  writeFileSync(join(dist, 'tasks', 'Dockerfile'), 'FROM scratch\n');
-  return dist;
-}

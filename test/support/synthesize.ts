@@ -1,0 +1,67 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, Validations } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import type { TestProject } from 'vitest/node';
+import { type StageConfig, stageConfig } from '#lib/config.ts';
+import { addTouchstone } from '#lib/platform-stack.ts';
+import { type Synthesized, synthesized, type Templates } from './stacks.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Folder with the templates of each stage as it is deployed. */
+    templates: string;
+  }
+}
+
+/** Global set-up of test/stacks: synthesizes the stages once for all files, which read them with `templatesOf`. */
+export default function setup(project: TestProject): () => void {
+  const folder = mkdtempSync(join(tmpdir(), 'touchstone-templates-'));
+  for (const stage of ['dev', 'prod']) {
+    writeFileSync(join(folder, `${stage}.json`), JSON.stringify(templates(stageConfig(stage))));
+  }
+  project.provide('templates', folder);
+  return () => rmSync(folder, { recursive: true });
+}
+
+/** A stage with changes of its configuration. */
+export function synthesize(stage: string, changes: Partial<StageConfig>): Synthesized {
+  const config = { ...stageConfig(stage), ...changes };
+  return synthesized(config, templates(config));
+}
+
+/**
+ * Synthesizes a stage as `cdk synth` does, cdk-nag included, with empty bundles. Throws when cdk-nag finds something.
+ * The validation of templates is left to `cdk synth`: its engine alone takes longer to start than all of this.
+ */
+function templates(config: StageConfig): Templates {
+  process.env.CDK_VALIDATION = 'false';
+  const folder = mkdtempSync(join(tmpdir(), 'touchstone-stacks-'));
+  try {
+    const { context } = JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8'));
+    const app = new App({ outdir: join(folder, 'cdk.out'), context });
+    Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+    const stacks = addTouchstone(app, config, emptyBundles(folder));
+    return {
+      data: Template.fromStack(stacks.data).toJSON() as Templates['data'],
+      platform: Template.fromStack(stacks.platform).toJSON() as Templates['platform'],
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function emptyBundles(folder: string): string {
+  const dist = join(folder, 'dist');
+  for (const name of ['backend', 'strategy', 'strategy-events', 'data-proxy', 'reconcile', 'task-image']) {
+    mkdirSync(join(dist, 'lambdas', name), { recursive: true });
+    writeFileSync(join(dist, 'lambdas', name, 'index.mjs'), `export const handler = '${name}';\n`);
+  }
+  mkdirSync(join(dist, 'tasks'), { recursive: true });
+  writeFileSync(join(dist, 'tasks', 'Dockerfile'), 'FROM scratch\n');
+  return dist;
+}
