@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { paginated, Timestamp } from './common.ts';
-import { integerParameter, textParameter } from './parameters.ts';
+import { AUDIT_DEFAULTS, AUDIT_LIMITS } from './limits.ts';
+import { pageLimit, textParameter } from './parameters.ts';
 import { AuditResource } from './stored-audit.ts';
 
 const AuditOutcome = z.enum(['succeeded', 'refused', 'failed', 'unknown']);
@@ -36,20 +37,20 @@ export type AuditEntry = z.infer<typeof AuditEntry>;
 
 export const AuditEntryList = paginated(AuditEntry).meta({ id: 'AuditEntryList' });
 
-/** Most days that one query may cover. */
-export const AUDIT_MAX_DAYS = 31;
-
 export const AuditQuery = z.object({
   day: textParameter(10, 'A day, UTC, such as 2026-11-21: instead of `from` and `to`').optional(),
-  from: textParameter(40, 'ISO 8601, inclusive. Default: seven days before `to`').optional(),
+  from: textParameter(
+    40,
+    `ISO 8601, inclusive. Default: ${AUDIT_DEFAULTS.days} days before \`to\``,
+  ).optional(),
   to: textParameter(
     40,
-    `ISO 8601, exclusive, at most ${AUDIT_MAX_DAYS} days after \`from\`. Default now`,
+    `ISO 8601, exclusive, at most ${AUDIT_LIMITS.days} days after \`from\`. Default now`,
   ).optional(),
   principal: textParameter(200, 'Calls of this principal alone').optional(),
   operation: textParameter(100, 'Calls of this operation id alone').optional(),
   resource: textParameter(200, 'Calls about the resource of this id alone, such as bt-…').optional(),
   outcome: AuditOutcome.meta({ description: 'Calls that ended so' }).optional(),
-  limit: integerParameter({ min: 1, max: 100, description: 'Items on a page' }).default(20),
-  cursor: textParameter(4096, '`next_cursor` of the page before').optional(),
+  limit: pageLimit,
+  cursor: textParameter(4096, '`next_cursor` of the previous page').optional(),
 });

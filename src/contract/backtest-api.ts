@@ -27,7 +27,7 @@ import {
 } from './limits.ts';
 import { LookAhead } from './look-ahead.ts';
 import { MlEngineRequest } from './ml-engine.ts';
-import { integerParameter, textParameter } from './parameters.ts';
+import { integerParameter, pageLimit, textParameter } from './parameters.ts';
 
 /** Requests and responses of the backtest operations. */
 
@@ -258,7 +258,7 @@ export const BacktestParams = z.object({
 });
 
 export const BacktestListQuery = z.object({
-  limit: integerParameter({ min: 1, max: 100, description: 'Items on a page' }).default(20),
+  limit: pageLimit,
   cursor: textParameter(4096, '`next_cursor` of the previous page, with the same filters').optional(),
   status: Status.optional().meta({ description: 'Only jobs in this status' }),
   experiment_name: textParameter(

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { paginated } from './common.ts';
-import { integerParameter, numberParameter, textParameter } from './parameters.ts';
+import { integerParameter, numberParameter, pageLimit, textParameter } from './parameters.ts';
 import { CatalogRow } from './stored-registry.ts';
 
 /** Requests and responses of the catalog and of the comparison of two versions. */
@@ -26,13 +26,16 @@ export const CatalogQuery = z.object({
     .default('name')
     .meta({ description: 'drawdown sorts by magnitude' }),
   sort_order: z.enum(['asc', 'desc']).default('asc').meta({ description: 'Ascending or descending' }),
-  limit: integerParameter({ min: 1, max: 100, description: 'Items on a page' }).default(20),
+  limit: pageLimit,
   offset: integerParameter({
     min: 0,
     max: MAX_OFFSET,
     description: 'Items before the page; an empty page beyond the end. Not together with `cursor`',
   }).default(0),
-  cursor: textParameter(4096, '`next_cursor` of the page before, with the same filters and order').optional(),
+  cursor: textParameter(
+    4096,
+    '`next_cursor` of the previous page, with the same filters and order',
+  ).optional(),
 });
 
 const CatalogStrategy = CatalogRow.extend({

@@ -1,6 +1,13 @@
 import * as z from 'zod';
 import { paginated, Timestamp } from './common.ts';
-import { integerParameter, textParameter } from './parameters.ts';
+import {
+  bounds,
+  CHALLENGE_DEFAULTS,
+  CHALLENGE_LIMITS,
+  MAX_ASSIGNMENT_KEY_LENGTH,
+  MAX_NOTE_LENGTH,
+} from './limits.ts';
+import { pageLimit, textParameter } from './parameters.ts';
 import { VersionReference, waive } from './registry-api.ts';
 import {
   ANALYSIS_UNITS,
@@ -22,49 +29,57 @@ export const ChallengeRequest = z
   .looseObject({
     champion_version: VersionReference,
     challenger_version: VersionReference,
-    min_trades: z.int().optional().meta({
-      description:
-        'Closed trades of each arm before the planned look; at least as many as the deployment asks for, which are 100 or more',
-      minimum: 1,
-      maximum: 1_000_000,
-      default: 100,
-    }),
-    max_duration_hours: z.int().optional().meta({
-      description: 'Without a verdict by then the champion stays',
-      minimum: 1,
-      maximum: 8760,
-      default: 168,
-    }),
-    enable_canary: z
-      .boolean()
+    min_trades: z
+      .int()
       .optional()
-      .meta({ description: 'Start with 5 % for the challenger; otherwise with 50 %', default: true }),
-    max_drawdown_pct: z.number().optional().meta({
-      description: 'Roll back when the challenger has lost so many percent points since its peak',
-      exclusiveMinimum: 0,
-      maximum: 1_000_000,
+      .meta({
+        description:
+          'Closed trades of each variant before the planned look. The minimum of the environment (100 or more) applies too',
+        default: CHALLENGE_DEFAULTS.min_trades,
+        ...bounds(CHALLENGE_LIMITS.min_trades),
+      }),
+    max_duration_hours: z
+      .int()
+      .optional()
+      .meta({
+        description: 'Maximum duration. Without a verdict by then the champion stays',
+        default: CHALLENGE_DEFAULTS.max_duration_hours,
+        ...bounds(CHALLENGE_LIMITS.max_duration_hours),
+      }),
+    enable_canary: z.boolean().optional().meta({
+      description: 'Start with 5 % of the traffic for the challenger; without a canary with 50 %',
+      default: CHALLENGE_DEFAULTS.enable_canary,
     }),
-    max_errors: z.int().optional().meta({
-      description: 'Roll back when the challenger has more errors than that',
-      minimum: 1,
-      maximum: 1_000_000,
-    }),
+    max_drawdown_pct: z
+      .number()
+      .optional()
+      .meta({
+        description: 'Roll back when the challenger has lost this many percentage points since its peak',
+        ...bounds(CHALLENGE_LIMITS.max_drawdown_pct),
+      }),
+    max_errors: z
+      .int()
+      .optional()
+      .meta({
+        description: 'Roll back when the challenger has more errors than this',
+        ...bounds(CHALLENGE_LIMITS.max_errors),
+      }),
     analysis_unit: z
       .string()
       .optional()
       .meta({
         description:
-          'What is independent of each other: `trade`, or `assignment_key` when trades of one key (a client, a pair, a day) share a shock: they are then compared as one cluster',
+          'Unit of analysis: `trade`, or `assignment_key` when trades of one key (a client, a pair, a day) are correlated; they are then compared as one cluster',
         enum: [...ANALYSIS_UNITS],
-        default: 'trade',
+        default: CHALLENGE_DEFAULTS.analysis_unit,
       }),
     approval_stages: z
       .array(z.string())
       .optional()
       .meta({
         description:
-          'Stages that the challenger enters only when an approver advances it: when one is due, the challenge is held',
-        items: { type: 'string', enum: ['stage_2', 'stage_3', 'stage_4'] },
+          'Stages that the challenger enters only when an approver advances it. When one is due, the challenge is held',
+        items: { type: 'string', enum: CANARY_STAGE_NAMES.slice(1) },
         uniqueItems: true,
         default: [],
       }),
@@ -73,13 +88,13 @@ export const ChallengeRequest = z
       .optional()
       .meta({
         description:
-          "The challenger's open positions after a rollback: `finish` lets it manage them to their end, `close` has them closed (`should_close` of their keys)",
+          "The challenger's open positions after a rollback. `finish`: the challenger manages them to their end. `close`: `should_close` of their keys is true",
         enum: [...ON_ROLLBACK],
-        default: 'finish',
+        default: CHALLENGE_DEFAULTS.on_rollback,
       }),
     auto_promote: z.boolean().optional().meta({
-      description: 'Promote the challenger as soon as it has won, by every rule of the registry',
-      default: false,
+      description: 'Promote the challenger when it has won, subject to every rule of the registry',
+      default: CHALLENGE_DEFAULTS.auto_promote,
     }),
   })
   .meta({
@@ -157,8 +172,8 @@ export const ChallengeParams = z.object({
 });
 
 const page = {
-  limit: integerParameter({ min: 1, max: 100, description: 'Items on a page' }).default(20),
-  cursor: textParameter(4096, '`next_cursor` of the page before').optional(),
+  limit: pageLimit,
+  cursor: textParameter(4096, '`next_cursor` of the previous page').optional(),
 };
 export const ChallengesQuery = z.object({
   status: z.enum(CHALLENGE_STATUSES).optional().meta({ description: 'Only those' }),
@@ -184,7 +199,9 @@ const ASSIGNMENT_KEY = 'Id of the entry signal or position: it is decided once, 
 
 export const AssignmentRequest = z
   .looseObject({
-    assignment_key: z.string().meta({ description: ASSIGNMENT_KEY, minLength: 1, maxLength: 256 }),
+    assignment_key: z
+      .string()
+      .meta({ description: ASSIGNMENT_KEY, minLength: 1, maxLength: MAX_ASSIGNMENT_KEY_LENGTH }),
   })
   .meta({ id: 'AssignmentRequest', examples: [{ assignment_key: 'order-1' }] });
 
@@ -209,7 +226,7 @@ export const Assignment = z
   .meta({ id: 'Assignment' });
 export type Assignment = z.infer<typeof Assignment>;
 
-export const RouteQuery = z.object({ key: textParameter(256, ASSIGNMENT_KEY) });
+export const RouteQuery = z.object({ key: textParameter(MAX_ASSIGNMENT_KEY_LENGTH, ASSIGNMENT_KEY) });
 const { assignment_key: key, ...routed } = decision;
 export const Route = z
   .object({
@@ -229,7 +246,7 @@ export const Route = z
   .meta({ id: 'Route' });
 export type Route = z.infer<typeof Route>;
 
-const note = z.string().optional().meta({ description: 'Goes into the history', maxLength: 2000 });
+const note = z.string().optional().meta({ description: 'Goes into the history', maxLength: MAX_NOTE_LENGTH });
 
 export const AdvanceRequest = z
   .looseObject({

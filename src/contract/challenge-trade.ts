@@ -1,59 +1,72 @@
 import * as z from 'zod';
+import {
+  bounds,
+  TRADE_LIMITS as LIMITS,
+  MAX_ASSIGNMENT_KEY_LENGTH,
+  MAX_SYMBOL_LENGTH,
+  TRADE_MODES,
+  TRADE_SIDES,
+} from './limits.ts';
 import { given } from './null-fields.ts';
 import { CANARY_STAGE_NAMES, CHALLENGE_STATUSES, TRADE_STATUSES, VARIANTS } from './stored-challenge.ts';
-
-/** Most trades of one request. */
-export const MAX_TRADES = 100;
 
 const optionalNumber = z.number().optional();
 const optionalText = (description: string, maxLength: number) =>
   z.string().optional().meta({ description, maxLength });
 
+const amount = (description: string) => optionalNumber.meta({ description, ...bounds(LIMITS.amount) });
+
 const tradeFields = {
   trade_id: z
     .string()
     .optional()
-    .meta({ description: 'The same id counts once', minLength: 1, maxLength: 128 }),
+    .meta({ description: 'Unique ID: repeated trades count once', minLength: 1, maxLength: LIMITS.trade_id }),
   variant: z
     .string()
     .optional()
-    .meta({ description: 'Or `version`: VAL004 without both', enum: [...VARIANTS] }),
-  version: z.union([z.string(), z.int()]).optional().meta({ description: 'One of the two of the challenge' }),
+    .meta({ description: 'Required unless `version` is given', enum: [...VARIANTS] }),
+  version: z
+    .union([z.string(), z.int()])
+    .optional()
+    .meta({ description: 'One of the two versions of the challenge' }),
   profit_pct: optionalNumber.meta({
-    description:
-      'Net of fees, percent of the stake; of an open trade its unrealised result, which may be left out and posted anew',
+    description: `Profit after fees, percent of the stake, from ${LIMITS.profit_pct.min} times the leverage. Open trades: the unrealized profit, optional; it can be posted again`,
+    maximum: LIMITS.profit_pct.max,
   }),
-  profit_abs: optionalNumber,
-  stake_amount: optionalNumber,
-  fee_abs: optionalNumber,
-  leverage: optionalNumber.meta({ description: 'Default 1' }),
-  pair: optionalText('`BASE/QUOTE:SETTLE`', 50),
+  profit_abs: amount('Profit after fees, quote currency'),
+  stake_amount: amount('Quote currency'),
+  fee_abs: amount('Fees, quote currency'),
+  leverage: optionalNumber.meta({ description: 'Default: 1', ...bounds(LIMITS.leverage) }),
+  pair: optionalText('`BASE/QUOTE:SETTLE`', MAX_SYMBOL_LENGTH),
   side: z
     .string()
     .optional()
-    .meta({ enum: ['long', 'short'] }),
-  opened_at: optionalText('ISO 8601', 40),
-  closed_at: optionalText('ISO 8601; default now', 40),
-  exit_reason: optionalText('Why it was closed', 200),
-  exchange: optionalText('Key of an exchange', 40),
+    .meta({ enum: [...TRADE_SIDES] }),
+  opened_at: optionalText('ISO 8601', LIMITS.time),
+  closed_at: optionalText('ISO 8601. Default: now', LIMITS.time),
+  exit_reason: optionalText('Reason of the exit', LIMITS.exit_reason),
+  exchange: optionalText('Exchange key', LIMITS.exchange),
   mode: z
     .string()
     .optional()
-    .meta({ enum: ['live', 'paper'] }),
-  error_message: optionalText('Of an error, which has no profit', 500),
-  assignment_key: optionalText('As it was assigned: a trade of the other arm does not count', 256),
+    .meta({ enum: [...TRADE_MODES] }),
+  error_message: optionalText('Message of an error; only with status `error`', LIMITS.error_message),
+  assignment_key: optionalText(
+    'Key of the assignment: a trade of the other variant does not count',
+    MAX_ASSIGNMENT_KEY_LENGTH,
+  ),
   status: z
     .string()
     .optional()
     .meta({
       description:
-        'An open trade is closed by the same `trade_id`. An error is no trade: the strategy failed to decide or to trade',
+        'Post the same `trade_id` as `closed` to close an open trade. `error`: the strategy failed to decide or to trade; it is not counted as a trade',
       enum: [...TRADE_STATUSES],
       default: 'closed',
     }),
 };
 
-/** What a trade needs beyond the types of its fields. */
+/** Required fields by status. */
 const COMPLETE_TRADE = [
   given({ trade_id: { type: 'string' }, profit_pct: { type: 'number' } }),
   given({ trade_id: { type: 'string' }, status: { enum: ['open', 'error'] } }),
@@ -83,7 +96,7 @@ function missingFields(trade: { trade_id?: unknown; profit_pct?: unknown; status
 
 /** One trade, or several under `trades`. */
 export const TradesRequest = z
-  .looseObject({ ...tradeFields, trades: z.array(Trade).optional().meta({ maxItems: MAX_TRADES }) })
+  .looseObject({ ...tradeFields, trades: z.array(Trade).optional().meta({ maxItems: LIMITS.trades }) })
   .check(({ value, issues }) => {
     if (value.trades !== undefined) return;
     for (const path of missingFields(value)) {

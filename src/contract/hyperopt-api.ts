@@ -4,7 +4,7 @@ import { EquityData } from './backtest-api.ts';
 import { paginated, Timestamp } from './common.ts';
 import { ParameterValue, StudyConfig, StudyHonesty, TRIAL_STATES } from './hyperopt.ts';
 import { PRECISIONS } from './limits.ts';
-import { integerParameter, textParameter } from './parameters.ts';
+import { pageLimit, textParameter } from './parameters.ts';
 
 /** Responses and parameters of the hyperopt operations. */
 
@@ -144,8 +144,8 @@ export const HyperoptParams = z.object({
 });
 
 const page = {
-  limit: integerParameter({ min: 1, max: 100, description: 'Items on a page' }).default(20),
-  cursor: textParameter(4096, '`next_cursor` of the page before, with the same filters').optional(),
+  limit: pageLimit,
+  cursor: textParameter(4096, '`next_cursor` of the previous page, with the same filters').optional(),
 };
 
 export const HyperoptListQuery = z.object({

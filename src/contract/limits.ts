@@ -153,3 +153,66 @@ export const ML_ENGINE_DEFAULTS = {
   backtest_period_days: 7,
   entry_threshold: 0.5,
 } as const;
+
+/** Characters of a comment, reason or note that goes into a history. */
+export const MAX_NOTE_LENGTH = 2000;
+/** Characters of the key of a client's signal or position. */
+export const MAX_ASSIGNMENT_KEY_LENGTH = 256;
+
+export const CHALLENGE_LIMITS = {
+  min_trades: { min: 1, max: 1_000_000, integer: true },
+  max_duration_hours: { min: 1, max: 8760, integer: true },
+  max_drawdown_pct: { min: 0, aboveMin: true, max: 1_000_000 },
+  max_errors: { min: 1, max: 1_000_000, integer: true },
+} as const satisfies Readonly<Record<string, NumberBounds>>;
+
+export const CHALLENGE_DEFAULTS = {
+  min_trades: 100,
+  max_duration_hours: 168,
+  enable_canary: true,
+  analysis_unit: 'trade',
+  on_rollback: 'finish',
+  auto_promote: false,
+} as const;
+
+export const TRADE_SIDES = ['long', 'short'] as const;
+export const TRADE_MODES = ['live', 'paper'] as const;
+
+/** Bounds of a trade that is posted to a challenge. */
+export const TRADE_LIMITS = {
+  /** The minimum is a loss of the whole position: -100 times the leverage. */
+  profit_pct: { min: -100, max: 1e6 },
+  leverage: { min: 0, aboveMin: true, max: 1000 },
+  /** Amounts in quote currency. */
+  amount: { min: -1e15, max: 1e15 },
+  /** Trades of one request. */
+  trades: 100,
+  /** Characters. */
+  trade_id: 128,
+  exit_reason: 200,
+  exchange: 40,
+  error_message: 500,
+  time: 40,
+} as const;
+
+/** Bounds of a registration: characters, and the number of tags. */
+export const REGISTRATION_LIMITS = {
+  container_image_uri: 500,
+  description: 1000,
+  tags: 20,
+  tag: 50,
+} as const;
+
+/** Characters of a model name in a path, and of a challenge ID in a promotion. */
+export const MAX_ID_LENGTH = 100;
+
+export const COLLECTION_LIMITS = { symbols: { min: 1, max: 200 } } as const;
+
+export const OHLCV_LIMITS = { limit: { min: 1, max: 10_000, integer: true } } as const;
+export const OHLCV_DEFAULTS = { limit: 1000 } as const;
+
+export const AUDIT_LIMITS = { days: 31 } as const;
+export const AUDIT_DEFAULTS = { days: 7 } as const;
+
+/** Items on a page of a list. */
+export const PAGE_LIMITS = { min: 1, max: 100, default: 20 } as const;

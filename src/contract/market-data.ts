@@ -1,6 +1,15 @@
 import * as z from 'zod';
 import { type Immutable, Timestamp } from './common.ts';
-import { TIMEFRAMES } from './limits.ts';
+import {
+  BACKTEST_DEFAULTS,
+  COLLECTION_LIMITS,
+  EXCHANGE_KEY,
+  MAX_SYMBOL_LENGTH,
+  OHLCV_DEFAULTS,
+  OHLCV_LIMITS,
+  SYMBOL,
+  TIMEFRAMES,
+} from './limits.ts';
 import { integerParameter, listParameter, textParameter } from './parameters.ts';
 
 /** Resources and requests of the data collection service. */
@@ -100,17 +109,20 @@ export type Freshness = z.output<typeof Freshness>;
 
 export const CollectionRequest = z
   .looseObject({
-    symbols: z.array(z.string()).meta({ description: '`BASE/QUOTE:SETTLE`', minItems: 1, maxItems: 200 }),
-    timeframe: z.string().meta({ description: 'One of 1m, 5m, 15m, 1h, 4h, 1d', enum: [...TIMEFRAMES] }),
-    start: Timestamp.optional().meta({
-      description:
-        'First candle wanted, not in the future; default 90 days before `end`, or before now if that is earlier',
+    symbols: z.array(z.string().meta({ pattern: SYMBOL.source, maxLength: MAX_SYMBOL_LENGTH })).meta({
+      description: '`BASE/QUOTE:SETTLE`',
+      minItems: COLLECTION_LIMITS.symbols.min,
+      maxItems: COLLECTION_LIMITS.symbols.max,
     }),
-    end: Timestamp.optional().meta({ description: 'Exclusive; default now' }),
+    timeframe: z.string().meta({ enum: [...TIMEFRAMES] }),
+    start: Timestamp.optional().meta({
+      description: `First candle, not in the future. Default: ${BACKTEST_DEFAULTS.date_range_days} days before \`end\` or now, whichever is earlier`,
+    }),
+    end: Timestamp.optional().meta({ description: 'Exclusive. Default: now' }),
     exchange: z.string().optional().meta({
       description:
-        '`sim`, or the key of an exchange with perpetual futures in ccxt; default the configured exchange',
-      pattern: '^[a-z0-9]{1,40}$',
+        '`sim`, or the ccxt key of an exchange with perpetual futures. Default: the configured exchange',
+      pattern: EXCHANGE_KEY.source,
     }),
   })
   .meta({
@@ -147,21 +159,19 @@ export type Collection = z.output<typeof Collection>;
 
 const exchange = z
   .string()
-  .regex(/^[a-z0-9]{1,40}$/)
-  .meta({ description: 'Exchange key; default the configured exchange' })
+  .regex(EXCHANGE_KEY)
+  .meta({ description: 'Exchange key. Default: the configured exchange' })
   .optional();
 const start = textParameter(40, 'ISO 8601; without an offset it is UTC').optional();
 const end = textParameter(40, 'ISO 8601, exclusive; without an offset it is UTC').optional();
-const SYMBOL_LENGTH = 50;
 
 export const OhlcvQuery = z.object({
-  symbol: textParameter(SYMBOL_LENGTH, '`BASE/QUOTE:SETTLE`'),
-  timeframe: textParameter(10, 'One of 1m, 5m, 15m, 1h, 4h, 1d'),
+  symbol: textParameter(MAX_SYMBOL_LENGTH, '`BASE/QUOTE:SETTLE`'),
+  timeframe: textParameter(10, `One of ${TIMEFRAMES.join(', ')}`),
   limit: integerParameter({
-    min: 1,
-    max: 10_000,
-    description: 'Candles at most: the newest of the range when `start` is absent, else the first',
-  }).default(1000),
+    ...OHLCV_LIMITS.limit,
+    description: 'Maximum number of candles: the newest of the range without `start`, else the first',
+  }).default(OHLCV_DEFAULTS.limit),
   start,
   end,
   exchange,
@@ -175,7 +185,7 @@ export type ExchangeQuery = z.output<typeof ExchangeQuery>;
 export const FreshnessQuery = z.object({
   symbols: listParameter({
     maxItems: 1000,
-    maxLength: SYMBOL_LENGTH,
+    maxLength: MAX_SYMBOL_LENGTH,
     description: '`BASE/QUOTE:SETTLE`, repeated or separated by commas',
   }),
   timeframe: textParameter(

@@ -1,11 +1,12 @@
 import * as z from 'zod';
+import { PAGE_LIMITS } from './limits.ts';
 
 /**
- * Schemas of path and query parameters, which arrive as text. Unlike bodies they carry their bounds:
- * whatever they refuse is answered as VAL004 (missing) or VAL005 with the bounds in `context`.
+ * Schemas of path and query parameters, which arrive as text. Unlike bodies they enforce their bounds: a rejected value is
+ * VAL004 (missing) or VAL005 with the bounds in `context`.
  */
 
-/** A whole number written in decimal digits, within `[min, max]`. */
+/** An integer in decimal digits, within `[min, max]`. */
 export function integerParameter(bounds: { min: number; max: number; description: string }) {
   const { min, max, description } = bounds;
   return z
@@ -16,7 +17,13 @@ export function integerParameter(bounds: { min: number; max: number; description
     .meta({ description });
 }
 
-/** A finite number as JSON or a person writes it. */
+/** Maximum number of items of a page. */
+export const pageLimit = integerParameter({
+  ...PAGE_LIMITS,
+  description: 'Maximum number of items on a page',
+}).default(PAGE_LIMITS.default);
+
+/** A finite number, in JSON notation or with a sign or without leading zero. */
 export function numberParameter(description: string) {
   return z
     .string()
@@ -29,7 +36,7 @@ export function numberParameter(description: string) {
 const TRUE = ['true', '1', 'yes', 'on'];
 const FALSE = ['false', '0', 'no', 'off'];
 
-/** A truth value as people write it, in either case. */
+/** A boolean such as true, 1, yes or on, in any case. */
 export function booleanParameter(description: string) {
   return z
     .string()
@@ -40,14 +47,14 @@ export function booleanParameter(description: string) {
     .meta({ description });
 }
 
-/** A text of 1 to `max` characters. */
+/** A string of 1 to `max` characters. */
 export function textParameter(max: number, description: string) {
   return z.string().min(1).max(max).meta({ description });
 }
 
 /**
- * One or more texts: the parameter repeated, or one parameter with commas. Without `maxLength` the length of a text is
- * a rule of its own, with a code of its own.
+ * One or more strings: the parameter repeated, or one parameter with commas. Without `maxLength` the domain checks the
+ * length, with another code.
  */
 export function listParameter(bounds: { maxItems: number; maxLength?: number; description: string }) {
   const text = z.string().min(1);

@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import { BacktestResult, ResolvedBacktestConfig } from './backtest.ts';
 import { paginated, Timestamp } from './common.ts';
+import { MAX_ID_LENGTH, MAX_NOTE_LENGTH, REGISTRATION_LIMITS } from './limits.ts';
 import { LOOK_AHEAD_STATES } from './look-ahead.ts';
 import { given } from './null-fields.ts';
-import { booleanParameter, integerParameter, textParameter } from './parameters.ts';
+import { booleanParameter, pageLimit, textParameter } from './parameters.ts';
 import { WaiveRequest } from './release-policy.ts';
 import { Evidence, RegistryEvent, STAGES, Thresholds, Validation, Waiver } from './stored-registry.ts';
 
@@ -25,7 +26,10 @@ function withVersion<T extends z.ZodRawShape>(synonym: string, shape: T) {
     .meta({ anyOf: ['version', synonym].map((name) => given({ [name]: { type: ['string', 'integer'] } })) });
 }
 
-const comment = z.string().optional().meta({ description: 'Goes into the history', maxLength: 2000 });
+const comment = z
+  .string()
+  .optional()
+  .meta({ description: 'Recorded in the history', maxLength: MAX_NOTE_LENGTH });
 const expectedProduction = z.union([VersionReference, z.null()]).optional().meta({
   description: 'Refuse with RES005 unless this version is in Production now; null: none is',
 });
@@ -52,7 +56,10 @@ export const StageRequest = withVersion('model_version', {
 export const PromoteRequest = withVersion('model_version', {
   comment,
   expected_production: expectedProduction,
-  challenge_id: z.string().optional().meta({ description: 'The challenge that proved it', maxLength: 100 }),
+  challenge_id: z
+    .string()
+    .optional()
+    .meta({ description: 'Challenge that the version has won', maxLength: MAX_ID_LENGTH }),
   force: z.boolean().optional().meta({
     description:
       'Promote whatever the validation says, never whatever the stage or the release policy is; role admin',
@@ -62,15 +69,18 @@ export const PromoteRequest = withVersion('model_version', {
 }).meta({ id: 'PromoteRequest', examples: [{ version: '1' }] });
 
 export const RollbackRequest = withVersion('target_version', {
-  reason: z.string().optional().meta({ description: 'Goes into the history', maxLength: 2000 }),
+  reason: comment,
   expected_production: expectedProduction,
 }).meta({ id: 'RollbackRequest', examples: [{ version: '1', reason: 'Losses since the release' }] });
 
 export const RegisterRequest = z
   .looseObject({
     backtest_run_id: z.string().meta({ description: '`job_id` of a completed backtest of the strategy' }),
-    container_image_uri: z.string().meta({ description: 'Image that runs the version', maxLength: 500 }),
-    description: z.string().optional().meta({ maxLength: 1000 }),
+    container_image_uri: z.string().meta({
+      description: 'Image that runs the version',
+      maxLength: REGISTRATION_LIMITS.container_image_uri,
+    }),
+    description: z.string().optional().meta({ maxLength: REGISTRATION_LIMITS.description }),
     skip_validation: z.boolean().optional().meta({
       description: 'Register without comparing the thresholds; the version is marked `skipped`. Role admin',
       default: false,
@@ -79,7 +89,10 @@ export const RegisterRequest = z
       description:
         'What the backtest must reach; equality passes. Without any the version is marked `skipped`; others are ignored, and named in the reply',
     }),
-    tags: z.array(z.string()).optional().meta({ maxItems: 20 }),
+    tags: z
+      .array(z.string().meta({ maxLength: REGISTRATION_LIMITS.tag }))
+      .optional()
+      .meta({ maxItems: REGISTRATION_LIMITS.tags }),
   })
   .meta({
     id: 'RegisterRequest',
@@ -245,8 +258,8 @@ export const VersionsQuery = z.object({
 });
 
 export const HistoryQuery = z.object({
-  limit: integerParameter({ min: 1, max: 100, description: 'Items on a page' }).default(20),
-  cursor: textParameter(4096, '`next_cursor` of the page before').optional(),
+  limit: pageLimit,
+  cursor: textParameter(4096, '`next_cursor` of the previous page').optional(),
 });
 
 export const ProductionQuery = z.object({

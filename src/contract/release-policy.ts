@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { MAX_NOTE_LENGTH } from './limits.ts';
 
 /** The checks of a release policy, in the order of a check list; a waiver names them so. */
 export const POLICY_CHECKS = [
@@ -52,7 +53,7 @@ export const WaiveRequest = z
       }),
     reason: z.string().optional().meta({
       description: 'Goes into the history and the catalog; required',
-      maxLength: 2000,
+      maxLength: MAX_NOTE_LENGTH,
     }),
   })
   .meta({ id: 'WaiveRequest' });

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import {
   type LoggedTrade,
-  MAX_TRADES,
   type RefusedTrade,
   TRADE_FIELDS,
   type TradesLogged,
 } from '#contract/challenge-trade.ts';
+import { TRADE_LIMITS } from '#contract/limits.ts';
 import { type ApiClient, ApiError } from '../client.ts';
 import { UsageError } from '../options.ts';
 import { escapeControlChars, number, progressBar } from '../output.ts';
@@ -59,9 +59,9 @@ export async function logTrades(
   };
   const bar = tradeBar(rows.length);
   try {
-    for (let start = 0; start < rows.length; start += MAX_TRADES) {
-      await post(client, rows.slice(start, start + MAX_TRADES), tally);
-      bar.update(Math.min(rows.length, start + MAX_TRADES));
+    for (let start = 0; start < rows.length; start += TRADE_LIMITS.trades) {
+      await post(client, rows.slice(start, start + TRADE_LIMITS.trades), tally);
+      bar.update(Math.min(rows.length, start + TRADE_LIMITS.trades));
     }
   } catch (error) {
     bar.stop();
@@ -80,7 +80,7 @@ export async function logTrades(
 
 /** A progress bar for more than one request. */
 function tradeBar(total: number): { update(done: number): void; stop(): void } {
-  if (total <= MAX_TRADES) return { update: () => undefined, stop: () => undefined };
+  if (total <= TRADE_LIMITS.trades) return { update: () => undefined, stop: () => undefined };
   const format = 'Logging [{bar}] {percentage} % {value}/{total} trades';
   // Each request is complete in itself, so Ctrl-C may end the command at any time.
   const bar = progressBar(format, { hideCursor: false, gracefulExit: false });

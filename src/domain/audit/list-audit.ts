@@ -1,5 +1,6 @@
-import { AUDIT_MAX_DAYS, type AuditEntry } from '#contract/audit-api.ts';
+import type { AuditEntry } from '#contract/audit-api.ts';
 import { CodedError } from '#contract/errors.ts';
+import { AUDIT_DEFAULTS, AUDIT_LIMITS } from '#contract/limits.ts';
 import type { StoredAuditCall } from '#contract/stored-audit.ts';
 import type { Clock, Page } from '../ports.ts';
 import type { Cursors } from '../registry/list-catalog.ts';
@@ -7,7 +8,6 @@ import { ACCEPTED_TIMES, isoTime, parseTime } from '../validate.ts';
 import { type AuditTrail, auditKey, isAuditKey } from './audit-trail.ts';
 
 const DAY_MS = 86_400_000;
-const DEFAULT_DAYS = 7;
 /** Calls that one request reads, whatever its filters let pass: about 2 MB, in under a second. */
 const MAX_READ = 2_000;
 
@@ -103,16 +103,16 @@ function rangeOf({ day, from, to }: ListAuditInput, now: number): Range {
   }
   // Calls of this very millisecond are in it.
   const end = to === undefined ? now + 1 : timeOf(to, 'to');
-  const start = from === undefined ? end - DEFAULT_DAYS * DAY_MS : timeOf(from, 'from');
+  const start = from === undefined ? end - AUDIT_DEFAULTS.days * DAY_MS : timeOf(from, 'from');
   if (start >= end) {
     const context = { from: isoTime(start), to: isoTime(end) };
     throw new CodedError('VAL001', { message: 'from must be before to', field: 'from', context });
   }
-  if (end - start > AUDIT_MAX_DAYS * DAY_MS) {
+  if (end - start > AUDIT_LIMITS.days * DAY_MS) {
     throw new CodedError('VAL005', {
-      message: `from and to must be at most ${AUDIT_MAX_DAYS} days apart; without to the range ends now`,
+      message: `from and to must be at most ${AUDIT_LIMITS.days} days apart; without to the range ends now`,
       field: 'from',
-      context: { from: isoTime(start), to: isoTime(end), max_days: AUDIT_MAX_DAYS },
+      context: { from: isoTime(start), to: isoTime(end), max_days: AUDIT_LIMITS.days },
     });
   }
   return { from: start, to: end };
@@ -128,7 +128,7 @@ function timeOf(text: string, field: 'day' | 'from' | 'to'): number {
 /** Where a page begins. The range is that of the first page: without `to` it would grow from page to page. */
 function positionOf([key, from, to]: readonly string[]): { range: Range; before: string } {
   const range = { from: parseTime(from!) ?? Number.NaN, to: parseTime(to!) ?? Number.NaN };
-  if (isAuditKey(key!) && range.to - range.from <= AUDIT_MAX_DAYS * DAY_MS && key! < to! && key! > from!) {
+  if (isAuditKey(key!) && range.to - range.from <= AUDIT_LIMITS.days * DAY_MS && key! < to! && key! > from!) {
     return { range, before: key! };
   }
   throw new CodedError('VAL006', { message: 'The cursor is not one that this list made', field: 'cursor' });

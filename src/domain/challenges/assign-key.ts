@@ -1,4 +1,5 @@
 import type { Assignment, Route } from '#contract/challenge-api.ts';
+import { MAX_ASSIGNMENT_KEY_LENGTH } from '#contract/limits.ts';
 import type { StoredAssignment, StoredChallenge } from '#contract/stored-challenge.ts';
 import { unknownModel } from '../registry/find-version.ts';
 import type { RegistryStore } from '../registry/registry-store.ts';
@@ -17,7 +18,7 @@ export async function assignKey(
   deps: ChallengeDeps,
   input: { readonly challengeId: string; readonly assignmentKey: string },
 ): Promise<Assignment> {
-  const key = nonEmpty(input.assignmentKey, 'assignment_key', 256);
+  const key = nonEmpty(input.assignmentKey, 'assignment_key', MAX_ASSIGNMENT_KEY_LENGTH);
   return writeChallenge(deps, input.challengeId, { assignmentKeys: [key] }, async (found) => {
     const { progress, at, now } = found;
     const known = found.assignments.get(key);

@@ -1,7 +1,7 @@
 import type { Challenge } from '#contract/challenge-api.ts';
+import { MAX_NOTE_LENGTH } from '#contract/limits.ts';
 import { CANARY_STAGE_NAMES, type StoredChallenge } from '#contract/stored-challenge.ts';
 import { type MoveDeps, type MoveReply, makeMoveIn, type RegistryCall } from '../registry/make-move.ts';
-import { MAX_COMMENT } from '../registry/stage-version.ts';
 import { checkOneOf, checkText } from '../validate.ts';
 import {
   changeOf,
@@ -50,7 +50,7 @@ async function control(
   }: { readonly operation: string; readonly input: ControlInput; readonly field: string },
   decide: Decide,
 ): Promise<MoveReply<Challenge>> {
-  const text = checkText(input.reason, field, MAX_COMMENT);
+  const text = checkText(input.reason, field, MAX_NOTE_LENGTH);
   const reason = text?.trim() ? text : null;
   const { challengeId } = input;
   const { actor, correlationId } = call;

@@ -1,5 +1,6 @@
 import type { Challenge } from '#contract/challenge-api.ts';
 import { CodedError } from '#contract/errors.ts';
+import { CHALLENGE_DEFAULTS as DEFAULTS, CHALLENGE_LIMITS as LIMITS } from '#contract/limits.ts';
 import { type LeastAssignments, MIN_TRADES } from '#contract/release-policy.ts';
 import {
   ANALYSIS_UNITS,
@@ -45,12 +46,6 @@ export interface CreateChallengeInput {
 }
 
 const HOUR_MS = 3_600_000;
-const LIMITS = {
-  min_trades: { min: 1, max: 1_000_000, integer: true },
-  max_duration_hours: { min: 1, max: 8760, integer: true },
-  max_drawdown_pct: { min: 0, aboveMin: true, max: 1_000_000 },
-  max_errors: { min: 1, max: 1_000_000, integer: true },
-} as const;
 
 /**
  * Starts a test of two versions of a model.
@@ -82,7 +77,8 @@ export async function createChallenge(
 }
 
 function readSettings(input: CreateChallengeInput) {
-  const { min_trades = 100, max_duration_hours = 168, max_drawdown_pct, max_errors } = input;
+  const { min_trades = DEFAULTS.min_trades, max_duration_hours = DEFAULTS.max_duration_hours } = input;
+  const { max_drawdown_pct, max_errors } = input;
   return {
     min_trades: checkNumber(min_trades, 'min_trades', LIMITS.min_trades),
     max_duration_hours: checkNumber(max_duration_hours, 'max_duration_hours', LIMITS.max_duration_hours),
@@ -91,16 +87,19 @@ function readSettings(input: CreateChallengeInput) {
         ? null
         : checkNumber(max_drawdown_pct, 'max_drawdown_pct', LIMITS.max_drawdown_pct),
     max_errors: max_errors === undefined ? null : checkNumber(max_errors, 'max_errors', LIMITS.max_errors),
-    enable_canary: input.enable_canary ?? true,
+    enable_canary: input.enable_canary ?? DEFAULTS.enable_canary,
     approval_stages: readGates(input),
-    analysis_unit: checkOneOf(input.analysis_unit ?? 'trade', 'analysis_unit', ANALYSIS_UNITS),
-    on_rollback: checkOneOf(input.on_rollback ?? 'finish', 'on_rollback', ON_ROLLBACK),
-    auto_promote: input.auto_promote ?? false,
+    analysis_unit: checkOneOf(input.analysis_unit ?? DEFAULTS.analysis_unit, 'analysis_unit', ANALYSIS_UNITS),
+    on_rollback: checkOneOf(input.on_rollback ?? DEFAULTS.on_rollback, 'on_rollback', ON_ROLLBACK),
+    auto_promote: input.auto_promote ?? DEFAULTS.auto_promote,
   };
 }
 
 /** The stages that somebody must approve. Throws VAL005: the first is where it begins, without a canary there is none. */
-function readGates({ approval_stages = [], enable_canary = true }: CreateChallengeInput): CanaryStage[] {
+function readGates({
+  approval_stages = [],
+  enable_canary = DEFAULTS.enable_canary,
+}: CreateChallengeInput): CanaryStage[] {
   const field = 'approval_stages';
   const stages = approval_stages.map((stage, index) =>
     checkOneOf(stage, `${field}.${index}`, CANARY_STAGE_NAMES.slice(1)),

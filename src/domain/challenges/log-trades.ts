@@ -1,12 +1,12 @@
 import {
   type LoggedTrade,
-  MAX_TRADES,
   type RefusedTrade,
   TRADE_FIELDS,
   type TradeInput,
   type TradesLogged,
 } from '#contract/challenge-trade.ts';
 import { CodedError } from '#contract/errors.ts';
+import { TRADE_LIMITS } from '#contract/limits.ts';
 import type {
   StoredAssignment,
   StoredChallenge,
@@ -66,11 +66,11 @@ export async function logTrades(
 }
 
 function checkBatch(batch: readonly unknown[]): void {
-  if (batch.length > 0 && batch.length <= MAX_TRADES) return;
+  if (batch.length > 0 && batch.length <= TRADE_LIMITS.trades) return;
   throw new CodedError('VAL005', {
-    message: `trades must be 1 to ${MAX_TRADES}`,
+    message: `trades must be 1 to ${TRADE_LIMITS.trades}`,
     field: 'trades',
-    context: { count: batch.length, max: MAX_TRADES },
+    context: { count: batch.length, max: TRADE_LIMITS.trades },
   });
 }
 

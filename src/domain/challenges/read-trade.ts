@@ -1,6 +1,12 @@
 import type { TRADE_FIELDS, TradeInput } from '#contract/challenge-trade.ts';
 import { CodedError } from '#contract/errors.ts';
 import {
+  TRADE_LIMITS as LIMITS,
+  MAX_ASSIGNMENT_KEY_LENGTH,
+  TRADE_MODES,
+  TRADE_SIDES,
+} from '#contract/limits.ts';
+import {
   type StoredTrade,
   TRADE_STATUSES,
   type TradeDetails,
@@ -31,10 +37,6 @@ export interface PostedTrade {
   readonly digest: string;
 }
 
-const MOST_PROFIT = 1e6;
-const MOST_LEVERAGE = 1000;
-const AMOUNT = { min: -1e15, max: 1e15 };
-
 /** Throws VAL001, VAL002, VAL004, VAL005, naming the field. */
 export function readTrade(
   trade: TradeInput,
@@ -52,7 +54,7 @@ export function readTrade(
   checkError(trade, status, at);
   const sent = Object.fromEntries(same.map((name) => [name, trade[name]]));
   return {
-    tradeId: nonEmpty(trade.trade_id!, at('trade_id'), 128),
+    tradeId: nonEmpty(trade.trade_id!, at('trade_id'), LIMITS.trade_id),
     path,
     variant: trade.variant === undefined ? undefined : checkOneOf(trade.variant, at('variant'), VARIANTS),
     version: trade.version === undefined ? undefined : String(trade.version),
@@ -74,13 +76,11 @@ function checkError(trade: TradeInput, status: StoredTrade['status'], at: (name:
 
 function readDetails(trade: TradeInput, at: (name: string) => string): TradeDetails {
   const number = (name: 'profit_abs' | 'stake_amount' | 'fee_abs') =>
-    trade[name] === undefined ? null : checkNumber(trade[name], at(name), AMOUNT);
+    trade[name] === undefined ? null : checkNumber(trade[name], at(name), LIMITS.amount);
   const time = (name: 'opened_at' | 'closed_at') => readTime(trade[name], at(name));
   const leverage =
-    trade.leverage === undefined
-      ? null
-      : checkNumber(trade.leverage, at('leverage'), { min: 0, aboveMin: true, max: MOST_LEVERAGE });
-  const profitBounds = { min: -100 * (leverage ?? 1), max: MOST_PROFIT };
+    trade.leverage === undefined ? null : checkNumber(trade.leverage, at('leverage'), LIMITS.leverage);
+  const profitBounds = { ...LIMITS.profit_pct, min: LIMITS.profit_pct.min * (leverage ?? 1) };
   const { profit_pct, pair, side, mode, assignment_key } = trade;
   const details = {
     profit_pct: profit_pct === undefined ? null : checkNumber(profit_pct, at('profit_pct'), profitBounds),
@@ -89,14 +89,17 @@ function readDetails(trade: TradeInput, at: (name: string) => string): TradeDeta
     fee_abs: number('fee_abs'),
     leverage,
     pair: pair === undefined ? null : checkSymbol(pair, at('pair')),
-    side: side === undefined ? null : checkOneOf(side, at('side'), ['long', 'short']),
+    side: side === undefined ? null : checkOneOf(side, at('side'), TRADE_SIDES),
     opened_at: time('opened_at'),
     closed_at: time('closed_at'),
-    exit_reason: checkText(trade.exit_reason, at('exit_reason'), 200),
-    exchange: checkText(trade.exchange, at('exchange'), 40),
-    mode: mode === undefined ? null : checkOneOf(mode, at('mode'), ['live', 'paper']),
-    error_message: checkText(trade.error_message, at('error_message'), 500),
-    assignment_key: assignment_key === undefined ? null : nonEmpty(assignment_key, at('assignment_key'), 256),
+    exit_reason: checkText(trade.exit_reason, at('exit_reason'), LIMITS.exit_reason),
+    exchange: checkText(trade.exchange, at('exchange'), LIMITS.exchange),
+    mode: mode === undefined ? null : checkOneOf(mode, at('mode'), TRADE_MODES),
+    error_message: checkText(trade.error_message, at('error_message'), LIMITS.error_message),
+    assignment_key:
+      assignment_key === undefined
+        ? null
+        : nonEmpty(assignment_key, at('assignment_key'), MAX_ASSIGNMENT_KEY_LENGTH),
   };
   checkOrder(details, at('opened_at'));
   return details;

@@ -1,11 +1,12 @@
 import { CodedError } from '#contract/errors.ts';
+import { BACKTEST_DEFAULTS, COLLECTION_LIMITS } from '#contract/limits.ts';
 import type { Collection, CollectionRequest } from '#contract/market-data.ts';
 import type { StoredCollection } from '#contract/stored-collection.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import type { Exchanges } from '../exchange-ports.ts';
 import { idSuffix, keyUsedAgain } from '../id-suffix.ts';
 import type { Clock, Digest, Ids } from '../ports.ts';
-import { checkSymbol, checkTimeframe, isoTime } from '../validate.ts';
+import { checkCount, checkSymbol, checkTimeframe, isoTime } from '../validate.ts';
 import { type CollectionStore, checkRoom, enqueue } from './collection-queue.ts';
 import { parseRange } from './time-range.ts';
 
@@ -17,9 +18,6 @@ export interface StartCollectionDeps {
   readonly ids: Ids;
   readonly digest: Digest;
 }
-
-const DEFAULT_DAYS = 90;
-const MAX_SYMBOLS = 200;
 
 /**
  * Stores and queues a collection, or returns the one that this owner's Idempotency-Key has started.
@@ -74,7 +72,7 @@ async function planCollection(
   const range = parseRange(body);
   const now = deps.clock.now();
   const end = range.end ?? now;
-  const start = range.start ?? Math.min(end, now) - DEFAULT_DAYS * DAY_MS;
+  const start = range.start ?? Math.min(end, now) - BACKTEST_DEFAULTS.date_range_days * DAY_MS;
   if (start >= now) {
     throw new CodedError('VAL001', {
       message: 'start lies in the future: there is nothing to collect yet',
@@ -86,13 +84,7 @@ async function planCollection(
 }
 
 function checkSymbols(symbols: readonly string[]): string[] {
-  if (symbols.length === 0 || symbols.length > MAX_SYMBOLS) {
-    throw new CodedError('VAL005', {
-      message: `symbols must hold 1 to ${MAX_SYMBOLS} symbols`,
-      field: 'symbols',
-      context: { count: symbols.length, min: 1, max: MAX_SYMBOLS },
-    });
-  }
+  checkCount(symbols.length, 'symbols', COLLECTION_LIMITS.symbols, 'symbols');
   return [...new Set(symbols.map((symbol, index) => checkSymbol(symbol, `symbols.${index}`)))];
 }
 

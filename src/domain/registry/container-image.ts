@@ -1,7 +1,7 @@
 import { CodedError } from '#contract/errors.ts';
+import { REGISTRATION_LIMITS } from '#contract/limits.ts';
 import type { ImageRegistry } from './image-registry.ts';
 
-const MAX_LENGTH = 500;
 const HOST = String.raw`(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?(?::\d{1,5})?\/)?`;
 const NAME = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*';
 /** An image reference as the OCI distribution specification writes it: `[host/]path[:tag][@digest]`. */
@@ -12,7 +12,7 @@ const FIELD = 'container_image_uri';
 
 /** Throws VAL006 unless `uri` is an image reference, VAL005 when none of the `allowed` registries (null: any) holds it. */
 export function checkImageUri(uri: string, allowed: readonly string[] | null): string {
-  if (uri.length > MAX_LENGTH || !REFERENCE.test(uri)) {
+  if (uri.length > REGISTRATION_LIMITS.container_image_uri || !REFERENCE.test(uri)) {
     throw new CodedError('VAL006', {
       message: `${FIELD} must be an image reference: [registry/]name[:tag][@sha256:digest]`,
       field: FIELD,

@@ -1,4 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
+import { MAX_ID_LENGTH } from '#contract/limits.ts';
 import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
 import type { IdempotentReply, RegistryStore, ReplyKey } from './registry-store.ts';
 
@@ -26,9 +27,6 @@ interface LookedUp {
   readonly reply: IdempotentReply | undefined;
 }
 
-/** Characters of the longest name under which a version can be registered. */
-const MAX_NAME = 100;
-
 /** More digits than a model can have versions. */
 const NUMBER = /^[1-9]\d{0,8}$/;
 
@@ -55,7 +53,7 @@ export async function lookUpVersion(
   key: ReplyKey | null,
 ): Promise<LookedUp> {
   // A body may name anything; a key of a table is limited.
-  if (name.length > MAX_NAME) return { model: undefined, version: undefined, reply: undefined };
+  if (name.length > MAX_ID_LENGTH) return { model: undefined, version: undefined, reply: undefined };
   const { model, versions, reply } = await registry.read(name, NUMBER.test(named) ? [named] : [], key);
   const aliased = model && numberOf(named, model);
   const version = aliased

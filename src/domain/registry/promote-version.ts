@@ -1,4 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
+import { MAX_ID_LENGTH, MAX_NOTE_LENGTH } from '#contract/limits.ts';
 import type { PromoteReply } from '#contract/registry-api.ts';
 import type { ReleasePolicy, WaiveRequest } from '#contract/release-policy.ts';
 import type { StoredChallenge } from '#contract/stored-challenge.ts';
@@ -14,7 +15,6 @@ import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCa
 import { momentAfter, planMove } from './plan-move.ts';
 import { checkExpectedProduction, refusal } from './refuse-move.ts';
 import type { RegistryMove } from './registry-store.ts';
-import { MAX_COMMENT } from './stage-version.ts';
 import type { StagingChecks } from './staging-checks.ts';
 import { currentValidation, remarksOn } from './validation.ts';
 import { type AskedWaiver, needlessWaivers, readWaiver, remarkOn, waiverOf, withWaiver } from './waiver.ts';
@@ -57,8 +57,8 @@ export async function promoteVersion(
   input: PromoteVersionInput,
   won?: string,
 ): Promise<MoveReply<PromoteReply>> {
-  const comment = checkText(input.comment, 'comment', MAX_COMMENT);
-  const challengeId = checkText(input.challenge_id, 'challenge_id', 100);
+  const comment = checkText(input.comment, 'comment', MAX_NOTE_LENGTH);
+  const challengeId = checkText(input.challenge_id, 'challenge_id', MAX_ID_LENGTH);
   const waiver = readWaiver(input.waive);
   const { model, version } = input;
   const reference = { model, version, field: 'version', modelField: 'name' };

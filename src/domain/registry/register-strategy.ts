@@ -1,5 +1,6 @@
 import type { JobIn } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
+import { REGISTRATION_LIMITS } from '#contract/limits.ts';
 import { lookAheadCheck, lookAheadOf } from '#contract/look-ahead.ts';
 import type { RegisterReply } from '#contract/registry-api.ts';
 import type { ReleasePolicy } from '#contract/release-policy.ts';
@@ -50,9 +51,6 @@ export interface RegisterStrategyInput {
 }
 
 const JOB_ID = /^bt-[A-Za-z0-9]{1,64}$/;
-const MAX_DESCRIPTION = 1000;
-const MAX_TAGS = 20;
-const MAX_TAG = 50;
 /** As the keys of versions are written; a model never gets there. */
 const MAX_VERSIONS = 999_999;
 
@@ -110,7 +108,7 @@ async function checkRegistration(
   const uri = checkImageUri(input.container_image_uri, deps.allowedRegistries);
   const thresholds = checkThresholds(input.thresholds);
   const check = withIgnored(thresholdCheck(deps, job, thresholds, input.skip_validation ?? false), input);
-  const description = checkText(input.description, 'description', MAX_DESCRIPTION) ?? '';
+  const description = checkText(input.description, 'description', REGISTRATION_LIMITS.description) ?? '';
   const tags = checkTags(input.tags);
   const [imageDigest, { provenance, range }, lineage] = await Promise.all([
     resolveImage(deps.images, uri),
@@ -193,11 +191,15 @@ function withIgnored(check: ValidationCheck, { thresholds }: RegisterStrategyInp
 }
 
 function checkTags(tags: readonly string[] = []): string[] {
-  if (tags.length > MAX_TAGS) {
-    const context = { count: tags.length, max: MAX_TAGS };
-    throw new CodedError('VAL005', { message: `tags must be at most ${MAX_TAGS}`, field: 'tags', context });
+  if (tags.length > REGISTRATION_LIMITS.tags) {
+    const context = { count: tags.length, max: REGISTRATION_LIMITS.tags };
+    throw new CodedError('VAL005', {
+      message: `tags must be at most ${REGISTRATION_LIMITS.tags}`,
+      field: 'tags',
+      context,
+    });
   }
-  for (const [index, tag] of tags.entries()) checkText(tag, `tags.${index}`, MAX_TAG);
+  for (const [index, tag] of tags.entries()) checkText(tag, `tags.${index}`, REGISTRATION_LIMITS.tag);
   return [...new Set(tags)];
 }
 

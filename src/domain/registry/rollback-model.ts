@@ -1,4 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
+import { MAX_NOTE_LENGTH } from '#contract/limits.ts';
 import type { RollbackReply } from '#contract/registry-api.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
 import type { ChallengeStore } from '../challenges/challenge-store.ts';
@@ -8,7 +9,6 @@ import { existing, lookUpVersion } from './find-version.ts';
 import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCall } from './make-move.ts';
 import { momentAfter, planMove } from './plan-move.ts';
 import { checkExpectedProduction, refusal } from './refuse-move.ts';
-import { MAX_COMMENT } from './stage-version.ts';
 
 export interface RollbackModelDeps extends MoveDeps {
   readonly challenges: Pick<ChallengeStore, 'latest' | 'read'>;
@@ -35,7 +35,7 @@ export async function rollbackModel(
   call: RegistryCall,
   input: RollbackModelInput,
 ): Promise<MoveReply<RollbackReply>> {
-  const reason = checkText(input.reason, 'reason', MAX_COMMENT);
+  const reason = checkText(input.reason, 'reason', MAX_NOTE_LENGTH);
   if (deps.rollbackReasonRequired && !reason?.trim()) {
     throw new CodedError('VAL004', { message: 'A rollback needs a reason', field: 'reason' });
   }

@@ -1,4 +1,5 @@
 import type { CodedError } from '#contract/errors.ts';
+import { MAX_NOTE_LENGTH } from '#contract/limits.ts';
 import type { StageReply } from '#contract/registry-api.ts';
 import type { WaiveRequest } from '#contract/release-policy.ts';
 import type { StoredVersion, Validation } from '#contract/stored-registry.ts';
@@ -32,8 +33,6 @@ export interface StageVersionInput {
   readonly waive?: WaiveRequest | undefined;
 }
 
-export const MAX_COMMENT = 2000;
-
 /**
  * Moves a version from None to Staging when its check list and the release policy hold; one that is in Staging already
  * stays as it is.
@@ -45,7 +44,7 @@ export async function stageVersion(
   call: RegistryCall,
   input: StageVersionInput,
 ): Promise<MoveReply<StageReply>> {
-  const comment = checkText(input.comment, 'comment', MAX_COMMENT);
+  const comment = checkText(input.comment, 'comment', MAX_NOTE_LENGTH);
   const asked = readWaiver(input.waive);
   const { model, version, validate_only: validateOnly = false } = input;
   const reference = { model, version, field: 'version', modelField: 'name' };

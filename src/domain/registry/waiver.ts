@@ -1,4 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
+import { MAX_NOTE_LENGTH } from '#contract/limits.ts';
 import { POLICY_CHECKS, type PolicyCheckName, type WaiveRequest } from '#contract/release-policy.ts';
 import type { Waiver } from '#contract/stored-registry.ts';
 import type { ValidationCheck } from '#contract/validation.ts';
@@ -10,8 +11,6 @@ export interface AskedWaiver {
   readonly checks: readonly PolicyCheckName[];
   readonly reason: string;
 }
-
-const MAX_REASON = 2000;
 
 /** Null for none. Throws VAL004 without checks or a reason, VAL005 for no check or one that a policy does not have. */
 export function readWaiver(waive: WaiveRequest | undefined): AskedWaiver | null {
@@ -26,7 +25,7 @@ export function readWaiver(waive: WaiveRequest | undefined): AskedWaiver | null 
       context: { value: [], allowed: POLICY_CHECKS },
     });
   }
-  const reason = checkText(waive.reason, 'waive.reason', MAX_REASON)?.trim();
+  const reason = checkText(waive.reason, 'waive.reason', MAX_NOTE_LENGTH)?.trim();
   if (!reason) throw missing('reason', 'say why the release policy does not apply to this move');
   return { checks: [...new Set(known)], reason };
 }

@@ -1,5 +1,6 @@
 import type { ProxyOperationName } from '#contract/data-proxy.ts';
 import { CodedError, type ErrorCode } from '#contract/errors.ts';
+import { MAX_SYMBOL_LENGTH, OHLCV_DEFAULTS, OHLCV_LIMITS } from '#contract/limits.ts';
 import { ACCEPTED_TIMES, parseTime } from '#domain/validate.ts';
 import { isJsonObject, type JsonObject } from './envelope.ts';
 
@@ -21,9 +22,7 @@ export interface ProxyOperation {
 const SYMBOLS_PER_REQUEST = 100;
 /** One request after the other, of 12 ms each: more would take longer than a gateway waits. */
 const MAX_SYMBOLS = 10_000;
-const MAX_SYMBOL_LENGTH = 50;
-const DEFAULT_LIMIT = 1000;
-const MAX_LIMIT = 10_000;
+const { limit: LIMIT } = OHLCV_LIMITS;
 
 /** The five operations by name. */
 export const PROXY_OPERATIONS: Readonly<Record<string, ProxyOperation>> = {
@@ -76,10 +75,10 @@ function ohlcvQuery(params: JsonObject): [string, string][] {
       field: 'timeframe',
     });
   }
-  const limit = params.limit ?? DEFAULT_LIMIT;
-  if (!Number.isInteger(limit) || (limit as number) < 1 || (limit as number) > MAX_LIMIT) {
+  const limit = params.limit ?? OHLCV_DEFAULTS.limit;
+  if (!Number.isInteger(limit) || (limit as number) < LIMIT.min || (limit as number) > LIMIT.max) {
     throw new CodedError('VAL005', {
-      message: `limit must be a whole number from 1 to ${MAX_LIMIT}`,
+      message: `limit must be an integer from ${LIMIT.min} to ${LIMIT.max}`,
       field: 'limit',
     });
   }
