@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { BacktestInput } from '#engine/backtest.ts';
 import { binFeatures, trainClassifier } from '#engine/ml/index.ts';
-import type { RunConfig } from '#engine/run/config.ts';
 import { readHistory } from '#engine/run/pair-history.ts';
 import { mlRunOf } from '#engine/run/run-strategy.ts';
 import { computeColumns } from '#engine/strategies/analyse.ts';
@@ -30,7 +30,7 @@ const PAIR = 'BTC/USDT:USDT';
 function trial(learningRate: number): BacktestInput {
   const start = CANDLES_START + HISTORY_DAYS * DAY_MS;
   const iso = (time: number) => new Date(time).toISOString();
-  const config: RunConfig = {
+  const config: ResolvedBacktestConfig = {
     strategy: emaCrossover.name,
     exchange: 'sim',
     pairs: [PAIR],
@@ -49,6 +49,7 @@ function trial(learningRate: number): BacktestInput {
     timeframe_detail: null,
     fill_model: 'freqtrade',
     seed: 0,
+    precision: 'none',
     ml_engine: mlEngineOf(emaCrossover, {
       train_period_days: TRAIN_DAYS,
       learning_rate: learningRate,

@@ -7,10 +7,10 @@ import { openObjectStore } from '#adapters/open-object-store.ts';
 import { candlesPrefix } from '#adapters/parquet/keys.ts';
 import { MonthFiles } from '#adapters/parquet/month-files.ts';
 import { digestStrategyFiles } from '#adapters/strategy-files.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { LocalEnv } from '#contract/env.ts';
 import { describeCertificate, isPutToTest } from '#domain/search-look-ahead.ts';
 import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
-import type { RunConfig } from '#engine/run/config.ts';
 import type { PairData } from '#engine/run/pair-history.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { isTimeframe, TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
@@ -53,7 +53,7 @@ export async function checkCommand(strategy: string, options: StrategyCheckOptio
     throw new UsageError(`Say which candles of ${exchange}: --timerange 20250101-20250301`);
   }
   const sim = new SimExchange({ seed: options.seed });
-  const loadCandles = async (config: RunConfig, from: number): Promise<PairData[]> =>
+  const loadCandles = async (config: ResolvedBacktestConfig, from: number): Promise<PairData[]> =>
     Promise.all(
       config.pairs.map(async (pair) => {
         const end = Date.parse(config.date_range.end);
@@ -132,7 +132,12 @@ async function findFile(strategy: string, folder: string): Promise<string> {
   throw new UsageError(`There is no strategy ${strategy} in ${folder}. There are: ${known.join(', ')}`);
 }
 
-async function storedCandles(home: string, config: RunConfig, pair: string, from: number): Promise<Candles> {
+async function storedCandles(
+  home: string,
+  config: ResolvedBacktestConfig,
+  pair: string,
+  from: number,
+): Promise<Candles> {
   const { exchange, timeframe } = config;
   const objects = openObjectStore({ OBJECTS_DIRECTORY: join(resolve(home), 'objects') }, BUCKET);
   const files = new MonthFiles(objects, CANDLE_COLUMNS);

@@ -1,4 +1,5 @@
-import { type TradeRecord, tradeRecord } from '#engine/report/trades.ts';
+import type { Trade } from '#contract/report.ts';
+import { tradeRecord } from '#engine/report/trades.ts';
 import {
   type TextColumn,
   TRADE_NUMBERS,
@@ -68,7 +69,7 @@ function textsOfPage(
  *
  * @throws Error when the bytes are not those of a page
  */
-export function readTradePage(bytes: Uint8Array): TradeRecord[] {
+export function readTradePage(bytes: Uint8Array): Trade[] {
   const { head, start } = readHead(bytes);
   const { first, length, texts } = head;
   let at = start;

@@ -249,6 +249,7 @@ export const EquityData = z
     }),
   })
   .meta({ id: 'EquityData' });
+export type EquityData = z.infer<typeof EquityData>;
 
 export const BacktestParams = z.object({
   job_id: z

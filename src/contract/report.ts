@@ -159,6 +159,7 @@ const CostRow = z
     pct_of_turnover: percent.nullable(),
   })
   .meta({ id: 'CostRow' });
+export type CostRow = z.infer<typeof CostRow>;
 
 const ReportCosts = z
   .object({
@@ -197,7 +198,7 @@ const FillModelComparison = z
   .meta({ id: 'FillModelComparison', description: 'The same run under the other fill model' });
 export type FillModelComparison = z.infer<typeof FillModelComparison>;
 
-const PairData = z
+const ReportPairData = z
   .object({
     pair: z.string(),
     candles: z.int().meta({ description: 'Traded on, startup candles left out' }),
@@ -217,7 +218,7 @@ const PairData = z
     digest: digest.meta({ description: 'Over the candles, detail candles and funding read; sha-256, hex' }),
   })
   .meta({ id: 'ReportPairData' });
-export type PairData = z.infer<typeof PairData>;
+export type ReportPairData = z.infer<typeof ReportPairData>;
 
 const Provenance = z
   .object({
@@ -248,7 +249,7 @@ export const BacktestReport = z
     costs: ReportCosts,
     counters: ReportCounters,
     fill_model: FillModelComparison,
-    data: z.array(PairData),
+    data: z.array(ReportPairData),
     models: ReportModels.optional().meta({ description: 'Absent in a run without the ML engine' }),
     biases: z.array(
       z.object({
@@ -269,7 +270,7 @@ export type BacktestReport = z.infer<typeof BacktestReport>;
 /** What a registration reads of a report: nothing more, so that a change of another part leaves stored reports readable. */
 export const RegisteredReport = z.object({
   provenance: Provenance,
-  data: z.array(PairData.pick({ first: true, last: true })).min(1),
+  data: z.array(ReportPairData.pick({ first: true, last: true })).min(1),
 });
 
 /**

@@ -1,12 +1,16 @@
+import type { BacktestResult, ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { EquityData } from '#contract/backtest-api.ts';
+import type { BacktestReport } from '#contract/report.ts';
+import type { ReportModels } from '#contract/report-models.ts';
 import type { Digest } from './digest.ts';
-import { buildEquityData, type EquityData } from './report/equity-data.ts';
+import { buildEquityData } from './report/equity-data.ts';
 import { alternativeModel, compareFillModels } from './report/fill-models.ts';
-import { buildModels, type ReportModels } from './report/models.ts';
+import { buildModels } from './report/models.ts';
 import { provenanceOf } from './report/provenance.ts';
-import { type BacktestReport, buildReport } from './report/report.ts';
-import { type BacktestResult, buildResult } from './report/result.ts';
+import { buildReport } from './report/report.ts';
+import { buildResult } from './report/result.ts';
 import { reportSettings } from './report/settings.ts';
-import { type RunConfig, type RunSettings, simulationSettings } from './run/config.ts';
+import { type RunSettings, simulationSettings } from './run/config.ts';
 import { BacktestError } from './run/errors.ts';
 import { startupRows, trainingRows } from './run/history.ts';
 import { measureRun } from './run/measure.ts';
@@ -21,7 +25,7 @@ import type { StrategyDefinition } from './strategy.ts';
 
 export interface BacktestInput {
   readonly strategy: StrategyDefinition;
-  readonly config: RunConfig;
+  readonly config: ResolvedBacktestConfig;
   /** One for each pair of the configuration, in its order. */
   readonly pairs: readonly PairData[];
   /** Digest of the strategy's source. */
@@ -64,7 +68,7 @@ export interface BacktestOutcome {
 const PHASES = { prepared: 0.4, simulated: 0.75, compared: 0.95 };
 const PHASES_WITH_MODELS = { prepared: 0.9, simulated: 0.95, compared: 0.99 };
 
-const phasesOf = ({ ml_engine }: RunConfig) => (ml_engine ? PHASES_WITH_MODELS : PHASES);
+const phasesOf = ({ ml_engine }: ResolvedBacktestConfig) => (ml_engine ? PHASES_WITH_MODELS : PHASES);
 
 /**
  * Runs a backtest: prepares every pair, simulates, measures and reports.
@@ -167,7 +171,7 @@ interface Runs {
 function simulateBoth(
   prepared: readonly PreparedPair[],
   settings: SimulationSettings,
-  config: RunConfig,
+  config: ResolvedBacktestConfig,
   progress: (share: number) => void,
 ): Runs {
   const phases = phasesOf(config);
@@ -221,7 +225,10 @@ function describe(
 }
 
 /** Undefined in a run without the ML engine. */
-function modelsOf(config: RunConfig, prepared: readonly PreparedPair[]): ReportModels | undefined {
+function modelsOf(
+  config: ResolvedBacktestConfig,
+  prepared: readonly PreparedPair[],
+): ReportModels | undefined {
   const pairs = prepared.flatMap(({ models }) => (models ? [models] : []));
   return pairs.length > 0 ? buildModels(config, pairs) : undefined;
 }

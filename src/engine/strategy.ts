@@ -1,6 +1,9 @@
+import type { RoiTable, TrailingStop } from '#contract/backtest.ts';
 import type { Candles } from './candles.ts';
 import type { Timeframe } from './timeframe.ts';
 import type { MlEngineOverrides } from './walk-forward/settings.ts';
+
+export type { RoiTable, TrailingStop };
 
 /** Computed columns by name, each as long as the candles. `NaN` where an indicator is not yet defined. */
 export type Columns = Readonly<Record<string, Float64Array>>;
@@ -65,19 +68,6 @@ export type ParameterSpec = Readonly<Record<string, Parameter>>;
 export type ParameterValues<S extends ParameterSpec = ParameterSpec> = {
   readonly [K in keyof S]: S[K] extends ChoiceParameter ? S[K]['choices'][number] : number;
 };
-
-/** Minutes since entry -> required profit ratio after fees. -1 closes whatever the result. */
-export type RoiTable = Readonly<Record<string, number>>;
-
-/** Trailing stop settings; ratios are of the stake (divided by leverage to get price distances). */
-export interface TrailingStop {
-  /** Distance once the offset is passed; without it the distance is |stoploss|. */
-  readonly positive?: number;
-  /** Profit at which `positive` starts to apply. Default 0. */
-  readonly offset?: number;
-  /** Trail nothing until the offset is reached. Default false. */
-  readonly only_offset_is_reached?: boolean;
-}
 
 /** What every callback is given: read-only, valid during the call only. */
 export interface TradeView {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { BacktestInput } from '#engine/backtest.ts';
 import type { Digest } from '#engine/digest.ts';
-import type { RunConfig } from '#engine/run/config.ts';
 import { historyStart } from '#engine/run/history.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { MINUTE, START, walk } from './run/candles.ts';
@@ -43,7 +43,7 @@ export const SAMPLE_STRATEGY: StrategyDefinition = {
 };
 
 /** Three days of 5m candles. */
-export const CONFIG: RunConfig = {
+export const CONFIG: ResolvedBacktestConfig = {
   strategy: 'sample',
   exchange: 'sim',
   pairs: ['BTC/USDT:USDT', 'ETH/USDT:USDT'],
@@ -62,6 +62,7 @@ export const CONFIG: RunConfig = {
   timeframe_detail: null,
   fill_model: 'freqtrade',
   seed: 0,
+  precision: 'none',
 };
 
 export const ROWS = (3 * 24 * 60) / 5;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type * as z from 'zod';
 import { BacktestResult, ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { EquityData } from '#contract/backtest-api.ts';
 import { BacktestReport, Trade, TradesPage } from '#contract/report.ts';
+import type { PeriodRow } from '#contract/report-metrics.ts';
 import {
   type BacktestInput,
   type BacktestOutcome,
@@ -10,15 +10,9 @@ import {
   runBacktestPausing,
 } from '#engine/backtest.ts';
 import type { Instrument } from '#engine/instrument.ts';
-import type { PeriodRow } from '#engine/report/periods.ts';
-import type { BacktestReport as EngineReport } from '#engine/report/report.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
-import type { RunConfig } from '#engine/run/config.ts';
 import { CONFIG, ROWS, SAMPLE_STRATEGY, STARTUP, STEP, sampleInput, sha256 } from './backtest-sample.ts';
 import { START, walk } from './run/candles.ts';
-
-/** The engine's types are read-only, those of the schemas are not: apart from that they must agree. */
-type Mutable<T> = { -readonly [K in keyof T]: Mutable<T[K]> };
 
 const run = (input: BacktestInput = sampleInput()) => runBacktest(input, { digest: sha256 });
 const bytes = ({ timing, ...outcome }: BacktestOutcome) => JSON.stringify(outcome);
@@ -84,12 +78,12 @@ describe('a backtest', () => {
     expect(EquityData.strict().parse(equity)).toEqual(equity);
     const stored = JSON.parse(JSON.stringify(report));
     expect(BacktestReport.parse(stored)).toEqual(stored);
-    const typed: z.infer<typeof BacktestReport> = report as Mutable<typeof report>;
+    const typed: BacktestReport = report;
     expect(typed).toBe(report);
     const items = trades.map((_, row) => tradeRecord(outcome.table, row, row + 1));
     for (const record of items) Trade.strict().parse(record);
     TradesPage.strict().parse({ items, page: 1, pages: 1, total: trades.length });
-    const config: RunConfig = ResolvedBacktestConfig.strict().parse(CONFIG);
+    const config: ResolvedBacktestConfig = ResolvedBacktestConfig.strict().parse(CONFIG);
     expect(config).toEqual({ ...CONFIG, precision: 'none' });
     expect(JSON.stringify(result).length).toBeLessThan(800);
   });
@@ -225,7 +219,7 @@ describe('precision', () => {
   });
 
   it('is named among the assumptions: rules of today applied to the past, or none', () => {
-    const biasOf = ({ biases }: EngineReport) => biases.filter(({ text }) => text.startsWith('Precision:'));
+    const biasOf = ({ biases }: BacktestReport) => biases.filter(({ text }) => text.startsWith('Precision:'));
     expect(biasOf(exact())).toEqual([
       { effect: 'neutral', text: expect.stringContaining("exchange's present amount steps") },
     ]);

@@ -1,8 +1,9 @@
 /** Process of {@link checkStrategy}: reads a definition, and certifies the strategy on the candles that it is sent. */
+
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
-import type { RunConfig } from '#engine/run/config.ts';
 import { historyStart } from '#engine/run/history.ts';
 import type { PairData } from '#engine/run/pair-history.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
@@ -55,7 +56,7 @@ async function check(request: CheckRequest): Promise<void> {
 }
 
 /** The strategy's own defaults on the candles that were asked for. */
-function configOf(definition: StrategyDefinition, request: CheckRequest): RunConfig {
+function configOf(definition: StrategyDefinition, request: CheckRequest): ResolvedBacktestConfig {
   const timeframe = request.timeframe ?? definition.timeframe;
   const { values, problems } = createStrategyRegistry([definition]).resolveParams(definition, request.params);
   if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join('; '));
@@ -69,7 +70,7 @@ function configOf(definition: StrategyDefinition, request: CheckRequest): RunCon
   return {
     strategy: definition.name,
     exchange: request.exchange,
-    pairs,
+    pairs: [...pairs],
     timeframe,
     date_range: { start: iso(start), end: iso(end) },
     stake_amount: definition.stakeAmount,
@@ -84,6 +85,7 @@ function configOf(definition: StrategyDefinition, request: CheckRequest): RunCon
     trailing: definition.trailing ?? null,
     timeframe_detail: null,
     fill_model: 'freqtrade',
+    precision: 'none',
     seed: 0,
     ...(ml && { ml_engine: ml }),
   };

@@ -3,9 +3,9 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { LookAheadCertificate } from '#engine/look-ahead/certify.ts';
 import type { LookAheadFinding } from '#engine/look-ahead/findings.ts';
-import type { RunConfig } from '#engine/run/config.ts';
 import type { PairData } from '#engine/run/pair-history.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import { openSandbox } from './sandbox.ts';
@@ -37,13 +37,13 @@ export type CheckMessage =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'problems'; readonly problems: readonly string[] }
   /** Candles are needed from `from` (ms) on. */
-  | { readonly kind: 'definition'; readonly config: RunConfig; readonly from: number }
+  | { readonly kind: 'definition'; readonly config: ResolvedBacktestConfig; readonly from: number }
   | { readonly kind: 'progress'; readonly share: number }
   | { readonly kind: 'certificate'; readonly certificate: LookAheadCertificate };
 
 export interface CheckOptions {
   /** Candles of every pair of a configuration, from a time (ms) on. */
-  readonly loadCandles: (config: RunConfig, from: number) => Promise<readonly PairData[]>;
+  readonly loadCandles: (config: ResolvedBacktestConfig, from: number) => Promise<readonly PairData[]>;
   readonly onProgress?: (share: number) => void;
   /** What the strategy prints. */
   readonly onOutput?: (text: string) => void;
@@ -56,7 +56,7 @@ export interface CheckOptions {
 /** A definition that is not valid, or a certificate. */
 export type CheckOutcome =
   | { readonly problems: readonly string[] }
-  | { readonly config: RunConfig; readonly certificate: LookAheadCertificate };
+  | { readonly config: ResolvedBacktestConfig; readonly certificate: LookAheadCertificate };
 
 const LIMIT_MS = 60_000;
 
@@ -75,7 +75,7 @@ export async function checkStrategy(request: CheckRequest, options: CheckOptions
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => options.onOutput?.(text));
   }
-  let config: RunConfig | undefined;
+  let config: ResolvedBacktestConfig | undefined;
   let timer: NodeJS.Timeout | undefined;
   try {
     return await new Promise<CheckOutcome>((resolve, reject) => {

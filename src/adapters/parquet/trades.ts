@@ -1,5 +1,6 @@
+import type { Trade } from '#contract/report.ts';
 import { durationMinutes } from '#engine/metrics/trade-columns.ts';
-import { profitPct, type TradeRecord } from '#engine/report/trades.ts';
+import { profitPct } from '#engine/report/trades.ts';
 import type { TradeNumber, TradeTable } from '#engine/simulator/trade-table.ts';
 import {
   encodePlainFile,
@@ -16,7 +17,7 @@ import {
 type Make = (name: string, trades: TradeTable) => PlainColumn;
 
 /** Columns of trades.parquet: the fields of a trade record, in its order. */
-const COLUMNS: Readonly<Record<keyof TradeRecord, Make>> = {
+const COLUMNS: Readonly<Record<keyof Trade, Make>> = {
   id: (name, { length }) =>
     plainIntegers(
       name,

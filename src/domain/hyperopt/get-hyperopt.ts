@@ -1,6 +1,7 @@
+import type { EquityData } from '#contract/backtest-api.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { StoredStudy, StudyIn } from '#contract/hyperopt.ts';
-import { buildEquityData, type EquityData } from '#engine/report/equity-data.ts';
+import { buildEquityData } from '#engine/report/equity-data.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import type { StudyStore, TrialLedger, TrialReturns } from './study-ports.ts';
 

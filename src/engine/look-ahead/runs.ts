@@ -1,6 +1,7 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { type Candles, createCandles, indexAtOrAfter, sliceCandles } from '../candles.ts';
 import { rememberingFit } from '../causality/models.ts';
-import { type RunConfig, simulationSettings } from '../run/config.ts';
+import { simulationSettings } from '../run/config.ts';
 import { type PairData, type PairHistory, readHistory } from '../run/pair-history.ts';
 import { cutRows } from '../run/prepare-pair.ts';
 import { atTimeframe, mlRunOf } from '../run/run-strategy.ts';
@@ -16,7 +17,7 @@ import { type GuardLog, guarding } from './guard.ts';
 export interface LookAheadSubject {
   /** Loads the strategy again, so that no state of its modules is left from another run. */
   readonly load: () => Promise<StrategyDefinition>;
-  readonly config: RunConfig;
+  readonly config: ResolvedBacktestConfig;
   /** One for each pair of the configuration, in its order. */
   readonly pairs: readonly PairData[];
 }
@@ -188,7 +189,7 @@ async function observe(
 
 function analyseRows(
   strategy: StrategyDefinition,
-  config: RunConfig,
+  config: ResolvedBacktestConfig,
   history: PairHistory,
   candles: Candles,
   fits: Fits,

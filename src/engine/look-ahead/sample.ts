@@ -1,5 +1,5 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { createRandom, type Random } from '../random.ts';
-import type { RunConfig } from '../run/config.ts';
 import { startupRows } from '../run/history.ts';
 import { tradedRange } from '../run/pair-history.ts';
 import { DAY_MS, TIMEFRAME_MS } from '../timeframe.ts';
@@ -88,7 +88,7 @@ async function choosePart(
   { runMs, opened }: SampleOptions,
   budgetMs: number,
   random: Random,
-): Promise<RunConfig | undefined> {
+): Promise<ResolvedBacktestConfig | undefined> {
   const strategy = await load();
   const { start, end } = tradedRange(config);
   const stepMs = TIMEFRAME_MS[config.timeframe];

@@ -1,17 +1,6 @@
+import type { AccountMetrics } from '#contract/report-metrics.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { finite } from './moments.ts';
-
-/** What became of the wallet. Formulas: {@link METRIC_DEFINITIONS}. */
-export interface AccountMetrics {
-  readonly starting_balance: number;
-  readonly final_balance: number;
-  readonly total_profit: number;
-  readonly total_profit_pct: number;
-  readonly cagr_pct: number | null;
-  readonly avg_daily_profit_pct: number;
-  readonly market_change_pct: number | null;
-  readonly backtest_days: number;
-}
 
 /**
  * @param profit sum of the trades' profits, quote currency

@@ -1,25 +1,7 @@
+import type { ActivityMetrics } from '#contract/report-metrics.ts';
 import type { EquityCurve } from '#engine/simulator/types.ts';
 import { finite, largest, mean, ratio, smallest, sum } from './moments.ts';
 import type { TradeColumns } from './trade-columns.ts';
-
-/** How, and how much, the run traded. Formulas: {@link METRIC_DEFINITIONS}. */
-export interface ActivityMetrics {
-  readonly trades_per_day: number;
-  readonly exposure_pct: number | null;
-  readonly avg_open_trades: number | null;
-  readonly max_open_trades: number;
-  readonly min_duration_minutes: number | null;
-  readonly max_duration_minutes: number | null;
-  readonly avg_duration_winners_minutes: number | null;
-  readonly avg_duration_losers_minutes: number | null;
-  readonly max_consecutive_wins: number;
-  readonly max_consecutive_losses: number;
-  readonly same_candle_trades: number;
-  readonly left_open_trades: number;
-  readonly avg_stake: number | null;
-  readonly avg_leverage: number | null;
-  readonly total_volume: number;
-}
 
 /**
  * @param trades in the order of closing

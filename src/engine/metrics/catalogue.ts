@@ -1,7 +1,10 @@
-import type { AccountMetrics } from './account-metrics.ts';
-import type { ActivityMetrics } from './activity-metrics.ts';
-import type { EquityMetrics } from './equity-metrics.ts';
-import type { ClosedDayMetrics, TradeMetrics } from './trade-metrics.ts';
+import type { MetricDefinition } from '#contract/report.ts';
+import type {
+  AccountMetrics,
+  ActivityMetrics,
+  ClosedTradeMetrics,
+  EquityMetrics,
+} from '#contract/report-metrics.ts';
 
 /** Families of metrics, and the other parts of a report. */
 type MetricFamily =
@@ -10,14 +13,6 @@ type MetricFamily =
 
 /** `quote`: quote currency. `base`: base currency. `ratio`: a number without a unit. */
 type MetricUnit = 'percent' | 'quote' | 'base' | 'ratio' | 'count' | 'minutes' | 'days' | 'probability';
-
-export interface MetricDefinition {
-  readonly label: string;
-  readonly unit: MetricUnit;
-  readonly family: MetricFamily;
-  /** How the number is computed, in the symbols of {@link METRIC_NOTATION}, and when it is null. */
-  readonly formula: string;
-}
 
 /** Symbols of the formulas. */
 export const METRIC_NOTATION = {
@@ -120,9 +115,6 @@ const EQUITY = define<EquityMetrics>('equity', {
   lowest_equity: ['Lowest equity', 'quote', 'smallest of B0 and the equity at the close of every candle'],
   highest_equity: ['Highest equity', 'quote', 'largest of B0 and the equity at the close of every candle'],
 });
-
-/** Of {@link TradeMetrics}, what the account family does not define already. */
-export type ClosedTradeMetrics = Omit<TradeMetrics, keyof AccountMetrics> & ClosedDayMetrics;
 
 const CLOSED_TRADES = define<ClosedTradeMetrics>('closed_trades', {
   total_trades: ['Trades', 'count', 'n'],

@@ -1,27 +1,8 @@
+import type { EquityMetrics } from '#contract/report-metrics.ts';
 import type { EquityCurve } from '#engine/simulator/types.ts';
 import { type DailyEquity, dailyReturns } from './daily.ts';
 import { type Drawdown, drawdownOf, drawdownPeriods } from './drawdown.ts';
 import { deviation, finite, mean, ratio, sum } from './moments.ts';
-
-/** The headline family: from the account with open positions valued. Formulas: {@link METRIC_DEFINITIONS}. */
-export interface EquityMetrics {
-  readonly sharpe_ratio: number | null;
-  readonly sortino_ratio: number | null;
-  readonly sortino_ratio_downside: number | null;
-  readonly calmar_ratio: number | null;
-  readonly cagr_to_drawdown: number | null;
-  readonly volatility_pct: number | null;
-  readonly max_drawdown_pct: number;
-  readonly max_drawdown_abs: number;
-  readonly max_drawdown_candle_pct: number;
-  readonly max_drawdown_candle_abs: number;
-  readonly time_under_water_pct: number | null;
-  readonly longest_drawdown_days: number;
-  readonly best_day_pct: number | null;
-  readonly worst_day_pct: number | null;
-  readonly lowest_equity: number;
-  readonly highest_equity: number;
-}
 
 const YEAR_ROOT = Math.sqrt(365);
 

@@ -1,21 +1,13 @@
+import type { Metrics } from '#contract/report-metrics.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
 import type { EquityCurve } from '#engine/simulator/types.ts';
-import { type AccountMetrics, accountMetrics, wholeDays } from './account-metrics.ts';
-import { type ActivityMetrics, activityMetrics } from './activity-metrics.ts';
-import type { ClosedTradeMetrics } from './catalogue.ts';
+import { accountMetrics, wholeDays } from './account-metrics.ts';
+import { activityMetrics } from './activity-metrics.ts';
 import { type DailyEquity, dailyEquity } from './daily.ts';
 import { type Drawdown, drawdownOf } from './drawdown.ts';
-import { type EquityMetrics, equityMetrics } from './equity-metrics.ts';
+import { equityMetrics } from './equity-metrics.ts';
 import { type TradeColumns, tradeColumns } from './trade-columns.ts';
 import { closedDayMetrics, type TradeMetrics, tradeMetrics } from './trade-metrics.ts';
-
-/** All metrics of a run by family. */
-export interface Metrics {
-  readonly account: AccountMetrics;
-  readonly equity: EquityMetrics;
-  readonly closed_trades: ClosedTradeMetrics;
-  readonly activity: ActivityMetrics;
-}
 
 /** What the metrics are computed from. */
 export interface MetricsInput {

@@ -1,4 +1,5 @@
-import { define, type MetricDefinition } from './catalogue.ts';
+import type { MetricDefinition } from '#contract/report.ts';
+import { define } from './catalogue.ts';
 
 /** What the report's other parts hold, by part and name: whatever is a number there and no metric of its own. */
 

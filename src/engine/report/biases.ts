@@ -1,4 +1,4 @@
-import type { RunConfig } from '#engine/run/config.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 
 /** One thing the simulation assumes that a market need not grant. */
@@ -9,11 +9,11 @@ export interface Bias {
 }
 
 /** What this run's assumptions do to its numbers, as far as they apply to it. */
-export function knownBiases(strategy: StrategyDefinition, config: RunConfig): Bias[] {
+export function knownBiases(strategy: StrategyDefinition, config: ResolvedBacktestConfig): Bias[] {
   return [...fillBiases(config), ...marketBiases(config), precisionBias(config), ...rules(strategy, config)];
 }
 
-function fillBiases(config: RunConfig): Bias[] {
+function fillBiases(config: ResolvedBacktestConfig): Bias[] {
   const biases: Bias[] = [
     {
       effect: 'optimistic',
@@ -52,7 +52,7 @@ function fillBiases(config: RunConfig): Bias[] {
   return biases;
 }
 
-function marketBiases(config: RunConfig): Bias[] {
+function marketBiases(config: ResolvedBacktestConfig): Bias[] {
   const biases: Bias[] = [
     {
       effect: 'optimistic',
@@ -78,7 +78,7 @@ function marketBiases(config: RunConfig): Bias[] {
   return biases;
 }
 
-function precisionBias({ precision }: RunConfig): Bias {
+function precisionBias({ precision }: ResolvedBacktestConfig): Bias {
   if (precision === 'exchange') {
     return {
       effect: 'neutral',
@@ -91,7 +91,7 @@ function precisionBias({ precision }: RunConfig): Bias {
   };
 }
 
-function rules(strategy: StrategyDefinition, config: RunConfig): Bias[] {
+function rules(strategy: StrategyDefinition, config: ResolvedBacktestConfig): Bias[] {
   const biases: Bias[] = [
     {
       effect: 'neutral',

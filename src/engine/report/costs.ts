@@ -1,26 +1,6 @@
+import type { CostRow, ReportCosts } from '#contract/report.ts';
 import { ratio, sum } from '#engine/metrics/moments.ts';
 import type { TradeColumns } from '#engine/metrics/trade-columns.ts';
-
-/** One kind of cost. */
-interface CostRow {
-  /** Quote currency; positive was paid, negative was received. */
-  readonly amount: number;
-  /** Of the profit before costs; null when there was none. */
-  readonly pct_of_gross_profit: number | null;
-  /** Of the turnover; null without trades. */
-  readonly pct_of_turnover: number | null;
-}
-
-export interface ReportCosts {
-  /** Profit before all costs: total profit + fees + slippage + funding paid. */
-  readonly gross_profit: number;
-  /** Sum of amount * (entry price + exit price). */
-  readonly turnover: number;
-  readonly fees: CostRow;
-  readonly slippage: CostRow;
-  readonly funding: CostRow;
-  readonly total: CostRow;
-}
 
 export function buildCosts(trades: TradeColumns): ReportCosts {
   const fees = sum(trades.fees);

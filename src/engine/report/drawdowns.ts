@@ -1,3 +1,4 @@
+import type { ReportDrawdowns } from '#contract/report.ts';
 import { type DailyEquity, isoDay } from '#engine/metrics/daily.ts';
 import { type Drawdown, type DrawdownPeriod, drawdownOf, drawdownPeriods } from '#engine/metrics/drawdown.ts';
 import type { EquityCurve } from '#engine/simulator/types.ts';
@@ -29,13 +30,6 @@ interface CandleDrawdown {
   readonly peak_equity: number;
   readonly low_equity: number;
   readonly depth_pct: number;
-}
-
-export interface ReportDrawdowns {
-  /** The deepest falls of the daily equity, deepest first; the first one is max_drawdown_pct. */
-  readonly daily: readonly DrawdownRow[];
-  /** Null when the equity never fell. */
-  readonly candle: CandleDrawdown | null;
 }
 
 /**

@@ -1,16 +1,6 @@
+import type { FillModelComparison } from '#contract/report.ts';
 import { countFillModelDifferences } from '#engine/simulator/differences.ts';
 import type { FillModel, Simulation } from '#engine/simulator/types.ts';
-
-/** How much the run owes to what its fill model assumes inside a candle. */
-export interface FillModelComparison {
-  readonly used: FillModel;
-  readonly alternative: FillModel;
-  /** Trades that only one of the two runs has, or that they close at another time or price. */
-  readonly differing_trades: number;
-  readonly alternative_trades: number;
-  readonly alternative_total_profit: number;
-  readonly alternative_total_profit_pct: number;
-}
 
 /** The other fill model. */
 export function alternativeModel(used: FillModel): FillModel {

@@ -1,34 +1,11 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { ReportModels, ReportWindow } from '#contract/report-models.ts';
 import { permutationImportance } from '#engine/ml/index.ts';
 import { hash32 } from '#engine/random.ts';
-import type { RunConfig } from '#engine/run/config.ts';
 import { requireModelKind, type WindowFit } from '#engine/walk-forward/fit-window.ts';
 import { type Learning, labelledRows } from '#engine/walk-forward/learning.ts';
 import type { LearnedAnalysis } from '#engine/walk-forward/predicting.ts';
-import {
-  type CalibrationBin,
-  calibrationBins,
-  type ModelQuality,
-  modelQuality,
-} from '#engine/walk-forward/quality.ts';
-
-/** One window of one pair. Times are of the first candle and the end (exclusive), ISO 8601. */
-interface ReportWindow {
-  readonly pair: string;
-  readonly index: number;
-  readonly train_from: string;
-  readonly train_to: string;
-  readonly test_from: string;
-  readonly test_to: string;
-  readonly training_rows: number;
-  readonly training_positives_pct: number | null;
-  /** Trees, or steps of the logistic regression, that predict; null without a model. */
-  readonly iterations: number | null;
-  /** Why there is no model, null when there is one. */
-  readonly skipped: string | null;
-  /** Of the predictions of the window whose label is known by the end of the data. */
-  readonly quality: ModelQuality;
-  readonly calibration: readonly CalibrationBin[];
-}
+import { calibrationBins, modelQuality } from '#engine/walk-forward/quality.ts';
 
 /** What one feature is worth, over all models. */
 interface FeatureImportance {
@@ -37,25 +14,6 @@ interface FeatureImportance {
   readonly gain: number;
   /** Mean rise of the log loss out of sample when the feature is shuffled; null when no window was measured. */
   readonly permutation: number | null;
-}
-
-/** The models of a run with the ML engine. */
-export interface ReportModels {
-  /** The kind that `model_type` stands for. */
-  readonly model_kind: string;
-  readonly features: number;
-  /** Candles until a label is known: the embargo between training and prediction. */
-  readonly horizon: number;
-  readonly trained: number;
-  /** Over all pairs. */
-  readonly windows_total: number;
-  /** At most {@link MOST_WINDOWS}, evenly spread: each is some hundred bytes of a report that is read as a whole. */
-  readonly windows: readonly ReportWindow[];
-  /** Over all windows and pairs, out of sample. */
-  readonly quality: ModelQuality;
-  readonly calibration: readonly CalibrationBin[];
-  /** The largest gain first. */
-  readonly importances: readonly FeatureImportance[];
 }
 
 /** What is left of the models of one pair when they have predicted: neither models nor features are kept. */
@@ -78,7 +36,7 @@ const MOST_WINDOWS = 1_000;
 
 /** Measures the models of one pair. */
 export function pairModels(
-  { pairs, seed }: Pick<RunConfig, 'pairs' | 'seed'>,
+  { pairs, seed }: Pick<ResolvedBacktestConfig, 'pairs' | 'seed'>,
   pair: string,
   learned: LearnedAnalysis,
 ): PairModels {
@@ -113,7 +71,7 @@ function spread<T>(values: readonly T[], most: number): T[] {
 }
 
 /** @param pairs at least one */
-export function buildModels(config: RunConfig, pairs: readonly PairModels[]): ReportModels {
+export function buildModels(config: ResolvedBacktestConfig, pairs: readonly PairModels[]): ReportModels {
   const { names, horizon } = pairs[0]!;
   const windows = pairs.flatMap((pair) => pair.windows);
   const all = joinOutcomes(pairs.map(({ outcomes }) => outcomes));

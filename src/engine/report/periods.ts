@@ -1,36 +1,9 @@
+import type { ReportPeriods } from '#contract/report.ts';
+import type { PeriodRow } from '#contract/report-metrics.ts';
 import { type DailyEquity, isoDay, monthOf, type PeriodKey, periodReturns } from '#engine/metrics/daily.ts';
 import { ratio } from '#engine/metrics/moments.ts';
 import type { TradeColumns } from '#engine/metrics/trade-columns.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-
-/** One calendar period: trades by the UTC day of closing, and the return of the equity, open positions valued. */
-export interface PeriodRow {
-  readonly key: string;
-  /** Equity at the period's end over the equity before it, less 1, percent; weekdays: their daily returns compounded. */
-  readonly return_pct: number;
-  readonly total_profit: number;
-  readonly total_profit_pct: number;
-  readonly total_trades: number;
-  readonly winning_trades: number;
-  readonly losing_trades: number;
-  readonly draws: number;
-  readonly win_rate: number | null;
-  readonly profit_factor: number | null;
-}
-
-/** Every period that the run touches, traded or not, in time order (weekdays from Monday). */
-export interface ReportPeriods {
-  /** `YYYY-MM-DD`. */
-  readonly day: readonly PeriodRow[];
-  /** The Monday on which the week begins, `YYYY-MM-DD`. */
-  readonly week: readonly PeriodRow[];
-  /** `YYYY-MM`. */
-  readonly month: readonly PeriodRow[];
-  /** `YYYY`. */
-  readonly year: readonly PeriodRow[];
-  /** `Monday` to `Sunday`. */
-  readonly weekday: readonly PeriodRow[];
-}
 
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 

@@ -1,65 +1,39 @@
-import { METRIC_DEFINITIONS, METRIC_NOTATION, type MetricDefinition } from '#engine/metrics/catalogue.ts';
-import type { ComputedMetrics, Metrics } from '#engine/metrics/metrics.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type {
+  BacktestReport,
+  FillModelComparison,
+  Provenance,
+  ReportCounters,
+  ReportPairData,
+  ReportSettings,
+} from '#contract/report.ts';
+import type { ReportModels } from '#contract/report-models.ts';
+import { METRIC_DEFINITIONS, METRIC_NOTATION } from '#engine/metrics/catalogue.ts';
+import type { ComputedMetrics } from '#engine/metrics/metrics.ts';
 import { MODEL_DEFINITIONS } from '#engine/metrics/model-catalogue.ts';
 import { REPORT_DEFINITIONS } from '#engine/metrics/report-catalogue.ts';
-import type { RunConfig } from '#engine/run/config.ts';
-import type { PairDataSummary } from '#engine/run/prepare-pair.ts';
 import type { EquityCurve, Simulation, SimulationCounters } from '#engine/simulator/types.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
-import { type Bias, knownBiases } from './biases.ts';
-import { buildCosts, type ReportCosts } from './costs.ts';
-import { buildDrawdowns, type ReportDrawdowns } from './drawdowns.ts';
-import type { FillModelComparison } from './fill-models.ts';
-import type { ReportModels } from './models.ts';
-import { buildPeriods, type ReportPeriods } from './periods.ts';
-import type { Provenance } from './provenance.ts';
+import { knownBiases } from './biases.ts';
+import { buildCosts } from './costs.ts';
+import { buildDrawdowns } from './drawdowns.ts';
+import { buildPeriods } from './periods.ts';
 import { roundNumbers } from './round.ts';
-import type { ReportSettings } from './settings.ts';
-import { buildTables, type ReportTables } from './tables.ts';
+import { buildTables } from './tables.ts';
 import { resultWarnings } from './warnings.ts';
 
 /** Raised when the shape of a stored report changes. */
 const REPORT_SCHEMA_VERSION = 1;
 
-interface ReportCounters {
-  readonly rejected_signals: number;
-  readonly timed_out_entries: number;
-  readonly timed_out_exits: number;
-  readonly cancelled_entries: number;
-  readonly replaced_entries: number;
-}
-
-/** Everything a researcher reads of a run but the trades, which are paged. Undefined numbers are null. */
-export interface BacktestReport {
-  readonly schema_version: typeof REPORT_SCHEMA_VERSION;
-  readonly strategy: { readonly name: string; readonly description: string };
-  readonly settings: ReportSettings;
-  readonly warnings: readonly string[];
-  readonly metrics: Metrics;
-  readonly tables: ReportTables;
-  readonly periods: ReportPeriods;
-  readonly drawdowns: ReportDrawdowns;
-  readonly costs: ReportCosts;
-  readonly counters: ReportCounters;
-  readonly fill_model: FillModelComparison;
-  readonly data: readonly PairDataSummary[];
-  /** Absent in a run without the ML engine. */
-  readonly models?: ReportModels;
-  readonly biases: readonly Bias[];
-  readonly notation: Readonly<Record<string, string>>;
-  readonly definitions: Readonly<Record<string, MetricDefinition>>;
-  readonly provenance: Provenance;
-}
-
 export interface ReportInput {
   readonly strategy: StrategyDefinition;
-  readonly config: RunConfig;
+  readonly config: ResolvedBacktestConfig;
   readonly settings: ReportSettings;
   readonly simulation: Simulation;
   readonly curve: EquityCurve;
   readonly computed: ComputedMetrics;
   readonly fillModel: FillModelComparison;
-  readonly data: readonly PairDataSummary[];
+  readonly data: readonly ReportPairData[];
   readonly models: ReportModels | undefined;
   /** Found before the simulation; the report adds those that its numbers call for. */
   readonly warnings: readonly string[];
@@ -95,7 +69,7 @@ export function buildReport(input: ReportInput): BacktestReport {
     costs: buildCosts(computed.trades),
     counters: reportCounters(counters),
     fill_model: input.fillModel,
-    data,
+    data: [...data],
     ...(input.models && { models: input.models }),
     biases: knownBiases(strategy, config),
     notation: METRIC_NOTATION,

@@ -1,4 +1,5 @@
-import type { Metrics } from '#engine/metrics/metrics.ts';
+import type { BacktestResult } from '#contract/backtest.ts';
+import type { Metrics } from '#contract/report-metrics.ts';
 import { finite, mean, sum, variance } from '#engine/metrics/moments.ts';
 import type { TradeColumns } from '#engine/metrics/trade-columns.ts';
 import { roundNumbers } from './round.ts';
@@ -6,36 +7,6 @@ import { profitPct } from './trades.ts';
 
 /** Profit factor of a run that has won and never lost: finite, so that it can be compared and optimised. */
 const PROFIT_FACTOR_WITHOUT_LOSSES = 999;
-
-/** The result of a job. Its first nine numbers are always finite; null further down is "undefined". */
-export interface BacktestResult {
-  readonly total_trades: number;
-  readonly winning_trades: number;
-  readonly losing_trades: number;
-  readonly total_profit: number;
-  readonly total_profit_pct: number;
-  readonly sharpe_ratio: number;
-  readonly profit_factor: number;
-  readonly win_rate: number;
-  readonly max_drawdown_pct: number;
-  readonly draws: number;
-  readonly final_balance: number;
-  readonly sortino_ratio: number | null;
-  readonly calmar_ratio: number | null;
-  readonly cagr_pct: number | null;
-  readonly expectancy: number | null;
-  readonly sqn: number | null;
-  readonly exposure_pct: number | null;
-  readonly market_change_pct: number | null;
-  readonly fees: number;
-  readonly funding: number;
-  /** Of profit_pct over all trades: what a comparison of two versions needs; sample variance (n - 1). */
-  readonly trade_stats: {
-    readonly n: number;
-    readonly mean: number | null;
-    readonly variance: number | null;
-  };
-}
 
 export function buildResult(metrics: Metrics, trades: TradeColumns): BacktestResult {
   const { account, equity, closed_trades: closed, activity } = metrics;

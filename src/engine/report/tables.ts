@@ -1,10 +1,9 @@
+import type { ReportTables } from '#contract/report.ts';
+import type { TableRow } from '#contract/report-metrics.ts';
 import type { ComputedMetrics } from '#engine/metrics/metrics.ts';
 import { pickOutcomes } from '#engine/metrics/trade-columns.ts';
 import { type TradeMetrics, tradeMetrics } from '#engine/metrics/trade-metrics.ts';
 import { type TextColumn, textAt } from '#engine/simulator/trade-table.ts';
-
-/** One group of trades with the metrics of the group alone. */
-type TableRow = { readonly key: string } & TradeMetrics;
 
 /** Key of the last row of every table. */
 export const TOTAL = 'TOTAL';
@@ -17,18 +16,6 @@ const OTHERS = 'OTHERS';
 
 /** Key of trades whose entry carried no tag. */
 export const NO_TAG = '(none)';
-
-export interface ReportTables {
-  /** Every pair of the run, traded or not. */
-  readonly per_pair: readonly TableRow[];
-  readonly per_enter_tag: readonly TableRow[];
-  readonly per_exit_reason: readonly TableRow[];
-  /** Key: enter tag, ` / `, exit reason. */
-  readonly per_enter_tag_and_exit_reason: readonly TableRow[];
-  readonly per_side: readonly TableRow[];
-  /** Trades closed only because the data ended, per pair. */
-  readonly left_open: readonly TableRow[];
-}
 
 /**
  * @param pairs every pair of the run

@@ -1,43 +1,14 @@
+import type { Trade } from '#contract/report.ts';
 import { durationMinutes } from '#engine/metrics/trade-columns.ts';
 import { type TradeTable, textAt } from '#engine/simulator/trade-table.ts';
 import { isoTime } from './iso-time.ts';
-
-/** A closed trade as the outside sees it. Prices and amounts of money are in quote currency, times are ISO 8601. */
-export interface TradeRecord {
-  /** 1 for the first trade that was closed. */
-  readonly id: number;
-  readonly pair: string;
-  readonly side: 'long' | 'short';
-  readonly opened_at: string;
-  readonly closed_at: string;
-  readonly duration_minutes: number;
-  readonly entry_price: number;
-  readonly exit_price: number;
-  /** Base currency. */
-  readonly amount: number;
-  readonly stake: number;
-  readonly leverage: number;
-  readonly enter_tag: string | null;
-  readonly exit_reason: string;
-  readonly fees: number;
-  readonly slippage_cost: number;
-  readonly funding: number;
-  readonly profit: number;
-  readonly profit_pct: number;
-  readonly initial_stop_price: number;
-  readonly stop_price: number;
-  readonly liquidation_price: number | null;
-  readonly lowest_price: number;
-  readonly highest_price: number;
-  readonly left_open: boolean;
-}
 
 /**
  * The trade in `row` as the outside sees it.
  *
  * @param id 1-based number in the order of closing
  */
-export function tradeRecord(table: TradeTable, row: number, id: number): TradeRecord {
+export function tradeRecord(table: TradeTable, row: number, id: number): Trade {
   const openedAt = table.openedAt[row]!;
   const closedAt = table.closedAt[row]!;
   const liquidationPrice = table.liquidationPrice[row]!;

@@ -1,20 +1,20 @@
-import type { Metrics } from '#engine/metrics/metrics.ts';
-import { type RunConfig, TRADABLE_BALANCE_RATIO } from '#engine/run/config.ts';
-import type { PairDataSummary } from '#engine/run/prepare-pair.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { FillModelComparison, ReportPairData } from '#contract/report.ts';
+import type { Metrics } from '#contract/report-metrics.ts';
+import type { ReportModels } from '#contract/report-models.ts';
+import { TRADABLE_BALANCE_RATIO } from '#engine/run/config.ts';
 import type { SimulationCounters } from '#engine/simulator/types.ts';
-import type { FillModelComparison } from './fill-models.ts';
-import type { ReportModels } from './models.ts';
 
 /** Below this many trades ratios and tests say little. */
 const FEW_TRADES = 30;
 
 export interface ResultWarningInput {
-  readonly config: RunConfig;
+  readonly config: ResolvedBacktestConfig;
   readonly canShort: boolean;
   readonly metrics: Metrics;
   readonly counters: SimulationCounters;
   readonly fillModel: FillModelComparison;
-  readonly data: readonly PairDataSummary[];
+  readonly data: readonly ReportPairData[];
   readonly models: ReportModels | undefined;
 }
 

@@ -1,37 +1,8 @@
-import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
-import type { FillModel, SimulationSettings } from '#engine/simulator/types.ts';
-import type { RoiTable, StrategyDefinition, TrailingStop } from '#engine/strategy.ts';
-import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { SimulationSettings } from '#engine/simulator/types.ts';
+import type { StrategyDefinition } from '#engine/strategy.ts';
+import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { namingCallbacks } from './strategy-faults.ts';
-
-/** The resolved configuration of a run, as the job carries it: every default is filled in. */
-export interface RunConfig {
-  readonly strategy: string;
-  readonly exchange: string;
-  /** In the order in which they compete for slots. */
-  readonly pairs: readonly string[];
-  readonly timeframe: Timeframe;
-  /** ISO 8601; no candle opens at or after the end. */
-  readonly date_range: { readonly start: string; readonly end: string };
-  readonly stake_amount: number | 'unlimited';
-  readonly dry_run_wallet: number;
-  readonly max_open_trades: number;
-  readonly fee: number;
-  readonly slippage: number;
-  readonly leverage: number;
-  /** A value for every parameter of the strategy. */
-  readonly params: Readonly<Record<string, string | number | boolean>>;
-  readonly stoploss: number;
-  readonly minimal_roi: RoiTable;
-  readonly trailing: TrailingStop | null;
-  readonly timeframe_detail: Timeframe | null;
-  readonly fill_model: FillModel;
-  readonly seed: number;
-  /** Whether prices and amounts follow the pairs' instruments. Absent: `none`. */
-  readonly precision?: 'exchange' | 'none';
-  /** Absent in a run without machine learning. */
-  readonly ml_engine?: ResolvedMlEngine;
-}
 
 /** Share of the balance that may be traded. */
 export const TRADABLE_BALANCE_RATIO = 0.99;
@@ -49,7 +20,10 @@ export type RunSettings = SimulationSettings & {
 };
 
 /** What the simulator is told: the configuration, and what only the strategy decides. */
-export function simulationSettings(strategy: StrategyDefinition, config: RunConfig): RunSettings {
+export function simulationSettings(
+  strategy: StrategyDefinition,
+  config: ResolvedBacktestConfig,
+): RunSettings {
   return {
     timeframeMs: TIMEFRAME_MS[config.timeframe],
     ...(config.timeframe_detail && { detailTimeframeMs: TIMEFRAME_MS[config.timeframe_detail] }),

@@ -1,9 +1,9 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
 import type { DefinitionData } from '#engine/strategies/definition-data.ts';
 import type { ParameterValues, StrategyDefinition } from '#engine/strategy.ts';
 import { DAY_MS, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { DEFAULT_FEATURE_CANDLES } from '#engine/walk-forward/default-learning.ts';
-import type { RunConfig } from './config.ts';
 import { BacktestError } from './errors.ts';
 import { describeThrown } from './strategy-faults.ts';
 
@@ -19,7 +19,7 @@ export const MAX_STARTUP_CANDLES = 1_000_000;
  */
 export function startupRows(
   strategy: StrategyDefinition,
-  params: RunConfig['params'],
+  params: ResolvedBacktestConfig['params'],
   timeframe: Timeframe,
   ml?: ResolvedMlEngine,
 ): number {
@@ -55,7 +55,10 @@ export function trainingRows(timeframe: Timeframe, ml: ResolvedMlEngine | undefi
  *
  * @throws BacktestError `strategy` when `startupCandles` throws, or does not return an integer from 0 to {@link MAX_STARTUP_CANDLES}
  */
-export function startupCandles(strategy: StrategyDefinition, params: RunConfig['params']): number {
+export function startupCandles(
+  strategy: StrategyDefinition,
+  params: ResolvedBacktestConfig['params'],
+): number {
   const problem = (text: string, cause?: unknown) =>
     new BacktestError(
       'strategy',
@@ -75,7 +78,7 @@ export function startupCandles(strategy: StrategyDefinition, params: RunConfig['
 /** Time from which candles are read for a run that begins at `start`, ms. Errors as {@link startupRows}. */
 export function historyStart(
   strategy: StrategyDefinition,
-  params: RunConfig['params'],
+  params: ResolvedBacktestConfig['params'],
   timeframe: Timeframe,
   start: number,
   ml?: ResolvedMlEngine,

@@ -1,10 +1,10 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { ReportPairData } from '#contract/report.ts';
 import { type ComputedMetrics, computeMetrics } from '#engine/metrics/metrics.ts';
 import type { Simulation } from '#engine/simulator/types.ts';
-import type { RunConfig } from './config.ts';
-import type { PairDataSummary } from './prepare-pair.ts';
 
 /** What the metrics need to know of a pair's candles. */
-export type TradedCandles = Pick<PairDataSummary, 'first' | 'last' | 'market_change_pct'>;
+export type TradedCandles = Pick<ReportPairData, 'first' | 'last' | 'market_change_pct'>;
 
 /**
  * All metrics of a run.
@@ -13,7 +13,7 @@ export type TradedCandles = Pick<PairDataSummary, 'first' | 'last' | 'market_cha
  * @param run with its equity curve
  */
 export function measureRun(
-  { dry_run_wallet }: Pick<RunConfig, 'dry_run_wallet'>,
+  { dry_run_wallet }: Pick<ResolvedBacktestConfig, 'dry_run_wallet'>,
   pairs: readonly TradedCandles[],
   run: Simulation,
 ): ComputedMetrics {

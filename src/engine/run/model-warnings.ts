@@ -1,5 +1,5 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { WindowFit } from '#engine/walk-forward/fit-window.ts';
-import type { RunConfig } from './config.ts';
 import { trainingRows } from './history.ts';
 import type { PairHistory } from './pair-history.ts';
 
@@ -9,7 +9,7 @@ export type FittedWindow = Omit<WindowFit, 'model'>;
 /** Why a pair cannot be traded with the ML engine: no window of it has a model. Undefined when one has. */
 export function whyNothingLearned(
   { data, read, startup, start, stepMs }: PairHistory,
-  { timeframe, ml_engine }: RunConfig,
+  { timeframe, ml_engine }: ResolvedBacktestConfig,
   fits: readonly FittedWindow[],
 ): string | undefined {
   if (fits.some(({ skipped }) => skipped === null)) return undefined;

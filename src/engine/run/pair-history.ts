@@ -1,3 +1,4 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { type Candles, indexAtOrAfter, sliceCandles } from '#engine/candles.ts';
 import type { Instrument } from '#engine/instrument.ts';
 import { derivePriceTicks, type PriceTicks } from '#engine/simulator/rules/ticks.ts';
@@ -5,7 +6,6 @@ import type { FundingEvents } from '#engine/simulator/types.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { type CandleQuality, checkCandles } from './check-candles.ts';
-import type { RunConfig } from './config.ts';
 import { fillGaps } from './fill-gaps.ts';
 import { historyStart, startupRows } from './history.ts';
 
@@ -52,7 +52,10 @@ export interface SkippedPair {
 export const LEAST_CANDLES = 3;
 
 /** When a run trades: its first candle and its end (exclusive), ms. */
-export function tradedRange({ date_range, timeframe }: RunConfig): { start: number; end: number } {
+export function tradedRange({ date_range, timeframe }: ResolvedBacktestConfig): {
+  start: number;
+  end: number;
+} {
   const stepMs = TIMEFRAME_MS[timeframe];
   const start = Math.ceil(Date.parse(date_range.start) / stepMs) * stepMs;
   return { start, end: Date.parse(date_range.end) };
@@ -66,7 +69,7 @@ export function tradedRange({ date_range, timeframe }: RunConfig): { start: numb
  */
 export function readHistory(
   strategy: StrategyDefinition,
-  config: RunConfig,
+  config: ResolvedBacktestConfig,
   data: PairData,
 ): PairHistory | SkippedPair {
   const stepMs = TIMEFRAME_MS[config.timeframe];
@@ -95,7 +98,7 @@ export function candlesBetween(candles: Candles, from: number, to: number): Cand
   );
 }
 
-function tooFew(pair: string, rows: number, startup: number, config: RunConfig): string {
+function tooFew(pair: string, rows: number, startup: number, config: ResolvedBacktestConfig): string {
   const { start, end } = config.date_range;
   if (rows === 0) return `${pair} has no ${config.timeframe} candles between ${start} and ${end}.`;
   return (

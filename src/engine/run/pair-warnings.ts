@@ -1,8 +1,8 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { ReportPairData } from '#contract/report.ts';
 import type { PairInput } from '#engine/simulator/types.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
-import type { RunConfig } from './config.ts';
 import { candlesBetween, type PairHistory } from './pair-history.ts';
-import type { PairDataSummary } from './prepare-pair.ts';
 
 /** Shares beyond which data deserves a warning, percent. */
 const FILLED_WARNING_PCT = 1;
@@ -12,7 +12,7 @@ const FUNDING_WARNING_MS = 24 * 3_600_000;
 
 /** What a reader must know of a pair's candles, as sentences. */
 export function dataWarnings(
-  summary: PairDataSummary,
+  summary: ReportPairData,
   { start, end, stepMs, quality: { outsideRange } }: PairHistory,
 ): string[] {
   const { pair } = summary;
@@ -61,7 +61,10 @@ export function fundingWarnings({ pair, candles, funding }: PairInput, stepMs: n
 }
 
 /** Of candles without detail the simulator assumes the path, as it does in a run that asks for none. */
-export function detailWarnings({ pair, candles, detail }: PairInput, config: RunConfig): string[] {
+export function detailWarnings(
+  { pair, candles, detail }: PairInput,
+  config: ResolvedBacktestConfig,
+): string[] {
   if (!config.timeframe_detail) return [];
   const [stepMs, detailMs] = [TIMEFRAME_MS[config.timeframe], TIMEFRAME_MS[config.timeframe_detail]];
   const wanted = (candles.timestamp.length * stepMs) / detailMs;

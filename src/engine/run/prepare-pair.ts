@@ -1,3 +1,5 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { ReportPairData } from '#contract/report.ts';
 import { countSet } from '#engine/byte-columns.ts';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { type Digest, digestCandles, digestFunding } from '#engine/digest.ts';
@@ -5,35 +7,14 @@ import { type PairModels, pairModels } from '#engine/report/models.ts';
 import type { PairInput } from '#engine/simulator/types.ts';
 import { type Analysis, SIGNAL_COLUMNS } from '#engine/strategies/analyse.ts';
 import type { Columns, Signals, StrategyDefinition } from '#engine/strategy.ts';
-import type { RunConfig } from './config.ts';
 import { modelWarnings, whyNothingLearned } from './model-warnings.ts';
 import { type PairData, type PairHistory, readHistory, type SkippedPair } from './pair-history.ts';
 import { dataWarnings, detailWarnings, fundingWarnings } from './pair-warnings.ts';
 import { runStrategy } from './run-strategy.ts';
 
-/** What the report says of one pair's data. */
-export interface PairDataSummary {
-  readonly pair: string;
-  /** Candles traded on, startup candles left out. */
-  readonly candles: number;
-  /** Open times of the first and last of them, ISO 8601. */
-  readonly first: string;
-  readonly last: string;
-  readonly startup_candles: number;
-  readonly filled_candles: number;
-  readonly filled_pct: number;
-  readonly largest_jump_pct: number;
-  readonly enter_long_signals: number;
-  readonly enter_short_signals: number;
-  readonly market_change_pct: number;
-  readonly funding_events: number;
-  readonly detail_candles: number;
-  readonly digest: string;
-}
-
 export interface PreparedPair {
   readonly input: PairInput;
-  readonly summary: PairDataSummary;
+  readonly summary: ReportPairData;
   readonly warnings: readonly string[];
   /** Of a run with the ML engine. */
   readonly models?: PairModels;
@@ -47,7 +28,7 @@ export interface PreparedPair {
  */
 export function* preparingPair(
   strategy: StrategyDefinition,
-  config: RunConfig,
+  config: ResolvedBacktestConfig,
   data: PairData,
   digest: Digest,
 ): Generator<number, PreparedPair | SkippedPair> {
@@ -70,7 +51,7 @@ export function* preparingPair(
   return { input, summary, warnings, ...(models && { models }) };
 }
 
-function summarise(history: PairHistory, input: PairInput, digest: Digest): PairDataSummary {
+function summarise(history: PairHistory, input: PairInput, digest: Digest): ReportPairData {
   const { candles, filled, from, quality, read } = history;
   const rows = candles.timestamp.length;
   return {

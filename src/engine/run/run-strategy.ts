@@ -1,10 +1,10 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { Candles } from '#engine/candles.ts';
 import { type Analysis, analyse } from '#engine/strategies/analyse.ts';
 import type { ParameterValues, StrategyDefinition } from '#engine/strategy.ts';
 import type { MlRun } from '#engine/walk-forward/fit-window.ts';
 import { type LearnedAnalysis, predicting } from '#engine/walk-forward/predicting.ts';
 import { planWindows } from '#engine/walk-forward/windows.ts';
-import type { RunConfig } from './config.ts';
 import { BacktestError } from './errors.ts';
 import type { PairHistory } from './pair-history.ts';
 import { messageOf } from './strategy-faults.ts';
@@ -18,7 +18,7 @@ import { enter } from './whereabouts.ts';
  */
 export function* runStrategy(
   strategy: StrategyDefinition,
-  config: RunConfig,
+  config: ResolvedBacktestConfig,
   history: PairHistory,
 ): Generator<number, Analysis | LearnedAnalysis> {
   enter('the analysis', [history.data.pair]);
@@ -49,13 +49,13 @@ function* analysing(...run: Parameters<typeof analyse>): Generator<number, Analy
 /** A run may override the timeframe for which the strategy was written. */
 export function atTimeframe(
   strategy: StrategyDefinition,
-  { timeframe }: Pick<RunConfig, 'timeframe'>,
+  { timeframe }: Pick<ResolvedBacktestConfig, 'timeframe'>,
 ): StrategyDefinition {
   return { ...strategy, timeframe };
 }
 
 /** What is trained for a pair in a run with the ML engine. */
-export function mlRunOf(config: RunConfig, history: PairHistory): MlRun | undefined {
+export function mlRunOf(config: ResolvedBacktestConfig, history: PairHistory): MlRun | undefined {
   if (!config.ml_engine) return undefined;
   const { start, end, stepMs, startup, data } = history;
   return {

@@ -4,7 +4,7 @@ import { studentQuantile, studentTwoSidedP } from './student-t.ts';
 import type { SampleStats } from './welch.ts';
 
 /** The samples of two arms over one stage, in which the split between them did not change. */
-export interface Stage {
+export interface Stratum {
   readonly a: SampleStats;
   readonly b: SampleStats;
 }
@@ -37,7 +37,7 @@ export interface StratifiedTest {
  * Means are weighted means, SE^2 = sum w^2 (v_a / n_a + v_b / n_b) / (sum w)^2. Where observations come in groups, these are
  * what counts for the degrees of freedom. Without a usable stage the means are those of all observations and the p-value is 1.
  */
-export function stratifiedWelch(stages: readonly Stage[]): StratifiedTest {
+export function stratifiedWelch(stages: readonly Stratum[]): StratifiedTest {
   const used = stages.filter(isUsable);
   if (used.length === 0) return withoutTest(stages);
   const weighted = used.map(({ a, b }) => ({
@@ -79,7 +79,7 @@ export function stratifiedWelch(stages: readonly Stage[]): StratifiedTest {
 }
 
 /** Both arms have enough observations for a variance. */
-function isUsable({ a, b }: Stage): boolean {
+function isUsable({ a, b }: Stratum): boolean {
   return independent(a) >= 2 && independent(b) >= 2;
 }
 
@@ -94,7 +94,7 @@ export function studentised(difference: number, standardError: number): number {
   return difference === 0 ? 0 : Math.sign(difference) * Number.POSITIVE_INFINITY;
 }
 
-function withoutTest(stages: readonly Stage[]): StratifiedTest {
+function withoutTest(stages: readonly Stratum[]): StratifiedTest {
   const { mean: meanA } = stages.reduce((all, { a }) => pooled(all, a), sampleOf([]));
   const { mean: meanB } = stages.reduce((all, { b }) => pooled(all, b), sampleOf([]));
   return {
@@ -116,7 +116,7 @@ function withoutTest(stages: readonly Stage[]): StratifiedTest {
  * Whether the closed-form p-value is safe: in each usable stage the larger arm has at most twice the observations (groups) of
  * the smaller one, and so it has in their total. Beyond, skewed returns bias Welch's test, and `permutationTest` guards it.
  */
-export function isBalanced(stages: readonly Stage[]): boolean {
+export function isBalanced(stages: readonly Stratum[]): boolean {
   return stages.filter(isUsable).every(({ a, b }) => {
     const [small, large] = [independent(a), independent(b)].sort((x, y) => x - y) as [number, number];
     return large <= 2 * small;

@@ -1,6 +1,6 @@
+import type { BacktestResult } from '#contract/backtest.ts';
+import type { Metrics } from '#contract/report-metrics.ts';
 import { METRIC_DEFINITIONS } from '#engine/metrics/catalogue.ts';
-import type { Metrics } from '#engine/metrics/metrics.ts';
-import type { BacktestResult } from '#engine/report/result.ts';
 
 /** A metric that a search can optimise. */
 export interface Objective {

@@ -1,3 +1,4 @@
+import type { ModelQuality } from '#contract/report-models.ts';
 import { logLoss } from '../ml/index.ts';
 
 /** Predictions of one share of probability, beside what happened. */
@@ -9,20 +10,6 @@ export interface CalibrationBin {
   /** Mean of the probabilities, and share of the labels that are 1. */
   readonly mean_probability: number;
   readonly positive_share: number;
-}
-
-/** How good probabilities of a yes-or-no label were. Null where undefined: no rows, or one class alone. */
-export interface ModelQuality {
-  readonly rows: number;
-  readonly positives_pct: number | null;
-  /** Probability that a row with label 1 was given more than one with label 0; 0.5 knows nothing. */
-  readonly auc: number | null;
-  /** Mean of -log of the probability given to what happened; ln 2 = 0.693 is a coin's. */
-  readonly log_loss: number | null;
-  /** That of always saying the share of label 1 among these rows: a model above it has not beaten the base rate. */
-  readonly base_log_loss: number | null;
-  /** Mean squared distance of the probability from what happened; 0.25 is a coin's. */
-  readonly brier: number | null;
 }
 
 const BINS = 10;

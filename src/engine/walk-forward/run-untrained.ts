@@ -1,8 +1,8 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { indexAtOrAfter } from '../candles.ts';
 import { canonicalJson } from '../digest.ts';
 import { isoDay } from '../metrics/daily.ts';
 import { provenanceOf } from '../report/provenance.ts';
-import type { RunConfig } from '../run/config.ts';
 import { type PairHistory, tradedRange } from '../run/pair-history.ts';
 import { cutRows, digestPair } from '../run/prepare-pair.ts';
 import { runStrategy } from '../run/run-strategy.ts';
@@ -92,7 +92,7 @@ export function runUntrained(input: WalkForwardInput, options: UntrainedOptions)
 /** Trials that differ in stop, ROI table or trailing stop alone share columns and signals. */
 function analysedPair(
   strategy: StrategyDefinition,
-  config: RunConfig,
+  config: ResolvedBacktestConfig,
   history: PairHistory,
   cache: WindowCache,
 ): AnalysedPair {

@@ -1,9 +1,10 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { dailyReturns } from '../metrics/daily.ts';
 import type { ComputedMetrics } from '../metrics/metrics.ts';
 import { mean } from '../metrics/moments.ts';
 import { buildResult } from '../report/result.ts';
 import { roundNumbers } from '../report/round.ts';
-import { type RunConfig, simulationSettings } from '../run/config.ts';
+import { simulationSettings } from '../run/config.ts';
 import { BacktestError } from '../run/errors.ts';
 import { measureRun } from '../run/measure.ts';
 import { LEAST_CANDLES, type PairHistory, readHistory } from '../run/pair-history.ts';
@@ -20,11 +21,11 @@ import type { Window } from './windows.ts';
 /** Trades stretches of a run, each from a full wallet. */
 export class Trader {
   readonly #strategy: StrategyDefinition;
-  readonly #config: RunConfig;
+  readonly #config: ResolvedBacktestConfig;
   readonly #objective: string;
   readonly #settings: SimulationSettings;
 
-  constructor(strategy: StrategyDefinition, config: RunConfig, objective: string) {
+  constructor(strategy: StrategyDefinition, config: ResolvedBacktestConfig, objective: string) {
     this.#strategy = strategy;
     this.#config = config;
     this.#objective = objective;

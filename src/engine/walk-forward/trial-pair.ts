@@ -1,7 +1,7 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { type Candles, sliceCandles } from '../candles.ts';
 import { canonicalJson } from '../digest.ts';
 import type { BinnedMatrix, FeatureMatrix } from '../ml/index.ts';
-import type { RunConfig } from '../run/config.ts';
 import type { FittedWindow } from '../run/model-warnings.ts';
 import type { PairHistory } from '../run/pair-history.ts';
 import { cutRows } from '../run/prepare-pair.ts';
@@ -30,7 +30,12 @@ export class TrialPair {
   readonly #cache: WindowCache;
 
   /** @throws BacktestError `strategy` when the strategy cannot run on the candles */
-  constructor(strategy: StrategyDefinition, config: RunConfig, history: PairHistory, cache: WindowCache) {
+  constructor(
+    strategy: StrategyDefinition,
+    config: ResolvedBacktestConfig,
+    history: PairHistory,
+    cache: WindowCache,
+  ) {
     this.history = history;
     this.#strategy = atTimeframe(strategy, config);
     this.#params = config.params as ParameterValues;

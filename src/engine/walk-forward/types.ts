@@ -1,8 +1,8 @@
+import type { BacktestResult } from '#contract/backtest.ts';
+import type { Provenance } from '#contract/report.ts';
+import type { Metrics } from '#contract/report-metrics.ts';
 import type { BacktestInput } from '#engine/backtest.ts';
 import type { Digest } from '#engine/digest.ts';
-import type { Metrics } from '#engine/metrics/metrics.ts';
-import type { Provenance } from '#engine/report/provenance.ts';
-import type { BacktestResult } from '#engine/report/result.ts';
 
 /** A backtest whose configuration has `ml_engine`: `date_range.start` is where the first window is predicted. */
 export type WalkForwardInput = BacktestInput;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { MetricDefinition } from '#contract/report.ts';
 import {
   AccountMetrics,
   ActivityMetrics,
@@ -6,7 +7,7 @@ import {
   EquityMetrics,
   TableRow,
 } from '#contract/report-metrics.ts';
-import { METRIC_DEFINITIONS, type MetricDefinition } from '#engine/metrics/catalogue.ts';
+import { METRIC_DEFINITIONS } from '#engine/metrics/catalogue.ts';
 
 const definitions: Readonly<Record<string, MetricDefinition>> = METRIC_DEFINITIONS;
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { type BacktestOutcome, runBacktest } from '#engine/backtest.ts';
 import type { Candles } from '#engine/candles.ts';
-import type { RunConfig } from '#engine/run/config.ts';
 import type { PairData } from '#engine/run/pair-history.ts';
 import { defineStrategy, type RoiTable, type StrategyDefinition } from '#engine/strategy.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
@@ -65,12 +65,17 @@ function strategyOf(rules: Rules, startup: number): StrategyDefinition {
   });
 }
 
-function configOf(rules: Rules, pairs: readonly string[], start: number, end: number): RunConfig {
+function configOf(
+  rules: Rules,
+  pairs: readonly string[],
+  start: number,
+  end: number,
+): ResolvedBacktestConfig {
   const { trailing } = rules;
   return {
     strategy: 'told',
     exchange: 'sim',
-    pairs,
+    pairs: [...pairs],
     timeframe: TIMEFRAMES[rules.timeframeMinutes] as Timeframe,
     date_range: { start: new Date(start).toISOString(), end: new Date(end).toISOString() },
     stake_amount: rules.stake,
@@ -91,6 +96,7 @@ function configOf(rules: Rules, pairs: readonly string[], start: number, end: nu
       : null,
     timeframe_detail: null,
     fill_model: rules.conservative ? 'conservative' : 'freqtrade',
+    precision: 'none',
     seed: 0,
   };
 }

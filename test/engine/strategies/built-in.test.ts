@@ -43,7 +43,7 @@ function runOn(name: string, pairs: readonly string[], length = 2_500): Backtest
       config: {
         strategy: name,
         exchange: 'sim',
-        pairs,
+        pairs: [...pairs],
         timeframe: strategy.timeframe,
         date_range: {
           start: new Date(start).toISOString(),
@@ -61,6 +61,7 @@ function runOn(name: string, pairs: readonly string[], length = 2_500): Backtest
         trailing: strategy.trailing ?? null,
         timeframe_detail: null,
         fill_model: 'freqtrade',
+        precision: 'none',
         seed: 0,
       },
     },

@@ -1,5 +1,5 @@
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { LookAheadSubject } from '#engine/look-ahead/runs.ts';
-import type { RunConfig } from '#engine/run/config.ts';
 import { startupRows, trainingRows } from '#engine/run/history.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
@@ -16,7 +16,7 @@ export function lookAheadSubject(
     seeds = [21, 22],
     rows = 500,
     ...changes
-  }: { seeds?: readonly number[]; rows?: number } & Partial<RunConfig> = {},
+  }: { seeds?: readonly number[]; rows?: number } & Partial<ResolvedBacktestConfig> = {},
 ): LookAheadSubject {
   const strategy = define();
   const timeframe = changes.timeframe ?? strategy.timeframe;
@@ -25,7 +25,7 @@ export function lookAheadSubject(
   const before = startupRows(strategy, params, timeframe, ml) + trainingRows(timeframe, ml);
   const length = before + rows;
   const at = (row: number) => new Date(START + row * TIMEFRAME_MS[timeframe]).toISOString();
-  const config: RunConfig = {
+  const config: ResolvedBacktestConfig = {
     strategy: strategy.name,
     exchange: 'sim',
     pairs: seeds.map((seed) => `M${seed}/USDT:USDT`),
@@ -43,6 +43,7 @@ export function lookAheadSubject(
     trailing: strategy.trailing ?? null,
     timeframe_detail: null,
     fill_model: 'freqtrade',
+    precision: 'none',
     seed: 7,
     ...(ml && { ml_engine: ml }),
     ...changes,
