@@ -19,8 +19,8 @@ import { type PreparedPair, preparingPair } from './run/prepare-pair.ts';
 import { blamingCallbacks } from './run/run-strategy.ts';
 import { enter } from './run/whereabouts.ts';
 import { simulate } from './simulator/simulate.ts';
-import type { TradeTable } from './simulator/trade-table.ts';
-import type { Simulation, SimulationSettings, Trade } from './simulator/types.ts';
+import type { Trade, TradeTable } from './simulator/trade-table.ts';
+import type { Simulation, SimulationSettings } from './simulator/types.ts';
 import type { StrategyDefinition } from './strategy.ts';
 
 export interface BacktestInput {

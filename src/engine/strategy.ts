@@ -94,7 +94,7 @@ export interface CallbackContext {
 }
 
 /**
- * Per-candle callbacks. A strategy that has any runs on the loop instead of the segment kernel.
+ * Callbacks of the simulation.
  * Prices are in quote currency, profits are ratios after both fees, times leverage.
  */
 export interface StrategyCallbacks {

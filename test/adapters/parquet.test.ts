@@ -8,7 +8,7 @@ import { readColumns } from '#adapters/parquet/read.ts';
 import { writeTradesParquet } from '#adapters/parquet/trades.ts';
 import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/write.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
-import type { Trade } from '#engine/simulator/types.ts';
+import type { Trade } from '#engine/simulator/trade-table.ts';
 import { tableOf } from '../engine/metrics/samples.ts';
 
 const NAMES = ['timestamp', 'open', 'close'];

@@ -46,8 +46,8 @@ const INVALID: readonly (readonly [Name, unknown, string, string])[] = [
   ['customStoploss', Promise.resolve(0.1), 'an object', 'a finite number, or null'],
   ['customRoi', false, 'false', 'a finite number, or null'],
   ['customRoi', [0.1], 'a list', 'a finite number, or null'],
-  ['customExit', 5, '5', 'a text, or null'],
-  ['customExit', true, 'true', 'a text, or null'],
+  ['customExit', 5, '5', 'a string, or null'],
+  ['customExit', true, 'true', 'a string, or null'],
 ];
 
 describe('an answer of a callback that means nothing', () => {
@@ -57,8 +57,8 @@ describe('an answer of a callback that means nothing', () => {
       expect(attempt).toThrow(BacktestError);
       expect(attempt).toThrow(
         new RegExp(
-          `^Strategy sample failed during the simulation: ${name} answered ${shown} for (BTC|ETH)/USDT:USDT ` +
-            `in the candle of 2024-01-0\\dT\\d\\d:\\d[05]:00\\.000Z; it must answer ${allowed}\\.$`,
+          `^Strategy sample failed during the simulation: ${name} returned ${shown} for (BTC|ETH)/USDT:USDT ` +
+            `in the candle of 2024-01-0\\dT\\d\\d:\\d[05]:00\\.000Z; it must return ${allowed}\\.$`,
         ),
       );
     }

@@ -104,7 +104,7 @@ const withDetail = sampleInput().pairs.map((pair, i) => {
   return { ...pair, candles: resampleCandles(detail, STEP / 5, STEP), detail };
 });
 
-/** Every way through the simulator: kernel and loop, both sides, both fill models, each kind of exit, one pair and two. */
+/** Every way through the simulator: both sides, both fill models, each kind of exit, one pair and two. */
 const RUNS: Record<string, BacktestInput> = {
   ...Object.fromEntries(builtInStrategies.map((strategy) => [strategy.name, builtIn(strategy)])),
   'two pairs, leverage, trailing stop, return table, funding, slippage': sampleInput(),

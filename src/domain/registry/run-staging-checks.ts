@@ -3,7 +3,7 @@ import type { LookAheadState } from '#contract/look-ahead.ts';
 import type { ValidationCheck } from '#contract/validation.ts';
 import type { BacktestOutcome } from '#engine/backtest.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
-import type { Trade } from '#engine/simulator/types.ts';
+import type { Trade } from '#engine/simulator/trade-table.ts';
 import type { PairCandles } from '../load-candles.ts';
 import type { StrategyWithDigest } from '../ports.ts';
 import { describeCertificate, isPutToTest, sentences } from '../search-look-ahead.ts';

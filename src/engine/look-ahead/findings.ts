@@ -7,7 +7,7 @@ import {
 } from '../causality/findings.ts';
 import type { PairHistory } from '../run/pair-history.ts';
 import { describeThrown, placeOf } from '../run/strategy-faults.ts';
-import type { Trade } from '../simulator/types.ts';
+import type { Trade } from '../simulator/trade-table.ts';
 import type { Call, CallbackName, Comparable } from './calls.ts';
 import type { GuardError, GuardedCall } from './guard.ts';
 import { knownRows, type Observed, type PairAnalysis } from './runs.ts';

@@ -6,7 +6,8 @@ import { type PairData, type PairHistory, readHistory } from '../run/pair-histor
 import { cutRows } from '../run/prepare-pair.ts';
 import { atTimeframe, mlRunOf } from '../run/run-strategy.ts';
 import { simulate } from '../simulator/simulate.ts';
-import type { PairInput, Trade } from '../simulator/types.ts';
+import type { Trade } from '../simulator/trade-table.ts';
+import type { PairInput } from '../simulator/types.ts';
 import { type Analysis, analyse } from '../strategies/analyse.ts';
 import type { CallbackContext, ParameterValues, StrategyDefinition } from '../strategy.ts';
 import { type FitWindow, type LearnedAnalysis, predicting } from '../walk-forward/predicting.ts';

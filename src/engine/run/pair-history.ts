@@ -1,7 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { type Candles, indexAtOrAfter, sliceCandles } from '#engine/candles.ts';
 import type { Instrument } from '#engine/instrument.ts';
-import { derivePriceTicks, type PriceTicks } from '#engine/simulator/rules/ticks.ts';
+import { derivePriceTicks, type PriceTicks } from '#engine/simulator/rules/precision.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';

@@ -1,4 +1,5 @@
-import type { Outcome, Outcomes, Simulation } from './types.ts';
+import type { Outcome, Outcomes } from './trade-table.ts';
+import type { Simulation } from './types.ts';
 
 /**
  * Number of trades on which two runs over the same pairs and signals differ, for example under the two fill models. Trades

@@ -1,11 +1,17 @@
 import { enter } from '../run/whereabouts.ts';
-import { canUseKernel, simulateKernel } from './kernel/kernel.ts';
-import { simulateLoop } from './loop/loop.ts';
+import { runLoop } from './loop/loop.ts';
+import { resolveSettings } from './settings.ts';
+import { createClock } from './state/market.ts';
+import { Run } from './state/run.ts';
 import type { PairInput, SimulateOptions, Simulation, SimulationSettings } from './types.ts';
 
 /**
- * Simulates all pairs on one clock with one wallet by freqtrade's rules, on the fastest path that applies: the segment kernel
- * or the loop, which make identical trades. Arguments and errors as {@link simulateLoop}.
+ * Simulates all pairs on one clock with one wallet by the rules of freqtrade 2026.9. Candles without a possible event are
+ * skipped.
+ *
+ * @param pairs in whitelist order: where slots or money are scarce, earlier pairs win.
+ * @throws RangeError on candles with gaps and on settings that contradict each other.
+ * @throws SimulationStopped when `options.onProgress` returned false.
  */
 export function simulate(
   pairs: readonly PairInput[],
@@ -16,7 +22,40 @@ export function simulate(
     'the simulation',
     pairs.map(({ pair }) => pair),
   );
-  return canUseKernel(pairs, settings)
-    ? simulateKernel(pairs, settings, options)
-    : simulateLoop(pairs, settings, options);
+  const resolved = resolveSettings(settings);
+  const clock = createClock(pairs, resolved);
+  const run = new Run(resolved, clock, settings.startingBalance, options.equity !== false);
+  runLoop(run, progressReporter(options.onProgress, clock.steps));
+  return {
+    outcomes: run.trades,
+    get table() {
+      return run.trades.table;
+    },
+    get trades() {
+      return run.trades.trades;
+    },
+    curve: run.equity?.curve ?? null,
+    finalBalance: run.wallet.balance,
+    counters: run.counters,
+  };
+}
+
+/** Thrown out of a simulation whose `onProgress` returned false. */
+export class SimulationStopped extends Error {
+  override readonly name = 'SimulationStopped';
+
+  constructor() {
+    super('The simulation was stopped');
+  }
+}
+
+/** Calls `onProgress` with the share of the steps done, at most a hundred times. */
+function progressReporter(onProgress: SimulateOptions['onProgress'], steps: number): (step: number) => void {
+  const interval = Math.max(1, Math.ceil(steps / 100));
+  let next = onProgress ? interval : Number.POSITIVE_INFINITY;
+  return (step) => {
+    if (step < next) return;
+    next = (Math.floor(step / interval) + 1) * interval;
+    if (onProgress?.(Math.min(1, step / steps)) === false) throw new SimulationStopped();
+  };
 }

@@ -1,4 +1,40 @@
-import type { Trade } from './types.ts';
+/** One closed trade. Amounts are in quote currency unless stated; times are candle open times in ms. */
+export interface Trade {
+  readonly pair: string;
+  readonly side: 'long' | 'short';
+  /** Of the candle in which the entry was ordered, which need not be the one that filled it. */
+  readonly openedAt: number;
+  readonly closedAt: number;
+  readonly entryPrice: number;
+  readonly exitPrice: number;
+  /** Base currency. */
+  readonly amount: number;
+  /** Collateral. */
+  readonly stake: number;
+  readonly leverage: number;
+  readonly enterTag: string | null;
+  readonly exitReason: string;
+  /** Sum of both fees paid: amount * entry * fee + amount * exit * fee. */
+  readonly fees: number;
+  /** Cost of slippage against the unslipped prices of entry and exit, never negative. */
+  readonly slippageCost: number;
+  /** Positive = received. */
+  readonly funding: number;
+  /** After fees and funding, rounded to 8 decimals. */
+  readonly profit: number;
+  /** On the collateral, after fees and funding: of the rounded `profit`, itself not rounded. */
+  readonly profitRatio: number;
+  readonly initialStopPrice: number;
+  /** The stop when the trade closed. */
+  readonly stopPrice: number;
+  readonly liquidationPrice: number | null;
+  /** Lowest low of the candles from the entry's fill to the exit's, both included. */
+  readonly lowestPrice: number;
+  /** Highest high of the same candles. */
+  readonly highestPrice: number;
+  /** Whether the trade was closed only because the data ended. */
+  readonly leftOpen: boolean;
+}
 
 /** A column of texts of which few differ: row `i` holds `texts[index[i]]`. */
 export interface TextColumn<T extends string | null = string> {
@@ -77,4 +113,14 @@ export function tradeAt(table: TradeTable, row: number): Trade {
     highestPrice: table.highestPrice[row]!,
     leftOpen: table.leftOpen[row] === 1,
   };
+}
+
+/** What a trade came to, which costs nothing to tell. */
+export type Outcome = Pick<Trade, 'pair' | 'side' | 'openedAt' | 'closedAt' | 'exitPrice' | 'profit'>;
+
+/** The trades of a run for those who read them once and need no {@link Trade} of each. */
+export interface Outcomes {
+  readonly length: number;
+  /** The trade in `row`, in the order of closing. */
+  at(row: number): Outcome;
 }

@@ -1,10 +1,8 @@
 import type { Candles } from '../candles.ts';
 import type { Instrument } from '../instrument.ts';
 import type { Columns, RoiTable, Signals, StrategyCallbacks, TrailingStop } from '../strategy.ts';
-import type { PriceTicks } from './rules/ticks.ts';
-import type { TradeTable } from './trade-table.ts';
-
-type Side = 'long' | 'short';
+import type { PriceTicks } from './rules/precision.ts';
+import type { Outcomes, Trade, TradeTable } from './trade-table.ts';
 
 /** Which assumptions decide fills inside a candle. See freqtrade rules 1.7 to 1.9. */
 export type FillModel = 'freqtrade' | 'conservative';
@@ -83,44 +81,6 @@ export interface SimulationSettings {
   readonly callbacks?: StrategyCallbacks;
 }
 
-/** One closed trade. Amounts are in quote currency unless stated; times are candle open times in ms. */
-export interface Trade {
-  readonly pair: string;
-  readonly side: Side;
-  /** Of the candle in which the entry was ordered, which need not be the one that filled it. */
-  readonly openedAt: number;
-  readonly closedAt: number;
-  readonly entryPrice: number;
-  readonly exitPrice: number;
-  /** Base currency. */
-  readonly amount: number;
-  /** Collateral. */
-  readonly stake: number;
-  readonly leverage: number;
-  readonly enterTag: string | null;
-  readonly exitReason: string;
-  /** Sum of both fees paid: amount * entry * fee + amount * exit * fee. */
-  readonly fees: number;
-  /** Cost of slippage against the unslipped prices of entry and exit, never negative. */
-  readonly slippageCost: number;
-  /** Positive = received. */
-  readonly funding: number;
-  /** After fees and funding, rounded to 8 decimals. */
-  readonly profit: number;
-  /** On the collateral, after fees and funding: of the rounded `profit`, itself not rounded. */
-  readonly profitRatio: number;
-  readonly initialStopPrice: number;
-  /** The stop when the trade closed. */
-  readonly stopPrice: number;
-  readonly liquidationPrice: number | null;
-  /** Lowest low of the candles from the entry's fill to the exit's, both included. */
-  readonly lowestPrice: number;
-  /** Highest high of the same candles. */
-  readonly highestPrice: number;
-  /** Whether the trade was closed only because the data ended. */
-  readonly leftOpen: boolean;
-}
-
 /**
  * The account at candle closes: equal-length columns on one clock for all pairs, from the earliest first candle plus one
  * timeframe (no signal can act before) to the latest last candle. The last row is the account after the forced exits.
@@ -148,16 +108,6 @@ export interface SimulationCounters {
   readonly cancelledEntries: number;
   /** Waiting entry orders that were placed anew at another price. */
   readonly replacedEntries: number;
-}
-
-/** What a trade came to, which costs nothing to tell. */
-export type Outcome = Pick<Trade, 'pair' | 'side' | 'openedAt' | 'closedAt' | 'exitPrice' | 'profit'>;
-
-/** The trades of a run for those who read them once and need no {@link Trade} of each. */
-export interface Outcomes {
-  readonly length: number;
-  /** The trade in `row`, in the order of closing. */
-  at(row: number): Outcome;
 }
 
 export interface Simulation {

@@ -5,7 +5,7 @@ import { resampleCandles } from '../indicators/resample.ts';
 import { nearestName } from '../nearest-name.ts';
 import { describeThrown } from '../run/strategy-faults.ts';
 import { enter } from '../run/whereabouts.ts';
-import { MAX_REASON_LENGTH } from '../simulator/loop/answer-checks.ts';
+import { MAX_REASON_LENGTH } from '../simulator/loop/return-values.ts';
 import type {
   Columns,
   InformativeColumns,

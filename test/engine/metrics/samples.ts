@@ -1,11 +1,12 @@
 import { type TradeColumns, tradeColumns } from '#engine/metrics/trade-columns.ts';
+import type { Trade } from '#engine/simulator/trade-table.ts';
 import {
   type TextColumn,
   TRADE_NUMBERS,
   type TradeNumber,
   type TradeTable,
 } from '#engine/simulator/trade-table.ts';
-import type { EquityCurve, Trade } from '#engine/simulator/types.ts';
+import type { EquityCurve } from '#engine/simulator/types.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 
 /** A Monday. */

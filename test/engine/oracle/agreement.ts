@@ -1,4 +1,5 @@
-import type { Simulation, Trade } from '#engine/simulator/types.ts';
+import type { Trade } from '#engine/simulator/trade-table.ts';
+import type { Simulation } from '#engine/simulator/types.ts';
 import type { OracleTrade, Outcome, Rules } from './types.ts';
 
 /** Differences between the engine's run and the oracle's, in words; none is agreement. */

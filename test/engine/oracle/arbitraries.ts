@@ -226,7 +226,7 @@ function caseOf(shape: Shape, pairs: number): fc.Arbitrary<Case> {
     }));
 }
 
-/** One pair, long: what the kernel takes. */
+/** One pair over many candles. */
 export const onePair = caseOf({ timeframeMinutes: 60, detailMinutes: undefined, candles: 120 }, 1);
 
 export const manyPairs = fc

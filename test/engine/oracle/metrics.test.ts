@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { computeMetrics } from '#engine/metrics/metrics.ts';
-import type { EquityCurve, Trade } from '#engine/simulator/types.ts';
+import type { Trade } from '#engine/simulator/trade-table.ts';
+import type { EquityCurve } from '#engine/simulator/types.ts';
 import { tableOf } from '../metrics/samples.ts';
 import { cases } from './arbitraries.ts';
 import { balanceFamily, type EquityPoint } from './balance-family.ts';

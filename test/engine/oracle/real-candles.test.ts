@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { fillGaps } from '#engine/run/fill-gaps.ts';
 import { startupRows, trainingRows } from '#engine/run/history.ts';
-import { simulateLoop } from '#engine/simulator/loop/loop.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import { analyse } from '#engine/strategies/analyse.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
@@ -145,9 +144,9 @@ const TIGHT: Partial<Rules> = {
   slippage: 0.0002,
 };
 
-function compare(markets: Market[], rules: Rules, run: typeof simulate): { trades: number; wrong: string[] } {
+function compare(markets: Market[], rules: Rules): { trades: number; wrong: string[] } {
   const oracle = runOracle(markets, rules);
-  const engine = run(markets.map(pairInputOf), settingsOf(rules, markets));
+  const engine = simulate(markets.map(pairInputOf), settingsOf(rules, markets));
   return { trades: oracle.trades.length, wrong: disagreements(engine, oracle, rules) };
 }
 
@@ -157,22 +156,18 @@ describe.skipIf(!present)('real candles through the engine and the oracle', () =
   it.each(strategies)('agree on four pairs with funding: %s', (_, strategy) => {
     const markets = BASES.map((base) => marketOf(strategy, base, '15m', 1500));
     const rules = rulesOf(strategy, '15m');
-    for (const run of [simulate, simulateLoop]) {
-      const plain = compare(markets, rules, run);
-      expect(plain.wrong).toEqual([]);
-      expect(plain.trades).toBeGreaterThan(0);
-      expect(compare(markets, { ...rules, ...TIGHT }, run).wrong).toEqual([]);
-      expect(compare(markets, { ...rules, ...TIGHT, conservative: true }, run).wrong).toEqual([]);
-    }
+    const plain = compare(markets, rules);
+    expect(plain.wrong).toEqual([]);
+    expect(plain.trades).toBeGreaterThan(0);
+    expect(compare(markets, { ...rules, ...TIGHT }).wrong).toEqual([]);
+    expect(compare(markets, { ...rules, ...TIGHT, conservative: true }).wrong).toEqual([]);
   });
 
   it.each(strategies)('agree on one pair: %s', (_, strategy) => {
     const market = marketOf(strategy, 'BTC', '5m', 4000);
     const rules = rulesOf(strategy, '5m');
-    for (const run of [simulate, simulateLoop]) {
-      expect(compare([market], rules, run).wrong).toEqual([]);
-      expect(compare([market], { ...rules, ...TIGHT }, run).wrong).toEqual([]);
-    }
+    expect(compare([market], rules).wrong).toEqual([]);
+    expect(compare([market], { ...rules, ...TIGHT }).wrong).toEqual([]);
   });
 
   it('agree on detail candles of one minute within five', () => {
@@ -203,7 +198,7 @@ describe.skipIf(!present)('real candles through the engine and the oracle', () =
       maxOpenTrades: 1,
       detailMinutes: 1,
     };
-    const { trades, wrong } = compare(markets, rules, simulate);
+    const { trades, wrong } = compare(markets, rules);
     expect(trades).toBeGreaterThan(5);
     expect(wrong).toEqual([]);
   });

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { simulateLoop } from '#engine/simulator/loop/loop.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import { NO_SIGNALS } from './arbitraries.ts';
 import { PLAIN } from './golden.ts';
@@ -41,17 +40,14 @@ it('a forced exit at the open of the last candle pays no funding of later detail
   expect(finalBalance).toBe(998);
 });
 
-it.each([
-  ['simulate', simulate],
-  ['simulateLoop', simulateLoop],
-])('%s: a balance is the sum of its profits in decimals', (_, simulation) => {
+it('the balance is the sum of the profits in decimals', () => {
   // 14.85 - 4.95 - 4.95 - 4.95 on 1000 is 999.9999999999999 in binary, and a stake of 990 would find too little.
   const rows = [1, 1, 0.9, 0.9, 0.9, 1, 1].map((low, i) => flat(START + i * 60 * MINUTE, 100 * low));
   const signals = rows.map(() => LONG);
   const funding = [{ time: START + 60 * MINUTE, rate: -0.01, mark: 100 }];
   const rules = { ...PLAIN, stake: 990, leverage: 2, stoploss: 0.005 };
   const bars = rows.map((bar, i) => (i === 1 ? { ...bar, low: 90 } : bar));
-  const { trades, finalBalance } = simulation(
+  const { trades, finalBalance } = simulate(
     [pairInputOf({ pair: 'A', bars, signals, funding, detail: [] })],
     settingsOf(rules),
   );

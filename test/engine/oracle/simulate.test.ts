@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { simulateLoop } from '#engine/simulator/loop/loop.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import { disagreements, endsInDust } from './agreement.ts';
 import { type Case, cases, manyPairs, onePair, withDetail } from './arbitraries.ts';
@@ -8,18 +7,15 @@ import { GOLDEN } from './golden.ts';
 import { runOracle } from './oracle.ts';
 import { pairInputOf, settingsOf } from './translate.ts';
 
-function compare(run: typeof simulate, { markets, rules }: Case): string[] {
+function compare({ markets, rules }: Case): string[] {
   const oracle = runOracle(markets, rules);
   fc.pre(!endsInDust(oracle));
-  return disagreements(run(markets.map(pairInputOf), settingsOf(rules, markets)), oracle, rules);
+  return disagreements(simulate(markets.map(pairInputOf), settingsOf(rules, markets)), oracle, rules);
 }
 
-describe.each([
-  ['simulate', simulate],
-  ['simulateLoop', simulateLoop],
-] as const)('%s and the oracle', (_, run) => {
+describe('simulate and the reference implementation', () => {
   it.each(GOLDEN)('agree on $name', ({ market, rules }) => {
-    expect(compare(run, { markets: [market], rules })).toEqual([]);
+    expect(compare({ markets: [market], rules })).toEqual([]);
   });
 
   it.each([
@@ -29,7 +25,7 @@ describe.each([
   ])('agree on random %s', (_name, arbitrary) => {
     fc.assert(
       fc.property(arbitrary, (drawn) => {
-        expect(compare(run, drawn)).toEqual([]);
+        expect(compare(drawn)).toEqual([]);
       }),
       cases(400),
     );

@@ -7,7 +7,8 @@ import { compareFillModels } from '#engine/report/fill-models.ts';
 import { buildResult } from '#engine/report/result.ts';
 import { roundNumber, roundNumbers } from '#engine/report/round.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
-import type { Outcomes, Simulation, Trade } from '#engine/simulator/types.ts';
+import type { Outcomes, Trade } from '#engine/simulator/trade-table.ts';
+import type { Simulation } from '#engine/simulator/types.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import {
   columnsOf,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { simulateLoop } from '#engine/simulator/loop/loop.ts';
+import { simulate } from '#engine/simulator/simulate.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
 import type { CallbackContext, StrategyCallbacks, TradeView } from '#engine/strategy.ts';
 import { flat, hourOf, type PairScript, pairOf, type Row, settingsOf, summary } from './market.ts';
 
 function run(script: PairScript, callbacks: StrategyCallbacks, settings: Partial<SimulationSettings> = {}) {
-  return simulateLoop([pairOf(script)], settingsOf({ callbacks, ...settings }));
+  return simulate([pairOf(script)], settingsOf({ callbacks, ...settings }));
 }
 
 const FLAT: Row[] = Array.from({ length: 5 }, () => flat(100));
@@ -55,7 +55,7 @@ describe('entry callbacks', () => {
         return true;
       },
     };
-    simulateLoop([pair], settingsOf({ callbacks }));
+    simulate([pair], settingsOf({ callbacks }));
     expect(seen).toHaveLength(1);
   });
 });

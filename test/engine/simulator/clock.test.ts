@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { tradeColumns } from '#engine/metrics/trade-columns.ts';
 import { tradeMetrics } from '#engine/metrics/trade-metrics.ts';
-import { simulateLoop } from '#engine/simulator/loop/loop.ts';
-import { SimulationStopped } from '#engine/simulator/progress.ts';
+import { SimulationStopped, simulate } from '#engine/simulator/simulate.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
 import { flat, HOUR, hourOf, type PairScript, pairOf, type Row, settingsOf, summary } from './market.ts';
 
 function run(scripts: readonly PairScript[], settings: Partial<SimulationSettings> = {}) {
-  return simulateLoop(scripts.map(pairOf), settingsOf(settings));
+  return simulate(scripts.map(pairOf), settingsOf(settings));
 }
 
 const flats = (count: number): Row[] => Array.from({ length: count }, () => flat(100));
@@ -145,9 +144,9 @@ describe('the equity curve', () => {
 
   it('is left out when not asked for, without changing the trades', () => {
     const pair = pairOf({ rows: flats(5), enterLong: [0] });
-    const without = simulateLoop([pair], settingsOf(), { equity: false });
+    const without = simulate([pair], settingsOf(), { equity: false });
     expect(without.curve).toBeNull();
-    expect(without.trades).toEqual(simulateLoop([pair], settingsOf()).trades);
+    expect(without.trades).toEqual(simulate([pair], settingsOf()).trades);
   });
 });
 
@@ -157,7 +156,7 @@ describe('progress', () => {
 
   it('is told at most a hundred times, rising', () => {
     const shares: number[] = [];
-    simulateLoop([pair], settings, { onProgress: (share) => void shares.push(share) });
+    simulate([pair], settings, { onProgress: (share) => void shares.push(share) });
     expect(shares.length).toBeGreaterThan(50);
     expect(shares.length).toBeLessThanOrEqual(100);
     expect(shares).toEqual([...shares].sort((a, b) => a - b));
@@ -167,7 +166,7 @@ describe('progress', () => {
   it('can stop the run', () => {
     let calls = 0;
     const onProgress = () => ++calls < 3;
-    expect(() => simulateLoop([pair], settings, { onProgress })).toThrow(SimulationStopped);
+    expect(() => simulate([pair], settings, { onProgress })).toThrow(SimulationStopped);
     expect(calls).toBe(3);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { simulateLoop } from '#engine/simulator/loop/loop.ts';
+import { simulate } from '#engine/simulator/simulate.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
 import { candlesOf, flat, HOUR, type PairScript, pairOf, type Row, settingsOf, summary } from './market.ts';
 
@@ -14,8 +14,8 @@ function detailed(halves: readonly Row[], script: Omit<PairScript, 'rows'>) {
   return pairOf({ ...script, rows, detail: candlesOf(halves, HALF) });
 }
 
-function run(pairs: Parameters<typeof simulateLoop>[0], settings: Partial<SimulationSettings> = {}) {
-  return simulateLoop(pairs, settingsOf({ detailTimeframeMs: HALF, ...settings }));
+function run(pairs: Parameters<typeof simulate>[0], settings: Partial<SimulationSettings> = {}) {
+  return simulate(pairs, settingsOf({ detailTimeframeMs: HALF, ...settings }));
 }
 
 const flats = (count: number) => Array.from({ length: count }, () => flat(100));
@@ -27,7 +27,7 @@ describe('detail candles', () => {
     const settings = { stoploss: -0.02, minimalRoi: { 0: 0.03 } };
     const pair = detailed(targetFirst, { enterLong: [0] });
     expect(summary(run([pair], settings))).toEqual(['A long 1@100 2@103 roi']);
-    expect(summary(simulateLoop([pair], settingsOf(settings)))).toEqual(['A long 1@100 2@98 stop_loss']);
+    expect(summary(simulate([pair], settingsOf(settings)))).toEqual(['A long 1@100 2@98 stop_loss']);
   });
 
   it('date the trade by the detail candle', () => {
@@ -150,9 +150,7 @@ describe('detail candles', () => {
   it('of the size of the candles change nothing', () => {
     const pair = detailed(targetFirst, { enterLong: [0] });
     const settings = settingsOf({ stoploss: -0.02, minimalRoi: { 0: 0.03 } });
-    expect(simulateLoop([pair], { ...settings, detailTimeframeMs: HOUR })).toEqual(
-      simulateLoop([pair], settings),
-    );
+    expect(simulate([pair], { ...settings, detailTimeframeMs: HOUR })).toEqual(simulate([pair], settings));
   });
 
   it('leave the equity curve on the main candles', () => {

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countFillModelDifferences } from '#engine/simulator/differences.ts';
-import { simulateLoop } from '#engine/simulator/loop/loop.ts';
-import type { Outcome } from '#engine/simulator/types.ts';
+import { simulate } from '#engine/simulator/simulate.ts';
+import type { Outcome } from '#engine/simulator/trade-table.ts';
 import { GOLDEN } from './golden.ts';
 import { flat, pairOf, type Row, settingsOf } from './market.ts';
 
@@ -13,7 +13,7 @@ function differences(
 ): number {
   const pair = pairOf({ rows, enterLong });
   const [freqtrade, conservative] = (['freqtrade', 'conservative'] as const).map((fillModel) =>
-    simulateLoop([pair], settingsOf({ ...settings, fillModel })),
+    simulate([pair], settingsOf({ ...settings, fillModel })),
   );
   const count = countFillModelDifferences(freqtrade!, conservative!);
   expect(countFillModelDifferences(conservative!, freqtrade!)).toBe(count);
@@ -38,7 +38,7 @@ describe('the number of trades on which the fill models differ', () => {
 
   it('is 0 between a run and itself', () => {
     for (const { pair, settings } of GOLDEN) {
-      const simulation = simulateLoop([pair], settings);
+      const simulation = simulate([pair], settings);
       expect(countFillModelDifferences(simulation, simulation)).toBe(0);
     }
   });

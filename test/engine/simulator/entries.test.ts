@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { simulateLoop } from '#engine/simulator/loop/loop.ts';
+import { simulate } from '#engine/simulator/simulate.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
 import { flat, type PairScript, pairOf, type Row, settingsOf, summary } from './market.ts';
 
 const FLAT: readonly Row[] = Array.from({ length: 6 }, () => flat(100));
 
 function run(scripts: readonly PairScript[], settings: Partial<SimulationSettings> = {}) {
-  return simulateLoop(scripts.map(pairOf), settingsOf(settings));
+  return simulate(scripts.map(pairOf), settingsOf(settings));
 }
 
 describe('signals', () => {
@@ -33,7 +33,7 @@ describe('signals', () => {
   it('count only with the value 1', () => {
     const pair = pairOf({ rows: FLAT, enterLong: [0] });
     const enterLong = Uint8Array.from(pair.signals.enterLong!, (value) => value * 2);
-    expect(simulateLoop([{ ...pair, signals: { enterLong } }], settingsOf()).trades).toEqual([]);
+    expect(simulate([{ ...pair, signals: { enterLong } }], settingsOf()).trades).toEqual([]);
   });
 
   it('do not re-enter in the candle of the exit, but in the next', () => {
@@ -173,12 +173,10 @@ describe('contradictory input', () => {
     };
     const skewed = { ...pair.candles, timestamp: pair.candles.timestamp.map((time) => time + 60_000) };
     const settings = settingsOf();
-    expect(() => simulateLoop([{ ...pair, candles: holed }], settings)).toThrow('Candles of A have holes');
-    expect(() => simulateLoop([pair, { ...pair, pair: 'B', candles: skewed }], settings)).toThrow(
-      'off the grid',
-    );
-    expect(() => simulateLoop([pair, pair], settings)).toThrow('given twice');
+    expect(() => simulate([{ ...pair, candles: holed }], settings)).toThrow('Candles of A have gaps');
+    expect(() => simulate([pair, { ...pair, pair: 'B', candles: skewed }], settings)).toThrow('off the grid');
+    expect(() => simulate([pair, pair], settings)).toThrow('given twice');
     const signals = { enterLong: new Uint8Array(3) };
-    expect(() => simulateLoop([{ ...pair, signals }], settings)).toThrow('not as long as its candles');
+    expect(() => simulate([{ ...pair, signals }], settings)).toThrow('not as long as its candles');
   });
 });

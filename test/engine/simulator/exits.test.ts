@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { simulateLoop } from '#engine/simulator/loop/loop.ts';
+import { simulate } from '#engine/simulator/simulate.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
 import { flat, type PairScript, pairOf, type Row, settingsOf, summary } from './market.ts';
 
 const FIRST: Row = [100, 101, 99, 100];
 
 function run(script: PairScript, settings: Partial<SimulationSettings> = {}) {
-  return simulateLoop([pairOf(script)], settingsOf(settings));
+  return simulate([pairOf(script)], settingsOf(settings));
 }
 
 /** Enters at 100 in candle 1; `rows` are the candles from 2 on, and a last one at the last close. */

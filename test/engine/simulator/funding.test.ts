@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { simulateLoop } from '#engine/simulator/loop/loop.ts';
+import { simulate } from '#engine/simulator/simulate.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
 import { flat, fundingOf, type PairScript, pairOf, type Row, settingsOf, summary } from './market.ts';
 
 const FLAT: Row[] = Array.from({ length: 7 }, () => flat(100));
 
 function run(script: PairScript, settings: Partial<SimulationSettings> = {}) {
-  return simulateLoop([pairOf(script)], settingsOf(settings));
+  return simulate([pairOf(script)], settingsOf(settings));
 }
 
 const hourly = (hours: readonly number[], rate = 0.001) =>

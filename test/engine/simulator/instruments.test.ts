@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Instrument } from '#engine/instrument.ts';
-import { simulateLoop } from '#engine/simulator/loop/loop.ts';
-import { Grid } from '#engine/simulator/rules/grid.ts';
-import { derivePriceTicks, PriceTicks } from '#engine/simulator/rules/ticks.ts';
+import { derivePriceTicks, Precision, PriceTicks } from '#engine/simulator/rules/precision.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
 import { candlesOf, flat, HOUR, pairOf, type Row, START, settingsOf, summary } from './market.ts';
@@ -18,11 +16,11 @@ const ANY: Instrument = {
   priceTick: null,
 };
 
-const gridOf = (changes: Partial<Instrument>) => new Grid({ ...ANY, ...changes }, new PriceTicks([]));
+const gridOf = (changes: Partial<Instrument>) => new Precision({ ...ANY, ...changes }, new PriceTicks([]));
 
 function run(rows: readonly Row[], changes: Partial<Instrument>, settings: Partial<SimulationSettings> = {}) {
   const pair = { ...pairOf({ rows, enterLong: [0] }), instrument: { ...ANY, ...changes } };
-  return simulateLoop([pair], settingsOf(settings));
+  return simulate([pair], settingsOf(settings));
 }
 
 describe('price ticks', () => {
@@ -99,7 +97,7 @@ describe('amounts and stakes', () => {
 
   it('of nothing named are as they were', () => {
     const rows: Row[] = [flat(100), flat(100), [100, 103.1, 97.3, 99], flat(99)];
-    const plain = simulateLoop([pairOf({ rows, enterLong: [0] })], settingsOf({ stoploss: -0.02 }));
+    const plain = simulate([pairOf({ rows, enterLong: [0] })], settingsOf({ stoploss: -0.02 }));
     // Stop at 98: on the tick of 0.1 anyway.
     expect(run(rows, {}, { stoploss: -0.02 }).trades).toEqual(plain.trades);
   });
@@ -133,13 +131,11 @@ describe('prices on ticks', () => {
       ...pairOf({ rows, enterLong: [0], exitLong, startsAt: day }),
       instrument: ANY,
     });
-    for (const path of [simulate, simulateLoop]) {
-      const once = path([input([1])], settingsOf());
-      expect(once.trades[0]).toMatchObject({ exitReason: 'force_exit', exitPrice: 100.26 });
-      expect(once.counters.timedOutExits).toBe(1);
-      const kept = path([input([1])], settingsOf({ unfilledTimeoutMinutes: 61 }));
-      expect(kept.trades[0]).toMatchObject({ exitReason: 'exit_signal', exitPrice: 100.25 });
-      expect(kept.trades[0]!.closedAt).toBe(START + (day + 3) * HOUR);
-    }
+    const once = simulate([input([1])], settingsOf());
+    expect(once.trades[0]).toMatchObject({ exitReason: 'force_exit', exitPrice: 100.26 });
+    expect(once.counters.timedOutExits).toBe(1);
+    const kept = simulate([input([1])], settingsOf({ unfilledTimeoutMinutes: 61 }));
+    expect(kept.trades[0]).toMatchObject({ exitReason: 'exit_signal', exitPrice: 100.25 });
+    expect(kept.trades[0]!.closedAt).toBe(START + (day + 3) * HOUR);
   });
 });

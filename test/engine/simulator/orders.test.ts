@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { simulateLoop } from '#engine/simulator/loop/loop.ts';
+import { simulate } from '#engine/simulator/simulate.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
 import type { StrategyCallbacks } from '#engine/strategy.ts';
 import { flat, hourOf, type PairScript, pairOf, type Row, settingsOf, summary } from './market.ts';
 
 function run(script: PairScript, callbacks: StrategyCallbacks, settings: Partial<SimulationSettings> = {}) {
-  return simulateLoop([pairOf(script)], settingsOf({ callbacks, unfilledTimeoutMinutes: 150, ...settings }));
+  return simulate([pairOf(script)], settingsOf({ callbacks, unfilledTimeoutMinutes: 150, ...settings }));
 }
 
 describe('an entry at a price of its own', () => {
@@ -61,13 +61,13 @@ describe('an entry at a price of its own', () => {
       customEntryPrice: ({ pair }, _side, proposed) => (pair === 'A' ? 90 : proposed),
     };
     const settings = { callbacks, unfilledTimeoutMinutes: 600 };
-    const full = simulateLoop(pairs, settingsOf(settings));
+    const full = simulate(pairs, settingsOf(settings));
     expect(full.trades).toEqual([]);
     expect(full.counters.rejectedSignals).toBe(1);
     expect(Array.from(full.curve!.openTrades)).toEqual([0, 0, 0, 0, 0]);
-    const poor = simulateLoop(pairs, settingsOf({ ...settings, maxOpenTrades: 2, startingBalance: 200 }));
+    const poor = simulate(pairs, settingsOf({ ...settings, maxOpenTrades: 2, startingBalance: 200 }));
     expect(poor.trades).toEqual([]);
-    const rich = simulateLoop(pairs, settingsOf({ ...settings, maxOpenTrades: 2 }));
+    const rich = simulate(pairs, settingsOf({ ...settings, maxOpenTrades: 2 }));
     expect(summary(rich)).toEqual(['B long 2@99 5@98 force_exit']);
     expect(Array.from(rich.curve!.openTrades)).toEqual([0, 1, 1, 1, 0]);
     expect(Array.from(full.curve!.equity)).toEqual([1000, 1000, 1000, 1000, 1000]);
@@ -87,7 +87,7 @@ describe('an entry at a price of its own', () => {
       confirmEntry: (_context, side) => prices.push(side === 'long' ? 1 : -1) === 1,
     };
     const settings = settingsOf({ callbacks });
-    const { counters, trades } = simulateLoop([pairOf({ rows, enterLong: [0], enterShort: [1] })], settings);
+    const { counters, trades } = simulate([pairOf({ rows, enterLong: [0], enterShort: [1] })], settings);
     expect(counters.timedOutEntries).toBe(1);
     expect(trades).toEqual([]);
     // The pair came with a position and has none: its signal for the other side is tried once more.

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { simulateLoop } from '#engine/simulator/loop/loop.ts';
-import type { PairInput, Simulation, SimulationSettings, Trade } from '#engine/simulator/types.ts';
+import { simulate } from '#engine/simulator/simulate.ts';
+import type { Trade } from '#engine/simulator/trade-table.ts';
+import type { PairInput, Simulation, SimulationSettings } from '#engine/simulator/types.ts';
 import type { StrategyCallbacks } from '#engine/strategy.ts';
 import { pair, pairs, pairsOnGrids, settings, withDetail } from './arbitraries.ts';
 import { flat, pairOf } from './market.ts';
@@ -79,7 +80,7 @@ describe('for any candles, signals and settings', () => {
   it('equity is cash plus positions at every candle', () => {
     fc.assert(
       fc.property(pairs(4), settings, (inputs, run) => {
-        const simulation = simulateLoop(inputs, run);
+        const simulation = simulate(inputs, run);
         const { equity, openTrades } = simulation.curve!;
         for (const [row, expected] of expectedEquity(simulation, inputs, run).entries())
           expectNear(equity[row]!, expected);
@@ -92,7 +93,7 @@ describe('for any candles, signals and settings', () => {
   it('the trades account for the whole difference between start and end', () => {
     fc.assert(
       fc.property(pairs(4), settings, (inputs, run) => {
-        const { trades, finalBalance, curve } = simulateLoop(inputs, run);
+        const { trades, finalBalance, curve } = simulate(inputs, run);
         const profit = trades.reduce((sum, trade) => sum + trade.profit, 0);
         expectNear(finalBalance - run.startingBalance, profit);
         expect(curve!.equity.at(-1) ?? run.startingBalance).toBe(finalBalance);
@@ -109,8 +110,8 @@ describe('for any candles, signals and settings', () => {
         // A silent pair gives every run the same clock: the last candle of a run allows no entry.
         const clock = pairOf({ pair: 'CLOCK', rows: Array.from({ length: 80 }, () => flat(1)) });
         const parts = [inputs.slice(0, cut), inputs.slice(cut)];
-        const apart = parts.flatMap((part) => simulateLoop([...part, clock], run).trades);
-        expect(byEntry(apart)).toEqual(byEntry(simulateLoop([...inputs, clock], run).trades));
+        const apart = parts.flatMap((part) => simulate([...part, clock], run).trades);
+        expect(byEntry(apart)).toEqual(byEntry(simulate([...inputs, clock], run).trades));
       }),
       RUNS,
     );
@@ -127,11 +128,11 @@ describe('for any candles, signals and settings', () => {
             trade.profitRatio,
             trade.profit,
           ]);
-        const other = simulateLoop(
+        const other = simulate(
           inputs.map((input) => scaled(input, factor)),
           run,
         );
-        const plain = simulateLoop(inputs, run);
+        const plain = simulate(inputs, run);
         expect(ratios(other)).toEqual(ratios(plain));
         expect(other.curve!.equity).toEqual(plain.curve!.equity);
       }),
@@ -143,8 +144,8 @@ describe('for any candles, signals and settings', () => {
     fc.assert(
       fc.property(pairs(3), settings, (inputs, run) => {
         const before = structuredClone(inputs);
-        const first = JSON.stringify(simulateLoop(inputs, run));
-        expect(JSON.stringify(simulateLoop(inputs, run))).toBe(first);
+        const first = JSON.stringify(simulate(inputs, run));
+        expect(JSON.stringify(simulate(inputs, run))).toBe(first);
         expect(inputs).toEqual(before);
       }),
       { numRuns: 50 },
@@ -156,7 +157,7 @@ describe('for any candles, signals and settings', () => {
       fc.property(pair('A'), settings, (input, base) => {
         const run: SimulationSettings = { ...base, fillModel: 'freqtrade' };
         const expected = simulateNaively(input, run);
-        const { trades } = simulateLoop([input], run);
+        const { trades } = simulate([input], run);
         expect(trades.map(outline)).toEqual(expected.map(outline));
         for (const [index, trade] of trades.entries()) {
           expectNear(trade.exitPrice, expected[index]!.exitPrice);
@@ -170,7 +171,7 @@ describe('for any candles, signals and settings', () => {
   it('trades are in the order of closing, on their ticks and in whole lots', () => {
     fc.assert(
       fc.property(pairsOnGrids(4), settings, (inputs, base) => {
-        const { trades } = simulateLoop(inputs, { ...base, slippage: 0 });
+        const { trades } = simulate(inputs, { ...base, slippage: 0 });
         expect(trades.map(({ closedAt }) => closedAt)).toEqual(
           trades.map(({ closedAt }) => closedAt).toSorted((a, b) => a - b),
         );
@@ -192,7 +193,7 @@ describe('for any candles, signals and settings', () => {
     fc.assert(
       fc.property(pairsOnGrids(4), settings, (inputs, run) => {
         const everyCandle = { ...run, callbacks: { customRoi: () => null } };
-        expect(simulateLoop(inputs, run)).toEqual(simulateLoop(inputs, everyCandle));
+        expect(simulate(inputs, run)).toEqual(simulate(inputs, everyCandle));
       }),
       { numRuns: 1000 },
     );
@@ -216,7 +217,7 @@ describe('for any candles, signals and settings', () => {
             customExit: ({ pair, time }, _trade, price, profit) =>
               pair === 'A' && note('exit', time, price, profit) === 1 ? 'mine' : null,
           };
-          const { trades } = simulateLoop(inputs, { ...base, ...LARGE, callbacks });
+          const { trades } = simulate(inputs, { ...base, ...LARGE, callbacks });
           return { calls, trades: trades.filter((trade) => trade.pair === 'A') };
         };
         const rows = Array.from({ length: 90 }, () => flat(1));
@@ -241,7 +242,7 @@ describe('for any candles, signals and settings', () => {
         const inputs = detail ? plain.map(withDetail) : plain;
         const run = { ...base, slippage: 0, ...(detail && { detailTimeframeMs: base.timeframeMs / 2 }) };
         const busyUntil = new Map<string, number>();
-        for (const trade of byEntry(simulateLoop(inputs, run).trades)) {
+        for (const trade of byEntry(simulate(inputs, run).trades)) {
           const input = inputs.find(({ pair }) => pair === trade.pair)!;
           // Forced exits are dated by the main candle, whose open the first detail candle shares.
           const columns = detail ? input.detail! : input.candles;

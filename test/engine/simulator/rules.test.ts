@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { round8, stepOf } from '#engine/simulator/rules/decimals.ts';
-import * as rules from '#engine/simulator/rules/exit-prices.ts';
 import * as money from '#engine/simulator/rules/money.ts';
+import * as prices from '#engine/simulator/rules/prices.ts';
+import * as roi from '#engine/simulator/rules/roi.ts';
+import * as stops from '#engine/simulator/rules/stops.ts';
 
+const rules = { ...prices, ...roi, ...stops, ...money };
 const { LONG, SHORT } = rules;
 
 describe('stops', () => {

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { simulateLoop } from '#engine/simulator/loop/loop.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import { differences, pairsOf, settingsOf, VECTORS } from './vectors.ts';
 
@@ -39,12 +38,9 @@ const LEFT_OUT: readonly string[] = Object.values(OUT_OF_SCOPE).flat();
 /** The whole file, which is not part of the repository. */
 const WHOLE = new URL('../../../../shared/reference/freqtrade-2026-vectors.json', import.meta.url);
 
-describe.each([
-  { path: 'the loop', run: simulateLoop },
-  { path: 'the chosen path', run: simulate },
-])('freqtrade 2026.9 on $path', ({ run }) => {
+describe('freqtrade 2026.9', () => {
   it.each(VECTORS)('$id: $about', (vector) => {
-    expect(differences(run(pairsOf(vector), settingsOf(vector)), vector)).toEqual([]);
+    expect(differences(simulate(pairsOf(vector), settingsOf(vector)), vector)).toEqual([]);
   });
 });
 

@@ -1,149 +1,128 @@
 import { roundHalfUp } from '../rules/decimals.ts';
-import { type Direction, LONG, slippedEntry } from '../rules/exit-prices.ts';
 import { allowedStake, availableStake, entryAmount, entryStake, proposedStake } from '../rules/money.ts';
+import { type Direction, LONG, slippedEntry } from '../rules/prices.ts';
 import type { Market } from '../state/market.ts';
 import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
-import { consentOf, leverageOf, priceOf, stakeOf } from './answer-checks.ts';
+import {
+  callAdjustEntryPrice,
+  callConfirmEntry,
+  callCustomEntryPrice,
+  callCustomStake,
+  callLeverage,
+} from './callbacks.ts';
 
 /** Enters `market` in the present candle if a slot, the wallet and the strategy allow it, in the order of reference 3.2. */
 export function enter(run: Run, market: Market, direction: Direction): void {
-  const { terms, bar } = run;
-  if (run.positions.length >= terms.maxOpenTrades) {
+  const { settings, candle, wallet } = run;
+  if (wallet.positions.length >= settings.maxOpenTrades) {
     run.counters.rejectedSignals++;
     return;
   }
-  const limit = terms.callbacks.customEntryPrice ? askEntryPrice(run, market, direction) : bar.open;
-  const collateral = run.collateral();
-  const available = availableStake(run.balance, collateral, terms.tradableBalanceRatio);
+  const limit = entryPrice(run, market, direction);
+  const collateral = wallet.collateral();
+  const available = availableStake(wallet.balance, collateral, settings.tradableBalanceRatio);
   const proposed = proposedStake(
-    terms.fixedStake,
+    settings.fixedStake,
     available,
     collateral,
-    terms.maxOpenTrades,
-    terms.amendLastStake,
-    terms.lastStakeMinRatio,
+    settings.maxOpenTrades,
+    settings.amendLastStake,
+    settings.lastStakeMinRatio,
   );
   if (!(proposed > 0)) return;
-  const leverage = askLeverage(run, market, direction);
-  const wanted = askStake(run, market, direction, proposed);
-  const stake = allowedStake(wanted, Math.max(available, proposed), market.grid, limit, leverage);
+  const leverage = callLeverage(run, market, direction);
+  const wanted = callCustomStake(run, market, direction, proposed);
+  const stake = allowedStake(wanted, Math.max(available, proposed), market.precision, limit, leverage);
   if (!(stake > 0)) return;
-  const price = limit === bar.open ? slippedEntry(limit, terms.slippage, direction) : limit;
-  const amount = entryAmount(stake, price, leverage, market.grid);
-  if (!(amount > 0) || !isConfirmed(run, market, direction, limit)) return;
+  const price = limit === candle.open ? slippedEntry(limit, settings.slippage, direction) : limit;
+  const amount = entryAmount(stake, price, leverage, market.precision);
+  if (!(amount > 0) || !callConfirmEntry(run, market, direction, limit)) return;
 
   const position = run.open(market, direction, leverage);
   position.orderEntry(
     price,
     amount,
-    entryStake(stake, amount, price, leverage, market.grid),
-    bar.time,
-    terms,
+    entryStake(stake, amount, price, leverage, market.precision),
+    candle.time,
+    settings,
   );
-  if (limit === bar.open) fillAtMarket(run, position);
+  if (limit === candle.open) fillAtMarket(run, position);
 }
 
-/** Slippage moves the price off the ticks: it stands for fills at several of them. */
+/** Fills the entry at the open. Slippage moves the price off the ticks: it models fills at several of them. */
 function fillAtMarket(run: Run, position: Position): void {
-  const { bar, terms } = run;
-  const unslipped = roundHalfUp(bar.open, position.tick);
-  const price = slippedEntry(unslipped, terms.slippage, position.direction);
+  const { candle, settings } = run;
+  const unslipped = roundHalfUp(candle.open, position.tick);
+  const price = slippedEntry(unslipped, settings.slippage, position.direction);
   position.slippageCost = position.amount * Math.abs(price - unslipped);
-  position.fill(price, bar, terms);
+  position.fill(price, candle, settings);
 }
 
-const sideOf = (direction: Direction) => (direction === LONG ? 'long' : 'short');
-
-function askLeverage(run: Run, market: Market, direction: Direction): number {
-  const { leverage, callbacks } = run.terms;
-  const proposed = Math.max(1, leverage);
-  if (!callbacks.leverage) return proposed;
-  const context = run.contextOf(market);
-  return leverageOf(callbacks.leverage(context, sideOf(direction), proposed), proposed, 'leverage', context);
+/** The entry's limit price: a custom price is rounded to its tick, then limited to the candle's prices (reference 3.1). */
+function entryPrice(run: Run, market: Market, direction: Direction): number {
+  const { candle, settings } = run;
+  if (!settings.callbacks.customEntryPrice) return candle.open;
+  const custom = callCustomEntryPrice(run, market, direction);
+  if (custom === candle.open) return custom;
+  const price =
+    market.precision === null ? custom : roundHalfUp(custom, market.precision.tickAt(candle.time));
+  return direction === LONG ? Math.min(price, candle.high) : Math.max(price, candle.low);
 }
 
-function askStake(run: Run, market: Market, direction: Direction, proposed: number): number {
-  const { customStake } = run.terms.callbacks;
-  if (!customStake) return proposed;
-  const context = run.contextOf(market);
-  return stakeOf(customStake(context, sideOf(direction), proposed), proposed, 'customStake', context);
-}
-
-/** The limit that the strategy names: on a tick, then no better than the candle's prices (reference 3.1). */
-function askEntryPrice(run: Run, market: Market, direction: Direction): number {
-  const { bar, terms } = run;
-  const { open } = bar;
-  const context = run.contextOf(market);
-  const answer = terms.callbacks.customEntryPrice!(context, sideOf(direction), open);
-  const asked = priceOf(answer, open, 'customEntryPrice', context);
-  if (asked === open) return open;
-  const price = market.grid === null ? asked : roundHalfUp(asked, market.grid.tickAt(bar.time));
-  return direction === LONG ? Math.min(price, bar.high) : Math.max(price, bar.low);
-}
-
-function isConfirmed(run: Run, market: Market, direction: Direction, price: number): boolean {
-  const { confirmEntry } = run.terms.callbacks;
-  if (!confirmEntry) return true;
-  const context = run.contextOf(market);
-  return consentOf(confirmEntry(context, sideOf(direction), price), 'confirmEntry', context);
-}
-
-/** Cancels, replaces or keeps the order of a position that waits since an earlier candle (reference 1.5). */
+/** Cancels, replaces or keeps an order that has waited since an earlier candle (reference 1.5). */
 export function manageOrder(run: Run, position: Position): void {
-  const { bar, terms, counters } = run;
-  if (bar.time - position.orderTime >= terms.orderTimeoutMs) {
-    if (position.order === 'entry') {
+  const { candle, settings, counters } = run;
+  if (candle.time - position.order.time >= settings.orderTimeoutMs) {
+    if (position.order.kind === 'entry') {
       counters.timedOutEntries++;
       run.remove(position);
     } else {
       counters.timedOutExits++;
-      position.order = 'none';
+      position.order.kind = 'none';
     }
     return;
   }
-  if (position.order === 'entry' && terms.callbacks.adjustEntryPrice) adjustEntry(run, position);
+  if (position.order.kind === 'entry' && settings.callbacks.adjustEntryPrice) adjustEntry(run, position);
 }
 
 function adjustEntry(run: Run, position: Position): void {
-  const { terms, counters } = run;
-  const context = run.contextOf(position.market);
-  const answer = terms.callbacks.adjustEntryPrice!(context, position.view, position.orderPrice);
-  if (answer === null) {
-    counters.cancelledEntries++;
-    run.remove(position);
+  const price = callAdjustEntryPrice(run, position);
+  if (price === position.order.price) return;
+  if (price !== null && replaceEntry(run, position, price)) {
+    run.counters.replacedEntries++;
     return;
   }
-  const price = priceOf(answer, position.orderPrice, 'adjustEntryPrice', context);
-  if (price === position.orderPrice) return;
-  if (replaceEntry(run, position, price)) {
-    counters.replacedEntries++;
-    return;
-  }
-  counters.cancelledEntries++;
+  run.counters.cancelledEntries++;
   run.remove(position);
 }
 
 /**
- * Orders a waiting entry anew at `price` as it is, for what the old order was worth; false if it cannot be ordered. The strategy
- * is asked for a price and its consent as for any order; only the smallest stake hangs on that price.
+ * Replaces a waiting entry by an order of equal value at `price`, not rounded; returns false if that cannot be ordered. Price and
+ * confirmation callbacks are called as for any order; only the minimum stake depends on the price that they return.
  */
 function replaceEntry(run: Run, position: Position, price: number): boolean {
-  const { bar, terms } = run;
+  const { candle, settings } = run;
   const { market, direction, leverage } = position;
-  const { grid } = market;
-  const named = terms.callbacks.customEntryPrice ? askEntryPrice(run, market, direction) : bar.open;
-  const stake = (position.amount * position.orderPrice) / leverage;
-  if (grid !== null && stake < grid.leastStake(named, leverage, true)) return false;
-  const amount = entryAmount(stake, price, leverage, grid);
-  if (!(amount > 0) || !isConfirmed(run, market, direction, price)) return false;
-  position.orderEntry(price, amount, entryStake(stake, amount, price, leverage, grid), bar.time, terms);
+  const { precision } = market;
+  const limit = entryPrice(run, market, direction);
+  const stake = (position.amount * position.order.price) / leverage;
+  if (precision !== null && stake < precision.leastStake(limit, leverage, true)) return false;
+  const amount = entryAmount(stake, price, leverage, precision);
+  if (!(amount > 0) || !callConfirmEntry(run, market, direction, price)) return false;
+  position.orderEntry(
+    price,
+    amount,
+    entryStake(stake, amount, price, leverage, precision),
+    candle.time,
+    settings,
+  );
   return true;
 }
 
 /** Fills the waiting entry if the candle touches its price. */
 export function tryFillEntry(run: Run, position: Position): void {
-  if (!run.bar.contains(position.orderPrice)) return;
-  run.recordBefore();
-  position.fill(roundHalfUp(position.orderPrice, position.tick), run.bar, run.terms);
+  if (!run.candle.contains(position.order.price)) return;
+  run.recordEquity();
+  position.fill(roundHalfUp(position.order.price, position.tick), run.candle, run.settings);
 }

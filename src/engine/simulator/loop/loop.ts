@@ -1,203 +1,199 @@
 import { indexAtOrAfter } from '../../candles.ts';
-import { Progress } from '../progress.ts';
 import { roundHalfUp } from '../rules/decimals.ts';
-import { keepShapes, NO_INPUT } from '../shapes.ts';
-import { CurveRecorder } from '../state/curve-recorder.ts';
-import { type Market, NEVER } from '../state/market.ts';
 import type { Position } from '../state/position.ts';
-import { Run } from '../state/run.ts';
-import { createSchedule, type Schedule } from '../state/schedule.ts';
-import { readTerms, type Terms } from '../terms.ts';
-import type { PairInput, SimulateOptions, Simulation, SimulationSettings } from '../types.ts';
-import { simulateCandle } from './candle.ts';
-import { quietUntil } from './next-event.ts';
+import type { Run } from '../state/run.ts';
+import { NEVER, type Slot } from '../state/slot.ts';
+import { enter, manageOrder, tryFillEntry } from './entries.ts';
+import { checkExits } from './exits.ts';
+import { nextEventRow } from './next-event.ts';
 
-/**
- * Simulates all pairs on one clock with one wallet, candle by candle, by the rules of freqtrade 2026.9. It handles every
- * setting and callback. Stretches without an open position are skipped to the next entry signal.
- *
- * @param pairs in whitelist order: where slots or money are scarce, earlier pairs win.
- * @throws RangeError on candles with holes and on settings that contradict each other.
- * @throws SimulationStopped when `options.onProgress` returned false.
- */
-export function simulateLoop(
-  pairs: readonly PairInput[],
-  settings: SimulationSettings,
-  options: SimulateOptions = {},
-): Simulation {
-  const terms = readTerms(settings);
-  const schedule = createSchedule(pairs, terms);
-  const run = new Run(terms, schedule.markets, settings.startingBalance);
-  if (options.equity !== false) run.recorder = new CurveRecorder(schedule, run);
-  const progress = new Progress(options.onProgress, schedule.steps);
+/** Simulates all steps of the clock. `onStep` is called with each step that needs one, and may throw. */
+export function runLoop(run: Run, onStep: (step: number) => void): void {
+  const { clock, settings, wallet, slots } = run;
   for (;;) {
-    const only = run.positions.length === 1 && terms.detailPerCandle === 1 ? run.positions[0]! : null;
-    const next = nextStep(run, schedule, only);
-    if (only !== null && only.nextStep < next) simulateAlone(run, schedule, only.market, next);
-    else if (next > schedule.steps) break;
+    const only =
+      wallet.positions.length === 1 && settings.detailPerCandle === 1 ? wallet.positions[0]! : null;
+    const next = nextStep(run, only);
+    if (only !== null && only.nextStep < next) simulateOnly(run, slots[only.market.index]!, next);
+    else if (next > clock.steps) break;
     else {
       run.step = next;
-      if (terms.detailPerCandle === 1) simulateStep(run, schedule);
-      else simulateDetailedStep(run, schedule);
+      if (settings.detailPerCandle === 1) simulateStep(run);
+      else simulateDetailedStep(run);
     }
-    if (run.step >= progress.next) progress.report(run.step);
+    onStep(run.step);
   }
-  closeLeftOpen(run, schedule);
-  run.recorder?.record(run, schedule.steps + 1);
-  keepShapes('loop', emptyRun(terms));
-  return {
-    outcomes: run.book,
-    get table() {
-      return run.book.table;
-    },
-    get trades() {
-      return run.book.trades;
-    },
-    curve: run.recorder?.curve ?? null,
-    finalBalance: run.balance,
-    counters: run.counters,
-  };
-}
-
-/** A run of nothing, with its curve. */
-function emptyRun(terms: Terms): Run {
-  const schedule = createSchedule([NO_INPUT], terms);
-  const run = new Run(terms, schedule.markets, 0);
-  run.recorder = new CurveRecorder(schedule, run);
-  return run;
+  closeLeftOpen(run);
+  run.equity?.record(clock.steps + 1);
 }
 
 /**
  * The next step at which a position other than `except`, or an entry signal of a pair without position, needs simulation;
- * beyond the last when none does.
+ * beyond the last step without one.
  */
-function nextStep({ step }: Run, { markets, steps }: Schedule, except: Position | null): number {
-  let next = steps + 1;
-  for (const market of markets) {
-    if (market.position !== null && market.position === except) continue;
-    if (market.position === null && market.signalStep <= step) market.seekSignal(step + 1);
-    const own = market.position === null ? market.signalStep : market.position.nextStep;
+function nextStep({ step, slots, clock }: Run, except: Position | null): number {
+  let next = clock.steps + 1;
+  for (const slot of slots) {
+    const { position } = slot;
+    if (position !== null && position === except) continue;
+    if (position === null && slot.nextEntryStep <= step) slot.findNextEntry(step + 1);
+    const own = position === null ? slot.nextEntryStep : position.nextStep;
     if (own < next) next = own;
   }
   return next;
 }
 
 /**
- * Simulates the one pair that has a position until it has none, or up to the step `until`, which concerns others. Only here
- * may callbacks be asked ahead of the clock: nothing of another pair lies between.
+ * Simulates the only pair with a position until it has none, or up to the step `until`, which concerns other pairs. Only here
+ * may callbacks be called ahead of the clock: no event of another pair is in between.
  */
-function simulateAlone(run: Run, schedule: Schedule, market: Market, until: number): void {
+function simulateOnly(run: Run, slot: Slot, until: number): void {
+  const { market } = slot;
   const end = Math.min(market.length, until - market.offset);
   for (;;) {
-    const { position } = market;
+    const { position } = slot;
     if (position === null) return;
     let row = position.nextStep - market.offset;
-    if (run.terms.everyCandle && position.order === 'none' && row < end)
-      row = quietUntil(run, position, row, end);
+    if (run.settings.everyCandle && position.order.kind === 'none' && row < end)
+      row = nextEventRow(run, position, row, end);
     if (row >= end) {
       position.nextStep = row < market.length ? row + market.offset : NEVER;
       return;
     }
     run.step = row + market.offset;
-    run.bar.load(market.candles, row);
-    simulateCandle(run, market, run.step < schedule.steps);
-    if (market.position !== null) plan(run, market.position);
+    run.candle.load(market, row);
+    simulateCandle(run, slot);
+    if (slot.position !== null) planNextStep(run, slot.position);
   }
 }
 
-function simulateStep(run: Run, schedule: Schedule): void {
-  const count = gather(run, schedule);
+function simulateStep(run: Run): void {
+  const count = gather(run);
   for (let index = 0; index < count; index++) {
-    const market = run.active[index]!;
-    const row = run.step - market.offset;
-    run.bar.load(market.candles, row);
-    simulateCandle(run, market, run.step < schedule.steps);
-    if (market.position !== null) plan(run, market.position);
+    const slot = run.active[index]!;
+    run.candle.load(slot.market, run.step - slot.market.offset);
+    simulateCandle(run, slot);
+    if (slot.position !== null) planNextStep(run, slot.position);
   }
 }
 
-/** One main candle in detail candles, all pairs side by side (1.22). Pairs without them take the main candle, first. */
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: hot loop over pairs and detail candles
-function simulateDetailedStep(run: Run, schedule: Schedule): void {
-  for (let detail = 0; detail < run.terms.detailPerCandle; detail++) {
-    const count = gather(run, schedule);
+/** Simulates a main candle as detail candles, all pairs concurrently (1.22). Pairs without them take the main candle, first. */
+function simulateDetailedStep(run: Run): void {
+  for (let detail = 0; detail < run.settings.detailPerCandle; detail++) {
+    const count = gather(run);
     for (let index = 0; index < count; index++) {
-      const market = run.active[index]!;
-      const row = run.step - market.offset;
-      if (detail === 0) market.findDetail(row, run.terms);
-      if (market.position !== null) market.seenAt = run.step;
-      if (market.detailIndex < 0) {
-        if (detail > 0) continue;
-        run.bar.load(market.candles, row);
-      } else {
-        if (detail >= market.detailCount) continue;
-        run.bar.loadDetail(market.input.detail!, market.detailIndex + detail, row);
-      }
-      simulateCandle(run, market, run.step < schedule.steps);
+      const slot = run.active[index]!;
+      if (detail === 0) slot.findDetail(run.step - slot.market.offset, run.settings);
+      if (slot.position !== null) slot.heldStep = run.step;
+      if (loadDetail(run, slot, detail)) simulateCandle(run, slot);
     }
   }
-  for (const position of run.positions) {
+  for (const position of run.wallet.positions) {
     if (position.nextStep > run.step) continue;
-    plan(run, position);
-    if (position.nextStep === NEVER && position.order !== 'entry') limitFunding(run, position);
+    planNextStep(run, position);
+    if (position.nextStep === NEVER && position.order.kind !== 'entry') limitFunding(run, position);
   }
 }
 
-/** What survives the last candle of its pair will be closed at its open (1.21), before the funding of later detail candles. */
-function limitFunding({ step, terms }: Run, position: Position): void {
-  const { market, filledAt } = position;
-  const last = market.candles.timestamp[step - market.offset]!;
-  position.limitFunding(Math.max(last, filledAt), terms);
+/** Loads detail candle `detail` of the present step; the main candle, in place of the first, without any. False if there is none. */
+function loadDetail({ step, candle }: Run, slot: Slot, detail: number): boolean {
+  const { market, detailIndex, detailCount } = slot;
+  const row = step - market.offset;
+  if (detailIndex >= 0) {
+    if (detail < detailCount) candle.loadDetail(market.input.detail!, detailIndex + detail, row);
+    return detail < detailCount;
+  }
+  if (detail === 0) candle.load(market, row);
+  return detail === 0;
 }
 
-/** Sets the step at which a position needs simulation next: never again when its pair's data has ended. */
-function plan(run: Run, position: Position): void {
-  const { step, terms } = run;
+/** A position that survives the last candle of its pair is closed at its open (1.21), before the funding of later detail candles. */
+function limitFunding({ step, settings }: Run, position: Position): void {
+  const { market, filledAt } = position;
+  const last = market.candles.timestamp[step - market.offset]!;
+  position.limitFunding(Math.max(last, filledAt), settings);
+}
+
+/** Sets the step of a position's next possible event: {@link NEVER} when its pair's data has ended. */
+function planNextStep(run: Run, position: Position): void {
+  const { step, settings } = run;
   const { market } = position;
   const row = step + 1 - market.offset;
   if (row >= market.length) position.nextStep = NEVER;
-  else if (terms.everyCandle || position.order !== 'none') position.nextStep = step + 1;
+  else if (settings.everyCandle || position.order.kind !== 'none') position.nextStep = step + 1;
   else {
-    const next = quietUntil(run, position, row, market.length);
+    const next = nextEventRow(run, position, row, market.length);
     position.nextStep = next < market.length ? next + market.offset : NEVER;
   }
 }
 
 /**
- * Lists in `run.active` the pairs to simulate now (1.14), and returns their number: those with positions in the order they
- * were opened, then those with an entry signal in whitelist order. A pair that was come to with a position in this main candle and
- * has none now stays out of the rest of it; one that was opened and closed within a detail candle was not (2.4).
+ * Lists in `run.active` the slots to simulate now (1.14), and returns their number: those with positions in the order they
+ * were opened, then those with an entry signal in whitelist order. A pair that was visited with a position in this main candle
+ * and has none now stays out of the rest of it; a position opened and closed within a detail candle was not visited (2.4).
  */
-function gather({ positions, step, active }: Run, { markets }: Schedule): number {
+function gather({ wallet, slots, step, active }: Run): number {
   let count = 0;
-  for (const position of positions) if (position.nextStep <= step) active[count++] = position.market;
-  for (const market of markets)
-    if (market.signalStep === step && market.position === null && market.seenAt !== step)
-      active[count++] = market;
+  for (const position of wallet.positions)
+    if (position.nextStep <= step) active[count++] = slots[position.market.index]!;
+  for (const slot of slots)
+    if (slot.nextEntryStep === step && slot.position === null && slot.heldStep !== step)
+      active[count++] = slot;
   return count;
 }
 
 /**
- * Closes what is open at the open of each pair's last candle, pair by pair in the order in which they joined (1.21); entries that
- * never filled are dropped. An entry that a detail candle filled later than that is closed at the open of this detail candle.
+ * Simulates one pair in the present candle, and again when it had a position, has none now, and the candle's signal is for the
+ * other side (reference 1.2).
  */
-function closeLeftOpen(run: Run, schedule: Schedule): void {
-  run.step = schedule.steps;
-  const joined = run.positions.toSorted(
+function simulateCandle(run: Run, slot: Slot): void {
+  const held = slot.position === null ? 0 : slot.position.direction;
+  advance(run, slot);
+  if (held === 0 || slot.position !== null) return;
+  if (slot.market.entryDirection(run.candle.row) === -held) advance(run, slot);
+}
+
+/** The steps of reference 1.2 in their order: manage the waiting order, enter, fill the entry, funding, exits. */
+function advance(run: Run, slot: Slot): void {
+  const { candle, settings } = run;
+  if (slot.position !== null && slot.position.order.kind !== 'none') manageOrder(run, slot.position);
+  if (slot.position === null && run.step < run.clock.steps) {
+    const direction = slot.market.entryDirection(candle.row);
+    if (direction !== 0) enter(run, slot.market, direction);
+  }
+  const { position } = slot;
+  if (position === null) return;
+  if (position.order.kind === 'entry') tryFillEntry(run, position);
+  if (position.order.kind === 'entry') return;
+  if (candle.time >= position.nextFundingTime) {
+    run.recordEquity();
+    position.bookFunding(candle.time, settings);
+  }
+  if (settings.detailPerCandle > 1) position.seeDetail(candle);
+  checkExits(run, position);
+}
+
+/**
+ * Closes positions left open at the open of their pair's last candle, in the order in which the pairs joined the clock (1.21);
+ * entries that never filled are dropped. An entry filled later than that by a detail candle is closed at the open of this one.
+ */
+function closeLeftOpen(run: Run): void {
+  run.step = run.clock.steps;
+  const joined = run.wallet.positions.toSorted(
     (a, b) => a.market.offset - b.market.offset || a.market.index - b.market.index,
   );
   for (const position of joined) {
     const { market, filledAt } = position;
     const { detail } = market.input;
     const last = market.length - 1;
-    run.bar.load(market.candles, last);
-    if (position.order === 'entry') {
+    run.candle.load(market, last);
+    if (position.order.kind === 'entry') {
       run.remove(position);
       continue;
     }
-    if (detail && filledAt > run.bar.time)
-      run.bar.loadDetail(detail, indexAtOrAfter(detail.timestamp, filledAt), last);
-    run.close(position, roundHalfUp(run.bar.open, position.tick), true, 'force_exit', true);
+    if (detail && filledAt > run.candle.time)
+      run.candle.loadDetail(detail, indexAtOrAfter(detail.timestamp, filledAt), last);
+    run.close(position, roundHalfUp(run.candle.open, position.tick), true, 'force_exit', true);
   }
-  run.book.sort();
+  run.trades.sort();
 }

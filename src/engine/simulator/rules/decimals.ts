@@ -112,8 +112,8 @@ export function stepOf(step: number | null): Step | null {
   return decimals < 0 ? null : { units: Math.round(step * POWERS[decimals]!), scale: POWERS[decimals]! };
 }
 
-// The shells are small, so that V8 puts them into their callers. Whole, they would use up the code that it may put into the kernel,
-// in runs without a grid as well.
+// These are small, so that V8 inlines them: with the arithmetic of a step they would use up the inlining budget of the hot
+// functions, also in runs without precision.
 
 /** The nearest multiple of the step, the greater one of two (reference 3.1, half up); `value` without a step. */
 export function roundHalfUp(value: number, step: Step | null): number {

@@ -1,12 +1,17 @@
-/** Money arithmetic of the simulator (freqtrade 2026.9, 1.0, 1.6 and 6), shared by the loop and the segment kernel. */
+/** Money arithmetic of the simulator (freqtrade 2026.9, reference sections 1.0, 1.6 and 6). */
 import { decimalProduct, round8, roundRatio } from './decimals.ts';
-import type { Direction } from './exit-prices.ts';
-import type { Grid } from './grid.ts';
+import type { Precision } from './precision.ts';
+import type { Direction } from './prices.ts';
 
 /** Amount of base currency that `stake` buys at `price`: whole steps of it. */
-export function entryAmount(stake: number, price: number, leverage: number, grid: Grid | null): number {
+export function entryAmount(
+  stake: number,
+  price: number,
+  leverage: number,
+  precision: Precision | null,
+): number {
   const amount = (stake / price) * leverage;
-  return grid === null ? amount : grid.cut(amount);
+  return precision === null ? amount : precision.cut(amount);
 }
 
 /** Collateral of an entry of `amount`, for which there was `stake`. */
@@ -15,20 +20,22 @@ export function entryStake(
   amount: number,
   price: number,
   leverage: number,
-  grid: Grid | null,
+  precision: Precision | null,
 ): number {
-  return grid === null ? stake : decimalProduct(amount, price, 1) / leverage;
+  return precision === null ? stake : decimalProduct(amount, price, 1) / leverage;
 }
 
 /** What may be ordered for `stake`: at most what is available, within the limits of the exchange; 0 for nothing. */
 export function allowedStake(
   stake: number,
   available: number,
-  grid: Grid | null,
+  precision: Precision | null,
   price: number,
   leverage: number,
 ): number {
-  return grid === null ? Math.min(stake, available) : grid.allowedStake(stake, available, price, leverage);
+  return precision === null
+    ? Math.min(stake, available)
+    : precision.allowedStake(stake, available, price, leverage);
 }
 
 /** Value of the entry after its fee: what a long pays, what a short receives. Quote currency. */
@@ -121,4 +128,48 @@ export function proposedStake(
   // At 8 decimals, or the third stake of 0.33 would find 0.32999999999999996 left of a wallet of 1.
   const enough = available >= wanted || round8(available) >= wanted;
   return enough ? Math.max(0, wanted) : 0;
+}
+
+/** Profit ratios are compared as they are booked, at 8 decimals: half a unit of the last one separates "equal" from "greater". */
+const HALF_UNIT = 5e-9;
+
+/**
+ * Price at which a trade's profit ratio (after both fees and funding so far, times leverage) is `ratio`.
+ * `fundingPerUnit` is the funding received so far per unit of base currency, negative when paid.
+ */
+function priceAtProfit(
+  ratio: number,
+  entryPrice: number,
+  fee: number,
+  leverage: number,
+  direction: Direction,
+  fundingPerUnit: number,
+): number {
+  const openValue = entryPrice * (1 + direction * fee);
+  const closeValue = openValue * (1 + (direction * ratio) / leverage) - direction * fundingPerUnit;
+  return closeValue / (1 - direction * fee);
+}
+
+/** Price at or beyond which the profit ratio, at 8 decimals, is `ratio` or more. Arguments as {@link priceAtProfit}. */
+export function priceReaching(
+  ratio: number,
+  entryPrice: number,
+  fee: number,
+  leverage: number,
+  direction: Direction,
+  fundingPerUnit: number,
+): number {
+  return priceAtProfit(ratio - HALF_UNIT, entryPrice, fee, leverage, direction, fundingPerUnit);
+}
+
+/** Price at or beyond which the profit ratio, at 8 decimals, is greater than `ratio`: trigger of a ROI step (1.9). */
+export function priceExceeding(
+  ratio: number,
+  entryPrice: number,
+  fee: number,
+  leverage: number,
+  direction: Direction,
+  fundingPerUnit: number,
+): number {
+  return priceAtProfit(ratio + HALF_UNIT, entryPrice, fee, leverage, direction, fundingPerUnit);
 }

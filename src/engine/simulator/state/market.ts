@@ -1,20 +1,15 @@
-import { type Candles, indexAtOrAfter } from '../../candles.ts';
-import { type Direction, LONG, SHORT } from '../rules/exit-prices.ts';
-import { Grid } from '../rules/grid.ts';
-import { derivePriceTicks } from '../rules/ticks.ts';
-import type { Terms } from '../terms.ts';
+import type { Candles } from '../../candles.ts';
+import { derivePriceTicks, Precision } from '../rules/precision.ts';
+import { type Direction, LONG, SHORT } from '../rules/prices.ts';
+import type { ResolvedSettings } from '../settings.ts';
 import type { FundingEvents, PairInput } from '../types.ts';
-import { Position } from './position.ts';
-
-/** A step that no clock reaches. It fits V8's small integers: rows and steps that were doubles would index every column slowly. */
-export const NEVER = 2 ** 30 - 1;
 
 /**
- * One pair in a run: its input, and its place on the clock. Signals are read shifted: what row `i - 1` decided acts in row `i`.
+ * The input of one pair on the clock of the run. Signals are read shifted: the signal of row `i - 1` acts in row `i`.
  */
 export class Market {
   readonly input: PairInput;
-  /** Place among the markets of the run. */
+  /** Index among the markets of the run. */
   readonly index: number;
   readonly candles: Candles;
   /** null without a single event. */
@@ -22,34 +17,33 @@ export class Market {
   /** Steps of the clock before the pair's first candle: row = step - offset. */
   readonly offset: number;
   readonly length: number;
-  /** null: nothing is rounded, and no order is too small. */
-  readonly grid: Grid | null;
-  /** The object that holds the pair's position while it has one. */
-  readonly seat: Position;
-  /** The open position, if any: one trade per pair. */
-  position: Position | null = null;
-  /** Step of the next entry signal, as last sought; {@link NEVER} after the last one. */
-  signalStep = 0;
-  /** Step in which the pair was last come to with a position; once that is gone it stays out of the rest of that candle. */
-  seenAt = -1;
-  /** First row of `input.detail` of the present candle, and how many rows it has; -1 when the candle itself is used. */
-  detailIndex = -1;
-  detailCount = 0;
+  /** null: prices and amounts are not rounded, and orders have no limits. */
+  readonly precision: Precision | null;
+  /** Open time of the first candle, ms. */
+  readonly start: number;
+  readonly #timeframeMs: number;
   readonly #enterLong: Uint8Array;
   readonly #exitLong: Uint8Array;
   readonly #enterShort: Uint8Array;
   readonly #exitShort: Uint8Array;
 
   /** `silent` is a zeroed column, at least as long as the pair, for signals that the pair does not have. */
-  constructor(input: PairInput, index: number, offset: number, canShort: boolean, silent: Uint8Array) {
+  constructor(
+    input: PairInput,
+    index: number,
+    offset: number,
+    { timeframeMs, canShort }: ResolvedSettings,
+    silent: Uint8Array,
+  ) {
     this.input = input;
     this.index = index;
     this.candles = input.candles;
+    this.start = input.candles.timestamp[0]!;
+    this.#timeframeMs = timeframeMs;
     const { instrument, ticks } = input;
-    this.grid = instrument
-      ? new Grid(instrument, ticks ?? derivePriceTicks(input.candles, instrument.priceTick))
+    this.precision = instrument
+      ? new Precision(instrument, ticks ?? derivePriceTicks(input.candles, instrument.priceTick))
       : null;
-    this.seat = new Position(this);
     this.funding = input.funding && input.funding.timestamp.length > 0 ? input.funding : null;
     this.offset = offset;
     this.length = input.candles.timestamp.length;
@@ -58,6 +52,16 @@ export class Market {
     this.#exitLong = exitLong ?? silent;
     this.#enterShort = (canShort ? enterShort : undefined) ?? silent;
     this.#exitShort = (canShort ? exitShort : undefined) ?? silent;
+  }
+
+  /** Open time of a row's candle, ms. Computed, because reading the column would wait for memory. */
+  timeOf(row: number): number {
+    return this.start + row * this.#timeframeMs;
+  }
+
+  /** Row of the candle that contains `time`, ms. */
+  rowAt(time: number): number {
+    return Math.floor((time - this.start) / this.#timeframeMs);
   }
 
   /** Direction of the entry that may happen in `row`, 0 for none: colliding signals cancel each other (1.3). */
@@ -70,26 +74,18 @@ export class Market {
     return this.#exitShort[signal] === 1 ? 0 : SHORT;
   }
 
-  /** Sets `signalStep` to the first step from `step` on with an entry signal that may act. */
-  seekSignal(step: number): void {
-    const enterLong = this.#enterLong;
-    const enterShort = this.#enterShort;
-    const { length } = this;
-    let row = Math.max(1, step - this.offset);
-    while (row < length) {
-      if ((enterLong[row - 1] === 1 || enterShort[row - 1] === 1) && this.entryDirection(row) !== 0) break;
-      row++;
-    }
-    this.signalStep = row < length ? row + this.offset : NEVER;
-  }
-
-  /** Whether `row` carries an entry signal of `direction`, collisions aside. */
+  /** Whether `row` has an entry signal of `direction`, collisions aside. */
   hasEntrySignal(row: number, direction: Direction): boolean {
-    return (direction === LONG ? this.#enterLong : this.#enterShort)[row - 1] === 1;
+    return this.entrySignals(direction)[row - 1] === 1;
   }
 
   hasExitSignal(row: number, direction: Direction): boolean {
     return this.exitSignals(direction)[row - 1] === 1;
+  }
+
+  /** The entry signals of one side, unshifted. */
+  entrySignals(direction: Direction): Uint8Array {
+    return direction === LONG ? this.#enterLong : this.#enterShort;
   }
 
   /** The exit signals of one side, unshifted. */
@@ -109,22 +105,53 @@ export class Market {
     const index = column?.[row - 1] ?? 0;
     return index > 0 ? (this.input.signals.tags?.[index] ?? null) : null;
   }
+}
 
-  /**
-   * Points `detailIndex` at the detail candles of `row`, or at none unless all of them exist. Those of the pair's last candle may
-   * end early, as they do where detail is read up to the open of the last candle: it is simulated as far as they go.
-   */
-  findDetail(row: number, terms: Terms): void {
-    this.detailIndex = -1;
-    const times = this.input.detail?.timestamp;
-    const { detailPerCandle, detailTimeframeMs } = terms;
-    if (times === undefined || detailPerCandle === 1) return;
-    const start = this.candles.timestamp[row]!;
-    const index = indexAtOrAfter(times, start);
-    const count = indexAtOrAfter(times, start + detailPerCandle * detailTimeframeMs) - index;
-    const isWhole = count === detailPerCandle || (row === this.length - 1 && count > 0);
-    if (!isWhole || times[index + count - 1] !== start + (count - 1) * detailTimeframeMs) return;
-    this.detailIndex = index;
-    this.detailCount = count;
-  }
+/**
+ * The one clock of a run. Step `s` is the candle that opens at `start + s * timeframe`; steps run from 1, because a signal of
+ * the first candle acts in the next one.
+ */
+export interface Clock {
+  /** Pairs with candles, in whitelist order. */
+  readonly markets: readonly Market[];
+  /** Open time of the earliest first candle, ms. */
+  readonly start: number;
+  /** The last step. */
+  readonly steps: number;
+}
+
+/** Puts all pairs on one clock. Throws RangeError on candles with gaps, off the clock's grid or of unequal length. */
+export function createClock(pairs: readonly PairInput[], settings: ResolvedSettings): Clock {
+  if (new Set(pairs.map(({ pair }) => pair)).size < pairs.length)
+    throw new RangeError('A pair is given twice');
+  const filled = pairs.filter(({ candles }) => candles.timestamp.length > 0);
+  if (filled.length === 0) return { markets: [], start: 0, steps: 0 };
+  const start = Math.min(...filled.map(({ candles }) => candles.timestamp[0]!));
+  const silent = new Uint8Array(Math.max(...filled.map((input) => silentRows(input, settings))));
+  const markets = filled.map((input, index) => {
+    checkGrid(input, start, settings.timeframeMs);
+    // To V8 a quotient is a double even when it is an integer; see NEVER in slot.ts.
+    const offset = ((input.candles.timestamp[0]! - start) / settings.timeframeMs) | 0;
+    return new Market(input, index, offset, settings, silent);
+  });
+  return { markets, start, steps: Math.max(...markets.map(({ offset, length }) => offset + length - 1)) };
+}
+
+/** Rows of the zeroed column for the signals that a pair does not have; 0 when it has them all. */
+function silentRows({ candles, signals }: PairInput, { canShort }: ResolvedSettings): number {
+  const { enterLong, exitLong, enterShort, exitShort } = signals;
+  return enterLong && exitLong && enterShort && exitShort && canShort ? 0 : candles.timestamp.length;
+}
+
+/** Throws RangeError unless the candles are on the grid of `start`, without gaps, and the signals as long as they are. */
+function checkGrid({ pair, candles, signals }: PairInput, start: number, timeframeMs: number): void {
+  const { timestamp } = candles;
+  const { length } = timestamp;
+  if ((timestamp[0]! - start) % timeframeMs !== 0)
+    throw new RangeError(`Candles of ${pair} are off the grid`);
+  if (timestamp[length - 1]! - timestamp[0]! !== (length - 1) * timeframeMs)
+    throw new RangeError(`Candles of ${pair} have gaps`);
+  for (const column of Object.values(signals))
+    if (column instanceof Uint8Array && column.length !== length)
+      throw new RangeError(`Signals of ${pair} are not as long as its candles`);
 }

@@ -1,27 +1,42 @@
 import { indexAtOrAfter } from '../../candles.ts';
 import type { TradeView } from '../../strategy.ts';
-import { Answers } from '../loop/answers.ts';
 import type { Step } from '../rules/decimals.ts';
 import {
-  type Direction,
-  LONG,
-  liquidationPrice,
+  closeValue,
+  exactOpenValue,
+  openValue,
   priceExceeding,
   priceReaching,
-  stopAt,
-} from '../rules/exit-prices.ts';
-import { closeValue, exactOpenValue, openValue, profitRatioOf } from '../rules/money.ts';
-import { MINUTE_MS, type Terms } from '../terms.ts';
-import type { Bar } from './bar.ts';
+  profitRatioOf,
+} from '../rules/money.ts';
+import { type Direction, LONG } from '../rules/prices.ts';
+import { liquidationPrice, stopAt } from '../rules/stops.ts';
+import { MINUTE_MS, type ResolvedSettings } from '../settings.ts';
+import { CallbackResults } from './callback-results.ts';
+import type { CandleCursor } from './candle-cursor.ts';
 import type { Market } from './market.ts';
 
+/** The limit order of a position, reused for entry and exit. */
+class Order {
+  kind: 'none' | 'entry' | 'exit' = 'none';
+  price = Number.NaN;
+  /** Open time of the candle in which it was placed, ms. */
+  time = Number.NaN;
+  /** Exit reason. */
+  reason = '';
+  /** Whether slippage worsens the fill of an exit. */
+  slips = false;
+}
+
 /**
- * The trade of a pair from its entry order to its exit. Each pair has one, used again for trade after trade: a fresh object
- * costs an allocation per number. Numbers start as NaN so that V8 keeps the fields as doubles.
+ * The trade of a pair from its entry order to its exit. Each slot has one object for all of its trades: a fresh one costs an
+ * allocation per number. Numbers start as NaN so that V8 keeps the fields as doubles.
  */
 export class Position {
   readonly market: Market;
   readonly view: TradeView = new PositionView(this);
+  readonly order = new Order();
+  readonly callbackResults = new CallbackResults();
 
   direction: Direction = LONG;
   leverage = Number.NaN;
@@ -30,17 +45,7 @@ export class Position {
   /** Main row of the entry order. */
   entryRow = 0;
 
-  readonly answers = new Answers();
-
-  /** The limit order that waits, if any. */
-  order: 'none' | 'entry' | 'exit' = 'none';
-  orderPrice = Number.NaN;
-  orderTime = Number.NaN;
-  orderReason = '';
-  /** Whether the exit that waits is filled with slippage. */
-  orderSlips = false;
-
-  /** Step of the clock at which something can happen next; in between the position is quiet. */
+  /** Step of the clock of the next possible event; the steps before it need no simulation. */
   nextStep = 0;
 
   amount = Number.NaN;
@@ -91,8 +96,8 @@ export class Position {
     this.leverage = leverage;
     this.entryRow = entryRow;
     this.openedAt = time;
-    this.tick = this.market.grid === null ? null : this.market.grid.tickAt(time);
-    this.answers.keep(Number.NaN, undefined, undefined, undefined);
+    this.tick = this.market.precision === null ? null : this.market.precision.tickAt(time);
+    this.callbackResults.keep(Number.NaN, undefined, undefined, undefined);
     this.nextStep = 0;
     this.slippageCost = 0;
     this.funding = 0;
@@ -101,110 +106,119 @@ export class Position {
   }
 
   /** Orders the entry at `price`; the stop is provisional until it is filled. */
-  orderEntry(price: number, amount: number, stake: number, time: number, terms: Terms): void {
-    this.order = 'entry';
-    this.orderPrice = price;
-    this.orderTime = time;
+  orderEntry(price: number, amount: number, stake: number, time: number, settings: ResolvedSettings): void {
+    this.order.kind = 'entry';
+    this.order.price = price;
+    this.order.time = time;
     this.entryPrice = price;
     this.amount = amount;
     this.stake = stake;
-    this.#setFirstStop(terms);
+    this.#setFirstStop(settings);
   }
 
-  #setFirstStop(terms: Terms): void {
+  #setFirstStop(settings: ResolvedSettings): void {
     const { entryPrice, leverage, direction, tick } = this;
-    this.initialStop = stopAt(entryPrice, terms.stoploss, leverage, direction, tick);
+    this.initialStop = stopAt(entryPrice, settings.stoploss, leverage, direction, tick);
     this.stop = this.initialStop;
-    this.stopDistance = terms.stoploss;
+    this.stopDistance = settings.stoploss;
   }
 
   /** Opens the position: the entry, ordered before, is filled in the present candle at `entryPrice`. */
-  fill(entryPrice: number, { time }: Bar, terms: Terms): void {
+  fill(entryPrice: number, { time }: CandleCursor, settings: ResolvedSettings): void {
     const { amount, leverage, direction, stake, tick } = this;
-    this.order = 'none';
+    this.order.kind = 'none';
     this.filledAt = time;
     const orderedPrice = this.entryPrice;
     if (entryPrice !== orderedPrice) {
       this.entryPrice = entryPrice;
-      this.#setFirstStop(terms);
+      this.#setFirstStop(settings);
     }
     this.lowest = Number.NaN;
     this.highest = Number.NaN;
     this.openValue =
-      this.market.grid === null
-        ? openValue(amount, entryPrice, terms.fee, direction)
-        : exactOpenValue(amount, entryPrice, terms.fee, direction);
+      this.market.precision === null
+        ? openValue(amount, entryPrice, settings.fee, direction)
+        : exactOpenValue(amount, entryPrice, settings.fee, direction);
     this.paidValue =
       entryPrice === orderedPrice
         ? this.openValue
-        : exactOpenValue(amount, orderedPrice, terms.fee, direction);
+        : exactOpenValue(amount, orderedPrice, settings.fee, direction);
     this.liquidation = liquidationPrice(
       entryPrice,
       stake,
       amount,
       leverage,
-      terms.maintenanceMarginRate,
-      terms.liquidationBuffer,
-      terms.liquidationFee,
+      settings.maintenanceMarginRate,
+      settings.liquidationBuffer,
+      settings.liquidationFee,
       direction,
       tick,
     );
     this.nextRoiTime =
-      terms.roiKeys.length > 0 ? this.openedAt + terms.roiKeys[0]! * MINUTE_MS : Number.POSITIVE_INFINITY;
+      settings.roiKeys.length > 0
+        ? this.openedAt + settings.roiKeys[0]! * MINUTE_MS
+        : Number.POSITIVE_INFINITY;
     const { funding } = this.market;
     if (funding) {
       this.#nextFunding = indexAtOrAfter(funding.timestamp, time);
-      this.nextFundingTime = funding.timestamp[this.#nextFunding] ?? Number.POSITIVE_INFINITY;
+      this.#findFundingTime(funding.timestamp);
     }
-    this.#findTriggers(terms);
+    this.#findTriggers(settings);
   }
 
   /** Books the funding events up to `time`, included (1.15). A long pays a positive rate. */
-  bookFunding(time: number, terms: Terms): void {
+  bookFunding(time: number, settings: ResolvedSettings): void {
     const { timestamp, rate, markPrice } = this.market.funding!;
     let next = this.#nextFunding;
     for (; next < timestamp.length && timestamp[next]! <= time; next++)
       this.funding -= this.direction * rate[next]! * markPrice[next]! * this.amount;
     this.#nextFunding = next;
-    this.nextFundingTime = timestamp[next] ?? Number.POSITIVE_INFINITY;
-    this.#findTriggers(terms);
+    this.#findFundingTime(timestamp);
+    this.#findTriggers(settings);
+  }
+
+  #findFundingTime(timestamp: Float64Array): void {
+    const next = this.#nextFunding;
+    this.nextFundingTime = next < timestamp.length ? timestamp[next]! : Number.POSITIVE_INFINITY;
   }
 
   /** Forgets the funding booked for detail candles after `time`, at which the position is closed in retrospect. */
-  limitFunding(time: number, terms: Terms): void {
+  limitFunding(time: number, settings: ResolvedSettings): void {
     if (!this.market.funding) return;
     this.funding = 0;
     this.#nextFunding = indexAtOrAfter(this.market.funding.timestamp, this.filledAt);
-    this.bookFunding(time, terms);
+    this.bookFunding(time, settings);
   }
 
   /** Applies the ROI steps that have come due at `time`. */
-  advanceRoi(time: number, terms: Terms): void {
-    const { roiKeys } = terms;
+  advanceRoi(time: number, settings: ResolvedSettings): void {
+    const { roiKeys } = settings;
     while (time >= this.nextRoiTime) {
       this.roiStep++;
-      const next = roiKeys[this.roiStep + 1];
-      this.nextRoiTime = next === undefined ? Number.POSITIVE_INFINITY : this.openedAt + next * MINUTE_MS;
+      const next = this.roiStep + 1;
+      // Reading beyond the end of a column is slow.
+      this.nextRoiTime =
+        next < roiKeys.length ? this.openedAt + roiKeys[next]! * MINUTE_MS : Number.POSITIVE_INFINITY;
     }
-    this.roiTrigger = this.priceExceeding(terms.roiRatios[this.roiStep]!, terms);
+    this.roiTrigger = this.priceExceeding(settings.roiRatios[this.roiStep]!, settings);
   }
 
   /** Price that yields more than the profit `ratio`. */
-  priceExceeding(ratio: number, terms: Terms): number {
+  priceExceeding(ratio: number, settings: ResolvedSettings): number {
     const { entryPrice, leverage, direction, funding, amount } = this;
-    return priceExceeding(ratio, entryPrice, terms.fee, leverage, direction, funding / amount);
+    return priceExceeding(ratio, entryPrice, settings.fee, leverage, direction, funding / amount);
   }
 
   /** Widens the range of prices seen by a detail candle: the main one holds prices of before the entry or after the exit. */
-  seeDetail({ low, high }: Bar): void {
+  seeDetail({ low, high }: CandleCursor): void {
     if (!(low >= this.lowest)) this.lowest = low;
     if (!(high <= this.highest)) this.highest = high;
   }
 
-  #findTriggers(terms: Terms): void {
+  #findTriggers(settings: ResolvedSettings): void {
     const { entryPrice, leverage, direction, funding, amount } = this;
-    const { trailingOffset, fee } = terms;
-    if (terms.trailing) {
+    const { trailingOffset, fee } = settings;
+    if (settings.trailing) {
       this.offsetReached = priceReaching(
         trailingOffset,
         entryPrice,
@@ -213,9 +227,9 @@ export class Position {
         direction,
         funding / amount,
       );
-      this.offsetExceeded = this.priceExceeding(trailingOffset, terms);
+      this.offsetExceeded = this.priceExceeding(trailingOffset, settings);
     }
-    if (this.roiStep >= 0) this.roiTrigger = this.priceExceeding(terms.roiRatios[this.roiStep]!, terms);
+    if (this.roiStep >= 0) this.roiTrigger = this.priceExceeding(settings.roiRatios[this.roiStep]!, settings);
   }
 
   /** Profit ratio if the trade were closed at `price`, after both fees and the funding so far. */

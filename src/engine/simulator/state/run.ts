@@ -1,29 +1,31 @@
 import { turnTo } from '../../run/whereabouts.ts';
 import type { CallbackContext, Columns } from '../../strategy.ts';
-import { round8 } from '../rules/decimals.ts';
-import { type Direction, slippedExit } from '../rules/exit-prices.ts';
-import type { Terms } from '../terms.ts';
+import { type Direction, slippedExit } from '../rules/prices.ts';
+import type { ResolvedSettings } from '../settings.ts';
 import type { SimulationCounters } from '../types.ts';
-import { Bar } from './bar.ts';
-import type { CurveRecorder } from './curve-recorder.ts';
-import type { Market } from './market.ts';
+import { CandleCursor } from './candle-cursor.ts';
+import { EquityRecorder } from './equity-curve.ts';
+import type { Clock, Market } from './market.ts';
 import type { Position } from './position.ts';
-import { TradeBook } from './trade-book.ts';
+import { Slot } from './slot.ts';
+import { TradeRecorder } from './trade-recorder.ts';
+import { Wallet } from './wallet.ts';
 
 const NO_COLUMNS: Columns = {};
 
-/** State of one simulation: the wallet, the open positions in the order they were opened, and what has been booked. */
+/** State of one simulation. */
 export class Run {
-  readonly terms: Terms;
-  readonly bar: Bar;
-  /** Of the curve, if one is wanted. */
-  recorder: CurveRecorder | null = null;
-  /** Reused for every callback. */
-  readonly #context: Context;
-  readonly positions: Position[] = [];
-  readonly book: TradeBook;
-  /** Scratch list of the pairs to simulate in the present step. */
-  readonly active: Market[] = [];
+  readonly settings: ResolvedSettings;
+  readonly clock: Clock;
+  readonly wallet: Wallet;
+  /** One for each market, at its index. */
+  readonly slots: readonly Slot[];
+  readonly trades: TradeRecorder;
+  /** null without an equity curve. */
+  readonly equity: EquityRecorder | null;
+  readonly candle = new CandleCursor();
+  /** Slots to simulate in the present step; reused. */
+  readonly active: Slot[] = [];
   readonly counters: { -readonly [K in keyof SimulationCounters]: number } = {
     rejectedSignals: 0,
     timedOutEntries: 0,
@@ -31,86 +33,83 @@ export class Run {
     cancelledEntries: 0,
     replacedEntries: 0,
   };
-  /** Starting balance plus the profit of closed trades, quote currency, at 8 decimals like each profit. */
-  balance: number;
   /** The present step of the clock. */
   step = 0;
+  readonly #context = new Context(this.candle);
 
-  constructor(terms: Terms, markets: readonly Market[], startingBalance: number) {
-    this.terms = terms;
-    this.book = new TradeBook(terms, markets);
-    this.bar = new Bar(terms.timeframeMs);
-    this.#context = new Context(this.bar);
-    this.balance = startingBalance;
+  constructor(settings: ResolvedSettings, clock: Clock, startingBalance: number, withEquity: boolean) {
+    this.settings = settings;
+    this.clock = clock;
+    this.wallet = new Wallet(startingBalance);
+    this.slots = clock.markets.map((market) => new Slot(market));
+    this.trades = new TradeRecorder(settings.fee, clock.markets);
+    this.equity = withEquity
+      ? new EquityRecorder(clock, settings.timeframeMs, this.wallet, this.trades)
+      : null;
   }
 
-  /** Collateral of all positions, waiting entries included. Summed afresh: a running sum would drift. */
-  collateral(): number {
-    let sum = 0;
-    for (const position of this.positions) sum += position.stake;
-    return sum;
+  /** Must precede every change of the account: records the equity of the steps before the present one. */
+  recordEquity(): void {
+    this.equity?.record(this.step);
   }
 
-  /** Must precede whatever changes the account: the steps before the present one are recorded as the account is now. */
-  recordBefore(): void {
-    this.recorder?.record(this, this.step);
-  }
-
-  /** Takes a slot for a new position, whose entry is still to be ordered. */
+  /** Takes the slot of `market` for a position, whose entry is not ordered yet. */
   open(market: Market, direction: Direction, leverage: number): Position {
-    this.recordBefore();
-    const position = market.seat;
-    position.reset(direction, leverage, this.bar.row, this.bar.time);
-    this.positions.push(position);
-    market.position = position;
+    this.recordEquity();
+    const slot = this.slots[market.index]!;
+    const position = slot.pooledPosition;
+    position.reset(direction, leverage, this.candle.row, this.candle.time);
+    this.wallet.positions.push(position);
+    slot.position = position;
     return position;
   }
 
-  /** Takes a position out of the run, without a trade when its entry never filled. */
+  /** Frees the slot of a position: after its exit is recorded, or without a trade when its entry never filled. */
   remove(position: Position): void {
-    this.recordBefore();
-    this.positions.splice(this.positions.indexOf(position), 1);
-    position.market.position = null;
+    this.recordEquity();
+    const { positions } = this.wallet;
+    // `splice` allocates.
+    if (positions.at(-1) === position) positions.pop();
+    else positions.splice(positions.indexOf(position), 1);
+    this.slots[position.market.index]!.position = null;
   }
 
-  /** Closes a position in the present candle at `price`, which slippage worsens if it `slips`, and books the trade. */
+  /** Closes a position in the present candle at `price`, worsened by slippage if it `slips`, and records the trade. */
   close(position: Position, price: number, slips: boolean, reason: string, leftOpen = false): void {
     const { amount, direction } = position;
-    const filled = slips ? slippedExit(price, this.terms.slippage, direction) : price;
+    const filled = slips ? slippedExit(price, this.settings.slippage, direction) : price;
     position.slippageCost += amount * Math.abs(price - filled);
-    this.recordBefore();
-    const profit = this.book.add(position, this.bar.time, filled, reason, leftOpen);
-    this.balance = round8(this.balance + profit);
+    this.recordEquity();
+    this.wallet.book(this.trades.add(position, this.candle.time, filled, reason, leftOpen));
     this.remove(position);
   }
 
   /** The callback context of `market` in the present candle. */
   contextOf(market: Market): CallbackContext {
-    this.#context.look(market);
+    this.#context.turnTo(market);
     return this.#context;
   }
 }
 
-/** What callbacks see of the present candle. */
+/** What callbacks see of the present candle; reused for every call. */
 class Context implements CallbackContext {
-  readonly #bar: Bar;
+  readonly #candle: CandleCursor;
   #market: Market | null = null;
 
-  constructor(bar: Bar) {
-    this.#bar = bar;
+  constructor(candle: CandleCursor) {
+    this.#candle = candle;
   }
 
-  /** Turns to a pair. */
-  look(market: Market): void {
+  turnTo(market: Market): void {
     if (this.#market === market) return;
     this.#market = market;
     turnTo(market.index);
   }
   get time() {
-    return this.#bar.time;
+    return this.#candle.time;
   }
   get index() {
-    return this.#bar.row;
+    return this.#candle.row;
   }
   get pair() {
     return this.#market!.input.pair;

@@ -1,48 +1,39 @@
 import { type Candles, createCandles } from '../../candles.ts';
+import type { Market } from './market.ts';
 
 /**
- * The candle being simulated: a cursor on columns, reused for every candle, so that no call boxes a price and a candle in
- * which little is asked costs little.
+ * The candle being simulated: a cursor on columns, reused for every candle. A call then boxes no price, and a candle of which
+ * little is read costs little.
  */
-export class Bar {
+export class CandleCursor {
   /** Row of the pair's main candle, also while detail candles are simulated. */
   row = 0;
+  /** Open time, ms. */
+  time = Number.NaN;
   #candles = createCandles(0);
   #index = 0;
-  #isDetail = false;
-  readonly #timeframeMs: number;
-
-  constructor(timeframeMs: number) {
-    this.#timeframeMs = timeframeMs;
-  }
 
   /** Moves to the main candle `row`. */
-  load(candles: Candles, row: number): void {
-    if (this.#candles !== candles) this.#candles = candles;
-    this.#index = row;
-    this.#isDetail = false;
-    this.row = row;
+  load(market: Market, row: number): void {
+    if (this.#candles !== market.candles) this.#candles = market.candles;
+    this.moveTo(market, row);
   }
 
   /** Moves from a main candle to another one of the same pair. */
-  moveTo(row: number): void {
+  moveTo(market: Market, row: number): void {
     this.#index = row;
     this.row = row;
+    this.time = market.timeOf(row);
   }
 
-  /** Moves to row `index` of detail candles, which belongs to main row `row`. */
+  /** Moves to row `index` of detail candles, within the main candle `row`. */
   loadDetail(detail: Candles, index: number, row: number): void {
     if (this.#candles !== detail) this.#candles = detail;
     this.#index = index;
-    this.#isDetail = true;
     this.row = row;
+    this.time = detail.timestamp[index]!;
   }
 
-  /** Open time, ms. That of a main candle is computed: its column is read nowhere else, and every look would wait for memory. */
-  get time(): number {
-    const { timestamp } = this.#candles;
-    return this.#isDetail ? timestamp[this.#index]! : timestamp[0]! + this.#index * this.#timeframeMs;
-  }
   get open(): number {
     return this.#candles.open[this.#index]!;
   }

@@ -1,11 +1,10 @@
 import type { StrategyCallbacks } from '../strategy.ts';
-import { checkSettings } from './check-settings.ts';
 import type { SimulationSettings } from './types.ts';
 
 export const MINUTE_MS = 60_000;
 
-/** Settings of a run with every default filled in, in the shape that the inner functions read. */
-export interface Terms {
+/** Settings of a run with every default filled in, in the shape that the hot functions read. */
+export interface ResolvedSettings {
   readonly timeframeMs: number;
   readonly timeframeMinutes: number;
   /** Detail candles in a candle; 1 without a detail timeframe. */
@@ -43,13 +42,12 @@ export interface Terms {
   readonly liquidationFee: number;
   readonly orderTimeoutMs: number;
   readonly callbacks: StrategyCallbacks;
-  readonly hasCallbacks: boolean;
   /** Whether an open position must be simulated in every candle, because a callback or detail candles may act in any. */
   readonly everyCandle: boolean;
 }
 
-/** Derives the terms of a run. Throws RangeError on settings that are out of bounds or contradict each other. */
-export function readTerms(settings: SimulationSettings): Terms {
+/** Fills in the defaults. Throws RangeError on settings that are out of bounds or contradict each other. */
+export function resolveSettings(settings: SimulationSettings): ResolvedSettings {
   checkSettings(settings);
   const { timeframeMs, stake, trailing, callbacks = {} } = settings;
   const detailTimeframeMs = settings.detailTimeframeMs ?? timeframeMs;
@@ -100,6 +98,56 @@ export function readTerms(settings: SimulationSettings): Terms {
       callbacks.customStoploss !== undefined ||
       callbacks.customRoi !== undefined ||
       (callbacks.customExit !== undefined && settings.useExitSignal),
-    hasCallbacks: Object.values(callbacks).some((callback) => callback !== undefined),
   };
+}
+
+/** Bounds of a number; `above` and `below` exclude themselves. */
+interface Bounds {
+  readonly from?: number;
+  readonly above?: number;
+  readonly below?: number;
+  readonly to?: number;
+}
+
+/**
+ * Rejects settings that no simulation can follow: a NaN would pass every comparison and spread to every balance.
+ * @throws RangeError naming the setting and its value
+ */
+function checkSettings(settings: SimulationSettings): void {
+  const { stake, trailing, liquidation } = settings;
+  check('timeframeMs', settings.timeframeMs, { above: 0 });
+  check('startingBalance', settings.startingBalance, { from: 0 });
+  if (stake.kind === 'fixed') check('stake.amount', stake.amount, { above: 0 });
+  check('tradableBalanceRatio', settings.tradableBalanceRatio, { above: 0, to: 1 });
+  check('lastStakeAmountMinRatio', settings.lastStakeAmountMinRatio, { from: 0, to: 1 });
+  check('fee', settings.fee, { from: 0, below: 1 });
+  check('slippage', settings.slippage, { from: 0, below: 1 });
+  check('leverage', settings.leverage, { above: 0 });
+  check('stoploss', settings.stoploss, { to: 0 });
+  check('trailing.positive', trailing?.positive, { from: 0 });
+  check('trailing.offset', trailing?.offset, { from: 0 });
+  check('exitProfitOffset', settings.exitProfitOffset, {});
+  check('liquidation.maintenanceMarginRate', liquidation.maintenanceMarginRate, { from: 0, below: 1 });
+  check('liquidation.buffer', liquidation.buffer, { from: 0, below: 1 });
+  check('liquidation.closingFee', liquidation.closingFee, { from: 0, below: 1 });
+  check('unfilledTimeoutMinutes', settings.unfilledTimeoutMinutes, { from: 0 });
+  for (const [minutes, ratio] of Object.entries(settings.minimalRoi ?? {})) {
+    if (!/^\d+$/.test(minutes))
+      throw new RangeError(
+        `The setting minimalRoi has the key ${JSON.stringify(minutes)}; keys are whole minutes`,
+      );
+    check(`minimalRoi.${minutes}`, ratio, { from: -1 });
+  }
+  if (Number.isNaN(settings.maxOpenTrades))
+    throw new RangeError('The setting maxOpenTrades is NaN; it must be a number of trades');
+}
+
+function check(name: string, value: number | undefined, bounds: Bounds): void {
+  if (value === undefined) return;
+  const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = bounds;
+  const { above = Number.NEGATIVE_INFINITY, below = Number.POSITIVE_INFINITY } = bounds;
+  // An infinite value is outside the open interval whatever the bounds.
+  if (value >= from && value <= to && value > above && value < below) return;
+  const limits = Object.entries(bounds).map(([bound, limit]) => ` ${bound} ${limit}`);
+  throw new RangeError(`The setting ${name} is ${value}; it must be a finite number${limits.join('')}`);
 }

@@ -1,0 +1,175 @@
+import { netValue, profitRatioOf } from '../rules/money.ts';
+import { bestPrice, type Direction, isTighter, LONG } from '../rules/prices.ts';
+import { stopAt } from '../rules/stops.ts';
+import { MINUTE_MS } from '../settings.ts';
+import type { CallbackResult } from '../state/callback-results.ts';
+import type { Market } from '../state/market.ts';
+import type { Position } from '../state/position.ts';
+import type { Run } from '../state/run.ts';
+import {
+  confirmationOf,
+  distanceOf,
+  leverageOf,
+  priceOf,
+  ratioOf,
+  reasonOf,
+  stakeOf,
+} from './return-values.ts';
+
+// Calls of the strategy's callbacks in the present candle, with their return values checked.
+
+const sideOf = (direction: Direction) => (direction === LONG ? 'long' : 'short');
+
+/** The leverage of an entry, at least 1. */
+export function callLeverage(run: Run, market: Market, direction: Direction): number {
+  const { leverage, callbacks } = run.settings;
+  const proposed = Math.max(1, leverage);
+  if (!callbacks.leverage) return proposed;
+  const context = run.contextOf(market);
+  return leverageOf(callbacks.leverage(context, sideOf(direction), proposed), proposed, 'leverage', context);
+}
+
+/** The stake of an entry, before the limits of wallet and exchange. */
+export function callCustomStake(run: Run, market: Market, direction: Direction, proposed: number): number {
+  const { customStake } = run.settings.callbacks;
+  if (!customStake) return proposed;
+  const context = run.contextOf(market);
+  return stakeOf(customStake(context, sideOf(direction), proposed), proposed, 'customStake', context);
+}
+
+/** The limit price of an entry as returned; the open without the callback. */
+export function callCustomEntryPrice(run: Run, market: Market, direction: Direction): number {
+  const { customEntryPrice } = run.settings.callbacks;
+  const { open } = run.candle;
+  if (!customEntryPrice) return open;
+  const context = run.contextOf(market);
+  return priceOf(customEntryPrice(context, sideOf(direction), open), open, 'customEntryPrice', context);
+}
+
+export function callConfirmEntry(run: Run, market: Market, direction: Direction, price: number): boolean {
+  const { confirmEntry } = run.settings.callbacks;
+  if (!confirmEntry) return true;
+  const context = run.contextOf(market);
+  return confirmationOf(confirmEntry(context, sideOf(direction), price), 'confirmEntry', context);
+}
+
+/** The new price of a waiting entry; null to cancel it. */
+export function callAdjustEntryPrice(run: Run, { market, view, order }: Position): number | null {
+  const { adjustEntryPrice } = run.settings.callbacks;
+  if (!adjustEntryPrice) return order.price;
+  const context = run.contextOf(market);
+  const price = adjustEntryPrice(context, view, order.price);
+  return price === null ? null : priceOf(price, order.price, 'adjustEntryPrice', context);
+}
+
+/** The stop distance at the candle's best price, null for no change. */
+export function callCustomStoploss(run: Run, position: Position): number | null {
+  const { candle, settings } = run;
+  const { customStoploss } = settings.callbacks;
+  if (!customStoploss) return null;
+  const best = bestPrice(candle.high, candle.low, position.direction);
+  const profit = position.profitRatioAt(best, settings.fee);
+  const context = run.contextOf(position.market);
+  return distanceOf(customStoploss(context, position.view, best, profit), 'customStoploss', context);
+}
+
+/** The required profit ratio, which counts where it is below the ROI table's; null for the table's. */
+export function callCustomRoi(run: Run, position: Position): number | null {
+  const { customRoi } = run.settings.callbacks;
+  if (!customRoi) return null;
+  const minutes = Math.floor((run.candle.time - position.openedAt) / MINUTE_MS);
+  const context = run.contextOf(position.market);
+  return ratioOf(customRoi(context, position.view, minutes), 'customRoi', context);
+}
+
+/** The reason to close the position at the open, null for none. */
+export function callCustomExit(run: Run, position: Position): string | null {
+  const { candle, settings } = run;
+  const { customExit } = settings.callbacks;
+  if (!customExit) return null;
+  const profit = position.profitRatioAt(candle.open, settings.fee);
+  const context = run.contextOf(position.market);
+  return reasonOf(customExit(context, position.view, candle.open, profit), 'customExit', context);
+}
+
+/** The limit price of an exit by signal; the open without the callback. */
+export function callCustomExitPrice(run: Run, position: Position): number {
+  const { candle, settings } = run;
+  const { customExitPrice } = settings.callbacks;
+  const { open } = candle;
+  if (!customExitPrice) return open;
+  const profit = position.profitRatioAt(open, settings.fee);
+  const context = run.contextOf(position.market);
+  return priceOf(customExitPrice(context, position.view, open, profit), open, 'customExitPrice', context);
+}
+
+export function callConfirmExit(run: Run, position: Position, price: number, reason: string): boolean {
+  const { confirmExit } = run.settings.callbacks;
+  if (!confirmExit) return true;
+  const context = run.contextOf(position.market);
+  return confirmationOf(confirmExit(context, position.view, price, reason), 'confirmExit', context);
+}
+
+/**
+ * Calls the per-candle callbacks in the rows from `from` on whose prices stay between `bottom` and `top`, until a return value
+ * has an effect. Returns that row, for which the values are kept; else the first row outside of the prices, or `end`.
+ * Values that do not change between the rows are read once, before them: this loop is most of the time of such a strategy.
+ * The profit is written out twice: measured, a closure that computes it makes the loop slower.
+ */
+export function runCallbacksUntil(
+  run: Run,
+  position: Position,
+  from: number,
+  end: number,
+  bottom: number,
+  top: number,
+): number {
+  const { candle, settings } = run;
+  const { callbacks } = settings;
+  const { market, view, direction, leverage, amount, openValue, funding, openedAt, stop, tick } = position;
+  const { timestamp, open, high, low } = market.candles;
+  const hasStoploss = Boolean(callbacks.customStoploss);
+  const hasRoi = Boolean(callbacks.customRoi);
+  const hasExit = settings.useExitSignal && Boolean(callbacks.customExit);
+  const best = direction === LONG ? high : low;
+  const context = run.contextOf(market);
+  const kept = 1 - direction * settings.fee;
+  const received = direction * funding;
+  candle.load(market, from);
+  let row = from;
+  for (; row < end && low[row]! > bottom && high[row]! < top; row++) {
+    candle.moveTo(market, row);
+    let stoploss: CallbackResult<number>;
+    let roi: CallbackResult<number>;
+    let exit: CallbackResult<string>;
+    let acts = false;
+    if (hasStoploss) {
+      const price = best[row]!;
+      const value = netValue(amount, price, kept, received);
+      const profit = profitRatioOf(openValue, value, leverage, direction);
+      stoploss = distanceOf(
+        callbacks.customStoploss!(context, view, price, profit),
+        'customStoploss',
+        context,
+      );
+      acts =
+        stoploss !== null && isTighter(stopAt(price, stoploss, leverage, direction, tick), stop, direction);
+    }
+    if (!acts && hasRoi) {
+      const minutes = Math.floor((timestamp[row]! - openedAt) / MINUTE_MS);
+      roi = ratioOf(callbacks.customRoi!(context, view, minutes), 'customRoi', context);
+      acts = roi !== null;
+    }
+    if (!acts && hasExit) {
+      const price = open[row]!;
+      const value = netValue(amount, price, kept, received);
+      const profit = profitRatioOf(openValue, value, leverage, direction);
+      exit = reasonOf(callbacks.customExit!(context, view, price, profit), 'customExit', context);
+      acts = exit !== null;
+    }
+    if (!acts) continue;
+    position.callbackResults.keep(candle.time, stoploss, roi, exit);
+    break;
+  }
+  return row;
+}

@@ -1,0 +1,40 @@
+/**
+ * Comparison of prices by side (freqtrade 2026.9, reference sections 1.3 and 1.6).
+ *
+ * `direction` is 1 for a long and -1 for a short, so that one formula serves both sides. "Best" is the candle's most favorable
+ * price (high of a long, low of a short), "worst" its least favorable one.
+ */
+export type Direction = 1 | -1;
+
+export const LONG = 1;
+export const SHORT = -1;
+
+/** The candle's most favourable price. */
+export function bestPrice(high: number, low: number, direction: Direction): number {
+  return direction === LONG ? high : low;
+}
+
+/** The candle's least favourable price. */
+export function worstPrice(high: number, low: number, direction: Direction): number {
+  return direction === LONG ? low : high;
+}
+
+/** Whether `price` is at `level` or on its favourable side. */
+export function isAtOrBeyond(price: number, level: number, direction: Direction): boolean {
+  return direction === LONG ? price >= level : price <= level;
+}
+
+/** Whether `stop` is better for the trade than `present`: a stop may only move so. */
+export function isTighter(stop: number, present: number, direction: Direction): boolean {
+  return direction === LONG ? stop > present : stop < present;
+}
+
+/** Price of an entry that takes the market at `price`; `slippage` is a ratio of the price and always adverse. */
+export function slippedEntry(price: number, slippage: number, direction: Direction): number {
+  return price * (1 + direction * slippage);
+}
+
+/** Price of an exit that takes the market at `price`. */
+export function slippedExit(price: number, slippage: number, direction: Direction): number {
+  return price * (1 - direction * slippage);
+}

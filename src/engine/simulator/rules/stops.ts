@@ -1,0 +1,107 @@
+/** Stop loss, trailing stop and liquidation as functions of numbers (freqtrade 2026.9, reference sections 1.6, 1.8, 3.1 and 9.2). */
+import { roundDown, roundHalfUp, roundUp, type Step } from './decimals.ts';
+import { type Direction, isAtOrBeyond, LONG } from './prices.ts';
+
+/**
+ * Stop at `distance` (a ratio of the stake, any sign) on the unfavourable side of `price`, initial and moved stops alike: on the
+ * next tick towards the price.
+ */
+export function stopAt(
+  price: number,
+  distance: number,
+  leverage: number,
+  direction: Direction,
+  tick: Step | null,
+): number {
+  const stop = price * (1 - direction * Math.abs(distance / leverage));
+  return tick === null ? stop : onTick(stop, direction, tick);
+}
+
+function onTick(stop: number, direction: Direction, tick: Step): number {
+  return direction === LONG ? roundUp(stop, tick) : roundDown(stop, tick);
+}
+
+/** Whether the candle's worst price has reached a stop or liquidation price; equality counts. A level of 0 is never reached. */
+export function isStopReached(level: number, high: number, low: number, direction: Direction): boolean {
+  return direction === LONG ? level >= low : level <= high;
+}
+
+/**
+ * Fill price of a stop or liquidation at `level` that the candle has reached, before slippage.
+ * freqtrade: the open when the whole candle is beyond the level, else the level. Conservative: the open when it is at or beyond the level.
+ */
+export function stopFill(
+  level: number,
+  open: number,
+  high: number,
+  low: number,
+  direction: Direction,
+  conservative: boolean,
+): number {
+  if (conservative) return isStopReached(level, open, open, direction) ? open : level;
+  const wholeCandleBeyond = direction === LONG ? level > high : level < low;
+  return wholeCandleBeyond ? open : level;
+}
+
+/**
+ * Distance at which the stop trails a candle whose best price is `best`, as a ratio of the stake; 0 when it does not trail (1.8).
+ * `offsetReached` and `offsetExceeded` are {@link priceReaching} and {@link priceExceeding} of the offset;
+ * `positive` is 0 when the settings have none.
+ */
+export function trailingDistance(
+  best: number,
+  offsetReached: number,
+  offsetExceeded: number,
+  onlyOffset: boolean,
+  positive: number,
+  stoploss: number,
+  direction: Direction,
+): number {
+  if (onlyOffset && !isAtOrBeyond(best, offsetReached, direction)) return 0;
+  return positive > 0 && isAtOrBeyond(best, offsetExceeded, direction) ? positive : Math.abs(stoploss);
+}
+
+/**
+ * Price of the order, before rounding and slippage, of a trailing stop that is hit in the candle of the entry (freqtrade model):
+ * the offset's, or the present distance from the open. It is limited on the unfavourable side alone: with leverage it may lie
+ * beyond the candle's best price, and the order then waits. `offset` and `positive` apply when `byOffset`: the settings trail
+ * only from an offset, with a positive distance and without a custom stop. Otherwise `distance`, the present stop's, does.
+ */
+export function entryCandleTrailingPrice(
+  open: number,
+  high: number,
+  low: number,
+  byOffset: boolean,
+  offset: number,
+  positive: number,
+  distance: number,
+  leverage: number,
+  direction: Direction,
+): number {
+  const price = byOffset
+    ? open * (1 + direction * Math.abs(offset) - direction * Math.abs(positive / leverage))
+    : stopAt(open, distance, leverage, direction, null);
+  return direction === LONG ? Math.max(price, low) : Math.min(price, high);
+}
+
+/**
+ * Liquidation price of an isolated position (reference 9.2), moved towards the entry by `buffer`. `closingFee` is what the exchange
+ * sets aside for the closing order: the fee in the general formula, 0 in that of Binance.
+ * 0 when there is none: a long without leverage cannot be liquidated.
+ */
+export function liquidationPrice(
+  entryPrice: number,
+  stake: number,
+  amount: number,
+  leverage: number,
+  maintenanceMarginRate: number,
+  buffer: number,
+  closingFee: number,
+  direction: Direction,
+  tick: Step | null,
+): number {
+  if (direction === LONG && leverage <= 1) return 0;
+  const bankruptcy = entryPrice - (direction * stake) / amount;
+  const price = bankruptcy / (1 - direction * (maintenanceMarginRate + closingFee));
+  return roundHalfUp(Math.max(0, price + direction * Math.abs(entryPrice - price) * buffer), tick);
+}

@@ -1,0 +1,30 @@
+/** undefined: not called in this candle; null: called, without a value. */
+export type CallbackResult<T> = T | null | undefined;
+
+/** What the per-candle callbacks returned for a position in one candle: each is called at most once in a candle. */
+export class CallbackResults {
+  /** Open time of that candle, ms. */
+  #time = Number.NaN;
+  stoploss: CallbackResult<number> = undefined;
+  roi: CallbackResult<number> = undefined;
+  exit: CallbackResult<string> = undefined;
+
+  /** Keeps the return values of the candle of `time`, ms. */
+  keep(
+    time: number,
+    stoploss: CallbackResult<number>,
+    roi: CallbackResult<number>,
+    exit: CallbackResult<string>,
+  ): void {
+    this.#time = time;
+    this.stoploss = stoploss;
+    this.roi = roi;
+    this.exit = exit;
+  }
+
+  /** The results in the candle of `time`: all undefined in a new one. */
+  in(time: number): this {
+    if (this.#time !== time) this.keep(time, undefined, undefined, undefined);
+    return this;
+  }
+}

@@ -1,0 +1,151 @@
+import { round8 } from '../rules/decimals.ts';
+import { unrealisedProfit } from '../rules/money.ts';
+import type { TradeTable } from '../trade-table.ts';
+import type { EquityCurve } from '../types.ts';
+import type { Clock } from './market.ts';
+import type { Position } from './position.ts';
+import type { TradeRecorder } from './trade-recorder.ts';
+import type { Wallet } from './wallet.ts';
+
+/**
+ * The account of a run. Its equity is written stretch by stretch while the run lasts; the other columns follow from the closed
+ * trades, and are made of them at the first look.
+ */
+export class AccountCurve implements EquityCurve {
+  readonly timestamp: Float64Array;
+  readonly equity: Float64Array;
+  readonly #startingBalance: number;
+  readonly #timeframeMs: number;
+  readonly #trades: TradeRecorder;
+  #balance: Float64Array | null = null;
+  #openTrades: Uint16Array | null = null;
+
+  /** `timestamp`: open times of the candles, without holes. `trades` may still be empty. */
+  constructor(timestamp: Float64Array, startingBalance: number, timeframeMs: number, trades: TradeRecorder) {
+    this.timestamp = timestamp;
+    this.equity = new Float64Array(timestamp.length);
+    this.#startingBalance = startingBalance;
+    this.#timeframeMs = timeframeMs;
+    this.#trades = trades;
+  }
+
+  get balance(): Float64Array {
+    this.#balance ??= this.#balances();
+    return this.#balance;
+  }
+
+  get openTrades(): Uint16Array {
+    this.#openTrades ??= this.#countOpen();
+    return this.#openTrades;
+  }
+
+  #balances(): Float64Array {
+    const balances = new Float64Array(this.timestamp.length);
+    let cash = this.#startingBalance;
+    let from = 0;
+    let atEnd = 0;
+    const { table } = this.#trades;
+    for (let trade = 0; trade < table.length; trade++) {
+      if (table.leftOpen[trade] === 1) {
+        atEnd = round8(atEnd + table.profit[trade]!);
+        continue;
+      }
+      const to = this.#rowOf(table.closedAt[trade]!);
+      balances.fill(cash, from, to);
+      cash = round8(cash + table.profit[trade]!);
+      from = to;
+    }
+    const last = this.timestamp.length - 1;
+    balances.fill(cash, from, last);
+    return balances.fill(round8(cash + atEnd), Math.max(last, 0));
+  }
+
+  #countOpen(): Uint16Array {
+    const counts = new Uint16Array(this.timestamp.length);
+    // First the changes in each row, then their running sum; both modulo 2^16.
+    const { table, filledAt } = this.#trades;
+    for (let trade = 0; trade < table.length; trade++) {
+      counts[this.#rowOf(filledAt[trade]!)]! += 1;
+      counts[this.#closingRow(table, trade)]! -= 1;
+    }
+    for (let row = 1, { length } = counts; row < length; row++) counts[row]! += counts[row - 1]!;
+    return counts;
+  }
+
+  /** What was left open is closed when the run ends, whenever the candles of its pair did. */
+  #closingRow({ leftOpen, closedAt }: TradeTable, trade: number): number {
+    return leftOpen[trade] === 1 ? this.timestamp.length - 1 : this.#rowOf(closedAt[trade]!);
+  }
+
+  #rowOf(time: number): number {
+    return Math.floor((time - this.timestamp[0]!) / this.#timeframeMs);
+  }
+}
+
+/**
+ * Writes the equity after each step of the clock; row `step - 1` is the candle of `step`. It writes whole intervals in which only
+ * prices change: {@link record} is called before every change of the account.
+ */
+export class EquityRecorder {
+  readonly curve: AccountCurve;
+  readonly #wallet: Wallet;
+  /** Rows written. */
+  #rows = 0;
+
+  /** `wallet` and `trades` are those of the run at its start. */
+  constructor(clock: Clock, timeframeMs: number, wallet: Wallet, trades: TradeRecorder) {
+    this.#wallet = wallet;
+    this.curve = new AccountCurve(clockTimes(clock, timeframeMs), wallet.balance, timeframeMs, trades);
+  }
+
+  /** Records the steps before `step` that are not yet recorded, with the account as it is now. */
+  record(step: number): void {
+    const from = this.#rows;
+    const to = step - 1;
+    if (to <= from) return;
+    const { positions, balance } = this.#wallet;
+    const { equity } = this.curve;
+    const only = positions.length === 1 ? positions[0]! : null;
+    if (only !== null && only.order.kind !== 'entry' && to < only.market.offset + only.market.length)
+      fillHolding(equity, only, from, to, balance);
+    else {
+      equity.fill(balance, from, to);
+      for (const position of positions)
+        if (position.order.kind !== 'entry') addUnrealised(equity, position, from, to);
+    }
+    this.#rows = to;
+  }
+}
+
+/** Open times of the steps; those of a pair that spans the whole clock are shared with its candles. */
+function clockTimes({ markets, start, steps }: Clock, timeframeMs: number): Float64Array {
+  const whole = markets.find(({ offset, length }) => offset === 0 && length === steps + 1);
+  if (whole) return whole.candles.timestamp.subarray(1);
+  const times = new Float64Array(steps);
+  for (let row = 0; row < steps; row++) times[row] = start + (row + 1) * timeframeMs;
+  return times;
+}
+
+/** The rows in which `position` alone is open, all of them with candles of its own: in one loop, for most stretches are such. */
+function fillHolding(equity: Float64Array, position: Position, from: number, to: number, cash: number): void {
+  const { amount, openValue, funding, direction, market } = position;
+  const { close } = market.candles;
+  // Curve row 0 is step 1.
+  const shift = 1 - market.offset;
+  for (let row = from; row < to; row++)
+    equity[row] = cash + unrealisedProfit(amount, close[row + shift]!, openValue, funding, direction);
+}
+
+/** Adds what a position is worth beyond its collateral at each close; after the end of its data, at its last close. */
+function addUnrealised(equity: Float64Array, position: Position, from: number, to: number): void {
+  const { amount, openValue, funding, direction, market } = position;
+  const { close } = market.candles;
+  // Curve row 0 is step 1.
+  const shift = 1 - market.offset;
+  const end = Math.min(to, market.length - shift);
+  for (let row = from; row < end; row++)
+    equity[row]! += unrealisedProfit(amount, close[row + shift]!, openValue, funding, direction);
+  if (end === to) return;
+  const last = unrealisedProfit(amount, close[market.length - 1]!, openValue, funding, direction);
+  for (let row = Math.max(from, end); row < to; row++) equity[row]! += last;
+}

@@ -1,0 +1,230 @@
+import type { Candles } from '../../candles.ts';
+import { bookedRatio, closeValue, exactCloseValue, profitOf } from '../rules/money.ts';
+import { LONG } from '../rules/prices.ts';
+import {
+  type Outcome,
+  type Outcomes,
+  type TextColumn,
+  TRADE_NUMBERS,
+  type Trade,
+  type TradeNumber,
+  type TradeTable,
+  tradeAt,
+} from '../trade-table.ts';
+import type { Market } from './market.ts';
+import type { Position } from './position.ts';
+
+/** Trades of a block of records. */
+const BLOCK = 512;
+
+// A record has the fields of TRADE_NUMBERS in their order, then these.
+const MARKET = TRADE_NUMBERS.length;
+/** Main row of the entry order; its signal carries the tag. */
+const ENTRY_ROW = MARKET + 1;
+/** 1 for a short, plus 2 for a trade left open, plus 4 * index of the exit reason. */
+const KIND = MARKET + 2;
+/** Time of the entry's fill, ms. */
+const FILLED_AT = MARKET + 3;
+const RECORD = MARKET + 4;
+
+const OPENED_AT = TRADE_NUMBERS.indexOf('openedAt');
+const CLOSED_AT = TRADE_NUMBERS.indexOf('closedAt');
+const EXIT_PRICE = TRADE_NUMBERS.indexOf('exitPrice');
+const PROFIT = TRADE_NUMBERS.indexOf('profit');
+
+/** Rows between the samples that a search for extremes begins with: few later rows then surprise the branch predictor. */
+const SAMPLE = 8;
+
+const SIDES = ['long', 'short'] as const;
+
+/**
+ * The closed trades of a run in the order of closing: records of numbers during the run, columns and objects at the first read.
+ * Searching the candles of a trade for its price range takes as long as simulating the trade: that too waits until then.
+ */
+export class TradeRecorder implements Outcomes {
+  readonly #fee: number;
+  readonly #markets: readonly Market[];
+  readonly #blocks: Float64Array[] = [];
+  /** Exit reasons by index, and the reverse: a callback may give every trade a reason of its own. */
+  readonly #reasons: string[] = [];
+  readonly #reasonIndex = new Map<string, number>();
+  #length = 0;
+  #lastClosedAt = Number.NEGATIVE_INFINITY;
+  #isSorted = true;
+  #table: TradeTable | null = null;
+  #trades: readonly Trade[] | null = null;
+
+  /** `markets`: those of the run, each at its own index. */
+  constructor(fee: number, markets: readonly Market[]) {
+    this.#fee = fee;
+    this.#markets = markets;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** All trades as columns, built at the first read. */
+  get table(): TradeTable {
+    this.#table ??= this.#makeTable();
+    return this.#table;
+  }
+
+  /** All trades as objects, built at the first read. */
+  get trades(): readonly Trade[] {
+    this.#trades ??= Array.from({ length: this.#length }, (_, row) => tradeAt(this.table, row));
+    return this.#trades;
+  }
+
+  /** Time of the entry's fill of each trade, ms; `openedAt` is that of the order. */
+  get filledAt(): Float64Array {
+    return this.#column(FILLED_AT);
+  }
+
+  /** Records a trade, closed at `price` in the candle of `closedAt` (ms), and returns its profit. */
+  add(position: Position, closedAt: number, price: number, reason: string, leftOpen: boolean): number {
+    const { market, direction, amount, funding, entryPrice, leverage, paidValue } = position;
+    const fee = this.#fee;
+    const value =
+      market.precision === null
+        ? closeValue(amount, price, fee, funding, direction)
+        : exactCloseValue(amount, price, fee, funding, direction);
+    const profit = profitOf(paidValue, value, direction);
+    if (closedAt < this.#lastClosedAt) this.#isSorted = false;
+    this.#lastClosedAt = closedAt;
+    const row = this.#length++;
+    if (row % BLOCK === 0) this.#blocks.push(new Float64Array(BLOCK * RECORD));
+    const block = this.#blocks[this.#blocks.length - 1]!;
+    let at = (row % BLOCK) * RECORD;
+    block[at++] = position.openedAt;
+    block[at++] = closedAt;
+    block[at++] = entryPrice;
+    block[at++] = price;
+    block[at++] = amount;
+    block[at++] = position.stake;
+    block[at++] = leverage;
+    block[at++] = amount * entryPrice * fee + amount * price * fee;
+    block[at++] = position.slippageCost;
+    block[at++] = funding;
+    block[at++] = profit;
+    block[at++] = bookedRatio(profit, paidValue, leverage);
+    block[at++] = position.initialStop;
+    block[at++] = position.stop;
+    block[at++] = position.liquidation > 0 ? position.liquidation : Number.NaN;
+    block[at++] = position.lowest;
+    block[at++] = position.highest;
+    block[at++] = market.index;
+    block[at++] = position.entryRow;
+    block[at++] = (direction === LONG ? 0 : 1) + (leftOpen ? 2 : 0) + 4 * this.#indexOf(reason);
+    block[at++] = position.filledAt;
+    return profit;
+  }
+
+  at(row: number): Outcome {
+    return {
+      pair: this.#markets[this.#read(row, MARKET)]!.input.pair,
+      side: SIDES[this.#read(row, KIND) & 1]!,
+      openedAt: this.#read(row, OPENED_AT),
+      closedAt: this.#read(row, CLOSED_AT),
+      exitPrice: this.#read(row, EXIT_PRICE),
+      profit: this.#read(row, PROFIT),
+    };
+  }
+
+  /**
+   * Sorts the trades by their time of closing, in place: a trade left open is recorded at the end of the run, but was closed
+   * earlier where the candles of its pair end earlier. Trades closed at one time keep their order.
+   */
+  sort(): void {
+    if (this.#isSorted) return;
+    const closedAt = this.#column(CLOSED_AT);
+    const order = Array.from({ length: this.#length }, (_, row) => row);
+    order.sort((a, b) => closedAt[a]! - closedAt[b]! || a - b);
+    const before = this.#blocks.map((block) => block.slice());
+    for (const [row, from] of order.entries()) {
+      const at = (from % BLOCK) * RECORD;
+      const record = before[Math.floor(from / BLOCK)]!.subarray(at, at + RECORD);
+      this.#blocks[Math.floor(row / BLOCK)]!.set(record, (row % BLOCK) * RECORD);
+    }
+  }
+
+  #read(row: number, field: number): number {
+    return this.#blocks[Math.floor(row / BLOCK)]![(row % BLOCK) * RECORD + field]!;
+  }
+
+  #column(field: number): Float64Array {
+    const column = new Float64Array(this.#length);
+    let row = 0;
+    for (const block of this.#blocks)
+      for (let at = field; row < column.length && at < block.length; at += RECORD) column[row++] = block[at]!;
+    return column;
+  }
+
+  #indexOf(reason: string): number {
+    const known = this.#reasonIndex.get(reason);
+    if (known !== undefined) return known;
+    this.#reasonIndex.set(reason, this.#reasons.length);
+    return this.#reasons.push(reason) - 1;
+  }
+
+  #makeTable(): TradeTable {
+    const numbers = Object.fromEntries(
+      TRADE_NUMBERS.map((name, field) => [name, this.#column(field)]),
+    ) as Record<TradeNumber, Float64Array>;
+    const market = Uint32Array.from(this.#column(MARKET));
+    const kind = Uint32Array.from(this.#column(KIND));
+    this.#findRanges(market, numbers);
+    return {
+      length: this.#length,
+      pair: { texts: this.#markets.map(({ input }) => input.pair), index: market },
+      side: { texts: SIDES, index: kind.map((each) => each & 1) },
+      enterTag: this.#enterTags(market),
+      exitReason: { texts: this.#reasons, index: kind.map((each) => each >>> 2) },
+      ...numbers,
+      leftOpen: Uint8Array.from(kind, (each) => (each >>> 1) & 1),
+    };
+  }
+
+  #enterTags(market: Uint32Array): TextColumn<string | null> {
+    const entryRow = this.#column(ENTRY_ROW);
+    const known = new Map<string | null, number>();
+    const index = new Uint32Array(this.#length);
+    for (let row = 0, { length } = index; row < length; row++) {
+      const tag = this.#markets[market[row]!]!.enterTag(entryRow[row]!);
+      const position = known.get(tag) ?? known.size;
+      if (position === known.size) known.set(tag, position);
+      index[row] = position;
+    }
+    return { texts: [...known.keys()], index };
+  }
+
+  /** Finds the price ranges of the trades that were recorded without: those of their candles. */
+  #findRanges(market: Uint32Array, numbers: Record<TradeNumber, Float64Array>): void {
+    const { closedAt, lowestPrice, highestPrice } = numbers;
+    const filledAt = this.#column(FILLED_AT);
+    for (let row = 0; row < this.#length; row++) {
+      if (!Number.isNaN(lowestPrice[row]!)) continue;
+      const traded = this.#markets[market[row]!]!;
+      const from = traded.rowAt(filledAt[row]!);
+      const to = traded.rowAt(closedAt[row]!);
+      lowestPrice[row] = lowestIn(traded.candles, from, to);
+      highestPrice[row] = highestIn(traded.candles, from, to);
+    }
+  }
+}
+
+/** Lowest price of the rows [from, to]. */
+function lowestIn({ low }: Candles, from: number, to: number): number {
+  let lowest = low[to]!;
+  for (let row = from; row < to; row += SAMPLE) if (low[row]! < lowest) lowest = low[row]!;
+  for (let row = from; row < to; row++) if (low[row]! < lowest) lowest = low[row]!;
+  return lowest;
+}
+
+/** Highest price of the rows [from, to]. */
+function highestIn({ high }: Candles, from: number, to: number): number {
+  let highest = high[to]!;
+  for (let row = from; row < to; row += SAMPLE) if (high[row]! > highest) highest = high[row]!;
+  for (let row = from; row < to; row++) if (high[row]! > highest) highest = high[row]!;
+  return highest;
+}
