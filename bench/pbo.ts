@@ -1,5 +1,5 @@
 import { createRandom } from '#engine/random.ts';
-import { overfitting } from '#engine/stats/overfitting.ts';
+import { probabilityOfOverfitting } from '#engine/stats/overfitting.ts';
 import type { Bench } from './support/bench.ts';
 import { medianTime } from './support/measure.ts';
 
@@ -14,9 +14,9 @@ export default {
     const returns = Array.from({ length: TRIALS }, () =>
       Float64Array.from({ length: DAYS }, () => random() - 0.5),
     );
-    const ms = await medianTime(() => overfitting(returns));
-    const { splits, probability } = overfitting(returns)!;
+    const ms = await medianTime(() => probabilityOfOverfitting(returns));
+    const { splits, probability } = probabilityOfOverfitting(returns)!;
     const detail = `${splits} splits, trials without skill: ${probability.toFixed(3)}`;
-    return [{ label: 'overfitting()', value: ms, unit: 'ms', target: { atMost: 250 }, detail }];
+    return [{ label: 'probabilityOfOverfitting()', value: ms, unit: 'ms', target: { atMost: 250 }, detail }];
   },
 } satisfies Bench;

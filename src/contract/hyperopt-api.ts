@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { CollectionOutcome, JOB_STATUSES, ResolvedBacktestConfig } from './backtest.ts';
 import { EquityData } from './backtest-api.ts';
 import { paginated, Timestamp } from './common.ts';
-import { ParameterValue, StudyConfig, StudyHonesty, TRIAL_STATES } from './hyperopt.ts';
+import { OverfittingReport, ParameterValue, StudyConfig, TRIAL_STATES } from './hyperopt.ts';
 import { PRECISIONS } from './limits.ts';
 import { pageLimit, textParameter } from './parameters.ts';
 
@@ -97,7 +97,7 @@ export const HyperoptResult = z
     best_trials: z
       .array(z.object({ number: z.int(), value: z.number(), params: FoundParams }))
       .meta({ description: 'The ten best, of equals the earliest first' }),
-    honesty: StudyHonesty,
+    overfitting: OverfittingReport,
     distinct_runs: z.int().nullable().meta({
       description:
         'Runs that differ among the complete trials: trials of different parameters may trade exactly the same; null in studies of the version before',

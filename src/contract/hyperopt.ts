@@ -161,65 +161,69 @@ export const StoredReturns = z.object({
 
 export type StoredReturns = z.infer<typeof StoredReturns>;
 
-const unknownIsNull = (description: string) =>
+const nullable = (description: string) =>
   z
     .number()
     .nullable()
-    .meta({ description: `${description}; null when it cannot be told` });
+    .meta({ description: `${description}; null when undefined` });
 
-/** How far the best of a study can be believed: the more was tried, the better the best looks without being so. */
-export const StudyHonesty = z
+/** Overfitting diagnostics of a finished hyperopt job: selecting the best of many trials inflates its metrics. */
+export const OverfittingReport = z
   .object({
-    trials: z.int().meta({ description: 'Tried: also what was pruned, failed or repeated' }),
-    effective_trials: unknownIsNull(
-      'As how many independent trials they count, by how alike their returns are',
+    trials: z.int().meta({ description: 'Trials of the job, including pruned, failed and repeated ones' }),
+    effective_trials: nullable(
+      'Number of independent trials they count as, from the mean correlation of their returns',
     ),
-    days: z.int().meta({ description: 'Out of sample, of which the daily returns are' }),
-    sharpe_ratio_daily: unknownIsNull('Of the best trial, a day: not annualised'),
-    expected_max_sharpe_daily: unknownIsNull(
-      'The best Sharpe ratio that as many trials without skill would show',
+    days: z
+      .int()
+      .meta({ description: 'Days of daily returns: out of sample, or the whole range without ML models' }),
+    sharpe_ratio_daily: nullable('Sharpe ratio of the best trial, per day: not annualized'),
+    expected_max_sharpe_daily: nullable(
+      'Expected best Sharpe ratio of the same number of zero-skill trials, per day',
     ),
-    probabilistic_sharpe_ratio: unknownIsNull(
-      'How sure it is that the true Sharpe ratio is above 0, had it been the only trial, 0 to 1',
+    probabilistic_sharpe_ratio: nullable(
+      'Probability that the true Sharpe ratio is above 0 if this had been the only trial, 0 to 1',
     ),
-    deflated_sharpe_ratio: unknownIsNull(
-      'How sure it is that the true Sharpe ratio is above what as many trials without skill would show, 0 to 1',
+    deflated_sharpe_ratio: nullable(
+      'Probability that the true Sharpe ratio exceeds the expected best of the same number of zero-skill trials, 0 to 1',
     ),
-    min_track_record_days: unknownIsNull('Days needed to be 95 % sure of a Sharpe ratio above 0'),
+    min_track_record_days: nullable('Days needed for 95 % confidence in a Sharpe ratio above 0'),
     pbo: z
       .object({
         probability: z.number().meta({
           description:
-            'Of backtest overfitting, 0 to 1: how often the best in sample is no better than the median out of sample. Below 0.1 good, above 0.5 worthless',
+            'Probability of backtest overfitting, 0 to 1: share of the splits in which the best trial in sample is at or below the median out of sample. Good below 0.1, no predictive value above 0.5',
         }),
         loss_probability: z
           .number()
-          .meta({ description: 'How often the best in sample loses out of sample' }),
-        degradation_slope: unknownIsNull('Of the Sharpe ratio out of sample on that in sample'),
-        blocks: z.int(),
-        splits: z.int(),
+          .meta({ description: 'Share of the splits in which the best trial in sample loses out of sample' }),
+        degradation_slope: nullable(
+          'Slope of the out-of-sample Sharpe ratio on the in-sample one; below 0: the better in sample, the worse out of sample',
+        ),
+        blocks: z.int().meta({ description: 'Blocks that the days are cut into' }),
+        splits: z.int().meta({ description: 'Ways to choose half of the blocks as in-sample' }),
       })
       .nullable()
       .meta({
         description:
-          'By CSCV over the daily returns of the complete trials; null with too few days or trials',
+          'Combinatorially symmetric cross-validation (CSCV) of the daily returns of the complete trials; null with too few days or trials',
       }),
-    walk_forward_efficiency: unknownIsNull(
-      'Annualised return out of sample over that in sample, of the best trial: about 1 holds, near 0 or below was fitted to the past',
+    walk_forward_efficiency: nullable(
+      'Annualized return out of sample divided by that in sample, of the best trial. Near 1 the return persists; near 0 or below the trial is overfitted',
     ),
     plateau: z
       .object({
         width: z.number().meta({
           description:
-            'How far, as a share of the ranges, parameters may be from the best ones before results drop; near 0: a needle',
+            'Distance from the best parameters, as a share of their ranges, within which values stay near the best. Near 0: an isolated peak',
         }),
-        trials: z.int().meta({ description: 'Complete trials within it' }),
+        trials: z.int().meta({ description: 'Complete trials within that distance' }),
       })
       .nullable()
-      .meta({ description: 'Around the best parameters; null with fewer than ten complete trials' }),
+      .meta({ description: 'Plateau around the best parameters; null with fewer than ten complete trials' }),
   })
-  .meta({ id: 'StudyHonesty' });
-export type StudyHonesty = z.infer<typeof StudyHonesty>;
+  .meta({ id: 'OverfittingReport' });
+export type OverfittingReport = z.infer<typeof OverfittingReport>;
 
 /** The best of a finished study, and how far it can be believed. */
 export const StudyOutcome = z.object({
@@ -230,7 +234,7 @@ export const StudyOutcome = z.object({
     .array(z.object({ number: z.int(), value: z.number(), params: TrialParams }))
     .meta({ description: 'The ten best, of equals the earliest first' }),
   study_name: z.string(),
-  honesty: StudyHonesty,
+  overfitting: OverfittingReport,
   /** Runs that differ among the complete trials; absent in studies of the version before. */
   distinct_runs: z.int().optional(),
   /** Parameters without effect; absent for none. */
@@ -239,7 +243,7 @@ export const StudyOutcome = z.object({
 export type StudyOutcome = z.infer<typeof StudyOutcome>;
 
 const studyBase = {
-  schema_version: z.literal(1),
+  schema_version: z.literal(2),
   kind: z.literal(STUDY_KIND),
   job_id: z.string(),
   owner: z.string(),

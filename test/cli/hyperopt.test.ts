@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { StudyHonesty } from '#contract/hyperopt.ts';
+import type { OverfittingReport } from '#contract/hyperopt.ts';
 import { ApiClient } from '../../bin/cli/client.ts';
 import { range, searched, startHyperopt } from '../../bin/cli/hyperopt/commands.ts';
 import { overfittingText } from '../../bin/cli/hyperopt/results.ts';
@@ -246,7 +246,7 @@ describe('starting a study', () => {
 });
 
 describe('how far to believe a study', () => {
-  const GOOD: StudyHonesty = {
+  const GOOD: OverfittingReport = {
     ...{ trials: 100, effective_trials: 12, days: 300, sharpe_ratio_daily: 0.2 },
     ...{ expected_max_sharpe_daily: 0.1, probabilistic_sharpe_ratio: 0.99, deflated_sharpe_ratio: 0.97 },
     min_track_record_days: 80,

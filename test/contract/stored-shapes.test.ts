@@ -30,7 +30,7 @@ import { StoredSeries, StoredSeriesMonths } from '#contract/stored-series.ts';
 it.each([
   ['StoredBacktestJob', StoredBacktestJob, 1, '2dc6f57b0d143fa1'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, '6c78e11b8b608b9a'],
-  ['StoredStudy', StoredStudy, 1, 'a31358cce7b4965d'],
+  ['StoredStudy', StoredStudy, 2, 'bef3c38fd6183551'],
   ['StoredTrial', StoredTrial, 1, '6d0f6b4acf9b2ee3'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'fd59cf8b59c2c7a5'],
   ['BacktestReport', BacktestReport, 1, 'd65cd63498e18215'],

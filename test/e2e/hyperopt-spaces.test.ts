@@ -67,9 +67,11 @@ describe('a study without models', () => {
     }
     expect(new Set(trials.map(({ params }) => params.fast)).size).toBeGreaterThan(5);
     // Nothing is trained, so nothing was promised in sample.
-    expect(result.honesty).toMatchObject({ trials: 30, days: 90, walk_forward_efficiency: null });
-    expect(result.honesty.pbo).toMatchObject({ blocks: 16, splits: 12_870 });
-    expect(result.honesty.deflated_sharpe_ratio).toBeLessThan(result.honesty.probabilistic_sharpe_ratio);
+    expect(result.overfitting).toMatchObject({ trials: 30, days: 90, walk_forward_efficiency: null });
+    expect(result.overfitting.pbo).toMatchObject({ blocks: 16, splits: 12_870 });
+    expect(result.overfitting.deflated_sharpe_ratio).toBeLessThan(
+      result.overfitting.probabilistic_sharpe_ratio,
+    );
   });
 
   it('has as its value what a backtest of the best answers, to the last bit', async () => {

@@ -129,7 +129,7 @@ describe('a study of one worker', () => {
   });
 
   it('is the backtest of its best parameters, number by number', async () => {
-    const { best_params, best_value, best_trial, honesty, out_of_sample } = one.result;
+    const { best_params, best_value, best_trial, overfitting, out_of_sample } = one.result;
     const { model_type, n_estimators, learning_rate } = best_params;
     const { train_period_days, backtest_period_days, strategy } = STUDY;
     const job = await platform.run({ strategy }, { hyperopt_job_id: jobId });
@@ -150,7 +150,7 @@ describe('a study of one worker', () => {
     for (const [day, value] of out_of_sample.equity.entries()) {
       expect(value).toBeCloseTo(body.equity[day], 8);
     }
-    expect(honesty).toMatchObject({ trials: 40, days: body.dates.length });
+    expect(overfitting).toMatchObject({ trials: 40, days: body.dates.length });
     const registered = await platform.strategy.post(`/api/v1/strategies/${strategy}/register`, {
       backtest_run_id: job.job_id,
       container_image_uri: 'registry.example/touchstone:1',

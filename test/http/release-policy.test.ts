@@ -184,7 +184,7 @@ describe('the check of a requirement', () => {
 
   it('deflated Sharpe ratio is asked of what a hyperopt job found, and of what was made of that', async () => {
     const study = (deflated_sharpe_ratio: number | null) =>
-      ({ status: 'completed', outcome: { honesty: { deflated_sharpe_ratio } } }) as StoredStudy;
+      ({ status: 'completed', outcome: { overfitting: { deflated_sharpe_ratio } } }) as StoredStudy;
     const studies = new Map([
       ['ho-good', study(0.95)],
       ['ho-poor', study(0.6)],

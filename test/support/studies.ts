@@ -33,7 +33,7 @@ export function pendingStudy(jobId: string, config: Partial<StudyConfig> = {}): 
     ...config,
   };
   return {
-    schema_version: 1,
+    schema_version: 2,
     kind: 'hyperopt',
     status: 'pending',
     job_id: jobId,

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { NO_MODEL, type StudyHonesty } from '#contract/hyperopt.ts';
+import { NO_MODEL, type OverfittingReport } from '#contract/hyperopt.ts';
 import type {
   HyperoptList,
   HyperoptResult,
@@ -36,7 +36,7 @@ export async function printResult(client: ApiClient, jobId: string, json = false
   const { strategy } = await client.get<Job>(jobPath(jobId));
   const numbers = result.best_trials.map(({ number }) => number);
   console.log(bestTable(result, await windowsOf(client, jobId, numbers)));
-  console.log(overfittingText(result.honesty, result.best_params.model_type !== NO_MODEL));
+  console.log(overfittingText(result.overfitting, result.best_params.model_type !== NO_MODEL));
   for (const warning of result.warnings) console.log(`Warning: ${warning}`);
   console.log(`Best: ${parametersText(result.best_params)}`);
   console.log(`Next: npx touchstone backtest ${strategy} --hyperopt ${jobId}`);
@@ -99,13 +99,18 @@ function assess(value: number | null, bounds: { readonly good: number; readonly 
 
 const ratioText = (value: number) => `${Math.round(100 * value)} %`;
 
-/** docs/reading-a-study.md lists the same bounds. */
-function diagnosticsOf(honesty: StudyHonesty, isTrained: boolean): Diagnostic[] {
-  const efficiency = isTrained ? [walkForwardEfficiency(honesty)] : [];
-  return [deflatedSharpe(honesty), probabilityOfOverfitting(honesty), ...efficiency, plateau(honesty)];
+/** docs/overfitting.md lists the same bounds. */
+function diagnosticsOf(overfitting: OverfittingReport, isTrained: boolean): Diagnostic[] {
+  const efficiency = isTrained ? [walkForwardEfficiency(overfitting)] : [];
+  return [
+    deflatedSharpe(overfitting),
+    probabilityOfOverfitting(overfitting),
+    ...efficiency,
+    plateau(overfitting),
+  ];
 }
 
-function deflatedSharpe({ deflated_sharpe_ratio: value, trials }: StudyHonesty): Diagnostic {
+function deflatedSharpe({ deflated_sharpe_ratio: value, trials }: OverfittingReport): Diagnostic {
   return {
     name: 'Deflated Sharpe ratio',
     value,
@@ -117,7 +122,7 @@ function deflatedSharpe({ deflated_sharpe_ratio: value, trials }: StudyHonesty):
   };
 }
 
-function probabilityOfOverfitting({ pbo }: StudyHonesty): Diagnostic {
+function probabilityOfOverfitting({ pbo }: OverfittingReport): Diagnostic {
   return {
     name: 'Probability of overfitting',
     value: pbo?.probability ?? null,
@@ -128,7 +133,7 @@ function probabilityOfOverfitting({ pbo }: StudyHonesty): Diagnostic {
   };
 }
 
-function walkForwardEfficiency({ walk_forward_efficiency: value }: StudyHonesty): Diagnostic {
+function walkForwardEfficiency({ walk_forward_efficiency: value }: OverfittingReport): Diagnostic {
   const tooGood = value !== null && value > 2;
   return {
     name: 'Walk-forward efficiency',
@@ -141,7 +146,7 @@ function walkForwardEfficiency({ walk_forward_efficiency: value }: StudyHonesty)
   };
 }
 
-function plateau({ plateau: found }: StudyHonesty): Diagnostic {
+function plateau({ plateau: found }: OverfittingReport): Diagnostic {
   return {
     name: 'Plateau width',
     value: found?.width ?? null,
@@ -157,8 +162,8 @@ function plateau({ plateau: found }: StudyHonesty): Diagnostic {
  *
  * @param isTrained ML models were trained; without them every day was used to choose the parameters
  */
-export function overfittingText(honesty: StudyHonesty, isTrained = true): string {
-  const diagnostics = diagnosticsOf(honesty, isTrained);
+export function overfittingText(overfitting: OverfittingReport, isTrained = true): string {
+  const diagnostics = diagnosticsOf(overfitting, isTrained);
   const rows = diagnostics.map(({ name, value, assessment, meaning }) => [
     name,
     compactNumber(value),
@@ -166,8 +171,8 @@ export function overfittingText(honesty: StudyHonesty, isTrained = true): string
     wrap(meaning, 56),
   ]);
   const days = isTrained
-    ? `${honesty.days} days out of sample`
-    : `${honesty.days} days, all used to choose the parameters`;
+    ? `${overfitting.days} days out of sample`
+    : `${overfitting.days} days, all used to choose the parameters`;
   return `${table(['Overfitting diagnostics', 'Value', '', 'Meaning'], rows)}\n${conclusion(diagnostics, days)}`;
 }
 

@@ -1,14 +1,7 @@
 import { CodedError } from '#contract/errors.ts';
-import type {
-  EndedTrial,
-  StoredTrial,
-  StudyHonesty,
-  StudyIn,
-  StudyOutcome,
-  TrialIn,
-} from '#contract/hyperopt.ts';
+import type { EndedTrial, StoredTrial, StudyIn, StudyOutcome, TrialIn } from '#contract/hyperopt.ts';
 import { roundNumbers } from '#engine/report/round.ts';
-import { type StudyHonesty as Honesty, studyHonesty } from '#engine/search/honesty.ts';
+import { overfittingReport } from '#engine/search/overfitting.ts';
 import type { Dimension } from '#engine/search/space.ts';
 import type { Direction } from '#engine/search/trials.ts';
 import type { Clock } from '../ports.ts';
@@ -66,8 +59,8 @@ async function outcomeOf(
   const space = spaceOf(study).filter(varies);
   const known = trials.map(pastTrial);
   const returns = await ledger.returns(job_id);
-  const honesty = studyHonesty(space, known, returns, config.direction);
-  if (!honesty)
+  const overfitting = overfittingReport(space, known, returns, config.direction, best.efficiency);
+  if (!overfitting)
     throw new CodedError('DATA005', { message: 'The daily returns of the best trial are missing' });
   const { distinct, warnings } = equalRuns(study, trials, returns);
   return {
@@ -76,7 +69,7 @@ async function outcomeOf(
     best_trial: best.number,
     best_trials: bestOf(trials, config.direction),
     study_name: study.experiment_name ?? `${study.base.strategy}_${job_id}`,
-    honesty: stored(honesty, best.efficiency),
+    overfitting: roundNumbers(overfitting),
     distinct_runs: distinct,
     ...(warnings.length > 0 && { warnings: [...warnings] }),
   };
@@ -96,32 +89,4 @@ function bestOf(trials: readonly EndedTrial[], direction: Direction): StudyOutco
     .sort((a, b) => sign * (a.value - b.value) || a.number - b.number)
     .slice(0, BEST_SHOWN)
     .map(({ number, value, params }) => ({ number, value, params }));
-}
-
-function stored(honesty: Honesty, efficiency: number | null): StudyHonesty {
-  const { overfitting, plateau } = honesty;
-  return roundNumbers({
-    trials: honesty.trials,
-    effective_trials: told(honesty.effectiveTrials),
-    days: honesty.days,
-    sharpe_ratio_daily: told(honesty.sharpe),
-    expected_max_sharpe_daily: told(honesty.expectedMaximumSharpe),
-    probabilistic_sharpe_ratio: told(honesty.probabilisticSharpe),
-    deflated_sharpe_ratio: told(honesty.deflatedSharpe),
-    min_track_record_days: told(honesty.minimumTrackRecordDays),
-    pbo: overfitting && {
-      probability: overfitting.probability,
-      loss_probability: overfitting.lossProbability,
-      degradation_slope: told(overfitting.degradationSlope),
-      blocks: overfitting.blocks,
-      splits: overfitting.splits,
-    },
-    walk_forward_efficiency: told(efficiency),
-    plateau,
-  });
-}
-
-/** A figure beyond any meaning is none, and no number for the database. */
-function told(value: number | null): number | null {
-  return value !== null && Math.abs(value) < 1e12 ? value : null;
 }

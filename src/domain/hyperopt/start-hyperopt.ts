@@ -74,7 +74,7 @@ function newStudy(
     collect,
   };
   return {
-    schema_version: 1,
+    schema_version: 2,
     kind: 'hyperopt',
     status: 'pending',
     job_id: jobId,

@@ -44,10 +44,10 @@ export async function lineageOf(
   if (found_by) {
     const { hyperopt_job_id, trials } = found_by;
     const study = await deps.studies.get(hyperopt_job_id);
-    const honesty = study?.status === 'completed' ? study.outcome.honesty : undefined;
+    const overfitting = study?.status === 'completed' ? study.outcome.overfitting : undefined;
     return {
       trials,
-      search: { hyperopt_job_id, deflated_sharpe_ratio: honesty?.deflated_sharpe_ratio ?? null },
+      search: { hyperopt_job_id, deflated_sharpe_ratio: overfitting?.deflated_sharpe_ratio ?? null },
     };
   }
   if (!registered) return NO_SEARCH;

@@ -1,3 +1,4 @@
+import type { OverfittingReport } from '../../contract/hyperopt.ts';
 import { median } from '../metrics/moments.ts';
 import { type Axis, axisOf, coordinate } from './axis.ts';
 import type { Point, SearchSpace } from './space.ts';
@@ -9,16 +10,11 @@ const KEPT_LEAD = 0.8;
 /** Of the trials within the width, at least this share is on the plateau. */
 const SHARE_ON_PLATEAU = 0.8;
 
-/** How far one can go from the best parameters before results drop. */
-export interface Plateau {
-  /**
-   * 0 to 1: the largest difference of any parameter from the best trial's, as a share of its range (of the logarithm's,
-   * when it is searched so), within which at least four of five complete trials are on the plateau. Near 0: a needle.
-   */
-  readonly width: number;
-  /** Complete trials within the width, the best one included: what the figure rests on. */
-  readonly trials: number;
-}
+/**
+ * `width`, 0 to 1: the largest difference of any parameter from the best trial's, as a share of its range (of the logarithm's
+ * for a logarithmic parameter), within which at least four of five complete trials are on the plateau.
+ */
+type Plateau = NonNullable<OverfittingReport['plateau']>;
 
 /**
  * Width of the plateau around the best trial: a good optimum has good neighbours (Pardo 2008; robustness of parameters). On

@@ -1,18 +1,9 @@
+import type { OverfittingReport } from '../../contract/hyperopt.ts';
+
 const MOST_BLOCKS = 16;
 const LEAST_DAYS = 5;
 
-/** How a selection of the best in-sample trial fares out of sample, over all ways to halve the days. */
-export interface Overfitting {
-  readonly blocks: number;
-  /** Ways to choose half of the blocks as in-sample. */
-  readonly splits: number;
-  /** Probability of backtest overfitting, 0 to 1: how often the chosen trial is no better than the median out of sample. */
-  readonly probability: number;
-  /** 0 to 1: how often the chosen trial loses out of sample. */
-  readonly lossProbability: number;
-  /** Slope of the chosen trial's Sharpe ratio out of sample on that in sample; below 0: the better it looked, the worse. */
-  readonly degradationSlope: number | null;
-}
+type ProbabilityOfOverfitting = NonNullable<OverfittingReport['pbo']>;
 
 /**
  * Probability of backtest overfitting by combinatorially symmetric cross-validation (Bailey, Borwein, Lopez de Prado, Zhu,
@@ -27,7 +18,9 @@ export interface Overfitting {
  * @param returns the daily returns of each trial, all over the same days
  * @returns null with fewer than 2 trials or 10 days
  */
-export function overfitting(returns: readonly ArrayLike<number>[]): Overfitting | null {
+export function probabilityOfOverfitting(
+  returns: readonly ArrayLike<number>[],
+): ProbabilityOfOverfitting | null {
   const trials = returns.length;
   const days = returns[0]?.length ?? 0;
   const blocks = Math.min(MOST_BLOCKS, 2 * Math.floor(days / LEAST_DAYS / 2));
@@ -38,7 +31,7 @@ export function overfitting(returns: readonly ArrayLike<number>[]): Overfitting 
     const chosen = indexOfLargest(inSample);
     summary.add(inSample[chosen]!, outOfSample[chosen]!, relativeRank(outOfSample, chosen));
   });
-  return { blocks, ...summary.result() };
+  return summary.result(blocks);
 }
 
 /** Sums over each block, all trials of a block side by side. */
@@ -163,15 +156,16 @@ class SelectionSummary {
     this.#xy += inSample * outOfSample;
   }
 
-  result(): Omit<Overfitting, 'blocks'> {
+  result(blocks: number): ProbabilityOfOverfitting {
     const n = this.#splits;
     const variance = this.#xx - (this.#x * this.#x) / n;
     const covariance = this.#xy - (this.#x * this.#y) / n;
     return {
-      splits: n,
       probability: this.#overfitted / n,
-      lossProbability: this.#losses / n,
-      degradationSlope: variance > 1e-12 * this.#xx ? covariance / variance : null,
+      loss_probability: this.#losses / n,
+      degradation_slope: variance > 1e-12 * this.#xx ? covariance / variance : null,
+      blocks,
+      splits: n,
     };
   }
 }

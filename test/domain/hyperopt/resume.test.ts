@@ -41,7 +41,7 @@ describe('a study that goes on from another', () => {
     expect(trials.map(essence)).toEqual(one.trials.map(essence));
     expect(study.status).toBe('completed');
     const outcomes = [study, one.study].map((each) => (each.status === 'completed' ? each.outcome : null));
-    expect(outcomes[0]!.honesty).toEqual(outcomes[1]!.honesty);
+    expect(outcomes[0]!.overfitting).toEqual(outcomes[1]!.overfitting);
     expect((await read(old)).study.status).toBe('cancelled');
   });
 

@@ -197,12 +197,12 @@ describe('the result of a study', () => {
     expect(outcome.best_trials).toHaveLength(Math.min(10, complete.length));
     const values = outcome.best_trials.map(({ value }) => value);
     expect(values).toEqual(values.toSorted((a, b) => b - a));
-    const { honesty } = outcome;
-    expect(honesty).toMatchObject({ trials: 40, days: 30, walk_forward_efficiency: 0.5 });
-    expect(honesty.pbo).toMatchObject({ blocks: 6, splits: 20 });
+    const { overfitting } = outcome;
+    expect(overfitting).toMatchObject({ trials: 40, days: 30, walk_forward_efficiency: 0.5 });
+    expect(overfitting.pbo).toMatchObject({ blocks: 6, splits: 20 });
     // Forty tries make it less sure than one.
-    expect(honesty.deflated_sharpe_ratio).toBeLessThan(honesty.probabilistic_sharpe_ratio!);
-    expect(honesty.plateau === null).toBe(trials.complete < 10);
+    expect(overfitting.deflated_sharpe_ratio).toBeLessThan(overfitting.probabilistic_sharpe_ratio!);
+    expect(overfitting.plateau === null).toBe(trials.complete < 10);
   });
 });
 

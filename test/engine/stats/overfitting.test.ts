@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom, type Random } from '#engine/random.ts';
-import { overfitting } from '#engine/stats/overfitting.ts';
+import { probabilityOfOverfitting } from '#engine/stats/overfitting.ts';
 
 /** A normal draw by Box and Muller. */
 function normal(random: Random): number {
@@ -45,8 +45,8 @@ function byDefinition(returns: readonly Float64Array[], blocks: number) {
     blocks,
     splits: n,
     probability: pairs.filter(({ logit }) => logit <= 0).length / n,
-    lossProbability: pairs.filter(({ y }) => y < 0).length / n,
-    degradationSlope:
+    loss_probability: pairs.filter(({ y }) => y < 0).length / n,
+    degradation_slope:
       pairs.reduce((a, { x, y }) => a + (x - meanX) * (y - meanY), 0) /
       pairs.reduce((a, { x }) => a + (x - meanX) ** 2, 0),
   };
@@ -64,19 +64,19 @@ describe('probability of backtest overfitting', () => {
         days,
       );
       const expected = byDefinition(returns, blocks);
-      const found = overfitting(returns)!;
+      const found = probabilityOfOverfitting(returns)!;
       expect(found).toMatchObject({
         blocks,
         splits: expected.splits,
         probability: expected.probability,
-        lossProbability: expected.lossProbability,
+        loss_probability: expected.loss_probability,
       });
-      expect(found.degradationSlope).toBeCloseTo(expected.degradationSlope, 9);
+      expect(found.degradation_slope).toBeCloseTo(expected.degradation_slope, 9);
     }
   });
 
   it('takes 8 of 16 blocks of long series: 12,870 ways', () => {
-    const found = overfitting(trialsWith(1, [0, 0, 0.1], 736))!;
+    const found = probabilityOfOverfitting(trialsWith(1, [0, 0, 0.1], 736))!;
     expect(found).toMatchObject({ blocks: 16, splits: 12_870 });
   });
 
@@ -84,7 +84,7 @@ describe('probability of backtest overfitting', () => {
     const probability = meanOver(
       30,
       (seed) =>
-        overfitting(
+        probabilityOfOverfitting(
           trialsWith(
             seed,
             skillsOf(20, () => 0),
@@ -96,7 +96,7 @@ describe('probability of backtest overfitting', () => {
   });
 
   it('is near 0 when one trial has strong skill, which then loses nowhere', () => {
-    const found = overfitting(
+    const found = probabilityOfOverfitting(
       trialsWith(
         1,
         skillsOf(50, (i) => (i === 7 ? 0.5 : 0)),
@@ -104,14 +104,14 @@ describe('probability of backtest overfitting', () => {
       ),
     )!;
     expect(found.probability).toBeLessThan(0.01);
-    expect(found.lossProbability).toBeLessThan(0.01);
+    expect(found.loss_probability).toBeLessThan(0.01);
   });
 
   it('lies between for graded skill', () => {
     const graded = meanOver(
       10,
       (seed) =>
-        overfitting(
+        probabilityOfOverfitting(
           trialsWith(
             seed,
             skillsOf(30, (i) => 0.01 * i),
@@ -131,25 +131,29 @@ describe('probability of backtest overfitting', () => {
         (_, day) => (Math.floor(day / 10) === own ? 0.15 : -0.01) + 1e-4 * (day % 7),
       ),
     );
-    const found = overfitting(returns)!;
+    const found = probabilityOfOverfitting(returns)!;
     expect(found.probability).toBeGreaterThan(0.9);
-    expect(found.lossProbability).toBeGreaterThan(0.9);
+    expect(found.loss_probability).toBeGreaterThan(0.9);
   });
 
   it('takes trials that never trade', () => {
-    const found = overfitting([...trialsWith(1, [0.5], 100), new Float64Array(100), new Float64Array(100)])!;
+    const found = probabilityOfOverfitting([
+      ...trialsWith(1, [0.5], 100),
+      new Float64Array(100),
+      new Float64Array(100),
+    ])!;
     expect(found.probability).toBeLessThan(0.05);
-    expect(overfitting([new Float64Array(100), new Float64Array(100)])).toMatchObject({
-      lossProbability: 0,
-      degradationSlope: null,
+    expect(probabilityOfOverfitting([new Float64Array(100), new Float64Array(100)])).toMatchObject({
+      loss_probability: 0,
+      degradation_slope: null,
     });
   });
 
   it('gives equal trials their mean rank: the choice among them tells nothing', () => {
     const [one] = trialsWith(1, [0.5], 100);
-    expect(overfitting([one!, one!, one!])!.probability).toBe(1);
+    expect(probabilityOfOverfitting([one!, one!, one!])!.probability).toBe(1);
     const withOthers = [one!, one!, new Float64Array(100), new Float64Array(100)];
-    expect(overfitting(withOthers)!.probability).toBe(0);
+    expect(probabilityOfOverfitting(withOthers)!.probability).toBe(0);
   });
 
   it.each([
@@ -161,12 +165,12 @@ describe('probability of backtest overfitting', () => {
     [80, 16],
     [5000, 16],
   ])('cuts %d days into %o blocks', (days, blocks) => {
-    const found = overfitting(trialsWith(1, [0, 0.1], days));
+    const found = probabilityOfOverfitting(trialsWith(1, [0, 0.1], days));
     expect(found?.blocks ?? null).toBe(blocks);
   });
 
   it('needs two trials', () => {
-    expect(overfitting(trialsWith(1, [0], 100))).toBeNull();
-    expect(overfitting([])).toBeNull();
+    expect(probabilityOfOverfitting(trialsWith(1, [0], 100))).toBeNull();
+    expect(probabilityOfOverfitting([])).toBeNull();
   });
 });

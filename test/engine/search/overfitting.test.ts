@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '#engine/random.ts';
 import type { DailyReturns } from '#engine/search/equal-runs.ts';
-import { studyHonesty } from '#engine/search/honesty.ts';
+import { overfittingReport } from '#engine/search/overfitting.ts';
 import type { SearchSpace } from '#engine/search/space.ts';
 import type { PastTrial } from '#engine/search/trials.ts';
-import { overfitting } from '#engine/stats/overfitting.ts';
+import { probabilityOfOverfitting } from '#engine/stats/overfitting.ts';
 import { deflatedSharpe, probabilisticSharpe, sharpeSample } from '#engine/stats/sharpe-ratio.ts';
 
 const SPACE: SearchSpace = [{ kind: 'float', name: 'x', min: 0, max: 1 }];
@@ -37,7 +37,7 @@ function sampleVariance(values: readonly number[]): number {
   return values.reduce((a, b) => a + (b - mean) ** 2, 0) / (values.length - 1);
 }
 
-describe('honesty of a study', () => {
+describe('overfittingReport', () => {
   it('counts trials that traded exactly the same as trials, and as one series to choose from', () => {
     const { series, returns, trials } = study([0, 0.05, 0.1], 200);
     // Other parameters, the same run: seven times that of trial 0.
@@ -50,21 +50,21 @@ describe('honesty of a study', () => {
       ...returns,
       ...repeats.map((each) => [each.number, returns.get(0)!] as const),
     ]);
-    const found = studyHonesty(SPACE, [...trials, ...repeats].reverse(), withRepeats, 'maximize')!;
+    const found = overfittingReport(SPACE, [...trials, ...repeats].reverse(), withRepeats, 'maximize', null)!;
     const best = series[sharpes(series).indexOf(Math.max(...sharpes(series)))]!;
     const selection = { trials: 10, variance: sampleVariance(sharpes(series)) };
     expect(found.trials).toBe(10);
-    expect(found.deflatedSharpe).toBeCloseTo(deflatedSharpe(sharpeSample(best)!, selection)!, 12);
-    expect(found.overfitting).toEqual(overfitting(series));
+    expect(found.deflated_sharpe_ratio).toBeCloseTo(deflatedSharpe(sharpeSample(best)!, selection)!, 12);
+    expect(found.pbo).toEqual(probabilityOfOverfitting(series));
     // Eight of ten series are one: of 45 pairs 28 have the correlation 1, the others hardly any.
-    expect(found.effectiveTrials).toBeLessThan(6);
+    expect(found.effective_trials).toBeLessThan(6);
     const alone = [trials[0]!, ...repeats];
-    const one = studyHonesty(SPACE, alone, withRepeats, 'maximize')!;
+    const one = overfittingReport(SPACE, alone, withRepeats, 'maximize', null)!;
     expect(one).toMatchObject({
       trials: 8,
-      expectedMaximumSharpe: null,
-      deflatedSharpe: null,
-      overfitting: null,
+      expected_max_sharpe_daily: null,
+      deflated_sharpe_ratio: null,
+      pbo: null,
     });
   });
 
@@ -78,31 +78,31 @@ describe('honesty of a study', () => {
     ];
     const best = series[sharpes(series).indexOf(Math.max(...sharpes(series)))]!;
     const sample = sharpeSample(best)!;
-    const found = studyHonesty(SPACE, all, returns, 'maximize')!;
-    expect(found).toMatchObject({ days: 200, trials: 8, sharpe: sample.sharpe, plateau: null });
-    expect(found.probabilisticSharpe).toBe(probabilisticSharpe(sample));
-    expect(found.deflatedSharpe).toBeCloseTo(
+    const found = overfittingReport(SPACE, all, returns, 'maximize', null)!;
+    expect(found).toMatchObject({ days: 200, trials: 8, sharpe_ratio_daily: sample.sharpe, plateau: null });
+    expect(found.probabilistic_sharpe_ratio).toBe(probabilisticSharpe(sample));
+    expect(found.deflated_sharpe_ratio).toBeCloseTo(
       deflatedSharpe(sample, { trials: 8, variance: sampleVariance(sharpes(series)) })!,
       12,
     );
-    expect(found.overfitting).toEqual(overfitting(series));
-    expect(found.effectiveTrials).toBeGreaterThan(7);
-    expect(found.effectiveTrials).toBeLessThanOrEqual(8);
+    expect(found.pbo).toEqual(probabilityOfOverfitting(series));
+    expect(found.effective_trials).toBeGreaterThan(7);
+    expect(found.effective_trials).toBeLessThanOrEqual(8);
   });
 
   it('believes skill and not luck', () => {
     const luck = study(new Array(40).fill(0), 250);
-    const lucky = studyHonesty(SPACE, luck.trials, luck.returns, 'maximize')!;
-    expect(lucky.probabilisticSharpe).toBeGreaterThan(0.95);
-    expect(lucky.deflatedSharpe).toBeLessThan(0.8);
-    expect(lucky.overfitting!.probability).toBeGreaterThan(0.15);
+    const lucky = overfittingReport(SPACE, luck.trials, luck.returns, 'maximize', null)!;
+    expect(lucky.probabilistic_sharpe_ratio).toBeGreaterThan(0.95);
+    expect(lucky.deflated_sharpe_ratio).toBeLessThan(0.8);
+    expect(lucky.pbo!.probability).toBeGreaterThan(0.15);
     const skill = study(
       Array.from({ length: 40 }, (_, i) => (i === 20 ? 0.4 : 0)),
       250,
     );
-    const skilled = studyHonesty(SPACE, skill.trials, skill.returns, 'maximize')!;
-    expect(skilled.deflatedSharpe).toBeGreaterThan(0.99);
-    expect(skilled.overfitting!.probability).toBeLessThan(0.01);
+    const skilled = overfittingReport(SPACE, skill.trials, skill.returns, 'maximize', null)!;
+    expect(skilled.deflated_sharpe_ratio).toBeGreaterThan(0.99);
+    expect(skilled.pbo!.probability).toBeLessThan(0.01);
     expect(skilled.plateau!.width).toBeLessThan(0.05);
   });
 
@@ -110,11 +110,11 @@ describe('honesty of a study', () => {
     const { returns, trials } = study([0, 0.3, 0.1], 100);
     const repeats = Array.from({ length: 10 }, (_, i) => ({ ...trials[1]!, number: 3 + i }));
     for (const { number } of repeats) returns.set(number, returns.get(1)!);
-    const alone = studyHonesty(SPACE, trials, returns, 'maximize')!;
-    const repeated = studyHonesty(SPACE, [...trials, ...repeats], returns, 'maximize')!;
-    expect(repeated.overfitting).toEqual(alone.overfitting);
+    const alone = overfittingReport(SPACE, trials, returns, 'maximize', null)!;
+    const repeated = overfittingReport(SPACE, [...trials, ...repeats], returns, 'maximize', null)!;
+    expect(repeated.pbo).toEqual(alone.pbo);
     expect(repeated.trials).toBe(13);
-    expect(repeated.deflatedSharpe).toBeLessThan(alone.deflatedSharpe!);
+    expect(repeated.deflated_sharpe_ratio).toBeLessThan(alone.deflated_sharpe_ratio!);
   });
 
   it('knows a trial whose parameters failed before', () => {
@@ -122,8 +122,8 @@ describe('honesty of a study', () => {
     const failed = { ...trials[0]!, number: 0, state: 'failed' as const, value: null };
     const later = trials.map((one) => ({ ...one, number: one.number + 1 }));
     const moved = new Map([...returns].map(([number, values]) => [number + 1, values]));
-    const found = studyHonesty(SPACE, [failed, ...later], moved, 'maximize')!;
-    expect(found.overfitting).toEqual(studyHonesty(SPACE, trials, returns, 'maximize')!.overfitting);
+    const found = overfittingReport(SPACE, [failed, ...later], moved, 'maximize', null)!;
+    expect(found.pbo).toEqual(overfittingReport(SPACE, trials, returns, 'maximize', null)!.pbo);
   });
 
   it('lays series over each other by their days', () => {
@@ -131,33 +131,45 @@ describe('honesty of a study', () => {
     returns.set(1, { firstDay: '2025-02-05', returns: series[1]!.slice(5) });
     const moved = Float64Array.from(series[1]!);
     moved.fill(0, 0, 5);
-    const found = studyHonesty(SPACE, trials, returns, 'maximize')!;
+    const found = overfittingReport(SPACE, trials, returns, 'maximize', null)!;
     expect(found.days).toBe(60);
-    expect(found.overfitting).toEqual(overfitting([series[0]!, moved]));
+    expect(found.pbo).toEqual(probabilityOfOverfitting([series[0]!, moved]));
   });
 
   it('says of one trial that there was no selection, and of one complete among more that nobody knows', () => {
     const { returns, trials } = study([0.2], 100);
-    const alone = studyHonesty(SPACE, trials, returns, 'maximize')!;
-    expect(alone.expectedMaximumSharpe).toBe(0);
-    expect(alone.deflatedSharpe).toBe(alone.probabilisticSharpe);
-    expect(alone).toMatchObject({ overfitting: null, effectiveTrials: null });
-    const among = studyHonesty(SPACE, [...trials, trial(1, null, { state: 'pruned' })], returns, 'maximize')!;
-    expect(among).toMatchObject({ trials: 2, expectedMaximumSharpe: null, deflatedSharpe: null });
-    expect(among.probabilisticSharpe).toBe(alone.probabilisticSharpe);
+    const alone = overfittingReport(SPACE, trials, returns, 'maximize', null)!;
+    expect(alone.expected_max_sharpe_daily).toBe(0);
+    expect(alone.deflated_sharpe_ratio).toBe(alone.probabilistic_sharpe_ratio);
+    expect(alone).toMatchObject({ pbo: null, effective_trials: null });
+    const among = overfittingReport(
+      SPACE,
+      [...trials, trial(1, null, { state: 'pruned' })],
+      returns,
+      'maximize',
+      null,
+    )!;
+    expect(among).toMatchObject({ trials: 2, expected_max_sharpe_daily: null, deflated_sharpe_ratio: null });
+    expect(among.probabilistic_sharpe_ratio).toBe(alone.probabilistic_sharpe_ratio);
   });
 
   it('takes a best trial that never traded', () => {
     const returns = new Map(
       [0, 1].map((n) => [n, { firstDay: '2025-01-01', returns: new Float64Array(30) }]),
     );
-    const found = studyHonesty(SPACE, [trial(0, 0), trial(1, 0)], returns, 'maximize')!;
-    expect(found).toMatchObject({ sharpe: null, probabilisticSharpe: null, deflatedSharpe: null });
-    expect(found.minimumTrackRecordDays).toBeNull();
+    const found = overfittingReport(SPACE, [trial(0, 0), trial(1, 0)], returns, 'maximize', null)!;
+    expect(found).toMatchObject({
+      sharpe_ratio_daily: null,
+      probabilistic_sharpe_ratio: null,
+      deflated_sharpe_ratio: null,
+    });
+    expect(found.min_track_record_days).toBeNull();
   });
 
   it('is nothing without a complete trial', () => {
-    expect(studyHonesty(SPACE, [trial(0, null, { state: 'failed' })], new Map(), 'maximize')).toBeUndefined();
-    expect(studyHonesty(SPACE, [trial(0, 1)], new Map(), 'maximize')).toBeUndefined();
+    expect(
+      overfittingReport(SPACE, [trial(0, null, { state: 'failed' })], new Map(), 'maximize', null),
+    ).toBeUndefined();
+    expect(overfittingReport(SPACE, [trial(0, 1)], new Map(), 'maximize', null)).toBeUndefined();
   });
 });

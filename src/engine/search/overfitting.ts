@@ -1,6 +1,7 @@
+import type { OverfittingReport } from '../../contract/hyperopt.ts';
 import { variance } from '../metrics/moments.ts';
 import { meanCorrelation } from '../stats/correlation.ts';
-import { type Overfitting, overfitting } from '../stats/overfitting.ts';
+import { probabilityOfOverfitting } from '../stats/overfitting.ts';
 import {
   deflatedSharpe,
   effectiveTrials,
@@ -11,46 +12,27 @@ import {
 } from '../stats/sharpe-ratio.ts';
 import { DAY_MS } from '../timeframe.ts';
 import { type DailyReturns, groupEqualRuns } from './equal-runs.ts';
-import { type Plateau, plateauWidth } from './plateau.ts';
+import { plateauWidth } from './plateau.ts';
 import type { SearchSpace } from './space.ts';
 import { bestTrial, type Direction, type PastTrial } from './trials.ts';
 
-/** How far the best trial of a study can be believed. Sharpe ratios are per day, not annualised. */
-export interface StudyHonesty {
-  /** Days of the daily returns. */
-  readonly days: number;
-  /** Trials behind the selection: all of the study, also pruned, failed and repeated ones. */
-  readonly trials: number;
-  /** As how many independent trials they count, by the mean correlation of their returns. */
-  readonly effectiveTrials: number | null;
-  /** Of the best trial. Null when its returns do not vary. */
-  readonly sharpe: number | null;
-  /** How sure it is that the true Sharpe ratio is above 0, had it been the only trial. */
-  readonly probabilisticSharpe: number | null;
-  /** The largest Sharpe ratio that as many trials without skill would show; null when too few are complete to tell. */
-  readonly expectedMaximumSharpe: number | null;
-  /** How sure it is that the true Sharpe ratio is above that. */
-  readonly deflatedSharpe: number | null;
-  /** Days needed to be 95 % sure of a Sharpe ratio above 0; null when it is not above 0. */
-  readonly minimumTrackRecordDays: number | null;
-  readonly overfitting: Overfitting | null;
-  readonly plateau: Plateau | null;
-}
-
 /**
- * The honesty statistics of an ended study. Trials that repeat the parameters or the run of an earlier one count as trials, but
- * are one series to choose from: their ratios would have no spread. Days on which a trial has no return count as 0: it traded nothing.
+ * Overfitting diagnostics of the best trial of a finished study. Sharpe ratios are per day, not annualized. Trials that repeat
+ * the parameters or the run of an earlier one count as trials but are one series to choose from: their ratios would have no
+ * spread. Days on which a trial has no return count as 0.
  *
  * @param trials all trials of the study
  * @param returns of the complete trials, by number
+ * @param efficiency walk-forward efficiency of the best trial
  * @returns undefined without a complete trial that has returns
  */
-export function studyHonesty(
+export function overfittingReport(
   space: SearchSpace,
   trials: readonly PastTrial[],
   returns: ReadonlyMap<number, DailyReturns>,
   direction: Direction,
-): StudyHonesty | undefined {
+  efficiency: number | null,
+): OverfittingReport | undefined {
   const best = bestTrial(trials, direction);
   if (!best || !returns.has(best.number)) return undefined;
   // The best is the first of its run, as it is the first with its value.
@@ -64,18 +46,29 @@ export function studyHonesty(
   const sample = sharpeSample(chosen);
   const selection = selectionOf(series, trials.length);
   const correlation = meanCorrelation(seriesOf(known));
+  const pbo = probabilityOfOverfitting(series);
   return {
-    days: chosen.length,
     trials: trials.length,
-    effectiveTrials: correlation === null ? null : effectiveTrials(trials.length, correlation),
-    sharpe: sample?.sharpe ?? null,
-    probabilisticSharpe: sample ? probabilisticSharpe(sample) : null,
-    expectedMaximumSharpe: selection ? expectedMaximumSharpe(selection.variance, selection.trials) : null,
-    deflatedSharpe: sample && selection ? deflatedSharpe(sample, selection) : null,
-    minimumTrackRecordDays: sample ? minimumTrackRecord(sample) : null,
-    overfitting: overfitting(series),
+    effective_trials: correlation === null ? null : orNull(effectiveTrials(trials.length, correlation)),
+    days: chosen.length,
+    sharpe_ratio_daily: orNull(sample?.sharpe),
+    expected_max_sharpe_daily: selection
+      ? orNull(expectedMaximumSharpe(selection.variance, selection.trials))
+      : null,
+    probabilistic_sharpe_ratio: sample ? orNull(probabilisticSharpe(sample)) : null,
+    deflated_sharpe_ratio: sample && selection ? orNull(deflatedSharpe(sample, selection)) : null,
+    min_track_record_days: sample ? orNull(minimumTrackRecord(sample)) : null,
+    pbo: pbo && { ...pbo, degradation_slope: orNull(pbo.degradation_slope) },
+    walk_forward_efficiency: orNull(efficiency),
     plateau: plateauWidth(space, trials, direction),
   };
+}
+
+const MAX_MEANINGFUL = 1e12;
+
+/** Null for a value beyond any meaning, which DynamoDB may also not hold. */
+function orNull(value: number | null | undefined): number | null {
+  return typeof value === 'number' && Math.abs(value) < MAX_MEANINGFUL ? value : null;
 }
 
 /** The complete trials without those that repeat an earlier one's parameters. */
