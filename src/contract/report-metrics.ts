@@ -107,7 +107,7 @@ export const ActivityMetrics = z
     left_open_trades: count('Left open'),
     avg_stake: orNull('quote', 'Average stake'),
     avg_leverage: orNull('ratio', 'Average leverage'),
-    total_volume: always('quote', 'Turnover'),
+    total_volume: always('quote', 'Total volume'),
   })
   .meta({ id: 'ActivityMetrics', description: 'How, and how much, the run traded' });
 export type ActivityMetrics = z.infer<typeof ActivityMetrics>;

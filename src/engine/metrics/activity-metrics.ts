@@ -21,7 +21,7 @@ export function activityMetrics(trades: TradeColumns, curve: EquityCurve, days: 
     left_open_trades: sum(trades.leftOpen),
     avg_stake: finite(mean(trades.stake)),
     avg_leverage: finite(mean(trades.leverage)),
-    total_volume: sum(trades.volume),
+    total_volume: sum(trades.volume) + sum(trades.fees),
   };
 }
 

@@ -235,7 +235,11 @@ const ACTIVITY = define<ActivityMetrics>('activity', {
   left_open_trades: ['Left open', 'count', 'trades closed only because the data ended; part of all totals'],
   avg_stake: ['Average stake', 'quote', 'mean collateral of a trade'],
   avg_leverage: ['Average leverage', 'ratio', 'mean leverage of a trade'],
-  total_volume: ['Turnover', 'quote', 'sum of amount * (entry price + exit price)'],
+  total_volume: [
+    'Total volume',
+    'quote',
+    'sum of amount * (entry price + exit price) and of both fees, as freqtrade adds them',
+  ],
 });
 
 /** Every metric of the report by name: what it is called, its unit and family, and how it is computed. */

@@ -45,7 +45,7 @@ const TRADES = define('trades', {
 
 const COSTS = define('costs', {
   'costs.gross_profit': ['Profit before costs', 'quote', 'sum of p_i + total of the costs'],
-  'costs.turnover': ['Turnover', 'quote', 'total_volume'],
+  'costs.turnover': ['Turnover', 'quote', 'sum of amount * (entry price + exit price)'],
   'costs.amount': ['Cost', 'quote', 'sum over the trades; positive was paid, negative was received'],
   'costs.pct_of_gross_profit': [
     'Cost % of the profit',

@@ -9,7 +9,7 @@ it('counts how and how much was traded', () => {
     trade(5, 1, lasting(20)),
     trade(-5, 1, lasting(0)),
     trade(0, 1, lasting(30)),
-    trade(-1, 1, { ...lasting(90), leftOpen: true, leverage: 3 }),
+    trade(-1, 1, { ...lasting(90), leftOpen: true, leverage: 3, fees: 7 }),
     trade(2, 1, lasting(40)),
   ];
   const activity = activityMetrics(columnsOf(trades), curve([1, 1, 1, 1], 1, START, [0, 1, 3, 0]), 4);
@@ -27,7 +27,7 @@ it('counts how and how much was traded', () => {
     max_consecutive_losses: 3,
     same_candle_trades: 1,
     left_open_trades: 1,
-    total_volume: 6 * 100 + (110 + 105 + 95 + 100 + 99 + 102),
+    total_volume: 6 * 100 + (110 + 105 + 95 + 100 + 99 + 102) + 7,
   });
   expect(activity.avg_stake).toBeCloseTo(550 / 6, 12);
   expect(activity.avg_leverage).toBeCloseTo(9 / 6, 12);
