@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type * as z from 'zod';
 import { JOB_STATUSES } from '#contract/backtest.ts';
 import type { BacktestJob, BacktestJobList, EquityData } from '#contract/backtest-api.ts';
-import { BACKTEST_DEFAULTS, BACKTEST_LIMITS, PRECISIONS, TIMEFRAMES } from '#contract/limits.ts';
+import { BACKTEST_DEFAULTS, BACKTEST_LIMITS, PAGE_LIMITS, PRECISIONS, TIMEFRAMES } from '#contract/limits.ts';
 import type { BacktestReportData } from '#contract/report.ts';
 import type { ReportModels } from '#contract/report-models.ts';
 import type { ApiClient } from './client.ts';
@@ -12,7 +12,6 @@ import {
   integer,
   LIMIT,
   listOf,
-  PAGE_LIMIT,
   parameter,
   positiveNumber,
   queryOf,
@@ -292,7 +291,7 @@ interface JobsOptions {
 }
 
 /** Printed when a page is not the last one. */
-export const MORE_JOBS = `More exist: raise --limit (up to ${PAGE_LIMIT.max}), or filter by --status or --experiment.`;
+export const MORE_JOBS = `More exist: raise --limit (up to ${PAGE_LIMITS.max}), or filter by --status or --experiment.`;
 
 async function printJobs(client: ApiClient, { status, experiment, limit }: JobsOptions): Promise<void> {
   const { items, next_cursor } = await client.get<z.infer<typeof BacktestJobList>>(

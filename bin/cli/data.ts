@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type * as z from 'zod';
 import type { Instruments } from '#contract/instrument.ts';
-import { TIMEFRAMES } from '#contract/limits.ts';
+import { BACKTEST_DEFAULTS, TIMEFRAMES } from '#contract/limits.ts';
 import type { Collection } from '#contract/market-data.ts';
 import type { ProxyEnvelope, ProxyHttpResponse } from '#runtime/data-proxy/envelope.ts';
 import { statusWithError } from './backtest.ts';
@@ -40,7 +40,10 @@ export function addDataCommands(program: Command): void {
     .argument('<symbols...>', 'such as BTC/USDT:USDT')
     .requiredOption('--timeframe <timeframe>', TIMEFRAMES.join(', '))
     .option('--exchange <key>', "such as binanceusdm (default: the platform's)")
-    .option('--start <time>', 'ISO 8601, UTC (default: 90 days before the end)')
+    .option(
+      '--start <time>',
+      `ISO 8601, UTC (default: ${BACKTEST_DEFAULTS.date_range_days} days before the end)`,
+    )
     .option('--end <time>', 'ISO 8601, UTC, exclusive (default: now)')
     .action(async (symbols: string[], options: CollectOptions) => {
       if (url()) {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
-import { BACKTEST_LIMITS } from '#contract/limits.ts';
+import { BACKTEST_LIMITS, type NumberBounds, PAGE_LIMITS, UNLIMITED_STAKE } from '#contract/limits.ts';
 
 /** Parsers of option values. They throw InvalidArgumentError, to which commander adds the option and its value. */
 
@@ -29,8 +29,8 @@ export function costRatio(text: string): number {
   throw new InvalidArgumentError(`Pass a ratio from ${min} to ${max}, such as 0.0005.`);
 }
 
-export function stake(text: string): number | 'unlimited' {
-  if (text === 'unlimited') return text;
+export function stake(text: string): number | typeof UNLIMITED_STAKE {
+  if (text === UNLIMITED_STAKE) return text;
   try {
     return positiveNumber(text);
   } catch {
@@ -38,10 +38,7 @@ export function stake(text: string): number | 'unlimited' {
   }
 }
 
-interface Bounds {
-  readonly min: number;
-  readonly max: number;
-}
+type Bounds = Pick<NumberBounds, 'min' | 'max'>;
 
 /** Parser of integers within bounds. */
 export function integer({ min, max }: Bounds): (text: string) => number {
@@ -55,9 +52,13 @@ export function integer({ min, max }: Bounds): (text: string) => number {
 /** Bounds for the help of an option, such as `1 to 100`. */
 export const boundsText = ({ min, max }: Bounds) => `${min} to ${max}`;
 
-/** Items of a page, and the option that chooses them. */
-export const PAGE_LIMIT: Bounds = { min: 1, max: 100 };
-export const LIMIT = ['--limit <n>', boundsText(PAGE_LIMIT), integer(PAGE_LIMIT), 20] as const;
+/** Option for the number of items of a page. */
+export const LIMIT = [
+  '--limit <n>',
+  boundsText(PAGE_LIMITS),
+  integer(PAGE_LIMITS),
+  PAGE_LIMITS.default,
+] as const;
 
 /** Adds one `name=value`, the value as JSON if it is JSON, else as a string. */
 export function parameter(

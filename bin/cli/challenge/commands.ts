@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Challenge } from '#contract/challenge-api.ts';
+import { CHALLENGE_DEFAULTS as DEFAULTS, CHALLENGE_LIMITS as LIMITS } from '#contract/limits.ts';
 import {
   ANALYSIS_UNITS,
   CANARY_STAGES,
@@ -30,8 +31,6 @@ import { challengeStatusText, evidenceText, holdText } from './status-text.ts';
 import { logTrades, type TypedTrade, tradesOf } from './trades.ts';
 
 const JSON_OPTION = ['--json', 'print the raw JSON response'] as const;
-const COUNT = { min: 1, max: 1_000_000 };
-const HOURS = { min: 1, max: 8_760 };
 
 export function addChallengeCommands(program: Command): void {
   const challenge = program
@@ -47,19 +46,21 @@ export function addChallengeCommands(program: Command): void {
 function addCreate(challenge: Command, session: RunInSession): void {
   challenge
     .command('create')
-    .description('start a challenge; the challenger starts with 5 % of the traffic')
+    .description(
+      `start a challenge; the challenger starts with ${trafficText(CANARY_STAGES[0].share)} of the traffic`,
+    )
     .argument('<model>', 'name of the strategy')
     .argument('<challenger>', 'the version to test: a number, or latest')
     .option('--champion <version>', 'the version to test against: a number, or champion', 'champion')
     .option(
       '--min-trades <n>',
-      `closed trades of each variant before the verdict, ${boundsText(COUNT)} (default: 100, and at least the platform's minimum)`,
-      integer(COUNT),
+      `closed trades of each variant before the verdict, ${boundsText(LIMITS.min_trades)} (default: ${DEFAULTS.min_trades}, and at least the platform's minimum)`,
+      integer(LIMITS.min_trades),
     )
     .option(
       '--max-hours <n>',
-      `without a verdict by then the champion stays, ${boundsText(HOURS)} (default: 168)`,
-      integer(HOURS),
+      `without a verdict by then the champion stays, ${boundsText(LIMITS.max_duration_hours)} (default: ${DEFAULTS.max_duration_hours})`,
+      integer(LIMITS.max_duration_hours),
     )
     .option('--no-canary', `start with ${trafficText(CANARY_STAGES.at(-1)!.share)} of the traffic`)
     .option(
@@ -67,18 +68,18 @@ function addCreate(challenge: Command, session: RunInSession): void {
       'roll back when the drawdown of the challenger exceeds this many percentage points',
       positiveNumber,
     )
-    .option('--max-errors <n>', 'roll back when the challenger has more errors', integer(COUNT))
+    .option('--max-errors <n>', 'roll back when the challenger has more errors', integer(LIMITS.max_errors))
     .option('--approval-stages <list>', 'canary stages that need an approval, such as stage_3,stage_4')
     .addOption(
       new Option(
         '--analysis-unit <unit>',
-        'unit of analysis; use assignment_key when trades of one key are correlated (default: trade)',
+        `unit of analysis; use assignment_key when trades of one key are correlated (default: ${DEFAULTS.analysis_unit})`,
       ).choices(ANALYSIS_UNITS),
     )
     .addOption(
       new Option(
         '--on-rollback <action>',
-        "the challenger's open positions after a rollback: let them finish, or close them (default: finish)",
+        `the challenger's open positions after a rollback: let them finish, or close them (default: ${DEFAULTS.on_rollback})`,
       ).choices(ON_ROLLBACK),
     )
     .option('--auto-promote', 'promote the challenger when it wins; needs role approver')

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { CHALLENGE_DEFAULTS, ML_ENGINE_DEFAULTS, ML_ENGINE_LIMITS } from '#contract/limits.ts';
+
+/** Rows of every table of a page with a column `Default`: names of the fields, their defaults, and the other cells. */
+function settingRows(page: string): { names: string[]; defaults: string[]; rest: string }[] {
+  const lines = readFileSync(`docs/${page}.md`, 'utf8').split('\n');
+  return lines.flatMap((line, index) => {
+    if (!/^\|[^|]*\| Default \|/.test(line)) return [];
+    const end = lines.findIndex((each, at) => at > index && !each.startsWith('|'));
+    return lines.slice(index + 2, end).map((row) => {
+      const [names = '', defaults = '', ...rest] = row.slice(1).split('|');
+      const listOf = (cell: string) => cell.replaceAll('`', '').trim().split(/, */);
+      return { names: listOf(names), defaults: listOf(defaults), rest: rest.join('|') };
+    });
+  });
+}
+
+function statedDefaults(page: string, known: Readonly<Record<string, unknown>>): Record<string, string> {
+  const stated = settingRows(page).flatMap(({ names, defaults }) =>
+    names.map((name, index) => [name, defaults[index]] as const),
+  );
+  return Object.fromEntries(stated.filter(([name]) => name in known)) as Record<string, string>;
+}
+
+it.each([
+  ['writing-strategies', ML_ENGINE_DEFAULTS, ['max_leaves', 'max_bins']],
+  ['challenges', CHALLENGE_DEFAULTS, ['min_trades', 'on_rollback']],
+] as const)('docs/%s.md states the defaults of the contract', (page, defaults, some) => {
+  const stated = statedDefaults(page, defaults);
+  expect(Object.keys(stated)).toEqual(expect.arrayContaining([...some]));
+  const actual = Object.keys(stated).map((name) => [name, String(defaults[name as keyof typeof defaults])]);
+  expect(stated).toEqual(Object.fromEntries(actual));
+});
+
+it('docs/writing-strategies.md states the bounds of the training periods', () => {
+  const { rest } = settingRows('writing-strategies').find(({ names }) =>
+    names.includes('train_period_days'),
+  )!;
+  const { train_period_days: train, backtest_period_days: test } = ML_ENGINE_LIMITS;
+  expect(rest).toContain(`${train.min} to ${train.max}, ${test.min} to ${test.max}`);
+});
