@@ -112,7 +112,6 @@ export const ResolvedBacktestConfig = z
     ml_engine: ResolvedMlEngine.optional().meta({ description: 'Absent in a run without machine learning' }),
   })
   .meta({ id: 'ResolvedBacktestConfig' });
-export type FillModel = ResolvedBacktestConfig['fill_model'];
 export type ResolvedBacktestConfig = z.infer<typeof ResolvedBacktestConfig>;
 
 /**

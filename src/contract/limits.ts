@@ -33,7 +33,9 @@ export const EXCHANGE_KEY = /^[a-z0-9]{1,40}$/;
 export const COLLECT_MODES = ['never', 'if_stale', 'always'] as const;
 export const PRECISIONS = ['exchange', 'none'] as const;
 export type Precision = (typeof PRECISIONS)[number];
+/** Assumptions about fills inside a candle. See freqtrade rules 1.7 to 1.9. */
 export const FILL_MODELS = ['freqtrade', 'conservative'] as const;
+export type FillModel = (typeof FILL_MODELS)[number];
 
 /** Ids of hyperopt jobs. */
 export const HYPEROPT_JOB_ID = /^ho-[A-Za-z0-9]{1,64}$/;

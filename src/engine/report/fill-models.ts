@@ -1,6 +1,7 @@
+import type { FillModel } from '#contract/limits.ts';
 import type { FillModelComparison } from '#contract/report.ts';
 import { countFillModelDifferences } from '#engine/simulator/differences.ts';
-import type { FillModel, Simulation } from '#engine/simulator/types.ts';
+import type { Simulation } from '#engine/simulator/types.ts';
 
 /** The other fill model. */
 export function alternativeModel(used: FillModel): FillModel {

@@ -1,11 +1,9 @@
+import type { FillModel } from '#contract/limits.ts';
 import type { Candles } from '../candles.ts';
 import type { Instrument } from '../instrument.ts';
 import type { Columns, RoiTable, Signals, StrategyCallbacks, TrailingStop } from '../strategy.ts';
 import type { PriceTicks } from './rules/precision.ts';
 import type { Outcomes, Trade, TradeTable } from './trade-table.ts';
-
-/** Which assumptions decide fills inside a candle. See freqtrade rules 1.7 to 1.9. */
-export type FillModel = 'freqtrade' | 'conservative';
 
 /** Funding events of one perpetual: equal-length columns, ascending by time. */
 export interface FundingEvents {
