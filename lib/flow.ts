@@ -223,7 +223,7 @@ export class HyperoptFlow extends Flow {
       },
     });
     const workersLost = this.countEntries('HyperoptWorkersLost', 'PassStateEntered', [
-      'GaveUp',
+      'WorkerRetriesExhausted',
       'OutOfMemory',
       'WorkersFailed',
     ]);

@@ -98,7 +98,7 @@ describe('the definition', () => {
 });
 
 /** The states between the candles and the run of a job without a registered image. */
-const OWN_IMAGE = ['Image', 'OwnImage', 'Lane'];
+const OWN_IMAGE = ['ChooseImage', 'UsePlatformImage', 'ChooseCapacity'];
 
 describe('freshness', () => {
   const run = (CheckFreshness: Step) =>
@@ -280,8 +280,8 @@ describe('lanes', () => {
     expect(path.slice(3)).toEqual([
       ...OWN_IMAGE,
       'RunBacktest',
-      'WhyFailed',
-      'Again',
+      'ClassifyFailure',
+      'RetryOnDemand',
       'RunBacktestOnDemand',
       'Done',
     ]);
@@ -319,9 +319,9 @@ describe('the image', () => {
       'ChooseCollection',
       'CheckFreshness',
       'IsFresh',
-      'Image',
+      'ChooseImage',
       'PrepareImage',
-      'Lane',
+      'ChooseCapacity',
       'RunBacktest',
       'Done',
     ]);
@@ -340,9 +340,9 @@ describe('the image', () => {
 
   test('that cannot be prepared fails the job, and nothing else runs in its place', async () => {
     const asl = await run({ image }, { PrepareImage: () => fail('CodedError'), MarkFailed: () => ({}) });
-    expect(asl.path.slice(-4)).toEqual(['PrepareImage', 'ImageRefused', 'MarkFailed', 'Done']);
+    expect(asl.path.slice(-4)).toEqual(['PrepareImage', 'ImagePreparationFailed', 'MarkFailed', 'Done']);
     expect(asl.calls.filter(({ state }) => state === 'PrepareImage')).toHaveLength(4);
-    expect(messageOf(asl)).toMatch(/could not be prepared/);
+    expect(messageOf(asl)).toMatch(/registered image cannot run/);
   });
 });
 
@@ -352,14 +352,14 @@ describe('a backtest that cannot be run', () => {
   test('is marked failed, once every attempt has failed', async () => {
     const asl = await run({ RunBacktest: crash(), RunBacktestOnDemand: crash('secret internals') });
     expect(asl.failure).toBeUndefined();
-    const onceMore = ['RunBacktestOnDemand', 'WhyFailed', 'Pause', 'OnceMore'];
+    const onceMore = ['RunBacktestOnDemand', 'ClassifyFailure', 'Backoff', 'CountRetry'];
     expect(asl.path.slice(6)).toEqual([
       'RunBacktest',
-      ...['WhyFailed', 'Again'],
+      ...['ClassifyFailure', 'RetryOnDemand'],
       ...onceMore,
       ...onceMore,
-      ...['RunBacktestOnDemand', 'WhyFailed'],
-      'CouldNotRun',
+      ...['RunBacktestOnDemand', 'ClassifyFailure'],
+      'TaskFailed',
       'MarkFailed',
       'Done',
     ]);
@@ -379,7 +379,7 @@ describe('a backtest that cannot be run', () => {
         const first = on_demand ? 'RunBacktestOnDemand' : 'RunBacktest';
         const steps = { CheckFreshness: fresh, MarkFailed: () => ({}), [first]: crash(cause) };
         const asl = await runAsl(BACKTEST_ASL, { ...INPUT, on_demand }, steps);
-        expect(asl.path.slice(6)).toEqual([first, 'WhyFailed', 'OutOfMemory', 'MarkFailed', 'Done']);
+        expect(asl.path.slice(6)).toEqual([first, 'ClassifyFailure', 'OutOfMemory', 'MarkFailed', 'Done']);
         expect(messageOf(asl)).toMatch(/more memory than its task has/);
       }
     });
@@ -394,7 +394,13 @@ describe('a backtest that cannot be run', () => {
   test('is tried again when Spot took its task back, which kills it too', async () => {
     const cause = '{"Containers":[{"ExitCode":137,"Name":"task"}],"StopCode":"SpotInterruption"}';
     const { path } = await run({ RunBacktest: crash(cause), RunBacktestOnDemand: ok });
-    expect(path.slice(6)).toEqual(['RunBacktest', 'WhyFailed', 'Again', 'RunBacktestOnDemand', 'Done']);
+    expect(path.slice(6)).toEqual([
+      'RunBacktest',
+      'ClassifyFailure',
+      'RetryOnDemand',
+      'RunBacktestOnDemand',
+      'Done',
+    ]);
   });
 
   test.each(['RunBacktest', 'RunBacktestOnDemand'])(
@@ -405,9 +411,9 @@ describe('a backtest that cannot be run', () => {
         RunBacktestOnDemand: crash(),
         [state]: () => fail('States.Timeout'),
       });
-      expect(asl.path.slice(-4)).toEqual([state, 'TookTooLong', 'MarkFailed', 'Done']);
+      expect(asl.path.slice(-4)).toEqual([state, 'TimedOut', 'MarkFailed', 'Done']);
       expect(asl.calls.filter((call) => call.state === state)).toHaveLength(1);
-      expect(messageOf(asl)).toMatch(/after 6 hours/);
+      expect(messageOf(asl)).toMatch(/limit of 6 hours/);
     },
   );
 

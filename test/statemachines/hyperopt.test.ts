@@ -35,7 +35,7 @@ describe('the definition', () => {
   test('bounds every task and says why, and the machine more than its longest path', () => {
     const tasks = states.filter(([, state]) => state.Type === 'Task');
     expect(tasks.map(([name]) => name).sort()).toEqual([
-      ...['CheckFreshness', 'CollectData', 'KeepReason', 'RunWorker', 'RunWorkerOnDemand'],
+      ...['CheckFreshness', 'CollectData', 'RecordFailure', 'RunWorker', 'RunWorkerOnDemand'],
     ]);
     for (const [name, state] of tasks) {
       expect(state.TimeoutSeconds, name).toBeGreaterThan(0);
@@ -50,14 +50,14 @@ describe('the definition', () => {
       seconds.RunWorker! +
       3 * seconds.RunWorkerOnDemand! +
       30 +
-      6 * seconds.KeepReason! +
+      6 * seconds.RecordFailure! +
       31;
     expect(definition.TimeoutSeconds).toBeGreaterThan(longest);
   });
 
   test('shows no cause of a failure to anyone, and words errors that fit a list row', () => {
     const readers = states.filter(([, state]) => JSON.stringify(state).includes('$.failure.Cause'));
-    expect(readers.map(([name]) => name)).toEqual(['Workers', 'WhyStopped']);
+    expect(readers.map(([name]) => name)).toEqual(['Workers', 'ClassifyFailure']);
     expect(readers[1]![1].Type).toBe('Choice');
     const messages = text.match(/(?<="message(\.\$)?":")[^$"]+/g) ?? [];
     expect(messages.length).toBeGreaterThanOrEqual(4);
@@ -70,7 +70,7 @@ describe('a study', () => {
     const { calls, failure } = await runAsl(HYPEROPT_ASL, inputOf('ho-1', 3), {
       CheckFreshness: fresh,
       RunWorker: ok,
-      KeepReason: ended,
+      RecordFailure: ended,
     });
     expect(failure).toBeUndefined();
     const workers = calls.filter(({ state }) => state === 'RunWorker').map(({ parameters }) => parameters);
@@ -85,7 +85,7 @@ describe('a study', () => {
       TaskDefinition: 'HyperoptTask',
       CapacityProviderStrategy: [{ CapacityProvider: 'FARGATE_SPOT', Weight: 1 }],
     });
-    expect(calls.filter(({ state }) => state === 'KeepReason')).toHaveLength(1);
+    expect(calls.filter(({ state }) => state === 'RecordFailure')).toHaveLength(1);
   });
 
   test.each<[string | undefined, string[]]>([
@@ -95,7 +95,7 @@ describe('a study', () => {
     [undefined, ['ChooseCollection', 'CheckFreshness']],
   ])('collects as its input says: %s', async (collect, first) => {
     const input = { ...inputOf('ho-1', 1), ...(collect && { collect }) };
-    const steps = { CheckFreshness: fresh, CollectData: ok, RunWorker: ok, KeepReason: ended };
+    const steps = { CheckFreshness: fresh, CollectData: ok, RunWorker: ok, RecordFailure: ended };
     const { path, failure } = await runAsl(HYPEROPT_ASL, input, steps);
     expect(failure).toBeUndefined();
     expect(path.slice(0, 2)).toEqual(first);
@@ -111,7 +111,7 @@ describe('a study', () => {
       CheckFreshness: step,
       CollectData: () => fail('States.Timeout'),
       RunWorker: ok,
-      KeepReason: ended,
+      RecordFailure: ended,
     });
     expect(failure).toBeUndefined();
     expect(path).toContain('CollectData');
@@ -127,7 +127,7 @@ describe('a study', () => {
       CheckFreshness: fresh,
       RunWorker: isFirst,
       RunWorkerOnDemand: isFirst,
-      KeepReason: ended,
+      RecordFailure: ended,
     });
     expect(failure).toBeUndefined();
     expect(calls.filter(({ state }) => state === 'RunWorker')).toHaveLength(2);
@@ -144,7 +144,7 @@ describe('a study whose workers are lost', () => {
   });
 
   /** The state's real write on a real table. */
-  const KeepReason: Step = async (parameters) => {
+  const RecordFailure: Step = async (parameters) => {
     const { client, tables } = fixture.engine();
     const input = { ...(parameters as UpdateItemCommandInput), TableName: tables.jobs };
     await client.send(new UpdateItemCommand(input)).catch((error: unknown) => {
@@ -168,9 +168,11 @@ describe('a study whose workers are lost', () => {
     };
     for (const name of names) {
       const task: Step = () => worker(name);
-      const steps = { CheckFreshness: fresh, RunWorker: task, RunWorkerOnDemand: task, KeepReason };
+      const steps = { CheckFreshness: fresh, RunWorker: task, RunWorkerOnDemand: task, RecordFailure };
       const { failure, path } = await runAsl(HYPEROPT_ASL, inputOf(jobId, 1), steps);
-      expect([path.at(-1), failure === undefined]).toEqual(failure ? ['GivenUp', false] : ['Done', true]);
+      expect([path.at(-1), failure === undefined]).toEqual(
+        failure ? ['AllWorkersLost', false] : ['Done', true],
+      );
       await repairHyperoptOf(own, name);
     }
     return names;
@@ -214,7 +216,7 @@ describe('a study whose workers are lost', () => {
   });
 
   test.each([
-    ['secret internals', /could not be run to their end \(States\.TaskFailed\)/],
+    ['secret internals', /The workers failed \(States\.TaskFailed\)/],
     ['OutOfMemoryError: container killed', /more memory/],
   ])('in five executions without a trial that ended is failed with the reason: %s', async (cause, reason) => {
     const jobId = await newStudy();

@@ -65,7 +65,7 @@ test.each(['pending', 'running'] as const)(
     expect(job).toMatchObject({
       status: 'failed',
       error_code: 'SVC001',
-      error: expect.stringContaining('could not be run'),
+      error: expect.stringContaining('failed'),
       finished_at: '2026-01-02T03:04:05.678Z',
       updated_at: '2026-01-02T03:04:05.678Z',
       revision: before!.revision + 1,
