@@ -148,7 +148,7 @@ function scriptOf(text: string, { info }: TestPlatform): string {
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
-describe.each(PAGES)('%s', (page) => {
+describe.concurrent.each(PAGES)('%s', (page) => {
   const fences = fencesOf(page);
 
   test('fences name a known language and known marks', () => {
