@@ -13,9 +13,17 @@ interface Rule {
   readonly packages: readonly string[];
   /** Code that would make a result depend on more than its inputs. */
   readonly noClock?: true;
+  /** Folders within `project` that it must not import. */
+  readonly except?: readonly string[];
 }
 
 const ANY = ['*'];
+const DOMAIN: Rule = {
+  folder: 'src/domain',
+  project: ['src/domain', 'src/engine', 'src/contract'],
+  packages: [],
+  noClock: true,
+};
 const RULES: readonly Rule[] = [
   // Bounds and defaults without zod: the engine reads their values, and of the rest of the contract types alone.
   { folder: 'src/contract/limits.ts', project: [], packages: [] },
@@ -28,7 +36,11 @@ const RULES: readonly Rule[] = [
   },
   { folder: 'strategies', project: ['src/engine'], packages: [], noClock: true },
   { folder: 'src/contract', project: [], packages: ['zod'] },
-  { folder: 'src/domain', project: ['src/engine', 'src/contract'], packages: [], noClock: true },
+  // Stage transitions are below registry and challenges, which do not import each other.
+  { ...DOMAIN, folder: 'src/domain/transitions', except: ['src/domain/registry', 'src/domain/challenges'] },
+  { ...DOMAIN, folder: 'src/domain/registry', except: ['src/domain/challenges'] },
+  { ...DOMAIN, folder: 'src/domain/challenges', except: ['src/domain/registry'] },
+  DOMAIN,
   {
     folder: 'src/adapters',
     project: ['src/domain', 'src/contract', 'src/engine'],
@@ -111,7 +123,8 @@ function isAllowed(
   const target = projectPath(file, specifier, imports);
   if (target !== undefined) {
     const folders = [rule.folder, ...rule.project, ...(isType ? (rule.types ?? []) : [])];
-    return folders.some((folder) => isWithin(target, folder));
+    const isExcepted = rule.except?.some((folder) => isWithin(target, folder)) ?? false;
+    return !isExcepted && folders.some((folder) => isWithin(target, folder));
   }
   if (!HOLDS_CDK.has(rule.folder) && CDK.test(specifier)) return false;
   return rule.packages.some((name) =>

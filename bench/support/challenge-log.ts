@@ -1,5 +1,5 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { actionsOf } from '#adapters/aws/challenge-transaction.ts';
+import { challengeActions } from '#adapters/aws/registry-transaction.ts';
 import { sha256 } from '#adapters/ids.ts';
 import { TRADE_FIELDS, type TradeInput } from '#contract/challenge-trade.ts';
 import type { StoredChallenge } from '#contract/stored-challenge.ts';
@@ -32,11 +32,11 @@ export function* challengeLog(
   yield itemsOf(begin(after), [])[0]!;
 }
 
-type Trades = NonNullable<Parameters<typeof actionsOf>[0]['trades']>;
+type Trades = NonNullable<Parameters<typeof challengeActions>[0]['trades']>;
 
 /** The challenge's own, then those of the trades. */
 function itemsOf({ challenge }: Progress, trades: Trades): Item[] {
-  const actions = actionsOf({ before: challenge, after: challenge, events: [], trades }, '');
+  const actions = challengeActions({ before: challenge, after: challenge, events: [], trades }, '');
   const options = { removeUndefinedValues: true, allowImpreciseNumbers: true };
   return actions.map(({ Put }) => marshall(Put!.Item, options));
 }

@@ -3,7 +3,7 @@ import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import type { StudyStore, TrialLedger } from '#domain/hyperopt/study-ports.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import type { CandleStore, JobStore, ResultStore, SeriesStore } from '#domain/ports.ts';
-import type { EndedValidations } from '#domain/registry/staging-checks.ts';
+import type { EndedValidations } from '#domain/transitions/validation.ts';
 import { createDocumentClient } from './aws/dynamo-client.ts';
 import { DynamoCollectionStore } from './aws/dynamo-collection-store.ts';
 import { DynamoInstrumentStore } from './aws/dynamo-instrument-store.ts';

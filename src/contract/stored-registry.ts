@@ -145,7 +145,7 @@ export const RegistryEvent = z.object({
 export type RegistryEvent = z.infer<typeof RegistryEvent>;
 
 /** The reply of a call, repeated for its Idempotency-Key. */
-export const StoredReply = z.object({
+export const StoredIdempotencyRecord = z.object({
   schema_version: z.literal(1),
   principal: z.string(),
   key: z.string(),
@@ -154,7 +154,7 @@ export const StoredReply = z.object({
   stored_at: z.int().meta({ description: 'Unix seconds' }),
   expires_at: z.int().meta({ description: 'Unix seconds' }),
 });
-export type StoredReply = z.infer<typeof StoredReply>;
+export type StoredIdempotencyRecord = z.infer<typeof StoredIdempotencyRecord>;
 
 /** A catalog row: of a version in Production or Staging. About 1 KB; more with many pairs or a long description. */
 export const CatalogRow = z.object({

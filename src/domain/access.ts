@@ -27,7 +27,7 @@ export interface StoredSharing {
   /** Strongly consistent; undefined when there is none of that id. */
   find(id: string): Promise<OwnedResource | undefined>;
   /** Replaces `before` by `after`. `lost`: it is shared otherwise than `before` says, or gone; nothing was stored. */
-  share(id: string, before: readonly Grant[], after: readonly Grant[]): Promise<'done' | 'lost'>;
+  share(id: string, before: readonly Grant[], after: readonly Grant[]): Promise<'done' | 'conflict'>;
 }
 
 interface OwnedResources {

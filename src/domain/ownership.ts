@@ -3,7 +3,7 @@ import { unknownChallenge } from './challenges/challenge-state.ts';
 import type { ChallengeStore } from './challenges/challenge-store.ts';
 import { unknownBacktest } from './get-backtest.ts';
 import { unknownHyperopt } from './hyperopt/get-hyperopt.ts';
-import { unknownModel } from './registry/find-version.ts';
+import { unknownModel } from './transitions/find-version.ts';
 
 /** Where each kind of owned resource is kept, and how it is told that there is none. */
 export function ownershipOf({
@@ -33,7 +33,7 @@ function sharedAsModels(challenges: Pick<ChallengeStore, 'read'>, models: Stored
     },
     share: async (id, before, after) => {
       const model = await modelOf(id);
-      return model === undefined ? 'lost' : models.share(model, before, after);
+      return model === undefined ? 'conflict' : models.share(model, before, after);
     },
   };
 }

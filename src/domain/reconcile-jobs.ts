@@ -9,7 +9,11 @@ import {
   repairHyperoptOf,
 } from './hyperopt/reconcile-hyperopts.ts';
 import type { JobStore } from './ports.ts';
-import { type SettleDeps, settleValidation, settleValidations } from './registry/settle-validations.ts';
+import {
+  type RecordValidationDeps,
+  recordValidationResult,
+  recordValidationResults,
+} from './registry/record-validation-results.ts';
 import { stagingOutcomes } from './registry/start-staging-checks.ts';
 import { isoTime } from './validate.ts';
 
@@ -18,7 +22,7 @@ export interface ReconcileDeps extends ReconcileHyperoptDeps {
   readonly executions: Executions;
   readonly onFault: (jobId: string, error: unknown) => void;
   /** Where the ends of validations are recorded, and time passes for challenges. */
-  readonly registry: SettleDeps & Omit<ChallengeDeps, 'stagingChecks'>;
+  readonly registry: RecordValidationDeps & Omit<ChallengeDeps, 'stagingChecks'>;
 }
 
 export interface ReconcileReport {
@@ -70,7 +74,7 @@ async function repairJobs(deps: ReconcileDeps): Promise<Omit<ReconcileReport, 'c
     }
     await look(study, (each) => repairHyperopt(deps, each));
   }
-  await settleValidations(deps.registry, deps.onFault);
+  await recordValidationResults(deps.registry, deps.onFault);
   return { started: repaired.started, failed: repaired.failed, oldestPendingMs, longestStallMs };
 }
 
@@ -85,7 +89,7 @@ export async function reconcileJob(deps: ReconcileDeps, execution: string): Prom
   const repaired = await repair(deps, job);
   // What the repair failed is settled as it is now.
   const ended = repaired === 'failed' ? await deps.jobs.get(execution) : job;
-  if (ended) await settleValidation(deps.registry, ended);
+  if (ended) await recordValidationResult(deps.registry, ended);
   return repaired;
 }
 

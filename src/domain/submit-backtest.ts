@@ -14,10 +14,10 @@ import { bestOfHyperopt } from './hyperopt/best-of-hyperopt.ts';
 import type { StudyStore } from './hyperopt/study-ports.ts';
 import { idSuffix, keyUsedAgain } from './id-suffix.ts';
 import type { Digest, Ids, JobStore, Log } from './ports.ts';
-import { readVersion } from './registry/find-version.ts';
 import { imageOf, registeredOf, withRegisteredConfig } from './registry/registered-run.ts';
-import type { RegistryStore } from './registry/registry-store.ts';
 import { CONFIG_KEYS, type ResolveDeps, resolveConfig } from './resolve-config.ts';
+import { readVersion } from './transitions/find-version.ts';
+import type { RegistryStore } from './transitions/registry-store.ts';
 import { checkSpelling, unknownKeyWarnings } from './unknown-keys.ts';
 import { checkNumber, isoTime } from './validate.ts';
 

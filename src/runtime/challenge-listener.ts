@@ -2,8 +2,9 @@ import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { METRICS, METRICS_NAMESPACE } from '#contract/names.ts';
 import type { ChallengeAction, ChallengeEvent } from '#contract/stored-challenge.ts';
 import { PLATFORM } from '#domain/challenges/challenge-state.ts';
-import type { ChallengeChange, ChallengeListener } from '#domain/challenges/challenge-store.ts';
+import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import { type ChallengeTimer, setTimers } from '#domain/challenges/challenge-timer.ts';
+import type { ChallengeChange } from '#domain/transitions/registry-store.ts';
 import type { Log } from './log.ts';
 
 type MetricName = (typeof METRICS)[keyof typeof METRICS];

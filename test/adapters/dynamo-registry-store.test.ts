@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeCursor } from '#adapters/aws/cursor.ts';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
-import { modelKey, replyKey, sortableNumber } from '#adapters/aws/registry-item.ts';
+import { idempotencyKey, modelKey, sortableNumber } from '#adapters/aws/registry-item.ts';
 import { ulids } from '#adapters/ids.ts';
-import { planMove } from '#domain/registry/plan-move.ts';
-import type { RegistryMove } from '#domain/registry/registry-store.ts';
+import { planTransition } from '#domain/transitions/plan-transition.ts';
+import type { StageTransition } from '#domain/transitions/registry-store.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { storedVersion } from '../support/stored-version.ts';
 
@@ -28,10 +28,10 @@ const call = {
 };
 
 /** The registration of version 1 of a model. */
-function registration(model: string): RegistryMove {
+function registration(model: string): StageTransition {
   const version = storedVersion('1', { model_name: model, stage: 'None' });
   const change = { action: 'register', call, at: AT, before: null, version } as const;
-  return { ...planMove({ ids: ulids }, null, change), reply: null };
+  return planTransition({ ids: ulids }, null, change);
 }
 
 type Middleware = (next: (args: any) => Promise<any>, context: any) => (args: any) => Promise<any>;
@@ -58,11 +58,11 @@ const cancelled = (...codes: string[]) =>
     CancellationReasons: codes.map((Code) => ({ Code })),
   });
 
-describe('a transaction that is refused', () => {
+describe('a cancelled transaction', () => {
   it.each([[['ConditionalCheckFailed', 'None']], [['None', 'TransactionConflict']]])(
-    'is lost for %j',
+    'is a conflict for %j',
     async (codes) => {
-      expect(await failing(cancelled(...codes)).commit(registration('m'))).toBe('lost');
+      expect(await failing(cancelled(...codes)).commit(registration('m'))).toBe('conflict');
     },
   );
 
@@ -77,20 +77,20 @@ describe('a transaction that is refused', () => {
     await expect(failing(error).commit(registration('m'))).rejects.toMatchObject({ code: 'SVC005' });
   });
 
-  it('for a fault of ours is thrown as it is', async () => {
+  it('with an unknown reason is thrown unchanged', async () => {
     const error = cancelled('None', 'ValidationError');
     await expect(failing(error).commit(registration('m'))).rejects.toBe(error);
   });
 });
 
-it('a move decided on a model that is newer than its version is lost', async () => {
+it('a transition decided on a model newer than its version is a conflict', async () => {
   await store.commit(registration('torn'));
   const { model, versions } = await store.read('torn', ['1']);
   const before = versions.get('1')!;
   const version = { ...before, stage: 'Production' as const };
   const archived = { version: '1', at: AT, rolledBack: null };
   const newer = { ...model!, production_version: '1' };
-  const move = planMove({ ids: ulids }, newer, {
+  const transition = planTransition({ ids: ulids }, newer, {
     action: 'promote',
     call,
     at: AT,
@@ -98,23 +98,25 @@ it('a move decided on a model that is newer than its version is lost', async () 
     version,
     archived,
   });
-  expect(await store.commit({ ...move, reply: null })).toBe('lost');
+  expect(await store.commit(transition)).toBe('conflict');
   expect((await store.read('torn', ['1'])).versions.get('1')).toEqual(before);
 });
 
-describe('a reply that is kept', () => {
-  const reply = {
+describe('an idempotency record', () => {
+  const record = {
     ...{ principal: 'p', key: 'kept', request_digest: 'd', body: { a: null } },
     ...{ stored_at: 100, expires_at: 200 },
   };
 
-  it('is lost to another that has not expired, or is being stored', async () => {
-    expect(await store.keep(reply)).toBe('done');
-    expect((await store.read('m', [], reply)).reply).toEqual(reply);
-    expect(await store.keep({ ...reply, stored_at: 199, expires_at: 299 })).toBe('lost');
-    expect(await store.keep({ ...reply, stored_at: 200, expires_at: 300 })).toBe('done');
+  it('conflicts with another one that has not expired or is being stored', async () => {
+    expect(await store.saveIdempotencyRecord(record)).toBe('done');
+    expect((await store.read('m', [], record)).idempotencyRecord).toEqual(record);
+    expect(await store.saveIdempotencyRecord({ ...record, stored_at: 199, expires_at: 299 })).toBe(
+      'conflict',
+    );
+    expect(await store.saveIdempotencyRecord({ ...record, stored_at: 200, expires_at: 300 })).toBe('done');
     const conflict = new TransactionConflictException({ message: 'conflict', $metadata: {} });
-    expect(await failing(conflict).keep(reply)).toBe('lost');
+    expect(await failing(conflict).saveIdempotencyRecord(record)).toBe('conflict');
   });
 });
 
@@ -163,7 +165,7 @@ it('a cursor of the history is of one model', async () => {
     before: (await store.read('paged', ['1'])).versions.get('1')!,
     version,
   } as const;
-  const move = { ...planMove({ ids: ulids }, model, change), reply: null };
+  const move = { ...planTransition({ ids: ulids }, model, change), reply: null };
   expect(await store.commit(move)).toBe('done');
   const { items, next } = await store.history('paged', 1, null);
   expect(items.map(({ action }) => action)).toEqual(['stage']);
@@ -186,8 +188,8 @@ it('no two pairs of principal and key share a stored reply', () => {
       fc.array(fc.string({ unit: fc.constantFrom('a', '#') }), { minLength: 4, maxLength: 4 }),
       (t) => {
         const [a, b] = [
-          replyKey({ principal: t[0]!, key: t[1]! }),
-          replyKey({ principal: t[2]!, key: t[3]! }),
+          idempotencyKey({ principal: t[0]!, key: t[1]! }),
+          idempotencyKey({ principal: t[2]!, key: t[3]! }),
         ];
         const same = t[0] === t[2] && t[1] === t[3];
         expect(a.pk === b.pk && a.sk === b.sk).toBe(same);

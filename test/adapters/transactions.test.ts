@@ -19,8 +19,8 @@ const cancelled = (...codes: string[]) =>
 
 it.each([
   ['waits for other writes', [cancelled('None', 'TransactionConflict')], 'done', 2],
-  ['is lost by a condition', [cancelled('ConditionalCheckFailed', 'TransactionConflict')], 'lost', 1],
-  ['is lost where the items stay in use', Array(9).fill(cancelled('TransactionConflict')), 'lost', 6],
+  ['conflicts by a condition', [cancelled('ConditionalCheckFailed', 'TransactionConflict')], 'conflict', 1],
+  ['conflicts while the items stay in use', Array(9).fill(cancelled('TransactionConflict')), 'conflict', 6],
 ])('a transaction %s', async (_, errors, outcome, sent) => {
   const writes = dynamo.on(TransactWriteCommand);
   for (const error of errors) writes.rejectsOnce(error);

@@ -376,12 +376,12 @@ describe('an interval against zero', () => {
   });
 
   it('shows on which side of zero it is, whatever its size, within the width', () => {
-    const chance = createRandom(7);
+    const random = createRandom(7);
     for (let round = 0; round < 500; round++) {
-      const width = 40 + Math.floor(chance() * 41);
-      const size = 10 ** (chance() * 12 - 8);
-      const low = (chance() - 0.5) * size * 10 ** (chance() * 4 - 2);
-      const high = low + size * chance();
+      const width = 40 + Math.floor(random() * 41);
+      const size = 10 ** (random() * 12 - 8);
+      const low = (random() - 0.5) * size * 10 ** (random() * 4 - 2);
+      const high = low + size * random();
       const drawn = intervalChart([low, high], width);
       const [scale, bar, values] = drawn.split('\n') as [string, string, string];
       const what = `${low} ${high} ${width}\n${drawn}`;

@@ -16,8 +16,8 @@ import { CollectionQueue, StoredCollection } from '#contract/stored-collection.t
 import {
   CatalogRow,
   RegistryEvent,
+  StoredIdempotencyRecord,
   StoredModel,
-  StoredReply,
   StoredVersion,
 } from '#contract/stored-registry.ts';
 import { StoredSeries, StoredSeriesMonths } from '#contract/stored-series.ts';
@@ -42,7 +42,7 @@ it.each([
   ['StoredModel', StoredModel, 1, 'eda0117dd45e5ab1'],
   ['StoredVersion', StoredVersion, 1, '5ae9ea038236878e'],
   ['RegistryEvent', RegistryEvent, 1, 'cc9e194d7c68641b'],
-  ['StoredReply', StoredReply, 1, '5d37428b7cbbe944'],
+  ['StoredIdempotencyRecord', StoredIdempotencyRecord, 1, '5d37428b7cbbe944'],
   ['StoredAuditCall', StoredAuditCall, 1, 'c4ce9a0feec41a0e'],
   ['StoredAuditOutcome', StoredAuditOutcome, undefined, '7a493140ab637d9d'],
   ['StoredChallenge', StoredChallenge, 1, 'ad927c35237826ec'],

@@ -31,7 +31,7 @@ describe('a pass over all challenges', () => {
       find: async (id) => {
         await find(id);
         const challenge = storedChallenge({ challenge_id: id });
-        return { challenge, trades: new Map(), assignments: new Map(), reply: undefined };
+        return { challenge, trades: new Map(), assignments: new Map(), idempotencyRecord: undefined };
       },
       commit: async ({ after }) => {
         stored.push(after.challenge_id);
@@ -42,8 +42,8 @@ describe('a pass over all challenges', () => {
   }
 
   let now = Date.parse('2026-06-01T00:00:00.000Z');
-  const deps = (challenges: ChallengeStore, chance = () => 0) =>
-    ({ challenges, clock: { now: () => now }, chance }) as unknown as ChallengeDeps;
+  const deps = (challenges: ChallengeStore, random = () => 0) =>
+    ({ challenges, clock: { now: () => now }, random }) as unknown as ChallengeDeps;
 
   it('does the others while one is slow, and names what failed', async () => {
     let release: () => void = () => undefined;
@@ -68,11 +68,11 @@ describe('a pass over all challenges', () => {
       now += 1000;
     };
     const reached = new Set<string>();
-    const chance = createRandom(7);
+    const random = createRandom(7);
     for (let pass = 0; pass < 25; pass++) {
       const { store, stored } = storeOf(400, slowly);
       const began = now;
-      const { left } = await tickChallenges(deps(store, chance), fail);
+      const { left } = await tickChallenges(deps(store, random), fail);
       expect(now - began).toBeLessThan(135_000);
       expect(stored.length + left).toBe(400);
       for (const id of stored) reached.add(id);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { CodedError } from '#contract/errors.ts';
-import { recordValidation } from '#domain/registry/record-validation.ts';
+import { recordValidation } from '#domain/registry/record-validation-results.ts';
 import type { Principal } from '#runtime/authenticate.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { SOME_RESULT } from '../support/jobs.ts';
@@ -209,7 +209,7 @@ describe('a validation', () => {
     await fixture.stage(1);
     const deps = {
       ...{ registry: fixture.store, clock: Date, ids: ulids, digest: sha256 },
-      ...{ chance: () => 0, sleep: async () => undefined },
+      ...{ random: () => 0, sleep: async () => undefined },
     };
     const record = (jobId: string) =>
       recordValidation(deps, {

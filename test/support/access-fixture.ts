@@ -13,7 +13,7 @@ import type { JobIn, JobStatus } from '#contract/backtest.ts';
 import { NO_POLICY } from '#contract/release-policy.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import { ownershipOf } from '#domain/ownership.ts';
-import type { RegistryStore } from '#domain/registry/registry-store.ts';
+import type { RegistryStore } from '#domain/transitions/registry-store.ts';
 import { runBacktest } from '#engine/backtest.ts';
 import { createRandom } from '#engine/random.ts';
 import { withIdentityProvider } from '#runtime/identity-provider.ts';
@@ -90,7 +90,7 @@ export async function accessFixture(): Promise<AccessFixture> {
       images: null,
       allowedRegistries: null,
       defaultExchange: 'sim',
-      chance: createRandom(1),
+      random: createRandom(1),
       sleep: nothing,
     },
     ...{

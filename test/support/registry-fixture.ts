@@ -10,14 +10,14 @@ import type { BacktestResult } from '#contract/backtest.ts';
 import { NO_POLICY } from '#contract/release-policy.ts';
 import type { TableNames } from '#contract/tables.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
+import type { CreateChallengeDeps } from '#domain/challenges/create-challenge.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { ResultStore } from '#domain/ports.ts';
 import type { RegisterStrategyDeps } from '#domain/registry/register-strategy.ts';
-import type { RegistryStore } from '#domain/registry/registry-store.ts';
+import type { RegistryStore } from '#domain/transitions/registry-store.ts';
 import { createRandom } from '#engine/random.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
 import { createService, type ServiceApp, type ServiceDeps } from '#runtime/service.ts';
-import type { ChallengeDeps } from '#runtime/services/challenges.ts';
 import { type RegistryDeps, registryHandlers } from '#runtime/services/registry.ts';
 import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.ts';
 import { memoryAudit } from './audit.ts';
@@ -46,7 +46,7 @@ export const SOME_REPORT = {
   data: [{ first: '2025-01-01T00:00:00.000Z', last: '2025-01-31T23:55:00.000Z' }],
 };
 
-type FixtureDeps = RegistryDeps & RegisterStrategyDeps & ChallengeDeps;
+type FixtureDeps = RegistryDeps & RegisterStrategyDeps & CreateChallengeDeps;
 
 export interface Answer {
   readonly status: number;
@@ -136,7 +136,7 @@ export async function registryFixture(
     clock: Date,
     ids: ulids,
     digest: sha256,
-    chance: createRandom(1),
+    random: createRandom(1),
     sleep: async () => undefined,
     ...changes,
     registry: wrap(store),

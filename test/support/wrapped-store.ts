@@ -1,5 +1,5 @@
 import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
-import type { RegistryStore } from '#domain/registry/registry-store.ts';
+import type { RegistryStore } from '#domain/transitions/registry-store.ts';
 
 /** A store with other methods in the place of some of its own. */
 export function withMethods(store: RegistryStore, methods: Partial<RegistryStore>): RegistryStore {
@@ -10,7 +10,7 @@ export function withMethods(store: RegistryStore, methods: Partial<RegistryStore
     history: store.history.bind(store),
     eventAt: store.eventAt.bind(store),
     commit: store.commit.bind(store),
-    keep: store.keep.bind(store),
+    saveIdempotencyRecord: store.saveIdempotencyRecord.bind(store),
     catalog: store.catalog.bind(store),
     catalogCount: store.catalogCount.bind(store),
     ...methods,

@@ -13,29 +13,35 @@ import type {
   ChallengeQuestion,
   ChallengeState,
   ChallengeStore,
-  ChallengeWrite,
 } from '#domain/challenges/challenge-store.ts';
 import type { Page } from '#domain/ports.ts';
-import type { IdempotentReply } from '#domain/registry/registry-store.ts';
+import type { IdempotencyRecord } from '#domain/transitions/apply-transition.ts';
 import { KeyedLock } from '../keyed-lock.ts';
 import { batchGet, projectionOf } from './batch-get.ts';
+import { brokenCursor, decodeCursor, encodeCursor } from './cursor.ts';
 import {
   assignmentKey,
   CHALLENGE_EVENT_PREFIX,
   CHALLENGE_PREFIX,
   challengeKey,
   challengePartition,
+  type ItemKey,
+  idempotencyKey,
   listKey,
+  modelKey,
+  partitionOf,
+  readItem,
   TRADE_PREFIX,
   tradeIdKey,
   tradeKey,
   UNFINISHED,
-} from './challenge-item.ts';
-import { actionsOf } from './challenge-transaction.ts';
-import { brokenCursor, decodeCursor, encodeCursor } from './cursor.ts';
-import { type ItemKey, modelKey, partitionOf, readItem, replyKey } from './registry-item.ts';
-import { isTorn, keepReply, readReply } from './registry-transaction.ts';
-import { transact } from './transactions.ts';
+} from './registry-item.ts';
+import {
+  commitTransition,
+  type RegistryTable,
+  readIdempotencyRecord,
+  saveIdempotencyRecord,
+} from './registry-transaction.ts';
 
 /** A third of a trade, and of the time that reading thousands takes. */
 const RESULT_ATTRIBUTES = Object.keys(TradeResult.shape);
@@ -46,16 +52,20 @@ const MOST_FILTERED = 900;
 
 /** Challenges in the Registry table. Every read but that of the unfinished ones is strongly consistent. */
 export class DynamoChallengeStore implements ChallengeStore {
+  readonly #store: RegistryTable;
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
-  readonly #tell: ChallengeListener;
   readonly #turns = new KeyedLock();
 
   /** @param client one whose failures are SVC005 */
-  constructor(client: DynamoDBDocumentClient, table: string, tell: ChallengeListener = async () => {}) {
+  constructor(
+    client: DynamoDBDocumentClient,
+    table: string,
+    onChallengeChange: ChallengeListener = async () => {},
+  ) {
+    this.#store = { client, table, onChallengeChange };
     this.#client = client;
     this.#table = table;
-    this.#tell = tell;
   }
 
   inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
@@ -70,14 +80,14 @@ export class DynamoChallengeStore implements ChallengeStore {
   }
 
   async find(id: string, question: ChallengeQuestion): Promise<ChallengeState> {
-    const { trades = [], assignmentKeys = [], reply } = question;
+    const { trades = [], assignmentKeys = [], idempotencyKey: key } = question;
     const ids = [...new Set(trades)].map((trade) => tradeIdKey(id, trade));
-    const keys = [...new Set(assignmentKeys)].map((key) => assignmentKey(id, key));
-    const items = await this.#get([challengeKey(id), ...ids, ...keys, ...(reply ? [replyKey(reply)] : [])]);
+    const keys = [...new Set(assignmentKeys)].map((each) => assignmentKey(id, each));
+    const items = await this.#get([challengeKey(id), ...ids, ...keys, ...(key ? [idempotencyKey(key)] : [])]);
     const ofKind = (prefix: string) => items.filter(({ sk }) => String(sk).startsWith(prefix));
     const known = ofKind('TRADE-ID#').map(({ sequence }) => tradeKey(id, Number(sequence)));
     const stored = (await this.#get(known)).map((item) => readItem(StoredTrade, item));
-    const more = await this.#get(keysOf(stored, assignmentKeys).map((key) => assignmentKey(id, key)));
+    const more = await this.#get(keysOf(stored, assignmentKeys).map((each) => assignmentKey(id, each)));
     const given = [...ofKind('ASSIGNMENT#'), ...more].map((item) => readItem(StoredAssignment, item));
     const [challenge] = ofKind('META');
     const [kept] = ofKind('KEY#');
@@ -85,7 +95,7 @@ export class DynamoChallengeStore implements ChallengeStore {
       challenge: challenge && readItem(StoredChallenge, challenge),
       trades: new Map(stored.map((trade) => [trade.trade_id, trade])),
       assignments: new Map(given.map((assignment) => [assignment.assignment_key, assignment])),
-      reply: kept && readReply(kept),
+      idempotencyRecord: kept && readIdempotencyRecord(kept),
     };
   }
 
@@ -160,15 +170,12 @@ export class DynamoChallengeStore implements ChallengeStore {
     for await (const { Items = [] } of pages) for (const { pk } of Items) yield String(pk).slice(prefix);
   }
 
-  async commit(write: ChallengeWrite): Promise<'done' | 'lost'> {
-    if (write.promotion && isTorn(write.promotion)) return 'lost';
-    const outcome = await transact(this.#client, actionsOf(write, this.#table), 'SVC005');
-    if (outcome === 'done') await this.#tell(write.promotion?.challenges ?? [write]);
-    return outcome;
+  commit(write: Parameters<ChallengeStore['commit']>[0]): Promise<'done' | 'conflict'> {
+    return commitTransition(this.#store, write);
   }
 
-  keep(reply: IdempotentReply): Promise<'done' | 'lost'> {
-    return keepReply(this.#client, reply, this.#table);
+  saveIdempotencyRecord(record: IdempotencyRecord): Promise<'done' | 'conflict'> {
+    return saveIdempotencyRecord(this.#store, record);
   }
 
   #get(

@@ -8,7 +8,7 @@ import {
   type StoredBacktestJob,
 } from '#contract/backtest.ts';
 import type { ClaimOutcome, JobFilter, JobRow, JobStore, Page } from '#domain/ports.ts';
-import type { EndedValidations } from '#domain/registry/staging-checks.ts';
+import type { EndedValidations } from '#domain/transitions/validation.ts';
 import { toItem, toJob, toRow } from './job-item.ts';
 import { JobList } from './job-list.ts';
 import { failureOf, JobRecords, UNFINISHED } from './job-records.ts';

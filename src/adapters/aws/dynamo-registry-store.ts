@@ -1,24 +1,16 @@
-import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  paginateQuery,
-  QueryCommand,
-  TransactWriteCommand,
-} from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, GetCommand, paginateQuery, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { RegistryEvent, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { Page } from '#domain/ports.ts';
+import type { IdempotencyKey, IdempotencyRecord } from '#domain/transitions/apply-transition.ts';
 import type {
   CatalogEntry,
   CatalogFilter,
   CatalogPosition,
   CatalogSort,
-  IdempotentReply,
   ModelState,
-  RegistryMove,
   RegistryStore,
-  ReplyKey,
-} from '#domain/registry/registry-store.ts';
+} from '#domain/transitions/registry-store.ts';
 import { batchGet } from './batch-get.ts';
 import { brokenCursor, decodeCursor, encodeCursor } from './cursor.ts';
 import { DynamoModelSharing } from './model-sharing.ts';
@@ -26,53 +18,58 @@ import { readCatalog } from './registry-catalog.ts';
 import {
   COUNTS_KEY,
   EVENT_PREFIX,
+  idempotencyKey,
   isEventSortKey,
   modelKey,
   partitionOf,
   readItem,
-  replyKey,
   VERSION_PREFIX,
   versionKey,
 } from './registry-item.ts';
-import { isTorn, keepReply, madeThisMove, readReply, transactionOf } from './registry-transaction.ts';
-import { lostTransaction } from './transactions.ts';
+import {
+  commitTransition,
+  type RegistryTable,
+  readIdempotencyRecord,
+  saveIdempotencyRecord,
+} from './registry-transaction.ts';
 
 /** The Registry table. Reads of a model are strongly consistent, the catalog is not. */
 export class DynamoRegistryStore implements RegistryStore {
   readonly sharing: DynamoModelSharing;
+  readonly #store: RegistryTable;
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
-  readonly #tell: ChallengeListener;
 
-  /**
-   * @param client one whose failures are SVC005
-   * @param tell of challenges that a move ends
-   */
-  constructor(client: DynamoDBDocumentClient, table: string, tell: ChallengeListener = async () => {}) {
+  /** @param client one whose failures are SVC005 */
+  constructor(
+    client: DynamoDBDocumentClient,
+    table: string,
+    onChallengeChange: ChallengeListener = async () => {},
+  ) {
+    this.#store = { client, table, onChallengeChange };
     this.#client = client;
     this.#table = table;
-    this.#tell = tell;
     this.sharing = new DynamoModelSharing(client, table);
   }
 
-  async read(model: string, versions: readonly string[], reply?: ReplyKey | null): Promise<ModelState> {
+  async read(model: string, versions: readonly string[], key?: IdempotencyKey | null): Promise<ModelState> {
     const keys = [
       modelKey(model),
       ...[...new Set(versions)].map((version) => versionKey(model, version)),
-      ...(reply ? [replyKey(reply)] : []),
+      ...(key ? [idempotencyKey(key)] : []),
     ];
-    const wanted = keys.map((key) => ({ ...key }));
+    const wanted = keys.map((each) => ({ ...each }));
     const items = await batchGet({ client: this.#client, table: this.#table, keys: wanted, busy: 'SVC005' });
-    const state: { model?: StoredModel; reply?: IdempotentReply } = {};
+    const state: { model?: StoredModel; idempotencyRecord?: IdempotencyRecord } = {};
     const found = new Map<string, StoredVersion>();
     for (const item of items) {
       if (item.sk === 'META') state.model = readItem(StoredModel, item);
       else if (String(item.sk).startsWith(VERSION_PREFIX)) {
         const version = readItem(StoredVersion, item);
         found.set(version.version, version);
-      } else state.reply = readReply(item);
+      } else state.idempotencyRecord = readIdempotencyRecord(item);
     }
-    return { model: state.model, versions: found, reply: state.reply };
+    return { model: state.model, versions: found, idempotencyRecord: state.idempotencyRecord };
   }
 
   async versions(model: string): Promise<readonly StoredVersion[]> {
@@ -127,30 +124,12 @@ export class DynamoRegistryStore implements RegistryStore {
     return Items[0] && readItem(RegistryEvent, Items[0]);
   }
 
-  async commit(move: RegistryMove): Promise<'done' | 'lost'> {
-    const outcome = await this.#commit(move);
-    if (outcome === 'done') await this.#tell(move.challenges);
-    return outcome;
+  commit(write: Parameters<RegistryStore['commit']>[0]): Promise<'done' | 'conflict'> {
+    return commitTransition(this.#store, write);
   }
 
-  async #commit(move: RegistryMove): Promise<'done' | 'lost'> {
-    if (isTorn(move)) return 'lost';
-    try {
-      await this.#client.send(
-        new TransactWriteCommand({
-          // The SDK's own repeats are told from a second move by it.
-          ClientRequestToken: move.event.event_id,
-          TransactItems: transactionOf(move, this.#table),
-        }),
-      );
-      return 'done';
-    } catch (error) {
-      return madeThisMove(lostTransaction(error, 'SVC005'), move) ? 'done' : 'lost';
-    }
-  }
-
-  keep(reply: IdempotentReply): Promise<'done' | 'lost'> {
-    return keepReply(this.#client, reply, this.#table);
+  saveIdempotencyRecord(record: IdempotencyRecord): Promise<'done' | 'conflict'> {
+    return saveIdempotencyRecord(this.#store, record);
   }
 
   catalog(

@@ -8,7 +8,7 @@ import { failureOf, JobRecords, UNFINISHED } from './job-records.ts';
 import { JobSharing } from './job-sharing.ts';
 import { jobKey } from './stored-item.ts';
 import { toStudy, toStudyItem, toStudyRow } from './study-item.ts';
-import { whenFree } from './transactions.ts';
+import { retryOnConflict } from './transactions.ts';
 
 /** Hyperopt jobs in the Jobs table. Reads of one job are strongly consistent, lists are not. */
 export class DynamoStudyStore implements StudyStore {
@@ -64,7 +64,7 @@ export class DynamoStudyStore implements StudyStore {
         ReturnValues: 'ALL_NEW',
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       });
-      const { Attributes } = await whenFree(() => this.#client.send(update));
+      const { Attributes } = await retryOnConflict(() => this.#client.send(update));
       return toStudy(Attributes!) as StudyIn<'running'>;
     } catch (error) {
       this.#records.foundInstead(error);
@@ -87,7 +87,7 @@ export class DynamoStudyStore implements StudyStore {
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
     try {
-      await whenFree(() => this.#client.send(update));
+      await retryOnConflict(() => this.#client.send(update));
       return digest;
     } catch (error) {
       const found = this.#records.foundInstead(error);

@@ -29,7 +29,7 @@ import {
   toTrialItem,
   trialKey,
 } from './study-item.ts';
-import { lostTransaction } from './transactions.ts';
+import { conflictOf } from './transactions.ts';
 
 /** Sorts behind every digit. */
 const END = '~';
@@ -152,7 +152,7 @@ export class DynamoTrialLedger implements TrialLedger {
       );
       return 'recorded';
     } catch (error) {
-      const [reason] = lostTransaction(error, 'DATA005').CancellationReasons ?? [];
+      const [reason] = conflictOf(error, 'DATA005').CancellationReasons ?? [];
       if (reason?.Code !== 'ConditionalCheckFailed') return 'moved';
       // A reply that was lost makes the SDK send the write again: then this very end is found there already.
       const found = fromAttributes(toTrial, reason.Item);

@@ -6,7 +6,7 @@ import type { JobList } from './job-list.ts';
 import type { JobSharing, ListedJob } from './job-sharing.ts';
 import { type JobChange, updateOf } from './job-update.ts';
 import { fromAttributes, type Item, jobKey } from './stored-item.ts';
-import { whenFree } from './transactions.ts';
+import { retryOnConflict } from './transactions.ts';
 
 export const UNFINISHED: readonly JobStatus[] = ['pending', 'running'];
 
@@ -60,7 +60,7 @@ export class JobRecords<T extends ListedJob> {
   async change(jobId: string, change: JobChange): Promise<Changed<T>> {
     const update = { TableName: this.#table, Key: jobKey(jobId), ...updateOf(jobId, change) };
     try {
-      const { Attributes } = await whenFree(() => this.#client.send(new UpdateCommand(update)));
+      const { Attributes } = await retryOnConflict(() => this.#client.send(new UpdateCommand(update)));
       const job = this.#toJob(Attributes!);
       if (isTerminal(job.status)) await this.#sharing.settle(job);
       return { job };

@@ -44,9 +44,13 @@ export class JobSharing implements StoredSharing {
     await this.#client.send(new PutCommand({ TableName: this.#table, Item: row }));
   }
 
-  async share(jobId: string, before: readonly Grant[], after: readonly Grant[]): Promise<'done' | 'lost'> {
+  async share(
+    jobId: string,
+    before: readonly Grant[],
+    after: readonly Grant[],
+  ): Promise<'done' | 'conflict'> {
     const job = await this.#find(jobId);
-    if (!job) return 'lost';
+    if (!job) return 'conflict';
     const kept = new Set(after.map(({ principal }) => principal));
     const removed = before.filter(({ principal }) => !kept.has(principal));
     const unshared = before.length === 0 ? 'attribute_not_exists(shared_with) OR ' : '';

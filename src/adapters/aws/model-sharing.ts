@@ -2,7 +2,7 @@ import { type DynamoDBDocumentClient, GetCommand, paginateQuery } from '@aws-sdk
 import type { Grant } from '#contract/sharing.ts';
 import { StoredModel } from '#contract/stored-registry.ts';
 import type { OwnedResource } from '#domain/access.ts';
-import type { ModelSharing } from '#domain/registry/registry-store.ts';
+import type { ModelSharing } from '#domain/transitions/registry-store.ts';
 import { modelKey, readItem } from './registry-item.ts';
 import { transact } from './transactions.ts';
 
@@ -28,7 +28,11 @@ export class DynamoModelSharing implements ModelSharing {
     return new Set(found.flat());
   }
 
-  async share(model: string, before: readonly Grant[], after: readonly Grant[]): Promise<'done' | 'lost'> {
+  async share(
+    model: string,
+    before: readonly Grant[],
+    after: readonly Grant[],
+  ): Promise<'done' | 'conflict'> {
     const kept = new Set(after.map(({ principal }) => principal));
     const removed = before.filter(({ principal }) => !kept.has(principal));
     return transact(
@@ -39,7 +43,7 @@ export class DynamoModelSharing implements ModelSharing {
             TableName: this.#table,
             Key: { ...modelKey(model) },
             UpdateExpression: 'SET shared_with = :after',
-            // A move of the model puts back what it read: it has the same condition.
+            // A stage transition writes back what it read: it has the same condition.
             ConditionExpression: 'shared_with = :before',
             ExpressionAttributeValues: { ':before': before, ':after': after },
           },

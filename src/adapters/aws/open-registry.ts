@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PromotingEnv } from '#contract/env.ts';
 import { releasePolicyOf } from '#contract/release-policy-env.ts';
 import type { ChallengeListener, ChallengeStore } from '#domain/challenges/challenge-store.ts';
-import type { Cursors } from '#domain/registry/list-catalog.ts';
-import type { RegistryStore } from '#domain/registry/registry-store.ts';
+import type { Cursors } from '#domain/list-catalog.ts';
+import type { RegistryStore } from '#domain/transitions/registry-store.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { DynamoChallengeStore } from './dynamo-challenge-store.ts';
 import { createDocumentClient } from './dynamo-client.ts';
@@ -20,25 +20,25 @@ export function promotionRules(env: PromotingEnv) {
 
 /**
  * The registry, the cursors of its lists and what its repeats need, on a client of its own: a registry that cannot be
- * reached is SVC005. `tell` hears of every change of a challenge.
+ * reached is SVC005. `onChallengeChange` is notified of each stored change of a challenge.
  */
 export function openRegistry(
   table: string,
   endpoint: string | undefined,
-  tell?: ChallengeListener,
+  onChallengeChange?: ChallengeListener,
 ): {
   readonly registry: RegistryStore;
   readonly challenges: ChallengeStore;
   readonly cursors: Cursors;
-  readonly chance: () => number;
+  readonly random: () => number;
   readonly sleep: (ms: number) => Promise<unknown>;
 } {
   const client = createDocumentClient({ endpoint, unavailable: 'SVC005' });
   return {
-    registry: new DynamoRegistryStore(client, table, tell),
-    challenges: new DynamoChallengeStore(client, table, tell),
+    registry: new DynamoRegistryStore(client, table, onChallengeChange),
+    challenges: new DynamoChallengeStore(client, table, onChallengeChange),
     cursors: { encode: encodeCursor, decode: decodeCursor },
-    chance: Math.random,
+    random: Math.random,
     sleep: (ms) => sleep(ms),
   };
 }

@@ -1,6 +1,6 @@
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { CatalogRow } from '#contract/stored-registry.ts';
-import type { CatalogEntry, CatalogPosition, CatalogSort } from '#domain/registry/registry-store.ts';
+import type { CatalogEntry, CatalogPosition, CatalogSort } from '#domain/transitions/registry-store.ts';
 import { readItem, SORT_ATTRIBUTES } from './registry-item.ts';
 
 /** Rows of the first read of a stage: a page of 100 that begins near the start. Later reads are of 1 MB. */

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import type * as z from 'zod';
 import { lookAheadStateOf } from '#contract/look-ahead.ts';
+import type { ChallengeEvent, StoredChallenge } from '#contract/stored-challenge.ts';
 import {
   CatalogRow,
   type RegistryEvent,
@@ -7,10 +9,11 @@ import {
   type StoredModel,
   type StoredVersion,
 } from '#contract/stored-registry.ts';
-import type { CatalogSort, ReplyKey } from '#domain/registry/registry-store.ts';
+import type { IdempotencyKey } from '#domain/transitions/apply-transition.ts';
+import type { CatalogSort } from '#domain/transitions/registry-store.ts';
 import { parseStored } from './stored-item.ts';
 
-/** How the registry's items are keyed and indexed. */
+/** Keys and index attributes of the items of registry and challenges. */
 
 export type ItemKey = Readonly<Record<'pk' | 'sk', string>>;
 
@@ -44,7 +47,7 @@ export function isEventSortKey(text: string): boolean {
 }
 
 /** Principal and key are keys of their own, so that no two pairs are spelt alike. */
-export function replyKey({ principal, key }: ReplyKey): ItemKey {
+export function idempotencyKey({ principal, key }: IdempotencyKey): ItemKey {
   return { pk: `IDEM#${principal}`, sk: `KEY#${key}` };
 }
 
@@ -115,4 +118,48 @@ export function readItem<T>(schema: z.ZodType<T>, item: Record<string, unknown>)
 
 function paddedVersion(version: string): string {
   return version.padStart(6, '0');
+}
+
+export const TRADE_PREFIX = 'TRADE#';
+export const CHALLENGE_PREFIX = 'CHALLENGE#';
+export const CHALLENGE_EVENT_PREFIX = 'EVENT#';
+/** The one partition of the index of challenges to which time can still do something. */
+export const UNFINISHED = 'unfinished';
+
+export function challengePartition(id: string): string {
+  return `CHALLENGE#${id}`;
+}
+
+export function challengeKey(id: string): ItemKey {
+  return { pk: challengePartition(id), sk: 'META' };
+}
+
+export function tradeKey(id: string, sequence: number): ItemKey {
+  return { pk: challengePartition(id), sk: `${TRADE_PREFIX}${padded(sequence)}` };
+}
+
+/** Tells under which sequence number a trade is stored. Hashed: an id may be longer and odder than a key should be. */
+export function tradeIdKey(id: string, tradeId: string): ItemKey {
+  return { pk: challengePartition(id), sk: `TRADE-ID#${hashOf(tradeId)}` };
+}
+
+export function assignmentKey(id: string, key: string): ItemKey {
+  return { pk: challengePartition(id), sk: `ASSIGNMENT#${hashOf(key)}` };
+}
+
+export function challengeEventKey({ challenge_id, sequence }: ChallengeEvent): ItemKey {
+  return { pk: challengePartition(challenge_id), sk: `${CHALLENGE_EVENT_PREFIX}${padded(sequence)}` };
+}
+
+/** Of its row in its model's list. */
+export function listKey({ model_name, challenge_id }: StoredChallenge): ItemKey {
+  return { pk: partitionOf(model_name), sk: `${CHALLENGE_PREFIX}${challenge_id}` };
+}
+
+function padded(sequence: number): string {
+  return String(sequence).padStart(9, '0');
+}
+
+function hashOf(value: string): string {
+  return createHash('sha256').update(value).digest('hex');
 }

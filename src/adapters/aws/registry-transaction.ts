@@ -3,35 +3,40 @@ import {
   type TransactionCanceledException,
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb';
-import {
-  type DynamoDBDocumentClient,
-  PutCommand,
-  type TransactWriteCommandInput,
-} from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { type CatalogRow, StoredReply, type StoredVersion } from '#contract/stored-registry.ts';
+import { type CatalogRow, StoredIdempotencyRecord, type StoredVersion } from '#contract/stored-registry.ts';
+import { isAwaiting } from '#domain/challenges/challenge-state.ts';
+import type { ChallengeListener, ChallengeWrite } from '#domain/challenges/challenge-store.ts';
+import type { IdempotencyRecord } from '#domain/transitions/apply-transition.ts';
 import type {
   ArchivedProduction,
-  IdempotentReply,
-  RegistryMove,
+  ChallengeChange,
+  StageTransition,
   VersionChange,
-} from '#domain/registry/registry-store.ts';
-import { putChallenge } from './challenge-item.ts';
+} from '#domain/transitions/registry-store.ts';
 import {
+  assignmentKey,
   CATALOG_ATTRIBUTES,
   COUNTS_KEY,
   catalogAttributes,
+  challengeEventKey,
+  challengeKey,
   eventKey,
+  type ItemKey,
+  idempotencyKey,
   isInCatalog,
+  listKey,
   modelKey,
   readItem,
-  replyKey,
+  tradeIdKey,
+  tradeKey,
+  UNFINISHED,
   versionKey,
 } from './registry-item.ts';
+import { type Action, transact } from './transactions.ts';
 
-type Action = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
-
-/** What a move may change of a version. The content is in no update: it cannot change. */
+/** Attributes of a version that a transition may change. Its content is immutable. */
 const STATE = [
   'stage',
   'validation',
@@ -44,76 +49,100 @@ const STATE = [
   'updated_at',
 ] as const satisfies readonly (keyof StoredVersion)[];
 
-/** All that a move stores, the model first. One lost condition cancels the whole. */
-export function transactionOf(move: RegistryMove, table: string): Action[] {
-  const { model, versions, archived, event, challenges, reply } = move;
+/** Table of registry and challenges, and the listener that is notified of stored changes of challenges. */
+export interface RegistryTable {
+  /** One whose failures are SVC005. */
+  readonly client: DynamoDBDocumentClient;
+  readonly table: string;
+  readonly onChallengeChange: ChallengeListener;
+}
+
+type Write = (StageTransition | ChallengeWrite) & { readonly idempotencyRecord?: IdempotencyRecord | null };
+
+/** Stores a stage transition, or a write of a challenge with the one that promotes its winner, in one transaction. */
+export async function commitTransition(
+  { client, table, onChallengeChange }: RegistryTable,
+  { idempotencyRecord, ...write }: Write,
+): Promise<'done' | 'conflict'> {
+  const isStage = 'model' in write;
+  const transition = isStage ? write : write.promotion;
+  if (transition && hasReadSkew(transition)) return 'conflict';
+  const actions = [
+    ...(isStage ? stageActions(write, table) : challengeActions(write, table)),
+    ...(idempotencyRecord ? [{ Put: putIdempotencyRecord(idempotencyRecord, table) }] : []),
+  ];
+  const outcome = await transact(client, actions, 'SVC005', {
+    isAlreadyApplied: (error) => transition !== undefined && isAlreadyApplied(error, transition),
+    // The callers of a model back off between decisions. The token distinguishes the SDK's own repeats from a second one.
+    ...(isStage && { attempts: 1, token: write.event.event_id }),
+  });
+  const changes = isStage ? write.challenges : (write.promotion?.challenges ?? [write]);
+  if (outcome === 'done') await onChallengeChange(changes);
+  return outcome;
+}
+
+/** The actions of a stage transition, the model first. One failed condition cancels all. */
+function stageActions(transition: StageTransition, table: string): Action[] {
+  const { model, versions, archived, event, challenges } = transition;
   return [
     putModel(model, table),
-    ...versions.map((change) => putVersion(change, move, table)),
+    ...versions.map((change) => putVersion(change, transition, table)),
     ...(archived ? [archive(model.after.model_name, archived, table)] : []),
-    {
-      Put: {
-        TableName: table,
-        Item: { ...eventKey(event), ...event },
-        ConditionExpression: 'attribute_not_exists(pk)',
-      },
-    },
+    putNew(eventKey(event), event, table),
     ...challenges.flatMap((change) => putChallenge(change, table)),
-    ...(reply ? [{ Put: putReply(reply, table) }] : []),
-    ...countRows(move, table),
+    ...countRows(transition, table),
   ];
 }
 
-/** A batch read is no snapshot: the model may be newer than the version, which it then has in Production already. */
-export function isTorn({ versions, archived }: Pick<RegistryMove, 'versions' | 'archived'>): boolean {
+/** BatchGetItem is not a snapshot: the model item may already list the version as Production. */
+function hasReadSkew({ versions, archived }: Pick<StageTransition, 'versions' | 'archived'>): boolean {
   return versions.some(({ after }) => after.version === archived?.version);
 }
 
 /**
- * Whether the transaction that was refused had been made before: a reply was lost, and the move was sent again when the
- * database no longer knew its token.
+ * True when the cancelled transaction was applied before: its response was lost, and the SDK sent it again after the database
+ * had forgotten its token.
  */
-export function madeThisMove(error: TransactionCanceledException, move: RegistryMove): boolean {
+function isAlreadyApplied(error: TransactionCanceledException, transition: StageTransition): boolean {
   const found = error.CancellationReasons?.[0]?.Item;
-  return found !== undefined && unmarshall(found).last_event_id === move.event.event_id;
+  return found !== undefined && unmarshall(found).last_event_id === transition.event.event_id;
 }
 
-export function putReply({ body, ...reply }: IdempotentReply, table: string) {
-  const stored: StoredReply = { schema_version: 1, ...reply, body: JSON.stringify(body) };
+function putIdempotencyRecord({ body, ...record }: IdempotencyRecord, table: string) {
+  const stored: StoredIdempotencyRecord = { schema_version: 1, ...record, body: JSON.stringify(body) };
   return {
     TableName: table,
-    Item: { ...replyKey(reply), ...stored },
+    Item: { ...idempotencyKey(record), ...stored },
     ConditionExpression: 'attribute_not_exists(pk) OR expires_at <= :now',
-    ExpressionAttributeValues: { ':now': reply.stored_at },
+    ExpressionAttributeValues: { ':now': record.stored_at },
   };
 }
 
-/** Stores the reply of a call that changed nothing. `lost`: another one is stored under its key. */
-export async function keepReply(
-  client: DynamoDBDocumentClient,
-  reply: IdempotentReply,
-  table: string,
-): Promise<'done' | 'lost'> {
+/** Stores the record of a call that changed nothing. `conflict`: another one is stored under its key. */
+export async function saveIdempotencyRecord(
+  { client, table }: Pick<RegistryTable, 'client' | 'table'>,
+  record: IdempotencyRecord,
+): Promise<'done' | 'conflict'> {
   try {
-    await client.send(new PutCommand(putReply(reply, table)));
+    await client.send(new PutCommand(putIdempotencyRecord(record, table)));
     return 'done';
   } catch (error) {
     if (error instanceof ConditionalCheckFailedException || error instanceof TransactionConflictException) {
-      return 'lost';
+      return 'conflict';
     }
     throw error;
   }
 }
 
-export function readReply(item: Record<string, unknown>): IdempotentReply {
-  const { schema_version: _, body, ...reply } = readItem(StoredReply, item);
-  return { ...reply, body: JSON.parse(body) };
+export function readIdempotencyRecord(item: Record<string, unknown>): IdempotencyRecord {
+  const { schema_version: _, body, ...record } = readItem(StoredIdempotencyRecord, item);
+  return { ...record, body: JSON.parse(body) };
 }
 
-function putModel({ before, after }: RegistryMove['model'], table: string): Action {
+function putModel({ before, after }: StageTransition['model'], table: string): Action {
   const condition = before
     ? {
-        // Sharing is no move, nor is a challenge: what either has changed since this was read must not be put back.
+        // Sharing and challenges change the model without an event: their changes since the read must not be overwritten.
         ConditionExpression: 'events = :events AND rev = :rev AND shared_with = :shared',
         ExpressionAttributeValues: {
           ':events': before.events,
@@ -132,18 +161,10 @@ function putModel({ before, after }: RegistryMove['model'], table: string): Acti
   };
 }
 
-function putVersion({ before, after }: VersionChange, { model }: RegistryMove, table: string): Action {
+function putVersion({ before, after }: VersionChange, { model }: StageTransition, table: string): Action {
   const key = versionKey(after.model_name, after.version);
   const catalog = catalogAttributes(after, model.after);
-  if (before === null) {
-    return {
-      Put: {
-        TableName: table,
-        Item: { ...key, ...after, ...catalog },
-        ConditionExpression: 'attribute_not_exists(pk)',
-      },
-    };
-  }
+  if (before === null) return putNew(key, { ...after, ...catalog }, table);
   const state = Object.fromEntries(STATE.map((name) => [name, after[name]]));
   const change = { set: { ...state, ...catalog }, listed: catalog !== undefined };
   return update(key, { ...change, from: before.stage, validation: before.validation.status }, table);
@@ -193,8 +214,8 @@ function update(
   };
 }
 
-/** Keeps the number of rows of each stage of the catalog; none when the move leaves them as they are. */
-function countRows({ versions, archived }: RegistryMove, table: string): Action[] {
+/** Keeps the number of rows of each stage of the catalog; no action when the transition leaves them unchanged. */
+function countRows({ versions, archived }: StageTransition, table: string): Action[] {
   const change: Record<CatalogRow['stage'], number> = { Production: archived ? -1 : 0, Staging: 0 };
   for (const { before, after } of versions) {
     const from = before?.stage ?? null;
@@ -214,4 +235,78 @@ function countRows({ versions, archived }: RegistryMove, table: string): Action[
       },
     },
   ];
+}
+
+/** The actions of a write of a challenge, with the stage transition that promotes its winner. */
+export function challengeActions(write: ChallengeWrite, table: string): Action[] {
+  const { before, after, trades = [], assignments = [], promotion } = write;
+  const id = after.challenge_id;
+  return [
+    ...(promotion
+      ? stageActions(promotion, table)
+      : [...putChallenge(write, table), ...modelActions(write, table)]),
+    ...trades.flatMap((trade) => {
+      const key = tradeKey(id, trade.after.sequence);
+      if (trade.before) return [{ Put: { TableName: table, Item: { ...key, ...trade.after } } }];
+      const { trade_id, sequence } = trade.after;
+      return [putNew(key, trade.after, table), putNew(tradeIdKey(id, trade_id), { sequence }, table)];
+    }),
+    ...assignments.map(({ before, after }) => {
+      const key = assignmentKey(id, after.assignment_key);
+      return before ? putAsRead(key, { before, after }, table) : putNew(key, after, table);
+    }),
+    ...(before === null ? [putNew(listKey(after), { challenge_id: id }, table)] : []),
+  ];
+}
+
+/** The model names its active challenge, in the transaction that begins or ends it. */
+function modelActions({ before, after, modelRev }: ChallengeWrite, table: string): Action[] {
+  const Key = { ...modelKey(after.model_name) };
+  const change = {
+    TableName: table,
+    Key,
+    UpdateExpression: 'SET active_challenge_id = :now, rev = rev + :one',
+  };
+  if (before === null) {
+    const values = { ':now': after.challenge_id, ':one': 1, ':rev': modelRev };
+    return [{ Update: { ...change, ConditionExpression: 'rev = :rev', ExpressionAttributeValues: values } }];
+  }
+  if (before.status !== 'active' || after.status === 'active') return [];
+  const values = { ':now': null, ':one': 1, ':id': after.challenge_id };
+  const condition = { ConditionExpression: 'active_challenge_id = :id', ExpressionAttributeValues: values };
+  return [{ Update: { ...change, ...condition } }];
+}
+
+/** The actions that store a challenge and its events, if it still is as it was read. */
+function putChallenge({ before, after, events }: ChallengeChange, table: string): Action[] {
+  const unfinished = after.status === 'active' || isAwaiting(after);
+  const item = unfinished ? { ...after, active_challenge: UNFINISHED } : after;
+  const key = challengeKey(after.challenge_id);
+  return [
+    before ? putAsRead(key, { before, after: item }, table) : putNew(key, item, table),
+    ...events.map((event) => putNew(challengeEventKey(event), event, table)),
+  ];
+}
+
+/** Stores an item if it still is as it was read. */
+function putAsRead(
+  key: ItemKey,
+  { before, after }: { readonly before: { readonly revision: number }; readonly after: object },
+  table: string,
+): Action {
+  return {
+    Put: {
+      TableName: table,
+      Item: { ...key, ...after },
+      ConditionExpression: 'revision = :read',
+      ExpressionAttributeValues: { ':read': before.revision },
+    },
+  };
+}
+
+/** Stores an item that must not exist yet. */
+function putNew(key: ItemKey, item: object, table: string): Action {
+  return {
+    Put: { TableName: table, Item: { ...key, ...item }, ConditionExpression: 'attribute_not_exists(pk)' },
+  };
 }

@@ -7,6 +7,8 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { CodedError, type ErrorCode } from '#contract/errors.ts';
 
+export type Action = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+
 type BusyCode = Extract<ErrorCode, 'SVC005' | 'DATA005'>;
 
 /** Why it was cancelled: another transaction, or another write, of one of its items was under way. */
@@ -20,33 +22,46 @@ const ATTEMPTS = 6;
  * The error of a transaction that was cancelled because what it rests on has changed or is changing: it may be decided anew.
  * Any other error is thrown on, one of a table that is too busy as `busy`.
  */
-export function lostTransaction(error: unknown, busy: BusyCode): TransactionCanceledException {
+export function conflictOf(error: unknown, busy: BusyCode): TransactionCanceledException {
   if (!(error instanceof TransactionCanceledException)) throw error;
   const codes = reasonsOf(error);
   if (codes.includes('ConditionalCheckFailed') || codes.includes(CONFLICT)) return error;
   throw codes.some((code) => BUSY.has(code)) ? new CodedError(busy, { cause: error }) : error;
 }
 
-/** Writes all or nothing. `lost`: a condition does not hold, or the items stayed in use. Other writes are waited for. */
+interface TransactOptions {
+  /** Default 6. */
+  readonly attempts?: number;
+  /** Default: one of the SDK for each attempt. */
+  readonly token?: string;
+  /** True when the cancelled transaction had been applied by an attempt whose response was lost. */
+  readonly isAlreadyApplied?: (error: TransactionCanceledException) => boolean;
+}
+
+/** TransactWriteItems with backoff. Returns `conflict` when a condition fails or other transactions hold the items after 6 attempts. */
 export async function transact(
   client: DynamoDBDocumentClient,
-  items: NonNullable<TransactWriteCommandInput['TransactItems']>,
+  actions: readonly Action[],
   busy: BusyCode,
-): Promise<'done' | 'lost'> {
+  { attempts = ATTEMPTS, token, isAlreadyApplied = () => false }: TransactOptions = {},
+): Promise<'done' | 'conflict'> {
+  const input = { ClientRequestToken: token, TransactItems: [...actions] };
   for (let attempt = 1; ; attempt++) {
     try {
-      await client.send(new TransactWriteCommand({ TransactItems: items }));
+      await client.send(new TransactWriteCommand(input));
       return 'done';
     } catch (error) {
-      const codes = reasonsOf(lostTransaction(error, busy));
-      if (attempt === ATTEMPTS || codes.includes('ConditionalCheckFailed')) return 'lost';
+      const conflict = conflictOf(error, busy);
+      if (isAlreadyApplied(conflict)) return 'done';
+      const isFinal = reasonsOf(conflict).includes('ConditionalCheckFailed');
+      if (isFinal || attempt >= attempts) return 'conflict';
       await pause(attempt);
     }
   }
 }
 
 /** A write of one item that waits for transactions that are changing it. */
-export async function whenFree<T>(write: () => Promise<T>): Promise<T> {
+export async function retryOnConflict<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await write();

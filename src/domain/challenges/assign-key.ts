@@ -1,8 +1,8 @@
 import type { Assignment, Route } from '#contract/challenge-api.ts';
 import { MAX_ASSIGNMENT_KEY_LENGTH } from '#contract/limits.ts';
 import type { StoredAssignment, StoredChallenge } from '#contract/stored-challenge.ts';
-import { unknownModel } from '../registry/find-version.ts';
-import type { RegistryStore } from '../registry/registry-store.ts';
+import { unknownModel } from '../transitions/find-version.ts';
+import type { RegistryStore } from '../transitions/registry-store.ts';
 import { assign, versionOf, withAssignment } from './assignment.ts';
 import { begin, changed, isAwaiting, trafficSplit } from './challenge-state.ts';
 import { nonEmpty } from './read-trade.ts';

@@ -9,7 +9,8 @@ import {
   type StoredChallenge,
 } from '#contract/stored-challenge.ts';
 import { ZERO } from '#engine/stats/precise-sum.ts';
-import type { ChallengeChange } from './challenge-store.ts';
+import { spokenAgainst } from '../transitions/plan-promotion.ts';
+import type { ChallengeChange } from '../transitions/registry-store.ts';
 
 /** A challenge on its way to what a call makes of it, with the events so far. */
 export interface Progress {
@@ -62,14 +63,6 @@ export function told(progress: Progress, fields: Partial<StoredChallenge>, event
       },
     ],
   };
-}
-
-/** Begins the warning of a challenge whose challenger the comparison of the registered backtests rejects. */
-export const COMPARE_REJECTS = 'compare_rejects';
-
-/** Warnings of its creation that speak against promoting the challenger. */
-export function spokenAgainst({ warnings }: StoredChallenge): string[] {
-  return warnings.filter((warning) => warning.startsWith(COMPARE_REJECTS));
 }
 
 /** What is to be stored of it; null when nothing has changed. */

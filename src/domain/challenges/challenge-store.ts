@@ -6,7 +6,8 @@ import type {
   TradeResult,
 } from '#contract/stored-challenge.ts';
 import type { Page } from '../ports.ts';
-import type { IdempotentReply, RegistryMove, ReplyKey } from '../registry/registry-store.ts';
+import type { IdempotencyKey, IdempotencyRecord, TransitionStore } from '../transitions/apply-transition.ts';
+import type { ChallengeChange, StageTransition } from '../transitions/registry-store.ts';
 
 /** What a write may have to know of a challenge beside itself. */
 export interface ChallengeState {
@@ -16,20 +17,13 @@ export interface ChallengeState {
   /** Of the keys asked for, and of the keys of the trades found, those that were assigned. */
   readonly assignments: ReadonlyMap<string, StoredAssignment>;
   /** Stored under the key asked for; it may have expired. */
-  readonly reply: IdempotentReply | undefined;
+  readonly idempotencyRecord: IdempotencyRecord | undefined;
 }
 
 export interface ChallengeQuestion {
   readonly trades?: readonly string[];
   readonly assignmentKeys?: readonly string[];
-  readonly reply?: ReplyKey | null;
-}
-
-/** A challenge as it was read (null: a new one) and as it becomes, with what tells of it. */
-export interface ChallengeChange {
-  readonly before: StoredChallenge | null;
-  readonly after: StoredChallenge;
-  readonly events: readonly ChallengeEvent[];
+  readonly idempotencyKey?: IdempotencyKey | null;
 }
 
 /** All that one call changes: stored together, if the challenge still is as it was read, or not at all. */
@@ -41,9 +35,8 @@ export interface ChallengeWrite extends ChallengeChange {
   }[];
   /** Of a new challenge: `rev` of its model, which must not have changed since. */
   readonly modelRev?: number;
-  /** The move that promotes its winner, this change among those of its challenges. */
-  readonly promotion?: Omit<RegistryMove, 'reply'>;
-  readonly reply?: IdempotentReply | null;
+  /** The stage transition that promotes its winner, this change among those of its challenges. */
+  readonly promotion?: StageTransition;
 }
 
 /** Told of changes once they are stored, each once, and never of what was lost. It does not throw. */
@@ -59,7 +52,7 @@ export interface ChallengeListing {
   readonly passes?: ((challenge: StoredChallenge) => boolean) | undefined;
 }
 
-export interface ChallengeStore {
+export interface ChallengeStore extends TransitionStore<ChallengeWrite> {
   /** Strongly consistent. */
   read(id: string): Promise<StoredChallenge | undefined>;
   /** The challenge with some of its trades and assignments, strongly consistent. */
@@ -81,10 +74,6 @@ export interface ChallengeStore {
   lastTrades(id: string, limit: number): Promise<readonly TradeResult[]>;
   /** Ids of all challenges to which time can still do something. */
   unfinished(): AsyncIterable<string>;
-  /** `lost`: something that the write rests on has changed; nothing was stored. */
-  commit(write: ChallengeWrite): Promise<'done' | 'lost'>;
-  /** Stores the reply of a call that changed nothing. `lost`: another one is stored under its key. */
-  keep(reply: IdempotentReply): Promise<'done' | 'lost'>;
   /** Does the works of one challenge one after another, as far as this host knows of them: they would outpace each other. */
   inTurn<T>(id: string, work: () => Promise<T>): Promise<T>;
 }

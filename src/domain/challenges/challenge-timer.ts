@@ -1,4 +1,5 @@
-import type { ChallengeChange, ChallengeStore } from './challenge-store.ts';
+import type { ChallengeChange } from '../transitions/registry-store.ts';
+import type { ChallengeStore } from './challenge-store.ts';
 import { deadlineOf } from './settle-challenge.ts';
 
 /** Lets time pass for a challenge at a moment of its own, beside the regular passes over all. */

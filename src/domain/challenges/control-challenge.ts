@@ -1,7 +1,16 @@
 import type { Challenge } from '#contract/challenge-api.ts';
 import { MAX_NOTE_LENGTH } from '#contract/limits.ts';
+import type { WaiveRequest } from '#contract/release-policy.ts';
 import { CANARY_STAGE_NAMES, type StoredChallenge } from '#contract/stored-challenge.ts';
-import { type MoveDeps, type MoveReply, makeMoveIn, type RegistryCall } from '../registry/make-move.ts';
+import {
+  applyTransition,
+  type TransitionCall,
+  type TransitionResult,
+} from '../transitions/apply-transition.ts';
+import { existing, lookUpVersion } from '../transitions/find-version.ts';
+import { planPromotion } from '../transitions/plan-promotion.ts';
+import { stageTransitions } from '../transitions/plan-transition.ts';
+import { readWaiver } from '../transitions/release-policy.ts';
 import { checkOneOf, checkText } from '../validate.ts';
 import {
   changeOf,
@@ -13,15 +22,18 @@ import {
   type Progress,
   told,
 } from './challenge-state.ts';
-import type { ChallengeStore } from './challenge-store.ts';
-import { challengeView } from './read-challenges.ts';
-import { foundChallenge } from './write-challenge.ts';
+import { challengeView, readChallenge } from './read-challenges.ts';
+import {
+  type ChallengeDeps,
+  challengeTransitions,
+  endChallenges,
+  foundChallenge,
+} from './write-challenge.ts';
+
+/** As many as of a stage transition. */
+const ATTEMPTS = 21;
 
 /** What a person decides of a challenge: advance, hold, resume, roll back. */
-
-export interface ControlDeps extends MoveDeps {
-  readonly challenges: ChallengeStore;
-}
 
 export interface ControlInput {
   readonly challengeId: string;
@@ -41,31 +53,32 @@ interface Order {
 type Decide = (progress: Progress, order: Order) => Progress;
 
 async function control(
-  deps: ControlDeps,
-  call: RegistryCall,
+  deps: ChallengeDeps,
+  call: TransitionCall,
   {
     operation,
     input,
     field,
   }: { readonly operation: string; readonly input: ControlInput; readonly field: string },
   decide: Decide,
-): Promise<MoveReply<Challenge>> {
+): Promise<TransitionResult<Challenge>> {
   const text = checkText(input.reason, field, MAX_NOTE_LENGTH);
   const reason = text?.trim() ? text : null;
   const { challengeId } = input;
   const { actor, correlationId } = call;
   return deps.challenges.inTurn(challengeId, () =>
-    makeMoveIn(
-      deps.challenges,
+    applyTransition(
       deps,
+      challengeTransitions(deps.challenges, { id: challengeId, attempts: ATTEMPTS, code: 'RES005' }),
+
       { operation, call, input },
-      async (key) => ({ ...(await deps.challenges.find(challengeId, { reply: key })), model: undefined }),
+      (idempotencyKey) => deps.challenges.find(challengeId, { idempotencyKey }),
       async (state) => {
         const found = foundChallenge(deps, challengeId, state);
         const { at } = found;
         const progress = decide(found.progress, { actor: actor.id, at, reason, correlationId });
-        const move = changeOf(found.challenge, progress, at);
-        return { body: challengeView(move?.after ?? progress.challenge), move };
+        const write = changeOf(found.challenge, progress, at);
+        return { body: challengeView(write?.after ?? progress.challenge), write };
       },
     ),
   );
@@ -73,10 +86,10 @@ async function control(
 
 /** Gives the challenger the next share at once, and ends a hold. Throws VAL005, CHL001, RES005 (ended, no such next stage), SVC005. */
 export function advanceChallenge(
-  deps: ControlDeps,
-  call: RegistryCall,
+  deps: ChallengeDeps,
+  call: TransitionCall,
   input: ControlInput,
-): Promise<MoveReply<Challenge>> {
+): Promise<TransitionResult<Challenge>> {
   const { canaryStage } = input;
   if (canaryStage !== undefined) checkOneOf(canaryStage, 'canary_stage', CANARY_STAGE_NAMES);
   return control(
@@ -106,10 +119,10 @@ export function advanceChallenge(
  * RES005 (ended), SVC005.
  */
 export function holdChallenge(
-  deps: ControlDeps,
-  call: RegistryCall,
+  deps: ChallengeDeps,
+  call: TransitionCall,
   input: ControlInput,
-): Promise<MoveReply<Challenge>> {
+): Promise<TransitionResult<Challenge>> {
   return control(deps, call, { operation: 'holdChallenge', input, field: 'reason' }, (progress, order) => {
     const { hold: held } = progress.challenge;
     checkActive(progress.challenge);
@@ -125,10 +138,10 @@ export function holdChallenge(
  * Ends a hold; its cause holds the challenge no second time. Throws VAL005, CHL001, RES005 (ended, held for approval), SVC005.
  */
 export function resumeChallenge(
-  deps: ControlDeps,
-  call: RegistryCall,
+  deps: ChallengeDeps,
+  call: TransitionCall,
   input: ControlInput,
-): Promise<MoveReply<Challenge>> {
+): Promise<TransitionResult<Challenge>> {
   return control(deps, call, { operation: 'resumeChallenge', input, field: 'comment' }, (progress, order) => {
     const { challenge } = progress;
     checkActive(challenge);
@@ -150,10 +163,10 @@ export function resumeChallenge(
  * SVC005.
  */
 export function rollBackChallenge(
-  deps: ControlDeps,
-  call: RegistryCall,
+  deps: ChallengeDeps,
+  call: TransitionCall,
   input: ControlInput,
-): Promise<MoveReply<Challenge>> {
+): Promise<TransitionResult<Challenge>> {
   return control(
     deps,
     call,
@@ -169,6 +182,49 @@ export function rollBackChallenge(
       return told(progress, end, { action: 'roll_back', ...order });
     },
   );
+}
+
+/**
+ * Promotes the challenger that won: the registry's own stage transition, with every rule of it, in one transaction with the
+ * challenge. The champion must still be in Production and the challenger in Staging.
+ * Throws CHL001, RES005 (it was not won, the champion is no longer in Production, the release policy), RES006, AUTH004,
+ * VAL004, VAL005, SVC005.
+ */
+export async function promoteChallenge(
+  deps: ChallengeDeps,
+  call: TransitionCall,
+  input: {
+    readonly challengeId: string;
+    readonly comment?: string | undefined;
+    /** Admins only. */
+    readonly waive?: WaiveRequest | undefined;
+  },
+): Promise<TransitionResult<Challenge>> {
+  const { challengeId } = input;
+  const challenge = await readChallenge(deps, challengeId);
+  if (challenge.promoted_at !== null) return { body: challengeView(challenge), replayed: false };
+  if (!isAwaiting(challenge)) throw conflict(challenge, 'The challenge does not await a promotion');
+  const { model_name: model, champion_version, challenger_version: version } = challenge;
+  const comment = checkText(input.comment, 'comment', MAX_NOTE_LENGTH);
+  const waiver = readWaiver(input.waive);
+  const reference = { model, version, field: 'version', modelField: 'name' };
+  const promotion = applyTransition(
+    deps,
+    stageTransitions(deps.registry),
+    { operation: 'promoteChallenge', call, input },
+    (key) => lookUpVersion(deps.registry, reference, key),
+    (state) =>
+      planPromotion(deps, existing(reference, state), {
+        ...{ call, expected_production: champion_version, comment, challengeId, waiver },
+        challenges: (at) => endChallenges(deps.challenges, { model, version, call, at }, challengeId),
+      }),
+  );
+  const { replayed } = await promotion.catch(async (error: unknown) => {
+    // Another call may have promoted it in between.
+    if ((await readChallenge(deps, challengeId)).promoted_at === null) throw error;
+    return { replayed: false };
+  });
+  return { body: challengeView(await readChallenge(deps, challengeId)), replayed };
 }
 
 function checkActive(challenge: StoredChallenge): void {

@@ -10,13 +10,17 @@ import {
   type StoredChallenge,
 } from '#contract/stored-challenge.ts';
 import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
-import { comparisonOf } from '../registry/compare-versions.ts';
-import { existing, numberOf, unknownModel } from '../registry/find-version.ts';
-import { type MoveReply, makeMoveIn, type RegistryCall } from '../registry/make-move.ts';
-import { refusal } from '../registry/refuse-move.ts';
+import { comparisonOf } from '../compare-versions.ts';
+import {
+  applyTransition,
+  type TransitionCall,
+  type TransitionResult,
+} from '../transitions/apply-transition.ts';
+import { existing, numberOf, rejection, unknownModel } from '../transitions/find-version.ts';
+import { COMPARE_REJECTS } from '../transitions/plan-promotion.ts';
+import { stageTransitions } from '../transitions/plan-transition.ts';
 import { checkNumber, checkOneOf, isoTime } from '../validate.ts';
-import { begin, COMPARE_REJECTS, newStage, told } from './challenge-state.ts';
-import type { ChallengeWrite } from './challenge-store.ts';
+import { begin, newStage, told } from './challenge-state.ts';
 import { challengeView } from './read-challenges.ts';
 import { type ChallengeDeps, writeChallenge } from './write-challenge.ts';
 
@@ -54,24 +58,21 @@ const HOUR_MS = 3_600_000;
  */
 export async function createChallenge(
   deps: CreateChallengeDeps,
-  call: RegistryCall,
+  call: TransitionCall,
   input: CreateChallengeInput,
-): Promise<MoveReply<Challenge>> {
+): Promise<TransitionResult<Challenge>> {
   const settings = readSettings(input);
-  return makeMoveIn(
-    deps.challenges,
+  return applyTransition(
     deps,
+    stageTransitions(deps.challenges),
     { operation: 'createChallenge', call, input },
     (key) => readVersions(deps, input, key),
     async (state) => {
       const { model, versions } = checkVersions(input, state);
       if (model.active_challenge_id !== null) throw alreadyActive(model.active_challenge_id);
       const challenge = newChallenge(deps, { call, model, versions, settings });
-      const started = told(begin(challenge), {}, startOf(challenge, call));
-      const move: ChallengeWrite = {
-        ...{ before: null, after: started.challenge, events: started.events, modelRev: model.rev },
-      };
-      return { body: challengeView(started.challenge), move };
+      const { challenge: after, events } = told(begin(challenge), {}, startOf(challenge, call));
+      return { body: challengeView(after), write: { before: null, after, events, modelRev: model.rev } };
     },
   );
 }
@@ -123,11 +124,16 @@ async function readVersions(
   const read = () => registry.read(input.model, named.filter(isNumber), key);
   const first = await read();
   const active = first.model?.active_challenge_id ?? null;
-  const { model, versions, reply } = active !== null && (await hasEnded(deps, active)) ? await read() : first;
+  const { model, versions, idempotencyRecord } =
+    active !== null && (await hasEnded(deps, active)) ? await read() : first;
   const numbers = named.map((name) => (model && numberOf(name, model)) ?? name);
   const aliased = numbers.filter((number, index) => number !== named[index]);
   const more = aliased.length > 0 ? (await registry.read(input.model, aliased)).versions : versions;
-  return { model, reply, found: numbers.map((number) => versions.get(number) ?? more.get(number)) };
+  return {
+    model,
+    idempotencyRecord,
+    found: numbers.map((number) => versions.get(number) ?? more.get(number)),
+  };
 }
 
 function isNumber(name: string): boolean {
@@ -149,9 +155,9 @@ function checkVersions(
   if (!model) throw unknownModel(input.model);
   const versions = FIELDS.map((field, index) => {
     const reference = { model: input.model, version: input[field], field };
-    const { version } = existing(reference, { model, version: found[index], reply: undefined });
+    const { version } = existing(reference, { model, version: found[index], idempotencyRecord: undefined });
     if (version.stage !== 'Archived') return version;
-    throw refusal('RES006', { model, version, field }, `Version ${version.version} is archived`);
+    throw rejection('RES006', { model, version, field }, `Version ${version.version} is archived`);
   }) as [StoredVersion, StoredVersion];
   const [champion, challenger] = versions;
   if (champion.version !== challenger.version) return { model, versions };
@@ -173,7 +179,7 @@ function alreadyActive(challengeId: string): CodedError {
 function newChallenge(
   deps: CreateChallengeDeps,
   of: {
-    readonly call: RegistryCall;
+    readonly call: TransitionCall;
     readonly model: StoredModel;
     readonly versions: readonly [StoredVersion, StoredVersion];
     readonly settings: ReturnType<typeof readSettings>;
@@ -229,6 +235,6 @@ function tooShort(max: number, min: number): string {
   return `no_verdict_possible: it ends after ${max} h, and a verdict needs more than ${min} h on this platform`;
 }
 
-function startOf({ created_at }: StoredChallenge, { actor, correlationId }: RegistryCall) {
+function startOf({ created_at }: StoredChallenge, { actor, correlationId }: TransitionCall) {
   return { action: 'create', at: created_at, actor: actor.id, correlationId } as const;
 }

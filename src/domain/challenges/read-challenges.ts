@@ -1,7 +1,7 @@
 import type { Challenge } from '#contract/challenge-api.ts';
 import type { ChallengeEvent, StoredChallenge, StoredTrade } from '#contract/stored-challenge.ts';
 import type { Page } from '../ports.ts';
-import { unknownModel } from '../registry/find-version.ts';
+import { unknownModel } from '../transitions/find-version.ts';
 import { isoTime } from '../validate.ts';
 import {
   begin,
@@ -39,7 +39,7 @@ async function settled(
   if (!change) return challenge;
   if (isAwaiting(change.after) && change.after.auto_promote) return change.after;
   // When it is lost, another call has stored the same or more.
-  await challenges.commit(change).catch(() => 'lost');
+  await challenges.commit(change).catch(() => 'conflict');
   return change.after;
 }
 

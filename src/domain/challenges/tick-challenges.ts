@@ -42,7 +42,7 @@ export async function tickChallenges(
   const until = deps.clock.now() + TICK_MS;
   const ids: string[] = [];
   for await (const id of deps.challenges.unfinished()) ids.push(id);
-  const start = Math.floor(deps.chance() * ids.length);
+  const start = Math.floor(deps.random() * ids.length);
   const waiting = [...ids.slice(start), ...ids.slice(0, start)];
   const changed: string[] = [];
   const failed: string[] = [];

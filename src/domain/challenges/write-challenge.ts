@@ -1,15 +1,26 @@
-import { CodedError } from '#contract/errors.ts';
+import { CodedError, ERRORS } from '#contract/errors.ts';
 import type { StoredChallenge } from '#contract/stored-challenge.ts';
 import type { Clock } from '../ports.ts';
-import type { PromoteVersionDeps } from '../registry/promote-version.ts';
+import { applyTransition, type TransitionCall } from '../transitions/apply-transition.ts';
+import { existing, lookUpVersion } from '../transitions/find-version.ts';
+import { type PromotionDeps, planPromotion } from '../transitions/plan-promotion.ts';
+import type { ChallengeChange, NewProduction } from '../transitions/registry-store.ts';
 import { isoTime } from '../validate.ts';
-import { begin, type Progress, unknownChallenge } from './challenge-state.ts';
+import {
+  begin,
+  changeOf,
+  conflict,
+  isAwaiting,
+  type Progress,
+  told,
+  unknownChallenge,
+} from './challenge-state.ts';
 import type { ChallengeQuestion, ChallengeState, ChallengeStore, ChallengeWrite } from './challenge-store.ts';
-import { withPromotion } from './promote-winner.ts';
+import { withoutPromotion } from './complete-challenge.ts';
 import { settleChallenge } from './settle-challenge.ts';
 
-/** With what a winner is promoted by itself. */
-export interface ChallengeDeps extends PromoteVersionDeps {
+/** Dependencies of a write, which may promote a winner. */
+export interface ChallengeDeps extends PromotionDeps {
   readonly challenges: ChallengeStore;
 }
 
@@ -30,33 +41,49 @@ export interface ChallengeDecision<T> {
   readonly more?: Pick<ChallengeWrite, 'trades' | 'assignments'>;
 }
 
-const MAX_RETRIES = 8;
-/** Before the first retry; it doubles up to 0.64 s. Eight times 3 s at most. */
-const PAUSE_MS = 20;
-const MAX_PAUSE_MS = 640;
+/** Write conflicts come from other hosts only: writes of one challenge take turns within a host. */
+const ATTEMPTS = 9;
 
 /**
- * Reads a challenge, lets time do what is due, decides and stores the whole in one transaction; again when the challenge
- * has changed in between. Writes of one challenge take turns within a host.
- * Throws CHL001, SVC005 (it keeps being outpaced by other hosts), and what `decide` throws.
+ * Loads the challenge, applies due deadlines, runs `decide` and commits in one transaction. Retries on a write conflict.
+ * Throws CHL001, SVC005 (a write conflict in each of 9 attempts), and what `decide` throws.
  */
-export function writeChallenge<T>(
+export async function writeChallenge<T>(
   deps: ChallengeDeps,
   id: string,
   question: ChallengeQuestion,
   decide: (found: FoundChallenge) => Promise<ChallengeDecision<T>>,
 ): Promise<T> {
-  return deps.challenges.inTurn(id, async () => {
-    for (let attempt = 0; ; attempt++) {
-      const found = foundChallenge(deps, id, await deps.challenges.find(id, question));
-      const { answer, progress, more } = await decide(found);
-      const write = await withPromotion(deps, { ...found, progress });
-      if (!write) return answer(found.challenge);
-      if ((await deps.challenges.commit({ ...write, ...more })) === 'done') return answer(write.after);
-      if (attempt === MAX_RETRIES) throw outpaced(id);
-      await deps.sleep(Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** attempt) * (0.5 + deps.chance() / 2));
-    }
-  });
+  const { body } = await deps.challenges.inTurn(id, () =>
+    applyTransition(
+      deps,
+      challengeTransitions(deps.challenges, { id, attempts: ATTEMPTS, code: 'SVC005' }),
+      null,
+      () => deps.challenges.find(id, question),
+      async (state) => {
+        const found = foundChallenge(deps, id, state);
+        const { answer, progress, more } = await decide(found);
+        const write = await withPromotion(deps, { ...found, progress });
+        return { body: answer(write?.after ?? found.challenge), write: write && { ...write, ...more } };
+      },
+    ),
+  );
+  return body;
+}
+
+/** The part that all transitions of a challenge share. They throw the code after a write conflict in each attempt. */
+export function challengeTransitions(
+  store: ChallengeStore,
+  {
+    id,
+    attempts,
+    code,
+  }: { readonly id: string; readonly attempts: number; readonly code: 'SVC005' | 'RES005' },
+) {
+  const message = `Write conflict: the challenge changed during ${attempts} attempts. Retry the request.`;
+  const outpaced = () =>
+    new CodedError(code, { message, field: 'challenge_id', context: { challenge_id: id } });
+  return { store, attempts, outpaced };
 }
 
 /** Throws CHL001 when there is none. */
@@ -71,7 +98,107 @@ export function foundChallenge(
   return { ...state, challenge, progress: settleChallenge(begin(challenge), now), at: isoTime(now), now };
 }
 
-function outpaced(id: string): CodedError {
-  const message = 'Other calls keep changing this challenge: repeat the call';
-  return new CodedError('SVC005', { message, field: 'challenge_id', context: { challenge_id: id } });
+/** A challenge as it was read, and as a write makes it. */
+interface Written {
+  readonly challenge: StoredChallenge;
+  readonly progress: Progress;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+type Promoted = Pick<ChallengeWrite, 'before' | 'after' | 'events' | 'promotion'>;
+
+/**
+ * What is to be stored of a challenge; null when nothing has changed. One that was won and promotes by itself is promoted
+ * in the same transaction, by every rule of the registry. What the registry refuses is left to a person, and told; when it
+ * cannot answer now, the next write tries again.
+ */
+async function withPromotion(deps: ChallengeDeps, written: Written): Promise<Promoted | null> {
+  const { challenge: before, progress, at } = written;
+  const { auto_promote, promotion_refused } = progress.challenge;
+  const unpromoted = changeOf(before, progress, at);
+  if (!auto_promote || promotion_refused || !isAwaiting(progress.challenge)) return unpromoted;
+  try {
+    return await promoted(deps, written);
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    if (ERRORS[error.code].status >= 500) return unpromoted;
+    const { code, message } = error;
+    return changeOf(before, withoutPromotion(progress, { at, code, message }), at);
+  }
+}
+
+async function promoted(deps: ChallengeDeps, { challenge: before, progress, at }: Written) {
+  const { model_name: model, challenger_version: version, champion_version } = before;
+  const { challenge_id: challengeId, created_by } = before;
+  // Four eyes are judged for who asked for it by creating the challenge.
+  const call: TransitionCall = {
+    actor: { id: created_by, groups: [], isAdmin: false },
+    ...{ idempotencyKey: null, correlationId: challengeId },
+  };
+  const reference = { model, version, field: 'challenger_version' };
+  const found = existing(reference, await lookUpVersion(deps.registry, reference, null));
+  let ours: ChallengeChange | undefined;
+  const { write: promotion } = await planPromotion(deps, found, {
+    ...{ call, expected_production: champion_version, challengeId, waiver: null },
+    comment: `Challenge ${challengeId} was won: promoted automatically`,
+    challenges: async (moment) => {
+      const promotedAt = moment > at ? moment : at;
+      const event = { action: 'promote', at: promotedAt, actor: created_by, reason: 'auto_promote' } as const;
+      ours = changeOf(before, told(progress, { promoted_at: promotedAt }, event), promotedAt)!;
+      const all = await endChallenges(deps.challenges, { model, version, call, at: promotedAt });
+      return [ours, ...all.filter(({ after }) => after.challenge_id !== challengeId)];
+    },
+  });
+  return { ...ours!, promotion };
+}
+
+/**
+ * What another version in Production makes of a model's challenges, for the transaction that brings it there: the active
+ * one ends, promoted when it is the challenger's and rolled back otherwise; one that awaits its promotion is promoted, or
+ * given up when it is neither of its versions.
+ *
+ * @param won the challenge that the version won, which must still await its promotion
+ * Throws CHL001, RES005 when it does not await it.
+ */
+export async function endChallenges(
+  challenges: Pick<ChallengeStore, 'latest' | 'read'>,
+  production: NewProduction,
+  won?: string,
+): Promise<ChallengeChange[]> {
+  const [latest, named] = await Promise.all([
+    challenges.latest(production.model),
+    won === undefined ? undefined : challenges.read(won),
+  ]);
+  if (won !== undefined && !named) throw unknownChallenge(won);
+  const all = named && named.challenge_id !== latest?.challenge_id ? [latest, named] : [latest];
+  return all
+    .filter((challenge) => challenge !== undefined)
+    .map((challenge) => changeOf(challenge, ended(challenge, production, won), production.at))
+    .filter((change) => change !== null);
+}
+
+function ended(stored: StoredChallenge, production: NewProduction, won: string | undefined): Progress {
+  const progress = settleChallenge(begin(stored), Date.parse(production.at));
+  const { challenge } = progress;
+  const { at, version, call } = production;
+  const by = { at, actor: call.actor.id, correlationId: call.correlationId };
+  const isChallenger = challenge.challenger_version === version;
+  if (isAwaiting(challenge) && isChallenger) {
+    return told(progress, { promoted_at: at }, { action: 'promote', ...by });
+  }
+  if (challenge.challenge_id === won) throw conflict(challenge, 'The challenge does not await a promotion');
+  // Its own champion in Production is what its promotion may have waited for.
+  if (isAwaiting(challenge) && version !== challenge.champion_version) {
+    const reason = 'champion_replaced';
+    return told(progress, { outcome: 'champion_kept', reason }, { action: 'keep_champion', reason, ...by });
+  }
+  if (challenge.status !== 'active') return progress;
+  const end = { ended_at: at, hold: null };
+  if (!isChallenger) {
+    const fields = { ...end, status: 'rolled_back', reason: 'champion_replaced' } as const;
+    return told(progress, fields, { action: 'roll_back', reason: 'champion_replaced', ...by });
+  }
+  const fields = { ...end, status: 'completed', outcome: 'promoted_manually', promoted_at: at } as const;
+  return told(progress, fields, { action: 'promote', reason: 'promoted_manually', ...by });
 }

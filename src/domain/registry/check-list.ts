@@ -10,12 +10,12 @@ import { findStrategy } from '../find-strategy.ts';
 import { checkFreshness } from '../market-data.ts';
 import type { Clock, DataProxy, JobStore, ResultStore } from '../ports.ts';
 import type { Strategies } from '../strategy-ports.ts';
+import { evidenceOf } from '../transitions/release-policy.ts';
+import { plainCheck } from '../transitions/validation.ts';
 import { checkSymbol, checkTimeframe, isoTime } from '../validate.ts';
-import { evidenceOf } from './check-policy.ts';
 import { pinnedUri } from './container-image.ts';
 import type { ImageRegistry } from './image-registry.ts';
 import { describeFailures, missedThresholds, withoutThresholds } from './thresholds.ts';
-import { plainCheck } from './validation.ts';
 
 export interface CheckListDeps {
   readonly jobs: JobStore;

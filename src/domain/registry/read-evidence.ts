@@ -5,8 +5,8 @@ import type { Evidence } from '#contract/stored-registry.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { StudyStore } from '../hyperopt/study-ports.ts';
 import type { ResultStore } from '../ports.ts';
+import type { RegistryStore } from '../transitions/registry-store.ts';
 import { isoTime } from '../validate.ts';
-import type { RegistryStore } from './registry-store.ts';
 
 /** What a backtest proves a version by: its candles, and the search behind its parameters. */
 

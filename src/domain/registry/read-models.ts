@@ -3,11 +3,11 @@ import { lookAheadStateOf } from '#contract/look-ahead.ts';
 import type { ModelVersion, ModelVersionDetail, ProductionAt } from '#contract/registry-api.ts';
 import type { RegistryEvent, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
 import type { Clock, Page } from '../ports.ts';
+import { readVersion, unknownModel } from '../transitions/find-version.ts';
+import type { RegistryStore } from '../transitions/registry-store.ts';
+import type { StagingChecks } from '../transitions/validation.ts';
+import { currentValidation } from '../transitions/validation.ts';
 import { ACCEPTED_TIMES, isoTime, parseTime } from '../validate.ts';
-import { readVersion, unknownModel } from './find-version.ts';
-import type { RegistryStore } from './registry-store.ts';
-import type { StagingChecks } from './staging-checks.ts';
-import { currentValidation } from './validation.ts';
 
 export interface ReadModelsDeps {
   readonly registry: RegistryStore;

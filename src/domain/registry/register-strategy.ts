@@ -13,12 +13,19 @@ import { unknownBacktest } from '../get-backtest.ts';
 import type { StudyStore } from '../hyperopt/study-ports.ts';
 import type { JobStore, ResultStore } from '../ports.ts';
 import type { Strategies } from '../strategy-ports.ts';
+import {
+  applyTransition,
+  type TransitionCall,
+  type TransitionDeps,
+  type TransitionResult,
+} from '../transitions/apply-transition.ts';
+import { nextTimestamp, planTransition, stageTransitions } from '../transitions/plan-transition.ts';
+import type { RegistryStore } from '../transitions/registry-store.ts';
+import { checkPolicy, isSet } from '../transitions/release-policy.ts';
+import { plainCheck, statusOf, warningsFor } from '../transitions/validation.ts';
 import { checkText, isoTime } from '../validate.ts';
-import { checkPolicy, isSet } from './check-policy.ts';
 import { checkImageUri, resolveImage } from './container-image.ts';
 import type { ImageRegistry } from './image-registry.ts';
-import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCall } from './make-move.ts';
-import { momentAfter, planMove } from './plan-move.ts';
 import { lineageOf, readReport } from './read-evidence.ts';
 import {
   checkThresholds,
@@ -27,9 +34,9 @@ import {
   unknownThresholds,
   withoutThresholds,
 } from './thresholds.ts';
-import { plainCheck, remarksOn, statusOf } from './validation.ts';
 
-export interface RegisterStrategyDeps extends MoveDeps {
+export interface RegisterStrategyDeps extends TransitionDeps {
+  readonly registry: RegistryStore;
   readonly jobs: JobStore;
   readonly results: ResultStore;
   readonly strategies: Strategies;
@@ -70,13 +77,14 @@ interface Registration {
  */
 export async function registerStrategy(
   deps: RegisterStrategyDeps,
-  call: RegistryCall,
+  call: TransitionCall,
   input: RegisterStrategyInput,
-): Promise<MoveReply<RegisterReply>> {
+): Promise<TransitionResult<RegisterReply>> {
   let registration: Promise<Registration> | undefined;
   const asked = { kind: 'model', id: input.model, field: 'name', level: 'write' } as const;
-  return makeMove(
+  return applyTransition(
     deps,
+    stageTransitions(deps.registry),
     { operation: 'registerStrategy', call, input },
     async (key) => {
       const state = await deps.registry.read(input.model, [], key);
@@ -84,23 +92,23 @@ export async function registerStrategy(
       if (state.model) checkAccess(call.actor, state.model, asked);
       return state;
     },
-    async ({ model = null }): Promise<Decision<RegisterReply>> => {
+    async ({ model = null }) => {
       registration ??= checkRegistration(deps, call, input);
       const number = (model?.latest_version ?? 0) + 1;
       if (number > MAX_VERSIONS)
         throw new CodedError('RES005', { message: 'The model has too many versions' });
-      const at = momentAfter(deps, model);
+      const at = nextTimestamp(deps, model);
       const version = newVersion(deps, call, await registration, { model: input.model, number, at });
-      const notes = remarksOn(version.validation);
+      const notes = warningsFor(version.validation);
       const change = { action: 'register', call, at, before: null, version, notes } as const;
-      return { body: reply(deps, version, input), move: planMove(deps, model, change) };
+      return { body: reply(deps, version, input), write: planTransition(deps, model, change) };
     },
   );
 }
 
 async function checkRegistration(
   deps: RegisterStrategyDeps,
-  call: RegistryCall,
+  call: TransitionCall,
   input: RegisterStrategyInput,
 ): Promise<Registration> {
   await findStrategy(deps.strategies, input.model, { field: 'name', unknown: 'RES002', key: 'name' });
@@ -138,7 +146,7 @@ async function checkRegistration(
 
 async function completedBacktest(
   jobs: JobStore,
-  { actor }: RegistryCall,
+  { actor }: TransitionCall,
   input: RegisterStrategyInput,
 ): Promise<JobIn<'completed'>> {
   const { backtest_run_id: id, model } = input;
@@ -205,7 +213,7 @@ function checkTags(tags: readonly string[] = []): string[] {
 
 function newVersion(
   deps: RegisterStrategyDeps,
-  { actor }: RegistryCall,
+  { actor }: TransitionCall,
   { content, validation, description, tags }: Registration,
   { model, number, at }: { readonly model: string; readonly number: number; readonly at: string },
 ): StoredVersion {

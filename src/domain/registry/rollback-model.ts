@@ -2,17 +2,21 @@ import { CodedError } from '#contract/errors.ts';
 import { MAX_NOTE_LENGTH } from '#contract/limits.ts';
 import type { RollbackReply } from '#contract/registry-api.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
-import type { ChallengeStore } from '../challenges/challenge-store.ts';
-import { challengesEndedBy } from '../challenges/end-challenge.ts';
+import {
+  applyTransition,
+  type TransitionCall,
+  type TransitionDeps,
+  type TransitionResult,
+} from '../transitions/apply-transition.ts';
+import { checkExpectedProduction, existing, lookUpVersion, rejection } from '../transitions/find-version.ts';
+import { nextTimestamp, planTransition, stageTransitions } from '../transitions/plan-transition.ts';
+import type { EndChallenges, RegistryStore } from '../transitions/registry-store.ts';
 import { checkText } from '../validate.ts';
-import { existing, lookUpVersion } from './find-version.ts';
-import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCall } from './make-move.ts';
-import { momentAfter, planMove } from './plan-move.ts';
-import { checkExpectedProduction, refusal } from './refuse-move.ts';
 
-export interface RollbackModelDeps extends MoveDeps {
-  readonly challenges: Pick<ChallengeStore, 'latest' | 'read'>;
-  /** Refuse a rollback without a reason. */
+export interface RollbackModelDeps extends TransitionDeps {
+  readonly registry: RegistryStore;
+  readonly endChallenges: EndChallenges;
+  /** Reject a rollback without a reason. */
   readonly rollbackReasonRequired: boolean;
 }
 
@@ -21,7 +25,7 @@ export interface RollbackModelInput {
   /** The version to go back to: a number or an alias. */
   readonly version: string;
   readonly reason?: string | undefined;
-  /** Refuse unless this version is in Production; null: unless none is. */
+  /** Reject unless this version is in Production; null: unless none is. */
   readonly expected_production?: string | null | undefined;
 }
 
@@ -32,31 +36,32 @@ export interface RollbackModelInput {
  */
 export async function rollbackModel(
   deps: RollbackModelDeps,
-  call: RegistryCall,
+  call: TransitionCall,
   input: RollbackModelInput,
-): Promise<MoveReply<RollbackReply>> {
+): Promise<TransitionResult<RollbackReply>> {
   const reason = checkText(input.reason, 'reason', MAX_NOTE_LENGTH);
   if (deps.rollbackReasonRequired && !reason?.trim()) {
     throw new CodedError('VAL004', { message: 'A rollback needs a reason', field: 'reason' });
   }
   const reference = { model: input.model, version: input.version, field: 'version' };
-  return makeMove(
+  return applyTransition(
     deps,
+    stageTransitions(deps.registry),
     { operation: 'rollbackModel', call, input },
     (key) => lookUpVersion(deps.registry, reference, key),
-    async (state): Promise<Decision<RollbackReply>> => {
+    async (state) => {
       const found = existing(reference, state);
       const { stage, version: number } = found.version;
       const previous = found.model.production_version;
       if (stage === 'Production') {
         const message = `Version ${number} is in Production already.`;
-        return { body: reply(found.version, number, message), move: null };
+        return { body: reply(found.version, number, message), write: null };
       }
       if (stage !== 'Archived') {
-        throw refusal('RES005', found, `Version ${number} was never in Production: stage and promote it`);
+        throw rejection('RES005', found, `Version ${number} was never in Production: stage and promote it`);
       }
       checkExpectedProduction(found.model, input.expected_production);
-      const at = momentAfter(deps, found.model);
+      const at = nextTimestamp(deps, found.model);
       const restored: StoredVersion = {
         ...found.version,
         stage: 'Production',
@@ -66,14 +71,14 @@ export async function rollbackModel(
         rolled_back_reason: null,
         updated_at: at,
       };
-      const move = planMove(deps, found.model, {
+      const write = planTransition(deps, found.model, {
         ...({ action: 'rollback', call, at, before: found.version, version: restored } as const),
         archived: previous === null ? null : { version: previous, at, rolledBack: { reason } },
         reason,
-        challenges: await challengesEndedBy(deps.challenges, found.model, { call, at, version: number }),
+        challenges: await deps.endChallenges({ model: input.model, version: number, call, at }),
       });
       const message = `Version ${number} is in Production again${previous === null ? '' : `; version ${previous} is archived`}.`;
-      return { body: reply(restored, previous, message), move };
+      return { body: reply(restored, previous, message), write };
     },
   );
 }

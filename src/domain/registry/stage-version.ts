@@ -4,18 +4,36 @@ import type { StageReply } from '#contract/registry-api.ts';
 import type { WaiveRequest } from '#contract/release-policy.ts';
 import type { StoredVersion, Validation } from '#contract/stored-registry.ts';
 import type { ValidationCheck } from '#contract/validation.ts';
+import {
+  applyTransition,
+  type TransitionCall,
+  type TransitionDeps,
+  type TransitionResult,
+} from '../transitions/apply-transition.ts';
+import { existing, type FoundVersion, lookUpVersion, rejection } from '../transitions/find-version.ts';
+import { nextTimestamp, planTransition, stageTransitions } from '../transitions/plan-transition.ts';
+import type { RegistryStore } from '../transitions/registry-store.ts';
+import {
+  type AskedWaiver,
+  checkPolicy,
+  needlessWaivers,
+  readWaiver,
+  remarkOn,
+  waiverOf,
+  withWaiver,
+} from '../transitions/release-policy.ts';
+import {
+  plainCheck,
+  type StagingChecks,
+  statusOf,
+  TASK_CHECKS,
+  warningsFor,
+} from '../transitions/validation.ts';
 import { checkText } from '../validate.ts';
 import { type CheckListDeps, runCheckList } from './check-list.ts';
-import { checkPolicy } from './check-policy.ts';
-import { existing, type FoundVersion, lookUpVersion } from './find-version.ts';
-import { type Decision, type MoveDeps, type MoveReply, makeMove, type RegistryCall } from './make-move.ts';
-import { momentAfter, planMove } from './plan-move.ts';
-import { refusal } from './refuse-move.ts';
-import type { StagingChecks } from './staging-checks.ts';
-import { plainCheck, remarksOn, statusOf, TASK_CHECKS } from './validation.ts';
-import { type AskedWaiver, needlessWaivers, readWaiver, remarkOn, waiverOf, withWaiver } from './waiver.ts';
 
-export interface StageVersionDeps extends MoveDeps, CheckListDeps {
+export interface StageVersionDeps extends TransitionDeps, CheckListDeps {
+  readonly registry: RegistryStore;
   /** Null where no task can run them. */
   readonly stagingChecks: StagingChecks | null;
 }
@@ -41,27 +59,28 @@ export interface StageVersionInput {
  */
 export async function stageVersion(
   deps: StageVersionDeps,
-  call: RegistryCall,
+  call: TransitionCall,
   input: StageVersionInput,
-): Promise<MoveReply<StageReply>> {
+): Promise<TransitionResult<StageReply>> {
   const comment = checkText(input.comment, 'comment', MAX_NOTE_LENGTH);
   const asked = readWaiver(input.waive);
   const { model, version, validate_only: validateOnly = false } = input;
   const reference = { model, version, field: 'version', modelField: 'name' };
   const validate = onceFor((found: StoredVersion) => validation(deps, call, { ...input, asked }, found));
-  return makeMove(
+  return applyTransition(
     deps,
+    stageTransitions(deps.registry),
     { operation: 'stageVersion', call, input },
     (key) => lookUpVersion(deps.registry, reference, key),
-    async (state): Promise<Decision<StageReply>> => {
+    async (state) => {
       const found = existing(reference, state);
-      if (found.version.stage === 'Staging') return { body: unchanged(found.version, asked), move: null };
+      if (found.version.stage === 'Staging') return { body: unchanged(found.version, asked), write: null };
       checkStage(found);
       const validated = await validate(found.version);
-      const at = momentAfter(deps, found.model);
+      const at = nextTimestamp(deps, found.model);
       const waiver = waiverOf('stage', validated.checks, asked, { call, at });
       const warnings = needlessWaivers(asked, waiver);
-      if (validateOnly) return { body: checked(found.version, validated, warnings), move: null };
+      if (validateOnly) return { body: checked(found.version, validated, warnings), write: null };
       if (validated.status === 'failed') throw failedChecks(found, validated);
       const staged: StoredVersion = {
         ...found.version,
@@ -71,11 +90,11 @@ export async function stageVersion(
         updated_at: at,
         waivers: [...found.version.waivers, ...(waiver ? [waiver] : [])],
       };
-      const notes = [...remarksOn(staged.validation), ...remarkOn(waiver)];
+      const notes = [...warningsFor(staged.validation), ...remarkOn(waiver)];
       const change = { action: 'stage', call, at, before: found.version, version: staged } as const;
       return {
         body: done(staged, notes, warnings),
-        move: planMove(deps, found.model, { ...change, reason: comment, notes, waiver }),
+        write: planTransition(deps, found.model, { ...change, reason: comment, notes, waiver }),
       };
     },
   );
@@ -93,20 +112,24 @@ function onceFor<T>(work: (version: StoredVersion) => Promise<T>): (version: Sto
 function checkStage(found: FoundVersion): void {
   const { stage, version } = found.version;
   if (stage === 'Archived') {
-    throw refusal(
+    throw rejection(
       'RES006',
       found,
       `Version ${version} is archived: roll back to it, or register its backtest again`,
     );
   }
   if (stage === 'Production') {
-    throw refusal('RES005', found, `Version ${version} is in Production: staging it would leave none there`);
+    throw rejection(
+      'RES005',
+      found,
+      `Version ${version} is in Production: staging it would leave none there`,
+    );
   }
 }
 
 async function validation(
   deps: StageVersionDeps,
-  call: RegistryCall,
+  call: TransitionCall,
   input: StageVersionInput & { readonly asked: AskedWaiver | null },
   version: StoredVersion,
 ): Promise<Validation> {
@@ -139,7 +162,7 @@ function taskChecks(
 /** Starts the task that the pending checks wait for. */
 async function withTask(
   { stagingChecks }: StageVersionDeps,
-  call: RegistryCall,
+  call: TransitionCall,
   version: StoredVersion,
   validated: Validation,
 ): Promise<Validation> {
@@ -150,7 +173,7 @@ async function withTask(
 function failedChecks(found: FoundVersion, { checks }: Validation): CodedError {
   const failed = checks.filter(({ status }) => status === 'failed');
   const why = failed.map(({ name, message }) => `${name}: ${message}`).join('; ');
-  return refusal('RES005', found, `Version ${found.version.version} was not staged. ${why}`, { checks });
+  return rejection('RES005', found, `Version ${found.version.version} was not staged. ${why}`, { checks });
 }
 
 function done(version: StoredVersion, remarks: readonly string[], warnings: string[]): StageReply {

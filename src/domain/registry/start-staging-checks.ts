@@ -14,9 +14,9 @@ import { idSuffix } from '../id-suffix.ts';
 import type { Clock, Digest, Ids, JobStore, Log, SeriesStore } from '../ports.ts';
 import type { Strategies } from '../strategy-ports.ts';
 import { executionInputOf } from '../submit-backtest.ts';
+import type { StagingChecks, StagingOutcome } from '../transitions/validation.ts';
 import { isoTime } from '../validate.ts';
 import { imageOf, registeredOf } from './registered-run.ts';
-import type { StagingChecks, StagingOutcome } from './staging-checks.ts';
 
 export interface StagingChecksDeps {
   readonly jobs: JobStore;

@@ -2,10 +2,10 @@ import type { BacktestResult } from '#contract/backtest.ts';
 import type { ReleasePolicy } from '#contract/release-policy.ts';
 import type { Thresholds } from '#contract/stored-registry.ts';
 import type { ValidationCheck } from '#contract/validation.ts';
+import { isSet } from '../transitions/release-policy.ts';
+import { plainCheck } from '../transitions/validation.ts';
 import { unknownKeyWarnings } from '../unknown-keys.ts';
 import { checkNumber } from '../validate.ts';
-import { isSet } from './check-policy.ts';
-import { plainCheck } from './validation.ts';
 
 export interface ThresholdFailure {
   readonly name: keyof Thresholds;

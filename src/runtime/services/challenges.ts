@@ -11,25 +11,24 @@ import { TRADE_FIELDS } from '#contract/challenge-trade.ts';
 import { assignKey, routeKey } from '#domain/challenges/assign-key.ts';
 import {
   advanceChallenge,
-  type ControlDeps,
   holdChallenge,
+  promoteChallenge,
   resumeChallenge,
   rollBackChallenge,
 } from '#domain/challenges/control-challenge.ts';
 import { type CreateChallengeDeps, createChallenge } from '#domain/challenges/create-challenge.ts';
 import { evaluateChallenge } from '#domain/challenges/evaluate-challenge.ts';
 import { logTrades } from '#domain/challenges/log-trades.ts';
-import { promoteChallenge } from '#domain/challenges/promote-challenge.ts';
 import {
   getChallenge,
   listChallengeEvents,
   listChallenges,
   listChallengeTrades,
 } from '#domain/challenges/read-challenges.ts';
-import type { MoveReply } from '#domain/registry/make-move.ts';
+import type { TransitionResult } from '#domain/transitions/apply-transition.ts';
 import { unknownKeyWarnings } from '#domain/unknown-keys.ts';
 import type { Handlers } from '../handler.ts';
-import { ignoredKeys, ignoredOfWaiver, registryCallOf } from './registry.ts';
+import { ignoredKeys, ignoredOfWaiver, transitionCallOf } from './registry.ts';
 
 type ChallengeOperation =
   | Extract<keyof Handlers<'strategy'>, `${string}Challenge${string}`>
@@ -37,17 +36,15 @@ type ChallengeOperation =
   | 'assignKey'
   | 'logTrades';
 
-export type ChallengeDeps = ControlDeps & CreateChallengeDeps;
-
 /** Champion/challenger tests. */
-export function challengeHandlers(deps: ChallengeDeps): Pick<Handlers<'strategy'>, ChallengeOperation> {
+export function challengeHandlers(deps: CreateChallengeDeps): Pick<Handlers<'strategy'>, ChallengeOperation> {
   return {
     createChallenge: async ({ params, body, ...request }) => {
       const { champion_version, challenger_version } = body;
       const { min_trades, max_duration_hours, enable_canary, max_drawdown_pct, max_errors, approval_stages } =
         body;
       const { analysis_unit, on_rollback, auto_promote } = body;
-      const created = await createChallenge(deps, registryCallOf(request), {
+      const created = await createChallenge(deps, transitionCallOf(request), {
         model: params.model_name,
         champion_version: String(champion_version),
         challenger_version: String(challenger_version),
@@ -97,36 +94,36 @@ export function challengeHandlers(deps: ChallengeDeps): Pick<Handlers<'strategy'
     },
     advanceChallenge: async ({ params: { challenge_id }, body, ...request }) => {
       const input = { challengeId: challenge_id, reason: body.comment, canaryStage: body.canary_stage };
-      const decided = await advanceChallenge(deps, registryCallOf(request), input);
+      const decided = await advanceChallenge(deps, transitionCallOf(request), input);
       return { status: 200, ...replayable(decided, ignoredKeys(body, AdvanceRequest)) };
     },
     holdChallenge: async ({ params: { challenge_id }, body, ...request }) => {
       const input = { challengeId: challenge_id, reason: body.reason };
-      const decided = await holdChallenge(deps, registryCallOf(request), input);
+      const decided = await holdChallenge(deps, transitionCallOf(request), input);
       return { status: 200, ...replayable(decided, ignoredKeys(body, HoldRequest)) };
     },
     resumeChallenge: async ({ params: { challenge_id }, body, ...request }) => {
       const input = { challengeId: challenge_id, reason: body.comment };
-      const decided = await resumeChallenge(deps, registryCallOf(request), input);
+      const decided = await resumeChallenge(deps, transitionCallOf(request), input);
       return { status: 200, ...replayable(decided, ignoredKeys(body, ResumeRequest)) };
     },
     promoteChallenge: async ({ params: { challenge_id }, body, ...request }) => {
       const { comment, waive } = body;
       const input = { challengeId: challenge_id, comment, waive };
-      const decided = await promoteChallenge(deps, registryCallOf(request), input);
+      const decided = await promoteChallenge(deps, transitionCallOf(request), input);
       const ignored = [...ignoredKeys(body, ChallengePromoteRequest), ...ignoredOfWaiver(waive)];
       return { status: 200, ...replayable(decided, ignored) };
     },
     rollBackChallenge: async ({ params: { challenge_id }, body, ...request }) => {
       const input = { challengeId: challenge_id, reason: body.reason };
-      const decided = await rollBackChallenge(deps, registryCallOf(request), input);
+      const decided = await rollBackChallenge(deps, transitionCallOf(request), input);
       return { status: 200, ...replayable(decided, ignoredKeys(body, ChallengeRollbackRequest)) };
     },
   };
 }
 
 /** A misspelt limit limits nothing: whoever sent it must hear of it, beside what the challenge itself warns of. */
-function replayable({ body, replayed }: MoveReply<Challenge>, ignored: readonly string[]) {
+function replayable({ body, replayed }: TransitionResult<Challenge>, ignored: readonly string[]) {
   const headers: Record<string, string> = replayed ? { 'Idempotent-Replay': 'true' } : {};
   return { body: { ...body, warnings: [...body.warnings, ...ignored] }, headers };
 }

@@ -1,8 +1,9 @@
 import { PromoteRequest, RegisterRequest, RollbackRequest, StageRequest } from '#contract/registry-api.ts';
 import { WaiveRequest } from '#contract/release-policy.ts';
-import { compareVersions } from '#domain/registry/compare-versions.ts';
-import { type ListCatalogDeps, listCatalog } from '#domain/registry/list-catalog.ts';
-import type { MoveReply, RegistryCall } from '#domain/registry/make-move.ts';
+import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
+import { endChallenges } from '#domain/challenges/write-challenge.ts';
+import { compareVersions } from '#domain/compare-versions.ts';
+import { type ListCatalogDeps, listCatalog } from '#domain/list-catalog.ts';
 import { type PromoteVersionDeps, promoteVersion } from '#domain/registry/promote-version.ts';
 import {
   getHistory,
@@ -14,6 +15,8 @@ import {
 import { type RegisterStrategyDeps, registerStrategy } from '#domain/registry/register-strategy.ts';
 import { type RollbackModelDeps, rollbackModel } from '#domain/registry/rollback-model.ts';
 import { type StageVersionDeps, stageVersion } from '#domain/registry/stage-version.ts';
+import type { TransitionCall, TransitionResult } from '#domain/transitions/apply-transition.ts';
+import type { NewProduction } from '#domain/transitions/registry-store.ts';
 import { unknownKeyWarnings } from '#domain/unknown-keys.ts';
 import { callerOf } from '../authenticate.ts';
 import type { HandlerRequest, Handlers } from '../handler.ts';
@@ -30,24 +33,27 @@ type RegistryOperation =
   | 'compareVersions';
 
 export type RegistryDeps = StageVersionDeps &
-  PromoteVersionDeps &
-  RollbackModelDeps &
+  Omit<PromoteVersionDeps & RollbackModelDeps, 'endChallenges'> &
   ReadModelsDeps &
-  ListCatalogDeps;
+  ListCatalogDeps & { readonly challenges: ChallengeStore };
 
 /** The backend's part of the registry: stage transitions and reads of one model, and the catalog of all. */
-export function registryHandlers(deps: RegistryDeps): Pick<Handlers<'backend'>, RegistryOperation> {
+export function registryHandlers(given: RegistryDeps): Pick<Handlers<'backend'>, RegistryOperation> {
+  const deps = {
+    ...given,
+    endChallenges: (production: NewProduction) => endChallenges(given.challenges, production),
+  };
   return {
     stageVersion: async ({ params, body, ...request }) => {
       const { comment, validate_only, skip_validation, waive } = body;
       const version = versionOf(body, 'model_version');
       const input = { model: params.name, version, comment, validate_only, skip_validation, waive };
-      const staged = await stageVersion(deps, registryCallOf(request), input);
+      const staged = await stageVersion(deps, transitionCallOf(request), input);
       return reply(200, staged, [...ignoredKeys(body, StageRequest), ...ignoredOfWaiver(waive)]);
     },
     promoteVersion: async ({ params, body, ...request }) => {
       const { comment, challenge_id, force, waive } = body;
-      const promoted = await promoteVersion(deps, registryCallOf(request), {
+      const promoted = await promoteVersion(deps, transitionCallOf(request), {
         model: params.name,
         version: versionOf(body, 'model_version'),
         expected_production: expectedProduction(body.expected_production),
@@ -59,7 +65,7 @@ export function registryHandlers(deps: RegistryDeps): Pick<Handlers<'backend'>, 
       return reply(200, promoted, [...ignoredKeys(body, PromoteRequest), ...ignoredOfWaiver(waive)]);
     },
     rollbackModel: async ({ params, body, ...request }) => {
-      const rolledBack = await rollbackModel(deps, registryCallOf(request), {
+      const rolledBack = await rollbackModel(deps, transitionCallOf(request), {
         model: params.model_name,
         version: versionOf(body, 'target_version'),
         expected_production: expectedProduction(body.expected_production),
@@ -104,7 +110,7 @@ export function registerHandler(deps: RegisterStrategyDeps): Handlers<'strategy'
     const { backtest_run_id, container_image_uri, description, skip_validation, thresholds, tags } = body;
     const input = { model: params.name, backtest_run_id, container_image_uri, description, tags };
     const options = { skip_validation, thresholds };
-    const registered = await registerStrategy(deps, registryCallOf(request), { ...input, ...options });
+    const registered = await registerStrategy(deps, transitionCallOf(request), { ...input, ...options });
     return reply(201, registered, ignoredKeys(body, RegisterRequest));
   };
 }
@@ -112,7 +118,7 @@ export function registerHandler(deps: RegisterStrategyDeps): Handlers<'strategy'
 type Caller = Pick<HandlerRequest<unknown>, 'principal' | 'headers' | 'correlationId'>;
 
 /** Who makes a move, and by which request. */
-export function registryCallOf({ principal, headers, correlationId }: Caller): RegistryCall {
+export function transitionCallOf({ principal, headers, correlationId }: Caller): TransitionCall {
   return {
     actor: callerOf(principal),
     idempotencyKey: headers.get('Idempotency-Key'),
@@ -122,7 +128,7 @@ export function registryCallOf({ principal, headers, correlationId }: Caller): R
 
 function reply<S extends 200 | 201, T extends { readonly warnings?: readonly string[] }>(
   status: S,
-  { body, replayed }: MoveReply<T>,
+  { body, replayed }: TransitionResult<T>,
   ignored: readonly string[],
 ) {
   const headers: Record<string, string> = replayed ? { 'Idempotent-Replay': 'true' } : {};

@@ -1,3 +1,4 @@
+import type { CreateChallengeDeps } from '#domain/challenges/create-challenge.ts';
 import { getHealth, type HealthDeps } from '#domain/get-health.ts';
 import { ownershipOf } from '#domain/ownership.ts';
 import type { RegisterStrategyDeps } from '#domain/registry/register-strategy.ts';
@@ -5,7 +6,7 @@ import { stagingOutcomes } from '#domain/registry/start-staging-checks.ts';
 import { documentation } from '../docs.ts';
 import type { Handlers } from '../handler.ts';
 import { VERSION } from '../version.ts';
-import { type ChallengeDeps, challengeHandlers } from './challenges.ts';
+import { challengeHandlers } from './challenges.ts';
 import { type HyperoptDeps, hyperoptHandlers } from './hyperopt.ts';
 import { registerHandler } from './registry.ts';
 import { sharingHandlers } from './sharing.ts';
@@ -14,7 +15,7 @@ import { sharingHandlers } from './sharing.ts';
 export interface StrategyDeps
   extends Omit<RegisterStrategyDeps, 'studies'>,
     HyperoptDeps,
-    Omit<ChallengeDeps, 'stagingChecks'>,
+    Omit<CreateChallengeDeps, 'stagingChecks'>,
     HealthDeps<'registry'> {}
 
 /** Maximum duration of a health check, ms: less than the backend, which calls it, waits. */

@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { BacktestResult } from '#contract/backtest.ts';
 import type { VersionComparison } from '#contract/catalog-api.ts';
 import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
-import { improvementOf } from '#domain/registry/compare-metrics.ts';
-import { compareVersions } from '#domain/registry/compare-versions.ts';
-import type { RegistryStore } from '#domain/registry/registry-store.ts';
+import { compareVersions, improvementOf } from '#domain/compare-versions.ts';
+import type { RegistryStore } from '#domain/transitions/registry-store.ts';
 import { SOME_RESULT } from '../../support/jobs.ts';
 import { storedVersion } from '../../support/stored-version.ts';
 
@@ -15,7 +14,7 @@ function holding(...versions: readonly StoredVersion[]): RegistryStore {
   const read: RegistryStore['read'] = async (name, asked) => ({
     model: name === model.model_name ? model : undefined,
     versions: new Map(versions.filter((v) => asked.includes(v.version)).map((v) => [v.version, v])),
-    reply: undefined,
+    idempotencyRecord: undefined,
   });
   return { read } as RegistryStore;
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
-import type { RegistryMove, RegistryStore } from '#domain/registry/registry-store.ts';
+import type { RegistryStore, StageTransition } from '#domain/transitions/registry-store.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { type Answer, type RegistryFixture, registryFixture } from '../../support/registry-fixture.ts';
 import { Invariants } from '../../support/registry-invariants.ts';
@@ -68,7 +68,7 @@ async function failingFixture() {
   const down = () => new CodedError('SVC005');
   const wrap = (store: RegistryStore) =>
     withMethods(store, {
-      commit: async (move: RegistryMove) => {
+      commit: async (move: StageTransition) => {
         const when = fail;
         fail = null;
         if (when === 'before') throw down();
@@ -174,38 +174,38 @@ it.each([
 });
 
 /** The change of a move, decided on another state of its version. */
-function spoilBefore({ versions: [change] }: RegistryMove, changes: Partial<StoredVersion>) {
+function spoilBefore({ versions: [change] }: StageTransition, changes: Partial<StoredVersion>) {
   return [{ ...change!, before: { ...change!.before!, ...changes } }];
 }
 
 describe('a transaction', () => {
   it.each([
-    ['the model', (move: RegistryMove) => ({ ...move, model: { ...move.model, before: null } })],
+    ['the model', (move: StageTransition) => ({ ...move, model: { ...move.model, before: null } })],
     [
       'the order of events',
-      (move: RegistryMove) => ({
+      (move: StageTransition) => ({
         ...move,
         model: { ...move.model, before: { ...move.model.before!, events: 99 } },
       }),
     ],
     [
       'the stage of the version',
-      (move: RegistryMove) => ({ ...move, versions: spoilBefore(move, { stage: 'Archived' }) }),
+      (move: StageTransition) => ({ ...move, versions: spoilBefore(move, { stage: 'Archived' }) }),
     ],
     [
       'the validation of the version',
-      (move: RegistryMove) => ({
+      (move: StageTransition) => ({
         ...move,
         versions: spoilBefore(move, { validation: { status: 'failed', checks: [], job_id: null } }),
       }),
     ],
     [
       'the version that leaves Production',
-      (move: RegistryMove) => ({ ...move, archived: { ...move.archived!, version: '1' } }),
+      (move: StageTransition) => ({ ...move, archived: { ...move.archived!, version: '1' } }),
     ],
     [
       'the event',
-      (move: RegistryMove) => ({
+      (move: StageTransition) => ({
         ...move,
         event: { ...move.event, sequence: move.event.sequence - 1, at: move.model.before!.updated_at },
       }),
@@ -225,21 +225,21 @@ describe('a transaction', () => {
   });
 });
 
-it('gives up after 20 retries, each after a pause of its own', async () => {
+it('a transition fails after 21 attempts with backoff between them', async () => {
   const pauses: number[] = [];
   let commits = 0;
   const wrap = (store: RegistryStore) =>
     withMethods(store, {
       commit: async () => {
         commits++;
-        return 'lost';
+        return 'conflict';
       },
     });
   const sleep = async (ms: number) => pauses.push(ms);
-  const fixture = await registryFixture(engine, { wrap, deps: { sleep, chance: () => 0.5 } });
+  const fixture = await registryFixture(engine, { wrap, deps: { sleep, random: () => 0.5 } });
   const { status, body } = await fixture.register();
   expect({ status, code: body.detail.code, commits }).toEqual({ status: 409, code: 'RES005', commits: 21 });
-  expect(pauses).toEqual([10, 20, 40, 80, 160, ...Array(15).fill(320)]);
+  expect(pauses).toEqual([15, 30, 60, 120, 240, ...Array(15).fill(480)]);
 });
 
 it('a move is one transaction, and nothing else is written', async () => {

@@ -3,7 +3,7 @@ import { decodeCursor, encodeCursor } from '#adapters/aws/cursor.ts';
 import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
 import { DynamoRegistryStore } from '#adapters/aws/dynamo-registry-store.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
-import { type CatalogPage, type ListCatalogInput, listCatalog } from '#domain/registry/list-catalog.ts';
+import { type CatalogPage, type ListCatalogInput, listCatalog } from '#domain/list-catalog.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { SOME_RESULT } from '../../support/jobs.ts';
 import { storeCatalog } from '../../support/stored-catalog.ts';

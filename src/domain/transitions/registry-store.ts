@@ -1,7 +1,13 @@
+import type { ChallengeEvent, StoredChallenge } from '#contract/stored-challenge.ts';
 import type { CatalogRow, RegistryEvent, StoredModel, StoredVersion } from '#contract/stored-registry.ts';
 import type { StoredSharing } from '../access.ts';
-import type { ChallengeChange } from '../challenges/challenge-store.ts';
 import type { Page } from '../ports.ts';
+import type {
+  IdempotencyKey,
+  IdempotencyRecord,
+  TransitionCall,
+  TransitionStore,
+} from './apply-transition.ts';
 
 /** What one call of the registry found of a model: read together, strongly consistent. */
 export interface ModelState {
@@ -10,24 +16,7 @@ export interface ModelState {
   /** The versions asked for that exist, by number. */
   readonly versions: ReadonlyMap<string, StoredVersion>;
   /** Stored under the key asked for; it may have expired. */
-  readonly reply: IdempotentReply | undefined;
-}
-
-/** Under what a reply is stored: an Idempotency-Key of one caller. */
-export interface ReplyKey {
-  readonly principal: string;
-  readonly key: string;
-}
-
-/** A reply that is repeated for a repeated Idempotency-Key. */
-export interface IdempotentReply extends ReplyKey {
-  /** Digest of operation, path and body: another one under the same key is a conflict. */
-  readonly request_digest: string;
-  readonly body: unknown;
-  /** Unix seconds. */
-  readonly stored_at: number;
-  /** Unix seconds from which the key may be used anew. */
-  readonly expires_at: number;
+  readonly idempotencyRecord: IdempotencyRecord | undefined;
 }
 
 /**
@@ -47,16 +36,35 @@ export interface ArchivedProduction {
   readonly rolledBack: { readonly reason: string | null } | null;
 }
 
-/** All that one call changes: stored together or not at all. */
-export interface RegistryMove {
-  /** The model after the move. It is stored only while `events` is as in `before` (null: no model yet). */
+/** A challenge as it was read (null: a new one) and as it becomes, with its new events. */
+export interface ChallengeChange {
+  readonly before: StoredChallenge | null;
+  readonly after: StoredChallenge;
+  readonly events: readonly ChallengeEvent[];
+}
+
+/** Another version in Production, as far as it decides what becomes of the model's challenges. */
+export interface NewProduction {
+  readonly model: string;
+  /** The version that enters Production. */
+  readonly version: string;
+  readonly call: TransitionCall;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** Changes of the model's challenges, for the transaction that brings another version into Production. */
+export type EndChallenges = (production: NewProduction) => Promise<readonly ChallengeChange[]>;
+
+/** All that one stage transition changes: stored together or not at all. */
+export interface StageTransition {
+  /** The model after the transition. It is stored only while `events` is as in `before` (null: no model yet). */
   readonly model: { readonly before: StoredModel | null; readonly after: StoredModel };
   readonly versions: readonly VersionChange[];
   readonly archived: ArchivedProduction | null;
   readonly event: RegistryEvent;
-  /** Challenges of the model that the move ends. */
+  /** Challenges of the model that the transition ends. */
   readonly challenges: readonly ChallengeChange[];
-  readonly reply: IdempotentReply | null;
 }
 
 export interface CatalogFilter {
@@ -83,20 +91,16 @@ export interface ModelSharing extends StoredSharing {
   sharedWith(principals: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
-export interface RegistryStore {
+export interface RegistryStore extends TransitionStore<StageTransition> {
   readonly sharing: ModelSharing;
   /** The model, the versions named and what is stored under a key, in one strongly consistent read. */
-  read(model: string, versions: readonly string[], reply?: ReplyKey | null): Promise<ModelState>;
+  read(model: string, versions: readonly string[], key?: IdempotencyKey | null): Promise<ModelState>;
   /** All versions, newest number first. */
   versions(model: string): Promise<readonly StoredVersion[]>;
   /** Newest first. Throws VAL006 for a broken cursor. */
   history(model: string, limit: number, cursor: string | null): Promise<Page<RegistryEvent>>;
   /** The last event at or before a time (ISO 8601, milliseconds). */
   eventAt(model: string, at: string): Promise<RegistryEvent | undefined>;
-  /** One transaction. `lost`: something that the move rests on has changed; nothing was stored. */
-  commit(move: RegistryMove): Promise<'done' | 'lost'>;
-  /** Stores the reply of a call that changed nothing. `lost`: another one is stored under its key. */
-  keep(reply: IdempotentReply): Promise<'done' | 'lost'>;
   /**
    * Rows of the catalog in that order, from an index, after a position of the same order (null: from its start). It reads
    * ahead by little more than a page, so that whoever stops early has not paid for the rest.
@@ -106,6 +110,6 @@ export interface RegistryStore {
     sort: CatalogSort,
     after: CatalogPosition | null,
   ): AsyncIterable<CatalogEntry>;
-  /** Rows that {@link catalog} has for the filter, from counters that every move keeps: none is read for it. */
+  /** Rows that {@link catalog} has for the filter, from counters that each transition updates: no row is read for it. */
   catalogCount(filter: CatalogFilter): Promise<number>;
 }

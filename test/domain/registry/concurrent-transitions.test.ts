@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RegistryStore } from '#domain/registry/registry-store.ts';
+import type { RegistryStore } from '#domain/transitions/registry-store.ts';
 import { createRandom } from '#engine/random.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { MODEL, type RegistryFixture, registryFixture } from '../../support/registry-fixture.ts';
@@ -16,7 +16,7 @@ interface Race {
   readonly fixture: RegistryFixture;
   readonly invariants: Invariants;
   /** Moves stored and moves that lost, since the start of the race. */
-  readonly count: { done: number; lost: number };
+  readonly count: { done: number; conflict: number };
 }
 
 /**
@@ -31,7 +31,7 @@ async function startRace(seed: number): Promise<Race> {
     }
   };
   const race: { invariants?: Invariants } = {};
-  const count = { done: 0, lost: 0 };
+  const count = { done: 0, conflict: 0 };
   let last: Promise<unknown> = Promise.resolve();
   const wrap = (store: RegistryStore) =>
     withMethods(store, {
@@ -51,13 +51,13 @@ async function startRace(seed: number): Promise<Race> {
         return committed;
       },
     });
-  const fixture = await registryFixture(engine, { deps: { chance: random, sleep: letOthersGo }, wrap });
+  const fixture = await registryFixture(engine, { deps: { random, sleep: letOthersGo }, wrap });
   for (const version of ['1', '2']) {
     await fixture.register();
     await fixture.stage(version);
   }
   race.invariants = new Invariants(fixture);
-  Object.assign(count, { done: 0, lost: 0 });
+  Object.assign(count, { done: 0, conflict: 0 });
   return { fixture, invariants: race.invariants, count };
 }
 
@@ -68,7 +68,7 @@ describe('100 promotions of two versions at once', () => {
     const answers = await Promise.all(calls);
     // Each version is promoted once. Late calls find it there, or archived by the other one; some lose too often.
     expect(count.done).toBe(2);
-    expect(count.lost).toBeGreaterThan(0);
+    expect(count.conflict).toBeGreaterThan(0);
     for (const { status, body } of answers) {
       expect([200, 409, 410]).toContain(status);
       if (status === 409) expect(body.detail.context).toHaveProperty('current_production');
@@ -114,7 +114,7 @@ it('12 registrations of one model at once are 12 versions', async () => {
   const versions = answers.map(({ body }) => Number(body.version)).sort((a, b) => a - b);
   expect(versions).toEqual(Array.from({ length: 12 }, (_, index) => index + 3));
   expect(count.done).toBe(12);
-  expect(count.lost).toBeGreaterThan(0);
+  expect(count.conflict).toBeGreaterThan(0);
   await invariants.check();
 });
 

@@ -1,7 +1,8 @@
-import { CodedError } from '#contract/errors.ts';
+import { CodedError, type ErrorCode } from '#contract/errors.ts';
 import { MAX_ID_LENGTH } from '#contract/limits.ts';
 import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
-import type { IdempotentReply, RegistryStore, ReplyKey } from './registry-store.ts';
+import type { IdempotencyKey, IdempotencyRecord } from './apply-transition.ts';
+import type { RegistryStore } from './registry-store.ts';
 
 /** Where a request names a version. */
 export interface VersionReference {
@@ -24,7 +25,7 @@ export interface FoundVersion {
 interface LookedUp {
   readonly model: StoredModel | undefined;
   readonly version: StoredVersion | undefined;
-  readonly reply: IdempotentReply | undefined;
+  readonly idempotencyRecord: IdempotencyRecord | undefined;
 }
 
 /** More digits than a model can have versions. */
@@ -50,16 +51,21 @@ export async function readVersion(
 export async function lookUpVersion(
   registry: RegistryStore,
   { model: name, version: named }: VersionReference,
-  key: ReplyKey | null,
+  key: IdempotencyKey | null,
 ): Promise<LookedUp> {
   // A body may name anything; a key of a table is limited.
-  if (name.length > MAX_ID_LENGTH) return { model: undefined, version: undefined, reply: undefined };
-  const { model, versions, reply } = await registry.read(name, NUMBER.test(named) ? [named] : [], key);
+  if (name.length > MAX_ID_LENGTH)
+    return { model: undefined, version: undefined, idempotencyRecord: undefined };
+  const { model, versions, idempotencyRecord } = await registry.read(
+    name,
+    NUMBER.test(named) ? [named] : [],
+    key,
+  );
   const aliased = model && numberOf(named, model);
   const version = aliased
     ? (await registry.read(name, [aliased])).versions.get(aliased)
     : versions.get(named);
-  return { model, version, reply };
+  return { model, version, idempotencyRecord };
 }
 
 /** What was looked up, if it exists. Throws as {@link findVersion}. */
@@ -89,4 +95,43 @@ export function unknownModel(name: string, field = 'model_name'): CodedError {
 export function numberOf(alias: string, model: StoredModel): string | null {
   if (alias === 'latest') return String(model.latest_version);
   return alias === 'champion' ? model.production_version : null;
+}
+
+interface Rejected {
+  readonly model: StoredModel;
+  readonly version: StoredVersion;
+  /** Where the request names it. Default `version`. */
+  readonly field?: string;
+}
+
+/** The error of a transition that a version's state forbids: RES005, or RES006 for an archived version. */
+export function rejection(
+  code: Extract<ErrorCode, 'RES005' | 'RES006'>,
+  { model, version, field = 'version' }: Rejected,
+  message: string,
+  context: Readonly<Record<string, unknown>> = {},
+): CodedError {
+  return new CodedError(code, {
+    message,
+    field,
+    context: {
+      model_name: model.model_name,
+      version: version.version,
+      stage: version.stage,
+      current_production: model.production_version,
+      ...context,
+    },
+  });
+}
+
+/** Throws RES005 when another version than `expected`, a number or an alias, is in Production; undefined expects nothing. */
+export function checkExpectedProduction(model: StoredModel, expected: string | null | undefined): void {
+  const number = expected && (numberOf(expected, model) ?? expected);
+  if (number === undefined || number === model.production_version) return;
+  const told = expected?.slice(0, 100) ?? null;
+  throw new CodedError('RES005', {
+    message: `${model.production_version === null ? 'No version' : `Version ${model.production_version}`} is in Production, not ${told ?? 'none'}`,
+    field: 'expected_production',
+    context: { expected_production: told, current_production: model.production_version },
+  });
 }

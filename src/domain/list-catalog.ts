@@ -2,19 +2,19 @@ import type { CatalogStrategy } from '#contract/catalog-api.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { StoredChallenge } from '#contract/stored-challenge.ts';
 import type { CatalogRow } from '#contract/stored-registry.ts';
-import { type Caller, principalsOf } from '../access.ts';
-import { begin } from '../challenges/challenge-state.ts';
-import type { ChallengeStore } from '../challenges/challenge-store.ts';
-import { settleChallenge } from '../challenges/settle-challenge.ts';
-import type { Clock } from '../ports.ts';
-import { checkTimeframe } from '../validate.ts';
+import { type Caller, principalsOf } from './access.ts';
+import { begin } from './challenges/challenge-state.ts';
+import type { ChallengeStore } from './challenges/challenge-store.ts';
+import { settleChallenge } from './challenges/settle-challenge.ts';
+import type { Clock } from './ports.ts';
 import type {
   CatalogEntry,
   CatalogFilter,
   CatalogPosition,
   CatalogSort,
   RegistryStore,
-} from './registry-store.ts';
+} from './transitions/registry-store.ts';
+import { checkTimeframe } from './validate.ts';
 
 export interface ListCatalogInput {
   /** They are shown versions of models that are theirs or shared with them; an admin all. */

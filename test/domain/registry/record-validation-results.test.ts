@@ -7,9 +7,9 @@ import { NO_POLICY } from '#contract/release-policy.ts';
 import type { ValidationCheck } from '#contract/validation.ts';
 import type { SeriesStore } from '#domain/ports.ts';
 import { type ReconcileDeps, reconcileJob, reconcileJobs } from '#domain/reconcile-jobs.ts';
-import { settleValidation } from '#domain/registry/settle-validations.ts';
-import type { StagingChecks } from '#domain/registry/staging-checks.ts';
+import { recordValidationResult } from '#domain/registry/record-validation-results.ts';
 import { stagingChecks } from '#domain/registry/start-staging-checks.ts';
+import type { StagingChecks } from '#domain/transitions/validation.ts';
 import { createRandom } from '#engine/random.ts';
 import { memoryLog } from '../../support/backend.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
@@ -80,7 +80,7 @@ async function scene(): Promise<Scene> {
     challenges: fixture.deps.challenges,
     validations: jobs,
     ...{ stagingDryRunRequired: false, fourEyesRequired: false, releasePolicy: NO_POLICY },
-    chance: createRandom(1),
+    random: createRandom(1),
     sleep: async () => undefined,
   };
   return {
@@ -181,7 +181,7 @@ describe('the end of a validation', () => {
         },
       },
     };
-    await expect(settleValidation(dying, job)).rejects.toThrow('killed');
+    await expect(recordValidationResult(dying, job)).rejects.toThrow('killed');
     expect(await scenario.waiting()).toEqual([jobId]);
     scenario.clock.time += 11 * MINUTES;
     await reconcileJobs(scenario.deps);

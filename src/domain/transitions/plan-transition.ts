@@ -1,14 +1,29 @@
+import { CodedError } from '#contract/errors.ts';
 import type { RegistryAction, StoredModel, StoredVersion, Waiver } from '#contract/stored-registry.ts';
-import type { ChallengeChange } from '../challenges/challenge-store.ts';
 import { isoTime } from '../validate.ts';
-import type { MoveDeps, RegistryCall } from './make-move.ts';
-import type { ArchivedProduction, RegistryMove } from './registry-store.ts';
+import type { TransitionCall, TransitionDeps, TransitionKind, TransitionStore } from './apply-transition.ts';
+import type { ArchivedProduction, ChallengeChange, StageTransition } from './registry-store.ts';
+
+/** Each write conflict is another call that succeeded: up to 21 concurrent calls on one model all succeed. */
+const ATTEMPTS = 21;
+
+/** Stage transitions of a model. They throw RES005 after a write conflict in each of 21 attempts, 10 s in all. */
+export function stageTransitions<W>(store: TransitionStore<W>): TransitionKind<W> {
+  const message = `Write conflict: the model changed during ${ATTEMPTS} attempts. Read it again and retry the request.`;
+  const outpaced: TransitionKind<W>['outpaced'] = ({ model }) =>
+    new CodedError('RES005', {
+      message,
+      field: model ? 'version' : '',
+      context: { current_production: model?.production_version ?? null },
+    });
+  return { store, attempts: ATTEMPTS, outpaced };
+}
 
 /** What a call changes: one version, and what that means for Production. */
-export interface PlannedChange {
+export interface PlannedTransition {
   readonly action: RegistryAction;
-  readonly call: RegistryCall;
-  /** Of the model and of everything that changes with it; see {@link momentAfter}. */
+  readonly call: TransitionCall;
+  /** Of the model and of everything that changes with it; see {@link nextTimestamp}. */
   readonly at: string;
   /** The version as it was read; null for a new one. */
   readonly before: StoredVersion | null;
@@ -24,17 +39,17 @@ export interface PlannedChange {
 }
 
 /** The time of a model's next event: now, but never before the last one, whatever the clocks of two hosts say. */
-export function momentAfter(deps: Pick<MoveDeps, 'clock'>, model: StoredModel | null): string {
+export function nextTimestamp(deps: Pick<TransitionDeps, 'clock'>, model: StoredModel | null): string {
   const now = isoTime(deps.clock.now());
   return model && model.updated_at > now ? model.updated_at : now;
 }
 
-/** The whole move of a change, with the event that tells it. */
-export function planMove(
-  deps: Pick<MoveDeps, 'ids'>,
+/** The stage transition of a change, with its event. */
+export function planTransition(
+  deps: Pick<TransitionDeps, 'ids'>,
   model: StoredModel | null,
-  change: PlannedChange,
-): Omit<RegistryMove, 'reply'> {
+  change: PlannedTransition,
+): StageTransition {
   const { action, call, at, before, version, archived = null, challenges = [] } = change;
   const previous = model?.production_version ?? null;
   const production = version.stage === 'Production' ? version.version : previous;
@@ -70,7 +85,7 @@ export function planMove(
   };
 }
 
-function newModel({ model_name }: StoredVersion, { actor }: RegistryCall, at: string): StoredModel {
+function newModel({ model_name }: StoredVersion, { actor }: TransitionCall, at: string): StoredModel {
   return {
     schema_version: 1,
     model_name,

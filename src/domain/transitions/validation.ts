@@ -1,6 +1,6 @@
+import type { StoredBacktestJob } from '#contract/backtest.ts';
 import type { StoredVersion, Validation } from '#contract/stored-registry.ts';
 import type { ValidationCheck } from '#contract/validation.ts';
-import type { StagingChecks, StagingOutcome } from './staging-checks.ts';
 
 /** Checks that need a task. */
 export const TASK_CHECKS = ['smoke_run', 'determinism', 'look_ahead'] as const;
@@ -17,7 +17,7 @@ export function statusOf(checks: readonly ValidationCheck[]): Validation['status
 }
 
 /** What a person must know of a version that did not pass everything; nothing when it did. */
-export function remarksOn({ status, checks }: Validation): string[] {
+export function warningsFor({ status, checks }: Validation): string[] {
   const ungated = checks.some((check) => check.name === 'thresholds' && check.status === 'skipped');
   return [
     ...(status === 'passed' ? [] : [`validation ${status}`]),
@@ -35,7 +35,7 @@ export function plainCheck(
 }
 
 /** A validation whose task has ended. */
-export function settle(validation: Validation, outcome: StagingOutcome): Validation {
+export function withOutcome(validation: Validation, outcome: StagingOutcome): Validation {
   const checks = [...validation.checks.filter(({ status }) => status !== 'pending'), ...outcome.checks];
   return { ...validation, status: outcome.status === 'failed' ? 'failed' : statusOf(checks), checks };
 }
@@ -47,5 +47,34 @@ export async function currentValidation(
 ): Promise<Validation> {
   if (validation.status !== 'pending' || validation.job_id === null || !stagingChecks) return validation;
   const outcome = await stagingChecks.outcome(validation.job_id);
-  return outcome ? settle(validation, outcome) : validation;
+  return outcome ? withOutcome(validation, outcome) : validation;
+}
+
+/** What came of the checks that need a task. */
+export interface StagingOutcome {
+  readonly status: 'passed' | 'failed';
+  /** Smoke run, determinism, look-ahead; or the one line that says why they could not be run. */
+  readonly checks: readonly ValidationCheck[];
+}
+
+/**
+ * The checks of a staging that need a task: they run where backtests run. The job is the truth; a version's stored
+ * `validation` follows it, so while that is `pending` it is read together with {@link outcome}.
+ */
+export interface StagingChecks {
+  /**
+   * Stores the job of a version's checks and starts it, before the transition that names it in `validation.job_id`: a job
+   * without its version ends unnoticed, a version without its job would wait for ever. The same version means the same job.
+   * Throws DATA005 when it cannot be stored.
+   */
+  start(version: StoredVersion, correlationId: string): Promise<string>;
+  /** Undefined while the job is under way. */
+  outcome(jobId: string): Promise<StagingOutcome | undefined>;
+}
+
+/** The jobs of staging checks that have ended, until the registry knows of them. */
+export interface EndedValidations {
+  endedValidations(): AsyncIterable<StoredBacktestJob>;
+  /** The registry knows of it, or never will have to. */
+  forgetValidation(jobId: string): Promise<void>;
 }

@@ -1,0 +1,96 @@
+import type { StoredBacktestJob } from '#contract/backtest.ts';
+import { CodedError, type ErrorCode } from '#contract/errors.ts';
+import { applyTransition, type TransitionDeps } from '../transitions/apply-transition.ts';
+import { existing, lookUpVersion } from '../transitions/find-version.ts';
+import { nextTimestamp, planTransition, stageTransitions } from '../transitions/plan-transition.ts';
+import type { RegistryStore } from '../transitions/registry-store.ts';
+import { type EndedValidations, type StagingOutcome, withOutcome } from '../transitions/validation.ts';
+import { outcomeOf } from './start-staging-checks.ts';
+
+export interface RecordValidationDeps extends TransitionDeps {
+  readonly registry: RegistryStore;
+  readonly validations: EndedValidations;
+}
+
+/** The checks are started before the staging that names their job is stored: it may still be on its way. */
+const STAGING_MS = 10 * 60_000;
+const UNKNOWN: readonly ErrorCode[] = ['RES002', 'RES003'];
+
+/**
+ * Tells the registry how a validation ended, and forgets the job when it did. One that no version waits for is asked about
+ * again until its staging cannot come any more. Repeating it does no harm, so a death between the two writes does none.
+ * Does nothing for a job that is under way or is no validation. Throws as {@link recordValidation}.
+ */
+export async function recordValidationResult(
+  deps: RecordValidationDeps,
+  job: StoredBacktestJob,
+): Promise<void> {
+  const outcome = outcomeOf(job);
+  if (!outcome || !job.registered || job.kind !== 'validation') return;
+  const { model_name: model, version } = job.registered;
+  const recorded = await recordValidation(deps, {
+    ...{ model, version, jobId: job.job_id, outcome },
+    correlationId: job.execution_input.correlation_id,
+  }).catch((error: unknown) => {
+    // A registry that was restored to an earlier time does not know the version.
+    if (error instanceof CodedError && UNKNOWN.includes(error.code)) return false;
+    throw error;
+  });
+  const late = deps.clock.now() - Date.parse(job.updated_at) >= STAGING_MS;
+  if (recorded || late) await deps.validations.forgetValidation(job.job_id);
+}
+
+/** Settles all that ended. One job's fault does not stop the others. */
+export async function recordValidationResults(
+  deps: RecordValidationDeps,
+  onFault: (jobId: string, error: unknown) => void,
+): Promise<void> {
+  for await (const job of deps.validations.endedValidations()) {
+    await recordValidationResult(deps, job).catch((error: unknown) => onFault(job.job_id, error));
+  }
+}
+
+interface RecordValidationInput {
+  readonly model: string;
+  readonly version: string;
+  /** Job of the checks: a version that waits for another one, or for none, stays as it is. */
+  readonly jobId: string;
+  readonly outcome: StagingOutcome;
+  readonly correlationId: string;
+}
+
+/**
+ * Copies the end of a staging's checks into the version that waits for it, wherever the version is by then. Repeating it
+ * changes nothing. Answers whether this call changed something.
+ * Throws RES002, RES003, RES005 (too many moves at once), SVC005.
+ */
+export async function recordValidation(
+  deps: Omit<RecordValidationDeps, 'validations'>,
+  input: RecordValidationInput,
+): Promise<boolean> {
+  const { model, version, jobId, outcome, correlationId } = input;
+  const call = {
+    actor: { id: 'touchstone', groups: [], isAdmin: false },
+    idempotencyKey: null,
+    correlationId,
+  };
+  const reference = { model, version, field: 'version' };
+  const { body } = await applyTransition(
+    deps,
+    stageTransitions(deps.registry),
+    null,
+    () => lookUpVersion(deps.registry, reference, null),
+    async (state) => {
+      const found = existing(reference, state);
+      const { validation } = found.version;
+      if (validation.status !== 'pending' || validation.job_id !== jobId) return { body: false, write: null };
+      const at = nextTimestamp(deps, found.model);
+      const settled = withOutcome(validation, outcome);
+      const after = { ...found.version, validation: settled, updated_at: at };
+      const notes = [`validation ${settled.status}`];
+      const change = { action: 'validate', call, at, before: found.version, version: after, notes } as const;
+      return { body: true, write: planTransition(deps, found.model, change) };
+    },
+  );
+  return body;
+}
