@@ -1,4 +1,4 @@
-import { LEAST_CLUSTERS } from '#domain/challenges/judge-challenge.ts';
+import { LEAST_CLUSTERS } from '#domain/challenges/decide-challenge.ts';
 import { createRandom, type Random } from '#engine/random.ts';
 import { alwaysValidP, isHarmful } from '#engine/stats/always-valid.ts';
 import {

@@ -3,9 +3,8 @@ import { challengeActions } from '#adapters/aws/registry-transaction.ts';
 import { sha256 } from '#adapters/ids.ts';
 import { TRADE_FIELDS, type TradeInput } from '#contract/challenge-trade.ts';
 import type { StoredChallenge } from '#contract/stored-challenge.ts';
-import { applyTrade } from '#domain/challenges/apply-trade.ts';
+import { applyTrade, readTrade } from '#domain/challenges/apply-trade.ts';
 import { begin, type Progress } from '#domain/challenges/challenge-state.ts';
-import { readTrade } from '#domain/challenges/read-trade.ts';
 
 export type Item = Record<string, unknown>;
 

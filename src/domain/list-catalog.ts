@@ -3,9 +3,9 @@ import { CodedError } from '#contract/errors.ts';
 import type { StoredChallenge } from '#contract/stored-challenge.ts';
 import type { CatalogRow } from '#contract/stored-registry.ts';
 import { type Caller, principalsOf } from './access.ts';
+import { settleChallenge } from './challenges/apply-deadlines.ts';
 import { begin } from './challenges/challenge-state.ts';
 import type { ChallengeStore } from './challenges/challenge-store.ts';
-import { settleChallenge } from './challenges/settle-challenge.ts';
 import type { Clock } from './ports.ts';
 import type {
   CatalogEntry,

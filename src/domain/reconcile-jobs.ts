@@ -1,6 +1,6 @@
 import { isTerminal, type StoredBacktestJob } from '#contract/backtest.ts';
 import { STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
-import { type TickReport, tickChallenge, tickChallenges } from './challenges/tick-challenges.ts';
+import { type TickReport, tickChallenge, tickChallenges } from './challenges/process-due-challenges.ts';
 import type { ChallengeDeps } from './challenges/write-challenge.ts';
 import type { ExecutionState, Executions } from './execution-ports.ts';
 import {

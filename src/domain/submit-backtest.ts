@@ -14,7 +14,7 @@ import { bestOfHyperopt } from './hyperopt/best-of-hyperopt.ts';
 import type { StudyStore } from './hyperopt/study-ports.ts';
 import { idSuffix, keyUsedAgain } from './id-suffix.ts';
 import type { Digest, Ids, JobStore, Log } from './ports.ts';
-import { imageOf, registeredOf, withRegisteredConfig } from './registry/registered-run.ts';
+import { imageOf, registeredOf, withRegisteredConfig } from './registry/container-image.ts';
 import { CONFIG_KEYS, type ResolveDeps, resolveConfig } from './resolve-config.ts';
 import { readVersion } from './transitions/find-version.ts';
 import type { RegistryStore } from './transitions/registry-store.ts';

@@ -17,7 +17,7 @@ import type { TaskLimits } from '#adapters/local/task-runner.ts';
 import { openStores, type StorageEnv } from '#adapters/open-stores.ts';
 import { NO_POLICY } from '#contract/release-policy.ts';
 import type { TableNames } from '#contract/tables.ts';
-import { resumeTimers } from '#domain/challenges/challenge-timer.ts';
+import { resumeTimers } from '#domain/challenges/process-due-challenges.ts';
 import {
   type ReconcileDeps,
   reconcileChallenge,

@@ -3,7 +3,7 @@ import { METRICS, METRICS_NAMESPACE } from '#contract/names.ts';
 import type { ChallengeAction, ChallengeEvent } from '#contract/stored-challenge.ts';
 import { PLATFORM } from '#domain/challenges/challenge-state.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
-import { type ChallengeTimer, setTimers } from '#domain/challenges/challenge-timer.ts';
+import { type ChallengeTimer, setTimers } from '#domain/challenges/process-due-challenges.ts';
 import type { ChallengeChange } from '#domain/transitions/registry-store.ts';
 import type { Log } from './log.ts';
 

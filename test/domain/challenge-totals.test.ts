@@ -4,9 +4,8 @@ import { sha256 } from '#adapters/ids.ts';
 import { TRADE_FIELDS } from '#contract/challenge-trade.ts';
 import type { CodedError } from '#contract/errors.ts';
 import type { StoredAssignment, StoredTrade } from '#contract/stored-challenge.ts';
-import { applyTrade } from '#domain/challenges/apply-trade.ts';
+import { applyTrade, readTrade } from '#domain/challenges/apply-trade.ts';
 import { begin, newStage } from '#domain/challenges/challenge-state.ts';
-import { readTrade } from '#domain/challenges/read-trade.ts';
 import { storedChallenge } from '../support/stored-challenge.ts';
 
 // Quarters add up and multiply without rounding.

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { TradeResult } from '#contract/stored-challenge.ts';
 import { newStage } from '#domain/challenges/challenge-state.ts';
-import { stageProfits } from '#domain/challenges/stage-profits.ts';
+import { stageProfits } from '#domain/challenges/variant-totals.ts';
 import { storedChallenge } from '../support/stored-challenge.ts';
 
 const AT = '2026-05-01T00:00:00.000Z';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { TRADE_FIELDS } from '#contract/challenge-trade.ts';
-import { tickChallenges } from '#domain/challenges/tick-challenges.ts';
+import { tickChallenges } from '#domain/challenges/process-due-challenges.ts';
 import { generated, HOUR } from '../support/challenge-fixture.ts';
 import { closedArm, storeChallenge } from '../support/challenge-scenarios.ts';
 import { fixture, started, useOneChallengeFixture } from '../support/one-challenge-fixture.ts';

@@ -145,7 +145,7 @@ it('a key that was read before another write of it is not stored over that one',
       ...{ before: before!, after, events: [] },
       assignments: [{ before: { ...read, revision }, after: { ...read, revision: read.revision + 1 } }],
     });
-  expect(await write(read.revision - 1)).toBe('lost');
+  expect(await write(read.revision - 1)).toBe('conflict');
   expect(await write(read.revision)).toBe('done');
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
-import { tickChallenge, tickChallenges } from '#domain/challenges/tick-challenges.ts';
+import { tickChallenge, tickChallenges } from '#domain/challenges/process-due-challenges.ts';
 import type { ChallengeDeps } from '#domain/challenges/write-challenge.ts';
 import { createRandom } from '#engine/random.ts';
 import { challengeFixture, HOUR } from '../support/challenge-fixture.ts';

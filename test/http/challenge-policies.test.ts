@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { CodedError } from '#contract/errors.ts';
-import { tickChallenges } from '#domain/challenges/tick-challenges.ts';
+import { tickChallenges } from '#domain/challenges/process-due-challenges.ts';
 import type { RegistryStore } from '#domain/transitions/registry-store.ts';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';

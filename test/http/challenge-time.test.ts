@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
 import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
-import { resumeTimers } from '#domain/challenges/challenge-timer.ts';
-import { tickChallenge, tickChallenges } from '#domain/challenges/tick-challenges.ts';
+import { resumeTimers, tickChallenge, tickChallenges } from '#domain/challenges/process-due-challenges.ts';
 import { challengeListener } from '#runtime/challenge-listener.ts';
 import { memoryLog } from '../support/backend.ts';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoredChallenge } from '#contract/stored-challenge.ts';
-import { tickChallenges } from '#domain/challenges/tick-challenges.ts';
+import { tickChallenges } from '#domain/challenges/process-due-challenges.ts';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { MODEL, registryFixture } from '../support/registry-fixture.ts';

@@ -2,7 +2,7 @@ import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { ulids } from '#adapters/ids.ts';
 import type { ArmTotals, StoredChallenge } from '#contract/stored-challenge.ts';
-import { tickChallenges } from '#domain/challenges/tick-challenges.ts';
+import { tickChallenges } from '#domain/challenges/process-due-challenges.ts';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from './challenge-fixture.ts';
 import type { TestEngine } from './engine.ts';
 import { MODEL } from './registry-fixture.ts';

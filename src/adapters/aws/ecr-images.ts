@@ -6,7 +6,7 @@ import {
   RepositoryNotFoundException,
 } from '@aws-sdk/client-ecr';
 import { CodedError } from '#contract/errors.ts';
-import type { ImageRegistry } from '#domain/registry/image-registry.ts';
+import type { ImageRegistry } from '#domain/registry/container-image.ts';
 import { reportUnavailable } from './unavailable.ts';
 
 /** `{account}.dkr.ecr.{region}.amazonaws.com/{repository}[:tag][@digest]`. */

@@ -1,5 +1,5 @@
 import { ConflictException, CreateScheduleCommand, SchedulerClient } from '@aws-sdk/client-scheduler';
-import type { ChallengeTimer } from '#domain/challenges/challenge-timer.ts';
+import type { ChallengeTimer } from '#domain/challenges/process-due-challenges.ts';
 import { reportUnavailable } from './unavailable.ts';
 
 /** Worst case of one call: 2 attempts of 2 s, which a request waits for. Commands throw HTTP503 when Scheduler cannot answer. */

@@ -1,4 +1,4 @@
-import type { ChallengeTimer } from '#domain/challenges/challenge-timer.ts';
+import type { ChallengeTimer } from '#domain/challenges/process-due-challenges.ts';
 import type { Clock } from '#domain/ports.ts';
 
 /** The longest that Node waits at once, 24.8 days: beyond it would not wait at all. */

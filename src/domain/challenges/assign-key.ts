@@ -3,10 +3,17 @@ import { MAX_ASSIGNMENT_KEY_LENGTH } from '#contract/limits.ts';
 import type { StoredAssignment, StoredChallenge } from '#contract/stored-challenge.ts';
 import { unknownModel } from '../transitions/find-version.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
-import { assign, versionOf, withAssignment } from './assignment.ts';
-import { begin, changed, isAwaiting, trafficSplit } from './challenge-state.ts';
-import { nonEmpty } from './read-trade.ts';
-import { settleChallenge, steerChallenge } from './settle-challenge.ts';
+import { settleChallenge, steerChallenge } from './apply-deadlines.ts';
+import { nonEmpty } from './apply-trade.ts';
+import {
+  assign,
+  begin,
+  changed,
+  isAwaiting,
+  trafficSplit,
+  versionOf,
+  withAssignment,
+} from './challenge-state.ts';
 import { type ChallengeDeps, writeChallenge } from './write-challenge.ts';
 
 /**

@@ -6,8 +6,11 @@ import {
   type ChallengeAction,
   type ChallengeEvent,
   type StageTotals,
+  type StoredAssignment,
   type StoredChallenge,
+  type Variant,
 } from '#contract/stored-challenge.ts';
+import type { Digest } from '#engine/digest.ts';
 import { ZERO } from '#engine/stats/precise-sum.ts';
 import { spokenAgainst } from '../transitions/plan-promotion.ts';
 import type { ChallengeChange } from '../transitions/registry-store.ts';
@@ -88,6 +91,12 @@ export const NO_TRADES: ArmTotals = {
   ...{ sum: ZERO, sum_of_squares: ZERO, clusters: null, marked: null },
 };
 
+/** What the trades of one key came to. */
+export type KeyTotals = Pick<StoredAssignment, 'closed' | 'sum' | 'marked' | 'marked_sum'>;
+
+/** Of a key without trades. */
+export const NO_KEY: KeyTotals = { closed: 0, sum: ZERO, marked: 0, marked_sum: ZERO };
+
 export function newStage(canary_stage: CanaryStage, since: string): StageTotals {
   return { canary_stage, since, champion: NO_TRADES, challenger: NO_TRADES };
 }
@@ -142,4 +151,53 @@ export function conflict(challenge: StoredChallenge, message: string, field = 'c
     field,
     context: { challenge_id, status, outcome, reason, canary_stage },
   });
+}
+
+/**
+ * Where a key stands in a challenge, 0 to 1: the first 4 bytes of SHA-256 of `challenge_id:key`, big-endian, by 2^32. It is
+ * of the challenger when that is below its share, so that a key that once was the challenger's stays so while shares grow.
+ */
+function bucketOf(challengeId: string, key: string, sha256: Digest): number {
+  return Number.parseInt(sha256(`${challengeId}:${key}`).slice(0, 8), 16) / 2 ** 32;
+}
+
+function variantOf(bucket: number, share: number): Variant {
+  return bucket < share ? 'challenger' : 'champion';
+}
+
+/** The version of an arm. */
+export function versionOf(challenge: StoredChallenge, variant: Variant): string {
+  return variant === 'champion' ? challenge.champion_version : challenge.challenger_version;
+}
+
+/** The assignment of a key that had none, by the shares at the time of its entry. Default: now. */
+export function assign(
+  challenge: StoredChallenge,
+  key: string,
+  sha256: Digest,
+  { at, entered }: { readonly at: string; readonly entered?: string | null },
+): StoredAssignment {
+  const bucket = bucketOf(challenge.challenge_id, key, sha256);
+  const stage = entered ? stageAt(challenge, entered) : currentStage(challenge).canary_stage;
+  return {
+    schema_version: 1,
+    challenge_id: challenge.challenge_id,
+    assignment_key: key,
+    variant: variantOf(bucket, shareOf(stage)),
+    canary_stage: stage,
+    ...{ bucket, at, revision: 1, ...NO_KEY },
+  };
+}
+
+/** The challenge with one more assignment in its totals. */
+export function withAssignment(
+  progress: Progress,
+  { canary_stage, variant, at }: Pick<StoredAssignment, 'canary_stage' | 'variant' | 'at'>,
+): Progress {
+  const stages = progress.challenge.stages.map((stage) =>
+    stage.canary_stage === canary_stage
+      ? { ...stage, [variant]: { ...stage[variant], assigned: stage[variant].assigned + 1 } }
+      : stage,
+  );
+  return changed(progress, { stages, last_traffic_at: at });
 }

@@ -9,13 +9,13 @@ import {
   type ArmComparison,
   clustersOf,
   compareArms,
+  conditionsOf,
   currentP,
   MOST_OPEN_GAP,
   openGap,
   sampleRatio,
-} from './compare-arms.ts';
-import { conditionsOf } from './conditions.ts';
-import { ALPHA, finalVerdictOn, LEAST_CLUSTERS, LEAST_IMPROVEMENT, verdictOn } from './judge-challenge.ts';
+} from './compare-variants.ts';
+import { ALPHA, finalVerdictOn, LEAST_CLUSTERS, LEAST_IMPROVEMENT, verdictOn } from './decide-challenge.ts';
 import { readChallenge } from './read-challenges.ts';
 import type { ChallengeDeps } from './write-challenge.ts';
 

@@ -13,14 +13,13 @@ import type {
   StoredTrade,
   TradeResult,
 } from '#contract/stored-challenge.ts';
-import { type AppliedTrade, applyTrade } from './apply-trade.ts';
+import { steerChallenge } from './apply-deadlines.ts';
+import { type AppliedTrade, applyTrade, type PostedTrade, readTrade } from './apply-trade.ts';
 import { closedTrades, type Progress } from './challenge-state.ts';
 import { TRADES_AT_ONCE } from './challenge-store.ts';
+import { judgeChallenge } from './decide-challenge.ts';
 import { recommendationOf } from './evaluate-challenge.ts';
-import { judgeChallenge } from './judge-challenge.ts';
-import { type PostedTrade, readTrade } from './read-trade.ts';
-import { steerChallenge } from './settle-challenge.ts';
-import { MAX_PERMUTED, stageProfits } from './stage-profits.ts';
+import { MAX_PERMUTED, stageProfits } from './variant-totals.ts';
 import { type ChallengeDeps, type FoundChallenge, writeChallenge } from './write-challenge.ts';
 
 export interface LogTradesInput {

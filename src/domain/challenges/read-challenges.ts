@@ -3,6 +3,7 @@ import type { ChallengeEvent, StoredChallenge, StoredTrade } from '#contract/sto
 import type { Page } from '../ports.ts';
 import { unknownModel } from '../transitions/find-version.ts';
 import { isoTime } from '../validate.ts';
+import { awaitedStage, settleChallenge } from './apply-deadlines.ts';
 import {
   begin,
   changeOf,
@@ -13,7 +14,6 @@ import {
   trafficSplit,
   unknownChallenge,
 } from './challenge-state.ts';
-import { awaitedStage, settleChallenge } from './settle-challenge.ts';
 import type { ChallengeDeps } from './write-challenge.ts';
 
 type ReadDeps = Pick<ChallengeDeps, 'challenges' | 'clock'>;

@@ -6,6 +6,7 @@ import { existing, lookUpVersion } from '../transitions/find-version.ts';
 import { type PromotionDeps, planPromotion } from '../transitions/plan-promotion.ts';
 import type { ChallengeChange, NewProduction } from '../transitions/registry-store.ts';
 import { isoTime } from '../validate.ts';
+import { settleChallenge } from './apply-deadlines.ts';
 import {
   begin,
   changeOf,
@@ -16,8 +17,7 @@ import {
   unknownChallenge,
 } from './challenge-state.ts';
 import type { ChallengeQuestion, ChallengeState, ChallengeStore, ChallengeWrite } from './challenge-store.ts';
-import { withoutPromotion } from './complete-challenge.ts';
-import { settleChallenge } from './settle-challenge.ts';
+import { withoutPromotion } from './decide-challenge.ts';
 
 /** Dependencies of a write, which may promote a winner. */
 export interface ChallengeDeps extends PromotionDeps {

@@ -1,6 +1,9 @@
+import type { RegisteredVersion } from '#contract/backtest.ts';
+import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
 import { CodedError } from '#contract/errors.ts';
 import { REGISTRATION_LIMITS } from '#contract/limits.ts';
-import type { ImageRegistry } from './image-registry.ts';
+import type { StoredVersion } from '#contract/stored-registry.ts';
+import { requestOver } from '../resolve-config.ts';
 
 const HOST = String.raw`(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?(?::\d{1,5})?\/)?`;
 const NAME = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*';
@@ -49,4 +52,33 @@ export async function resolveImage(images: ImageRegistry | null, uri: string): P
 /** The same image whatever its tag says later. */
 export function pinnedUri(uri: string, digest: string): string {
   return `${REFERENCE.exec(uri)?.[1] ?? uri}@${digest}`;
+}
+
+/** Where container images are kept. Null on one machine: there the current code runs, whatever a version names. */
+export interface ImageRegistry {
+  /**
+   * `sha256:…` of the image that a reference names now; undefined when it names none, null when its registry is one that
+   * cannot be asked.
+   */
+  digestOf(uri: string): Promise<string | null | undefined>;
+}
+
+/** What a job that runs a version keeps of it. */
+export function registeredOf(version: StoredVersion): RegisteredVersion {
+  const { model_name, container_image_uri, image_digest, strategy_digest } = version;
+  return { model_name, version: version.version, container_image_uri, image_digest, strategy_digest };
+}
+
+/** The registered image, whatever its tag says now; null where it was not resolved. */
+export function imageOf({ container_image_uri, image_digest }: StoredVersion): string | null {
+  return image_digest && pinnedUri(container_image_uri, image_digest);
+}
+
+/** The registered configuration in the place of the strategy's defaults: what a submission gives goes over it. */
+export function withRegisteredConfig(
+  { config }: StoredVersion,
+  given: BacktestConfigRequest,
+): BacktestConfigRequest {
+  const { date_range: _, ...registered } = config;
+  return requestOver(registered, given);
 }

@@ -16,7 +16,7 @@ import type { Strategies } from '../strategy-ports.ts';
 import { executionInputOf } from '../submit-backtest.ts';
 import type { StagingChecks, StagingOutcome } from '../transitions/validation.ts';
 import { isoTime } from '../validate.ts';
-import { imageOf, registeredOf } from './registered-run.ts';
+import { imageOf, registeredOf } from './container-image.ts';
 
 export interface StagingChecksDeps {
   readonly jobs: JobStore;

@@ -3,19 +3,19 @@ import { hash32 } from '#engine/random.ts';
 import { isHarmful } from '#engine/stats/always-valid.ts';
 import type { Cluster } from '#engine/stats/clusters.ts';
 import { permutationTest, type StageValues } from '#engine/stats/permutation.ts';
-import { asIfClosed } from './arm-totals.ts';
-import { changed, closedTrades, type Progress, told, totalOf } from './challenge-state.ts';
+import { closedTrades, type Progress, told, totalOf } from './challenge-state.ts';
 import {
   type ArmComparison,
+  areMet,
   clustersOf,
   compareArms,
+  conditionsOf,
   currentP,
   independentUnits,
   MOST_OPEN_GAP,
   openGap,
-} from './compare-arms.ts';
-import { completed } from './complete-challenge.ts';
-import { areMet, conditionsOf } from './conditions.ts';
+} from './compare-variants.ts';
+import { asIfClosed } from './variant-totals.ts';
 
 /** Below it a difference is significant. */
 export const ALPHA = 0.05;
@@ -124,17 +124,34 @@ function seedOf(challenge: StoredChallenge): number {
   return hash32(`${challenge.challenge_id}:${champion + challenger}`);
 }
 
-/** The challenger's account with one more closed trade. */
-export function withProfit(progress: Progress, profit: number): Progress {
-  const { equity } = progress.challenge;
-  const now = points(equity.profit + profit);
-  const peak = Math.max(equity.peak, now);
-  return changed(progress, {
-    equity: { profit: now, peak, drawdown: Math.max(equity.drawdown, points(peak - now)) },
-  });
+/** A challenge that ends by a verdict on its trades. */
+export function completed(
+  progress: Progress,
+  outcome: 'challenger_wins' | 'champion_wins',
+  at: string,
+): Progress {
+  const end = { status: 'completed', outcome, ended_at: at, hold: null } as const;
+  const ended = told(progress, end, { action: 'complete', at, reason: outcome });
+  const message = outcome === 'challenger_wins' ? whyNotByItself(progress.challenge) : null;
+  return message === null ? ended : withoutPromotion(ended, { at, code: 'RES005', message });
 }
 
-/** To a billionth: three losses of 0.1 are 0.3, and no more than a limit of 0.3. */
-function points(value: number): number {
-  return Math.round(value * 1e9) / 1e9;
+/** A winner that the platform does not promote by itself, and why: once it has said so it leaves it to a person. */
+export function withoutPromotion(
+  progress: Progress,
+  promotion_refused: NonNullable<StoredChallenge['promotion_refused']>,
+): Progress {
+  const { at, code, message } = promotion_refused;
+  const event = { action: 'promotion_refused', at, reason: `${code}: ${message}` } as const;
+  return told(progress, { promotion_refused }, event);
+}
+
+/** Why a person must look at a winner that would promote by itself; null when nothing speaks against it. */
+function whyNotByItself(challenge: StoredChallenge): string | null {
+  const { auto_promote, hold } = challenge;
+  if (!auto_promote) return null;
+  if (compareArms(challenge).degenerate) return 'No trade differs from another of its arm';
+  // The other holds heal, if not by the trade that wins.
+  const waits = hold?.reason === 'manual' || hold?.reason === 'approval' || hold?.reason === 'sample_ratio';
+  return waits ? `It was held when it won: ${hold.reason}` : null;
 }

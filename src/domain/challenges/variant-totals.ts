@@ -3,15 +3,13 @@ import type {
   StoredAssignment,
   StoredChallenge,
   StoredTrade,
+  TradeResult,
+  Variant,
 } from '#contract/stored-challenge.ts';
 import { type Cluster, NO_CLUSTERS, withCluster } from '#engine/stats/clusters.ts';
+import type { StageValues } from '#engine/stats/permutation.ts';
 import { minus, type Precise, plus, times, ZERO } from '#engine/stats/precise-sum.ts';
-
-/** What the trades of one key came to. */
-export type KeyTotals = Pick<StoredAssignment, 'closed' | 'sum' | 'marked' | 'marked_sum'>;
-
-/** Of a key without trades. */
-export const NO_KEY: KeyTotals = { closed: 0, sum: ZERO, marked: 0, marked_sum: ZERO };
+import { changed, type KeyTotals, NO_KEY, type Progress } from './challenge-state.ts';
 
 /** A trade as far as totals know of it. */
 type Counted = Pick<StoredTrade, 'status' | 'profit_pct'>;
@@ -140,4 +138,94 @@ function square(value: number): Precise {
 
 function countOf(there: boolean): number {
   return there ? 1 : 0;
+}
+
+/** A trade as it is now, to be counted instead of as it was. */
+interface TradeStep {
+  readonly now: StoredTrade;
+  /** null of a new one. */
+  readonly before: StoredTrade | null;
+  /** Of its key, if it has one. */
+  readonly assignment: StoredAssignment | undefined;
+}
+
+/** A challenge and the assignment of a key with a trade in their totals. */
+export interface CountedTrade {
+  readonly progress: Progress;
+  /** null when nothing of it has changed. */
+  readonly assignment: StoredAssignment | null;
+}
+
+/** The totals with a trade as it is now; a late or misassigned one is in none. */
+export function countTrade(progress: Progress, step: TradeStep): CountedTrade {
+  const { now, assignment } = step;
+  if (now.late || now.misassigned) return { progress, assignment: null };
+  const { challenge } = progress;
+  const stages = challenge.stages.map((stage) =>
+    stage.canary_stage === now.canary_stage
+      ? { ...stage, [now.variant]: armWith(stage[now.variant], step, assignment, challenge.analysis_unit) }
+      : stage,
+  );
+  const key = assignment && withKeyTotals(assignment, step);
+  const isSecond = key?.closed === 2 && now.status === 'closed';
+  const several = challenge.keys_with_several_trades + (isSecond ? 1 : 0);
+  const counted = changed(progress, { stages, keys_with_several_trades: several });
+  const isDone = now.status === 'closed' && now.variant === 'challenger';
+  return {
+    progress: isDone ? withProfit(counted, now.profit_pct!) : counted,
+    assignment: key ?? null,
+  };
+}
+
+function withKeyTotals(assignment: StoredAssignment, step: TradeStep): StoredAssignment | null {
+  const { now, before } = step;
+  // What is open without a mark is in no total of its key, nor is an error.
+  if (now.profit_pct === null && (before?.profit_pct ?? null) === null) return null;
+  return { ...keyWith(assignment, step), revision: assignment.revision + 1 };
+}
+
+/** Trades that the permutation test looks at, the last ones: it takes some tenths of a second. */
+export const MAX_PERMUTED = 5_000;
+
+/** The profits of the closed trades that count, by stage; those of a key together where keys are what is compared. */
+export function stageProfits(
+  { stages, analysis_unit }: StoredChallenge,
+  trades: readonly TradeResult[],
+): StageValues<number | Cluster>[] {
+  const counted = trades.filter(
+    ({ status, late, misassigned }) => status === 'closed' && !late && !misassigned,
+  );
+  return stages.map(({ canary_stage }) => {
+    const here = counted.filter((trade) => trade.canary_stage === canary_stage);
+    const of = (variant: Variant) => {
+      const ofArm = here.filter((trade) => trade.variant === variant);
+      return analysis_unit === 'trade' ? ofArm.map(({ profit_pct }) => profit_pct!) : clustersIn(ofArm);
+    };
+    return { a: of('champion'), b: of('challenger') };
+  });
+}
+
+function clustersIn(trades: readonly TradeResult[]): Cluster[] {
+  const keyed = new Map<string, KeyTotals>();
+  for (const trade of trades) {
+    const { assignment_key: key, trade_id } = trade;
+    const id = key === null ? `trade ${trade_id}` : `key ${key}`;
+    keyed.set(id, keyWith(keyed.get(id) ?? NO_KEY, { before: null, now: trade }));
+  }
+  return [...keyed.values()].map(({ closed, sum }) => ({ size: closed, sum }));
+}
+
+/** The challenger's account with one more closed trade. */
+function withProfit(progress: Progress, profit: number): Progress {
+  const { equity } = progress.challenge;
+  const now = points(equity.profit + profit);
+  const peak = Math.max(equity.peak, now);
+  return changed(progress, {
+    equity: { profit: now, peak, drawdown: Math.max(equity.drawdown, points(peak - now)) },
+  });
+}
+
+/** To a billionth: three losses of 0.1 are 0.3, and no more than a limit of 0.3. */
+function points(value: number): number {
+  return Math.round(value * 1e9) / 1e9;
 }

@@ -1,6 +1,8 @@
-import { isLookDue, judgeChallenge } from './judge-challenge.ts';
-import { steerChallenge } from './settle-challenge.ts';
-import { MAX_PERMUTED, stageProfits } from './stage-profits.ts';
+import type { ChallengeChange } from '../transitions/registry-store.ts';
+import { deadlineOf, steerChallenge } from './apply-deadlines.ts';
+import type { ChallengeStore } from './challenge-store.ts';
+import { isLookDue, judgeChallenge } from './decide-challenge.ts';
+import { MAX_PERMUTED, stageProfits } from './variant-totals.ts';
 import { type ChallengeDeps, writeChallenge } from './write-challenge.ts';
 
 export interface TickReport {
@@ -60,4 +62,34 @@ export async function tickChallenges(
   };
   await Promise.all(Array.from({ length: LANES }, lane));
   return { changed, failed, left: waiting.length };
+}
+
+/** Lets time pass for a challenge at a moment of its own, beside the regular passes over all. */
+export interface ChallengeTimer {
+  /**
+   * Lets time pass for it then, or within a minute after. Repeating it does no harm, nor does a moment at which nothing is due.
+   *
+   * @param time unix ms
+   */
+  at(challengeId: string, time: number): Promise<void>;
+}
+
+/** Sets the timer for deadlines that changes have made: of what has begun, and of what was won. */
+export async function setTimers(timer: ChallengeTimer, changes: readonly ChallengeChange[]): Promise<void> {
+  for (const { before, after } of changes) {
+    const deadline = deadlineOf(after);
+    if (deadline === undefined || (before && deadlineOf(before) === deadline)) continue;
+    await timer.at(after.challenge_id, deadline);
+  }
+}
+
+/** Sets the timer for every deadline there is, of a host whose timers end with it. */
+export async function resumeTimers(
+  challenges: Pick<ChallengeStore, 'unfinished' | 'read'>,
+  timer: ChallengeTimer,
+): Promise<void> {
+  for await (const id of challenges.unfinished()) {
+    const challenge = await challenges.read(id);
+    if (challenge) await setTimers(timer, [{ before: null, after: challenge, events: [] }]);
+  }
 }

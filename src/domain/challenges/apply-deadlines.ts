@@ -2,9 +2,8 @@ import type { Challenge } from '#contract/challenge-api.ts';
 import type { Hold, StoredChallenge } from '#contract/stored-challenge.ts';
 import { isoTime } from '../validate.ts';
 import { currentStage, isAwaiting, newStage, nextStage, type Progress, told } from './challenge-state.ts';
-import { compareArms, MOST_OPEN_GAP, openGap, sampleRatio } from './compare-arms.ts';
-import { completed } from './complete-challenge.ts';
-import { finalVerdictOn } from './judge-challenge.ts';
+import { compareArms, MOST_OPEN_GAP, openGap, sampleRatio } from './compare-variants.ts';
+import { completed, finalVerdictOn } from './decide-challenge.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
