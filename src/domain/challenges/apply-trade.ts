@@ -289,7 +289,7 @@ function readDetails(trade: TradeInput, at: (name: string) => string): TradeDeta
 }
 
 /** Throws VAL001, naming the field, for a trade that closes before it opens. */
-export function checkOrder(
+function checkOrder(
   { opened_at, closed_at }: Pick<TradeDetails, 'opened_at' | 'closed_at'>,
   field: string,
 ): void {

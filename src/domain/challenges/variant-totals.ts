@@ -15,13 +15,13 @@ import { changed, type KeyTotals, NO_KEY, type Progress } from './challenge-stat
 type Counted = Pick<StoredTrade, 'status' | 'profit_pct'>;
 
 /** A trade as it is now, and as it was counted before; null of a new one. */
-export interface Step {
+interface Step {
   readonly before: Counted | null;
   readonly now: Counted;
 }
 
 /** An arm whose trade, of a key as it was before, is now another than it was. */
-export function armWith(
+function armWith(
   arm: ArmTotals,
   step: Step,
   key: KeyTotals | undefined,
@@ -44,7 +44,7 @@ export function armWith(
 }
 
 /** A key whose trade is now another than it was. */
-export function keyWith<T extends KeyTotals>(
+function keyWith<T extends KeyTotals>(
   key: T,
   { before, now }: { readonly before: Counted | null; readonly now: Counted | null },
 ): T {

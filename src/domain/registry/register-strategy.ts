@@ -272,7 +272,7 @@ function remark({ status, message }: ValidationCheck): string {
 /** What a backtest proves a version by: its candles, and the search behind its parameters. */
 
 /** Provenance of a stored report and the range of its candles. Throws DATA005 when it cannot be read. */
-export async function readReport(results: ResultStore, { results: stored, config }: JobIn<'completed'>) {
+async function readReport(results: ResultStore, { results: stored, config }: JobIn<'completed'>) {
   const report = RegisteredReport.safeParse(await results.read(stored, 'report'));
   if (!report.success) {
     throw new CodedError('DATA005', { message: 'The stored report is broken', cause: report.error });
@@ -298,7 +298,7 @@ const NO_SEARCH: Lineage = { trials: 1, search: { hyperopt_job_id: null, deflate
  * The search that found a backtest's parameters: its own hyperopt job, or that of the registered version that it ran again.
  * Throws DATA005, SVC005.
  */
-export async function lineageOf(
+async function lineageOf(
   deps: { readonly studies: Pick<StudyStore, 'get'>; readonly registry: Pick<RegistryStore, 'read'> },
   { found_by, registered }: JobIn<'completed'>,
 ): Promise<Lineage> {
