@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { fixedStrategies, knownBuiltIns } from '#adapters/known-strategies.ts';
+import type { BacktestConfigRequest } from '#contract/backtest-api.ts';
+import type { InstrumentStore } from '#domain/instrument-ports.ts';
+import type { SeriesStore } from '#domain/ports.ts';
+import { resolveConfig } from '#domain/resolve-config.ts';
+
+/** The numbers stand here a second time on purpose: a bound or default changes only together with this test. */
+
+const deps = {
+  strategies: fixedStrategies(knownBuiltIns()),
+  series: { getMany: async () => new Map() } as Partial<SeriesStore> as SeriesStore,
+  instruments: { getMany: async () => new Map() } as Partial<InstrumentStore> as InstrumentStore,
+  clock: { now: () => Date.UTC(2025, 0, 31, 12, 34) },
+  defaultExchange: 'sim',
+};
+
+const resolve = (given: Partial<BacktestConfigRequest> = {}) =>
+  resolveConfig(deps, { strategy: 'ema_crossover', ...given });
+
+test('resolveConfig fills in every default', async () => {
+  const { config, collect, warnings } = await resolve();
+  expect(collect).toBe('if_stale');
+  expect(warnings).toEqual([]);
+  expect(config).toMatchObject({
+    exchange: 'sim',
+    dry_run_wallet: 1000,
+    max_open_trades: config.pairs.length,
+    fee: 0.0005,
+    slippage: 0,
+    leverage: 1,
+    timeframe_detail: null,
+    fill_model: 'freqtrade',
+    seed: 0,
+    precision: 'none',
+  });
+  const { start, end } = config.date_range;
+  expect(Date.parse(end) - Date.parse(start)).toBe(90 * 86_400_000);
+});
+
+test('resolveConfig fills in every default of ml_engine', async () => {
+  const { config } = await resolve({ ml_engine: {} });
+  expect(config.ml_engine).toEqual({
+    enabled: true,
+    model_type: 'depthwise_gbdt',
+    train_period_days: 30,
+    backtest_period_days: 7,
+    n_estimators: 100,
+    learning_rate: 0.1,
+    max_depth: 4,
+    max_leaves: 31,
+    max_bins: 64,
+    l2: 1,
+    min_child_weight: 1,
+    gamma: 0,
+    subsample: 1,
+    column_sample: 1,
+    early_stopping_rounds: 20,
+    validation_fraction: 0.2,
+    class_weight: 'none',
+    entry_threshold: 0.5,
+  });
+});
+
+describe('resolveConfig accepts the bounds of a field and rejects values beyond them:', () => {
+  test.each<[string, keyof BacktestConfigRequest, unknown[], unknown[]]>([
+    ['wallet', 'dry_run_wallet', [1e12], [0, 1.1e12]],
+    ['stake', 'stake_amount', [1, 1000, 'unlimited'], [0, 1001, 'all']],
+    ['open trades', 'max_open_trades', [1, 1000], [0, 1001, 1.5]],
+    ['fee', 'fee', [0, 0.1], [-0.01, 0.11]],
+    ['slippage', 'slippage', [0, 0.1], [-0.01, 0.11]],
+    ['leverage', 'leverage', [1, 125], [0.9, 125.1]],
+    ['stop', 'stoploss', [-0.999, -0.001], [-1, 0]],
+    ['seed', 'seed', [0, 4_294_967_295], [-1, 4_294_967_296]],
+    ['ROI ratio', 'minimal_roi', [{ 0: -1, 5256000: 1000 }], [{ 0: -1.1 }, { 0: 1001 }, { 5256001: 1 }]],
+    ['trailing distance', 'trailing', [{ positive: 1 }], [{ positive: 0 }, { positive: 1.1 }]],
+    ['trailing offset', 'trailing', [{ offset: 0 }, { offset: 10 }], [{ offset: -1 }, { offset: 10.1 }]],
+    ['training period', 'ml_engine', [days(3), days(730)], [days(0), days(731)]],
+    ['trees', 'ml_engine', [{ n_estimators: 5000 }], [{ n_estimators: 0 }, { n_estimators: 5001 }]],
+    ['class weight', 'ml_engine', [{ class_weight: 0.001 }], [{ class_weight: 0 }, { class_weight: 'x' }]],
+  ])('%s', async (_, field, accepted, rejected) => {
+    for (const value of accepted) await expect(resolve({ [field]: value })).resolves.toBeDefined();
+    for (const value of rejected) {
+      await expect(resolve({ [field]: value })).rejects.toMatchObject({
+        code: 'VAL005',
+        field: expect.stringContaining(`config.${field}`),
+      });
+    }
+  });
+
+  test('number of pairs', async () => {
+    const pairs = Array.from({ length: 201 }, (_, index) => `C${index}/USDT:USDT`);
+    await expect(resolve({ pairs: pairs.slice(1) })).resolves.toBeDefined();
+    for (const wrong of [pairs, []]) {
+      await expect(resolve({ pairs: wrong })).rejects.toMatchObject({
+        code: 'VAL005',
+        field: 'config.pairs',
+      });
+    }
+  });
+});
+
+function days(train_period_days: number) {
+  return { train_period_days };
+}
+
+test('resolveConfig reports the first invalid field in the order of the schema', async () => {
+  const wrong = { seed: -1, fee: 1, exchange: 'UPPER' };
+  await expect(resolve(wrong)).rejects.toMatchObject({ field: 'config.exchange' });
+  await expect(resolve({ ...wrong, exchange: 'sim' })).rejects.toMatchObject({ field: 'config.fee' });
+});
