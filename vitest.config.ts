@@ -8,6 +8,9 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cach
 /** Files of these folders start platforms and take longest: last, one of them would run on alone. */
 const WHOLE_PLATFORMS = /\/test\/(e2e|fuzz|cli)\//;
 
+/** Kill loops, fuzz and slow end-to-end tests: `npm run test:full` runs these, `npm test` the others. */
+const FULL = 'test/**/*.full.test.ts';
+
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -27,6 +30,7 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: ['test/{engine,contract,domain,http}/**/*.test.ts'],
+          exclude: [FULL],
           isolate: false,
         },
       },
@@ -36,14 +40,20 @@ export default defineConfig({
         test: {
           name: 'stacks',
           include: ['test/stacks/**/*.test.ts'],
+          exclude: [FULL],
           globalSetup: 'test/support/synthesize.ts',
           isolate: false,
         },
       },
       {
         extends: true,
-        test: { name: 'rest', include: ['test/!(engine|contract|domain|http|stacks)/**/*.test.ts'] },
+        test: {
+          name: 'rest',
+          include: ['test/!(engine|contract|domain|http|stacks)/**/*.test.ts'],
+          exclude: [FULL],
+        },
       },
+      { extends: true, test: { name: 'full', include: [FULL] } },
     ],
     sequence: { sequencer: SlowestFirst },
     // One more than the cores of a small machine: while a file waits for a platform, another has something to do.

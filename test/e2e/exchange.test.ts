@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
 import { type ExchangeServer, startExchangeServer } from '../support/exchange-server.ts';
@@ -211,39 +209,4 @@ describe('the task decides on the data there is', () => {
     });
     expect(job.error).toContain('NOBODY/USDT:USDT is not listed on binanceusdm');
   });
-});
-
-describe('a damaged file', () => {
-  const pathOf = (file: string) =>
-    join(platform.info.storage.OBJECTS_DIRECTORY!, platform.info.storage.CANDLES_BUCKET, file);
-  function damage(file: string): void {
-    const body = readFileSync(pathOf(file));
-    body[100]! ^= 1;
-    writeFileSync(pathOf(file), body);
-  }
-
-  const march = 'candles/exchange=binanceusdm/symbol=SOL_USDT_USDT/timeframe=1h/2026-03.parquet';
-  it.each([
-    [march, 'damaged', damage],
-    [march, 'lost', (file: string) => rmSync(pathOf(file))],
-    ['funding/exchange=binanceusdm/symbol=SOL_USDT_USDT/2026-04.parquet', 'damaged', damage],
-  ])(
-    '%s is %s: it fails the run with its name, and the next collects it again',
-    async (file, problem, harm) => {
-      const sound = await run('SOL');
-      const bytes = readFileSync(pathOf(file));
-      harm(file);
-      const failed = await run('SOL');
-      expect(failed).toMatchObject({ status: 'failed', error_code: 'DATA005', attempt: 1 });
-      expect(failed.error).toContain(`${file} is ${problem}`);
-      const repaired = await run('SOL');
-      expect(repaired).toMatchObject({ status: 'completed', result: sound.result });
-      const named = problem === 'damaged' ? `damaged files: ${file}` : /^\d+ candles stored$/;
-      expect(repaired.collection.message).toMatch(named);
-      // Of funding rates the whole month is collected, not the run's part alone.
-      expect(readFileSync(pathOf(file)).equals(bytes)).toBe(file === march);
-      expect((await report(repaired)).provenance).toEqual((await report(sound)).provenance);
-      expect((await run('SOL')).collection).toBeNull();
-    },
-  );
 });

@@ -1,26 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
 import { poll } from '../support/poll.ts';
+import { isAlive } from '../support/processes.ts';
 import { MisbehavingStrategies } from '../support/strategies.ts';
 
 /** What dies, hangs or lies, and what becomes of the jobs. */
 
 const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };
 const config = (strategy: string) => ({ strategy, date_range: RANGE });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    // A zombie has ended; only its entry in the process table waits to be read.
-    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
 
 describe('a task', () => {
   const strategies = new MisbehavingStrategies();
@@ -35,7 +25,6 @@ describe('a task', () => {
     );
     strategies.add('throws', `throw new Error('division by the moon');`);
     strategies.addGated('dies_once');
-    strategies.addGated('dies_always');
     strategies.add('hoards', `const hoard = []; for (;;) hoard.push(new Array(100_000).fill(hoard.length));`);
     strategies.addGated('hangs');
     strategies.addGated('queued');
@@ -101,17 +90,6 @@ describe('a task', () => {
     process.kill(pid!, 'SIGKILL');
     strategies.open('dies_once');
     expect(await platform.until(body.job_id, 'completed')).toMatchObject({ attempt: 2 });
-  });
-
-  it('that is killed every time fails with a text', async () => {
-    const { body } = await platform.post('/api/v1/backtests', { config: config('dies_always') });
-    const killing = setInterval(() => {
-      for (const pid of strategies.begun('dies_always', platform.home))
-        if (isAlive(pid)) process.kill(pid, 'SIGKILL');
-    }, 20);
-    const job = await platform.until(body.job_id, 'failed').finally(() => clearInterval(killing));
-    expect(job).toMatchObject({ status: 'failed', error_code: 'SVC001' });
-    expect(job.error).toMatch(/failed .* on every attempt/);
   });
 
   it('that runs out of memory fails at the first attempt and says so', async () => {
@@ -186,57 +164,6 @@ describe('the platform', () => {
   afterAll(() => {
     rmSync(home, { recursive: true, force: true });
     rmSync(strategies.folder, { recursive: true });
-  });
-
-  /** The platform as a process of its own, so that it can be killed. */
-  async function startProcess(): Promise<{ child: ChildProcess; url: string }> {
-    const child = spawn(process.execPath, ['bin/local.ts'], {
-      env: {
-        TOUCHSTONE_HOME: home,
-        BACKEND_PORT: '0',
-        DATA_COLLECTION_PORT: '0',
-        STRATEGY_PORT: '0',
-        STRATEGIES_DIRECTORY: strategies.folder,
-      },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let output = '';
-    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-    const url = (await poll(
-      () => /backend +(http:\S+)\/docs/.exec(output)?.[1],
-      Boolean,
-      'platform started',
-    ))!;
-    return { child, url };
-  }
-
-  it('killed while jobs run loses nothing: they finish after the next start, each with one writer', async () => {
-    strategies.addGated('survives');
-    const first = await startProcess();
-    const ids: string[] = [];
-    for (let i = 0; i < 4; i++) {
-      const response = await fetch(`${first.url}/api/v1/backtests`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ config: config('survives') }),
-      });
-      ids.push(((await response.json()) as any).job_id);
-    }
-    await poll(() => strategies.begun('survives', home).length > 0, Boolean, 'a task begun');
-    const orphans = strategies.begun('survives', home);
-    first.child.kill('SIGKILL');
-    await poll(() => orphans.every((pid) => !isAlive(pid)), Boolean, 'no task outlives its platform');
-
-    const second = await startTestPlatform({ home, strategiesDirectory: strategies.folder });
-    strategies.open('survives');
-    for (const id of ids) {
-      const job = await second.until(id, ...TERMINAL);
-      expect(job).toMatchObject({ status: 'completed', error: null });
-      expect(job.attempt).toBeGreaterThanOrEqual(1);
-    }
-    await second.stop();
   });
 
   it('that loses its database says so, and its jobs finish after the next start', async () => {

@@ -4,11 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/** Strategies that pry, never end or end the wrong way, on the platform of one machine. */
+/** Strategies that pry or end the wrong way, in local mode. */
 
 const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };
-/** Far more than a process takes to its first line of a strategy, on a loaded machine too. */
-const LIMIT_MS = 30_000;
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-hostile-')));
 let platform: TestPlatform;
 
@@ -31,16 +29,8 @@ export default {
   );
 }
 
-/** Never returns and takes no processor time. */
-const BLOCK = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);';
-
 beforeAll(async () => {
   strategy('pries', `indicators() { throw new Error(JSON.stringify(pry())); },`, PRYING);
-  strategy(
-    'waits_in_exit',
-    `callbacks: { customStoploss: () => null, customExit(context) { if (context.pair.startsWith('ETH') && context.index > 40) { ${BLOCK} } return null; } },`,
-  );
-  strategy('waits_in_signals', `signals() { ${BLOCK} },`);
   const thrown = {
     long_text: "'x'.repeat(2_000_000)",
     long_error: "new Error('y'.repeat(2_000_000), { cause: new Error('z'.repeat(1_000_000)) })",
@@ -66,8 +56,6 @@ beforeAll(async () => {
   strategy('ends_itself', 'indicators() { process.exit(0); },');
   platform = await startTestPlatform({
     strategiesDirectory: folder,
-    concurrency: 2,
-    taskLimits: { taskMs: LIMIT_MS, quietMs: 1_000 },
   });
 });
 afterAll(async () => {
@@ -180,30 +168,6 @@ describe('a strategy', () => {
 
   it('leaves no folder behind', async () => {
     await expect.poll(() => readdirSync(join(platform.home, 'tasks'))).toEqual([]);
-  });
-});
-
-describe('a strategy that never ends', () => {
-  // Both at once: each takes as long as the limit.
-  it.concurrent.each([
-    ['waits_in_exit', 'customExit of ETH/USDT:USDT'],
-    ['waits_in_signals', 'signals of BTC/USDT:USDT'],
-  ])('is seen while it runs, and ended at the limit: %s', async (name, where) => {
-    const { body } = await platform.post('/api/v1/backtests', {
-      config: { strategy: name, date_range: RANGE },
-    });
-    const seen: (string | null)[] = [];
-    const job = await platform.untilJob(body.job_id, ({ status, stalled }) => {
-      if (stalled) seen.push(stalled);
-      return status === 'failed';
-    });
-    expect(seen.at(-1)).toMatch(new RegExp(`^no progress for \\d+ s in ${where}$`));
-    expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006', attempt: 1, stalled: null });
-    expect(job.error).toMatch(
-      new RegExp(
-        `^Strategy ${name} was stopped. The task was ended after 30 seconds, the longest .*in ${where}$`,
-      ),
-    );
   });
 });
 

@@ -1,27 +1,15 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  HYPEROPT_REQUEST,
+  readOutcome,
+  reproducible,
+  startHyperopt,
+  workerProcesses,
+} from '../support/hyperopt-jobs.ts';
 import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
 import { poll } from '../support/poll.ts';
 
 /** Hyperopt jobs from the outside, with workers that are processes. */
-
-const STUDY = {
-  strategy: 'ml_classifier',
-  pairs: ['BTC/USDT:USDT'],
-  timeframe: '4h',
-  n_trials: 40,
-  train_period_days: 30,
-  backtest_period_days: 10,
-  date_range: { start: '2026-01-31T00:00:00Z', end: '2026-03-22T00:00:00Z' },
-  model_types: ['logistic_regression', 'XGBoostClassifier'],
-  n_estimators_range: [3, 8],
-  learning_rate_range: [0.05, 0.3],
-  objective_metric: 'total_profit_pct',
-  pruner: 'median',
-  seed: 11,
-};
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -29,44 +17,11 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-async function start(changes: object = {}, on = platform): Promise<string> {
-  const { status, body } = await on.strategy.post('/api/v1/hyperopt', { ...STUDY, ...changes });
-  expect(status, JSON.stringify(body)).toBe(200);
-  return body.job_id;
-}
-
-const until = (what: (job: any) => boolean, jobId: string, on = platform) => on.untilJob(jobId, what);
+const start = (changes: object = {}) => startHyperopt(platform, { ...HYPEROPT_REQUEST, ...changes });
+const until = (what: (job: any) => boolean, jobId: string) => platform.untilJob(jobId, what);
 const ended = ({ status }: any) => TERMINAL.includes(status);
 
-async function trialsOf(jobId: string, on = platform): Promise<any[]> {
-  const { body } = await on.strategy.get(`/api/v1/hyperopt/${jobId}/trials?limit=100`);
-  return body.items.map(({ started_at, finished_at, worker, attempt, ...essential }: any) => essential);
-}
-
-/** What must be the same whoever ran the trials. */
-async function essence(jobId: string, on = platform) {
-  const { body } = await on.strategy.get(`/api/v1/hyperopt/${jobId}/result`);
-  const { job_id: _, study_name: __, ...result } = body;
-  return { trials: await trialsOf(jobId, on), result };
-}
-
-/** Processes of workers of this platform, by what their environment says. */
-function workerProcesses(jobId: string): number[] {
-  return readdirSync('/proc')
-    .filter((entry) => /^\d+$/.test(entry))
-    .filter((pid) => {
-      try {
-        const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
-        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-        return environment.includes(`JOB_ID=${jobId}`) && command.includes('tasks/hyperopt.ts');
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
-}
-
-let one: Awaited<ReturnType<typeof essence>>;
+let one: ReturnType<typeof reproducible>;
 describe('a study of one worker', () => {
   let jobId: string;
   beforeAll(async () => {
@@ -96,7 +51,7 @@ describe('a study of one worker', () => {
   });
 
   it('names the best of its trials', async () => {
-    one = await essence(jobId);
+    one = reproducible(await readOutcome(platform, jobId));
     const { trials, result } = one;
     expect(trials.map(({ number }) => number)).toEqual(trials.map((_, i) => i));
     const complete = trials.filter(({ state }) => state === 'complete');
@@ -109,7 +64,7 @@ describe('a study of one worker', () => {
     expect(result.n_trials_completed).toBe(complete.length);
     expect(complete.length).toBeLessThan(40);
     for (const { params } of trials) {
-      expect(STUDY.model_types).toContain(params.model_type);
+      expect(HYPEROPT_REQUEST.model_types).toContain(params.model_type);
       expect(params.n_estimators).toBeGreaterThanOrEqual(3);
       expect(params.n_estimators).toBeLessThanOrEqual(8);
     }
@@ -131,17 +86,22 @@ describe('a study of one worker', () => {
   it('is the backtest of its best parameters, number by number', async () => {
     const { best_params, best_value, best_trial, overfitting, out_of_sample } = one.result;
     const { model_type, n_estimators, learning_rate } = best_params;
-    const { train_period_days, backtest_period_days, strategy } = STUDY;
+    const { train_period_days, backtest_period_days, strategy } = HYPEROPT_REQUEST;
     const job = await platform.run({ strategy }, { hyperopt_job_id: jobId });
     expect(job.found_by).toEqual({ hyperopt_job_id: jobId, trial: best_trial, trials: 40 });
     expect(job.config).toMatchObject({
-      ...{ pairs: STUDY.pairs, timeframe: STUDY.timeframe },
+      ...{ pairs: HYPEROPT_REQUEST.pairs, timeframe: HYPEROPT_REQUEST.timeframe },
       date_range: { start: '2026-01-31T00:00:00.000Z', end: '2026-03-22T00:00:00.000Z' },
       ml_engine: { model_type, n_estimators, learning_rate, train_period_days, backtest_period_days },
     });
     expect(job.result.total_profit_pct).toBe(best_value);
     const pasted = await platform.run({
-      ...{ strategy, pairs: STUDY.pairs, timeframe: STUDY.timeframe, date_range: STUDY.date_range },
+      ...{
+        strategy,
+        pairs: HYPEROPT_REQUEST.pairs,
+        timeframe: HYPEROPT_REQUEST.timeframe,
+        date_range: HYPEROPT_REQUEST.date_range,
+      },
       ml_engine: { model_type, n_estimators, learning_rate, train_period_days, backtest_period_days },
     });
     expect(pasted.result).toEqual(job.result);
@@ -162,7 +122,7 @@ describe('a study of one worker', () => {
 
   it('runs its best for its own strategy alone, and once it is completed', async () => {
     const submit = (body: object) => platform.post('/api/v1/backtests', body);
-    const config = { strategy: STUDY.strategy };
+    const config = { strategy: HYPEROPT_REQUEST.strategy };
     const cases = [
       [{ config, hyperopt_job_id: 'ho-none' }, 404, 'OPT001'],
       [{ config, hyperopt_job_id: 'bt-1' }, 400, 'VAL005'],
@@ -178,52 +138,12 @@ describe('a study of one worker', () => {
 });
 
 describe('the same study', () => {
-  it.each([2, 4])('of %i workers has the same trials and result', async (workers) => {
-    const jobId = await start({ workers });
+  it('of 2 workers has the same trials and result', async () => {
+    const jobId = await start({ workers: 2 });
     await until(ended, jobId);
-    expect(await essence(jobId)).toEqual(one);
+    expect(reproducible(await readOutcome(platform, jobId))).toEqual(one);
     const { body } = await platform.strategy.get(`/api/v1/hyperopt/${jobId}/trials?limit=100`);
     expect(new Set(body.items.map(({ worker }: any) => worker)).size).toBeGreaterThan(1);
-  });
-
-  // An execution starts a worker four times: the one that is killed more often needs another.
-  it.each([
-    [2, 3],
-    [1, 5],
-  ])('of %i workers loses and changes nothing when one is killed, %i times', async (workers, kills) => {
-    const jobId = await start({ workers });
-    let killed = 0;
-    let killedAt = 0;
-    await until((job) => {
-      const [pid] = job.current_trial > killedAt && killed < kills ? workerProcesses(jobId) : [];
-      if (pid) {
-        process.kill(pid, 'SIGKILL');
-        killed++;
-        killedAt = job.current_trial;
-      }
-      return ended(job);
-    }, jobId);
-    expect(killed).toBe(kills);
-    expect(await essence(jobId)).toEqual(one);
-  });
-});
-
-describe('a platform that is stopped', () => {
-  it('goes on with its studies when it starts again', async () => {
-    const home = mkdtempSync(join(tmpdir(), 'touchstone-hyperopt-'));
-    const first = await startTestPlatform({ home });
-    const jobId = await start({}, first);
-    await until(({ current_trial }) => current_trial >= 3, jobId, first);
-    await first.stop();
-    const second = await startTestPlatform({ home });
-    try {
-      const job = await until(ended, jobId, second);
-      expect(job.status).toBe('completed');
-      expect(await essence(jobId, second)).toEqual(one);
-    } finally {
-      await second.stop();
-      rmSync(home, { recursive: true, force: true });
-    }
   });
 });
 
@@ -275,7 +195,7 @@ describe('a study', () => {
 
   it('is the same job for the same Idempotency-Key', async () => {
     const headers = { 'Idempotency-Key': 'once' };
-    const body = { ...STUDY, n_trials: 1 };
+    const body = { ...HYPEROPT_REQUEST, n_trials: 1 };
     const first = await platform.strategy.post('/api/v1/hyperopt', body, headers);
     const second = await platform.strategy.post('/api/v1/hyperopt', body, headers);
     expect(second.body.job_id).toBe(first.body.job_id);

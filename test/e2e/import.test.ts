@@ -1,13 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openMarketStores } from '#adapters/open-stores.ts';
-import { startTestPlatform } from '../support/platform.ts';
+import { runScript } from '../support/command.ts';
 
 /** `touchstone import` in processes of its own, its output in a pipe. */
 
@@ -20,22 +15,7 @@ const HEADER = 'timestamp_ms,open,high,low,close,volume';
 const candle = (row: number, price = 100 + (row % 1_000)) =>
   `${START + row * MINUTES_5},${price},${price + 1},${price - 1},${price},${row}`;
 
-function start(home: string, path: string): ChildProcess {
-  return spawn(process.execPath, ['bin/touchstone.ts', 'import', path], {
-    env: { TOUCHSTONE_HOME: home, TMPDIR: tmpdir() },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-}
-
-async function importInto(home: string, path: string) {
-  const child = start(home, path);
-  const [out, err, [code]] = await Promise.all([
-    text(child.stdout!),
-    text(child.stderr!),
-    once(child, 'close'),
-  ]);
-  return { out, err, code };
-}
+const importInto = (home: string, path: string) => runScript(home, 'bin/touchstone.ts', ['import', path]);
 
 describe('what a person reads', () => {
   const home = join(root, 'home');
@@ -107,58 +87,4 @@ describe('what a person reads', () => {
       err: err && join(root, err),
     });
   });
-});
-
-describe('killed half way', () => {
-  const home = join(root, 'killed');
-  const folder = join(root, 'years');
-  const rows = 200_000;
-  const bases = ['A', 'B', 'C', 'D'];
-
-  async function stored(base: string) {
-    const platform = await startTestPlatform({ home, keepHome: true });
-    try {
-      const { candles, series } = openMarketStores(platform.info.storage);
-      const symbol = `${base}/USDT:USDT`;
-      const key = { exchange: 'binanceusdm', symbol, timeframe: '5m' } as const;
-      const known = await series.getMany(key.exchange, [key]);
-      return { ...(await candles.read(key, 0, Date.now())), known: known.get(`${symbol}#5m`)?.count };
-    } finally {
-      await platform.stop();
-    }
-  }
-
-  it('it leaves whole months of true candles, and the next import completes them', async () => {
-    mkdirSync(folder);
-    const csv = [HEADER, ...Array.from({ length: rows }, (_, row) => candle(row))].join('\n');
-    for (const base of bases) writeFileSync(join(folder, `${base}_USDT_USDT-5m.csv`), csv);
-    const child = start(home, folder);
-    const ended = once(child, 'exit');
-    const months = () => {
-      try {
-        return readdirSync(join(home, 'objects'), { recursive: true, encoding: 'utf8' });
-      } catch {
-        return [];
-      }
-    };
-    const ofB = () => months().filter((path) => /symbol=B_.*parquet$/.test(path)).length;
-    while (ofB() < 2 && child.exitCode === null) await wait(2);
-    child.kill('SIGKILL');
-    expect((await ended)[1]).toBe('SIGKILL');
-
-    const first = await stored('A');
-    expect([first.timestamp.length, first.known]).toEqual([rows, rows]);
-    const half = await stored('B');
-    expect(half.timestamp.length).toBeGreaterThan(0);
-    expect(half.timestamp.length).toBeLessThan(rows);
-    expect(half.timestamp.every((time, row) => time === START + row * MINUTES_5)).toBe(true);
-    expect(half.volume.every((volume, row) => volume === row)).toBe(true);
-
-    const { out, code } = await importInto(home, folder);
-    expect(code).toBe(0);
-    expect(out).toContain('4 of 4 files imported');
-    const whole = await stored('B');
-    expect([whole.timestamp.length, whole.known]).toEqual([rows, rows]);
-    expect(whole.volume.every((volume, row) => volume === row)).toBe(true);
-  }, 60_000);
 });

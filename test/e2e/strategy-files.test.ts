@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
-import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
+import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
+import { strategySource as source, strategyFolder } from '../support/strategies.ts';
 
 /** Strategy files as users write, break and attack them, seen through HTTP. */
 
@@ -12,29 +12,6 @@ const config = (strategy: string, params?: Record<string, unknown>) => ({
   ...{ strategy, date_range: RANGE },
   ...(params && { params }),
 });
-
-/** Source of a strategy with a parameter `n`. */
-const source = (
-  name: string,
-  { top = '', startup = 'return n;', fields = '', n = 5, max = 1000 } = {},
-) => `${top}
-export default {
-  name: '${name}', description: 'Reads candles.', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 100,
-  parameters: { n: { kind: 'integer', default: ${n}, min: 1, max: ${max}, description: 'Candles' } },
-  startupCandles({ n }) { ${startup} }, stoploss: -0.99, ${fields}
-  indicators: () => ({}),
-  signals: (candles) => ({ enterLong: new Uint8Array(candles.timestamp.length).fill(1) }),
-};
-`;
-
-function strategyFolder() {
-  const folder = mkdtempSync(join(tmpdir(), 'touchstone-strategy-files-'));
-  return {
-    folder,
-    add: (file: string, text: string) => writeFileSync(join(folder, file), text),
-    remove: (file: string) => rmSync(join(folder, file)),
-  };
-}
 
 const namesOf = ({ items }: { items: { strategy: string }[] }) => items.map(({ strategy }) => strategy);
 
@@ -184,73 +161,5 @@ describe('strategy files', () => {
     expect(await stakeOf()).toBe(10);
     add('shared/levels.ts', 'export const stake = 20;');
     expect(await stakeOf()).toBe(20);
-  });
-});
-
-describe('a strategy file that changes between the submission and the run', () => {
-  const { folder, add } = strategyFolder();
-  const home = mkdtempSync(join(tmpdir(), 'touchstone-changed-'));
-  afterAll(() => {
-    for (const each of [folder, home]) rmSync(each, { recursive: true });
-  });
-
-  it('is a warning of the job, and VAL006 where the parameters no longer fit', async () => {
-    for (const name of ['same', 'warns', 'narrowed', 'extended', 'older']) add(`${name}.ts`, source(name));
-    // Nothing runs on it: the jobs run on the next one.
-    const first = await startTestPlatform({ home, strategiesDirectory: folder, concurrency: 0 });
-    const ids: Record<string, string> = {};
-    for (const strategy of ['same', 'warns', 'narrowed', 'extended']) {
-      const { status, body } = await first.post('/api/v1/backtests', { config: config(strategy, { n: 50 }) });
-      expect(status).toBe(201);
-      ids[strategy] = body.job_id;
-    }
-    const study = await first.strategy.post('/api/v1/hyperopt', {
-      ...{ strategy: 'warns', models: 'none', n_trials: 2, date_range: RANGE },
-      ...{ backtest_period_days: 3, search: { n: { min: 1, max: 20 } } },
-    });
-    expect(study.status).toBe(200);
-    const { body: older } = await first.post('/api/v1/backtests', { config: config('older') });
-    // A job as it was stored before jobs had a digest of the source.
-    ids.older = await first.storeWithoutStarting(older.job_id);
-    await first.stop();
-
-    add('warns.ts', source('warns', { n: 7 }));
-    add('narrowed.ts', source('narrowed', { max: 20 }));
-    add(
-      'extended.ts',
-      source('extended').replace(
-        'parameters: {',
-        `parameters: { m: { kind: 'integer', default: 1, min: 1, max: 2, description: 'M' },`,
-      ),
-    );
-    add('older.ts', source('older', { n: 8 }));
-    const second = await startTestPlatform({ home, strategiesDirectory: folder });
-    const ended: Record<string, any> = {};
-    for (const [name, id] of Object.entries(ids)) ended[name] = await second.until(id, ...TERMINAL);
-
-    expect(ended.same).toMatchObject({ status: 'completed' });
-    expect(ended.warns).toMatchObject({ status: 'completed', config: { params: { n: 50 } } });
-    expect(ended.older).toMatchObject({ status: 'completed' });
-    const ofSource = ({ warnings }: { warnings: string[] }) =>
-      warnings.filter((text) => text.includes('source'));
-    expect(ofSource(ended.warns)).toEqual([
-      expect.stringMatching(
-        /^The source of strategy warns changed after the submission \(digest [0-9a-f]{12} at submission, [0-9a-f]{12} now\): the new source ran with the configuration of the submission\. Values that are not the defaults of the new source: n 50 \(now 7\)$/,
-      ),
-    ]);
-    expect([ofSource(ended.same), ofSource(ended.older)]).toEqual([[], []]);
-    expect(ended.narrowed).toMatchObject({ status: 'failed', error_code: 'VAL006', attempt: 1 });
-    expect(ended.narrowed.error).toBe(
-      'Strategy narrowed changed after the submission, and the configuration does not fit it any more: n: must be an integer from 1 to 20. Submit the job again',
-    );
-    expect(ended.extended).toMatchObject({ status: 'failed', error_code: 'VAL006' });
-    expect(ended.extended.error).toContain('m: new parameter without a value in this job');
-
-    const hyperopt = await second.until(study.body.job_id, ...TERMINAL);
-    expect(hyperopt.status).toBe('completed');
-    expect(ofSource(hyperopt)).toEqual([
-      expect.stringMatching(/^The source of strategy warns changed after the submission/),
-    ]);
-    await second.stop();
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -49,6 +49,30 @@ export default {
       .filter((file) => file.startsWith(prefix))
       .map((file) => Number(file.slice(prefix.length)));
   }
+}
+
+/** Source of a strategy with a parameter `n`. */
+export const strategySource = (
+  name: string,
+  { top = '', startup = 'return n;', fields = '', n = 5, max = 1000 } = {},
+) => `${top}
+export default {
+  name: '${name}', description: 'Reads candles.', timeframe: '1h', pairs: ['BTC/USDT:USDT'], stakeAmount: 100,
+  parameters: { n: { kind: 'integer', default: ${n}, min: 1, max: ${max}, description: 'Candles' } },
+  startupCandles({ n }) { ${startup} }, stoploss: -0.99, ${fields}
+  indicators: () => ({}),
+  signals: (candles) => ({ enterLong: new Uint8Array(candles.timestamp.length).fill(1) }),
+};
+`;
+
+/** A new folder for strategy files. */
+export function strategyFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'touchstone-strategy-files-'));
+  return {
+    folder,
+    add: (file: string, text: string) => writeFileSync(join(folder, file), text),
+    remove: (file: string) => rmSync(join(folder, file)),
+  };
 }
 
 /** None where the folder is not there, or not any more. */

@@ -13,10 +13,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
 import { poll } from '../support/poll.ts';
 
-/** Strategies that never end, end the wrong way or talk for others, in studies on the platform of one machine. */
+/** Strategies that never end, end the wrong way or send messages, in backtests and hyperopt jobs of local mode. */
 
 /** Far more than a process takes to its first line of a strategy, on a loaded machine too. */
 const LIMIT_MS = 30_000;
+const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-hostile-studies-')));
 let platform: TestPlatform;
 
@@ -34,7 +35,10 @@ export default {
 /** Code in a callback of every trial. */
 const inExit = (code: string) => `callbacks: { customExit(context) { ${code} return null; } },`;
 
+const BLOCK = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);';
 const HOSTILE = {
+  waits_in_exit: inExit(`if (context.pair.startsWith('ETH') && context.index > 40) ${BLOCK}`),
+  waits_in_signals: `signals() { ${BLOCK} },`,
   waits: inExit(
     `if (context.pair.startsWith('ETH') && context.index > 40) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);`,
   ),
@@ -63,6 +67,7 @@ beforeAll(async () => {
   );
   platform = await startTestPlatform({
     strategiesDirectory: folder,
+    concurrency: 2,
     taskLimits: { taskMs: LIMIT_MS, quietMs: 1_000 },
   });
 });
@@ -74,7 +79,7 @@ afterAll(async () => {
 async function start(strategy: string, trials = 2): Promise<string> {
   const { status, body } = await platform.strategy.post('/api/v1/hyperopt', {
     ...{ strategy, models: 'none', n_trials: trials, seed: 1, backtest_period_days: 3 },
-    date_range: { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' },
+    date_range: RANGE,
     search: { n: { min: 1, max: 9 } },
   });
   expect([status, body]).toMatchObject([200, {}]);
@@ -181,5 +186,29 @@ describe('a trial whose strategy', () => {
 
   it('leaves no folder behind', async () => {
     await expect.poll(() => readdirSync(join(platform.home, 'tasks'))).toEqual([]);
+  });
+});
+
+describe('a strategy that never ends', () => {
+  // Both at once: each takes as long as the limit.
+  it.concurrent.each([
+    ['waits_in_exit', 'customExit of ETH/USDT:USDT'],
+    ['waits_in_signals', 'signals of BTC/USDT:USDT'],
+  ])('is seen while it runs, and ended at the limit: %s', async (name, where) => {
+    const { body } = await platform.post('/api/v1/backtests', {
+      config: { strategy: name, date_range: RANGE },
+    });
+    const seen: (string | null)[] = [];
+    const job = await platform.untilJob(body.job_id, ({ status, stalled }) => {
+      if (stalled) seen.push(stalled);
+      return status === 'failed';
+    });
+    expect(seen.at(-1)).toMatch(new RegExp(`^no progress for \\d+ s in ${where}$`));
+    expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006', attempt: 1, stalled: null });
+    expect(job.error).toMatch(
+      new RegExp(
+        `^Strategy ${name} was stopped. The task was ended after 30 seconds, the longest .*in ${where}$`,
+      ),
+    );
   });
 });

@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { openMarketStores } from '#adapters/open-stores.ts';
+import { runScript } from '../support/command.ts';
+import { startTestPlatform } from '../support/platform.ts';
+import { poll } from '../support/poll.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'touchstone-import-killed-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const MINUTES_5 = 300_000;
+const START = Date.UTC(2023, 0, 1);
+const HEADER = 'timestamp_ms,open,high,low,close,volume';
+const candle = (row: number, price = 100 + (row % 1_000)) =>
+  `${START + row * MINUTES_5},${price},${price + 1},${price - 1},${price},${row}`;
+
+describe('killed half way', () => {
+  const home = join(root, 'killed');
+  const folder = join(root, 'years');
+  const rows = 200_000;
+  const bases = ['A', 'B', 'C', 'D'];
+
+  async function stored(base: string) {
+    const platform = await startTestPlatform({ home, keepHome: true });
+    try {
+      const { candles, series } = openMarketStores(platform.info.storage);
+      const symbol = `${base}/USDT:USDT`;
+      const key = { exchange: 'binanceusdm', symbol, timeframe: '5m' } as const;
+      const known = await series.getMany(key.exchange, [key]);
+      return { ...(await candles.read(key, 0, Date.now())), known: known.get(`${symbol}#5m`)?.count };
+    } finally {
+      await platform.stop();
+    }
+  }
+
+  it('it leaves whole months of true candles, and the next import completes them', async () => {
+    mkdirSync(folder);
+    const csv = [HEADER, ...Array.from({ length: rows }, (_, row) => candle(row))].join('\n');
+    for (const base of bases) writeFileSync(join(folder, `${base}_USDT_USDT-5m.csv`), csv);
+    const child = spawn(process.execPath, ['bin/touchstone.ts', 'import', folder], {
+      env: { TOUCHSTONE_HOME: home, TMPDIR: tmpdir() },
+      stdio: 'ignore',
+    });
+    const ended = once(child, 'exit');
+    const months = () => {
+      try {
+        return readdirSync(join(home, 'objects'), { recursive: true, encoding: 'utf8' });
+      } catch {
+        return [];
+      }
+    };
+    const ofB = () => months().filter((path) => /symbol=B_.*parquet$/.test(path)).length;
+    await poll(() => ofB() >= 2 || child.exitCode !== null);
+    child.kill('SIGKILL');
+    expect((await ended)[1]).toBe('SIGKILL');
+
+    const first = await stored('A');
+    expect([first.timestamp.length, first.known]).toEqual([rows, rows]);
+    const half = await stored('B');
+    expect(half.timestamp.length).toBeGreaterThan(0);
+    expect(half.timestamp.length).toBeLessThan(rows);
+    expect(half.timestamp.every((time, row) => time === START + row * MINUTES_5)).toBe(true);
+    expect(half.volume.every((volume, row) => volume === row)).toBe(true);
+
+    const { out, code } = await runScript(home, 'bin/touchstone.ts', ['import', folder]);
+    expect(code).toBe(0);
+    expect(out).toContain('4 of 4 files imported');
+    const whole = await stored('B');
+    expect([whole.timestamp.length, whole.known]).toEqual([rows, rows]);
+    expect(whole.volume.every((volume, row) => volume === row)).toBe(true);
+  });
+});
