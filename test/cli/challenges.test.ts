@@ -225,7 +225,7 @@ describe('a challenge by the command line', () => {
     expect(code).toBe(1);
     expect(out).toContain('Ignored fields: source');
     expect(out).toMatch(/Line 3, trade b: profit_pct: .*number/);
-    expect(out).toMatch(/Line 5, trade c: VAL005: profit_pct must be at least -100/);
+    expect(out).toMatch(/Line 5, trade c: VAL005: profit_pct must be a number from -100 to /);
     expect(out).toMatch(/Line 7, trade d: VAL004: A trade needs its variant/);
     expect(out).toMatch(/Line 9, trade a: RES005: .* another content/);
     expect(out).toMatch(

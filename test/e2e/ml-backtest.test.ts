@@ -109,7 +109,7 @@ it('the command line trains models by their settings and shows how well they pre
     ...['--ml', 'model_type=logistic_regression', '--ml', 'train_period_days=10'],
   ]);
   expect(code, err).toBe(0);
-  expect(out).toContain('Models out of sample: logistic_regression, 22 features');
+  expect(out).toContain('ML models out of sample: logistic_regression, 22 features');
   expect(out).toMatch(/BTC\/USDT:USDT +│ +2 │ +0\.\d{3} │/);
   expect(out).not.toMatch(/NaN|undefined/);
 });
