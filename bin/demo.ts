@@ -1,4 +1,4 @@
-/** The main job, whole, on one machine: `npm run demo`. */
+/** A backtest from request to report: `npm run demo`. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const platform = await startPlatform({ home, ports: { backend: 0, strategy: 0, d
 try {
   const { backend_url } = platform.info;
   console.log(`The platform runs in this process: ${backend_url}`);
-  console.log('Candles come from sim, a seeded market that needs no network.\n');
+  console.log('Candles are from sim, a simulated market that needs no network.\n');
   const client = new ApiClient(backend_url);
   const request = {
     pairs: ['BTC/USDT:USDT', 'ETH/USDT:USDT', 'SOL/USDT:USDT', 'BNB/USDT:USDT'],
@@ -27,8 +27,8 @@ try {
   process.exitCode = await runBacktest(client, STRATEGY, request, { wait: true });
   console.log(`\nDone in ${duration(performance.now() - started)}. Next:`);
   console.log('  npm start                               then open http://127.0.0.1:8000/docs');
-  console.log(`  npx touchstone backtest ${STRATEGY}   a backtest of your own`);
-  console.log('  docs/writing-strategies.md              a strategy of your own');
+  console.log(`  npx touchstone backtest ${STRATEGY}   your own backtest`);
+  console.log('  docs/writing-strategies.md              your own strategy');
 } finally {
   await platform.stop();
   rmSync(home, { recursive: true, force: true });

@@ -1,9 +1,9 @@
-/** The single-machine platform: `npm start`; with `-- --auth` every call needs a token, as in production. */
+/** The local platform: `npm start`; with `-- --auth` every call needs a token, as in production. */
 import { parseArgs } from 'node:util';
 import { keepCompiled } from './compile-cache.ts';
 
 keepCompiled();
-// Node's own listener would open a debugger, to which every account of this machine could speak.
+// Node's default handler would open a debugger that every account of this computer can reach.
 process.on('SIGUSR1', () => {});
 const { LocalEnv } = await import('#contract/env.ts');
 const { readEnv } = await import('#runtime/env.ts');
@@ -16,12 +16,14 @@ try {
   const options = platformOptions(env);
   const auth = values.auth || options.auth;
   const platform = await startPlatform({ ...options, auth });
-  // Before the addresses are told: whoever reads them may stop it at once.
+  // Before the addresses are printed: the reader may stop the platform immediately.
   const stop = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, resolve);
   });
   const { info } = platform;
-  console.log(`Touchstone runs on ${env.TOUCHSTONE_HOME}, exchange ${info.exchange}. Ctrl-C stops it.`);
+  console.log(
+    `Touchstone is running: data folder ${env.TOUCHSTONE_HOME}, exchange ${info.exchange}. Ctrl-C stops it.`,
+  );
   console.log(`  backend          ${info.backend_url}/docs`);
   console.log(`  strategy         ${info.strategy_service_url}/docs`);
   console.log(`  data collection  ${info.data_collection_url}/docs`);

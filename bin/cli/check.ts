@@ -29,15 +29,15 @@ export interface StrategyCheckOptions {
 }
 
 const SIM = 'sim';
-/** End of the simulated candles where none is asked for: any would do, the same every time. */
+/** End of simulated candles without --timerange; fixed, so that a check is repeatable. */
 const SIM_END = Date.UTC(2025, 0, 1);
-const MOST_PAIRS = 3;
-/** Candles and funding of the platform on this data folder. */
+const MAX_PAIRS = 3;
+/** Bucket of candles and funding rates in the data folder. */
 const BUCKET = 'candles';
 
 /**
- * Checks the definition of a strategy and certifies that it knows no later candles, without a running platform. Returns the exit
- * code: 1 with `look-ahead` and the place where it does, or when it cannot be told.
+ * Validates the definition of a strategy and searches it for look-ahead bias, without a running platform. Returns the exit code: 1
+ * for a finding, or when these candles cannot show one.
  */
 export async function checkCommand(strategy: string, options: StrategyCheckOptions): Promise<number> {
   const env = readEnv(LocalEnv);
@@ -47,10 +47,12 @@ export async function checkCommand(strategy: string, options: StrategyCheckOptio
   const range = options.timerange === undefined ? undefined : parseRange(options.timerange);
   const { exchange, timeframe } = options;
   if (timeframe !== undefined && !isTimeframe(timeframe)) {
-    throw new UsageError(`--timeframe takes one of ${TIMEFRAMES.join(', ')}`);
+    throw new UsageError(`--timeframe must be one of ${TIMEFRAMES.join(', ')}`);
   }
   if (exchange !== SIM && !range) {
-    throw new UsageError(`Say which candles of ${exchange}: --timerange 20250101-20250301`);
+    throw new UsageError(
+      `--exchange ${exchange} needs the dates of the candles: --timerange 20250101-20250301`,
+    );
   }
   const sim = new SimExchange({ seed: options.seed });
   const loadCandles = async (config: ResolvedBacktestConfig, from: number): Promise<PairData[]> =>
@@ -70,7 +72,7 @@ export async function checkCommand(strategy: string, options: StrategyCheckOptio
       ...{ file, builtIn, exchange, timeframe, range },
       pairs: options.pair.length > 0 ? options.pair : undefined,
       available: exchange === SIM ? await sim.symbols() : undefined,
-      most: MOST_PAIRS,
+      most: MAX_PAIRS,
       end: SIM_END,
       params: options.param,
       cuts: options.cuts,
@@ -106,7 +108,7 @@ function print(label: string, outcome: CheckOutcome): number {
   }
   if (!isPutToTest(certificate)) {
     console.error(
-      `${label} not_checked: it gave no entry signal in ${certificate.rows} candles (${where}). Choose others with --pair and --timerange.`,
+      `${label} not_checked: no entry signal in ${certificate.rows} candles (${where}). Choose other candles with --pair and --timerange.`,
     );
     return 1;
   }
@@ -114,11 +116,11 @@ function print(label: string, outcome: CheckOutcome): number {
   return 0;
 }
 
-/** The file of that path, or the one in the folder that defines the name. */
+/** The file at this path, or the file in the folder that defines this name. */
 async function findFile(strategy: string, folder: string): Promise<string> {
   if (strategy.endsWith('.ts')) {
     if (existsSync(strategy)) return resolve(strategy);
-    throw new UsageError(`There is no file ${strategy}`);
+    throw new UsageError(`File ${strategy} does not exist`);
   }
   const files = [...(await digestStrategyFiles(folder)).keys()];
   const quoted = ["'", '"', '`'].map((quote) => `${quote}${strategy}${quote}`);
@@ -129,7 +131,7 @@ async function findFile(strategy: string, folder: string): Promise<string> {
   const named = found ?? files.find((file) => basename(file, '.ts') === strategy);
   if (named) return join(folder, named);
   const known = [...builtInStrategies.map(({ name }) => name), ...files.map((file) => basename(file, '.ts'))];
-  throw new UsageError(`There is no strategy ${strategy} in ${folder}. There are: ${known.join(', ')}`);
+  throw new UsageError(`Strategy ${strategy} does not exist in ${folder}. Available: ${known.join(', ')}`);
 }
 
 async function storedCandles(
@@ -162,7 +164,7 @@ function parseRange(text: string): { start: number; end: number } {
     ? [Date.parse(match.slice(1, 4).join('-')), Date.parse(match.slice(4, 7).join('-'))]
     : [Number.NaN, Number.NaN];
   if (start < end) return { start, end };
-  throw new UsageError('--timerange takes two days, the second exclusive, such as 20250101-20250301');
+  throw new UsageError('--timerange must be two days, the second exclusive, such as 20250101-20250301');
 }
 
 function showProgress(share: number): void {

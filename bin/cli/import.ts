@@ -9,10 +9,10 @@ import { openMarketStores } from '#adapters/open-stores.ts';
 import type { PlatformInfo } from '../../src/local/platform-info.ts';
 import { duration, escapeControlChars, minute, number, table } from './output.ts';
 
-/** Whose candles a file holds when nobody says: what the deployed platform collects by default. */
+/** Exchange of candles when neither option, folder nor platform names a real one: the default of deployed stages. */
 const REAL_EXCHANGE = 'binanceusdm';
 const SIMULATED = 'sim';
-/** Names shown of the files of which the same is said. */
+/** File names shown per message. */
 const NAMES_SHOWN = 20;
 
 const KINDS: Readonly<Record<FoundFile['content']['kind'], string>> = {
@@ -25,8 +25,10 @@ const KINDS: Readonly<Record<FoundFile['content']['kind'], string>> = {
 };
 
 /**
- * Imports a file or a folder into the platform's storage: prints what was found, then what became of it. Answers the exit
- * code: 0 when something was imported and nothing failed. Throws an Error for `sim` and for what is no exchange.
+ * Imports a file or a folder into the platform's storage and prints files found, series and messages. Returns the exit code: 0 if
+ * something was imported and no file failed.
+ *
+ * @throws Error for `sim` and for an unknown exchange
  */
 export async function importCandles(
   platform: PlatformInfo,
@@ -56,10 +58,10 @@ export async function importCandles(
   const imported = results.filter((result) => result.outcome === 'imported');
   const nameOf = (file: string) => escapeControlChars(relative(resolve(path), file) || basename(file));
   if (imported.length > 0) printSeries(await summariseImport(results, exchange, store), nameOf);
-  printRemarks(results, nameOf);
+  printMessages(results, nameOf);
   console.log(`${imported.length} of ${results.length} files imported as ${exchange} in ${taken}.`);
   if (exchange !== platform.exchange && imported.length > 0) {
-    console.log(`Trade on them with: npx touchstone backtest <strategy> --exchange ${exchange}`);
+    console.log(`Next: npx touchstone backtest <strategy> --exchange ${exchange}`);
   }
   return imported.length > 0 && results.every((result) => result.outcome !== 'failed') ? 0 : 1;
 }
@@ -73,20 +75,20 @@ function printFound({ files }: Found, path: string): void {
     const bytes = of.reduce((total, file) => total + file.bytes, 0);
     return [...group.split(','), number(of.length, 0), number(bytes / 1e6)];
   });
-  if (rows.length > 0) console.log(table(['Holds', 'Format', 'Files', 'MB'], rows.sort()));
+  if (rows.length > 0) console.log(table(['Content', 'Format', 'Files', 'MB'], rows.sort()));
 }
 
 function progressBar({ files }: Found) {
   const bar = new cliProgress.SingleBar(
     {
       format: 'Importing [{bar}] {percentage} % {files}/{of} files',
-      // The terminal is left as it is, so Ctrl-C can end the process at once: the bar would swallow the first one.
+      // With gracefulExit the bar swallows the first Ctrl-C.
       gracefulExit: false,
       linewrap: true,
     },
     cliProgress.Presets.shades_classic,
   );
-  // By size, for a file may be a day or a decade; one more for each, since files may be empty.
+  // By size: a file may contain a day or a decade. One more per file, because files may be empty.
   const total = files.reduce((sum, file) => sum + file.bytes, files.length);
   bar.start(total, 0, { files: 0, of: files.length });
   return {
@@ -122,12 +124,14 @@ function printSeries(all: readonly ImportedSeries[], nameOf: (file: string) => s
   }
   for (const { symbol, series, files, rows, stored } of all) {
     if (files.length === 1 || rows <= stored) continue;
-    console.log(`note: ${symbol} ${series}: files overlap; what several hold is of ${nameOf(files.at(-1)!)}`);
+    console.log(
+      `note: ${symbol} ${series}: files overlap; rows in several files are from ${nameOf(files.at(-1)!)}`,
+    );
   }
 }
 
-/** Files by what is to be said of them. */
-function printRemarks(results: readonly ImportResult[], nameOf: (file: string) => string): void {
+/** Notes, skipped and failed files, grouped by message. */
+function printMessages(results: readonly ImportResult[], nameOf: (file: string) => string): void {
   const remarks = results.flatMap((result) => {
     if (result.outcome !== 'imported') return { ...result, says: result.reason };
     const says = result.notes.join('; ');
@@ -142,7 +146,7 @@ function printRemarks(results: readonly ImportResult[], nameOf: (file: string) =
   }
 }
 
-/** The first of `count` things. */
+/** The first items of `count`, and how many more there are. */
 function listed(first: readonly string[], count: number): string {
   const more = count - first.length;
   return more > 0 ? `${first.join(', ')} and ${number(more, 0)} more` : first.join(', ');

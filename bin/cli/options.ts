@@ -50,7 +50,8 @@ export function integer({ min, max }: Bounds): (text: string) => number {
 }
 
 /** Bounds for the help of an option, such as `1 to 100`. */
-export const boundsText = ({ min, max }: Bounds) => `${min} to ${max}`;
+export const boundsText = ({ min, max }: Bounds) =>
+  `${min.toLocaleString('en-US')} to ${max.toLocaleString('en-US')}`;
 
 /** Option for the number of items of a page. */
 export const LIMIT = [

@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import { VERSION } from '#runtime/version.ts';
 import { addAccessCommands } from './access.ts';
 import { addBacktestCommands } from './backtest.ts';
@@ -22,6 +22,11 @@ function createProgram(): Command {
     .option('--strategy-url <url>', 'strategy service: registration, challenges, hyperopt; with --url')
     .option('--verbose', 'print the context of an error')
     .version(VERSION)
+    .configureHelp({
+      // Repeatable options start empty.
+      optionDescription: (option) =>
+        new Help().optionDescription(option).replace(/ ?\(default: (\[\]|\{\})\)/, ''),
+    })
     .showHelpAfterError('Run touchstone <command> --help for the arguments of a command.')
     .exitOverride();
   addBacktestCommands(program);

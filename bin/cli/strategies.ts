@@ -88,7 +88,7 @@ function printStrategy(strategy: Strategy): void {
       Object.entries(strategy.parameters).map(([name, parameter]) => [
         name,
         String(parameter.default),
-        parameter.kind === 'choice' ? parameter.choices.join(', ') : boundsText(parameter),
+        parameter.kind === 'choice' ? parameter.choices.join(', ') : `${parameter.min} to ${parameter.max}`,
         wrap(parameter.description, 60),
       ]),
     ),

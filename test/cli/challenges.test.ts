@@ -19,7 +19,7 @@ import { runScript } from '../support/command.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { MODEL, registryFixture } from '../support/registry-fixture.ts';
 
-/** The commands against the services themselves, which a server on loopback stands for. */
+/** The challenge commands against the services, behind a server on loopback. */
 
 let engine: TestEngine;
 let fixture: ChallengeFixture;
@@ -106,10 +106,10 @@ function winningTrades(): string {
   return `trade_id,variant,profit_pct\n${rows.join('\n')}\n`;
 }
 
-describe('a challenge by the command line', () => {
+describe('challenge commands', () => {
   beforeEach(newFixture);
 
-  it('goes from its creation by the trades of a file to the promotion of its challenger', async () => {
+  it('create, log, status and promote lead to a promoted challenger', async () => {
     const created = await challenge('create', MODEL, '2', '--no-canary', '--min-trades', '120');
     const [id] = /ch-\w+/.exec(created.out)!;
     expect(created.out).toContain('version 2 against 1, with 50 % of the traffic\n');
@@ -145,7 +145,7 @@ describe('a challenge by the command line', () => {
     expect((await challenge('events', id!)).out).toMatch(/promote +│ stage_4/);
   });
 
-  it('says why the platform did not promote a winner that it was to promote', async () => {
+  it('status prints why an automatic promotion was rejected', async () => {
     await fixture.register();
     const settings = ['--no-canary', '--min-trades', '120', '--auto-promote'];
     const created = await challenge('create', MODEL, '3', ...settings);
@@ -156,7 +156,7 @@ describe('a challenge by the command line', () => {
     expect(out).toContain('Warning: challenger_not_in_staging');
   });
 
-  it('climbs its ladder, is held, goes on and is rolled back', async () => {
+  it('hold, resume, advance and rollback change the status', async () => {
     const settings = ['--approval-stages', 'stage_3, stage_4', '--max-hours', '48', '--max-drawdown', '12.5'];
     const policy = [
       '--analysis-unit',
@@ -210,7 +210,7 @@ describe('a challenge by the command line', () => {
     expect((await challenge('status', id)).out).toContain('Traffic: all to the champion, version 1');
   });
 
-  it('takes what a file holds and says what was wrong with which line', async () => {
+  it('log prints the reason and line of each rejected trade', async () => {
     await challenge('create', MODEL, '2', '--no-canary');
     const lines = [
       { trade_id: 'a', variant: 'champion', profit_pct: 0.5, source: 'bot' },
@@ -243,7 +243,7 @@ describe('a challenge by the command line', () => {
     );
   });
 
-  it('stops a file whose every line is wrong, and counts what comes after the end as late', async () => {
+  it('log stops after 20 invalid trades, and counts trades after the end as late', async () => {
     await challenge('create', MODEL, '2');
     const wrong = Array.from({ length: 200 }, (_, index) => `${index},champion,-1000`).join('\n');
     const file = fileOf('wrong.csv', `trade_id,variant,profit_pct\n${wrong}`);
@@ -266,7 +266,7 @@ describe('a challenge by the command line', () => {
     );
   });
 
-  it('says what to do without a champion and without a challenge', async () => {
+  it('errors without a champion or challenge print what to do', async () => {
     await expect(challenge('status', MODEL)).rejects.toThrow(`challenge create ${MODEL} <challenger>`);
     expect((await challenge('list', MODEL)).out).toContain('No challenge.');
     await expect(challenge('status', 'nothing')).rejects.toThrow('RES002');
@@ -281,10 +281,10 @@ describe('a challenge by the command line', () => {
   });
 });
 
-describe('following a challenge', () => {
+describe('watching a challenge', () => {
   beforeEach(newFixture);
 
-  it('goes on when a service is away for a while, to the end of the one that was meant', async () => {
+  it('continues after failed requests and stays with the first challenge', async () => {
     const { body } = await fixture.create();
     const client = new ApiClient(url);
     const statuses: string[] = [];
@@ -303,7 +303,7 @@ describe('following a challenge', () => {
     );
   });
 
-  it('shows its page in place on a terminal, as narrow as that is', async () => {
+  it('redraws the page on a terminal within its width', async () => {
     const { body } = await fixture.create();
     await fixture.log(body.challenge_id, 'champion', generated(1, 30, 0));
     await fixture.log(body.challenge_id, 'challenger', generated(2, 10, 0));
@@ -323,7 +323,7 @@ describe('a process', () => {
   const touchstone = (...args: string[]) =>
     runScript(home, 'bin/touchstone.ts', ['--strategy-url', url, ...args]);
 
-  it('ends with the exit codes of the other commands', async () => {
+  it('errors exit with 1, usage errors with 2', async () => {
     const [unknown, empty] = await Promise.all([
       touchstone('challenge', 'status', 'ch-none'),
       touchstone('challenge', 'log', 'ch-1'),
@@ -333,7 +333,7 @@ describe('a process', () => {
     for (const { err } of [unknown, empty]) expect(err).not.toMatch(/ at .*\.ts:\d+/);
   });
 
-  it('follows a challenge until it is left, which ends it as shells have it', async () => {
+  it('status --watch exits with 130 on Ctrl-C', async () => {
     await newFixture();
     const { body } = await fixture.create();
     const args = ['bin/touchstone.ts', '--strategy-url', url, 'challenge', 'status', MODEL, '--watch'];
@@ -350,7 +350,7 @@ describe('a process', () => {
   });
 });
 
-describe('an interval against zero', () => {
+describe('intervalChart', () => {
   it.each([
     {
       interval: [-0.21, 0.55],
@@ -370,12 +370,12 @@ describe('an interval against zero', () => {
         '            +100.000             +100.250             +100.500',
       ],
     },
-  ])('is drawn: $interval', ({ interval, width, lines }) => {
+  ])('draws $interval', ({ interval, width, lines }) => {
     const drawn = intervalChart(interval as [number, number], width).split('\n');
     expect(drawn).toEqual(lines);
   });
 
-  it('shows on which side of zero it is, whatever its size, within the width', () => {
+  it('shows on which side of zero any interval is, within the width', () => {
     const random = createRandom(7);
     for (let round = 0; round < 500; round++) {
       const width = 40 + Math.floor(random() * 41);
@@ -403,15 +403,15 @@ describe('an interval against zero', () => {
     }
   });
 
-  it('of no width is a point', () => {
+  it('draws an interval of width 0 as a point', () => {
     expect(intervalChart([0, 0], 60).split('\n')[1]!.trim()).toBe('●');
     expect(intervalChart([0.2, 0.2], 60)).toMatch(/\n +│ +●\n +\+0\.200$/);
     expect(intervalChart([-3, -3], 60)).toMatch(/\n +● +│\n +-3\.00$/);
   });
 });
 
-describe('a file of trades', () => {
-  it('is CSV as RFC 4180 has it', () => {
+describe('parseTrades', () => {
+  it('reads CSV of RFC 4180', () => {
     const text =
       '\ufefftrade_id, variant,profit_pct,exit_reason,note\r\na,champion,1.5,"stop, ""hard""\r\nsecond line",x\r\n\r\nb,challenger,-2e-1,,\r\nc,champion,much,roi,';
     const { rows, ignored } = parseTrades(text, 'f');

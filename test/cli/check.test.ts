@@ -34,7 +34,7 @@ const check = (...args: string[]) =>
   });
 
 describe('touchstone check', () => {
-  it('certifies a strategy by name, in one sentence, and says what was checked', async () => {
+  it('certifies a strategy by name and prints what was searched', async () => {
     strategy(
       'clean',
       "callbacks: { customExit: ({ candles, index }, t, price) => (candles.close[index - 1]! > price * 1.01 ? 'x' : null) },",
@@ -82,7 +82,7 @@ describe('touchstone check', () => {
     );
   });
 
-  it('says what is wrong with a definition, and with a strategy that fails', async () => {
+  it('prints what is wrong with a definition or a failing strategy', async () => {
     strategy('unsound', 'stoplos: -0.1, stoploss: 0.5,');
     const unsound = await check('unsound');
     expect([unsound.code, unsound.out]).toEqual([1, '']);
@@ -94,10 +94,10 @@ describe('touchstone check', () => {
     strategy('silent', 'signals: () => ({}),');
     const silent = await check('silent');
     expect(silent.code).toBe(1);
-    expect(silent.err).toMatch(/silent\.ts not_checked: it gave no entry signal in 1000 candles/);
+    expect(silent.err).toMatch(/silent\.ts not_checked: no entry signal in 1000 candles/);
   });
 
-  it('may neither read files nor see the environment', async () => {
+  it('cannot read files or the environment', async () => {
     strategy(
       'thief',
       '',
@@ -110,11 +110,11 @@ describe('touchstone check', () => {
     expect((await check('curious')).err).not.toMatch(/HOME|PATH/);
   });
 
-  it('tells how it is used', async () => {
+  it('usage errors print what to type', async () => {
     const unknown = await check('nowhere');
     expect([unknown.code, unknown.err]).toEqual([
       2,
-      expect.stringMatching(/There is no strategy nowhere in .*There are: .*ema_crossover/),
+      expect.stringMatching(/Strategy nowhere does not exist in .*Available: .*ema_crossover/),
     ]);
     expect((await check('clean', '--timerange', '2025')).code).toBe(2);
     expect((await check('clean', '--exchange', 'bybit')).err).toContain('--timerange 20250101-20250301');

@@ -166,14 +166,14 @@ describe('watchHyperopt', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('ends without the study when it is left', async () => {
+  it('returns undefined when it is aborted', async () => {
     events = [stream(trial(1))];
     const left = new AbortController();
     onReport = (trials) => trials === 1 && left.abort();
     expect((await watch(left.signal)).job).toBeUndefined();
   });
 
-  it('ends with an error when nobody answers', async () => {
+  it('throws when the service does not respond', async () => {
     const nobody = new ApiClient('http://127.0.0.1:1');
     await expect(watch(undefined, nobody)).rejects.toThrow('No response');
   });
@@ -196,8 +196,8 @@ it.each([1, 2, 3, 7, 1_000])('events are read from pieces of %i bytes', async (s
   ]);
 });
 
-describe('starting a study', () => {
-  it('asks for what the options say, over the file', async () => {
+describe('startHyperopt', () => {
+  it('sends the options, which override the file', async () => {
     const options = {
       ...{
         trials: 7,
@@ -228,7 +228,7 @@ describe('starting a study', () => {
     });
   });
 
-  it('asks for spaces and for what is traded with, as the request calls them', async () => {
+  it('sends spaces and account options by their request fields', async () => {
     const account = { stake: 'unlimited', wallet: 500, slots: 2, fee: 0.001, slippage: 0, leverage: 3 };
     await startHyperopt(client, 'ema_crossover', {}, { models: 'none', spaces: 'params, roi', ...account });
     expect(posted).toEqual({
@@ -245,7 +245,7 @@ describe('starting a study', () => {
   });
 });
 
-describe('how far to believe a study', () => {
+describe('overfittingText', () => {
   const GOOD: OverfittingReport = {
     ...{ trials: 100, effective_trials: 12, days: 300, sharpe_ratio_daily: 0.2 },
     ...{ expected_max_sharpe_daily: 0.1, probabilistic_sharpe_ratio: 0.99, deflated_sharpe_ratio: 0.97 },
@@ -256,13 +256,13 @@ describe('how far to believe a study', () => {
   };
   const pbo = (probability: number) => ({ ...GOOD.pbo!, probability });
 
-  it('says nothing against it when every figure is good', () => {
+  it('finds no sign of overfitting when every diagnostic is good', () => {
     expect(overfittingText(GOOD)).toContain('No sign of overfitting (300 days out of sample)');
     expect(overfittingText(GOOD)).toContain('Probability 97 %');
     expect(overfittingText(GOOD)).toContain('100 zero-skill trials');
   });
 
-  it('of strategies without models counts no efficiency, and calls no day out of sample', () => {
+  it('without ML models omits the efficiency and calls no day out of sample', () => {
     const text = overfittingText({ ...GOOD, walk_forward_efficiency: null }, false);
     expect(text).not.toContain('efficiency');
     expect(text).not.toContain('out of sample');
@@ -278,7 +278,7 @@ describe('how far to believe a study', () => {
     [{ walk_forward_efficiency: 9 }, 'Not proven: walk-forward efficiency ('],
     [{ plateau: { width: 0, trials: 3 } }, 'Probably overfitted: plateau width ('],
     [{ pbo: null, plateau: null }, 'Not proven: probability of overfitting, plateau width ('],
-  ])('%j is told', (changes, words) => {
+  ])('overfittingText concludes from %j', (changes, words) => {
     const text = overfittingText({ ...GOOD, ...changes });
     expect(text).toContain(words);
     expect(text).not.toMatch(/NaN|undefined|null/);

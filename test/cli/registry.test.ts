@@ -6,7 +6,7 @@ import { welchTest } from '#engine/stats/welch.ts';
 import { runScript } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/** The registry's commands as a person meets them, on backtests that ran: real processes, plain text. */
+/** The registry's commands in processes of their own, on completed backtests. */
 
 const home = mkdtempSync(join(tmpdir(), 'touchstone-cli-registry-'));
 let platform: TestPlatform;
@@ -34,15 +34,15 @@ const touchstone = (...args: string[]) => runScript(home, 'bin/touchstone.ts', a
 
 const M = 'ema_crossover';
 
-describe('a version by the command line', () => {
-  it('is not registered below a threshold, and the table says which', async () => {
+describe('registry commands', () => {
+  it('register below a threshold prints the failed thresholds as a table', async () => {
     const { code, out, err } = await touchstone('register', M, '--run', runs[0]!, '--min-sharpe', '99');
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(/Metric +│ +Value +│ +Threshold/);
     expect(err).toMatch(/sharpe_ratio +│ +-?\d+\.\d\d +│ +99\.00/);
   });
 
-  it('is registered', async () => {
+  it('register prints the version and the next command', async () => {
     const first = await touchstone(
       ...[
         'register',
@@ -65,7 +65,7 @@ describe('a version by the command line', () => {
     expect([second.code, second.out]).toEqual([0, expect.stringContaining('version 2')]);
   });
 
-  it('is checked without being staged', async () => {
+  it('stage --dry-run prints the checks and stages nothing', async () => {
     const { code, out } = await touchstone('stage', M, '1', '--dry-run');
     expect(code).toBe(0);
     expect(out).toMatch(/backtest +│ passed/);
@@ -73,7 +73,7 @@ describe('a version by the command line', () => {
     expect((await touchstone('versions', M)).out).toMatch(/│ +1 │ None/);
   });
 
-  it('is staged, and the checks that need a run are waited for', async () => {
+  it('stage waits for the checks that run the strategy', async () => {
     const { code, out, err } = await touchstone('stage', M, '1', '--comment', 'looks good');
     expect(err).toBe('');
     for (const check of ['thresholds', 'smoke_run', 'determinism', 'look_ahead']) {
@@ -83,7 +83,7 @@ describe('a version by the command line', () => {
     expect((await touchstone('stage', M, 'latest', '--skip-validation')).code).toBe(0);
   });
 
-  it('is promoted where the expected version is in Production', async () => {
+  it('promote --expect rejects when another version is in Production', async () => {
     const refused = await touchstone('promote', M, '1', '--expect', '2');
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('RES005')]);
     const { code, out } = await touchstone('promote', M, '1', '--expect', 'none');
@@ -93,13 +93,13 @@ describe('a version by the command line', () => {
     expect(next.out).toMatch(/2 │ Staging │ Production │ +1 │/);
   });
 
-  it('is rolled back to', async () => {
+  it('rollback prints the change', async () => {
     const { code, out } = await touchstone('rollback', M, '1', '--reason', 'losses since');
     expect(code).toBe(0);
     expect(out).toMatch(/ema_crossover │ +2 │ +1 │/);
   });
 
-  it('is listed with what it is', async () => {
+  it('versions lists versions and history', async () => {
     const [{ out }, current, { out: history }] = await Promise.all([
       touchstone('versions', M),
       touchstone('versions', M, '--no-archived'),
@@ -114,7 +114,7 @@ describe('a version by the command line', () => {
     for (const text of [out, history]) expect(text).not.toMatch(/NaN|undefined|\[object/);
   });
 
-  it('is compared, as sure as the trade lists themselves make it', async () => {
+  it('compare prints the confidence that the trades give', async () => {
     const { body } = await platform.get(`/api/v1/catalog/strategies/${M}/compare?version_a=1&version_b=2`);
     const [a, b] = await Promise.all(runs.map(statsOfTrades));
     expect(body.sample_sizes).toEqual({ a: a!.n, b: b!.n });
@@ -131,7 +131,7 @@ describe('a version by the command line', () => {
     expect(out).not.toMatch(/NaN|undefined|\[object/);
   });
 
-  it('is what a backtest runs', async () => {
+  it('backtest --model-version runs a registered version', async () => {
     const range = ['--start', '2026-01-10', '--end', '2026-01-20'];
     const run = await touchstone('backtest', M, '--model-version', 'latest', ...range);
     expect([run.code, run.out]).toEqual([0, expect.stringContaining('Registered with image touchstone:')]);
@@ -139,7 +139,7 @@ describe('a version by the command line', () => {
     expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('RES003')]);
   });
 
-  it('says what is wrong', async () => {
+  it('errors print what is wrong, without a stack trace', async () => {
     const refused: [args: string[], code: number, text: string][] = [
       [['promote', M, '7'], 1, 'RES003'],
       [['stage', M, '2'], 1, 'RES006'],
@@ -158,7 +158,7 @@ describe('a version by the command line', () => {
     }
   });
 
-  it('takes addresses', async () => {
+  it('--url and --strategy-url select services', async () => {
     const { backend_url, strategy_service_url } = platform.info;
     expect((await touchstone('--url', backend_url, 'versions', M)).out).toContain('champion');
     const registered = await touchstone(
@@ -168,7 +168,7 @@ describe('a version by the command line', () => {
     expect(registered.out).toContain('version 3');
   });
 
-  it('has help for each command', async () => {
+  it('each command has help', async () => {
     const names = ['register', 'stage', 'promote', 'rollback', 'versions', 'compare'];
     const answers = await Promise.all(names.map((name) => touchstone(name, '--help')));
     for (const [index, name] of names.entries()) {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/** The release policy as a person meets it: real processes, plain text. */
+/** The release policy in commands that run in processes of their own. */
 
 const home = mkdtempSync(join(tmpdir(), 'touchstone-cli-policy-'));
 let platform: TestPlatform;
@@ -26,7 +26,7 @@ const touchstone = (...args: string[]) => runScript(home, 'bin/touchstone.ts', a
 const M = 'buy_and_hold';
 const WAIVER = ['--waive', 'min_trades', '--reason', 'it buys and holds'];
 
-describe('the release policy by the command line', () => {
+describe('release policy in commands', () => {
   it('register prints the checks that a version misses', async () => {
     const { code, out } = await touchstone('register', M, '--run', run);
     expect(code).toBe(0);
@@ -37,7 +37,7 @@ describe('the release policy by the command line', () => {
     expect(out).not.toContain('Next:');
   });
 
-  it('stage and promote print every check of a rejection as a table, and no JSON', async () => {
+  it('stage and promote print the checks of a rejection as a table, without JSON', async () => {
     const staged = await touchstone('stage', M, '1');
     expect(staged.code).toBe(1);
     expect(staged.err).toMatch(/^RES005: Version 1 was not staged\. min_trades: 1 trade;/);
@@ -59,7 +59,7 @@ describe('the release policy by the command line', () => {
     for (const { err } of [staged, promoted]) expect(err).not.toMatch(/[{}]|undefined|\[object/);
   });
 
-  it('a waiver takes its two options together', async () => {
+  it('--waive and --reason require each other', async () => {
     const [checks, reason, unknown] = await Promise.all([
       touchstone('promote', M, '1', '--waive', 'min_trades'),
       touchstone('promote', M, '1', '--reason', 'why'),
@@ -70,7 +70,7 @@ describe('the release policy by the command line', () => {
     expect([unknown!.code, unknown!.err]).toEqual([1, expect.stringContaining('VAL005')]);
   });
 
-  it('promote takes a waiver, and list and history show it', async () => {
+  it('promote --waive is shown by versions and its history', async () => {
     const { code, out } = await touchstone('promote', M, '1', ...WAIVER, '--challenge', 'ch-01ABC');
     expect([code, out]).toEqual([0, expect.stringContaining('in Production (waived min_trades)')]);
     const [list, history] = await Promise.all([

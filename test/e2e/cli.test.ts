@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runScript } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/** The command line as a person meets it: real processes, plain text. */
+/** The command line in processes of its own, with plain text. */
 
 const home = mkdtempSync(join(tmpdir(), 'touchstone-cli-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -17,13 +19,13 @@ const run = (
   environment: Readonly<Record<string, string>> = {},
 ) => runScript(home, script, args, environment);
 
-/** What only a programmer can read: stacks, and Node's own words for errors of the system. */
+/** Stack traces and Node's names of system errors, which no message may contain. */
 const RAW = / at .*\.ts:\d+|ENOENT|EEXIST|ENOTDIR|EACCES/;
 
 const touchstone = (...args: string[]) => run('bin/touchstone.ts', args);
 
-describe('without a running platform', () => {
-  it('runs a backtest on candles of sim and prints the result', async () => {
+describe('touchstone without a running platform', () => {
+  it('backtest runs on candles of sim and prints the result', async () => {
     const { code, out, err } = await touchstone(
       ...['backtest', 'ema_crossover', '--pairs', 'BTC/USDT:USDT,ETH/USDT:USDT', '--timeframe', '1h'],
       ...['--start', '2026-03-01', '--end', '2026-04-01', '--param', 'fast=10', '--experiment', 'by hand'],
@@ -47,14 +49,14 @@ describe('without a running platform', () => {
     expect(out).not.toMatch(/NaN|undefined|\[object/);
   });
 
-  it('remembers it', async () => {
+  it('jobs lists it afterwards', async () => {
     const { code, out } = await touchstone('jobs', '--experiment', 'by hand');
     expect(code).toBe(0);
     expect(out).toMatch(/bt-[0-9A-Z]{26}.*completed.*ema_crossover.*by hand/);
     expect((await touchstone('jobs', '--status', 'failed')).out).toContain('No backtests');
   });
 
-  it('lists strategies, and one with its parameters', async () => {
+  it('strategies lists all, and one with its parameters', async () => {
     expect((await touchstone('strategies')).out).toMatch(
       /supertrend.*\n?.*macd_momentum|macd_momentum[\s\S]*supertrend/,
     );
@@ -67,7 +69,7 @@ describe('without a running platform', () => {
     [['backtest', 'ema_crossover', '--timeframe', '3m'], 'VAL003'],
     [['backtest', 'ema_crossover', '--param', 'fast=900'], 'VAL005'],
     [['strategies', 'nothing'], 'RES004'],
-  ])('says what is wrong with %j', async (args, text) => {
+  ])('%j prints what is wrong', async (args, text) => {
     const { code, err } = await touchstone(...args);
     expect(code).toBe(1);
     expect(err).toContain(text);
@@ -86,13 +88,13 @@ describe('without a running platform', () => {
     [['jobs', '--limit', '1000'], 'Pass an integer from 1 to 100.'],
     [['--url', 'http://127.0.0.1:1', 'import', '.'], 'Leave out --url'],
     [['proxy', '{'], 'The event is not JSON'],
-  ])('ends with 2 and says what to type instead of %j', async (args, text) => {
+  ])('%j exits with 2 and prints what to type', async (args, text) => {
     const { code, err } = await touchstone(...args);
     expect([code, err]).toEqual([2, expect.stringContaining(text)]);
     expect(err).not.toMatch(RAW);
   });
 
-  it('an option that has no value in the environment counts as not given, another says what it takes', async () => {
+  it('an empty environment variable counts as absent; an invalid one prints what it takes', async () => {
     const empty = { BACKEND_PORT: '', DEFAULT_EXCHANGE: '', LOG_LEVEL: '' };
     expect(await run('bin/touchstone.ts', ['strategies'], empty)).toMatchObject({ code: 0, err: '' });
     const { code, err } = await run('bin/touchstone.ts', ['strategies'], { BACKEND_PORT: 'abc' });
@@ -108,19 +110,19 @@ describe('without a running platform', () => {
     // Node's recursive mkdir never ends there.
     ['/proc/x/y', '/proc/x/y cannot be made: there can be no folders in that place.'],
     ['/proc', 'The data folder /proc cannot be written to: unable to open database file.'],
-  ])('a data folder at %s', async (folder, text) => {
+  ])('a data folder at %s prints why it cannot be used', async (folder, text) => {
     const { code, err } = await run('bin/local.ts', [], { TOUCHSTONE_HOME: folder });
     expect([code, err]).toEqual([1, expect.stringContaining(text)]);
     expect(err).not.toMatch(RAW);
   });
 
-  it('shows its help and version and ends with 0', async () => {
+  it('--help and --version exit with 0', async () => {
     expect(await touchstone('--help')).toMatchObject({ code: 0, err: '' });
     expect((await touchstone('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 });
 
-describe('import', () => {
+describe('touchstone import', () => {
   const folder = join(home, 'candles');
   beforeAll(() => {
     mkdirSync(folder, { recursive: true });
@@ -140,7 +142,7 @@ describe('import', () => {
     writeFileSync(join(folder, 'notes.txt'), 'nothing');
   });
 
-  it('imports what is good, names what is not, and the candles can be traded on', async () => {
+  it('imports valid files, lists the others, and a backtest runs on the candles', async () => {
     const imported = await touchstone('import', folder);
     expect(imported.out).toMatch(
       /Found in .*: 3 files[\s\S]*candles +│ CSV +│ +2[\s\S]*not for import +│ +│ +1/,
@@ -171,7 +173,7 @@ describe('import', () => {
     expect(code).toBe(0);
   });
 
-  it('imports a data folder of freqtrade, and the exchange is the one it is of', async () => {
+  it('imports a data folder of freqtrade for the exchange in its name', async () => {
     const data = join(home, 'user_data/data/bybit');
     const futures = join(data, 'futures');
     mkdirSync(futures, { recursive: true });
@@ -232,7 +234,7 @@ describe('import', () => {
     expect(code).toBe(0);
   });
 
-  it('says so when nothing can be imported', async () => {
+  it('prints why nothing could be imported', async () => {
     const empty = join(home, 'empty');
     mkdirSync(empty);
     const nothing = await touchstone('import', empty);
@@ -241,20 +243,20 @@ describe('import', () => {
     expect([absent.code, absent.err]).toEqual([1, expect.stringContaining('absent does not exist')]);
   });
 
-  it('refuses to put real candles among simulated ones', async () => {
+  it('rejects --exchange sim', async () => {
     const { code, err } = await touchstone('import', folder, '--exchange', 'sim');
     expect([code, err]).toEqual([1, expect.stringContaining('simulated')]);
   });
 });
 
-describe('with a running platform', () => {
+describe('touchstone with a running platform', () => {
   let platform: TestPlatform;
   beforeAll(async () => {
     platform = await startTestPlatform({ home });
   });
   afterAll(() => platform.stop());
 
-  it('uses it', async () => {
+  it('uses that platform', async () => {
     const info = JSON.parse(readFileSync(join(home, 'platform.json'), 'utf8'));
     expect(info.backend_url).toBe(platform.info.backend_url);
     const { out } = await touchstone(
@@ -270,18 +272,51 @@ describe('with a running platform', () => {
     expect(await platform.until(id, 'completed')).toBeTruthy();
   });
 
-  it('takes an address', async () => {
+  it('--url selects another one', async () => {
     const { code, out } = await touchstone('--url', platform.info.backend_url, 'jobs');
     expect([code, out]).toEqual([0, expect.stringContaining('buy_and_hold')]);
   });
 });
 
-it('says so when nothing answers at the address', async () => {
+it('an error prints its message and correlation ID; --verbose adds the context as lines', async () => {
+  const args = ['backtest', 'ema_crossover', '--param', 'fast=900'];
+  const [plain, verbose] = await Promise.all([touchstone(...args), touchstone(...args, '--verbose')]);
+  expect(plain.err).toMatch(/^VAL005: .*fast.*\nCorrelation ID: [0-9a-f-]{36}\n$/);
+  const lines = verbose.err.trimEnd().split('\n');
+  expect(lines.length).toBeGreaterThan(2);
+  for (const line of lines.slice(1)) expect(line).toMatch(/^[\w .]+: [^{]*$/);
+  expect(lines.at(-1)).toMatch(/^Correlation ID: /);
+});
+
+it('an error of a command with --json is one line of JSON', async () => {
+  const { code, out, err } = await touchstone('hyperopt', 'status', 'ho-none', '--json');
+  expect([code, out]).toEqual([1, '']);
+  expect(JSON.parse(err).error).toMatchObject({
+    message: expect.stringContaining('OPT001'),
+    correlation_id: expect.any(String),
+  });
+});
+
+it('a command ends quietly when the reader of its output has closed the pipe', async () => {
+  const child = spawn(process.execPath, ['bin/touchstone.ts', 'strategies'], {
+    env: { TOUCHSTONE_HOME: home },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stdout.destroy();
+  let err = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  const [code] = await once(child, 'close');
+  expect([code, err]).toEqual([0, '']);
+});
+
+it('an address without a service prints how to start one', async () => {
   const { code, err } = await touchstone('--url', 'http://127.0.0.1:9', 'jobs');
   expect([code, err]).toEqual([1, expect.stringContaining('No response from http://127.0.0.1:9')]);
 });
 
-it('the demo runs the main job whole', async () => {
+it('npm run demo prints a backtest from request to report', async () => {
   const { code, out } = await run('bin/demo.ts');
   expect(code).toBe(0);
   for (const text of ['POST http', 'Total profit', 'TOTAL', '/docs', 'Done in']) expect(out).toContain(text);

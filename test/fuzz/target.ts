@@ -95,7 +95,7 @@ async function readInfo(child: ChildProcess, file: string, lines: readonly strin
 /** A line of the log of level ERROR, or one that is no line of the log: a stack, a warning of Node. */
 function isFault(line: string): boolean {
   if (!line.startsWith('{'))
-    return !/^(Touchstone runs on| {2}(backend|strategy|data collection) |Every call needs)/.test(line);
+    return !/^(Touchstone is running| {2}(backend|strategy|data collection) |Every call needs)/.test(line);
   const { level } = JSON.parse(line) as { level?: string };
   return level === 'ERROR' || level === 'CRITICAL';
 }

@@ -130,17 +130,26 @@ function addStart(hyperopt: Command, session: RunInSession): void {
     .option('--end <time>', 'ISO 8601, UTC, exclusive (default: the newest stored candle)')
     .option('--objective <metric>', `metric of the result (default: ${HYPEROPT_DEFAULTS.objective_metric})`)
     .addOption(
-      new Option('--direction <direction>', '(default: the better direction of the metric)').choices(
-        DIRECTIONS,
-      ),
+      new Option(
+        '--direction <direction>',
+        'of the objective (default: the better one for the metric)',
+      ).choices(DIRECTIONS),
     )
     .option(
       '--models <list>',
       `comma-separated kinds of ML models, such as xgboost,lightgbm; ${NO_MODEL}: the strategy without ML models`,
     )
     .option('--spaces <list>', `comma-separated search spaces: ${SPACES.join(',')}`)
-    .option('--trees <min..max>', rangeDefault(HYPEROPT_DEFAULTS.n_estimators_range), range)
-    .option('--learning-rate <min..max>', rangeDefault(HYPEROPT_DEFAULTS.learning_rate_range), range)
+    .option(
+      '--trees <min..max>',
+      `number of trees ${rangeDefault(HYPEROPT_DEFAULTS.n_estimators_range)}`,
+      range,
+    )
+    .option(
+      '--learning-rate <min..max>',
+      `learning rate ${rangeDefault(HYPEROPT_DEFAULTS.learning_rate_range)}`,
+      range,
+    )
     .option(
       '--search <parameter>',
       'strategy parameter: name, name=min..max or name=a,b,c; repeatable',
@@ -164,9 +173,19 @@ function addStart(hyperopt: Command, session: RunInSession): void {
       `adverse price change of a market fill (default: ${BACKTEST_DEFAULTS.slippage})`,
       costRatio,
     )
-    .option('--leverage <times>', "(default: the strategy's)", positiveNumber)
-    .addOption(new Option('--sampler <sampler>', `(default: ${HYPEROPT_DEFAULTS.sampler})`).choices(SAMPLERS))
-    .addOption(new Option('--pruner <pruner>', `(default: ${HYPEROPT_DEFAULTS.pruner})`).choices(PRUNERS))
+    .option('--leverage <times>', "leverage (default: the strategy's)", positiveNumber)
+    .addOption(
+      new Option(
+        '--sampler <sampler>',
+        `how trials are suggested (default: ${HYPEROPT_DEFAULTS.sampler})`,
+      ).choices(SAMPLERS),
+    )
+    .addOption(
+      new Option(
+        '--pruner <pruner>',
+        `how bad trials are ended early (default: ${HYPEROPT_DEFAULTS.pruner})`,
+      ).choices(PRUNERS),
+    )
     .addOption(integerOption('--seed <n>', 'seed', 'equal seeds give equal trials'))
     .addOption(integerOption('--workers <n>', 'workers', 'tasks that run trials concurrently'))
     .option(...EXPERIMENT)
