@@ -1,6 +1,5 @@
 import { ML_ENGINE_DEFAULTS } from '#contract/limits.ts';
 import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
-import type { StrategyDefinition } from '#engine/strategy.ts';
 
 /** Settings that a strategy or a request may give of the ML engine. */
 export type MlEngineOverrides = Readonly<Partial<Omit<ResolvedMlEngine, 'enabled'>>>;
@@ -9,7 +8,7 @@ const { entry_threshold: DEFAULT_ENTRY_THRESHOLD, ...DEFAULTS } = ML_ENGINE_DEFA
 
 /** The settings of a run: what is given, over what the strategy declares, over the defaults. Values are not checked. */
 export function mlEngineOf(
-  strategy: Pick<StrategyDefinition, 'mlEngine'>,
+  strategy: { readonly mlEngine?: MlEngineOverrides },
   { entry_threshold, ...given }: MlEngineOverrides = {},
 ): ResolvedMlEngine {
   return {
