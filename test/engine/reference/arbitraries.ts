@@ -6,9 +6,9 @@ import type { Bar, FundingEvent, Market, Rules, Signals, Trailing } from './type
 const MINUTE = 60_000;
 const START = Date.UTC(2024, 1, 28, 21);
 
-/** Number of random cases: ORACLE_SCALE=100 before a change of the simulator is trusted. */
+/** Number of random cases: set CASE_SCALE=100 after a change of the simulator. */
 export const cases = (count: number): { numRuns: number } => ({
-  numRuns: count * Number(process.env.ORACLE_SCALE ?? 1),
+  numRuns: count * Number(process.env.CASE_SCALE ?? 1),
 });
 
 export interface Case {

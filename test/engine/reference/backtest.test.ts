@@ -10,10 +10,10 @@ import type { Timeframe } from '#engine/timeframe.ts';
 import { endsInDust } from './agreement.ts';
 import { type Case, cases, manyPairs, NO_SIGNALS } from './arbitraries.ts';
 import { balanceFamily, equityResource } from './balance-family.ts';
-import { runOracle } from './oracle.ts';
+import { runReference } from './simulator.ts';
 import { type ClosedTrade, tradeFamily } from './trade-family.ts';
 import { candlesOf, pairInputOf } from './translate.ts';
-import type { Bar, Market, OracleTrade, Outcome, Rules, Signals } from './types.ts';
+import type { Bar, Market, Outcome, ReferenceTrade, Rules, Signals } from './types.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -168,7 +168,7 @@ function tradedOf(market: Market, run: Run, start: number, end: number): Market 
   return { ...market, bars: bars.slice(cut), signals: signals.slice(cut) };
 }
 
-const closedOf = (trades: readonly OracleTrade[]): ClosedTrade[] =>
+const closedOf = (trades: readonly ReferenceTrade[]): ClosedTrade[] =>
   trades.map(({ profit, ratio, openTime, closeTime }) => ({ profit, ratio, openTime, closeTime }));
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
@@ -184,7 +184,7 @@ function close(actual: number | null, expected: number | null, name: string): vo
 }
 
 interface Expected {
-  oracle: Outcome;
+  reference: Outcome;
   other: Outcome;
   traded: Market[];
   rules: Rules;
@@ -194,25 +194,25 @@ interface Expected {
 
 function expectedOf(run: Run, traded: Market[]): Expected {
   const { rules } = run;
-  const oracle = runOracle(traded, rules);
+  const reference = runReference(traded, rules);
   const first = Math.min(...traded.map(({ bars }) => (bars[0] as Bar).time));
   const last = Math.max(...traded.map(({ bars }) => (bars.at(-1) as Bar).time));
   return {
-    oracle,
-    other: runOracle(traded, { ...rules, conservative: !rules.conservative }),
+    reference,
+    other: runReference(traded, { ...rules, conservative: !rules.conservative }),
     traded,
     rules,
     days: Math.max(1, Math.floor((last - first) / DAY)),
-    points: [{ time: first, value: rules.wallet }, ...oracle.equity],
+    points: [{ time: first, value: rules.wallet }, ...reference.equity],
   };
 }
 
-function checkNine({ result }: BacktestOutcome, { oracle, rules, days, points }: Expected): void {
-  const family = tradeFamily(closedOf(oracle.trades), rules.wallet, days);
+function checkNine({ result }: BacktestOutcome, { reference, rules, days, points }: Expected): void {
+  const family = tradeFamily(closedOf(reference.trades), rules.wallet, days);
   const balance = balanceFamily(points, rules.wallet, days);
-  const wins = oracle.trades.filter(({ profit }) => profit > 0).length;
-  const losses = oracle.trades.filter(({ profit }) => profit < 0).length;
-  expect(result.total_trades).toBe(oracle.trades.length);
+  const wins = reference.trades.filter(({ profit }) => profit > 0).length;
+  const losses = reference.trades.filter(({ profit }) => profit < 0).length;
+  expect(result.total_trades).toBe(reference.trades.length);
   expect(result.winning_trades).toBe(wins);
   expect(result.losing_trades).toBe(losses);
   close(result.total_profit, family.profitTotal, 'total_profit');
@@ -220,7 +220,7 @@ function checkNine({ result }: BacktestOutcome, { oracle, rules, days, points }:
   close(result.profit_factor, family.profitFactor ?? (wins > 0 ? 999 : 0), 'profit_factor');
   close(result.win_rate, (family.winRate ?? 0) * 100, 'win_rate');
   close(result.max_drawdown_pct, balance.daily.share * 100, 'max_drawdown_pct');
-  close(result.final_balance, oracle.finalBalance, 'final_balance');
+  close(result.final_balance, reference.finalBalance, 'final_balance');
   // A spread made of rounding has no meaning to compare.
   if ((balance.volatility ?? 0) > 1e-5) close(result.sharpe_ratio, balance.sharpe ?? 0, 'sharpe_ratio');
   for (const value of Object.values(result).slice(0, 9)) expect(Number.isFinite(value)).toBe(true);
@@ -242,15 +242,19 @@ function checkEquity({ equity, result }: BacktestOutcome, { points, rules }: Exp
 
 type Row = BacktestOutcome['report']['tables']['per_pair'][number];
 
-function checkTable(rows: readonly Row[], keyOf: (trade: OracleTrade) => string, expected: Expected): void {
-  const { oracle, rules, days } = expected;
+function checkTable(
+  rows: readonly Row[],
+  keyOf: (trade: ReferenceTrade) => string,
+  expected: Expected,
+): void {
+  const { reference, rules, days } = expected;
   expect(rows.at(-1)?.key).toBe('TOTAL');
-  const grouped = Map.groupBy(oracle.trades, keyOf);
+  const grouped = Map.groupBy(reference.trades, keyOf);
   expect(rows.filter(({ total_trades }) => total_trades > 0)).toHaveLength(
-    grouped.size + (oracle.trades.length > 0 ? 1 : 0),
+    grouped.size + (reference.trades.length > 0 ? 1 : 0),
   );
   for (const row of rows) {
-    const trades = row.key === 'TOTAL' ? oracle.trades : (grouped.get(row.key) ?? []);
+    const trades = row.key === 'TOTAL' ? reference.trades : (grouped.get(row.key) ?? []);
     const family = tradeFamily(closedOf(trades), rules.wallet, days);
     const minutes = trades.map(({ openTime, closeTime }) => (closeTime - openTime) / MINUTE);
     expect(row.total_trades, row.key).toBe(trades.length);
@@ -268,33 +272,33 @@ function checkTable(rows: readonly Row[], keyOf: (trade: OracleTrade) => string,
 }
 
 function checkReport({ report }: BacktestOutcome, expected: Expected): void {
-  const { oracle, other, traded, rules } = expected;
+  const { reference, other, traded, rules } = expected;
   const { tables, costs, counters, fill_model: model, metrics, periods } = report;
-  const tagOf = ({ enterTag }: OracleTrade) => enterTag ?? '(none)';
+  const tagOf = ({ enterTag }: ReferenceTrade) => enterTag ?? '(none)';
   checkTable(tables.per_pair, ({ pair }) => pair, expected);
   checkTable(tables.per_exit_reason, ({ reason }) => reason, expected);
   checkTable(tables.per_enter_tag, tagOf, expected);
   checkTable(tables.per_enter_tag_and_exit_reason, (trade) => `${tagOf(trade)} / ${trade.reason}`, expected);
   checkTable(tables.per_side, ({ side }) => side, expected);
-  expect(counters.rejected_signals).toBe(oracle.rejectedSignals);
-  close(costs.fees.amount, sum(oracle.trades.map(({ fees }) => fees)), 'fees');
-  close(costs.funding.amount, -sum(oracle.trades.map(({ funding }) => funding)), 'funding');
-  close(costs.slippage.amount, sum(oracle.trades.map(({ slippageCost }) => slippageCost)), 'slippage');
+  expect(counters.rejected_signals).toBe(reference.rejectedSignals);
+  close(costs.fees.amount, sum(reference.trades.map(({ fees }) => fees)), 'fees');
+  close(costs.funding.amount, -sum(reference.trades.map(({ funding }) => funding)), 'funding');
+  close(costs.slippage.amount, sum(reference.trades.map(({ slippageCost }) => slippageCost)), 'slippage');
   expect(model.alternative_trades).toBe(other.trades.length);
   close(model.alternative_total_profit, other.finalBalance - rules.wallet, 'alternative_total_profit');
   const changes = traded.map(({ bars }) => (bars.at(-1) as Bar).close / (bars[0] as Bar).close - 1);
   close(metrics.account.market_change_pct, (100 * sum(changes)) / changes.length, 'market_change_pct');
-  const busy = oracle.equity.filter(({ openTrades }) => openTrades > 0).length;
-  close(metrics.activity.exposure_pct, (100 * busy) / oracle.equity.length, 'exposure_pct');
+  const busy = reference.equity.filter(({ openTrades }) => openTrades > 0).length;
+  close(metrics.activity.exposure_pct, (100 * busy) / reference.equity.length, 'exposure_pct');
   for (const [kind, length] of [
     ['day', 10],
     ['month', 7],
     ['year', 4],
   ] as const) {
-    const closes = Map.groupBy(oracle.trades, ({ closeTime }) =>
+    const closes = Map.groupBy(reference.trades, ({ closeTime }) =>
       new Date(closeTime).toISOString().slice(0, length),
     );
-    expect(sum(periods[kind].map((row) => row.total_trades))).toBe(oracle.trades.length);
+    expect(sum(periods[kind].map((row) => row.total_trades))).toBe(reference.trades.length);
     for (const row of periods[kind]) {
       const profits = (closes.get(row.key) ?? []).map(({ profit }) => profit);
       expect(row.total_trades, row.key).toBe(profits.length);
@@ -305,7 +309,7 @@ function checkReport({ report }: BacktestOutcome, expected: Expected): void {
 
 const digest = (data: string | Uint8Array) => createHash('sha256').update(data).digest('hex');
 
-/** The whole run through the engine's front door, and what the oracle expects of it. */
+/** The whole run through the engine's front door, and what the reference implementation expects of it. */
 function both(run: Run): { outcome: BacktestOutcome; expected: Expected } {
   const first = Math.min(...run.markets.map(({ bars }) => (bars[0] as Bar).time));
   const last = Math.max(...run.markets.map(({ bars }) => (bars.at(-1) as Bar).time));
@@ -315,7 +319,7 @@ function both(run: Run): { outcome: BacktestOutcome; expected: Expected } {
   const tradable = traded.filter(({ bars }) => bars.length >= 3);
   fc.pre(tradable.length > 0);
   const expected = expectedOf(run, tradable);
-  fc.pre(!endsInDust(expected.oracle) && !endsInDust(expected.other));
+  fc.pre(!endsInDust(expected.reference) && !endsInDust(expected.other));
   // Ratios of a balance that has been negative are not comparable.
   fc.pre(expected.points.every(({ value }) => value > 1));
   const pairs = run.markets.map(({ pair }) => pair);
@@ -331,7 +335,7 @@ function both(run: Run): { outcome: BacktestOutcome; expected: Expected } {
   return { outcome, expected };
 }
 
-describe('runBacktest and the oracle', () => {
+describe('runBacktest and the reference implementation', () => {
   it('agree on the result, the equity resource and the report of random runs', () => {
     fc.assert(
       fc.property(runs, (run) => {

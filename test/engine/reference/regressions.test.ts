@@ -5,7 +5,7 @@ import { PLAIN } from './golden.ts';
 import { pairInputOf, settingsOf } from './translate.ts';
 import type { Bar, Market, Rules } from './types.ts';
 
-/** What the oracle found, each in its smallest form. */
+/** Errors that the reference implementation found, each in its smallest form. */
 
 const MINUTE = 60_000;
 const START = Date.UTC(2024, 0, 1);

@@ -1,6 +1,6 @@
 import { closedRatio, liquidationPrice, openProfitAt, profitAt, round8, sign } from './arithmetic.ts';
 import { findExit, type Moment } from './exits.ts';
-import type { Bar, Market, OracleTrade, Outcome, Position, Rules, Side, Signals } from './types.ts';
+import type { Bar, Market, Outcome, Position, ReferenceTrade, Rules, Side, Signals } from './types.ts';
 import { proposeStake } from './wallet.ts';
 
 interface Book {
@@ -9,7 +9,7 @@ interface Book {
   /** Row of each candle by its open time, per pair. */
   rows: Map<string, Map<number, number>>;
   open: Position[];
-  trades: OracleTrade[];
+  trades: ReferenceTrade[];
   closedProfit: number;
   rejectedSignals: number;
   /** Pairs that were visited with an open trade in the present main candle. */
@@ -243,7 +243,7 @@ function equityAt(book: Book, time: number): Outcome['equity'][number] {
 }
 
 /** Runs the reference's rules (freqtrade fill model) one candle at a time. */
-export function runOracle(markets: readonly Market[], rules: Rules): Outcome {
+export function runReference(markets: readonly Market[], rules: Rules): Outcome {
   const book: Book = {
     rules,
     markets,

@@ -4,13 +4,13 @@ import { simulate } from '#engine/simulator/simulate.ts';
 import { disagreements, endsInDust } from './agreement.ts';
 import { type Case, cases, manyPairs, onePair, withDetail } from './arbitraries.ts';
 import { GOLDEN } from './golden.ts';
-import { runOracle } from './oracle.ts';
+import { runReference } from './simulator.ts';
 import { pairInputOf, settingsOf } from './translate.ts';
 
 function compare({ markets, rules }: Case): string[] {
-  const oracle = runOracle(markets, rules);
-  fc.pre(!endsInDust(oracle));
-  return disagreements(simulate(markets.map(pairInputOf), settingsOf(rules, markets)), oracle, rules);
+  const reference = runReference(markets, rules);
+  fc.pre(!endsInDust(reference));
+  return disagreements(simulate(markets.map(pairInputOf), settingsOf(rules, markets)), reference, rules);
 }
 
 describe('simulate and the reference implementation', () => {

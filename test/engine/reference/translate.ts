@@ -3,7 +3,7 @@ import type { PairInput, SimulationSettings } from '#engine/simulator/types.ts';
 import type { StrategyCallbacks, TrailingStop } from '#engine/strategy.ts';
 import type { Bar, Market, Rules, Signals, Trailing } from './types.ts';
 
-/** From the oracle's objects to what the engine takes. */
+// Between the objects of the reference implementation and the input of the engine.
 
 const MINUTE = 60_000;
 
@@ -56,13 +56,13 @@ function trailingOf({ positive, offset, onlyOffset }: Trailing): TrailingStop {
   return { ...(positive !== undefined && { positive }), offset, only_offset_is_reached: onlyOffset };
 }
 
-/** The callback that answers from the tables of the markets. */
+/** A callback that returns the values of the markets' tables. */
 function callbacksOf(markets: readonly Market[]): StrategyCallbacks {
   const tables = new Map(markets.map(({ pair, customStop }) => [pair, customStop]));
   return { customStoploss: ({ pair, index }) => tables.get(pair)?.[index] ?? null };
 }
 
-/** `markets` are needed for callbacks alone. */
+/** `markets` are needed only for callbacks. */
 export function settingsOf(rules: Rules, markets: readonly Market[] = []): SimulationSettings {
   return {
     ...(rules.hasCustomStop && { callbacks: callbacksOf(markets) }),
@@ -85,5 +85,65 @@ export function settingsOf(rules: Rules, markets: readonly Market[] = []): Simul
     ignoreRoiIfEntrySignal: rules.ignoreRoiIfEntrySignal,
     fillModel: rules.conservative ? 'conservative' : 'freqtrade',
     liquidation: { maintenanceMarginRate: rules.maintenanceRate, buffer: rules.liquidationBuffer },
+  };
+}
+
+/** The reverse of {@link pairInputOf}: a pair of the engine as the objects of the reference implementation. */
+export function marketOf({ pair, candles, signals, funding }: PairInput): Market {
+  const { timestamp, open, high, low, close } = candles;
+  const isSet = (flags: Uint8Array | undefined, row: number) => flags?.[row] === 1;
+  return {
+    pair,
+    bars: Array.from(timestamp, (time, row) => ({
+      time,
+      open: open[row]!,
+      high: high[row]!,
+      low: low[row]!,
+      close: close[row]!,
+    })),
+    signals: Array.from(timestamp, (_, row) => ({
+      enterLong: isSet(signals.enterLong, row),
+      exitLong: isSet(signals.exitLong, row),
+      enterShort: isSet(signals.enterShort, row),
+      exitShort: isSet(signals.exitShort, row),
+    })),
+    funding: Array.from(funding?.timestamp ?? [], (time, event) => ({
+      time,
+      rate: funding!.rate[event]!,
+      mark: funding!.markPrice[event]!,
+    })),
+    detail: [],
+  };
+}
+
+/** Settings of the engine, without callbacks and detail candles, as the rules of the reference implementation. */
+export function rulesOf(settings: SimulationSettings): Rules {
+  const { trailing, stake, liquidation } = settings;
+  return {
+    timeframeMinutes: settings.timeframeMs / MINUTE,
+    detailMinutes: undefined,
+    wallet: settings.startingBalance,
+    stake: stake.kind === 'fixed' ? stake.amount : 'unlimited',
+    tradableBalanceRatio: settings.tradableBalanceRatio ?? 0.99,
+    maxOpenTrades: settings.maxOpenTrades,
+    fee: settings.fee,
+    slippage: settings.slippage,
+    leverage: settings.leverage,
+    canShort: settings.canShort,
+    maintenanceRate: liquidation.maintenanceMarginRate,
+    liquidationBuffer: liquidation.buffer,
+    stoploss: -settings.stoploss,
+    trailing: trailing && {
+      positive: trailing.positive,
+      offset: trailing.offset ?? 0,
+      onlyOffset: trailing.only_offset_is_reached ?? false,
+    },
+    roi: Object.entries(settings.minimalRoi ?? {}).map(([minutes, ratio]) => [Number(minutes), ratio]),
+    useExitSignal: settings.useExitSignal,
+    exitProfitOnly: settings.exitProfitOnly,
+    exitProfitOffset: settings.exitProfitOffset,
+    ignoreRoiIfEntrySignal: settings.ignoreRoiIfEntrySignal,
+    hasCustomStop: false,
+    conservative: settings.fillModel === 'conservative',
   };
 }

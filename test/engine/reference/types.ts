@@ -1,4 +1,4 @@
-/** One candle as an object: the oracle is slow on purpose. `time` is the open time, Unix milliseconds UTC. */
+/** One candle as an object: the reference implementation is plain, not fast. `time` is the open time, Unix milliseconds UTC. */
 export interface Bar {
   time: number;
   open: number;
@@ -7,7 +7,7 @@ export interface Bar {
   close: number;
 }
 
-/** What the strategy said on the close of one candle. */
+/** Signals at the close of one candle. */
 export interface Signals {
   enterLong: boolean;
   exitLong: boolean;
@@ -23,14 +23,14 @@ export interface FundingEvent {
   mark: number;
 }
 
-/** One pair: candles without holes on the timeframe's grid, the strategy's word on each, its funding events. */
+/** One pair: candles without gaps on the timeframe's grid, the signals of each, its funding events. */
 export interface Market {
   pair: string;
   bars: readonly Bar[];
   signals: readonly Signals[];
   funding: readonly FundingEvent[];
   detail: readonly Bar[];
-  /** Distance of the stop from the best price that a callback asks for in each candle; undefined to leave the stop. */
+  /** Distance of the stop from the best price that a callback returns in each candle; undefined to leave the stop. */
   customStop?: readonly (number | undefined)[];
 }
 
@@ -65,7 +65,7 @@ export interface Rules {
   ignoreRoiIfEntrySignal: boolean;
   /** Whether the strategy has a callback that moves stops. */
   hasCustomStop: boolean;
-  /** The fill model of design section 6 that assumes no favourable order of ticks within a candle. */
+  /** The fill model of design section 6 that assumes no favorable order of ticks within a candle. */
   conservative: boolean;
 }
 
@@ -98,7 +98,7 @@ interface ExitOrder {
   placed: number;
 }
 
-export interface OracleTrade {
+export interface ReferenceTrade {
   pair: string;
   side: Side;
   reason: string;
@@ -123,7 +123,7 @@ export interface OracleTrade {
 
 export interface Outcome {
   /** In the order in which they were closed. */
-  trades: OracleTrade[];
+  trades: ReferenceTrade[];
   finalBalance: number;
   rejectedSignals: number;
   /** Balance with open positions valued, at the close of each candle of the clock. */

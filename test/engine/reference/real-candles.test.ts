@@ -16,11 +16,11 @@ import { mlEngineOf } from '#engine/walk-forward/settings.ts';
 import { planWindows } from '#engine/walk-forward/windows.ts';
 import { disagreements } from './agreement.ts';
 import { PLAIN } from './golden.ts';
-import { runOracle } from './oracle.ts';
+import { runReference } from './simulator.ts';
 import { candlesOf, pairInputOf, settingsOf } from './translate.ts';
 import type { Bar, FundingEvent, Market, Rules, Signals } from './types.ts';
 
-/** Signals of the built-in strategies on real perpetuals, through the engine and the oracle. */
+/** Signals of the built-in strategies on real perpetuals, through the engine and the reference implementation. */
 
 const DATA = join(import.meta.dirname, '../../../../shared/data');
 const BASES = ['BTC', 'ETH', 'SOL', 'BNB'];
@@ -145,12 +145,12 @@ const TIGHT: Partial<Rules> = {
 };
 
 function compare(markets: Market[], rules: Rules): { trades: number; wrong: string[] } {
-  const oracle = runOracle(markets, rules);
+  const reference = runReference(markets, rules);
   const engine = simulate(markets.map(pairInputOf), settingsOf(rules, markets));
-  return { trades: oracle.trades.length, wrong: disagreements(engine, oracle, rules) };
+  return { trades: reference.trades.length, wrong: disagreements(engine, reference, rules) };
 }
 
-describe.skipIf(!present)('real candles through the engine and the oracle', () => {
+describe.skipIf(!present)('real candles through the engine and the reference implementation', () => {
   const strategies = builtInStrategies.map((strategy) => [strategy.name, strategy] as const);
 
   it.each(strategies)('agree on four pairs with funding: %s', (_, strategy) => {

@@ -126,7 +126,7 @@ const scaled = drawn.map((each) => ({
   points: each.points.map(({ time, value }) => ({ time, value: value * each.wallet })),
 }));
 
-describe('the metrics and the oracle', () => {
+describe('the metrics and the reference implementation', () => {
   it('agree on closed trades', () => {
     fc.assert(
       fc.property(scaled, (each) => {
@@ -233,7 +233,7 @@ describe('the metrics and the oracle', () => {
     expect((mean(returns.slice(1)) / deviation(returns.slice(1), 0)) * Math.sqrt(365)).toBeCloseTo(4.0276, 4);
   });
 
-  it('the oracle itself knows the t distribution (tables of critical values)', () => {
+  it('the reference implementation itself knows the t distribution (tables of critical values)', () => {
     expect(studentP(12.706, 1)).toBeCloseTo(0.05, 5);
     expect(studentP(2.776, 4)).toBeCloseTo(0.05, 4);
     expect(studentP(2.576, 1e6)).toBeCloseTo(0.01, 4);

@@ -1,0 +1,138 @@
+import type { Trade } from '#engine/simulator/trade-table.ts';
+import type { Simulation } from '#engine/simulator/types.ts';
+import type { Outcome, ReferenceTrade, Rules } from './types.ts';
+
+// Differences between a run of the engine and one of the reference implementation, one line each; empty when they agree.
+
+const PRICE_TOLERANCE = 1e-9;
+const RATIO_TOLERANCE = 1.5e-8;
+/** Quote currency. */
+const BALANCE_TOLERANCE = 5e-6;
+
+const near = (a: number, b: number, relative: number): boolean =>
+  a === b || Math.abs(a - b) <= relative * Math.max(Math.abs(a), Math.abs(b));
+
+const EXACT = [
+  ['pair', 'pair'],
+  ['side', 'side'],
+  ['exitReason', 'reason'],
+  ['openedAt', 'openTime'],
+  ['closedAt', 'closeTime'],
+] as const satisfies [keyof Trade, keyof ReferenceTrade][];
+
+const PRICES = [
+  ['entryPrice', 'entry'],
+  ['exitPrice', 'exit'],
+  ['initialStopPrice', 'initialStop'],
+  ['stopPrice', 'stop'],
+  ['lowestPrice', 'lowest'],
+  ['highestPrice', 'highest'],
+] as const satisfies [keyof Trade, keyof ReferenceTrade][];
+
+const MONEY = [
+  ['stake', 'stake'],
+  ['fees', 'fees'],
+  ['slippageCost', 'slippageCost'],
+  ['funding', 'funding'],
+  ['profit', 'profit'],
+] as const satisfies [keyof Trade, keyof ReferenceTrade][];
+
+/** `before` is the number of trades closed before this one: each rounds the balance to 8 decimals. */
+function differ(engine: Trade, reference: ReferenceTrade, rules: Rules, before: number): string[] {
+  const { leverage } = rules;
+  const wrong: string[] = [];
+  const check = (holds: boolean, field: string, a: unknown, b: unknown) => {
+    if (!holds) wrong.push(`${field}: engine ${a}, reference ${b}`);
+  };
+  for (const [mine, theirs] of EXACT) {
+    check(engine[mine] === reference[theirs], mine, engine[mine], reference[theirs]);
+  }
+  for (const [mine, theirs] of PRICES) {
+    check(near(engine[mine], reference[theirs], PRICE_TOLERANCE), mine, engine[mine], reference[theirs]);
+  }
+  // A stake is a share of a balance that carries the rounding of every profit before; the rest follows the stake.
+  const noise = (PRICE_TOLERANCE * reference.stake + 2e-8 * (before + 1)) * leverage;
+  for (const [mine, theirs] of MONEY) {
+    check(Math.abs(engine[mine] - reference[theirs]) <= noise, mine, engine[mine], reference[theirs]);
+  }
+  const amountPerStake = reference.amount / reference.stake;
+  const amountHolds = near(engine.amount / engine.stake, amountPerStake, PRICE_TOLERANCE);
+  check(amountHolds, 'amount for the stake', engine.amount, reference.amount);
+  const ratioGap = Math.abs(engine.profitRatio - reference.ratio);
+  // It is of a profit that has 8 decimals, whatever the stake.
+  check(
+    ratioGap <= RATIO_TOLERANCE + 2e-8 / reference.stake,
+    'profitRatio',
+    engine.profitRatio,
+    reference.ratio,
+  );
+  const { liquidationPrice } = engine;
+  const liquidation = reference.liquidation ?? null;
+  const same =
+    liquidationPrice === null || liquidation === null
+      ? liquidationPrice === liquidation
+      : near(liquidationPrice, liquidation, PRICE_TOLERANCE);
+  check(same, 'liquidationPrice', liquidationPrice, liquidation);
+  check(engine.enterTag === (reference.enterTag ?? null), 'enterTag', engine.enterTag, reference.enterTag);
+  check(engine.leverage === leverage, 'leverage', engine.leverage, leverage);
+  check(
+    engine.leftOpen === (reference.reason === 'force_exit'),
+    'leftOpen',
+    engine.leftOpen,
+    reference.reason,
+  );
+  return wrong;
+}
+
+function differingCurves(engine: Simulation, reference: Outcome): string[] {
+  const { curve } = engine;
+  if (curve === null) return ['no curve'];
+  if (curve.timestamp.length !== reference.equity.length) {
+    return [`curve: engine ${curve.timestamp.length} rows, reference ${reference.equity.length}`];
+  }
+  for (const [row, point] of reference.equity.entries()) {
+    const at = `${new Date(point.time).toISOString()}`;
+    if (curve.timestamp[row] !== point.time) return [`curve: time ${curve.timestamp[row]} for ${at}`];
+    if (curve.openTrades[row] !== point.openTrades) {
+      return [`openTrades at ${at}: engine ${curve.openTrades[row]}, reference ${point.openTrades}`];
+    }
+    const noise = BALANCE_TOLERANCE + PRICE_TOLERANCE * Math.abs(point.value);
+    if (!(Math.abs((curve.balance[row] as number) - point.balance) <= noise)) {
+      return [`balance at ${at}: engine ${curve.balance[row]}, reference ${point.balance}`];
+    }
+    if (!(Math.abs((curve.equity[row] as number) - point.value) <= noise)) {
+      return [`equity at ${at}: engine ${curve.equity[row]}, reference ${point.value}`];
+    }
+  }
+  return [];
+}
+
+/** Everything in which the two runs differ, the first differing trade in full. */
+export function disagreements(engine: Simulation, reference: Outcome, rules: Rules): string[] {
+  const common = Math.min(engine.trades.length, reference.trades.length);
+  for (let i = 0; i < common; i += 1) {
+    const wrong = differ(engine.trades[i] as Trade, reference.trades[i] as ReferenceTrade, rules, i);
+    if (wrong.length > 0) return [`trade ${i}`, ...wrong];
+  }
+  const wrong: string[] = [];
+  if (engine.trades.length !== reference.trades.length) {
+    wrong.push(`trades: engine ${engine.trades.length}, reference ${reference.trades.length}`);
+  }
+  const { rejectedSignals } = engine.counters;
+  if (rejectedSignals !== reference.rejectedSignals) {
+    wrong.push(`rejectedSignals: engine ${rejectedSignals}, reference ${reference.rejectedSignals}`);
+  }
+  if (!(Math.abs(engine.finalBalance - reference.finalBalance) <= BALANCE_TOLERANCE)) {
+    wrong.push(`finalBalance: engine ${engine.finalBalance}, reference ${reference.finalBalance}`);
+  }
+  return [...wrong, ...differingCurves(engine, reference)];
+}
+
+/** Whether the account came so close to nothing that the rounding of a profit decides if it can trade on. */
+export function endsInDust(reference: Outcome): boolean {
+  const dust = 1e-3;
+  return (
+    reference.trades.some(({ stake }) => stake < dust) ||
+    reference.equity.some(({ balance }) => Math.abs(balance) < dust)
+  );
+}
