@@ -9,10 +9,10 @@ import { catchStrayErrors } from '#adapters/stray-errors.ts';
 import { BacktestTaskEnv } from '#contract/env.ts';
 import { runBacktestJob } from '#domain/run-backtest-job.ts';
 import { startProcess } from '#runtime/process.ts';
-import { workFullyWhenLong, workLightly } from '#runtime/short-run.ts';
 import { runTask } from '#runtime/task.ts';
+import { restoreV8Flags, useShortRunV8Flags } from '#runtime/v8-flags.ts';
 
-workLightly();
+useShortRunV8Flags();
 const { env, log, fail } = startProcess(BacktestTaskEnv, 'backtest');
 const teller = tellProgress(env.WATCH_MARK);
 const strays = catchStrayErrors(env.STRATEGIES_DIRECTORY, (error) => {
@@ -37,7 +37,7 @@ await runTask(env, log, async ({ id, image }) => {
       clock: Date,
       onProgress: () => teller.alive(),
       pause: async () => {
-        workFullyWhenLong();
+        restoreV8Flags();
         await setImmediate();
         strays.check();
       },
