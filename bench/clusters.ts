@@ -1,4 +1,4 @@
-import { LEAST_CLUSTERS } from '#domain/challenges/decide-challenge.ts';
+import { MIN_CLUSTERS } from '#domain/challenges/decide-challenge.ts';
 import { createRandom, type Random } from '#engine/random.ts';
 import { alwaysValidP, isHarmful } from '#engine/stats/always-valid.ts';
 import {
@@ -79,7 +79,7 @@ const TRADE: Unit = { sampleOf: (arm) => arm.byTrade(), countOf: (arm) => arm.n,
 const KEY: Unit = {
   sampleOf: (arm) => arm.byKey(),
   countOf: (arm) => arm.clusters.count,
-  least: LEAST_CLUSTERS,
+  least: MIN_CLUSTERS,
 };
 
 /** The rules of a challenge: Welch's test at the planned look, then the always-valid p-value; harm at any time. */

@@ -12,7 +12,7 @@ import { MlEngineRequest, type ResolvedMlEngine } from '#contract/ml-engine.ts';
 import { modelKindOf } from '#engine/ml/index.ts';
 import { trainingRows } from '#engine/run/history.ts';
 import type { DefinitionData } from '#engine/strategies/definition-data.ts';
-import { LEAST_TRAINING_ROWS } from '#engine/walk-forward/fit-window.ts';
+import { MIN_TRAINING_ROWS } from '#engine/walk-forward/fit-window.ts';
 import { type MlEngineOverrides, mlEngineOf } from '#engine/walk-forward/settings.ts';
 import { unknownKeyWarnings } from './unknown-keys.ts';
 import { checkNumber } from './validate.ts';
@@ -91,11 +91,11 @@ export function checkModelType(name: string, field: string): string {
 
 function checkTrainingRows(config: ResolvedMlEngine, timeframe: Timeframe): void {
   const candles = trainingRows(timeframe, config);
-  if (candles >= LEAST_TRAINING_ROWS) return;
+  if (candles >= MIN_TRAINING_ROWS) return;
   throw invalid(
     'train_period_days',
-    `gives ${candles} candles of ${timeframe} to learn from: a model needs at least ${LEAST_TRAINING_ROWS}`,
-    { value: config.train_period_days, timeframe, candles, min_candles: LEAST_TRAINING_ROWS },
+    `gives ${candles} candles of ${timeframe} to learn from: a model needs at least ${MIN_TRAINING_ROWS}`,
+    { value: config.train_period_days, timeframe, candles, min_candles: MIN_TRAINING_ROWS },
   );
 }
 

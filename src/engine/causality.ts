@@ -30,7 +30,7 @@ export interface LookAheadOptions {
 
 /** Histories times candles of a default search. */
 const DEFAULT_WORK = 5_000_000;
-const LEAST_HISTORIES = 24;
+const MIN_HISTORIES = 24;
 /**
  * Searches a strategy for knowledge of the future: computes its signals, indicator columns and informative columns on
  * truncated histories and compares every row with what the full history gives. A causal strategy gives the same. Half
@@ -86,7 +86,7 @@ function searchPair(
   findings.compare('not_repeatable', length, columnsOf(run(copy(given), 'anew')), columnsOf(full));
   const expected = columnsOf(full);
   const columns = 'learning' in full ? full.learning.features.columns.length : 1;
-  const wanted = options.histories ?? Math.max(LEAST_HISTORIES, Math.floor(DEFAULT_WORK / length / columns));
+  const wanted = options.histories ?? Math.max(MIN_HISTORIES, Math.floor(DEFAULT_WORK / length / columns));
   const random = createRandom((options.seed ?? 1) ^ hash32(pair));
   const signals = signalRows(full.signals, least, length);
   const cuts = chooseCuts(signals, least, length, wanted, random, models?.beginnings);

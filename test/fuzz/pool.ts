@@ -5,7 +5,7 @@ type Scalar = string | number;
 /** What one object of a response said: its names and values, those of its inner objects too. */
 type Seen = ReadonlyMap<string, Scalar>;
 
-const MOST_RECORDS = 400;
+const MAX_RECORDS = 400;
 
 /** As the documents' examples write what only the caller can know. */
 const PLACEHOLDER = /<|^BASE\/QUOTE/;
@@ -51,7 +51,7 @@ export class Pool {
     const known = id === undefined ? -1 : this.#records.findIndex((record) => identity(record) === id);
     if (known >= 0) this.#records[known] = new Map([...this.#records[known]!, ...seen]);
     else this.#records.push(seen);
-    if (this.#records.length > MOST_RECORDS) this.#records.splice(MOST_RECORDS / 4, 1);
+    if (this.#records.length > MAX_RECORDS) this.#records.splice(MAX_RECORDS / 4, 1);
   }
 
   /**

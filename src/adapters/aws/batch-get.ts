@@ -5,7 +5,7 @@ import { CodedError, type ErrorCode } from '#contract/errors.ts';
 /** Pauses of 0.05 to 1.6 s between them, 3.2 s in all at most. */
 const ATTEMPTS = 7;
 /** What one request may ask for. */
-const MOST_KEYS = 100;
+const MAX_KEYS = 100;
 
 type Item = Record<string, unknown>;
 
@@ -21,10 +21,8 @@ export interface BatchGet {
 
 /** The items of those keys that exist, strongly consistent and in no order. */
 export async function batchGet({ keys, ...batch }: BatchGet): Promise<Item[]> {
-  const starts = Array.from({ length: Math.ceil(keys.length / MOST_KEYS) }, (_, part) => part * MOST_KEYS);
-  const parts = await Promise.all(
-    starts.map((start) => getPart(batch, keys.slice(start, start + MOST_KEYS))),
-  );
+  const starts = Array.from({ length: Math.ceil(keys.length / MAX_KEYS) }, (_, part) => part * MAX_KEYS);
+  const parts = await Promise.all(starts.map((start) => getPart(batch, keys.slice(start, start + MAX_KEYS))));
   return parts.flat();
 }
 

@@ -48,7 +48,7 @@ const RESULT_ATTRIBUTES = Object.keys(TradeResult.shape);
 
 /** Challenges read at once for those that pass a filter, and in all for one page. */
 const FILTERED_AT_ONCE = 100;
-const MOST_FILTERED = 900;
+const MAX_FILTERED = 900;
 
 /** Challenges in the Registry table. Every read but that of the unfinished ones is strongly consistent. */
 export class DynamoChallengeStore implements ChallengeStore {
@@ -125,7 +125,7 @@ export class DynamoChallengeStore implements ChallengeStore {
         if (items.length === limit) return { items, next: pageAfter(items.at(-1)!) };
         items.push(challenge);
       }
-      if (!passes || page.next === null || seen >= MOST_FILTERED) return { items, next: page.next };
+      if (!passes || page.next === null || seen >= MAX_FILTERED) return { items, next: page.next };
       from = page.next;
     }
   }

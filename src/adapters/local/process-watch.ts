@@ -128,12 +128,12 @@ export function inWords(ms: number): string {
   return `${Number(count.toFixed(1))} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-const MOST_PAIRS_NAMED = 3;
-const MOST_CHARACTERS = 100;
+const MAX_PAIRS_LISTED = 3;
+const MAX_CHARACTERS = 100;
 
 function listed(pairs: readonly string[]): string {
-  const named = pairs.slice(0, MOST_PAIRS_NAMED).join(', ');
-  return pairs.length > MOST_PAIRS_NAMED ? `${named} and ${pairs.length - MOST_PAIRS_NAMED} more` : named;
+  const named = pairs.slice(0, MAX_PAIRS_LISTED).join(', ');
+  return pairs.length > MAX_PAIRS_LISTED ? `${named} and ${pairs.length - MAX_PAIRS_LISTED} more` : named;
 }
 
 function parsed(line: string): Told | undefined {
@@ -152,4 +152,4 @@ function parsed(line: string): Told | undefined {
   }
 }
 
-const plain = (text: string) => text.slice(0, MOST_CHARACTERS).replaceAll(/[^\x20-\x7e]/g, '?');
+const plain = (text: string) => text.slice(0, MAX_CHARACTERS).replaceAll(/[^\x20-\x7e]/g, '?');

@@ -2,15 +2,15 @@ import type { Challenge } from '#contract/challenge-api.ts';
 import type { Hold, StoredChallenge } from '#contract/stored-challenge.ts';
 import { isoTime } from '../validate.ts';
 import { currentStage, isAwaiting, newStage, nextStage, type Progress, told } from './challenge-state.ts';
-import { compareArms, MOST_OPEN_GAP, openGap, sampleRatio } from './compare-variants.ts';
+import { compareArms, MAX_OPEN_TRADE_IMBALANCE, openGap, sampleRatio } from './compare-variants.ts';
 import { completed, finalVerdictOn } from './decide-challenge.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** A winner that nobody promotes is given up. */
 const PROMOTE_WITHIN_MS = 7 * DAY_MS;
-const MOST_DWELL_MS = HOUR_MS;
-const LEAST_STAGE_TRADES = 20;
+const MAX_DWELL_MS = HOUR_MS;
+const MIN_STAGE_TRADES = 20;
 
 /**
  * What time alone has made of a challenge, from its totals and so the same whoever asks and whenever: the end of one whose
@@ -84,7 +84,7 @@ function held(progress: Progress, reason: Hold['reason'], since: string): Progre
 function doubtOf(challenge: StoredChallenge, now: number): Hold['reason'] | undefined {
   const doubts: Partial<Record<Hold['reason'], boolean>> = {
     sample_ratio: sampleRatio(challenge).status === 'mismatch',
-    open_trades: openGap(challenge) > MOST_OPEN_GAP,
+    open_trades: openGap(challenge) > MAX_OPEN_TRADE_IMBALANCE,
     no_traffic: now - Date.parse(challenge.last_traffic_at) >= DAY_MS,
   };
   return (Object.keys(doubts) as Hold['reason'][]).find(
@@ -97,12 +97,12 @@ export function awaitedStage(challenge: StoredChallenge): Challenge['next_stage'
   const { canary_stage, since, challenger } = currentStage(challenge);
   const next = nextStage(canary_stage);
   if (!next || challenge.status !== 'active') return null;
-  const dwell = Math.min(MOST_DWELL_MS, (challenge.max_duration_hours * HOUR_MS) / 8);
+  const dwell = Math.min(MAX_DWELL_MS, (challenge.max_duration_hours * HOUR_MS) / 8);
   return {
     canary_stage: next,
     not_before: isoTime(Date.parse(since) + dwell),
     challenger_trades: challenger.closed,
-    trades_needed: Math.ceil(Math.max(LEAST_STAGE_TRADES, challenge.min_trades / 5)),
+    trades_needed: Math.ceil(Math.max(MIN_STAGE_TRADES, challenge.min_trades / 5)),
     needs_approval: challenge.approval_stages.includes(next),
   };
 }

@@ -96,9 +96,9 @@ export function sampleRatio({ stages }: StoredChallenge) {
 }
 
 /** Entered trades of an arm before its share of open ones says anything. */
-const LEAST_ENTERED = 20;
+const MIN_ENTERED = 20;
 /** Percent points between the arms' shares of open trades: a strategy that lets losers run logs winners alone. */
-export const MOST_OPEN_GAP = 20;
+export const MAX_OPEN_TRADE_IMBALANCE = 20;
 
 /** By how many percent points the arms' shares of trades that are still open differ; 0 while there are few. */
 export function openGap({ stages }: StoredChallenge): number {
@@ -108,7 +108,7 @@ export function openGap({ stages }: StoredChallenge): number {
     champion: open.champion + closed.champion,
     challenger: open.challenger + closed.challenger,
   };
-  if (Math.min(entered.champion, entered.challenger) < LEAST_ENTERED) return 0;
+  if (Math.min(entered.champion, entered.challenger) < MIN_ENTERED) return 0;
   // In whole numbers: the difference of two shares would be rounded before it is compared.
   const crossed = Math.abs(open.champion * entered.challenger - open.challenger * entered.champion);
   return (100 * crossed) / (entered.champion * entered.challenger);

@@ -12,7 +12,7 @@ import {
   conditionsOf,
   currentP,
   independentUnits,
-  MOST_OPEN_GAP,
+  MAX_OPEN_TRADE_IMBALANCE,
   openGap,
 } from './compare-variants.ts';
 import { asIfClosed } from './variant-totals.ts';
@@ -20,10 +20,10 @@ import { asIfClosed } from './variant-totals.ts';
 /** Below it a difference is significant. */
 export const ALPHA = 0.05;
 /** Percent that a challenger must be better by, for a promotion. */
-export const LEAST_IMPROVEMENT = 10;
+export const MIN_IMPROVEMENT = 10;
 
 /** Keys with a closed trade that each arm must have before the planned look, where they are what is compared. */
-export const LEAST_CLUSTERS = 20;
+export const MIN_CLUSTERS = 20;
 
 /**
  * The profits of a challenge's trades by stage, of each key together where keys are what is compared, with those that are
@@ -86,7 +86,7 @@ export function isLookDue(challenge: StoredChallenge, at: string): boolean {
   if (challenge.status !== 'active' || challenge.planned_look) return false;
   if (!areMet(conditionsOf(challenge, Date.parse(at)))) return false;
   const clusters = clustersOf(challenge);
-  return clusters === null || Math.min(clusters.champion, clusters.challenger) >= LEAST_CLUSTERS;
+  return clusters === null || Math.min(clusters.champion, clusters.challenger) >= MIN_CLUSTERS;
 }
 
 /** The end of a challenge whose criteria hold, or that is significantly worse; the challenge itself otherwise. */
@@ -99,7 +99,7 @@ function decide(progress: Progress, comparison: ArmComparison, at: string): Prog
 export function verdictOn(challenge: StoredChallenge, comparison: ArmComparison) {
   if (!challenge.planned_look || currentP(challenge, comparison).p >= ALPHA) return undefined;
   if (comparison.improvement < 0) return 'champion_wins' as const;
-  const isBetter = comparison.improvement > LEAST_IMPROVEMENT && openGap(challenge) <= MOST_OPEN_GAP;
+  const isBetter = comparison.improvement > MIN_IMPROVEMENT && openGap(challenge) <= MAX_OPEN_TRADE_IMBALANCE;
   return isBetter ? ('challenger_wins' as const) : undefined;
 }
 

@@ -11,11 +11,11 @@ import {
   compareArms,
   conditionsOf,
   currentP,
-  MOST_OPEN_GAP,
+  MAX_OPEN_TRADE_IMBALANCE,
   openGap,
   sampleRatio,
 } from './compare-variants.ts';
-import { ALPHA, finalVerdictOn, LEAST_CLUSTERS, LEAST_IMPROVEMENT, verdictOn } from './decide-challenge.ts';
+import { ALPHA, finalVerdictOn, MIN_CLUSTERS, MIN_IMPROVEMENT, verdictOn } from './decide-challenge.ts';
 import { readChallenge } from './read-challenges.ts';
 import type { ChallengeDeps } from './write-challenge.ts';
 
@@ -94,12 +94,12 @@ function criteriaOf(
   const clusters = clustersOf(challenge);
   return [
     criterion('p_value', '<', ALPHA, p),
-    criterion('improvement_pct', '>', LEAST_IMPROVEMENT, improvement),
+    criterion('improvement_pct', '>', MIN_IMPROVEMENT, improvement),
     criterion('min_trades', '>=', least, trades),
     ...(clusters
-      ? [criterion('min_clusters', '>=', LEAST_CLUSTERS, Math.min(clusters.champion, clusters.challenger))]
+      ? [criterion('min_clusters', '>=', MIN_CLUSTERS, Math.min(clusters.champion, clusters.challenger))]
       : []),
-    criterion('open_trade_gap', '<=', MOST_OPEN_GAP, openGap(challenge)),
+    criterion('open_trade_gap', '<=', MAX_OPEN_TRADE_IMBALANCE, openGap(challenge)),
   ];
 }
 
@@ -124,7 +124,8 @@ function warningsOn(challenge: StoredChallenge, comparison: ArmComparison): stri
       sampleRatio(challenge).status === 'mismatch',
     'unrealised: with the open trades at their marks what the closed ones prove does not hold':
       verdictOn(challenge, comparison) !== undefined && finalVerdictOn(challenge) === undefined,
-    'open_trades: the arms differ in their share of open trades': openGap(challenge) > MOST_OPEN_GAP,
+    'open_trades: the arms differ in their share of open trades':
+      openGap(challenge) > MAX_OPEN_TRADE_IMBALANCE,
     [`misassigned: ${challenge.misassigned} trades came from the other arm and do not count`]:
       challenge.misassigned > 0,
     [`dependent_trades: ${challenge.keys_with_several_trades} keys have several trades, which share their luck: compare by analysis_unit assignment_key`]:
@@ -138,7 +139,7 @@ function prospects({ champion, challenger, test }: ArmComparison) {
   const baseline = Math.abs(test.meanA);
   const known = test.usedStages > 0 && baseline > 1e-9;
   const detectable = (100 * minimumDetectableEffect(champion, challenger)) / baseline;
-  const effect = (LEAST_IMPROVEMENT / 100) * baseline;
+  const effect = (MIN_IMPROVEMENT / 100) * baseline;
   return {
     minimum_detectable_improvement_pct: known ? finite(detectable) : null,
     trades_needed: known ? finite(tradesNeeded(champion.variance, challenger.variance, effect)) : null,

@@ -5,7 +5,7 @@ import { isoTime } from '../validate.ts';
 import type { Stretch } from './what-is-missing.ts';
 
 /** A message names so many ranges; a run of 200 pairs can lack more than anyone reads. */
-const MOST_RANGES = 20;
+const MAX_RANGES = 20;
 
 /**
  * The candles that a run reads and that are not stored, by pair, timeframe and range, such as
@@ -32,8 +32,8 @@ export async function missingCandles(
       (each) => `${key.symbol} ${key.timeframe} ${isoTime(each.start)} to ${isoTime(each.end)}`,
     );
   });
-  const more = ranges.length - MOST_RANGES;
-  return more > 0 ? [...ranges.slice(0, MOST_RANGES), `${more} more`] : ranges;
+  const more = ranges.length - MAX_RANGES;
+  return more > 0 ? [...ranges.slice(0, MAX_RANGES), `${more} more`] : ranges;
 }
 
 /** The parts of a stretch that a series does not hold, by its ends and the gaps that it lists. */

@@ -7,7 +7,7 @@ type Complete = TrialIn<'complete'>;
 
 /** Share of the complete trials that must repeat another's run before a reader is told. */
 const TOLD_SHARE = 0.1;
-const MOST_NUMBERS = 10;
+const MAX_NUMBERS = 10;
 
 export interface EqualRuns {
   readonly distinct: number;
@@ -33,8 +33,8 @@ export function equalRuns(
     return { distinct: groups.length, warnings: [] };
   const [largest] = groups.toSorted((a, b) => b.length - a.length);
   const [first, ...others] = largest!.map(({ number }) => number);
-  const shown = others.slice(0, MOST_NUMBERS).join(', ');
-  const more = others.length > MOST_NUMBERS ? ` and ${others.length - MOST_NUMBERS} more` : '';
+  const shown = others.slice(0, MAX_NUMBERS).join(', ');
+  const more = others.length > MAX_NUMBERS ? ` and ${others.length - MAX_NUMBERS} more` : '';
   const names = differing(largest!);
   const warning =
     `${repeats} of ${originals.length} complete trials traded exactly as an earlier one with other parameters: ` +

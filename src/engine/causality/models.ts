@@ -36,7 +36,7 @@ export interface ModelSearch {
 }
 
 /** Windows whose beginning is cut off on purpose; spread over the pair. */
-const MOST_BEGINNINGS = 12;
+const MAX_BEGINNINGS = 12;
 
 export function modelSearch(
   strategy: StrategyDefinition,
@@ -52,7 +52,7 @@ export function modelSearch(
   const windows = planWindows(first, (timestamp.at(-1) ?? 0) + stepMs, config);
   const run: MlRun = { config, windows, seed, pair, stepMs, firstRow };
   const begun = windows.map(({ from }) => Math.round((from - timestamp[0]!) / stepMs) + 1);
-  const every = Math.max(1, begun.length / MOST_BEGINNINGS);
+  const every = Math.max(1, begun.length / MAX_BEGINNINGS);
   const remembered = rememberingFit();
   return {
     least: Math.max(before, Math.round((first - (timestamp[0] ?? 0)) / stepMs)) + 1,

@@ -16,7 +16,7 @@ import {
   cutTimes,
   differences,
   firstOfEach,
-  LEAST_ROWS,
+  MIN_ROWS,
   type Search,
   testCut,
   tradedRows,
@@ -56,7 +56,7 @@ const DEFAULT_CUTS = 20;
 const DEFAULT_HISTORIES = 200;
 const DEFAULT_HISTORIES_WITH_MODELS = 60;
 /** Every pair's columns are cut this often at the least. */
-const LEAST_HISTORIES = 24;
+const MIN_HISTORIES = 24;
 
 /**
  * Certifies that a strategy with its callbacks knows nothing of the future: the whole run under guard agrees with the plain
@@ -161,14 +161,14 @@ async function testColumns({ subject, histories }: Search, options: CertifyOptio
   const { config } = subject;
   const { ml_engine: ml, timeframe } = config;
   const strategy = atTimeframe(await subject.load(), config);
-  const least = (history: PairHistory) => history.startup + trainingRows(timeframe, ml) + LEAST_ROWS;
+  const least = (history: PairHistory) => history.startup + trainingRows(timeframe, ml) + MIN_ROWS;
   const searched = histories.filter((each) => each.candles.timestamp.length > least(each));
   if (searched.length === 0) return { findings: [], histories: 0 };
   const candles = new Map<string, Candles>(searched.map((each) => [each.data.pair, each.candles]));
   const total = options.histories ?? (ml ? DEFAULT_HISTORIES_WITH_MODELS : DEFAULT_HISTORIES);
   try {
     const report = findLookAhead(strategy, config.params as ParameterValues, candles, {
-      histories: Math.max(LEAST_HISTORIES, Math.floor(total / candles.size)),
+      histories: Math.max(MIN_HISTORIES, Math.floor(total / candles.size)),
       seed: options.seed ?? 1,
       ml: ml && { config: ml, seed: config.seed, start: tradedRange(config).start },
     });

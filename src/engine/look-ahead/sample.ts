@@ -34,10 +34,10 @@ export interface LookAheadSample {
   readonly reason: string;
 }
 
-const MOST_CUTS = 20;
+const MAX_CUTS = 20;
 /** The part of a run is as long as lets the first of these numbers of cuts be paid for. */
 const WANTED_CUTS = [5, 2, 1];
-const LEAST_STEPS = 50;
+const MIN_STEPS = 50;
 
 /**
  * Repeats a part of a run with its candles cut off, callbacks included, at as many times as a share of the processor time
@@ -56,7 +56,7 @@ export async function sampleLookAhead(
     const part = await choosePart(subject, options, limit - begun, random);
     if (!part) return { ...nothing, reason: `${share * 100} % of the processor time buys no cut` };
     const search = await beginSearch({ ...subject, config: part });
-    const times = shuffled(cutTimes(search, MOST_CUTS, random), random);
+    const times = shuffled(cutTimes(search, MAX_CUTS, random), random);
     const findings: LookAheadFinding[] = [];
     let cuts = 0;
     let dearest = 0;
@@ -99,7 +99,7 @@ async function choosePart(
   const stepCost = runMs / (steps + before);
   // A cut takes two runs of half the part on average, one without callbacks; with models what was trained is remembered.
   const cutCost = ml ? 0.1 : strategy.callbacks ? 1 : 0.5;
-  const least = Math.min(steps, ml ? (ml.backtest_period_days * DAY_MS) / stepMs : LEAST_STEPS);
+  const least = Math.min(steps, ml ? (ml.backtest_period_days * DAY_MS) / stepMs : MIN_STEPS);
   const affordable = WANTED_CUTS.map(
     (cuts) => Math.floor(budgetMs / (stepCost * (1 + cuts * cutCost))) - before,
   ).find((rows) => rows >= least);

@@ -21,7 +21,7 @@ import {
 import { chooseTimes } from './times.ts';
 
 /** Fewer traded candles than this give no room for a cut. */
-export const LEAST_ROWS = 10;
+export const MIN_ROWS = 10;
 
 /** A subject with its candles as a run sees them, and the whole run that the others are compared with. */
 export interface Search {
@@ -39,7 +39,7 @@ export interface Search {
  */
 export async function beginSearch(subject: LookAheadSubject): Promise<Search> {
   const histories = await readHistories(subject);
-  const enough = histories.some(({ candles, from }) => candles.timestamp.length - from >= LEAST_ROWS);
+  const enough = histories.some(({ candles, from }) => candles.timestamp.length - from >= MIN_ROWS);
   if (!enough) throw new RangeError('No pair has candles enough to be searched for look-ahead');
   const fits = rememberingFits();
   return { subject, histories, fits, whole: await runWhole(subject, histories, fits) };

@@ -32,7 +32,7 @@ export interface PairModels {
 const MEASURED_WINDOWS = 12;
 const REPEATS = 2;
 
-const MOST_WINDOWS = 1_000;
+const MAX_WINDOWS = 1_000;
 
 /** Measures the models of one pair. */
 export function pairModels(
@@ -81,7 +81,7 @@ export function buildModels(config: ResolvedBacktestConfig, pairs: readonly Pair
     horizon,
     trained: windows.filter(({ skipped }) => skipped === null).length,
     windows_total: windows.length,
-    windows: spread(windows, MOST_WINDOWS),
+    windows: spread(windows, MAX_WINDOWS),
     quality: modelQuality(all.probabilities, all.labels),
     calibration: calibrationBins(all.probabilities, all.labels),
     importances: importancesOf(pairs),

@@ -49,7 +49,7 @@ export interface SkippedPair {
 }
 
 /** Fewer candles leave no room for a signal, an entry and the end of the run. */
-export const LEAST_CANDLES = 3;
+export const MIN_CANDLES = 3;
 
 /** When a run trades: its first candle and its end (exclusive), ms. */
 export function tradedRange({ date_range, timeframe }: ResolvedBacktestConfig): {
@@ -81,7 +81,7 @@ export function readHistory(
   const { candles, filled } = fillGaps(read, stepMs);
   const rows = candles.timestamp.length;
   const from = Math.max(startup, indexAtOrAfter(candles.timestamp, start));
-  if (rows - from < LEAST_CANDLES) {
+  if (rows - from < MIN_CANDLES) {
     return { pair: data.pair, reason: tooFew(data.pair, rows, startup, config) };
   }
   const { instrument } = data;
@@ -103,6 +103,6 @@ function tooFew(pair: string, rows: number, startup: number, config: ResolvedBac
   if (rows === 0) return `${pair} has no ${config.timeframe} candles between ${start} and ${end}.`;
   return (
     `${pair} has ${rows} ${config.timeframe} candles up to ${end}: the strategy needs ` +
-    `${startup} before its first signal and ${LEAST_CANDLES} to trade on from ${start}.`
+    `${startup} before its first signal and ${MIN_CANDLES} to trade on from ${start}.`
   );
 }

@@ -2,8 +2,8 @@ import type { CallbackContext, StrategyCallbacks } from '#engine/strategy.ts';
 import { askNext, CALLBACK_NAMES } from './whereabouts.ts';
 
 /** Characters of a text that a strategy threw, and of a whole error: where it happened is beside it, and is kept. */
-const MOST_OF_A_TEXT = 1_000;
-const MOST_OF_AN_ERROR = 2_000;
+const MAX_TEXT_LENGTH = 1_000;
+const MAX_ERROR_LENGTH = 2_000;
 const LONGEST_FRAME = 1_000;
 
 /**
@@ -22,10 +22,10 @@ export function describeStray(thrown: unknown): string {
 function describe(thrown: unknown, place: (error: Error) => string): string {
   try {
     if (!(thrown instanceof Error)) {
-      return typeof thrown === 'string' ? cutMiddle(thrown, MOST_OF_A_TEXT) : `it threw ${typeof thrown}`;
+      return typeof thrown === 'string' ? cutMiddle(thrown, MAX_TEXT_LENGTH) : `it threw ${typeof thrown}`;
     }
     const where = place(thrown);
-    return `${cutMiddle(String(thrown.message || thrown.name), MOST_OF_A_TEXT)}${where && ` (${where})`}`;
+    return `${cutMiddle(String(thrown.message || thrown.name), MAX_TEXT_LENGTH)}${where && ` (${where})`}`;
   } catch {
     return 'it threw something that cannot be read';
   }
@@ -43,7 +43,7 @@ export function messageOf(error: unknown): string {
 
 /** A message as it is stored: its beginning says what failed where, its end the file and line. */
 export function cutError(message: string): string {
-  return cutMiddle(message, MOST_OF_AN_ERROR);
+  return cutMiddle(message, MAX_ERROR_LENGTH);
 }
 
 function cutMiddle(text: string, most: number): string {

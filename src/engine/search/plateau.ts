@@ -4,7 +4,7 @@ import { type Axis, axisOf, coordinate } from './axis.ts';
 import type { Point, SearchSpace } from './space.ts';
 import { bestTrial, type Direction, type PastTrial } from './trials.ts';
 
-const LEAST_TRIALS = 10;
+const MIN_TRIALS = 10;
 /** A trial is on the plateau while it keeps this share of the best trial's lead over the median trial. */
 const KEPT_LEAD = 0.8;
 /** Of the trials within the width, at least this share is on the plateau. */
@@ -30,7 +30,7 @@ export function plateauWidth(
 ): Plateau | null {
   const complete = past.filter(({ state, value }) => state === 'complete' && value !== null);
   const best = bestTrial(complete, direction);
-  if (!best || complete.length < LEAST_TRIALS) return null;
+  if (!best || complete.length < MIN_TRIALS) return null;
   const axes = space.map(axisOf);
   const worth = ({ value }: PastTrial) => (direction === 'maximize' ? value! : -value!);
   const middle = median(complete.map(worth));

@@ -9,7 +9,7 @@ const STARTUP_TRIALS = 10;
 /** Draws from the good mixture of which the best is taken. */
 const CANDIDATES = 24;
 /** The good set is the best tenth of the finished trials, rounded up, and no more than this. */
-const MOST_GOOD = 25;
+const MAX_GOOD = 25;
 
 export interface SuggestOptions {
   /** The study's: with `number` it gives the generator, whatever was drawn before. */
@@ -55,7 +55,7 @@ function drawByModel(
   direction: Direction,
   random: Random,
 ): number[] {
-  const goodSize = Math.min(Math.ceil(0.1 * finished.length), MOST_GOOD);
+  const goodSize = Math.min(Math.ceil(0.1 * finished.length), MAX_GOOD);
   const good = new Set([...finished].sort(byRank(direction)).slice(0, goodSize));
   const modelled = past.filter(({ state }) => state !== 'failed').sort((a, b) => a.number - b.number);
   const rowOf = ({ params }: PastTrial) => axes.map((axis) => indexOrValue(axis, params[axis.name]));

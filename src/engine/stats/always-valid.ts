@@ -52,7 +52,7 @@ export function mixtureLikelihoodRatio(difference: number, standardError: number
 }
 
 /** Challenger trades before harm is spoken of. */
-const LEAST_HARM_TRADES = 20;
+const MIN_HARM_TRADES = 20;
 
 /**
  * Whether the challenger is significantly worse, at any time of the test: the one-sided always-valid bound of the difference
@@ -64,7 +64,7 @@ export function isHarmful(
   sample: SequentialSample,
   { challengerTrades, lowerP }: { readonly challengerTrades: number; readonly lowerP: number | null },
 ): boolean {
-  if (challengerTrades < LEAST_HARM_TRADES) return false;
+  if (challengerTrades < MIN_HARM_TRADES) return false;
   if (!(sample.difference + alwaysValidOneSidedHalfWidth(sample) < 0)) return false;
   return lowerP === null || lowerP < ALPHA;
 }

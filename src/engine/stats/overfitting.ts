@@ -1,7 +1,7 @@
 import type { OverfittingReport } from '../../contract/hyperopt.ts';
 
-const MOST_BLOCKS = 16;
-const LEAST_DAYS = 5;
+const MAX_BLOCKS = 16;
+const MIN_DAYS = 5;
 
 type ProbabilityOfOverfitting = NonNullable<OverfittingReport['pbo']>;
 
@@ -23,7 +23,7 @@ export function probabilityOfOverfitting(
 ): ProbabilityOfOverfitting | null {
   const trials = returns.length;
   const days = returns[0]?.length ?? 0;
-  const blocks = Math.min(MOST_BLOCKS, 2 * Math.floor(days / LEAST_DAYS / 2));
+  const blocks = Math.min(MAX_BLOCKS, 2 * Math.floor(days / MIN_DAYS / 2));
   if (trials < 2 || blocks < 2) return null;
   const summary = new SelectionSummary();
   const table = blockTable(returns, blocks);

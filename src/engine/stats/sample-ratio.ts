@@ -2,7 +2,7 @@ import { chiSquareUpperP } from './chi-square.ts';
 import { normalQuantile } from './normal.ts';
 
 /** Expected counts below this are too small for the chi-square approximation. */
-const LEAST_EXPECTED = 5;
+const MIN_EXPECTED = 5;
 
 /** How many were assigned to each arm while the split did not change. */
 export interface StageAssignments {
@@ -34,7 +34,7 @@ export function sampleRatioTest(stages: readonly StageAssignments[]): SampleRati
 function stageChiSquare({ a, b, shareB }: StageAssignments): number {
   const expectedB = (a + b) * shareB;
   const expectedA = a + b - expectedB;
-  if (Math.min(expectedA, expectedB) < LEAST_EXPECTED) {
+  if (Math.min(expectedA, expectedB) < MIN_EXPECTED) {
     return normalQuantile(binomialTwoSidedP(b, a + b, shareB) / 2) ** 2;
   }
   return (a - expectedA) ** 2 / expectedA + (b - expectedB) ** 2 / expectedB;

@@ -1,7 +1,7 @@
 import { normalCdf } from './normal.ts';
 
 /** Up to this many differences the distribution is enumerated, beyond it is taken as normal. */
-const MOST_EXACT = 50;
+const MAX_EXACT = 50;
 
 /**
  * One-sided Wilcoxon signed-rank test: the probability of positive differences weighing at least as much as they do if the
@@ -19,7 +19,7 @@ export function wilcoxonGreaterP(differences: readonly number[]): number {
   const ranks = doubledRanks(differences.map(Math.abs));
   const positive = sumWhere(ranks, (i) => differences[i]! > 0);
   const zero = sumWhere(ranks, (i) => differences[i] === 0);
-  if (n <= MOST_EXACT)
+  if (n <= MAX_EXACT)
     return exactTail(
       ranks.filter((_, i) => differences[i] !== 0),
       positive,

@@ -17,11 +17,11 @@ import { featureRows, type LabelledRows, type Learning, labelledRows } from './l
 import type { Window } from './windows.ts';
 
 /** Fewer labelled rows say nothing about the next ones. */
-export const LEAST_TRAINING_ROWS = 50;
+export const MIN_TRAINING_ROWS = 50;
 /** Of them, those that trees are fitted to. */
-const LEAST_FITTED_ROWS = 25;
+const MIN_FITTED_ROWS = 25;
 /** Share of the training period that must be there. */
-const LEAST_SHARE = 0.5;
+const MIN_SHARE = 0.5;
 
 /** A window of one pair, as rows of its candles: it learns from [trainFrom, trainTo), predicts [from, to). */
 interface WindowRows {
@@ -116,7 +116,7 @@ function whyNot(
 ): string | null {
   if (from === to) return 'the pair has no candles in it';
   const wanted = (config.train_period_days * DAY_MS) / stepMs - horizon;
-  const least = Math.max(LEAST_TRAINING_ROWS, Math.ceil(wanted * LEAST_SHARE));
+  const least = Math.max(MIN_TRAINING_ROWS, Math.ceil(wanted * MIN_SHARE));
   if (labels.length < least) {
     return `${labels.length} of ${Math.max(wanted, 0)} training rows are there, at least ${least} are needed`;
   }
@@ -124,10 +124,10 @@ function whyNot(
     return `all ${labels.length} training rows have the label ${labels[0]}`;
   }
   const fitted = fittedRows(labels.length, horizon, config);
-  if (fitted < LEAST_FITTED_ROWS) {
+  if (fitted < MIN_FITTED_ROWS) {
     return (
       `the tail that stops boosting and the horizon of ${horizon} candles leave ${Math.max(fitted, 0)} of ` +
-      `${labels.length} training rows to fit, at least ${LEAST_FITTED_ROWS} are needed`
+      `${labels.length} training rows to fit, at least ${MIN_FITTED_ROWS} are needed`
     );
   }
   if (labels.subarray(0, fitted).every((label) => label === labels[0])) {

@@ -16,7 +16,7 @@ export interface Learning extends MlLabel {
 }
 
 /** More would be a slip, such as a column per candle. */
-const MOST_FEATURES = 500;
+const MAX_FEATURES = 500;
 const FEATURES = { from: 'mlFeatures()', column: 'feature' } as const;
 
 /**
@@ -39,9 +39,9 @@ export function learningOf(
     : defaultFeatures(candles);
   checkColumns(strategy.name, FEATURES, features, rows);
   const names = Object.keys(features);
-  if (names.length === 0 || names.length > MOST_FEATURES) {
+  if (names.length === 0 || names.length > MAX_FEATURES) {
     throw new StrategyRunError(
-      `Strategy ${strategy.name}: mlFeatures() answered ${names.length} features: there must be 1 to ${MOST_FEATURES}.`,
+      `Strategy ${strategy.name}: mlFeatures() answered ${names.length} features: there must be 1 to ${MAX_FEATURES}.`,
     );
   }
   const label = strategy.mlLabel

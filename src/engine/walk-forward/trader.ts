@@ -7,7 +7,7 @@ import { roundNumbers } from '../report/round.ts';
 import { simulationSettings } from '../run/config.ts';
 import { BacktestError } from '../run/errors.ts';
 import { measureRun } from '../run/measure.ts';
-import { LEAST_CANDLES, type PairHistory, readHistory } from '../run/pair-history.ts';
+import { MIN_CANDLES, type PairHistory, readHistory } from '../run/pair-history.ts';
 import { marketChangePct } from '../run/prepare-pair.ts';
 import { blamingCallbacks } from '../run/run-strategy.ts';
 import { simulate } from '../simulator/simulate.ts';
@@ -58,7 +58,7 @@ export class Trader {
 
   /** The stretch simulated and measured; undefined when no pair has candles enough. */
   #measure(inputs: readonly PairInput[]) {
-    const enough = inputs.filter(({ candles }) => candles.timestamp.length >= LEAST_CANDLES);
+    const enough = inputs.filter(({ candles }) => candles.timestamp.length >= MIN_CANDLES);
     return enough.length > 0 ? this.trade(enough) : undefined;
   }
 

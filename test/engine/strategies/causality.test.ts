@@ -19,7 +19,7 @@ function markets({ timeframe }: StrategyDefinition): Map<string, Candles> {
 }
 
 /** Entry signals that the three markets must give, so that the search has something to find. */
-const LEAST_SIGNALS = 30;
+const MIN_SIGNALS = 30;
 
 describe('no strategy of ours sees the future', () => {
   it.each([...builtInStrategies, example].map((strategy) => [strategy.name, strategy] as const))(
@@ -29,7 +29,7 @@ describe('no strategy of ours sees the future', () => {
       const report = findLookAhead(strategy, params, markets(strategy));
       expect(report.findings).toEqual([]);
       expect(report.histories).toBeGreaterThan(60);
-      expect(report.entrySignals).toBeGreaterThanOrEqual(LEAST_SIGNALS);
+      expect(report.entrySignals).toBeGreaterThanOrEqual(MIN_SIGNALS);
     },
   );
 

@@ -91,7 +91,7 @@ const RESERVE = 1.05;
 /** The reserve of a first entry, which also allows for a loss of 5 %. */
 const ENTRY_RESERVE = RESERVE / (1 - 0.05);
 /** A stake that is too small is raised by so much at most. */
-const MOST_RAISE = 1.3;
+const MAX_RAISE = 1.3;
 
 /** What may be ordered of one pair: its ticks, its step of amounts, its smallest and largest orders (reference 2026.9, section 3). */
 export class Precision {
@@ -132,7 +132,7 @@ export class Precision {
     const amount = maxAmount === null ? Number.POSITIVE_INFINITY : maxAmount * contractSize * price;
     const most = Math.min(cost / leverage, amount / leverage, available);
     const least = this.leastStake(price, leverage);
-    if (least > most || stake * MOST_RAISE < least) return 0;
+    if (least > most || stake * MAX_RAISE < least) return 0;
     return Math.min(Math.max(stake, least), most);
   }
 }
