@@ -6,7 +6,7 @@ import { expectOk, withPlatform } from './support/local-platform.ts';
 
 const TRIALS = 500;
 /** 90 days of 1h candles: 10 windows of 6 days, each learned from 30. */
-const STUDY = {
+const SEARCH = {
   strategy: 'ml_classifier',
   pairs: ['BTC/USDT:USDT'],
   timeframe: '1h',
@@ -19,7 +19,7 @@ const STUDY = {
   objective_metric: 'total_profit_pct',
   pruner: 'none',
 };
-/** What was compiled and loaded first is not the study's. */
+/** What was compiled and loaded first is not the job's. */
 const WARM_TRIALS = 50;
 const SAMPLE_MS = 250;
 /** Of the kernel's process times. */
@@ -34,7 +34,7 @@ interface Sample {
   readonly residentMb: number;
 }
 
-/** The process of the study's one worker; undefined before it runs and after it has ended. */
+/** The process of the job's one worker; undefined before it runs and after it has ended. */
 function workerOf(jobId: string): string | undefined {
   return readdirSync('/proc').find((entry) => {
     if (!/^\d+$/.test(entry)) return false;
@@ -65,7 +65,7 @@ function usageOf(pid: string): Pick<Sample, 'cpuMs' | 'residentMb'> | undefined 
 
 async function follow(base: string): Promise<Sample[]> {
   const headers = { 'content-type': 'application/json' };
-  const request = { method: 'POST', headers, body: JSON.stringify(STUDY) };
+  const request = { method: 'POST', headers, body: JSON.stringify(SEARCH) };
   const { job_id } = (await expectOk(await fetch(base, request))) as { job_id: string };
   const samples: Sample[] = [];
   for (let pid: string | undefined; ; ) {
@@ -73,7 +73,7 @@ async function follow(base: string): Promise<Sample[]> {
       status: string;
       current_trial: number;
     };
-    if (job.status === 'failed') throw new Error('The study failed');
+    if (job.status === 'failed') throw new Error('The job failed');
     pid ??= workerOf(job_id);
     const usage = pid && usageOf(pid);
     if (usage) samples.push({ at: performance.now(), ended: job.current_trial, ...usage });
@@ -120,7 +120,7 @@ function figures(samples: readonly Sample[]): Figure[] {
 
 export default {
   name: 'hyperopt',
-  description: `A study of ${TRIALS} trials on one machine: what its one worker takes, process and threads.`,
+  description: `A hyperopt job of ${TRIALS} trials on one machine: what its one worker takes, process and threads.`,
   run: () =>
     withPlatform(async ({ strategy_service_url }) =>
       figures(await follow(`${strategy_service_url}/api/v1/hyperopt`)),

@@ -1,6 +1,6 @@
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
+import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
 import { createEcsClient, EcsTaskControl } from '#adapters/aws/ecs-task-control.ts';
 import { openRegistry, promotionRules } from '#adapters/aws/open-registry.ts';
 import { createSfnClient, SfnExecutions } from '#adapters/aws/sfn-executions.ts';
@@ -23,8 +23,8 @@ export const handler = reconcileLambda(
   {
     jobs,
     executions: new SfnExecutions(sfn, env.BACKTEST_STATE_MACHINE_ARN),
-    studies: new DynamoStudyStore(dynamo, env.JOBS_TABLE),
-    studyExecutions: new SfnExecutions(sfn, env.HYPEROPT_STATE_MACHINE_ARN),
+    hyperoptJobs: new DynamoHyperoptStore(dynamo, env.JOBS_TABLE),
+    hyperoptExecutions: new SfnExecutions(sfn, env.HYPEROPT_STATE_MACHINE_ARN),
     tasks: new EcsTaskControl(createEcsClient()),
     clock: Date,
     registry: {

@@ -1,5 +1,5 @@
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
+import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { DynamoTrialLedger } from '#adapters/aws/dynamo-trial-ledger.ts';
 import { StrategyEventsEnv } from '#contract/env.ts';
 import { unknownHyperopt } from '#domain/hyperopt/get-hyperopt.ts';
@@ -11,9 +11,9 @@ import { watchHandler } from '#runtime/services/hyperopt-events.ts';
 
 const env = readEnv(StrategyEventsEnv);
 const dynamo = createDocumentClient(env.DYNAMODB_ENDPOINT ? { endpoint: env.DYNAMODB_ENDPOINT } : {});
-const studies = new DynamoStudyStore(dynamo, env.JOBS_TABLE);
+const hyperoptJobs = new DynamoHyperoptStore(dynamo, env.JOBS_TABLE);
 const watchHyperopt = watchHandler({
-  studies,
+  hyperoptJobs,
   ledger: new DynamoTrialLedger(dynamo, env.JOBS_TABLE),
   clock: Date,
   log: createLogger('strategy', env.LOG_LEVEL),
@@ -23,7 +23,7 @@ export const handler = streamLambda(
   'strategy',
   { watchHyperopt },
   {
-    ownership: { hyperopt: { sharing: studies.sharing, unknown: unknownHyperopt } },
+    ownership: { hyperopt: { sharing: hyperoptJobs.sharing, unknown: unknownHyperopt } },
     authenticate: authenticateBy({
       environment: env.ENVIRONMENT,
       userPoolId: env.STRATEGY_IDP_USER_POOL_ID,

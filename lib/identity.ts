@@ -7,7 +7,7 @@ import { acknowledge } from './construct-helpers.ts';
 /** Role -> what its group may do. Services read roles from a token's `cognito:groups`. */
 const GROUPS = {
   viewer: 'Reads what is shared',
-  researcher: 'Runs backtests and studies, registers versions',
+  researcher: 'Runs backtests and hyperopt jobs, registers versions',
   approver: 'Moves versions between stages',
   admin: 'Everything, everyone',
 } as const;

@@ -90,7 +90,7 @@ export class Reconcile extends Construct {
   }
 
   /** A lost event costs at most five minutes, so no queue holds what could not be delivered. */
-  #addTriggers(backtests: string, studies: string): void {
+  #addTriggers(backtests: string, hyperoptJobs: string): void {
     const target = new LambdaFunction(this.service.alias, { retryAttempts: 2 });
     new events.Rule(this, 'ValidationEnded', {
       description: 'A validation that ended is recorded in the registry',
@@ -110,7 +110,7 @@ export class Reconcile extends Construct {
       eventPattern: {
         source: ['aws.states'],
         detailType: ['Step Functions Execution Status Change'],
-        detail: { stateMachineArn: [backtests, studies], status: ['FAILED', 'TIMED_OUT', 'ABORTED'] },
+        detail: { stateMachineArn: [backtests, hyperoptJobs], status: ['FAILED', 'TIMED_OUT', 'ABORTED'] },
       },
       targets: [target],
     });

@@ -4,7 +4,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type * as z from 'zod';
 import type { StrategyEnv, StrategyEventsEnv } from '#contract/env.ts';
-import { STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
+import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt.ts';
 import { METRICS } from '#contract/names.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import type { StageConfig } from './config.ts';
@@ -57,7 +57,9 @@ export class StrategyService extends Construct {
     });
     // Reads the backtests that versions are registered from; creates, lists, shares and cancels hyperopt jobs.
     allowTable(role, 'jobs', data.tables.jobs, ['GetItem', 'BatchGetItem', 'Query']);
-    allowTable(role, 'jobs', data.tables.jobs, ['PutItem', 'UpdateItem'], { keys: [`${STUDY_ID_PREFIX}*`] });
+    allowTable(role, 'jobs', data.tables.jobs, ['PutItem', 'UpdateItem'], {
+      keys: [`${HYPEROPT_ID_PREFIX}*`],
+    });
     allowTable(role, 'series', data.tables.series, ['BatchGetItem']);
     flow.grantControl(role);
     allowTasks(role, cluster, ['StopTask']);
@@ -128,7 +130,7 @@ export class StrategyService extends Construct {
       concurrency: config.liveViewers,
     });
     allowTable(events.function.role!, 'jobs', data.tables.jobs, ['GetItem', 'Query'], {
-      keys: [`${STUDY_ID_PREFIX}*`],
+      keys: [`${HYPEROPT_ID_PREFIX}*`],
     });
     return events;
   }

@@ -6,7 +6,7 @@ import { Construct } from 'constructs';
 import type * as z from 'zod';
 import { HYPEROPT_ALLOCATOR, TASK_ALLOCATOR } from '#contract/allocators.ts';
 import type { BacktestTaskEnv, CollectTaskEnv, HyperoptTaskEnv } from '#contract/env.ts';
-import { STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
+import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt.ts';
 import type { StageConfig } from './config.ts';
 import { acknowledge, defined, type Environment, logGroup } from './construct-helpers.ts';
 import type { DataStack } from './data-stack.ts';
@@ -139,7 +139,7 @@ export function backtestTask(scope: Construct, { config, data, image, common }: 
   return task;
 }
 
-/** Runs trials of one study, on all its cores, until there are none left. */
+/** Runs trials of one job, on all its cores, until there are none left. */
 export function hyperoptTask(scope: Construct, { config, data, image, common }: JobTasksProps): JobTask {
   const environment: TaskEnvironment<typeof HyperoptTaskEnv> = {
     ...common,
@@ -151,9 +151,9 @@ export function hyperoptTask(scope: Construct, { config, data, image, common }: 
     entry: 'hyperopt',
     ...config.hyperoptTask,
   });
-  // Studies, with their trials and daily returns: what a study finds is in the table, and no backtest's job is its business.
+  // Hyperopt jobs, with their trials and daily returns: what a hyperopt job finds is in the table, and no backtest's job is its business.
   allowTable(task.role, 'jobs', data.tables.jobs, ['GetItem', 'Query', 'PutItem', 'UpdateItem'], {
-    keys: [`${STUDY_ID_PREFIX}*`],
+    keys: [`${HYPEROPT_ID_PREFIX}*`],
   });
   allowCandles(task, data);
   return task;

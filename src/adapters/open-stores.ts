@@ -1,15 +1,15 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
-import type { StudyStore, TrialLedger } from '#domain/hyperopt/study-ports.ts';
+import type { HyperoptStore, TrialLedger } from '#domain/hyperopt/hyperopt-ports.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import type { CandleStore, JobStore, ResultStore, SeriesStore } from '#domain/ports.ts';
 import type { EndedValidations } from '#domain/transitions/validation.ts';
 import { createDocumentClient } from './aws/dynamo-client.ts';
 import { DynamoCollectionStore } from './aws/dynamo-collection-store.ts';
+import { DynamoHyperoptStore } from './aws/dynamo-hyperopt-store.ts';
 import { DynamoInstrumentStore } from './aws/dynamo-instrument-store.ts';
 import { DynamoJobStore } from './aws/dynamo-job-store.ts';
 import { DynamoSeriesStore } from './aws/dynamo-series-store.ts';
-import { DynamoStudyStore } from './aws/dynamo-study-store.ts';
 import { DynamoTrialLedger } from './aws/dynamo-trial-ledger.ts';
 import { openObjectStore } from './open-object-store.ts';
 import { ParquetCandleStore } from './parquet/candle-store.ts';
@@ -53,7 +53,7 @@ export interface StorageEnv extends MarketStorageEnv {
 export interface Stores extends MarketStores {
   readonly jobs: JobStore & EndedValidations;
   readonly results: ResultStore;
-  readonly studies: StudyStore;
+  readonly hyperoptJobs: HyperoptStore;
   readonly ledger: TrialLedger;
 }
 
@@ -63,7 +63,7 @@ export function openStores(env: StorageEnv): Stores {
   return {
     ...market,
     jobs: new DynamoJobStore(market.dynamo, env.JOBS_TABLE),
-    studies: new DynamoStudyStore(market.dynamo, env.JOBS_TABLE),
+    hyperoptJobs: new DynamoHyperoptStore(market.dynamo, env.JOBS_TABLE),
     ledger: new DynamoTrialLedger(market.dynamo, env.JOBS_TABLE),
     results: new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),
   };

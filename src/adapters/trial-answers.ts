@@ -38,7 +38,7 @@ const Answer = z.union([
 export interface Ready {
   /** Of the strategy and the engine that it runs. */
   readonly codeDigest: string;
-  /** For the study; see {@link TrialRunner}. */
+  /** For the job; see {@link TrialRunner}. */
   readonly warnings: readonly string[];
 }
 

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { StudyIn } from '#contract/hyperopt.ts';
+import type { HyperoptJobIn } from '#contract/hyperopt.ts';
 import type { TrialRunner } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import type { TrialOutcome, TrialRequest } from '#domain/hyperopt/run-trial.ts';
 import { type Failure, FinalError } from '#domain/run-backtest-job.ts';
@@ -13,15 +13,15 @@ import { LOADING, MARK_BYTES, PROGRESS_DESCRIPTOR } from './local/tell-progress.
 import { spawnTied } from './local/tied-process.ts';
 import { parseAnswer, type Ready, type TrialAnswer } from './trial-answers.ts';
 
-/** What a process of trials is sent: its study first, then one trial after the other. */
+/** What a process of trials is sent: its job first, then one trial after the other. */
 export type TrialMessage =
-  | { readonly study: StudyIn<'running'>; readonly cacheBytes: number }
+  | { readonly job: HyperoptJobIn<'running'>; readonly cacheBytes: number }
   | { readonly request: TrialRequest };
 
 export interface TrialProcessesOptions {
   /** What a process runs. */
   readonly entry: string;
-  readonly study: StudyIn<'running'>;
+  readonly job: HyperoptJobIn<'running'>;
   /** Processes at once; further trials wait for one. */
   readonly processes: number;
   /** What they keep together of what trials have in common. */
@@ -51,7 +51,7 @@ class TrialProcessEnded extends Error {}
 
 type OnQuiet = (text: string | null) => void;
 
-const NOT_OURS = 'It sent messages to the worker of the study';
+const NOT_OURS = 'It sent messages to the worker of the job';
 
 /** Trials leave much garbage and keep little: what V8 would take by itself is never given back, a hundred MB a process. */
 const YOUNG_MB = 8;
@@ -145,7 +145,7 @@ class TrialProcess {
 
   constructor(options: TrialProcessesOptions) {
     this.#options = options;
-    const { temporary, grants, compiled, nodeOptions, environment, entry, study } = options;
+    const { temporary, grants, compiled, nodeOptions, environment, entry, job } = options;
     const mark = randomBytes(MARK_BYTES).toString('hex');
     this.#box = openSandbox(join(temporary, `trials-${mark.slice(0, 8)}`), grants, compiled);
     const args = [...nodeOptions, `--max-semi-space-size=${YOUNG_MB}`, ...this.#box.args, entry];
@@ -159,7 +159,7 @@ class TrialProcess {
       onEnter: (what) => this.#limitLoading(what),
     });
     this.#gone = new Promise((resolve) => child.once('close', () => resolve()));
-    this.ready = this.#ask({ study, cacheBytes: options.cacheBytes / options.processes }).then((answer) => {
+    this.ready = this.#ask({ job, cacheBytes: options.cacheBytes / options.processes }).then((answer) => {
       if ('codeDigest' in answer) return answer;
       throw new FinalError('failure' in answer ? answer.failure : this.#failed(NOT_OURS));
     });
@@ -250,7 +250,7 @@ class TrialProcess {
   }
 
   #failed(reason: string): Failure {
-    const { strategy } = this.#options.study.base;
+    const { strategy } = this.#options.job.base;
     return { code: 'VAL006', message: `Strategy ${strategy} was stopped. ${reason}` };
   }
 

@@ -227,7 +227,7 @@ export const BacktestTaskEnv = z.object({
 });
 
 export const HyperoptTaskEnv = BacktestTaskEnv.extend({
-  /** Its number among the workers of the study. */
+  /** Its number among the workers of the job. */
   WORKER: digits({ min: 0, max: 1_000 }),
   /** Of a trial; then it has failed. Default: as long as a worker may run in AWS. */
   TRIAL_LIMIT_SECONDS: integer(86_400, { min: 1, max: 86_400 }),
@@ -273,7 +273,7 @@ export const LocalEnv = z.object({
   /** Requests are not logged unless asked for: a person reads this terminal. */
   LOG_LEVEL: common.LOG_LEVEL.removeDefault().default('WARN'),
   TOUCHSTONE_HOME: text.default('.touchstone'),
-  /** Minutes that a backtest, or a trial of a study, may take; then it has failed. */
+  /** Minutes that a backtest, or a trial of a hyperopt job, may take; then it has failed. */
   JOB_LIMIT_MINUTES: integer(30, { min: 1, max: 1_440 }),
   DEFAULT_EXCHANGE: text.default('sim'),
   /** Free space on the disk of the data folder below which new work is rejected, MB. */

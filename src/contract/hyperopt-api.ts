@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { CollectionOutcome, JOB_STATUSES, ResolvedBacktestConfig } from './backtest.ts';
 import { EquityData } from './backtest-api.ts';
 import { paginated, Timestamp } from './common.ts';
-import { OverfittingReport, ParameterValue, StudyConfig, TRIAL_STATES } from './hyperopt.ts';
+import { HyperoptJobConfig, OverfittingReport, ParameterValue, TRIAL_STATES } from './hyperopt.ts';
 import { PRECISIONS } from './limits.ts';
 import { pageLimit, textParameter } from './parameters.ts';
 
@@ -67,7 +67,7 @@ export const HyperoptJob = z
         'Of a running job: where a trial has not moved for a minute, as `no progress for 60 s in customExit of ETH/USDT:USDT (trial 3)`; null otherwise',
     }),
     trials: z.object({ complete: z.int(), pruned: z.int(), failed: z.int() }),
-    config: StudyConfig,
+    config: HyperoptJobConfig,
     pairs: z.array(z.string()),
     timeframe: z.string(),
     exchange: z.string(),
@@ -100,7 +100,7 @@ export const HyperoptResult = z
     overfitting: OverfittingReport,
     distinct_runs: z.int().nullable().meta({
       description:
-        'Runs that differ among the complete trials: trials of different parameters may trade exactly the same; null in studies of the version before',
+        'Runs that differ among the complete trials: trials of different parameters may trade exactly the same; null in hyperopt jobs of the version before',
     }),
     warnings: z
       .array(z.string())

@@ -6,16 +6,16 @@ import { InstrumentRecord } from './instrument.ts';
 /** Shapes of hyperopt jobs as stored. A stored shape carries `schema_version`; test/contract pins its hash. */
 
 export const STUDY_KIND = 'hyperopt';
-export const STUDY_ID_PREFIX = 'ho-';
+export const HYPEROPT_ID_PREFIX = 'ho-';
 
 export const DIRECTIONS = ['maximize', 'minimize'] as const;
 export const SAMPLERS = ['tpe', 'random'] as const;
 export const PRUNERS = ['wilcoxon', 'median', 'none'] as const;
 
-/** What a study can search: parameters of the strategy, the stop, the ROI table, the trailing stop, the model. */
+/** What a hyperopt job can search: parameters of the strategy, the stop, the ROI table, the trailing stop, the model. */
 export const SPACES = ['params', 'stoploss', 'roi', 'trailing', 'ml'] as const;
 export type Space = (typeof SPACES)[number];
-/** The `model_type` of a study that trains no models. */
+/** The `model_type` of a hyperopt job that trains no models. */
 export const NO_MODEL = 'none';
 
 export const ParameterValue = z.union([z.number(), z.string(), z.boolean()]);
@@ -34,8 +34,8 @@ export const SearchedParameter = z.discriminatedUnion('kind', [
 ]);
 export type SearchedParameter = z.infer<typeof SearchedParameter>;
 
-/** What a study searches and how, with every default filled in. */
-export const StudyConfig = z
+/** What a hyperopt job searches and how, with every default filled in. */
+export const HyperoptJobConfig = z
   .object({
     n_trials: z.int(),
     train_period_days: z.int().optional().meta({ description: 'Absent when no models are trained' }),
@@ -68,8 +68,8 @@ export const StudyConfig = z
     seed: z.int(),
     workers: z.int(),
   })
-  .meta({ id: 'StudyConfig' });
-export type StudyConfig = z.infer<typeof StudyConfig>;
+  .meta({ id: 'HyperoptJobConfig' });
+export type HyperoptJobConfig = z.infer<typeof HyperoptJobConfig>;
 
 /** Input of the hyperopt state machine: small, no config, no results. */
 export const HyperoptExecutionInput = z.object({
@@ -85,7 +85,7 @@ export const HyperoptExecutionInput = z.object({
 });
 export type HyperoptExecutionInput = z.infer<typeof HyperoptExecutionInput>;
 
-/** How far a study is. It changes in one transaction with the trial that ended. */
+/** How far a hyperopt job is. It changes in one transaction with the trial that ended. */
 export const TrialCounts = z.object({
   total: z.int(),
   complete: z.int(),
@@ -119,7 +119,7 @@ const trialEnd = {
   finished_at: Timestamp,
   sequence: z.int().meta({ description: 'From 1 without gaps: the order in which trials ended' }),
   best_value: z.number().nullable().meta({
-    description: "The study's best once this trial had ended; null before the first complete trial",
+    description: "The job's best once this trial had ended; null before the first complete trial",
   }),
   same_as: z
     .int()
@@ -225,8 +225,8 @@ export const OverfittingReport = z
   .meta({ id: 'OverfittingReport' });
 export type OverfittingReport = z.infer<typeof OverfittingReport>;
 
-/** The best of a finished study, and how far it can be believed. */
-export const StudyOutcome = z.object({
+/** The best of a finished job, and how far it can be believed. */
+export const HyperoptOutcome = z.object({
   best_params: TrialParams,
   best_value: z.number(),
   best_trial: z.int(),
@@ -235,14 +235,14 @@ export const StudyOutcome = z.object({
     .meta({ description: 'The ten best, of equals the earliest first' }),
   study_name: z.string(),
   overfitting: OverfittingReport,
-  /** Runs that differ among the complete trials; absent in studies of the version before. */
+  /** Runs that differ among the complete trials; absent in hyperopt jobs of the version before. */
   distinct_runs: z.int().optional(),
   /** Parameters without effect; absent for none. */
   warnings: z.array(z.string()).optional(),
 });
-export type StudyOutcome = z.infer<typeof StudyOutcome>;
+export type HyperoptOutcome = z.infer<typeof HyperoptOutcome>;
 
-const studyBase = {
+const hyperoptBase = {
   schema_version: z.literal(2),
   kind: z.literal(STUDY_KIND),
   job_id: z.string(),
@@ -251,7 +251,7 @@ const studyBase = {
   created_at: Timestamp,
   updated_at: Timestamp,
   experiment_name: z.string().nullable(),
-  config: StudyConfig,
+  config: HyperoptJobConfig,
   /** What every trial runs, before its own parameters. */
   base: ResolvedBacktestConfig,
   /** Source of the strategy that the request was resolved with; absent in jobs of earlier versions. */
@@ -260,12 +260,12 @@ const studyBase = {
   instruments: z.record(z.string(), InstrumentRecord).optional(),
   warnings: z.array(z.string()),
   execution_input: HyperoptExecutionInput,
-  /** Executions so far: a study that lost its execution goes on in another. */
+  /** Executions so far: a hyperopt job that lost its execution goes on in another. */
   runs: z.int(),
   /** The latest of them in which a trial ended; absent until one has. */
   progress_run: z.int().optional(),
-  /** Why all workers of an execution gave up, in the latest in which they did. */
-  given_up: z.string().optional(),
+  /** Error of the latest execution whose workers all failed. */
+  last_execution_error: z.string().optional(),
   /** Digest of the request as sent: tells a repeated Idempotency-Key from a reused one. */
   request_digest: z.string(),
   /** The job that it goes on from: what ended there is not run again. */
@@ -282,23 +282,23 @@ const started = { started_at: Timestamp };
 const startedPerhaps = { started_at: Timestamp.optional() };
 
 /** A hyperopt job as stored: one shape per status, each with exactly its own fields. */
-export const StoredStudy = z.discriminatedUnion('status', [
-  z.object({ ...studyBase, status: z.literal('pending') }),
-  z.object({ ...studyBase, ...started, stalled: z.string().nullish(), status: z.literal('running') }),
+export const StoredHyperoptJob = z.discriminatedUnion('status', [
+  z.object({ ...hyperoptBase, status: z.literal('pending') }),
+  z.object({ ...hyperoptBase, ...started, stalled: z.string().nullish(), status: z.literal('running') }),
   z.object({
-    ...studyBase,
+    ...hyperoptBase,
     ...started,
     status: z.literal('completed'),
-    ...{ finished_at: Timestamp, outcome: StudyOutcome },
+    ...{ finished_at: Timestamp, outcome: HyperoptOutcome },
   }),
   z.object({
-    ...studyBase,
+    ...hyperoptBase,
     ...startedPerhaps,
     status: z.literal('failed'),
     finished_at: Timestamp,
     ...{ error: z.string(), error_code: z.string() },
   }),
-  z.object({ ...studyBase, ...startedPerhaps, status: z.literal('cancelled'), finished_at: Timestamp }),
+  z.object({ ...hyperoptBase, ...startedPerhaps, status: z.literal('cancelled'), finished_at: Timestamp }),
 ]);
-export type StoredStudy = z.infer<typeof StoredStudy>;
-export type StudyIn<S extends StoredStudy['status']> = Extract<StoredStudy, { status: S }>;
+export type StoredHyperoptJob = z.infer<typeof StoredHyperoptJob>;
+export type HyperoptJobIn<S extends StoredHyperoptJob['status']> = Extract<StoredHyperoptJob, { status: S }>;

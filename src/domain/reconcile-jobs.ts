@@ -1,5 +1,5 @@
 import { isTerminal, type StoredBacktestJob } from '#contract/backtest.ts';
-import { STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
+import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt.ts';
 import { type TickReport, tickChallenge, tickChallenges } from './challenges/process-due-challenges.ts';
 import type { ChallengeDeps } from './challenges/write-challenge.ts';
 import type { ExecutionState, Executions } from './execution-ports.ts';
@@ -68,11 +68,11 @@ async function repairJobs(deps: ReconcileDeps): Promise<Omit<ReconcileReport, 'c
   };
   for await (const job of deps.jobs.unfinished()) await look(job, (each) => repair(deps, each));
   let longestStallMs = 0;
-  for await (const study of deps.studies.unfinished()) {
-    if (study.status === 'running') {
-      longestStallMs = Math.max(longestStallMs, deps.clock.now() - Date.parse(study.updated_at));
+  for await (const job of deps.hyperoptJobs.unfinished()) {
+    if (job.status === 'running') {
+      longestStallMs = Math.max(longestStallMs, deps.clock.now() - Date.parse(job.updated_at));
     }
-    await look(study, (each) => repairHyperopt(deps, each));
+    await look(job, (each) => repairHyperopt(deps, each));
   }
   await recordValidationResults(deps.registry, deps.onFault);
   return { started: repaired.started, failed: repaired.failed, oldestPendingMs, longestStallMs };
@@ -83,7 +83,7 @@ async function repairJobs(deps: ReconcileDeps): Promise<Omit<ReconcileReport, 'c
  * recorded; anything else is treated as in {@link reconcileJobs}.
  */
 export async function reconcileJob(deps: ReconcileDeps, execution: string): Promise<Repair> {
-  if (execution.startsWith(STUDY_ID_PREFIX)) return repairHyperoptOf(deps, execution);
+  if (execution.startsWith(HYPEROPT_ID_PREFIX)) return repairHyperoptOf(deps, execution);
   const job = await deps.jobs.get(execution);
   if (!job) return 'none';
   const repaired = await repair(deps, job);

@@ -1,6 +1,6 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
-import type { StudyConfig } from '#contract/hyperopt.ts';
+import type { HyperoptJobConfig } from '#contract/hyperopt.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
@@ -11,7 +11,7 @@ interface ResolvedJob {
   readonly strategy_digest?: string | undefined;
   readonly config: ResolvedBacktestConfig;
   /** Parameters that a hyperopt job searches. */
-  readonly search?: StudyConfig['search'];
+  readonly search?: HyperoptJobConfig['search'];
 }
 
 const MAX_NAMED = 10;
@@ -77,7 +77,7 @@ function misfits({ config, search = {} }: ResolvedJob, definition: StrategyDefin
 }
 
 /** The ends of every searched range, and every searched choice, as parameters. */
-function searchedEnds(search: StudyConfig['search']): Record<string, string | number | boolean>[] {
+function searchedEnds(search: HyperoptJobConfig['search']): Record<string, string | number | boolean>[] {
   return Object.entries(search).flatMap(([name, each]) =>
     (each.kind === 'choice' ? each.choices : [each.min, each.max]).map((value) => ({ [name]: value })),
   );

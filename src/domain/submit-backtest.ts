@@ -11,7 +11,7 @@ import type { StoredVersion } from '#contract/stored-registry.ts';
 import { type Caller, checkAccess } from './access.ts';
 import type { Executions } from './execution-ports.ts';
 import { bestOfHyperopt } from './hyperopt/best-of-hyperopt.ts';
-import type { StudyStore } from './hyperopt/study-ports.ts';
+import type { HyperoptStore } from './hyperopt/hyperopt-ports.ts';
 import { idSuffix, keyUsedAgain } from './id-suffix.ts';
 import type { Digest, Ids, JobStore, Log } from './ports.ts';
 import { imageOf, registeredOf, withRegisteredConfig } from './registry/container-image.ts';
@@ -32,7 +32,7 @@ export interface SubmitBacktestInput {
 export interface SubmitBacktestDeps extends ResolveDeps {
   readonly jobs: JobStore;
   readonly registry: RegistryStore;
-  readonly studies: Pick<StudyStore, 'get'>;
+  readonly hyperoptJobs: Pick<HyperoptStore, 'get'>;
   readonly executions: Executions;
   readonly ids: Ids;
   readonly digest: Digest;

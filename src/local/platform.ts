@@ -144,8 +144,8 @@ async function startServices(
   const reconcile: ReconcileDeps = {
     jobs: stores.jobs,
     executions: workflow.executions,
-    studies: stores.studies,
-    studyExecutions: workflow.studyExecutions,
+    hyperoptJobs: stores.hyperoptJobs,
+    hyperoptExecutions: workflow.hyperoptExecutions,
     tasks: workflow.tasks,
     clock: Date,
     graceMs: GRACE_MS,

@@ -131,7 +131,7 @@ export async function startStrategyService(
     challengeMinHours: deps.challengeMinHours ?? 0,
     challengeMinAssignments: deps.challengeMinAssignments ?? 0,
     strategies: deps.strategies,
-    studyExecutions: workflow.studyExecutions,
+    hyperoptExecutions: workflow.hyperoptExecutions,
     tasks: workflow.tasks,
     ids: ulids,
     digest: sha256,

@@ -11,10 +11,10 @@ import { resultsPrefix } from '#adapters/result-store.ts';
 import { USER_STRATEGIES } from '#adapters/strategy-files.ts';
 import { HYPEROPT_ALLOCATOR, TASK_ALLOCATOR } from '#contract/allocators.ts';
 import type { BacktestExecutionInput } from '#contract/backtest.ts';
-import { type HyperoptExecutionInput, STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
+import { HYPEROPT_ID_PREFIX, type HyperoptExecutionInput } from '#contract/hyperopt.ts';
 import { HYPEROPT_LIMITS } from '#contract/hyperopt-request.ts';
 import type { TaskControl } from '#domain/execution-ports.ts';
-import { STUDY_PRIORITY } from '#domain/hyperopt/study-ports.ts';
+import { HYPEROPT_PRIORITY } from '#domain/hyperopt/hyperopt-ports.ts';
 import type { Log } from '#runtime/log.ts';
 
 export interface WorkflowOptions {
@@ -45,7 +45,7 @@ export type TaskSurroundings = Readonly<Record<string, string>> & {
 /** The state machines of one machine with the runners of their tasks. */
 export interface Workflow {
   readonly executions: LocalExecutions<BacktestExecutionInput>;
-  readonly studyExecutions: LocalExecutions<HyperoptExecutionInput>;
+  readonly hyperoptExecutions: LocalExecutions<HyperoptExecutionInput>;
   readonly tasks: TaskControl;
   /** Ends executions and tasks; their jobs stay unfinished and go on at the next start. */
   stop(): Promise<void>;
@@ -89,7 +89,7 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
       onQuiet: (request, task, text) => tellQuiet(options, request, task, text),
     });
   const runner = runnerOf(options.concurrency, TASK_ALLOCATOR);
-  // Apart: a study works for hours, and backtests must not wait for it. Its workers share the cores among themselves.
+  // Apart: a hyperopt job works for hours, and backtests must not wait for it. Its workers share the cores among themselves.
   const workers = runnerOf(HYPEROPT_LIMITS.workers.max, HYPEROPT_ALLOCATOR);
   const integrations = localIntegrations({
     // Images are not run here: every version runs the current code, and its job says so.
@@ -124,22 +124,22 @@ export function createWorkflow(options: WorkflowOptions): Workflow {
       options.onEnd(name);
     });
   const executions = executionsOf<BacktestExecutionInput>(machineOf('backtest'));
-  const studyExecutions = executionsOf<HyperoptExecutionInput>(machineOf('hyperopt'));
+  const hyperoptExecutions = executionsOf<HyperoptExecutionInput>(machineOf('hyperopt'));
   return {
     executions,
-    studyExecutions,
+    hyperoptExecutions,
     tasks: { stop: async (task) => void (await Promise.all([runner.stop(task), workers.stop(task)])) },
     stop: async () => {
       executions.stopAll();
-      studyExecutions.stopAll();
+      hyperoptExecutions.stopAll();
       await Promise.all([runner.stopAll(), workers.stopAll()]);
     },
   };
 }
 
-async function placeOf({ jobs, studies }: Stores, jobId: string) {
-  if (jobId.startsWith(STUDY_ID_PREFIX)) {
-    return { owner: (await studies.get(jobId))?.owner ?? '', priority: STUDY_PRIORITY };
+async function placeOf({ jobs, hyperoptJobs }: Stores, jobId: string) {
+  if (jobId.startsWith(HYPEROPT_ID_PREFIX)) {
+    return { owner: (await hyperoptJobs.get(jobId))?.owner ?? '', priority: HYPEROPT_PRIORITY };
   }
   const { owner = '', priority = 0 } = (await jobs.get(jobId)) ?? {};
   return { owner, priority };

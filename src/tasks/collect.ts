@@ -1,12 +1,12 @@
 /** Entry point of the collection before a backtest or a hyperopt job: the same in a Fargate container and as a child process. */
 
+import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
 import { CollectTaskEnv } from '#contract/env.ts';
 import { CodedError } from '#contract/errors.ts';
-import { STUDY_ID_PREFIX } from '#contract/hyperopt.ts';
+import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt.ts';
 import { collectForJob } from '#domain/data/collect-for-job.ts';
 import { startProcess } from '#runtime/process.ts';
 import { runTask } from '#runtime/task.ts';
@@ -18,7 +18,7 @@ await runTask(env, log, async () => {
   const stopped = new CodedError('HTTP503', { message: 'The collection was stopped before its end' });
   process.once('SIGTERM', () => stop.abort(stopped));
   const stores = openMarketStores(env);
-  const Jobs = env.JOB_ID.startsWith(STUDY_ID_PREFIX) ? DynamoStudyStore : DynamoJobStore;
+  const Jobs = env.JOB_ID.startsWith(HYPEROPT_ID_PREFIX) ? DynamoHyperoptStore : DynamoJobStore;
   const message = await collectForJob(
     {
       ...stores,

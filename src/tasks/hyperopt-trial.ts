@@ -1,4 +1,4 @@
-/** A process of a hyperopt worker: reads the study's candles, then answers every request with the outcome of its trial. */
+/** A process of a hyperopt worker: reads the job's candles, then answers every request with the outcome of its trial. */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { sha256 } from '#adapters/ids.ts';
 import { LOADING, tellProgress } from '#adapters/local/tell-progress.ts';
@@ -8,7 +8,7 @@ import { catchStrayErrors } from '#adapters/stray-errors.ts';
 import type { TrialAnswer } from '#adapters/trial-answers.ts';
 import type { TrialMessage } from '#adapters/trial-processes.ts';
 import { HyperoptTaskEnv } from '#contract/env.ts';
-import type { StudyIn } from '#contract/hyperopt.ts';
+import type { HyperoptJobIn } from '#contract/hyperopt.ts';
 import { loadTrialData } from '#domain/hyperopt/load-trial-data.ts';
 import {
   type RunTrialDeps,
@@ -31,14 +31,14 @@ const strays = catchStrayErrors(env.STRATEGIES_DIRECTORY, failing);
 let deps: RunTrialDeps | undefined;
 
 process.on('message', (message: TrialMessage) => {
-  const answer = 'study' in message ? open(message.study, message.cacheBytes) : answerTo(message.request);
+  const answer = 'job' in message ? open(message.job, message.cacheBytes) : answerTo(message.request);
   // What it throws ends the process, and the worker hears of it.
   answer.then((given: TrialAnswer) => process.send!(given)).catch(failing);
 });
 // The worker is gone.
 process.on('disconnect', () => process.exit());
 
-async function open(study: StudyIn<'running'>, cacheBytes: number): Promise<TrialAnswer> {
+async function open(job: HyperoptJobIn<'running'>, cacheBytes: number): Promise<TrialAnswer> {
   try {
     const { strategy, pairs, warnings } = await loadTrialData(
       {
@@ -52,7 +52,7 @@ async function open(study: StudyIn<'running'>, cacheBytes: number): Promise<Tria
           );
         },
       },
-      study,
+      job,
     );
     strays.check();
     deps = { strategy, pairs, cache: createWindowCache(cacheBytes), digest: sha256 };

@@ -9,7 +9,7 @@ import { openStores } from '#adapters/open-stores.ts';
 import { USER_STRATEGIES } from '#adapters/strategy-files.ts';
 import { TrialOutOfMemory, TrialProcesses } from '#adapters/trial-processes.ts';
 import { HyperoptTaskEnv } from '#contract/env.ts';
-import type { StudyIn } from '#contract/hyperopt.ts';
+import type { HyperoptJobIn } from '#contract/hyperopt.ts';
 import { runHyperoptWorker } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import { startProcess } from '#runtime/process.ts';
 import { runTask } from '#runtime/task.ts';
@@ -25,17 +25,17 @@ const TRIAL = fileURLToPath(import.meta.url.replace(/hyperopt(\.\w+)$/, 'hyperop
 
 await runTask(env, log, async ({ id }) => {
   const stop = new AbortController();
-  process.once('SIGTERM', () => stop.abort(new Error('The worker was stopped before its study ended')));
+  process.once('SIGTERM', () => stop.abort(new Error('The worker was stopped before its job ended')));
   const stores = openStores(env);
   const outcome = await runHyperoptWorker(
     {
       ...stores,
       clock: Date,
       // One more than processes: while it asks and tells, all of them have something to do.
-      lanes: (study) => processesOf(study) + 1,
-      openRunner: (study) =>
+      lanes: (job) => processesOf(job) + 1,
+      openRunner: (job) =>
         TrialProcesses.open({
-          ...{ entry: TRIAL, study, processes: processesOf(study), cacheBytes: CACHE_BYTES },
+          ...{ entry: TRIAL, job, processes: processesOf(job), cacheBytes: CACHE_BYTES },
           grants: grants(),
           temporary: tmpdir(),
           compiled: compileCache(),
@@ -72,7 +72,7 @@ function grants(): SandboxGrants {
 }
 
 /** Every core of a container; on one machine, whose processes have names of its own, the workers share them. */
-function processesOf({ config }: StudyIn<'running'>): number {
+function processesOf({ config }: HyperoptJobIn<'running'>): number {
   const cores = availableParallelism();
   return env.TASK_ID ? Math.max(1, Math.floor(cores / config.workers)) : cores;
 }

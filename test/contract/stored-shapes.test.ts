@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { BacktestExecutionInput, StoredBacktestJob } from '#contract/backtest.ts';
-import { HyperoptExecutionInput, StoredStudy, StoredTrial } from '#contract/hyperopt.ts';
+import { HyperoptExecutionInput, StoredHyperoptJob, StoredTrial } from '#contract/hyperopt.ts';
 import { StoredInstrument } from '#contract/instrument.ts';
 import { BacktestReport } from '#contract/report.ts';
 import { StoredAuditCall, StoredAuditOutcome } from '#contract/stored-audit.ts';
@@ -30,7 +30,7 @@ import { StoredSeries, StoredSeriesMonths } from '#contract/stored-series.ts';
 it.each([
   ['StoredBacktestJob', StoredBacktestJob, 1, '2dc6f57b0d143fa1'],
   ['BacktestExecutionInput', BacktestExecutionInput, undefined, '6c78e11b8b608b9a'],
-  ['StoredStudy', StoredStudy, 2, 'bef3c38fd6183551'],
+  ['StoredHyperoptJob', StoredHyperoptJob, 2, 'c3da6c6a55371c99'],
   ['StoredTrial', StoredTrial, 1, '6d0f6b4acf9b2ee3'],
   ['HyperoptExecutionInput', HyperoptExecutionInput, undefined, 'fd59cf8b59c2c7a5'],
   ['BacktestReport', BacktestReport, 1, 'd65cd63498e18215'],

@@ -6,8 +6,8 @@ import { loadCandles } from '#domain/load-candles.ts';
 import { finalFailure } from '#domain/run-backtest-job.ts';
 import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
+import { pendingHyperopt } from '../support/hyperopt-workers.ts';
 import { pendingJob } from '../support/jobs.ts';
-import { pendingStudy } from '../support/studies.ts';
 import { at, BTC, candlesAt, ETH, grid, HOUR, INSTRUMENT, type Market, openMarket } from './data/market.ts';
 
 let engine: TestEngine;
@@ -61,13 +61,13 @@ it('an instrument that is not stored any more ends the run for good', async () =
 });
 
 it('the trials of a hyperopt job keep the instruments of its request', async () => {
-  const study = pendingStudy('ho-1');
+  const job = pendingHyperopt('ho-1');
   const range = { start: new Date(START).toISOString(), end: new Date(END).toISOString() };
-  const base = { ...study.base, exchange: 'test', timeframe: '1h' as const, pairs: [BTC], date_range: range };
+  const base = { ...job.base, exchange: 'test', timeframe: '1h' as const, pairs: [BTC], date_range: range };
   const running = {
-    ...{ ...study, status: 'running' as const, started_at: range.end },
+    ...{ ...job, status: 'running' as const, started_at: range.end },
     base: { ...base, precision: 'exchange' as const },
-    execution_input: { ...study.execution_input, ...range },
+    execution_input: { ...job.execution_input, ...range },
   };
   const findStrategy = async () => ({
     ...{ definition: emaCrossover, digest: 's' },

@@ -20,7 +20,7 @@ describe('a backtest from POST to report', () => {
         ...{ strategy: 'ema_crossover', pairs: PAIRS, timeframe: '1h', date_range: RANGE },
         // The one beside the other can be no misspelling of it; the third is like no key.
         ...{ stake_amount: 100, stakeamount: 5, notify: true },
-        // As the best parameters of a study name them.
+        // As the best parameters of a hyperopt job name them.
         ...{ model_type: 'none', fast: 9, n_estimators: 70 },
       },
       experiment_name: 'from post to report',

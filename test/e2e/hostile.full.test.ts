@@ -18,7 +18,7 @@ import { poll } from '../support/poll.ts';
 /** Far more than a process takes to its first line of a strategy, on a loaded machine too. */
 const LIMIT_MS = 30_000;
 const RANGE = { start: '2026-03-01T00:00:00Z', end: '2026-03-08T00:00:00Z' };
-const folder = realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-hostile-studies-')));
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-hostile-hyperoptJobs-')));
 let platform: TestPlatform;
 
 /** Source of a strategy with a parameter `n`; `parts` replace what it has, as members of the definition. */
@@ -86,8 +86,8 @@ async function start(strategy: string, trials = 2): Promise<string> {
   return body.job_id;
 }
 
-/** The study once it has ended; `onLook` sees it each time before. */
-async function untilEnded(jobId: string, onLook: (study: any) => void = () => {}): Promise<any> {
+/** The job once it has ended; `onLook` sees it each time before. */
+async function untilEnded(jobId: string, onLook: (job: any) => void = () => {}): Promise<any> {
   return platform.untilJob(jobId, (job) => TERMINAL.includes(job.status) || void onLook(job));
 }
 
@@ -147,8 +147,8 @@ describe('a trial whose strategy', () => {
       'long_text',
       /customExit threw for BTC\/USDT:USDT in the candle of \S+Z: x+ \[1999000 characters left out\] x+ \(long_text\.ts:\d+\)$/,
     ],
-    ['forges', /^Strategy forges was stopped\. It sent messages to the worker of the study$/],
-    ['talks', /^Strategy talks was stopped\. It sent messages to the worker of the study$/],
+    ['forges', /^Strategy forges was stopped\. It sent messages to the worker of the job$/],
+    ['talks', /^Strategy talks was stopped\. It sent messages to the worker of the job$/],
   ])('misbehaves fails at its first attempt, in few words: %s', async (name, error) => {
     const jobId = await start(name);
     await untilEnded(jobId);
@@ -162,16 +162,14 @@ describe('a trial whose strategy', () => {
   });
 
   it('ends its process once it has answered costs the process alone', async () => {
-    const study = await untilEnded(await start('ends_later'));
-    expect(study).toMatchObject({ current_trial: 2 });
+    const job = await untilEnded(await start('ends_later'));
+    expect(job).toMatchObject({ current_trial: 2 });
   });
 
-  it('sends messages while it is loaded fails the study', async () => {
-    const study = await untilEnded(await start('talks_at_once'));
-    expect(study).toMatchObject({ status: 'failed', error_code: 'VAL006' });
-    expect(study.error).toBe(
-      'Strategy talks_at_once was stopped. It sent messages to the worker of the study',
-    );
+  it('sends messages while it is loaded fails the job', async () => {
+    const job = await untilEnded(await start('talks_at_once'));
+    expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006' });
+    expect(job.error).toBe('Strategy talks_at_once was stopped. It sent messages to the worker of the job');
   });
 
   it('is killed by somebody else is run again, within its attempt', async () => {
@@ -179,8 +177,8 @@ describe('a trial whose strategy', () => {
     const pid = await poll(() => trialProcesses(platform.home).find(hasBegun));
     process.kill(pid!, 'SIGKILL');
     writeFileSync(join(folder, 'continue'), '');
-    const study = await untilEnded(jobId);
-    expect(study).toMatchObject({ status: 'completed', trials: { complete: 2 } });
+    const job = await untilEnded(jobId);
+    expect(job).toMatchObject({ status: 'completed', trials: { complete: 2 } });
     for (const trial of await trialsOf(jobId)) expect(trial).toMatchObject({ state: 'complete', attempt: 1 });
   });
 

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-describe('a study without models', () => {
+describe('a hyperopt job without models', () => {
   const request = { ...MARKET, ...ACCOUNT, models: 'none', n_trials: 30, seed: 3, backtest_period_days: 10 };
   it('is the same for any number of workers', async () => {
     const one = reproducible(await runHyperopt(platform, request));

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ACCOUNT, MARKET, pasted, runHyperopt } from '../support/hyperopt-jobs.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/** Studies of a strategy's own parameters and of its exits, from the outside. */
+/** Hyperopt jobs of a strategy's own parameters and of its exits, from the outside. */
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-describe('a study without models', () => {
+describe('a hyperopt job without models', () => {
   const request = { ...MARKET, ...ACCOUNT, models: 'none', n_trials: 30, seed: 3, backtest_period_days: 10 };
   let one: Awaited<ReturnType<typeof runHyperopt>>;
   beforeAll(async () => {

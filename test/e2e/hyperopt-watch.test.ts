@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Ended, runScript } from '../support/command.ts';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
-/** Studies as a person follows them at the terminal: real processes against a real platform. */
+/** Hyperopt jobs as a person follows them at the terminal: real processes against a real platform. */
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ afterAll(() => platform.stop());
 const hyperopt = (...args: string[]): Promise<Ended> =>
   runScript(platform.home, 'bin/touchstone.ts', ['hyperopt', ...args]);
 
-const STUDY = [
+const SEARCH = [
   ...['start', 'ml_classifier', '--pairs', 'BTC/USDT:USDT', '--timeframe', '4h', '--train-days', '30'],
   ...['--backtest-days', '10', '--start', '2026-01-31', '--end', '2026-03-02', '--trees', '3..8'],
   ...[
@@ -28,14 +28,14 @@ const STUDY = [
   ],
 ];
 
-/** A study that goes on for as long as a test takes. */
-async function longStudy(): Promise<string> {
-  const { out } = await hyperopt(...STUDY, '--trials', '10000', '--json');
+/** A hyperopt job that goes on for as long as a test takes. */
+async function longHyperopt(): Promise<string> {
+  const { out } = await hyperopt(...SEARCH, '--trials', '10000', '--json');
   return JSON.parse(out).job_id;
 }
 
 it('hyperopt start --watch prints progress, the best trials and their overfitting diagnostics', async () => {
-  const { code, out, err } = await hyperopt(...STUDY, '--trials', '12', '--watch');
+  const { code, out, err } = await hyperopt(...SEARCH, '--trials', '12', '--watch');
   expect(err).toBe('');
   expect(code).toBe(0);
   expect(out).toMatch(/^Started ho-[0-9A-Z]{26}: 12 trials of ml_classifier/);
@@ -96,7 +96,7 @@ it('hyperopt start --models none marks duplicate trials and prints the command t
 });
 
 it('Ctrl-C stops watching, prints how to resume and leaves the job running until it is cancelled', async () => {
-  const id = await longStudy();
+  const id = await longHyperopt();
   const child = spawn(process.execPath, ['bin/touchstone.ts', 'hyperopt', 'watch', id], {
     env: { TOUCHSTONE_HOME: platform.home },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-describe('the same study', () => {
+describe('the same job', () => {
   it('of 4 workers has the same trials and result', async () => {
     const { trials, result } = await runHyperopt(platform, { ...HYPEROPT_REQUEST, workers: 4 });
     expect(reproducible({ trials, result })).toEqual(one);
@@ -52,7 +52,7 @@ describe('the same study', () => {
 });
 
 describe('a platform that is stopped', () => {
-  it('goes on with its studies when it starts again', async () => {
+  it('goes on with its hyperopt jobs when it starts again', async () => {
     const home = mkdtempSync(join(tmpdir(), 'touchstone-hyperopt-'));
     const first = await startTestPlatform({ home });
     const jobId = await startHyperopt(first, HYPEROPT_REQUEST);

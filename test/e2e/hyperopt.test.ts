@@ -22,7 +22,7 @@ const until = (what: (job: any) => boolean, jobId: string) => platform.untilJob(
 const ended = ({ status }: any) => TERMINAL.includes(status);
 
 let one: ReturnType<typeof reproducible>;
-describe('a study of one worker', () => {
+describe('a hyperopt job of one worker', () => {
   let jobId: string;
   beforeAll(async () => {
     jobId = await start();
@@ -137,7 +137,7 @@ describe('a study of one worker', () => {
   });
 });
 
-describe('the same study', () => {
+describe('the same job', () => {
   it('of 2 workers has the same trials and result', async () => {
     const jobId = await start({ workers: 2 });
     await until(ended, jobId);
@@ -147,7 +147,7 @@ describe('the same study', () => {
   });
 });
 
-describe('a study', () => {
+describe('a hyperopt job', () => {
   it('that is cancelled keeps its trials and ends its workers', async () => {
     const jobId = await start({ n_trials: 10_000 });
     await until(({ current_trial }) => current_trial > 0, jobId);

@@ -20,7 +20,7 @@ const CONFIG = {
   trailing: { positive: 0.01, offset: 0.02, only_offset_is_reached: true },
   ml_engine: { model_type: 'logistic_regression', train_period_days: 10 },
 };
-const STUDY = {
+const SEARCH = {
   strategy: 'ml_classifier',
   pairs: ['BTC/USDT:USDT'],
   timeframe: '4h',
@@ -80,7 +80,7 @@ const collector = {
 /** One of everything that can be stored, and where it is read. */
 async function storeEverything(): Promise<Record<string, string[]>> {
   const { strategy } = platform;
-  const study = await done(strategy.post('/api/v1/hyperopt', STUDY));
+  const hyperopt = await done(strategy.post('/api/v1/hyperopt', SEARCH));
   const job = await platform.run(CONFIG, { experiment_name: 'again' });
   expect(job.status, job.error).toBe('completed');
 
@@ -105,12 +105,12 @@ async function storeEverything(): Promise<Record<string, string[]>> {
   await done(strategy.post(`${ofChallenge}/trades`, { trades }));
   await done(strategy.post(`${ofChallenge}/hold`, { note: 'for good' }));
 
-  const ofStudy = `/api/v1/hyperopt/${study.job_id}`;
-  await until(() => strategy.get(ofStudy));
+  const ofHyperopt = `/api/v1/hyperopt/${hyperopt.job_id}`;
+  await until(() => strategy.get(ofHyperopt));
   const ofJob = `/api/v1/backtests/${job.job_id}`;
   const ofModel = `/api/v1/models/${MODEL}`;
   for (const path of [ofJob, ofModel]) await done(send(platform, 'PUT', `${path}/sharing`, GRANTS));
-  await done(send(strategy, 'PUT', `${ofStudy}/sharing`, GRANTS));
+  await done(send(strategy, 'PUT', `${ofHyperopt}/sharing`, GRANTS));
 
   const wanted = { symbols: ['SOL/USDT:USDT', 'BTC/USDT:USDT'], timeframe: '1d', ...RANGE };
   const collection = await done(send(collector, 'POST', '/api/v1/collections', wanted));
@@ -145,11 +145,11 @@ async function storeEverything(): Promise<Record<string, string[]>> {
     evaluateChallenge: [`${ofChallenge}/evaluate`],
     listChallengeEvents: [`${ofChallenge}/events`],
     listHyperopts: ['/api/v1/hyperopt'],
-    getHyperopt: [ofStudy],
-    getHyperoptResult: [`${ofStudy}/result`],
-    listHyperoptTrials: [`${ofStudy}/trials`],
-    watchHyperopt: [`${ofStudy}/events`],
-    getHyperoptSharing: [`${ofStudy}/sharing`],
+    getHyperopt: [ofHyperopt],
+    getHyperoptResult: [`${ofHyperopt}/result`],
+    listHyperoptTrials: [`${ofHyperopt}/trials`],
+    watchHyperopt: [`${ofHyperopt}/events`],
+    getHyperoptSharing: [`${ofHyperopt}/sharing`],
     getOhlcv: ['/api/v1/ohlcv?symbol=BTC/USDT:USDT&timeframe=1d'],
     listDataSymbols: ['/api/v1/symbols'],
     getDataStatus: ['/api/v1/status'],

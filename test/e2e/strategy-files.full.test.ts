@@ -28,11 +28,11 @@ describe('a strategy file that changes between the submission and the run', () =
       expect(status).toBe(201);
       ids[strategy] = body.job_id;
     }
-    const study = await first.strategy.post('/api/v1/hyperopt', {
+    const job = await first.strategy.post('/api/v1/hyperopt', {
       ...{ strategy: 'warns', models: 'none', n_trials: 2, date_range: RANGE },
       ...{ backtest_period_days: 3, search: { n: { min: 1, max: 20 } } },
     });
-    expect(study.status).toBe(200);
+    expect(job.status).toBe(200);
     const { body: older } = await first.post('/api/v1/backtests', { config: config('older') });
     // A job as it was stored before jobs had a digest of the source.
     ids.older = await first.storeWithoutStarting(older.job_id);
@@ -70,7 +70,7 @@ describe('a strategy file that changes between the submission and the run', () =
     expect(ended.extended).toMatchObject({ status: 'failed', error_code: 'VAL006' });
     expect(ended.extended.error).toContain('m: new parameter without a value in this job');
 
-    const hyperopt = await second.until(study.body.job_id, ...TERMINAL);
+    const hyperopt = await second.until(job.body.job_id, ...TERMINAL);
     expect(hyperopt.status).toBe('completed');
     expect(ofSource(hyperopt)).toEqual([
       expect.stringMatching(/^The source of strategy warns changed after the submission/),

@@ -20,8 +20,8 @@ import { accessClaims, openIssuerKey, signToken } from '../../src/local/issuer-k
 import { memoryLog } from '../support/backend.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { eventsOf, parseEvents, virtualTime } from '../support/events.ts';
+import { computeTrial, computing, pendingHyperopt, workerDeps } from '../support/hyperopt-workers.ts';
 import { poll } from '../support/poll.ts';
-import { computeTrial, computing, pendingStudy, workerDeps } from '../support/studies.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'touchstone-events-'));
 let engine: TestEngine;
@@ -49,8 +49,8 @@ function host(
   mostPerCaller = 25,
 ): Host {
   const { log, lines } = memoryLog();
-  const { studies, ledger } = workerDeps(engine);
-  const deps = { studies, ledger, ...virtualTime(), log, ...changes };
+  const { hyperoptJobs, ledger } = workerDeps(engine);
+  const deps = { hyperoptJobs, ledger, ...virtualTime(), log, ...changes };
   let following = 0;
   class CountedStreams extends EventStreams {
     override open(caller: string, events: Parameters<EventStreams['open']>[1], closing?: AbortSignal) {
@@ -71,7 +71,7 @@ function host(
     { watchHyperopt: handler },
     {
       log,
-      ownership: { hyperopt: { sharing: studies.sharing, unknown: unknownHyperopt } },
+      ownership: { hyperopt: { sharing: hyperoptJobs.sharing, unknown: unknownHyperopt } },
       authenticate: withIdentityProvider(localPool(issuer.url), { enforced }),
       checkResponses: true,
     },
@@ -80,13 +80,13 @@ function host(
 }
 
 let jobs = 0;
-async function newStudy(changes: Partial<ReturnType<typeof pendingStudy>> = {}): Promise<string> {
+async function newHyperopt(changes: Partial<ReturnType<typeof pendingHyperopt>> = {}): Promise<string> {
   const jobId = `ho-${++jobs}`;
-  await workerDeps(engine).studies.create({ ...pendingStudy(jobId, { workers: 4 }), ...changes });
+  await workerDeps(engine).hyperoptJobs.create({ ...pendingHyperopt(jobId, { workers: 4 }), ...changes });
   return jobId;
 }
 
-/** Runs a study with four workers that take turns, so that its trials end in another order than that of their numbers. */
+/** Runs a hyperopt job with four workers that take turns, so that its trials end in another order than that of their numbers. */
 async function run(jobId: string): Promise<void> {
   const unsteady = (seed: number): TrialRunner => {
     let calls = seed;
@@ -121,10 +121,10 @@ const at = (jobId: string, after?: number) =>
 
 let finished: string;
 let whole: Awaited<ReturnType<typeof eventsOf>>;
-describe('the events of a study', () => {
+describe('the events of a hyperopt job', () => {
   let response: Response;
   beforeAll(async () => {
-    finished = await newStudy();
+    finished = await newHyperopt();
     response = await host().app.request(at(finished));
     const reading = eventsOf(response);
     await run(finished);
@@ -195,7 +195,7 @@ describe('the events of a study', () => {
 
   it('are the same for whoever is cut off again and again while they come', async () => {
     const { app } = host();
-    const jobId = await newStudy();
+    const jobId = await newHyperopt();
     const running = run(jobId);
     const found: typeof whole = [];
     for (let last = 0; last < 41; last = found.at(-1)?.id ?? 0) {
@@ -218,10 +218,10 @@ describe('the events of a study', () => {
   });
 
   it('end when it is cancelled', async () => {
-    const jobId = await newStudy();
+    const jobId = await newHyperopt();
     const response = await host().app.request(at(jobId));
     const reading = eventsOf(response);
-    await workerDeps(engine).studies.cancel(jobId, new Date().toISOString());
+    await workerDeps(engine).hyperoptJobs.cancel(jobId, new Date().toISOString());
     expect(await reading).toMatchObject([
       { event: 'snapshot', data: { status: 'pending' } },
       { event: 'status', id: 1, data: { status: 'cancelled' } },
@@ -229,7 +229,7 @@ describe('the events of a study', () => {
   });
 });
 
-describe('who may follow a study', () => {
+describe('who may follow a hyperopt job', () => {
   const token = (user: string, role: 'viewer' | 'researcher' = 'viewer') => {
     const claims = accessClaims({ user, role, groups: [], lifetime: 600, now: Date.now() });
     return { Authorization: `Bearer ${signToken(openIssuerKey(home), claims)}` };
@@ -245,11 +245,11 @@ describe('who may follow a study', () => {
   };
 
   it('its owner, and whom it is shared with', async () => {
-    const jobId = await newStudy({ owner: 'ann' });
+    const jobId = await newHyperopt({ owner: 'ann' });
     expect(await answer(jobId)).toEqual([401, 'AUTH003']);
     expect(await answer(jobId, token('ann'))).toEqual([200]);
     expect(await answer(jobId, token('bob', 'researcher'))).toEqual([403, 'AUTH005']);
-    const { sharing } = workerDeps(engine).studies as unknown as {
+    const { sharing } = workerDeps(engine).hyperoptJobs as unknown as {
       sharing: { share(id: string, before: unknown[], after: unknown[]): Promise<unknown> };
     };
     await sharing.share(jobId, [], [{ principal: 'user:bob', level: 'read' }]);
@@ -270,7 +270,7 @@ describe('who may follow a study', () => {
 describe('a host of streams', () => {
   it('has so many at once and no more, and room again when one is left', async () => {
     const { app, followed } = host({}, 2);
-    const jobId = await newStudy();
+    const jobId = await newHyperopt();
     const bodies = [await app.request(at(jobId)), await app.request(at(jobId))].map(({ body }) =>
       body!.getReader(),
     );
@@ -290,7 +290,7 @@ describe('a host of streams', () => {
 
   it('leaves streams for others when one caller has all that one may have', async () => {
     const { app } = host({}, 100, true, 2);
-    const jobId = await newStudy();
+    const jobId = await newHyperopt();
     const opened = (user: string) => {
       const claims = accessClaims({ user, role: 'admin', lifetime: 60, now: Date.now() });
       const headers = { authorization: `Bearer ${signToken(openIssuerKey(home), claims)}` };
@@ -348,7 +348,7 @@ describe('a host of streams', () => {
     const { app, followed } = host({ pause: longPause });
     const { log } = memoryLog();
     const server = await serve(app, { port: 0, hostname: '127.0.0.1', log });
-    const jobId = await newStudy();
+    const jobId = await newHyperopt();
     const clients = await Promise.all(
       Array.from({ length: 8 }, async () => {
         const request = get(`${server.url}${at(jobId)}`);
@@ -368,7 +368,7 @@ describe('a host of streams', () => {
     const { app, followed } = host({ pause: longPause });
     const { log } = memoryLog();
     const server = await serve(app, { port: 0, hostname: '127.0.0.1', log });
-    const response = await fetch(`${server.url}${at(await newStudy())}`);
+    const response = await fetch(`${server.url}${at(await newHyperopt())}`);
     const reading = eventsOf(response);
     await poll(() => followed() === 1);
     await server.close();
@@ -377,11 +377,12 @@ describe('a host of streams', () => {
 
   it('ends a stream whose storage fails with a line in its log, and no word of it to the client', async () => {
     let reads = 0;
-    const studies: WatchHyperoptDeps['studies'] = {
-      get: (id) => (reads++ === 0 ? workerDeps(engine).studies.get(id) : Promise.reject(new Error('secret'))),
+    const hyperoptJobs: WatchHyperoptDeps['hyperoptJobs'] = {
+      get: (id) =>
+        reads++ === 0 ? workerDeps(engine).hyperoptJobs.get(id) : Promise.reject(new Error('secret')),
     };
-    const { app, lines } = host({ studies });
-    const text = await (await app.request(at(await newStudy()))).text();
+    const { app, lines } = host({ hyperoptJobs });
+    const text = await (await app.request(at(await newHyperopt()))).text();
     expect(parseEvents(text).map(({ event }) => event)).toEqual(['snapshot', 'reconnect']);
     expect(text).not.toContain('secret');
     expect(lines.filter(({ level }) => level === 'error')).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { DynamoInstrumentStore } from '#adapters/aws/dynamo-instrument-store.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
 import { DynamoTrialLedger } from '#adapters/aws/dynamo-trial-ledger.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { fixedStrategies, inProcess, knownBuiltIns } from '#adapters/known-strategies.ts';
@@ -14,7 +14,7 @@ import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.
 import { memoryAudit } from '../support/audit.ts';
 import { memoryLog, post } from '../support/backend.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
-import { pendingStudy } from '../support/studies.ts';
+import { pendingHyperopt } from '../support/hyperopt-workers.ts';
 
 /** What a request of a hyperopt job is taken for, and refused for. No worker runs. */
 
@@ -55,7 +55,7 @@ const slowByChoice = inProcess({
 beforeAll(async () => {
   engine = await startEngine();
   const { client, tables } = engine;
-  const studies = new DynamoStudyStore(client, tables.jobs);
+  const hyperoptJobs = new DynamoHyperoptStore(client, tables.jobs);
   instruments = new DynamoInstrumentStore(client, tables.series);
   const { log } = memoryLog();
   const series = {
@@ -67,12 +67,12 @@ beforeAll(async () => {
     challenges: { read: async () => undefined },
     probes: {},
     log,
-    studies,
+    hyperoptJobs,
     series,
     instruments,
     ledger: new DynamoTrialLedger(client, tables.jobs),
     strategies: fixedStrategies([...knownBuiltIns(), slowByChoice]),
-    studyExecutions: {
+    hyperoptExecutions: {
       start: async (input: HyperoptExecutionInput) => void started.push(input),
       stop: async () => undefined,
       state: async () => undefined,
@@ -194,7 +194,7 @@ describe('a request', () => {
     const exact = await accepted(asked);
     expect(exact).toMatchObject({ precision: 'exchange' });
     // Kept for all of its trials.
-    const stored = await new DynamoStudyStore(engine.client, engine.tables.jobs).get(exact.job_id);
+    const stored = await new DynamoHyperoptStore(engine.client, engine.tables.jobs).get(exact.job_id);
     expect(stored!.instruments).toEqual({ 'BTC/USDT:USDT': record });
     expect(await accepted({ ...asked, precision: 'none' })).toMatchObject({ precision: 'none' });
     expect(await accepted({ exchange: 'sim', precision: 'exchange' })).toMatchObject({
@@ -439,17 +439,17 @@ describe('a hyperopt job', () => {
 
   it('of the version before, whose range began with what models learned from, is read and goes on', async () => {
     // Its dates were those of training and trading; what its trials trade stood beside them, and stands.
-    const old = pendingStudy('ho-before', {
+    const old = pendingHyperopt('ho-before', {
       date_range: { start: RANGE_BEFORE, end: '2025-01-02T00:00:00.000Z' },
     });
-    await new DynamoStudyStore(engine.client, engine.tables.jobs).create({ ...old, owner: 'ada' });
+    await new DynamoHyperoptStore(engine.client, engine.tables.jobs).create({ ...old, owner: 'ada' });
     const { status, body } = await call('/ho-before');
     expect(status).toBe(200);
     expect(body.config.date_range).toEqual(old.base.date_range);
     expect(body.config).not.toHaveProperty('spaces');
     await call('/ho-before/cancel', { method: 'POST' });
     const resumed = (await call('/ho-before/resume', { method: 'POST' })).body.job_id;
-    const stored = await new DynamoStudyStore(engine.client, engine.tables.jobs).get(resumed);
+    const stored = await new DynamoHyperoptStore(engine.client, engine.tables.jobs).get(resumed);
     expect(stored).toMatchObject({ base: old.base, config: old.config });
     expect(started.at(-1)).toEqual({
       ...old.execution_input,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { StoredStudy } from '#contract/hyperopt.ts';
+import type { StoredHyperoptJob } from '#contract/hyperopt.ts';
 import type { ReleasePolicy } from '#contract/release-policy.ts';
 import type { ResultStore } from '#domain/ports.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
@@ -183,16 +183,16 @@ describe('the check of a requirement', () => {
   });
 
   it('deflated Sharpe ratio is asked of what a hyperopt job found, and of what was made of that', async () => {
-    const study = (deflated_sharpe_ratio: number | null) =>
-      ({ status: 'completed', outcome: { overfitting: { deflated_sharpe_ratio } } }) as StoredStudy;
-    const studies = new Map([
-      ['ho-good', study(0.95)],
-      ['ho-poor', study(0.6)],
-      ['ho-short', study(null)],
+    const job = (deflated_sharpe_ratio: number | null) =>
+      ({ status: 'completed', outcome: { overfitting: { deflated_sharpe_ratio } } }) as StoredHyperoptJob;
+    const hyperoptJobs = new Map([
+      ['ho-good', job(0.95)],
+      ['ho-poor', job(0.6)],
+      ['ho-short', job(null)],
     ]);
     const fixture = await fixtureOf(
       { minDeflatedSharpe: 0.95 },
-      { deps: { studies: { get: async (id) => studies.get(id) } } },
+      { deps: { hyperoptJobs: { get: async (id) => hyperoptJobs.get(id) } } },
     );
     const found = (hyperopt_job_id: string) => ({ found_by: { hyperopt_job_id, trial: 3, trials: 50 } });
     for (const id of ['ho-good', 'ho-poor', 'ho-short'])

@@ -3,9 +3,10 @@ import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
-import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
+import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { LAMBDA_CONTEXT } from '../support/gateway.ts';
+import { pendingHyperopt } from '../support/hyperopt-workers.ts';
 import { pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';
 import { FUNCTION_ENVIRONMENT } from '../support/lambda-environment.ts';
 import {
@@ -16,7 +17,6 @@ import {
   registryFixture,
 } from '../support/registry-fixture.ts';
 import { storedChallenge } from '../support/stored-challenge.ts';
-import { pendingStudy } from '../support/studies.ts';
 
 const AT = '2025-03-02T00:00:00.000Z';
 const MACHINES = 'arn:aws:states:us-east-1:123456789012:stateMachine';
@@ -99,9 +99,9 @@ it('records a validation that ended in its version, when its execution ends', as
 const WORKERS = { worker: 0, task: 'arn:aws:ecs:us-east-1:123456789012:task/touchstone/1' };
 
 it('starts another execution of a hyperopt job, of its own state machine, when one ended before its trials had', async () => {
-  const studies = new DynamoStudyStore(engine.client, fixture.jobsTable);
-  await studies.create(pendingStudy('ho-1'));
-  await studies.begin('ho-1', WORKERS.worker, WORKERS.task, AT);
+  const hyperoptJobs = new DynamoHyperoptStore(engine.client, fixture.jobsTable);
+  await hyperoptJobs.create(pendingHyperopt('ho-1'));
+  await hyperoptJobs.begin('ho-1', WORKERS.worker, WORKERS.task, AT);
   states.on(DescribeExecutionCommand).resolves({ status: 'FAILED' });
   await reconcile.handler(ended('ho-1', 'FAILED'), LAMBDA_CONTEXT);
   expect(states.commandCalls(DescribeExecutionCommand).map(({ args }) => args[0].input)).toEqual([
@@ -111,10 +111,10 @@ it('starts another execution of a hyperopt job, of its own state machine, when o
     {
       stateMachineArn: `${MACHINES}:hyperopt`,
       name: 'ho-1-2',
-      input: JSON.stringify(pendingStudy('ho-1').execution_input),
+      input: JSON.stringify(pendingHyperopt('ho-1').execution_input),
     },
   ]);
-  expect(await studies.get('ho-1')).toMatchObject({ status: 'running', runs: 2 });
+  expect(await hyperoptJobs.get('ho-1')).toMatchObject({ status: 'running', runs: 2 });
 });
 
 it('ends a challenge when its schedule says so, tells it once, and counts what fails on the regular one', async () => {
@@ -143,17 +143,17 @@ it('ends a challenge when its schedule says so, tells it once, and counts what f
   expect(await metrics({})).toMatchObject([{ ChallengeProcessingErrors: 0 }]);
 });
 
-it('tells on the schedule how long the oldest job waits and the quietest study has been so', async () => {
-  const studies = new DynamoStudyStore(engine.client, fixture.jobsTable);
-  await studies.create({ ...pendingStudy('ho-waiting'), created_at: ago(20), updated_at: ago(20) });
+it('tells on the schedule how long the oldest job waits and the quietest job has been so', async () => {
+  const hyperoptJobs = new DynamoHyperoptStore(engine.client, fixture.jobsTable);
+  await hyperoptJobs.create({ ...pendingHyperopt('ho-waiting'), created_at: ago(20), updated_at: ago(20) });
   for (const [jobId, minutes] of [
     ['ho-quiet', 150],
     ['ho-busy', 1],
   ] as const) {
-    await studies.create({ ...pendingStudy(jobId), created_at: ago(600) });
-    await studies.begin(jobId, WORKERS.worker, WORKERS.task, ago(minutes));
+    await hyperoptJobs.create({ ...pendingHyperopt(jobId), created_at: ago(600) });
+    await hyperoptJobs.begin(jobId, WORKERS.worker, WORKERS.task, ago(minutes));
   }
-  await studies.cancel('ho-1', AT);
+  await hyperoptJobs.cancel('ho-1', AT);
   states.on(DescribeExecutionCommand).resolves({ status: 'RUNNING' });
   printed.mockClear();
   await reconcile.handler({}, LAMBDA_CONTEXT);

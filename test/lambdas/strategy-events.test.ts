@@ -5,8 +5,8 @@ import { runHyperoptWorker } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { parseEvents } from '../support/events.ts';
 import { gatewayEvent, LAMBDA_CONTEXT } from '../support/gateway.ts';
+import { pendingHyperopt, workerDeps } from '../support/hyperopt-workers.ts';
 import { FUNCTION_ENVIRONMENT } from '../support/lambda-environment.ts';
-import { pendingStudy, workerDeps } from '../support/studies.ts';
 
 /** What the runtime's response stream got: status and headers go out with the first write, as there. */
 class Output extends Writable {
@@ -48,10 +48,10 @@ beforeAll(async () => {
   };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   ({ handler } = (await import('#lambdas/strategy-events.ts')) as unknown as { handler: StreamHandler });
-  await workerDeps(engine).studies.create(pendingStudy('ho-1'));
+  await workerDeps(engine).hyperoptJobs.create(pendingHyperopt('ho-1'));
   const me = { worker: 0, task: 'task' };
   await runHyperoptWorker(workerDeps(engine), 'ho-1', me, new AbortController().signal);
-  await workerDeps(engine).studies.create(pendingStudy('ho-2'));
+  await workerDeps(engine).hyperoptJobs.create(pendingHyperopt('ho-2'));
 });
 afterAll(() => engine.stop());
 
@@ -64,7 +64,7 @@ const call = (changes: Partial<APIGatewayProxyEvent>) =>
 const header = (name: string) =>
   Object.entries<string[]>(output.sent.multiValueHeaders).find(([key]) => key.toLowerCase() === name)?.[1][0];
 
-it('streams the events of a study, head first', async () => {
+it('streams the events of a hyperopt job, head first', async () => {
   await call({ path: '/api/v1/hyperopt/ho-1/events', queryStringParameters: { after: '37' } });
   expect(output.writableFinished).toBe(true);
   expect(output.sent.statusCode).toBe(200);
@@ -83,7 +83,7 @@ it('streams the events of a study, head first', async () => {
 
 it.each([
   ['nothing more to come', '/api/v1/hyperopt/ho-1/events', { 'Last-Event-ID': '41' }, 204, undefined],
-  ['an unknown study', '/api/v1/hyperopt/ho-none/events', {}, 404, 'OPT001'],
+  ['an unknown job', '/api/v1/hyperopt/ho-none/events', {}, 404, 'OPT001'],
   ['no id', '/api/v1/hyperopt/ho-1/events', { 'Last-Event-ID': 'x' }, 400, 'VAL005'],
   ['a token that is none', '/api/v1/hyperopt/ho-1/events', { Authorization: 'Bearer x' }, 401, 'AUTH002'],
   ['another path of the service', '/api/v1/hyperopt', {}, 404, 'HTTP404'],

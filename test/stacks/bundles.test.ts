@@ -6,13 +6,13 @@ import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Metafile } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
 import { build } from '../../bin/build.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { startExchangeServer } from '../support/exchange-server.ts';
+import { pendingHyperopt } from '../support/hyperopt-workers.ts';
 import { pendingJob } from '../support/jobs.ts';
-import { pendingStudy } from '../support/studies.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const outdir = mkdtempSync(join(tmpdir(), 'touchstone-bundles-'));
@@ -195,26 +195,26 @@ test.each([
   }
 });
 
-test('the bundled worker runs the trials of a study in threads of its own bundle', async () => {
+test('the bundled worker runs the trials of a hyperopt job in threads of its own bundle', async () => {
   const engine = await startEngine();
   try {
-    const studies = new DynamoStudyStore(engine.client, engine.tables.jobs);
-    const { base, execution_input, ...study } = pendingStudy('ho-01J', { n_trials: 2, pruner: 'none' });
-    const { model_types } = study.config;
-    await studies.create({
-      ...study,
-      config: { ...study.config, backtest_period_days: 30, n_estimators_range: [2, 4] },
+    const hyperoptJobs = new DynamoHyperoptStore(engine.client, engine.tables.jobs);
+    const { base, execution_input, ...job } = pendingHyperopt('ho-01J', { n_trials: 2, pruner: 'none' });
+    const { model_types } = job.config;
+    await hyperoptJobs.create({
+      ...job,
+      config: { ...job.config, backtest_period_days: 30, n_estimators_range: [2, 4] },
       base: {
         ...base,
         ...{ strategy: 'example_pullback', params: OF_A_FILE },
-        ...{ timeframe: '4h', date_range: study.config.date_range! },
+        ...{ timeframe: '4h', date_range: job.config.date_range! },
       },
       execution_input: { ...execution_input, timeframe: '4h' },
     });
     const variables = variablesOf(engine, 'ho-01J');
     await runTask('collect', variables);
     const output = await runTask('hyperopt', { ...variables, WORKER: '0' });
-    expect(await studies.get('ho-01J'), output).toMatchObject({
+    expect(await hyperoptJobs.get('ho-01J'), output).toMatchObject({
       status: 'completed',
       trials: { complete: 2 },
       outcome: { best_params: { model_type: expect.toBeOneOf(model_types) } },

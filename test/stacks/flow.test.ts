@@ -58,7 +58,7 @@ test('alarms count states that there are, by the events of their kind', () => {
 
 describe.each([dev, prod])('$config.stage', (stage) => {
   test('wakes reconcile when an execution ends badly and when a validation ends', () => {
-    const [backtests, studies] = FLOWS.map(({ id }) => ({ Ref: machineOf(stage, id)[0] }));
+    const [backtests, hyperoptJobs] = FLOWS.map(({ id }) => ({ Ref: machineOf(stage, id)[0] }));
     const rules = ofType(stage, 'AWS::Events::Rule').map(([, each]) => each.Properties);
     expect(rules.map((rule) => rule.EventPattern)).toEqual([
       {
@@ -69,7 +69,7 @@ describe.each([dev, prod])('$config.stage', (stage) => {
       {
         source: ['aws.states'],
         'detail-type': ['Step Functions Execution Status Change'],
-        detail: { stateMachineArn: [backtests, studies], status: ['FAILED', 'TIMED_OUT', 'ABORTED'] },
+        detail: { stateMachineArn: [backtests, hyperoptJobs], status: ['FAILED', 'TIMED_OUT', 'ABORTED'] },
       },
     ]);
     for (const { Targets } of rules) {

@@ -2,18 +2,18 @@ import { describe, expect, test } from 'vitest';
 import { actionsOf, statements, templatesOf } from '../support/stacks.ts';
 
 /** Items of hyperopt jobs. */
-const STUDIES = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'ho-*' } };
+const HYPEROPT_KEYS = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'ho-*' } };
 
 describe.each([templatesOf('dev'), templatesOf('prod')])('$config.stage', (stage) => {
   const all = statements(stage);
 
-  test('lets hyperopt workers reach studies alone, read candles and write no object', () => {
+  test('lets hyperopt workers reach hyperopt jobs alone, read candles and write no object', () => {
     const own = all
       .filter(({ id }) => id.startsWith('HyperoptTaskDefinitionTaskRole'))
       .map(({ statement }) => statement);
     const jobs = own.filter(({ Resource }) => /Jobs/.test(JSON.stringify(Resource)));
     expect(jobs.map(({ Action, Condition }) => [Action, Condition])).toEqual([
-      [['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'], STUDIES],
+      [['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'], HYPEROPT_KEYS],
     ]);
     // Keys of the indexes are kinds of jobs and principals.
     expect(JSON.stringify(jobs[0]!.Resource)).not.toContain('/index/');
@@ -22,21 +22,21 @@ describe.each([templatesOf('dev'), templatesOf('prod')])('$config.stage', (stage
     expect(JSON.stringify(objects)).not.toContain('Results');
   });
 
-  test('lets the strategy service write studies and no backtest', () => {
+  test('lets the strategy service write hyperopt jobs and no backtest', () => {
     const writes = all.filter(
       ({ id, statement }) =>
         id.startsWith('StrategyServiceRole') &&
         /Jobs/.test(JSON.stringify(statement.Resource)) &&
         actionsOf(statement).some((action) => /Put|Update/.test(action)),
     );
-    expect(writes.map(({ statement }) => statement.Condition)).toEqual([STUDIES]);
+    expect(writes.map(({ statement }) => statement.Condition)).toEqual([HYPEROPT_KEYS]);
   });
 
-  test('lets who streams events read studies and nothing else', () => {
+  test('lets who streams events read hyperopt jobs and nothing else', () => {
     const own = all.filter(({ id }) => id.startsWith('StrategyEventsRole')).map(({ statement }) => statement);
     const others = own.filter((each) => actionsOf(each).some((action) => !/^(logs|xray):/.test(action)));
     expect(others.map(({ Action, Condition }) => [Action, Condition])).toEqual([
-      [['dynamodb:GetItem', 'dynamodb:Query'], STUDIES],
+      [['dynamodb:GetItem', 'dynamodb:Query'], HYPEROPT_KEYS],
     ]);
     expect(JSON.stringify(others[0]!.Resource)).toMatch(/Jobs/);
     expect(JSON.stringify(others[0]!.Resource)).not.toContain('/index/');

@@ -79,9 +79,9 @@ describe('backtests', () => {
 });
 
 test.each([dev, prod])('hyperopt workers of $config.stage run where backtests do', (stage) => {
-  const [backtests, studies] = [flowSubstitutions(stage), flowSubstitutions(stage, 'HyperoptFlow')];
+  const [backtests, hyperoptJobs] = [flowSubstitutions(stage), flowSubstitutions(stage, 'HyperoptFlow')];
   for (const place of ['SubnetA', 'SubnetB', 'PublicIp']) {
-    expect(studies[`Worker${place}`], place).toEqual(backtests[`Backtest${place}`]);
+    expect(hyperoptJobs[`Worker${place}`], place).toEqual(backtests[`Backtest${place}`]);
   }
 });
 

@@ -7,21 +7,21 @@ import aslValidator from 'asl-validator';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ERROR_SUMMARY_LENGTH } from '#contract/tables.ts';
 import { repairHyperoptOf } from '#domain/hyperopt/reconcile-hyperopts.ts';
+import { type FinishedHyperoptJob, hyperoptFixture } from '../support/hyperopt-fixture.ts';
+import { computing, essence, pendingHyperopt } from '../support/hyperopt-workers.ts';
 import { allStates, fail, HYPEROPT_ASL, readDefinition, runAsl, type Step } from '../support/run-asl.ts';
-import { computing, essence, pendingStudy } from '../support/studies.ts';
-import { type EndedStudy, studyFixture } from '../support/study-fixture.ts';
 
 const definition = readDefinition(HYPEROPT_ASL);
 const states = allStates(definition);
 const text = JSON.stringify(definition);
 
-const inputOf = (jobId: string, workers: number) => pendingStudy(jobId, { workers }).execution_input;
+const inputOf = (jobId: string, workers: number) => pendingHyperopt(jobId, { workers }).execution_input;
 const answer = (all_fresh: unknown) => () => ({
   Payload: { statusCode: 200, body: { success: true, data: { result: { all_fresh } } } },
 });
 const fresh = answer(true);
 const ok: Step = () => ({});
-/** The answer of the table for a study that has ended. */
+/** The answer of the table for a hyperopt job that has ended. */
 const ended: Step = () => fail('DynamoDB.ConditionalCheckFailedException');
 
 describe('the definition', () => {
@@ -65,7 +65,7 @@ describe('the definition', () => {
   });
 });
 
-describe('a study', () => {
+describe('a hyperopt job', () => {
   test('has a task for each worker, told who it is, on Spot', async () => {
     const { calls, failure } = await runAsl(HYPEROPT_ASL, inputOf('ho-1', 3), {
       CheckFreshness: fresh,
@@ -106,7 +106,7 @@ describe('a study', () => {
     ['a text', answer('true')],
     ['nothing', () => ({ Payload: null })],
     ['no proxy', () => fail('Lambda.Unknown')],
-  ])('whose candles are %s collects them; that this fails does not fail the study', async (_, step) => {
+  ])('whose candles are %s collects them; that this fails does not fail the job', async (_, step) => {
     const { path, failure } = await runAsl(HYPEROPT_ASL, inputOf('ho-1', 1), {
       CheckFreshness: step,
       CollectData: () => fail('States.Timeout'),
@@ -135,10 +135,10 @@ describe('a study', () => {
   });
 });
 
-describe('a study whose workers are lost', () => {
-  const fixture = studyFixture();
-  const { deps, newStudy, read, work, dying } = fixture;
-  let one: EndedStudy;
+describe('a hyperopt job whose workers are lost', () => {
+  const fixture = hyperoptFixture();
+  const { deps, newHyperopt, read, work, dying } = fixture;
+  let one: FinishedHyperoptJob;
   beforeAll(async () => {
     one = await fixture.alone();
   });
@@ -153,14 +153,14 @@ describe('a study whose workers are lost', () => {
     });
   };
 
-  /** Executions of a study, and what reconcile makes of the end of each. `worker` is its one worker, told in which. */
+  /** Executions of a hyperopt job, and what reconcile makes of the end of each. `worker` is its one worker, told in which. */
   async function executions(jobId: string, worker: (execution: string) => unknown): Promise<string[]> {
     const names = [jobId];
     const own = {
       ...deps(),
       graceMs: 0,
       tasks: { stop: async () => undefined },
-      studyExecutions: {
+      hyperoptExecutions: {
         start: async (_: unknown, __: number, name = jobId) => void names.push(name),
         stop: async () => undefined,
         state: async () => ({ status: 'failed' as const }),
@@ -187,14 +187,14 @@ describe('a study whose workers are lost', () => {
     return fail('States.TaskFailed', 'killed');
   }
   const finishing = (jobId: string) => work(jobId, 0, deps(), `task-${++tasks}`);
-  const resultOf = ({ study, trials }: EndedStudy) => ({
+  const resultOf = ({ job, trials }: FinishedHyperoptJob) => ({
     trials: trials.map(essence),
-    status: study.status,
-    outcome: study.status === 'completed' && { ...study.outcome, study_name: null },
+    status: job.status,
+    outcome: job.status === 'completed' && { ...job.outcome, study_name: null },
   });
 
   test('again and again, each after some trials, ends as if none had been', async () => {
-    const jobId = await newStudy();
+    const jobId = await newHyperopt();
     let kills = 0;
     const names = await executions(jobId, () => (++kills > 24 ? finishing(jobId) : killedAt(jobId, 2)));
     expect(names).toHaveLength(7);
@@ -202,13 +202,13 @@ describe('a study whose workers are lost', () => {
   });
 
   test('between the last trial and the result, every time of an execution, is completed by the next', async () => {
-    const jobId = await newStudy();
+    const jobId = await newHyperopt();
     const close = () => Promise.reject(new Error('killed'));
     const names = await executions(jobId, async (execution) => {
       if (execution !== jobId) return finishing(jobId);
       await work(jobId, 0, deps({ ...computing, close }), `task-${++tasks}`).catch(() => undefined);
-      const { study } = await read(jobId);
-      expect(study).toMatchObject({ status: 'running', trials: one.study.trials });
+      const { job } = await read(jobId);
+      expect(job).toMatchObject({ status: 'running', trials: one.job.trials });
       return fail('States.TaskFailed', 'killed');
     });
     expect(names).toEqual([jobId, `${jobId}-2`]);
@@ -219,22 +219,22 @@ describe('a study whose workers are lost', () => {
     ['secret internals', /The workers failed \(States\.TaskFailed\)/],
     ['OutOfMemoryError: container killed', /more memory/],
   ])('in five executions without a trial that ended is failed with the reason: %s', async (cause, reason) => {
-    const jobId = await newStudy();
+    const jobId = await newHyperopt();
     const names = await executions(jobId, () => fail('States.TaskFailed', cause));
     expect(names).toHaveLength(5);
-    const { study } = await read(jobId);
-    expect(study).toMatchObject({
+    const { job } = await read(jobId);
+    expect(job).toMatchObject({
       status: 'failed',
       error_code: 'SVC001',
       error: expect.stringMatching(reason),
     });
-    expect(JSON.stringify(study)).not.toContain(cause);
-    const { items } = await deps().studies.list({ status: 'failed' }, 10, null);
+    expect(JSON.stringify(job)).not.toContain(cause);
+    const { items } = await deps().hyperoptJobs.list({ status: 'failed' }, 10, null);
     expect(items.find(({ job_id }) => job_id === jobId)!.error).toMatch(reason);
   });
 
   test('has five executions from the last in which a trial ended', async () => {
-    const jobId = await newStudy();
+    const jobId = await newHyperopt();
     const third = `${jobId}-3`;
     let alive = true;
     const names = await executions(jobId, (execution) => {
@@ -243,12 +243,12 @@ describe('a study whose workers are lost', () => {
       return killedAt(jobId, 2);
     });
     expect(names).toHaveLength(8);
-    expect((await read(jobId)).study).toMatchObject({ status: 'failed', runs: 8, progress_run: 3 });
+    expect((await read(jobId)).job).toMatchObject({ status: 'failed', runs: 8, progress_run: 3 });
   });
 
   test('is left as its workers or a user ended it', async () => {
-    const jobId = await newStudy();
-    await deps().studies.cancel(jobId, '2025-03-02T00:00:00.000Z');
+    const jobId = await newHyperopt();
+    await deps().hyperoptJobs.cancel(jobId, '2025-03-02T00:00:00.000Z');
     const before = await read(jobId);
     expect(await executions(jobId, () => fail('States.TaskFailed', 'late'))).toEqual([jobId]);
     expect(await read(jobId)).toEqual(before);

@@ -61,7 +61,7 @@ export function fakeBackendDeps(jobs: Partial<JobStore> = {}): BackendDeps {
     executions: { start: none, stop: none, state: none },
     tasks: { stop: none },
     results: {},
-    studies: {},
+    hyperoptJobs: {},
     registry: {
       sharing: { sharedWith: async () => new Set() },
       read: async () => ({ model: undefined, versions: new Map(), reply: undefined }),

@@ -130,7 +130,7 @@ export async function registryFixture(
     challengeMinHours: 0,
     challengeMinAssignments: 0,
     releasePolicy: NO_POLICY,
-    studies: { get: async () => undefined },
+    hyperoptJobs: { get: async () => undefined },
     rollbackReasonRequired: false,
     cursors: { encode: encodeCursor, decode: decodeCursor },
     clock: Date,

@@ -9,16 +9,15 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type {
   EndedTrial,
+  HyperoptJobIn,
   StoredTrial,
-  StudyIn,
   TrialCounts,
   TrialIn,
   TrialState,
 } from '#contract/hyperopt.ts';
-import type { TrialLedger, TrialReturns } from '#domain/hyperopt/study-ports.ts';
+import type { TrialLedger, TrialReturns } from '#domain/hyperopt/hyperopt-ports.ts';
 import type { Page } from '#domain/ports.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { fromAttributes, jobKey } from './stored-item.ts';
 import {
   RETURNS_PREFIX,
   returnsKey,
@@ -28,7 +27,8 @@ import {
   toTrial,
   toTrialItem,
   trialKey,
-} from './study-item.ts';
+} from './hyperopt-item.ts';
+import { fromAttributes, jobKey } from './stored-item.ts';
 import { conflictOf } from './transactions.ts';
 
 /** Sorts behind every digit. */
@@ -36,7 +36,7 @@ const END = '~';
 /** A filter drops trials after they are read, so a page of the asked size would often be short. */
 const FILTERED_PAGE = 300;
 
-/** Trials in the Jobs table, beside the job of their study. */
+/** Trials in the Jobs table, beside the job of their job. */
 export class DynamoTrialLedger implements TrialLedger {
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
@@ -110,7 +110,7 @@ export class DynamoTrialLedger implements TrialLedger {
   }
 
   async end(
-    study: StudyIn<'running'>,
+    job: HyperoptJobIn<'running'>,
     trial: EndedTrial,
     counts: TrialCounts,
     returns: TrialReturns | null,
@@ -142,7 +142,7 @@ export class DynamoTrialLedger implements TrialLedger {
                   ':at': finished_at,
                   ':one': 1,
                   ':running': 'running',
-                  ':revision': study.revision,
+                  ':revision': job.revision,
                 },
               },
             },

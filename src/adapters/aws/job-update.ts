@@ -1,5 +1,5 @@
 import { type JobKind, type JobStatus, VALIDATION_ID_PREFIX } from '#contract/backtest.ts';
-import { STUDY_ID_PREFIX, STUDY_KIND } from '#contract/hyperopt.ts';
+import { HYPEROPT_ID_PREFIX, STUDY_KIND } from '#contract/hyperopt.ts';
 
 /** A change of a job that is one conditional write. */
 export interface JobChange {
@@ -18,7 +18,7 @@ export interface JobChange {
 
 /** The kind of job that an id names. */
 function kindOf(jobId: string): JobKind | typeof STUDY_KIND {
-  if (jobId.startsWith(STUDY_ID_PREFIX)) return STUDY_KIND;
+  if (jobId.startsWith(HYPEROPT_ID_PREFIX)) return STUDY_KIND;
   return jobId.startsWith(VALIDATION_ID_PREFIX) ? 'validation' : 'backtest';
 }
 

@@ -5,10 +5,10 @@ import { openObjectStore } from '../open-object-store.ts';
 import { serviceProbe, tableProbe } from '../probes.ts';
 import { ObjectResultStore } from '../result-store.ts';
 import { createDocumentClient } from './dynamo-client.ts';
+import { DynamoHyperoptStore } from './dynamo-hyperopt-store.ts';
 import { DynamoInstrumentStore } from './dynamo-instrument-store.ts';
 import { DynamoJobStore } from './dynamo-job-store.ts';
 import { DynamoSeriesStore } from './dynamo-series-store.ts';
-import { DynamoStudyStore } from './dynamo-study-store.ts';
 import { EcrImages } from './ecr-images.ts';
 import { createEcsClient, EcsTaskControl } from './ecs-task-control.ts';
 import { createLambdaClient, lambdaDataProxy } from './lambda-data-proxy.ts';
@@ -25,7 +25,7 @@ export function openBackend(env: BackendEnv, tell: ChallengeListener) {
     ...promotionRules(env),
     rollbackReasonRequired: env.REQUIRE_REASON,
     jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
-    studies: new DynamoStudyStore(dynamo, env.JOBS_TABLE),
+    hyperoptJobs: new DynamoHyperoptStore(dynamo, env.JOBS_TABLE),
     series: new DynamoSeriesStore(dynamo, env.SERIES_TABLE),
     instruments: new DynamoInstrumentStore(dynamo, env.SERIES_TABLE),
     results: new ObjectResultStore(openObjectStore(env, env.RESULTS_BUCKET)),

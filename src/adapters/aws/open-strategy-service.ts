@@ -5,10 +5,10 @@ import { openObjectStore } from '../open-object-store.ts';
 import { tableProbe } from '../probes.ts';
 import { ObjectResultStore } from '../result-store.ts';
 import { createDocumentClient } from './dynamo-client.ts';
+import { DynamoHyperoptStore } from './dynamo-hyperopt-store.ts';
 import { DynamoInstrumentStore } from './dynamo-instrument-store.ts';
 import { DynamoJobStore } from './dynamo-job-store.ts';
 import { DynamoSeriesStore } from './dynamo-series-store.ts';
-import { DynamoStudyStore } from './dynamo-study-store.ts';
 import { DynamoTrialLedger } from './dynamo-trial-ledger.ts';
 import { EcrImages } from './ecr-images.ts';
 import { createEcsClient, EcsTaskControl } from './ecs-task-control.ts';
@@ -39,9 +39,9 @@ export function openStrategyService(env: StrategyEnv, tell: ChallengeListener) {
     jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
     series: new DynamoSeriesStore(dynamo, env.SERIES_TABLE),
     instruments: new DynamoInstrumentStore(dynamo, env.SERIES_TABLE),
-    studies: new DynamoStudyStore(dynamo, env.JOBS_TABLE),
+    hyperoptJobs: new DynamoHyperoptStore(dynamo, env.JOBS_TABLE),
     ledger: new DynamoTrialLedger(dynamo, env.JOBS_TABLE),
-    studyExecutions: new SfnExecutions<HyperoptExecutionInput>(
+    hyperoptExecutions: new SfnExecutions<HyperoptExecutionInput>(
       createSfnClient(),
       env.HYPEROPT_STATE_MACHINE_ARN,
     ),

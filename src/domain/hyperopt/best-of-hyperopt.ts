@@ -5,8 +5,8 @@ import { HYPEROPT_JOB_ID } from '#contract/limits.ts';
 import { type Caller, checkAccess } from '../access.ts';
 import { requestOver } from '../resolve-config.ts';
 import { getCompletedHyperopt } from './get-hyperopt.ts';
+import type { HyperoptStore } from './hyperopt-ports.ts';
 import { trialConfig } from './search-space.ts';
-import type { StudyStore } from './study-ports.ts';
 
 const FIELD = 'hyperopt_job_id';
 
@@ -15,17 +15,17 @@ const FIELD = 'hyperopt_job_id';
  * defaults; what is given goes over it. Throws VAL005 (no id, another strategy), OPT001, AUTH005, RES005 (not completed).
  */
 export async function bestOfHyperopt(
-  deps: { readonly studies: Pick<StudyStore, 'get'> },
+  deps: { readonly hyperoptJobs: Pick<HyperoptStore, 'get'> },
   caller: Caller,
   jobId: string,
   given: BacktestConfigRequest,
 ): Promise<{ config: BacktestConfigRequest; foundBy: FoundBy }> {
   if (!HYPEROPT_JOB_ID.test(jobId))
     throw refused(`${FIELD} must be the job_id of a hyperopt job: ho-<id>`, jobId);
-  const study = await getCompletedHyperopt(deps, jobId, FIELD, (found) =>
+  const job = await getCompletedHyperopt(deps, jobId, FIELD, (found) =>
     checkAccess(caller, found, { kind: 'hyperopt', id: jobId, field: FIELD, level: 'read' }),
   );
-  const { base, outcome, trials } = study;
+  const { base, outcome, trials } = job;
   if (base.strategy !== given.strategy) {
     throw refused(`The hyperopt job is of strategy ${base.strategy}`, jobId);
   }

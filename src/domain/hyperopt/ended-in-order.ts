@@ -1,6 +1,6 @@
-import type { EndedTrial, StoredStudy, TrialCounts } from '#contract/hyperopt.ts';
+import type { EndedTrial, StoredHyperoptJob, TrialCounts } from '#contract/hyperopt.ts';
 import { lagOf } from '#engine/search/trials.ts';
-import type { TrialLedger } from './study-ports.ts';
+import type { TrialLedger } from './hyperopt-ports.ts';
 
 /** A trial that has ended, without what it measured in its windows. */
 export interface TrialEnd
@@ -9,11 +9,11 @@ export interface TrialEnd
   readonly value: number | null;
 }
 
-/** Trials of one read: a study may have 10,000, each with the values of its windows. */
+/** Trials of one read: a hyperopt job may have 10,000, each with the values of its windows. */
 const PAGE = 200;
 
 /**
- * The trials of a study in the order in which they ended, each once. The ledger has them by number; as at most a lag of
+ * The trials of a hyperopt job in the order in which they ended, each once. The ledger has them by number; as at most a lag of
  * them run at once, what ended next is never further than that from where all have ended.
  */
 export class EndedInOrder {
@@ -27,7 +27,7 @@ export class EndedInOrder {
   readonly #early = new Map<number, TrialEnd>();
 
   /** @param after as many were handed out before: by another that was like this one */
-  constructor(ledger: Pick<TrialLedger, 'read'>, { job_id, config }: StoredStudy, after: number) {
+  constructor(ledger: Pick<TrialLedger, 'read'>, { job_id, config }: StoredHyperoptJob, after: number) {
     this.#ledger = ledger;
     this.#jobId = job_id;
     this.#sequence = after + 1;

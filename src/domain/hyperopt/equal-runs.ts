@@ -1,7 +1,7 @@
-import type { EndedTrial, StudyIn, TrialIn } from '#contract/hyperopt.ts';
+import type { EndedTrial, HyperoptJobIn, TrialIn } from '#contract/hyperopt.ts';
 import { groupEqualRuns } from '#engine/search/equal-runs.ts';
 import { EXIT_NAMES } from './exit-space.ts';
-import type { TrialReturns } from './study-ports.ts';
+import type { TrialReturns } from './hyperopt-ports.ts';
 
 type Complete = TrialIn<'complete'>;
 
@@ -20,7 +20,7 @@ export interface EqualRuns {
  * that differ among them had no effect.
  */
 export function equalRuns(
-  { base }: Pick<StudyIn<'running'>, 'base'>,
+  { base }: Pick<HyperoptJobIn<'running'>, 'base'>,
   trials: readonly EndedTrial[],
   returns: ReadonlyMap<number, TrialReturns>,
 ): EqualRuns {

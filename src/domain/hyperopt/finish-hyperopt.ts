@@ -1,5 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
-import type { EndedTrial, StoredTrial, StudyIn, StudyOutcome, TrialIn } from '#contract/hyperopt.ts';
+import type { EndedTrial, HyperoptJobIn, HyperoptOutcome, StoredTrial, TrialIn } from '#contract/hyperopt.ts';
 import { roundNumbers } from '#engine/report/round.ts';
 import { overfittingReport } from '#engine/search/overfitting.ts';
 import type { Dimension } from '#engine/search/space.ts';
@@ -7,31 +7,31 @@ import type { Direction } from '#engine/search/trials.ts';
 import type { Clock } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import { equalRuns } from './equal-runs.ts';
+import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
 import { spaceOf } from './search-space.ts';
-import type { StudyStore, TrialLedger } from './study-ports.ts';
 import { pastTrial } from './trial-queue.ts';
 
 export interface FinishHyperoptDeps {
-  readonly studies: StudyStore;
+  readonly hyperoptJobs: HyperoptStore;
   readonly ledger: TrialLedger;
   readonly clock: Clock;
 }
 
 /**
- * Makes a study terminal whose trials have all ended: completed with the best of them, or failed when none is complete.
+ * Makes a hyperopt job terminal whose trials have all ended: completed with the best of them, or failed when none is complete.
  * Any worker may do so, more than one too: what they write is the same, and the first write holds.
  */
 export async function finishHyperopt(deps: FinishHyperoptDeps, jobId: string): Promise<void> {
-  const study = await deps.studies.get(jobId);
-  if (study?.status !== 'running') return;
+  const job = await deps.hyperoptJobs.get(jobId);
+  if (job?.status !== 'running') return;
   const trials = await deps.ledger.read(jobId, 0);
-  if (!allEnded(trials, study.config.n_trials)) return;
+  if (!allEnded(trials, job.config.n_trials)) return;
   const now = isoTime(deps.clock.now());
-  const best = trials.find(({ number }) => number === study.trials.best_trial);
+  const best = trials.find(({ number }) => number === job.trials.best_trial);
   if (best?.state === 'complete') {
-    await deps.studies.complete(jobId, await outcomeOf(deps, study, trials, best), now);
+    await deps.hyperoptJobs.complete(jobId, await outcomeOf(deps, job, trials, best), now);
   } else {
-    await deps.studies.fail(jobId, { code: 'OPT002', message: whyAllFailed(trials) }, now);
+    await deps.hyperoptJobs.fail(jobId, { code: 'OPT002', message: whyAllFailed(trials) }, now);
   }
 }
 
@@ -51,24 +51,24 @@ function whyAllFailed(trials: readonly EndedTrial[]): string {
 
 async function outcomeOf(
   { ledger }: FinishHyperoptDeps,
-  study: StudyIn<'running'>,
+  job: HyperoptJobIn<'running'>,
   trials: readonly EndedTrial[],
   best: TrialIn<'complete'>,
-): Promise<StudyOutcome> {
-  const { config, job_id } = study;
-  const space = spaceOf(study).filter(varies);
+): Promise<HyperoptOutcome> {
+  const { config, job_id } = job;
+  const space = spaceOf(job).filter(varies);
   const known = trials.map(pastTrial);
   const returns = await ledger.returns(job_id);
   const overfitting = overfittingReport(space, known, returns, config.direction, best.efficiency);
   if (!overfitting)
     throw new CodedError('DATA005', { message: 'The daily returns of the best trial are missing' });
-  const { distinct, warnings } = equalRuns(study, trials, returns);
+  const { distinct, warnings } = equalRuns(job, trials, returns);
   return {
     best_params: best.params,
     best_value: best.value,
     best_trial: best.number,
     best_trials: bestOf(trials, config.direction),
-    study_name: study.experiment_name ?? `${study.base.strategy}_${job_id}`,
+    study_name: job.experiment_name ?? `${job.base.strategy}_${job_id}`,
     overfitting: roundNumbers(overfitting),
     distinct_runs: distinct,
     ...(warnings.length > 0 && { warnings: [...warnings] }),
@@ -82,7 +82,7 @@ function varies(dimension: Dimension): boolean {
 
 const BEST_SHOWN = 10;
 
-function bestOf(trials: readonly EndedTrial[], direction: Direction): StudyOutcome['best_trials'] {
+function bestOf(trials: readonly EndedTrial[], direction: Direction): HyperoptOutcome['best_trials'] {
   const sign = direction === 'maximize' ? -1 : 1;
   return trials
     .filter((trial) => trial.state === 'complete')

@@ -1,6 +1,6 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
-import type { SearchedParameter, StudyConfig } from '#contract/hyperopt.ts';
+import type { HyperoptJobConfig, SearchedParameter } from '#contract/hyperopt.ts';
 import { historyStartOf } from '#engine/run/history.ts';
 import type { KnownStrategy } from '../strategy-ports.ts';
 
@@ -10,7 +10,7 @@ type Values = ResolvedBacktestConfig['params'];
 const MAX_FAILURES = 3;
 
 /**
- * Time from which the trials of a study need candles, ms: the earliest for any values that are searched. `startupCandles` is a
+ * Time from which the trials of a hyperopt job need candles, ms: the earliest for any values that are searched. `startupCandles` is a
  * function of all parameters together and is not asked for every combination: it is asked for the smallest and the largest
  * values, and from the worst of these on for each parameter by turns, all its choices or both ends of its range. That is exact
  * where no parameter changes the direction in which another one works.
@@ -19,7 +19,7 @@ const MAX_FAILURES = 3;
 export async function firstCandle(
   { definition, startupCandles }: KnownStrategy,
   { params, timeframe, date_range, ml_engine }: ResolvedBacktestConfig,
-  search: StudyConfig['search'],
+  search: HyperoptJobConfig['search'],
 ): Promise<number> {
   const start = Date.parse(date_range.start);
   const firstOf = async (values: Values) =>

@@ -1,23 +1,23 @@
 import type { EquityData } from '#contract/backtest-api.ts';
 import { CodedError } from '#contract/errors.ts';
-import type { StoredStudy, StudyIn } from '#contract/hyperopt.ts';
+import type { HyperoptJobIn, StoredHyperoptJob } from '#contract/hyperopt.ts';
 import { buildEquityData } from '#engine/report/equity-data.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-import type { StudyStore, TrialLedger, TrialReturns } from './study-ports.ts';
+import type { HyperoptStore, TrialLedger, TrialReturns } from './hyperopt-ports.ts';
 
 interface Deps {
-  readonly studies: Pick<StudyStore, 'get'>;
+  readonly hyperoptJobs: Pick<HyperoptStore, 'get'>;
 }
 
 /** The hyperopt job; throws OPT001 when there is none of that id. */
-export async function getHyperopt({ studies }: Deps, jobId: string): Promise<StoredStudy> {
-  const study = await studies.get(jobId);
-  if (!study) throw unknownHyperopt(jobId);
-  return study;
+export async function getHyperopt({ hyperoptJobs }: Deps, jobId: string): Promise<StoredHyperoptJob> {
+  const job = await hyperoptJobs.get(jobId);
+  if (!job) throw unknownHyperopt(jobId);
+  return job;
 }
 
 export interface HyperoptResult {
-  readonly study: StudyIn<'completed'>;
+  readonly job: HyperoptJobIn<'completed'>;
   /** Of the best trial, out of sample. */
   readonly equity: EquityData;
 }
@@ -27,10 +27,10 @@ export async function getHyperoptResult(
   deps: Deps & { readonly ledger: Pick<TrialLedger, 'returnsOf'> },
   jobId: string,
 ): Promise<HyperoptResult> {
-  const study = await getCompletedHyperopt(deps, jobId);
-  const returns = await deps.ledger.returnsOf(jobId, study.outcome.best_trial);
+  const job = await getCompletedHyperopt(deps, jobId);
+  const returns = await deps.ledger.returnsOf(jobId, job.outcome.best_trial);
   if (!returns) throw new CodedError('DATA005', { message: 'The stored daily returns are missing' });
-  return { study, equity: equityOf(study.base.dry_run_wallet, returns) };
+  return { job, equity: equityOf(job.base.dry_run_wallet, returns) };
 }
 
 /** What a wallet becomes by daily returns. */
@@ -53,22 +53,22 @@ function equityOf(wallet: number, { firstDay, returns }: TrialReturns): EquityDa
  * @param check what else must hold of the job; it throws
  */
 export async function getCompletedHyperopt(
-  { studies }: Deps,
+  { hyperoptJobs }: Deps,
   jobId: string,
   field = 'job_id',
-  check: (study: StoredStudy) => void = () => undefined,
-): Promise<StudyIn<'completed'>> {
-  const study = await studies.get(jobId);
-  if (!study) throw unknownHyperopt(jobId, field);
-  check(study);
-  if (study.status === 'completed') return study;
+  check: (job: StoredHyperoptJob) => void = () => undefined,
+): Promise<HyperoptJobIn<'completed'>> {
+  const job = await hyperoptJobs.get(jobId);
+  if (!job) throw unknownHyperopt(jobId, field);
+  check(job);
+  if (job.status === 'completed') return job;
   throw new CodedError('RES005', {
     message:
-      study.status === 'failed'
-        ? `The hyperopt job failed: ${study.error}`
-        : `The hyperopt job is ${study.status}, not completed`,
+      job.status === 'failed'
+        ? `The hyperopt job failed: ${job.error}`
+        : `The hyperopt job is ${job.status}, not completed`,
     field,
-    context: { [field]: jobId, status: study.status },
+    context: { [field]: jobId, status: job.status },
   });
 }
 

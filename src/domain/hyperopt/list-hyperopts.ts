@@ -3,11 +3,11 @@ import type { StoredTrial, TrialState } from '#contract/hyperopt.ts';
 import type { Caller } from '../access.ts';
 import type { Page } from '../ports.ts';
 import { getHyperopt } from './get-hyperopt.ts';
-import type { StudyRow, StudyStore, TrialLedger } from './study-ports.ts';
+import type { HyperoptRow, HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
 
 /** Hyperopt jobs that the caller sees, newest first. Throws VAL006 for a broken or foreign cursor. */
 export async function listHyperopts(
-  deps: { readonly studies: StudyStore },
+  deps: { readonly hyperoptJobs: HyperoptStore },
   input: {
     /** They are shown what is theirs or shared with them; an admin everything. */
     readonly caller: Caller;
@@ -16,19 +16,19 @@ export async function listHyperopts(
     readonly status?: JobStatus | undefined;
     readonly experiment_name?: string | undefined;
   },
-): Promise<Page<StudyRow>> {
+): Promise<Page<HyperoptRow>> {
   const { caller, limit, cursor = null, status, experiment_name } = input;
   const filter = {
     ...(!caller.isAdmin && { seenBy: caller }),
     ...(status && { status }),
     ...(experiment_name !== undefined && { experiment_name }),
   };
-  return deps.studies.list(filter, limit, cursor);
+  return deps.hyperoptJobs.list(filter, limit, cursor);
 }
 
 /** Trials of a hyperopt job, by number. Throws OPT001, and VAL006 for a broken or foreign cursor. */
 export async function listHyperoptTrials(
-  deps: { readonly studies: Pick<StudyStore, 'get'>; readonly ledger: TrialLedger },
+  deps: { readonly hyperoptJobs: Pick<HyperoptStore, 'get'>; readonly ledger: TrialLedger },
   input: {
     readonly job_id: string;
     readonly limit: number;

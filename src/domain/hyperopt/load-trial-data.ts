@@ -1,5 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
-import type { StudyIn } from '#contract/hyperopt.ts';
+import type { HyperoptJobIn } from '#contract/hyperopt.ts';
 import { missingCandles, notCollected } from '../data/missing-candles.ts';
 import { type LoadCandlesDeps, loadCandles, type PairCandles } from '../load-candles.ts';
 import type { FindStrategy, StrategyWithDigest } from '../ports.ts';
@@ -12,17 +12,17 @@ export interface LoadTrialDataDeps extends LoadCandlesDeps {
 export interface TrialData {
   readonly pairs: readonly PairCandles[];
   readonly strategy: StrategyWithDigest;
-  /** For the study: its strategy changed after the request. */
+  /** For the job: its strategy changed after the request. */
   readonly warnings: readonly string[];
 }
 
 /**
- * The candles that every trial of a study reads, once it is sure that its strategy is there.
+ * The candles that every trial of a hyperopt job reads, once it is sure that its strategy is there.
  * Throws RES002, VAL006, and what {@link loadCandles} throws.
  */
 export async function loadTrialData(
   deps: LoadTrialDataDeps,
-  { base, config, strategy_digest, execution_input, collection, instruments }: StudyIn<'running'>,
+  { base, config, strategy_digest, execution_input, collection, instruments }: HyperoptJobIn<'running'>,
 ): Promise<TrialData> {
   const found = await deps.findStrategy(base.strategy, strategy_digest);
   if (!found) {

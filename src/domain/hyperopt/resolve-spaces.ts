@@ -1,10 +1,10 @@
 import { CodedError } from '#contract/errors.ts';
 import {
+  type HyperoptJobConfig,
   NO_MODEL,
   type SearchedParameter,
   SPACES,
   type Space,
-  type StudyConfig,
 } from '#contract/hyperopt.ts';
 import {
   HYPEROPT_DEFAULTS as DEFAULTS,
@@ -25,7 +25,7 @@ import { EXIT_NAMES } from './exit-space.ts';
 type Search = NonNullable<HyperoptRequest['search']>;
 
 /**
- * Whether the trials of a study train models. Without `ml` in `spaces` they do where the request names a model, or the strategy
+ * Whether the trials of a hyperopt job train models. Without `ml` in `spaces` they do where the request names a model, or the strategy
  * trades on predictions.
  * Throws VAL005 for a model that is none and one, and for a strategy that cannot do without.
  *
@@ -71,12 +71,12 @@ export function untrainedWarnings(input: HyperoptRequest): string[] {
 }
 
 type ResolvedSpaces = Pick<
-  StudyConfig,
+  HyperoptJobConfig,
   'model_types' | 'n_estimators_range' | 'learning_rate_range' | 'search' | 'spaces'
 >;
 
 /**
- * What a study searches, with every default filled in. What is not searched of a model is a range of one value.
+ * What a hyperopt job searches, with every default filled in. What is not searched of a model is a range of one value.
  * Throws VAL005.
  *
  * @param ml settings of the models; undefined when none are trained
@@ -147,7 +147,7 @@ function resolveModels(
   input: HyperoptRequest,
   ml: ResolvedMlEngine | undefined,
   areSearched: boolean,
-): Pick<StudyConfig, 'model_types' | 'n_estimators_range' | 'learning_rate_range'> {
+): Pick<HyperoptJobConfig, 'model_types' | 'n_estimators_range' | 'learning_rate_range'> {
   if (!ml) return { model_types: [NO_MODEL] };
   const defaults = areSearched
     ? { types: DEFAULTS.model_types, trees: DEFAULTS.n_estimators_range, rates: DEFAULTS.learning_rate_range }
@@ -217,14 +217,14 @@ const MODEL_PARAMETERS = ['model_type', 'n_estimators', 'learning_rate'];
  * Checks `search` against what the strategy allows, and fills in what is not given. Throws VAL005.
  *
  * @param from the field of the request that asks for it
- * @param taken names that the other spaces of the study have in a trial's parameters
+ * @param taken names that the other spaces of the job have in a trial's parameters
  */
 export function resolveSearch(
   { name: strategy, parameters }: Pick<DefinitionData, 'name' | 'parameters'>,
   search: Search,
   from: 'search' | 'spaces' = 'search',
   taken: readonly string[] = [],
-): StudyConfig['search'] {
+): HyperoptJobConfig['search'] {
   const names = Object.keys(search);
   const { max } = LIMITS.search;
   if (names.length > max) {

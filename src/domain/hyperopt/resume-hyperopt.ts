@@ -1,5 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
-import type { StoredStudy } from '#contract/hyperopt.ts';
+import type { StoredHyperoptJob } from '#contract/hyperopt.ts';
 import { idSuffix } from '../id-suffix.ts';
 import { isoTime } from '../validate.ts';
 import { getHyperopt } from './get-hyperopt.ts';
@@ -8,7 +8,7 @@ import { noneOf, type StartHyperoptDeps, type StartHyperoptInput, storeAndStart 
 export type ResumeHyperoptInput = Omit<StartHyperoptInput, 'body'> & { readonly jobId: string };
 export type ResumeHyperoptDeps = Pick<
   StartHyperoptDeps,
-  'studies' | 'studyExecutions' | 'ids' | 'digest' | 'clock' | 'log'
+  'hyperoptJobs' | 'hyperoptExecutions' | 'ids' | 'digest' | 'clock' | 'log'
 >;
 
 /**
@@ -18,7 +18,7 @@ export type ResumeHyperoptDeps = Pick<
 export async function resumeHyperopt(
   deps: ResumeHyperoptDeps,
   { jobId, owner, idempotencyKey, correlationId }: ResumeHyperoptInput,
-): Promise<StoredStudy> {
+): Promise<StoredHyperoptJob> {
   const old = await getHyperopt(deps, jobId);
   if (old.status !== 'failed' && old.status !== 'cancelled') {
     throw new CodedError('RES005', {

@@ -1,18 +1,18 @@
-import type { EndedTrial, StudyIn, TrialIn } from '#contract/hyperopt.ts';
+import type { EndedTrial, HyperoptJobIn, TrialIn } from '#contract/hyperopt.ts';
 import type { Clock } from '../ports.ts';
 import { finalFailure } from '../run-backtest-job.ts';
 import { isoTime } from '../validate.ts';
 import { type FinishHyperoptDeps, finishHyperopt } from './finish-hyperopt.ts';
+import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
 import { pruningHistory, type TrialOutcome, type TrialRequest } from './run-trial.ts';
 import { trialConfig } from './search-space.ts';
-import type { StudyStore, TrialLedger } from './study-ports.ts';
 import { type AskedTrial, LEASE_MS, TrialQueue, type WorkerIdentity } from './trial-queue.ts';
 
-/** Runs trials of one study, some at once. */
+/** Runs trials of one job, some at once. */
 export interface TrialRunner {
   /** Of the strategy and the engine that it runs. */
   readonly codeDigest: string;
-  /** Warnings for the study: its strategy changed after the request. */
+  /** Warnings for the job: its strategy changed after the request. */
   readonly warnings: readonly string[];
   /**
    * Rejects with the signal's reason when it is aborted.
@@ -28,25 +28,25 @@ export interface TrialRunner {
 }
 
 export interface RunHyperoptWorkerDeps extends FinishHyperoptDeps {
-  readonly studies: StudyStore;
+  readonly hyperoptJobs: HyperoptStore;
   readonly ledger: TrialLedger;
   readonly clock: Clock;
   /** Loads what the trials read. Throws CodedError for data or a strategy that no trial could use. */
-  readonly openRunner: (study: StudyIn<'running'>) => Promise<TrialRunner>;
+  readonly openRunner: (job: HyperoptJobIn<'running'>) => Promise<TrialRunner>;
   /** Trials that run at once in this worker. */
-  readonly lanes: (study: StudyIn<'running'>) => number;
+  readonly lanes: (job: HyperoptJobIn<'running'>) => number;
   /** Rejects with the signal's reason when it is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * - `finished`: every trial has ended, and the study with them
- * - `stopped`: the study has ended otherwise, by a user or by data that no trial could use
- * - `not_mine`: there is no such study, or it had ended before
+ * - `finished`: every trial has ended, and the job with them
+ * - `stopped`: the job has ended otherwise, by a user or by data that no trial could use
+ * - `not_mine`: there is no such job, or it had ended before
  */
 export type WorkerOutcome = 'finished' | 'stopped' | 'not_mine';
 
-/** How soon a worker sees that its study was cancelled, and a trial that it was taken over. */
+/** How soon a worker sees that its job was cancelled, and a trial that it was taken over. */
 const BEAT_MS = 5_000;
 /** Leases are renewed when this much is left: three beats may fail before one runs out. */
 const RENEW_BELOW_MS = LEASE_MS - 2 * BEAT_MS;
@@ -54,13 +54,13 @@ const RENEW_BELOW_MS = LEASE_MS - 2 * BEAT_MS;
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 1_000;
 
-/** The study has ended while trials were running. */
-class StudyEnded extends Error {}
+/** The job has ended while trials were running. */
+class HyperoptEnded extends Error {}
 /** Another worker has taken the trial over. */
 class TrialLost extends Error {}
 
 /**
- * Runs trials of a study until every one has ended, then makes the study terminal. Workers know of each other by the ledger
+ * Runs trials of a hyperopt job until every one has ended, then makes the job terminal. Workers know of each other by the ledger
  * alone; one that dies loses its trials to the others.
  * Throws what another task in its place may survive, and the signal's reason when it is aborted: its trials are released.
  */
@@ -70,19 +70,19 @@ export async function runHyperoptWorker(
   me: WorkerIdentity,
   signal: AbortSignal,
 ): Promise<WorkerOutcome> {
-  const study = await deps.studies.begin(jobId, me.worker, me.task, isoTime(deps.clock.now()));
-  if (!study) return 'not_mine';
-  const runner = await deps.openRunner(study).catch(async (error: unknown) => {
+  const job = await deps.hyperoptJobs.begin(jobId, me.worker, me.task, isoTime(deps.clock.now()));
+  if (!job) return 'not_mine';
+  const runner = await deps.openRunner(job).catch(async (error: unknown) => {
     const failure = finalFailure(error);
     if (!failure) throw error;
-    await deps.studies.fail(jobId, failure, isoTime(deps.clock.now()));
+    await deps.hyperoptJobs.fail(jobId, failure, isoTime(deps.clock.now()));
   });
   if (!runner) return 'stopped';
   try {
-    if (!(await isSameCode(deps, study, runner))) return 'stopped';
-    await new Worker(deps, study, me, runner, await endedEarlier(deps, study, runner)).run(signal);
+    if (!(await isSameCode(deps, job, runner))) return 'stopped';
+    await new Worker(deps, job, me, runner, await endedEarlier(deps, job, runner)).run(signal);
   } catch (error) {
-    if (error instanceof StudyEnded) return 'stopped';
+    if (error instanceof HyperoptEnded) return 'stopped';
     throw error;
   } finally {
     await runner.close();
@@ -91,29 +91,29 @@ export async function runHyperoptWorker(
   return 'finished';
 }
 
-/** Trials of different code cannot be compared: a study whose code has changed fails. */
+/** Trials of different code cannot be compared: a hyperopt job whose code has changed fails. */
 async function isSameCode(
-  { studies, clock }: RunHyperoptWorkerDeps,
-  { job_id: jobId, warnings: known }: StudyIn<'running'>,
+  { hyperoptJobs, clock }: RunHyperoptWorkerDeps,
+  { job_id: jobId, warnings: known }: HyperoptJobIn<'running'>,
   { codeDigest, warnings }: TrialRunner,
 ): Promise<boolean> {
   const added = warnings.filter((warning) => !known.includes(warning));
-  const pinned = await studies.pinCode(jobId, codeDigest, added);
+  const pinned = await hyperoptJobs.pinCode(jobId, codeDigest, added);
   if (pinned === codeDigest) return true;
   const message =
     'The strategy or the engine has changed since the first trial: later ones could not be compared with it. Start the job again';
-  if (pinned !== undefined) await studies.fail(jobId, { code: 'VAL006', message }, isoTime(clock.now()));
+  if (pinned !== undefined) await hyperoptJobs.fail(jobId, { code: 'VAL006', message }, isoTime(clock.now()));
   return false;
 }
 
-/** What ended in the study that this one goes on from, if that ran the same code. */
+/** What ended in the job that this one goes on from, if that ran the same code. */
 async function endedEarlier(
-  { studies, ledger }: RunHyperoptWorkerDeps,
-  { resumed_from }: StudyIn<'running'>,
+  { hyperoptJobs, ledger }: RunHyperoptWorkerDeps,
+  { resumed_from }: HyperoptJobIn<'running'>,
   { codeDigest }: TrialRunner,
 ): Promise<EndedTrial[]> {
   if (resumed_from === null) return [];
-  const earlier = await studies.get(resumed_from);
+  const earlier = await hyperoptJobs.get(resumed_from);
   if (earlier?.code_digest !== codeDigest) return [];
   return (await ledger.read(resumed_from, 0)).filter((trial) => trial.state !== 'running');
 }
@@ -125,7 +125,7 @@ interface HeldTrial {
 
 class Worker {
   readonly #deps: RunHyperoptWorkerDeps;
-  readonly #study: StudyIn<'running'>;
+  readonly #job: HyperoptJobIn<'running'>;
   readonly #queue: TrialQueue;
   readonly #runner: TrialRunner;
   readonly #held = new Set<HeldTrial>();
@@ -135,15 +135,15 @@ class Worker {
 
   constructor(
     deps: RunHyperoptWorkerDeps,
-    study: StudyIn<'running'>,
+    job: HyperoptJobIn<'running'>,
     me: WorkerIdentity,
     runner: TrialRunner,
     earlier: readonly EndedTrial[],
   ) {
     this.#deps = deps;
-    this.#study = study;
+    this.#job = job;
     this.#runner = runner;
-    this.#queue = new TrialQueue(deps, study, me, earlier);
+    this.#queue = new TrialQueue(deps, job, me, earlier);
   }
 
   /** Until every trial has ended. */
@@ -151,7 +151,7 @@ class Worker {
     const stopped = AbortSignal.any([signal, this.#stop.signal]);
     const ended = new AbortController();
     const beating = this.#beat(AbortSignal.any([stopped, ended.signal]));
-    const lanes = Array.from({ length: this.#deps.lanes(this.#study) }, () => this.#lane(stopped));
+    const lanes = Array.from({ length: this.#deps.lanes(this.#job) }, () => this.#lane(stopped));
     try {
       // One that fails ends the others.
       await Promise.all(lanes.map((lane) => lane.catch((error: unknown) => this.#abort(error))));
@@ -197,7 +197,7 @@ class Worker {
             AbortSignal.any([stopped, held.lost.signal]),
             (text) => this.#tellQuiet(asked.trial.number, text),
           );
-      if ((await this.#queue.tell(asked, outcome)) === 'stopped') throw new StudyEnded();
+      if ((await this.#queue.tell(asked, outcome)) === 'stopped') throw new HyperoptEnded();
     } catch (error) {
       if (!(error instanceof TrialLost)) throw error;
     }
@@ -211,24 +211,24 @@ class Worker {
     else this.#quiet.delete(trial);
     const [first = null] = this.#quiet.values();
     this.#telling = this.#telling
-      .then(() => this.#deps.studies.setStalled(this.#study.job_id, first))
+      .then(() => this.#deps.hyperoptJobs.setStalled(this.#job.job_id, first))
       // Told again with the next silence.
       .catch(() => undefined);
   }
 
-  /** The result of a trial of the same parameters. Of one of this study the daily returns are stored already. */
+  /** The result of a trial of the same parameters. Of one of this job the daily returns are stored already. */
   async #takenOver(known: EndedTrial): Promise<TrialOutcome> {
     if (known.state === 'failed') return { state: 'failed', error: known.error };
     const { windows } = known;
     if (known.state === 'pruned') return { state: 'pruned', windows };
     const { job_id, number, value, efficiency } = known;
-    const own = job_id === this.#study.job_id;
+    const own = job_id === this.#job.job_id;
     const returns = own ? null : ((await this.#deps.ledger.returnsOf(job_id, number)) ?? null);
     return { state: 'complete', value, windows, efficiency, returns };
   }
 
   #requestOf({ trial, past }: AskedTrial): TrialRequest {
-    const { base, config } = this.#study;
+    const { base, config } = this.#job;
     return {
       config: trialConfig(base, trial.params),
       search: config,
@@ -236,13 +236,13 @@ class Worker {
     };
   }
 
-  /** Renews leases and looks at the study until the signal. */
+  /** Renews leases and looks at the job until the signal. */
   async #beat(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
         await this.#deps.sleep(BEAT_MS, signal);
-        const study = await this.#deps.studies.get(this.#study.job_id);
-        if (study?.status !== 'running') this.#stop.abort(new StudyEnded());
+        const job = await this.#deps.hyperoptJobs.get(this.#job.job_id);
+        if (job?.status !== 'running') this.#stop.abort(new HyperoptEnded());
         await Promise.all([...this.#held].map((held) => this.#renew(held)));
       } catch {
         // Storage that is down for a while: leases hold for some beats, and the lanes will meet it too.

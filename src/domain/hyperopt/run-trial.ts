@@ -1,5 +1,5 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { StudyConfig } from '#contract/hyperopt.ts';
+import type { HyperoptJobConfig } from '#contract/hyperopt.ts';
 import { roundNumber } from '#engine/report/round.ts';
 import { BacktestError } from '#engine/run/errors.ts';
 import { cutError } from '#engine/run/strategy-faults.ts';
@@ -10,12 +10,15 @@ import { runWalkForward } from '#engine/walk-forward/run-walk-forward.ts';
 import type { WalkForwardOptions, WindowCache } from '#engine/walk-forward/types.ts';
 import type { PairCandles } from '../load-candles.ts';
 import type { Digest, StrategyWithDigest } from '../ports.ts';
-import type { TrialReturns } from './study-ports.ts';
+import type { TrialReturns } from './hyperopt-ports.ts';
 
 /** A trial to run: plain data, so that it can be sent to a thread. */
 export interface TrialRequest {
   readonly config: ResolvedBacktestConfig;
-  readonly search: Pick<StudyConfig, 'objective_metric' | 'direction' | 'pruner' | 'backtest_period_days'>;
+  readonly search: Pick<
+    HyperoptJobConfig,
+    'objective_metric' | 'direction' | 'pruner' | 'backtest_period_days'
+  >;
   /** What the pruner compares with, see {@link pruningHistory}. */
   readonly past: readonly PastTrial[];
 }
@@ -41,7 +44,7 @@ export interface RunTrialDeps {
 
 /** Of the visible history what the pruner looks at. */
 export function pruningHistory(
-  { pruner, direction }: Pick<StudyConfig, 'pruner' | 'direction'>,
+  { pruner, direction }: Pick<HyperoptJobConfig, 'pruner' | 'direction'>,
   past: readonly PastTrial[],
 ): readonly PastTrial[] {
   if (pruner === 'none') return [];

@@ -1,13 +1,13 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { SearchedParameter, StoredStudy, TrialParams } from '#contract/hyperopt.ts';
+import type { SearchedParameter, StoredHyperoptJob, TrialParams } from '#contract/hyperopt.ts';
 import { modelKindOf } from '#engine/ml/index.ts';
 import type { Dimension, Point, SearchSpace } from '#engine/search/space.ts';
 import { exitDimensions, exitsOf, isExit } from './exit-space.ts';
 
-type Study = Pick<StoredStudy, 'config' | 'base'>;
+type SpaceSource = Pick<StoredHyperoptJob, 'config' | 'base'>;
 
-/** What a study searches. The order of the dimensions decides which numbers are drawn for them. */
-export function spaceOf({ config, base }: Study): SearchSpace {
+/** What a hyperopt job searches. The order of the dimensions decides which numbers are drawn for them. */
+export function spaceOf({ config, base }: SpaceSource): SearchSpace {
   const { n_estimators_range: trees, learning_rate_range: rates } = config;
   return [
     { kind: 'categorical', name: 'model_type', choices: config.model_types },
@@ -35,14 +35,14 @@ function dimensionOf(name: string, parameter: SearchedParameter): Dimension {
  * The point with what its model does not read at the first value of its range: a logistic regression has neither trees nor a
  * rate. So equal runs are equal points, and are run once.
  */
-export function canonicalPoint({ config }: Pick<Study, 'config'>, point: Point): Point {
+export function canonicalPoint({ config }: Pick<SpaceSource, 'config'>, point: Point): Point {
   if (modelKindOf(String(point.model_type)) !== 'logistic_regression') return point;
   const n_estimators = config.n_estimators_range![0];
   const learning_rate = config.learning_rate_range![0];
   return { ...point, n_estimators, learning_rate };
 }
 
-/** What a trial runs: the study's backtest with the trial's parameters in it. */
+/** What a trial runs: the job's backtest with the trial's parameters in it. */
 export function trialConfig(base: ResolvedBacktestConfig, params: TrialParams): ResolvedBacktestConfig {
   const { model_type, n_estimators, learning_rate, ...searched } = params;
   const own = Object.entries(searched).filter(([name]) => !isExit(name));

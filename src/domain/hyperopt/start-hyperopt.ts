@@ -1,4 +1,9 @@
-import type { HyperoptExecutionInput, StoredStudy, StudyIn, TrialCounts } from '#contract/hyperopt.ts';
+import type {
+  HyperoptExecutionInput,
+  HyperoptJobIn,
+  StoredHyperoptJob,
+  TrialCounts,
+} from '#contract/hyperopt.ts';
 import type { HyperoptRequest } from '#contract/hyperopt-request.ts';
 import { idSuffix, keyUsedAgain } from '../id-suffix.ts';
 import type { Digest, Ids, Log } from '../ports.ts';
@@ -6,8 +11,8 @@ import type { ResolveDeps } from '../resolve-config.ts';
 import { checkExperimentName } from '../submit-backtest.ts';
 import { isoTime } from '../validate.ts';
 import { executionName } from './execution-name.ts';
-import { type ResolvedStudy, resolveStudy } from './resolve-study.ts';
-import { STUDY_PRIORITY, type StudyExecutions, type StudyStore } from './study-ports.ts';
+import { HYPEROPT_PRIORITY, type HyperoptExecutions, type HyperoptStore } from './hyperopt-ports.ts';
+import { type ResolvedHyperopt, resolveHyperopt } from './resolve-hyperopt.ts';
 
 export interface StartHyperoptInput {
   readonly body: HyperoptRequest;
@@ -18,8 +23,8 @@ export interface StartHyperoptInput {
 }
 
 export interface StartHyperoptDeps extends ResolveDeps {
-  readonly studies: StudyStore;
-  readonly studyExecutions: StudyExecutions;
+  readonly hyperoptJobs: HyperoptStore;
+  readonly hyperoptExecutions: HyperoptExecutions;
   readonly ids: Ids;
   readonly digest: Digest;
   readonly log: Log;
@@ -33,33 +38,33 @@ export interface StartHyperoptDeps extends ResolveDeps {
 export async function startHyperopt(
   deps: StartHyperoptDeps,
   input: StartHyperoptInput,
-): Promise<StoredStudy> {
-  return storeAndStart(deps, newStudy(deps, input, await resolveStudy(deps, input.body)));
+): Promise<StoredHyperoptJob> {
+  return storeAndStart(deps, newHyperopt(deps, input, await resolveHyperopt(deps, input.body)));
 }
 
 /** Throws RES005 when the id is that of another request: an Idempotency-Key was used again. */
 export async function storeAndStart(
-  deps: Pick<StartHyperoptDeps, 'studies' | 'studyExecutions' | 'log'>,
-  study: StudyIn<'pending'>,
-): Promise<StoredStudy> {
-  const stored = await deps.studies.create(study);
-  if (stored.request_digest !== study.request_digest) {
+  deps: Pick<StartHyperoptDeps, 'hyperoptJobs' | 'hyperoptExecutions' | 'log'>,
+  job: HyperoptJobIn<'pending'>,
+): Promise<StoredHyperoptJob> {
+  const stored = await deps.hyperoptJobs.create(job);
+  if (stored.request_digest !== job.request_digest) {
     throw keyUsedAgain({ job_id: stored.job_id });
   }
   if (stored.status === 'pending') {
-    await deps.studyExecutions
-      .start(stored.execution_input, STUDY_PRIORITY, executionName(stored))
+    await deps.hyperoptExecutions
+      .start(stored.execution_input, HYPEROPT_PRIORITY, executionName(stored))
       // Reconcile starts it later.
       .catch((error) => deps.log.error('failed to start execution', { job_id: stored.job_id, error }));
   }
   return stored;
 }
 
-function newStudy(
+function newHyperopt(
   deps: StartHyperoptDeps,
   { body, owner, idempotencyKey, correlationId }: StartHyperoptInput,
-  { config, base, collect, warnings, dataStart, strategy, instruments }: ResolvedStudy,
-): StudyIn<'pending'> {
+  { config, base, collect, warnings, dataStart, strategy, instruments }: ResolvedHyperopt,
+): HyperoptJobIn<'pending'> {
   const jobId = `ho-${idSuffix(deps, owner, idempotencyKey)}`;
   const now = isoTime(deps.clock.now());
   const executionInput: HyperoptExecutionInput = {
@@ -98,7 +103,7 @@ function newStudy(
   };
 }
 
-/** The counts of a study of which nothing has ended. */
+/** The counts of a hyperopt job of which nothing has ended. */
 export function noneOf(total: number): TrialCounts {
   return { total, complete: 0, pruned: 0, failed: 0, best_value: null, best_trial: null };
 }

@@ -1,7 +1,7 @@
 import type {
   EndedTrial,
+  HyperoptJobIn,
   StoredTrial,
-  StudyIn,
   TrialCounts,
   TrialIn,
   TrialParams,
@@ -10,25 +10,25 @@ import { suggest } from '#engine/search/suggest.ts';
 import { duplicateOf, isBetter, lagOf, type PastTrial, visibleHistory } from '#engine/search/trials.ts';
 import type { Clock } from '../ports.ts';
 import { isoTime } from '../validate.ts';
+import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
 import type { TrialOutcome } from './run-trial.ts';
 import { canonicalPoint, spaceOf } from './search-space.ts';
-import type { StudyStore, TrialLedger } from './study-ports.ts';
 
 /** A trial that was begun, what it may know of the others, and the result when one of the same parameters has it already. */
 export interface AskedTrial {
   readonly trial: TrialIn<'running'>;
   readonly past: readonly PastTrial[];
-  /** A trial of the same parameters that has ended: an earlier one, or the same one of the study that this goes on from. */
+  /** A trial of the same parameters that has ended: an earlier one, or the same one of the job that this goes on from. */
   readonly known: EndedTrial | undefined;
 }
 
 export interface TrialQueueDeps {
-  readonly studies: Pick<StudyStore, 'get'>;
+  readonly hyperoptJobs: Pick<HyperoptStore, 'get'>;
   readonly ledger: TrialLedger;
   readonly clock: Clock;
 }
 
-/** Who asks: the worker's number in the study, and its task. */
+/** Who asks: the worker's number in the job, and its task. */
 export interface WorkerIdentity {
   readonly worker: number;
   readonly task: string;
@@ -38,14 +38,14 @@ export interface WorkerIdentity {
 export const LEASE_MS = 60_000;
 
 /**
- * The trials of a study as one worker sees them. What it hands out follows from the ledger alone: trial k is suggested from
+ * The trials of a hyperopt job as one worker sees them. What it hands out follows from the ledger alone: trial k is suggested from
  * what trials 0..k-L came to and the parameters of the others, so it is the same whoever asks and when. Between
  * workers only conditional writes decide; what was read is kept, for a trial that has ended never changes.
  */
 export class TrialQueue {
   readonly #deps: TrialQueueDeps;
   /** As it was last met: an end is recorded only if nobody has changed it since. */
-  #study: StudyIn<'running'>;
+  #job: HyperoptJobIn<'running'>;
   readonly #me: WorkerIdentity;
   readonly #lag: number;
   readonly #earlier: ReadonlyMap<number, EndedTrial>;
@@ -54,18 +54,18 @@ export class TrialQueue {
   #rest: StoredTrial[] = [];
   #asking: Promise<unknown> = Promise.resolve();
 
-  /** @param earlier trials that ended in the study that this one goes on from */
+  /** @param earlier trials that ended in the job that this one goes on from */
   constructor(
     deps: TrialQueueDeps,
-    study: StudyIn<'running'>,
+    job: HyperoptJobIn<'running'>,
     me: WorkerIdentity,
     earlier: readonly EndedTrial[] = [],
   ) {
     this.#deps = deps;
-    this.#study = study;
+    this.#job = job;
     this.#me = me;
     this.#earlier = new Map(earlier.map((trial) => [trial.number, trial]));
-    this.#lag = lagOf(study.config.n_trials);
+    this.#lag = lagOf(job.config.n_trials);
   }
 
   /** Begins the next trial. `wait`: others run what it would rest on. `none`: every trial has ended. */
@@ -78,7 +78,7 @@ export class TrialQueue {
   async #ask(): Promise<AskedTrial | 'wait' | 'none'> {
     for (;;) {
       await this.#refresh();
-      const { n_trials } = this.#study.config;
+      const { n_trials } = this.#job.config;
       if (this.#ended.length === n_trials) return 'none';
       const begun = this.#next() ?? 'wait';
       if (begun === 'wait') return 'wait';
@@ -93,7 +93,7 @@ export class TrialQueue {
     if (lost) return () => this.#beginAgain(lost as TrialIn<'running'>);
     const number = this.#ended.length + this.#rest.length;
     const visible = number - this.#lag < this.#ended.length;
-    if (number < this.#study.config.n_trials && visible) return () => this.#begin(number);
+    if (number < this.#job.config.n_trials && visible) return () => this.#begin(number);
     return undefined;
   }
 
@@ -105,11 +105,11 @@ export class TrialQueue {
 
   /** `wait` for a repetition of a trial that still runs: whose result it has must not depend on who was faster. */
   async #begin(number: number): Promise<AskedTrial | 'wait' | undefined> {
-    const { config, job_id } = this.#study;
+    const { config, job_id } = this.#job;
     const past = this.#pastOf(number);
     const { seed, direction, sampler } = config;
-    const suggested = suggest(spaceOf(this.#study), past, { seed, number, direction, sampler });
-    const params = canonicalPoint(this.#study, suggested);
+    const suggested = suggest(spaceOf(this.#job), past, { seed, number, direction, sampler });
+    const params = canonicalPoint(this.#job, suggested);
     if (duplicateOf(this.#before(number), params)?.state === 'running') return 'wait';
     const trial = this.#held({ schema_version: 1, job_id, number, params, attempt: 1 });
     if (!(await this.#deps.ledger.begin(trial))) return undefined;
@@ -149,29 +149,29 @@ export class TrialQueue {
   }
 
   async #refresh(): Promise<void> {
-    this.#rest = await this.#deps.ledger.read(this.#study.job_id, this.#ended.length);
+    this.#rest = await this.#deps.ledger.read(this.#job.job_id, this.#ended.length);
     while (this.#rest[0] && this.#rest[0].state !== 'running') {
       this.#ended.push(this.#rest.shift() as EndedTrial);
     }
   }
 
   /**
-   * Records how a trial ended, and with it the study's progress and best. `lost`: another attempt has taken it over.
-   * `stopped`: the study has ended meanwhile; nothing is recorded.
+   * Records how a trial ended, and with it the job's progress and best. `lost`: another attempt has taken it over.
+   * `stopped`: the job has ended meanwhile; nothing is recorded.
    */
   async tell({ trial, known }: AskedTrial, outcome: TrialOutcome): Promise<'recorded' | 'lost' | 'stopped'> {
     for (;;) {
-      const study = this.#study;
-      const counts = countsAfter(study.trials, trial.number, outcome, study.config.direction);
+      const job = this.#job;
+      const counts = countsAfter(job.trials, trial.number, outcome, job.config.direction);
       const sameAs = known?.job_id === trial.job_id ? known.number : null;
       const ended = this.#endOf(trial, outcome, counts, sameAs);
       const returns = outcome.state === 'complete' ? outcome.returns : null;
-      const told = await this.#deps.ledger.end(study, ended, counts, returns);
-      if (told === 'recorded') this.#study = { ...study, trials: counts, revision: study.revision + 1 };
+      const told = await this.#deps.ledger.end(job, ended, counts, returns);
+      if (told === 'recorded') this.#job = { ...job, trials: counts, revision: job.revision + 1 };
       if (told !== 'moved') return told;
-      const moved = await this.#deps.studies.get(trial.job_id);
+      const moved = await this.#deps.hyperoptJobs.get(trial.job_id);
       if (moved?.status !== 'running') return 'stopped';
-      this.#study = moved;
+      this.#job = moved;
     }
   }
 
@@ -213,7 +213,7 @@ function countsAfter(
   counts: TrialCounts,
   number: number,
   outcome: TrialOutcome,
-  direction: StudyIn<'running'>['config']['direction'],
+  direction: HyperoptJobIn<'running'>['config']['direction'],
 ): TrialCounts {
   const counted = { ...counts, [outcome.state]: counts[outcome.state] + 1 };
   if (outcome.state !== 'complete') return counted;

@@ -18,7 +18,7 @@ import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { checkAccess } from '../access.ts';
 import { findStrategy } from '../find-strategy.ts';
 import { unknownBacktest } from '../get-backtest.ts';
-import type { StudyStore } from '../hyperopt/study-ports.ts';
+import type { HyperoptStore } from '../hyperopt/hyperopt-ports.ts';
 import type { JobStore, ResultStore } from '../ports.ts';
 import type { Strategies } from '../strategy-ports.ts';
 import {
@@ -49,7 +49,7 @@ export interface RegisterStrategyDeps extends TransitionDeps {
   readonly images: ImageRegistry | null;
   /** Registries from which images may come; null: any. */
   readonly allowedRegistries: readonly string[] | null;
-  readonly studies: Pick<StudyStore, 'get'>;
+  readonly hyperoptJobs: Pick<HyperoptStore, 'get'>;
   readonly releasePolicy: ReleasePolicy;
 }
 
@@ -299,13 +299,13 @@ const NO_SEARCH: Lineage = { trials: 1, search: { hyperopt_job_id: null, deflate
  * Throws DATA005, SVC005.
  */
 async function lineageOf(
-  deps: { readonly studies: Pick<StudyStore, 'get'>; readonly registry: Pick<RegistryStore, 'read'> },
+  deps: { readonly hyperoptJobs: Pick<HyperoptStore, 'get'>; readonly registry: Pick<RegistryStore, 'read'> },
   { found_by, registered }: JobIn<'completed'>,
 ): Promise<Lineage> {
   if (found_by) {
     const { hyperopt_job_id, trials } = found_by;
-    const study = await deps.studies.get(hyperopt_job_id);
-    const overfitting = study?.status === 'completed' ? study.outcome.overfitting : undefined;
+    const job = await deps.hyperoptJobs.get(hyperopt_job_id);
+    const overfitting = job?.status === 'completed' ? job.outcome.overfitting : undefined;
     return {
       trials,
       search: { hyperopt_job_id, deflated_sharpe_ratio: overfitting?.deflated_sharpe_ratio ?? null },

@@ -5,15 +5,15 @@ import { HyperoptEventsQuery, type HyperoptTrialEvent, LAST_EVENT_ID } from '#co
 import { foundParams } from '#domain/hyperopt/found-params.ts';
 import { getHyperopt } from '#domain/hyperopt/get-hyperopt.ts';
 import {
+  type HyperoptEvent,
   isOver,
-  type StudyEvent,
   type WatchHyperoptDeps,
   watchHyperopt,
 } from '#domain/hyperopt/watch-hyperopt.ts';
 import { callerOf } from '../authenticate.ts';
 import { EventStreams, type ServerSentEvent } from '../event-streams.ts';
 import type { Handlers } from '../handler.ts';
-import { progressAt, studyView } from './hyperopt-views.ts';
+import { jobView, progressAt } from './hyperopt-views.ts';
 
 const realTime: WatchHyperoptDeps['pause'] = (ms, signal) =>
   sleep(ms, undefined, { signal }).catch(() => undefined);
@@ -25,11 +25,11 @@ export function watchHandler(
 ): Handlers<'strategy'>['watchHyperopt'] {
   return async ({ params, query, headers, principal, signal, closing }) => {
     const after = lastEventId(headers) ?? query.after ?? 0;
-    const study = await getHyperopt(deps, params.job_id);
-    if (isOver(study, after)) return { status: 204, body: '' };
+    const job = await getHyperopt(deps, params.job_id);
+    if (isOver(job, after)) return { status: 204, body: '' };
     // Whoever was told that it took too long reads no stream.
     signal.throwIfAborted();
-    const watched = { study, after, caller: callerOf(principal) };
+    const watched = { job, after, caller: callerOf(principal) };
     const body = streams.open(
       principal.id,
       (stop) => sent(watchHyperopt({ pause: realTime, ...deps }, watched, stop)),
@@ -52,11 +52,11 @@ function lastEventId(headers: Headers): number | undefined {
   });
 }
 
-async function* sent(events: AsyncGenerator<StudyEvent>): AsyncGenerator<ServerSentEvent> {
+async function* sent(events: AsyncGenerator<HyperoptEvent>): AsyncGenerator<ServerSentEvent> {
   for await (const each of events) yield eventView(each);
 }
 
-function eventView(told: StudyEvent): ServerSentEvent {
+function eventView(told: HyperoptEvent): ServerSentEvent {
   switch (told.kind) {
     case 'heartbeat':
       return {};
@@ -65,14 +65,14 @@ function eventView(told: StudyEvent): ServerSentEvent {
     case 'trial':
       return { event: told.kind, id: told.id, data: trialEventView(told) };
     default:
-      return { event: told.kind, id: told.id, data: studyView(told.study) };
+      return { event: told.kind, id: told.id, data: jobView(told.job) };
   }
 }
 
 function trialEventView({
   trial,
   total,
-}: Extract<StudyEvent, { kind: 'trial' }>): z.input<typeof HyperoptTrialEvent> {
+}: Extract<HyperoptEvent, { kind: 'trial' }>): z.input<typeof HyperoptTrialEvent> {
   const { number, state, value, params, best_value, sequence } = trial;
   return {
     number,

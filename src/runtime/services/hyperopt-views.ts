@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { StoredStudy, StoredTrial, TrialCounts } from '#contract/hyperopt.ts';
+import type { StoredHyperoptJob, StoredTrial, TrialCounts } from '#contract/hyperopt.ts';
 import type {
   HyperoptJob,
   HyperoptResult,
@@ -9,48 +9,48 @@ import type {
 } from '#contract/hyperopt-api.ts';
 import { foundParams } from '#domain/hyperopt/found-params.ts';
 import type { HyperoptResult as StoredResult } from '#domain/hyperopt/get-hyperopt.ts';
-import type { StudyRow } from '#domain/hyperopt/study-ports.ts';
+import type { HyperoptRow } from '#domain/hyperopt/hyperopt-ports.ts';
 
 /** Stored hyperopt jobs and trials as clients see them. */
 
-export function startView(study: StoredStudy): z.input<typeof HyperoptStart> {
-  const { job_id, status, config, base, warnings } = study;
+export function startView(job: StoredHyperoptJob): z.input<typeof HyperoptStart> {
+  const { job_id, status, config, base, warnings } = job;
   const { n_trials } = config;
   const message = `Searching ${base.strategy} with ${n_trials} trials: GET /api/v1/hyperopt/${job_id} tells how far it is`;
   return { job_id, status, message, n_trials, strategy: base.strategy, warnings };
 }
 
-export function studyRowView(row: StudyRow): z.input<typeof HyperoptSummary> {
+export function rowView(row: HyperoptRow): z.input<typeof HyperoptSummary> {
   const { trials, ...rest } = row;
   return { ...rest, ...progressOf(trials) };
 }
 
-export function studyView(study: StoredStudy): z.input<typeof HyperoptJob> {
-  const { trials, base } = study;
+export function jobView(job: StoredHyperoptJob): z.input<typeof HyperoptJob> {
+  const { trials, base } = job;
   const { complete, pruned, failed } = trials;
   return {
-    job_id: study.job_id,
-    status: study.status,
+    job_id: job.job_id,
+    status: job.status,
     strategy: base.strategy,
-    experiment_name: study.experiment_name,
-    created_at: study.created_at,
-    updated_at: study.updated_at,
+    experiment_name: job.experiment_name,
+    created_at: job.created_at,
+    updated_at: job.updated_at,
     ...progressOf(trials),
-    started_at: ('started_at' in study && study.started_at) || null,
-    finished_at: 'finished_at' in study ? study.finished_at : null,
-    error: study.status === 'failed' ? study.error : null,
-    error_code: study.status === 'failed' ? study.error_code : null,
-    stalled: (study.status === 'running' && study.stalled) || null,
+    started_at: ('started_at' in job && job.started_at) || null,
+    finished_at: 'finished_at' in job ? job.finished_at : null,
+    error: job.status === 'failed' ? job.error : null,
+    error_code: job.status === 'failed' ? job.error_code : null,
+    stalled: (job.status === 'running' && job.stalled) || null,
     trials: { complete, pruned, failed },
-    // Studies of the version before had in theirs the days that models learned from too.
-    config: { ...study.config, date_range: base.date_range },
+    // Hyperopt jobs of the version before had in theirs the days that models learned from too.
+    config: { ...job.config, date_range: base.date_range },
     exchange: base.exchange,
     precision: base.precision,
     pairs: base.pairs,
     timeframe: base.timeframe,
-    warnings: study.warnings,
-    resumed_from: study.resumed_from,
-    collection: study.collection,
+    warnings: job.warnings,
+    resumed_from: job.resumed_from,
+    collection: job.collection,
   };
 }
 
@@ -70,8 +70,8 @@ export function progressAt(ended: number, total: number): number {
   return Math.floor((100 * ended) / total);
 }
 
-export function resultView({ study, equity }: StoredResult): z.input<typeof HyperoptResult> {
-  const { job_id, outcome, trials } = study;
+export function resultView({ job, equity }: StoredResult): z.input<typeof HyperoptResult> {
+  const { job_id, outcome, trials } = job;
   return {
     job_id,
     ...outcome,

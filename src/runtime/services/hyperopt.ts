@@ -1,14 +1,14 @@
 import { isTerminal } from '#contract/backtest.ts';
 import { type CancelHyperoptDeps, cancelHyperopt } from '#domain/hyperopt/cancel-hyperopt.ts';
 import { getHyperopt, getHyperoptResult } from '#domain/hyperopt/get-hyperopt.ts';
+import type { TrialLedger } from '#domain/hyperopt/hyperopt-ports.ts';
 import { listHyperopts, listHyperoptTrials } from '#domain/hyperopt/list-hyperopts.ts';
 import { resumeHyperopt } from '#domain/hyperopt/resume-hyperopt.ts';
 import { type StartHyperoptDeps, startHyperopt } from '#domain/hyperopt/start-hyperopt.ts';
-import type { TrialLedger } from '#domain/hyperopt/study-ports.ts';
 import { callerOf } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import { watchHandler } from './hyperopt-events.ts';
-import { resultView, startView, studyRowView, studyView, trialView } from './hyperopt-views.ts';
+import { jobView, resultView, rowView, startView, trialView } from './hyperopt-views.ts';
 
 export interface HyperoptDeps extends StartHyperoptDeps, CancelHyperoptDeps {
   readonly ledger: TrialLedger;
@@ -26,30 +26,30 @@ const RETRY_AFTER = '2';
 export function hyperoptHandlers(deps: HyperoptDeps): HyperoptHandlers {
   return {
     startHyperopt: async ({ body, headers, principal, correlationId }) => {
-      const study = await startHyperopt(deps, {
+      const job = await startHyperopt(deps, {
         body,
         owner: principal.id,
         idempotencyKey: headers.get('Idempotency-Key'),
         correlationId,
       });
       // Relative to the request's own address, which may have a stage prefix.
-      return { status: 200, body: startView(study), headers: { Location: `hyperopt/${study.job_id}` } };
+      return { status: 200, body: startView(job), headers: { Location: `hyperopt/${job.job_id}` } };
     },
     listHyperopts: async ({ query, principal }) => {
       const page = await listHyperopts(deps, { ...query, caller: callerOf(principal) });
-      return { status: 200, body: { items: page.items.map(studyRowView), next_cursor: page.next } };
+      return { status: 200, body: { items: page.items.map(rowView), next_cursor: page.next } };
     },
     getHyperopt: async ({ params, headers }) => {
-      const study = await getHyperopt(deps, params.job_id);
-      const tag = `"${study.revision}"`;
+      const job = await getHyperopt(deps, params.job_id);
+      const tag = `"${job.revision}"`;
       // Kept by the client, asked for again each time.
       const caching = {
         ETag: tag,
         'Cache-Control': 'private, no-cache',
-        ...(!isTerminal(study.status) && { 'Retry-After': RETRY_AFTER }),
+        ...(!isTerminal(job.status) && { 'Retry-After': RETRY_AFTER }),
       };
       if (isKnown(tag, headers.get('If-None-Match'))) return { status: 304, body: '', headers: caching };
-      return { status: 200, body: studyView(study), headers: caching };
+      return { status: 200, body: jobView(job), headers: caching };
     },
     getHyperoptResult: async ({ params }) => ({
       status: 200,
@@ -62,16 +62,16 @@ export function hyperoptHandlers(deps: HyperoptDeps): HyperoptHandlers {
     watchHyperopt: watchHandler(deps),
     cancelHyperopt: async ({ params }) => ({
       status: 200,
-      body: studyView(await cancelHyperopt(deps, params.job_id)),
+      body: jobView(await cancelHyperopt(deps, params.job_id)),
     }),
     resumeHyperopt: async ({ params, headers, principal, correlationId }) => {
-      const study = await resumeHyperopt(deps, {
+      const job = await resumeHyperopt(deps, {
         jobId: params.job_id,
         owner: principal.id,
         idempotencyKey: headers.get('Idempotency-Key'),
         correlationId,
       });
-      return { status: 200, body: startView(study), headers: { Location: `../${study.job_id}` } };
+      return { status: 200, body: startView(job), headers: { Location: `../${job.job_id}` } };
     },
   };
 }

@@ -13,7 +13,7 @@ import { sharingHandlers } from './sharing.ts';
 
 /** Dependencies of the strategy service, on any host. */
 export interface StrategyDeps
-  extends Omit<RegisterStrategyDeps, 'studies'>,
+  extends Omit<RegisterStrategyDeps, 'hyperoptJobs'>,
     HyperoptDeps,
     Omit<CreateChallengeDeps, 'stagingChecks'>,
     HealthDeps<'registry'> {}

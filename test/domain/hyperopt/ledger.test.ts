@@ -1,14 +1,14 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { StoredTrial, TrialIn, TrialState } from '#contract/hyperopt.ts';
 import { listHyperoptTrials } from '#domain/hyperopt/list-hyperopts.ts';
-import { computing } from '../../support/studies.ts';
-import { type EndedStudy, studyFixture } from '../../support/study-fixture.ts';
+import { type FinishedHyperoptJob, hyperoptFixture } from '../../support/hyperopt-fixture.ts';
+import { computing } from '../../support/hyperopt-workers.ts';
 
 /** Trials as they are stored and read. */
 
-const fixture = studyFixture();
-const { newStudy, work, deps } = fixture;
-let one: EndedStudy;
+const fixture = hyperoptFixture();
+const { newHyperopt, work, deps } = fixture;
+let one: FinishedHyperoptJob;
 beforeAll(async () => {
   one = await fixture.alone();
 });
@@ -18,7 +18,7 @@ async function everyTrial(state: TrialState | undefined, limit: number): Promise
   const trials: StoredTrial[] = [];
   let cursor: string | undefined;
   do {
-    const page = await listHyperoptTrials(deps(), { job_id: one.study.job_id, limit, cursor, state });
+    const page = await listHyperoptTrials(deps(), { job_id: one.job.job_id, limit, cursor, state });
     expect(page.items.length).toBeLessThanOrEqual(limit);
     if (page.next !== null) expect(page.items).toHaveLength(limit);
     trials.push(...page.items);
@@ -38,7 +38,7 @@ it.each([1, 7, 40, 100])(
 );
 
 it('a cursor serves its own list alone', async () => {
-  const { job_id } = one.study;
+  const { job_id } = one.job;
   const { next } = await listHyperoptTrials(deps(), { job_id, limit: 3 });
   const refused = { code: 'VAL006', field: 'cursor' };
   const other = { job_id, limit: 3, cursor: next!, state: 'failed' as const };
@@ -53,7 +53,7 @@ it('a cursor serves its own list alone', async () => {
 
 it('daily returns keep every bit, and belong to complete trials alone', async () => {
   const returns = Float64Array.of(0.1, -1 / 3, 0, 5e-324, -0, 1e300);
-  const jobId = await newStudy({ n_trials: 3 });
+  const jobId = await newHyperopt({ n_trials: 3 });
   const run: typeof computing.run = async ({ config }) =>
     config.ml_engine!.n_estimators > 0
       ? {
@@ -70,13 +70,13 @@ it('daily returns keep every bit, and belong to complete trials alone', async ()
   }
   expect(await deps().ledger.returnsOf(jobId, 3)).toBeUndefined();
   const complete = one.trials.filter((trial) => trial.state === 'complete' && trial.same_as === null);
-  expect([...(await deps().ledger.returns(one.study.job_id)).keys()]).toEqual(
+  expect([...(await deps().ledger.returns(one.job.job_id)).keys()]).toEqual(
     complete.map(({ number }) => number),
   );
 });
 
 it('a trial is begun once, and again by nobody who saw it otherwise than it is', async () => {
-  const jobId = await newStudy();
+  const jobId = await newHyperopt();
   const { ledger } = deps();
   const held: TrialIn<'running'> = {
     schema_version: 1,

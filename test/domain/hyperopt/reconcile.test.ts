@@ -1,37 +1,37 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
+import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import type { ExecutionState } from '#domain/execution-ports.ts';
 import { cancelHyperopt } from '#domain/hyperopt/cancel-hyperopt.ts';
 import { repairHyperopt, repairHyperoptOf } from '#domain/hyperopt/reconcile-hyperopts.ts';
 import { memoryLog } from '../../support/backend.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
-import { pendingStudy } from '../../support/studies.ts';
+import { pendingHyperopt } from '../../support/hyperopt-workers.ts';
 
-/** What becomes of studies whose execution is gone. */
+/** What becomes of hyperopt jobs whose execution is gone. */
 
 const MINUTE = 60_000;
 const AT = Date.parse('2025-03-01T00:00:00.000Z');
 let engine: TestEngine;
-let studies: DynamoStudyStore;
+let hyperoptJobs: DynamoHyperoptStore;
 beforeAll(async () => {
   engine = await startEngine();
-  studies = new DynamoStudyStore(engine.client, engine.tables.jobs);
+  hyperoptJobs = new DynamoHyperoptStore(engine.client, engine.tables.jobs);
 });
 afterAll(() => engine.stop());
 
 let ids = 0;
 async function scene(changes: { running?: boolean } = {}) {
   const jobId = `ho-${++ids}`;
-  await studies.create(pendingStudy(jobId));
-  if (changes.running) await studies.begin(jobId, 0, 'arn:task', new Date(AT).toISOString());
+  await hyperoptJobs.create(pendingHyperopt(jobId));
+  if (changes.running) await hyperoptJobs.begin(jobId, 0, 'arn:task', new Date(AT).toISOString());
   const started: string[] = [];
   const stopped: string[] = [];
   const states = new Map<string, ExecutionState['status']>();
   const clock = { time: AT, now: () => clock.time };
   const deps = {
-    studies,
+    hyperoptJobs,
     clock,
-    studyExecutions: {
+    hyperoptExecutions: {
       start: async (_: unknown, __: number, name = jobId) => {
         started.push(name);
         states.set(name, 'running');
@@ -43,7 +43,7 @@ async function scene(changes: { running?: boolean } = {}) {
     graceMs: 2 * MINUTE,
     log: memoryLog().log,
   };
-  const repair = async () => repairHyperopt(deps, (await studies.get(jobId))!);
+  const repair = async () => repairHyperopt(deps, (await hyperoptJobs.get(jobId))!);
   return {
     jobId,
     deps,
@@ -52,7 +52,7 @@ async function scene(changes: { running?: boolean } = {}) {
     started,
     stopped,
     repair,
-    get: async () => (await studies.get(jobId))!,
+    get: async () => (await hyperoptJobs.get(jobId))!,
   };
 }
 
@@ -104,7 +104,7 @@ it('that was cancelled has its execution and tasks stopped, and is never started
   expect(started).toEqual([]);
 });
 
-it('an execution of no study is left alone', async () => {
+it('an execution of no job is left alone', async () => {
   const { deps } = await scene();
   expect(await repairHyperoptOf(deps, 'ho-unknown-2')).toBe('none');
 });

@@ -1,22 +1,22 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { TrialRunner } from '#domain/hyperopt/run-hyperopt-worker.ts';
-import { computeTrial, computing, essence } from '../../support/studies.ts';
-import { type EndedStudy, studyFixture } from '../../support/study-fixture.ts';
+import { type FinishedHyperoptJob, hyperoptFixture } from '../../support/hyperopt-fixture.ts';
+import { computeTrial, computing, essence } from '../../support/hyperopt-workers.ts';
 
-const fixture = studyFixture();
-const { newStudy, work, read, deps, dying } = fixture;
-let one: EndedStudy;
+const fixture = hyperoptFixture();
+const { newHyperopt, work, read, deps, dying } = fixture;
+let one: FinishedHyperoptJob;
 beforeAll(async () => {
   one = await fixture.alone();
 });
 
-describe('a study that goes on from another', () => {
+describe('a hyperopt job that goes on from another', () => {
   /** Cancelled while its `nth` trial ran. */
   async function interrupted(nth: number): Promise<string> {
-    const jobId = await newStudy();
+    const jobId = await newHyperopt();
     let begun = 0;
     const run: TrialRunner['run'] = async (request) => {
-      if (++begun === nth) await deps().studies.cancel(jobId, new Date().toISOString());
+      if (++begun === nth) await deps().hyperoptJobs.cancel(jobId, new Date().toISOString());
       return computeTrial(request);
     };
     await work(jobId, 0, deps({ ...computing, run }));
@@ -24,7 +24,7 @@ describe('a study that goes on from another', () => {
   }
 
   async function goOn(from: string, codeDigest = computing.codeDigest) {
-    const jobId = await newStudy({}, { resumed_from: from });
+    const jobId = await newHyperopt({}, { resumed_from: from });
     let runs = 0;
     const run: TrialRunner['run'] = (request) => {
       runs++;
@@ -36,13 +36,13 @@ describe('a study that goes on from another', () => {
 
   it('takes over what ended there and runs the rest', async () => {
     const old = await interrupted(25);
-    const { study, trials, runs } = await goOn(old);
+    const { job, trials, runs } = await goOn(old);
     expect(runs).toBe(40 - 24);
     expect(trials.map(essence)).toEqual(one.trials.map(essence));
-    expect(study.status).toBe('completed');
-    const outcomes = [study, one.study].map((each) => (each.status === 'completed' ? each.outcome : null));
+    expect(job.status).toBe('completed');
+    const outcomes = [job, one.job].map((each) => (each.status === 'completed' ? each.outcome : null));
     expect(outcomes[0]!.overfitting).toEqual(outcomes[1]!.overfitting);
-    expect((await read(old)).study.status).toBe('cancelled');
+    expect((await read(old)).job.status).toBe('cancelled');
   });
 
   it('runs everything when the code has changed', async () => {
@@ -51,14 +51,14 @@ describe('a study that goes on from another', () => {
     expect(trials.map(essence)).toEqual(one.trials.map(essence));
   });
 
-  it('a worker with other code than the first ends the study: trials could not be compared', async () => {
-    const jobId = await newStudy();
+  it('a worker with other code than the first ends the job: trials could not be compared', async () => {
+    const jobId = await newHyperopt();
     const { deps: dyingDeps, died } = dying(3);
     void work(jobId, 0, dyingDeps, 'first');
     await died;
     expect(await work(jobId, 0, deps({ ...computing, codeDigest: 'edited' }), 'second')).toBe('stopped');
-    const { study, trials } = await read(jobId);
-    expect(study).toMatchObject({ status: 'failed', error_code: 'VAL006' });
+    const { job, trials } = await read(jobId);
+    expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006' });
     expect(trials).toHaveLength(3);
   });
 });

@@ -1,19 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import type { EndedTrial, StoredStudy, StoredTrial } from '#contract/hyperopt.ts';
+import type { EndedTrial, StoredHyperoptJob, StoredTrial } from '#contract/hyperopt.ts';
 import type { Grant } from '#contract/sharing.ts';
 import type { Caller } from '#domain/access.ts';
 import { EndedInOrder } from '#domain/hyperopt/ended-in-order.ts';
-import { type StudyEvent, type WatchHyperoptDeps, watchHyperopt } from '#domain/hyperopt/watch-hyperopt.ts';
+import {
+  type HyperoptEvent,
+  type WatchHyperoptDeps,
+  watchHyperopt,
+} from '#domain/hyperopt/watch-hyperopt.ts';
 import { createRandom } from '#engine/random.ts';
 import { lagOf } from '#engine/search/trials.ts';
 import { virtualTime } from '../../support/events.ts';
-import { pendingStudy } from '../../support/studies.ts';
+import { pendingHyperopt } from '../../support/hyperopt-workers.ts';
 
 const never = new AbortController().signal;
 const READER: Caller = { id: 'reader', groups: [], isAdmin: false };
 const SHARED: Grant[] = [{ principal: 'user:reader', level: 'read' }];
 
-/** A study whose trials end in an order of its own, at most a lag of them at once. */
+/** A hyperopt job whose trials end in an order of its own, at most a lag of them at once. */
 class Ledger {
   readonly trials: StoredTrial[] = [];
   readonly order: number[] = [];
@@ -63,7 +67,7 @@ describe('trials in the order in which they ended', () => {
     [300, 4],
     [2_500, 5],
   ])('are complete, each once, whenever one looks: %i trials', async (total, seed) => {
-    const study = pendingStudy('ho-1', { n_trials: total });
+    const job = pendingHyperopt('ho-1', { n_trials: total });
     const ledger = new Ledger(total, seed);
     const looks = createRandom(seed + 100);
     const from: { after: number; ended: EndedInOrder; found: number[] }[] = [];
@@ -71,7 +75,7 @@ describe('trials in the order in which they ended', () => {
       for (const each of from) each.found.push(...(await numbers(each.ended, ledger.order.length)));
     };
     const begin = (after: number) =>
-      from.push({ after, ended: new EndedInOrder(ledger, study, after), found: [] });
+      from.push({ after, ended: new EndedInOrder(ledger, job, after), found: [] });
     begin(0);
     while (ledger.step()) {
       if (looks() < 8 / total) begin(Math.floor(looks() * (ledger.order.length + 1)));
@@ -85,7 +89,7 @@ describe('trials in the order in which they ended', () => {
     const ledger = new Ledger(40, 6);
     while (ledger.step());
     for (let after = 0; after <= 40; after++) {
-      const ended = new EndedInOrder(ledger, pendingStudy('ho-1'), after);
+      const ended = new EndedInOrder(ledger, pendingHyperopt('ho-1'), after);
       expect(await numbers(ended, 40)).toEqual(ledger.order.slice(after));
     }
   });
@@ -93,7 +97,7 @@ describe('trials in the order in which they ended', () => {
   it('are not read while none has ended, and not from the beginning', async () => {
     const ledger = new Ledger(400, 7);
     while (ledger.step());
-    const ended = new EndedInOrder(ledger, pendingStudy('ho-1', { n_trials: 400 }), 390);
+    const ended = new EndedInOrder(ledger, pendingHyperopt('ho-1', { n_trials: 400 }), 390);
     await numbers(ended, 390);
     expect(ledger.reads).toBe(0);
     const starts: number[] = [];
@@ -101,33 +105,33 @@ describe('trials in the order in which they ended', () => {
       starts.push(from);
       return ledger.read(job, from, limit);
     };
-    await numbers(new EndedInOrder({ read }, pendingStudy('ho-1', { n_trials: 400 }), 390), 400);
+    await numbers(new EndedInOrder({ read }, pendingHyperopt('ho-1', { n_trials: 400 }), 390), 400);
     expect(starts).toEqual([351]);
   });
 });
 
-/** Follows a study that nothing happens to, unless `change` says otherwise, by its number of looks. */
-async function idle(change: (looks: number, study: StoredStudy) => StoredStudy = (_, study) => study) {
+/** Follows a hyperopt job that nothing happens to, unless `change` says otherwise, by its number of looks. */
+async function idle(change: (looks: number, job: StoredHyperoptJob) => StoredHyperoptJob = (_, job) => job) {
   const time = virtualTime();
   const running = { status: 'running', started_at: '', shared_with: SHARED };
-  const study = { ...pendingStudy('ho-1'), ...running } as StoredStudy;
+  const job = { ...pendingHyperopt('ho-1'), ...running } as StoredHyperoptJob;
   let looks = 0;
   const faults: unknown[] = [];
   const deps: WatchHyperoptDeps = {
     ...time,
-    studies: { get: async () => change(++looks, study) },
+    hyperoptJobs: { get: async () => change(++looks, job) },
     ledger: new Ledger(40, 1),
     log: { warn: () => undefined, error: (_, { error }) => void faults.push(error) },
   };
-  const seen: { at: number; event: StudyEvent }[] = [];
+  const seen: { at: number; event: HyperoptEvent }[] = [];
   const begun = time.clock.now();
-  for await (const event of watchHyperopt(deps, { study, after: 0, caller: READER }, never)) {
+  for await (const event of watchHyperopt(deps, { job, after: 0, caller: READER }, never)) {
     seen.push({ at: time.clock.now() - begun, event });
   }
   return { seen, looks, pauses: time.pauses, faults };
 }
 
-describe('following a study in which nothing happens', () => {
+describe('following a hyperopt job in which nothing happens', () => {
   it('beats every 15 seconds and ends after 14 minutes, with a look each second, then each third', async () => {
     const { seen, looks, pauses } = await idle();
     expect(seen[0]).toMatchObject({ at: 0, event: { kind: 'snapshot', id: 0 } });
@@ -143,17 +147,17 @@ describe('following a study in which nothing happens', () => {
   });
 
   it('ends when storage cannot be read, and says why to its host alone', async () => {
-    const { seen, faults } = await idle((looks, study) => {
+    const { seen, faults } = await idle((looks, job) => {
       if (looks === 3) throw new Error('down');
-      return study;
+      return job;
     });
     expect(seen.map(({ event }) => event.kind)).toEqual(['snapshot', 'reconnect']);
     expect(faults).toMatchObject([{ message: 'down' }]);
   });
 
   it('ends for whom it is no longer shared with, and tells nothing more', async () => {
-    const { seen, looks, faults } = await idle((look, study) =>
-      look < 3 ? study : ({ ...study, ...{ status: 'completed', shared_with: [] } } as StoredStudy),
+    const { seen, looks, faults } = await idle((look, job) =>
+      look < 3 ? job : ({ ...job, ...{ status: 'completed', shared_with: [] } } as StoredHyperoptJob),
     );
     expect(seen.map(({ event }) => event.kind)).toEqual(['snapshot', 'reconnect']);
     expect([looks, faults]).toEqual([3, []]);
@@ -161,11 +165,11 @@ describe('following a study in which nothing happens', () => {
 
   it('ends with its status, whichever of the terminal ones', async () => {
     for (const status of ['completed', 'failed', 'cancelled']) {
-      const { seen } = await idle((looks, study) =>
-        looks < 3 ? study : ({ ...study, status } as StoredStudy),
+      const { seen } = await idle((looks, job) =>
+        looks < 3 ? job : ({ ...job, status } as StoredHyperoptJob),
       );
       expect(seen.map(({ event }) => event.kind)).toEqual(['snapshot', 'status']);
-      expect(seen[1]!.event).toMatchObject({ id: 1, study: { status } });
+      expect(seen[1]!.event).toMatchObject({ id: 1, job: { status } });
     }
   });
 });

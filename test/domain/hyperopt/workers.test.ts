@@ -1,17 +1,17 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { StudyConfig } from '#contract/hyperopt.ts';
+import type { HyperoptJobConfig } from '#contract/hyperopt.ts';
 import {
   type RunHyperoptWorkerDeps,
   runHyperoptWorker,
   type TrialRunner,
 } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import { type AskedTrial, LEASE_MS, TrialQueue } from '#domain/hyperopt/trial-queue.ts';
-import { computeTrial, computing, essence } from '../../support/studies.ts';
-import { type EndedStudy, studyFixture } from '../../support/study-fixture.ts';
+import { type FinishedHyperoptJob, hyperoptFixture } from '../../support/hyperopt-fixture.ts';
+import { computeTrial, computing, essence } from '../../support/hyperopt-workers.ts';
 
-const fixture = studyFixture();
-const { newStudy, work, read, deps, dying } = fixture;
-let one: EndedStudy;
+const fixture = hyperoptFixture();
+const { newHyperopt, work, read, deps, dying } = fixture;
+let one: FinishedHyperoptJob;
 beforeAll(async () => {
   one = await fixture.alone();
 });
@@ -28,14 +28,14 @@ function unsteady(seed: number): TrialRunner {
   };
 }
 
-describe('a study', () => {
+describe('a hyperopt job', () => {
   it('is the same for any number of workers and lanes', async () => {
     for (const [workers, lanes] of [
       [1, 3],
       [2, 1],
       [4, 2],
     ] as const) {
-      const jobId = await newStudy({ workers });
+      const jobId = await newHyperopt({ workers });
       const outcomes = await Promise.all(
         Array.from({ length: workers }, (_, worker) =>
           work(jobId, worker, { ...deps(unsteady(worker)), lanes: () => lanes }),
@@ -44,8 +44,8 @@ describe('a study', () => {
       expect(new Set(outcomes)).toEqual(new Set(['finished']));
       const many = await read(jobId);
       expect(many.trials.map(essence)).toEqual(one.trials.map(essence));
-      expect(many.study.trials).toEqual(one.study.trials);
-      expect(many.study.status).toBe('completed');
+      expect(many.job.trials).toEqual(one.job.trials);
+      expect(many.job.status).toBe('completed');
     }
     const states = Object.groupBy(one.trials, ({ state }) => state);
     for (const state of ['complete', 'pruned', 'failed'] as const)
@@ -53,15 +53,15 @@ describe('a study', () => {
   });
 
   it('counts every trial once, in the order in which they ended', async () => {
-    const jobId = await newStudy({ workers: 4 });
+    const jobId = await newHyperopt({ workers: 4 });
     await Promise.all([0, 1, 2, 3].map((worker) => work(jobId, worker, deps(unsteady(worker)))));
-    const { study, trials } = await read(jobId);
+    const { job, trials } = await read(jobId);
     const sequence = trials.map((trial) => (trial.state === 'running' ? 0 : trial.sequence));
     expect(sequence.toSorted((a, b) => a - b)).toEqual(trials.map((_, i) => i + 1));
-    const { complete, pruned, failed, total } = study.trials;
+    const { complete, pruned, failed, total } = job.trials;
     expect(complete + pruned + failed).toBe(total);
     const best = Math.max(...trials.map((trial) => (trial.state === 'complete' ? trial.value : -Infinity)));
-    expect(study.trials.best_value).toBe(best);
+    expect(job.trials.best_value).toBe(best);
     expect(new Set(trials.map(({ attempt }) => attempt))).toEqual(new Set([1]));
   });
 
@@ -78,7 +78,7 @@ describe('a study', () => {
       running--;
       return computeTrial(request);
     };
-    const jobId = await newStudy();
+    const jobId = await newHyperopt();
     const own = { ...deps({ ...computing, run }), lanes: () => 8 };
     await Promise.all([0, 1].map((worker) => work(jobId, worker, own)));
     expect(most).toBe(4);
@@ -90,7 +90,7 @@ describe('a study', () => {
       runs++;
       return computeTrial(request);
     };
-    const jobId = await newStudy({ n_estimators_range: [25, 26], learning_rate_range: [0.1, 0.1] });
+    const jobId = await newHyperopt({ n_estimators_range: [25, 26], learning_rate_range: [0.1, 0.1] });
     await work(jobId, 0, deps({ ...computing, run }));
     const { trials } = await read(jobId);
     const taken = trials.filter((trial) => 'same_as' in trial && trial.same_as !== null);
@@ -108,7 +108,7 @@ describe('a study', () => {
     const space = {
       ...({ n_estimators_range: [21, 22], learning_rate_range: [0.1, 0.1] } as const),
       model_types: ['xgboost', 'catboost'],
-    } satisfies Partial<StudyConfig>;
+    } satisfies Partial<HyperoptJobConfig>;
     let runs = 0;
     const counted = (seed: number): TrialRunner => ({
       ...computing,
@@ -117,7 +117,7 @@ describe('a study', () => {
         return unsteady(seed).run(request, signal, () => {});
       },
     });
-    const alone = await newStudy({ ...space });
+    const alone = await newHyperopt({ ...space });
     await work(alone, 0, deps());
     const expected = (await read(alone)).trials.map(essence);
     const first = new Map<string, number>();
@@ -128,7 +128,7 @@ describe('a study', () => {
     }
     expect(first.size).toBe(4);
 
-    const jobId = await newStudy({ ...space, workers: 4 });
+    const jobId = await newHyperopt({ ...space, workers: 4 });
     const working = [0, 1, 2, 3].map((worker) =>
       work(jobId, worker, { ...deps(counted(worker)), lanes: () => 2 }),
     );
@@ -136,7 +136,7 @@ describe('a study', () => {
     expect((await read(jobId)).trials.map(essence)).toEqual(expected);
     expect(runs).toBe(4);
 
-    const killed = await newStudy({ ...space, workers: 2 });
+    const killed = await newHyperopt({ ...space, workers: 2 });
     const { deps: dyingDeps, died } = dying(1);
     void work(killed, 0, dyingDeps);
     await died;
@@ -147,7 +147,7 @@ describe('a study', () => {
   });
 
   it('searches nothing that a model does not read: a logistic regression has neither trees nor a rate', async () => {
-    const jobId = await newStudy({ model_types: ['logistic_regression', 'xgboost'] });
+    const jobId = await newHyperopt({ model_types: ['logistic_regression', 'xgboost'] });
     await work(jobId, 0, deps(computing));
     const { trials } = await read(jobId);
     const linear = trials.filter(({ params }) => params.model_type === 'logistic_regression');
@@ -158,7 +158,7 @@ describe('a study', () => {
   });
 });
 
-describe('the best of a study', () => {
+describe('the best of a hyperopt job', () => {
   it.each([
     ['maximize', [1, 3, 3, 2], 1],
     ['minimize', [1, 3, 3, 2], 0],
@@ -169,25 +169,25 @@ describe('the best of a study', () => {
       [3, 2, 1, 0],
       [2, 0, 3, 1],
     ]) {
-      const jobId = await newStudy({ direction });
-      const study = (await deps().studies.begin(jobId, 0, 'task', new Date().toISOString()))!;
-      const queue = new TrialQueue(deps(), study, { worker: 0, task: 'task' });
+      const jobId = await newHyperopt({ direction });
+      const job = (await deps().hyperoptJobs.begin(jobId, 0, 'task', new Date().toISOString()))!;
+      const queue = new TrialQueue(deps(), job, { worker: 0, task: 'task' });
       const asked: AskedTrial[] = [];
       for (const _ of values) asked.push((await queue.ask()) as AskedTrial);
       for (const number of order) {
         const end = { windows: [], efficiency: null, returns: null };
         await queue.tell(asked[number]!, { state: 'complete', value: values[number]!, ...end });
       }
-      const { trials } = (await read(jobId)).study;
+      const { trials } = (await read(jobId)).job;
       expect(trials).toMatchObject({ best_trial: best, best_value: values[best], complete: 4 });
     }
   });
 });
 
-describe('the result of a study', () => {
+describe('the result of a hyperopt job', () => {
   it('says how far its best can be believed, for all that was tried', () => {
-    if (one.study.status !== 'completed') throw new Error(one.study.status);
-    const { outcome, trials } = one.study;
+    if (one.job.status !== 'completed') throw new Error(one.job.status);
+    const { outcome, trials } = one.job;
     const complete = one.trials.filter((trial) => trial.state === 'complete');
     expect(outcome.best_trials[0]).toEqual({
       number: outcome.best_trial,
@@ -210,20 +210,20 @@ describe('a worker that dies', () => {
   it.each([1, 6, 40])(
     'in its trial %i changes nothing: the next in its place goes on at once',
     async (nth) => {
-      const jobId = await newStudy();
+      const jobId = await newHyperopt();
       const { deps: dyingDeps, died } = dying(nth);
       void work(jobId, 0, dyingDeps, 'first');
       await died;
       expect(await work(jobId, 0, deps(), 'second')).toBe('finished');
-      const { study, trials } = await read(jobId);
+      const { job, trials } = await read(jobId);
       expect(trials.map(essence)).toEqual(one.trials.map(essence));
-      expect(study.trials).toEqual(one.study.trials);
+      expect(job.trials).toEqual(one.job.trials);
       expect(trials.filter(({ attempt }) => attempt === 2)).toHaveLength(1);
     },
   );
 
   it('loses its trial to another worker when its lease has run out, not before', async () => {
-    const jobId = await newStudy({ workers: 2 });
+    const jobId = await newHyperopt({ workers: 2 });
     const { deps: dyingDeps, died } = dying(1);
     void work(jobId, 0, dyingDeps);
     await died;
@@ -251,34 +251,34 @@ describe('a worker that dies', () => {
   });
 
   it('and comes back can record nothing of what was taken over', async () => {
-    const jobId = await newStudy();
+    const jobId = await newHyperopt();
     const own = deps();
-    const study = (await own.studies.begin(jobId, 0, 'first', new Date().toISOString()))!;
-    const asked = await new TrialQueue(own, study, { worker: 0, task: 'first' }).ask();
+    const job = (await own.hyperoptJobs.begin(jobId, 0, 'first', new Date().toISOString()))!;
+    const asked = await new TrialQueue(own, job, { worker: 0, task: 'first' }).ask();
     if (typeof asked === 'string') throw new Error(asked);
-    const next = new TrialQueue(own, study, { worker: 0, task: 'second' });
+    const next = new TrialQueue(own, job, { worker: 0, task: 'second' });
     const again = await next.ask();
     if (typeof again === 'string') throw new Error(again);
     expect(again.trial).toMatchObject({ number: 0, attempt: 2, params: asked.trial.params });
-    const old = new TrialQueue(own, study, { worker: 0, task: 'first' });
+    const old = new TrialQueue(own, job, { worker: 0, task: 'first' });
     expect(await old.tell(asked, { state: 'failed', error: 'late' })).toBe('lost');
     expect(await own.ledger.renew(asked.trial, Date.now())).toBe(false);
     expect(await next.tell(again, { state: 'failed', error: 'in time' })).toBe('recorded');
     // The reply was lost and the write is sent again.
     expect(await old.tell(asked, { state: 'failed', error: 'later still' })).toBe('lost');
-    const { study: after, trials } = await read(jobId);
+    const { job: after, trials } = await read(jobId);
     expect(after.trials.failed).toBe(1);
     expect(trials[0]).toMatchObject({ state: 'failed', error: 'in time', attempt: 2 });
   });
 });
 
 describe('a worker', () => {
-  it('of a study whose trials all failed ends it with the reason', async () => {
+  it('of a hyperopt job whose trials all failed ends it with the reason', async () => {
     const run: TrialRunner['run'] = async () => ({ state: 'failed', error: 'no trade was made' });
-    const jobId = await newStudy();
+    const jobId = await newHyperopt();
     await work(jobId, 0, deps({ ...computing, run }));
-    const { study } = await read(jobId);
-    expect(study).toMatchObject({
+    const { job } = await read(jobId);
+    expect(job).toMatchObject({
       status: 'failed',
       error_code: 'OPT002',
       error: 'All 40 trials failed. Each: no trade was made',
@@ -286,23 +286,23 @@ describe('a worker', () => {
     });
   });
 
-  it('ends when its study is cancelled, and records nothing after that', async () => {
-    const jobId = await newStudy();
+  it('ends when its job is cancelled, and records nothing after that', async () => {
+    const jobId = await newHyperopt();
     let begun = 0;
     const run: TrialRunner['run'] = async (request) => {
-      if (++begun === 5) await deps().studies.cancel(jobId, new Date().toISOString());
+      if (++begun === 5) await deps().hyperoptJobs.cancel(jobId, new Date().toISOString());
       return computeTrial(request);
     };
     expect(await work(jobId, 0, deps({ ...computing, run }))).toBe('stopped');
-    const { study, trials } = await read(jobId);
-    expect(study.status).toBe('cancelled');
+    const { job, trials } = await read(jobId);
+    expect(job.status).toBe('cancelled');
     expect(trials.map(({ state }) => state).filter((state) => state === 'running')).toHaveLength(1);
     expect(trials).toHaveLength(5);
     expect(await work(jobId, 0, deps())).toBe('not_mine');
   });
 
   it('that is stopped gives its trials back, and the next worker has them at once', async () => {
-    const jobId = await newStudy({ workers: 2 });
+    const jobId = await newHyperopt({ workers: 2 });
     const stop = new AbortController();
     let begun = 0;
     const run: TrialRunner['run'] = (request, signal) => {

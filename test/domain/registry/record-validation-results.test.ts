@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import type { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { fixedStrategies, knownBuiltIns } from '#adapters/known-strategies.ts';
 import { NO_POLICY } from '#contract/release-policy.ts';
@@ -90,8 +90,8 @@ async function scene(): Promise<Scene> {
     clock,
     deps: {
       ...{ jobs, executions, tasks: { stop: async () => undefined }, clock, registry },
-      studies: new DynamoStudyStore(engine.client, fixture.jobsTable),
-      studyExecutions: executions,
+      hyperoptJobs: new DynamoHyperoptStore(engine.client, fixture.jobsTable),
+      hyperoptExecutions: executions,
       graceMs: 2 * MINUTES,
       onFault: (_, error) => {
         throw error;

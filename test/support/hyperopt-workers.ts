@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DynamoStudyStore } from '#adapters/aws/dynamo-study-store.ts';
+import { DynamoHyperoptStore } from '#adapters/aws/dynamo-hyperopt-store.ts';
 import { DynamoTrialLedger } from '#adapters/aws/dynamo-trial-ledger.ts';
-import type { StoredTrial, StudyConfig, StudyIn } from '#contract/hyperopt.ts';
+import type { HyperoptJobConfig, HyperoptJobIn, StoredTrial } from '#contract/hyperopt.ts';
 import type { RunHyperoptWorkerDeps, TrialRunner } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import type { TrialOutcome, TrialRequest } from '#domain/hyperopt/run-trial.ts';
 import { shouldPrune } from '#engine/search/prune.ts';
@@ -12,10 +12,13 @@ import { pendingJob } from './jobs.ts';
 const AT = '2025-03-01T00:00:00.000Z';
 const RANGE = { start: '2025-01-01T00:00:00.000Z', end: '2025-03-01T00:00:00.000Z' };
 
-/** A valid pending study of 40 trials; `config` goes over what it searches and how. */
-export function pendingStudy(jobId: string, config: Partial<StudyConfig> = {}): StudyIn<'pending'> {
+/** A valid pending job of 40 trials; `config` goes over what it searches and how. */
+export function pendingHyperopt(
+  jobId: string,
+  config: Partial<HyperoptJobConfig> = {},
+): HyperoptJobIn<'pending'> {
   const job = pendingJob(jobId);
-  const searched: StudyConfig = {
+  const searched: HyperoptJobConfig = {
     n_trials: 40,
     train_period_days: 30,
     backtest_period_days: 7,
@@ -101,7 +104,7 @@ export function workerDeps(
   runner: TrialRunner = computing,
 ): RunHyperoptWorkerDeps {
   return {
-    studies: new DynamoStudyStore(engine.client, engine.tables.jobs),
+    hyperoptJobs: new DynamoHyperoptStore(engine.client, engine.tables.jobs),
     ledger: new DynamoTrialLedger(engine.client, engine.tables.jobs),
     clock: Date,
     openRunner: async () => runner,

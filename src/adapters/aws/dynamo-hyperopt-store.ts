@@ -1,41 +1,46 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { CollectionOutcome } from '#contract/backtest.ts';
-import { STUDY_KIND, type StoredStudy, type StudyIn, type StudyOutcome } from '#contract/hyperopt.ts';
-import type { StudyRow, StudyStore } from '#domain/hyperopt/study-ports.ts';
+import {
+  type HyperoptJobIn,
+  type HyperoptOutcome,
+  STUDY_KIND,
+  type StoredHyperoptJob,
+} from '#contract/hyperopt.ts';
+import type { HyperoptRow, HyperoptStore } from '#domain/hyperopt/hyperopt-ports.ts';
 import type { JobFilter, Page } from '#domain/ports.ts';
+import { toHyperoptItem, toHyperoptJob, toHyperoptRow } from './hyperopt-item.ts';
 import { JobList } from './job-list.ts';
 import { failureOf, JobRecords, UNFINISHED } from './job-records.ts';
 import { JobSharing } from './job-sharing.ts';
 import { jobKey } from './stored-item.ts';
-import { toStudy, toStudyItem, toStudyRow } from './study-item.ts';
 import { retryOnConflict } from './transactions.ts';
 
 /** Hyperopt jobs in the Jobs table. Reads of one job are strongly consistent, lists are not. */
-export class DynamoStudyStore implements StudyStore {
+export class DynamoHyperoptStore implements HyperoptStore {
   readonly sharing: JobSharing;
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
-  readonly #records: JobRecords<StoredStudy>;
-  readonly #list: JobList<StudyRow>;
+  readonly #records: JobRecords<StoredHyperoptJob>;
+  readonly #list: JobList<HyperoptRow>;
 
   constructor(client: DynamoDBDocumentClient, table: string) {
     this.#client = client;
     this.#table = table;
     this.sharing = new JobSharing(client, table);
-    this.#records = new JobRecords(client, table, this.sharing, toStudy);
-    this.#list = new JobList(client, table, STUDY_KIND, toStudyRow);
+    this.#records = new JobRecords(client, table, this.sharing, toHyperoptJob);
+    this.#list = new JobList(client, table, STUDY_KIND, toHyperoptRow);
   }
 
-  async create(study: StudyIn<'pending'>): Promise<StoredStudy> {
-    await this.sharing.add(study);
-    return this.#records.create(study, toStudyItem(study));
+  async create(job: HyperoptJobIn<'pending'>): Promise<StoredHyperoptJob> {
+    await this.sharing.add(job);
+    return this.#records.create(job, toHyperoptItem(job));
   }
 
-  async get(jobId: string): Promise<StoredStudy | undefined> {
+  async get(jobId: string): Promise<StoredHyperoptJob | undefined> {
     return this.#records.get(jobId);
   }
 
-  async list(filter: JobFilter, limit: number, cursor: string | null): Promise<Page<StudyRow>> {
+  async list(filter: JobFilter, limit: number, cursor: string | null): Promise<Page<HyperoptRow>> {
     return this.#list.page(filter, limit, cursor);
   }
 
@@ -44,7 +49,7 @@ export class DynamoStudyStore implements StudyStore {
     worker: number,
     task: string,
     at: string,
-  ): Promise<StudyIn<'running'> | undefined> {
+  ): Promise<HyperoptJobIn<'running'> | undefined> {
     try {
       const update = new UpdateCommand({
         TableName: this.#table,
@@ -65,7 +70,7 @@ export class DynamoStudyStore implements StudyStore {
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       });
       const { Attributes } = await retryOnConflict(() => this.#client.send(update));
-      return toStudy(Attributes!) as StudyIn<'running'>;
+      return toHyperoptJob(Attributes!) as HyperoptJobIn<'running'>;
     } catch (error) {
       this.#records.foundInstead(error);
       return undefined;
@@ -95,31 +100,34 @@ export class DynamoStudyStore implements StudyStore {
     }
   }
 
-  async complete(jobId: string, outcome: StudyOutcome, at: string): Promise<boolean> {
-    const { job: study } = await this.#records.change(jobId, {
+  async complete(jobId: string, outcome: HyperoptOutcome, at: string): Promise<boolean> {
+    const { job } = await this.#records.change(jobId, {
       status: 'completed',
       set: { outcome, finished_at: at, updated_at: at },
       from: ['running'],
     });
-    return study !== undefined;
+    return job !== undefined;
   }
 
   async fail(jobId: string, error: { code: string; message: string }, at: string): Promise<boolean> {
-    const { job: study } = await this.#records.change(jobId, {
+    const { job } = await this.#records.change(jobId, {
       status: 'failed',
       set: failureOf(error, at),
       from: UNFINISHED,
     });
-    return study !== undefined;
+    return job !== undefined;
   }
 
-  async cancel(jobId: string, at: string): Promise<{ cancelled: boolean; study: StoredStudy | undefined }> {
-    const { job: study, found } = await this.#records.change(jobId, {
+  async cancel(
+    jobId: string,
+    at: string,
+  ): Promise<{ cancelled: boolean; job: StoredHyperoptJob | undefined }> {
+    const { job, found } = await this.#records.change(jobId, {
       status: 'cancelled',
       set: { finished_at: at, updated_at: at },
       from: UNFINISHED,
     });
-    return study ? { cancelled: true, study } : { cancelled: false, study: found };
+    return job ? { cancelled: true, job } : { cancelled: false, job: found };
   }
 
   async setStalled(jobId: string, stalled: string | null): Promise<void> {
@@ -133,17 +141,17 @@ export class DynamoStudyStore implements StudyStore {
     });
   }
 
-  async startAgain(jobId: string, runs: number, at: string): Promise<StoredStudy | undefined> {
-    const { job: study } = await this.#records.change(jobId, {
+  async startAgain(jobId: string, runs: number, at: string): Promise<StoredHyperoptJob | undefined> {
+    const { job } = await this.#records.change(jobId, {
       set: { updated_at: at },
       add: ['runs'],
       from: UNFINISHED,
       where: { runs },
     });
-    return study;
+    return job;
   }
 
-  unfinished(): AsyncIterable<StoredStudy> {
+  unfinished(): AsyncIterable<StoredHyperoptJob> {
     return this.#records.unfinished([this.#list]);
   }
 }

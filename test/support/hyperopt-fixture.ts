@@ -1,22 +1,22 @@
 import { afterAll, beforeAll } from 'vitest';
-import type { StoredStudy, StoredTrial, StudyConfig, StudyIn } from '#contract/hyperopt.ts';
+import type { HyperoptJobConfig, HyperoptJobIn, StoredHyperoptJob, StoredTrial } from '#contract/hyperopt.ts';
 import {
   type RunHyperoptWorkerDeps,
   runHyperoptWorker,
   type TrialRunner,
 } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import { startEngine, type TestEngine } from './engine.ts';
-import { computeTrial, computing, pendingStudy, workerDeps } from './studies.ts';
+import { computeTrial, computing, pendingHyperopt, workerDeps } from './hyperopt-workers.ts';
 
-export interface EndedStudy {
-  readonly study: StoredStudy;
+export interface FinishedHyperoptJob {
+  readonly job: StoredHyperoptJob;
   readonly trials: StoredTrial[];
 }
 
-/** Studies of a test file on an engine of its own, and workers of them in this process. */
-export function studyFixture() {
+/** Hyperopt jobs of a test file on an engine of its own, and workers of them in this process. */
+export function hyperoptFixture() {
   let engine: TestEngine;
-  let studies = 0;
+  let hyperoptJobs = 0;
   beforeAll(async () => {
     engine = await startEngine();
   });
@@ -24,29 +24,29 @@ export function studyFixture() {
 
   const never = new AbortController().signal;
   const deps = (runner?: TrialRunner): RunHyperoptWorkerDeps => workerDeps(engine, runner);
-  const newStudy = async (
-    config: Partial<StudyConfig> = {},
-    changes: Partial<StudyIn<'pending'>> = {},
+  const newHyperopt = async (
+    config: Partial<HyperoptJobConfig> = {},
+    changes: Partial<HyperoptJobIn<'pending'>> = {},
   ): Promise<string> => {
-    const jobId = `ho-${++studies}`;
-    await deps().studies.create({ ...pendingStudy(jobId, config), ...changes });
+    const jobId = `ho-${++hyperoptJobs}`;
+    await deps().hyperoptJobs.create({ ...pendingHyperopt(jobId, config), ...changes });
     return jobId;
   };
   const work = (jobId: string, worker: number, own: RunHyperoptWorkerDeps, task = `task-${worker}`) =>
     runHyperoptWorker(own, jobId, { worker, task }, never);
-  const read = async (jobId: string): Promise<EndedStudy> => ({
-    study: (await deps().studies.get(jobId))!,
+  const read = async (jobId: string): Promise<FinishedHyperoptJob> => ({
+    job: (await deps().hyperoptJobs.get(jobId))!,
     trials: await deps().ledger.read(jobId, 0),
   });
   return {
     engine: () => engine,
     deps,
-    newStudy,
+    newHyperopt,
     work,
     read,
-    /** The study as one worker alone runs it. */
-    alone: async (): Promise<EndedStudy> => {
-      const jobId = await newStudy();
+    /** The job as one worker alone runs it. */
+    alone: async (): Promise<FinishedHyperoptJob> => {
+      const jobId = await newHyperopt();
       await work(jobId, 0, deps());
       return read(jobId);
     },

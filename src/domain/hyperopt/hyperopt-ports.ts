@@ -2,10 +2,10 @@ import type { CollectionOutcome, JobStatus } from '#contract/backtest.ts';
 import type {
   EndedTrial,
   HyperoptExecutionInput,
-  StoredStudy,
+  HyperoptJobIn,
+  HyperoptOutcome,
+  StoredHyperoptJob,
   StoredTrial,
-  StudyIn,
-  StudyOutcome,
   TrialCounts,
   TrialIn,
   TrialState,
@@ -16,8 +16,8 @@ import type { JobFilter, Page } from '../ports.ts';
 
 /** What the use cases of hyperopt need from the outside. Every method may throw CodedError DATA005 when storage is down. */
 
-/** What a list shows of a study: at most 1 KB. */
-export interface StudyRow {
+/** What a list shows of a hyperopt job: at most 1 KB. */
+export interface HyperoptRow {
   readonly job_id: string;
   readonly status: JobStatus;
   readonly created_at: string;
@@ -29,33 +29,38 @@ export interface StudyRow {
 }
 
 /** Hyperopt jobs. Every transition is one conditional write; a terminal state never changes. */
-export interface StudyStore {
-  /** Whose the studies are. */
+export interface HyperoptStore {
+  /** Whose the hyperopt jobs are. */
   readonly sharing: StoredSharing;
-  /** Stores a new study. Answers the stored one when the id exists already. */
-  create(study: StudyIn<'pending'>): Promise<StoredStudy>;
-  get(jobId: string): Promise<StoredStudy | undefined>;
+  /** Stores a new job. Answers the stored one when the id exists already. */
+  create(job: HyperoptJobIn<'pending'>): Promise<StoredHyperoptJob>;
+  get(jobId: string): Promise<StoredHyperoptJob | undefined>;
   /** Newest first. Throws VAL006 for a cursor that is broken or was made with another filter. */
-  list(filter: JobFilter, limit: number, cursor: string | null): Promise<Page<StudyRow>>;
+  list(filter: JobFilter, limit: number, cursor: string | null): Promise<Page<HyperoptRow>>;
   /** From pending or running to running, naming the worker's task. Undefined: unknown or terminal. */
-  begin(jobId: string, worker: number, task: string, at: string): Promise<StudyIn<'running'> | undefined>;
+  begin(
+    jobId: string,
+    worker: number,
+    task: string,
+    at: string,
+  ): Promise<HyperoptJobIn<'running'> | undefined>;
   /**
    * Notes which code the trials run and adds warnings, unless that is noted already: the answer is what is. Undefined: the
-   * study has ended.
+   * job has ended.
    */
   pinCode(jobId: string, digest: string, warnings: readonly string[]): Promise<string | undefined>;
-  complete(jobId: string, outcome: StudyOutcome, at: string): Promise<boolean>;
+  complete(jobId: string, outcome: HyperoptOutcome, at: string): Promise<boolean>;
   /** Only while pending or running. */
   fail(jobId: string, error: { code: string; message: string }, at: string): Promise<boolean>;
-  /** The cancelled study, or what it was found to be. */
-  cancel(jobId: string, at: string): Promise<{ cancelled: boolean; study: StoredStudy | undefined }>;
-  /** Says where a trial has been silent, null once it goes on. Only while the study runs. */
+  /** The cancelled job, or what it was found to be. */
+  cancel(jobId: string, at: string): Promise<{ cancelled: boolean; job: StoredHyperoptJob | undefined }>;
+  /** Says where a trial has been silent, null once it goes on. Only while the job runs. */
   setStalled(jobId: string, stalled: string | null): Promise<void>;
   setCollection(jobId: string, outcome: CollectionOutcome): Promise<void>;
-  /** Counts another execution, if that many were counted and the study has not ended. The study as it is then. */
-  startAgain(jobId: string, runs: number, at: string): Promise<StoredStudy | undefined>;
-  /** Every study that is pending or running. */
-  unfinished(): AsyncIterable<StoredStudy>;
+  /** Counts another execution, if that many were counted and the job has not ended. The job as it is then. */
+  startAgain(jobId: string, runs: number, at: string): Promise<StoredHyperoptJob | undefined>;
+  /** Every job that is pending or running. */
+  unfinished(): AsyncIterable<StoredHyperoptJob>;
 }
 
 /** Daily returns of a complete trial. */
@@ -66,7 +71,7 @@ export interface TrialReturns {
 }
 
 /**
- * The trials of a study, one item each. Whoever begins a trial writes under an attempt of his own; all that a worker
+ * The trials of a hyperopt job, one item each. Whoever begins a trial writes under an attempt of his own; all that a worker
  * writes of it is conditional on that, so a trial has one end, recorded once.
  */
 export interface TrialLedger {
@@ -86,11 +91,11 @@ export interface TrialLedger {
   /** Sets the end of the lease; false when the trial is another attempt's or has ended. */
   renew(trial: TrialIn<'running'>, leaseUntil: number): Promise<boolean>;
   /**
-   * Records a trial's end and the study's new counts in one transaction, if the study still has that revision.
-   * `lost`: the trial is another attempt's, or has ended. `moved`: the study has changed since; read it again.
+   * Records a trial's end and the job's new counts in one transaction, if the job still has that revision.
+   * `lost`: the trial is another attempt's, or has ended. `moved`: the job has changed since; read it again.
    */
   end(
-    study: StudyIn<'running'>,
+    job: HyperoptJobIn<'running'>,
     trial: EndedTrial,
     counts: TrialCounts,
     returns: TrialReturns | null,
@@ -101,7 +106,7 @@ export interface TrialLedger {
 }
 
 /** The hyperopt state machine. */
-export type StudyExecutions = Executions<HyperoptExecutionInput>;
+export type HyperoptExecutions = Executions<HyperoptExecutionInput>;
 
-/** Order of a study's tasks in the queue of one machine: that of a backtest that names none. */
-export const STUDY_PRIORITY = 5;
+/** Order of a hyperopt job's tasks in the queue of one machine: that of a backtest that names none. */
+export const HYPEROPT_PRIORITY = 5;

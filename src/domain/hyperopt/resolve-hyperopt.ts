@@ -1,7 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { ACCOUNT_FIELDS, type CollectMode } from '#contract/common.ts';
 import { CodedError } from '#contract/errors.ts';
-import { DIRECTIONS, PRUNERS, SAMPLERS, type StudyConfig } from '#contract/hyperopt.ts';
+import { DIRECTIONS, type HyperoptJobConfig, PRUNERS, SAMPLERS } from '#contract/hyperopt.ts';
 import {
   HYPEROPT_DEFAULTS as DEFAULTS,
   HyperoptRequest,
@@ -27,8 +27,8 @@ const CONFIG_FIELDS = [
 const KEYS = Object.keys(HyperoptRequest.shape);
 const DATE_RANGE_KEYS = Object.keys(HyperoptRequest.shape.date_range.unwrap().shape);
 
-export interface ResolvedStudy {
-  readonly config: StudyConfig;
+export interface ResolvedHyperopt {
+  readonly config: HyperoptJobConfig;
   /** What every trial runs, before its own parameters. */
   readonly base: ResolvedBacktestConfig;
   readonly warnings: readonly string[];
@@ -45,7 +45,7 @@ export interface ResolvedStudy {
  * Fills in every default of a request and checks every value.
  * Throws RES002 (unknown strategy, known names in context), VAL001 to VAL006.
  */
-export async function resolveStudy(deps: ResolveDeps, input: HyperoptRequest): Promise<ResolvedStudy> {
+export async function resolveHyperopt(deps: ResolveDeps, input: HyperoptRequest): Promise<ResolvedHyperopt> {
   const trials = checkNumber(input.n_trials ?? DEFAULTS.n_trials, 'n_trials', LIMITS.n_trials);
   const objective = checkObjective(input.objective_metric ?? DEFAULTS.objective_metric);
   const { workers, warnings } = checkWorkers(input.workers ?? DEFAULTS.workers, trials);
@@ -55,7 +55,7 @@ export async function resolveStudy(deps: ResolveDeps, input: HyperoptRequest): P
   const found = await resolveBase(deps, input, test, train);
   const { base, collect, strategy, warnings: baseWarnings, instruments } = found;
   const spaces = resolveSpaces(strategy.definition, input, base.ml_engine);
-  const config: StudyConfig = {
+  const config: HyperoptJobConfig = {
     n_trials: trials,
     ...(train !== undefined && { train_period_days: train }),
     backtest_period_days: test,
@@ -119,7 +119,7 @@ async function resolveBase(
   input: HyperoptRequest,
   testDays: number,
   trainDays: number | undefined,
-): Promise<Pick<ResolvedStudy, 'base' | 'collect' | 'strategy' | 'warnings' | 'instruments'>> {
+): Promise<Pick<ResolvedHyperopt, 'base' | 'collect' | 'strategy' | 'warnings' | 'instruments'>> {
   const given = CONFIG_FIELDS.filter((name) => input[name] !== undefined);
   const resolved = await resolveConfig(deps, {
     ...Object.fromEntries(given.map((name) => [name, input[name]])),

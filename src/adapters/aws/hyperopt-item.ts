@@ -1,10 +1,16 @@
 import * as z from 'zod';
 import { JOB_STATUSES } from '#contract/backtest.ts';
-import { StoredReturns, StoredStudy, StoredTrial, type StudyIn, TrialCounts } from '#contract/hyperopt.ts';
-import type { StudyRow, TrialReturns } from '#domain/hyperopt/study-ports.ts';
+import {
+  type HyperoptJobIn,
+  StoredHyperoptJob,
+  StoredReturns,
+  StoredTrial,
+  TrialCounts,
+} from '#contract/hyperopt.ts';
+import type { HyperoptRow, TrialReturns } from '#domain/hyperopt/hyperopt-ports.ts';
 import { type Item, JOB_ITEM, parseItem } from './stored-item.ts';
 
-/** Sort keys of what a study consists of beside its job. */
+/** Sort keys of what a hyperopt job consists of beside its job. */
 export const TRIAL_PREFIX = 'TRIAL#';
 export const RETURNS_PREFIX = 'RETURNS#';
 /** As many digits as the highest number of a trial has. */
@@ -18,13 +24,13 @@ export function returnsKey(jobId: string, number: number) {
   return { job_id: jobId, item: trialKey(jobId, number).item.replace(TRIAL_PREFIX, RETURNS_PREFIX) };
 }
 
-/** The item of a new study: its fields flat, and what the list indexes need. */
-export function toStudyItem(study: StudyIn<'pending'>): Item {
+/** The item of a new job: its fields flat, and what the list indexes need. */
+export function toHyperoptItem(job: HyperoptJobIn<'pending'>): Item {
   return {
-    ...study,
+    ...job,
     item: JOB_ITEM,
-    kind_status: `${study.kind}#${study.status}`,
-    strategy: study.base.strategy,
+    kind_status: `${job.kind}#${job.status}`,
+    strategy: job.base.strategy,
   };
 }
 
@@ -44,7 +50,7 @@ export function toReturnsItem(jobId: string, number: number, { firstDay, returns
 }
 
 /** Each throws SVC001 naming the item and the field when the item is not one. */
-export const toStudy = (item: Item): StoredStudy => parseItem(StoredStudy, item);
+export const toHyperoptJob = (item: Item): StoredHyperoptJob => parseItem(StoredHyperoptJob, item);
 export const toTrial = (item: Item): StoredTrial => parseItem(StoredTrial, item);
 
 export function toReturns(item: Item): [number: number, returns: TrialReturns] {
@@ -65,7 +71,7 @@ const IndexRow = z.object({
 });
 
 /** The list row of an index entry, or of the job itself. */
-export function toStudyRow(item: Item): StudyRow {
+export function toHyperoptRow(item: Item): HyperoptRow {
   const { error_summary, ...row } = parseItem(IndexRow, item);
   return { ...row, error: error_summary ?? null };
 }
