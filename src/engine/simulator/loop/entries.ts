@@ -19,7 +19,7 @@ export function enter(run: Run, market: Market, direction: Direction): void {
     run.counters.rejectedSignals++;
     return;
   }
-  const limit = entryPrice(run, market, direction);
+  const limit = settings.callbacks.customEntryPrice ? customEntryPrice(run, market, direction) : candle.open;
   const collateral = wallet.collateral();
   const available = availableStake(wallet.balance, collateral, settings.tradableBalanceRatio);
   const proposed = proposedStake(
@@ -40,13 +40,10 @@ export function enter(run: Run, market: Market, direction: Direction): void {
   if (!(amount > 0) || !callConfirmEntry(run, market, direction, limit)) return;
 
   const position = run.open(market, direction, leverage);
-  position.orderEntry(
-    price,
-    amount,
-    entryStake(stake, amount, price, leverage, market.precision),
-    candle.time,
-    settings,
-  );
+  position.order.price = price;
+  position.amount = amount;
+  position.stake = entryStake(stake, amount, price, leverage, market.precision);
+  position.placeEntry(candle, settings);
   if (limit === candle.open) fillAtMarket(run, position);
 }
 
@@ -59,10 +56,9 @@ function fillAtMarket(run: Run, position: Position): void {
   position.fill(price, candle, settings);
 }
 
-/** The entry's limit price: a custom price is rounded to its tick, then limited to the candle's prices (reference 3.1). */
-function entryPrice(run: Run, market: Market, direction: Direction): number {
-  const { candle, settings } = run;
-  if (!settings.callbacks.customEntryPrice) return candle.open;
+/** The limit price that the callback returns, rounded to its tick, then limited to the candle's prices (reference 3.1). */
+function customEntryPrice(run: Run, market: Market, direction: Direction): number {
+  const { candle } = run;
   const custom = callCustomEntryPrice(run, market, direction);
   if (custom === candle.open) return custom;
   const price =
@@ -105,18 +101,17 @@ function replaceEntry(run: Run, position: Position, price: number): boolean {
   const { candle, settings } = run;
   const { market, direction, leverage } = position;
   const { precision } = market;
-  const limit = entryPrice(run, market, direction);
+  const limit = run.settings.callbacks.customEntryPrice
+    ? customEntryPrice(run, market, direction)
+    : candle.open;
   const stake = (position.amount * position.order.price) / leverage;
   if (precision !== null && stake < precision.leastStake(limit, leverage, true)) return false;
   const amount = entryAmount(stake, price, leverage, precision);
   if (!(amount > 0) || !callConfirmEntry(run, market, direction, price)) return false;
-  position.orderEntry(
-    price,
-    amount,
-    entryStake(stake, amount, price, leverage, precision),
-    candle.time,
-    settings,
-  );
+  position.order.price = price;
+  position.amount = amount;
+  position.stake = entryStake(stake, amount, price, leverage, precision);
+  position.placeEntry(candle, settings);
   return true;
 }
 

@@ -32,8 +32,7 @@ export function checkExits(run: Run, position: Position): void {
     customStoploss(run, position);
   tryExits(run, position);
   const { order } = position;
-  if (order.kind === 'exit' && candle.contains(order.price))
-    run.close(position, order.price, order.slips, order.reason);
+  if (order.kind === 'exit' && candle.contains(order.price)) run.close(position);
   else if (settings.conservative) raiseStop(run, position);
 }
 
@@ -53,7 +52,13 @@ function tryExits(run: Run, position: Position): void {
 }
 
 /** Orders an exit; false when that order waits already: the next reason is then tried. The order has the reason of the last attempt. */
-function orderExit(run: Run, position: Position, price: number, slips: boolean, reason: string): boolean {
+export function orderExit(
+  run: Run,
+  position: Position,
+  price: number,
+  slips: boolean,
+  reason: string,
+): boolean {
   const { order } = position;
   const rounded = roundHalfUp(price, position.tick);
   order.reason = reason;

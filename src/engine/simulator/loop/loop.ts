@@ -1,10 +1,9 @@
 import { indexAtOrAfter } from '../../candles.ts';
-import { roundHalfUp } from '../rules/decimals.ts';
 import type { Position } from '../state/position.ts';
 import type { Run } from '../state/run.ts';
 import { NEVER, type Slot } from '../state/slot.ts';
 import { enter, manageOrder, tryFillEntry } from './entries.ts';
-import { checkExits } from './exits.ts';
+import { checkExits, orderExit } from './exits.ts';
 import { nextEventRow } from './next-event.ts';
 
 /** Simulates all steps of the clock. `onStep` is called with each step that needs one, and may throw. */
@@ -193,7 +192,9 @@ function closeLeftOpen(run: Run): void {
     }
     if (detail && filledAt > run.candle.time)
       run.candle.loadDetail(detail, indexAtOrAfter(detail.timestamp, filledAt), last);
-    run.close(position, roundHalfUp(run.candle.open, position.tick), true, 'force_exit', true);
+    position.order.kind = 'none';
+    orderExit(run, position, run.candle.open, true, 'force_exit');
+    run.close(position, true);
   }
   run.trades.sort();
 }

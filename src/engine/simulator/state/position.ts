@@ -50,6 +50,7 @@ export class Position {
 
   amount = Number.NaN;
   entryPrice = Number.NaN;
+  exitPrice = Number.NaN;
   /** The price tick of the candle in which the entry was first ordered: the trade keeps it. */
   tick: Step | null = null;
   /** When the entry was first ordered, ms. */
@@ -90,11 +91,11 @@ export class Position {
     this.market = market;
   }
 
-  /** Begins a trade with the order of its entry, which is dated `time`. */
-  reset(direction: Direction, leverage: number, entryRow: number, time: number): void {
+  /** Begins a trade in the candle of its entry order. */
+  reset(direction: Direction, leverage: number, { row, time }: CandleCursor): void {
     this.direction = direction;
     this.leverage = leverage;
-    this.entryRow = entryRow;
+    this.entryRow = row;
     this.openedAt = time;
     this.tick = this.market.precision === null ? null : this.market.precision.tickAt(time);
     this.callbackResults.keep(Number.NaN, undefined, undefined, undefined);
@@ -105,14 +106,12 @@ export class Position {
     this.roiStep = -1;
   }
 
-  /** Orders the entry at `price`; the stop is provisional until it is filled. */
-  orderEntry(price: number, amount: number, stake: number, time: number, settings: ResolvedSettings): void {
-    this.order.kind = 'entry';
-    this.order.price = price;
-    this.order.time = time;
-    this.entryPrice = price;
-    this.amount = amount;
-    this.stake = stake;
+  /** Places the entry order, whose price, amount and stake are set; the stop is provisional until it is filled. */
+  placeEntry({ time }: CandleCursor, settings: ResolvedSettings): void {
+    const { order } = this;
+    order.kind = 'entry';
+    order.time = time;
+    this.entryPrice = order.price;
     this.#setFirstStop(settings);
   }
 

@@ -58,7 +58,7 @@ export class Run {
     this.recordEquity();
     const slot = this.slots[market.index]!;
     const position = slot.pooledPosition;
-    position.reset(direction, leverage, this.candle.row, this.candle.time);
+    position.reset(direction, leverage, this.candle);
     this.wallet.positions.push(position);
     slot.position = position;
     return position;
@@ -74,13 +74,15 @@ export class Run {
     this.slots[position.market.index]!.position = null;
   }
 
-  /** Closes a position in the present candle at `price`, worsened by slippage if it `slips`, and records the trade. */
-  close(position: Position, price: number, slips: boolean, reason: string, leftOpen = false): void {
-    const { amount, direction } = position;
-    const filled = slips ? slippedExit(price, this.settings.slippage, direction) : price;
+  /** Closes a position in the present candle by its exit order, and records the trade. */
+  close(position: Position, leftOpen = false): void {
+    const { amount, direction, order } = position;
+    const { price } = order;
+    const filled = order.slips ? slippedExit(price, this.settings.slippage, direction) : price;
     position.slippageCost += amount * Math.abs(price - filled);
+    position.exitPrice = filled;
     this.recordEquity();
-    this.wallet.book(this.trades.add(position, this.candle.time, filled, reason, leftOpen));
+    this.wallet.book(this.trades.add(position, this.candle, leftOpen));
     this.remove(position);
   }
 

@@ -11,6 +11,7 @@ import {
   type TradeTable,
   tradeAt,
 } from '../trade-table.ts';
+import type { CandleCursor } from './candle-cursor.ts';
 import type { Market } from './market.ts';
 import type { Position } from './position.ts';
 
@@ -81,14 +82,14 @@ export class TradeRecorder implements Outcomes {
     return this.#column(FILLED_AT);
   }
 
-  /** Records a trade, closed at `price` in the candle of `closedAt` (ms), and returns its profit. */
-  add(position: Position, closedAt: number, price: number, reason: string, leftOpen: boolean): number {
-    const { market, direction, amount, funding, entryPrice, leverage, paidValue } = position;
+  /** Records a trade, closed in the present candle, and returns its profit. */
+  add(position: Position, { time: closedAt }: CandleCursor, leftOpen: boolean): number {
+    const { market, direction, amount, funding, entryPrice, exitPrice, leverage, paidValue } = position;
     const fee = this.#fee;
     const value =
       market.precision === null
-        ? closeValue(amount, price, fee, funding, direction)
-        : exactCloseValue(amount, price, fee, funding, direction);
+        ? closeValue(amount, exitPrice, fee, funding, direction)
+        : exactCloseValue(amount, exitPrice, fee, funding, direction);
     const profit = profitOf(paidValue, value, direction);
     if (closedAt < this.#lastClosedAt) this.#isSorted = false;
     this.#lastClosedAt = closedAt;
@@ -99,11 +100,11 @@ export class TradeRecorder implements Outcomes {
     block[at++] = position.openedAt;
     block[at++] = closedAt;
     block[at++] = entryPrice;
-    block[at++] = price;
+    block[at++] = exitPrice;
     block[at++] = amount;
     block[at++] = position.stake;
     block[at++] = leverage;
-    block[at++] = amount * entryPrice * fee + amount * price * fee;
+    block[at++] = amount * entryPrice * fee + amount * exitPrice * fee;
     block[at++] = position.slippageCost;
     block[at++] = funding;
     block[at++] = profit;
@@ -115,7 +116,8 @@ export class TradeRecorder implements Outcomes {
     block[at++] = position.highest;
     block[at++] = market.index;
     block[at++] = position.entryRow;
-    block[at++] = (direction === LONG ? 0 : 1) + (leftOpen ? 2 : 0) + 4 * this.#indexOf(reason);
+    block[at++] =
+      (direction === LONG ? 0 : 1) + (leftOpen ? 2 : 0) + 4 * this.#indexOf(position.order.reason);
     block[at++] = position.filledAt;
     return profit;
   }
