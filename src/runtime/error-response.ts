@@ -21,7 +21,7 @@ export function errorResponse(error: unknown, log: Log): ErrorResponse {
   }
   const coded = error instanceof CodedError ? error : new CodedError('SVC001');
   if (coded.status >= 500) {
-    log.error(coded.code === 'SVC001' ? 'Unexpected fault' : coded.message, { code: coded.code, error });
+    log.error(coded.code === 'SVC001' ? 'Unhandled error' : coded.message, { code: coded.code, error });
   }
   const { code, message, field, context, status } = coded;
   return { status, code, body: { detail: { code, message, field, context } }, headers: errorHeaders(coded) };

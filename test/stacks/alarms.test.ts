@@ -40,7 +40,7 @@ test('every runbook entry of an alarm has its impact, where to look and what to 
   const alarmed = entries.filter((entry) => alarms.some(({ AlarmName }) => AlarmName.endsWith(slug(entry))));
   expect(alarmed).toHaveLength(alarms.length);
   for (const entry of alarmed) {
-    for (const part of ['**Means**', '**Look**', '**Do**']) expect(entry, slug(entry)).toContain(part);
+    for (const part of ['**Impact**', '**Look at**', '**Do**']) expect(entry, slug(entry)).toContain(part);
   }
 });
 
