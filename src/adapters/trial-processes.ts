@@ -10,7 +10,7 @@ import { forLines } from './local/lines.ts';
 import { inWords, ProcessWatch } from './local/process-watch.ts';
 import { openSandbox, type Sandbox, type SandboxGrants } from './local/sandbox.ts';
 import { LOADING, MARK_BYTES, PROGRESS_DESCRIPTOR } from './local/tell-progress.ts';
-import { spawnTied } from './local/tied-process.ts';
+import { spawnSupervised } from './local/supervised-process.ts';
 import { parseAnswer, type Ready, type TrialAnswer } from './trial-answers.ts';
 
 /** What a process of trials is sent: its job first, then one trial after the other. */
@@ -150,7 +150,7 @@ class TrialProcess {
     this.#box = openSandbox(join(temporary, `trials-${mark.slice(0, 8)}`), grants, compiled);
     const args = [...nodeOptions, `--max-semi-space-size=${YOUNG_MB}`, ...this.#box.args, entry];
     const own = { ...environment, ...this.#box.environment, WATCH_MARK: mark };
-    const child = spawnTied(process.execPath, args, own, 'messages');
+    const child = spawnSupervised(process.execPath, args, own, 'messages');
     this.#child = child;
     for (const output of [child.stdout, child.stderr]) forLines(output, options.onOutput);
     this.#watch = new ProcessWatch(child.pid!, mark, child.stdio[PROGRESS_DESCRIPTOR] as Readable, {

@@ -37,7 +37,7 @@ export interface LocalServiceOptions {
 }
 
 const listening = ({ port, log }: LocalServiceOptions) => ({
-  ...{ port, log, hostname: HOST, thisMachineOnly: true },
+  ...{ port, log, hostname: HOST, loopbackOnly: true },
 });
 
 /** Serves the backend of one machine. */

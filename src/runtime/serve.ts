@@ -9,7 +9,7 @@ import { SECURITY_HEADERS } from '#contract/security-headers.ts';
 import { Connections } from './connection-limits.ts';
 import { errorResponse } from './error-response.ts';
 import type { Log } from './log.ts';
-import { isOfThisMachine } from './loopback.ts';
+import { isLoopbackRequest } from './loopback.ts';
 import { MAX_HEADERS_LENGTH, MAX_URL_LENGTH } from './request-limits.ts';
 import type { ServiceApp } from './service.ts';
 
@@ -27,7 +27,7 @@ export interface ServeOptions {
    * Refuse what a web site in a browser of this machine could send: callers without a token are trusted here. Default
    * false.
    */
-  readonly thisMachineOnly?: boolean;
+  readonly loopbackOnly?: boolean;
   /** Milliseconds in which a request's headers must have come. Default 10 s. */
   readonly headersTimeoutMs?: number;
   /** Milliseconds in which a whole request must have come. Default 30 s; the deadline of its answer begins then. */
@@ -57,7 +57,7 @@ export async function serve(app: Pick<ServiceApp, 'fetch'>, options: ServeOption
   const listener = connections.limitPipelines(
     getRequestListener(
       (request, env) =>
-        options.thisMachineOnly && !isOfThisMachine(request.headers)
+        options.loopbackOnly && !isLoopbackRequest(request.headers)
           ? answer('HTTP403')
           : app.fetch(request, { ...env, closing: closing.signal } as never),
       { overrideGlobalObjects: false, errorHandler: () => answer('HTTP400') },

@@ -5,7 +5,7 @@ import { expectRefusal, lambdaHost, serverHost } from './hosts.ts';
 /** What a web site in somebody's browser can do to the services: nothing. */
 
 const server = await serverHost();
-const local = await serverHost({}, { thisMachineOnly: true });
+const local = await serverHost({}, { loopbackOnly: true });
 afterAll(() => Promise.all([server.server.close(), local.server.close()]));
 
 describe.each([

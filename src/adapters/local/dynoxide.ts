@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { spawnTied, type TiedProcess } from './tied-process.ts';
+import { spawnSupervised, type SupervisedProcess } from './supervised-process.ts';
 
 export interface DatabaseOptions {
   /** A DynamoDB-compatible server that is used instead of the embedded engine. */
@@ -57,7 +57,7 @@ export function databaseBinary(): string {
 /** The running engine, or what it said when it ended instead. */
 async function startEngine(binary: string, port: number, dbPath: string): Promise<Database | string> {
   const engine = ['--host', '127.0.0.1', '--port', String(port), '--db-path', dbPath];
-  const child = spawnTied(binary, engine, {});
+  const child = spawnSupervised(binary, engine, {});
   const ended = once(child, 'close').then(([code, signal]) => `ended with ${signal ?? `exit code ${code}`}`);
   const problem = await becomesReady(child, ended);
   if (problem !== undefined) return problem;
@@ -77,7 +77,7 @@ async function startEngine(binary: string, port: number, dbPath: string): Promis
 }
 
 /** Resolves when the engine says that it listens, or with what went wrong. */
-async function becomesReady(child: TiedProcess, ended: Promise<string>): Promise<string | undefined> {
+async function becomesReady(child: SupervisedProcess, ended: Promise<string>): Promise<string | undefined> {
   let output = '';
   const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS);
   const listening = new Promise<true>((resolve) => {

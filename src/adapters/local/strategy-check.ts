@@ -9,7 +9,7 @@ import type { LookAheadFinding } from '#engine/look-ahead/findings.ts';
 import type { PairData } from '#engine/run/pair-history.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import { openSandbox } from './sandbox.ts';
-import { spawnTied } from './tied-process.ts';
+import { spawnSupervised } from './supervised-process.ts';
 
 /** What is checked, and on what. */
 export interface CheckRequest {
@@ -71,7 +71,7 @@ export async function checkStrategy(request: CheckRequest, options: CheckOptions
   const entry = fileURLToPath(new URL('./strategy-check-child.ts', import.meta.url));
   const grants = { strategies: file ? dirname(file) : undefined };
   const sandbox = openSandbox(join(tmpdir(), `touchstone-check-${randomUUID()}`), grants, options.compiled);
-  const child = spawnTied(process.execPath, [...sandbox.args, entry], sandbox.environment, 'messages');
+  const child = spawnSupervised(process.execPath, [...sandbox.args, entry], sandbox.environment, 'messages');
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => options.onOutput?.(text));
   }

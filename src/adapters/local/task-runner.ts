@@ -8,7 +8,7 @@ import { inWords, ProcessWatch } from './process-watch.ts';
 import { openFolder, openSandbox, type SandboxGrants } from './sandbox.ts';
 import { TaskPlaces } from './task-places.ts';
 import { LOADING, MARK_BYTES, PROGRESS_DESCRIPTOR } from './tell-progress.ts';
-import { spawnTied } from './tied-process.ts';
+import { spawnSupervised } from './supervised-process.ts';
 
 /** How a task's process ended. */
 export interface TaskExit {
@@ -117,7 +117,7 @@ export class TaskRunner implements TaskControl {
     const folder = join(temporary, task);
     const { sandbox } = request;
     const box = sandbox ? openSandbox(folder, sandbox, compiled) : openFolder(folder, compiled);
-    const child = spawnTied(process.execPath, [...nodeOptions, ...box.args, request.entry], {
+    const child = spawnSupervised(process.execPath, [...nodeOptions, ...box.args, request.entry], {
       ...environment,
       ...request.environment,
       ...box.environment,

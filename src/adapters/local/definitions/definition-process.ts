@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { sandboxArguments } from '../sandbox.ts';
-import { spawnTied, type TiedProcess } from '../tied-process.ts';
+import { spawnSupervised, type SupervisedProcess } from '../supervised-process.ts';
 import { MAX_REPLY, REPLY_FD } from './limits.ts';
 
 /** Heap of a definition process, MB: loading a strategy takes a tenth. */
@@ -34,7 +34,7 @@ interface Waiting {
 
 /** Sandboxed process that has loaded one strategy file; program: child.ts. It has one request at a time. */
 export class DefinitionProcess {
-  readonly #child: TiedProcess;
+  readonly #child: SupervisedProcess;
   #waiting: Waiting | undefined;
   #received = '';
   #stderr = '';
@@ -44,7 +44,7 @@ export class DefinitionProcess {
   constructor(folder: string, file: string) {
     const limits = [`--max-old-space-size=${HEAP_MB}`, '--no-warnings'];
     const args = [...sandboxArguments({ strategies: folder }), ...limits, PROGRAM, folder, file];
-    this.#child = spawnTied(process.execPath, args, {}, 'lines');
+    this.#child = spawnSupervised(process.execPath, args, {}, 'lines');
     const { stdin, stdout, stderr, stdio } = this.#child;
     stdin!.on('error', () => {});
     stdout.resume();

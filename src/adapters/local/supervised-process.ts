@@ -18,7 +18,7 @@ const CHANNELS = {
   lines: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
 } satisfies Record<string, StdioOptions>;
 
-export interface TiedProcess extends ChildProcess {
+export interface SupervisedProcess extends ChildProcess {
   readonly stdout: Readable;
   readonly stderr: Readable;
 }
@@ -31,12 +31,12 @@ export interface TiedProcess extends ChildProcess {
  * @param channel `messages`: both ends have Node's channel for messages, by structured clone. `lines`: the process reads from
  * standard input and writes to descriptor 4. Absent: neither
  */
-export function spawnTied(
+export function spawnSupervised(
   command: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
   channel?: 'messages' | 'lines',
-): TiedProcess {
+): SupervisedProcess {
   const child = spawn('/bin/sh', ['-c', TIED_TO_PARENT, basename(command), command, ...args], {
     detached: true,
     stdio: CHANNELS[channel ?? 'none'],
@@ -47,5 +47,5 @@ export function spawnTied(
   // The far end is gone when the process is.
   tie.on('error', () => {});
   child.once('exit', () => tie.end('ended\n'));
-  return child as TiedProcess;
+  return child as SupervisedProcess;
 }
