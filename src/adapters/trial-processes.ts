@@ -9,8 +9,8 @@ import { type Failure, FinalError } from '#domain/run-backtest-job.ts';
 import { forLines } from './local/lines.ts';
 import { inWords, ProcessWatch } from './local/process-watch.ts';
 import { openSandbox, type Sandbox, type SandboxGrants } from './local/sandbox.ts';
-import { LOADING, MARK_BYTES, PROGRESS_DESCRIPTOR } from './local/tell-progress.ts';
 import { spawnSupervised } from './local/supervised-process.ts';
+import { LOADING, MARK_BYTES, PROGRESS_DESCRIPTOR } from './local/tell-progress.ts';
 import { parseAnswer, type Ready, type TrialAnswer } from './trial-answers.ts';
 
 /** What a process of trials is sent: its job first, then one trial after the other. */

@@ -8,9 +8,8 @@ import { openRegistry } from '#adapters/aws/open-registry.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { LocalChallengeTimers } from '#adapters/local/challenge-timers.ts';
-import { type DataFolder, openDataFolder } from '#adapters/local/data-folder.ts';
+import { type DataFolder, diskSpaceCheck, openDataFolder } from '#adapters/local/data-folder.ts';
 import { LocalStrategies } from '#adapters/local/definitions/local-strategies.ts';
-import { diskSpaceCheck } from '#adapters/local/disk-space.ts';
 import { type Database, startDatabase } from '#adapters/local/dynoxide.ts';
 import { compileCache } from '#adapters/local/sandbox.ts';
 import type { TaskLimits } from '#adapters/local/task-runner.ts';
@@ -25,8 +24,7 @@ import {
   reconcileJobs,
 } from '#domain/reconcile-jobs.ts';
 import { challengeListener } from '#runtime/challenge-listener.ts';
-import { createLogger, type Log } from '#runtime/log.ts';
-import { runInContext } from '#runtime/request-context.ts';
+import { createLogger, type Log, runInContext } from '#runtime/log.ts';
 import { openAccess } from './access.ts';
 import { PLATFORM_FILE, type PlatformInfo } from './platform-info.ts';
 import { type PlatformOptions, TASK_LIMITS } from './platform-options.ts';

@@ -1,10 +1,8 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { LocalExecutions } from '#adapters/local/executions.ts';
-import { localIntegrations } from '#adapters/local/integrations.ts';
 import { compileCache, type SandboxGrants } from '#adapters/local/sandbox.ts';
-import { LocalStateMachine } from '#adapters/local/state-machine.ts';
+import { LocalExecutions, LocalStateMachine, localIntegrations } from '#adapters/local/state-machine.ts';
 import { type TaskLimits, type TaskRequest, TaskRunner } from '#adapters/local/task-runner.ts';
 import type { Stores } from '#adapters/open-stores.ts';
 import { resultsPrefix } from '#adapters/result-store.ts';

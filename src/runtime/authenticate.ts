@@ -1,7 +1,7 @@
 import { CodedError } from '#contract/errors.ts';
 import type { Access, Operation } from '#contract/operation.ts';
 import { PRINCIPAL_NAME } from '#contract/sharing.ts';
-import type { Caller } from '#domain/access.ts';
+import { type Caller, findAccessible, type Ownership } from '#domain/access.ts';
 
 type Role = Exclude<Access, 'public'>;
 
@@ -81,4 +81,20 @@ export function authorize(principal: Principal, access: Access): void {
   const needed = ROLES.indexOf(access);
   if (principal.roles.some((role) => ROLES.indexOf(role) >= needed)) return;
   throw new CodedError('AUTH004', { context: { required: access } });
+}
+
+/**
+ * Throws unless the caller may do with the resource that the path names what the operation's row says: the 404 of its
+ * kind when there is none, AUTH005 when it is another's. Nothing is read for an admin: what there is not, the use case says.
+ */
+export async function checkOwnership(
+  { resource }: Operation,
+  principal: Principal,
+  params: Readonly<Record<string, string>> | undefined,
+  ownership: Partial<Ownership> | undefined,
+): Promise<void> {
+  const caller = callerOf(principal);
+  if (!resource || caller.isAdmin) return;
+  const { kind, id: field, level } = resource;
+  await findAccessible(ownership as Ownership, caller, { kind, id: params![field]!, field, level });
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type * as z from 'zod';
 import { ErrorBody, RequestValidationError } from '#contract/common.ts';
 import { documentedErrors, type Operation } from '#contract/operation.ts';
-import type { ErrorResponse } from './error-response.ts';
+import type { ErrorResponse } from './responses.ts';
 
 /** A response that the contract does not describe: a fault of ours, thrown in development and tests. */
 export class ConformanceError extends Error {

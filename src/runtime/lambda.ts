@@ -10,9 +10,9 @@ import { CodedError } from '#contract/errors.ts';
 import { CORRELATION_HEADER, METRICS, METRICS_NAMESPACE } from '#contract/names.ts';
 import type { ServiceName } from '#contract/operation.ts';
 import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
-import { errorResponse } from './error-response.ts';
 import type { Handlers, StreamHandlers } from './handler.ts';
 import { createLogger, type Log, type LogLevel } from './log.ts';
+import { errorResponse } from './responses.ts';
 import {
   createService,
   createStreams,

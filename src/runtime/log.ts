@@ -1,6 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { LogFormatter, Logger, LogItem } from '@aws-lambda-powertools/logger';
 import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertools/logger/types';
-import { currentContext } from './request-context.ts';
 
 /** What the runtime needs of a logger; Powertools' Logger is one. */
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
@@ -56,4 +56,21 @@ function fitToLog(key: string, value: unknown): unknown {
   return text
     .replace(BEARER, 'Bearer [left out]')
     .replace(UNPRINTABLE, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+}
+
+/** What belongs to the request or task being worked on, wherever in the call tree. */
+export interface RequestContext {
+  readonly correlationId: string;
+}
+
+const storage = new AsyncLocalStorage<RequestContext>();
+
+/** Runs `work` so that everything it logs carries the correlation id. */
+export function runInContext<T>(context: RequestContext, work: () => T): T {
+  return storage.run(context, work);
+}
+
+/** Undefined outside a request. */
+function currentContext(): RequestContext | undefined {
+  return storage.getStore();
 }

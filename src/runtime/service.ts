@@ -13,18 +13,19 @@ import { operationsOf } from '#contract/operations.ts';
 import { SECURITY_HEADERS, TLS_HEADERS } from '#contract/security-headers.ts';
 import type { Ownership } from '#domain/access.ts';
 import { type AuditDeps, type AuditedCall, audited, auditRefusal } from './audit.ts';
-import { ANONYMOUS, type Authenticate, authorize, authorizeFields, type Principal } from './authenticate.ts';
-import { checkAnnouncedSize, readBody, readBytes } from './body.ts';
-import { checkOwnership } from './check-ownership.ts';
+import {
+  ANONYMOUS,
+  type Authenticate,
+  authorize,
+  authorizeFields,
+  checkOwnership,
+  type Principal,
+} from './authenticate.ts';
 import { ConformanceError, checkError, checkFunctionAnswer, checkResponse } from './conformance.ts';
-import { sharedDeadline } from './deadline.ts';
-import { errorResponse } from './error-response.ts';
 import type { HandlerRequest, Handlers, StreamHandlers } from './handler.ts';
-import type { Log } from './log.ts';
-import { readParams, readQuery } from './parameters.ts';
-import { runInContext } from './request-context.ts';
-import { checkHead } from './request-limits.ts';
-import { BASE_HEADERS, type HandlerResult, successResponse } from './success-response.ts';
+import { type Log, runInContext } from './log.ts';
+import { checkAnnouncedSize, checkHead, readBody, readBytes, readParams, readQuery } from './read-request.ts';
+import { BASE_HEADERS, errorResponse, type HandlerResult, successResponse } from './responses.ts';
 
 export interface RequestOutcome {
   /** Undefined when no row matched. */
@@ -297,4 +298,38 @@ function methodNotAllowed(c: ServiceContext, rows: readonly Operation[], deps: S
 
 function honoPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
+/**
+ * The result of `work`, or SVC006 when it takes longer than `ms`; then the signal is aborted too, so that what is
+ * still under way can stop.
+ */
+export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const expired = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const error = new CodedError('SVC006');
+      controller.abort(error);
+      reject(error);
+    }, ms);
+  });
+  try {
+    return await Promise.race([work(controller.signal), expired]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** {@link withDeadline} for several pieces of work that share the time; what passes between them does not count. */
+function sharedDeadline(ms: number): <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T> {
+  let left = ms;
+  return async (work) => {
+    const begun = performance.now();
+    try {
+      return await withDeadline(left, work);
+    } finally {
+      left = Math.max(0, left - (performance.now() - begun));
+    }
+  };
 }

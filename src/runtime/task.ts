@@ -1,5 +1,4 @@
-import type { Log } from './log.ts';
-import { runInContext } from './request-context.ts';
+import { type Log, runInContext } from './log.ts';
 
 /** What the environment of every task tells; see src/contract/env.ts. */
 export interface TaskEnv {

@@ -4,10 +4,9 @@ import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
 import { DataCollectionEnv } from '#contract/env.ts';
-import { authenticateBy } from '#runtime/identity-provider.ts';
+import { authenticateBy, withServiceToken } from '#runtime/identity-provider.ts';
 import { startProcess } from '#runtime/process.ts';
 import { serve } from '#runtime/serve.ts';
-import { withServiceToken } from '#runtime/service-token.ts';
 import { createDataCollectionService } from '#runtime/services/data-collection.ts';
 
 const { env, log } = startProcess(DataCollectionEnv, 'data-collection');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { TaskPlaces } from '#adapters/local/task-places.ts';
+import { TaskPlaces } from '#adapters/local/task-runner.ts';
 
 /** Runs all of them on `places`, one ending after the other in the order of their starts: that order. */
 async function order(

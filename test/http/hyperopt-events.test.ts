@@ -15,7 +15,7 @@ import { withIdentityProvider } from '#runtime/identity-provider.ts';
 import { serve } from '#runtime/serve.ts';
 import { createStreams, type ServiceApp } from '#runtime/service.ts';
 import { watchHandler } from '#runtime/services/hyperopt-events.ts';
-import { localPool, startIssuer } from '../../src/local/issuer.ts';
+import { localPool, startIssuer } from '../../src/local/access.ts';
 import { accessClaims, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
 import { memoryLog } from '../support/backend.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';

@@ -4,8 +4,8 @@ import { CodedError } from '#contract/errors.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import type { SeriesKey, SeriesStore } from '#domain/ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
+import { withServiceToken } from '#runtime/identity-provider.ts';
 import type { ServiceDeps } from '#runtime/service.ts';
-import { withServiceToken } from '#runtime/service-token.ts';
 import {
   createDataCollectionService,
   type DataCollectionService,

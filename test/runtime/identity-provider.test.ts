@@ -6,10 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type IdentityProvider, withIdentityProvider } from '#runtime/identity-provider.ts';
-import { IssuerKeys, readJson } from '#runtime/issuer-keys.ts';
+import {
+  type IdentityProvider,
+  IssuerKeys,
+  readJson,
+  withIdentityProvider,
+} from '#runtime/identity-provider.ts';
 import { type RunningServer, serve } from '#runtime/serve.ts';
-import { type Issuer, localPool, startIssuer } from '../../src/local/issuer.ts';
+import { type Issuer, localPool, startIssuer } from '../../src/local/access.ts';
 import { accessClaims, LOCAL_POOL, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
 import { accepted, backendApp, type LogLine, memoryLog, post } from '../support/backend.ts';
 import { pendingJob } from '../support/jobs.ts';

@@ -5,7 +5,7 @@ import { CodedError } from '#contract/errors.ts';
 import { CORRELATION_HEADER } from '#contract/names.ts';
 import type { JobStore, ResultStore } from '#domain/ports.ts';
 import { withoutIdentityProvider } from '#runtime/authenticate.ts';
-import { withDeadline } from '#runtime/deadline.ts';
+import { withDeadline } from '#runtime/service.ts';
 import { type BackendDeps, backendHandlers } from '#runtime/services/backend.ts';
 import { jobView } from '#runtime/services/backtest-views.ts';
 import { accepted, backendApp, fakeBackendDeps, post } from '../support/backend.ts';

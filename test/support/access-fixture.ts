@@ -20,7 +20,7 @@ import { withIdentityProvider } from '#runtime/identity-provider.ts';
 import { createService, type ServiceApp } from '#runtime/service.ts';
 import { type BackendDeps, backendHandlers } from '#runtime/services/backend.ts';
 import { type StrategyDeps, strategyHandlers } from '#runtime/services/strategy.ts';
-import { localPool, startIssuer } from '../../src/local/issuer.ts';
+import { localPool, startIssuer } from '../../src/local/access.ts';
 import { accessClaims, openIssuerKey, signToken } from '../../src/local/issuer-key.ts';
 import { sampleInput } from '../engine/backtest-sample.ts';
 import { memoryAudit } from './audit.ts';

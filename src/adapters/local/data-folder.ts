@@ -1,5 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { CodedError } from '#contract/errors.ts';
 import { LAYOUT_VERSION } from '#contract/tables.ts';
 import { FileLock } from './file-lock.ts';
 
@@ -111,3 +113,26 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: 'this user may not write there',
   EROFS: 'the disk is read-only',
 };
+
+const MB = 1024 * 1024;
+
+/**
+ * A check that the disk of a folder has room for new work. Below the minimum what is left is kept for recording how
+ * running work ends.
+ *
+ * @param minFreeMb free space that new work needs, MB
+ * @returns a function that throws DATA005 while less is free, or while the disk cannot be asked
+ */
+export function diskSpaceCheck(folder: string, minFreeMb: number): () => Promise<void> {
+  return async () => {
+    const { bavail, bsize } = await statfs(folder).catch((cause: unknown) => {
+      throw new CodedError('DATA005', { message: 'The disk of the data folder cannot be read', cause });
+    });
+    const freeMb = Math.floor((bavail * bsize) / MB);
+    if (freeMb >= minFreeMb) return;
+    throw new CodedError('DATA005', {
+      message: `The disk of the data folder has ${freeMb} MB free; new work needs ${minFreeMb} MB. Free disk space, then retry the request.`,
+      context: { free_mb: freeMb, min_free_mb: minFreeMb },
+    });
+  };
+}

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { sandboxArguments } from '../sandbox.ts';
-import { spawnSupervised, type SupervisedProcess } from '../supervised-process.ts';
+import { type SupervisedProcess, spawnSupervised } from '../supervised-process.ts';
 import { MAX_REPLY, REPLY_FD } from './limits.ts';
 
 /** Heap of a definition process, MB: loading a strategy takes a tenth. */

@@ -1,7 +1,8 @@
 import type { ErrorBody, RequestValidationError } from '#contract/common.ts';
 import { CodedError, ERRORS } from '#contract/errors.ts';
-import { BodyError } from './body-issues.ts';
+import { type Operation, WITHOUT_BODY } from '#contract/operation.ts';
 import type { Log } from './log.ts';
+import { BodyError } from './read-request.ts';
 
 /** An error as it is answered. */
 export interface ErrorResponse {
@@ -34,4 +35,32 @@ function errorHeaders({ code, status }: CodedError): Record<string, string> {
     return { 'WWW-Authenticate': `Bearer realm="touchstone"${problem}` };
   }
   return status === 429 || status === 503 ? { 'Retry-After': '1' } : {};
+}
+
+/** What a handler answers. */
+export interface HandlerResult {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const BASE_HEADERS = { 'Cache-Control': 'no-store' };
+
+/** The response to what was asked with that method, as the row describes it. */
+export async function successResponse(
+  operation: Operation,
+  { status, body, headers }: HandlerResult,
+  method: string,
+): Promise<Response> {
+  const { schema, contentType = 'application/json' } = operation.success[status]!;
+  if (WITHOUT_BODY.includes(status)) {
+    return new Response(null, { status, headers: { ...BASE_HEADERS, ...headers } });
+  }
+  const head = { status, headers: { ...BASE_HEADERS, 'Content-Type': contentType, ...headers } };
+  if (method === 'HEAD' && body instanceof ReadableStream) {
+    // Nobody would read it, nor end it.
+    await body.cancel();
+    return new Response(null, head);
+  }
+  return new Response(schema ? JSON.stringify(body) : (body as string | ReadableStream<Uint8Array>), head);
 }
