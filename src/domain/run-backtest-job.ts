@@ -3,7 +3,7 @@ import { CodedError, type ErrorCode } from '#contract/errors.ts';
 import { type BacktestOutcome, runBacktestPausing } from '#engine/backtest.ts';
 import { BacktestError, type BacktestErrorKind } from '#engine/run/errors.ts';
 import { historyStart } from '#engine/run/history.ts';
-import { cutError } from '#engine/run/strategy-faults.ts';
+import { cutError } from '#engine/run/strategy-errors.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
 import { DamagedFileError } from './data/damaged-file.ts';
 import { missingCandles, notCollected } from './data/missing-candles.ts';

@@ -15,8 +15,8 @@ import { BacktestError } from './run/errors.ts';
 import { startupRows, trainingRows } from './run/history.ts';
 import { measureRun } from './run/measure.ts';
 import type { PairData } from './run/pair-history.ts';
-import { type PreparedPair, preparingPair } from './run/prepare-pair.ts';
-import { blamingCallbacks } from './run/run-strategy.ts';
+import { type PreparedPair, preparePair } from './run/prepare-pair.ts';
+import { withSimulationErrors } from './run/run-strategy.ts';
 import { enter } from './run/whereabouts.ts';
 import { simulate } from './simulator/simulate.ts';
 import type { Trade, TradeTable } from './simulator/trade-table.ts';
@@ -107,7 +107,7 @@ function* backtestSteps(input: BacktestInput, options: BacktestOptions): Generat
   const { prepared, warnings } = yield* preparePairs(input, options.digest, progress);
   const preparedAt = now();
   const settings = simulationSettings(input.strategy, input.config);
-  const runs = blamingCallbacks(input.strategy, () =>
+  const runs = withSimulationErrors(input.strategy, () =>
     simulateBoth(prepared, settings, input.config, progress),
   );
   const simulatedAt = now();
@@ -140,7 +140,7 @@ function* preparePairs(
   for (const [index, data] of input.pairs.entries()) {
     const done = (share: number) =>
       progress(((index + share) / input.pairs.length) * phasesOf(input.config).prepared);
-    const steps = preparingPair(input.strategy, input.config, data, digest);
+    const steps = preparePair(input.strategy, input.config, data, digest);
     let step = steps.next();
     for (; !step.done; step = steps.next()) {
       done(step.value);

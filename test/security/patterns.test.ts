@@ -15,7 +15,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'src/adapters/probes.ts': 'the address of a service, a setting',
   'src/runtime/data-proxy/create-data-proxy.ts': 'the address of a service, a setting',
   'bin/cli/client.ts': 'the address of a service, an option of who runs the command',
-  'src/engine/run/strategy-faults.ts': 'one line of a stack',
+  'src/engine/run/strategy-errors.ts': 'one line of a stack',
   'src/engine/simulator/rules/precision.ts': 'the 14 digits of a number',
   'bin/import-rules.ts': "the project's own sources",
 };

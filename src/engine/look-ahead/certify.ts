@@ -5,7 +5,7 @@ import { createRandom } from '../random.ts';
 import { trainingRows } from '../run/history.ts';
 import { type PairHistory, tradedRange } from '../run/pair-history.ts';
 import { atTimeframe } from '../run/run-strategy.ts';
-import { placeOf } from '../run/strategy-faults.ts';
+import { placeOf } from '../run/strategy-errors.ts';
 import type { ParameterValues } from '../strategy.ts';
 import { columnFinding, failureFinding, guardFinding, type LookAheadFinding } from './findings.ts';
 import type { GuardLog, MemberUse } from './guard.ts';

@@ -6,7 +6,7 @@ import {
   labelOf,
 } from '../causality/findings.ts';
 import type { PairHistory } from '../run/pair-history.ts';
-import { describeThrown, placeOf } from '../run/strategy-faults.ts';
+import { describeThrown, placeOf } from '../run/strategy-errors.ts';
 import type { Trade } from '../simulator/trade-table.ts';
 import type { Call, CallbackName, Comparable } from './calls.ts';
 import type { GuardError, GuardedCall } from './guard.ts';

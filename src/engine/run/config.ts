@@ -2,7 +2,7 @@ import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
-import { namingCallbacks } from './strategy-faults.ts';
+import { withCallbackContext } from './strategy-errors.ts';
 
 /** Share of the balance that may be traded. */
 export const TRADABLE_BALANCE_RATIO = 0.99;
@@ -48,6 +48,6 @@ export function simulationSettings(
     fillModel: config.fill_model,
     liquidation: config.exchange.startsWith('binance') ? { ...LIQUIDATION, closingFee: 0 } : LIQUIDATION,
     unfilledTimeoutMinutes: strategy.unfilledTimeoutMinutes ?? UNFILLED_TIMEOUT_MINUTES,
-    ...(strategy.callbacks && { callbacks: namingCallbacks(strategy.callbacks) }),
+    ...(strategy.callbacks && { callbacks: withCallbackContext(strategy.callbacks) }),
   };
 }

@@ -5,7 +5,7 @@ import type { ParameterValues, StrategyDefinition } from '#engine/strategy.ts';
 import { DAY_MS, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { DEFAULT_FEATURE_CANDLES } from '#engine/walk-forward/default-learning.ts';
 import { BacktestError } from './errors.ts';
-import { describeThrown } from './strategy-faults.ts';
+import { describeThrown } from './strategy-errors.ts';
 
 /** More than any strategy needs: two years of 1m candles. */
 export const MAX_STARTUP_CANDLES = 1_000_000;

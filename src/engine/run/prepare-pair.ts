@@ -26,7 +26,7 @@ export interface PreparedPair {
  *
  * @throws BacktestError `invalid_candles` or `strategy`
  */
-export function* preparingPair(
+export function* preparePair(
   strategy: StrategyDefinition,
   config: ResolvedBacktestConfig,
   data: PairData,

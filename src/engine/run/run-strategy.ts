@@ -7,9 +7,9 @@ import { type LearnedAnalysis, predicting } from '#engine/walk-forward/predictin
 import { planWindows } from '#engine/walk-forward/windows.ts';
 import { BacktestError } from './errors.ts';
 import type { PairHistory } from './pair-history.ts';
-import { messageOf } from './strategy-faults.ts';
-import { type WatchedCandles, watchCandles } from './watched-candles.ts';
+import { messageOf } from './strategy-errors.ts';
 import { enter } from './whereabouts.ts';
+import { detectWrites, type WriteDetectingCandles } from './write-detecting-candles.ts';
 
 /**
  * Runs a strategy over a pair's history, with models where the run has the ML engine. Pauses after each model, with the
@@ -25,13 +25,13 @@ export function* runStrategy(
   const own = atTimeframe(strategy, config);
   const params = config.params as ParameterValues;
   const run = mlRunOf(config, history);
-  const watched = watchCandles(history.candles);
+  const watched = detectWrites(history.candles);
   const rows = history.candles.timestamp.length;
   const steps = run
     ? predicting(own, params, watched.candles, run)
     : analysing(own, params, watched.candles, rows);
   for (;;) {
-    const step = blaming(strategy, history.data.pair, () => {
+    const step = withStrategyErrors(strategy, history.data.pair, () => {
       const next = steps.next();
       if (next.done) checkUnchanged(watched);
       return next;
@@ -78,15 +78,15 @@ export function onCandles<T>(
   candles: Candles,
   action: (candles: Candles) => T,
 ): T {
-  return blaming(strategy, pair, () => {
-    const watched = watchCandles(candles);
+  return withStrategyErrors(strategy, pair, () => {
+    const watched = detectWrites(candles);
     const result = action(watched.candles);
     checkUnchanged(watched);
     return result;
   });
 }
 
-function blaming<T>(strategy: StrategyDefinition, pair: string, action: () => T): T {
+function withStrategyErrors<T>(strategy: StrategyDefinition, pair: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
@@ -95,14 +95,14 @@ function blaming<T>(strategy: StrategyDefinition, pair: string, action: () => T)
   }
 }
 
-function checkUnchanged(watched: WatchedCandles): void {
+function checkUnchanged(watched: WriteDetectingCandles): void {
   if (watched.changed()) {
     throw new Error('it wrote into the candles it was given; write into columns of its own');
   }
 }
 
-/** What a callback throws or answers in the middle of a simulation is the strategy's fault, and said so. */
-export function blamingCallbacks<T>(strategy: StrategyDefinition, action: () => T): T {
+/** Runs a simulation; an error of a callback or its return value is reported as an error of the strategy. */
+export function withSimulationErrors<T>(strategy: StrategyDefinition, action: () => T): T {
   if (!strategy.callbacks) return action();
   try {
     return action();

@@ -3,7 +3,7 @@ import type { Candles } from '../candles.ts';
 import { alignInformative } from '../indicators/informative.ts';
 import { resampleCandles } from '../indicators/resample.ts';
 import { nearestName } from '../nearest-name.ts';
-import { describeThrown } from '../run/strategy-faults.ts';
+import { describeThrown } from '../run/strategy-errors.ts';
 import { enter } from '../run/whereabouts.ts';
 import { MAX_REASON_LENGTH } from '../simulator/loop/return-values.ts';
 import type {
@@ -78,7 +78,7 @@ export function computeColumns(
   candles: Candles,
   rows = candles.timestamp.length,
 ): Computed {
-  const columns = naming('indicators()', () => strategy.indicators(candles, params));
+  const columns = withErrorContext('indicators()', () => strategy.indicators(candles, params));
   checkColumns(strategy.name, INDICATORS, columns, rows);
   const informative: Partial<Record<Timeframe, Columns>> = {};
   for (const higher of strategy.informativeTimeframes ?? []) {
@@ -96,13 +96,15 @@ export function decide(
   predictions?: Predictions,
 ): Analysis {
   const columns: Columns = predictions ? { ...computed, ...predictions.columns } : computed;
-  const signals = naming('signals()', () => strategy.signals(candles, columns, params, informative));
+  const signals = withErrorContext('signals()', () =>
+    strategy.signals(candles, columns, params, informative),
+  );
   checkSignals(strategy.name, signals, rows);
   return { columns, informative, signals: predictions ? gateEntries(signals, predictions) : signals };
 }
 
-/** Runs code of a strategy; what it throws is told as a fault of the part named. */
-export function naming<T>(what: string, action: () => T): T {
+/** Runs code of a strategy; an error that it throws names the part, `what`. */
+export function withErrorContext<T>(what: string, action: () => T): T {
   enter(what.replace('()', ''));
   try {
     return action();
@@ -125,7 +127,7 @@ function informativeColumns(
     );
   }
   const resampled = resampleCandles(candles, baseMs, higherMs);
-  const columns = naming(`indicators() on ${higher}`, () => strategy.indicators(resampled, params));
+  const columns = withErrorContext(`indicators() on ${higher}`, () => strategy.indicators(resampled, params));
   checkColumns(`${strategy.name} on ${higher}`, INDICATORS, columns, resampled.timestamp.length);
   const aligned: Record<string, Float64Array> = {};
   for (const [name, column] of Object.entries(columns)) {

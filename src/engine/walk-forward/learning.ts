@@ -1,6 +1,6 @@
 import type { Candles } from '../candles.ts';
 import type { FeatureMatrix } from '../ml/index.ts';
-import { checkColumns, naming, StrategyRunError } from '../strategies/analyse.ts';
+import { checkColumns, StrategyRunError, withErrorContext } from '../strategies/analyse.ts';
 import {
   type Columns,
   type MlLabel,
@@ -35,7 +35,7 @@ export function learningOf(
   const taken = ['ml_probability', 'do_predict'].find((name) => Object.hasOwn(columns, name));
   if (taken) throw new StrategyRunError(`Strategy ${strategy.name}: ${taken} is a column of the ML engine.`);
   const features = strategy.mlFeatures
-    ? naming('mlFeatures()', () => strategy.mlFeatures!(candles, columns, params))
+    ? withErrorContext('mlFeatures()', () => strategy.mlFeatures!(candles, columns, params))
     : defaultFeatures(candles);
   checkColumns(strategy.name, FEATURES, features, rows);
   const names = Object.keys(features);
@@ -45,7 +45,7 @@ export function learningOf(
     );
   }
   const label = strategy.mlLabel
-    ? naming('mlLabel()', () => strategy.mlLabel!(candles, params))
+    ? withErrorContext('mlLabel()', () => strategy.mlLabel!(candles, params))
     : defaultLabel(candles);
   checkLabel(strategy.name, label, rows);
   return { ...label, features: { names, columns: Object.values(features), rows } };

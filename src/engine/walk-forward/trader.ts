@@ -9,7 +9,7 @@ import { BacktestError } from '../run/errors.ts';
 import { measureRun } from '../run/measure.ts';
 import { MIN_CANDLES, type PairHistory, readHistory } from '../run/pair-history.ts';
 import { marketChangePct } from '../run/prepare-pair.ts';
-import { blamingCallbacks } from '../run/run-strategy.ts';
+import { withSimulationErrors } from '../run/run-strategy.ts';
 import { simulate } from '../simulator/simulate.ts';
 import type { PairInput, SimulationSettings } from '../simulator/types.ts';
 import type { StrategyDefinition } from '../strategy.ts';
@@ -63,7 +63,7 @@ export class Trader {
   }
 
   trade(inputs: readonly PairInput[]) {
-    const run = blamingCallbacks(this.#strategy, () => simulate(inputs, this.#settings));
+    const run = withSimulationErrors(this.#strategy, () => simulate(inputs, this.#settings));
     const computed = measureRun(this.#config, inputs.map(tradedCandles), run);
     const metrics = roundNumbers(computed.metrics);
     const result = buildResult(computed.metrics, computed.trades);

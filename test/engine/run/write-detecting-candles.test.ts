@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { CANDLE_COLUMNS, createCandles } from '#engine/candles.ts';
-import { watchCandles } from '#engine/run/watched-candles.ts';
+import { detectWrites } from '#engine/run/write-detecting-candles.ts';
 
 const candles = () => {
   const made = createCandles(5);
@@ -10,7 +10,7 @@ const candles = () => {
 
 it('gives the columns themselves, every time they are asked for', () => {
   const original = candles();
-  const watched = watchCandles(original);
+  const watched = detectWrites(original);
   for (const name of CANDLE_COLUMNS) {
     expect(watched.candles[name]).toBe(original[name]);
     expect(watched.candles[name]).toBe(original[name]);
@@ -21,7 +21,7 @@ it('gives the columns themselves, every time they are asked for', () => {
 });
 
 it.each(CANDLE_COLUMNS)('notices the smallest change of %s', (name) => {
-  const watched = watchCandles(candles());
+  const watched = detectWrites(candles());
   const column = watched.candles[name];
   expect(watched.changed()).toBe(false);
   column[4] = 5 + 2 ** -50;
@@ -33,7 +33,7 @@ it.each(CANDLE_COLUMNS)('notices the smallest change of %s', (name) => {
 });
 
 it('lets no column be put in the place of another', () => {
-  const { candles: watched } = watchCandles(candles());
+  const { candles: watched } = detectWrites(candles());
   const replace = () => Object.assign(watched, { close: new Float64Array(5) });
   expect(replace).toThrow(TypeError);
   expect(watched.close[0]).toBe(1);

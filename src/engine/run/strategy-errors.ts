@@ -1,20 +1,20 @@
 import type { CallbackContext, StrategyCallbacks } from '#engine/strategy.ts';
 import { askNext, CALLBACK_NAMES } from './whereabouts.ts';
 
-/** Characters of a text that a strategy threw, and of a whole error: where it happened is beside it, and is kept. */
+/** Maximum characters of a thrown message, and of a whole error with its file and line. */
 const MAX_TEXT_LENGTH = 1_000;
 const MAX_ERROR_LENGTH = 2_000;
 const LONGEST_FRAME = 1_000;
 
 /**
- * What was thrown, in words, with the file and line of the strategy's that the engine had called: "no price (mine.ts:12)".
- * Whatever it is: this throws nothing, and is of bounded length.
+ * Message of a thrown value with the strategy's file and line that the engine had called: "no price (mine.ts:12)". Never throws,
+ * for any value, and has a bounded length.
  */
 export function describeThrown(thrown: unknown): string {
   return describe(thrown, placeOf);
 }
 
-/** The same of what was thrown where the engine had called nothing, as in a timer. */
+/** The same for a value thrown outside of a call of the engine, as in a timer. */
 export function describeStray(thrown: unknown): string {
   return describe(thrown, (error) => placeAmong(framesOf(error)));
 }
@@ -31,7 +31,7 @@ function describe(thrown: unknown, place: (error: Error) => string): string {
   }
 }
 
-/** The message of an error of the engine; of anything else what {@link describeThrown} says. */
+/** The message of an error of the engine; for any other value that of {@link describeThrown}. */
 export function messageOf(error: unknown): string {
   try {
     if (error instanceof Error) return cutError(String(error.message));
@@ -65,24 +65,24 @@ function placeAmong(frames: readonly string[]): string {
   return file ? `${file}:${line}` : '';
 }
 
-/** Of a stack its frames; lines of the message may look like some, and be of any length. */
+/** Frames of a stack. Lines of the message may look like frames, and be of any length. */
 function framesOf({ stack }: Error): string[] {
   if (typeof stack !== 'string') return [];
   return stack.split('\n').filter((line) => line.length <= LONGEST_FRAME && /^\s+at /.test(line));
 }
 
-/** A module that was loaded again has the number of that in its address. */
+/** The address of a module that was loaded again contains the number of the run. */
 const FILE_AND_LINE = /([^/\\(]+\.ts)(?:\?run=\d+)?:(\d+):\d+\)?$/;
 const isEngine = (frame: string) => /[/\\]src[/\\]engine[/\\]/.test(frame);
 
 type Callback = (...asked: unknown[]) => unknown;
 
-/** The same callbacks; an error that one throws says which, of what pair and in which candle. */
-export function namingCallbacks(callbacks: StrategyCallbacks): StrategyCallbacks {
+/** The same callbacks; an error that one throws names the callback, the pair and the candle. */
+export function withCallbackContext(callbacks: StrategyCallbacks): StrategyCallbacks {
   const named: Record<string, Callback> = {};
   for (const [name, callback] of Object.entries(callbacks) as [string, Callback | undefined][]) {
     const number = CALLBACK_NAMES.indexOf(name) + 1;
-    // None takes more; a list of the rest would be made anew in every candle.
+    // Callbacks have at most four parameters; a rest parameter would allocate in every candle.
     if (callback)
       named[name] = (context, a, b, c) => {
         askNext(number);

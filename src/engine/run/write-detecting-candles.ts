@@ -1,21 +1,21 @@
 import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
 
-export interface WatchedCandles {
-  /** The same columns, to be given to whoever must not write into them. */
+export interface WriteDetectingCandles {
+  /** The same columns, for code that must not write into them. */
   readonly candles: Candles;
-  /** Whether anything was written into a column of `candles` since, by however little. */
+  /** Whether a bit of a column changed since it was first read from `candles`. */
   readonly changed: () => boolean;
 }
 
-/** Columns are hashed when they are first reached for: most strategies read one or two of the six. */
-export function watchCandles(candles: Candles): WatchedCandles {
+/** Detects writes into candles. Columns are hashed when they are first read: most strategies read one or two of the six. */
+export function detectWrites(candles: Candles): WriteDetectingCandles {
   const hashes = new Map<keyof Candles, number>();
   const watched = {};
   for (const name of CANDLE_COLUMNS) {
     const column = candles[name];
     const get = () => {
       hashes.set(name, hashColumn(column));
-      // From here on as plain as any column: it may be read once a row.
+      // From here on a plain property: it may be read once per row.
       Object.defineProperty(watched, name, { value: column, enumerable: true });
       return column;
     };
@@ -31,8 +31,8 @@ export function watchCandles(candles: Candles): WatchedCandles {
 const FACTOR = 31;
 
 /**
- * A hash of the column's bits without a copy, as four that are made side by side: a step waits for the one before it.
- * Products of numbers, not `Math.imul`, which only the last of the compilers knows how to do without a call.
+ * Hash of the column's bits without a copy, as four independent hashes: each step of one depends on the step before.
+ * Products of numbers, not `Math.imul`, which is a function call before TurboFan.
  */
 function hashColumn(column: Float64Array): number {
   const words = new Uint32Array(column.buffer, column.byteOffset, column.length * 2);
