@@ -109,20 +109,20 @@ function figuresOf(label: string, sizes: readonly string[], times: readonly numb
 
 const sizes = SIZES.map((size) => `${count(size)} logged`);
 
-async function requestFiguresOf(subjects: readonly ChallengeRequests[], arms: string): Promise<Figure[]> {
+async function requestFiguresOf(subjects: readonly ChallengeRequests[], variants: string): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [name, { label, runs }] of Object.entries(REQUESTS)) {
-    say(`${label}, ${arms}`);
+    say(`${label}, ${variants}`);
     const warmUps = Math.min(WARM_UPS, runs / 4);
     const times = await timesInTurns(subjects, runs, warmUps, (subject) =>
       time(() => subject[name as Request]()),
     );
-    figures.push(...figuresOf(`${label}, ${arms}`, sizes, times));
+    figures.push(...figuresOf(`${label}, ${variants}`, sizes, times));
   }
   return figures;
 }
 
-/** The dearest write: the trade at which the arms have their number, unbalanced, so that the last 5,000 trades are read. */
+/** The dearest write: the trade at which the variants have their number, unbalanced, so that the last 5,000 trades are read. */
 async function lookFigures(subjects: readonly ChallengeRequests[]): Promise<Figure[]> {
   say('planned look');
   const logged = await Promise.all(subjects.map(async (subject) => (await subject.stored()).trades));
@@ -137,10 +137,10 @@ async function lookFigures(subjects: readonly ChallengeRequests[]): Promise<Figu
 async function measure(platform: PlatformInfo, challenges: readonly FilledChallenge[]): Promise<Figure[]> {
   const subjects = challenges.map((challenge) => new ChallengeRequests(platform, challenge));
   for (const subject of subjects) await subject.checkLog();
-  const unbalanced = await requestFiguresOf(subjects, 'arms 2 : 1');
+  const unbalanced = await requestFiguresOf(subjects, 'variants 2 : 1');
   const looks = await lookFigures(subjects);
   for (const subject of subjects) await subject.balance();
-  const balanced = await requestFiguresOf(subjects, 'arms balanced');
+  const balanced = await requestFiguresOf(subjects, 'variants balanced');
   for (const subject of subjects) {
     const { challenge_id, status } = await subject.stored();
     if (status !== 'active') throw new Error(`${challenge_id} is ${status}: it was to be active to the end`);

@@ -14,7 +14,7 @@ import { stratifiedWelch } from '#engine/stats/stratified-welch.ts';
 import type { SampleStats } from '#engine/stats/welch.ts';
 import type { Bench, Figure } from './support/bench.ts';
 
-/** Closed trades of each arm at the planned look, and at the end. */
+/** Closed trades of each variant at the planned look, and at the end. */
 const PLANNED = 100;
 const MOST = 1000;
 const RUNS = 1000;
@@ -26,8 +26,8 @@ function normal(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
-/** An arm whose trades come key by key. */
-class Arm {
+/** A variant whose trades come key by key. */
+class Variant {
   n = 0;
   clusters: ClusterTotals = NO_CLUSTERS;
   readonly #keySize: number;
@@ -66,19 +66,23 @@ class Arm {
   }
 }
 
-/** By which unit a challenge compares its arms. */
+/** By which unit a challenge compares its variants. */
 interface Unit {
-  readonly sampleOf: (arm: Arm) => SampleStats;
-  /** How many of an arm are independent. */
-  readonly countOf: (arm: Arm) => number;
-  /** Of each arm before the planned look. */
+  readonly sampleOf: (variant: Variant) => SampleStats;
+  /** How many of a variant are independent. */
+  readonly countOf: (variant: Variant) => number;
+  /** Of each variant before the planned look. */
   readonly least: number;
 }
 
-const TRADE: Unit = { sampleOf: (arm) => arm.byTrade(), countOf: (arm) => arm.n, least: PLANNED };
+const TRADE: Unit = {
+  sampleOf: (variant) => variant.byTrade(),
+  countOf: (variant) => variant.n,
+  least: PLANNED,
+};
 const KEY: Unit = {
-  sampleOf: (arm) => arm.byKey(),
-  countOf: (arm) => arm.clusters.count,
+  sampleOf: (variant) => variant.byKey(),
+  countOf: (variant) => variant.clusters.count,
   least: MIN_CLUSTERS,
 };
 
@@ -93,7 +97,7 @@ class Challenge {
     this.#unit = unit;
   }
 
-  look(a: Arm, b: Arm): void {
+  look(a: Variant, b: Variant): void {
     const { sampleOf, countOf, least } = this.#unit;
     const test = stratifiedWelch([{ a: sampleOf(a), b: sampleOf(b) }]);
     const sample = { ...test, tuningSize: 4 * PLANNED };
@@ -107,13 +111,13 @@ class Challenge {
 
 type Ends = Record<'promoted' | 'rolledBack', number>;
 
-/** How many of the challenges between equal arms end one way and how many the other, in percent, by either unit. */
+/** How many of the challenges between equal variants end one way and how many the other, in percent, by either unit. */
 function falseEnds(keySize: number): { readonly byTrade: Ends; readonly byKey: Ends } {
   const random = createRandom(11);
   const byTrade = { promoted: 0, rolledBack: 0 };
   const byKey = { promoted: 0, rolledBack: 0 };
   for (let run = 0; run < RUNS; run++) {
-    const [a, b] = [new Arm(keySize, random), new Arm(keySize, random)];
+    const [a, b] = [new Variant(keySize, random), new Variant(keySize, random)];
     const [trades, keys] = [new Challenge(TRADE), new Challenge(KEY)];
     for (let n = 0; n < MOST; n++) {
       a.trade();
@@ -143,6 +147,6 @@ function figuresOf(keySize: number): Figure[] {
 
 export default {
   name: 'clusters',
-  description: `promotions and rollbacks for harm in ${RUNS} challenges of equal arms whose trades share half their variance with those of their key, looked at after every trade, up to ${MOST} trades an arm`,
+  description: `promotions and rollbacks for harm in ${RUNS} challenges of equal variants whose trades share half their variance with those of their key, looked at after every trade, up to ${MOST} trades a variant`,
   run: () => [2, 5, 20].flatMap(figuresOf),
 } satisfies Bench;

@@ -5,7 +5,7 @@ import { sampleOfSums } from '#engine/stats/samples.ts';
 import { type StratifiedTest, stratifiedWelch } from '#engine/stats/stratified-welch.ts';
 import type { Bench, Figure } from './support/bench.ts';
 
-/** Closed trades of each arm at the planned look, and at the end. */
+/** Closed trades of each variant at the planned look, and at the end. */
 const PLANNED = 100;
 const MOST = 1000;
 const RUNS = 2000;
@@ -44,7 +44,7 @@ interface Promotions {
   readonly rule: number;
 }
 
-/** One test of two equal arms that is looked at after every pair of trades from the planned look on. */
+/** One test of two equal variants that is looked at after every pair of trades from the planned look on. */
 function runTest(draw: Market['draw'], effect: number, random: Random): { [K in keyof Promotions]: boolean } {
   const sums = { a: ZERO, aa: ZERO, b: ZERO, bb: ZERO };
   const seen = { naive: false, planned: false, rule: false };
@@ -99,7 +99,7 @@ function figureOf(market: Market, effect: number): Figure {
 
 export default {
   name: 'peeking',
-  description: `promotions in ${RUNS} challenges that are looked at after every trade, from ${PLANNED} to ${MOST} trades an arm: a planned look, then the always-valid p-value`,
+  description: `promotions in ${RUNS} challenges that are looked at after every trade, from ${PLANNED} to ${MOST} trades a variant: a planned look, then the always-valid p-value`,
   run: () => [
     ...MARKETS.map((market) => figureOf(market, 0)),
     ...[0.1, 0.2, 0.3].map((effect) => figureOf(MARKETS[0]!, effect)),

@@ -63,11 +63,11 @@ const Settings = z.strictObject({
   stagingDryRunRequired: z.boolean(),
   /** Whoever registered a version may not promote it. Rolling back stays a matter of one person. */
   fourEyesRequired: z.boolean().default(false),
-  /** Closed trades of each arm below which no challenger is promoted, whatever a challenge asks for. */
+  /** Closed trades of each variant below which no challenger is promoted, whatever a challenge asks for. */
   challengeMinTrades: z.int().min(100).max(1_000_000).default(100),
   /** Hours that a challenge must have lasted before its verdict. */
   challengeMinHours: z.int().min(0).max(8760).default(0),
-  /** Assignments that each arm must have before the verdict; `min_trades`: as many as the closed trades that it needs. */
+  /** Assignments that each variant must have before the verdict; `min_trades`: as many as the closed trades that it needs. */
   challengeMinAssignments: z.union([z.literal(MIN_TRADES), z.int().min(0).max(1_000_000)]).default(0),
   /** What every version must reach to be staged and promoted. */
   releasePolicy: ReleasePolicy.default(NO_POLICY),

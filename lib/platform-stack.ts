@@ -270,7 +270,7 @@ class PlatformStack extends Stack {
       DATA_PROXY_FUNCTION: dataProxy.service.alias.functionArn,
       STRATEGY_SERVICE_URL: strategy.api.api.url,
       ...promotionVariables(config),
-      REQUIRE_REASON: config.rollbackReasonRequired ? 'true' : 'false',
+      REQUIRE_ROLLBACK_REASON: config.rollbackReasonRequired ? 'true' : 'false',
       ...poolVariables('BACKEND', data.identity.pool),
     };
     const backend = new ServiceFunction(this, 'Backend', {

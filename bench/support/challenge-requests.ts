@@ -36,7 +36,7 @@ export async function createChallenge(client: RegistryClient, model: string): Pr
 export const UNBALANCED = 33;
 const BALANCED = 50;
 
-/** A trade of that number: of the arm that keeps the challenger's share, profits in quarters, whose sums are exact. */
+/** A trade of that number: of the variant that keeps the challenger's share, profits in quarters, whose sums are exact. */
 export function benchTrade(index: number, challengerPct: number): TradeInput {
   const isChallenger =
     Math.floor(((index + 1) * challengerPct) / 100) > Math.floor((index * challengerPct) / 100);
@@ -89,7 +89,7 @@ export class ChallengeRequests {
     return this.#client.get(`models/${this.challenge.model}/route?key=key-${this.#keys++}`, 'strategy');
   }
 
-  /** Trades of the challenger alone, until neither arm has more than twice the trades of the other. */
+  /** Trades of the challenger alone, until neither variant has more than twice the trades of the other. */
   async balance(): Promise<void> {
     this.challengerPct = 100;
     for (let logged = 0; logged <= 0.01 * this.#next; logged += 100) await this.batch();

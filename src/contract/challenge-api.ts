@@ -17,7 +17,7 @@ import {
   Hold,
   ON_ROLLBACK,
   OUTCOMES,
-  PromotionRefusal,
+  PromotionRejection,
   StoredChallenge,
   StoredTrade,
   VARIANTS,
@@ -132,7 +132,7 @@ export const Challenge = z
     min_trades: z.int(),
     effective_min_trades: z.int(),
     min_hours: z.int().meta({ description: 'Hours that it must have lasted before the verdict' }),
-    min_assignments: z.int().meta({ description: 'Assignments of each arm before the verdict' }),
+    min_assignments: z.int().meta({ description: 'Assignments of each variant before the verdict' }),
     max_duration_hours: z.int(),
     max_drawdown_pct: z.number().nullable(),
     max_errors: z.int().nullable(),
@@ -155,7 +155,7 @@ export const Challenge = z
     ends_at: Timestamp,
     ended_at: Timestamp.nullable(),
     promoted_at: Timestamp.nullable(),
-    promotion_refused: PromotionRefusal.nullable().meta({
+    promotion_rejected: PromotionRejection.nullable().meta({
       description: 'Why the platform did not promote the winner by itself: somebody must',
     }),
     warnings: z.array(z.string()),

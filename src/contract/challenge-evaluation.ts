@@ -9,7 +9,7 @@ import {
 } from './stored-challenge.ts';
 
 const number = z.number();
-const perArm = z.object({ champion: z.int(), challenger: z.int() });
+const perVariant = z.object({ champion: z.int(), challenger: z.int() });
 const unrealised = z.object({
   open: z.int(),
   marked: z.int().meta({ description: 'Those of them that told their unrealised result' }),
@@ -57,35 +57,35 @@ export const ChallengeEvaluation = z
       }),
     conditions: z.object({ trades: condition, assignments: condition, hours: condition }).meta({
       description:
-        'Before all are met there is no verdict: closed trades and assignments of the arm that has fewer, and hours since the creation',
+        'Before all are met there is no verdict: closed trades and assignments of the variant that has fewer, and hours since the creation',
     }),
     champion_version: z.string(),
     challenger_version: z.string(),
     champion_trades: z.int(),
     challenger_trades: z.int(),
-    open_trades: perArm,
-    errors: perArm,
+    open_trades: perVariant,
+    errors: perVariant,
     unrealised: z.object({ champion: unrealised, challenger: unrealised }).meta({
       description: 'Of the open trades that told it: at the end of its time they are part of the last look',
     }),
     analysis_unit: z.enum(ANALYSIS_UNITS),
-    clusters: perArm.nullable().meta({
+    clusters: perVariant.nullable().meta({
       description: 'Keys with a closed trade that counts; null when trades are compared one by one',
     }),
-    assignments: perArm,
+    assignments: perVariant,
     min_trades: z.int(),
     effective_min_trades: z.int(),
     srm: z
       .object({ p_value: number, status: z.enum(['healthy', 'mismatch', 'no_assignments']) })
       .meta({ description: 'Whether the assignments are split as they should be' }),
-    planned_look: PlannedLook.nullable().meta({ description: 'When both arms first had their trades' }),
+    planned_look: PlannedLook.nullable().meta({ description: 'When both variants first had their trades' }),
     canary_stage: z.enum(CANARY_STAGE_NAMES),
     traffic_split: z.array(number).length(2),
     warnings: z.array(z.string()),
     minimum_detectable_improvement_pct: number
       .nullable()
       .meta({ description: 'What so many trades show in four tests of five; null without a baseline' }),
-    trades_needed: number.nullable().meta({ description: 'Of each arm, to show an improvement of 10 %' }),
+    trades_needed: number.nullable().meta({ description: 'Of each variant, to show an improvement of 10 %' }),
     evaluated_at: Timestamp,
   })
   .meta({ id: 'ChallengeEvaluation' });

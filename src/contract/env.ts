@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { digits, flag, integer, text } from './env-values.ts';
-import { type LeastAssignments, MIN_TRADES } from './release-policy.ts';
+import { MIN_TRADES, type MinAssignments } from './release-policy.ts';
 import { releasePolicy } from './release-policy-env.ts';
 
 /**
@@ -58,20 +58,20 @@ const promotions = {
 };
 
 const challenges = {
-  /** Closed trades of each arm below which no challenger is promoted, whatever a challenge asks for. */
+  /** Closed trades of each variant below which no challenger is promoted, whatever a challenge asks for. */
   CHALLENGE_MIN_TRADES: integer(100, { min: 100, max: 1_000_000 }),
   /** Hours that a challenge must have lasted before its verdict. */
   CHALLENGE_MIN_HOURS: integer(0, { min: 0, max: 8760 }),
-  /** Assignments that each arm must have before the verdict; `min_trades`: as many as the closed trades that it needs. */
+  /** Assignments that each variant must have before the verdict; `min_trades`: as many as the closed trades that it needs. */
   CHALLENGE_MIN_ASSIGNMENTS: z
     .union([z.literal(MIN_TRADES), digits({ min: 0, max: 1_000_000 })])
-    .default(0 satisfies LeastAssignments),
+    .default(0 satisfies MinAssignments),
 };
 
 const gates = {
   ...promotions,
   /** A rollback needs a reason. */
-  REQUIRE_REASON: flag.default(false),
+  REQUIRE_ROLLBACK_REASON: flag.default(false),
 };
 
 const dataCollection = {

@@ -34,11 +34,11 @@ export type ReleasePolicy = z.infer<typeof ReleasePolicy>;
 /** Requires nothing. */
 export const NO_POLICY: ReleasePolicy = { lookAheadCertificate: false };
 
-/** Closed trades or a number: assignments that each arm of a challenge needs before its verdict. */
+/** Closed trades or a number: assignments that each variant of a challenge needs before its verdict. */
 export const MIN_TRADES = 'min_trades';
 
 /** A number of assignments, or `min_trades`: as many as the closed trades that the challenge needs. */
-export type LeastAssignments = number | typeof MIN_TRADES;
+export type MinAssignments = number | typeof MIN_TRADES;
 
 /** Names checks of the release policy that one move need not pass. Presence alone: its rules are the domain's. */
 export const WaiveRequest = z

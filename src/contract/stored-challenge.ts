@@ -34,9 +34,9 @@ const ClusterTotals = z.object({
   sizes: z.int().meta({ description: 'Sum of n^2' }),
 });
 
-/** What is known of one arm's trades that were entered in one stage: enough for every statistic but the permutation test. */
-const ArmTotals = z.object({
-  assigned: z.int().meta({ description: 'Assignment keys that got this arm' }),
+/** What is known of one variant's trades that were entered in one stage: enough for every statistic but the permutation test. */
+const VariantTotals = z.object({
+  assigned: z.int().meta({ description: 'Assignment keys that got this variant' }),
   open: z.int(),
   closed: z.int(),
   errors: z.int(),
@@ -55,18 +55,18 @@ const ArmTotals = z.object({
     .nullable()
     .meta({ description: 'Open trades with an unrealised result; null when there are none' }),
 });
-export type ArmTotals = z.infer<typeof ArmTotals>;
+export type VariantTotals = z.infer<typeof VariantTotals>;
 
 const StageTotals = z.object({
   canary_stage: z.enum(CANARY_STAGE_NAMES),
   since: Timestamp,
-  champion: ArmTotals,
-  challenger: ArmTotals,
+  champion: VariantTotals,
+  challenger: VariantTotals,
 });
 export type StageTotals = z.infer<typeof StageTotals>;
 
 export const Hold = z.object({
-  reason: z.enum(['manual', 'approval', 'sample_ratio', 'open_trades', 'no_traffic']),
+  reason: z.enum(['manual', 'approval', 'sample_ratio_mismatch', 'open_trades', 'no_traffic']),
   since: Timestamp,
   note: z.string().nullable(),
 });
@@ -84,10 +84,10 @@ export const PlannedLook = z.object({
 });
 
 /** Why the platform did not promote a winner by itself. */
-export const PromotionRefusal = z.object({ at: Timestamp, code: z.string(), message: z.string() });
+export const PromotionRejection = z.object({ at: Timestamp, code: z.string(), message: z.string() });
 
 export const StoredChallenge = z.object({
-  schema_version: z.literal(1),
+  schema_version: z.literal(2),
   challenge_id: z.string(),
   model_name: z.string(),
   champion_version: z.string(),
@@ -100,12 +100,14 @@ export const StoredChallenge = z.object({
     .meta({ description: 'Of a rollback, and of a winner given up as another version came into Production' }),
   enable_canary: z.boolean(),
   min_trades: z.int(),
-  effective_min_trades: z.int().meta({ description: 'Closed trades of each arm before the planned look' }),
+  effective_min_trades: z
+    .int()
+    .meta({ description: 'Closed trades of each variant before the planned look' }),
   min_hours: z.int().default(0).meta({ description: 'Hours that it must have lasted before the verdict' }),
   min_assignments: z
     .int()
     .default(0)
-    .meta({ description: 'Assignments that each arm must have before the verdict' }),
+    .meta({ description: 'Assignments that each variant must have before the verdict' }),
   max_duration_hours: z.int(),
   max_drawdown_pct: z.number().nullable(),
   max_errors: z.int().nullable(),
@@ -116,7 +118,9 @@ export const StoredChallenge = z.object({
   auto_promote: z.boolean().meta({ description: 'The platform promotes the challenger when it has won' }),
   stages: z.array(StageTotals).meta({ description: 'Those that were reached, the current one last' }),
   hold: Hold.nullable(),
-  accepted_holds: z.array(Hold.shape.reason).meta({ description: 'Resumed although the cause was there' }),
+  acknowledged_holds: z
+    .array(Hold.shape.reason)
+    .meta({ description: 'Resumed although the cause was there' }),
   planned_look: PlannedLook.nullable(),
   equity: z.object({ profit: z.number(), peak: z.number(), drawdown: z.number() }).meta({
     description: "Of the challenger's closed trades as they came, percent points",
@@ -140,14 +144,14 @@ export const StoredChallenge = z.object({
   ends_at: Timestamp,
   ended_at: Timestamp.nullable(),
   promoted_at: Timestamp.nullable(),
-  promotion_refused: PromotionRefusal.nullable(),
+  promotion_rejected: PromotionRejection.nullable(),
 });
 export type StoredChallenge = z.infer<typeof StoredChallenge>;
 
 /** An error is no trade: the strategy failed to decide or to trade. It changes no more, like a closed one. */
 export const TRADE_STATUSES = ['open', 'closed', 'error'] as const;
 
-/** What a caller tells of a trade beyond which arm it was of. */
+/** What a caller tells of a trade beyond which variant it was of. */
 export const TradeDetails = z.object({
   profit_pct: z
     .number()
@@ -180,7 +184,7 @@ export const StoredTrade = TradeDetails.extend({
     .enum(CANARY_STAGE_NAMES)
     .meta({ description: 'When it was entered: what it is compared in' }),
   status: z.enum(TRADE_STATUSES),
-  misassigned: z.boolean().meta({ description: 'Its key belongs to the other arm: it does not count' }),
+  misassigned: z.boolean().meta({ description: 'Its key belongs to the other variant: it does not count' }),
   late: z.boolean().meta({ description: 'It came or closed after the end: it does not count' }),
   open_digest: z.string().nullable().meta({ description: 'Of the request that opened it, without its mark' }),
   closed_digest: z
@@ -224,13 +228,13 @@ export type StoredAssignment = z.infer<typeof StoredAssignment>;
 
 const CHALLENGE_ACTIONS = [
   ...(['create', 'advance', 'hold', 'resume', 'planned_look'] as const),
-  ...(['complete', 'expire', 'roll_back', 'promote', 'promotion_refused', 'keep_champion'] as const),
+  ...(['complete', 'expire', 'roll_back', 'promote', 'promotion_rejected', 'keep_champion'] as const),
 ] as const;
 export type ChallengeAction = (typeof CHALLENGE_ACTIONS)[number];
 
 /** One line of a challenge's history: insert-only, written in the transaction of the change that it tells. */
 export const ChallengeEvent = z.object({
-  schema_version: z.literal(1),
+  schema_version: z.literal(2),
   challenge_id: z.string(),
   sequence: z.int(),
   at: Timestamp,

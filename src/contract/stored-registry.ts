@@ -12,18 +12,20 @@ export type Stage = (typeof STAGES)[number];
 
 /** A model: one per strategy, of the same name. Its versions are items of their own. */
 export const StoredModel = z.object({
-  schema_version: z.literal(1),
+  schema_version: z.literal(2),
   model_name: z.string(),
   owner: z.string().meta({ description: 'Principal of the first registration' }),
   shared_with: z.array(Grant),
   production_version: z.string().nullable().meta({ description: 'What runs: the truth for routers' }),
   latest_version: z.int().meta({ description: 'Highest number given; numbers are never reused' }),
   active_challenge_id: z.string().nullable(),
-  rev: z.int().meta({ description: 'Rises with every change of production_version or active_challenge_id' }),
-  events: z
+  revision: z
     .int()
-    .meta({ description: 'Events so far. Every move raises it: the moves of a model have one order' }),
-  last_event_id: z.string().meta({ description: 'Of the move that made this state' }),
+    .meta({ description: 'Incremented by each change of production_version or active_challenge_id' }),
+  events: z.int().meta({
+    description: 'Number of events. Each transition increments it: the transitions of a model are ordered',
+  }),
+  last_event_id: z.string().meta({ description: 'Event of the transition that made this state' }),
   created_at: Timestamp,
   updated_at: Timestamp,
 });

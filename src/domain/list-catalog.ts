@@ -3,7 +3,7 @@ import { CodedError } from '#contract/errors.ts';
 import type { StoredChallenge } from '#contract/stored-challenge.ts';
 import type { CatalogRow } from '#contract/stored-registry.ts';
 import { type Caller, principalsOf } from './access.ts';
-import { settleChallenge } from './challenges/apply-deadlines.ts';
+import { applyDeadlines } from './challenges/apply-deadlines.ts';
 import { begin } from './challenges/challenge-state.ts';
 import type { ChallengeStore } from './challenges/challenge-store.ts';
 import type { Clock } from './ports.ts';
@@ -72,7 +72,7 @@ export async function listCatalog(deps: ListCatalogDeps, input: ListCatalogInput
   if (input.timeframe !== undefined) checkTimeframe(input.timeframe, 'timeframe');
   const scope = scopeOf(input);
   const start = startOf(deps.cursors, input, scope);
-  const passes = filterOf(input, await seenBy(deps.registry, input.caller));
+  const passes = filterOf(input, await visibleTo(deps.registry, input.caller));
   const { rows, total } = passes
     ? await readFiltered(deps.registry, input, start, passes)
     : await readPage(deps.registry, input, start);
@@ -98,7 +98,7 @@ async function withChallenges(
   const active = await challenges.activeOf(rows.map(({ model_name }) => model_name));
   const now = clock.now();
   const isActive = (challenge: StoredChallenge) =>
-    settleChallenge(begin(challenge), now).challenge.status === 'active';
+    applyDeadlines(begin(challenge), now).challenge.status === 'active';
   return rows.map((row) => {
     const challenge = active.get(row.model_name);
     const active_challenge_id = challenge && isActive(challenge) ? challenge.challenge_id : null;
@@ -139,12 +139,12 @@ function scopeOf(input: ListCatalogInput): Scope {
     max_drawdown: text(input.max_drawdown),
     sort_field: input.sort_field,
     sort_order: input.sort_order,
-    seen_by: input.caller.isAdmin ? null : input.caller.id,
+    visible_to: input.caller.isAdmin ? null : input.caller.id,
   };
 }
 
 /** Which rows a caller sees; false: all. */
-async function seenBy({ sharing }: RegistryStore, caller: Caller) {
+async function visibleTo({ sharing }: RegistryStore, caller: Caller) {
   if (caller.isAdmin) return false;
   const shared = await sharing.sharedWith(principalsOf(caller));
   return ({ owner, model_name }: CatalogRow) => owner === caller.id || shared.has(model_name);
@@ -153,12 +153,12 @@ async function seenBy({ sharing }: RegistryStore, caller: Caller) {
 /** Which rows pass all filters but the stage; undefined when there is none. */
 function filterOf(
   input: ListCatalogInput,
-  seen: ((row: CatalogRow) => boolean) | false,
+  isVisible: ((row: CatalogRow) => boolean) | false,
 ): ((row: CatalogRow) => boolean) | undefined {
   const { exchange, timeframe, search, min_sharpe, max_drawdown } = input;
   const wanted = search?.toLowerCase();
   const rules = [
-    seen,
+    isVisible,
     exchange !== undefined && ((row: CatalogRow) => row.exchange === exchange),
     timeframe !== undefined && ((row: CatalogRow) => row.timeframe === timeframe),
     wanted !== undefined && ((row: CatalogRow) => textOf(row).includes(wanted)),

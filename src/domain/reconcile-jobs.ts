@@ -1,6 +1,10 @@
 import { isTerminal, type StoredBacktestJob } from '#contract/backtest.ts';
 import { HYPEROPT_ID_PREFIX } from '#contract/hyperopt.ts';
-import { type TickReport, tickChallenge, tickChallenges } from './challenges/process-due-challenges.ts';
+import {
+  type ProcessingReport,
+  processDueChallenge,
+  processDueChallenges,
+} from './challenges/process-due-challenges.ts';
 import type { ChallengeDeps } from './challenges/write-challenge.ts';
 import type { ExecutionState, Executions } from './execution-ports.ts';
 import {
@@ -32,7 +36,7 @@ export interface ReconcileReport {
   readonly oldestPendingMs: number;
   /** Time since a running hyperopt job changed, ms: the longest. Every trial that ends is a change. */
   readonly longestStallMs: number;
-  readonly challenges: TickReport;
+  readonly challenges: ProcessingReport;
 }
 
 type Repair = 'none' | 'started' | 'failed';
@@ -46,7 +50,7 @@ type Unfinished = Pick<StoredBacktestJob, 'job_id' | 'status' | 'created_at'>;
 export async function reconcileJobs(deps: ReconcileDeps): Promise<ReconcileReport> {
   const [jobs, challenges] = await Promise.allSettled([
     repairJobs(deps),
-    tickChallenges(challengesOf(deps), deps.onFault),
+    processDueChallenges(challengesOf(deps), deps.onFault),
   ]);
   if (jobs.status === 'rejected') throw jobs.reason;
   if (challenges.status === 'rejected') throw challenges.reason;
@@ -95,7 +99,7 @@ export async function reconcileJob(deps: ReconcileDeps, execution: string): Prom
 
 /** Lets time pass for one challenge: whether that changed it. Throws CHL001, SVC005. */
 export function reconcileChallenge(deps: ReconcileDeps, challengeId: string): Promise<boolean> {
-  return tickChallenge(challengesOf(deps), challengeId);
+  return processDueChallenge(challengesOf(deps), challengeId);
 }
 
 function challengesOf({ registry, jobs }: ReconcileDeps): ChallengeDeps {

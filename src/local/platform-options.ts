@@ -1,6 +1,6 @@
 import type { TaskLimits } from '#adapters/local/task-runner.ts';
 import type { LocalEnv } from '#contract/env.ts';
-import type { LeastAssignments, ReleasePolicy } from '#contract/release-policy.ts';
+import type { MinAssignments, ReleasePolicy } from '#contract/release-policy.ts';
 import { releasePolicyOf } from '#contract/release-policy-env.ts';
 import type { LogLevel } from '#runtime/log.ts';
 
@@ -35,12 +35,12 @@ export interface PlatformOptions {
   readonly stagingDryRunRequired?: boolean;
   /** Whoever registered a version may not promote it. Default false. */
   readonly fourEyesRequired?: boolean;
-  /** Closed trades of each arm below which no challenger is promoted. Default 100. */
+  /** Closed trades of each variant below which no challenger is promoted. Default 100. */
   readonly challengeMinTrades?: number;
   /** Hours that a challenge must have lasted before its verdict. Default 0. */
   readonly challengeMinHours?: number;
-  /** Assignments that each arm must have before the verdict. Default 0. */
-  readonly challengeMinAssignments?: LeastAssignments;
+  /** Assignments that each variant must have before the verdict. Default 0. */
+  readonly challengeMinAssignments?: MinAssignments;
   /** What every version must reach to be staged and promoted. Default: nothing. */
   readonly releasePolicy?: ReleasePolicy;
   /** A rollback needs a reason. Default false. */
@@ -74,7 +74,7 @@ export function platformOptions(env: LocalEnv): PlatformOptions {
     challengeMinHours: env.CHALLENGE_MIN_HOURS,
     challengeMinAssignments: env.CHALLENGE_MIN_ASSIGNMENTS,
     releasePolicy: releasePolicyOf(env),
-    rollbackReasonRequired: env.REQUIRE_REASON,
+    rollbackReasonRequired: env.REQUIRE_ROLLBACK_REASON,
     auth: env.ENVIRONMENT === 'production',
     checkResponses: env.ENVIRONMENT !== 'production',
   };

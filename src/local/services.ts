@@ -6,7 +6,7 @@ import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { sha256, ulids } from '#adapters/ids.ts';
 import type { Stores } from '#adapters/open-stores.ts';
 import { serviceProbe, tableProbe } from '#adapters/probes.ts';
-import { type LeastAssignments, NO_POLICY, type ReleasePolicy } from '#contract/release-policy.ts';
+import { type MinAssignments, NO_POLICY, type ReleasePolicy } from '#contract/release-policy.ts';
 import type { ChallengeListener } from '#domain/challenges/challenge-store.ts';
 import type { Exchanges } from '#domain/exchange-ports.ts';
 import { ownershipOf } from '#domain/ownership.ts';
@@ -114,7 +114,7 @@ export async function startStrategyService(
     readonly releasePolicy?: ReleasePolicy;
     readonly challengeMinTrades?: number;
     readonly challengeMinHours?: number;
-    readonly challengeMinAssignments?: LeastAssignments;
+    readonly challengeMinAssignments?: MinAssignments;
   },
 ): Promise<RunningServer> {
   const { log } = options;

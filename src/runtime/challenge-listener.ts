@@ -16,7 +16,7 @@ const ENDED = { level: 'info', message: 'challenge ended', metric: METRICS.chall
 const REPORTS: Readonly<Partial<Record<ChallengeAction, Report>>> = {
   roll_back: { level: 'warn', message: 'challenge rolled back', metric: METRICS.challengesRolledBack },
   hold: { level: 'warn', message: 'challenge held', metric: METRICS.challengesHeld },
-  promotion_refused: { level: 'warn', message: 'challenge not promoted', metric: METRICS.challengesHeld },
+  promotion_rejected: { level: 'warn', message: 'challenge not promoted', metric: METRICS.challengesHeld },
   complete: ENDED,
   expire: ENDED,
   keep_champion: ENDED,

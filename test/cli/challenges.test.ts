@@ -94,13 +94,13 @@ function drawdownOf(profits: readonly number[]): number {
   return drawdown;
 }
 
-/** Trades of vector T3 (reference 3.11), which the challenger wins with 120 trades of each arm. */
+/** Trades of vector T3 (reference 3.11), which the challenger wins with 120 trades of each variant. */
 function winningTrades(): string {
-  const arms = [
+  const variants = [
     { variant: 'champion', profits: generated(12345, 120, 0) },
     { variant: 'challenger', profits: generated(67890, 120, 0.6) },
   ];
-  const rows = arms.flatMap(({ variant, profits }) =>
+  const rows = variants.flatMap(({ variant, profits }) =>
     profits.map((profit, index) => `${variant}-${index},${variant},${profit.toFixed(2)}`),
   );
   return `trade_id,variant,profit_pct\n${rows.join('\n')}\n`;

@@ -81,11 +81,11 @@ it('totals kept trade by trade are those of the trades as they then are', () => 
       }
       const counted = [...trades.values()].filter((trade) => !trade.misassigned);
       const [stage] = progress.challenge.stages;
-      for (const arm of ['champion', 'challenger'] as const) {
-        const expected = recounted(counted.filter((trade) => trade.variant === arm));
-        const { assigned, ...kept } = stage![arm];
+      for (const variant of ['champion', 'challenger'] as const) {
+        const expected = recounted(counted.filter((trade) => trade.variant === variant));
+        const { assigned, ...kept } = stage![variant];
         expect({ ...kept, clusters: kept.clusters ?? recounted([]).clusters }).toEqual(expected);
-        expect(assigned).toBe([...assignments.values()].filter((given) => given.variant === arm).length);
+        expect(assigned).toBe([...assignments.values()].filter((given) => given.variant === variant).length);
       }
       const closed = counted.filter(({ status, assignment_key }) => status === 'closed' && assignment_key);
       const keys = Map.groupBy(closed, (trade) => trade.assignment_key!);

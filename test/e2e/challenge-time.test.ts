@@ -37,9 +37,9 @@ async function storeChallenge(id: string, endsIn: number): Promise<number> {
     ...{ challenge_id: id, model_name: id, stages: [stage], ends_at: at(endsIn) },
     ...{ created_at: at(-60_000), updated_at: at(-60_000), last_traffic_at: at(-60_000) },
   });
-  const model = { pk: `MODEL#${id}`, sk: 'META', rev: 1, active_challenge_id: null };
+  const model = { pk: `MODEL#${id}`, sk: 'META', revision: 1, active_challenge_id: null };
   await engine.client.send(new PutCommand({ TableName: 'Registry', Item: model }));
-  expect(await store.commit({ before: null, after: challenge, events: [], modelRev: 1 })).toBe('done');
+  expect(await store.commit({ before: null, after: challenge, events: [], modelRevision: 1 })).toBe('done');
   return now + endsIn;
 }
 

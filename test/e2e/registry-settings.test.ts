@@ -8,7 +8,7 @@ let platform: TestPlatform;
 beforeAll(async () => {
   const env = LocalEnv.parse({
     REQUIRE_FOUR_EYES: 'true',
-    REQUIRE_REASON: 'true',
+    REQUIRE_ROLLBACK_REASON: 'true',
     CHALLENGE_MIN_TRADES: '250',
     CHALLENGE_MIN_HOURS: '12',
     CHALLENGE_MIN_ASSIGNMENTS: 'min_trades',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { TRADE_FIELDS } from '#contract/challenge-trade.ts';
-import { tickChallenges } from '#domain/challenges/process-due-challenges.ts';
+import { processDueChallenges } from '#domain/challenges/process-due-challenges.ts';
 import { generated, HOUR } from '../support/challenge-fixture.ts';
 import { closedArm, storeChallenge } from '../support/challenge-scenarios.ts';
 import { fixture, started, useOneChallengeFixture } from '../support/one-challenge-fixture.ts';
@@ -13,7 +13,7 @@ const DAY = 24 * HOUR;
 const CANARY = { enable_canary: true };
 
 async function tick(): Promise<readonly string[]> {
-  const { changed } = await tickChallenges(fixture.deps, (_, error) => {
+  const { changed } = await processDueChallenges(fixture.deps, (_, error) => {
     throw error;
   });
   return changed;
@@ -91,7 +91,7 @@ describe('a hold', () => {
       const id = `ch-exact${assigned}`;
       await storeChallenge(fixture, id, [[1, closedArm(0, 0, 0), closedArm(0, 0, 0, assigned)]]);
       await fixture.log(id, 'champion', [0.1]);
-      expect((await read(id)).hold?.reason ?? null).toBe(p < 0.001 ? 'sample_ratio' : null);
+      expect((await read(id)).hold?.reason ?? null).toBe(p < 0.001 ? 'sample_ratio_mismatch' : null);
       expect((await fixture.evaluate(id)).srm.p_value).toBeCloseTo(p, 9);
       await fixture.post(id, 'rollback');
     }
@@ -101,7 +101,7 @@ describe('a hold', () => {
     const id = 'ch-accepted';
     await storeChallenge(fixture, id, [[1, closedArm(0, 0, 0), closedArm(0, 0, 0, 3)]]);
     await fixture.log(id, 'champion', generated(1, 20, 0));
-    expect((await read(id)).hold.reason).toBe('sample_ratio');
+    expect((await read(id)).hold.reason).toBe('sample_ratio_mismatch');
     await fixture.post(id, 'resume');
     expect(await tick()).not.toContain(id);
     await fixture.post(id, 'trades', { trades: open('challenger', 20) });
@@ -112,7 +112,7 @@ describe('a hold', () => {
     expect((await fixture.evaluate(id)).srm.status).toBe('mismatch');
   });
 
-  it('for open trades comes above 20 points, with 20 trades of each arm', async () => {
+  it('for open trades comes above 20 points, with 20 trades of each variant', async () => {
     for (const [closed, opened, held] of [
       [14, 5, false],
       [16, 4, false],

@@ -9,27 +9,27 @@ import { registryFixture } from '../support/registry-fixture.ts';
 
 useOneChallengeFixture();
 
-type Arm = 'champion' | 'challenger';
+type Variant = 'champion' | 'challenger';
 
 /** A challenge whose trades of one key are one cluster. */
 const clustered = (body: object = {}) => started({ analysis_unit: 'assignment_key', ...body });
 
-/** Keys that fall to an arm at 50 % (reference 4.3). */
-function keysOf(id: string, arm: Arm, count: number): string[] {
+/** Keys that fall to a variant at 50 % (reference 4.3). */
+function keysOf(id: string, variant: Variant, count: number): string[] {
   const keys: string[] = [];
   for (let n = 0; keys.length < count; n++) {
     const bucket = createHash('sha256').update(`${id}:key-${n}`).digest().readUInt32BE() / 2 ** 32;
-    if (bucket < 0.5 === (arm === 'challenger')) keys.push(`key-${n}`);
+    if (bucket < 0.5 === (variant === 'challenger')) keys.push(`key-${n}`);
   }
   return keys;
 }
 
-/** Trades of an arm, those of each list under a key of their own. */
-function keyed(id: string, arm: Arm, lists: readonly (readonly number[])[]) {
-  const keys = keysOf(id, arm, lists.length);
+/** Trades of a variant, those of each list under a key of their own. */
+function keyed(id: string, variant: Variant, lists: readonly (readonly number[])[]) {
+  const keys = keysOf(id, variant, lists.length);
   return lists.flatMap((profits, list) =>
     profits.map((profit_pct, n) => ({
-      ...{ trade_id: `${arm}-${list}-${n}`, variant: arm, profit_pct },
+      ...{ trade_id: `${variant}-${list}-${n}`, variant: variant, profit_pct },
       assignment_key: keys[list]!,
     })),
   );
@@ -149,7 +149,7 @@ it('a key that was read before another write of it is not stored over that one',
   expect(await write(read.revision)).toBe('done');
 });
 
-it('a verdict waits for 20 keys of each arm, and shuffles keys where the arms are not balanced', async () => {
+it('a verdict waits for 20 keys of each variant, and shuffles keys where the variants are not balanced', async () => {
   const id = await clustered();
   const lists = (seed: number, count: number, rareLoss: number) =>
     Array.from({ length: count }, (_, n) => generated(n + 7 * seed, 5, n % 15 === 0 ? rareLoss : 0.5));
@@ -176,11 +176,11 @@ it('a verdict waits for 20 keys of each arm, and shuffles keys where the arms ar
   const clusters = (all: readonly (readonly number[])[]) =>
     all.map((list) => ({ size: list.length, sum: [list.reduce((a, b) => a + b, 0), 0] as const }));
   const [first, ...others] = challenger.slice(0, 19);
-  const arms = {
+  const variants = {
     a: clusters(champion),
     b: clusters([[...first!, ...first!, ...first!], ...others, challenger[19]!.slice(0, 1)]),
   };
-  const { p } = permutationTest([arms], 1)!;
+  const { p } = permutationTest([variants], 1)!;
   expect(Math.abs(planned_look.p_value - Math.max(p, p_value_fixed))).toBeLessThan(0.02);
   // One by one the trades would have decided it.
   const byTrade = permutationTest([{ a: champion.flat(), b: challenger.flat() }], 1)!;
@@ -197,7 +197,7 @@ it('a batch of 100 new keys takes the verdict and its promotion along', async ()
       generated(12345, 100, 0).map((profit) => [profit]),
     ),
   );
-  // Keys of one arm alone hold it, and what is held promotes nobody by itself.
+  // Keys of one variant alone hold it, and what is held promotes nobody by itself.
   await fixture.post(id, 'resume');
   await logAll(
     id,

@@ -1,6 +1,6 @@
 import { PutCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tickChallenges } from '#domain/challenges/process-due-challenges.ts';
+import { processDueChallenges } from '#domain/challenges/process-due-challenges.ts';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { SOME_RESULT } from '../support/jobs.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => engine?.stop());
 
 const tick = (fixture: ChallengeFixture) =>
-  tickChallenges(fixture.deps, (_, error) => {
+  processDueChallenges(fixture.deps, (_, error) => {
     throw error;
   });
 const production = async (fixture: ChallengeFixture) =>
@@ -86,7 +86,7 @@ describe('conditions of a verdict', () => {
     expect((await fixture.read(id)).body).toMatchObject({ status: 'rolled_back', reason: 'max_drawdown' });
   });
 
-  it('of assignments count those of the arm that has fewer', async () => {
+  it('of assignments count those of the variant that has fewer', async () => {
     const fixture = await challengeFixture(engine, { deps: { challengeMinAssignments: 20 } });
     const id = await winning(fixture);
     expect((await fixture.read(id)).body).toMatchObject({ status: 'active', min_assignments: 20 });
@@ -213,14 +213,14 @@ describe('a winner that the release policy rejects', () => {
     const { body } = await before.read(id);
     expect(body).toMatchObject({
       ...{ status: 'completed', outcome: 'challenger_wins', promoted_at: null, traffic_split: [0.5, 0.5] },
-      promotion_refused: {
+      promotion_rejected: {
         code: 'RES005',
         message: expect.stringContaining('min_trades: 10 trades; at least 30 are required'),
       },
     });
     expect(await production(before)).toBe('1');
     expect((await before.read(id, '/events')).body.items[0]).toMatchObject({
-      ...{ action: 'promotion_refused', reason: expect.stringContaining('misses the release policy') },
+      ...{ action: 'promotion_rejected', reason: expect.stringContaining('misses the release policy') },
     });
     expect((await tick({ ...before, deps: fixture.deps })).changed).toEqual([]);
     const refused = await post({}, 'approver');

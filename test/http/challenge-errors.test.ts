@@ -8,7 +8,7 @@ const failed = (trade_id: string, variant = 'challenger') => ({
   ...{ trade_id, variant, status: 'error', error_message: 'No order book' },
 });
 
-it('an error counts once, for its arm, and is no trade', async () => {
+it('an error counts once, for its variant, and is no trade', async () => {
   const id = await started();
   expect((await fixture.read(id)).body.max_errors).toBeNull();
   const first = await fixture.post(id, 'trades', failed('a'));

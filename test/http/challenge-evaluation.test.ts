@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '#engine/random.ts';
 import { generated, HOUR } from '../support/challenge-fixture.ts';
-import { type Arm, always, ChallengeModel, compare } from '../support/challenge-model.ts';
+import { always, ChallengeModel, compare, type Variant } from '../support/challenge-model.ts';
 import { fixture, useOneChallengeFixture } from '../support/one-challenge-fixture.ts';
 import { binomialTest, chiSquareTail, tTail } from '../support/reference-tails.ts';
 
@@ -68,7 +68,7 @@ async function run({ seed, returns, effect, request }: Stream): Promise<Challeng
     const missing = model.m - Math.min(model.closed('champion'), model.closed('challenger'));
     const size = missing > 8 ? 1 + Math.floor(random() * 25) : 1 + Math.floor(random() * 2);
     const trades = Array.from({ length: size }, (_, n) => {
-      const variant: Arm = random() < 0.5 ? 'champion' : 'challenger';
+      const variant: Variant = random() < 0.5 ? 'champion' : 'challenger';
       const drawn = RETURNS[returns](random) + (variant === 'challenger' ? effect : 0.1);
       return { trade_id: `m-${call}-${n}`, variant, profit_pct: Math.round(drawn * 1e4) / 1e4 };
     });
@@ -119,12 +119,12 @@ const canary = { ...plain, enable_canary: true };
 
 it.each<readonly [string, Stream, object]>([
   [
-    'equal arms',
+    'equal variants',
     { seed: 1, returns: 'normal', effect: 0.1, request: plain },
     { status: 'active', stageName: 'stage_4' },
   ],
   [
-    'equal arms, with canary',
+    'equal variants, with canary',
     { seed: 2, returns: 'normal', effect: 0.1, request: canary },
     { status: 'active', stageName: expect.stringMatching(/stage_[34]/) },
   ],

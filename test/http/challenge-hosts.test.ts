@@ -36,9 +36,9 @@ async function expectOnce(fixture: ChallengeFixture, id: string, trades: readonl
   expect(log.map(({ trade_id }) => trade_id).sort()).toEqual(trades.map(({ trade_id }) => trade_id).sort());
   expect(log.map(({ sequence }) => sequence)).toEqual(log.map((_, i) => log.length - i));
   expect(challenge).toMatchObject({ trades: trades.length, late: 0, misassigned: 0 });
-  for (const arm of ['champion', 'challenger'] as const) {
-    const profits = trades.filter(({ variant }) => variant === arm).map(({ profit_pct }) => profit_pct);
-    const [totals] = challenge.stages.map((stage) => stage[arm]);
+  for (const variant of ['champion', 'challenger'] as const) {
+    const profits = trades.filter((trade) => trade.variant === variant).map(({ profit_pct }) => profit_pct);
+    const [totals] = challenge.stages.map((stage) => stage[variant]);
     expect(totals).toMatchObject({
       ...{ closed: profits.length, open: 0 },
       sum: [profits.reduce((sum, profit) => sum + profit, 0), 0],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { tickChallenges } from '#domain/challenges/process-due-challenges.ts';
+import { processDueChallenges } from '#domain/challenges/process-due-challenges.ts';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
 import { closedArm, storeChallenge } from '../support/challenge-scenarios.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
@@ -78,8 +78,8 @@ it.each(Object.keys(ENDS))('after its end because %s trades are late and change 
   const id = 'ch-late';
   const policy = { max_duration_hours: 40, max_drawdown_pct: 250 };
   const ends_at = new Date(fixture.clock.now() + 40 * HOUR).toISOString();
-  const arms = [4, closedArm(100, 0.4, 1.8), closedArm(20, 0.5, 1.8)] as const;
-  await storeChallenge(fixture, id, [arms], { ...policy, ends_at });
+  const variants = [4, closedArm(100, 0.4, 1.8), closedArm(20, 0.5, 1.8)] as const;
+  await storeChallenge(fixture, id, [variants], { ...policy, ends_at });
   const opened = { trade_id: 'open', variant: 'challenger', status: 'open' };
   await fixture.post(id, 'trades', opened);
   const counted = { trade_id: 'counted', variant: 'champion', profit_pct: 0.4 };
@@ -87,7 +87,7 @@ it.each(Object.keys(ENDS))('after its end because %s trades are late and change 
   const before = new Date(fixture.clock.now()).toISOString();
   fixture.clock.forward(HOUR);
   await end(fixture, id);
-  const tick = () => tickChallenges(fixture.deps, () => expect.unreachable());
+  const tick = () => processDueChallenges(fixture.deps, () => expect.unreachable());
   await tick();
   const left = await frozen(fixture, id);
   const { late: lateBefore } = (await fixture.deps.challenges.read(id))!;

@@ -4,8 +4,8 @@ import { fixture, started, useOneChallengeFixture } from '../support/one-challen
 
 useOneChallengeFixture();
 
-async function armOf(id: string, arm: 'champion' | 'challenger') {
-  return (await fixture.deps.challenges.read(id))!.stages[0]![arm];
+async function variantOfTrade(id: string, variant: 'champion' | 'challenger') {
+  return (await fixture.deps.challenges.read(id))!.stages[0]![variant];
 }
 
 it('an open trade tells its unrealised result as often as it likes, and closing it takes that away', async () => {
@@ -38,7 +38,12 @@ it('an open trade tells its unrealised result as often as it likes, and closing 
   expect(await post({ ...open, trade_id: 'b', status: 'closed', profit_pct: 1 })).toEqual([201, false]);
   const nothing = { open: 0, marked: 0, mean_pct: null };
   expect((await fixture.evaluate(id)).unrealised).toEqual({ champion: nothing, challenger: nothing });
-  expect(await armOf(id, 'challenger')).toMatchObject({ open: 0, closed: 3, sum: [4, 0], marked: null });
+  expect(await variantOfTrade(id, 'challenger')).toMatchObject({
+    open: 0,
+    closed: 3,
+    sum: [4, 0],
+    marked: null,
+  });
 });
 
 it('marks and closed trades of one key are one cluster', async () => {
@@ -61,17 +66,20 @@ it('marks and closed trades of one key are one cluster', async () => {
   const clusters = (count: number, squares: number, products: number, sizes: number) => ({
     ...{ count, squares: [squares, 0], products: [products, 0], sizes },
   });
-  expect(await armOf(id, variant)).toMatchObject({
+  expect(await variantOfTrade(id, variant)).toMatchObject({
     clusters: clusters(1, 9, 6, 4),
     marked: { count: 2, sum: [12, 0], sum_of_squares: [80, 0], clusters: clusters(2, 49 + 64, 21 + 8, 10) },
   });
   await fixture.post(id, 'trades', trade('b', -1));
-  expect(await armOf(id, variant)).toMatchObject({
+  expect(await variantOfTrade(id, variant)).toMatchObject({
     clusters: clusters(1, 4, 6, 9),
     marked: { count: 1, sum: [8, 0], clusters: clusters(2, 4 + 64, 6 + 8, 10) },
   });
   await fixture.post(id, 'trades', trade('d', 7, alone));
-  expect(await armOf(id, variant)).toMatchObject({ clusters: clusters(2, 4 + 49, 6 + 7, 10), marked: null });
+  expect(await variantOfTrade(id, variant)).toMatchObject({
+    clusters: clusters(2, 4 + 49, 6 + 7, 10),
+    marked: null,
+  });
 });
 
 it.each([

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
-import { tickChallenge, tickChallenges } from '#domain/challenges/process-due-challenges.ts';
+import { processDueChallenge, processDueChallenges } from '#domain/challenges/process-due-challenges.ts';
 import type { ChallengeDeps } from '#domain/challenges/write-challenge.ts';
 import { createRandom } from '#engine/random.ts';
 import { challengeFixture, HOUR } from '../support/challenge-fixture.ts';
@@ -56,7 +56,7 @@ describe('a pass over all challenges', () => {
       if (id === 'ch-49') release();
     });
     const faults: string[] = [];
-    const report = await tickChallenges(deps(store), (id) => faults.push(id));
+    const report = await processDueChallenges(deps(store), (id) => faults.push(id));
     expect(stored).toHaveLength(49);
     expect(stored.at(-1)).toBe('ch-0');
     expect(report).toMatchObject({ failed: ['ch-1'], left: 0 });
@@ -72,7 +72,7 @@ describe('a pass over all challenges', () => {
     for (let pass = 0; pass < 25; pass++) {
       const { store, stored } = storeOf(400, slowly);
       const began = now;
-      const { left } = await tickChallenges(deps(store, random), fail);
+      const { left } = await processDueChallenges(deps(store, random), fail);
       expect(now - began).toBeLessThan(135_000);
       expect(stored.length + left).toBe(400);
       for (const id of stored) reached.add(id);
@@ -93,10 +93,10 @@ describe('a pass over all challenges', () => {
     });
     fixture.clock.forward(HOUR);
     const before = (await fixture.read(ended)).body;
-    expect(await tickChallenges({ ...fixture.deps, challenges: behind }, fail)).toEqual({
+    expect(await processDueChallenges({ ...fixture.deps, challenges: behind }, fail)).toEqual({
       ...{ changed: [], failed: [], left: 0 },
     });
     expect((await fixture.read(ended)).body).toEqual(before);
-    expect(await tickChallenge(fixture.deps, fresh)).toBe(true);
+    expect(await processDueChallenge(fixture.deps, fresh)).toBe(true);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
 import { CodedError } from '#contract/errors.ts';
-import { tickChallenges } from '#domain/challenges/process-due-challenges.ts';
+import { processDueChallenges } from '#domain/challenges/process-due-challenges.ts';
 import type { RegistryStore } from '#domain/transitions/registry-store.ts';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => engine?.stop());
 
 const tick = (fixture: ChallengeFixture) =>
-  tickChallenges(fixture.deps, (_, error) => {
+  processDueChallenges(fixture.deps, (_, error) => {
     throw error;
   });
 
@@ -124,7 +124,7 @@ describe('a challenge that promotes its winner by itself', () => {
     const { body } = await fixture.read(id);
     expect(body).toMatchObject({
       ...{ status: 'completed', outcome: 'challenger_wins', traffic_split: [0, 1] },
-      ...{ auto_promote: true, promotion_refused: null, promoted_at: expect.any(String) },
+      ...{ auto_promote: true, promotion_rejected: null, promoted_at: expect.any(String) },
     });
     expect((await fixture.store.read(MODEL, [])).model).toMatchObject({
       production_version: '2',
@@ -151,7 +151,7 @@ describe('a challenge that promotes its winner by itself', () => {
       ...{ champion: generated(12345, 100, 0), challenger: generated(67890, 100, 1) },
     };
     const trades: object[] = [];
-    // Of both arms by turns: keys that are not split as they should be promote nobody.
+    // Of both variants by turns: keys that are not split as they should be promote nobody.
     for (let n = 0; trades.length < 25; n++) {
       const { body } = await fixture.strategy('GET', `/api/v1/models/${MODEL}/route?key=k-${n}`);
       const { variant, key } = body;
@@ -219,13 +219,13 @@ describe('a challenge that promotes its winner by itself', () => {
     const { body } = await fixture.read(id);
     expect(body).toMatchObject({
       ...{ status: 'completed', outcome: 'challenger_wins', promoted_at: null, traffic_split: [0.5, 0.5] },
-      promotion_refused: { code: 'AUTH004', message: expect.stringContaining('Another person') },
+      promotion_rejected: { code: 'AUTH004', message: expect.stringContaining('Another person') },
     });
     expect((await tick(fixture)).changed).toEqual([]);
     await fixture.log(id, 'champion', [1]);
-    expect((await actionsOf(fixture, id)).filter(([action]: any) => action === 'promotion_refused')).toEqual([
-      ['promotion_refused', 'platform', expect.stringContaining('AUTH004')],
-    ]);
+    expect((await actionsOf(fixture, id)).filter(([action]: any) => action === 'promotion_rejected')).toEqual(
+      [['promotion_rejected', 'platform', expect.stringContaining('AUTH004')]],
+    );
     expect((await fixture.post(id, 'promote')).body).toMatchObject({
       promoted_at: expect.any(String),
       traffic_split: [0, 1],
@@ -247,8 +247,8 @@ describe('a challenge that promotes its winner by itself', () => {
     const id = (await fixture.create({ ...auto, ...versions })).body.challenge_id;
     await fixture.log(id, 'champion', generated(12345, 100, 0));
     await fixture.log(id, 'challenger', generated(67890, 100, 1));
-    const { promotion_refused } = (await fixture.read(id)).body;
-    expect([promotion_refused.code, promotion_refused.message]).toEqual([
+    const { promotion_rejected } = (await fixture.read(id)).body;
+    expect([promotion_rejected.code, promotion_rejected.message]).toEqual([
       'RES005',
       expect.stringContaining(message),
     ]);
@@ -269,7 +269,7 @@ describe('a challenge that promotes its winner by itself', () => {
     broken = true;
     expect((await last()).status).toBe(201);
     expect((await fixture.read(id)).body).toMatchObject({
-      ...{ status: 'completed', outcome: 'challenger_wins', promoted_at: null, promotion_refused: null },
+      ...{ status: 'completed', outcome: 'challenger_wins', promoted_at: null, promotion_rejected: null },
     });
     expect((await tick(fixture)).changed).toEqual([]);
     broken = false;

@@ -58,7 +58,7 @@ it.each<[string, (fixture: ChallengeFixture, id: string) => Promise<unknown>, st
   [
     'with assignments that are not split',
     (fixture, id) => misassign(fixture, id),
-    'held when it won: sample_ratio',
+    'held when it won: sample_ratio_mismatch',
   ],
   [
     'with assignments that somebody has accepted',
@@ -81,10 +81,10 @@ it.each<[string, (fixture: ChallengeFixture, id: string) => Promise<unknown>, st
   expect(body).toMatchObject({ status: 'completed', outcome: 'challenger_wins', hold: null });
   if (message !== null) {
     expect(body.promoted_at).toBeNull();
-    expect(body.promotion_refused).toMatchObject({
+    expect(body.promotion_rejected).toMatchObject({
       ...{ code: 'RES005', message: expect.stringContaining(message) },
     });
-    expect((await fixture.read(id, '/events?limit=1')).body.items[0].action).toBe('promotion_refused');
+    expect((await fixture.read(id, '/events?limit=1')).body.items[0].action).toBe('promotion_rejected');
     await fixture.post(id, 'promote');
   }
   expect((await fixture.read(id)).body.traffic_split).toEqual([0, 1]);
@@ -98,7 +98,7 @@ async function misassign(fixture: ChallengeFixture, id: string): Promise<void> {
     await fixture.post(id, 'assignments', { assignment_key: `k-${n}` });
     given++;
   }
-  expect((await fixture.read(id)).body.hold.reason).toBe('sample_ratio');
+  expect((await fixture.read(id)).body.hold.reason).toBe('sample_ratio_mismatch');
 }
 
 it('a winner is given up when another version comes into Production: nobody trades the old champion on', async () => {

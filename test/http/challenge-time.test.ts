@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoChallengeStore } from '#adapters/aws/dynamo-challenge-store.ts';
 import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
-import { resumeTimers, tickChallenge, tickChallenges } from '#domain/challenges/process-due-challenges.ts';
+import {
+  processDueChallenge,
+  processDueChallenges,
+  resumeTimers,
+} from '#domain/challenges/process-due-challenges.ts';
 import { challengeListener } from '#runtime/challenge-listener.ts';
 import { memoryLog } from '../support/backend.ts';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
@@ -49,7 +53,7 @@ async function watchedFixture(
     get told() {
       return lines.map(({ level, message, fields }) => `${level} ${message} ${fields.reason ?? ''}`.trim());
     },
-    tick: async () => (await tickChallenges(fixture.deps, fail)).changed,
+    tick: async () => (await processDueChallenges(fixture.deps, fail)).changed,
   };
 }
 
@@ -68,7 +72,7 @@ describe('what the platform does by itself is told once, when it is stored', () 
     await fixture.evaluate(id);
     await fixture.strategy('GET', `/api/v1/models/${MODEL}/route?key=a`);
     expect(fixture.told).toEqual(['info challenge ended']);
-    expect(await tickChallenge(fixture.deps, id)).toBe(false);
+    expect(await processDueChallenge(fixture.deps, id)).toBe(false);
     expect(await fixture.tick()).toEqual([]);
     expect(fixture.told).toEqual(['info challenge ended']);
     expect(fixture.lines[0]!.fields).toEqual({
@@ -129,7 +133,7 @@ describe('what the platform does by itself is told once, when it is stored', () 
       [id, givenUp],
     ]);
     fixture.clock.forward(7 * DAY);
-    await tickChallenge(fixture.deps, id);
+    await processDueChallenge(fixture.deps, id);
     expect(fixture.told).toEqual([
       'info challenge ended challenger_wins',
       'info challenge ended nobody promoted it within 7 days',
@@ -185,15 +189,15 @@ describe('what the platform does by itself is told once, when it is stored', () 
     const store = new DynamoChallengeStore(engine.client, tables.registry, challengeListener({ log }));
     one.clock.forward(DAY);
     const finds: Promise<boolean>[] = [];
-    const outpaced = withWrites(store, {
+    const writeConflict = withWrites(store, {
       find: async (...asked) => {
         const found = await store.find(...asked);
-        if (finds.length === 0) finds.push(tickChallenge(one.deps, id));
+        if (finds.length === 0) finds.push(processDueChallenge(one.deps, id));
         await finds[0];
         return found;
       },
     });
-    expect(await tickChallenge({ ...one.deps, challenges: outpaced }, id)).toBe(false);
+    expect(await processDueChallenge({ ...one.deps, challenges: writeConflict }, id)).toBe(false);
     expect(await finds[0]).toBe(true);
     expect([one.told, lines]).toEqual([['warn challenge held no_traffic'], []]);
   });

@@ -18,15 +18,15 @@ async function started(body: object = {}): Promise<readonly [ChallengeFixture, s
   return [fixture, (await fixture.create({ ...body })).body.challenge_id];
 }
 
-/** Totals of both arms over all stages, as stored. */
+/** Totals of both variants over all stages, as stored. */
 async function totals(fixture: ChallengeFixture, id: string) {
   const { stages } = (await fixture.deps.challenges.read(id))!;
-  const sum = (arm: 'champion' | 'challenger') =>
+  const sum = (variant: 'champion' | 'challenger') =>
     stages.reduce(
       (all, stage) => ({
-        n: all.n + stage[arm].closed,
-        sum: all.sum + stage[arm].sum[0],
-        squares: all.squares + stage[arm].sum_of_squares[0],
+        n: all.n + stage[variant].closed,
+        sum: all.sum + stage[variant].sum[0],
+        squares: all.squares + stage[variant].sum_of_squares[0],
       }),
       { n: 0, sum: 0, squares: 0 },
     );
@@ -40,12 +40,12 @@ it('keys fall where the reference says, and stay there while the share grows', a
   const ends_at = new Date(fixture.clock.now() + 100 * HOUR).toISOString();
   const stages = storedChallenge().stages.map((stage) => ({ ...stage, since: at }));
   for (const challenge_id of ['ch-demo', 'ch-other']) {
-    const { rev } = (await fixture.store.read(MODEL, [])).model!;
+    const { revision } = (await fixture.store.read(MODEL, [])).model!;
     const times = { created_at: at, updated_at: at, last_traffic_at: at, ends_at };
     const after = storedChallenge({ challenge_id, stages, ...times });
-    expect(await fixture.deps.challenges.commit({ before: null, after, events: [], modelRev: rev })).toBe(
-      'done',
-    );
+    expect(
+      await fixture.deps.challenges.commit({ before: null, after, events: [], modelRevision: revision }),
+    ).toBe('done');
   }
   const assign = async (key: string, id = 'ch-demo') =>
     (await fixture.post(id, 'assignments', { assignment_key: key })).body;
@@ -140,7 +140,7 @@ it('a trade is open first and closed once, in the stage in which it was entered'
   expect(await totals(fixture, id)).toMatchObject({ challenger: { n: 1, sum: 1.5, squares: 2.25 } });
 });
 
-it('a trade of a key that belongs to the other arm is stored and does not count', async () => {
+it('a trade of a key that belongs to the other variant is stored and does not count', async () => {
   const [fixture, id] = await started();
   const { variant } = (await fixture.post(id, 'assignments', { assignment_key: 'k' })).body;
   const wrong = variant === 'champion' ? 'challenger' : 'champion';
@@ -288,10 +288,10 @@ it('reading an evaluation, however often and when, changes no outcome', async ()
   const [fixture, first] = await started({ enable_canary: false, max_duration_hours: 40 });
   await fixture.post(first, 'rollback');
   const steps = [
-    { arm: 'champion', profits: generated(12345, 60, 0) },
-    { arm: 'challenger', profits: generated(67890, 60, 0.4) },
-    { arm: 'champion', profits: generated(12346, 60, 0) },
-    { arm: 'challenger', profits: generated(67891, 60, 0.4) },
+    { variant: 'champion', profits: generated(12345, 60, 0) },
+    { variant: 'challenger', profits: generated(67890, 60, 0.4) },
+    { variant: 'champion', profits: generated(12346, 60, 0) },
+    { variant: 'challenger', profits: generated(67891, 60, 0.4) },
   ] as const;
   const play = async (reads: readonly number[]) => {
     const { body } = await fixture.create({ enable_canary: false, max_duration_hours: 40 });
@@ -303,9 +303,9 @@ it('reading an evaluation, however often and when, changes no outcome', async ()
         await fixture.strategy('GET', `/api/v1/models/${MODEL}/route?key=k`);
       }
     };
-    for (const [place, { arm, profits }] of steps.entries()) {
+    for (const [place, { variant, profits }] of steps.entries()) {
       await look(place);
-      await fixture.log(id, arm, profits);
+      await fixture.log(id, variant, profits);
       fixture.clock.forward(HOUR);
     }
     await look(steps.length);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoredChallenge } from '#contract/stored-challenge.ts';
-import { tickChallenges } from '#domain/challenges/process-due-challenges.ts';
+import { processDueChallenges } from '#domain/challenges/process-due-challenges.ts';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { MODEL, registryFixture } from '../support/registry-fixture.ts';
@@ -103,7 +103,7 @@ it('the table names every state and every call', () => {
   expect(CASES).toHaveLength(50);
 });
 
-/** Where trades decide, both arms have half of them. */
+/** Where trades decide, both variants have half of them. */
 const BALANCED = [
   'won by the challenger',
   'won by the champion',
@@ -306,7 +306,7 @@ describe('a move of the model ends its challenge in the same step', () => {
 
 describe('time', () => {
   const tick = (fixture: ChallengeFixture) =>
-    tickChallenges(fixture.deps, (_, error) => {
+    processDueChallenges(fixture.deps, (_, error) => {
       throw error;
     });
 
@@ -375,7 +375,7 @@ describe('time', () => {
     const { assignments, trades } = await challengerKeys(fixture, id, 12);
     expect(assignments).toBe(12);
     await fixture.post(id, 'trades', { trades });
-    expect((await fixture.read(id)).body.hold).toMatchObject({ reason: 'sample_ratio' });
+    expect((await fixture.read(id)).body.hold).toMatchObject({ reason: 'sample_ratio_mismatch' });
     const evaluation = await fixture.evaluate(id);
     expect(evaluation.srm.status).toBe('mismatch');
     expect(evaluation.recommendation).toBe('CONTINUE');
@@ -387,13 +387,13 @@ describe('time', () => {
           assignment_key: `more-${key}-${n}`,
         })),
       });
-    expect((await fixture.read(id)).body.hold).toMatchObject({ reason: 'sample_ratio' });
+    expect((await fixture.read(id)).body.hold).toMatchObject({ reason: 'sample_ratio_mismatch' });
     await fixture.post(id, 'resume');
     await fixture.log(id, 'champion', [1]);
     expect((await fixture.read(id)).body.hold).toBeNull();
   });
 
-  it('holds while one arm lets its losers run, and lets it go on when they are closed', async () => {
+  it('holds while one variant lets its losers run, and lets it go on when they are closed', async () => {
     const fixture = await challengeFixture(engine);
     const id = (await fixture.create()).body.challenge_id;
     await fixture.log(id, 'champion', generated(1, 20, 0));

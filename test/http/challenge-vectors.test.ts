@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => engine?.stop());
 
 // Reference 3.11, T7.
-it('one trade of an arm says nothing: p is 1, and an arm without trades has a mean of 0', async () => {
+it('one trade of a variant says nothing: p is 1, and a variant without trades has a mean of 0', async () => {
   const fixture = await challengeFixture(engine);
   const id = (await fixture.create({ enable_canary: false })).body.challenge_id;
   const nothing = { p_value: 1, p_value_fixed: 1, is_significant: false, recommendation: 'CONTINUE' };
@@ -25,7 +25,7 @@ it('one trade of an arm says nothing: p is 1, and an arm without trades has a me
 });
 
 // Reference 3.11, T8.
-it('arms are compared within the stages of the ramp: its means as one would say the opposite', async () => {
+it('variants are compared within the stages of the ramp: its means as one would say the opposite', async () => {
   const fixture = await challengeFixture(engine);
   await storeChallenge(
     fixture,
@@ -48,7 +48,7 @@ it('arms are compared within the stages of the ramp: its means as one would say 
   expect([found.champion_trades, found.challenger_trades]).toEqual([660, 100]);
 });
 
-// Reference 3.9: both arms are equal in each stage, and the market improves while the challenger's share grows.
+// Reference 3.9: both variants are equal in each stage, and the market improves while the challenger's share grows.
 it('a ramp in a market that changes promotes nobody', async () => {
   const fixture = await challengeFixture(engine);
   const id = (await fixture.create()).body.challenge_id;
@@ -95,7 +95,7 @@ it.each([
   // What comes next holds it, or does not.
   await fixture.log('ch-split', 'champion', [0.1]);
   const { hold } = (await fixture.read('ch-split')).body;
-  expect(hold?.reason ?? null).toBe(status === 'mismatch' ? 'sample_ratio' : null);
+  expect(hold?.reason ?? null).toBe(status === 'mismatch' ? 'sample_ratio_mismatch' : null);
 });
 
 /** Small winners and rare large losses. */
@@ -164,7 +164,7 @@ it.each([
   expect(looks[1]).toEqual(looks[0]);
 });
 
-it('a look at arms of at most twice the other is Welch alone', async () => {
+it('a look at variants of at most twice the other is Welch alone', async () => {
   const fixture = await repeatableFixture(engine);
   const id = (await fixture.create({ enable_canary: false })).body.challenge_id;
   const champion = shortVol(96, 200, 0);

@@ -255,7 +255,7 @@ it('trades that do not vary at all are a verdict with a warning, or none', async
   expect(await fixture.evaluate(same)).toMatchObject({ status: 'active', p_value: 1, improvement_pct: 0 });
 });
 
-// Reference 3.12: above 10, not from 10 on. 3.9: no promotion while the arms differ by more than 20 points in open trades.
+// Reference 3.12: above 10, not from 10 on. 3.9: no promotion while the variants differ by more than 20 points in open trades.
 it('exactly 10 % is not enough, nor is a lead while the challenger holds its trades open', async () => {
   const fixture = await challengeFixture(engine);
   const id = (await fixture.create({ enable_canary: false })).body.challenge_id;

@@ -121,7 +121,7 @@ it('ends a challenge when its schedule says so, tells it once, and counts what f
   const store = new DynamoChallengeStore(engine.client, fixture.table);
   const { model } = await fixture.store.read(MODEL, []);
   const began = { ...storedChallenge({ ends_at: ago(1), last_traffic_at: ago(2) }), events: 0 };
-  await store.commit({ before: null, after: began, events: [], modelRev: model!.rev });
+  await store.commit({ before: null, after: began, events: [], modelRevision: model!.revision });
   const stray = { pk: 'CHALLENGE#ch-stray', sk: 'META', active_challenge: 'unfinished', created_at: AT };
   await engine.client.send(new PutCommand({ TableName: fixture.table, Item: stray }));
   states.on(DescribeExecutionCommand).resolves({ status: 'RUNNING' });

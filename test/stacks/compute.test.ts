@@ -159,8 +159,9 @@ describe('environments', () => {
         ({ Environment }) =>
           Environment.Variables.BACKTEST_STATE_MACHINE_ARN && Environment.Variables.DATA_PROXY_FUNCTION,
       );
-      const { STAGING_DRY_RUN_REQUIRED, REQUIRE_FOUR_EYES, REQUIRE_REASON } = backend!.Environment.Variables;
-      return [STAGING_DRY_RUN_REQUIRED, REQUIRE_FOUR_EYES, REQUIRE_REASON];
+      const { STAGING_DRY_RUN_REQUIRED, REQUIRE_FOUR_EYES, REQUIRE_ROLLBACK_REASON } =
+        backend!.Environment.Variables;
+      return [STAGING_DRY_RUN_REQUIRED, REQUIRE_FOUR_EYES, REQUIRE_ROLLBACK_REASON];
     };
     expect([dev, prod, elsewhere].map(rulesOf)).toEqual([
       ['false', 'false', 'false'],

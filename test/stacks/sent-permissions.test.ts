@@ -1,7 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { tickChallenges } from '#domain/challenges/process-due-challenges.ts';
+import { processDueChallenges } from '#domain/challenges/process-due-challenges.ts';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from '../support/challenge-fixture.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { MODEL } from '../support/registry-fixture.ts';
@@ -95,7 +95,7 @@ async function recorded(work: () => Promise<unknown>): Promise<Sent[]> {
 }
 
 const tick = () =>
-  tickChallenges(fixture.deps, (_, error) => {
+  processDueChallenges(fixture.deps, (_, error) => {
     throw error;
   });
 

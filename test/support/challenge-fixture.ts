@@ -24,7 +24,7 @@ export interface ChallengeFixture extends RegistryFixture {
   create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
   post(id: string, action: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   read(id: string, what?: string): Promise<Answer>;
-  /** Logs trades of an arm, 100 a call, with ids of their own. */
+  /** Logs trades of a variant, 100 a call, with ids of their own. */
   log(id: string, variant: string, profits: readonly number[], more?: object): Promise<Answer>;
   evaluate(id: string): Promise<any>;
 }

@@ -5,13 +5,13 @@
 
 import { binomialTest, chiSquareTail, tTail } from './reference-tails.ts';
 
-export type Arm = 'champion' | 'challenger';
+export type Variant = 'champion' | 'challenger';
 const SHARES = [0.05, 0.1, 0.25, 0.5];
 
 interface Stage {
   readonly stage: number;
-  readonly trades: Record<Arm, number[]>;
-  readonly assigned: Record<Arm, number>;
+  readonly trades: Record<Variant, number[]>;
+  readonly assigned: Record<Variant, number>;
   readonly since: number;
 }
 
@@ -22,7 +22,7 @@ const variance = (values: readonly number[]) => {
   return values.reduce((sum, value) => sum + (value - centre) ** 2, 0) / (values.length - 1);
 };
 
-/** 3.1: the arms compared within stages. */
+/** 3.1: the variants compared within stages. */
 export function compare(stages: readonly Pick<Stage, 'trades'>[]) {
   const used = stages
     .map(({ trades: { champion: a, challenger: b } }) => ({
@@ -99,7 +99,7 @@ export function always(
 export class ChallengeModel {
   readonly stages: Stage[];
   readonly #request: { min_trades: number; max_duration_hours: number; max_drawdown_pct: number };
-  readonly open: Record<Arm, number> = { champion: 0, challenger: 0 };
+  readonly open: Record<Variant, number> = { champion: 0, challenger: 0 };
   readonly #equity = { profit: 0, peak: 0 };
   status = 'active';
   outcome: string | null = null;
@@ -121,7 +121,7 @@ export class ChallengeModel {
     this.stages = [this.#stage(request.enable_canary ? 0 : 3)];
   }
 
-  /** Closed trades of each arm before the planned look. */
+  /** Closed trades of each variant before the planned look. */
   get m(): number {
     return Math.max(this.#request.min_trades, 100);
   }
@@ -137,24 +137,24 @@ export class ChallengeModel {
     };
   }
 
-  closed(arm: Arm): number {
-    return this.stages.reduce((sum, { trades }) => sum + trades[arm].length, 0);
+  closed(variant: Variant): number {
+    return this.stages.reduce((sum, { trades }) => sum + trades[variant].length, 0);
   }
 
   advance(): void {
     this.stages.push(this.#stage(this.stages.at(-1)!.stage + 1));
   }
 
-  assign(arm: Arm): void {
-    this.stages.at(-1)!.assigned[arm]++;
+  assign(variant: Variant): void {
+    this.stages.at(-1)!.assigned[variant]++;
     this.#climb();
   }
 
-  /** A closed trade. `permutation` is asked where the arms are unbalanced: p of both sides, and of the lower one. */
-  trade(arm: Arm, profit: number, permutation: () => { p: number; lower: number }): void {
+  /** A closed trade. `permutation` is asked where the variants are unbalanced: p of both sides, and of the lower one. */
+  trade(variant: Variant, profit: number, permutation: () => { p: number; lower: number }): void {
     if (this.status !== 'active') return;
-    this.stages.at(-1)!.trades[arm].push(profit);
-    if (arm === 'challenger') {
+    this.stages.at(-1)!.trades[variant].push(profit);
+    if (variant === 'challenger') {
       this.#equity.profit += profit;
       this.#equity.peak = Math.max(this.#equity.peak, this.#equity.profit);
     }
@@ -190,7 +190,8 @@ export class ChallengeModel {
   }
 
   #gap(): number {
-    const share = (arm: Arm) => (100 * this.open[arm]) / Math.max(1, this.open[arm] + this.closed(arm));
+    const share = (variant: Variant) =>
+      (100 * this.open[variant]) / Math.max(1, this.open[variant] + this.closed(variant));
     return Math.abs(share('champion') - share('challenger'));
   }
 

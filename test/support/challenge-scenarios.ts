@@ -1,8 +1,8 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import * as fc from 'fast-check';
 import { ulids } from '#adapters/ids.ts';
-import type { ArmTotals, StoredChallenge } from '#contract/stored-challenge.ts';
-import { tickChallenges } from '#domain/challenges/process-due-challenges.ts';
+import type { StoredChallenge, VariantTotals } from '#contract/stored-challenge.ts';
+import { processDueChallenges } from '#domain/challenges/process-due-challenges.ts';
 import { type ChallengeFixture, challengeFixture, generated, HOUR } from './challenge-fixture.ts';
 import type { TestEngine } from './engine.ts';
 import { MODEL } from './registry-fixture.ts';
@@ -69,7 +69,7 @@ export async function take(fixture: ChallengeFixture, id: string, step: Step): P
       fixture.clock.forward(step.hours * HOUR);
       return false;
     case 'tick':
-      await tickChallenges(fixture.deps, (_, error) => {
+      await processDueChallenges(fixture.deps, (_, error) => {
         throw error;
       });
       return true;
@@ -92,8 +92,8 @@ export async function stored(fixture: ChallengeFixture, client: TestEngine['clie
     .sort((a, b) => (`${a.pk} ${a.sk}` < `${b.pk} ${b.sk}` ? -1 : 1));
 }
 
-/** An arm of so many closed trades of that mean and standard deviation. */
-export function closedArm(closed: number, mean: number, sd: number, assigned = 0): ArmTotals {
+/** A variant of so many closed trades of that mean and standard deviation. */
+export function closedArm(closed: number, mean: number, sd: number, assigned = 0): VariantTotals {
   const nothing = storedChallenge().stages[0]!.champion;
   const squares = (closed - 1) * sd ** 2 + closed * mean ** 2;
   return { ...nothing, assigned, closed, sum: [closed * mean, 0], sum_of_squares: [squares, 0] };
@@ -103,7 +103,7 @@ export function closedArm(closed: number, mean: number, sd: number, assigned = 0
 export async function storeChallenge(
   fixture: ChallengeFixture,
   challenge_id: string,
-  stages: readonly (readonly [stage: 1 | 2 | 3 | 4, champion: ArmTotals, challenger: ArmTotals])[],
+  stages: readonly (readonly [stage: 1 | 2 | 3 | 4, champion: VariantTotals, challenger: VariantTotals])[],
   changes: Partial<StoredChallenge> = {},
 ): Promise<void> {
   const now = fixture.clock.now();
@@ -117,13 +117,18 @@ export async function storeChallenge(
     })),
     ...changes,
   });
-  const { rev } = (await fixture.store.read(MODEL, [])).model!;
-  const outcome = await fixture.deps.challenges.commit({ before: null, after, events: [], modelRev: rev });
+  const { revision } = (await fixture.store.read(MODEL, [])).model!;
+  const outcome = await fixture.deps.challenges.commit({
+    before: null,
+    after,
+    events: [],
+    modelRevision: revision,
+  });
   if (outcome !== 'done') throw new Error(outcome);
 }
 
 /**
- * A challenge at 50 % for each arm, ten trades before its planned look: the challenger is 0.5 ahead, which decides nothing
+ * A challenge at 50 % for each variant, ten trades before its planned look: the challenger is 0.5 ahead, which decides nothing
  * yet at 100 trades each of a standard deviation of 1.8.
  */
 export function nearTheLook(fixture: ChallengeFixture, id: string): Promise<void> {
@@ -132,7 +137,7 @@ export function nearTheLook(fixture: ChallengeFixture, id: string): Promise<void
   });
 }
 
-/** 24 trades of both arms whose challenger is so much better; the same seed is the same trades. */
+/** 24 trades of both variants whose challenger is so much better; the same seed is the same trades. */
 export function batchOf(seed: number, shift: number): Trade[] {
   return generated(seed, 24, 0).map((value, n) => ({
     trade_id: `b-${seed}-${n}`,

@@ -6,7 +6,7 @@ const AT = '2026-05-01T00:00:00.000Z';
 /** A valid active challenge without trades; `changes` go over its fields. */
 export function storedChallenge(changes: Partial<StoredChallenge> = {}): StoredChallenge {
   return {
-    schema_version: 1,
+    schema_version: 2,
     challenge_id: 'ch-1',
     model_name: 'ema_crossover',
     champion_version: '1',
@@ -27,7 +27,7 @@ export function storedChallenge(changes: Partial<StoredChallenge> = {}): StoredC
     auto_promote: false,
     stages: [{ canary_stage: 'stage_1', since: AT, champion: NO_TRADES, challenger: NO_TRADES }],
     hold: null,
-    accepted_holds: [],
+    acknowledged_holds: [],
     planned_look: null,
     equity: { profit: 0, peak: 0, drawdown: 0 },
     analysis_unit: 'trade',
@@ -45,7 +45,7 @@ export function storedChallenge(changes: Partial<StoredChallenge> = {}): StoredC
     ends_at: '2026-05-08T00:00:00.000Z',
     ended_at: null,
     promoted_at: null,
-    promotion_refused: null,
+    promotion_rejected: null,
     ...changes,
   };
 }

@@ -219,7 +219,7 @@ const methodText = (method: Method) => METHODS[method];
 const HOLDS: Readonly<Record<Hold['reason'], readonly [why: string, what: string]>> = {
   manual: ['held by a user', 'to resume it:'],
   approval: ['the next canary stage needs an approval', 'to approve it:'],
-  sample_ratio: [
+  sample_ratio_mismatch: [
     'sample ratio mismatch: the assignments do not match the traffic split',
     'check that the router requests one assignment per entry and follows it; then:',
   ],
@@ -271,7 +271,7 @@ export function challengeStatusText({ status, outcome, reason, promoted_at }: Ch
 /** What to do and why. */
 function recommendationText(challenge: Challenge, evaluation: ChallengeEvaluation): string[] {
   const { challenge_id: id, model_name, champion_version, challenger_version, promoted_at } = challenge;
-  const { promotion_refused: refused } = challenge;
+  const { promotion_rejected: refused } = challenge;
   const stays = `The champion stays in Production: version ${champion_version}.`;
   const seeVersions = [`See: npx touchstone versions ${model_name}`];
   switch (evaluation.recommendation) {

@@ -6,7 +6,7 @@ import type { ModelSharing } from '#domain/transitions/registry-store.ts';
 import { modelKey, readItem } from './registry-item.ts';
 import { transact } from './transactions.ts';
 
-/** Whose models are, and for each principal with whom some are shared the list of them: `SEES#principal` / `MODEL#name`. */
+/** Whose models are, and for each principal with whom some are shared the list of them: `ACCESS#principal` / `MODEL#name`. */
 export class DynamoModelSharing implements ModelSharing {
   readonly #client: DynamoDBDocumentClient;
   readonly #table: string;
@@ -49,11 +49,11 @@ export class DynamoModelSharing implements ModelSharing {
           },
         },
         ...after.map(({ principal }) => ({
-          Put: { TableName: this.#table, Item: { ...seesKey(principal, model), model_name: model } },
+          Put: { TableName: this.#table, Item: { ...accessKey(principal, model), model_name: model } },
         })),
         // Names no model any more. Not deleted: who may delete such rows may delete models.
         ...removed.map(({ principal }) => ({
-          Put: { TableName: this.#table, Item: seesKey(principal, model) },
+          Put: { TableName: this.#table, Item: accessKey(principal, model) },
         })),
       ],
       'SVC005',
@@ -67,7 +67,7 @@ export class DynamoModelSharing implements ModelSharing {
         TableName: this.#table,
         ConsistentRead: true,
         KeyConditionExpression: 'pk = :principal',
-        ExpressionAttributeValues: { ':principal': `SEES#${principal}` },
+        ExpressionAttributeValues: { ':principal': `ACCESS#${principal}` },
       },
     );
     const models: string[] = [];
@@ -78,6 +78,6 @@ export class DynamoModelSharing implements ModelSharing {
   }
 }
 
-function seesKey(principal: string, model: string) {
-  return { pk: `SEES#${principal}`, sk: `MODEL#${model}` };
+function accessKey(principal: string, model: string) {
+  return { pk: `ACCESS#${principal}`, sk: `MODEL#${model}` };
 }

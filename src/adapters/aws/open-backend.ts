@@ -23,7 +23,7 @@ export function openBackend(env: BackendEnv, tell: ChallengeListener) {
     ...openRegistry(env.REGISTRY_TABLE, env.DYNAMODB_ENDPOINT, tell),
     images: new EcrImages(),
     ...promotionRules(env),
-    rollbackReasonRequired: env.REQUIRE_REASON,
+    rollbackReasonRequired: env.REQUIRE_ROLLBACK_REASON,
     jobs: new DynamoJobStore(dynamo, env.JOBS_TABLE),
     hyperoptJobs: new DynamoHyperoptStore(dynamo, env.JOBS_TABLE),
     series: new DynamoSeriesStore(dynamo, env.SERIES_TABLE),

@@ -6,7 +6,7 @@ import {
 import { type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { type CatalogRow, StoredIdempotencyRecord, type StoredVersion } from '#contract/stored-registry.ts';
-import { isAwaiting } from '#domain/challenges/challenge-state.ts';
+import { isAwaitingPromotion } from '#domain/challenges/challenge-state.ts';
 import type { ChallengeListener, ChallengeWrite } from '#domain/challenges/challenge-store.ts';
 import type { IdempotencyRecord } from '#domain/transitions/apply-transition.ts';
 import type {
@@ -143,10 +143,10 @@ function putModel({ before, after }: StageTransition['model'], table: string): A
   const condition = before
     ? {
         // Sharing and challenges change the model without an event: their changes since the read must not be overwritten.
-        ConditionExpression: 'events = :events AND rev = :rev AND shared_with = :shared',
+        ConditionExpression: 'events = :events AND revision = :revision AND shared_with = :shared',
         ExpressionAttributeValues: {
           ':events': before.events,
-          ':rev': before.rev,
+          ':revision': before.revision,
           ':shared': before.shared_with,
         },
       }
@@ -260,16 +260,20 @@ export function challengeActions(write: ChallengeWrite, table: string): Action[]
 }
 
 /** The model names its active challenge, in the transaction that begins or ends it. */
-function modelActions({ before, after, modelRev }: ChallengeWrite, table: string): Action[] {
+function modelActions({ before, after, modelRevision }: ChallengeWrite, table: string): Action[] {
   const Key = { ...modelKey(after.model_name) };
   const change = {
     TableName: table,
     Key,
-    UpdateExpression: 'SET active_challenge_id = :now, rev = rev + :one',
+    UpdateExpression: 'SET active_challenge_id = :now, revision = revision + :one',
   };
   if (before === null) {
-    const values = { ':now': after.challenge_id, ':one': 1, ':rev': modelRev };
-    return [{ Update: { ...change, ConditionExpression: 'rev = :rev', ExpressionAttributeValues: values } }];
+    const values = { ':now': after.challenge_id, ':one': 1, ':revision': modelRevision };
+    return [
+      {
+        Update: { ...change, ConditionExpression: 'revision = :revision', ExpressionAttributeValues: values },
+      },
+    ];
   }
   if (before.status !== 'active' || after.status === 'active') return [];
   const values = { ':now': null, ':one': 1, ':id': after.challenge_id };
@@ -279,7 +283,7 @@ function modelActions({ before, after, modelRev }: ChallengeWrite, table: string
 
 /** The actions that store a challenge and its events, if it still is as it was read. */
 function putChallenge({ before, after, events }: ChallengeChange, table: string): Action[] {
-  const unfinished = after.status === 'active' || isAwaiting(after);
+  const unfinished = after.status === 'active' || isAwaitingPromotion(after);
   const item = unfinished ? { ...after, active_challenge: UNFINISHED } : after;
   const key = challengeKey(after.challenge_id);
   return [

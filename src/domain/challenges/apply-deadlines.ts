@@ -1,8 +1,20 @@
 import type { Challenge } from '#contract/challenge-api.ts';
 import type { Hold, StoredChallenge } from '#contract/stored-challenge.ts';
 import { isoTime } from '../validate.ts';
-import { currentStage, isAwaiting, newStage, nextStage, type Progress, told } from './challenge-state.ts';
-import { compareArms, MAX_OPEN_TRADE_IMBALANCE, openGap, sampleRatio } from './compare-variants.ts';
+import {
+  currentStage,
+  isAwaitingPromotion,
+  newStage,
+  nextStage,
+  type Progress,
+  withEvent,
+} from './challenge-state.ts';
+import {
+  compareVariants,
+  MAX_OPEN_TRADE_IMBALANCE,
+  openTradeImbalance,
+  sampleRatio,
+} from './compare-variants.ts';
 import { completed, finalVerdictOn } from './decide-challenge.ts';
 
 const HOUR_MS = 3_600_000;
@@ -16,21 +28,21 @@ const MIN_STAGE_TRADES = 20;
  * What time alone has made of a challenge, from its totals and so the same whoever asks and whenever: the end of one whose
  * time is up, and of a winner that nobody promoted.
  */
-export function settleChallenge(progress: Progress, now: number): Progress {
+export function applyDeadlines(progress: Progress, now: number): Progress {
   const ended = endOverdue(progress, now);
   const { challenge } = ended;
-  if (!isAwaiting(challenge)) return ended;
+  if (!isAwaitingPromotion(challenge)) return ended;
   const givenUp = deadlineOf(challenge)!;
   if (now < givenUp) return ended;
   const reason = 'nobody promoted it within 7 days';
   const event = { action: 'keep_champion', at: isoTime(givenUp), reason } as const;
-  return told(ended, { outcome: 'champion_kept' }, event);
+  return withEvent(ended, { outcome: 'champion_kept' }, event);
 }
 
 /** Unix ms at which time alone ends a challenge, or gives its winner up; undefined when it can do neither. */
 export function deadlineOf(challenge: StoredChallenge): number | undefined {
   if (challenge.status === 'active') return Date.parse(challenge.ends_at);
-  return isAwaiting(challenge) ? Date.parse(challenge.ended_at!) + PROMOTE_WITHIN_MS : undefined;
+  return isAwaitingPromotion(challenge) ? Date.parse(challenge.ended_at!) + PROMOTE_WITHIN_MS : undefined;
 }
 
 function endOverdue(progress: Progress, now: number): Progress {
@@ -39,14 +51,14 @@ function endOverdue(progress: Progress, now: number): Progress {
   if (challenge.status !== 'active' || now < Date.parse(at)) return progress;
   const verdict = finalVerdictOn(challenge);
   if (verdict) return completed(progress, verdict, at);
-  return told(progress, { status: 'expired', ended_at: at, hold: null }, { action: 'expire', at });
+  return withEvent(progress, { status: 'expired', ended_at: at, hold: null }, { action: 'expire', at });
 }
 
 /**
  * What the platform does with an active challenge by itself when something is written or time passes: it holds one whose
  * health is in doubt, lets it go on when the doubt is gone, and gives the challenger the next share when that is due.
  */
-export function steerChallenge(progress: Progress, now: number): Progress {
+export function applyCanaryRules(progress: Progress, now: number): Progress {
   if (progress.challenge.status !== 'active') return progress;
   const at = isoTime(now);
   const checked = reviewHold(progress, now);
@@ -54,7 +66,7 @@ export function steerChallenge(progress: Progress, now: number): Progress {
   const next = nextStage(currentStage(challenge).canary_stage);
   if (!next || !isAdvanceDue(challenge, now)) return checked;
   if (challenge.approval_stages.includes(next)) return held(checked, 'approval', at);
-  return told(
+  return withEvent(
     checked,
     { stages: [...challenge.stages, newStage(next, at)] },
     { action: 'advance', at, reason: 'dwell and trades' },
@@ -64,7 +76,7 @@ export function steerChallenge(progress: Progress, now: number): Progress {
 function reviewHold(progress: Progress, now: number): Progress {
   const at = isoTime(now);
   const { hold } = progress.challenge;
-  const doubt = doubtOf(progress.challenge, now);
+  const doubt = healthIssueOf(progress.challenge, now);
   if (hold === null) {
     return doubt ? held(progress, doubt, at) : progress;
   }
@@ -74,26 +86,26 @@ function reviewHold(progress: Progress, now: number): Progress {
   const heals = hold.reason === 'open_trades' || hold.reason === 'no_traffic';
   if (!heals || doubt === hold.reason) return progress;
   const reason = `no longer: ${hold.reason}`;
-  return reviewHold(told(progress, { hold: null }, { action: 'resume', at, reason }), now);
+  return reviewHold(withEvent(progress, { hold: null }, { action: 'resume', at, reason }), now);
 }
 
 function held(progress: Progress, reason: Hold['reason'], since: string): Progress {
-  return told(progress, { hold: { reason, since, note: null } }, { action: 'hold', at: since, reason });
+  return withEvent(progress, { hold: { reason, since, note: null } }, { action: 'hold', at: since, reason });
 }
 
-function doubtOf(challenge: StoredChallenge, now: number): Hold['reason'] | undefined {
+function healthIssueOf(challenge: StoredChallenge, now: number): Hold['reason'] | undefined {
   const doubts: Partial<Record<Hold['reason'], boolean>> = {
-    sample_ratio: sampleRatio(challenge).status === 'mismatch',
-    open_trades: openGap(challenge) > MAX_OPEN_TRADE_IMBALANCE,
+    sample_ratio_mismatch: sampleRatio(challenge).status === 'mismatch',
+    open_trades: openTradeImbalance(challenge) > MAX_OPEN_TRADE_IMBALANCE,
     no_traffic: now - Date.parse(challenge.last_traffic_at) >= DAY_MS,
   };
   return (Object.keys(doubts) as Hold['reason'][]).find(
-    (reason) => doubts[reason] && !challenge.accepted_holds.includes(reason),
+    (reason) => doubts[reason] && !challenge.acknowledged_holds.includes(reason),
   );
 }
 
 /** What the next stage of an active challenge waits for, beside its health; null when there is none. */
-export function awaitedStage(challenge: StoredChallenge): Challenge['next_stage'] {
+export function nextStageRequirements(challenge: StoredChallenge): Challenge['next_stage'] {
   const { canary_stage, since, challenger } = currentStage(challenge);
   const next = nextStage(canary_stage);
   if (!next || challenge.status !== 'active') return null;
@@ -108,12 +120,12 @@ export function awaitedStage(challenge: StoredChallenge): Challenge['next_stage'
 }
 
 function isAdvanceDue(challenge: StoredChallenge, now: number): boolean {
-  const awaited = awaitedStage(challenge);
+  const awaited = nextStageRequirements(challenge);
   return (
     awaited !== null &&
     challenge.hold === null &&
     now >= Date.parse(awaited.not_before) &&
     awaited.challenger_trades >= awaited.trades_needed &&
-    !compareArms(challenge).degenerate
+    !compareVariants(challenge).degenerate
   );
 }

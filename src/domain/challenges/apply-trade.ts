@@ -65,7 +65,7 @@ export function applyTrade(
 ): AppliedTrade {
   const { challenge } = progress;
   if (known.trade) return applyAgain(progress, posted, { ...known, trade: known.trade }, at);
-  const variant = armOf(challenge, posted);
+  const variant = variantOfTrade(challenge, posted);
   const late = challenge.status !== 'active';
   const { opened_at, assignment_key: key } = posted.details;
   if (late) checkOpenedBefore(challenge, posted);
@@ -145,12 +145,12 @@ function agree({ details }: PostedTrade, stored: StoredTrade, name: (typeof OF_O
 
 /** Throws RES005 unless the trade stored is open and this one closes it, or marks it anew. */
 function checkFollows(challenge: StoredChallenge, posted: PostedTrade, stored: StoredTrade): void {
-  const sameArm = armOf(challenge, posted) === stored.variant;
+  const sameVariant = variantOfTrade(challenge, posted) === stored.variant;
   const closes = posted.status === 'closed' && OF_ONE_TRADE.every((name) => agree(posted, stored, name));
   const follows = closes || posted.digest === stored.open_digest;
-  if (stored.status === 'open' && follows && sameArm) return;
+  if (stored.status === 'open' && follows && sameVariant) return;
   throw new CodedError('RES005', {
-    message: sameArm
+    message: sameVariant
       ? `Trade ${posted.tradeId} is stored with another content`
       : `Trade ${posted.tradeId} is stored as one of the ${stored.variant}`,
     field: `${posted.path}trade_id`,
@@ -172,8 +172,10 @@ function closeOf(posted: PostedTrade, stored: StoredTrade, at: string): Partial<
   };
 }
 
-function armOf(challenge: StoredChallenge, { variant, version, path }: PostedTrade): Variant {
-  const named = (['champion', 'challenger'] as const).find((arm) => versionOf(challenge, arm) === version);
+function variantOfTrade(challenge: StoredChallenge, { variant, version, path }: PostedTrade): Variant {
+  const named = (['champion', 'challenger'] as const).find(
+    (variant) => versionOf(challenge, variant) === version,
+  );
   if (version === undefined) return variant!;
   if (named && (variant === undefined || variant === named)) return named;
   throw new CodedError('VAL005', {

@@ -3,13 +3,13 @@ import { MAX_ASSIGNMENT_KEY_LENGTH } from '#contract/limits.ts';
 import type { StoredAssignment, StoredChallenge } from '#contract/stored-challenge.ts';
 import { unknownModel } from '../transitions/find-version.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
-import { settleChallenge, steerChallenge } from './apply-deadlines.ts';
+import { applyCanaryRules, applyDeadlines } from './apply-deadlines.ts';
 import { nonEmpty } from './apply-trade.ts';
 import {
   assign,
   begin,
   changed,
-  isAwaiting,
+  isAwaitingPromotion,
   trafficSplit,
   versionOf,
   withAssignment,
@@ -36,13 +36,13 @@ export async function assignKey(
       repeated: known !== undefined,
     };
     const { challenge } = progress;
-    if (known || (challenge.status !== 'active' && !isAwaiting(challenge))) {
+    if (known || (challenge.status !== 'active' && !isAwaitingPromotion(challenge))) {
       return { answer: () => body, progress };
     }
     // While a winner awaits its promotion the traffic is split as before: the key's version must not change with that.
-    const counted = isAwaiting(challenge)
+    const counted = isAwaitingPromotion(challenge)
       ? changed(progress, { last_traffic_at: at })
-      : steerChallenge(withAssignment(progress, given), now);
+      : applyCanaryRules(withAssignment(progress, given), now);
     return { answer: () => body, progress: counted, more: { assignments: [{ before: null, after: given }] } };
   });
 }
@@ -58,10 +58,10 @@ export async function routeKey(
   const { challenges, registry, clock } = deps;
   const [{ model }, latest] = await Promise.all([registry.read(name, []), challenges.latest(name)]);
   if (!model) throw unknownModel(name);
-  const challenge = latest && settleChallenge(begin(latest), clock.now()).challenge;
+  const challenge = latest && applyDeadlines(begin(latest), clock.now()).challenge;
   const state = challenge && (await challenges.find(challenge.challenge_id, { assignmentKeys: [key] }));
   const known = state?.assignments.get(key);
-  if (!challenge || (!known && challenge.status !== 'active' && !isAwaiting(challenge))) {
+  if (!challenge || (!known && challenge.status !== 'active' && !isAwaitingPromotion(challenge))) {
     const nothing = {
       challenge_id: null,
       variant: null,
@@ -78,7 +78,7 @@ export async function routeKey(
   return { model_name: name, key, challenge_id, ...decision };
 }
 
-/** By the shares now: all to one arm after the end. */
+/** By the shares now: all to one variant after the end. */
 function decisionOn(
   deps: ChallengeDeps,
   challenge: StoredChallenge,

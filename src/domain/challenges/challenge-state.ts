@@ -1,6 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
 import {
-  type ArmTotals,
   CANARY_STAGES,
   type CanaryStage,
   type ChallengeAction,
@@ -9,6 +8,7 @@ import {
   type StoredAssignment,
   type StoredChallenge,
   type Variant,
+  type VariantTotals,
 } from '#contract/stored-challenge.ts';
 import type { Digest } from '#engine/digest.ts';
 import { ZERO } from '#engine/stats/precise-sum.ts';
@@ -22,7 +22,7 @@ export interface Progress {
 }
 
 /** What an event says beside what the challenge then is. */
-export interface Told {
+export interface EventDetails {
   readonly action: ChallengeAction;
   readonly at: string;
   /** Default: the platform itself. */
@@ -44,14 +44,18 @@ export function changed({ challenge, events }: Progress, fields: Partial<StoredC
 }
 
 /** The challenge with some fields changed, and the event that tells it. */
-export function told(progress: Progress, fields: Partial<StoredChallenge>, event: Told): Progress {
+export function withEvent(
+  progress: Progress,
+  fields: Partial<StoredChallenge>,
+  event: EventDetails,
+): Progress {
   const challenge = { ...progress.challenge, ...fields, events: progress.challenge.events + 1 };
   return {
     challenge,
     events: [
       ...progress.events,
       {
-        schema_version: 1,
+        schema_version: 2,
         challenge_id: challenge.challenge_id,
         sequence: challenge.events,
         at: event.at,
@@ -85,8 +89,8 @@ export function stageAt({ stages }: StoredChallenge, at: string): CanaryStage {
   return (stages.findLast(({ since }) => since <= at) ?? stages[0]!).canary_stage;
 }
 
-/** An arm at the beginning of a stage. */
-export const NO_TRADES: ArmTotals = {
+/** A variant at the beginning of a stage. */
+export const NO_TRADES: VariantTotals = {
   ...{ assigned: 0, open: 0, closed: 0, errors: 0 },
   ...{ sum: ZERO, sum_of_squares: ZERO, clusters: null, marked: null },
 };
@@ -102,7 +106,7 @@ export function newStage(canary_stage: CanaryStage, since: string): StageTotals 
 }
 
 /** The challenger's share of a stage. */
-export function shareOf(stage: CanaryStage): number {
+export function trafficShareOf(stage: CanaryStage): number {
   return CANARY_STAGES.find(({ name }) => name === stage)!.share;
 }
 
@@ -112,19 +116,19 @@ export function nextStage(stage: CanaryStage): CanaryStage | undefined {
 }
 
 /** The challenger has won and neither was promoted yet nor given up. */
-export function isAwaiting({ status, outcome, promoted_at }: StoredChallenge): boolean {
+export function isAwaitingPromotion({ status, outcome, promoted_at }: StoredChallenge): boolean {
   return status === 'completed' && outcome === 'challenger_wins' && promoted_at === null;
 }
 
 /** Shares of champion and challenger now. Until a winner is promoted or given up they stay as they were. */
 export function trafficSplit(challenge: StoredChallenge): [number, number] {
   if (challenge.promoted_at !== null) return [0, 1];
-  if (challenge.status !== 'active' && !isAwaiting(challenge)) return [1, 0];
-  const share = shareOf(currentStage(challenge).canary_stage);
+  if (challenge.status !== 'active' && !isAwaitingPromotion(challenge)) return [1, 0];
+  const share = trafficShareOf(currentStage(challenge).canary_stage);
   return [1 - share, share];
 }
 
-/** Closed trades of both arms that count. */
+/** Closed trades of both variants that count. */
 export function closedTrades({ stages }: StoredChallenge): { champion: number; challenger: number } {
   return totalOf(stages, 'closed');
 }
@@ -165,7 +169,7 @@ function variantOf(bucket: number, share: number): Variant {
   return bucket < share ? 'challenger' : 'champion';
 }
 
-/** The version of an arm. */
+/** The version of a variant. */
 export function versionOf(challenge: StoredChallenge, variant: Variant): string {
   return variant === 'champion' ? challenge.champion_version : challenge.challenger_version;
 }
@@ -183,7 +187,7 @@ export function assign(
     schema_version: 1,
     challenge_id: challenge.challenge_id,
     assignment_key: key,
-    variant: variantOf(bucket, shareOf(stage)),
+    variant: variantOf(bucket, trafficShareOf(stage)),
     canary_stage: stage,
     ...{ bucket, at, revision: 1, ...NO_KEY },
   };

@@ -33,13 +33,13 @@ export interface ChallengeWrite extends ChallengeChange {
     readonly before: StoredAssignment | null;
     readonly after: StoredAssignment;
   }[];
-  /** Of a new challenge: `rev` of its model, which must not have changed since. */
-  readonly modelRev?: number;
+  /** Of a new challenge: `revision` of its model, which must not have changed since. */
+  readonly modelRevision?: number;
   /** The stage transition that promotes its winner, this change among those of its challenges. */
   readonly promotion?: StageTransition;
 }
 
-/** Told of changes once they are stored, each once, and never of what was lost. It does not throw. */
+/** EventDetails of changes once they are stored, each once, and never of what was lost. It does not throw. */
 export type ChallengeListener = (changes: readonly ChallengeChange[]) => Promise<void>;
 
 /** Most actions of one transaction, and what a write takes of them beside its trades. */

@@ -1,5 +1,5 @@
 import type { ChallengeEvaluation } from '#contract/challenge-evaluation.ts';
-import type { ArmTotals, StoredChallenge, Variant } from '#contract/stored-challenge.ts';
+import type { StoredChallenge, Variant, VariantTotals } from '#contract/stored-challenge.ts';
 import { alwaysValidP, type SequentialSample } from '#engine/stats/always-valid.ts';
 import { NO_CLUSTERS, sampleOfClusters } from '#engine/stats/clusters.ts';
 import { sampleRatioTest } from '#engine/stats/sample-ratio.ts';
@@ -11,10 +11,10 @@ import {
   stratifiedWelch,
 } from '#engine/stats/stratified-welch.ts';
 import type { SampleStats } from '#engine/stats/welch.ts';
-import { closedTrades, shareOf, totalOf } from './challenge-state.ts';
+import { closedTrades, totalOf, trafficShareOf } from './challenge-state.ts';
 
 /** What the trades so far say, from the totals of the stages alone. */
-export interface ArmComparison {
+export interface VariantComparison {
   readonly test: StratifiedTest;
   readonly sample: SequentialSample;
   /** Percent, the challenger's over the champion's. */
@@ -23,13 +23,13 @@ export interface ArmComparison {
   readonly balanced: boolean;
   /** The means differ and nothing varies: no test, and nothing is done by itself. */
   readonly degenerate: boolean;
-  /** All trades of an arm as one sample. */
+  /** All trades of a variant as one sample. */
   readonly champion: SampleStats;
   readonly challenger: SampleStats;
   readonly alwaysValidP: number;
 }
 
-export function compareArms(challenge: StoredChallenge): ArmComparison {
+export function compareVariants(challenge: StoredChallenge): VariantComparison {
   const { analysis_unit } = challenge;
   const stages = challenge.stages.map(({ champion, challenger }) => ({
     a: sampleOfTotals(champion, analysis_unit),
@@ -50,27 +50,28 @@ export function compareArms(challenge: StoredChallenge): ArmComparison {
 }
 
 function sampleOfTotals(
-  { closed, sum, sum_of_squares, clusters }: ArmTotals,
+  { closed, sum, sum_of_squares, clusters }: VariantTotals,
   unit: StoredChallenge['analysis_unit'],
 ): SampleStats {
   if (unit === 'trade') return sampleOfSums(closed, sum, sum_of_squares);
   return sampleOfClusters(closed, sum, clusters ?? NO_CLUSTERS);
 }
 
-/** Keys of both arms with a closed trade that counts; null where trades are compared one by one. */
+/** Keys of both variants with a closed trade that counts; null where trades are compared one by one. */
 export function clustersOf({ stages, analysis_unit }: StoredChallenge) {
   if (analysis_unit === 'trade') return null;
-  const of = (arm: Variant) => stages.reduce((sum, stage) => sum + (stage[arm].clusters?.count ?? 0), 0);
+  const of = (variant: Variant) =>
+    stages.reduce((sum, stage) => sum + (stage[variant].clusters?.count ?? 0), 0);
   return { champion: of('champion'), challenger: of('challenger') };
 }
 
-/** What is independent in both arms: closed trades, or the keys that they are of. */
+/** What is independent in both variants: closed trades, or the keys that they are of. */
 export function independentUnits(challenge: StoredChallenge) {
   return clustersOf(challenge) ?? closedTrades(challenge);
 }
 
 /** The p-value to show and to decide by: that of the planned look while nothing has come since, the always-valid one otherwise. */
-export function currentP(challenge: StoredChallenge, comparison: ArmComparison) {
+export function currentP(challenge: StoredChallenge, comparison: VariantComparison) {
   const look = challenge.planned_look;
   const { champion, challenger } = closedTrades(challenge);
   if (look?.champion_trades === champion && look.challenger_trades === challenger) {
@@ -82,26 +83,26 @@ export function currentP(challenge: StoredChallenge, comparison: ArmComparison) 
 /** Below it the split is not what it should be. Conservative, as it is looked at again and again. */
 const SAMPLE_RATIO_ALPHA = 0.001;
 
-/** Whether assignments went to the arms as each stage's share says. */
+/** Whether assignments went to the variants as each stage's share says. */
 export function sampleRatio({ stages }: StoredChallenge) {
   const { p, df } = sampleRatioTest(
     stages.map(({ canary_stage, champion, challenger }) => ({
       a: champion.assigned,
       b: challenger.assigned,
-      shareB: shareOf(canary_stage),
+      shareB: trafficShareOf(canary_stage),
     })),
   );
   if (df === 0) return { p_value: 1, status: 'no_assignments' as const };
   return { p_value: p, status: p < SAMPLE_RATIO_ALPHA ? ('mismatch' as const) : ('healthy' as const) };
 }
 
-/** Entered trades of an arm before its share of open ones says anything. */
+/** Entered trades of a variant before its share of open ones says anything. */
 const MIN_ENTERED = 20;
-/** Percent points between the arms' shares of open trades: a strategy that lets losers run logs winners alone. */
+/** Percent points between the variants' shares of open trades: a strategy that lets losers run logs winners alone. */
 export const MAX_OPEN_TRADE_IMBALANCE = 20;
 
-/** By how many percent points the arms' shares of trades that are still open differ; 0 while there are few. */
-export function openGap({ stages }: StoredChallenge): number {
+/** By how many percent points the variants' shares of trades that are still open differ; 0 while there are few. */
+export function openTradeImbalance({ stages }: StoredChallenge): number {
   const open = totalOf(stages, 'open');
   const closed = totalOf(stages, 'closed');
   const entered = {
@@ -117,7 +118,7 @@ export function openGap({ stages }: StoredChallenge): number {
 const HOUR_MS = 3_600_000;
 
 /**
- * What a challenge needs before its verdict, and what is there: closed trades and assignments of the arm that has fewer, and
+ * What a challenge needs before its verdict, and what is there: closed trades and assignments of the variant that has fewer, and
  * hours since its creation. All of them only rise.
  *
  * @param now Unix ms; after the end the hours no longer rise

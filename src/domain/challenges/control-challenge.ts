@@ -16,11 +16,11 @@ import {
   changeOf,
   conflict,
   currentStage,
-  isAwaiting,
+  isAwaitingPromotion,
   newStage,
   nextStage,
   type Progress,
-  told,
+  withEvent,
 } from './challenge-state.ts';
 import { challengeView, readChallenge } from './read-challenges.ts';
 import {
@@ -109,7 +109,7 @@ export function advanceChallenge(
         throw conflict(challenge, message, 'canary_stage');
       }
       const stages = [...challenge.stages, newStage(next, order.at)];
-      return told(progress, { stages, hold: null }, { action: 'advance', ...order });
+      return withEvent(progress, { stages, hold: null }, { action: 'advance', ...order });
     },
   );
 }
@@ -130,7 +130,7 @@ export function holdChallenge(
     if (isManual && (order.reason === null || order.reason === held.note)) return progress;
     const since = isManual ? held.since : order.at;
     const hold = { reason: 'manual', since, note: order.reason } as const;
-    return told(progress, { hold }, { action: 'hold', ...order });
+    return withEvent(progress, { hold }, { action: 'hold', ...order });
   });
 }
 
@@ -150,11 +150,17 @@ export function resumeChallenge(
     if (reason === 'approval') {
       throw conflict(challenge, 'It is held until somebody approves the next stage: advance it');
     }
-    const lasting = reason === 'sample_ratio' || reason === 'open_trades';
-    const accepted_holds = lasting ? [...challenge.accepted_holds, reason] : challenge.accepted_holds;
+    const lasting = reason === 'sample_ratio_mismatch' || reason === 'open_trades';
+    const acknowledged_holds = lasting
+      ? [...challenge.acknowledged_holds, reason]
+      : challenge.acknowledged_holds;
     // A day without traffic begins anew.
     const waiting = reason === 'no_traffic' ? { last_traffic_at: order.at } : {};
-    return told(progress, { hold: null, accepted_holds, ...waiting }, { action: 'resume', ...order });
+    return withEvent(
+      progress,
+      { hold: null, acknowledged_holds, ...waiting },
+      { action: 'resume', ...order },
+    );
   });
 }
 
@@ -174,12 +180,12 @@ export function rollBackChallenge(
     (progress, order) => {
       const { challenge } = progress;
       if (challenge.reason === 'manual' || challenge.outcome === 'champion_kept') return progress;
-      if (isAwaiting(challenge)) {
-        return told(progress, { outcome: 'champion_kept' }, { action: 'keep_champion', ...order });
+      if (isAwaitingPromotion(challenge)) {
+        return withEvent(progress, { outcome: 'champion_kept' }, { action: 'keep_champion', ...order });
       }
       checkActive(challenge);
       const end = { status: 'rolled_back', reason: 'manual', ended_at: order.at, hold: null } as const;
-      return told(progress, end, { action: 'roll_back', ...order });
+      return withEvent(progress, end, { action: 'roll_back', ...order });
     },
   );
 }
@@ -203,7 +209,7 @@ export async function promoteChallenge(
   const { challengeId } = input;
   const challenge = await readChallenge(deps, challengeId);
   if (challenge.promoted_at !== null) return { body: challengeView(challenge), replayed: false };
-  if (!isAwaiting(challenge)) throw conflict(challenge, 'The challenge does not await a promotion');
+  if (!isAwaitingPromotion(challenge)) throw conflict(challenge, 'The challenge does not await a promotion');
   const { model_name: model, champion_version, challenger_version: version } = challenge;
   const comment = checkText(input.comment, 'comment', MAX_NOTE_LENGTH);
   const waiver = readWaiver(input.waive);

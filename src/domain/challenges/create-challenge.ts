@@ -1,7 +1,7 @@
 import type { Challenge } from '#contract/challenge-api.ts';
 import { CodedError } from '#contract/errors.ts';
 import { CHALLENGE_DEFAULTS as DEFAULTS, CHALLENGE_LIMITS as LIMITS } from '#contract/limits.ts';
-import { type LeastAssignments, MIN_TRADES } from '#contract/release-policy.ts';
+import { MIN_TRADES, type MinAssignments } from '#contract/release-policy.ts';
 import {
   ANALYSIS_UNITS,
   CANARY_STAGE_NAMES,
@@ -20,17 +20,17 @@ import { existing, numberOf, rejection, unknownModel } from '../transitions/find
 import { COMPARE_REJECTS } from '../transitions/plan-promotion.ts';
 import { stageTransitions } from '../transitions/plan-transition.ts';
 import { checkNumber, checkOneOf, isoTime } from '../validate.ts';
-import { begin, newStage, told } from './challenge-state.ts';
+import { begin, newStage, withEvent } from './challenge-state.ts';
 import { challengeView } from './read-challenges.ts';
 import { type ChallengeDeps, writeChallenge } from './write-challenge.ts';
 
 export interface CreateChallengeDeps extends ChallengeDeps {
-  /** Closed trades of each arm below which nobody is promoted, whatever was asked for. */
+  /** Closed trades of each variant below which nobody is promoted, whatever was asked for. */
   readonly challengeMinTrades: number;
   /** Hours that a challenge must have lasted before its verdict. */
   readonly challengeMinHours: number;
-  /** Assignments that each arm must have before the verdict. */
-  readonly challengeMinAssignments: LeastAssignments;
+  /** Assignments that each variant must have before the verdict. */
+  readonly challengeMinAssignments: MinAssignments;
 }
 
 export interface CreateChallengeInput {
@@ -71,8 +71,11 @@ export async function createChallenge(
       const { model, versions } = checkVersions(input, state);
       if (model.active_challenge_id !== null) throw alreadyActive(model.active_challenge_id);
       const challenge = newChallenge(deps, { call, model, versions, settings });
-      const { challenge: after, events } = told(begin(challenge), {}, startOf(challenge, call));
-      return { body: challengeView(after), write: { before: null, after, events, modelRev: model.rev } };
+      const { challenge: after, events } = withEvent(begin(challenge), {}, startOf(challenge, call));
+      return {
+        body: challengeView(after),
+        write: { before: null, after, events, modelRevision: model.revision },
+      };
     },
   );
 }
@@ -192,7 +195,7 @@ function newChallenge(
   const effective_min_trades = Math.max(settings.min_trades, deps.challengeMinTrades);
   const { challengeMinHours: min_hours, challengeMinAssignments: assignments } = deps;
   return {
-    schema_version: 1,
+    schema_version: 2,
     challenge_id: `ch-${deps.ids.ulid()}`,
     model_name: model.model_name,
     champion_version: champion.version,
@@ -202,7 +205,7 @@ function newChallenge(
     ...{ effective_min_trades, min_hours },
     min_assignments: assignments === MIN_TRADES ? effective_min_trades : assignments,
     stages: [newStage(settings.enable_canary ? 'stage_1' : 'stage_4', at)],
-    ...{ hold: null, accepted_holds: [], planned_look: null },
+    ...{ hold: null, acknowledged_holds: [], planned_look: null },
     equity: { profit: 0, peak: 0, drawdown: 0 },
     ...{ trades: 0, misassigned: 0, late: 0, keys_with_several_trades: 0 },
     warnings: [
@@ -212,7 +215,7 @@ function newChallenge(
     ...{ revision: 1, events: 0, created_by: call.actor.id },
     ...{ created_at: at, updated_at: at, last_traffic_at: at },
     ends_at: isoTime(now + settings.max_duration_hours * HOUR_MS),
-    ...{ ended_at: null, promoted_at: null, promotion_refused: null },
+    ...{ ended_at: null, promoted_at: null, promotion_rejected: null },
   };
 }
 

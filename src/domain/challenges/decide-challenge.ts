@@ -3,17 +3,17 @@ import { hash32 } from '#engine/random.ts';
 import { isHarmful } from '#engine/stats/always-valid.ts';
 import type { Cluster } from '#engine/stats/clusters.ts';
 import { permutationTest, type StageValues } from '#engine/stats/permutation.ts';
-import { closedTrades, type Progress, told, totalOf } from './challenge-state.ts';
+import { closedTrades, type Progress, totalOf, withEvent } from './challenge-state.ts';
 import {
-  type ArmComparison,
   areMet,
   clustersOf,
-  compareArms,
+  compareVariants,
   conditionsOf,
   currentP,
   independentUnits,
   MAX_OPEN_TRADE_IMBALANCE,
-  openGap,
+  openTradeImbalance,
+  type VariantComparison,
 } from './compare-variants.ts';
 import { asIfClosed } from './variant-totals.ts';
 
@@ -22,7 +22,7 @@ export const ALPHA = 0.05;
 /** Percent that a challenger must be better by, for a promotion. */
 export const MIN_IMPROVEMENT = 10;
 
-/** Keys with a closed trade that each arm must have before the planned look, where they are what is compared. */
+/** Keys with a closed trade that each variant must have before the planned look, where they are what is compared. */
 export const MIN_CLUSTERS = 20;
 
 /**
@@ -33,22 +33,22 @@ export type ReadProfits = (challenge: StoredChallenge) => Promise<readonly Stage
 
 /**
  * The verdict on an active challenge after a closed trade or an error, and when time has met its last condition: an automatic
- * rollback, the planned look when all conditions are met for the first time, and the end when the criteria hold. It reads trades only where the arms are unbalanced and the totals
+ * rollback, the planned look when all conditions are met for the first time, and the end when the criteria hold. It reads trades only where the variants are unbalanced and the totals
  * alone would decide.
  */
-export async function judgeChallenge(progress: Progress, at: string, read: ReadProfits): Promise<Progress> {
+export async function decideChallenge(progress: Progress, at: string, read: ReadProfits): Promise<Progress> {
   if (progress.challenge.status !== 'active') return progress;
-  const comparison = compareArms(progress.challenge);
+  const comparison = compareVariants(progress.challenge);
   const stop = await reasonToStop(progress.challenge, comparison, read);
   if (stop) {
     const end = { status: 'rolled_back', reason: stop, ended_at: at, hold: null } as const;
-    return told(progress, end, { action: 'roll_back', at, reason: stop });
+    return withEvent(progress, end, { action: 'roll_back', at, reason: stop });
   }
   const looked = await lookAsPlanned(progress, comparison, at, read);
   return decide(looked, comparison, at);
 }
 
-async function reasonToStop(challenge: StoredChallenge, comparison: ArmComparison, read: ReadProfits) {
+async function reasonToStop(challenge: StoredChallenge, comparison: VariantComparison, read: ReadProfits) {
   const { max_drawdown_pct, max_errors, equity, stages } = challenge;
   if (max_errors !== null && totalOf(stages, 'errors').challenger > max_errors) return 'errors';
   if (max_drawdown_pct !== null && equity.drawdown > max_drawdown_pct) return 'max_drawdown';
@@ -63,7 +63,7 @@ async function reasonToStop(challenge: StoredChallenge, comparison: ArmCompariso
 
 async function lookAsPlanned(
   progress: Progress,
-  comparison: ArmComparison,
+  comparison: VariantComparison,
   at: string,
   read: ReadProfits,
 ): Promise<Progress> {
@@ -78,7 +78,7 @@ async function lookAsPlanned(
     p_value: guarded ? permuted.p : test.p,
     p_value_method: guarded ? ('permutation' as const) : ('welch' as const),
   };
-  return told(progress, { planned_look }, { action: 'planned_look', at });
+  return withEvent(progress, { planned_look }, { action: 'planned_look', at });
 }
 
 /** Whether everything that an active challenge's planned look waits for is there, and the look has not been made. */
@@ -90,22 +90,23 @@ export function isLookDue(challenge: StoredChallenge, at: string): boolean {
 }
 
 /** The end of a challenge whose criteria hold, or that is significantly worse; the challenge itself otherwise. */
-function decide(progress: Progress, comparison: ArmComparison, at: string): Progress {
+function decide(progress: Progress, comparison: VariantComparison, at: string): Progress {
   const verdict = verdictOn(progress.challenge, comparison);
   return verdict ? completed(progress, verdict, at) : progress;
 }
 
 /** What the trades so far prove; undefined before the planned look and while they prove nothing. */
-export function verdictOn(challenge: StoredChallenge, comparison: ArmComparison) {
+export function verdictOn(challenge: StoredChallenge, comparison: VariantComparison) {
   if (!challenge.planned_look || currentP(challenge, comparison).p >= ALPHA) return undefined;
   if (comparison.improvement < 0) return 'champion_wins' as const;
-  const isBetter = comparison.improvement > MIN_IMPROVEMENT && openGap(challenge) <= MAX_OPEN_TRADE_IMBALANCE;
+  const isBetter =
+    comparison.improvement > MIN_IMPROVEMENT && openTradeImbalance(challenge) <= MAX_OPEN_TRADE_IMBALANCE;
   return isBetter ? ('challenger_wins' as const) : undefined;
 }
 
 /** At the end of its time: what holds for the closed trades, and for them with the open ones at their marks. */
 export function finalVerdictOn(challenge: StoredChallenge) {
-  const verdict = verdictOn(challenge, compareArms(challenge));
+  const verdict = verdictOn(challenge, compareVariants(challenge));
   if (!verdict || challenge.stages.every((stage) => !stage.champion.marked && !stage.challenger.marked)) {
     return verdict;
   }
@@ -115,7 +116,7 @@ export function finalVerdictOn(challenge: StoredChallenge) {
     challenger: asIfClosed(stage.challenger),
   }));
   const closed = { ...challenge, stages };
-  return verdictOn(closed, compareArms(closed)) === verdict ? verdict : undefined;
+  return verdictOn(closed, compareVariants(closed)) === verdict ? verdict : undefined;
 }
 
 /** The same trades give the same p-value. */
@@ -131,27 +132,28 @@ export function completed(
   at: string,
 ): Progress {
   const end = { status: 'completed', outcome, ended_at: at, hold: null } as const;
-  const ended = told(progress, end, { action: 'complete', at, reason: outcome });
+  const ended = withEvent(progress, end, { action: 'complete', at, reason: outcome });
   const message = outcome === 'challenger_wins' ? whyNotByItself(progress.challenge) : null;
-  return message === null ? ended : withoutPromotion(ended, { at, code: 'RES005', message });
+  return message === null ? ended : withRejectedPromotion(ended, { at, code: 'RES005', message });
 }
 
 /** A winner that the platform does not promote by itself, and why: once it has said so it leaves it to a person. */
-export function withoutPromotion(
+export function withRejectedPromotion(
   progress: Progress,
-  promotion_refused: NonNullable<StoredChallenge['promotion_refused']>,
+  promotion_rejected: NonNullable<StoredChallenge['promotion_rejected']>,
 ): Progress {
-  const { at, code, message } = promotion_refused;
-  const event = { action: 'promotion_refused', at, reason: `${code}: ${message}` } as const;
-  return told(progress, { promotion_refused }, event);
+  const { at, code, message } = promotion_rejected;
+  const event = { action: 'promotion_rejected', at, reason: `${code}: ${message}` } as const;
+  return withEvent(progress, { promotion_rejected }, event);
 }
 
 /** Why a person must look at a winner that would promote by itself; null when nothing speaks against it. */
 function whyNotByItself(challenge: StoredChallenge): string | null {
   const { auto_promote, hold } = challenge;
   if (!auto_promote) return null;
-  if (compareArms(challenge).degenerate) return 'No trade differs from another of its arm';
+  if (compareVariants(challenge).degenerate) return 'No trade differs from another of its variant';
   // The other holds heal, if not by the trade that wins.
-  const waits = hold?.reason === 'manual' || hold?.reason === 'approval' || hold?.reason === 'sample_ratio';
+  const waits =
+    hold?.reason === 'manual' || hold?.reason === 'approval' || hold?.reason === 'sample_ratio_mismatch';
   return waits ? `It was held when it won: ${hold.reason}` : null;
 }

@@ -6,26 +6,26 @@ import { plus, ZERO } from '#engine/stats/precise-sum.ts';
 import { isoTime } from '../validate.ts';
 import { closedTrades, currentStage, totalOf, trafficSplit } from './challenge-state.ts';
 import {
-  type ArmComparison,
   clustersOf,
-  compareArms,
+  compareVariants,
   conditionsOf,
   currentP,
   MAX_OPEN_TRADE_IMBALANCE,
-  openGap,
+  openTradeImbalance,
   sampleRatio,
+  type VariantComparison,
 } from './compare-variants.ts';
 import { ALPHA, finalVerdictOn, MIN_CLUSTERS, MIN_IMPROVEMENT, verdictOn } from './decide-challenge.ts';
 import { readChallenge } from './read-challenges.ts';
 import type { ChallengeDeps } from './write-challenge.ts';
 
-/** How the arms compare, from the totals of the stages. Throws CHL001, SVC005. */
+/** How the variants compare, from the totals of the stages. Throws CHL001, SVC005. */
 export async function evaluateChallenge(
   deps: Pick<ChallengeDeps, 'challenges' | 'clock'>,
   challengeId: string,
 ): Promise<ChallengeEvaluation> {
   const challenge = await readChallenge(deps, challengeId);
-  const comparison = compareArms(challenge);
+  const comparison = compareVariants(challenge);
   const { p, method } = currentP(challenge, comparison);
   const { champion, challenger } = closedTrades(challenge);
   const { challenge_id, status, champion_version, challenger_version, min_trades, planned_look } = challenge;
@@ -70,14 +70,14 @@ export function recommendationOf({
   return isBetter ? 'PROMOTE_CHALLENGER' : 'KEEP_CHAMPION';
 }
 
-function intervalOf({ test, sample }: ArmComparison): number[] | null {
+function intervalOf({ test, sample }: VariantComparison): number[] | null {
   const half = alwaysValidHalfWidth(sample);
   return Number.isFinite(half) ? [test.difference - half, test.difference + half] : null;
 }
 
-function unrealised({ stages }: StoredChallenge, arm: Variant) {
-  const open = stages.reduce((count, stage) => count + stage[arm].open, 0);
-  const marks = stages.flatMap((stage) => stage[arm].marked ?? []);
+function unrealised({ stages }: StoredChallenge, variant: Variant) {
+  const open = stages.reduce((count, stage) => count + stage[variant].open, 0);
+  const marks = stages.flatMap((stage) => stage[variant].marked ?? []);
   const marked = marks.reduce((total, { count }) => total + count, 0);
   const [sum] = marks.reduce((total, mark) => plus(total, mark.sum), ZERO);
   return { open, marked, mean_pct: marked > 0 ? sum / marked : null };
@@ -85,7 +85,7 @@ function unrealised({ stages }: StoredChallenge, arm: Variant) {
 
 function criteriaOf(
   challenge: StoredChallenge,
-  { improvement }: ArmComparison,
+  { improvement }: VariantComparison,
   p: number,
 ): ChallengeEvaluation['criteria'] {
   const { champion, challenger } = closedTrades(challenge);
@@ -99,7 +99,7 @@ function criteriaOf(
     ...(clusters
       ? [criterion('min_clusters', '>=', MIN_CLUSTERS, Math.min(clusters.champion, clusters.challenger))]
       : []),
-    criterion('open_trade_gap', '<=', MAX_OPEN_TRADE_IMBALANCE, openGap(challenge)),
+    criterion('open_trade_gap', '<=', MAX_OPEN_TRADE_IMBALANCE, openTradeImbalance(challenge)),
   ];
 }
 
@@ -114,19 +114,19 @@ function criterion(name: string, operator: keyof typeof PASSES, threshold: numbe
   return { name, operator, threshold, value, passed: PASSES[operator](value, threshold) };
 }
 
-function warningsOn(challenge: StoredChallenge, comparison: ArmComparison): string[] {
+function warningsOn(challenge: StoredChallenge, comparison: VariantComparison): string[] {
   const { test, degenerate } = comparison;
   const warnings: Record<string, boolean> = {
-    'DEGENERATE_VARIANCE: no trade differs from another of its arm': degenerate,
+    'DEGENERATE_VARIANCE: no trade differs from another of its variant': degenerate,
     'baseline_near_zero: the mean of the champion is within its error of 0, so the percentage says little':
       Math.abs(test.meanA) < test.errorA,
     'sample_ratio_mismatch: assignments are not split as they should be':
       sampleRatio(challenge).status === 'mismatch',
     'unrealised: with the open trades at their marks what the closed ones prove does not hold':
       verdictOn(challenge, comparison) !== undefined && finalVerdictOn(challenge) === undefined,
-    'open_trades: the arms differ in their share of open trades':
-      openGap(challenge) > MAX_OPEN_TRADE_IMBALANCE,
-    [`misassigned: ${challenge.misassigned} trades came from the other arm and do not count`]:
+    'open_trades: the variants differ in their share of open trades':
+      openTradeImbalance(challenge) > MAX_OPEN_TRADE_IMBALANCE,
+    [`misassigned: ${challenge.misassigned} trades came from the other variant and do not count`]:
       challenge.misassigned > 0,
     [`dependent_trades: ${challenge.keys_with_several_trades} keys have several trades, which share their luck: compare by analysis_unit assignment_key`]:
       challenge.analysis_unit === 'trade' && challenge.keys_with_several_trades > 0,
@@ -135,7 +135,7 @@ function warningsOn(challenge: StoredChallenge, comparison: ArmComparison): stri
 }
 
 /** What could be seen with so many trades, and how many the least improvement worth a promotion takes. */
-function prospects({ champion, challenger, test }: ArmComparison) {
+function prospects({ champion, challenger, test }: VariantComparison) {
   const baseline = Math.abs(test.meanA);
   const known = test.usedStages > 0 && baseline > 1e-9;
   const detectable = (100 * minimumDetectableEffect(champion, challenger)) / baseline;

@@ -13,11 +13,11 @@ import type {
   StoredTrade,
   TradeResult,
 } from '#contract/stored-challenge.ts';
-import { steerChallenge } from './apply-deadlines.ts';
+import { applyCanaryRules } from './apply-deadlines.ts';
 import { type AppliedTrade, applyTrade, type PostedTrade, readTrade } from './apply-trade.ts';
 import { closedTrades, type Progress } from './challenge-state.ts';
 import { TRADES_AT_ONCE } from './challenge-store.ts';
-import { judgeChallenge } from './decide-challenge.ts';
+import { decideChallenge } from './decide-challenge.ts';
 import { recommendationOf } from './evaluate-challenge.ts';
 import { MAX_PERMUTED, stageProfits } from './variant-totals.ts';
 import { type ChallengeDeps, type FoundChallenge, writeChallenge } from './write-challenge.ts';
@@ -35,7 +35,7 @@ export interface LogTradesReply {
 
 /**
  * Logs one trade, or up to 100 in the order given, each counted once by its id with its totals in one transaction. Each is
- * judged as if it had come alone. Those of a batch are stored some at a time: whoever got no answer posts it again.
+ * decided as if it had come alone. A batch is stored in parts: a client without a response posts it again.
  * Throws VAL001, VAL002, VAL004, VAL005 before anything is stored; CHL001, SVC005; RES005 of a single trade, which a batch
  * has in its item.
  */
@@ -146,11 +146,11 @@ class TradeLog {
   async #store({ progress, trade, assignment }: AppliedTrade): Promise<void> {
     this.#trades.set(trade.trade_id, trade);
     if (assignment) this.#assignments.set(assignment.assignment_key, assignment);
-    const judged =
+    const decided =
       trade.status !== 'open'
-        ? await judgeChallenge(progress, this.#found.at, () => this.#profits())
+        ? await decideChallenge(progress, this.#found.at, () => this.#profits())
         : progress;
-    this.progress = steerChallenge(judged, this.#found.now);
+    this.progress = applyCanaryRules(decided, this.#found.now);
   }
 
   /** The last profits by stage: those that are stored, and those of this log. */

@@ -1,11 +1,11 @@
 import type { ChallengeChange } from '../transitions/registry-store.ts';
-import { deadlineOf, steerChallenge } from './apply-deadlines.ts';
+import { applyCanaryRules, deadlineOf } from './apply-deadlines.ts';
 import type { ChallengeStore } from './challenge-store.ts';
-import { isLookDue, judgeChallenge } from './decide-challenge.ts';
+import { decideChallenge, isLookDue } from './decide-challenge.ts';
 import { MAX_PERMUTED, stageProfits } from './variant-totals.ts';
 import { type ChallengeDeps, writeChallenge } from './write-challenge.ts';
 
-export interface TickReport {
+export interface ProcessingReport {
   readonly changed: readonly string[];
   readonly failed: readonly string[];
   /** How many the time did not suffice for. */
@@ -21,14 +21,14 @@ const LANES = 8;
  * Lets time pass for a challenge: expiry, the next share, holds and their ends, the verdict when its hours were the last
  * condition, and a winner that nobody promoted. Whether that changed it. Throws CHL001, SVC005.
  */
-export function tickChallenge(deps: ChallengeDeps, id: string): Promise<boolean> {
+export function processDueChallenge(deps: ChallengeDeps, id: string): Promise<boolean> {
   return writeChallenge(deps, id, {}, async (found) => {
     const { challenge } = found.progress;
     const profits = async () => stageProfits(challenge, await deps.challenges.lastTrades(id, MAX_PERMUTED));
-    const judged = isLookDue(challenge, found.at)
-      ? await judgeChallenge(found.progress, found.at, profits)
+    const decided = isLookDue(challenge, found.at)
+      ? await decideChallenge(found.progress, found.at, profits)
       : found.progress;
-    const progress = steerChallenge(judged, found.now);
+    const progress = applyCanaryRules(decided, found.now);
     return { answer: (after) => after !== found.challenge, progress };
   });
 }
@@ -37,10 +37,10 @@ export function tickChallenge(deps: ChallengeDeps, id: string): Promise<boolean>
  * Lets time pass for every challenge to which it can still do something. One challenge's fault does not stop the others.
  * It begins anywhere among them: when the time does not suffice for all, it is not always the same that are left.
  */
-export async function tickChallenges(
+export async function processDueChallenges(
   deps: ChallengeDeps,
   onFault: (challengeId: string, error: unknown) => void,
-): Promise<TickReport> {
+): Promise<ProcessingReport> {
   const until = deps.clock.now() + TICK_MS;
   const ids: string[] = [];
   for await (const id of deps.challenges.unfinished()) ids.push(id);
@@ -53,7 +53,7 @@ export async function tickChallenges(
       const id = waiting.shift();
       if (id === undefined) return;
       try {
-        if (await tickChallenge(deps, id)) changed.push(id);
+        if (await processDueChallenge(deps, id)) changed.push(id);
       } catch (error) {
         failed.push(id);
         onFault(id, error);

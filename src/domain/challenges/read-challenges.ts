@@ -3,13 +3,13 @@ import type { ChallengeEvent, StoredChallenge, StoredTrade } from '#contract/sto
 import type { Page } from '../ports.ts';
 import { unknownModel } from '../transitions/find-version.ts';
 import { isoTime } from '../validate.ts';
-import { awaitedStage, settleChallenge } from './apply-deadlines.ts';
+import { applyDeadlines, nextStageRequirements } from './apply-deadlines.ts';
 import {
   begin,
   changeOf,
   closedTrades,
   currentStage,
-  isAwaiting,
+  isAwaitingPromotion,
   totalOf,
   trafficSplit,
   unknownChallenge,
@@ -35,9 +35,9 @@ async function settled(
   challenge: StoredChallenge,
 ): Promise<StoredChallenge> {
   const now = Math.max(clock.now(), Date.parse(challenge.updated_at));
-  const change = changeOf(challenge, settleChallenge(begin(challenge), now), isoTime(now));
+  const change = changeOf(challenge, applyDeadlines(begin(challenge), now), isoTime(now));
   if (!change) return challenge;
-  if (isAwaiting(change.after) && change.after.auto_promote) return change.after;
+  if (isAwaitingPromotion(change.after) && change.after.auto_promote) return change.after;
   // When it is lost, another call has stored the same or more.
   await challenges.commit(change).catch(() => 'conflict');
   return change.after;
@@ -60,7 +60,7 @@ export async function listChallenges(
 ): Promise<Page<Challenge>> {
   const { model, status, limit, cursor } = input;
   const now = deps.clock.now();
-  const statusOf = (challenge: StoredChallenge) => settleChallenge(begin(challenge), now).challenge.status;
+  const statusOf = (challenge: StoredChallenge) => applyDeadlines(begin(challenge), now).challenge.status;
   const passes = status && ((challenge: StoredChallenge) => statusOf(challenge) === status);
   const [page, found] = await Promise.all([
     deps.challenges.list(model, { limit, cursor, passes }),
@@ -111,12 +111,12 @@ export function challengeView(challenge: StoredChallenge): Challenge {
   const { min_hours, min_assignments, misassigned, late } = challenge;
   const errors = totalOf(challenge.stages, 'errors');
   const { created_by, created_at, updated_at, ends_at, ended_at, promoted_at } = challenge;
-  const { promotion_refused, warnings } = challenge;
+  const { promotion_rejected, warnings } = challenge;
   return {
     ...{ challenge_id, model_name, champion_version, challenger_version, status },
     canary_stage: currentStage(challenge).canary_stage,
     traffic_split: trafficSplit(challenge),
-    next_stage: awaitedStage(challenge),
+    next_stage: nextStageRequirements(challenge),
     ...{ outcome, reason, hold, enable_canary, min_trades, effective_min_trades, max_duration_hours },
     ...{ min_hours, min_assignments },
     ...{ max_drawdown_pct, max_errors, approval_stages, on_rollback, auto_promote, analysis_unit },
@@ -124,6 +124,6 @@ export function challengeView(challenge: StoredChallenge): Challenge {
     ...{ champion_errors: errors.champion, challenger_errors: errors.challenger },
     challenger_drawdown_pct: challenge.equity.drawdown,
     ...{ misassigned_trades: misassigned, late_trades: late },
-    ...{ created_by, created_at, updated_at, ends_at, ended_at, promoted_at, promotion_refused, warnings },
+    ...{ created_by, created_at, updated_at, ends_at, ended_at, promoted_at, promotion_rejected, warnings },
   };
 }

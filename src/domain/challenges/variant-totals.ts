@@ -1,10 +1,10 @@
 import type {
-  ArmTotals,
   StoredAssignment,
   StoredChallenge,
   StoredTrade,
   TradeResult,
   Variant,
+  VariantTotals,
 } from '#contract/stored-challenge.ts';
 import { type Cluster, NO_CLUSTERS, withCluster } from '#engine/stats/clusters.ts';
 import type { StageValues } from '#engine/stats/permutation.ts';
@@ -20,27 +20,27 @@ interface Step {
   readonly now: Counted;
 }
 
-/** An arm whose trade, of a key as it was before, is now another than it was. */
-function armWith(
-  arm: ArmTotals,
+/** A variant whose trade, of a key as it was before, is now another than it was. */
+function variantWith(
+  variant: VariantTotals,
   step: Step,
   key: KeyTotals | undefined,
   unit: StoredChallenge['analysis_unit'],
-): ArmTotals {
+): VariantTotals {
   const { before, now } = step;
   const profit = closedOf(now);
   const moved = {
-    ...arm,
-    open: arm.open + countOf(now.status === 'open') - countOf(before?.status === 'open'),
-    closed: arm.closed + countOf(profit !== null),
-    errors: arm.errors + countOf(now.status === 'error'),
-    sum: replaced(arm.sum, null, profit),
-    sum_of_squares: replaced(arm.sum_of_squares, null, profit, square),
-    marked: markedWith(arm, step),
+    ...variant,
+    open: variant.open + countOf(now.status === 'open') - countOf(before?.status === 'open'),
+    closed: variant.closed + countOf(profit !== null),
+    errors: variant.errors + countOf(now.status === 'error'),
+    sum: replaced(variant.sum, null, profit),
+    sum_of_squares: replaced(variant.sum_of_squares, null, profit, square),
+    marked: markedWith(variant, step),
   };
   if (unit === 'trade') return moved;
   const was = key ?? keyWith(NO_KEY, { before: null, now: before });
-  return withClusters(arm, moved, { before: was, now: keyWith(was, step) });
+  return withClusters(variant, moved, { before: was, now: keyWith(was, step) });
 }
 
 /** A key whose trade is now another than it was. */
@@ -60,22 +60,22 @@ function keyWith<T extends KeyTotals>(
   };
 }
 
-/** An arm as if its marked trades had been closed at their marks. */
-export function asIfClosed(arm: ArmTotals): ArmTotals {
-  const { marked } = arm;
-  if (!marked) return arm;
+/** A variant as if its marked trades had been closed at their marks. */
+export function asIfClosed(variant: VariantTotals): VariantTotals {
+  const { marked } = variant;
+  if (!marked) return variant;
   return {
-    ...arm,
-    open: arm.open - marked.count,
-    closed: arm.closed + marked.count,
-    sum: plus(arm.sum, marked.sum),
-    sum_of_squares: plus(arm.sum_of_squares, marked.sum_of_squares),
+    ...variant,
+    open: variant.open - marked.count,
+    closed: variant.closed + marked.count,
+    sum: plus(variant.sum, marked.sum),
+    sum_of_squares: plus(variant.sum_of_squares, marked.sum_of_squares),
     clusters: marked.clusters,
     marked: null,
   };
 }
 
-function markedWith({ marked }: ArmTotals, { before, now }: Step): ArmTotals['marked'] {
+function markedWith({ marked }: VariantTotals, { before, now }: Step): VariantTotals['marked'] {
   const [was, is] = [markOf(before), markOf(now)];
   const count = (marked?.count ?? 0) + countOf(is !== null) - countOf(was !== null);
   if (count === 0) return null;
@@ -89,10 +89,10 @@ function markedWith({ marked }: ArmTotals, { before, now }: Step): ArmTotals['ma
 
 /** The clusters of closed trades, and of them with the marked ones, which may be of one key. */
 function withClusters(
-  { clusters, marked: before }: ArmTotals,
-  moved: ArmTotals,
+  { clusters, marked: before }: VariantTotals,
+  moved: VariantTotals,
   key: { readonly before: KeyTotals; readonly now: KeyTotals },
-): ArmTotals {
+): VariantTotals {
   const closed = clusters ?? NO_CLUSTERS;
   const { marked } = moved;
   return {
@@ -163,7 +163,10 @@ export function countTrade(progress: Progress, step: TradeStep): CountedTrade {
   const { challenge } = progress;
   const stages = challenge.stages.map((stage) =>
     stage.canary_stage === now.canary_stage
-      ? { ...stage, [now.variant]: armWith(stage[now.variant], step, assignment, challenge.analysis_unit) }
+      ? {
+          ...stage,
+          [now.variant]: variantWith(stage[now.variant], step, assignment, challenge.analysis_unit),
+        }
       : stage,
   );
   const key = assignment && withKeyTotals(assignment, step);
@@ -198,8 +201,10 @@ export function stageProfits(
   return stages.map(({ canary_stage }) => {
     const here = counted.filter((trade) => trade.canary_stage === canary_stage);
     const of = (variant: Variant) => {
-      const ofArm = here.filter((trade) => trade.variant === variant);
-      return analysis_unit === 'trade' ? ofArm.map(({ profit_pct }) => profit_pct!) : clustersIn(ofArm);
+      const ofVariant = here.filter((trade) => trade.variant === variant);
+      return analysis_unit === 'trade'
+        ? ofVariant.map(({ profit_pct }) => profit_pct!)
+        : clustersIn(ofVariant);
     };
     return { a: of('champion'), b: of('challenger') };
   });

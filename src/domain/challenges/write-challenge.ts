@@ -6,18 +6,18 @@ import { existing, lookUpVersion } from '../transitions/find-version.ts';
 import { type PromotionDeps, planPromotion } from '../transitions/plan-promotion.ts';
 import type { ChallengeChange, NewProduction } from '../transitions/registry-store.ts';
 import { isoTime } from '../validate.ts';
-import { settleChallenge } from './apply-deadlines.ts';
+import { applyDeadlines } from './apply-deadlines.ts';
 import {
   begin,
   changeOf,
   conflict,
-  isAwaiting,
+  isAwaitingPromotion,
   type Progress,
-  told,
   unknownChallenge,
+  withEvent,
 } from './challenge-state.ts';
 import type { ChallengeQuestion, ChallengeState, ChallengeStore, ChallengeWrite } from './challenge-store.ts';
-import { withoutPromotion } from './decide-challenge.ts';
+import { withRejectedPromotion } from './decide-challenge.ts';
 
 /** Dependencies of a write, which may promote a winner. */
 export interface ChallengeDeps extends PromotionDeps {
@@ -81,9 +81,9 @@ export function challengeTransitions(
   }: { readonly id: string; readonly attempts: number; readonly code: 'SVC005' | 'RES005' },
 ) {
   const message = `Write conflict: the challenge changed during ${attempts} attempts. Retry the request.`;
-  const outpaced = () =>
+  const writeConflict = () =>
     new CodedError(code, { message, field: 'challenge_id', context: { challenge_id: id } });
-  return { store, attempts, outpaced };
+  return { store, attempts, writeConflict };
 }
 
 /** Throws CHL001 when there is none. */
@@ -95,7 +95,7 @@ export function foundChallenge(
   const { challenge } = state;
   if (!challenge) throw unknownChallenge(id);
   const now = Math.max(clock.now(), Date.parse(challenge.updated_at));
-  return { ...state, challenge, progress: settleChallenge(begin(challenge), now), at: isoTime(now), now };
+  return { ...state, challenge, progress: applyDeadlines(begin(challenge), now), at: isoTime(now), now };
 }
 
 /** A challenge as it was read, and as a write makes it. */
@@ -115,23 +115,23 @@ type Promoted = Pick<ChallengeWrite, 'before' | 'after' | 'events' | 'promotion'
  */
 async function withPromotion(deps: ChallengeDeps, written: Written): Promise<Promoted | null> {
   const { challenge: before, progress, at } = written;
-  const { auto_promote, promotion_refused } = progress.challenge;
+  const { auto_promote, promotion_rejected } = progress.challenge;
   const unpromoted = changeOf(before, progress, at);
-  if (!auto_promote || promotion_refused || !isAwaiting(progress.challenge)) return unpromoted;
+  if (!auto_promote || promotion_rejected || !isAwaitingPromotion(progress.challenge)) return unpromoted;
   try {
     return await promoted(deps, written);
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
     if (ERRORS[error.code].status >= 500) return unpromoted;
     const { code, message } = error;
-    return changeOf(before, withoutPromotion(progress, { at, code, message }), at);
+    return changeOf(before, withRejectedPromotion(progress, { at, code, message }), at);
   }
 }
 
 async function promoted(deps: ChallengeDeps, { challenge: before, progress, at }: Written) {
   const { model_name: model, challenger_version: version, champion_version } = before;
   const { challenge_id: challengeId, created_by } = before;
-  // Four eyes are judged for who asked for it by creating the challenge.
+  // The four-eyes principle applies to the user who created the challenge.
   const call: TransitionCall = {
     actor: { id: created_by, groups: [], isAdmin: false },
     ...{ idempotencyKey: null, correlationId: challengeId },
@@ -145,7 +145,7 @@ async function promoted(deps: ChallengeDeps, { challenge: before, progress, at }
     challenges: async (moment) => {
       const promotedAt = moment > at ? moment : at;
       const event = { action: 'promote', at: promotedAt, actor: created_by, reason: 'auto_promote' } as const;
-      ours = changeOf(before, told(progress, { promoted_at: promotedAt }, event), promotedAt)!;
+      ours = changeOf(before, withEvent(progress, { promoted_at: promotedAt }, event), promotedAt)!;
       const all = await endChallenges(deps.challenges, { model, version, call, at: promotedAt });
       return [ours, ...all.filter(({ after }) => after.challenge_id !== challengeId)];
     },
@@ -179,26 +179,30 @@ export async function endChallenges(
 }
 
 function ended(stored: StoredChallenge, production: NewProduction, won: string | undefined): Progress {
-  const progress = settleChallenge(begin(stored), Date.parse(production.at));
+  const progress = applyDeadlines(begin(stored), Date.parse(production.at));
   const { challenge } = progress;
   const { at, version, call } = production;
   const by = { at, actor: call.actor.id, correlationId: call.correlationId };
   const isChallenger = challenge.challenger_version === version;
-  if (isAwaiting(challenge) && isChallenger) {
-    return told(progress, { promoted_at: at }, { action: 'promote', ...by });
+  if (isAwaitingPromotion(challenge) && isChallenger) {
+    return withEvent(progress, { promoted_at: at }, { action: 'promote', ...by });
   }
   if (challenge.challenge_id === won) throw conflict(challenge, 'The challenge does not await a promotion');
   // Its own champion in Production is what its promotion may have waited for.
-  if (isAwaiting(challenge) && version !== challenge.champion_version) {
+  if (isAwaitingPromotion(challenge) && version !== challenge.champion_version) {
     const reason = 'champion_replaced';
-    return told(progress, { outcome: 'champion_kept', reason }, { action: 'keep_champion', reason, ...by });
+    return withEvent(
+      progress,
+      { outcome: 'champion_kept', reason },
+      { action: 'keep_champion', reason, ...by },
+    );
   }
   if (challenge.status !== 'active') return progress;
   const end = { ended_at: at, hold: null };
   if (!isChallenger) {
     const fields = { ...end, status: 'rolled_back', reason: 'champion_replaced' } as const;
-    return told(progress, fields, { action: 'roll_back', reason: 'champion_replaced', ...by });
+    return withEvent(progress, fields, { action: 'roll_back', reason: 'champion_replaced', ...by });
   }
   const fields = { ...end, status: 'completed', outcome: 'promoted_manually', promoted_at: at } as const;
-  return told(progress, fields, { action: 'promote', reason: 'promoted_manually', ...by });
+  return withEvent(progress, fields, { action: 'promote', reason: 'promoted_manually', ...by });
 }

@@ -14,11 +14,11 @@ import { existing, type FoundVersion, lookUpVersion, rejection } from '../transi
 import { nextTimestamp, planTransition, stageTransitions } from '../transitions/plan-transition.ts';
 import type { RegistryStore } from '../transitions/registry-store.ts';
 import {
-  type AskedWaiver,
   checkPolicy,
   needlessWaivers,
+  type RequestedWaiver,
   readWaiver,
-  remarkOn,
+  waiverNotes,
   waiverOf,
   withWaiver,
 } from '../transitions/release-policy.ts';
@@ -90,7 +90,7 @@ export async function stageVersion(
         updated_at: at,
         waivers: [...found.version.waivers, ...(waiver ? [waiver] : [])],
       };
-      const notes = [...warningsFor(staged.validation), ...remarkOn(waiver)];
+      const notes = [...warningsFor(staged.validation), ...waiverNotes(waiver)];
       const change = { action: 'stage', call, at, before: found.version, version: staged } as const;
       return {
         body: done(staged, notes, warnings),
@@ -130,7 +130,7 @@ function checkStage(found: FoundVersion): void {
 async function validation(
   deps: StageVersionDeps,
   call: TransitionCall,
-  input: StageVersionInput & { readonly asked: AskedWaiver | null },
+  input: StageVersionInput & { readonly asked: RequestedWaiver | null },
   version: StoredVersion,
 ): Promise<Validation> {
   const policy = checkPolicy(deps.releasePolicy, version, deps.clock.now());
@@ -181,7 +181,7 @@ function done(version: StoredVersion, remarks: readonly string[], warnings: stri
   return reply(version, 'None', `Version ${version.version} is in Staging (${remark}).`, warnings);
 }
 
-function unchanged(version: StoredVersion, asked: AskedWaiver | null): StageReply {
+function unchanged(version: StoredVersion, asked: RequestedWaiver | null): StageReply {
   const message = `Version ${version.version} is in Staging already.`;
   return reply(version, 'Staging', message, needlessWaivers(asked, null));
 }

@@ -61,10 +61,10 @@ interface TransitionState {
 /** Where transitions of one kind are stored, and when they end in a write conflict. */
 export interface TransitionKind<W> {
   readonly store: TransitionStore<W>;
-  /** Attempts before {@link outpaced}. */
+  /** Attempts before {@link writeConflict}. */
   readonly attempts: number;
   /** The error of a write conflict in every attempt. */
-  readonly outpaced: (state: TransitionState) => CodedError;
+  readonly writeConflict: (state: TransitionState) => CodedError;
 }
 
 /** A call with an Idempotency-Key, or without one. */
@@ -91,13 +91,13 @@ const KEY_LIFETIME_S = 24 * 3600;
  * Reads the state, decides, and stores the write with its event and its idempotency record in one transaction. After a write
  * conflict it starts again: `decide` sees the new state and may reject.
  * Throws RES005 for an Idempotency-Key that came with another content, VAL005 for a malformed key, SVC005, and what `read`,
- * `decide` and `outpaced` throw.
+ * `decide` and `writeConflict` throw.
  *
  * @param request null where repeats are recognized by what is written
  */
 export async function applyTransition<S extends TransitionState, T, W>(
   deps: Omit<TransitionDeps, 'ids'>,
-  { store, attempts, outpaced }: TransitionKind<W>,
+  { store, attempts, writeConflict }: TransitionKind<W>,
   request: TransitionRequest | null,
   read: (key: IdempotencyKey | null) => Promise<S>,
   decide: (state: S) => Promise<Decision<T, W>>,
@@ -121,7 +121,7 @@ export async function applyTransition<S extends TransitionState, T, W>(
       expires_at: now + KEY_LIFETIME_S,
     };
     if ((await save(store, write, idempotencyRecord)) === 'done') return { body, replayed: false };
-    if (attempt >= attempts) throw outpaced(state);
+    if (attempt >= attempts) throw writeConflict(state);
     const backoff = Math.min(MAX_BACKOFF_MS, BACKOFF_MS * 2 ** (attempt - 1));
     await deps.sleep(backoff * (0.5 + deps.random() / 2));
   }

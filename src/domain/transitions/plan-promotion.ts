@@ -9,12 +9,12 @@ import { checkExpectedProduction, type FoundVersion, rejection } from './find-ve
 import { nextTimestamp, planTransition } from './plan-transition.ts';
 import type { ChallengeChange, RegistryStore, StageTransition } from './registry-store.ts';
 import {
-  type AskedWaiver,
   checkCertificate,
   checkPolicy,
   isNumberCheck,
   needlessWaivers,
-  remarkOn,
+  type RequestedWaiver,
+  waiverNotes,
   waiverOf,
   withWaiver,
 } from './release-policy.ts';
@@ -37,7 +37,7 @@ export interface Promotion {
   readonly comment: string | null;
   readonly challengeId: string | null;
   readonly force?: boolean | undefined;
-  readonly waiver: AskedWaiver | null;
+  readonly waiver: RequestedWaiver | null;
   /** Those that it ends at that time. */
   readonly challenges: (at: string) => Promise<readonly ChallengeChange[]>;
 }
@@ -53,11 +53,11 @@ export async function planPromotion(
   checkExpectedProduction(found.model, promotion.expected_production);
   checkFourEyes(deps, call, found.version);
   const staged = await currentValidation(deps.stagingChecks, found.version);
-  const judged = judge(deps, found.version, staged, { asked, call });
-  checkGates(deps, found, staged, { ...judged, force });
+  const decided = decideChecks(deps, found.version, staged, { asked, call });
+  checkGates(deps, found, staged, { ...decided, force });
   const at = nextTimestamp(deps, found.model);
-  const waiver = waiverOf('promote', judged.required, asked, { call, at });
-  const validation = { ...staged, checks: judged.stored };
+  const waiver = waiverOf('promote', decided.required, asked, { call, at });
+  const validation = { ...staged, checks: decided.stored };
   const promoted: StoredVersion = {
     ...found.version,
     stage: 'Production',
@@ -73,7 +73,7 @@ export async function planPromotion(
   const notes = [
     ...warningsFor(validation),
     ...(force ? ['forced'] : []),
-    ...remarkOn(waiver),
+    ...waiverNotes(waiver),
     ...(challenge ? spokenAgainst(challenge) : []),
   ];
   const write = planTransition(deps, found.model, {
@@ -111,7 +111,7 @@ function checkFourEyes(
 }
 
 /** Checks of a version as it is to be promoted. */
-interface JudgedChecks {
+interface DecidedChecks {
   /** Those of the release policy, waived ones marked. */
   readonly required: readonly ValidationCheck[];
   /** All: those of the staging, with the policy's in the place of what it says of the same. */
@@ -121,12 +121,12 @@ interface JudgedChecks {
 }
 
 /** The release policy as of now: what the staging said of its numbers, or waived of them, no longer counts. */
-function judge(
+function decideChecks(
   { releasePolicy, clock }: Pick<PromotionDeps, 'releasePolicy' | 'clock'>,
   version: StoredVersion,
   staged: Validation,
-  { asked, call }: { readonly asked: AskedWaiver | null; readonly call: TransitionCall },
-): JudgedChecks {
+  { asked, call }: { readonly asked: RequestedWaiver | null; readonly call: TransitionCall },
+): DecidedChecks {
   const numbers = withWaiver(checkPolicy(releasePolicy, version, clock.now()), asked, call);
   const certificate = checkCertificate(releasePolicy, staged.checks, version);
   const certificates = withWaiver(certificate ? [certificate] : [], asked, call);
@@ -144,7 +144,7 @@ function checkGates(
   deps: Pick<PromotionDeps, 'stagingDryRunRequired'>,
   found: FoundVersion,
   validation: Validation,
-  { required, all, force }: JudgedChecks & { readonly force: boolean | undefined },
+  { required, all, force }: DecidedChecks & { readonly force: boolean | undefined },
 ): void {
   const { status } = validation;
   const { version } = found.version;

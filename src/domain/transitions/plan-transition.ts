@@ -10,13 +10,13 @@ const ATTEMPTS = 21;
 /** Stage transitions of a model. They throw RES005 after a write conflict in each of 21 attempts, 10 s in all. */
 export function stageTransitions<W>(store: TransitionStore<W>): TransitionKind<W> {
   const message = `Write conflict: the model changed during ${ATTEMPTS} attempts. Read it again and retry the request.`;
-  const outpaced: TransitionKind<W>['outpaced'] = ({ model }) =>
+  const writeConflict: TransitionKind<W>['writeConflict'] = ({ model }) =>
     new CodedError('RES005', {
       message,
       field: model ? 'version' : '',
       context: { current_production: model?.production_version ?? null },
     });
-  return { store, attempts: ATTEMPTS, outpaced };
+  return { store, attempts: ATTEMPTS, writeConflict };
 }
 
 /** What a call changes: one version, and what that means for Production. */
@@ -87,14 +87,14 @@ export function planTransition(
 
 function newModel({ model_name }: StoredVersion, { actor }: TransitionCall, at: string): StoredModel {
   return {
-    schema_version: 1,
+    schema_version: 2,
     model_name,
     owner: actor.id,
     shared_with: [],
     production_version: null,
     latest_version: 0,
     active_challenge_id: null,
-    rev: 0,
+    revision: 0,
     events: 0,
     last_event_id: '',
     created_at: at,
@@ -120,7 +120,7 @@ function nextModel(
     production_version: next.production,
     active_challenge_id: active,
     latest_version: Math.max(model.latest_version, Number(next.version.version)),
-    rev: model.rev + (turns ? 1 : 0),
+    revision: model.revision + (turns ? 1 : 0),
     events: model.events + 1,
     last_event_id: next.eventId,
     updated_at: next.at,

@@ -168,13 +168,13 @@ export function isNumberCheck(name: string): boolean {
 }
 
 /** Checks of the release policy that the caller of one move wants waived. */
-export interface AskedWaiver {
+export interface RequestedWaiver {
   readonly checks: readonly PolicyCheckName[];
   readonly reason: string;
 }
 
 /** Null for none. Throws VAL004 without checks or a reason, VAL005 for no check or one that a policy does not have. */
-export function readWaiver(waive: WaiveRequest | undefined): AskedWaiver | null {
+export function readWaiver(waive: WaiveRequest | undefined): RequestedWaiver | null {
   if (waive === undefined) return null;
   const { checks } = waive;
   if (checks === undefined) throw missing('checks', 'name the checks that it waives');
@@ -198,7 +198,7 @@ function missing(field: 'checks' | 'reason', what: string): CodedError {
 /** Checks of which those that failed, or are pending, and are named by the waiver are `waived`. */
 export function withWaiver(
   checks: readonly ValidationCheck[],
-  asked: AskedWaiver | null,
+  asked: RequestedWaiver | null,
   { actor }: Pick<TransitionCall, 'actor'>,
 ): ValidationCheck[] {
   const names: readonly string[] = asked?.checks ?? [];
@@ -213,7 +213,7 @@ export function withWaiver(
 export function waiverOf(
   action: Waiver['action'],
   checks: readonly ValidationCheck[],
-  asked: AskedWaiver | null,
+  asked: RequestedWaiver | null,
   { call, at }: { readonly call: TransitionCall; readonly at: string },
 ): Waiver | null {
   const waived = checks.filter(({ status }) => status === 'waived').map(({ name }) => name);
@@ -222,12 +222,12 @@ export function waiverOf(
 }
 
 /** Note of a waiver in history and messages. */
-export function remarkOn(waiver: Waiver | null): string[] {
+export function waiverNotes(waiver: Waiver | null): string[] {
   return waiver ? [`waived ${waiver.checks.join(', ')}`] : [];
 }
 
 /** For the caller: checks asked for that needed no waiver. */
-export function needlessWaivers(asked: AskedWaiver | null, waiver: Waiver | null): string[] {
+export function needlessWaivers(asked: RequestedWaiver | null, waiver: Waiver | null): string[] {
   const needless = asked?.checks.filter((name) => !waiver?.checks.includes(name)) ?? [];
   if (needless.length === 0) return [];
   return [`waive.checks: ${needless.join(', ')} needed no waiver for this move, and none was recorded`];

@@ -56,9 +56,9 @@ const MIN_HARM_TRADES = 20;
 
 /**
  * Whether the challenger is significantly worse, at any time of the test: the one-sided always-valid bound of the difference
- * is below 0. Where the arms are not balanced, skewed winners alone can do that: then the permutation test must agree.
+ * is below 0. Where the variants are not balanced, skewed winners alone can do that: then the permutation test must agree.
  *
- * @param lowerP `PermutationTest.pLower` of an unbalanced comparison; null when the arms are balanced
+ * @param lowerP `PermutationTest.pLower` of an unbalanced comparison; null when the variants are balanced
  */
 export function isHarmful(
   sample: SequentialSample,

@@ -17,7 +17,7 @@ export function minimumDetectableEffect(a: SampleStats, b: SampleStats): number 
 }
 
 /**
- * Observations that each of two equal arms needs until a true difference of `effect` shows as significant in four cases of
+ * Observations that each of two equal variants needs until a true difference of `effect` shows as significant in four cases of
  * five: 2.80^2 (v_a + v_b) / effect^2, rounded up. Infinity for no effect.
  */
 export function tradesNeeded(varianceA: number, varianceB: number, effect: number): number {

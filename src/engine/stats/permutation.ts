@@ -5,7 +5,7 @@ import { studentised } from './stratified-welch.ts';
 
 const SHUFFLES = 9999;
 
-/** The observations of two arms over one stage: single ones, or clusters that stay together. */
+/** The observations of two variants over one stage: single ones, or clusters that stay together. */
 export interface StageValues<T extends number | Cluster = number> {
   readonly a: ArrayLike<T>;
   readonly b: ArrayLike<T>;
@@ -22,11 +22,11 @@ export interface PermutationTest {
 
 /**
  * Studentised permutation test within stages: labels are shuffled inside each stage, and the t value of `stratifiedWelch` is
- * compared with that of 9,999 shuffles. Skewed returns and unequal arms do not bias it as they do Welch's test. Clusters are
+ * compared with that of 9,999 shuffles. Skewed returns and unequal variants do not bias it as they do Welch's test. Clusters are
  * shuffled as a whole, and studentised with the variance of `sampleOfClusters`.
  *
  * @param seed the same seed and observations give the same p-values
- * @returns undefined without a stage with at least 2 observations (clusters) in both arms
+ * @returns undefined without a stage with at least 2 observations (clusters) in both variants
  */
 export function permutationTest(
   stages: readonly StageValues<number | Cluster>[],
@@ -38,7 +38,7 @@ export function permutationTest(
   if (shuffled.length === 0) return undefined;
   const random = createRandom(seed);
   const observed = stratifiedT(shuffled);
-  // Shuffles that give back the observed arms add up in another order.
+  // Shuffles that give back the observed variants add up in another order.
   const rounding = 1e-10 * Math.max(1, Math.abs(observed));
   let upper = 1;
   let lower = 1;
@@ -58,8 +58,8 @@ interface Part {
   readonly sum: number;
 }
 
-function clustersOf(arm: ArrayLike<number | Cluster>): Part[] {
-  return Array.from(arm, (each) =>
+function clustersOf(variant: ArrayLike<number | Cluster>): Part[] {
+  return Array.from(variant, (each) =>
     typeof each === 'number' ? { size: 1, sum: each } : { size: each.size, sum: each.sum[0] },
   );
 }
@@ -73,15 +73,15 @@ interface ArmSums {
   readonly nn: number;
 }
 
-/** All clusters of a stage, their sums less what the mean of all explains; the first ones are the smaller arm. */
+/** All clusters of a stage, their sums less what the mean of all explains; the first ones are the smaller variant. */
 class ShuffledStage {
   readonly #sizes: Float64Array;
   readonly #sums: Float64Array;
   readonly #small: number;
-  /** 1 when the smaller arm is b. */
+  /** 1 when the smaller variant is b. */
   readonly #sign: number;
   readonly #all: ArmSums;
-  /** Weighted difference of the means, b less a, of the arms as they are now, and its squared error. */
+  /** Weighted difference of the means, b less a, of the variants as they are now, and its squared error. */
   difference = 0;
   square = 0;
 
@@ -96,7 +96,7 @@ class ShuffledStage {
     this.#measure();
   }
 
-  /** Draws the smaller arm anew from all clusters. */
+  /** Draws the smaller variant anew from all clusters. */
   shuffle(random: Random): void {
     const { length } = this.#sums;
     for (let i = 0; i < this.#small; i++) {
@@ -109,16 +109,17 @@ class ShuffledStage {
 
   #measure(): void {
     const all = this.#all;
-    const arm = this.#sumsOf(this.#small);
+    const variant = this.#sumsOf(this.#small);
     const others = {
-      ...{ n: all.n - arm.n, s: all.s - arm.s, ss: all.ss - arm.ss },
-      ...{ sn: all.sn - arm.sn, nn: all.nn - arm.nn },
+      ...{ n: all.n - variant.n, s: all.s - variant.s, ss: all.ss - variant.ss },
+      ...{ sn: all.sn - variant.sn, nn: all.nn - variant.nn },
     };
-    const weight = (arm.n * others.n) / all.n;
-    this.difference = this.#sign * weight * (arm.s / arm.n - others.s / others.n);
+    const weight = (variant.n * others.n) / all.n;
+    this.difference = this.#sign * weight * (variant.s / variant.n - others.s / others.n);
     this.square =
       weight ** 2 *
-      (this.#meanVariance(this.#small, arm) + this.#meanVariance(this.#sums.length - this.#small, others));
+      (this.#meanVariance(this.#small, variant) +
+        this.#meanVariance(this.#sums.length - this.#small, others));
   }
 
   /** Over the first `count` clusters. */

@@ -4,7 +4,7 @@ import { normalQuantile } from './normal.ts';
 /** Expected counts below this are too small for the chi-square approximation. */
 const MIN_EXPECTED = 5;
 
-/** How many were assigned to each arm while the split did not change. */
+/** How many were assigned to each variant while the split did not change. */
 export interface StageAssignments {
   readonly a: number;
   readonly b: number;

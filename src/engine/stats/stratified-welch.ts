@@ -3,13 +3,13 @@ import { pooled, sampleOf } from './samples.ts';
 import { studentQuantile, studentTwoSidedP } from './student-t.ts';
 import type { SampleStats } from './welch.ts';
 
-/** The samples of two arms over one stage, in which the split between them did not change. */
+/** The samples of two variants over one stage, in which the split between them did not change. */
 export interface Stratum {
   readonly a: SampleStats;
   readonly b: SampleStats;
 }
 
-/** Two arms compared within stages. `difference` and everything after it is b less a. */
+/** Two variants compared within stages. `difference` and everything after it is b less a. */
 export interface StratifiedTest {
   readonly meanA: number;
   readonly meanB: number;
@@ -26,7 +26,7 @@ export interface StratifiedTest {
   readonly p: number;
   /** Trades of a balanced single-stage test that would say as much: four times the sum of the stage weights. */
   readonly effectiveSize: number;
-  /** Stages with at least 2 independent observations (groups) in both arms: only they are compared. */
+  /** Stages with at least 2 independent observations (groups) in both variants: only they are compared. */
   readonly usedStages: number;
 }
 
@@ -78,7 +78,7 @@ export function stratifiedWelch(stages: readonly Stratum[]): StratifiedTest {
   };
 }
 
-/** Both arms have enough observations for a variance. */
+/** Both variants have enough observations for a variance. */
 function isUsable({ a, b }: Stratum): boolean {
   return independent(a) >= 2 && independent(b) >= 2;
 }
@@ -113,7 +113,7 @@ function withoutTest(stages: readonly Stratum[]): StratifiedTest {
 }
 
 /**
- * Whether the closed-form p-value is safe: in each usable stage the larger arm has at most twice the observations (groups) of
+ * Whether the closed-form p-value is safe: in each usable stage the larger variant has at most twice the observations (groups) of
  * the smaller one, and so it has in their total. Beyond, skewed returns bias Welch's test, and `permutationTest` guards it.
  */
 export function isBalanced(stages: readonly Stratum[]): boolean {

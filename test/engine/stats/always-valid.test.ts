@@ -76,8 +76,8 @@ describe('harm', () => {
     ['within it', -2.8, 20, null, false],
     ['a gain', 5, 20, null, false],
     ['too few trades', -9, 19, null, false],
-    ['unbalanced arms and a permutation test that agrees', -2.82, 20, 0.04, true],
-    ['unbalanced arms and one that does not', -2.82, 20, 0.05, false],
+    ['unbalanced variants and a permutation test that agrees', -2.82, 20, 0.04, true],
+    ['unbalanced variants and one that does not', -2.82, 20, 0.05, false],
   ])('%s', (_, z, challengerTrades, lowerP, harmful) => {
     expect(isHarmful(sample(z), { challengerTrades, lowerP })).toBe(harmful);
   });

@@ -40,7 +40,7 @@ describe('clustered trades', () => {
     expect(stratifiedWelch([{ a: flatA, b: flatB }]).t).toBeCloseTo(1.10928, 6);
     const clustered = stratifiedWelch([{ a, b }]);
     expect(clustered.t).toBeCloseTo(0.653675, 6);
-    // Welch and Satterthwaite with 5 clusters an arm.
+    // Welch and Satterthwaite with 5 clusters a variant.
     const [ua, ub] = [0.115505642, 0.072370515];
     expect(clustered.df).toBeCloseTo((ua + ub) ** 2 / (ua ** 2 / 4 + ub ** 2 / 4), 6);
   });
@@ -68,7 +68,7 @@ describe('clustered trades', () => {
     expect(stratifiedWelch([{ a: grown([[1, 2, 3]]), b: grown(B) }]).usedStages).toBe(0);
   });
 
-  /** Groups whose large ones are all in one arm, where a shuffle changes how many trades an arm has. */
+  /** Groups whose large ones are all in one variant, where a shuffle changes how many trades a variant has. */
   const uneven = (sizes: readonly number[], shift: number) =>
     sizes.map((size, n) => Array.from({ length: size }, (_, i) => ((n * 5 + i * 3) % 7) - 3 + shift));
 
@@ -100,20 +100,20 @@ describe('clustered trades', () => {
 });
 
 describe('size of the promise', () => {
-  const arm = (n: number, sd = 1) => ({ n, mean: 0, variance: sd * sd });
+  const variant = (n: number, sd = 1) => ({ n, mean: 0, variance: sd * sd });
 
   it.each([
     [100, 100, 0.396],
     [660, 100, 0.301],
     [1000, 1000, 0.125],
   ])('with %d and %d trades a difference of %d standard deviations can be seen', (a, b, effect) => {
-    expect(minimumDetectableEffect(arm(a), arm(b))).toBeCloseTo(effect, 3);
+    expect(minimumDetectableEffect(variant(a), variant(b))).toBeCloseTo(effect, 3);
   });
 
   it('is out of reach for a tenth of 0.2 % a trade at 2 %: 156,978 trades', () => {
     expect(tradesNeeded(4, 4, 0.02)).toBe(156_978);
-    expect(minimumDetectableEffect(arm(156_978, 2), arm(156_978, 2))).toBeCloseTo(0.02, 6);
+    expect(minimumDetectableEffect(variant(156_978, 2), variant(156_978, 2))).toBeCloseTo(0.02, 6);
     expect(tradesNeeded(1, 1, 0)).toBe(Number.POSITIVE_INFINITY);
-    expect(minimumDetectableEffect(arm(0), arm(9))).toBe(Number.POSITIVE_INFINITY);
+    expect(minimumDetectableEffect(variant(0), variant(9))).toBe(Number.POSITIVE_INFINITY);
   });
 });

@@ -4,7 +4,7 @@ import { sampleOf } from '#engine/stats/samples.ts';
 import { stratifiedWelch } from '#engine/stats/stratified-welch.ts';
 import { generated } from './trade-lists.ts';
 
-/** Every way to choose the arms, for p-values that no generator has a part in. */
+/** Every way to choose the variants, for p-values that no generator has a part in. */
 function byEnumeration({ a, b }: { a: number[]; b: number[] }) {
   const all = [...a, ...b];
   const tOf = (first: number[], second: number[]) =>
@@ -29,7 +29,7 @@ function byEnumeration({ a, b }: { a: number[]; b: number[] }) {
 
 describe('studentised permutation test', () => {
   it.each([
-    ['equal arms', { a: [0.5, -1, 2, 0.3, -0.4, 1.1], b: [1.2, 0.1, 2.6, 0.9, -0.2, 1.9, 3] }],
+    ['equal variants', { a: [0.5, -1, 2, 0.3, -0.4, 1.1], b: [1.2, 0.1, 2.6, 0.9, -0.2, 1.9, 3] }],
     ['a small champion', { a: [0.5, -1], b: [1.2, 0.1, 2.6, 0.9, -0.2, 1.9, 3] }],
     ['a small challenger', { a: [0.5, -1, 2, 0.3, -0.4, 1.1, 0.2], b: [-1.2, 0.1] }],
     ['ties', { a: [0.1, 0.3, 0.1, 0.3, 0.1, 0.7], b: [0.3, 0.1, 0.7] }],
@@ -43,8 +43,8 @@ describe('studentised permutation test', () => {
 
   it('counts what is equal but for the order of its sum', () => {
     // Wins of 0.3 and of 0.1: how many of ten large ones are among the eight trades of b is hypergeometric.
-    const arm = (large: number, small: number) => [...Array(large).fill(0.3), ...Array(small).fill(0.1)];
-    const test = permutationTest([{ a: arm(5, 5), b: arm(5, 3) }], 3)!;
+    const variant = (large: number, small: number) => [...Array(large).fill(0.3), ...Array(small).fill(0.1)];
+    const test = permutationTest([{ a: variant(5, 5), b: variant(5, 3) }], 3)!;
     expect(Math.abs(test.pUpper - 20_997 / 43_758)).toBeLessThan(0.02);
     expect(Math.abs(test.pLower - 36_873 / 43_758)).toBeLessThan(0.02);
   });

@@ -16,7 +16,7 @@ import { generated } from './trade-lists.ts';
 const stageOf = (a: ArrayLike<number>, b: ArrayLike<number>) => ({ a: sampleOf(a), b: sampleOf(b) });
 const repeated = (value: number, n: number) => new Float64Array(n).fill(value);
 
-/** n, mean and standard deviation of both arms in each of four stages. */
+/** n, mean and standard deviation of both variants in each of four stages. */
 const RAMP = [
   [380, 0.5, 2, 20, 0.8, 2.2],
   [180, 0.3, 1.9, 20, 0.55, 2.1],
@@ -84,7 +84,7 @@ describe('stratified Welch', () => {
     expect(improvementPct(test.meanA, test.meanB)).toBeCloseTo(94.914907, 6);
   });
 
-  it('T4: unequal arms', () => {
+  it('T4: unequal variants', () => {
     const stage = stageOf(generated(111, 380, 0), generated(222, 20, 0.5));
     const test = stratifiedWelch([stage]);
     expect(test.meanA).toBeCloseTo(0.551131578947, 11);
@@ -104,7 +104,7 @@ describe('stratified Welch', () => {
     expect(improvementPct(same.meanA, same.meanB)).toBe(0);
   });
 
-  it('T7: fewer than two trades in an arm', () => {
+  it('T7: fewer than two trades in a variant', () => {
     const lone = stratifiedWelch([stageOf([1, 2, 3], [5])]);
     expect(lone).toMatchObject({ p: 1, meanA: 2, meanB: 5, usedStages: 0 });
     expect(stratifiedWelch([stageOf([1, 2, 3], [])])).toMatchObject({ p: 1, meanA: 2, meanB: 0 });
@@ -165,16 +165,16 @@ describe('quantiles of Student t', () => {
 });
 
 describe('balance', () => {
-  const arms = (a: number, b: number) => ({
+  const variants = (a: number, b: number) => ({
     a: { n: a, mean: 0, variance: 1 },
     b: { n: b, mean: 0, variance: 1 },
   });
 
   it('is at most twice as many in each stage that counts', () => {
-    expect(isBalanced([arms(100, 50)])).toBe(true);
-    expect(isBalanced([arms(50, 101)])).toBe(false);
-    expect(isBalanced([arms(40, 40), arms(95, 5)])).toBe(false);
-    expect(isBalanced([arms(40, 40), arms(95, 1)])).toBe(true);
+    expect(isBalanced([variants(100, 50)])).toBe(true);
+    expect(isBalanced([variants(50, 101)])).toBe(false);
+    expect(isBalanced([variants(40, 40), variants(95, 5)])).toBe(false);
+    expect(isBalanced([variants(40, 40), variants(95, 1)])).toBe(true);
   });
 });
 
