@@ -24,14 +24,15 @@ class SlowestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     projects: [
-      // What these test keeps nothing between calls and is given its clock: their files share workers.
+      // What these test keeps nothing between calls and is given its clock: their files share workers, and what those loaded.
       {
         extends: true,
         test: {
           name: 'shared',
-          include: ['test/{engine,contract,domain,http}/**/*.test.ts'],
+          include: ['test/{engine,contract,domain,http,e2e,cli}/**/*.test.ts'],
           exclude: [FULL],
           isolate: false,
+          unstubEnvs: true,
         },
       },
       // Its files share the templates of dev and prod, which the set-up synthesizes once, and what a worker loaded of CDK.
@@ -49,11 +50,11 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'rest',
-          include: ['test/!(engine|contract|domain|http|stacks)/**/*.test.ts'],
+          include: ['test/!(engine|contract|domain|http|e2e|cli|stacks)/**/*.test.ts'],
           exclude: [FULL],
         },
       },
-      { extends: true, test: { name: 'full', include: [FULL] } },
+      { extends: true, test: { name: 'full', include: [FULL], isolate: false, unstubEnvs: true } },
     ],
     sequence: { sequencer: SlowestFirst },
     // One more than the cores of a small machine: while a file waits for a platform, another has something to do.

@@ -29,15 +29,23 @@ describe.skipIf(!available)('S3', () => {
   test('more than one page of keys is listed', async () => {
     await client.send(new CreateBucketCommand({ Bucket: 'many' }));
     const store = new S3ObjectStore(client, 'many');
-    const numbers = Array.from({ length: 1_010 }, (_, i) => `k/${String(i).padStart(4, '0')}`);
-    for (let i = 0; i < numbers.length; i += 100) {
-      await Promise.all(
-        numbers.slice(i, i + 100).map((key) => store.put(key, new Uint8Array(1), 'text/plain')),
-      );
-    }
+    const numbers = Array.from({ length: 25 }, (_, i) => `k/${String(i).padStart(4, '0')}`);
+    await Promise.all(numbers.map((key) => store.put(key, new Uint8Array(1), 'text/plain')));
+    // Pages of 10 keys instead of 1,000.
+    let pages = 0;
+    client.middlewareStack.add(
+      (next, { commandName }) =>
+        (args) => {
+          if (commandName !== 'ListObjectsV2Command') return next(args);
+          pages++;
+          return next({ ...args, input: { ...args.input, MaxKeys: 10 } as typeof args.input });
+        },
+      { step: 'initialize' },
+    );
     const keys: string[] = [];
     for await (const key of store.list('k/')) keys.push(key);
     expect(keys).toEqual(numbers);
+    expect(pages).toBe(3);
   });
 
   test('an object that another tool put can be replaced conditionally', async () => {
