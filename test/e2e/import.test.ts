@@ -61,7 +61,7 @@ describe('what a person reads', () => {
       ),
     ).toEqual([
       'gaps: BTC/USDT:USDT 5m, candles missing from: 2023-01-01 00:25 (4), 2023-01-01 00:10 (2)',
-      'note: BTC/USDT:USDT 5m: files overlap; what several hold is of more/BTC_USDT_USDT-5m.csv',
+      'note: BTC/USDT:USDT 5m: files overlap; rows in several files are from more/BTC_USDT_USDT-5m.csv',
       'note: more/ETH_USDT_USDT-5m.csv: times are in seconds',
       'skipped: \\u{1b}[31mnotes.txt: not a CSV, Feather, JSON or Parquet file',
       expect.stringMatching(/^skipped: ETH_BTC-5m.csv: a spot pair/),

@@ -68,7 +68,7 @@ function enterFolder(): void {
 }
 
 const load: LoadHookSync = (url, context, nextLoad) => {
-  const source = url.startsWith(FOLDER) ? strippedSource(fileURLToPath(url.replace(/\?.*$/, ''))) : undefined;
+  const source = url.startsWith(FOLDER) ? strippedSource(fileURLToPath(url.split('?')[0]!)) : undefined;
   if (source === undefined) return nextLoad(url, context);
   // Node names the source of its own stripped code by such a comment too.
   return { format: 'module', source: `${source}\n//# sourceURL=${url}`, shortCircuit: true };
