@@ -22,8 +22,7 @@ export function countFillModelDifferences(
 }
 
 /**
- * Walks both in their order of closing past what they have in common, which is most: what is left over of each is to be
- * matched.
+ * Walks both in their order of closing past equal trades, which are most of them. Returns the others of each run.
  */
 function walk(a: Outcomes, b: Outcomes): { onlyA: Outcome[]; onlyB: Outcome[] } {
   const onlyA: Outcome[] = [];
@@ -53,7 +52,7 @@ function isSameExit(a: Outcome, b: Outcome): boolean {
   return a.closedAt === b.closedAt && a.exitPrice === b.exitPrice;
 }
 
-/** What names a trade in both runs: a pair has one trade at a time. */
+/** Key of a trade in both runs: a pair has one trade at a time. */
 function entryOf({ pair, side, openedAt }: Outcome): string {
   return `${openedAt} ${side} ${pair}`;
 }

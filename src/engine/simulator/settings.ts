@@ -28,7 +28,7 @@ export interface ResolvedSettings {
   readonly trailingPositive: number;
   readonly trailingOffset: number;
   readonly trailingOnlyOffset: boolean;
-  /** Whether a trailing stop hit in the entry candle is priced from the offset (1.8). */
+  /** True when a trailing stop hit in the entry candle is priced from the offset (1.8). */
   readonly entryCandleByOffset: boolean;
   /** Minutes, ascending. */
   readonly roiKeys: Float64Array;
@@ -42,7 +42,7 @@ export interface ResolvedSettings {
   readonly liquidationFee: number;
   readonly orderTimeoutMs: number;
   readonly callbacks: StrategyCallbacks;
-  /** Whether an open position must be simulated in every candle, because a callback or detail candles may act in any. */
+  /** True when an open position must be simulated in every candle: a callback or detail candles may act in any. */
   readonly everyCandle: boolean;
 }
 
@@ -146,7 +146,7 @@ function check(name: string, value: number | undefined, bounds: Bounds): void {
   if (value === undefined) return;
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = bounds;
   const { above = Number.NEGATIVE_INFINITY, below = Number.POSITIVE_INFINITY } = bounds;
-  // An infinite value is outside the open interval whatever the bounds.
+  // An infinite value is outside the open interval for any bounds.
   if (value >= from && value <= to && value > above && value < below) return;
   const limits = Object.entries(bounds).map(([bound, limit]) => ` ${bound} ${limit}`);
   throw new RangeError(`The setting ${name} is ${value}; it must be a finite number${limits.join('')}`);

@@ -2,7 +2,7 @@
 export interface Trade {
   readonly pair: string;
   readonly side: 'long' | 'short';
-  /** Of the candle in which the entry was ordered, which need not be the one that filled it. */
+  /** Candle of the entry order, which may be earlier than that of its fill. */
   readonly openedAt: number;
   readonly closedAt: number;
   readonly entryPrice: number;
@@ -32,11 +32,11 @@ export interface Trade {
   readonly lowestPrice: number;
   /** Highest high of the same candles. */
   readonly highestPrice: number;
-  /** Whether the trade was closed only because the data ended. */
+  /** True when the trade was closed only because the data ended. */
   readonly leftOpen: boolean;
 }
 
-/** A column of texts of which few differ: row `i` holds `texts[index[i]]`. */
+/** A column of few different strings: row `i` holds `texts[index[i]]`. */
 export interface TextColumn<T extends string | null = string> {
   readonly texts: readonly T[];
   readonly index: Uint32Array;
@@ -81,7 +81,7 @@ export interface TradeTable extends Readonly<Record<TradeNumber, Float64Array>> 
   readonly leftOpen: Uint8Array;
 }
 
-/** The text in `row`. */
+/** The string in `row`. */
 export function textAt<T extends string | null>({ texts, index }: TextColumn<T>, row: number): T {
   return texts[index[row]!]!;
 }
@@ -115,10 +115,10 @@ export function tradeAt(table: TradeTable, row: number): Trade {
   };
 }
 
-/** What a trade came to, which costs nothing to tell. */
+/** Result of a trade: the fields that are read without building the columns. */
 export type Outcome = Pick<Trade, 'pair' | 'side' | 'openedAt' | 'closedAt' | 'exitPrice' | 'profit'>;
 
-/** The trades of a run for those who read them once and need no {@link Trade} of each. */
+/** The trades of a run for code that reads them once and needs no {@link Trade} objects. */
 export interface Outcomes {
   readonly length: number;
   /** The trade in `row`, in the order of closing. */

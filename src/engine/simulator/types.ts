@@ -16,8 +16,8 @@ export interface FundingEvents {
 }
 
 /**
- * Everything the simulator reads of one pair. Columns are aligned with `candles`; startup candles are cut off.
- * Candles have no holes; a pair may start later or end earlier than the others. The order of pairs is the whitelist's.
+ * Input of one pair. Columns are aligned with `candles`; startup candles are cut off.
+ * Candles have no gaps; a pair may start later or end earlier than the others. The order of pairs is the whitelist's.
  */
 export interface PairInput {
   readonly pair: string;
@@ -27,9 +27,9 @@ export interface PairInput {
   /** Indicator columns, for callbacks only. */
   readonly columns?: Columns;
   readonly funding?: FundingEvents;
-  /** Candles of `detailTimeframeMs`, any range; a main candle that lacks any of them is simulated whole. */
+  /** Candles of `detailTimeframeMs`, any range; a main candle without all of its detail candles is simulated as one. */
   readonly detail?: Candles;
-  /** Prices and amounts follow its steps and limits; without it nothing is rounded and no order too small. */
+  /** Prices and amounts follow its steps and limits; without it prices and amounts are not rounded, and orders have no minimum. */
   readonly instrument?: Instrument;
   /** The price ticks of all candles that were loaded, startup included; without them those that `candles` show. */
   readonly ticks?: PriceTicks;
@@ -93,28 +93,28 @@ export interface EquityCurve {
   readonly equity: Float64Array;
   /** Free cash plus collateral of open trades: the start plus the profit of closed trades. */
   readonly balance: Float64Array;
-  /** Open positions after the candle; an entry order that waits is none. */
+  /** Open positions after the candle, without waiting entry orders. */
   readonly openTrades: Uint16Array;
 }
 
 export interface SimulationCounters {
-  /** Times an entry signal found no slot free; with detail candles it is tried in each of its candle. */
+  /** Times an entry signal found no slot free; with detail candles, in each detail candle. */
   readonly rejectedSignals: number;
   readonly timedOutEntries: number;
   readonly timedOutExits: number;
-  /** Entries whose order the strategy took back, or that could not be ordered anew. */
+  /** Entry orders that the strategy cancelled, or that could not be replaced. */
   readonly cancelledEntries: number;
-  /** Waiting entry orders that were placed anew at another price. */
+  /** Waiting entry orders that were replaced at another price. */
   readonly replacedEntries: number;
 }
 
 export interface Simulation {
   readonly outcomes: Outcomes;
-  /** The trades as columns, made at the first look. */
+  /** The trades as columns, built at the first read. */
   readonly table: TradeTable;
-  /** The trades as objects, in the order in which they were closed; built at the first look. */
+  /** The trades as objects, in the order of closing; built at the first read. */
   readonly trades: readonly Trade[];
-  /** Absent when `equity: false` was asked. */
+  /** null with `equity: false`. */
   readonly curve: EquityCurve | null;
   /** Starting balance plus the profits of all trades, forced exits included. */
   readonly finalBalance: number;

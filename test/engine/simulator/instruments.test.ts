@@ -68,10 +68,10 @@ describe('amounts and stakes', () => {
 
   it('have a least one, with a reserve, of the cost or the amount', () => {
     // 20 * 1.05 / 0.95; 0.3 * 100 * 1.05 / 4; in contracts of half a unit: 10 * 0.5 * 1.05 / 0.95.
-    expect(gridOf({ minCost: 20 }).leastStake(100, 1)).toBeCloseTo(22.10526315789, 10);
-    expect(gridOf({ minAmount: 0.3, minCost: 5 }).leastStake(100, 4)).toBeCloseTo(7.875, 12);
-    expect(gridOf({ minCost: 10, contractSize: 0.5 }).leastStake(1, 1)).toBeCloseTo(5.52631578947, 10);
-    expect(gridOf({ minCost: 20 }).leastStake(100, 1, true)).toBe(21);
+    expect(gridOf({ minCost: 20 }).minStake(100, 1)).toBeCloseTo(22.10526315789, 10);
+    expect(gridOf({ minAmount: 0.3, minCost: 5 }).minStake(100, 4)).toBeCloseTo(7.875, 12);
+    expect(gridOf({ minCost: 10, contractSize: 0.5 }).minStake(1, 1)).toBeCloseTo(5.52631578947, 10);
+    expect(gridOf({ minCost: 20 }).minStake(100, 1, true)).toBe(21);
   });
 
   it('are raised to the least by 30 % at most, lowered to the most, or dropped', () => {

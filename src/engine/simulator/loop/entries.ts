@@ -105,7 +105,7 @@ function replaceEntry(run: Run, position: Position, price: number): boolean {
     ? customEntryPrice(run, market, direction)
     : candle.open;
   const stake = (position.amount * position.order.price) / leverage;
-  if (precision !== null && stake < precision.leastStake(limit, leverage, true)) return false;
+  if (precision !== null && stake < precision.minStake(limit, leverage, true)) return false;
   const amount = entryAmount(stake, price, leverage, precision);
   if (!(amount > 0) || !callConfirmEntry(run, market, direction, price)) return false;
   position.order.price = price;

@@ -99,7 +99,7 @@ function moveStop(position: Position, stop: number, distance: number): void {
   position.stopMoved = true;
 }
 
-/** Whether the candle's best price yields more than the required profit. Sets the position's ROI step. */
+/** True when the candle's best price yields more than the required profit. Sets the position's ROI step. */
 function isRoiReached(run: Run, position: Position): boolean {
   const { candle, settings } = run;
   const { direction } = position;
@@ -113,7 +113,7 @@ function isRoiReached(run: Run, position: Position): boolean {
   return !(settings.ignoreRoiIfEntrySignal && position.market.hasEntrySignal(candle.row, direction));
 }
 
-/** Whether the custom ratio counts: the lower of it and the table's does. */
+/** True when the custom ratio counts: the lower of it and the table's does. */
 function usesCustomRoi(
   { roiStep }: Position,
   custom: number | null,

@@ -94,7 +94,7 @@ function simulateDetailedStep(run: Run): void {
   }
 }
 
-/** Loads detail candle `detail` of the present step; the main candle, in place of the first, without any. False if there is none. */
+/** Loads detail candle `detail` of the present step; without detail candles, the main candle as the first. False beyond the last. */
 function loadDetail({ step, candle }: Run, slot: Slot, detail: number): boolean {
   const { market, detailIndex, detailCount } = slot;
   const row = step - market.offset;

@@ -1,18 +1,18 @@
 /**
- * Arithmetic on numbers as their decimals: freqtrade multiplies money as the shortest texts of its doubles and rounds it as text
- * (reference 2026.9, 1.0 and 3.1). Where prices and amounts lie on a grid, ties are common and the last bit of a double decides them.
+ * Decimal arithmetic on doubles: freqtrade multiplies money as the shortest decimal strings of its doubles and rounds these strings
+ * (reference 2026.9, 1.0 and 3.1). Where prices and amounts are multiples of steps, ties are common and a double's last bit decides.
  */
 
 /** Powers of ten that a double holds exactly. */
 const POWERS = Float64Array.from({ length: 23 }, (_, exponent) => 10 ** exponent);
 
-/** More digits behind the point than this come of a division, and no tie does. */
+/** Values with more decimals are results of a division, which are never ties. */
 const MAX_DECIMALS = 15;
 
 /** Integers beyond it are not all doubles. */
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 
-/** A fraction that is nearer to one half than by this, and by what `value * 1e8` may be off, may be a tie. */
+/** A fraction further from one half than this, plus the error of `value * 1e8`, is not a tie. */
 const NEARLY_HALF = 0.4999;
 
 /**
@@ -44,7 +44,7 @@ export function roundRatio(value: number): number {
   return Math.floor(value * 1e8 + 0.5) / 1e8 + 0;
 }
 
-/** Digits behind the point of the shortest text of `value`, -1 for more than can matter. */
+/** Decimals of the shortest decimal string of `value`; -1 above {@link MAX_DECIMALS} or {@link MAX_INTEGER}. */
 function decimalsOf(value: number): number {
   for (let decimals = 0; decimals <= MAX_DECIMALS; decimals++) {
     const units = Math.round(value * POWERS[decimals]!);
@@ -60,7 +60,7 @@ function highOf(value: number): number {
   return spread - (spread - value);
 }
 
-/** What the double `product` of `a` and `b` misses of their exact product. */
+/** Rounding error of the double `product` of `a` and `b`: the exact product minus it. */
 function missingOf(a: number, b: number, product: number): number {
   const highA = highOf(a);
   const highB = highOf(b);
@@ -105,7 +105,7 @@ export function stepOfDecimals(decimals: number): Step {
   return { units: 1, scale: Number(`1e${decimals}`) };
 }
 
-/** The step that an exchange names; null for none, and for one that is no number of decimals. */
+/** The step of an exchange as integers; null without one, and for a step with more than 15 decimals. */
 export function stepOf(step: number | null): Step | null {
   if (step === null || !(step > 0)) return null;
   const decimals = decimalsOf(step);

@@ -3,7 +3,7 @@ import { decimalProduct, round8, roundRatio } from './decimals.ts';
 import type { Precision } from './precision.ts';
 import type { Direction } from './prices.ts';
 
-/** Amount of base currency that `stake` buys at `price`: whole steps of it. */
+/** Amount of base currency that `stake` buys at `price`, rounded down to the amount step. */
 export function entryAmount(
   stake: number,
   price: number,
@@ -25,7 +25,7 @@ export function entryStake(
   return precision === null ? stake : decimalProduct(amount, price, 1) / leverage;
 }
 
-/** What may be ordered for `stake`: at most what is available, within the limits of the exchange; 0 for nothing. */
+/** The stake to order in place of `stake`: at most the available one, within the limits of the exchange; 0 for no order. */
 export function allowedStake(
   stake: number,
   available: number,
@@ -112,7 +112,7 @@ export function availableStake(balance: number, inTrades: number, tradableBalanc
 }
 
 /**
- * Stake of the next trade (6.2); 0 when there is no trade for lack of money.
+ * Stake of the next trade (6.2); 0 when the money is not enough.
  * `fixedStake` is the amount, or 0 for a share of the balance: (available + in trades) / maxOpenTrades.
  */
 export function proposedStake(

@@ -2,11 +2,11 @@ import { type Candles, indexAtOrAfter } from '../../candles.ts';
 import type { Instrument } from '../../instrument.ts';
 import { decimalProduct, roundDown, type Step, stepOf, stepOfDecimals } from './decimals.ts';
 
-/** Digits that a price is read with. */
+/** Significant digits of a price. */
 const DIGITS = 14;
-/** From here on a number has so many digits before the point. */
+/** Numbers from here on have {@link DIGITS} digits before the point. */
 const LONGEST = 10 ** (DIGITS - 1);
-/** A price times a power of ten that is a whole number, but for the noise of doubles. */
+/** Relative error up to which a price times a power of ten counts as an integer. */
 const NOISE = 4e-15;
 
 interface Month {
@@ -24,11 +24,11 @@ export class PriceTicks {
     this.#months = months;
   }
 
-  /** The tick at `time` (ms); null when nothing is known of one. */
+  /** The tick at `time` (ms); null when it is unknown. */
   at(time: number): Step | null {
     const months = this.#months;
     if (months.length === 0) return null;
-    // Trades are opened in the order of time.
+    // Calls come in the order of time.
     let index = this.#last;
     while (index > 0 && months[index]!.from > time) index--;
     while (index + 1 < months.length && months[index + 1]!.from <= time) index++;
@@ -39,8 +39,8 @@ export class PriceTicks {
 
 /**
  * Derives the tick of each month from prices: 10 to the minus of the most decimals that any price of the month has (reference
- * 2026.9, 3.1). A month of whole prices has the tick of the month before; the first ones have `priceTick`, the market's own.
- * A month's tick is known only at its end: whoever cuts candles to look for a view of the future keeps the ticks of all of them.
+ * 2026.9, 3.1). A month of integer prices has the tick of the month before; the first such months have `priceTick`, the market's own.
+ * A month's tick is known only at its end: the search for look-ahead bias therefore keeps the ticks of all candles when it cuts them.
  */
 export function derivePriceTicks(candles: Candles, priceTick: number | null): PriceTicks {
   const { timestamp } = candles;
@@ -79,21 +79,21 @@ function mostDecimalsIn(prices: Float64Array, from: number, to: number, known: n
   return most;
 }
 
-/** Decimals of a price that is written with {@link DIGITS} digits, zeros at the end left out. */
+/** Decimals of a price written with {@link DIGITS} digits, without trailing zeros. */
 function decimalsAmongDigits(price: number): number {
   const [digits, exponent] = price.toExponential(DIGITS - 1).split('e') as [string, string];
   const behindPoint = digits.replace(/0+$/, '').length - 2;
   return Math.max(0, behindPoint - Number(exponent));
 }
 
-/** Share by which the least amount of an order is exceeded, to be able to sell it again after fees. */
+/** Factor on the minimum of an order, so that it can be sold after fees. */
 const RESERVE = 1.05;
-/** The reserve of a first entry, which also allows for a loss of 5 %. */
+/** Factor for a first entry, which also allows for a loss of 5 %. */
 const ENTRY_RESERVE = RESERVE / (1 - 0.05);
-/** A stake that is too small is raised by so much at most. */
+/** A stake below the minimum is raised to it by up to this factor. */
 const MAX_RAISE = 1.3;
 
-/** What may be ordered of one pair: its ticks, its step of amounts, its smallest and largest orders (reference 2026.9, section 3). */
+/** Rounding and limits of the orders of one pair: price ticks, amount step, minimum and maximum (reference 2026.9, section 3). */
 export class Precision {
   readonly #instrument: Instrument;
   readonly #ticks: PriceTicks;
@@ -117,8 +117,8 @@ export class Precision {
     return decimalProduct(roundDown(amount / contractSize, this.#amountStep), contractSize, 1);
   }
 
-  /** The smallest stake, 0 for none. `isReplaced`: of an order in the place of another one. */
-  leastStake(price: number, leverage: number, isReplaced = false): number {
+  /** The minimum stake; 0 without one. `isReplaced`: for an order that replaces another one. */
+  minStake(price: number, leverage: number, isReplaced = false): number {
     const { minAmount, minCost, contractSize } = this.#instrument;
     const cost = (minCost ?? 0) * contractSize * (isReplaced ? RESERVE : ENTRY_RESERVE);
     const amount = (minAmount ?? 0) * contractSize * price * RESERVE;
@@ -131,7 +131,7 @@ export class Precision {
     const cost = maxCost === null ? Number.POSITIVE_INFINITY : maxCost * contractSize;
     const amount = maxAmount === null ? Number.POSITIVE_INFINITY : maxAmount * contractSize * price;
     const most = Math.min(cost / leverage, amount / leverage, available);
-    const least = this.leastStake(price, leverage);
+    const least = this.minStake(price, leverage);
     if (least > most || stake * MAX_RAISE < least) return 0;
     return Math.min(Math.max(stake, least), most);
   }

@@ -9,22 +9,22 @@ export type Direction = 1 | -1;
 export const LONG = 1;
 export const SHORT = -1;
 
-/** The candle's most favourable price. */
+/** The candle's most favorable price. */
 export function bestPrice(high: number, low: number, direction: Direction): number {
   return direction === LONG ? high : low;
 }
 
-/** The candle's least favourable price. */
+/** The candle's least favorable price. */
 export function worstPrice(high: number, low: number, direction: Direction): number {
   return direction === LONG ? low : high;
 }
 
-/** Whether `price` is at `level` or on its favourable side. */
+/** True when `price` is at `level` or on its favorable side. */
 export function isAtOrBeyond(price: number, level: number, direction: Direction): boolean {
   return direction === LONG ? price >= level : price <= level;
 }
 
-/** Whether `stop` is better for the trade than `present`: a stop may only move so. */
+/** True when `stop` is better for the trade than `present`: stops only move in that direction. */
 export function isTighter(stop: number, present: number, direction: Direction): boolean {
   return direction === LONG ? stop > present : stop < present;
 }

@@ -20,8 +20,8 @@ export function roiTarget(
 }
 
 /**
- * Fill price of a triggered ROI exit (1.9), inside the candle; NaN when the entry candle refuses it.
- * `target` is {@link roiTarget} of the applying step, `key` that step's minutes, `minutes` the whole minutes since the entry's order.
+ * Fill price of a triggered ROI exit (1.9), inside the candle; NaN when the entry candle rules it out.
+ * `target` is {@link roiTarget} of the applying step, `key` that step's minutes, `minutes` the full minutes since the entry's order.
  */
 export function roiFill(
   roi: number,

@@ -3,7 +3,7 @@ import { roundDown, roundHalfUp, roundUp, type Step } from './decimals.ts';
 import { type Direction, isAtOrBeyond, LONG } from './prices.ts';
 
 /**
- * Stop at `distance` (a ratio of the stake, any sign) on the unfavourable side of `price`, initial and moved stops alike: on the
+ * Stop at `distance` (a ratio of the stake, any sign) on the unfavorable side of `price`, initial and moved stops alike: on the
  * next tick towards the price.
  */
 export function stopAt(
@@ -21,7 +21,7 @@ function onTick(stop: number, direction: Direction, tick: Step): number {
   return direction === LONG ? roundUp(stop, tick) : roundDown(stop, tick);
 }
 
-/** Whether the candle's worst price has reached a stop or liquidation price; equality counts. A level of 0 is never reached. */
+/** True when the candle's worst price has reached a stop or liquidation price; equality counts. A level of 0 is never reached. */
 export function isStopReached(level: number, high: number, low: number, direction: Direction): boolean {
   return direction === LONG ? level >= low : level <= high;
 }
@@ -63,7 +63,7 @@ export function trailingDistance(
 
 /**
  * Price of the order, before rounding and slippage, of a trailing stop that is hit in the candle of the entry (freqtrade model):
- * the offset's, or the present distance from the open. It is limited on the unfavourable side alone: with leverage it may lie
+ * the offset's, or the present distance from the open. It is limited only on the unfavorable side: with leverage it may be
  * beyond the candle's best price, and the order then waits. `offset` and `positive` apply when `byOffset`: the settings trail
  * only from an offset, with a positive distance and without a custom stop. Otherwise `distance`, the present stop's, does.
  */
@@ -87,7 +87,7 @@ export function entryCandleTrailingPrice(
 /**
  * Liquidation price of an isolated position (reference 9.2), moved towards the entry by `buffer`. `closingFee` is what the exchange
  * sets aside for the closing order: the fee in the general formula, 0 in that of Binance.
- * 0 when there is none: a long without leverage cannot be liquidated.
+ * 0 for a long without leverage, which cannot be liquidated.
  */
 export function liquidationPrice(
   entryPrice: number,

@@ -1,7 +1,7 @@
 /** undefined: not called in this candle; null: called, without a value. */
 export type CallbackResult<T> = T | null | undefined;
 
-/** What the per-candle callbacks returned for a position in one candle: each is called at most once in a candle. */
+/** Return values of the per-candle callbacks for a position in one candle: each is called at most once per candle. */
 export class CallbackResults {
   /** Open time of that candle, ms. */
   #time = Number.NaN;

@@ -8,8 +8,8 @@ import type { TradeRecorder } from './trade-recorder.ts';
 import type { Wallet } from './wallet.ts';
 
 /**
- * The account of a run. Its equity is written stretch by stretch while the run lasts; the other columns follow from the closed
- * trades, and are made of them at the first look.
+ * The equity curve of a run. Equity is written interval by interval during the run; the other columns follow from the closed
+ * trades, and are built at the first read.
  */
 export class AccountCurve implements EquityCurve {
   readonly timestamp: Float64Array;
@@ -20,7 +20,7 @@ export class AccountCurve implements EquityCurve {
   #balance: Float64Array | null = null;
   #openTrades: Uint16Array | null = null;
 
-  /** `timestamp`: open times of the candles, without holes. `trades` may still be empty. */
+  /** `timestamp`: open times of the candles, without gaps. `trades` may still be empty. */
   constructor(timestamp: Float64Array, startingBalance: number, timeframeMs: number, trades: TradeRecorder) {
     this.timestamp = timestamp;
     this.equity = new Float64Array(timestamp.length);
@@ -72,7 +72,7 @@ export class AccountCurve implements EquityCurve {
     return counts;
   }
 
-  /** What was left open is closed when the run ends, whenever the candles of its pair did. */
+  /** A trade left open is closed at the end of the run, also when the candles of its pair end earlier. */
   #closingRow({ leftOpen, closedAt }: TradeTable, trade: number): number {
     return leftOpen[trade] === 1 ? this.timestamp.length - 1 : this.#rowOf(closedAt[trade]!);
   }
@@ -117,7 +117,7 @@ export class EquityRecorder {
   }
 }
 
-/** Open times of the steps; those of a pair that spans the whole clock are shared with its candles. */
+/** Open times of the steps, shared with the candles of a pair that spans the whole clock. */
 function clockTimes({ markets, start, steps }: Clock, timeframeMs: number): Float64Array {
   const whole = markets.find(({ offset, length }) => offset === 0 && length === steps + 1);
   if (whole) return whole.candles.timestamp.subarray(1);
@@ -126,7 +126,7 @@ function clockTimes({ markets, start, steps }: Clock, timeframeMs: number): Floa
   return times;
 }
 
-/** The rows in which `position` alone is open, all of them with candles of its own: in one loop, for most stretches are such. */
+/** Fills rows in which only `position` is open and its pair has candles: one loop, because most intervals are such. */
 function fillHolding(equity: Float64Array, position: Position, from: number, to: number, cash: number): void {
   const { amount, openValue, funding, direction, market } = position;
   const { close } = market.candles;

@@ -74,7 +74,7 @@ export class Market {
     return this.#exitShort[signal] === 1 ? 0 : SHORT;
   }
 
-  /** Whether `row` has an entry signal of `direction`, collisions aside. */
+  /** True when `row` has an entry signal of `direction`, collisions aside. */
   hasEntrySignal(row: number, direction: Direction): boolean {
     return this.entrySignals(direction)[row - 1] === 1;
   }

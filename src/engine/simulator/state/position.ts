@@ -24,7 +24,7 @@ class Order {
   time = Number.NaN;
   /** Exit reason. */
   reason = '';
-  /** Whether slippage worsens the fill of an exit. */
+  /** True when slippage worsens the fill of an exit. */
   slips = false;
 }
 
@@ -53,15 +53,15 @@ export class Position {
   exitPrice = Number.NaN;
   /** The price tick of the candle in which the entry was first ordered: the trade keeps it. */
   tick: Step | null = null;
-  /** When the entry was first ordered, ms. */
+  /** Time of the first entry order, ms. */
   openedAt = Number.NaN;
-  /** When it was filled, ms. */
+  /** Time of its fill, ms. */
   filledAt = Number.NaN;
   /** Lowest and highest price of the detail candles from the entry on; NaN without any. */
   lowest = Number.NaN;
   highest = Number.NaN;
   openValue = Number.NaN;
-  /** The same at the price of the order, which a tick may have moved: what the booked profit is measured against. */
+  /** The same at the price of the order, before its tick: the base of the recorded profit. */
   paidValue = Number.NaN;
   slippageCost = Number.NaN;
   funding = Number.NaN;
@@ -208,7 +208,7 @@ export class Position {
     return priceExceeding(ratio, entryPrice, settings.fee, leverage, direction, funding / amount);
   }
 
-  /** Widens the range of prices seen by a detail candle: the main one holds prices of before the entry or after the exit. */
+  /** Widens the range of prices seen by a detail candle: the main candle includes prices before the entry or after the exit. */
   seeDetail({ low, high }: CandleCursor): void {
     if (!(low >= this.lowest)) this.lowest = low;
     if (!(high <= this.highest)) this.highest = high;
@@ -243,7 +243,7 @@ export class Position {
   }
 }
 
-/** What callbacks see of a position. */
+/** The callbacks' view of a position. */
 class PositionView implements TradeView {
   readonly #position: Position;
 

@@ -93,7 +93,7 @@ export class Run {
   }
 }
 
-/** What callbacks see of the present candle; reused for every call. */
+/** The callbacks' view of the present candle, reused for every call. */
 class Context implements CallbackContext {
   readonly #candle: CandleCursor;
   #market: Market | null = null;

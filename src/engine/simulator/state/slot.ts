@@ -7,7 +7,7 @@ import { Position } from './position.ts';
 /** A step that no clock reaches. It fits V8's small integers: rows and steps that were doubles would index columns slowly. */
 export const NEVER = 2 ** 30 - 1;
 
-/** What a run keeps for one pair: its position, its next signals and its detail candles. */
+/** State of one pair in a run: its position, its next signals and its detail candles. */
 export class Slot {
   readonly market: Market;
   /** Position object reused for all trades of the pair, to avoid allocation. */
