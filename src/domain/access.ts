@@ -18,13 +18,13 @@ export interface Caller {
 /** A resource as stored, as far as it decides who may do what with it. */
 export interface OwnedResource {
   readonly owner: string;
-  /** Absent: with nobody. */
+  /** Absent: private to the owner. */
   readonly shared_with?: readonly Grant[] | undefined;
 }
 
 /** Whose the resources of one kind are, where they are kept. */
 export interface StoredSharing {
-  /** Strongly consistent; undefined when there is none of that id. */
+  /** Strongly consistent; undefined for an unknown ID. */
   find(id: string): Promise<OwnedResource | undefined>;
   /** Replaces `before` by `after`. `lost`: it is shared otherwise than `before` says, or gone; nothing was stored. */
   share(id: string, before: readonly Grant[], after: readonly Grant[]): Promise<'done' | 'conflict'>;
@@ -32,13 +32,13 @@ export interface StoredSharing {
 
 interface OwnedResources {
   readonly sharing: StoredSharing;
-  /** The error of an id that there is none of; `field` is where the request has it. */
+  /** Error of an unknown ID; `field` names it in the request. */
   unknown(id: string, field: string): CodedError;
 }
 
 export type Ownership = Readonly<Record<ResourceKind, OwnedResources>>;
 
-/** As whom a caller is given resources: themselves, each of their groups, and everyone. */
+/** Principals of a caller: the user, each group, `everyone`. */
 export function principalsOf({ id, groups }: Pick<Caller, 'id' | 'groups'>): string[] {
   return [userPrincipal(id), ...groups.map((group) => `group:${group}`), EVERYONE];
 }
@@ -47,7 +47,7 @@ export function userPrincipal(id: string): string {
   return `user:${id}`;
 }
 
-/** Whether the caller may do that with the resource: its owner and admins everything, others what was shared with them. */
+/** True when the caller may access the resource: its owner and admins always, others by a grant. */
 export function mayAccess(caller: Caller, resource: OwnedResource, level: AccessLevel): boolean {
   if (caller.isAdmin || caller.id === resource.owner) return true;
   if (level === 'owner') return false;

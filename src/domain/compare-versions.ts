@@ -79,7 +79,7 @@ function differencesOf(a: ResolvedBacktestConfig, b: ResolvedBacktestConfig) {
 const pairsOf = ({ pairs }: ResolvedBacktestConfig) => pairs.toSorted().join(', ');
 const rangeOf = ({ date_range: { start, end } }: ResolvedBacktestConfig) => `${start} to ${end}`;
 
-/** Settings that are no part of a strategy: they change its result without making it better. */
+/** Settings outside of the strategy that change its result. */
 const ASSUMPTIONS = [
   'fee',
   'slippage',
@@ -130,7 +130,7 @@ function recommend(
 type ComparedMetrics = VersionComparison['metrics'];
 type Direction = ComparedMetrics[string]['direction'];
 
-/** What is compared, and which values of it are better. */
+/** Compared metrics, and which of their values are better. */
 const DIRECTIONS = {
   total_profit: 'higher',
   total_profit_pct: 'higher',
@@ -212,7 +212,7 @@ interface ComparisonDecision {
 }
 
 /**
- * Whether the challenger b should replace the champion a. Not comparable: INCONCLUSIVE. A guardrail broken: REJECT. Sharpe
+ * Decides whether challenger b should replace champion a. Not comparable: INCONCLUSIVE. A guardrail broken: REJECT. Sharpe
  * ratio at least 10 % better, at least 100 trades and a confidence of at least 0.8: PROMOTE. Else INCONCLUSIVE.
  */
 function decideChallenger(

@@ -89,7 +89,7 @@ export async function listCatalog(deps: ListCatalogDeps, input: ListCatalogInput
   };
 }
 
-/** The rows of a page with what changes without a move of their version: the active challenges of their models. */
+/** The rows of a page with the active challenges of their models, which change without a stage transition. */
 async function withChallenges(
   { challenges, clock }: Pick<ListCatalogDeps, 'challenges' | 'clock'>,
   page: readonly CatalogEntry[],
@@ -150,7 +150,7 @@ async function visibleTo({ sharing }: RegistryStore, caller: Caller) {
   return ({ owner, model_name }: CatalogRow) => owner === caller.id || shared.has(model_name);
 }
 
-/** Which rows pass all filters but the stage; undefined when there is none. */
+/** Filter of rows, the stage aside; undefined without a filter. */
 function filterOf(
   input: ListCatalogInput,
   isVisible: ((row: CatalogRow) => boolean) | false,
@@ -169,7 +169,7 @@ function filterOf(
   return rules.length === 0 ? undefined : (row) => rules.every((rule) => rule(row));
 }
 
-/** What is searched, with line ends between the parts so that nothing is found across them. */
+/** Searched fields, joined by line ends so that a match cannot span two of them. */
 function textOf({ name, description, tags, pairs }: CatalogRow): string {
   return [name, description, ...tags, ...pairs].join('\n').toLowerCase();
 }
@@ -186,7 +186,7 @@ async function readPage(
   { after, offset }: Start,
 ): Promise<Found> {
   const total = registry.catalogCount(stageOf(input));
-  // Awaited last: a failure before that must not be left without anyone who waits for it.
+  // Awaited last: an earlier failure must not become an unhandled rejection.
   total.catch(() => undefined);
   const rows: CatalogEntry[] = [];
   // Beyond the end: the index is not read for rows that are all skipped.
@@ -217,7 +217,7 @@ async function readFiltered(
   return { rows, total };
 }
 
-/** The index sorts by that text, and no two rows have the same. */
+/** Compares the index's sort keys, which are unique. */
 function follows([key]: CatalogPosition, [after]: CatalogPosition, order: CatalogSort['order']): boolean {
   return order === 'asc' ? key > after : key < after;
 }

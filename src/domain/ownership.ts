@@ -5,7 +5,7 @@ import { unknownBacktest } from './get-backtest.ts';
 import { unknownHyperopt } from './hyperopt/get-hyperopt.ts';
 import { unknownModel } from './transitions/find-version.ts';
 
-/** Where each kind of owned resource is kept, and how it is told that there is none. */
+/** Sharing of each kind of owned resource, and the error of an unknown one. */
 export function ownershipOf({
   jobs,
   registry,

@@ -21,7 +21,7 @@ export interface GivenGrant {
 
 const MAX_ATTEMPTS = 5;
 
-/** Whose it is and with whom it is shared, for whoever may read it. Throws the error of an unknown one, AUTH005. */
+/** Owner and grants, for callers with read access. Throws the error of an unknown resource, AUTH005. */
 export async function getSharing(
   ownership: Ownership,
   caller: Caller,
@@ -32,7 +32,7 @@ export async function getSharing(
 }
 
 /**
- * Shares a resource with exactly those given: whoever is not named loses it at once. For its owner and admins.
+ * Replaces all grants of a resource: principals that are not named lose access immediately. For its owner and admins.
  * Throws the error of an unknown one, AUTH005, VAL005 (a principal that is none, one named twice, too many), RES005 (it keeps
  * being shared otherwise).
  */

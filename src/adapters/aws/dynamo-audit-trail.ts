@@ -8,7 +8,7 @@ import { readItem } from './registry-item.ts';
 
 /** Items of a query: a call is about 1 KB with its outcome, and a page of a list at most 100 calls. */
 const PAGE = 250;
-/** Follows a call's own key, so that its outcome stands beside it, and is read before it. */
+/** Suffix of the outcome's key: a descending query reads the outcome just before its call. */
 const OUTCOME = '#OUTCOME';
 
 /**
@@ -78,7 +78,7 @@ export class DynamoAuditTrail implements AuditTrail {
         }),
       );
     } catch (error) {
-      // The answer to the first attempt was lost, and the SDK's repeat finds what it wrote.
+      // The response to the first attempt was lost: the SDK's retry finds its own item.
       const found = error instanceof ConditionalCheckFailedException && error.Item && unmarshall(error.Item);
       if (!found || !isDeepStrictEqual(found, Item)) throw error;
     }

@@ -46,7 +46,7 @@ import {
 /** A third of a trade, and of the time that reading thousands takes. */
 const RESULT_ATTRIBUTES = Object.keys(TradeResult.shape);
 
-/** Challenges read at once for those that pass a filter, and in all for one page. */
+/** Challenges per read of a filtered list, and maximum per page. */
 const FILTERED_AT_ONCE = 100;
 const MAX_FILTERED = 900;
 
@@ -205,7 +205,7 @@ export class DynamoChallengeStore implements ChallengeStore {
     const { scope, limit, cursor } = asked;
     const after = cursor === null ? undefined : decodeCursor(cursor, scope, 1)[0]!;
     if (after !== undefined && !after.startsWith(prefix)) throw brokenCursor();
-    // One more than asked tells whether anything follows.
+    // One item more than the limit shows that another page follows.
     const { Items = [] } = await this.#query(partition, prefix, { limit: limit + 1, after });
     const items = Items.slice(0, limit);
     const next = Items.length > limit ? encodeCursor([String(items.at(-1)!.sk)], scope) : null;

@@ -93,7 +93,7 @@ export class DynamoRegistryStore implements RegistryStore {
         ...this.#itemsOf(model, EVENT_PREFIX),
         ConsistentRead: true,
         ExclusiveStartKey: after === undefined ? undefined : { pk: partitionOf(model), sk: after },
-        // One more than asked tells whether anything follows. Events are small: a page is one read.
+        // One item more than the limit shows that another page follows. Events are small: a page is one read.
         Limit: limit + 1,
       }),
     );

@@ -58,7 +58,7 @@ export class JobList<Row extends Position> {
     after: Position | undefined,
   ): AsyncIterable<Row> {
     const source = { client: this.#client, table: this.#table, kind: this.#kind };
-    // One more than asked tells whether anything follows.
+    // One item more than the limit shows that another page follows.
     const query = { ...source, caller, filter, after, chunk: limit + 1 };
     for await (const item of seenJobs(query)) yield this.#toRow(item);
   }

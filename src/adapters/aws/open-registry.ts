@@ -9,7 +9,7 @@ import { DynamoChallengeStore } from './dynamo-challenge-store.ts';
 import { createDocumentClient } from './dynamo-client.ts';
 import { DynamoRegistryStore } from './dynamo-registry-store.ts';
 
-/** What a promotion must pass, by the environment. */
+/** Rules of a promotion, from the environment. */
 export function promotionRules(env: PromotingEnv) {
   return {
     stagingDryRunRequired: env.STAGING_DRY_RUN_REQUIRED ?? env.ENVIRONMENT === 'production',

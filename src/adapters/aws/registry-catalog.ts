@@ -10,7 +10,7 @@ export interface CatalogQuery {
   readonly client: DynamoDBDocumentClient;
   readonly table: string;
   readonly sort: CatalogSort;
-  /** Goes on after this row; null from the start. */
+  /** Continues after this row; null: from the start. */
   readonly after: CatalogPosition | null;
 }
 

@@ -23,7 +23,7 @@ export const EVENT_PREFIX = 'EVENT#';
 /** Rows in the catalog, by stage. */
 export const COUNTS_KEY: ItemKey = { pk: 'CATALOG', sk: 'COUNTS' };
 
-/** Everything of a model is in one partition, so that its moves and reads are of one place. */
+/** Partition of a model: its transitions and reads need only this one. */
 export function partitionOf(model: string): string {
   return `MODEL#${model}`;
 }
@@ -36,17 +36,17 @@ export function versionKey(model: string, version: string): ItemKey {
   return { pk: partitionOf(model), sk: `${VERSION_PREFIX}${paddedVersion(version)}` };
 }
 
-/** Time and sequence number never fall from one event to the next, so this sorts as the moves happened. */
+/** Sort key of an event. Time and sequence number never decrease, so events sort in the order of the transitions. */
 export function eventKey({ model_name, at, sequence }: RegistryEvent): ItemKey {
   return { pk: partitionOf(model_name), sk: `${EVENT_PREFIX}${at}#${String(sequence).padStart(9, '0')}` };
 }
 
-/** Whether a text is a sort key that {@link eventKey} can have made. */
+/** True for a sort key that {@link eventKey} can have made. */
 export function isEventSortKey(text: string): boolean {
   return /^EVENT#\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z#\d{9}$/.test(text);
 }
 
-/** Principal and key are keys of their own, so that no two pairs are spelt alike. */
+/** Principal and key are separate attributes, so that two pairs never share a key. */
 export function idempotencyKey({ principal, key }: IdempotencyKey): ItemKey {
   return { pk: `IDEM#${principal}`, sk: `KEY#${key}` };
 }
@@ -65,7 +65,7 @@ export function isInCatalog(stage: Stage | null): stage is CatalogRow['stage'] {
   return stage === 'Production' || stage === 'Staging';
 }
 
-/** What puts a version into the catalog; undefined in a stage that is not listed. */
+/** Index attributes of a version; undefined in a stage that the catalog does not list. */
 export function catalogAttributes(
   version: StoredVersion,
   model: StoredModel,
@@ -101,7 +101,7 @@ function catalogRow(version: StoredVersion, stage: CatalogRow['stage'], model: S
   });
 }
 
-/** A text of 16 characters that sorts as the number does: its bits, with the order of the negative ones turned round. */
+/** String of 16 characters that sorts as the number does: its bits, inverted for negative numbers. */
 export function sortableNumber(value: number): string {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, value === 0 ? 0 : value);
@@ -138,7 +138,7 @@ export function tradeKey(id: string, sequence: number): ItemKey {
   return { pk: challengePartition(id), sk: `${TRADE_PREFIX}${padded(sequence)}` };
 }
 
-/** Tells under which sequence number a trade is stored. Hashed: an id may be longer and odder than a key should be. */
+/** Key of the item with a trade's sequence number. Hashed: a trade ID may exceed the length and characters of a key. */
 export function tradeIdKey(id: string, tradeId: string): ItemKey {
   return { pk: challengePartition(id), sk: `TRADE-ID#${hashOf(tradeId)}` };
 }
@@ -151,7 +151,7 @@ export function challengeEventKey({ challenge_id, sequence }: ChallengeEvent): I
   return { pk: challengePartition(challenge_id), sk: `${CHALLENGE_EVENT_PREFIX}${padded(sequence)}` };
 }
 
-/** Of its row in its model's list. */
+/** Key of a challenge in its model's list. */
 export function listKey({ model_name, challenge_id }: StoredChallenge): ItemKey {
   return { pk: partitionOf(model_name), sk: `${CHALLENGE_PREFIX}${challenge_id}` };
 }

@@ -184,7 +184,7 @@ function update(
   key: Record<string, unknown>,
   change: {
     readonly from: string;
-    /** Status of the validation as it was read; undefined: whatever it is. */
+    /** Status of the validation as it was read; undefined: not compared. */
     readonly validation?: string;
     readonly set: Record<string, unknown>;
     readonly listed: boolean;

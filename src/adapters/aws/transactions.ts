@@ -19,7 +19,7 @@ const BUSY = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
 const ATTEMPTS = 6;
 
 /**
- * The error of a transaction that was cancelled because what it rests on has changed or is changing: it may be decided anew.
+ * The error of a transaction cancelled by a failed condition or a concurrent write: the caller may decide again.
  * Any other error is thrown on, one of a table that is too busy as `busy`.
  */
 export function conflictOf(error: unknown, busy: BusyCode): TransactionCanceledException {

@@ -23,12 +23,12 @@ export interface AuditTrail {
   calls(stretch: AuditStretch): AsyncIterable<StoredAuditCall>;
 }
 
-/** By which calls are ordered: time, then id. */
+/** Sort key of a call: time, then ID. */
 export function auditKey({ at, id }: Pick<StoredAuditCall, 'at' | 'id'>): string {
   return `${at}#${id}`;
 }
 
-/** Whether a text is a key that {@link auditKey} can have made. */
+/** True for a key that {@link auditKey} can have made. */
 export function isAuditKey(text: string): boolean {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z#[0-9A-HJKMNP-TV-Z]{26}$/.test(text);
 }

@@ -8,7 +8,7 @@ import { ACCEPTED_TIMES, isoTime, parseTime } from '../validate.ts';
 import { type AuditTrail, auditKey, isAuditKey } from './audit-trail.ts';
 
 const DAY_MS = 86_400_000;
-/** Calls that one request reads, whatever its filters let pass: about 2 MB, in under a second. */
+/** Maximum calls read per request, before filters: about 2 MB, less than 1 s. */
 const MAX_READ = 2_000;
 
 interface Filters {
@@ -39,7 +39,7 @@ interface Range {
 }
 
 /**
- * One page of the audit trail, newest first, over whatever days the range covers.
+ * One page of the audit trail, newest first, over all days of the range.
  * Throws VAL001 for times that are none or in the wrong order, VAL005 for a range that is too long or given twice, VAL006
  * for a cursor of another list, SVC005.
  */

@@ -19,14 +19,14 @@ import { completed, finalVerdictOn } from './decide-challenge.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** A winner that nobody promotes is given up. */
+/** A winner's promotion lapses after this time. */
 const PROMOTE_WITHIN_MS = 7 * DAY_MS;
 const MAX_DWELL_MS = HOUR_MS;
 const MIN_STAGE_TRADES = 20;
 
 /**
- * What time alone has made of a challenge, from its totals and so the same whoever asks and whenever: the end of one whose
- * time is up, and of a winner that nobody promoted.
+ * Applies due deadlines from the totals only, so the result does not depend on the caller: the end of a challenge whose
+ * time limit has passed, and the lapse of a promotion.
  */
 export function applyDeadlines(progress: Progress, now: number): Progress {
   const ended = endOverdue(progress, now);
@@ -39,7 +39,7 @@ export function applyDeadlines(progress: Progress, now: number): Progress {
   return withEvent(ended, { outcome: 'champion_kept' }, event);
 }
 
-/** Unix ms at which time alone ends a challenge, or gives its winner up; undefined when it can do neither. */
+/** Unix ms of the next deadline: the time limit, or the lapse of a winner's promotion; undefined without one. */
 export function deadlineOf(challenge: StoredChallenge): number | undefined {
   if (challenge.status === 'active') return Date.parse(challenge.ends_at);
   return isAwaitingPromotion(challenge) ? Date.parse(challenge.ended_at!) + PROMOTE_WITHIN_MS : undefined;
@@ -55,8 +55,8 @@ function endOverdue(progress: Progress, now: number): Progress {
 }
 
 /**
- * What the platform does with an active challenge by itself when something is written or time passes: it holds one whose
- * health is in doubt, lets it go on when the doubt is gone, and gives the challenger the next share when that is due.
+ * Automatic canary rules of an active challenge, applied by every write and reconcile run: hold it on a health issue,
+ * resume it when the issue is gone, and advance the challenger to the next traffic share when it is due.
  */
 export function applyCanaryRules(progress: Progress, now: number): Progress {
   if (progress.challenge.status !== 'active') return progress;
@@ -80,9 +80,9 @@ function reviewHold(progress: Progress, now: number): Progress {
   if (hold === null) {
     return doubt ? held(progress, doubt, at) : progress;
   }
-  // Whoever is asked to approve must see that its health is in doubt. When that is over, it is held for approval again.
+  // A failed health check replaces the `approval` hold, so that the approver sees it. When the check passes, `approval` returns.
   if (hold.reason === 'approval') return doubt ? held(progress, doubt, at) : progress;
-  // A mismatch does not heal by itself, and who held it by hand says when it goes on.
+  // A sample ratio mismatch and a manual hold need a person to resume.
   const heals = hold.reason === 'open_trades' || hold.reason === 'no_traffic';
   if (!heals || doubt === hold.reason) return progress;
   const reason = `no longer: ${hold.reason}`;
@@ -104,7 +104,7 @@ function healthIssueOf(challenge: StoredChallenge, now: number): Hold['reason'] 
   );
 }
 
-/** What the next stage of an active challenge waits for, beside its health; null when there is none. */
+/** Requirements of the next stage, in addition to health; null in the last stage and after the end. */
 export function nextStageRequirements(challenge: StoredChallenge): Challenge['next_stage'] {
   const { canary_stage, since, challenger } = currentStage(challenge);
   const next = nextStage(canary_stage);

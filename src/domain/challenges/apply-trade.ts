@@ -36,24 +36,24 @@ import {
 } from './challenge-state.ts';
 import { countTrade } from './variant-totals.ts';
 
-/** What is stored of a posted trade and of its key: the one with which it was stored, else the one posted. */
+/** Stored items of a posted trade and of its key: the key stored with the trade, else the posted one. */
 export interface Known {
   readonly trade: StoredTrade | undefined;
   readonly assignment: StoredAssignment | undefined;
 }
 
-/** What a posted trade comes to. */
+/** Result of a posted trade. */
 export interface AppliedTrade {
   readonly progress: Progress;
   readonly trade: StoredTrade;
   /** It was stored already, as it is. */
   readonly duplicate: boolean;
-  /** Of its key, when it is new or the trade counts in it; null when nothing of it is to be stored. */
+  /** Assignment of its key, when it is new or the trade counts in it; null when it does not change. */
   readonly assignment: StoredAssignment | null;
 }
 
 /**
- * A challenge with one more trade in its totals, or with one that is open closed or marked anew. After the end only `late`
+ * A challenge with one more trade in its totals, or with an open trade closed or marked to market again. After the end only `late`
  * rises. Throws RES005 for another trade of the same id and for one opened after the end, VAL001 for one that closes before it
  * opens, VAL005 for a version that is not of the challenge.
  */
@@ -129,21 +129,21 @@ function applyAgain(
   return { ...countTrade(counted, { now: trade, before: stored, assignment }), trade, duplicate: false };
 }
 
-/** Whether it says nothing new: an old mark of what has been closed, too, and an open trade once more without its mark. */
+/** True for a repeat: also an old mark price of a closed trade, and an open trade posted again without its mark price. */
 function isRepeat({ status, digest, details }: PostedTrade, stored: StoredTrade): boolean {
   if (digest === stored.closed_digest) return true;
   if (status !== 'open' || digest !== stored.open_digest) return false;
   return stored.status !== 'open' || details.profit_pct === null || details.profit_pct === stored.profit_pct;
 }
 
-/** What tells a trade from another that was posted under its id by mistake. */
+/** Fields that distinguish a trade from another one posted under its ID by mistake. */
 const OF_ONE_TRADE = ['assignment_key', 'pair', 'side'] as const;
 
 function agree({ details }: PostedTrade, stored: StoredTrade, name: (typeof OF_ONE_TRADE)[number]): boolean {
   return details[name] === null || stored[name] === null || details[name] === stored[name];
 }
 
-/** Throws RES005 unless the trade stored is open and this one closes it, or marks it anew. */
+/** Throws RES005 unless the stored trade is open and this one closes it or changes its mark price. */
 function checkFollows(challenge: StoredChallenge, posted: PostedTrade, stored: StoredTrade): void {
   const sameVariant = variantOfTrade(challenge, posted) === stored.variant;
   const closes = posted.status === 'closed' && OF_ONE_TRADE.every((name) => agree(posted, stored, name));
@@ -158,7 +158,7 @@ function checkFollows(challenge: StoredChallenge, posted: PostedTrade, stored: S
   });
 }
 
-/** What the close of a trade tells of it beyond what its opening did. */
+/** Fields that the close of a trade adds to its opening. */
 function closeOf(posted: PostedTrade, stored: StoredTrade, at: string): Partial<StoredTrade> {
   const given = Object.fromEntries(Object.entries(posted.details).filter(([, value]) => value !== null));
   const opened_at = stored.opened_at ?? posted.details.opened_at;
@@ -218,7 +218,7 @@ export interface PostedTrade {
   readonly version: string | undefined;
   readonly status: StoredTrade['status'];
   readonly details: TradeDetails;
-  /** Of what was sent: the same again is a repeat. That of an open trade leaves out its mark, which may change. */
+  /** Digest of the request, to recognize repeats. For an open trade it excludes the mark price, which may change. */
   readonly digest: string;
 }
 
@@ -311,7 +311,7 @@ function readTime(text: string | undefined, field: string): string | null {
   });
 }
 
-/** The text. Throws VAL005 for an empty one and beyond `max` characters. */
+/** The string. Throws VAL005 for an empty one and beyond `max` characters. */
 export function nonEmpty(text: string, field: string, max: number): string {
   if (text === '') throw new CodedError('VAL005', { message: `${field} must not be empty`, field });
   return checkText(text, field, max)!;

@@ -17,7 +17,7 @@ import {
 import { type ChallengeDeps, writeChallenge } from './write-challenge.ts';
 
 /**
- * Decides for a key which version trades, and counts it; a key that has a decision keeps it, whatever the shares are now.
+ * Assigns a key to a variant and counts it. An assigned key keeps its variant regardless of the current traffic split.
  * Once it is decided new keys are not counted, and after the end they go where all traffic goes.
  * Throws VAL005, CHL001, SVC005.
  */
@@ -48,7 +48,7 @@ export async function assignKey(
 }
 
 /**
- * Which version decides for a key: the one that it was given in the model's last challenge, whatever became of that; else the
+ * The version that trades for a key: the one assigned in the model's last challenge, also after its end; else the
  * challenge's while it has part of the traffic, else Production. Throws RES002, SVC005.
  */
 export async function routeKey(

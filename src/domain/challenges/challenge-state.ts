@@ -21,7 +21,7 @@ export interface Progress {
   readonly events: readonly ChallengeEvent[];
 }
 
-/** What an event says beside what the challenge then is. */
+/** Fields of an event in addition to the challenge's state. */
 export interface EventDetails {
   readonly action: ChallengeAction;
   readonly at: string;
@@ -31,7 +31,7 @@ export interface EventDetails {
   readonly correlationId?: string | null;
 }
 
-/** The platform as who did what nobody asked for. */
+/** Actor of automatic actions. */
 export const PLATFORM = 'platform';
 
 export function begin(challenge: StoredChallenge): Progress {
@@ -43,7 +43,7 @@ export function changed({ challenge, events }: Progress, fields: Partial<StoredC
   return { challenge: { ...challenge, ...fields }, events };
 }
 
-/** The challenge with some fields changed, and the event that tells it. */
+/** The challenge with some fields changed, and the event of the change. */
 export function withEvent(
   progress: Progress,
   fields: Partial<StoredChallenge>,
@@ -72,7 +72,7 @@ export function withEvent(
   };
 }
 
-/** What is to be stored of it; null when nothing has changed. */
+/** The change to store; null when the challenge is unchanged. */
 export function changeOf(before: StoredChallenge, { challenge, events }: Progress, at: string) {
   if (challenge === before) return null;
   const after = { ...challenge, revision: before.revision + 1, updated_at: at };
@@ -95,10 +95,10 @@ export const NO_TRADES: VariantTotals = {
   ...{ sum: ZERO, sum_of_squares: ZERO, clusters: null, marked: null },
 };
 
-/** What the trades of one key came to. */
+/** Totals of the trades of one key. */
 export type KeyTotals = Pick<StoredAssignment, 'closed' | 'sum' | 'marked' | 'marked_sum'>;
 
-/** Of a key without trades. */
+/** Totals of a key without trades. */
 export const NO_KEY: KeyTotals = { closed: 0, sum: ZERO, marked: 0, marked_sum: ZERO };
 
 export function newStage(canary_stage: CanaryStage, since: string): StageTotals {
@@ -115,12 +115,12 @@ export function nextStage(stage: CanaryStage): CanaryStage | undefined {
   return CANARY_STAGES[CANARY_STAGES.findIndex(({ name }) => name === stage) + 1]?.name;
 }
 
-/** The challenger has won and neither was promoted yet nor given up. */
+/** True while the challenger has won and its promotion is pending: not promoted and not lapsed. */
 export function isAwaitingPromotion({ status, outcome, promoted_at }: StoredChallenge): boolean {
   return status === 'completed' && outcome === 'challenger_wins' && promoted_at === null;
 }
 
-/** Shares of champion and challenger now. Until a winner is promoted or given up they stay as they were. */
+/** Traffic split now, champion first. It stays unchanged while a winner awaits its promotion. */
 export function trafficSplit(challenge: StoredChallenge): [number, number] {
   if (challenge.promoted_at !== null) return [0, 1];
   if (challenge.status !== 'active' && !isAwaitingPromotion(challenge)) return [1, 0];
@@ -141,12 +141,12 @@ export function totalOf(stages: readonly StageTotals[], name: 'assigned' | 'open
   };
 }
 
-/** There is no challenge of that id. */
+/** Error of an unknown challenge ID. */
 export function unknownChallenge(id: string, field = 'challenge_id'): CodedError {
   return new CodedError('CHL001', { field, context: { challenge_id: id.slice(0, 100) } });
 }
 
-/** RES005 that says how the challenge stands. */
+/** RES005 with the state of the challenge. */
 export function conflict(challenge: StoredChallenge, message: string, field = 'challenge_id'): CodedError {
   const { challenge_id, status, outcome, reason } = challenge;
   const { canary_stage } = currentStage(challenge);
@@ -158,8 +158,8 @@ export function conflict(challenge: StoredChallenge, message: string, field = 'c
 }
 
 /**
- * Where a key stands in a challenge, 0 to 1: the first 4 bytes of SHA-256 of `challenge_id:key`, big-endian, by 2^32. It is
- * of the challenger when that is below its share, so that a key that once was the challenger's stays so while shares grow.
+ * Bucket of a key in a challenge, 0 to 1: the first 4 bytes of SHA-256 of `challenge_id:key`, big-endian, by 2^32. The key is
+ * the challenger's when its bucket is below the traffic share, so that it stays the challenger's while the share grows.
  */
 function bucketOf(challengeId: string, key: string, sha256: Digest): number {
   return Number.parseInt(sha256(`${challengeId}:${key}`).slice(0, 8), 16) / 2 ** 32;

@@ -9,12 +9,12 @@ import type { Page } from '../ports.ts';
 import type { IdempotencyKey, IdempotencyRecord, TransitionStore } from '../transitions/apply-transition.ts';
 import type { ChallengeChange, StageTransition } from '../transitions/registry-store.ts';
 
-/** What a write may have to know of a challenge beside itself. */
+/** Items that a write of a challenge may need. */
 export interface ChallengeState {
   readonly challenge: StoredChallenge | undefined;
-  /** Of the trades asked for those that exist, by `trade_id`. */
+  /** Existing trades of those requested, by `trade_id`. */
   readonly trades: ReadonlyMap<string, StoredTrade>;
-  /** Of the keys asked for, and of the keys of the trades found, those that were assigned. */
+  /** Assignments of the requested keys and of the keys of the trades found. */
   readonly assignments: ReadonlyMap<string, StoredAssignment>;
   /** Stored under the key asked for; it may have expired. */
   readonly idempotencyRecord: IdempotencyRecord | undefined;
@@ -33,7 +33,7 @@ export interface ChallengeWrite extends ChallengeChange {
     readonly before: StoredAssignment | null;
     readonly after: StoredAssignment;
   }[];
-  /** Of a new challenge: `revision` of its model, which must not have changed since. */
+  /** `revision` of the model that a new challenge requires unchanged. */
   readonly modelRevision?: number;
   /** The stage transition that promotes its winner, this change among those of its challenges. */
   readonly promotion?: StageTransition;
@@ -42,7 +42,7 @@ export interface ChallengeWrite extends ChallengeChange {
 /** EventDetails of changes once they are stored, each once, and never of what was lost. It does not throw. */
 export type ChallengeListener = (changes: readonly ChallengeChange[]) => Promise<void>;
 
-/** Most actions of one transaction, and what a write takes of them beside its trades. */
+/** Maximum trades per transaction: DynamoDB limits its actions, and a write needs some in addition to its trades. */
 export const TRADES_AT_ONCE = 25;
 
 export interface ChallengeListing {
@@ -57,9 +57,9 @@ export interface ChallengeStore extends TransitionStore<ChallengeWrite> {
   read(id: string): Promise<StoredChallenge | undefined>;
   /** The challenge with some of its trades and assignments, strongly consistent. */
   find(id: string, question: ChallengeQuestion): Promise<ChallengeState>;
-  /** Of the models named the challenges that they name as active, by model; time may have ended them. Strongly consistent. */
+  /** Challenges stored as active, by model; deadlines may be due. Strongly consistent. */
   activeOf(models: readonly string[]): Promise<ReadonlyMap<string, StoredChallenge>>;
-  /** The one created last, which alone can be active. Strongly consistent. */
+  /** The newest one: only it can be active. Strongly consistent. */
   latest(model: string): Promise<StoredChallenge | undefined>;
   /**
    * Those that pass, newest first; a page is filled while more of them follow within the next 1,000 challenges. Throws

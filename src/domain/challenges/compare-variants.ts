@@ -13,7 +13,7 @@ import {
 import type { SampleStats } from '#engine/stats/welch.ts';
 import { closedTrades, totalOf, trafficShareOf } from './challenge-state.ts';
 
-/** What the trades so far say, from the totals of the stages alone. */
+/** Comparison of the variants from the totals of the stages. */
 export interface VariantComparison {
   readonly test: StratifiedTest;
   readonly sample: SequentialSample;
@@ -21,7 +21,7 @@ export interface VariantComparison {
   readonly improvement: number;
   /** Otherwise skewed returns bias the plain test, and the permutation test guards it. */
   readonly balanced: boolean;
-  /** The means differ and nothing varies: no test, and nothing is done by itself. */
+  /** The means differ at zero variance: no test, and no automatic action. */
   readonly degenerate: boolean;
   /** All trades of a variant as one sample. */
   readonly champion: SampleStats;
@@ -65,7 +65,7 @@ export function clustersOf({ stages, analysis_unit }: StoredChallenge) {
   return { champion: of('champion'), challenger: of('challenger') };
 }
 
-/** What is independent in both variants: closed trades, or the keys that they are of. */
+/** Number of independent units per variant: closed trades, or their keys. */
 export function independentUnits(challenge: StoredChallenge) {
   return clustersOf(challenge) ?? closedTrades(challenge);
 }
@@ -83,7 +83,7 @@ export function currentP(challenge: StoredChallenge, comparison: VariantComparis
 /** Below it the split is not what it should be. Conservative, as it is looked at again and again. */
 const SAMPLE_RATIO_ALPHA = 0.001;
 
-/** Whether assignments went to the variants as each stage's share says. */
+/** Sample ratio test: compares assignments with each stage's traffic share. */
 export function sampleRatio({ stages }: StoredChallenge) {
   const { p, df } = sampleRatioTest(
     stages.map(({ canary_stage, champion, challenger }) => ({
@@ -98,7 +98,7 @@ export function sampleRatio({ stages }: StoredChallenge) {
 
 /** Entered trades of a variant before its share of open ones says anything. */
 const MIN_ENTERED = 20;
-/** Percent points between the variants' shares of open trades: a strategy that lets losers run logs winners alone. */
+/** Maximum difference in the share of open trades, percentage points: a strategy that keeps losers open logs only winners. */
 export const MAX_OPEN_TRADE_IMBALANCE = 20;
 
 /** By how many percent points the variants' shares of trades that are still open differ; 0 while there are few. */
@@ -118,7 +118,7 @@ export function openTradeImbalance({ stages }: StoredChallenge): number {
 const HOUR_MS = 3_600_000;
 
 /**
- * What a challenge needs before its verdict, and what is there: closed trades and assignments of the variant that has fewer, and
+ * Conditions of a verdict and their current values: closed trades and assignments of the variant that has fewer, and
  * hours since its creation. All of them only rise.
  *
  * @param now Unix ms; after the end the hours no longer rise
@@ -141,7 +141,7 @@ function condition(value: number, needed: number) {
   return { value, needed, met: value >= needed };
 }
 
-/** Whether all conditions of a verdict are met. */
+/** True when all conditions of a verdict are met. */
 export function areMet(conditions: ChallengeEvaluation['conditions']): boolean {
   return Object.values(conditions).every(({ met }) => met);
 }

@@ -33,12 +33,12 @@ import {
 /** As many as of a stage transition. */
 const ATTEMPTS = 21;
 
-/** What a person decides of a challenge: advance, hold, resume, roll back. */
+/** Controls of a challenge: advance, hold, resume, promote, roll back. */
 
 export interface ControlInput {
   readonly challengeId: string;
   readonly reason?: string | undefined;
-  /** Of an advance: the next stage, by name. */
+  /** Next stage of an advance, by name. */
   readonly canaryStage?: string | undefined;
 }
 
@@ -49,7 +49,7 @@ interface Order {
   readonly correlationId: string;
 }
 
-/** What an order makes of a challenge; the same progress when it is so already. */
+/** Applies an order to a challenge; returns the same progress when it is applied already. */
 type Decide = (progress: Progress, order: Order) => Progress;
 
 async function control(
@@ -84,7 +84,7 @@ async function control(
   );
 }
 
-/** Gives the challenger the next share at once, and ends a hold. Throws VAL005, CHL001, RES005 (ended, no such next stage), SVC005. */
+/** Advances to the next stage immediately and ends a hold. Throws VAL005, CHL001, RES005 (ended, not the next stage), SVC005. */
 export function advanceChallenge(
   deps: ChallengeDeps,
   call: TransitionCall,
@@ -115,7 +115,7 @@ export function advanceChallenge(
 }
 
 /**
- * Keeps the share as it is until somebody resumes; held by hand already, it takes another reason. Throws VAL005, CHL001,
+ * Keeps the traffic share unchanged until a user resumes; a manual hold takes another reason. Throws VAL005, CHL001,
  * RES005 (ended), SVC005.
  */
 export function holdChallenge(
@@ -154,7 +154,7 @@ export function resumeChallenge(
     const acknowledged_holds = lasting
       ? [...challenge.acknowledged_holds, reason]
       : challenge.acknowledged_holds;
-    // A day without traffic begins anew.
+    // The 24-hour timer of `no_traffic` restarts.
     const waiting = reason === 'no_traffic' ? { last_traffic_at: order.at } : {};
     return withEvent(
       progress,
@@ -165,7 +165,7 @@ export function resumeChallenge(
 }
 
 /**
- * Ends an active challenge, or gives up a winner: the champion stays. Throws VAL005, CHL001, RES005 (it ended otherwise),
+ * Ends an active challenge, or a winner's pending promotion: the champion stays. Throws VAL005, CHL001, RES005 (it ended otherwise),
  * SVC005.
  */
 export function rollBackChallenge(

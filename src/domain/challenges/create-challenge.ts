@@ -25,7 +25,7 @@ import { challengeView } from './read-challenges.ts';
 import { type ChallengeDeps, writeChallenge } from './write-challenge.ts';
 
 export interface CreateChallengeDeps extends ChallengeDeps {
-  /** Closed trades of each variant below which nobody is promoted, whatever was asked for. */
+  /** Minimum closed trades per variant for a promotion, regardless of the request. */
   readonly challengeMinTrades: number;
   /** Hours that a challenge must have lasted before its verdict. */
   readonly challengeMinHours: number;
@@ -99,7 +99,7 @@ function readSettings(input: CreateChallengeInput) {
   };
 }
 
-/** The stages that somebody must approve. Throws VAL005: the first is where it begins, without a canary there is none. */
+/** Stages that need an approval. Throws VAL005 for the first one, and for any without a canary. */
 function readGates({
   approval_stages = [],
   enable_canary = DEFAULTS.enable_canary,
@@ -143,7 +143,7 @@ function isNumber(name: string): boolean {
   return /^[1-9]\d{0,8}$/.test(name);
 }
 
-/** Whether the time of the active challenge is up; then its end is stored. */
+/** True when the active challenge's time limit has passed; stores its end. */
 function hasEnded(deps: ChallengeDeps, id: string): Promise<boolean> {
   return writeChallenge(deps, id, {}, async ({ progress }) => ({
     answer: ({ status }) => status !== 'active',
@@ -227,7 +227,7 @@ function warningsOf(champion: StoredVersion, challenger: StoredVersion): string[
   ];
 }
 
-/** What the comparison of their backtests has against the challenger. */
+/** Warning when the comparison of the backtests rejects the challenger. */
 function rejectionOf(champion: StoredVersion, challenger: StoredVersion): string[] {
   const { decision, recommendation } = comparisonOf(champion, challenger);
   if (decision !== 'REJECT') return [];

@@ -34,7 +34,7 @@ export type ReadProfits = (challenge: StoredChallenge) => Promise<readonly Stage
 /**
  * The verdict on an active challenge after a closed trade or an error, and when time has met its last condition: an automatic
  * rollback, the planned look when all conditions are met for the first time, and the end when the criteria hold. It reads trades only where the variants are unbalanced and the totals
- * alone would decide.
+ * would decide.
  */
 export async function decideChallenge(progress: Progress, at: string, read: ReadProfits): Promise<Progress> {
   if (progress.challenge.status !== 'active') return progress;
@@ -81,7 +81,7 @@ async function lookAsPlanned(
   return withEvent(progress, { planned_look }, { action: 'planned_look', at });
 }
 
-/** Whether everything that an active challenge's planned look waits for is there, and the look has not been made. */
+/** True when all conditions of an active challenge's planned look are met and it has not been made. */
 export function isLookDue(challenge: StoredChallenge, at: string): boolean {
   if (challenge.status !== 'active' || challenge.planned_look) return false;
   if (!areMet(conditionsOf(challenge, Date.parse(at)))) return false;
@@ -95,7 +95,7 @@ function decide(progress: Progress, comparison: VariantComparison, at: string): 
   return verdict ? completed(progress, verdict, at) : progress;
 }
 
-/** What the trades so far prove; undefined before the planned look and while they prove nothing. */
+/** Verdict of the trades so far; undefined before the planned look and while the difference is not significant. */
 export function verdictOn(challenge: StoredChallenge, comparison: VariantComparison) {
   if (!challenge.planned_look || currentP(challenge, comparison).p >= ALPHA) return undefined;
   if (comparison.improvement < 0) return 'champion_wins' as const;
@@ -137,7 +137,7 @@ export function completed(
   return message === null ? ended : withRejectedPromotion(ended, { at, code: 'RES005', message });
 }
 
-/** A winner that the platform does not promote by itself, and why: once it has said so it leaves it to a person. */
+/** A winner that is not promoted automatically, with the reason: from then on it needs manual promotion. */
 export function withRejectedPromotion(
   progress: Progress,
   promotion_rejected: NonNullable<StoredChallenge['promotion_rejected']>,
@@ -147,12 +147,12 @@ export function withRejectedPromotion(
   return withEvent(progress, { promotion_rejected }, event);
 }
 
-/** Why a person must look at a winner that would promote by itself; null when nothing speaks against it. */
+/** Reason why a winner with `auto_promote` needs manual promotion; null without one. */
 function whyNotByItself(challenge: StoredChallenge): string | null {
   const { auto_promote, hold } = challenge;
   if (!auto_promote) return null;
   if (compareVariants(challenge).degenerate) return 'No trade differs from another of its variant';
-  // The other holds heal, if not by the trade that wins.
+  // The other holds end automatically.
   const waits =
     hold?.reason === 'manual' || hold?.reason === 'approval' || hold?.reason === 'sample_ratio_mismatch';
   return waits ? `It was held when it won: ${hold.reason}` : null;

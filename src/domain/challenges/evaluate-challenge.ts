@@ -59,7 +59,7 @@ export async function evaluateChallenge(
   };
 }
 
-/** What to do, from what the writes have made of the challenge: reading it decides nothing. */
+/** Recommendation from the stored state: reading it decides nothing. */
 export function recommendationOf({
   status,
   outcome,
@@ -134,7 +134,7 @@ function warningsOn(challenge: StoredChallenge, comparison: VariantComparison): 
   return [...challenge.warnings, ...Object.keys(warnings).filter((warning) => warnings[warning])];
 }
 
-/** What could be seen with so many trades, and how many the least improvement worth a promotion takes. */
+/** Minimum detectable effect at the current number of trades, and the trades needed to detect the minimum improvement. */
 function prospects({ champion, challenger, test }: VariantComparison) {
   const baseline = Math.abs(test.meanA);
   const known = test.usedStages > 0 && baseline > 1e-9;

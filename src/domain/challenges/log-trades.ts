@@ -106,7 +106,7 @@ class TradeLog {
   readonly #found: FoundChallenge;
   readonly #trades = new Map<string, StoredTrade>();
   readonly #assignments = new Map<string, StoredAssignment>();
-  /** Read at most once: whatever is written meanwhile makes this write lose. */
+  /** Read at most once: a concurrent write makes this one a write conflict. */
   #stored: Promise<readonly TradeResult[]> | null = null;
 
   constructor(deps: ChallengeDeps, found: FoundChallenge) {
@@ -162,7 +162,7 @@ class TradeLog {
   }
 }
 
-/** What is stored anew or instead of what was found, by id. */
+/** New and changed items, by ID. */
 function changesOf<T>(now: ReadonlyMap<string, T>, found: ReadonlyMap<string, T>) {
   return [...now].map(([id, after]) => ({ before: found.get(id) ?? null, after }));
 }

@@ -14,7 +14,7 @@ export interface ProcessingReport {
 
 /** For one pass; the function that makes it has twice as long. */
 const TICK_MS = 2 * 60_000;
-/** Challenges at once, so that a slow one keeps few waiting. */
+/** Challenges processed concurrently, so that a slow one delays few others. */
 const LANES = 8;
 
 /**
@@ -64,7 +64,7 @@ export async function processDueChallenges(
   return { changed, failed, left: waiting.length };
 }
 
-/** Lets time pass for a challenge at a moment of its own, beside the regular passes over all. */
+/** Processes a challenge at its own deadline, in addition to the reconcile runs. */
 export interface ChallengeTimer {
   /**
    * Lets time pass for it then, or within a minute after. Repeating it does no harm, nor does a moment at which nothing is due.

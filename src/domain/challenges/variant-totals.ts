@@ -117,7 +117,7 @@ function closedOf(trade: Counted | null): number | null {
   return trade?.status === 'closed' ? trade.profit_pct : null;
 }
 
-/** The unrealised result of an open trade, if somebody told it. */
+/** The unrealised result of an open trade, if it was posted. */
 function markOf(trade: Counted | null): number | null {
   return trade?.status === 'open' ? trade.profit_pct : null;
 }
@@ -145,7 +145,7 @@ interface TradeStep {
   readonly now: StoredTrade;
   /** null of a new one. */
   readonly before: StoredTrade | null;
-  /** Of its key, if it has one. */
+  /** Assignment of its key, if it has one. */
   readonly assignment: StoredAssignment | undefined;
 }
 
@@ -182,7 +182,7 @@ export function countTrade(progress: Progress, step: TradeStep): CountedTrade {
 
 function withKeyTotals(assignment: StoredAssignment, step: TradeStep): StoredAssignment | null {
   const { now, before } = step;
-  // What is open without a mark is in no total of its key, nor is an error.
+  // An open trade without a mark price and an error are in no total of their key.
   if (now.profit_pct === null && (before?.profit_pct ?? null) === null) return null;
   return { ...keyWith(assignment, step), revision: assignment.revision + 1 };
 }

@@ -24,7 +24,7 @@ export interface ChallengeDeps extends PromotionDeps {
   readonly challenges: ChallengeStore;
 }
 
-/** A challenge that exists, settled, with what else was asked for. */
+/** An existing challenge with due deadlines applied, and the requested items. */
 export interface FoundChallenge extends ChallengeState {
   readonly challenge: StoredChallenge;
   readonly progress: Progress;
@@ -33,7 +33,7 @@ export interface FoundChallenge extends ChallengeState {
   readonly now: number;
 }
 
-/** What a write comes to: an answer, and what it makes of the challenge. */
+/** Result of a write: the response, and the progress of the challenge. */
 export interface ChallengeDecision<T> {
   /** By the challenge as it then is. */
   readonly answer: (after: StoredChallenge) => T;
@@ -86,7 +86,7 @@ export function challengeTransitions(
   return { store, attempts, writeConflict };
 }
 
-/** Throws CHL001 when there is none. */
+/** The challenge with due deadlines applied. Throws CHL001 for an unknown one. */
 export function foundChallenge(
   { clock }: { readonly clock: Clock },
   id: string,
@@ -109,9 +109,9 @@ interface Written {
 type Promoted = Pick<ChallengeWrite, 'before' | 'after' | 'events' | 'promotion'>;
 
 /**
- * What is to be stored of a challenge; null when nothing has changed. One that was won and promotes by itself is promoted
- * in the same transaction, by every rule of the registry. What the registry refuses is left to a person, and told; when it
- * cannot answer now, the next write tries again.
+ * The write of a challenge; null when it is unchanged. A winner with `auto_promote` is promoted
+ * in the same transaction, by every rule of the registry. A rejection by the registry is stored and needs manual promotion. When
+ * the registry is unavailable, the next write tries again.
  */
 async function withPromotion(deps: ChallengeDeps, written: Written): Promise<Promoted | null> {
   const { challenge: before, progress, at } = written;
@@ -154,9 +154,9 @@ async function promoted(deps: ChallengeDeps, { challenge: before, progress, at }
 }
 
 /**
- * What another version in Production makes of a model's challenges, for the transaction that brings it there: the active
+ * Changes of a model's challenges by another version in Production, for the transaction that brings it there: the active
  * one ends, promoted when it is the challenger's and rolled back otherwise; one that awaits its promotion is promoted, or
- * given up when it is neither of its versions.
+ * or ends as `champion_kept` when it is neither of its versions.
  *
  * @param won the challenge that the version won, which must still await its promotion
  * Throws CHL001, RES005 when it does not await it.

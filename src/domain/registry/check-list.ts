@@ -35,7 +35,7 @@ const FRESHNESS_MS = 2_000;
 const STALE_HOURS = 24;
 
 /**
- * The checks that need no task, all at once, in the order of the list. They answer within what one read of storage takes,
+ * The checks that need no task, run concurrently, in the order of the list. They take as long as one read of storage,
  * and 2 s for data collection.
  * Throws DATA005 or SVC005 when what they read is down: then nothing is known of the version.
  */
@@ -189,7 +189,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** The thresholds given, null for none. Throws VAL005 for one that is no sensible number. */
+/** The given thresholds, null without one. Throws VAL005 for a value out of bounds. */
 export function checkThresholds(thresholds: Thresholds | undefined): Thresholds | null {
   const given = RULES.flatMap(({ name }) => {
     const value = thresholds?.[name];

@@ -35,7 +35,7 @@ export function checkImageUri(uri: string, allowed: readonly string[] | null): s
 /**
  * Digest of the image that `uri` names: where its registry cannot be asked the one that `uri` gives itself, else null. Null
  * where images are not resolved.
- * Throws VAL005 when there is no such image.
+ * Throws VAL005 for an unknown image.
  */
 export async function resolveImage(images: ImageRegistry | null, uri: string): Promise<string | null> {
   if (!images) return null;
@@ -49,12 +49,12 @@ export async function resolveImage(images: ImageRegistry | null, uri: string): P
   });
 }
 
-/** The same image whatever its tag says later. */
+/** Reference of the image by its digest, which does not change with the tag. */
 export function pinnedUri(uri: string, digest: string): string {
   return `${REFERENCE.exec(uri)?.[1] ?? uri}@${digest}`;
 }
 
-/** Where container images are kept. Null on one machine: there the current code runs, whatever a version names. */
+/** Registry of container images. Null in local mode, which runs the current code for every version. */
 export interface ImageRegistry {
   /**
    * `sha256:…` of the image that a reference names now; undefined when it names none, null when its registry is one that
@@ -63,13 +63,13 @@ export interface ImageRegistry {
   digestOf(uri: string): Promise<string | null | undefined>;
 }
 
-/** What a job that runs a version keeps of it. */
+/** Fields of a version that are stored in the job that runs it. */
 export function registeredOf(version: StoredVersion): RegisteredVersion {
   const { model_name, container_image_uri, image_digest, strategy_digest } = version;
   return { model_name, version: version.version, container_image_uri, image_digest, strategy_digest };
 }
 
-/** The registered image, whatever its tag says now; null where it was not resolved. */
+/** The registered image by its digest; null where it was not resolved. */
 export function imageOf({ container_image_uri, image_digest }: StoredVersion): string | null {
   return image_digest && pinnedUri(container_image_uri, image_digest);
 }

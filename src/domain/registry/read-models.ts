@@ -51,7 +51,7 @@ export async function getHistory(
   return page;
 }
 
-/** Which version was in Production at a time (default now). Throws RES002, VAL005 for what is no time or in the future, SVC005. */
+/** The version in Production at a time (default: now). Throws RES002, VAL005 for an invalid or future time, SVC005. */
 export async function getProduction(
   { registry, clock }: Pick<ReadModelsDeps, 'registry' | 'clock'>,
   input: { readonly model: string; readonly at?: string | undefined },

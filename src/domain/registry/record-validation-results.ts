@@ -17,9 +17,9 @@ const STAGING_MS = 10 * 60_000;
 const UNKNOWN: readonly ErrorCode[] = ['RES002', 'RES003'];
 
 /**
- * Tells the registry how a validation ended, and forgets the job when it did. One that no version waits for is asked about
+ * Records the result of a validation in the registry, then removes it from the list of ended ones. One that no version waits for is checked
  * again until its staging cannot come any more. Repeating it does no harm, so a death between the two writes does none.
- * Does nothing for a job that is under way or is no validation. Throws as {@link recordValidation}.
+ * Ignores unfinished jobs and jobs of other kinds. Throws as {@link recordValidation}.
  */
 export async function recordValidationResult(
   deps: RecordValidationDeps,
@@ -40,7 +40,7 @@ export async function recordValidationResult(
   if (recorded || late) await deps.validations.forgetValidation(job.job_id);
 }
 
-/** Settles all that ended. One job's fault does not stop the others. */
+/** Records the results of all validations that ended. An error of one does not stop the others. */
 export async function recordValidationResults(
   deps: RecordValidationDeps,
   onFault: (jobId: string, error: unknown) => void,
@@ -61,8 +61,8 @@ interface RecordValidationInput {
 
 /**
  * Copies the end of a staging's checks into the version that waits for it, wherever the version is by then. Repeating it
- * changes nothing. Answers whether this call changed something.
- * Throws RES002, RES003, RES005 (too many moves at once), SVC005.
+ * changes nothing. Returns true when this call changed the version.
+ * Throws RES002, RES003, RES005 (write conflict), SVC005.
  */
 export async function recordValidation(
   deps: Omit<RecordValidationDeps, 'validations'>,

@@ -67,7 +67,7 @@ const JOB_ID = /^bt-[A-Za-z0-9]{1,64}$/;
 /** As the keys of versions are written; a model never gets there. */
 const MAX_VERSIONS = 999_999;
 
-/** What a version is made of, and what its registration found out. */
+/** Content of a version, and the results of the checks at its registration. */
 interface Registration {
   readonly content: VersionContent;
   readonly validation: Validation;
@@ -77,7 +77,7 @@ interface Registration {
 
 /**
  * Registers a completed backtest of a strategy as the next version of the model of that name, which the first registration
- * makes the caller's. A refused registration uses up no number.
+ * makes the caller's. A rejected registration does not use a number.
  * Throws AUTH005 (the model or the backtest is another's), RES002 (strategy), RES001 (backtest), RES005 (not completed), VAL005 (of another strategy, or thresholds missed:
  * `context.failures`), VAL006 (image), DATA005, SVC005.
  */
@@ -94,7 +94,7 @@ export async function registerStrategy(
     { operation: 'registerStrategy', call, input },
     async (key) => {
       const state = await deps.registry.read(input.model, [], key);
-      // Before a stored reply is repeated too: whoever has lost the model hears nothing of it.
+      // Checked before a stored response is repeated too: the caller may have lost access since.
       if (state.model) checkAccess(call.actor, state.model, asked);
       return state;
     },
@@ -196,7 +196,7 @@ function thresholdCheck(
   });
 }
 
-/** A threshold that is spelt otherwise guards nothing: whoever gave it must hear of it. */
+/** A misspelled threshold has no effect: the check names it. */
 function withIgnored(check: ValidationCheck, { thresholds }: RegisterStrategyInput): ValidationCheck {
   const ignored = unknownThresholds(thresholds);
   if (ignored.length === 0) return check;
@@ -269,7 +269,7 @@ function remark({ status, message }: ValidationCheck): string {
   return status === 'warning' ? ` ${message}.` : '';
 }
 
-/** What a backtest proves a version by: its candles, and the search behind its parameters. */
+/** Evidence of a version: the candles of its backtest, and the search that found its parameters. */
 
 /** Provenance of a stored report and the range of its candles. Throws DATA005 when it cannot be read. */
 async function readReport(results: ResultStore, { results: stored, config }: JobIn<'completed'>) {

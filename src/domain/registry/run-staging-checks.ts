@@ -8,7 +8,7 @@ import type { PairCandles } from '../load-candles.ts';
 import type { StrategyWithDigest } from '../ports.ts';
 import { describeCertificate, isPutToTest, sentences } from '../search-look-ahead.ts';
 
-/** What a smoke run left, and what it ran on. */
+/** Smoke run: inputs and outcome. */
 export interface SmokeRun {
   readonly registered: RegisteredVersion;
   /** Loads the strategy again, with no state left from another run. */
@@ -37,7 +37,7 @@ export async function runStagingChecks(run: SmokeRun): Promise<ValidationCheck[]
   return checks;
 }
 
-/** A container of a resolved image must be that image with the registered source; elsewhere another source is told. */
+/** A container must run the resolved image with the registered source; elsewhere another source is a warning. */
 function codeCheck({ registered, image, strategyDigest }: SmokeRun): ValidationCheck {
   const sameSource = strategyDigest === registered.strategy_digest;
   const { image_digest } = registered;
@@ -75,7 +75,7 @@ function smokeCheck({ outcome, config, pairs }: SmokeRun): ValidationCheck {
     : { ...base, status: 'passed', message: `${ran}: ${outcome.trades.length} trades, all well-formed` };
 }
 
-/** What is wrong with a trade; nothing, mostly. */
+/** Problems of a trade; empty for a well-formed one. */
 function problemOf(trade: Trade, pairs: readonly string[]): string[] {
   const positive = {
     entry: trade.entryPrice,

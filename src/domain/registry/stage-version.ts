@@ -100,7 +100,7 @@ export async function stageVersion(
   );
 }
 
-/** The result for one version, however often it is asked for. */
+/** Memoizes the result for the last version. */
 function onceFor<T>(work: (version: StoredVersion) => Promise<T>): (version: StoredVersion) => Promise<T> {
   let known: { readonly number: string; readonly result: Promise<T> } | undefined;
   return (version) => {

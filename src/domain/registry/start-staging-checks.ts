@@ -29,7 +29,7 @@ export interface StagingChecksDeps {
   readonly log: Log;
 }
 
-/** Candles of the smoke run, beside those before its start: enough for signals, few enough for a minute. */
+/** Candles of the smoke run, startup candles excluded: enough for signals, few enough for a minute. */
 const SMOKE_CANDLES = 1_000;
 const PRIORITY = 5;
 const NOT_RUN =
@@ -43,7 +43,7 @@ export function stagingChecks(deps: StagingChecksDeps): StagingChecks {
   };
 }
 
-/** What came of staging checks, for who starts none. */
+/** Results of staging checks, for services that do not start them. */
 export function stagingOutcomes({ jobs }: Pick<StagingChecksDeps, 'jobs'>): Pick<StagingChecks, 'outcome'> {
   return {
     outcome: async (jobId) => {
@@ -53,7 +53,7 @@ export function stagingOutcomes({ jobs }: Pick<StagingChecksDeps, 'jobs'>): Pick
   };
 }
 
-/** What came of a validation; undefined while it is under way. */
+/** Result of a validation; undefined while it runs. */
 export function outcomeOf(job: StoredBacktestJob): StagingOutcome | undefined {
   switch (job.status) {
     case 'pending':
@@ -66,7 +66,7 @@ export function outcomeOf(job: StoredBacktestJob): StagingOutcome | undefined {
       return { status: passed ? 'passed' : 'failed', checks };
     }
     case 'failed':
-      // A fault of the platform is worded for whoever runs a backtest: here something else helps.
+      // The text of SVC001 is for backtests; here the user registers the backtest again.
       return notRun(job.error_code === 'SVC001' ? NOT_RUN : `${job.error_code} ${job.error}`);
     case 'cancelled':
       return notRun(NOT_RUN);

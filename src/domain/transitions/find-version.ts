@@ -9,7 +9,7 @@ export interface VersionReference {
   readonly model: string;
   /** A number, or one of the aliases `latest` and `champion`. */
   readonly version: string;
-  /** Of the request, for the error. */
+  /** Field of the request, for the error. */
   readonly field: string;
   /** Where the request names the model. Default `model_name`. */
   readonly modelField?: string;
@@ -21,7 +21,7 @@ export interface FoundVersion {
   readonly version: StoredVersion;
 }
 
-/** What there may be of a version, and what is stored under an Idempotency-Key. */
+/** A version that may exist, its model, and the record stored under an Idempotency-Key. */
 interface LookedUp {
   readonly model: StoredModel | undefined;
   readonly version: StoredVersion | undefined;
@@ -47,7 +47,7 @@ export async function readVersion(
   return existing(reference, await lookUpVersion(registry, reference, null));
 }
 
-/** What there is of the version named, and a stored reply: one read for a number, two for an alias. */
+/** Looks up the named version and an idempotency record: one read for a number, two for an alias. */
 export async function lookUpVersion(
   registry: RegistryStore,
   { model: name, version: named }: VersionReference,
@@ -68,7 +68,7 @@ export async function lookUpVersion(
   return { model, version, idempotencyRecord };
 }
 
-/** What was looked up, if it exists. Throws as {@link findVersion}. */
+/** The version that was looked up. Throws as {@link findVersion}. */
 export function existing(reference: VersionReference, { model, version }: LookedUp): FoundVersion {
   if (!model) throw unknownModel(reference.model, reference.modelField);
   if (version) return { model, version };
@@ -91,7 +91,7 @@ export function unknownModel(name: string, field = 'model_name'): CodedError {
   });
 }
 
-/** The number that an alias stands for; null when it is none, or stands for no version now. */
+/** The version number of an alias; null for other names, and for an alias without a version. */
 export function numberOf(alias: string, model: StoredModel): string | null {
   if (alias === 'latest') return String(model.latest_version);
   return alias === 'champion' ? model.production_version : null;

@@ -30,7 +30,7 @@ export interface PromotionDeps extends TransitionDeps {
   readonly releasePolicy: ReleasePolicy;
 }
 
-/** A promotion that is to be planned, whoever asked for it. */
+/** A promotion to plan, requested by a caller or by the platform. */
 export interface Promotion {
   readonly call: TransitionCall;
   readonly expected_production: string | null | undefined;
@@ -116,7 +116,7 @@ interface DecidedChecks {
   readonly required: readonly ValidationCheck[];
   /** All: those of the staging, with the policy's in the place of what it says of the same. */
   readonly all: readonly ValidationCheck[];
-  /** What the version keeps: as `all`, with the staging's own word on the look-ahead. */
+  /** Checks stored with the version: as `all`, with the staging's own look-ahead check. */
   readonly stored: ValidationCheck[];
 }
 
@@ -139,7 +139,7 @@ function decideChecks(
   };
 }
 
-/** Throws RES005 that names all that stands against the promotion. */
+/** Throws RES005 with all failed requirements. */
 function checkGates(
   deps: Pick<PromotionDeps, 'stagingDryRunRequired'>,
   found: FoundVersion,

@@ -19,11 +19,11 @@ export function stageTransitions<W>(store: TransitionStore<W>): TransitionKind<W
   return { store, attempts: ATTEMPTS, writeConflict };
 }
 
-/** What a call changes: one version, and what that means for Production. */
+/** A change of one version, and its effect on Production. */
 export interface PlannedTransition {
   readonly action: RegistryAction;
   readonly call: TransitionCall;
-  /** Of the model and of everything that changes with it; see {@link nextTimestamp}. */
+  /** Time of the transition; see {@link nextTimestamp}. */
   readonly at: string;
   /** The version as it was read; null for a new one. */
   readonly before: StoredVersion | null;
@@ -38,7 +38,7 @@ export interface PlannedTransition {
   readonly challenges?: readonly ChallengeChange[];
 }
 
-/** The time of a model's next event: now, but never before the last one, whatever the clocks of two hosts say. */
+/** The time of a model's next event: now, but never before the last one, even if the clocks of two hosts differ. */
 export function nextTimestamp(deps: Pick<TransitionDeps, 'clock'>, model: StoredModel | null): string {
   const now = isoTime(deps.clock.now());
   return model && model.updated_at > now ? model.updated_at : now;

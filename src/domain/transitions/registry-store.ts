@@ -9,7 +9,7 @@ import type {
   TransitionStore,
 } from './apply-transition.ts';
 
-/** What one call of the registry found of a model: read together, strongly consistent. */
+/** Items of a model, read together, strongly consistent. */
 export interface ModelState {
   /** Undefined: nothing was registered under this name. */
   readonly model: StoredModel | undefined;
@@ -77,7 +77,7 @@ export interface CatalogSort {
   readonly order: 'asc' | 'desc';
 }
 
-/** Where a row stands in one order of the catalog: what the index sorts it by, as text, and whose row it is. */
+/** Position of a row in one order of the catalog: sort key of the index, model and version. */
 export type CatalogPosition = readonly [sortKey: string, model: string, version: string];
 
 export interface CatalogEntry {
@@ -103,7 +103,7 @@ export interface RegistryStore extends TransitionStore<StageTransition> {
   eventAt(model: string, at: string): Promise<RegistryEvent | undefined>;
   /**
    * Rows of the catalog in that order, from an index, after a position of the same order (null: from its start). It reads
-   * ahead by little more than a page, so that whoever stops early has not paid for the rest.
+   * ahead by little more than a page, so that a caller that stops early reads little in excess.
    */
   catalog(
     filter: CatalogFilter,

@@ -34,7 +34,7 @@ interface Requirement {
 const atLeast = (value: number, required: number) => value >= required;
 const atMost = (value: number, required: number) => value <= required;
 
-/** Whether the policy requires anything. */
+/** True when the policy has a requirement. */
 export function isSet({ lookAheadCertificate, ...numbers }: ReleasePolicy): boolean {
   return lookAheadCertificate || Object.values(numbers).some((value) => value !== undefined);
 }
@@ -152,7 +152,7 @@ export function checkCertificate(
   };
 }
 
-/** A check of a version before passed on columns alone, and names no state. */
+/** Message of a look-ahead check that is not certified. Checks of older versions covered columns only. */
 function toldOf(found: ValidationCheck): string {
   const { status, message } = found;
   return status === 'passed'
@@ -162,12 +162,12 @@ function toldOf(found: ValidationCheck): string {
 
 const NEVER_RUN = 'The staging ran no look-ahead check: register the backtest again and stage that version';
 
-/** Whether a check of that name is the policy's on numbers: those are made anew with every move. */
+/** True for the policy's checks on numbers, which every transition makes again. */
 export function isNumberCheck(name: string): boolean {
   return name === NO_POLICY_CHECK || (name !== 'look_ahead' && POLICY_CHECKS.some((each) => each === name));
 }
 
-/** Checks of the release policy that the caller of one move wants waived. */
+/** Checks of the release policy that a caller requests to waive for one transition. */
 export interface RequestedWaiver {
   readonly checks: readonly PolicyCheckName[];
   readonly reason: string;
@@ -209,7 +209,7 @@ export function withWaiver(
   );
 }
 
-/** What was waived of what was asked, for history and catalog; null when nothing was. */
+/** The waiver that took effect, for history and catalog; null when no check was waived. */
 export function waiverOf(
   action: Waiver['action'],
   checks: readonly ValidationCheck[],

@@ -8,7 +8,7 @@ export const TASK_CHECKS = ['smoke_run', 'determinism', 'look_ahead'] as const;
 /** Checks without which nothing was proved: when one is skipped, the validation as a whole was. */
 const GATES: readonly string[] = ['thresholds', ...TASK_CHECKS];
 
-/** What a list of checks comes to: failed before pending before skipped before passed. Warnings and waived checks pass. */
+/** Status of a list of checks: failed before pending before skipped before passed. Warnings and waived checks pass. */
 export function statusOf(checks: readonly ValidationCheck[]): Validation['status'] {
   if (checks.some(({ status }) => status === 'failed')) return 'failed';
   if (checks.some(({ status }) => status === 'pending')) return 'pending';
@@ -16,7 +16,7 @@ export function statusOf(checks: readonly ValidationCheck[]): Validation['status
   return skipped ? 'skipped' : 'passed';
 }
 
-/** What a person must know of a version that did not pass everything; nothing when it did. */
+/** Warnings for a version that did not pass every check. */
 export function warningsFor({ status, checks }: Validation): string[] {
   const ungated = checks.some((check) => check.name === 'thresholds' && check.status === 'skipped');
   return [
@@ -40,7 +40,7 @@ export function withOutcome(validation: Validation, outcome: StagingOutcome): Va
   return { ...validation, status: outcome.status === 'failed' ? 'failed' : statusOf(checks), checks };
 }
 
-/** A version's validation as it is now: while it is stored as pending, its job tells. */
+/** The current validation of a version: while it is stored as pending, the result of its job. */
 export async function currentValidation(
   stagingChecks: Pick<StagingChecks, 'outcome'> | null,
   { validation }: StoredVersion,
@@ -50,7 +50,7 @@ export async function currentValidation(
   return outcome ? withOutcome(validation, outcome) : validation;
 }
 
-/** What came of the checks that need a task. */
+/** Result of the checks that need a task. */
 export interface StagingOutcome {
   readonly status: 'passed' | 'failed';
   /** Smoke run, determinism, look-ahead; or the one line that says why they could not be run. */

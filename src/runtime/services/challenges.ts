@@ -122,18 +122,18 @@ export function challengeHandlers(deps: CreateChallengeDeps): Pick<Handlers<'str
   };
 }
 
-/** A misspelt limit limits nothing: whoever sent it must hear of it, beside what the challenge itself warns of. */
+/** Response with a warning for each unknown key of the request: a misspelled limit has no effect. */
 function replayable({ body, replayed }: TransitionResult<Challenge>, ignored: readonly string[]) {
   const headers: Record<string, string> = replayed ? { 'Idempotent-Replay': 'true' } : {};
   return { body: { ...body, warnings: [...body.warnings, ...ignored] }, headers };
 }
 
-/** A misspelt field of a trade is no field. */
+/** Warnings for unknown fields of trades. */
 function ignoredFields(
   body: Readonly<Record<string, unknown>> & { readonly trades?: readonly object[] | undefined },
 ) {
   if (!body.trades) return unknownKeyWarnings(body, TRADE_FIELDS, '');
-  // Fields of a trade beside a list of trades are of none.
+  // Fields next to `trades` belong to no trade.
   return [
     ...unknownKeyWarnings(body, ['trades'], ''),
     ...body.trades.flatMap((trade, index) =>

@@ -117,7 +117,7 @@ export function registerHandler(deps: RegisterStrategyDeps): Handlers<'strategy'
 
 type Caller = Pick<HandlerRequest<unknown>, 'principal' | 'headers' | 'correlationId'>;
 
-/** Who makes a move, and by which request. */
+/** The caller of a transition, and its request. */
 export function transitionCallOf({ principal, headers, correlationId }: Caller): TransitionCall {
   return {
     actor: callerOf(principal),
@@ -135,7 +135,7 @@ function reply<S extends 200 | 201, T extends { readonly warnings?: readonly str
   return { status, body: { ...body, warnings: [...(body.warnings ?? []), ...ignored] }, headers };
 }
 
-/** A misspelt `expected_production` guards nothing: whoever sent it must hear of it. */
+/** Warnings for unknown keys: a misspelled `expected_production` has no effect. */
 export function ignoredKeys(
   body: Readonly<Record<string, unknown>>,
   { shape }: { readonly shape: object },
@@ -143,7 +143,7 @@ export function ignoredKeys(
   return unknownKeyWarnings(body, Object.keys(shape), '');
 }
 
-/** The keys of a waiver that nobody reads. */
+/** Warnings for unknown keys of a waiver. */
 export function ignoredOfWaiver(waive: WaiveRequest | undefined): string[] {
   return waive ? unknownKeyWarnings({ ...waive }, Object.keys(WaiveRequest.shape), 'waive.') : [];
 }
