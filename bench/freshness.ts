@@ -21,7 +21,7 @@ const MINUTE = 60_000;
 const MONTHS = 24;
 const TARGET_MS = 50;
 
-/** Its symbols have six series each, with as many holes as are listed. */
+/** Its symbols have six series each, with as many gaps as are listed. */
 const HOLED = 'bybit';
 const GAPS_PER_MONTH = 20;
 
@@ -38,20 +38,28 @@ async function record({ series }: Stores): Promise<void> {
     const next = Date.parse(monthsAgo(back - 1));
     const last = Math.min(next, Math.floor(now.getTime() / MINUTE) * MINUTE) - MINUTE;
     const month = new Date(first).toISOString().slice(0, 7);
-    return { month, first, last, count: (last - first) / MINUTE + 1, gapCount: 0, gaps: [], unlisted: 0 };
+    return {
+      month,
+      first,
+      last,
+      count: (last - first) / MINUTE + 1,
+      gap_count: 0,
+      gaps: [],
+      longest_omitted_gap: 0,
+    };
   });
-  const holed = months.map((month) => ({
+  const withGaps = months.map((month) => ({
     ...month,
-    gapCount: 1000,
+    gap_count: 1000,
     gaps: Array.from({ length: GAPS_PER_MONTH }, (_, i) => [month.first + 10 * (i + 1) * MINUTE, 5] as const),
-    unlisted: 4,
+    longest_omitted_gap: 4,
   }));
   const at = now.toISOString();
   await Promise.all(
     SYMBOLS.map(async (symbol) => {
       await series.record({ exchange: 'sim', symbol, timeframe: '1m' }, months, at);
       for (const timeframe of TIMEFRAMES) {
-        await series.record({ exchange: HOLED, symbol, timeframe }, holed, at);
+        await series.record({ exchange: HOLED, symbol, timeframe }, withGaps, at);
       }
     }),
   );
@@ -99,11 +107,11 @@ export default {
         figure('one timeframe', await measure(service.url, '&timeframe=1m')),
         figure('the newest of six timeframes', await measure(service.url, '')),
         figure(
-          'over two years, with holes in each month',
+          'over two years, with gaps in each month',
           await measure(service.url, `&exchange=${HOLED}&timeframe=1m&start=${monthsAgo(MONTHS - 1)}`),
         ),
         {
-          label: 'the heaviest items there are: six series, each with 40 holes listed',
+          label: 'the heaviest items there are: six series, each with 40 gaps listed',
           value: await measure(service.url, `&exchange=${HOLED}`),
           unit: 'ms',
         },

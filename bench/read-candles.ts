@@ -3,8 +3,8 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FileObjectStore } from '#adapters/local/file-object-store.ts';
 import { ParquetCandleStore } from '#adapters/parquet/candle-store.ts';
+import { hasValidChecksum } from '#adapters/parquet/checksum.ts';
 import { readColumns } from '#adapters/parquet/read.ts';
-import { isIntact } from '#adapters/parquet/seal.ts';
 import type { SeriesStore } from '#domain/ports.ts';
 import { CANDLE_COLUMNS } from '#engine/candles.ts';
 import type { Bench, Figure } from './support/bench.ts';
@@ -52,7 +52,7 @@ async function measureParts({ objects, keys }: Fixture) {
   const fetchAll = () => Promise.all(keys.map(async (key) => (await objects.get(key))!.body));
   const files = await fetchAll();
   const check = async () => {
-    if (!files.every(isIntact)) throw new Error('A file is damaged');
+    if (!files.every(hasValidChecksum)) throw new Error('A file is corrupt');
   };
   const decode = async () => {
     for (const file of files) readColumns(file, CANDLE_COLUMNS, () => {});

@@ -168,7 +168,7 @@ function storage({ tables, results, candles }: DataStack) {
   };
 }
 
-/** Reading candles, and noting which files were found damaged. */
+/** Reading candles, and noting which files were found corrupt. */
 function allowCandles({ role }: JobTask, { tables, candles }: DataStack): void {
   allowTable(role, 'series', tables.series, ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem']);
   allowObjects(role, candles, ['GetObject']);

@@ -100,7 +100,7 @@ export const TRIAL_STATES = ['running', 'complete', 'pruned', 'failed'] as const
 export type TrialState = (typeof TRIAL_STATES)[number];
 
 const trialBase = {
-  schema_version: z.literal(1),
+  schema_version: z.literal(2),
   job_id: z.string(),
   number: z.int().meta({ description: 'From 0, in the order of suggestion' }),
   params: TrialParams,
@@ -133,7 +133,7 @@ export const StoredTrial = z.discriminatedUnion('state', [
     ...trialBase,
     state: z.literal('running'),
     task: z.string().meta({ description: 'Of the worker that holds it' }),
-    lease_until: z.int().meta({ description: 'Unix ms; later another worker may begin it again' }),
+    lease_expires_at: z.int().meta({ description: 'Unix ms; after it another worker may claim the trial' }),
   }),
   z.object({
     ...trialBase,

@@ -48,7 +48,7 @@ const Series = z
     first: Timestamp.meta({ description: 'Open time of the first candle' }),
     last: Timestamp.meta({ description: 'Open time of the last closed candle' }),
     count: z.int(),
-    gap_count: z.int().meta({ description: 'Holes between first and last, all of them' }),
+    gap_count: z.int().meta({ description: 'Number of gaps between the first and the last candle' }),
     gaps: z
       .array(
         z.object({
@@ -56,13 +56,13 @@ const Series = z
           missing: z.int().meta({ description: 'Candles missing' }),
         }),
       )
-      .meta({ description: 'The longest holes, by time: at most 20 of a month, at most 40 in all' }),
+      .meta({ description: 'The longest gaps, by time: at most 20 of a month, at most 40 in all' }),
     complete_from: Timestamp.nullable().meta({
       description:
         'Nothing exists between this time and `first`: the exchange was asked. Null while nobody knows',
     }),
-    damaged: z.array(z.string()).meta({
-      description: 'Months (`YYYY-MM`) whose file was found damaged and is to be collected again',
+    corrupt: z.array(z.string()).meta({
+      description: 'Months (`YYYY-MM`) with a corrupt file, to be collected again',
     }),
     updated_at: Timestamp,
   })

@@ -3,7 +3,7 @@ import { TIMEFRAMES } from './limits.ts';
 
 /** A collection as it is stored; test/contract pins the hash of this shape. */
 export const StoredCollection = z.object({
-  schema_version: z.literal(1),
+  schema_version: z.literal(2),
   /** Grows with every write: each is conditional on the one before. */
   revision: z.int(),
   /** sha-256 of the request's body: an Idempotency-Key belongs to one. */
@@ -18,8 +18,8 @@ export const StoredCollection = z.object({
   progress: z.number(),
   candles: z.int(),
   error: z.string().nullable(),
-  /** Starts since it last came further than ever before. */
-  starts: z.int(),
+  /** Attempts since the last progress. */
+  attempts: z.int(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
@@ -27,13 +27,13 @@ export type StoredCollection = z.infer<typeof StoredCollection>;
 
 /** Which collections are unfinished, and who works on them. */
 export const CollectionQueue = z.object({
-  schema_version: z.literal(1),
+  schema_version: z.literal(2),
   revision: z.int(),
   /** In the order in which they are run. */
   ids: z.array(z.string()),
   /** The process that works on the first, as long as it renews its lease; null when none does. */
-  holder: z.string().nullable(),
+  lease_owner: z.string().nullable(),
   /** Unix milliseconds. */
-  held_until: z.int(),
+  lease_expires_at: z.int(),
 });
 export type CollectionQueue = z.infer<typeof CollectionQueue>;

@@ -1,18 +1,18 @@
 import * as z from 'zod';
 
-/** A hole: [open time of the first missing candle in ms, candles missing]. */
+/** A gap: [open time of the first missing candle in ms, candles missing]. */
 const Gap = z.tuple([z.int(), z.int()]);
 
-/** What is stored of one month's file: times are open times in ms; a count of 0 means that it is damaged. */
+/** What is stored of one month's file: times are open times in ms; a count of 0 means that it is corrupt. */
 const StoredSeriesMonth = z.object({
   month: z.string(),
   first: z.int(),
   last: z.int(),
   count: z.int(),
-  gapCount: z.int(),
+  gap_count: z.int(),
   gaps: z.array(Gap),
-  unlisted: z.int(),
-  askedAt: z.int().optional(),
+  longest_omitted_gap: z.int(),
+  gaps_refetched_at: z.int().optional(),
 });
 
 /**
@@ -20,7 +20,7 @@ const StoredSeriesMonth = z.object({
  * read. At most 0.6 KB a month; test/contract pins the hash of this shape.
  */
 export const StoredSeriesMonths = z.object({
-  schema_version: z.literal(1),
+  schema_version: z.literal(2),
   /** Grows with every write: each is conditional on the one before. */
   revision: z.int(),
   months: z.array(StoredSeriesMonth),
@@ -33,15 +33,15 @@ export type StoredSeriesMonths = z.infer<typeof StoredSeriesMonths>;
  * one small item. At most 1.5 KB; test/contract pins the hash of this shape.
  */
 export const StoredSeries = z.object({
-  schema_version: z.literal(2),
+  schema_version: z.literal(3),
   first: z.iso.datetime(),
   last: z.iso.datetime(),
   count: z.int(),
   gap_count: z.int(),
   gaps: z.array(Gap),
-  longest_unlisted: z.int(),
+  longest_omitted_gap: z.int(),
   complete_from: z.iso.datetime().optional(),
-  damaged: z.array(z.string()).optional(),
+  corrupt: z.array(z.string()).optional(),
   updated_at: z.iso.datetime(),
 });
 export type StoredSeries = z.infer<typeof StoredSeries>;

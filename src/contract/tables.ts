@@ -40,8 +40,8 @@ export const JOB_ROW_ATTRIBUTES = [
   'error_summary',
 ] as const;
 
-/** What a caller's list is filtered by before the jobs themselves are read. */
-const SEEN_ROW_ATTRIBUTES = ['experiment_name'] as const;
+/** Attributes used to filter the access index before the jobs are loaded. */
+const ACCESS_ROW_ATTRIBUTES = ['experiment_name'] as const;
 
 /** Longest `error_summary`, characters. */
 export const ERROR_SUMMARY_LENGTH = 300;
@@ -70,7 +70,7 @@ const catalogBy = (name: string, sortKey: string): IndexDefinition => ({
 export const TABLES = {
   /**
    * `item`: `JOB` is the job itself and carries `kind` and `kind_status` (`backtest#running`);
-   * `SEES#principal` is its row in that principal's list and carries `seer_kind`, `seer_kind_status` (whose status is `open`
+   * `ACCESS#principal` is its row in that principal's list and carries `principal_kind`, `principal_kind_status` (whose status is `open`
    * until the job was seen to end) and a `created_at` that ends with the job's id, so that no two rows are equal;
    * `TRIAL#000012` is in no index.
    */
@@ -80,8 +80,8 @@ export const TABLES = {
     indexes: [
       jobsBy('by-kind', 'kind', JOB_ROW_ATTRIBUTES),
       jobsBy('by-kind-status', 'kind_status', JOB_ROW_ATTRIBUTES),
-      jobsBy('by-seer', 'seer_kind', SEEN_ROW_ATTRIBUTES),
-      jobsBy('by-seer-status', 'seer_kind_status', SEEN_ROW_ATTRIBUTES),
+      jobsBy('by-principal', 'principal_kind', ACCESS_ROW_ATTRIBUTES),
+      jobsBy('by-principal-status', 'principal_kind_status', ACCESS_ROW_ATTRIBUTES),
     ],
   },
   /** Models, versions, challenges, idempotency keys and the audit log. */

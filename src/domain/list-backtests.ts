@@ -7,5 +7,5 @@ export async function listBacktests(
   deps: { readonly jobs: JobStore },
   { caller, limit, cursor, ...filter }: BacktestListQuery & { readonly caller: Caller },
 ): Promise<Page<JobRow>> {
-  return deps.jobs.list({ ...filter, ...(!caller.isAdmin && { seenBy: caller }) }, limit, cursor ?? null);
+  return deps.jobs.list({ ...filter, ...(!caller.isAdmin && { visibleTo: caller }) }, limit, cursor ?? null);
 }

@@ -7,7 +7,7 @@ import type { Instrument } from '#engine/instrument.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import { TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
 import { instrumentOf } from './data/collect-instruments.ts';
-import { notingDamage } from './data/damaged-file.ts';
+import { recordCorruption } from './data/corrupt-file.ts';
 import type { InstrumentStore } from './instrument-ports.ts';
 import type { CandleStore, Clock, SeriesStore } from './ports.ts';
 import { noInstruments } from './resolve-config.ts';
@@ -49,7 +49,7 @@ export interface Collected {
 /**
  * Reads the candles of every pair of a run, and its instrument where the configuration asks for it.
  * Throws DATA003 for a symbol that the exchange does not have, DATA001 for no instrument, none or too few candles in the range,
- * DATA002 for holes beyond {@link GAP_TOLERANCE}, DamagedFileError (DATA005) for a file that must not be traded on.
+ * DATA002 for gaps beyond {@link GAP_TOLERANCE}, CorruptFileError (DATA005) for a file that must not be traded on.
  *
  * @param dataStart start of the range less the startup candles, ms
  * @param collected what was collected for the run before
@@ -122,13 +122,15 @@ async function loadPair(
   const start = Date.parse(config.date_range.start);
   const end = Date.parse(config.date_range.end);
   const key = { exchange, symbol: pair, timeframe };
-  const candles = await notingDamage(deps, key, () => deps.candles.read(key, dataStart, end));
+  const candles = await recordCorruption(deps, key, () => deps.candles.read(key, dataStart, end));
   checkEnough(candles, config, pair, start);
   checkHoles(candles, config, pair);
-  const funding = await notingDamage(deps, key, () => deps.candles.readFunding(exchange, pair, start, end));
+  const funding = await recordCorruption(deps, key, () =>
+    deps.candles.readFunding(exchange, pair, start, end),
+  );
   if (detailTimeframe === null) return { pair, candles, funding };
   const detailKey = { ...key, timeframe: detailTimeframe };
-  const detail = await notingDamage(deps, detailKey, () => deps.candles.read(detailKey, start, end));
+  const detail = await recordCorruption(deps, detailKey, () => deps.candles.read(detailKey, start, end));
   return { pair, candles, funding, detail };
 }
 
@@ -151,7 +153,7 @@ function checkHoles({ timestamp }: Candles, config: ResolvedBacktestConfig, pair
     if (timestamp[i]! - timestamp[i - 1]! > timestamp[widest]! - timestamp[widest - 1]!) widest = i;
   }
   throw new CodedError('DATA002', {
-    message: `${missing} of ${expected} ${config.timeframe} candles of ${pair} are missing, more than ${GAP_TOLERANCE * 100} %; the widest hole ends at ${isoTime(timestamp[widest]!)}`,
+    message: `${missing} of ${expected} ${config.timeframe} candles of ${pair} are missing, more than ${GAP_TOLERANCE * 100} %; the widest gap ends at ${isoTime(timestamp[widest]!)}`,
     context: { symbol: pair, missing, expected, tolerance: GAP_TOLERANCE },
   });
 }

@@ -68,8 +68,8 @@ export interface JobRow {
 }
 
 export interface JobFilter {
-  /** Only what this caller sees; absent: all. */
-  readonly seenBy?: Caller;
+  /** Only jobs visible to this caller; absent: all. */
+  readonly visibleTo?: Caller;
   readonly status?: JobStatus;
   readonly experiment_name?: string;
 }
@@ -191,7 +191,7 @@ export interface SeriesKey {
   readonly timeframe: Timeframe;
 }
 
-/** A hole in a series: [open time of the first missing candle in ms, candles missing]. */
+/** A gap in a series: [open time of the first missing candle in ms, candles missing]. */
 export type Gap = readonly [number, number];
 
 /** What is stored of a series: freshness is answered from this alone. Times are ISO 8601. */
@@ -200,34 +200,34 @@ export interface SeriesInfo extends SeriesKey {
   readonly first: string;
   readonly last: string;
   readonly count: number;
-  /** Holes in the grid between first and last, all of them. */
+  /** Number of gaps between the first and the last candle. */
   readonly gap_count: number;
-  /** The longest holes, at most 40 in all and 20 of a month, by time. */
+  /** The longest gaps, at most 40 in all and 20 of a month, by time. */
   readonly gaps: readonly Gap[];
-  /** Candles missing in the longest of the other holes; 0 when there are none. */
-  readonly longest_unlisted: number;
+  /** Candles missing in the longest of the other gaps; 0 when there are none. */
+  readonly longest_omitted_gap: number;
   /** The exchange has nothing between this time and the first candle: it was asked. Absent: nobody knows. */
   readonly complete_from?: string;
-  /** Months (`YYYY-MM`) of which a file was found damaged; until they are collected again they count as one hole. */
-  readonly damaged?: readonly string[];
+  /** Months (`YYYY-MM`) of which a file was found corrupt; until they are collected again they count as one gap. */
+  readonly corrupt?: readonly string[];
   readonly updated_at: string;
 }
 
-/** What one month's file of a series holds; a count of 0 means that it is damaged. Times are open times, ms. */
+/** What one month's file of a series holds; a count of 0 means that it is corrupt. Times are open times, ms. */
 export interface SeriesMonth {
   /** `YYYY-MM`, UTC. */
   readonly month: string;
   readonly first: number;
   readonly last: number;
   readonly count: number;
-  /** Holes between first and last. */
-  readonly gapCount: number;
+  /** Gaps between first and last. */
+  readonly gap_count: number;
   /** The longest 20 of them, by time. */
   readonly gaps: readonly Gap[];
   /** Candles missing in the longest of the others; 0 when there are none. */
-  readonly unlisted: number;
-  /** When the exchange was last asked for the holes again, and still had nothing for them. Absent: never. */
-  readonly askedAt?: number | undefined;
+  readonly longest_omitted_gap: number;
+  /** Last refetch of the gaps, Unix ms; absent before the first. */
+  readonly gaps_refetched_at?: number | undefined;
 }
 
 export interface SeriesStore {
@@ -246,31 +246,31 @@ export interface SeriesStore {
    */
   record(series: SeriesKey, months: readonly SeriesMonth[], at: string): Promise<SeriesInfo>;
   /**
-   * Notes that all that exists in `[from, to)` ms is stored. That tells where the series begins, unless a stretch before its
+   * Notes that all that exists in `[from, to)` ms is stored. That tells where the series begins, unless an interval before its
    * first candle was never asked for. Of an unknown series: nothing.
    */
   markComplete(
     series: SeriesKey,
-    stretch: { readonly from: number; readonly to: number },
+    interval: { readonly from: number; readonly to: number },
     at: string,
   ): Promise<void>;
-  /** Notes that the exchange was asked for the holes of those months (`YYYY-MM`) again, and had nothing for them. */
-  markAsked(series: SeriesKey, months: readonly string[], at: string): Promise<void>;
+  /** Records a refetch of the gaps of those months (`YYYY-MM`). */
+  markRefetched(series: SeriesKey, months: readonly string[], at: string): Promise<void>;
   /**
-   * Notes that what is stored of a month is damaged: the newest recorded month up to it, since funding may reach beyond
+   * Notes that what is stored of a month is corrupt: the newest recorded month up to it, since funding may reach beyond
    * the candles. Recording the month again undoes it. Of an unknown series: nothing.
    */
-  markDamaged(series: SeriesKey, month: string, at: string): Promise<void>;
+  markCorrupt(series: SeriesKey, month: string, at: string): Promise<void>;
 }
 
-/** Given to a read: it is told each damaged file, which then counts as missing. Without one the read throws. */
-export type OnDamaged = (file: string) => void;
+/** Called for each corrupt file, which then counts as missing. If absent, the read throws. */
+export type OnCorrupt = (file: string) => void;
 
-/** Every file carries a checksum, and one that does not match it is never used: DamagedFileError (DATA005) names it. */
+/** Every file carries a checksum, and one that does not match it is never used: CorruptFileError (DATA005) names it. */
 export interface CandleStore {
   /** Closed candles that open in `[start, end)` ms, ascending, without duplicates; gaps are not filled. */
-  read(series: SeriesKey, start: number, end: number, onDamaged?: OnDamaged): Promise<Candles>;
-  /** Merges candles into the stored months (a later write wins) and updates the series' info. A damaged file is replaced. */
+  read(series: SeriesKey, start: number, end: number, onCorrupt?: OnCorrupt): Promise<Candles>;
+  /** Merges candles into the stored months (a later write wins) and updates the series' info. A corrupt file is replaced. */
   write(series: SeriesKey, candles: Candles): Promise<SeriesInfo>;
   /** Funding events in `[start, end]`; empty columns when none are stored. */
   readFunding(
@@ -278,7 +278,7 @@ export interface CandleStore {
     symbol: string,
     start: number,
     end: number,
-    onDamaged?: OnDamaged,
+    onCorrupt?: OnCorrupt,
   ): Promise<FundingEvents>;
   writeFunding(exchange: string, symbol: string, events: FundingEvents): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { BacktestError, type BacktestErrorKind } from '#engine/run/errors.ts';
 import { historyStart } from '#engine/run/history.ts';
 import { cutError } from '#engine/run/strategy-errors.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
-import { DamagedFileError } from './data/damaged-file.ts';
+import { CorruptFileError } from './data/corrupt-file.ts';
 import { missingCandles, notCollected } from './data/missing-candles.ts';
 import { type LoadCandlesDeps, loadCandles } from './load-candles.ts';
 import type {
@@ -240,10 +240,10 @@ export class FinalError extends CodedError {
 /** What ends a job for good: another attempt would meet it again. Undefined for faults of the surroundings. */
 export function finalFailure(error: unknown): Failure | undefined {
   if (error instanceof BacktestError) return { code: CODE_OF[error.kind], message: cutError(error.message) };
-  // A damaged file is as damaged for another attempt: it is collected before the next run.
+  // A corrupt file is as corrupt for another attempt: it is collected before the next run.
   if (
     error instanceof CodedError &&
-    (error instanceof DamagedFileError || error instanceof FinalError || FINAL_CODES.includes(error.code))
+    (error instanceof CorruptFileError || error instanceof FinalError || FINAL_CODES.includes(error.code))
   ) {
     return { code: error.code, message: cutError(error.message) };
   }

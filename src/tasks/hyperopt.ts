@@ -32,7 +32,7 @@ await runTask(env, log, async ({ id }) => {
       ...stores,
       clock: Date,
       // One more than processes: while it asks and tells, all of them have something to do.
-      lanes: (job) => processesOf(job) + 1,
+      concurrency: (job) => processesOf(job) + 1,
       openRunner: (job) =>
         TrialProcesses.open({
           ...{ entry: TRIAL, job, processes: processesOf(job), cacheBytes: CACHE_BYTES },

@@ -205,13 +205,13 @@ describe('a busy database', () => {
   afterEach(() => dynamo.reset());
   const store = new DynamoSeriesStore(createDocumentClient({ endpoint: 'http://127.0.0.1:1' }), 'series');
   const summary = {
-    schema_version: 2,
+    schema_version: 3,
     first: '2025-01-01T00:00:00.000Z',
     last: '2025-01-01T01:00:00.000Z',
     count: 2,
     gap_count: 0,
     gaps: [],
-    longest_unlisted: 0,
+    longest_omitted_gap: 0,
     updated_at: '2025-01-02T00:00:00.000Z',
   };
   const item = (series: string) => ({ series, '1h': JSON.stringify(summary) });
@@ -235,7 +235,7 @@ describe('a busy database', () => {
   const key = { exchange: 'sim', symbol: 'A', timeframe: '1h' } as const;
   const month = {
     ...{ month: '2025-01', first: Date.UTC(2025, 0), last: Date.UTC(2025, 0, 1, 1) },
-    ...{ count: 2, gapCount: 0, gaps: [], unlisted: 0 },
+    ...{ count: 2, gap_count: 0, gaps: [], longest_omitted_gap: 0 },
   };
   const cancelled = (Code: string) =>
     new TransactionCanceledException({

@@ -83,7 +83,7 @@ describe('candles', () => {
       count: 1_680,
       gap_count: 0,
       gaps: [],
-      longest_unlisted: 0,
+      longest_omitted_gap: 0,
       updated_at: '2025-07-01T00:00:00.000Z',
     });
     for (const [from, to] of [
@@ -143,21 +143,21 @@ describe('candles', () => {
     });
   });
 
-  test('of many holes all are counted, and the longest are listed by time', async () => {
-    // Every third row is missing, and every 200 rows one or two more: longer holes of 2 and 3 rows.
+  test('of many gaps all are counted, and the longest are listed by time', async () => {
+    // Every third row is missing, and every 200 rows one or two more: longer gaps of 2 and 3 rows.
     const long = new Set(range(1, 24).flatMap((i) => (i % 2 ? [200 * i] : [200 * i, 200 * i + 1])));
     const rows = range(0, 24 * 200).filter((row) => row % 3 !== 1 && !long.has(row));
     const info = await store.write(HOUR, candlesAt(rows));
     const missing = (i: number) => rows[i + 1]! - rows[i]! - 1;
-    const holes = range(0, rows.length - 1).flatMap((i): [number, number][] =>
+    const gaps = range(0, rows.length - 1).flatMap((i): [number, number][] =>
       missing(i) > 0 ? [[T0 + (rows[i]! + 1) * HOUR_MS, missing(i)]] : [],
     );
-    expect(info.gap_count).toBe(holes.length);
+    expect(info.gap_count).toBe(gaps.length);
     expect(info.gaps).toHaveLength(40);
     const longer = (gaps: typeof info.gaps) => gaps.filter((gap) => gap[1] > 1);
-    expect(longer(info.gaps)).toEqual(longer(holes));
+    expect(longer(info.gaps)).toEqual(longer(gaps));
     expect([...info.gaps].sort((a, b) => a[0] - b[0])).toEqual(info.gaps);
-    expect(info.longest_unlisted).toBe(1);
+    expect(info.longest_omitted_gap).toBe(1);
   });
 
   test.each([
@@ -199,17 +199,17 @@ describe('candles', () => {
     await store.write(HOUR, candlesAt([0, 24 * 20, 24 * 50]));
     const [, february] = await keys();
     await objects.delete(february!);
-    const read = (from: number, to: number, onDamaged?: (file: string) => void) =>
-      store.read(HOUR, T0 + from * HOUR_MS, T0 + to * HOUR_MS, onDamaged);
+    const read = (from: number, to: number, onCorrupt?: (file: string) => void) =>
+      store.read(HOUR, T0 + from * HOUR_MS, T0 + to * HOUR_MS, onCorrupt);
     await expect(read(0, 24 * 60)).rejects.toMatchObject({
       code: 'DATA005',
-      message: expect.stringContaining(`${february} is lost`),
+      message: expect.stringContaining(`${february} is missing`),
     });
     expect((await read(0, 24 * 20)).timestamp).toHaveLength(1);
     expect((await read(24 * 20 + 1, 24 * 60)).timestamp).toHaveLength(1);
-    const lost: string[] = [];
-    expect((await read(0, 24 * 60, (file) => lost.push(file))).timestamp).toHaveLength(2);
-    expect(lost).toEqual([february]);
+    const missing: string[] = [];
+    expect((await read(0, 24 * 60, (file) => missing.push(file))).timestamp).toHaveLength(2);
+    expect(missing).toEqual([february]);
   });
 
   test('a broken file is DATA005 and names its place', async () => {
@@ -243,15 +243,15 @@ describe('funding', () => {
 });
 
 describe('series', () => {
-  /** January from T0 on, without holes. */
+  /** January from T0 on, without gaps. */
   const monthOf = (count: number) => ({
     month: '2025-01',
     first: T0,
     last: T0 + (count - 1) * HOUR_MS,
     count,
-    gapCount: 0,
+    gap_count: 0,
     gaps: [],
-    unlisted: 0,
+    longest_omitted_gap: 0,
   });
 
   test('many series are read in batches, repeated and unknown ones too', async () => {
@@ -286,7 +286,7 @@ describe('series', () => {
     const [info] = await series.list('sim');
     expect(info!.gap_count).toBeGreaterThan(50_000);
     expect(info!.gaps.filter((gap) => gap[1] >= 60)).toHaveLength(40);
-    expect(info!.longest_unlisted).toBe(60);
+    expect(info!.longest_omitted_gap).toBe(60);
     const item = async (exchange: string, name: string) => {
       const Key = { exchange, series: name };
       return (await engine.client.send(new GetCommand({ TableName: table, Key }))).Item;
@@ -320,7 +320,7 @@ describe('series', () => {
   });
 
   test('a broken item is an error that names the series and the field', async () => {
-    const item = { exchange: 'sim', series: 'X', '1h': '{"schema_version":2}' };
+    const item = { exchange: 'sim', series: 'X', '1h': '{"schema_version":3}' };
     await engine.client.send(new PutCommand({ TableName: table, Item: item }));
     await expect(series.list('sim')).rejects.toMatchObject({
       code: 'SVC001',

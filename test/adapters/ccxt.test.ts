@@ -101,11 +101,11 @@ describe('candles', () => {
     expect(asked()).toHaveLength(2);
   });
 
-  it('a hole wider than a page is passed', async () => {
+  it('a gap wider than a page is passed', async () => {
     const exchange = await open();
     const [start, end] = [at('2024-03-01T00:00'), at('2024-03-03T00:00')];
-    const hole = grid(start + 30 * MINUTE, start + DAY, MINUTE);
-    for (const time of hole) server.lacking.add(time);
+    const gap = grid(start + 30 * MINUTE, start + DAY, MINUTE);
+    for (const time of gap) server.lacking.add(time);
     const { timestamp } = await exchange.fetchCandles(BTC, '1m', start, end);
     expect([...timestamp]).toEqual(grid(start, end, MINUTE).filter((time) => !server.lacking.has(time)));
   });
@@ -125,8 +125,8 @@ describe('candles', () => {
     expect(candles).toEqual(await expected('1m', start, end));
     expect(rejected).toBe(0);
     server.fail('klines', { kind: 'rows', change: (rows) => rows.filter((_, i) => i < 10 || i > 19) });
-    const holed = await exchange.fetchCandles(BTC, '1m', start, start + 3 * HOUR);
-    expect(holed.timestamp).toHaveLength(170);
+    const withGaps = await exchange.fetchCandles(BTC, '1m', start, start + 3 * HOUR);
+    expect(withGaps.timestamp).toHaveLength(170);
   });
 });
 

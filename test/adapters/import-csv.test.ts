@@ -101,15 +101,15 @@ describe('a CSV file', () => {
     expect((await stored('5m')).timestamp).toEqual([T0, T0 + MINUTES_5]);
   });
 
-  test('one that is empty, one that is not gzipped and one whose gzip data is damaged are told apart', async () => {
+  test('one that is empty, one that is not gzipped and one whose gzip data is corrupt are told apart', async () => {
     put('A_USDT_USDT-5m.csv', '');
     const one = csvRows([0, 1, 1, 1, 1, 1]);
     writeFileSync(join(fixture.folder, 'B_USDT_USDT-5m.csv.gz'), '');
     writeFileSync(join(fixture.folder, 'C_USDT_USDT-5m.csv.gz'), one);
-    const damaged = gzipSync(one);
-    damaged[damaged.length - 7]! ^= 1;
-    writeFileSync(join(fixture.folder, 'D_USDT_USDT-5m.csv.gz'), damaged);
-    const notGzip = 'is not gzipped, or its gzip compressed data is damaged';
+    const corrupt = gzipSync(one);
+    corrupt[corrupt.length - 7]! ^= 1;
+    writeFileSync(join(fixture.folder, 'D_USDT_USDT-5m.csv.gz'), corrupt);
+    const notGzip = 'is not gzipped, or its gzip compressed data is corrupt';
     expect((await load()).map((result) => 'reason' in result && result.reason)).toEqual([
       'is empty',
       'is empty',
@@ -188,7 +188,7 @@ describe('a file with wrong rows fails and stores nothing, and the others are im
 });
 
 describe('what is put right', () => {
-  test('repeated times become one candle as in freqtrade, and holes are counted', async () => {
+  test('repeated times become one candle as in freqtrade, and gaps are counted', async () => {
     put(
       'BTC_USDT_USDT-5m.csv',
       csvRows(

@@ -417,7 +417,7 @@ test('the summary tells the gaps of what the files hold together', async () => {
   ]);
 });
 
-test('what is damaged in storage counts as missing in the summary', async () => {
+test('what is corrupt in storage counts as missing in the summary', async () => {
   const [april, may] = [31 * 288, 61 * 288];
   const flat = (...rows: number[]) => csvRows(...rows.map((row) => [row, 1, 1, 1, 1, 1]));
   await load(put('BTC_USDT_USDT-5m.csv', flat(april, april + 1)));

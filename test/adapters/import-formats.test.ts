@@ -259,7 +259,7 @@ describe('JSON', () => {
   });
 });
 
-describe('a damaged or foreign file fails, nothing of it is stored, and the next is imported', () => {
+describe('a corrupt or foreign file fails, nothing of it is stored, and the next is imported', () => {
   const read = (name: string) => readFileSync(join(FIXTURES, name));
   const flipped = (bytes: Uint8Array, at: number, bits = 0xff) => {
     const copy = Uint8Array.from(bytes);
@@ -281,20 +281,20 @@ describe('a damaged or foreign file fails, nothing of it is stored, and the next
     ['Feather, a CSV file in truth', 'feather', Buffer.from('1,2,3\n'), 'is not a Feather file'],
     ['Feather, another magic', 'feather', flipped(lz4, 0), 'is not a Feather file'],
     ['Feather version 1', 'feather', Buffer.from('FEA1....FEA1'), 'is Feather version 1: expected version 2'],
-    ['Feather, LZ4 damaged', 'feather', flipped(lz4, lz4Block + 1), 'its LZ4 compressed data is damaged'],
+    ['Feather, LZ4 corrupt', 'feather', flipped(lz4, lz4Block + 1), 'its LZ4 compressed data is corrupt'],
     [
       'Feather, LZ4 of impossible length',
       'feather',
       flipped(lz4, lz4Block - 16),
-      'its compressed data is damaged',
+      'its compressed data is corrupt',
     ],
     [
-      'Feather, ZSTD damaged',
+      'Feather, ZSTD corrupt',
       'feather',
       flipped(zstd, zstd.indexOf('28b52ffd', 0, 'hex')),
       'cannot be read: ',
     ],
-    ['Feather, footer damaged', 'feather', flipped(lz4, lz4.length - 9), /^cannot be read: |is cut off/],
+    ['Feather, footer corrupt', 'feather', flipped(lz4, lz4.length - 9), /^cannot be read: |is cut off/],
     // Found by trying: the Arrow library follows the offset and never stops allocating.
     [
       'Feather, that takes all memory bit by bit',
@@ -330,7 +330,7 @@ describe('a damaged or foreign file fails, nothing of it is stored, and the next
     ],
     ['Parquet, cut off', 'parquet', snappy.subarray(0, 4_000), /^cannot be read: .*Corrupt footer/],
     ['Parquet, empty', 'parquet', new Uint8Array(), 'is empty'],
-    ['Parquet, a page damaged', 'parquet', flipped(snappy, 4), /^cannot be read: /],
+    ['Parquet, a page corrupt', 'parquet', flipped(snappy, 4), /^cannot be read: /],
     ['Parquet, a CSV file in truth', 'parquet', Buffer.from('1,2,3\n'.repeat(50)), /^cannot be read: /],
     ['Parquet, a column missing', 'parquet', parquetOf(names.slice(0, 5)), 'has no column volume'],
     [
@@ -359,7 +359,7 @@ describe('a damaged or foreign file fails, nothing of it is stored, and the next
     put('BTC_USDT_USDT-5m-futures.feather', flipped(zstd, 3_988));
     const reader = new FileReader({ patienceMs: 1_000 });
     expect(await load(fixture.folder, { reader })).toMatchObject([
-      { outcome: 'failed', reason: 'cannot be read: it takes too long, which a damaged file can cause' },
+      { outcome: 'failed', reason: 'cannot be read: it takes too long, which a corrupt file can cause' },
     ]);
     reader.close();
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { decodeLz4Frame } from '#adapters/import/lz4-frame.ts';
 
-/** Frames made by the reference implementation (fixtures/import/make.py), damaged by hand. */
+/** Frames made by the reference implementation (fixtures/import/make.py), corrupt by hand. */
 
 const fixture = (name: string) => readFileSync(join(import.meta.dirname, 'fixtures/import', name));
 const numbers = Buffer.from(Array.from({ length: 60_000 }, (_, k) => `${k % 1_000},`).join(''));
@@ -29,17 +29,17 @@ test('an empty frame', () => {
 
 test('every other length than the frame has is refused', () => {
   for (const length of [0, 1, numbers.length - 1, numbers.length + 1]) {
-    expect(() => decodeLz4Frame(linked, length)).toThrow('LZ4 compressed data is damaged');
+    expect(() => decodeLz4Frame(linked, length)).toThrow('LZ4 compressed data is corrupt');
   }
 });
 
 test('a frame that is cut off anywhere is refused', () => {
   const needed = linked.length - 4; // The checksum at the end is not looked at.
   for (let length = 0; length < needed; length++) {
-    expect(() => decodeLz4Frame(linked.subarray(0, length), numbers.length)).toThrow('damaged');
+    expect(() => decodeLz4Frame(linked.subarray(0, length), numbers.length)).toThrow('corrupt');
   }
   for (let length = 0; length < stored.length - 4; length++) {
-    expect(() => decodeLz4Frame(stored.subarray(0, length), noise.length)).toThrow('damaged');
+    expect(() => decodeLz4Frame(stored.subarray(0, length), noise.length)).toThrow('corrupt');
   }
 });
 
@@ -49,7 +49,7 @@ const repeating = (offset: number) =>
 
 test('a match may overlap what it writes, but not begin before the start', () => {
   expect(Buffer.from(decodeLz4Frame(repeating(1), 6)).toString()).toBe('AAAAAB');
-  for (const offset of [0, 2]) expect(() => decodeLz4Frame(repeating(offset), 6)).toThrow('damaged');
+  for (const offset of [0, 2]) expect(() => decodeLz4Frame(repeating(offset), 6)).toThrow('corrupt');
 });
 
 test.each([
@@ -58,7 +58,7 @@ test.each([
 ])('%s is refused', (_, at, value) => {
   const frame = repeating(1);
   frame[at] = value;
-  expect(() => decodeLz4Frame(frame, 6)).toThrow('damaged');
+  expect(() => decodeLz4Frame(frame, 6)).toThrow('corrupt');
 });
 
 test('damage is an error or other bytes of the same number, never fewer or more', () => {
@@ -68,7 +68,7 @@ test('damage is an error or other bytes of the same number, never fewer or more'
     try {
       expect(decodeLz4Frame(frame, numbers.length)).toHaveLength(numbers.length);
     } catch (error) {
-      expect((error as Error).message).toBe('its LZ4 compressed data is damaged');
+      expect((error as Error).message).toBe('its LZ4 compressed data is corrupt');
     }
   }
 });

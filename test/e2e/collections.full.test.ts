@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
 import { SimExchange } from '#adapters/exchange/sim.ts';
 import { openMarketStores } from '#adapters/open-stores.ts';
-import { isIntact } from '#adapters/parquet/seal.ts';
+import { hasValidChecksum } from '#adapters/parquet/checksum.ts';
 import type { SeriesKey } from '#domain/ports.ts';
 import { startEngine } from '../support/engine.ts';
 import { type ExchangeServer, startExchangeServer } from '../support/exchange-server.ts';
@@ -136,7 +136,7 @@ describe('the service', () => {
     };
     const byItself = () => {};
     const files = () => {
-      const all = parquetFiles(home).map((file) => ({ file, intact: isIntact(readFileSync(file)) }));
+      const all = parquetFiles(home).map((file) => ({ file, intact: hasValidChecksum(readFileSync(file)) }));
       // The funding rates of the whole range come first.
       return all
         .filter(({ file, intact }) => !intact || file.includes('timeframe='))

@@ -26,7 +26,7 @@ const run = (pair: string) =>
   });
 const report = async (job: any) => (await platform.get(`/api/v1/backtests/${job.job_id}/report-data`)).body;
 
-describe('a damaged file', () => {
+describe('a corrupt file', () => {
   const pathOf = (file: string) =>
     join(platform.info.storage.OBJECTS_DIRECTORY!, platform.info.storage.CANDLES_BUCKET, file);
   function damage(file: string): void {
@@ -37,9 +37,9 @@ describe('a damaged file', () => {
 
   const march = 'candles/exchange=binanceusdm/symbol=SOL_USDT_USDT/timeframe=1h/2026-03.parquet';
   it.each([
-    [march, 'damaged', damage],
-    [march, 'lost', (file: string) => rmSync(pathOf(file))],
-    ['funding/exchange=binanceusdm/symbol=SOL_USDT_USDT/2026-04.parquet', 'damaged', damage],
+    [march, 'corrupt', damage],
+    [march, 'missing', (file: string) => rmSync(pathOf(file))],
+    ['funding/exchange=binanceusdm/symbol=SOL_USDT_USDT/2026-04.parquet', 'corrupt', damage],
   ])(
     '%s is %s: it fails the run with its name, and the next collects it again',
     async (file, problem, harm) => {
@@ -51,7 +51,7 @@ describe('a damaged file', () => {
       expect(failed.error).toContain(`${file} is ${problem}`);
       const repaired = await run('SOL');
       expect(repaired).toMatchObject({ status: 'completed', result: sound.result });
-      const named = problem === 'damaged' ? `damaged files: ${file}` : /^\d+ candles stored$/;
+      const named = problem === 'corrupt' ? `corrupt files: ${file}` : /^\d+ candles stored$/;
       expect(repaired.collection.message).toMatch(named);
       // Of funding rates the whole month is collected, not the run's part alone.
       expect(readFileSync(pathOf(file)).equals(bytes)).toBe(file === march);

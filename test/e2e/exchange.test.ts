@@ -189,10 +189,10 @@ describe('the task decides on the data there is', () => {
     });
   });
 
-  it('too many holes: DATA002', async () => {
+  it('too many gaps: DATA002', async () => {
     // Three days of 45 and some startup candles: 6 %.
-    const hole = Array.from({ length: 72 }, (_, i) => at('2026-03-10') + i * HOUR);
-    for (const time of hole) server.lacking.add(time);
+    const gap = Array.from({ length: 72 }, (_, i) => at('2026-03-10') + i * HOUR);
+    for (const time of gap) server.lacking.add(time);
     const job = await run('HOLED').finally(() => server.lacking.clear());
     expect(job).toMatchObject({ status: 'failed', error_code: 'DATA002' });
     expect(job.error).toContain('more than 5 %');

@@ -38,13 +38,17 @@ async function rowsOf(jobId: string): Promise<Record<string, string>> {
   const { Items = [] } = await fixture.client.send(
     new QueryCommand({
       TableName: fixture.jobsTable,
-      KeyConditionExpression: 'job_id = :id AND begins_with(#item, :sees)',
+      KeyConditionExpression: 'job_id = :id AND begins_with(#item, :access)',
       ExpressionAttributeNames: { '#item': 'item' },
-      ExpressionAttributeValues: { ':id': jobId, ':sees': 'SEES#' },
+      ExpressionAttributeValues: { ':id': jobId, ':access': 'ACCESS#' },
     }),
   );
-  const listed = Items.filter(({ seer_kind, seer_kind_status }) => seer_kind || seer_kind_status);
-  return Object.fromEntries(listed.map(({ item, seer_kind_status }) => [item.slice(5), seer_kind_status]));
+  const listed = Items.filter(
+    ({ principal_kind, principal_kind_status }) => principal_kind || principal_kind_status,
+  );
+  return Object.fromEntries(
+    listed.map(({ item, principal_kind_status }) => [item.slice('ACCESS#'.length), principal_kind_status]),
+  );
 }
 
 describe('a backtest', () => {
@@ -286,11 +290,11 @@ describe('the list', () => {
     const id = await fixture.backtest('ann');
     await ann.share(at(id), 'user:bob');
     const row = {
-      ...{ job_id: id, item: 'SEES#user:eve', created_at: `2026-01-01T00:00:00.000Z#${id}` },
+      ...{ job_id: id, item: 'ACCESS#user:eve', created_at: `2026-01-01T00:00:00.000Z#${id}` },
       ...{
         experiment_name: null,
-        seer_kind: 'user:eve#backtest',
-        seer_kind_status: 'user:eve#backtest#open',
+        principal_kind: 'user:eve#backtest',
+        principal_kind_status: 'user:eve#backtest#open',
       },
     };
     await fixture.client.send(new PutCommand({ TableName: fixture.jobsTable, Item: row }));

@@ -38,7 +38,7 @@ it('stores a submission and starts the execution of its name', async () => {
   const written = dynamo.commandCalls(PutCommand).map(({ args }) => args[0].input);
   // Into its owner's list, and the job itself.
   const stored = written.filter(({ TableName }) => TableName === 'jobs').map(({ Item }) => Item!.item);
-  expect(stored).toEqual(['SEES#user:anonymous', 'JOB']);
+  expect(stored).toEqual(['ACCESS#user:anonymous', 'JOB']);
   // Before and after, at the same place of the trail.
   const audit = written.filter(({ TableName }) => TableName === 'registry').map(({ Item }) => Item!);
   expect(written.indexOf(written.find(({ Item }) => Item === audit[0])!)).toBe(0);

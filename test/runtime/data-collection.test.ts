@@ -122,7 +122,7 @@ describe('GET /api/v1/ohlcv', () => {
     expect(await times('&start=2024-01-02&end=2024-01-03')).toEqual([]);
   });
 
-  it('reaches over a hole from either side', async () => {
+  it('reaches over a gap from either side', async () => {
     await store(BTC, '1h', hours('2024-05-01T00:00', '2024-05-01T02:00'), HOUR);
     expect(await times('&limit=4')).toEqual([
       '2024-02-01T02:00',
@@ -232,7 +232,7 @@ describe('what is stored', () => {
       gap_count: 1,
       gaps: [{ start: '2024-02-01T05:00:00.000Z', missing: 2 }],
       complete_from: null,
-      damaged: [],
+      corrupt: [],
       updated_at: '2024-06-01T00:00:00.000Z',
     });
     expect((await get('/api/v1/status?exchange=other')).body).toMatchObject({

@@ -62,7 +62,7 @@ async function record({ series }: Stores): Promise<void> {
   const hour = Math.floor(Date.now() / 3_600_000) * 3_600_000 - 3_600_000;
   const month = new Date(hour).toISOString().slice(0, 7);
   for (const symbol of SYMBOLS) {
-    const held = { month, first: hour, last: hour, count: 1, gapCount: 0, gaps: [], unlisted: 0 };
+    const held = { month, first: hour, last: hour, count: 1, gap_count: 0, gaps: [], longest_omitted_gap: 0 };
     await series.record({ exchange: 'sim', symbol, timeframe: '1h' }, [held], new Date().toISOString());
   }
 }

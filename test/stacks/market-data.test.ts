@@ -33,7 +33,7 @@ describe.each([dev, prod])('what collects market data in $config.stage', (stage)
     ]);
   });
 
-  test('a backtest reads candles, and notes which it found damaged', () => {
+  test('a backtest reads candles, and notes which it found corrupt', () => {
     expect(allowed('BacktestTaskDefinitionTaskRole')).toEqual(
       expect.arrayContaining([
         'Candles/*: s3:GetObject',

@@ -108,7 +108,7 @@ export function workerDeps(
     ledger: new DynamoTrialLedger(engine.client, engine.tables.jobs),
     clock: Date,
     openRunner: async () => runner,
-    lanes: () => 1,
+    concurrency: () => 1,
     sleep: (ms, signal) => sleep(ms, undefined, { signal }),
   };
 }

@@ -11,7 +11,13 @@ const PARTITION = '#collections';
 const QUEUE = '#queue';
 /** Each lost attempt means that another request came between: at most 20 collections wait. */
 const QUEUE_ATTEMPTS = 50;
-const EMPTY: CollectionQueue = { schema_version: 1, revision: 0, ids: [], holder: null, held_until: 0 };
+const EMPTY: CollectionQueue = {
+  schema_version: 2,
+  revision: 0,
+  ids: [],
+  lease_owner: null,
+  lease_expires_at: 0,
+};
 
 /**
  * Collections and their queue, in the Series table: an item each, and one for the queue, whole in the attribute `stored`,

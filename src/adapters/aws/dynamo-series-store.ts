@@ -12,7 +12,7 @@ import { CodedError } from '#contract/errors.ts';
 import { StoredSeries, StoredSeriesMonths } from '#contract/stored-series.ts';
 import type { SeriesInfo, SeriesKey, SeriesMonth, SeriesStore } from '#domain/ports.ts';
 import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
-import { mergeMonths, summariseMonths, withDamage } from '../series-months.ts';
+import { mergeMonths, summarizeMonths, withCorruptMonth } from '../series-months.ts';
 
 /** What a BatchGetItem takes. */
 const BATCH = 100;
@@ -108,26 +108,28 @@ export class DynamoSeriesStore implements SeriesStore {
     });
   }
 
-  async markAsked(series: SeriesKey, months: readonly string[], at: string): Promise<void> {
-    const askedAt = Date.parse(at);
+  async markRefetched(series: SeriesKey, months: readonly string[], at: string): Promise<void> {
+    const gaps_refetched_at = Date.parse(at);
     await this.#change(
       series,
       at,
       (known) =>
         known && {
           ...known,
-          months: known.months.map((each) => (months.includes(each.month) ? { ...each, askedAt } : each)),
+          months: known.months.map((each) =>
+            months.includes(each.month) ? { ...each, gaps_refetched_at } : each,
+          ),
         },
     );
   }
 
-  async markDamaged(series: SeriesKey, month: string, at: string): Promise<void> {
+  async markCorrupt(series: SeriesKey, month: string, at: string): Promise<void> {
     const step = TIMEFRAME_MS[series.timeframe];
     await this.#change(
       series,
       at,
       // Without the mark of its beginning: the series may begin later when the month has been collected again.
-      (known) => known && { months: withDamage(known.months, month, step) },
+      (known) => known && { months: withCorruptMonth(known.months, month, step) },
     );
   }
 
@@ -144,7 +146,7 @@ export class DynamoSeriesStore implements SeriesStore {
       if (!changed || changed.months.length === 0) return undefined;
       const { complete_from } = changed;
       const info = {
-        ...summariseMonths(series, changed.months, at),
+        ...summarizeMonths(series, changed.months, at),
         ...(complete_from ? { complete_from } : {}),
       };
       if (await this.#replace(info, changed, known?.revision)) return info;
@@ -168,10 +170,10 @@ export class DynamoSeriesStore implements SeriesStore {
   /** Stores the series unless another writer came between; tells whether it did. */
   async #replace(info: SeriesInfo, recorded: Recorded, revision = 0): Promise<boolean> {
     const { exchange, symbol, timeframe, ...rest } = info;
-    const summary = JSON.stringify({ schema_version: 2, ...rest });
+    const summary = JSON.stringify({ schema_version: 3, ...rest });
     const months = {
       ...monthsKey(info),
-      schema_version: 1,
+      schema_version: 2,
       revision: revision + 1,
       months: JSON.stringify(recorded.months),
       complete_from: recorded.complete_from,

@@ -82,12 +82,12 @@ export class DynamoTrialLedger implements TrialLedger {
 
   async beginAgain(found: TrialIn<'running'>, trial: TrialIn<'running'>): Promise<boolean> {
     return this.#put(trial, {
-      ConditionExpression: '#state = :running AND attempt = :attempt AND lease_until = :lease',
+      ConditionExpression: '#state = :running AND attempt = :attempt AND lease_expires_at = :lease',
       ExpressionAttributeNames: { '#state': 'state' },
       ExpressionAttributeValues: {
         ':running': 'running',
         ':attempt': found.attempt,
-        ':lease': found.lease_until,
+        ':lease': found.lease_expires_at,
       },
     });
   }
@@ -98,7 +98,7 @@ export class DynamoTrialLedger implements TrialLedger {
         new UpdateCommand({
           TableName: this.#table,
           Key: trialKey(job_id, number),
-          UpdateExpression: 'SET lease_until = :lease',
+          UpdateExpression: 'SET lease_expires_at = :lease',
           ...heldBy(attempt),
           ExpressionAttributeValues: {
             ...heldBy(attempt).ExpressionAttributeValues,
@@ -114,7 +114,7 @@ export class DynamoTrialLedger implements TrialLedger {
     trial: EndedTrial,
     counts: TrialCounts,
     returns: TrialReturns | null,
-  ): Promise<'recorded' | 'lost' | 'moved'> {
+  ): Promise<'recorded' | 'conflict' | 'moved'> {
     const TableName = this.#table;
     const { job_id, number, attempt, finished_at } = trial;
     try {
@@ -156,7 +156,7 @@ export class DynamoTrialLedger implements TrialLedger {
       if (reason?.Code !== 'ConditionalCheckFailed') return 'moved';
       // A reply that was lost makes the SDK send the write again: then this very end is found there already.
       const found = fromAttributes(toTrial, reason.Item);
-      return found?.attempt === attempt && found.state === trial.state ? 'recorded' : 'lost';
+      return found?.attempt === attempt && found.state === trial.state ? 'recorded' : 'conflict';
     }
   }
 

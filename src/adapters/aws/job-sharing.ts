@@ -22,7 +22,7 @@ export type ListedJob = z.infer<typeof ListedJob>;
 const ATTRIBUTES = Object.keys(ListedJob.shape);
 
 /**
- * Whose the jobs of the Jobs table are, of every kind, and the rows `SEES#principal` by which a principal's list finds them.
+ * Whose the jobs of the Jobs table are, of every kind, and the rows `ACCESS#principal` by which a principal's list finds them.
  * A row says of the status only whether the job was seen to end; the truth is in the job, which a list reads.
  */
 export class JobSharing implements StoredSharing {
@@ -73,8 +73,8 @@ export class JobSharing implements StoredSharing {
         ...removed.map(({ principal }) => ({
           Update: {
             TableName: this.#table,
-            Key: { job_id: jobId, item: seesItem(principal) },
-            UpdateExpression: 'REMOVE seer_kind, seer_kind_status',
+            Key: { job_id: jobId, item: accessItem(principal) },
+            UpdateExpression: 'REMOVE principal_kind, principal_kind_status',
           },
         })),
       ],
@@ -101,10 +101,10 @@ export class JobSharing implements StoredSharing {
         new UpdateCommand({
           TableName: this.#table,
           Key: { job_id: row.job_id, item: row.item },
-          UpdateExpression: 'SET seer_kind_status = :place',
+          UpdateExpression: 'SET principal_kind_status = :place',
           // Shared no more: the row must not come back.
-          ConditionExpression: 'attribute_exists(seer_kind)',
-          ExpressionAttributeValues: { ':place': row.seer_kind_status },
+          ConditionExpression: 'attribute_exists(principal_kind)',
+          ExpressionAttributeValues: { ':place': row.principal_kind_status },
         }),
       )
       .catch((error: unknown) => {
@@ -136,18 +136,18 @@ export function listPosition({ created_at, job_id }: Pick<ListedJob, 'created_at
   return `${created_at}#${job_id}`;
 }
 
-function seesItem(principal: string): string {
-  return `SEES#${principal}`;
+function accessItem(principal: string): string {
+  return `ACCESS#${principal}`;
 }
 
 function rowOf(job: ListedJob, principal: string) {
   const { job_id, kind, status, experiment_name = null } = job;
   return {
     job_id,
-    item: seesItem(principal),
+    item: accessItem(principal),
     created_at: listPosition(job),
     experiment_name,
-    seer_kind: `${principal}#${kind}`,
-    seer_kind_status: listPlace(principal, kind, status),
+    principal_kind: `${principal}#${kind}`,
+    principal_kind_status: listPlace(principal, kind, status),
   };
 }

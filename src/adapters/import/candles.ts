@@ -55,7 +55,7 @@ export interface Gaps {
   readonly widest: readonly { readonly start: string; readonly missing: number }[];
 }
 
-/** Holes in the grid between the first and the last of ascending times. `step`: length of a candle, ms. */
+/** Gaps in the grid between the first and the last of ascending times. `step`: length of a candle, ms. */
 export function gapsBetween(times: Float64Array, step: number): Gaps {
   let count = 0;
   let total = 0;

@@ -24,7 +24,7 @@ compressionRegistry.set(CompressionType.ZSTD, {
   decode(body) {
     const length = unpackedLength(body);
     const unpacked = zstdDecompressSync(body, { maxOutputLength: length });
-    if (unpacked.length !== length) throw new BadFileError('its ZSTD compressed data is damaged');
+    if (unpacked.length !== length) throw new BadFileError('its ZSTD compressed data is corrupt');
     return unpacked;
   },
 });
@@ -32,7 +32,7 @@ compressionRegistry.set(CompressionType.ZSTD, {
 /**
  * Reads Feather version 2, which is an Arrow IPC file: freqtrade's own format, with bodies plain or compressed with LZ4 or
  * ZSTD, in any number of record batches.
- * @throws BadFileError; errors of the Arrow library for a damaged file
+ * @throws BadFileError; errors of the Arrow library for a corrupt file
  */
 export async function readFeather(path: string, layouts: readonly Layout[]): Promise<FileRows> {
   const bytes = await readWhole(path);
@@ -61,6 +61,6 @@ function checkMagic(bytes: Uint8Array): void {
 /** The body's length stands in the eight bytes before it; the Arrow library passes on what follows them. */
 function unpackedLength(body: Uint8Array): number {
   const length = Number(new DataView(body.buffer, body.byteOffset - 8).getBigInt64(0, true));
-  if (!(length >= 0 && length <= 8 * MAX_ROWS)) throw new BadFileError('its compressed data is damaged');
+  if (!(length >= 0 && length <= 8 * MAX_ROWS)) throw new BadFileError('its compressed data is corrupt');
   return length;
 }

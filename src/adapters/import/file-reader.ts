@@ -12,7 +12,7 @@ const BYTES_PER_MS = 1_000;
 const REASON_LENGTH = 200;
 
 /**
- * Reads files in a process of its own, with a bounded heap and time: the Arrow library can take all memory for a damaged
+ * Reads files in a process of its own, with a bounded heap and time: the Arrow library can take all memory for a corrupt
  * file, which ends the process (a thread would take this one with it), or count to 2^31, and the Parquet library is
  * unusable after a fault. A process that saw such a thing is replaced.
  */
@@ -65,7 +65,7 @@ async function receive(
     return await collect(replies as AsyncIterable<[ReadReply]>);
   } catch (error) {
     if (!limit.aborted) throw error;
-    return { problem: 'it takes too long, which a damaged file can cause', sound: false };
+    return { problem: 'it takes too long, which a corrupt file can cause', sound: false };
   }
 }
 
@@ -81,7 +81,7 @@ async function collect(replies: AsyncIterable<[ReadReply]>): Promise<FileRows | 
     }
     if (rows.length === length) return { columns: rows.finish(), first };
   }
-  return { problem: 'its reader broke, which a damaged file can cause', sound: false };
+  return { problem: 'its reader broke, which a corrupt file can cause', sound: false };
 }
 
 async function sizeOf(path: string): Promise<number> {

@@ -67,7 +67,7 @@ export interface ImportOptions {
  * Imports files one after the other. Candles that are stored already are replaced. A file is checked whole before anything
  * of it is stored, and a bad one does not keep the others from being imported. Mark prices are read along with the funding
  * rates they belong to and have no result of their own.
- * @throws RangeError for the exchange `sim`: its collection would fill the holes of real candles with simulated ones
+ * @throws RangeError for the exchange `sim`: its collection would fill the gaps of real candles with simulated ones
  * @throws CodedError DATA005 when storage fails
  */
 export async function importFiles(found: Found, options: ImportOptions): Promise<ImportResult[]> {

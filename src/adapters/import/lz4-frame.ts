@@ -21,9 +21,9 @@ export function decodeLz4Frame(frame: Uint8Array, length: number): Uint8Array<Ar
   const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
   const output = new Uint8Array(length);
   try {
-    if (view.getUint32(0, true) !== MAGIC) throw damaged();
+    if (view.getUint32(0, true) !== MAGIC) throw corrupt();
     const flags = view.getUint8(4);
-    if ((flags & FLAG.version) !== VERSION_1) throw damaged();
+    if ((flags & FLAG.version) !== VERSION_1) throw corrupt();
     let at = 7 + (flags & FLAG.contentSize ? 8 : 0) + (flags & FLAG.dictionary ? 4 : 0);
     let written = 0;
     for (;;) {
@@ -31,7 +31,7 @@ export function decodeLz4Frame(frame: Uint8Array, length: number): Uint8Array<Ar
       at += 4;
       if (size === 0) break;
       const end = at + (size % STORED);
-      if (end > frame.length) throw damaged();
+      if (end > frame.length) throw corrupt();
       const block = frame.subarray(at, end);
       if (size < STORED) written = decodeBlock(block, output, written);
       else {
@@ -40,10 +40,10 @@ export function decodeLz4Frame(frame: Uint8Array, length: number): Uint8Array<Ar
       }
       at = end + (flags & FLAG.blockChecksum ? 4 : 0);
     }
-    if (written !== length) throw damaged();
+    if (written !== length) throw corrupt();
   } catch (cause) {
     // Reading or writing past an end is a RangeError.
-    throw damaged(cause);
+    throw corrupt(cause);
   }
   return output;
 }
@@ -57,30 +57,30 @@ function decodeBlock(block: Uint8Array, output: Uint8Array, from: number): numbe
     let total = count;
     for (;;) {
       const byte = block[at++];
-      if (byte === undefined) throw damaged();
+      if (byte === undefined) throw corrupt();
       total += byte;
       if (byte < 255) return total;
     }
   };
   for (;;) {
     const token = block[at++];
-    if (token === undefined) throw damaged();
+    if (token === undefined) throw corrupt();
     const literals = more(token >> 4);
-    if (literals > block.length - at || literals > output.length - written) throw damaged();
+    if (literals > block.length - at || literals > output.length - written) throw corrupt();
     if (literals < LONG) for (let i = 0; i < literals; i++) output[written + i] = block[at + i]!;
     else output.set(block.subarray(at, at + literals), written);
     at += literals;
     written += literals;
     if (at === block.length) return written;
 
-    if (block.length - at < 2) throw damaged();
+    if (block.length - at < 2) throw corrupt();
     const offset = block[at]! | (block[at + 1]! << 8);
     at += 2;
     const matched = more(token & 15) + MIN_MATCH;
-    if (offset === 0 || offset > written || matched > output.length - written) throw damaged();
+    if (offset === 0 || offset > written || matched > output.length - written) throw corrupt();
     // Byte by byte: a match may overlap what it writes.
     for (const end = written + matched; written < end; written++) output[written] = output[written - offset]!;
   }
 }
 
-const damaged = (cause?: unknown) => new BadFileError('its LZ4 compressed data is damaged', { cause });
+const corrupt = (cause?: unknown) => new BadFileError('its LZ4 compressed data is corrupt', { cause });

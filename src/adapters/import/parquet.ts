@@ -8,7 +8,7 @@ const ROWS_AT_ONCE = 262_144;
 
 /**
  * Reads Parquet of any writer and compression; further columns are not looked at.
- * @throws BadFileError; errors of the Parquet library for a damaged file
+ * @throws BadFileError; errors of the Parquet library for a corrupt file
  */
 export async function readParquetFile(path: string, layouts: readonly Layout[]): Promise<FileRows> {
   const bytes = await readWhole(path);

@@ -17,7 +17,7 @@ export interface ImportedSeries {
   readonly duplicates: number | null;
   readonly first: string;
   readonly last: string;
-  /** Holes of what is stored now between first and last; null for funding. */
+  /** Gaps of what is stored now between first and last; null for funding. */
   readonly gaps: Gaps | null;
 }
 
@@ -25,7 +25,7 @@ type Imported = Extract<ImportResult, { outcome: 'imported' }>;
 
 /**
  * Imported files by their series, ascending. The candles are read back: several files may fill each other's gaps. What is
- * damaged in storage counts as missing.
+ * corrupt in storage counts as missing.
  */
 export async function summariseImport(
   results: readonly ImportResult[],

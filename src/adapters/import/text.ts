@@ -8,12 +8,12 @@ export const MAX_ROW_LENGTH = 65_536;
 
 const GZIP_ERRORS: Readonly<Record<string, string>> = {
   Z_BUF_ERROR: 'is cut off',
-  Z_DATA_ERROR: 'is not gzipped, or its gzip compressed data is damaged',
+  Z_DATA_ERROR: 'is not gzipped, or its gzip compressed data is corrupt',
 };
 
 /**
  * The text of a file, piece by piece; unzipped when its name ends with `.gz`.
- * @throws BadFileError for gzip data that is damaged
+ * @throws BadFileError for gzip data that is corrupt
  */
 export async function* textOf(path: string): AsyncIterable<string> {
   const bytes = createReadStream(path);

@@ -2,7 +2,7 @@ import type {
   CandleStore,
   Clock,
   ObjectStore,
-  OnDamaged,
+  OnCorrupt,
   SeriesInfo,
   SeriesKey,
   SeriesStore,
@@ -45,13 +45,13 @@ export class ParquetCandleStore implements CandleStore {
     this.#clock = clock;
   }
 
-  async read(series: SeriesKey, start: number, end: number, onDamaged?: OnDamaged): Promise<Candles> {
+  async read(series: SeriesKey, start: number, end: number, onCorrupt?: OnCorrupt): Promise<Candles> {
     const step = TIMEFRAME_MS[series.timeframe];
     // Asked before the files: a month is recorded after its file was written, and whatever is recorded was there.
     const recorded = (await this.#series.months(series))
       .filter(({ count, first, last }) => count > 0 && first < end && last >= start)
       .map(({ month }) => month);
-    const rows = await this.#candles.read(candlesPrefix(series), start, end, step, onDamaged, recorded);
+    const rows = await this.#candles.read(candlesPrefix(series), start, end, step, onCorrupt, recorded);
     const [timestamp, open, high, low, close, volume] = rows as [...Float64Array[]] & { length: 6 };
     return { timestamp: timestamp!, open: open!, high: high!, low: low!, close: close!, volume: volume! };
   }
@@ -74,10 +74,10 @@ export class ParquetCandleStore implements CandleStore {
     symbol: string,
     start: number,
     end: number,
-    onDamaged?: OnDamaged,
+    onCorrupt?: OnCorrupt,
   ): Promise<FundingEvents> {
     const prefix = fundingPrefix(exchange, symbol);
-    const rows = await this.#funding.read(prefix, start, end + 1, FUNDING_MS, onDamaged);
+    const rows = await this.#funding.read(prefix, start, end + 1, FUNDING_MS, onCorrupt);
     const [timestamp, rate, markPrice] = rows;
     return { timestamp: timestamp!, rate: rate!, markPrice: markPrice! };
   }

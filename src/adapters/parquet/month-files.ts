@@ -1,11 +1,11 @@
 import { CodedError } from '#contract/errors.ts';
-import { DamagedFileError } from '#domain/data/damaged-file.ts';
-import type { ObjectStore, OnDamaged, StoredObject } from '#domain/ports.ts';
+import { CorruptFileError } from '#domain/data/corrupt-file.ts';
+import type { ObjectStore, OnCorrupt, StoredObject } from '#domain/ports.ts';
 import { indexAtOrAfter } from '#engine/candles.ts';
+import { appendChecksum, hasValidChecksum } from './checksum.ts';
 import { monthBounds, monthKey, monthOf, monthOfKey } from './keys.ts';
 import { mergeRows, type Rows, rowsBetween } from './merge.ts';
 import { readColumns } from './read.ts';
-import { isIntact, sealFile } from './seal.ts';
 
 const PARQUET = 'application/vnd.apache.parquet';
 /** Files fetched ahead of the one being decoded: decoding is the slower part, but for the first byte from S3. */
@@ -34,22 +34,22 @@ export class MonthFiles {
    * Rows with a time in `[start, end)`, ascending.
    * @param rowMs shortest usual distance of rows, ms: tells how much memory to take at once
    * @param recorded months of which there must be a file
-   * @throws DamagedFileError unless `onDamaged` is given
+   * @throws CorruptFileError unless `onCorrupt` is given
    */
   async read(
     prefix: string,
     start: number,
     end: number,
     rowMs: number,
-    onDamaged?: OnDamaged,
+    onCorrupt?: OnCorrupt,
     recorded: readonly string[] = [],
   ): Promise<Rows> {
     // An empty range may lie inside a month.
     if (end <= start) return new RowBuffer(this.#names.length, 0).rows();
     const months = await this.#months(prefix, start, end);
     for (const month of recorded.filter((each) => !months.includes(each))) {
-      if (!onDamaged) throw new DamagedFileError(monthKey(prefix, month), month, 'lost');
-      onDamaged(monthKey(prefix, month));
+      if (!onCorrupt) throw new CorruptFileError(monthKey(prefix, month), month, 'missing');
+      onCorrupt(monthKey(prefix, month));
     }
     const output = new RowBuffer(this.#names.length, capacityFor(months, start, end, rowMs));
     const fetch = (month: string | undefined) =>
@@ -69,8 +69,8 @@ export class MonthFiles {
       );
       giveBack(object.body);
       if (!damage) continue;
-      if (!onDamaged) throw damage;
-      onDamaged(monthKey(prefix, month));
+      if (!onCorrupt) throw damage;
+      onCorrupt(monthKey(prefix, month));
     }
     return output.rows();
   }
@@ -118,7 +118,7 @@ export class MonthFiles {
     return months;
   }
 
-  /** Undefined for a damaged file: it is as good as none. */
+  /** Undefined for a corrupt file: it is as good as none. */
   #readAll(prefix: string, month: string, object: StoredObject): Rows | undefined {
     const output = new RowBuffer(this.#names.length, 0);
     const damage = this.#decode(prefix, month, object, (rows) => output.append(rows));
@@ -131,14 +131,14 @@ export class MonthFiles {
     month: string,
     { body }: StoredObject,
     onRows: (rows: Rows) => void,
-  ): DamagedFileError | undefined {
-    if (!isIntact(body)) return new DamagedFileError(monthKey(prefix, month), month);
+  ): CorruptFileError | undefined {
+    if (!hasValidChecksum(body)) return new CorruptFileError(monthKey(prefix, month), month);
     try {
       readColumns(body, this.#names, onRows);
       return undefined;
     } catch (cause) {
       // What was written whole and is no table of ours was put there by something else.
-      return new DamagedFileError(monthKey(prefix, month), month, 'damaged', cause);
+      return new CorruptFileError(monthKey(prefix, month), month, 'corrupt', cause);
     }
   }
 
@@ -149,7 +149,7 @@ export class MonthFiles {
       const name = this.#names[index]!;
       return index === 0 ? timestampColumn(name, values) : numberColumn(name, values);
     });
-    return sealFile(encodeParquet(columns));
+    return appendChecksum(encodeParquet(columns));
   }
 }
 

@@ -6,7 +6,7 @@ import { isoTime } from '../validate.ts';
 import { collectFunding } from './collect-funding.ts';
 import { InstrumentCollector, type InstrumentDeps } from './collect-instruments.ts';
 import { type FillDeps, fillChunk } from './fill-chunk.ts';
-import type { Stretch } from './what-is-missing.ts';
+import type { TimeInterval } from './missing-ranges.ts';
 
 export type CollectDeps = FillDeps & InstrumentDeps;
 
@@ -37,8 +37,8 @@ export interface SymbolOutcome {
   readonly funding: number;
   /** Candles that the exchange gave and that cannot be true. */
   readonly rejected: number;
-  /** Damaged files that were met and replaced. */
-  readonly damaged: readonly string[];
+  /** Corrupt files that were met and replaced. */
+  readonly corrupt: readonly string[];
   /** Why its instrument was not collected. */
   readonly noInstrument: CodedError | null;
   /** What ended the symbol early; what was stored until then stays. */
@@ -102,15 +102,15 @@ function notAsked(): CodedError {
 
 function nothingOf(symbol: string, timeframe: Timeframe) {
   return {
-    ...{ symbol, timeframe, candles: 0, funding: 0, rejected: 0, damaged: [] as string[] },
+    ...{ symbol, timeframe, candles: 0, funding: 0, rejected: 0, corrupt: [] as string[] },
     noInstrument: null as CodedError | null,
   };
 }
 
 /** `[start, end)` cut at the first of some months, UTC. */
-function chunksOf(start: number, end: number, step: number): Stretch[] {
+function chunksOf(start: number, end: number, step: number): TimeInterval[] {
   const months = Math.max(1, Math.floor((CHUNK_CANDLES * step) / LONGEST_MONTH_MS));
-  const chunks: Stretch[] = [];
+  const chunks: TimeInterval[] = [];
   for (let from = start; from < end; from = chunks.at(-1)!.end) {
     const date = new Date(from);
     chunks.push({
@@ -125,7 +125,7 @@ async function collectSymbol(
   deps: CollectDeps,
   request: CollectRequest & { readonly instruments: InstrumentCollector },
   symbol: string,
-  chunks: readonly Stretch[],
+  chunks: readonly TimeInterval[],
   onChunk: (done: number, candles: number) => void,
 ): Promise<SymbolOutcome> {
   const { exchange, timeframe, signal, instruments } = request;
@@ -136,7 +136,7 @@ async function collectSymbol(
       const funded = { start: chunks[0]!.start, end: chunks.at(-1)!.end };
       const funding = await collectFunding(deps, exchange, symbol, funded, signal);
       outcome.funding = funding.added;
-      outcome.damaged.push(...funding.damaged);
+      outcome.corrupt.push(...funding.corrupt);
       outcome.noInstrument = await instruments.collect(symbol, signal);
     }
     await fillChunks(deps, request, symbol, chunks, outcome, onChunk);
@@ -153,8 +153,8 @@ async function fillChunks(
   deps: CollectDeps,
   { exchange, timeframe, signal }: CollectRequest,
   symbol: string,
-  chunks: readonly Stretch[],
-  outcome: { candles: number; rejected: number; damaged: string[] },
+  chunks: readonly TimeInterval[],
+  outcome: { candles: number; rejected: number; corrupt: string[] },
   onChunk: (done: number, candles: number) => void,
 ): Promise<void> {
   const key: SeriesKey = { exchange: exchange.name, symbol, timeframe };
@@ -164,7 +164,7 @@ async function fillChunks(
     const filled = await fillChunk(deps, { exchange, key, months, chunk, signal });
     outcome.candles += filled.added;
     outcome.rejected += filled.rejected;
-    outcome.damaged.push(...filled.damaged);
+    outcome.corrupt.push(...filled.corrupt);
     onChunk(index + 1, filled.added);
   }
   // All that the exchange has of the range is stored now: what does not exist before the first candle is not awaited.

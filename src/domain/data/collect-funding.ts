@@ -18,7 +18,7 @@ interface FundingRange {
 }
 
 /**
- * Fetches and stores the funding events in [start, end] ms that are missing. Tells how many were new, and which damaged
+ * Fetches and stores the funding events in [start, end] ms that are missing. Tells how many were new, and which corrupt
  * files were met: they are replaced, by all of their month, since nothing else would ask for what they held outside the
  * range. Throws DATA003, DATA004, DATA005.
  */
@@ -28,22 +28,22 @@ export async function collectFunding(
   symbol: string,
   range: FundingRange,
   signal?: AbortSignal,
-): Promise<{ readonly added: number; readonly damaged: readonly string[] }> {
-  const damaged = new Set<string>();
+): Promise<{ readonly added: number; readonly corrupt: readonly string[] }> {
+  const corrupt = new Set<string>();
   const read = ({ start, end }: FundingRange) =>
-    candles.readFunding(exchange.name, symbol, start, end, (file) => damaged.add(file));
+    candles.readFunding(exchange.name, symbol, start, end, (file) => corrupt.add(file));
   let wanted = range;
   let stored = await read(wanted);
-  if (damaged.size > 0) {
+  if (corrupt.size > 0) {
     wanted = wholeMonths(range, clock.now());
     stored = await read(wanted);
   }
   const missing = missingFunding(stored.timestamp, wanted.start, wanted.end);
-  if (!missing) return { added: 0, damaged: [...damaged] };
+  if (!missing) return { added: 0, corrupt: [...corrupt] };
   const fetched = await exchange.fetchFunding(symbol, missing.start, missing.end, signal);
   const events = newEvents(fetched, stored.timestamp);
   if (events.timestamp.length > 0) await candles.writeFunding(exchange.name, symbol, events);
-  return { added: events.timestamp.length, damaged: [...damaged] };
+  return { added: events.timestamp.length, corrupt: [...corrupt] };
 }
 
 /** The range, widened to the months in which it lies, UTC, but not into the future. */
@@ -78,16 +78,15 @@ function newEvents(fetched: FundingEvents, known: Float64Array): FundingEvents {
 function missingFunding(times: Float64Array, start: number, end: number) {
   const count = times.length;
   if (count === 0) return start <= end ? { start, end } : undefined;
-  const holes: { start: number; end: number }[] = [];
-  if (times[0]! - start >= interval(times, 1)) holes.push({ start, end: times[0]! - 1 });
+  const gaps: { start: number; end: number }[] = [];
+  if (times[0]! - start >= interval(times, 1)) gaps.push({ start, end: times[0]! - 1 });
   for (let i = 1; i < count; i++) {
     if (times[i]! - times[i - 1]! > LONGEST_INTERVAL_MS + TOLERANCE_MS) {
-      holes.push({ start: times[i - 1]! + 1, end: times[i]! - 1 });
+      gaps.push({ start: times[i - 1]! + 1, end: times[i]! - 1 });
     }
   }
-  if (end - times[count - 1]! >= interval(times, count - 1))
-    holes.push({ start: times[count - 1]! + 1, end });
-  return holes.length === 0 ? undefined : { start: holes[0]!.start, end: holes.at(-1)!.end };
+  if (end - times[count - 1]! >= interval(times, count - 1)) gaps.push({ start: times[count - 1]! + 1, end });
+  return gaps.length === 0 ? undefined : { start: gaps[0]!.start, end: gaps.at(-1)!.end };
 }
 
 /** Time between events `i - 1` and `i`, at most the longest there is. */

@@ -34,20 +34,23 @@ export function checkRoom(queue: CollectionQueue): CollectionQueue {
   });
 }
 
-/** Leased to `holder`, unless it is empty or another process holds it and is alive; `force`: that one is known to be dead. */
+/** Leased to `owner`, unless it is empty or another process holds it and is alive; `force`: that one is known to be dead. */
 export function lease(
   queue: CollectionQueue,
-  holder: string,
+  owner: string,
   { now, force }: { readonly now: number; readonly force: boolean },
 ): CollectionQueue {
-  const free = queue.holder === null || queue.holder === holder || queue.held_until <= now || force;
-  return free && queue.ids.length > 0 ? { ...queue, holder, held_until: now + LEASE_MS } : queue;
+  const free =
+    queue.lease_owner === null || queue.lease_owner === owner || queue.lease_expires_at <= now || force;
+  return free && queue.ids.length > 0
+    ? { ...queue, lease_owner: owner, lease_expires_at: now + LEASE_MS }
+    : queue;
 }
 
 export function without(queue: CollectionQueue, id: string): CollectionQueue {
   return queue.ids.includes(id) ? { ...queue, ids: queue.ids.filter((each) => each !== id) } : queue;
 }
 
-export function release(queue: CollectionQueue, holder: string): CollectionQueue {
-  return queue.holder === holder ? { ...queue, holder: null, held_until: 0 } : queue;
+export function release(queue: CollectionQueue, owner: string): CollectionQueue {
+  return queue.lease_owner === owner ? { ...queue, lease_owner: null, lease_expires_at: 0 } : queue;
 }

@@ -20,7 +20,7 @@ const LOOK_EVERY_MS = 30_000;
 export class CollectionWorker {
   readonly #deps: CollectionWorkerDeps;
   /** This process, in the queue. */
-  readonly #holder: string;
+  readonly #leaseOwner: string;
   readonly #stop = new AbortController();
   #stopLooking = () => {};
   #working: Promise<void> = Promise.resolve();
@@ -29,7 +29,7 @@ export class CollectionWorker {
 
   constructor(deps: CollectionWorkerDeps) {
     this.#deps = deps;
-    this.#holder = deps.ids.ulid();
+    this.#leaseOwner = deps.ids.ulid();
   }
 
   /** Takes up what was left unfinished, now and whenever another process dies. */
@@ -76,11 +76,11 @@ export class CollectionWorker {
     const { collections, every } = this.#deps;
     const queue = await this.#lease(force);
     const id = queue.ids[0];
-    if (queue.holder !== this.#holder || id === undefined) return false;
+    if (queue.lease_owner !== this.#leaseOwner || id === undefined) return false;
     const lost = new AbortController();
     const stopRenewing = every(RENEW_MS, () => {
       this.#lease(false).then(
-        ({ holder }) => holder === this.#holder || lost.abort(),
+        ({ lease_owner }) => lease_owner === this.#leaseOwner || lost.abort(),
         // One renewal may fail: the next comes before the lease ends.
         () => undefined,
       );
@@ -94,13 +94,13 @@ export class CollectionWorker {
     if (!mine || lost.signal.aborted) return false;
     await collections.changeQueue((now) => {
       const left = stopped ? now : without(now, id);
-      return stopped || left.ids.length === 0 ? release(left, this.#holder) : left;
+      return stopped || left.ids.length === 0 ? release(left, this.#leaseOwner) : left;
     });
     return !stopped;
   }
 
   #lease(force: boolean) {
     const now = this.#deps.clock.now();
-    return this.#deps.collections.changeQueue((queue) => lease(queue, this.#holder, { now, force }));
+    return this.#deps.collections.changeQueue((queue) => lease(queue, this.#leaseOwner, { now, force }));
   }
 }

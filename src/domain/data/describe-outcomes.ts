@@ -9,13 +9,13 @@ export interface CollectionEnd {
   readonly unlisted?: string[];
 }
 
-/** A collection's end in words: failed as soon as one series failed, naming the first ten of those, and of damaged files. */
+/** A collection's end in words: failed as soon as one series failed, naming the first ten of those, and of corrupt files. */
 export function describeOutcomes(outcomes: readonly SymbolOutcome[]): CollectionEnd {
   const candles = outcomes.reduce((sum, each) => sum + each.candles, 0);
   const rejected = outcomes.reduce((sum, each) => sum + each.rejected, 0);
   const left = rejected > 0 ? `, ${rejected} impossible ones left out` : '';
-  const damaged = [...new Set(outcomes.flatMap((each) => each.damaged))];
-  const replaced = damaged.length > 0 ? `, damaged files: ${first(damaged, ', ')}` : '';
+  const corrupt = [...new Set(outcomes.flatMap((each) => each.corrupt))];
+  const replaced = corrupt.length > 0 ? `, corrupt files: ${first(corrupt, ', ')}` : '';
   const bare = outcomes.flatMap(({ symbol, noInstrument }) =>
     noInstrument ? [`${symbol} (${noInstrument.code} ${noInstrument.message})`] : [],
   );

@@ -5,13 +5,13 @@ import type { CandleStore, Clock, SeriesKey, SeriesMonth, SeriesStore } from '..
 import { isoTime } from '../validate.ts';
 import { cleanCandles, pickRows } from './clean-candles.ts';
 import {
-  FEW_HOLES,
-  isManyHoles,
-  missingAtEnds,
+  fetchScope,
+  hasManyGaps,
+  MAX_GAPS_ALWAYS_REFETCHED,
+  missingAtEdges,
   missingBetween,
-  type Stretch,
-  wantedOf,
-} from './what-is-missing.ts';
+  type TimeInterval,
+} from './missing-ranges.ts';
 
 export interface FillDeps {
   readonly series: SeriesStore;
@@ -24,7 +24,7 @@ export interface FillRequest {
   readonly key: SeriesKey;
   /** What is stored of each month of the series. */
   readonly months: readonly SeriesMonth[];
-  readonly chunk: Stretch;
+  readonly chunk: TimeInterval;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -32,50 +32,53 @@ export interface Filled {
   readonly added: number;
   /** Candles that cannot be true. */
   readonly rejected: number;
-  /** Damaged files that were met; they are replaced by what the exchange gave. */
-  readonly damaged: readonly string[];
+  /** Corrupt files that were met; they are replaced by what the exchange gave. */
+  readonly corrupt: readonly string[];
 }
 
 /** Fetches what is missing of a chunk and stores it. */
 export async function fillChunk(deps: FillDeps, request: FillRequest): Promise<Filled> {
   const { key, months, chunk } = request;
   const step = TIMEFRAME_MS[key.timeframe];
-  const wanted = wantedOf(months, chunk, { step, now: deps.clock.now() });
-  if (wanted === 'nothing') return { added: 0, rejected: 0, damaged: [] };
-  const damaged: string[] = [];
-  const stored = await deps.candles.read(key, chunk.start, chunk.end, (file) => damaged.push(file));
-  const missingOf = wanted === 'all' ? missingBetween : missingAtEnds;
+  const wanted = fetchScope(months, chunk, { step, now: deps.clock.now() });
+  if (wanted === 'nothing') return { added: 0, rejected: 0, corrupt: [] };
+  const corrupt: string[] = [];
+  const stored = await deps.candles.read(key, chunk.start, chunk.end, (file) => corrupt.push(file));
+  const missingOf = wanted === 'all' ? missingBetween : missingAtEdges;
   const missing = missingOf(stored.timestamp, chunk, step);
   if (missing.length === 0) {
     // A writer died between the file and the series: what is stored is recorded again.
     await deps.candles.write(key, stored);
-    return { added: 0, rejected: 0, damaged };
+    return { added: 0, rejected: 0, corrupt };
   }
   const { candles, rejected } = await fetchMissing(request, new Set(stored.timestamp), missing);
   const added = candles.timestamp.length;
   if (added > 0) await deps.candles.write(key, candles);
-  if (wanted === 'all') await noteAsked(deps, request);
-  return { added, rejected, damaged };
+  if (wanted === 'all') await recordRefetch(deps, request);
+  return { added, rejected, corrupt };
 }
 
-/** Of months with many holes that lie whole in the chunk, that they were asked for again. */
-async function noteAsked({ series, clock }: FillDeps, { key, months, chunk }: FillRequest): Promise<void> {
-  const holed = months.filter(
-    ({ first, last, gapCount }) => gapCount > 0 && first >= chunk.start && last < chunk.end,
+/** Records the refetch of months with many gaps that are entirely in the chunk. */
+async function recordRefetch(
+  { series, clock }: FillDeps,
+  { key, months, chunk }: FillRequest,
+): Promise<void> {
+  const withGaps = months.filter(
+    ({ first, last, gap_count }) => gap_count > 0 && first >= chunk.start && last < chunk.end,
   );
-  if (!isManyHoles(holed)) return;
-  const names = holed.map(({ month }) => month);
-  await series.markAsked(key, names, isoTime(clock.now()));
+  if (!hasManyGaps(withGaps)) return;
+  const names = withGaps.map(({ month }) => month);
+  await series.markRefetched(key, names, isoTime(clock.now()));
 }
 
-/** What the exchange has of some stretches and is not stored: that stays as it is, since results name the digest of it. */
+/** What the exchange has of some intervals and is not stored: that stays as it is, since results name the digest of it. */
 async function fetchMissing(
   { exchange, key, signal }: FillRequest,
   stored: Set<number>,
-  stretches: readonly Stretch[],
+  intervals: readonly TimeInterval[],
 ): Promise<{ candles: Candles; rejected: number }> {
   const step = TIMEFRAME_MS[key.timeframe];
-  const fetch = async ({ start, end }: Stretch) =>
+  const fetch = async ({ start, end }: TimeInterval) =>
     cleanCandles(await exchange.fetchCandles(key.symbol, key.timeframe, start, end, signal), {
       start,
       end,
@@ -83,14 +86,14 @@ async function fetchMissing(
     });
   const parts: Candles[] = [];
   let rejected = 0;
-  for (const stretch of stretches) {
-    const given = await fetch(stretch);
+  for (const interval of intervals) {
+    const given = await fetch(interval);
     parts.push(given.candles);
     rejected += given.rejected;
   }
-  const holes = holesIn(new Set([...stored, ...parts.flatMap((part) => [...part.timestamp])]), step);
-  if (holes.length <= FEW_HOLES) {
-    for (const hole of holes) parts.push((await fetch(hole)).candles);
+  const gaps = gapsIn(new Set([...stored, ...parts.flatMap((part) => [...part.timestamp])]), step);
+  if (gaps.length <= MAX_GAPS_ALWAYS_REFETCHED) {
+    for (const gap of gaps) parts.push((await fetch(gap)).candles);
   }
   const candles = joinCandles(parts);
   const rows = [...candles.timestamp.keys()].filter((row) => !stored.has(candles.timestamp[row]!));
@@ -98,15 +101,15 @@ async function fetchMissing(
   return { candles: pickRows(candles, rows), rejected };
 }
 
-/** Stretches without a candle between the first and the last of the times. */
-function holesIn(times: ReadonlySet<number>, step: number): Stretch[] {
+/** Intervals without a candle between the first and the last of the times. */
+function gapsIn(times: ReadonlySet<number>, step: number): TimeInterval[] {
   const ordered = Float64Array.from(times).sort();
-  const holes: Stretch[] = [];
+  const gaps: TimeInterval[] = [];
   for (let i = 1; i < ordered.length; i++) {
     const start = ordered[i - 1]! + step;
-    if (ordered[i]! > start) holes.push({ start, end: ordered[i]! });
+    if (ordered[i]! > start) gaps.push({ start, end: ordered[i]! });
   }
-  return holes;
+  return gaps;
 }
 
 function joinCandles(parts: readonly Candles[]): Candles {

@@ -9,9 +9,9 @@ const HOUR_MS = 3_600_000;
 
 /**
  * Whether what is stored is new enough. Without a range: the last closed candle ended at most the threshold ago.
- * With `start` or `end`: the series covers [start, min(end, now - threshold)] without a hole longer than the
+ * With `start` or `end`: the series covers [start, min(end, now - threshold)] without a gap longer than the
  * threshold, so that a run over the past needs nothing new; what the exchange does not have before the first candle is
- * not awaited. A symbol of which nothing is stored is stale, and so is a month whose file was found damaged. A series
+ * not awaited. A symbol of which nothing is stored is stale, and so is a month whose file was found corrupt. A series
  * must be stored in the timeframe asked for, and of several (comma separated) each must be fresh; without one the
  * newest series of each symbol is examined.
  * Throws VAL001, VAL002, VAL003, DATA005.
@@ -92,12 +92,12 @@ function judge(
     age_hours: Math.round((age / HOUR_MS) * 100) / 100,
     fresh: ranged
       ? covers(info, range, now - thresholdMs, thresholdMs)
-      : age <= thresholdMs && !info.damaged?.length,
+      : age <= thresholdMs && !info.corrupt?.length,
   };
 }
 
-/** Whether the series holds every candle that opens in the range and had closed by `closedBy`, but for short holes. */
-function covers(info: SeriesInfo, range: TimeRange, closedBy: number, longestHole: number): boolean {
+/** Whether the series holds every candle that opens in the range and had closed by `closedBy`, but for short gaps. */
+function covers(info: SeriesInfo, range: TimeRange, closedBy: number, longestGap: number): boolean {
   const step = TIMEFRAME_MS[info.timeframe];
   const first = Date.parse(info.first);
   const from = range.start === undefined ? first : Math.ceil(range.start / step) * step;
@@ -105,10 +105,10 @@ function covers(info: SeriesInfo, range: TimeRange, closedBy: number, longestHol
   const to = Math.min(opensBefore, Math.floor(closedBy / step) * step);
   const begins = Math.min(first, info.complete_from === undefined ? first : Date.parse(info.complete_from));
   if (begins > from || endOf(info) < to) return false;
-  if (info.damaged && monthsBetween(from, to).some((month) => info.damaged!.includes(month))) return false;
-  // Holes that are not listed may be anywhere: of them the longest decides.
-  if (info.longest_unlisted * step > longestHole) return false;
+  if (info.corrupt && monthsBetween(from, to).some((month) => info.corrupt!.includes(month))) return false;
+  // Omitted gaps may be anywhere in the range: the longest of them decides.
+  if (info.longest_omitted_gap * step > longestGap) return false;
   return info.gaps.every(
-    ([start, missing]) => Math.min(start + missing * step, to) - Math.max(start, from) <= longestHole,
+    ([start, missing]) => Math.min(start + missing * step, to) - Math.max(start, from) <= longestGap,
   );
 }

@@ -31,11 +31,11 @@ export async function getDataStatus(
 ): Promise<DataStatus> {
   const stored = await deps.series.list(exchange);
   const series = stored.map(
-    ({ exchange: _, longest_unlisted: _l, gaps, complete_from = null, damaged = [], ...info }) => ({
+    ({ exchange: _, longest_omitted_gap: _l, gaps, complete_from = null, corrupt = [], ...info }) => ({
       ...info,
       gaps: gaps.map(([start, missing]) => ({ start: isoTime(start), missing })),
       complete_from,
-      damaged: [...damaged],
+      corrupt: [...corrupt],
     }),
   );
   return {

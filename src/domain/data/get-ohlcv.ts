@@ -4,7 +4,7 @@ import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { CandleStore, Clock, SeriesKey, SeriesStore } from '../ports.ts';
 import { checkSymbol, checkTimeframe, isoTime } from '../validate.ts';
-import { notingDamage } from './damaged-file.ts';
+import { recordCorruption } from './corrupt-file.ts';
 import { parseRange } from './time-range.ts';
 
 /**
@@ -37,14 +37,14 @@ export async function getOhlcv(
   const end = Date.parse(info.last) + TIMEFRAME_MS[timeframe];
   const bounds = { from: Math.max(first, range.start ?? first), to: Math.min(end, range.end ?? end) };
   const key = { exchange, symbol, timeframe };
-  const candles = await notingDamage(deps, key, () =>
+  const candles = await recordCorruption(deps, key, () =>
     readSome(deps.candles, key, bounds, limit, range.start === undefined),
   );
   const data = toRecords(candles);
   return { exchange, symbol, timeframe, data, count: data.length };
 }
 
-/** `limit` candles from one side of the range. The stretch read doubles until holes no longer matter. */
+/** `limit` candles from one side of the range. The interval read doubles until gaps no longer matter. */
 async function readSome(
   store: CandleStore,
   key: SeriesKey,

@@ -2,7 +2,7 @@ import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import type { Clock, SeriesInfo, SeriesStore } from '../ports.ts';
 import { isoTime } from '../validate.ts';
-import type { Stretch } from './what-is-missing.ts';
+import type { TimeInterval } from './missing-ranges.ts';
 
 /** A message names so many ranges; a run of 200 pairs can lack more than anyone reads. */
 const MAX_RANGES = 20;
@@ -36,8 +36,8 @@ export async function missingCandles(
   return more > 0 ? [...ranges.slice(0, MAX_RANGES), `${more} more`] : ranges;
 }
 
-/** The parts of a stretch that a series does not hold, by its ends and the gaps that it lists. */
-function missingOf(info: SeriesInfo | undefined, { start, end }: Stretch, step: number): Stretch[] {
+/** The parts of an interval that a series does not hold, by its ends and the gaps that it lists. */
+function missingOf(info: SeriesInfo | undefined, { start, end }: TimeInterval, step: number): TimeInterval[] {
   if (!info) return start < end ? [{ start, end }] : [];
   const first = Date.parse(info.first);
   const begins = info.complete_from === undefined ? first : Math.min(first, Date.parse(info.complete_from));

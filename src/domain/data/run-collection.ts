@@ -14,7 +14,7 @@ export interface RunCollectionDeps extends CollectDeps {
 }
 
 /** A collection that takes its process with it must not do so for ever. */
-const MAX_STARTS = 5;
+const MAX_ATTEMPTS = 5;
 const PROGRESS_EVERY_MS = 1_000;
 
 /**
@@ -30,23 +30,23 @@ export async function runCollection(
   const stored = await deps.collections.get(id);
   if (!stored || stored.status === 'completed' || stored.status === 'failed') return true;
   const record = new CollectionRecord(deps, stored);
-  if (stored.starts >= MAX_STARTS) {
+  if (stored.attempts >= MAX_ATTEMPTS) {
     const reason = stored.error ?? 'SVC001 Its process ended';
-    const error = `${reason}, ${MAX_STARTS} times without coming further`;
+    const error = `${reason}, ${MAX_ATTEMPTS} times without coming further`;
     return record.write({ status: 'failed', error });
   }
-  if (!(await record.write({ status: 'running', starts: stored.starts + 1 }))) return false;
+  if (!(await record.write({ status: 'running', attempts: stored.attempts + 1 }))) return false;
   const lost = new AbortController();
   record.onLost = () => lost.abort();
   const end = await collect(deps, stored, AbortSignal.any([signal, lost.signal]), record);
   return record.write(end);
 }
 
-type Change = Partial<Pick<StoredCollection, 'status' | 'progress' | 'candles' | 'error' | 'starts'>>;
+type Change = Partial<Pick<StoredCollection, 'status' | 'progress' | 'candles' | 'error' | 'attempts'>>;
 
 async function collect(
   deps: RunCollectionDeps,
-  { collection_id, exchange, symbols, timeframe, start, end, starts }: StoredCollection,
+  { collection_id, exchange, symbols, timeframe, start, end, attempts }: StoredCollection,
   signal: AbortSignal,
   record: CollectionRecord,
 ): Promise<Change> {
@@ -66,7 +66,7 @@ async function collect(
     return { status, progress: 1, candles: record.before + candles, error };
   } catch (error) {
     // Told to stop, it was not its own fault that it came no further.
-    if (signal.aborted) return { status: 'pending', starts };
+    if (signal.aborted) return { status: 'pending', attempts };
     const coded = error instanceof CodedError ? error : new CodedError('SVC001');
     if (coded.code === 'DATA005') {
       await record.write({ status: 'pending', error: `${coded.code} ${coded.message}` });
@@ -79,7 +79,7 @@ async function collect(
 
 /** The stored state of a collection that runs here. Writes follow one another, each on the revision before. */
 class CollectionRecord {
-  /** Candles that earlier starts have counted. */
+  /** Candles that earlier attempts have counted. */
   readonly before: number;
   /** Told when another process turns out to write it. */
   onLost: () => void = () => {};
@@ -101,7 +101,7 @@ class CollectionRecord {
     this.#reported = now;
     const further = done > this.#stored.progress;
     const progress = Math.max(done, this.#stored.progress);
-    this.write({ progress, candles: this.before + candles, ...(further ? { starts: 0 } : {}) }).catch(
+    this.write({ progress, candles: this.before + candles, ...(further ? { attempts: 0 } : {}) }).catch(
       () => undefined,
     );
   }

@@ -41,7 +41,7 @@ export async function startCollection(
   if (!stored) {
     await collections.changeQueue(checkRoom);
     stored = await collections.create({
-      schema_version: 1,
+      schema_version: 2,
       revision: 1,
       request_digest,
       collection_id: id,
@@ -50,7 +50,7 @@ export async function startCollection(
       progress: 0,
       candles: 0,
       error: null,
-      starts: 0,
+      attempts: 0,
       created_at: now,
       updated_at: now,
     });
@@ -103,6 +103,6 @@ function isUnfinished({ status }: StoredCollection): boolean {
 }
 
 function viewOf(stored: StoredCollection): Collection {
-  const { schema_version: _, revision: _r, request_digest: _d, starts: _s, ...collection } = stored;
+  const { schema_version: _, revision: _r, request_digest: _d, attempts: _s, ...collection } = stored;
   return collection;
 }

@@ -16,7 +16,7 @@ const PAGE = 200;
  * The trials of a hyperopt job in the order in which they ended, each once. The ledger has them by number; as at most a lag of
  * them run at once, what ended next is never further than that from where all have ended.
  */
-export class EndedInOrder {
+export class FinishedTrialReader {
   readonly #ledger: Pick<TrialLedger, 'read'>;
   readonly #jobId: string;
   /** The next to hand out. */
@@ -74,6 +74,6 @@ function endOf(trial: EndedTrial): TrialEnd {
 }
 
 /** How many trials have ended: the sequence of the last one. */
-export function endedOf({ complete, pruned, failed }: TrialCounts): number {
+export function finishedTrialCount({ complete, pruned, failed }: TrialCounts): number {
   return complete + pruned + failed;
 }

@@ -99,7 +99,7 @@ export interface TrialLedger {
     trial: EndedTrial,
     counts: TrialCounts,
     returns: TrialReturns | null,
-  ): Promise<'recorded' | 'lost' | 'moved'>;
+  ): Promise<'recorded' | 'conflict' | 'moved'>;
   /** Daily returns of all complete trials by their number; those that took over a result have none of their own. */
   returns(jobId: string): Promise<ReadonlyMap<number, TrialReturns>>;
   returnsOf(jobId: string, number: number): Promise<TrialReturns | undefined>;

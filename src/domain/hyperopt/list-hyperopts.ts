@@ -19,7 +19,7 @@ export async function listHyperopts(
 ): Promise<Page<HyperoptRow>> {
   const { caller, limit, cursor = null, status, experiment_name } = input;
   const filter = {
-    ...(!caller.isAdmin && { seenBy: caller }),
+    ...(!caller.isAdmin && { visibleTo: caller }),
     ...(status && { status }),
     ...(experiment_name !== undefined && { experiment_name }),
   };

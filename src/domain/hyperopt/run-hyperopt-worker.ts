@@ -6,7 +6,7 @@ import { type FinishHyperoptDeps, finishHyperopt } from './finish-hyperopt.ts';
 import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
 import { pruningHistory, type TrialOutcome, type TrialRequest } from './run-trial.ts';
 import { trialConfig } from './search-space.ts';
-import { type AskedTrial, LEASE_MS, TrialQueue, type WorkerIdentity } from './trial-queue.ts';
+import { type ClaimedTrial, LEASE_MS, TrialQueue, type WorkerIdentity } from './trial-queue.ts';
 
 /** Runs trials of one job, some at once. */
 export interface TrialRunner {
@@ -34,7 +34,7 @@ export interface RunHyperoptWorkerDeps extends FinishHyperoptDeps {
   /** Loads what the trials read. Throws CodedError for data or a strategy that no trial could use. */
   readonly openRunner: (job: HyperoptJobIn<'running'>) => Promise<TrialRunner>;
   /** Trials that run at once in this worker. */
-  readonly lanes: (job: HyperoptJobIn<'running'>) => number;
+  readonly concurrency: (job: HyperoptJobIn<'running'>) => number;
   /** Rejects with the signal's reason when it is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -151,14 +151,14 @@ class Worker {
     const stopped = AbortSignal.any([signal, this.#stop.signal]);
     const ended = new AbortController();
     const beating = this.#beat(AbortSignal.any([stopped, ended.signal]));
-    const lanes = Array.from({ length: this.#deps.lanes(this.#job) }, () => this.#lane(stopped));
+    const loops = Array.from({ length: this.#deps.concurrency(this.#job) }, () => this.#runTrials(stopped));
     try {
       // One that fails ends the others.
-      await Promise.all(lanes.map((lane) => lane.catch((error: unknown) => this.#abort(error))));
+      await Promise.all(loops.map((loop) => loop.catch((error: unknown) => this.#abort(error))));
     } finally {
       ended.abort();
       await beating;
-      await Promise.allSettled(lanes);
+      await Promise.allSettled(loops);
       await this.#telling;
       // For the next worker to begin them at once.
       await Promise.allSettled([...this.#held].map(({ trial }) => this.#deps.ledger.renew(trial, 0)));
@@ -170,7 +170,7 @@ class Worker {
     throw error;
   }
 
-  async #lane(stopped: AbortSignal): Promise<void> {
+  async #runTrials(stopped: AbortSignal): Promise<void> {
     let pause = FIRST_WAIT_MS;
     for (;;) {
       stopped.throwIfAborted();
@@ -186,7 +186,7 @@ class Worker {
     }
   }
 
-  async #runAndTell(asked: AskedTrial, stopped: AbortSignal): Promise<void> {
+  async #runAndTell(asked: ClaimedTrial, stopped: AbortSignal): Promise<void> {
     const held: HeldTrial = { trial: asked.trial, lost: new AbortController() };
     this.#held.add(held);
     try {
@@ -227,7 +227,7 @@ class Worker {
     return { state: 'complete', value, windows, efficiency, returns };
   }
 
-  #requestOf({ trial, past }: AskedTrial): TrialRequest {
+  #requestOf({ trial, past }: ClaimedTrial): TrialRequest {
     const { base, config } = this.#job;
     return {
       config: trialConfig(base, trial.params),
@@ -245,17 +245,17 @@ class Worker {
         if (job?.status !== 'running') this.#stop.abort(new HyperoptEnded());
         await Promise.all([...this.#held].map((held) => this.#renew(held)));
       } catch {
-        // Storage that is down for a while: leases hold for some beats, and the lanes will meet it too.
+        // Storage that is down for a while: leases hold for some beats, and the trial loops meet it too.
       }
     }
   }
 
   async #renew(held: HeldTrial): Promise<void> {
     const now = this.#deps.clock.now();
-    if (held.trial.lease_until - now > RENEW_BELOW_MS) return;
+    if (held.trial.lease_expires_at - now > RENEW_BELOW_MS) return;
     const leaseUntil = now + LEASE_MS;
     if (await this.#deps.ledger.renew(held.trial, leaseUntil)) {
-      held.trial = { ...held.trial, lease_until: leaseUntil };
+      held.trial = { ...held.trial, lease_expires_at: leaseUntil };
     } else if (this.#held.has(held)) {
       held.lost.abort(new TrialLost());
     }

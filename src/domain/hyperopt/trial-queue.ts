@@ -15,7 +15,7 @@ import type { TrialOutcome } from './run-trial.ts';
 import { canonicalPoint, spaceOf } from './search-space.ts';
 
 /** A trial that was begun, what it may know of the others, and the result when one of the same parameters has it already. */
-export interface AskedTrial {
+export interface ClaimedTrial {
   readonly trial: TrialIn<'running'>;
   readonly past: readonly PastTrial[];
   /** A trial of the same parameters that has ended: an earlier one, or the same one of the job that this goes on from. */
@@ -69,13 +69,13 @@ export class TrialQueue {
   }
 
   /** Begins the next trial. `wait`: others run what it would rest on. `none`: every trial has ended. */
-  ask(): Promise<AskedTrial | 'wait' | 'none'> {
+  ask(): Promise<ClaimedTrial | 'wait' | 'none'> {
     const asked = this.#asking.then(() => this.#ask());
     this.#asking = asked.catch(() => undefined);
     return asked;
   }
 
-  async #ask(): Promise<AskedTrial | 'wait' | 'none'> {
+  async #ask(): Promise<ClaimedTrial | 'wait' | 'none'> {
     for (;;) {
       await this.#refresh();
       const { n_trials } = this.#job.config;
@@ -88,7 +88,7 @@ export class TrialQueue {
   }
 
   /** What to try next: a trial that its worker lost, else a new one, as long as what it rests on has ended. */
-  #next(): (() => Promise<AskedTrial | 'wait' | undefined>) | undefined {
+  #next(): (() => Promise<ClaimedTrial | 'wait' | undefined>) | undefined {
     const lost = this.#rest.find((trial) => trial.state === 'running' && this.#isLost(trial));
     if (lost) return () => this.#beginAgain(lost as TrialIn<'running'>);
     const number = this.#ended.length + this.#rest.length;
@@ -98,25 +98,25 @@ export class TrialQueue {
   }
 
   /** Its lease has run out; or it was begun by the task before this one in the same place, which has ended. */
-  #isLost({ lease_until, worker, task }: TrialIn<'running'>): boolean {
+  #isLost({ lease_expires_at, worker, task }: TrialIn<'running'>): boolean {
     if (task === this.#me.task) return false;
-    return worker === this.#me.worker || lease_until <= this.#deps.clock.now();
+    return worker === this.#me.worker || lease_expires_at <= this.#deps.clock.now();
   }
 
   /** `wait` for a repetition of a trial that still runs: whose result it has must not depend on who was faster. */
-  async #begin(number: number): Promise<AskedTrial | 'wait' | undefined> {
+  async #begin(number: number): Promise<ClaimedTrial | 'wait' | undefined> {
     const { config, job_id } = this.#job;
     const past = this.#pastOf(number);
     const { seed, direction, sampler } = config;
     const suggested = suggest(spaceOf(this.#job), past, { seed, number, direction, sampler });
     const params = canonicalPoint(this.#job, suggested);
     if (duplicateOf(this.#before(number), params)?.state === 'running') return 'wait';
-    const trial = this.#held({ schema_version: 1, job_id, number, params, attempt: 1 });
+    const trial = this.#held({ schema_version: 2, job_id, number, params, attempt: 1 });
     if (!(await this.#deps.ledger.begin(trial))) return undefined;
     return this.#asked(trial, past);
   }
 
-  async #beginAgain(found: TrialIn<'running'>): Promise<AskedTrial | undefined> {
+  async #beginAgain(found: TrialIn<'running'>): Promise<ClaimedTrial | undefined> {
     const trial = this.#held({ ...found, attempt: found.attempt + 1 });
     if (!(await this.#deps.ledger.beginAgain(found, trial))) return undefined;
     return this.#asked(trial, this.#pastOf(trial.number));
@@ -126,10 +126,16 @@ export class TrialQueue {
     trial: Pick<TrialIn<'running'>, 'schema_version' | 'job_id' | 'number' | 'params' | 'attempt'>,
   ): TrialIn<'running'> {
     const now = this.#deps.clock.now();
-    return { ...trial, ...this.#me, state: 'running', started_at: isoTime(now), lease_until: now + LEASE_MS };
+    return {
+      ...trial,
+      ...this.#me,
+      state: 'running',
+      started_at: isoTime(now),
+      lease_expires_at: now + LEASE_MS,
+    };
   }
 
-  #asked(trial: TrialIn<'running'>, past: readonly PastTrial[]): AskedTrial {
+  #asked(trial: TrialIn<'running'>, past: readonly PastTrial[]): ClaimedTrial {
     const same = duplicateOf(this.#before(trial.number), trial.params);
     const ended = same && same.state !== 'running' ? same : undefined;
     return { trial, past, known: ended ?? this.#endedEarlier(trial) };
@@ -159,7 +165,10 @@ export class TrialQueue {
    * Records how a trial ended, and with it the job's progress and best. `lost`: another attempt has taken it over.
    * `stopped`: the job has ended meanwhile; nothing is recorded.
    */
-  async tell({ trial, known }: AskedTrial, outcome: TrialOutcome): Promise<'recorded' | 'lost' | 'stopped'> {
+  async tell(
+    { trial, known }: ClaimedTrial,
+    outcome: TrialOutcome,
+  ): Promise<'recorded' | 'conflict' | 'stopped'> {
     for (;;) {
       const job = this.#job;
       const counts = countsAfter(job.trials, trial.number, outcome, job.config.direction);
@@ -176,7 +185,7 @@ export class TrialQueue {
   }
 
   #endOf(
-    { task: _, lease_until: __, ...trial }: TrialIn<'running'>,
+    { task: _, lease_expires_at: __, ...trial }: TrialIn<'running'>,
     outcome: TrialOutcome,
     { complete, pruned, failed, best_value }: TrialCounts,
     sameAs: number | null,

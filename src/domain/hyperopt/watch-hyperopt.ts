@@ -2,7 +2,7 @@ import { isTerminal } from '#contract/backtest.ts';
 import type { StoredHyperoptJob } from '#contract/hyperopt.ts';
 import { type Caller, mayAccess } from '../access.ts';
 import type { Clock, Log } from '../ports.ts';
-import { EndedInOrder, endedOf, type TrialEnd } from './ended-in-order.ts';
+import { FinishedTrialReader, finishedTrialCount, type TrialEnd } from './ended-in-order.ts';
 import { getHyperopt } from './get-hyperopt.ts';
 import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
 
@@ -39,7 +39,7 @@ const LIFETIME_MS = 14 * 60_000;
 
 /** Whether nothing comes after the event of that id any more. */
 export function isOver(job: StoredHyperoptJob, after: number): boolean {
-  return isTerminal(job.status) && after > endedOf(job.trials);
+  return isTerminal(job.status) && after > finishedTrialCount(job.trials);
 }
 
 /**
@@ -68,18 +68,18 @@ async function* follow(
 ): AsyncGenerator<HyperoptEvent> {
   const { clock } = deps;
   const times = { end: clock.now() + LIFETIME_MS, heartbeat: clock.now() + HEARTBEAT_MS };
-  const ended = new EndedInOrder(deps.ledger, begun, after);
+  const ended = new FinishedTrialReader(deps.ledger, begun, after);
   let job = begun;
   let pause = 0;
   yield { kind: 'snapshot', id: after, job };
   for (;;) {
     pause = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, pause * SLOWER));
-    for await (const trial of ended.upTo(endedOf(job.trials))) {
+    for await (const trial of ended.upTo(finishedTrialCount(job.trials))) {
       pause = SHORTEST_PAUSE_MS;
       yield { kind: 'trial', id: trial.sequence, trial, total: job.trials.total };
     }
     if (isTerminal(job.status)) {
-      yield { kind: 'status', id: endedOf(job.trials) + 1, job };
+      yield { kind: 'status', id: finishedTrialCount(job.trials) + 1, job };
       return;
     }
     yield* wait(deps, pause, times, signal);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CodedError } from '#contract/errors.ts';
 import { type CollectRequest, collectCandles } from '#domain/data/collect-candles.ts';
-import { notingDamage } from '#domain/data/damaged-file.ts';
+import { recordCorruption } from '#domain/data/corrupt-file.ts';
 import { describeOutcomes } from '#domain/data/describe-outcomes.ts';
 import { getDataFreshness } from '#domain/data/get-data-freshness.ts';
 import { createCandles } from '#engine/candles.ts';
@@ -63,7 +63,7 @@ describe('what is fetched', () => {
       candles: days * 288,
       funding: days * 3 + 1,
       rejected: 0,
-      damaged: [],
+      corrupt: [],
       noInstrument: null,
       error: null,
     });
@@ -73,7 +73,7 @@ describe('what is fetched', () => {
     expect(again).toMatchObject({ candles: 0, funding: 0, error: null });
   });
 
-  it('long timeframes come in longer stretches', async () => {
+  it('long timeframes come in longer intervals', async () => {
     await collect({ timeframe: '1d', start: at('2020-01-01'), end: at('2024-01-01') });
     expect(exchange.asked()).toEqual([`${BTC} 2020-01-01T00:00 2024-01-01T00:00`]);
     await collect({ timeframe: '1h', start: at('2022-01-01'), end: at('2024-01-01') });
@@ -149,7 +149,7 @@ describe('what is stored', () => {
     expect(describeOutcomes([outcome!]).message).toBe('283 candles stored, 6 impossible ones left out');
   });
 
-  it('holes of the exchange stay holes, and what is stored is not replaced', async () => {
+  it('gaps of the exchange stay gaps, and what is stored is not replaced', async () => {
     for (const from of ['2024-02-10T10:00', '2024-02-10T12:00']) {
       for (const time of grid(at(from), at(from) + HOUR, STEP)) exchange.lacking.add(time);
     }
@@ -167,9 +167,9 @@ describe('what is stored', () => {
     expect(volume.filter((each) => each === 77)).toHaveLength(24);
   });
 
-  it('a few holes are asked for once more, many are not', async () => {
-    const hole = grid(at('2024-02-10T10:00'), at('2024-02-10T11:00'), STEP);
-    for (const time of [...hole, at('2024-02-11')]) exchange.lacking.add(time);
+  it('a few gaps are asked for once more, many are not', async () => {
+    const gap = grid(at('2024-02-10T10:00'), at('2024-02-10T11:00'), STEP);
+    for (const time of [...gap, at('2024-02-11')]) exchange.lacking.add(time);
     // The page lacked them, the exchange does not.
     exchange.before = () => exchange.calls.length === 4 && exchange.lacking.clear();
     await collect({ start: at('2024-02-10'), end: at('2024-02-12') });
@@ -185,7 +185,7 @@ describe('what is stored', () => {
     expect(exchange.asked()).toHaveLength(1);
   });
 
-  describe('of many holes', () => {
+  describe('of many gaps', () => {
     const february = { start: at('2024-02-01'), end: at('2024-03-01') };
     beforeEach(async () => {
       // Every hour lacks its third candle.
@@ -226,7 +226,7 @@ describe('what is stored', () => {
         `${BTC} 2024-01-31T00:00 2024-02-01T00:00`,
         `${BTC} 2024-03-01T00:00 2024-03-02T00:00`,
       ]);
-      // The month that is running: its end is fetched, its holes are left.
+      // The month that is running: its end is fetched, its gaps are left.
       const march = { start: at('2024-03-01'), end: at('2024-03-10') };
       for (const time of grid(at('2024-03-01T00:10'), at('2024-03-12'), HOUR)) exchange.lacking.add(time);
       market.setNow(at('2024-03-10'));
@@ -323,14 +323,14 @@ describe('what is stored', () => {
   });
 });
 
-describe('a damaged file', () => {
+describe('a corrupt file', () => {
   const file = 'candles/exchange=test/symbol=BTC_USDT_USDT/timeframe=5m/2024-02.parquet';
   const query = { exchange: 'test', symbols: [BTC], timeframe: '5m', start: '2024-01-10', end: '2024-03-05' };
   const key = { exchange: 'test', symbol: BTC, timeframe: '5m' } as const;
   const isFresh = async () =>
     (await getDataFreshness({ ...market, defaultExchange: 'test' }, { stale_threshold_hours: 24, ...query }))
       .all_fresh;
-  const readAs = (run: () => Promise<unknown>) => notingDamage(market, key, run);
+  const readAs = (run: () => Promise<unknown>) => recordCorruption(market, key, run);
 
   it('is never read; it makes the series stale, and is collected again', async () => {
     await collect();
@@ -342,18 +342,18 @@ describe('a damaged file', () => {
     });
     expect(await isFresh()).toBe(false);
     expect((await market.series.list('test'))[0]).toMatchObject({
-      damaged: ['2024-02'],
+      corrupt: ['2024-02'],
       count: (22 + 4) * 288,
       gaps: [[at('2024-02-01'), 29 * 288]],
     });
     exchange.asked();
     const [outcome] = await collect();
     expect(exchange.asked()).toEqual([`${BTC} 2024-02-01T00:00 2024-03-01T00:00`]);
-    expect(outcome).toMatchObject({ candles: 29 * 288, damaged: [file], error: null });
-    expect(describeOutcomes([outcome!]).message).toBe(`8352 candles stored, damaged files: ${file}`);
+    expect(outcome).toMatchObject({ candles: 29 * 288, corrupt: [file], error: null });
+    expect(describeOutcomes([outcome!]).message).toBe(`8352 candles stored, corrupt files: ${file}`);
     expect(await isFresh()).toBe(true);
     expect(await readAs(() => read())).toEqual(candlesAt(grid(START, END, STEP), STEP));
-    expect((await market.series.list('test'))[0]).not.toHaveProperty('damaged');
+    expect((await market.series.list('test'))[0]).not.toHaveProperty('corrupt');
   });
 
   it('that the exchange cannot give again stays marked', async () => {
@@ -512,7 +512,7 @@ describe('failures', () => {
       candles: 0,
       funding: 0,
       rejected: 0,
-      damaged: [],
+      corrupt: [],
       noInstrument: null,
       error,
     }));
@@ -565,7 +565,7 @@ describe('funding', () => {
     expect([...events.timestamp]).toEqual(grid(at('2024-02-01'), at('2024-02-02') + 1, 8 * HOUR));
   });
 
-  it('only the missing stretch is fetched: after, before, between', async () => {
+  it('only the missing interval is fetched: after, before, between', async () => {
     expect(await funding('2024-02-05', '2024-02-06')).toEqual([`${BTC} 2024-02-05T00:00 2024-02-06T00:00`]);
     // The event after 00:00 comes at 08:00.
     expect(await funding('2024-02-05', '2024-02-06T07:55')).toEqual([]);

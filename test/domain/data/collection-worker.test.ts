@@ -121,7 +121,7 @@ function gated(gatedExchange = exchange) {
 describe('a process that is stopped', () => {
   it('leaves what runs and what waits to the next, which fetches only what is missing', async () => {
     const first = start();
-    // 1d is one stretch a year, 5m one a month: the second month hangs.
+    // 1d is one interval a year, 5m one a month: the second month hangs.
     let calls = 0;
     let second = () => {};
     const reached = new Promise<void>((resolve) => {

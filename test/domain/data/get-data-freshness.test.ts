@@ -26,7 +26,7 @@ function series(
     count: 1,
     gap_count: gaps.length,
     gaps: gaps.map(({ start, missing }) => [at(start), missing] as const),
-    longest_unlisted: 0,
+    longest_omitted_gap: 0,
     updated_at: iso(NOW),
   };
 }
@@ -44,8 +44,8 @@ function storeOf(infos: readonly SeriesInfo[]): SeriesStore & { reads: number } 
     months: () => Promise.reject(new Error('not here')),
     record: () => Promise.reject(new Error('not here')),
     markComplete: () => Promise.reject(new Error('not here')),
-    markAsked: () => Promise.reject(new Error('not here')),
-    markDamaged: () => Promise.reject(new Error('not here')),
+    markRefetched: () => Promise.reject(new Error('not here')),
+    markCorrupt: () => Promise.reject(new Error('not here')),
   };
 }
 
@@ -171,32 +171,32 @@ describe('by range', () => {
     expect(await isFresh(listed, { start: '2024-01-09T23:00:00Z', end })).toBe(false);
   });
 
-  it('a month whose file is damaged is stale, where it matters', async () => {
-    const damaged = {
+  it('a month whose file is corrupt is stale, where it matters', async () => {
+    const corrupt = {
       ...series(BTC, '1h', '2024-01-01T00:00', '2024-06-10T11:00'),
-      damaged: ['2024-03'],
+      corrupt: ['2024-03'],
     };
-    expect(await isFresh(damaged, { start: '2024-01-05', end: '2024-03-01' })).toBe(true);
-    expect(await isFresh(damaged, { start: '2024-01-05', end: '2024-03-01T01:00:00Z' })).toBe(false);
-    expect(await isFresh(damaged, { start: '2024-03-31T23:00:00Z', end: '2024-05-01' })).toBe(false);
-    expect(await isFresh(damaged, { start: '2024-04-01', end: '2024-05-01' })).toBe(true);
-    expect(await isFresh(damaged, { start: '2024-01-31T23:00:00Z', end: '2024-05-01' })).toBe(false);
-    expect(await isFresh(damaged, {})).toBe(false);
+    expect(await isFresh(corrupt, { start: '2024-01-05', end: '2024-03-01' })).toBe(true);
+    expect(await isFresh(corrupt, { start: '2024-01-05', end: '2024-03-01T01:00:00Z' })).toBe(false);
+    expect(await isFresh(corrupt, { start: '2024-03-31T23:00:00Z', end: '2024-05-01' })).toBe(false);
+    expect(await isFresh(corrupt, { start: '2024-04-01', end: '2024-05-01' })).toBe(true);
+    expect(await isFresh(corrupt, { start: '2024-01-31T23:00:00Z', end: '2024-05-01' })).toBe(false);
+    expect(await isFresh(corrupt, {})).toBe(false);
   });
 
-  it('a hole longer than the threshold makes it stale, where it matters', async () => {
-    const holed = series(BTC, '1h', '2023-01-01T00:00', '2023-12-31T23:00', [
+  it('a gap longer than the threshold makes it stale, where it matters', async () => {
+    const withGaps = series(BTC, '1h', '2023-01-01T00:00', '2023-12-31T23:00', [
       { start: '2023-02-01T00:00', missing: 24 },
       { start: '2023-06-01T00:00', missing: 25 },
     ]);
-    expect(await isFresh(holed, { start: '2023-01-01', end: '2023-06-01' })).toBe(true);
-    expect(await isFresh(holed, { start: '2023-01-01', end: '2023-07-01' })).toBe(false);
-    expect(await isFresh(holed, { start: '2023-06-01T02:00', end: '2023-07-01' })).toBe(true);
-    expect(await isFresh(holed, { start: '2023-07-01', end: '2023-08-01' })).toBe(true);
-    // Where a hole that is not listed lies nobody knows.
+    expect(await isFresh(withGaps, { start: '2023-01-01', end: '2023-06-01' })).toBe(true);
+    expect(await isFresh(withGaps, { start: '2023-01-01', end: '2023-07-01' })).toBe(false);
+    expect(await isFresh(withGaps, { start: '2023-06-01T02:00', end: '2023-07-01' })).toBe(true);
+    expect(await isFresh(withGaps, { start: '2023-07-01', end: '2023-08-01' })).toBe(true);
+    // Where a gap that is not listed lies nobody knows.
     const past = { start: '2023-01-01', end: '2023-06-01' };
-    expect(await isFresh({ ...holed, longest_unlisted: 24 }, past)).toBe(true);
-    expect(await isFresh({ ...holed, longest_unlisted: 25 }, past)).toBe(false);
+    expect(await isFresh({ ...withGaps, longest_omitted_gap: 24 }, past)).toBe(true);
+    expect(await isFresh({ ...withGaps, longest_omitted_gap: 25 }, past)).toBe(false);
   });
 });
 

@@ -79,10 +79,10 @@ it('a trial is begun once, and again by nobody who saw it otherwise than it is',
   const jobId = await newHyperopt();
   const { ledger } = deps();
   const held: TrialIn<'running'> = {
-    schema_version: 1,
+    schema_version: 2,
     state: 'running',
     ...{ job_id: jobId, number: 0, params: { model_type: 'xgboost' }, attempt: 1, worker: 0, task: 'a' },
-    ...{ started_at: '2025-03-01T00:00:00.000Z', lease_until: 1_000 },
+    ...{ started_at: '2025-03-01T00:00:00.000Z', lease_expires_at: 1_000 },
   };
   expect(await ledger.begin(held)).toBe(true);
   expect(await ledger.begin({ ...held, task: 'b' })).toBe(false);
@@ -90,7 +90,7 @@ it('a trial is begun once, and again by nobody who saw it otherwise than it is',
   // Renewed since it was read.
   expect(await ledger.renew(held, 2_000)).toBe(true);
   expect(await ledger.beginAgain(held, taken)).toBe(false);
-  expect(await ledger.beginAgain({ ...held, lease_until: 2_000 }, taken)).toBe(true);
+  expect(await ledger.beginAgain({ ...held, lease_expires_at: 2_000 }, taken)).toBe(true);
   expect(await ledger.renew(held, 3_000)).toBe(false);
   expect(await ledger.read(jobId, 0)).toEqual([taken]);
 });

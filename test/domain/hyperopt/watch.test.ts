@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { EndedTrial, StoredHyperoptJob, StoredTrial } from '#contract/hyperopt.ts';
 import type { Grant } from '#contract/sharing.ts';
 import type { Caller } from '#domain/access.ts';
-import { EndedInOrder } from '#domain/hyperopt/ended-in-order.ts';
+import { FinishedTrialReader } from '#domain/hyperopt/ended-in-order.ts';
 import {
   type HyperoptEvent,
   type WatchHyperoptDeps,
@@ -52,7 +52,7 @@ class Ledger {
   }
 }
 
-async function numbers(ended: EndedInOrder, upTo: number): Promise<number[]> {
+async function numbers(ended: FinishedTrialReader, upTo: number): Promise<number[]> {
   const found: number[] = [];
   for await (const trial of ended.upTo(upTo)) found.push(trial.number);
   return found;
@@ -70,12 +70,12 @@ describe('trials in the order in which they ended', () => {
     const job = pendingHyperopt('ho-1', { n_trials: total });
     const ledger = new Ledger(total, seed);
     const looks = createRandom(seed + 100);
-    const from: { after: number; ended: EndedInOrder; found: number[] }[] = [];
+    const from: { after: number; ended: FinishedTrialReader; found: number[] }[] = [];
     const look = async () => {
       for (const each of from) each.found.push(...(await numbers(each.ended, ledger.order.length)));
     };
     const begin = (after: number) =>
-      from.push({ after, ended: new EndedInOrder(ledger, job, after), found: [] });
+      from.push({ after, ended: new FinishedTrialReader(ledger, job, after), found: [] });
     begin(0);
     while (ledger.step()) {
       if (looks() < 8 / total) begin(Math.floor(looks() * (ledger.order.length + 1)));
@@ -89,7 +89,7 @@ describe('trials in the order in which they ended', () => {
     const ledger = new Ledger(40, 6);
     while (ledger.step());
     for (let after = 0; after <= 40; after++) {
-      const ended = new EndedInOrder(ledger, pendingHyperopt('ho-1'), after);
+      const ended = new FinishedTrialReader(ledger, pendingHyperopt('ho-1'), after);
       expect(await numbers(ended, 40)).toEqual(ledger.order.slice(after));
     }
   });
@@ -97,7 +97,7 @@ describe('trials in the order in which they ended', () => {
   it('are not read while none has ended, and not from the beginning', async () => {
     const ledger = new Ledger(400, 7);
     while (ledger.step());
-    const ended = new EndedInOrder(ledger, pendingHyperopt('ho-1', { n_trials: 400 }), 390);
+    const ended = new FinishedTrialReader(ledger, pendingHyperopt('ho-1', { n_trials: 400 }), 390);
     await numbers(ended, 390);
     expect(ledger.reads).toBe(0);
     const starts: number[] = [];
@@ -105,7 +105,7 @@ describe('trials in the order in which they ended', () => {
       starts.push(from);
       return ledger.read(job, from, limit);
     };
-    await numbers(new EndedInOrder({ read }, pendingHyperopt('ho-1', { n_trials: 400 }), 390), 400);
+    await numbers(new FinishedTrialReader({ read }, pendingHyperopt('ho-1', { n_trials: 400 }), 390), 400);
     expect(starts).toEqual([351]);
   });
 });

@@ -5,7 +5,7 @@ import {
   runHyperoptWorker,
   type TrialRunner,
 } from '#domain/hyperopt/run-hyperopt-worker.ts';
-import { type AskedTrial, LEASE_MS, TrialQueue } from '#domain/hyperopt/trial-queue.ts';
+import { type ClaimedTrial, LEASE_MS, TrialQueue } from '#domain/hyperopt/trial-queue.ts';
 import { type FinishedHyperoptJob, hyperoptFixture } from '../../support/hyperopt-fixture.ts';
 import { computeTrial, computing, essence } from '../../support/hyperopt-workers.ts';
 
@@ -29,8 +29,8 @@ function unsteady(seed: number): TrialRunner {
 }
 
 describe('a hyperopt job', () => {
-  it('is the same for any number of workers and lanes', async () => {
-    for (const [workers, lanes] of [
+  it('is the same for any number of workers and concurrency', async () => {
+    for (const [workers, concurrency] of [
       [1, 3],
       [2, 1],
       [4, 2],
@@ -38,7 +38,7 @@ describe('a hyperopt job', () => {
       const jobId = await newHyperopt({ workers });
       const outcomes = await Promise.all(
         Array.from({ length: workers }, (_, worker) =>
-          work(jobId, worker, { ...deps(unsteady(worker)), lanes: () => lanes }),
+          work(jobId, worker, { ...deps(unsteady(worker)), concurrency: () => concurrency }),
         ),
       );
       expect(new Set(outcomes)).toEqual(new Set(['finished']));
@@ -79,7 +79,7 @@ describe('a hyperopt job', () => {
       return computeTrial(request);
     };
     const jobId = await newHyperopt();
-    const own = { ...deps({ ...computing, run }), lanes: () => 8 };
+    const own = { ...deps({ ...computing, run }), concurrency: () => 8 };
     await Promise.all([0, 1].map((worker) => work(jobId, worker, own)));
     expect(most).toBe(4);
   });
@@ -130,7 +130,7 @@ describe('a hyperopt job', () => {
 
     const jobId = await newHyperopt({ ...space, workers: 4 });
     const working = [0, 1, 2, 3].map((worker) =>
-      work(jobId, worker, { ...deps(counted(worker)), lanes: () => 2 }),
+      work(jobId, worker, { ...deps(counted(worker)), concurrency: () => 2 }),
     );
     await Promise.all(working);
     expect((await read(jobId)).trials.map(essence)).toEqual(expected);
@@ -172,8 +172,8 @@ describe('the best of a hyperopt job', () => {
       const jobId = await newHyperopt({ direction });
       const job = (await deps().hyperoptJobs.begin(jobId, 0, 'task', new Date().toISOString()))!;
       const queue = new TrialQueue(deps(), job, { worker: 0, task: 'task' });
-      const asked: AskedTrial[] = [];
-      for (const _ of values) asked.push((await queue.ask()) as AskedTrial);
+      const asked: ClaimedTrial[] = [];
+      for (const _ of values) asked.push((await queue.ask()) as ClaimedTrial);
       for (const number of order) {
         const end = { windows: [], efficiency: null, returns: null };
         await queue.tell(asked[number]!, { state: 'complete', value: values[number]!, ...end });
@@ -261,11 +261,11 @@ describe('a worker that dies', () => {
     if (typeof again === 'string') throw new Error(again);
     expect(again.trial).toMatchObject({ number: 0, attempt: 2, params: asked.trial.params });
     const old = new TrialQueue(own, job, { worker: 0, task: 'first' });
-    expect(await old.tell(asked, { state: 'failed', error: 'late' })).toBe('lost');
+    expect(await old.tell(asked, { state: 'failed', error: 'late' })).toBe('conflict');
     expect(await own.ledger.renew(asked.trial, Date.now())).toBe(false);
     expect(await next.tell(again, { state: 'failed', error: 'in time' })).toBe('recorded');
     // The reply was lost and the write is sent again.
-    expect(await old.tell(asked, { state: 'failed', error: 'later still' })).toBe('lost');
+    expect(await old.tell(asked, { state: 'failed', error: 'later still' })).toBe('conflict');
     const { job: after, trials } = await read(jobId);
     expect(after.trials.failed).toBe(1);
     expect(trials[0]).toMatchObject({ state: 'failed', error: 'in time', attempt: 2 });

@@ -167,13 +167,13 @@ describe('contradictory input', () => {
 
   it('is refused: candles with holes, off the grid, given twice, or signals of another length', () => {
     const pair = pairOf(script);
-    const holed = {
+    const withGaps = {
       ...pair.candles,
       timestamp: pair.candles.timestamp.map((time, row) => time + (row > 2 ? 3_600_000 : 0)),
     };
     const skewed = { ...pair.candles, timestamp: pair.candles.timestamp.map((time) => time + 60_000) };
     const settings = settingsOf();
-    expect(() => simulate([{ ...pair, candles: holed }], settings)).toThrow('Candles of A have gaps');
+    expect(() => simulate([{ ...pair, candles: withGaps }], settings)).toThrow('Candles of A have gaps');
     expect(() => simulate([pair, { ...pair, pair: 'B', candles: skewed }], settings)).toThrow('off the grid');
     expect(() => simulate([pair, pair], settings)).toThrow('given twice');
     const signals = { enterLong: new Uint8Array(3) };

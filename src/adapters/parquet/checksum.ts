@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib';
  * Readers find the footer from the end of the file and the data by its offsets, so that none meets these bytes. In a place
  * of its own a checksum could be older or newer than the file.
  */
-interface Seal {
+interface ChecksumFormat {
   readonly mark: Buffer;
   /** Of the file's data and of its footer, one after the other. */
   readonly checksum: (data: Uint8Array, rest: Uint8Array) => Buffer;
@@ -15,7 +15,7 @@ interface Seal {
 }
 
 /** What Parquet takes for its pages: it finds damage, in a third of the time of a digest that nobody could forge. */
-const CRC: Seal = {
+const CRC: ChecksumFormat = {
   mark: Buffer.from('TSCRC032'),
   checksum: (data, rest) => {
     const checksum = Buffer.alloc(4);
@@ -26,7 +26,7 @@ const CRC: Seal = {
 };
 
 /** Files of earlier versions. */
-const SHA256: Seal = {
+const SHA256: ChecksumFormat = {
   mark: Buffer.from('TSSHA256'),
   checksum: (data, rest) => createHash('sha256').update(data).update(rest).digest(),
   bytes: 32,
@@ -36,23 +36,23 @@ const SHA256: Seal = {
 const TAIL_BYTES = 8;
 const MAGIC = 'PAR1';
 
-/** The file with its checksum. */
-export function sealFile(parquet: Uint8Array): Uint8Array {
+/** The file with its checksum before the footer. */
+export function appendChecksum(parquet: Uint8Array): Uint8Array {
   const file = Buffer.from(parquet.buffer, parquet.byteOffset, parquet.byteLength);
   const footer = footerStart(file)!;
   const [data, rest] = [file.subarray(0, footer), file.subarray(footer)];
   return Buffer.concat([data, CRC.mark, CRC.checksum(data, rest), rest]);
 }
 
-/** Whether the file is as it was when it was sealed. */
-export function isIntact(sealed: Uint8Array): boolean {
-  const file = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
+/** Whether the file's content matches its checksum. */
+export function hasValidChecksum(content: Uint8Array): boolean {
+  const file = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   const footer = footerStart(file);
   if (footer === undefined) return false;
-  return [CRC, SHA256].some((seal) => isSealed(file, footer, seal));
+  return [CRC, SHA256].some((format) => hasChecksum(file, footer, format));
 }
 
-function isSealed(file: Buffer, footer: number, { mark, checksum, bytes }: Seal): boolean {
+function hasChecksum(file: Buffer, footer: number, { mark, checksum, bytes }: ChecksumFormat): boolean {
   const start = footer - bytes - mark.length;
   if (start < 0 || !file.subarray(start, start + mark.length).equals(mark)) return false;
   const stored = file.subarray(footer - bytes, footer);

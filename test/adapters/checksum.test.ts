@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { appendChecksum, hasValidChecksum } from '#adapters/parquet/checksum.ts';
 import { readColumns } from '#adapters/parquet/read.ts';
-import { isIntact, sealFile } from '#adapters/parquet/seal.ts';
 import { encodeParquet, numberColumn, timestampColumn } from '#adapters/parquet/write.ts';
 
 const times = Float64Array.from({ length: 50 }, (_, i) => 1_700_000_000_000 + i * 60_000);
 const values = Float64Array.from(times, (_, i) => Math.sqrt(i));
 const plain = encodeParquet([timestampColumn('timestamp', times), numberColumn('value', values)]);
 // As a plain array: a Buffer's slice would share its bytes.
-const sealed = Uint8Array.from(sealFile(plain));
+const sealed = Uint8Array.from(appendChecksum(plain));
 
 test('a sealed file is a Parquet file like before', () => {
-  expect(isIntact(sealed)).toBe(true);
+  expect(hasValidChecksum(sealed)).toBe(true);
   expect(sealed.length).toBe(plain.length + 12);
   const read: number[][] = [];
   readColumns(sealed, ['timestamp', 'value'], (columns) => read.push(...columns.map((each) => [...each])));
@@ -22,7 +22,7 @@ test('every bit counts', () => {
   for (let byte = 0; byte < sealed.length; byte++) {
     const changed = sealed.slice();
     changed[byte]! ^= 1 << (byte % 8);
-    expect(isIntact(changed), `byte ${byte}`).toBe(false);
+    expect(hasValidChecksum(changed), `byte ${byte}`).toBe(false);
   }
 });
 
@@ -35,13 +35,13 @@ test.each<[string, Uint8Array]>([
   ['of zeros', new Uint8Array(sealed.length)],
   ['that is empty', new Uint8Array()],
   ['that was never sealed', plain],
-])('a file %s is damaged', (_, file) => {
-  expect(isIntact(file)).toBe(false);
+])('a file %s is corrupt', (_, file) => {
+  expect(hasValidChecksum(file)).toBe(false);
 });
 
 test('part of a larger buffer is judged by itself', () => {
   const buffer = Buffer.concat([Buffer.alloc(7), sealed, Buffer.alloc(9)]);
-  expect(isIntact(buffer.subarray(7, 7 + sealed.length))).toBe(true);
+  expect(hasValidChecksum(buffer.subarray(7, 7 + sealed.length))).toBe(true);
 });
 
 test('a file of an earlier version carries a sha-256, and is read as ever', () => {
@@ -54,7 +54,7 @@ test('a file of an earlier version carries a sha-256, and is read as ever', () =
     digest,
     plain.subarray(footer),
   ]);
-  expect(isIntact(earlier)).toBe(true);
+  expect(hasValidChecksum(earlier)).toBe(true);
   earlier[60]! ^= 1;
-  expect(isIntact(earlier)).toBe(false);
+  expect(hasValidChecksum(earlier)).toBe(false);
 });

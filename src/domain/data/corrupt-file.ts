@@ -2,12 +2,12 @@ import { CodedError } from '#contract/errors.ts';
 import type { Clock, SeriesKey, SeriesStore } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 
-/** A stored file that is not what was written, or is gone. Nothing of it is ever used: it counts as missing. */
-export class DamagedFileError extends CodedError {
+/** A stored file whose checksum does not match, or that is missing. Its content is never used. */
+export class CorruptFileError extends CodedError {
   /** `YYYY-MM`. */
   readonly month: string;
 
-  constructor(file: string, month: string, problem: 'damaged' | 'lost' = 'damaged', cause?: unknown) {
+  constructor(file: string, month: string, problem: 'corrupt' | 'missing' = 'corrupt', cause?: unknown) {
     super('DATA005', {
       message: `${file} is ${problem}: it will be collected again before the next run that needs it`,
       context: { file },
@@ -18,10 +18,9 @@ export class DamagedFileError extends CodedError {
 }
 
 /**
- * What `read` reads. When it meets a damaged file the series is marked, so that it is stale until the month has been
- * collected again, and the error goes on.
+ * Result of `read`. On a corrupt file it marks the series, which is stale until the month is collected again, and rethrows.
  */
-export async function notingDamage<T>(
+export async function recordCorruption<T>(
   deps: { readonly series: SeriesStore; readonly clock: Clock },
   key: SeriesKey,
   read: () => Promise<T>,
@@ -29,8 +28,8 @@ export async function notingDamage<T>(
   try {
     return await read();
   } catch (error) {
-    if (error instanceof DamagedFileError) {
-      await deps.series.markDamaged(key, error.month, isoTime(deps.clock.now()));
+    if (error instanceof CorruptFileError) {
+      await deps.series.markCorrupt(key, error.month, isoTime(deps.clock.now()));
     }
     throw error;
   }
