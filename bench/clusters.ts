@@ -8,10 +8,8 @@ import {
   sampleOfClusters,
   withCluster,
 } from '#engine/stats/clusters.ts';
-import { type Precise, plus, times, ZERO } from '#engine/stats/precise-sum.ts';
-import { sampleOfSums } from '#engine/stats/samples.ts';
-import { stratifiedWelch } from '#engine/stats/stratified-welch.ts';
-import type { SampleStats } from '#engine/stats/welch.ts';
+import { type DoubleDouble, plus, times, ZERO } from '#engine/stats/double-double.ts';
+import { type SampleStats, sampleOfSums, stratifiedWelch } from '#engine/stats/welch.ts';
 import type { Bench, Figure } from './support/bench.ts';
 
 /** Closed trades of each variant at the planned look, and at the end. */
@@ -32,8 +30,8 @@ class Variant {
   clusters: ClusterTotals = NO_CLUSTERS;
   readonly #keySize: number;
   readonly #random: Random;
-  #sum: Precise = ZERO;
-  #squares: Precise = ZERO;
+  #sum: DoubleDouble = ZERO;
+  #squares: DoubleDouble = ZERO;
   #key: Cluster = { size: 0, sum: ZERO };
   #shock = 0;
 
@@ -46,7 +44,7 @@ class Variant {
     const isNew = this.n % this.#keySize === 0;
     if (isNew) this.#shock = normal(this.#random);
     const before = isNew ? { size: 0, sum: ZERO } : this.#key;
-    const value: Precise = [
+    const value: DoubleDouble = [
       Math.sqrt(SHARED) * this.#shock + Math.sqrt(1 - SHARED) * normal(this.#random),
       0,
     ];

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { binFeatures, type Classifier, trainClassifier } from '#engine/ml/index.ts';
+import { type Classifier, trainClassifier } from '#engine/ml/classifier.ts';
+import { binFeatures } from '#engine/ml/features.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from '../test/engine/ml/default-settings.ts';
 import { type Labelled, nonlinear } from '../test/engine/ml/synthetic.ts';
 import { pythonWithXgboost, startXgboost, type Xgboost } from '../test/engine/ml/xgboost.ts';

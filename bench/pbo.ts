@@ -1,5 +1,5 @@
 import { createRandom } from '#engine/random.ts';
-import { probabilityOfOverfitting } from '#engine/stats/overfitting.ts';
+import { probabilityOfOverfitting } from '#engine/search/overfitting.ts';
 import type { Bench } from './support/bench.ts';
 import { medianTime } from './support/measure.ts';
 

@@ -1,8 +1,7 @@
 import { createRandom, type Random } from '#engine/random.ts';
 import { alwaysValidP } from '#engine/stats/always-valid.ts';
-import { plus, times, ZERO } from '#engine/stats/precise-sum.ts';
-import { sampleOfSums } from '#engine/stats/samples.ts';
-import { type StratifiedTest, stratifiedWelch } from '#engine/stats/stratified-welch.ts';
+import { plus, times, ZERO } from '#engine/stats/double-double.ts';
+import { type StratifiedTest, sampleOfSums, stratifiedWelch } from '#engine/stats/welch.ts';
 import type { Bench, Figure } from './support/bench.ts';
 
 /** Closed trades of each variant at the planned look, and at the end. */

@@ -1,5 +1,5 @@
+import { suggest } from '#engine/search/sampler.ts';
 import type { Dimension, SearchSpace } from '#engine/search/space.ts';
-import { suggest } from '#engine/search/suggest.ts';
 import type { Bench, Figure } from './support/bench.ts';
 import { cpuTime, median } from './support/measure.ts';
 import { bestValues, runStudy } from './support/studies.ts';

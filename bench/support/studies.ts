@@ -1,4 +1,4 @@
-import { suggest } from '#engine/search/suggest.ts';
+import { suggest } from '#engine/search/sampler.ts';
 import { lagOf, type PastTrial, visibleHistory } from '#engine/search/trials.ts';
 import type { TestFunction } from './test-functions.ts';
 

@@ -4,8 +4,8 @@ import type { KnownStrategy, Strategies } from '#domain/strategy-ports.ts';
 import { BacktestError } from '#engine/run/errors.ts';
 import { startupCandles } from '#engine/run/history.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
-import { definitionData } from '#engine/strategies/definition-data.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
+import { definitionData } from '#engine/strategies/validate-definition.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';
 import { sha256 } from './ids.ts';
 

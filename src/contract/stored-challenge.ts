@@ -24,13 +24,13 @@ export type Variant = (typeof VARIANTS)[number];
 export const ANALYSIS_UNITS = ['trade', 'assignment_key'] as const;
 
 /** A sum to about 32 digits: the nearest double, and what it leaves out. */
-const PreciseSum = z.tuple([z.number(), z.number()]).readonly();
+const DoubleDouble = z.tuple([z.number(), z.number()]).readonly();
 
 /** Of the trades of one assignment key each (a trade without a key is alone), n of them with the sum S of their profits. */
 const ClusterTotals = z.object({
   count: z.int().meta({ description: 'Keys with such a trade' }),
-  squares: PreciseSum.meta({ description: 'Sum of S^2' }),
-  products: PreciseSum.meta({ description: 'Sum of S n' }),
+  squares: DoubleDouble.meta({ description: 'Sum of S^2' }),
+  products: DoubleDouble.meta({ description: 'Sum of S n' }),
   sizes: z.int().meta({ description: 'Sum of n^2' }),
 });
 
@@ -40,16 +40,16 @@ const VariantTotals = z.object({
   open: z.int(),
   closed: z.int(),
   errors: z.int(),
-  sum: PreciseSum.meta({ description: 'Of profit_pct of the closed trades' }),
-  sum_of_squares: PreciseSum,
+  sum: DoubleDouble.meta({ description: 'Of profit_pct of the closed trades' }),
+  sum_of_squares: DoubleDouble,
   clusters: ClusterTotals.nullable().meta({
     description: 'Of the closed trades; null where trades are compared one by one, and before the first',
   }),
   marked: z
     .object({
       count: z.int(),
-      sum: PreciseSum,
-      sum_of_squares: PreciseSum,
+      sum: DoubleDouble,
+      sum_of_squares: DoubleDouble,
       clusters: ClusterTotals.nullable().meta({ description: 'Of the closed and the marked trades' }),
     })
     .nullable()
@@ -220,9 +220,9 @@ export const StoredAssignment = z.object({
   at: Timestamp,
   revision: z.int().meta({ description: 'Rises with every write' }),
   closed: z.int().meta({ description: 'Closed trades of this key that count' }),
-  sum: PreciseSum.meta({ description: 'Of their profit_pct' }),
+  sum: DoubleDouble.meta({ description: 'Of their profit_pct' }),
   marked: z.int().meta({ description: 'Open ones with an unrealised result' }),
-  marked_sum: PreciseSum,
+  marked_sum: DoubleDouble,
 });
 export type StoredAssignment = z.infer<typeof StoredAssignment>;
 

@@ -1,6 +1,6 @@
 import { startupRowsOf, trainingRows } from '#engine/run/history.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
-import { mlEngineOf } from '#engine/walk-forward/settings.ts';
+import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import { findStrategy } from './find-strategy.ts';
 import type { BrokenStrategyFile, KnownStrategy, Strategies } from './strategy-ports.ts';
 

@@ -15,8 +15,8 @@ import {
   UNLIMITED_STAKE,
 } from '#contract/limits.ts';
 import { historyStartOf } from '#engine/run/history.ts';
-import type { DefinitionData } from '#engine/strategies/definition-data.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
+import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
 import type { ParameterValues } from '#engine/strategy.ts';
 import { DAY_MS, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { findStrategy } from './find-strategy.ts';

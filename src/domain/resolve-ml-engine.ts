@@ -9,11 +9,12 @@ import {
   type Timeframe,
 } from '#contract/limits.ts';
 import { MlEngineRequest, type ResolvedMlEngine } from '#contract/ml-engine.ts';
-import { modelKindOf } from '#engine/ml/index.ts';
+import { modelKindOf } from '#engine/ml/settings.ts';
 import { trainingRows } from '#engine/run/history.ts';
-import type { DefinitionData } from '#engine/strategies/definition-data.ts';
+import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
+import type { MlEngineOverrides } from '#engine/strategy.ts';
 import { MIN_TRAINING_ROWS } from '#engine/walk-forward/fit-window.ts';
-import { type MlEngineOverrides, mlEngineOf } from '#engine/walk-forward/settings.ts';
+import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import { unknownKeyWarnings } from './unknown-keys.ts';
 import { checkNumber } from './validate.ts';
 

@@ -1,4 +1,4 @@
-import type { DefinitionData } from '#engine/strategies/definition-data.ts';
+import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
 
 /** Parameter values by name. */
 type Parameters = Readonly<Record<string, number | string | boolean>>;

@@ -3,10 +3,10 @@ import { chooseCuts, countEntries, LAST_ROWS, signalRows } from './causality/cut
 import { columnsOf, Findings, inputColumns, type LookAheadFinding, labelOf } from './causality/findings.ts';
 import { modelSearch, type SearchedModels } from './causality/models.ts';
 import { createRandom, hash32 } from './random.ts';
-import { type Analysis, analyse } from './strategies/analyse.ts';
+import { type Analysis, analyse } from './strategies/analyze.ts';
 import type { ParameterValues, StrategyDefinition } from './strategy.ts';
-import type { LearnedAnalysis } from './walk-forward/predicting.ts';
-import { mlEngineOf } from './walk-forward/settings.ts';
+import type { LearnedAnalysis } from './walk-forward/fit-window.ts';
+import { mlEngineOf } from './walk-forward/windows.ts';
 
 export interface LookAheadReport {
   readonly findings: readonly LookAheadFinding[];

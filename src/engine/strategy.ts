@@ -1,9 +1,12 @@
 import type { RoiTable, TrailingStop } from '#contract/backtest.ts';
+import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
 import type { Candles } from './candles.ts';
 import type { Timeframe } from './timeframe.ts';
-import type { MlEngineOverrides } from './walk-forward/settings.ts';
 
 export type { RoiTable, TrailingStop };
+
+/** Settings of the ML engine that a strategy or a request may set. */
+export type MlEngineOverrides = Readonly<Partial<Omit<ResolvedMlEngine, 'enabled'>>>;
 
 /** Computed columns by name, each as long as the candles. `NaN` where an indicator is not yet defined. */
 export type Columns = Readonly<Record<string, Float64Array>>;

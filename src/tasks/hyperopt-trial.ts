@@ -18,7 +18,7 @@ import {
 } from '#domain/hyperopt/run-trial.ts';
 import { finalFailure } from '#domain/run-backtest-job.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';
-import { createWindowCache } from '#engine/walk-forward/window-cache.ts';
+import { createWindowCache } from '#engine/walk-forward/trial.ts';
 import { startProcess } from '#runtime/process.ts';
 
 const { env, fail } = startProcess(HyperoptTaskEnv, 'hyperopt-trial');

@@ -9,7 +9,7 @@ import { defaultParameters } from '#engine/strategies/parameters.ts';
 import type { StrategyCallbacks, StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';
-import { mlEngineOf } from '#engine/walk-forward/settings.ts';
+import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import { CONFIG, SAMPLE_STRATEGY, STEP, sampleInput, sha256 } from './backtest-sample.ts';
 import { MINUTE, START, walk } from './run/candles.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { studentTwoSidedP } from '#engine/stats/distributions.ts';
 import { permutationTest } from '#engine/stats/permutation.ts';
-import { studentTwoSidedP } from '#engine/stats/student-t.ts';
 import { generated } from '../support/challenge-fixture.ts';
 import { T14 } from '../support/clustered-trades.ts';
 import { engine, fixture, started, useOneChallengeFixture } from '../support/one-challenge-fixture.ts';

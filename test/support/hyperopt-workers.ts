@@ -4,8 +4,8 @@ import { DynamoTrialLedger } from '#adapters/aws/dynamo-trial-ledger.ts';
 import type { HyperoptJobConfig, HyperoptJobIn, StoredTrial } from '#contract/hyperopt.ts';
 import type { RunHyperoptWorkerDeps, TrialRunner } from '#domain/hyperopt/run-hyperopt-worker.ts';
 import type { TrialOutcome, TrialRequest } from '#domain/hyperopt/run-trial.ts';
-import { shouldPrune } from '#engine/search/prune.ts';
-import { mlEngineOf } from '#engine/walk-forward/settings.ts';
+import { shouldPrune } from '#engine/search/pruner.ts';
+import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import type { TestEngine } from './engine.ts';
 import { pendingJob } from './jobs.ts';
 

@@ -11,7 +11,7 @@ import { createStrategyRegistry } from '#engine/strategies/registry.ts';
 import { definitionProblems } from '#engine/strategies/validate-definition.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { DAY_MS, TIMEFRAME_MS } from '#engine/timeframe.ts';
-import { mlEngineOf } from '#engine/walk-forward/settings.ts';
+import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import { freshStrategy } from '../fresh-strategy.ts';
 import type { CheckMessage, CheckRequest } from './strategy-check.ts';
 

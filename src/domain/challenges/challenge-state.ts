@@ -11,7 +11,7 @@ import {
   type VariantTotals,
 } from '#contract/stored-challenge.ts';
 import type { Digest } from '#engine/digest.ts';
-import { ZERO } from '#engine/stats/precise-sum.ts';
+import { ZERO } from '#engine/stats/double-double.ts';
 import { spokenAgainst } from '../transitions/plan-promotion.ts';
 import type { ChallengeChange } from '../transitions/registry-store.ts';
 

@@ -3,14 +3,16 @@ import type { StoredChallenge, Variant, VariantTotals } from '#contract/stored-c
 import { alwaysValidP, type SequentialSample } from '#engine/stats/always-valid.ts';
 import { NO_CLUSTERS, sampleOfClusters } from '#engine/stats/clusters.ts';
 import { sampleRatioTest } from '#engine/stats/sample-ratio.ts';
-import { pooled, sampleOf, sampleOfSums } from '#engine/stats/samples.ts';
 import {
   improvementPct,
   isBalanced,
+  pooled,
+  type SampleStats,
   type StratifiedTest,
+  sampleOf,
+  sampleOfSums,
   stratifiedWelch,
-} from '#engine/stats/stratified-welch.ts';
-import type { SampleStats } from '#engine/stats/welch.ts';
+} from '#engine/stats/welch.ts';
 import { closedTrades, totalOf, trafficShareOf } from './challenge-state.ts';
 
 /** Comparison of the variants from the totals of the stages. */

@@ -1,8 +1,8 @@
 import type { ChallengeEvaluation } from '#contract/challenge-evaluation.ts';
 import type { StoredChallenge, Variant } from '#contract/stored-challenge.ts';
 import { alwaysValidHalfWidth } from '#engine/stats/always-valid.ts';
-import { minimumDetectableEffect, tradesNeeded } from '#engine/stats/detectable-effect.ts';
-import { plus, ZERO } from '#engine/stats/precise-sum.ts';
+import { plus, ZERO } from '#engine/stats/double-double.ts';
+import { minimumDetectableEffect, tradesNeeded } from '#engine/stats/welch.ts';
 import { isoTime } from '../validate.ts';
 import { closedTrades, currentStage, totalOf, trafficSplit } from './challenge-state.ts';
 import {

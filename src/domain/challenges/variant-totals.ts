@@ -7,8 +7,8 @@ import type {
   VariantTotals,
 } from '#contract/stored-challenge.ts';
 import { type Cluster, NO_CLUSTERS, withCluster } from '#engine/stats/clusters.ts';
+import { type DoubleDouble, minus, plus, times, ZERO } from '#engine/stats/double-double.ts';
 import type { StageValues } from '#engine/stats/permutation.ts';
-import { minus, type Precise, plus, times, ZERO } from '#engine/stats/precise-sum.ts';
 import { changed, type KeyTotals, NO_KEY, type Progress } from './challenge-state.ts';
 
 /** A trade as far as totals know of it. */
@@ -123,16 +123,16 @@ function markOf(trade: Counted | null): number | null {
 }
 
 /** A sum with one value instead of another. */
-function replaced(sum: Precise, was: number | null, is: number | null, of = single): Precise {
+function replaced(sum: DoubleDouble, was: number | null, is: number | null, of = single): DoubleDouble {
   const less = was === null ? sum : minus(sum, of(was));
   return is === null ? less : plus(less, of(is));
 }
 
-function single(value: number): Precise {
+function single(value: number): DoubleDouble {
   return [value, 0];
 }
 
-function square(value: number): Precise {
+function square(value: number): DoubleDouble {
   return times([value, 0], [value, 0]);
 }
 

@@ -1,5 +1,5 @@
 import type { EndedTrial, HyperoptJobIn, TrialIn } from '#contract/hyperopt.ts';
-import { groupEqualRuns } from '#engine/search/equal-runs.ts';
+import { groupEqualRuns } from '#engine/search/trials.ts';
 import { EXIT_NAMES } from './exit-space.ts';
 import type { TrialReturns } from './hyperopt-ports.ts';
 

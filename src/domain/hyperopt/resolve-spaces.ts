@@ -13,9 +13,9 @@ import {
 } from '#contract/hyperopt-request.ts';
 import type { NumberBounds } from '#contract/limits.ts';
 import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
-import { modelKindOf } from '#engine/ml/index.ts';
+import { modelKindOf } from '#engine/ml/settings.ts';
 import { nearestName } from '#engine/nearest-name.ts';
-import type { DefinitionData } from '#engine/strategies/definition-data.ts';
+import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
 import type { Parameter } from '#engine/strategy.ts';
 import { checkModelType } from '../resolve-ml-engine.ts';
 import { unknownKeyWarnings } from '../unknown-keys.ts';

@@ -6,7 +6,7 @@ import type {
   TrialIn,
   TrialParams,
 } from '#contract/hyperopt.ts';
-import { suggest } from '#engine/search/suggest.ts';
+import { suggest } from '#engine/search/sampler.ts';
 import { duplicateOf, isBetter, lagOf, type PastTrial, visibleHistory } from '#engine/search/trials.ts';
 import type { Clock } from '../ports.ts';
 import { isoTime } from '../validate.ts';

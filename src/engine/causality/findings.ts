@@ -1,7 +1,7 @@
 import type { Candles } from '../candles.ts';
-import type { Analysis } from '../strategies/analyse.ts';
+import type { Analysis } from '../strategies/analyze.ts';
 import type { Columns } from '../strategy.ts';
-import type { LearnedAnalysis } from '../walk-forward/predicting.ts';
+import type { LearnedAnalysis } from '../walk-forward/fit-window.ts';
 
 /**
  * What is wrong with a column:

@@ -4,13 +4,15 @@ import { startupRows, trainingRows } from '../run/history.ts';
 import type { ParameterValues, StrategyDefinition } from '../strategy.ts';
 import { TIMEFRAME_MS } from '../timeframe.ts';
 import {
+  type FitWindow,
   fitWindow,
+  type LearnedAnalysis,
   type MlRun,
+  predicting,
   type TrainingSet,
   trainingSet,
   type WindowFit,
 } from '../walk-forward/fit-window.ts';
-import { type FitWindow, type LearnedAnalysis, predicting } from '../walk-forward/predicting.ts';
 import { planWindows } from '../walk-forward/windows.ts';
 import { isSame } from './findings.ts';
 

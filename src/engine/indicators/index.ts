@@ -8,19 +8,29 @@
  *   write to instead of a new one; it must not be one of the inputs.
  * - Conventions are TA-Lib's where TA-Lib has the indicator; each deviation is named at its function.
  */
-export { shift } from './column.ts';
+export { cci, type Macd, macd, momentum, rateOfChange, rsi } from './momentum.ts';
+export { dema, ema, hma, rma, sma, tema, wma } from './moving-averages.ts';
+export {
+  allOf,
+  anyOf,
+  crossedAbove,
+  crossedBelow,
+  predictedAbove,
+  predictedBelow,
+  where,
+} from './signals.ts';
+export { adx, atr, supertrend, trueRange } from './trend.ts';
 export {
   type Bands,
   bollinger,
+  donchian,
+  highest,
   linearRegressionSlope,
+  lowest,
   standardDeviation,
+  stochastic,
+  williamsR,
   zScore,
-} from './deviation.ts';
-export { donchian, highest, lowest, stochastic, williamsR } from './extremes.ts';
-export { cci, type Macd, macd, momentum, rateOfChange, rsi } from './momentum.ts';
-export { dema, ema, hma, rma, sma, tema, wma } from './moving-averages.ts';
-export { predictedAbove, predictedBelow } from './predictions.ts';
-export { allOf, anyOf, crossedAbove, crossedBelow, where } from './signals.ts';
-export { adx, atr, supertrend, trueRange } from './trend.ts';
+} from './volatility.ts';
 export { mfi, obv, rollingVwap, typicalPrice } from './volume.ts';
-export { rollingSum } from './windows.ts';
+export { rollingSum, shift } from './windows.ts';

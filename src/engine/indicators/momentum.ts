@@ -1,6 +1,6 @@
 import type { Candles } from '../candles.ts';
-import { checkPeriod, firstDefined, meanOf, outputColumn, warmUp } from './column.ts';
 import { typicalPrice } from './volume.ts';
+import { checkPeriod, firstDefined, meanOf, outputColumn, warmUp } from './windows.ts';
 
 /** Value that an oscillator from 0 to 100 takes when there was no movement at all. TA-Lib gives 0, which reads as oversold. */
 const NEUTRAL = 50;

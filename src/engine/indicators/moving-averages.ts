@@ -1,5 +1,4 @@
-import { checkPeriod, firstDefined, meanOf, outputColumn, warmUp } from './column.ts';
-import { linearWindow } from './windows.ts';
+import { checkPeriod, firstDefined, linearWindow, meanOf, outputColumn, warmUp } from './windows.ts';
 
 /**
  * Simple moving average: mean of the last `period` values. First value on row `period - 1`.

@@ -1,5 +1,5 @@
 import type { Candles } from '../candles.ts';
-import { checkPeriod, outputColumn, warmUp } from './column.ts';
+import { checkPeriod, outputColumn, warmUp } from './windows.ts';
 
 type HighLowClose = Pick<Candles, 'high' | 'low' | 'close'>;
 

@@ -1,6 +1,5 @@
 import type { Candles } from '../candles.ts';
-import { checkPeriod, outputColumn, warmUp } from './column.ts';
-import { rollingSum } from './windows.ts';
+import { checkPeriod, outputColumn, rollingSum, warmUp } from './windows.ts';
 
 /** Typical price: mean of high, low and close. */
 export function typicalPrice(

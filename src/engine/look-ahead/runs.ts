@@ -8,9 +8,9 @@ import { atTimeframe, mlRunOf } from '../run/run-strategy.ts';
 import { simulate } from '../simulator/simulate.ts';
 import type { Trade } from '../simulator/trade-table.ts';
 import type { PairInput } from '../simulator/types.ts';
-import { type Analysis, analyse } from '../strategies/analyse.ts';
+import { type Analysis, analyse } from '../strategies/analyze.ts';
 import type { CallbackContext, ParameterValues, StrategyDefinition } from '../strategy.ts';
-import { type FitWindow, type LearnedAnalysis, predicting } from '../walk-forward/predicting.ts';
+import { type FitWindow, type LearnedAnalysis, predicting } from '../walk-forward/fit-window.ts';
 import { type Call, recordingCallbacks } from './calls.ts';
 import { type GuardLog, guarding } from './guard.ts';
 

@@ -1,6 +1,6 @@
 import type { AccountMetrics } from '#contract/report-metrics.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-import { finite } from './moments.ts';
+import { finite } from '../stats/moments.ts';
 
 /**
  * @param profit sum of the trades' profits, quote currency

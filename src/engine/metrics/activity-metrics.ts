@@ -1,6 +1,6 @@
 import type { ActivityMetrics } from '#contract/report-metrics.ts';
 import type { EquityCurve } from '#engine/simulator/types.ts';
-import { finite, largest, mean, ratio, smallest, sum } from './moments.ts';
+import { finite, largest, mean, ratio, smallest, sum } from '../stats/moments.ts';
 import type { TradeColumns } from './trade-columns.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { EquityMetrics } from '#contract/report-metrics.ts';
 import type { EquityCurve } from '#engine/simulator/types.ts';
+import { deviation, finite, mean, ratio, sum } from '../stats/moments.ts';
 import { type DailyEquity, dailyReturns } from './daily.ts';
 import { type Drawdown, drawdownOf, drawdownPeriods } from './drawdown.ts';
-import { deviation, finite, mean, ratio, sum } from './moments.ts';
 
 const YEAR_ROOT = Math.sqrt(365);
 

@@ -1,9 +1,9 @@
-import { studentTwoSidedP } from '#engine/stats/student-t.ts';
+import { studentTwoSidedP } from '#engine/stats/distributions.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
+import { deviation, finite, largest, mean, median, ratio, smallest, sum } from '../stats/moments.ts';
 import { cagrPct } from './account-metrics.ts';
 import { dayOf } from './daily.ts';
 import { drawdownOf } from './drawdown.ts';
-import { deviation, finite, largest, mean, median, ratio, smallest, sum } from './moments.ts';
 import type { OutcomeColumns, TradeColumns } from './trade-columns.ts';
 
 /**

@@ -1,14 +1,18 @@
 import type { ModelKind } from '#contract/limits.ts';
-import { type BinnedMatrix, binFeatures } from './bins.ts';
-import { boostedModel, deserialiseBoosted, type SerialisedForest } from './boosted-model.ts';
-import { checkFeatures, checkSameFeatures, type FeatureMatrix } from './features.ts';
+import { createRandom, mix32 } from '../random.ts';
+import {
+  type BinnedMatrix,
+  binFeatures,
+  checkFeatures,
+  checkSameFeatures,
+  type FeatureMatrix,
+} from './features.ts';
 import { boost } from './gbdt/boost.ts';
+import { createForest, predictForest, type Tree } from './gbdt/forest.ts';
 import { buildHistogram, type HistogramBuilder } from './gbdt/histogram.ts';
-import { fitLogistic } from './logistic.ts';
-import { deserialiseLogistic, logisticModel, type SerialisedLogistic } from './logistic-model.ts';
-import type { Model } from './model.ts';
+import { deserialiseLogistic, fitLogistic, logisticModel, type SerialisedLogistic } from './logistic.ts';
+import { logLoss, type Model } from './model.ts';
 import { type ClassifierSettings, checkClassifierSettings } from './settings.ts';
-import { rowWeights } from './weights.ts';
 
 /** Of the serialised form and of what a model computes from it: a model of another version is refused, never guessed at. */
 const CLASSIFIER_VERSION = 1;
@@ -212,4 +216,160 @@ export function deserialise(serialised: SerialisedClassifier): Classifier {
         ? deserialiseLogistic(model as SerialisedLogistic)
         : deserialiseBoosted(model as SerialisedForest, isSymmetric(kind)),
   });
+}
+
+/** Boosted trees as plain JSON. */
+export interface SerialisedForest {
+  /** Log-odds before the first tree. */
+  readonly base: number;
+  /** By feature: upper ends of its bins but the last; an infinite end is "-Infinity" or "Infinity". */
+  readonly cuts: readonly (readonly (number | string)[])[];
+  readonly trees: readonly SerialisedTree[];
+  /** By feature: loss reduction. */
+  readonly gains: readonly number[];
+}
+
+/** A tree by node, the root first; the right child of a node is the one after the left. */
+interface SerialisedTree {
+  /** -1 for a leaf. */
+  readonly feature: readonly number[];
+  readonly bin: readonly number[];
+  readonly missing_left: readonly number[];
+  readonly left: readonly number[];
+  readonly value: readonly number[];
+}
+
+interface BoostedParts {
+  readonly base: number;
+  readonly cuts: readonly Float64Array[];
+  readonly trees: readonly Tree[];
+  readonly gains: Float64Array;
+  readonly isSymmetric: boolean;
+}
+
+function boostedModel({ base, cuts, trees, gains, isSymmetric }: BoostedParts): Model<SerialisedForest> {
+  const forest = createForest(base, trees, cuts, isSymmetric);
+  return {
+    predict: (features, into) => predictForest(forest, features, into),
+    contributions: () => gains,
+    serialise: () => ({
+      base,
+      cuts: cuts.map((column) => Array.from(column, (cut) => (Number.isFinite(cut) ? cut : String(cut)))),
+      trees: trees.map(({ feature, bin, missingLeft, left, value }) => ({
+        feature: [...feature],
+        bin: [...bin],
+        missing_left: [...missingLeft],
+        left: [...left],
+        value: [...value],
+      })),
+      gains: [...gains],
+    }),
+  };
+}
+
+function deserialiseBoosted(serialised: SerialisedForest, isSymmetric: boolean): Model<SerialisedForest> {
+  return boostedModel({
+    base: serialised.base,
+    cuts: serialised.cuts.map((column) => Float64Array.from(column, Number)),
+    trees: serialised.trees.map(({ feature, bin, missing_left, left, value }) => ({
+      feature: [...feature],
+      bin: [...bin],
+      missingLeft: [...missing_left],
+      left: [...left],
+      value: [...value],
+    })),
+    gains: Float64Array.from(serialised.gains),
+    isSymmetric,
+  });
+}
+
+/**
+ * What each of `rows` rows counts: its own weight times that of its class.
+ * `balanced` gives both classes half of the total each (rows / (2 * rows of the class) without own weights).
+ *
+ * @param fitted how many rows, from the first, decide what is balanced
+ * @throws RangeError when labels or weights are too short, a label is not 0 or 1, a weight is negative or not finite, or those
+ *   of the fitted rows are all 0
+ */
+function rowWeights(
+  labels: Uint8Array,
+  own: Float64Array | undefined,
+  classWeight: ClassifierSettings['class_weight'],
+  rows: number,
+  fitted: number,
+): Float64Array {
+  if (labels.length < rows) throw new RangeError(`${rows} rows have ${labels.length} labels.`);
+  if (own && own.length < rows) throw new RangeError(`${rows} rows have ${own.length} weights.`);
+  const totals = [0, 0];
+  for (let i = 0; i < rows; i++) {
+    const label = labels[i]!;
+    if (label > 1) throw new RangeError(`Labels are 0 or 1; row ${i} has ${label}.`);
+    const weight = own ? own[i]! : 1;
+    if (!(weight >= 0 && weight < Number.POSITIVE_INFINITY)) {
+      throw new RangeError(`Weights are finite and not negative; row ${i} has ${weight}.`);
+    }
+    if (i < fitted) totals[label]! += weight;
+  }
+  const [negative, positive] = totals as [number, number];
+  if (!(negative + positive > 0))
+    throw new RangeError('A model needs at least one row whose weight is not 0.');
+  const [zero, one] = classWeights(negative, positive, classWeight);
+  const weights = new Float64Array(rows);
+  for (let i = 0; i < rows; i++) weights[i] = (own ? own[i]! : 1) * (labels[i] === 1 ? one : zero);
+  return weights;
+}
+
+/** Weights of label 0 and label 1. A class that does not occur leaves the other as it is. */
+function classWeights(
+  negative: number,
+  positive: number,
+  classWeight: ClassifierSettings['class_weight'],
+): [number, number] {
+  if (typeof classWeight === 'number') return [1, classWeight];
+  if (classWeight === 'none' || negative === 0 || positive === 0) return [1, 1];
+  const half = (negative + positive) / 2;
+  return [half / negative, half / positive];
+}
+
+/**
+ * By how much the mean log loss of these rows rises when one feature's values are shuffled among them, the mean of `repeats`
+ * shuffles for each feature (Breiman 2001; Fisher, Rudin and Dominici 2019). About 0, or a little below, for a feature
+ * that the model does not use or that tells it nothing. It shuffles rows apart from time: no statement about a forecast.
+ *
+ * @param labels 0 or 1 for each row
+ * @param seed decides the shuffles; each feature's are independent of the other features
+ * @param repeats 1 or more
+ */
+export function permutationImportance(
+  classifier: Classifier,
+  matrix: FeatureMatrix,
+  labels: Uint8Array,
+  seed: number,
+  repeats: number,
+): Float64Array {
+  const { columns, rows } = matrix;
+  const happened = labels.subarray(0, rows);
+  const probabilities = new Float64Array(rows);
+  const base = logLoss(classifier.predict(matrix, probabilities), happened);
+  return Float64Array.from(columns, (column, j) => {
+    const random = createRandom(mix32(seed) ^ mix32(j + 1));
+    const shuffled = column.slice(0, rows);
+    const changed = { ...matrix, columns: columns.with(j, shuffled) };
+    let total = 0;
+    for (let repeat = 0; repeat < repeats; repeat++) {
+      shuffle(shuffled, random);
+      total += logLoss(classifier.predict(changed, probabilities), happened) - base;
+    }
+    return total / repeats;
+  });
+}
+
+/** Fisher and Yates: every order is equally likely. */
+function shuffle(values: Float64Array, random: () => number): void {
+  for (let i = values.length - 1; i > 0; i--) {
+    const k = Math.floor(random() * (i + 1));
+    const value = values[i]!;
+    values[i] = values[k]!;
+    values[k] = value;
+  }
 }

@@ -1,8 +1,8 @@
 import type { FeatureMatrix } from './features.ts';
-import { sigmoid } from './loss.ts';
+import { type Model, sigmoid } from './model.ts';
 
 /** A linear model of standardised features: log odds = intercept + sum of weights[j] * (x[j] - mean[j]) / scale[j]. */
-export interface LogisticParts {
+interface LogisticParts {
   readonly intercept: number;
   readonly weights: Float64Array;
   readonly mean: Float64Array;
@@ -10,7 +10,7 @@ export interface LogisticParts {
   readonly scale: Float64Array;
 }
 
-export interface LogisticFit {
+interface LogisticFit {
   readonly parts: LogisticParts;
   /** Mean weighted log loss after each Newton step, without the penalty. */
   readonly losses: readonly number[];
@@ -55,7 +55,7 @@ export function fitLogistic(
 }
 
 /** P(label = 1) of each row. */
-export function predictLogistic(parts: LogisticParts, features: FeatureMatrix, into: Float64Array): void {
+function predictLogistic(parts: LogisticParts, features: FeatureMatrix, into: Float64Array): void {
   const { intercept, weights, mean, scale } = parts;
   const { columns, rows } = features;
   into.fill(intercept, 0, rows);
@@ -223,4 +223,35 @@ function solvePositive(matrix: Float64Array, right: Float64Array): Float64Array 
     right[i]! /= at(i, i);
   }
   return right;
+}
+
+/** A logistic regression as plain JSON. */
+export interface SerialisedLogistic {
+  readonly intercept: number;
+  /** Of the standardised features. */
+  readonly weights: readonly number[];
+  readonly mean: readonly number[];
+  readonly scale: readonly number[];
+}
+
+export function logisticModel(parts: LogisticParts): Model<SerialisedLogistic> {
+  return {
+    predict: (features, into) => predictLogistic(parts, features, into),
+    contributions: () => parts.weights.map(Math.abs),
+    serialise: () => ({
+      intercept: parts.intercept,
+      weights: [...parts.weights],
+      mean: [...parts.mean],
+      scale: [...parts.scale],
+    }),
+  };
+}
+
+export function deserialiseLogistic(serialised: SerialisedLogistic): Model<SerialisedLogistic> {
+  return logisticModel({
+    intercept: serialised.intercept,
+    weights: Float64Array.from(serialised.weights),
+    mean: Float64Array.from(serialised.mean),
+    scale: Float64Array.from(serialised.scale),
+  });
 }

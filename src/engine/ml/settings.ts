@@ -1,6 +1,7 @@
 import {
   CLASS_WEIGHTS,
   CLASSIFIER_LIMITS,
+  MODEL_ALIASES,
   MODEL_KINDS,
   type ModelKind,
   type NumberBounds,
@@ -17,7 +18,7 @@ export interface ClassifierSettings extends Readonly<Pick<ResolvedMlEngine, Clas
 type ClassifierSetting = Exclude<keyof typeof CLASSIFIER_LIMITS, 'seed'>;
 
 /** Why a setting was not taken. */
-export interface SettingProblem {
+interface SettingProblem {
   readonly setting: keyof ClassifierSettings;
   /** Begins with the setting's name and says what is allowed. */
   readonly message: string;
@@ -51,4 +52,14 @@ function isWithin(value: unknown, { min, max, integer }: NumberBounds): boolean 
 export function checkClassifierSettings(settings: ClassifierSettings): void {
   const problems = classifierSettingProblems(settings);
   if (problems.length > 0) throw new RangeError(problems.map(({ message }) => message).join('; '));
+}
+
+const KINDS: ReadonlyMap<string, ModelKind> = new Map([
+  ...MODEL_KINDS.map((kind) => [kind, kind] as const),
+  ...Object.entries(MODEL_ALIASES).map(([alias, kind]) => [alias.toLowerCase(), kind] as const),
+]);
+
+/** The model kind of a canonical name or of an alias, in any case; undefined when the name is unknown. */
+export function modelKindOf(name: string): ModelKind | undefined {
+  return KINDS.get(name.toLowerCase());
 }

@@ -1,6 +1,6 @@
 import type { CostRow, ReportCosts } from '#contract/report.ts';
-import { ratio, sum } from '#engine/metrics/moments.ts';
 import type { TradeColumns } from '#engine/metrics/trade-columns.ts';
+import { ratio, sum } from '#engine/stats/moments.ts';
 
 export function buildCosts(trades: TradeColumns): ReportCosts {
   const fees = sum(trades.fees);

@@ -1,11 +1,10 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { ReportModels, ReportWindow } from '#contract/report-models.ts';
-import { permutationImportance } from '#engine/ml/index.ts';
+import { permutationImportance } from '#engine/ml/classifier.ts';
 import { hash32 } from '#engine/random.ts';
-import { requireModelKind, type WindowFit } from '#engine/walk-forward/fit-window.ts';
-import { type Learning, labelledRows } from '#engine/walk-forward/learning.ts';
-import type { LearnedAnalysis } from '#engine/walk-forward/predicting.ts';
+import { type LearnedAnalysis, requireModelKind, type WindowFit } from '#engine/walk-forward/fit-window.ts';
 import { calibrationBins, modelQuality } from '#engine/walk-forward/quality.ts';
+import { type Learning, labelledRows } from '#engine/walk-forward/training-inputs.ts';
 
 /** What one feature is worth, over all models. */
 interface FeatureImportance {

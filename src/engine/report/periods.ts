@@ -1,8 +1,8 @@
 import type { ReportPeriods } from '#contract/report.ts';
 import type { PeriodRow } from '#contract/report-metrics.ts';
 import { type DailyEquity, isoDay, monthOf, type PeriodKey, periodReturns } from '#engine/metrics/daily.ts';
-import { ratio } from '#engine/metrics/moments.ts';
 import type { TradeColumns } from '#engine/metrics/trade-columns.ts';
+import { ratio } from '#engine/stats/moments.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];

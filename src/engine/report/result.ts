@@ -1,7 +1,7 @@
 import type { BacktestResult } from '#contract/backtest.ts';
 import type { Metrics } from '#contract/report-metrics.ts';
-import { finite, mean, sum, variance } from '#engine/metrics/moments.ts';
 import type { TradeColumns } from '#engine/metrics/trade-columns.ts';
+import { finite, mean, sum, variance } from '#engine/stats/moments.ts';
 import { roundNumbers } from './round.ts';
 import { profitPct } from './trades.ts';
 

@@ -1,9 +1,9 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
-import type { DefinitionData } from '#engine/strategies/definition-data.ts';
+import type { DefinitionData } from '#engine/strategies/validate-definition.ts';
 import type { ParameterValues, StrategyDefinition } from '#engine/strategy.ts';
 import { DAY_MS, TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
-import { DEFAULT_FEATURE_CANDLES } from '#engine/walk-forward/default-learning.ts';
+import { DEFAULT_FEATURE_CANDLES } from '#engine/walk-forward/training-inputs.ts';
 import { BacktestError } from './errors.ts';
 import { describeThrown } from './strategy-errors.ts';
 

@@ -5,7 +5,7 @@ import { type Candles, sliceCandles } from '#engine/candles.ts';
 import { type Digest, digestCandles, digestFunding } from '#engine/digest.ts';
 import { type PairModels, pairModels } from '#engine/report/models.ts';
 import type { PairInput } from '#engine/simulator/types.ts';
-import { type Analysis, SIGNAL_COLUMNS } from '#engine/strategies/analyse.ts';
+import { type Analysis, SIGNAL_COLUMNS } from '#engine/strategies/analyze.ts';
 import type { Columns, Signals, StrategyDefinition } from '#engine/strategy.ts';
 import { modelWarnings, whyNothingLearned } from './model-warnings.ts';
 import { type PairData, type PairHistory, readHistory, type SkippedPair } from './pair-history.ts';

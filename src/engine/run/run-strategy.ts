@@ -1,9 +1,8 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { Candles } from '#engine/candles.ts';
-import { type Analysis, analyse } from '#engine/strategies/analyse.ts';
+import { type Analysis, analyse } from '#engine/strategies/analyze.ts';
 import type { ParameterValues, StrategyDefinition } from '#engine/strategy.ts';
-import type { MlRun } from '#engine/walk-forward/fit-window.ts';
-import { type LearnedAnalysis, predicting } from '#engine/walk-forward/predicting.ts';
+import { type LearnedAnalysis, type MlRun, predicting } from '#engine/walk-forward/fit-window.ts';
 import { planWindows } from '#engine/walk-forward/windows.ts';
 import { BacktestError } from './errors.ts';
 import type { PairHistory } from './pair-history.ts';

@@ -1,20 +1,17 @@
 import type { OverfittingReport } from '../../contract/hyperopt.ts';
-import { variance } from '../metrics/moments.ts';
-import { meanCorrelation } from '../stats/correlation.ts';
-import { probabilityOfOverfitting } from '../stats/overfitting.ts';
+import { median, variance } from '../stats/moments.ts';
 import {
   deflatedSharpe,
   effectiveTrials,
   expectedMaximumSharpe,
+  meanCorrelation,
   minimumTrackRecord,
   probabilisticSharpe,
   sharpeSample,
 } from '../stats/sharpe-ratio.ts';
 import { DAY_MS } from '../timeframe.ts';
-import { type DailyReturns, groupEqualRuns } from './equal-runs.ts';
-import { plateauWidth } from './plateau.ts';
-import type { SearchSpace } from './space.ts';
-import { bestTrial, type Direction, type PastTrial } from './trials.ts';
+import { type Axis, axisOf, coordinate, type Point, type SearchSpace } from './space.ts';
+import { bestTrial, type DailyReturns, type Direction, groupEqualRuns, type PastTrial } from './trials.ts';
 
 /**
  * Overfitting diagnostics of the best trial of a finished study. Sharpe ratios are per day, not annualized. Trials that repeat
@@ -102,4 +99,229 @@ function aligned(series: readonly DailyReturns[]): Float64Array[] {
     values.set(returns, starts[i]! - first);
     return values;
   });
+}
+
+const MAX_BLOCKS = 16;
+const MIN_DAYS = 5;
+
+type ProbabilityOfOverfitting = NonNullable<OverfittingReport['pbo']>;
+
+/**
+ * Probability of backtest overfitting by combinatorially symmetric cross-validation (Bailey, Borwein, Lopez de Prado, Zhu,
+ * J. of Computational Finance 20(4), 2017). The days are cut into S blocks; for each choice of S/2 of them the trial with
+ * the best Sharpe ratio there is taken and its rank r among the N trials on the other days is found; w = r / (N + 1), and
+ * the probability is the share of choices with ln(w / (1 - w)) of at most 0. Ties share their mean rank. A trial that does
+ * not vary has a Sharpe ratio of 0.
+ *
+ * S is the largest even number up to 16 with at least 5 days in a block. Sums and sums of squares of each block make a
+ * choice cost a few additions for each trial.
+ *
+ * @param returns the daily returns of each trial, all over the same days
+ * @returns null with fewer than 2 trials or 10 days
+ */
+export function probabilityOfOverfitting(
+  returns: readonly ArrayLike<number>[],
+): ProbabilityOfOverfitting | null {
+  const trials = returns.length;
+  const days = returns[0]?.length ?? 0;
+  const blocks = Math.min(MAX_BLOCKS, 2 * Math.floor(days / MIN_DAYS / 2));
+  if (trials < 2 || blocks < 2) return null;
+  const summary = new SelectionSummary();
+  const table = blockTable(returns, blocks);
+  forEachHalf(table, (inSample, outOfSample) => {
+    const chosen = indexOfLargest(inSample);
+    summary.add(inSample[chosen]!, outOfSample[chosen]!, relativeRank(outOfSample, chosen));
+  });
+  return summary.result(blocks);
+}
+
+/** Sums over each block, all trials of a block side by side. */
+interface BlockTable {
+  readonly trials: number;
+  readonly days: readonly number[];
+  readonly sums: readonly Float64Array[];
+  readonly squares: readonly Float64Array[];
+}
+
+function blockTable(returns: readonly ArrayLike<number>[], blocks: number): BlockTable {
+  const total = returns[0]!.length;
+  const start = (block: number) => Math.floor((block * total) / blocks);
+  const each = Array.from({ length: blocks }, (_, block) => block);
+  const sumOver = (block: number, of: (value: number) => number) =>
+    Float64Array.from(returns, (values) => {
+      let sum = 0;
+      for (let day = start(block); day < start(block + 1); day++) sum += of(values[day]!);
+      return sum;
+    });
+  return {
+    trials: returns.length,
+    days: each.map((block) => start(block + 1) - start(block)),
+    sums: each.map((block) => sumOver(block, (value) => value)),
+    squares: each.map((block) => sumOver(block, (value) => value * value)),
+  };
+}
+
+/**
+ * Calls `visit` with the Sharpe ratios of all trials on each half of the blocks and on the other half. Each choice with the
+ * first block is visited in both directions, which are all choices. The arrays are used again for the next choice.
+ */
+function forEachHalf(
+  { trials, days, sums, squares }: BlockTable,
+  visit: (inSample: Float64Array, outOfSample: Float64Array) => void,
+): void {
+  const blocks = days.length;
+  const half = blocks / 2;
+  const level = () => Array.from({ length: half + 1 }, () => new Float64Array(trials));
+  const sumTo = level();
+  const squareTo = level();
+  const total = addAll(sums, trials);
+  const totalSquares = addAll(squares, trials);
+  const totalDays = days.reduce((a, b) => a + b, 0);
+  const one = new Float64Array(trials);
+  const other = new Float64Array(trials);
+
+  /** Adds block `block` as the `depth`-th of the half, which has `count` days so far, and goes on with later ones. */
+  const take = (block: number, depth: number, count: number): void => {
+    const taken = count + days[block]!;
+    add(sumTo[depth]!, sums[block]!, sumTo[depth + 1]!);
+    add(squareTo[depth]!, squares[block]!, squareTo[depth + 1]!);
+    if (depth + 1 < half) {
+      for (let next = block + 1; next <= blocks - (half - depth - 1); next++) take(next, depth + 1, taken);
+      return;
+    }
+    const sum = sumTo[half]!;
+    const square = squareTo[half]!;
+    for (let i = 0; i < trials; i++) {
+      one[i] = sharpe(sum[i]!, square[i]!, taken);
+      other[i] = sharpe(total[i]! - sum[i]!, totalSquares[i]! - square[i]!, totalDays - taken);
+    }
+    visit(one, other);
+    visit(other, one);
+  };
+  take(0, 0, 0);
+}
+
+function addAll(parts: readonly Float64Array[], length: number): Float64Array {
+  const total = new Float64Array(length);
+  for (const part of parts) add(total, part, total);
+  return total;
+}
+
+function add(a: Float64Array, b: Float64Array, into: Float64Array): void {
+  for (let i = 0; i < into.length; i++) into[i] = a[i]! + b[i]!;
+}
+
+/** Mean by standard deviation from sums over `n` days; 0 where nothing varies but rounding. */
+function sharpe(sum: number, squares: number, n: number): number {
+  const mean = sum / n;
+  const variance = squares / n - mean * mean;
+  return variance > 1e-12 * (squares / n) ? mean / Math.sqrt(variance) : 0;
+}
+
+function indexOfLargest(values: Float64Array): number {
+  let index = 0;
+  for (let i = 1; i < values.length; i++) if (values[i]! > values[index]!) index = i;
+  return index;
+}
+
+/** r / (N + 1) of a value among all, r from 1 for the smallest. */
+function relativeRank(values: Float64Array, index: number): number {
+  const value = values[index]!;
+  let below = 0;
+  let equal = 0;
+  for (let i = 0; i < values.length; i++) {
+    if (values[i]! < value) below++;
+    else if (values[i] === value) equal++;
+  }
+  return (below + (equal + 1) / 2) / (values.length + 1);
+}
+
+/** What the chosen trials did, choice by choice. */
+class SelectionSummary {
+  #splits = 0;
+  #overfitted = 0;
+  #losses = 0;
+  #x = 0;
+  #y = 0;
+  #xx = 0;
+  #xy = 0;
+
+  add(inSample: number, outOfSample: number, rank: number): void {
+    this.#splits++;
+    // ln(w / (1 - w)) is at most 0 exactly when w is at most 1/2.
+    if (rank <= 0.5) this.#overfitted++;
+    if (outOfSample < 0) this.#losses++;
+    this.#x += inSample;
+    this.#y += outOfSample;
+    this.#xx += inSample * inSample;
+    this.#xy += inSample * outOfSample;
+  }
+
+  result(blocks: number): ProbabilityOfOverfitting {
+    const n = this.#splits;
+    const variance = this.#xx - (this.#x * this.#x) / n;
+    const covariance = this.#xy - (this.#x * this.#y) / n;
+    return {
+      probability: this.#overfitted / n,
+      loss_probability: this.#losses / n,
+      degradation_slope: variance > 1e-12 * this.#xx ? covariance / variance : null,
+      blocks,
+      splits: n,
+    };
+  }
+}
+
+const MIN_TRIALS = 10;
+/** A trial is on the plateau while it keeps this share of the best trial's lead over the median trial. */
+const KEPT_LEAD = 0.8;
+/** Of the trials within the width, at least this share is on the plateau. */
+const SHARE_ON_PLATEAU = 0.8;
+
+/**
+ * `width`, 0 to 1: the largest difference of any parameter from the best trial's, as a share of its range (of the logarithm's
+ * for a logarithmic parameter), within which at least four of five complete trials are on the plateau.
+ */
+type Plateau = NonNullable<OverfittingReport['plateau']>;
+
+/**
+ * Width of the plateau around the best trial: a good optimum has good neighbours (Pardo 2008; robustness of parameters). On
+ * the plateau is what keeps 80 % of the lead that the best trial has over the median of the complete trials. The distance of
+ * two points is that of their most different parameter; another choice is a whole range away.
+ *
+ * @returns null with fewer than ten complete trials
+ */
+export function plateauWidth(
+  space: SearchSpace,
+  past: readonly PastTrial[],
+  direction: Direction,
+): Plateau | null {
+  const complete = past.filter(({ state, value }) => state === 'complete' && value !== null);
+  const best = bestTrial(complete, direction);
+  if (!best || complete.length < MIN_TRIALS) return null;
+  const axes = space.map(axisOf);
+  const worth = ({ value }: PastTrial) => (direction === 'maximize' ? value! : -value!);
+  const middle = median(complete.map(worth));
+  const least = middle + KEPT_LEAD * (worth(best) - middle);
+  const neighbours = complete
+    .map((trial) => ({ far: distance(axes, best.params, trial.params), isGood: worth(trial) >= least }))
+    .sort((a, b) => a.far - b.far);
+  let plateau: Plateau = { width: 0, trials: 1 };
+  let good = 0;
+  neighbours.forEach(({ far, isGood }, i) => {
+    if (isGood) good++;
+    const isLastAtThisDistance = neighbours[i + 1]?.far !== far;
+    if (isLastAtThisDistance && good >= SHARE_ON_PLATEAU * (i + 1)) plateau = { width: far, trials: i + 1 };
+  });
+  return plateau;
+}
+
+function distance(axes: readonly Axis[], a: Point, b: Point): number {
+  const along = axes.map((axis) => {
+    const from = a[axis.name];
+    const to = b[axis.name];
+    if (axis.kind === 'choice') return from === to ? 0 : 1;
+    const ends = coordinate(axis, axis.max) - coordinate(axis, axis.min);
+    return Math.abs(coordinate(axis, from as number) - coordinate(axis, to as number)) / ends;
+  });
+  return Math.max(0, ...along);
 }

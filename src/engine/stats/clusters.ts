@@ -1,11 +1,10 @@
-import { minus, over, type Precise, plus, times, ZERO } from './precise-sum.ts';
-import { ROUNDING } from './samples.ts';
-import type { SampleStats } from './welch.ts';
+import { type DoubleDouble, minus, over, plus, times, ZERO } from './double-double.ts';
+import { ROUNDING, type SampleStats } from './welch.ts';
 
 /** Observations that share a shock: trades of one client, of one day. */
 export interface Cluster {
   readonly size: number;
-  readonly sum: Precise;
+  readonly sum: DoubleDouble;
 }
 
 /** What the variance of a mean needs to know of clusters of n_g observations with sums S_g. */
@@ -13,9 +12,9 @@ export interface ClusterTotals {
   /** Clusters that hold an observation. */
   readonly count: number;
   /** The sum of S_g^2. */
-  readonly squares: Precise;
+  readonly squares: DoubleDouble;
   /** The sum of S_g n_g. */
-  readonly products: Precise;
+  readonly products: DoubleDouble;
   /** The sum of n_g^2. */
   readonly sizes: number;
 }
@@ -24,7 +23,8 @@ export const NO_CLUSTERS: ClusterTotals = { count: 0, squares: ZERO, products: Z
 
 /** The totals with a cluster as it is now instead of as it was. A new one was empty before. */
 export function withCluster(totals: ClusterTotals, before: Cluster, now: Cluster): ClusterTotals {
-  const moved = (sum: Precise, of: (cluster: Cluster) => Precise) => minus(plus(sum, of(now)), of(before));
+  const moved = (sum: DoubleDouble, of: (cluster: Cluster) => DoubleDouble) =>
+    minus(plus(sum, of(now)), of(before));
   return {
     count: totals.count + Math.sign(now.size) - Math.sign(before.size),
     squares: moved(totals.squares, ({ sum }) => times(sum, sum)),
@@ -38,7 +38,7 @@ export function withCluster(totals: ClusterTotals, before: Cluster, now: Cluster
  * with G clusters and the mean m (Liang and Zeger 1986); `variance` is n times it. Equals `sampleOfSums` when every cluster
  * holds one observation. The sum is kept as sum S_g^2 - 2 m sum S_g n_g + m^2 sum n_g^2.
  */
-export function sampleOfClusters(n: number, sum: Precise, totals: ClusterTotals): SampleStats {
+export function sampleOfClusters(n: number, sum: DoubleDouble, totals: ClusterTotals): SampleStats {
   const { count, squares, products, sizes } = totals;
   if (n === 0) return { n, mean: 0, variance: 0, groups: 0 };
   const mean = over(sum, n);

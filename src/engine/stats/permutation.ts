@@ -1,7 +1,7 @@
-import { sum } from '../metrics/moments.ts';
 import { createRandom, type Random } from '../random.ts';
 import type { Cluster } from './clusters.ts';
-import { studentised } from './stratified-welch.ts';
+import { sum } from './moments.ts';
+import { studentised } from './welch.ts';
 
 const SHUFFLES = 9999;
 

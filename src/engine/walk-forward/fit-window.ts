@@ -1,19 +1,20 @@
 import type { ModelKind } from '#contract/limits.ts';
 import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
-import { indexAtOrAfter } from '../candles.ts';
-import {
-  type BinnedMatrix,
-  binFeatures,
-  type Classifier,
-  type ClassifierSettings,
-  type FeatureMatrix,
-  modelKindOf,
-  trainClassifier,
-} from '../ml/index.ts';
+import { type Candles, indexAtOrAfter } from '../candles.ts';
+import { type Classifier, trainClassifier } from '../ml/classifier.ts';
+import { type BinnedMatrix, binFeatures, type FeatureMatrix } from '../ml/features.ts';
+import { type ClassifierSettings, modelKindOf } from '../ml/settings.ts';
 import { hash32 } from '../random.ts';
-import type { PredictionColumns } from '../strategy.ts';
+import { type Analysis, computeColumns, decide, noPredictions } from '../strategies/analyze.ts';
+import type { ParameterValues, PredictionColumns, StrategyDefinition } from '../strategy.ts';
 import { DAY_MS } from '../timeframe.ts';
-import { featureRows, type LabelledRows, type Learning, labelledRows } from './learning.ts';
+import {
+  featureRows,
+  type LabelledRows,
+  type Learning,
+  labelledRows,
+  learningOf,
+} from './training-inputs.ts';
 import type { Window } from './windows.ts';
 
 /** Fewer labelled rows say nothing about the next ones. */
@@ -56,7 +57,7 @@ export interface MlRun {
 }
 
 /** Keeps binned matrices for other runs over the same features; see {@link WindowCache}. */
-export type KeepBinned = (features: FeatureMatrix, make: () => BinnedMatrix) => BinnedMatrix;
+type KeepBinned = (features: FeatureMatrix, make: () => BinnedMatrix) => BinnedMatrix;
 
 /** Where a window lies in the candles of a pair; rows that are not there are left out. */
 function windowRows(timestamps: Float64Array, window: Window, horizon: number, firstRow: number): WindowRows {
@@ -177,4 +178,42 @@ export function predictRows(
   if (!model || to <= from) return;
   model.predict(featureRows(learning.features, from, to), ml_probability.subarray(from, to));
   do_predict.fill(1, from, to);
+}
+
+/** What a strategy computes of one pair with the ML engine. */
+export interface LearnedAnalysis extends Analysis {
+  readonly learning: Learning;
+  readonly predictions: PredictionColumns;
+  readonly fits: readonly WindowFit[];
+}
+
+/** Trains the model of a window; a memo may answer for it. */
+export type FitWindow = typeof fitWindow;
+
+/**
+ * Runs a strategy over the candles of one pair with a model for each window: columns, features and labels, predictions
+ * window by window, signals. Pauses after every window, with the share that is done.
+ *
+ * @throws StrategyRunError as `analyse`, and when features or labels are not one value per candle
+ */
+export function* predicting(
+  strategy: StrategyDefinition,
+  params: ParameterValues,
+  candles: Candles,
+  run: MlRun,
+  train: FitWindow = fitWindow,
+): Generator<number, LearnedAnalysis> {
+  const computed = computeColumns(strategy, params, candles);
+  const learning = learningOf(strategy, params, candles, computed.columns);
+  const predictions = noPredictions(candles.timestamp.length);
+  const fits: WindowFit[] = [];
+  for (const window of run.windows) {
+    const fitted = train(learning, candles.timestamp, window, run);
+    predictRows(fitted, learning, predictions);
+    fits.push(fitted);
+    yield fits.length / run.windows.length;
+  }
+  const gate = run.config.entry_threshold;
+  const analysis = decide(strategy, params, candles, computed, { columns: predictions, gate });
+  return { ...analysis, learning, predictions, fits };
 }

@@ -1,5 +1,5 @@
 import type { ModelQuality } from '#contract/report-models.ts';
-import { logLoss } from '../ml/index.ts';
+import { logLoss } from '../ml/model.ts';
 
 /** Predictions of one share of probability, beside what happened. */
 export interface CalibrationBin {

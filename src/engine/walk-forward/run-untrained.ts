@@ -7,7 +7,7 @@ import { type PairHistory, tradedRange } from '../run/pair-history.ts';
 import { cutRows, digestPair } from '../run/prepare-pair.ts';
 import { runStrategy } from '../run/run-strategy.ts';
 import type { PairInput } from '../simulator/types.ts';
-import { type Analysis, SIGNAL_COLUMNS } from '../strategies/analyse.ts';
+import { type Analysis, SIGNAL_COLUMNS } from '../strategies/analyze.ts';
 import type { StrategyDefinition } from '../strategy.ts';
 import { requireObjective } from './objectives.ts';
 import { openPairs, Trader } from './trader.ts';
@@ -17,7 +17,7 @@ import type {
   WalkForwardOutcome,
   WindowCache,
   WindowValue,
-} from './types.ts';
+} from './trial.ts';
 import { planWindows, type Window } from './windows.ts';
 
 export interface UntrainedOptions extends Omit<WalkForwardOptions, 'pause'> {

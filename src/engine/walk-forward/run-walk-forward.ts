@@ -1,14 +1,13 @@
 import { isoDay } from '../metrics/daily.ts';
-import { mean } from '../metrics/moments.ts';
 import { provenanceOf } from '../report/provenance.ts';
 import { BacktestError } from '../run/errors.ts';
 import { modelWarnings, whyNothingLearned } from '../run/model-warnings.ts';
 import { tradedRange } from '../run/pair-history.ts';
 import { digestPair } from '../run/prepare-pair.ts';
+import { mean } from '../stats/moments.ts';
 import type { WindowFit } from './fit-window.ts';
 import { requireObjective } from './objectives.ts';
 import { openPairs, Trader } from './trader.ts';
-import { TrialPair } from './trial-pair.ts';
 import type {
   CompleteWalkForward,
   InSampleWindow,
@@ -17,7 +16,8 @@ import type {
   WalkForwardOutcome,
   WindowCache,
   WindowValue,
-} from './types.ts';
+} from './trial.ts';
+import { TrialPair } from './trial-pair.ts';
 import { planWindows } from './windows.ts';
 
 /**

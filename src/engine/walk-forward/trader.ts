@@ -1,7 +1,6 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { dailyReturns } from '../metrics/daily.ts';
 import type { ComputedMetrics } from '../metrics/metrics.ts';
-import { mean } from '../metrics/moments.ts';
 import { buildResult } from '../report/result.ts';
 import { roundNumbers } from '../report/round.ts';
 import { simulationSettings } from '../run/config.ts';
@@ -12,10 +11,11 @@ import { marketChangePct } from '../run/prepare-pair.ts';
 import { withSimulationErrors } from '../run/run-strategy.ts';
 import { simulate } from '../simulator/simulate.ts';
 import type { PairInput, SimulationSettings } from '../simulator/types.ts';
+import { mean } from '../stats/moments.ts';
 import type { StrategyDefinition } from '../strategy.ts';
 import { DAY_MS } from '../timeframe.ts';
 import { objectiveValue } from './objectives.ts';
-import type { InSampleWindow, WalkForwardInput, WindowValue } from './types.ts';
+import type { InSampleWindow, WalkForwardInput, WindowValue } from './trial.ts';
 import type { Window } from './windows.ts';
 
 /** Trades stretches of a run, each from a full wallet. */

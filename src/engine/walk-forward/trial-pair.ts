@@ -1,19 +1,17 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { type Candles, sliceCandles } from '../candles.ts';
 import { canonicalJson } from '../digest.ts';
-import type { BinnedMatrix, FeatureMatrix } from '../ml/index.ts';
+import type { BinnedMatrix, FeatureMatrix } from '../ml/features.ts';
 import type { FittedWindow } from '../run/model-warnings.ts';
 import type { PairHistory } from '../run/pair-history.ts';
 import { cutRows } from '../run/prepare-pair.ts';
 import { atTimeframe, mlRunOf, onCandles } from '../run/run-strategy.ts';
 import type { PairInput } from '../simulator/types.ts';
-import { type Computed, computeColumns, decide } from '../strategies/analyse.ts';
+import { type Computed, computeColumns, decide, noPredictions } from '../strategies/analyze.ts';
 import type { Columns, ParameterValues, PredictionColumns, StrategyDefinition } from '../strategy.ts';
-import { contentKey } from './content-key.ts';
 import { fitWindow, type MlRun, predictRows, type WindowFit } from './fit-window.ts';
-import { type Learning, learningOf } from './learning.ts';
-import { noPredictions } from './predictions.ts';
-import type { WindowCache } from './types.ts';
+import { type Learning, learningOf } from './training-inputs.ts';
+import type { WindowCache } from './trial.ts';
 import type { Window } from './windows.ts';
 
 /** One pair of a walk-forward run, which learns and is traded window by window. */
@@ -132,3 +130,24 @@ function bytesOf(columns: Columns): number {
 }
 
 const add = (a: number, b: number) => a + b;
+
+/** Odd, so that no step of the hash loses a bit (MurmurHash3's). */
+const LOW_FACTOR = 0x85ebca6b;
+const HIGH_FACTOR = 0xc2b2ae35;
+
+/** A text that is the same for matrices of the same names and values, and for others is not, but for one chance in 2^64. */
+export function contentKey({ names, columns, rows }: FeatureMatrix): string {
+  let low = rows;
+  let high = columns.length;
+  for (const column of columns) {
+    const words = new Uint32Array(column.buffer, column.byteOffset, rows * 2);
+    for (let word = 0; word < words.length; word += 2) {
+      // Products carry upwards alone: what small whole numbers differ by, their highest bits, is brought down again.
+      low = Math.imul(low ^ high ^ words[word]!, LOW_FACTOR);
+      low ^= low >>> 15;
+      high = Math.imul(high ^ low ^ words[word + 1]!, HIGH_FACTOR);
+      high ^= high >>> 13;
+    }
+  }
+  return `${names.join()} ${low >>> 0}.${high >>> 0}`;
+}

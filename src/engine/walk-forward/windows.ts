@@ -1,5 +1,7 @@
+import { ML_ENGINE_DEFAULTS } from '#contract/limits.ts';
 import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
+import type { MlEngineOverrides, StrategyDefinition } from '../strategy.ts';
 
 /** One step of a walk-forward run, as times in ms. Ends are exclusive. */
 export interface Window {
@@ -33,4 +35,20 @@ export function planWindows(
     const from = start + index * test;
     return { index, trainFrom: from - train, from, to: Math.min(from + test, end) };
   });
+}
+
+const { entry_threshold: DEFAULT_ENTRY_THRESHOLD, ...DEFAULTS } = ML_ENGINE_DEFAULTS;
+
+/** The settings of a run: what is given, over what the strategy declares, over the defaults. Values are not checked. */
+export function mlEngineOf(
+  strategy: Pick<StrategyDefinition, 'mlEngine'>,
+  { entry_threshold, ...given }: MlEngineOverrides = {},
+): ResolvedMlEngine {
+  return {
+    enabled: true,
+    ...DEFAULTS,
+    ...strategy.mlEngine,
+    ...given,
+    entry_threshold: strategy.mlEngine ? null : (entry_threshold ?? DEFAULT_ENTRY_THRESHOLD),
+  };
 }

@@ -1,4 +1,4 @@
-import type { ClassifierSettings } from '#engine/ml/index.ts';
+import type { ClassifierSettings } from '#engine/ml/settings.ts';
 
 /** A tree as the definitions say it, with the rows that reach each node. */
 export interface ExactNode {

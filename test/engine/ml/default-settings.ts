@@ -1,4 +1,4 @@
-import type { ClassifierSettings } from '#engine/ml/index.ts';
+import type { ClassifierSettings } from '#engine/ml/settings.ts';
 
 /** Settings of a classifier in tests and benches; a run's defaults are in `ML_ENGINE_DEFAULTS`. */
 export const DEFAULT_CLASSIFIER_SETTINGS: ClassifierSettings = {

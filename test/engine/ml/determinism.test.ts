@@ -1,17 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { createGradients, PACKED_UNIT, packGradients } from '#engine/ml/gbdt/gradients.ts';
+import { type TrainingOptions, trainClassifier } from '#engine/ml/classifier.ts';
+import { binFeatures } from '#engine/ml/features.ts';
 import {
   buildHistogram,
   type HistogramBuilder,
   mergeHistograms,
   partitionedHistograms,
 } from '#engine/ml/gbdt/histogram.ts';
-import {
-  binFeatures,
-  type ClassifierSettings,
-  type TrainingOptions,
-  trainClassifier,
-} from '#engine/ml/index.ts';
+import { createGradients, PACKED_UNIT, packGradients } from '#engine/ml/gbdt/split.ts';
+import type { ClassifierSettings } from '#engine/ml/settings.ts';
 import { createRandom } from '#engine/random.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
 import { labelled, matrixOf } from './synthetic.ts';

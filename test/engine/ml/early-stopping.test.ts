@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type ClassifierSettings, trainClassifier } from '#engine/ml/index.ts';
+import { trainClassifier } from '#engine/ml/classifier.ts';
+import type { ClassifierSettings } from '#engine/ml/settings.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
 import { labelled, matrixOf, slice } from './synthetic.ts';
 

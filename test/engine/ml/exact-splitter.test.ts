@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { SerialisedForest } from '#engine/ml/boosted-model.ts';
-import { type ClassifierSettings, trainClassifier } from '#engine/ml/index.ts';
+import type { SerialisedForest } from '#engine/ml/classifier.ts';
+import { trainClassifier } from '#engine/ml/classifier.ts';
+import type { ClassifierSettings } from '#engine/ml/settings.ts';
 import { createRandom } from '#engine/random.ts';
 import { boostExactly, type ExactNode } from './brute-force.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';

@@ -1,6 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
 import { MODEL_KINDS } from '#contract/limits.ts';
-import { type ClassifierSettings, logLoss, trainClassifier } from '#engine/ml/index.ts';
+import { trainClassifier } from '#engine/ml/classifier.ts';
+import { logLoss } from '#engine/ml/model.ts';
+import type { ClassifierSettings } from '#engine/ml/settings.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
 import { auc, labelled, matrixOf, mean } from './synthetic.ts';
 

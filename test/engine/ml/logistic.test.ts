@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type ClassifierSettings, logLoss, type TrainingData, trainClassifier } from '#engine/ml/index.ts';
-import type { SerialisedLogistic } from '#engine/ml/logistic-model.ts';
+import { type TrainingData, trainClassifier } from '#engine/ml/classifier.ts';
+import type { SerialisedLogistic } from '#engine/ml/logistic.ts';
+import { logLoss } from '#engine/ml/model.ts';
+import type { ClassifierSettings } from '#engine/ml/settings.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
 import { labelled, matrixOf } from './synthetic.ts';
 

@@ -5,7 +5,7 @@ import {
   permutationImportance,
   type SerialisedClassifier,
   trainClassifier,
-} from '#engine/ml/index.ts';
+} from '#engine/ml/classifier.ts';
 import { sha256 } from '../backtest-sample.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
 import { labelled, matrixOf } from './synthetic.ts';

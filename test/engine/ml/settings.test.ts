@@ -1,11 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { CLASSIFIER_LIMITS, MODEL_ALIASES, MODEL_KINDS, type NumberBounds } from '#contract/limits.ts';
-import {
-  checkClassifierSettings,
-  classifierSettingProblems,
-  modelKindOf,
-  trainClassifier,
-} from '#engine/ml/index.ts';
+import { trainClassifier } from '#engine/ml/classifier.ts';
+import { checkClassifierSettings, classifierSettingProblems, modelKindOf } from '#engine/ml/settings.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
 import { matrixOf } from './synthetic.ts';
 

@@ -1,4 +1,4 @@
-import type { FeatureMatrix } from '#engine/ml/index.ts';
+import type { FeatureMatrix } from '#engine/ml/features.ts';
 import { createRandom, type Random } from '#engine/random.ts';
 
 export interface Labelled {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ClassifierSettings, trainClassifier } from '#engine/ml/index.ts';
+import { trainClassifier } from '#engine/ml/classifier.ts';
+import type { ClassifierSettings } from '#engine/ml/settings.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
 import { auc, type Labelled, labelled, matrixOf, nonlinear } from './synthetic.ts';
 import { pythonWithXgboost, startXgboost, type Xgboost } from './xgboost.ts';

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '#engine/random.ts';
-import type { DailyReturns } from '#engine/search/equal-runs.ts';
-import { overfittingReport } from '#engine/search/overfitting.ts';
+import { overfittingReport, probabilityOfOverfitting } from '#engine/search/overfitting.ts';
 import type { SearchSpace } from '#engine/search/space.ts';
-import type { PastTrial } from '#engine/search/trials.ts';
-import { probabilityOfOverfitting } from '#engine/stats/overfitting.ts';
+import type { DailyReturns, PastTrial } from '#engine/search/trials.ts';
 import { deflatedSharpe, probabilisticSharpe, sharpeSample } from '#engine/stats/sharpe-ratio.ts';
 
 const SPACE: SearchSpace = [{ kind: 'float', name: 'x', min: 0, max: 1 }];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plateauWidth } from '#engine/search/plateau.ts';
+import { plateauWidth } from '#engine/search/overfitting.ts';
 import type { Point, SearchSpace } from '#engine/search/space.ts';
 import type { PastTrial } from '#engine/search/trials.ts';
 

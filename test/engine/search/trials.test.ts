@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Pruner, shouldPrune } from '#engine/search/prune.ts';
+import { type Pruner, shouldPrune } from '#engine/search/pruner.ts';
 import { bestTrial, duplicateOf, lagOf, type PastTrial, visibleHistory } from '#engine/search/trials.ts';
 
 const trial = (number: number, rest: Partial<PastTrial> = {}): PastTrial => ({

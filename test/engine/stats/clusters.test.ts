@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { NO_CLUSTERS, sampleOfClusters, withCluster } from '#engine/stats/clusters.ts';
-import { minimumDetectableEffect, tradesNeeded } from '#engine/stats/detectable-effect.ts';
+import { type DoubleDouble, plus, ZERO } from '#engine/stats/double-double.ts';
 import { permutationTest } from '#engine/stats/permutation.ts';
-import { type Precise, plus, ZERO } from '#engine/stats/precise-sum.ts';
-import { sampleOf } from '#engine/stats/samples.ts';
-import { stratifiedWelch } from '#engine/stats/stratified-welch.ts';
+import { minimumDetectableEffect, sampleOf, stratifiedWelch, tradesNeeded } from '#engine/stats/welch.ts';
 import { T14 } from '../../support/clustered-trades.ts';
 
 const { champion: A, challenger: B } = T14;
 
-const sumOf = (values: readonly number[]) => values.reduce((all: Precise, x) => plus(all, [x, 0]), ZERO);
+const sumOf = (values: readonly number[]) => values.reduce((all: DoubleDouble, x) => plus(all, [x, 0]), ZERO);
 const clusterOf = (values: readonly number[]) => ({ size: values.length, sum: sumOf(values) });
 
 /** A sample whose trades come one by one, first those of the last places of all groups. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { permutationTest, type StageValues } from '#engine/stats/permutation.ts';
-import { sampleOf } from '#engine/stats/samples.ts';
-import { stratifiedWelch } from '#engine/stats/stratified-welch.ts';
+import { sampleOf, stratifiedWelch } from '#engine/stats/welch.ts';
 import { generated } from './trade-lists.ts';
 
 /** Every way to choose the variants, for p-values that no generator has a part in. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chiSquareUpperP } from '#engine/stats/chi-square.ts';
-import { binomialTwoSidedP, sampleRatioTest } from '#engine/stats/sample-ratio.ts';
+import { binomialTwoSidedP, chiSquareUpperP, sampleRatioTest } from '#engine/stats/sample-ratio.ts';
 
 describe('sample ratio mismatch', () => {
   it.each([

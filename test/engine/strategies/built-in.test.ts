@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type BacktestOutcome, runBacktest } from '#engine/backtest.ts';
 import type { Candles } from '#engine/candles.ts';
-import { analyse } from '#engine/strategies/analyse.ts';
+import { analyse } from '#engine/strategies/analyze.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { createStrategyRegistry } from '#engine/strategies/registry.ts';
 import type { CallbackContext, Signals, TradeView } from '#engine/strategy.ts';

@@ -5,7 +5,7 @@ import { mlClassifier } from '#engine/strategies/ml-classifier.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { riseLabel } from '#engine/walk-forward/labels.ts';
-import { mlEngineOf } from '#engine/walk-forward/settings.ts';
+import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import { SMALL, swinging } from '../walk-forward/sample.ts';
 
 /** Startup, training, and windows to predict. */

@@ -4,7 +4,7 @@ import { startupRows, trainingRows } from '#engine/run/history.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
-import { mlEngineOf } from '#engine/walk-forward/settings.ts';
+import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import { marketCandles } from '../indicators/market.ts';
 
 const START = Date.UTC(2024, 0, 1);

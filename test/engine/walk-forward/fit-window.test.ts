@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
-import { trainClassifier } from '#engine/ml/index.ts';
+import { trainClassifier } from '#engine/ml/classifier.ts';
 import { mlClassifier } from '#engine/strategies/ml-classifier.ts';
 import { type StrategyDefinition, UNKNOWN_LABEL } from '#engine/strategy.ts';
-import { fitWindow, type MlRun, trainingSet } from '#engine/walk-forward/fit-window.ts';
-import { type Learning, learningOf } from '#engine/walk-forward/learning.ts';
-import { type FitWindow, predicting } from '#engine/walk-forward/predicting.ts';
-import { mlEngineOf } from '#engine/walk-forward/settings.ts';
-import { planWindows } from '#engine/walk-forward/windows.ts';
+import {
+  type FitWindow,
+  fitWindow,
+  type MlRun,
+  predicting,
+  trainingSet,
+} from '#engine/walk-forward/fit-window.ts';
+import { type Learning, learningOf } from '#engine/walk-forward/training-inputs.ts';
+import { mlEngineOf, planWindows } from '#engine/walk-forward/windows.ts';
 import { START } from '../run/candles.ts';
 import { SMALL, swinging } from './sample.ts';
 

@@ -3,8 +3,12 @@ import { runBacktest } from '#engine/backtest.ts';
 import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
 import { OBJECTIVES } from '#engine/walk-forward/objectives.ts';
 import { runWalkForward } from '#engine/walk-forward/run-walk-forward.ts';
-import type { CompleteWalkForward, WalkForwardOptions, WindowReport } from '#engine/walk-forward/types.ts';
-import { createWindowCache } from '#engine/walk-forward/window-cache.ts';
+import {
+  type CompleteWalkForward,
+  createWindowCache,
+  type WalkForwardOptions,
+  type WindowReport,
+} from '#engine/walk-forward/trial.ts';
 import { sha256 } from '../backtest-sample.ts';
 import { learningInput, type SampleOptions } from './sample.ts';
 

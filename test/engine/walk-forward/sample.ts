@@ -3,9 +3,9 @@ import { type Candles, createCandles } from '#engine/candles.ts';
 import { createRandom } from '#engine/random.ts';
 import { mlClassifier } from '#engine/strategies/ml-classifier.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
-import type { StrategyDefinition } from '#engine/strategy.ts';
+import type { MlEngineOverrides, StrategyDefinition } from '#engine/strategy.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-import { type MlEngineOverrides, mlEngineOf } from '#engine/walk-forward/settings.ts';
+import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import { CONFIG, sha256 } from '../backtest-sample.ts';
 import { START } from '../run/candles.ts';
 

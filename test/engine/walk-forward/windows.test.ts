@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '#engine/random.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-import { contentKey } from '#engine/walk-forward/content-key.ts';
-import { createWindowCache } from '#engine/walk-forward/window-cache.ts';
+import { createWindowCache } from '#engine/walk-forward/trial.ts';
+import { contentKey } from '#engine/walk-forward/trial-pair.ts';
 import { planWindows } from '#engine/walk-forward/windows.ts';
 
 const START = Date.UTC(2024, 0, 1);

@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { TIMEFRAMES } from '#contract/limits.ts';
 import { MAX_STARTUP_CANDLES } from '#engine/run/history.ts';
-import type { DefinitionData } from '#engine/strategies/definition-data.ts';
-import { CALLBACK_NAMES, dataProblems } from '#engine/strategies/validate-definition.ts';
+import { CALLBACK_NAMES, type DefinitionData, dataProblems } from '#engine/strategies/validate-definition.ts';
 import { MAX_ERROR } from './limits.ts';
 
 /** Replies of a definition process. Code of a strategy may have written them: nothing in them is taken for granted. */

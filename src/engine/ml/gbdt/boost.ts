@@ -1,9 +1,21 @@
-import type { BoostInput } from './boost-input.ts';
-import { computeGradients, createGradients, MAX_ROWS, marginLoss } from './gradients.ts';
-import type { Tree } from './tree.ts';
-import { treeGrower } from './tree-grower.ts';
+import { createRandom, mix32, type Random } from '../../random.ts';
+import type { BinnedMatrix } from '../features.ts';
+import type { ClassifierSettings } from '../settings.ts';
+import type { Tree } from './forest.ts';
+import { type GrownTree, growSymmetricTree, growTree } from './grow.ts';
+import { createHistogramPool, type HistogramBuilder, layOutColumns } from './histogram.ts';
+import { partitionRows, type RowOrder } from './partition.ts';
+import {
+  computeGradients,
+  createGradients,
+  type Gradients,
+  MAX_ROWS,
+  marginLoss,
+  packGradients,
+  splitRules,
+} from './split.ts';
 
-export interface Boosted {
+interface Boosted {
   /** Log-odds before the first tree: those of the fitted rows' weighted mean label. */
   readonly base: number;
   /** Up to the best round. */
@@ -88,4 +100,172 @@ function sumColumns(parts: readonly Float64Array[], size: number): Float64Array 
   const total = new Float64Array(size);
   for (const part of parts) for (let j = 0; j < size; j++) total[j] = total[j]! + part[j]!;
   return total;
+}
+
+interface BoostInput {
+  readonly binned: BinnedMatrix;
+  readonly labels: Uint8Array;
+  /** By row. */
+  readonly weights: Float64Array;
+  readonly settings: ClassifierSettings;
+  /** Rows 0..fitted-1 are fitted. */
+  readonly fitted: number;
+  /** Early stopping judges by the rows from here to the last; none when there are no such rows. */
+  readonly validationFrom: number;
+  readonly histograms: HistogramBuilder;
+  readonly onRound?:
+    | ((round: number, trainingLoss: number, validationLoss: number | null) => void)
+    | undefined;
+}
+
+/** A round's tree, and by feature how much its splits reduce the loss. */
+interface RoundTree {
+  readonly tree: Tree;
+  readonly gains: Float64Array;
+}
+
+/**
+ * What grows the tree of a round from the gradients as they are then, and adds its leaf values to the scores of all rows. Its
+ * buffers are used again in each round.
+ */
+function treeGrower(
+  input: BoostInput,
+  gradients: Gradients,
+  scores: Float64Array,
+): (round: number) => RoundTree {
+  const { binned, settings, fitted, validationFrom, histograms } = input;
+  const featureCount = binned.bins.length;
+  const everyRow = range(0, fitted);
+  const judged = range(validationFrom, scores.length);
+  const rows = new Int32Array(scores.length);
+  const spareRows = new Int32Array(scores.length);
+  const order = { rows, packed: new Float64Array(fitted), spareRows, sparePacked: new Float64Array(fitted) };
+  const routed: RowOrder = {
+    rows: new Int32Array(scores.length),
+    packed: null,
+    spareRows,
+    sparePacked: null,
+  };
+
+  const layOut = (features: Int32Array) => {
+    const columns = layOutColumns(binned, features, fitted);
+    return { columns, pool: createHistogramPool(columns.size) };
+  };
+  const allColumns = settings.column_sample < 1 ? undefined : layOut(range(0, featureCount));
+
+  return (round) => {
+    const random = roundRandom(settings.seed, round);
+    const { columns, pool } = allColumns ?? layOut(sample(featureCount, settings.column_sample, random));
+    const isEveryRow = settings.subsample === 1;
+    const chosen = isEveryRow ? everyRow : sample(fitted, settings.subsample, random);
+    packGradients(gradients);
+    rows.set(chosen);
+    for (let i = 0; i < chosen.length; i++) order.packed[i] = gradients.packed[chosen[i]!]!;
+    const gains = new Float64Array(featureCount);
+    const rules = splitRules(settings, gradients);
+    const grow = settings.kind === 'symmetric_gbdt' ? growSymmetricTree : growTree;
+    const grown = grow({
+      binned,
+      columns,
+      order,
+      count: chosen.length,
+      isEveryRow,
+      rules,
+      settings,
+      histograms,
+      pool,
+      gains,
+    });
+    setLeafValues(grown, order, gradients, settings);
+    for (const { nodes, from, to } of grown.leaves) {
+      addToScores(scores, rows, from, to, grown.tree.value[nodes[0]!]!);
+    }
+    const rest = isEveryRow ? judged : concat(others(fitted, chosen), judged);
+    routed.rows.set(rest);
+    route(grown.tree, 0, 0, rest.length);
+    return { tree: grown.tree, gains };
+  };
+
+  /** Sends rows that the tree was not grown from to its leaves. */
+  function route(tree: Tree, node: number, from: number, to: number): void {
+    if (from === to) return;
+    const feature = tree.feature[node]!;
+    if (feature < 0) {
+      addToScores(scores, routed.rows, from, to, tree.value[node]!);
+      return;
+    }
+    const missingLeft = tree.missingLeft[node] === 1;
+    const middle = partitionRows(routed, from, to, binned, feature, tree.bin[node]!, missingLeft);
+    route(tree, tree.left[node]!, from, middle);
+    route(tree, tree.left[node]! + 1, middle, to);
+  }
+}
+
+/** -rate * G / (H + l2) of the exact derivatives, added up by ascending row. */
+function setLeafValues(
+  { tree, leaves }: GrownTree,
+  { rows }: RowOrder,
+  { gradient, hessian }: Gradients,
+  { learning_rate, l2 }: BoostInput['settings'],
+): void {
+  for (const { nodes, from, to } of leaves) {
+    let g = 0;
+    let h = l2;
+    for (let i = from; i < to; i++) {
+      const row = rows[i]!;
+      g += gradient[row]!;
+      h += hessian[row]!;
+    }
+    const value = h > 0 ? (-learning_rate * g) / h : 0;
+    for (const node of nodes) tree.value[node] = value;
+  }
+}
+
+function addToScores(scores: Float64Array, rows: Int32Array, from: number, to: number, value: number): void {
+  for (let i = from; i < to; i++) {
+    const row = rows[i]!;
+    scores[row] = scores[row]! + value;
+  }
+}
+
+function concat(a: Int32Array, b: Int32Array): Int32Array {
+  const both = new Int32Array(a.length + b.length);
+  both.set(a);
+  both.set(b, a.length);
+  return both;
+}
+
+/** The chances of one round: they depend on the seed and the round alone. */
+function roundRandom(seed: number, round: number): Random {
+  return createRandom(mix32(seed) ^ mix32(round + 1));
+}
+
+/**
+ * A share of 0..count-1, at least one number, ascending: every choice is equally likely (selection sampling, Knuth, The Art of
+ * Computer Programming 3.4.2, algorithm S).
+ */
+function sample(count: number, share: number, random: Random): Int32Array {
+  const chosen = new Int32Array(Math.max(1, Math.round(share * count)));
+  let taken = 0;
+  for (let k = 0; k < count && taken < chosen.length; k++) {
+    if (random() * (count - k) < chosen.length - taken) chosen[taken++] = k;
+  }
+  return chosen;
+}
+
+/** The numbers 0..count-1 that are not among some ascending ones. */
+function others(count: number, chosen: Int32Array): Int32Array {
+  const rest = new Int32Array(count - chosen.length);
+  let next = 0;
+  let found = 0;
+  for (let k = 0; k < count; k++) {
+    if (chosen[next] === k) next++;
+    else rest[found++] = k;
+  }
+  return rest;
+}
+
+/** The numbers from..to-1. */
+function range(from: number, to: number): Int32Array {
+  return Int32Array.from({ length: to - from }, (_, k) => from + k);
 }

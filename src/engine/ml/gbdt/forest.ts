@@ -1,7 +1,6 @@
-import { binValues, searchLadder } from '../bins.ts';
-import type { FeatureMatrix } from '../features.ts';
-import { sigmoid } from '../loss.ts';
-import { depthOf, type Tree } from './tree.ts';
+import { binValues, type FeatureMatrix, searchLadder } from '../features.ts';
+import { sigmoid } from '../model.ts';
+import type { Split } from './split.ts';
 
 /** Rows that are put into bins and sent through all trees together: their bins stay in the processor's cache. */
 const BLOCK_ROWS = 512;
@@ -14,7 +13,7 @@ const ALL_LEFT = 255;
  * Trees laid out for prediction. Each is complete down to its own depth: the children of place i are 2i and 2i + 1, so
  * that a step is computed, not branched to; below an early leaf all rows go left.
  */
-export interface Forest {
+interface Forest {
   readonly base: number;
   readonly depths: Int32Array;
   /** Where a tree's nodes begin, of which the first place is unused, and its leaves. */
@@ -192,4 +191,52 @@ function addLevels(
     const bitC = (binC - bins[atC + r]!) >>> 31;
     leaf[r] = (leaf[r]! << 3) | (bitA << 2) | (bitB << 1) | bitC;
   }
+}
+
+/** A binary tree as columns by node; node 0 is the root, the right child follows the left one. */
+export interface Tree {
+  /** Feature of a split; -1 for a leaf. */
+  readonly feature: number[];
+  /** Rows whose bin is at most this go left. */
+  readonly bin: number[];
+  /** 1 where rows without a value go left too. */
+  readonly missingLeft: number[];
+  /** The left child; 0 for a leaf. */
+  readonly left: number[];
+  /** What a leaf adds to the log-odds; 0 for a split. */
+  readonly value: number[];
+}
+
+/** A tree of one leaf of value 0. */
+export function createTree(): Tree {
+  return { feature: [-1], bin: [0], missingLeft: [0], left: [0], value: [0] };
+}
+
+/** Makes a leaf a split of two leaves; returns the left one. */
+export function splitLeaf(
+  tree: Tree,
+  node: number,
+  feature: number,
+  split: Pick<Split, 'bin' | 'missingLeft'>,
+): number {
+  const left = tree.feature.length;
+  tree.feature[node] = feature;
+  tree.bin[node] = split.bin;
+  tree.missingLeft[node] = split.missingLeft ? 1 : 0;
+  tree.left[node] = left;
+  for (let child = 0; child < 2; child++) {
+    tree.feature.push(-1);
+    tree.bin.push(0);
+    tree.missingLeft.push(0);
+    tree.left.push(0);
+    tree.value.push(0);
+  }
+  return left;
+}
+
+/** Splits on the longest path. */
+function depthOf(tree: Tree, node = 0): number {
+  if (tree.feature[node]! < 0) return 0;
+  const left = tree.left[node]!;
+  return 1 + Math.max(depthOf(tree, left), depthOf(tree, left + 1));
 }

@@ -1,7 +1,32 @@
-import type { Growth } from './growth.ts';
-import { bestSplit, type Split } from './split.ts';
-import { type NodeRows, rootRows, splitNode } from './split-node.ts';
-import { createTree, splitLeaf, type Tree } from './tree.ts';
+import type { BinnedMatrix } from '../features.ts';
+import type { ClassifierSettings } from '../settings.ts';
+import { createTree, splitLeaf, type Tree } from './forest.ts';
+import {
+  type HistogramBuilder,
+  type HistogramPool,
+  subtractHistogram,
+  type TreeColumns,
+} from './histogram.ts';
+import { partitionRows, type RowOrder } from './partition.ts';
+import { bestSplit, leafScore, PACKED_UNIT, packedHessian, type Split, type SplitRules } from './split.ts';
+
+/** What a tree is grown from. */
+interface Growth {
+  readonly binned: BinnedMatrix;
+  readonly columns: TreeColumns;
+  /** The tree's rows with their packed gradients; growing changes the order. */
+  readonly order: RowOrder;
+  /** How many rows the order has. */
+  readonly count: number;
+  /** Whether position and row are the same at the start. */
+  readonly isEveryRow: boolean;
+  readonly rules: SplitRules;
+  readonly settings: ClassifierSettings;
+  readonly histograms: HistogramBuilder;
+  readonly pool: HistogramPool;
+  /** By feature: loss reduction, added to. */
+  readonly gains: Float64Array;
+}
 
 /** Rows that end in one leaf, or in several of the same value: positions of the order. */
 interface LeafRows {
@@ -66,4 +91,243 @@ function takeLargestGain(open: OpenLeaf[]): OpenLeaf {
   let best = 0;
   for (let k = 1; k < open.length; k++) if (open[k]!.split.gain > open[best]!.split.gain) best = k;
   return open.splice(best, 1)[0]!;
+}
+
+/** Rows that are still together, and the nodes of the level that hold them. */
+interface Part extends NodeRows {
+  readonly nodes: readonly number[];
+}
+
+/**
+ * Grows a symmetric (oblivious) tree: all nodes of a level have the same split, see {@link bestLevelSplit}. A node of
+ * which a child would be below the smallest hessian takes no part: its rows stay together and both its sides get their value.
+ * (Prokhorenkova et al., NeurIPS 2018, arXiv:1706.09516, without ordered boosting.)
+ */
+export function growSymmetricTree(growth: Growth): GrownTree {
+  const { settings, pool, columns, rules } = growth;
+  const tree = createTree();
+  const scores = {
+    missingRight: new Float64Array(columns.size),
+    missingLeft: new Float64Array(columns.size),
+  };
+  let parts: Part[] = [{ nodes: [0], ...rootRows(growth) }];
+  for (let depth = 0; depth < settings.max_depth; depth++) {
+    const nodes = parts.flatMap(({ total, histogram }) => (histogram ? [{ total, histogram }] : []));
+    const split = bestLevelSplit(columns, nodes, rules, scores);
+    if (!split) break;
+    const isLast = depth + 1 === settings.max_depth;
+    parts = parts.flatMap((part) => splitPart(growth, tree, part, split, isLast));
+  }
+  for (const { histogram } of parts) if (histogram) pool.give(histogram);
+  return { tree, leaves: parts };
+}
+
+function splitPart(growth: Growth, tree: Tree, part: Part, split: LevelSplit, isLast: boolean): Part[] {
+  const { columns, rules, gains } = growth;
+  const { total, histogram } = part;
+  const feature = columns.features[split.column]!;
+  const lefts = part.nodes.map((node) => splitLeaf(tree, node, feature, split));
+  const rights = lefts.map((node) => node + 1);
+  const left = histogram ? sumLeft(growth, histogram, split) : 0;
+  const isLargeEnough = (packed: number) => packedHessian(packed) >= rules.minChild;
+  if (!histogram || !isLargeEnough(left) || !isLargeEnough(total - left)) {
+    return [{ ...part, nodes: [...lefts, ...rights] }];
+  }
+  const gain = leafScore(left, rules.l2) + leafScore(total - left, rules.l2) - leafScore(total, rules.l2);
+  gains[feature]! += gain / rules.scoreUnits;
+  const [ofLeft, ofRight] = splitNode(growth, { ...part, histogram }, { ...split, left }, isLast);
+  return [
+    { ...ofLeft, nodes: lefts },
+    { ...ofRight, nodes: rights },
+  ];
+}
+
+/** Packed gradients of the rows that go left. */
+function sumLeft(
+  { columns }: Growth,
+  histogram: Float64Array,
+  { column, bin, missingLeft }: LevelSplit,
+): number {
+  const from = columns.offsets[column]!;
+  let left = missingLeft ? histogram[from + columns.binCounts[column]!]! : 0;
+  for (let k = from; k <= from + bin; k++) left += histogram[k]!;
+  return left;
+}
+
+/** The rows of a node: positions of the order. */
+interface NodeRows {
+  readonly from: number;
+  readonly to: number;
+  /** Packed gradients. */
+  readonly total: number;
+  /** Absent where the node is too small to be split, or as deep as it may be. */
+  readonly histogram: Float64Array | undefined;
+}
+
+/** All rows, which are the root's. */
+function rootRows({ columns, order, count, isEveryRow, histograms, pool }: Growth) {
+  const packed = order.packed!;
+  let total = 0;
+  for (let i = 0; i < count; i++) total += packed[i]!;
+  const histogram = pool.take();
+  histograms({ columns, rows: isEveryRow ? null : order.rows, packed, from: 0, to: count }, histogram);
+  return { from: 0, to: count, total, histogram };
+}
+
+/**
+ * The rows of both children, the left one's first. The node's histogram is used up.
+ *
+ * @param isLast whether neither child will be split
+ */
+function splitNode(
+  growth: Growth,
+  node: NodeRows & { readonly histogram: Float64Array },
+  split: Pick<Split, 'column' | 'bin' | 'missingLeft' | 'left'>,
+  isLast: boolean,
+): [NodeRows, NodeRows] {
+  const { binned, columns, order, rules } = growth;
+  const { from, to } = node;
+  const totals = [split.left, node.total - split.left] as const;
+  const [leftIsOpen, rightIsOpen] = totals.map(
+    (total) => !isLast && packedHessian(total) >= 2 * rules.minChild,
+  );
+  const feature = columns.features[split.column]!;
+  // Packed gradients are moved along for the histograms only.
+  const moved = leftIsOpen || rightIsOpen ? order : { ...order, packed: null };
+  const middle = partitionRows(moved, from, to, binned, feature, split.bin, split.missingLeft);
+  const left = { from, to: middle, isOpen: leftIsOpen! };
+  const right = { from: middle, to, isOpen: rightIsOpen! };
+  const isLeftSmaller = middle - from <= to - middle;
+  const [smaller, larger] = isLeftSmaller ? [left, right] : [right, left];
+  const histograms = childHistograms(growth, node.histogram, smaller, larger);
+  return [
+    { from, to: middle, total: totals[0], histogram: isLeftSmaller ? histograms.smaller : histograms.larger },
+    { from: middle, to, total: totals[1], histogram: isLeftSmaller ? histograms.larger : histograms.smaller },
+  ];
+}
+
+interface ChildRows {
+  readonly from: number;
+  readonly to: number;
+  readonly isOpen: boolean;
+}
+
+/** Builds the smaller child's histogram and takes the larger one's from the parent's, whose memory it gets. */
+function childHistograms(
+  { columns, order, histograms, pool }: Growth,
+  parent: Float64Array,
+  smaller: ChildRows,
+  larger: ChildRows,
+): { readonly smaller: Float64Array | undefined; readonly larger: Float64Array | undefined } {
+  let built: Float64Array | undefined;
+  if (smaller.isOpen || larger.isOpen) {
+    built = pool.take();
+    histograms(
+      { columns, rows: order.rows, packed: order.packed!, from: smaller.from, to: smaller.to },
+      built,
+    );
+  }
+  if (built && larger.isOpen) subtractHistogram(parent, built);
+  else pool.give(parent);
+  if (built && !smaller.isOpen) pool.give(built);
+  return { smaller: smaller.isOpen ? built : undefined, larger: larger.isOpen ? parent : undefined };
+}
+
+/** The split that all nodes of a level share. */
+interface LevelSplit {
+  /** Index into the tree's columns. */
+  readonly column: number;
+  readonly bin: number;
+  readonly missingLeft: boolean;
+}
+
+/** A node that may be split. */
+interface LevelNode {
+  /** Packed gradients. */
+  readonly total: number;
+  readonly histogram: Float64Array;
+}
+
+/** Room for the sums of one level: by place of a histogram, missing values to the right and to the left. */
+interface LevelScores {
+  readonly missingRight: Float64Array;
+  readonly missingLeft: Float64Array;
+}
+
+/**
+ * The split with the largest sum over the nodes of gain less smallest gain; undefined when none is above 0. A node of which a child
+ * would be too small adds nothing. Of equal ones the first counts: lower column, missing values to the right, lower bin.
+ */
+function bestLevelSplit(
+  columns: TreeColumns,
+  nodes: readonly LevelNode[],
+  rules: SplitRules,
+  scores: LevelScores,
+): LevelSplit | undefined {
+  scores.missingRight.fill(0);
+  scores.missingLeft.fill(0);
+  for (const node of nodes) addNode(columns, node, rules, scores);
+  let best: LevelSplit | undefined;
+  let bestSum = 0;
+  const look = (sums: Float64Array, column: number, missingLeft: boolean) => {
+    const from = columns.offsets[column]!;
+    for (let bin = 0; bin < columns.binCounts[column]!; bin++) {
+      if (!(sums[from + bin]! > bestSum)) continue;
+      bestSum = sums[from + bin]!;
+      best = { column, bin, missingLeft };
+    }
+  };
+  for (let column = 0; column < columns.features.length; column++) {
+    look(scores.missingRight, column, false);
+    if (columns.hasMissing[column]) look(scores.missingLeft, column, true);
+  }
+  return best;
+}
+
+function addNode(columns: TreeColumns, node: LevelNode, rules: SplitRules, scores: LevelScores): void {
+  const { offsets, binCounts, features, hasMissing } = columns;
+  const { histogram, total } = node;
+  const least = leafScore(total, rules.l2) + rules.minGain;
+  for (let column = 0; column < features.length; column++) {
+    const from = offsets[column]!;
+    const to = from + binCounts[column]!;
+    addGains(histogram, from, to, 0, total, least, rules, scores.missingRight);
+    if (hasMissing[column]) {
+      addGains(histogram, from, to, histogram[to]!, total, least, rules, scores.missingLeft);
+    }
+  }
+}
+
+/** Adds the children's scores less `least` at each bin of one column that leaves both children large enough. */
+function addGains(
+  histogram: Float64Array,
+  from: number,
+  to: number,
+  start: number,
+  total: number,
+  least: number,
+  { l2, minChild }: SplitRules,
+  into: Float64Array,
+): void {
+  const totalGradient = Math.floor(total / PACKED_UNIT);
+  const totalHessian = total - totalGradient * PACKED_UNIT;
+  let left = start;
+  let gain = 0;
+  for (let k = from; k < to; k++) {
+    const added = histogram[k]!;
+    // An empty bin is the same split as the one before it.
+    if (added !== 0 || k === from) {
+      left += added;
+      const g = Math.floor(left / PACKED_UNIT);
+      const h = left - g * PACKED_UNIT;
+      const otherH = totalHessian - h;
+      if (otherH < minChild) break;
+      if (h < minChild) continue;
+      const otherG = totalGradient - g;
+      const weight = h + l2;
+      const otherWeight = otherH + l2;
+      gain = (g * g * otherWeight + otherG * otherG * weight) / (weight * otherWeight) - least;
+    }
+    into[k] = into[k]! + gain;
+  }
 }

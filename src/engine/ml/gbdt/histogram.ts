@@ -1,4 +1,4 @@
-import type { BinnedMatrix } from '../bins.ts';
+import type { BinnedMatrix } from '../features.ts';
 
 /** Columns of a byte each in one word: one load serves four histograms. */
 const COLUMNS_IN_WORD = 4;
@@ -150,5 +150,23 @@ export function partitionedHistograms(parts: number): HistogramBuilder {
       return part;
     });
     mergeHistograms(built, into);
+  };
+}
+
+/** Histograms that are used again: thousands of nodes would otherwise leave theirs to the garbage collector. */
+export interface HistogramPool {
+  /** One with any content. */
+  take(): Float64Array;
+  give(histogram: Float64Array): void;
+}
+
+/** A pool of histograms of one size. */
+export function createHistogramPool(size: number): HistogramPool {
+  const free: Float64Array[] = [];
+  return {
+    take: () => free.pop() ?? new Float64Array(size),
+    give: (histogram) => {
+      free.push(histogram);
+    },
   };
 }

@@ -1,4 +1,4 @@
-import type { BinnedMatrix } from '../bins.ts';
+import type { BinnedMatrix } from '../features.ts';
 
 /** Rows in the order of the tree's nodes: each node holds a range, ascending within it. */
 export interface RowOrder {

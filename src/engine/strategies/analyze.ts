@@ -1,7 +1,7 @@
 import { firstAbove } from '../byte-columns.ts';
 import type { Candles } from '../candles.ts';
-import { alignInformative } from '../indicators/informative.ts';
 import { resampleCandles } from '../indicators/resample.ts';
+import { allOf, predictedAbove, predictedBelow } from '../indicators/signals.ts';
 import { nearestName } from '../nearest-name.ts';
 import { describeThrown } from '../run/strategy-errors.ts';
 import { enter } from '../run/whereabouts.ts';
@@ -15,7 +15,6 @@ import type {
   StrategyDefinition,
 } from '../strategy.ts';
 import { TIMEFRAME_MS, type Timeframe } from '../timeframe.ts';
-import { gateEntries, noPredictions } from '../walk-forward/predictions.ts';
 
 /** What a strategy computes for one pair. Every column is as long as the candles. */
 export interface Analysis {
@@ -45,7 +44,7 @@ export interface Computed extends Pick<Analysis, 'columns' | 'informative'> {
 }
 
 /** What models predict for every candle of a pair. */
-export interface Predictions {
+interface Predictions {
   readonly columns: PredictionColumns;
   /** Probability that entries need; null for a strategy that reads the predictions itself. */
   readonly gate: number | null;
@@ -218,4 +217,70 @@ function checkValues(
     `Strategy ${strategy}: signal column "${name}" holds ${column[row]} in row ${row}: ` +
       (isTag ? `tags has ${tags?.length ?? 0} texts.` : 'a signal is 0 or 1.'),
   );
+}
+
+/** Prediction columns in which nothing is predicted yet. */
+export function noPredictions(rows: number): PredictionColumns {
+  return { ml_probability: new Float64Array(rows).fill(Number.NaN), do_predict: new Float64Array(rows) };
+}
+
+/**
+ * Lets through the entries that a model agrees with: a long on a row predicted with at least the threshold, a short with at
+ * most 1 less it; on a row that is not predicted there is no entry. Exits are never held back. Without a threshold all
+ * signals stay as they are.
+ */
+function gateEntries(
+  signals: Signals,
+  { columns, gate }: { readonly columns: PredictionColumns; readonly gate: number | null },
+): Signals {
+  if (gate === null) return signals;
+  const { enterLong, enterShort } = signals;
+  return {
+    ...signals,
+    ...(enterLong && { enterLong: allOf(enterLong, predictedAbove(columns, gate)) }),
+    ...(enterShort && { enterShort: allOf(enterShort, predictedBelow(columns, 1 - gate)) }),
+  };
+}
+
+/**
+ * A column of a higher timeframe, spread over base candles without looking ahead: base row `i` holds the value of the
+ * newest informative candle that has closed when base candle `i` closes, and keeps it until the next one closes.
+ * So the value of the 1h candle that opens at 14:00 first appears on the 5m candle that opens at 14:55.
+ * `NaN` before the first informative candle has closed. Equal timeframes are not shifted.
+ *
+ * @param baseTimestamps open times of the base candles, ms, ascending
+ * @param baseMs length of a base candle, ms
+ * @param informativeTimestamps open times of the informative candles, ms, ascending
+ * @param informativeMs length of an informative candle, ms: at least `baseMs`
+ * @param column one value per informative candle
+ * @throws RangeError when the informative timeframe is shorter than the base, or `column` has another length
+ */
+export function alignInformative(
+  baseTimestamps: Float64Array,
+  baseMs: number,
+  informativeTimestamps: Float64Array,
+  informativeMs: number,
+  column: Float64Array,
+): Float64Array {
+  if (informativeMs < baseMs) {
+    throw new RangeError(
+      `An informative timeframe of ${informativeMs} ms is shorter than the base of ${baseMs} ms.`,
+    );
+  }
+  const count = informativeTimestamps.length;
+  if (column.length !== count) {
+    throw new RangeError(`The informative column has ${column.length} values for ${count} candles.`);
+  }
+  const shift = informativeMs - baseMs;
+  const out = new Float64Array(baseTimestamps.length);
+  let next = 0;
+  let value = Number.NaN;
+  for (let row = 0, { length } = out; row < length; row++) {
+    while (next < count && informativeTimestamps[next]! + shift <= baseTimestamps[row]!) {
+      value = column[next]!;
+      next++;
+    }
+    out[row] = value;
+  }
+  return out;
 }

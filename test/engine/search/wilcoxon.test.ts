@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wilcoxonGreaterP } from '#engine/stats/wilcoxon.ts';
+import { wilcoxonGreaterP } from '#engine/search/pruner.ts';
 
 /** 80 numbers by a rule that anyone can repeat: k from 1, sin(k) + 0.1, to two digits (so that there are ties). */
 const MANY = Array.from({ length: 80 }, (_, i) => Math.round(100 * (Math.sin(i + 1) + 0.1)) / 100);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sma } from '#engine/indicators/index.ts';
-import { analyse, StrategyRunError } from '#engine/strategies/analyse.ts';
+import { analyse, StrategyRunError } from '#engine/strategies/analyze.ts';
 import { defineStrategy, type StrategyDefinition } from '#engine/strategy.ts';
 import { marketCandles } from '../indicators/market.ts';
 

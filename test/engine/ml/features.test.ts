@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { binFeatures, type FeatureMatrix } from '#engine/ml/index.ts';
+import { binFeatures, type FeatureMatrix } from '#engine/ml/features.ts';
 import { createRandom } from '#engine/random.ts';
 import { matrixOf } from './synthetic.ts';
 

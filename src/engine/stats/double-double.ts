@@ -2,50 +2,50 @@
  * A number to about 32 digits, as the unevaluated sum of two: the nearest double, and what it leaves out. Sums of many values
  * kept so lose nothing that shows in a variance, in whatever order values come and are taken away again.
  */
-export type Precise = readonly [value: number, rest: number];
+export type DoubleDouble = readonly [value: number, rest: number];
 
-export const ZERO: Precise = [0, 0];
+export const ZERO: DoubleDouble = [0, 0];
 
 /** a + b, to 2^-104 of itself also where it cancels (Joldes, Muller and Popescu, ACM TOMS 44(2), 2017, algorithm 6). */
-export function plus(a: Precise, b: Precise): Precise {
+export function plus(a: DoubleDouble, b: DoubleDouble): DoubleDouble {
   const [value, error] = twoSum(a[0], b[0]);
   const [rest, lost] = twoSum(a[1], b[1]);
   const [nearer, left] = fastTwoSum(value, error + rest);
   return fastTwoSum(nearer, left + lost);
 }
 
-export function minus(a: Precise, b: Precise): Precise {
+export function minus(a: DoubleDouble, b: DoubleDouble): DoubleDouble {
   return plus(a, [-b[0], -b[1]]);
 }
 
 /** a b. The factors below 1e150 (ibid., algorithm 11). */
-export function times(a: Precise, b: Precise): Precise {
+export function times(a: DoubleDouble, b: DoubleDouble): DoubleDouble {
   const [value, error] = twoProduct(a[0], b[0]);
   return fastTwoSum(value, error + (a[0] * b[1] + a[1] * b[0]));
 }
 
 /** a / n for an n that is a whole number, not 0 (ibid., algorithm 15). */
-export function over(a: Precise, n: number): Precise {
+export function over(a: DoubleDouble, n: number): DoubleDouble {
   const value = a[0] / n;
   const [product, error] = twoProduct(value, n);
   return fastTwoSum(value, (a[0] - product + (a[1] - error)) / n);
 }
 
 /** A sum and what rounding took from it (Knuth, TAOCP 2, 4.2.2, theorem B). */
-function twoSum(a: number, b: number): Precise {
+function twoSum(a: number, b: number): DoubleDouble {
   const sum = a + b;
   const ofB = sum - a;
   return [sum, a - (sum - ofB) + (b - ofB)];
 }
 
 /** The same where |a| is at least |b| (Dekker 1971). */
-function fastTwoSum(a: number, b: number): Precise {
+function fastTwoSum(a: number, b: number): DoubleDouble {
   const sum = a + b;
   return [sum, b - (sum - a)];
 }
 
 /** A product and what rounding took from it (Dekker 1971). */
-function twoProduct(a: number, b: number): Precise {
+function twoProduct(a: number, b: number): DoubleDouble {
   const product = a * b;
   const [aHigh, aLow] = halves(a);
   const [bHigh, bLow] = halves(b);
@@ -53,7 +53,7 @@ function twoProduct(a: number, b: number): Precise {
 }
 
 /** A number in two of half the digits (Veltkamp 1968). */
-function halves(a: number): Precise {
+function halves(a: number): DoubleDouble {
   const scaled = 134_217_729 * a;
   const high = scaled - (scaled - a);
   return [high, a - high];

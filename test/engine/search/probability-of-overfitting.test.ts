@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom, type Random } from '#engine/random.ts';
-import { probabilityOfOverfitting } from '#engine/stats/overfitting.ts';
+import { probabilityOfOverfitting } from '#engine/search/overfitting.ts';
 
 /** A normal draw by Box and Muller. */
 function normal(random: Random): number {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '#engine/random.ts';
-import { minus, over, type Precise, plus, times, ZERO } from '#engine/stats/precise-sum.ts';
-import { sampleOfSums } from '#engine/stats/samples.ts';
+import { type DoubleDouble, minus, over, plus, times, ZERO } from '#engine/stats/double-double.ts';
+import { sampleOfSums } from '#engine/stats/welch.ts';
 
 /** A double as a whole number of 2^-200, which all numbers here are. */
 function exact(x: number): bigint {
@@ -24,7 +24,7 @@ function varianceOf(values: readonly number[]): number {
   return Number(scaled >> 400n) / 2 ** 260;
 }
 
-const add = (sum: Precise, x: number) => plus(sum, [x, 0]);
+const add = (sum: DoubleDouble, x: number) => plus(sum, [x, 0]);
 const square = (x: number) => times([x, 0], [x, 0]);
 
 describe('precise sums', () => {
