@@ -69,7 +69,11 @@ export async function checkCommand(strategy: string, options: StrategyCheckOptio
   const label = file ? escapeControlChars(relative(process.cwd(), file)) : strategy;
   const outcome = await checkStrategy(
     {
-      ...{ file, builtIn, exchange, timeframe, range },
+      file,
+      builtIn,
+      exchange,
+      timeframe,
+      range,
       pairs: options.pair.length > 0 ? options.pair : undefined,
       available: exchange === SIM ? await sim.symbols() : undefined,
       most: MAX_PAIRS,
@@ -79,7 +83,9 @@ export async function checkCommand(strategy: string, options: StrategyCheckOptio
       seed: options.seed,
     },
     {
-      ...{ loadCandles, onProgress: showProgress, compiled: compileCache() },
+      loadCandles,
+      onProgress: showProgress,
+      compiled: compileCache(),
       onOutput: (text) => process.stderr.write(escapeControlChars(text)),
     },
   )

@@ -170,9 +170,16 @@ describe('challenge commands', () => {
     const { out } = await challenge('create', MODEL, 'latest', ...settings, ...policy, '--json');
     const { challenge_id: id, ...created } = JSON.parse(out);
     expect(created).toMatchObject({
-      ...{ champion_version: '1', challenger_version: '2', max_duration_hours: 48, max_drawdown_pct: 12.5 },
-      ...{ approval_stages: ['stage_3', 'stage_4'], enable_canary: true },
-      ...{ analysis_unit: 'assignment_key', on_rollback: 'close', auto_promote: true, max_errors: 3 },
+      champion_version: '1',
+      challenger_version: '2',
+      max_duration_hours: 48,
+      max_drawdown_pct: 12.5,
+      approval_stages: ['stage_3', 'stage_4'],
+      enable_canary: true,
+      analysis_unit: 'assignment_key',
+      on_rollback: 'close',
+      auto_promote: true,
+      max_errors: 3,
     });
     const before = (await challenge('status', id)).out;
     expect(before).toContain('(2 d 00 h left)');
@@ -420,7 +427,9 @@ describe('parseTrades', () => {
       {
         line: 2,
         trade: {
-          ...{ trade_id: 'a', variant: 'champion', profit_pct: 1.5 },
+          trade_id: 'a',
+          variant: 'champion',
+          profit_pct: 1.5,
           exit_reason: 'stop, "hard"\r\nsecond line',
         },
       },

@@ -199,16 +199,12 @@ it.each([1, 2, 3, 7, 1_000])('events are read from pieces of %i bytes', async (s
 describe('startHyperopt', () => {
   it('sends the options, which override the file', async () => {
     const options = {
-      ...{
-        trials: 7,
-        pairs: 'BTC/USDT:USDT, ETH/USDT:USDT',
-        models: 'xgboost,lightgbm',
-        trees: range('5..50'),
-      },
-      ...{
-        start: '2026-01-01',
-        search: searched('fast=5..20', searched('mode=a,2,true', searched('slow', {}))),
-      },
+      trials: 7,
+      pairs: 'BTC/USDT:USDT, ETH/USDT:USDT',
+      models: 'xgboost,lightgbm',
+      trees: range('5..50'),
+      start: '2026-01-01',
+      search: searched('fast=5..20', searched('mode=a,2,true', searched('slow', {}))),
     };
     await startHyperopt(
       client,
@@ -235,8 +231,12 @@ describe('startHyperopt', () => {
       strategy: 'ema_crossover',
       model_types: ['none'],
       spaces: ['params', 'roi'],
-      ...{ stake_amount: 'unlimited', dry_run_wallet: 500, max_open_trades: 2 },
-      ...{ fee: 0.001, slippage: 0, leverage: 3 },
+      stake_amount: 'unlimited',
+      dry_run_wallet: 500,
+      max_open_trades: 2,
+      fee: 0.001,
+      slippage: 0,
+      leverage: 3,
     });
   });
 
@@ -247,8 +247,13 @@ describe('startHyperopt', () => {
 
 describe('overfittingText', () => {
   const GOOD: OverfittingReport = {
-    ...{ trials: 100, effective_trials: 12, days: 300, sharpe_ratio_daily: 0.2 },
-    ...{ expected_max_sharpe_daily: 0.1, probabilistic_sharpe_ratio: 0.99, deflated_sharpe_ratio: 0.97 },
+    trials: 100,
+    effective_trials: 12,
+    days: 300,
+    sharpe_ratio_daily: 0.2,
+    expected_max_sharpe_daily: 0.1,
+    probabilistic_sharpe_ratio: 0.99,
+    deflated_sharpe_ratio: 0.97,
     min_track_record_days: 80,
     pbo: { probability: 0.05, loss_probability: 0.1, degradation_slope: 0.2, blocks: 16, splits: 12_870 },
     walk_forward_efficiency: 0.7,

@@ -1,7 +1,15 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestPlatform, type TestPlatform } from '../support/platform.ts';
 
@@ -148,6 +156,16 @@ function scriptOf(text: string, { info }: TestPlatform): string {
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
+/** Anchors of the headings of a page, as GitHub makes them. */
+function anchorsOf(file: string): string[] {
+  return [...readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
 describe.concurrent.each(PAGES)('%s', (page) => {
   const fences = fencesOf(page);
 
@@ -155,6 +173,17 @@ describe.concurrent.each(PAGES)('%s', (page) => {
     for (const { language, marks, line } of fences) {
       expect(LANGUAGES, `${page}:${line}`).toContain(language);
       for (const mark of marks) expect([...PARSED_ONLY, 'auth'], `${page}:${line}`).toContain(mark);
+    }
+  });
+
+  test('links lead to files and headings of the project', () => {
+    const text = readFileSync(join(ROOT, page), 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '');
+    for (const [, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (target!.startsWith('https://')) continue;
+      const [path, anchor] = target!.split('#') as [string, string | undefined];
+      const file = path === '' ? join(ROOT, page) : resolve(ROOT, dirname(page), path);
+      expect(existsSync(file), `${page}: ${target}`).toBe(true);
+      if (anchor !== undefined) expect(anchorsOf(file), `${page}: ${target}`).toContain(anchor);
     }
   });
 
