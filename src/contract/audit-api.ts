@@ -14,21 +14,20 @@ export const AuditEntry = z
     roles: z.array(z.string()),
     service: z.string(),
     operation: z.string().meta({ description: 'Operation id, as in the OpenAPI documents' }),
-    resource: AuditResource.meta({ description: 'What the call made, or what its path names' }),
+    resource: AuditResource.meta({ description: 'Created resource, or the resource in the path' }),
     method: z.string(),
     path: z.string(),
     outcome: AuditOutcome.meta({
       description:
-        '`refused` is a status 4xx, `failed` 5xx. `unknown` is under way, or its service ended before it was over: what it changed is to be looked up',
+        '`refused`: status 4xx. `failed`: 5xx. `unknown`: still running, or the service crashed; check the resource',
     }),
     status: z.int().nullable(),
-    code: z.string().nullable().meta({ description: 'Error code of what did not succeed' }),
+    code: z.string().nullable().meta({ description: 'Error code; null on success' }),
     ended_at: Timestamp.nullable(),
     correlation_id: z.string(),
-    request: z
-      .record(z.string(), z.unknown())
-      .nullable()
-      .meta({ description: 'Summary of query and body: long texts and lists are cut, secrets left out' }),
+    request: z.record(z.string(), z.unknown()).nullable().meta({
+      description: 'Summary of query and body: long strings and lists are truncated, secrets removed',
+    }),
     source_ip: z.string().nullable(),
     user_agent: z.string().nullable(),
   })
@@ -45,12 +44,12 @@ export const AuditQuery = z.object({
   ).optional(),
   to: textParameter(
     40,
-    `ISO 8601, exclusive, at most ${AUDIT_LIMITS.days} days after \`from\`. Default now`,
+    `ISO 8601, exclusive, at most ${AUDIT_LIMITS.days} days after \`from\`. Default: now`,
   ).optional(),
-  principal: textParameter(200, 'Calls of this principal alone').optional(),
-  operation: textParameter(100, 'Calls of this operation id alone').optional(),
-  resource: textParameter(200, 'Calls about the resource of this id alone, such as bt-…').optional(),
-  outcome: AuditOutcome.meta({ description: 'Calls that ended so' }).optional(),
+  principal: textParameter(200, 'Only calls of this principal').optional(),
+  operation: textParameter(100, 'Only calls of this operation ID').optional(),
+  resource: textParameter(200, 'Only calls about the resource with this ID, such as bt-…').optional(),
+  outcome: AuditOutcome.meta({ description: 'Only calls with this outcome' }).optional(),
   limit: pageLimit,
   cursor: textParameter(4096, '`next_cursor` of the previous page').optional(),
 });

@@ -11,7 +11,7 @@ import { ValidationCheck } from './validation.ts';
 export const JOB_STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-/** Whether no further transition is possible. */
+/** True when no further transition is possible. */
 export function isTerminal(status: JobStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
@@ -33,23 +33,24 @@ export const BacktestResult = z
     total_profit_pct: z.number().meta({ description: 'Percent of the starting wallet' }),
     sharpe_ratio: z.number().meta({
       description:
-        'Mean over population standard deviation of daily returns of the equity (open positions valued), times sqrt(365); 0 when undefined',
+        'Mean / population standard deviation of the daily equity returns (open positions marked to market), times sqrt(365); 0 when undefined',
     }),
     profit_factor: z
       .number()
       .meta({ description: 'Sum of wins over sum of losses; 999 without losses, 0 without wins and losses' }),
     win_rate: z.number().meta({ description: 'Percent of all trades' }),
     max_drawdown_pct: z.number().meta({
-      description: 'Percent, zero or positive: the largest fall of the daily equity from its running maximum',
+      description:
+        'Percent, zero or positive: the largest fall of the daily equity below its running maximum',
     }),
     draws: z.int(),
     final_balance: z.number(),
-    sortino_ratio: undefinedIsNull('Of daily returns, like sharpe_ratio'),
-    calmar_ratio: undefinedIsNull('Of the daily equity'),
-    cagr_pct: undefinedIsNull('Compound growth a year, percent'),
-    expectancy: undefinedIsNull('Mean result of a trade, quote currency'),
+    sortino_ratio: undefinedIsNull('Sortino ratio of daily returns, computed like sharpe_ratio'),
+    calmar_ratio: undefinedIsNull('Calmar ratio of the daily equity'),
+    cagr_pct: undefinedIsNull('Compound annual growth rate, percent'),
+    expectancy: undefinedIsNull('Mean profit per trade, quote currency'),
     sqn: undefinedIsNull('System quality number'),
-    exposure_pct: undefinedIsNull('Percent of candles that end with an open trade'),
+    exposure_pct: undefinedIsNull('Percentage of candles that end with an open trade'),
     market_change_pct: undefinedIsNull('Mean change of the price of the pairs, percent'),
     fees: z.number().meta({ description: 'Paid, quote currency' }),
     funding: z.number().meta({ description: 'Positive: received, quote currency' }),
@@ -57,20 +58,19 @@ export const BacktestResult = z
       .object({
         n: z.int(),
         mean: z.number().nullable(),
-        variance: z.number().nullable().meta({ description: 'Of a sample, n - 1' }),
+        variance: z.number().nullable().meta({ description: 'Sample variance, divisor n - 1' }),
       })
-      .meta({ description: 'Of profit_pct over all trades' }),
+      .meta({ description: 'Moments of profit_pct over all trades' }),
   })
   .meta({
     id: 'BacktestResult',
-    description:
-      'The first nine numbers are always finite; the formulas stand in `definitions` of the report',
+    description: 'The first nine numbers are always finite. `definitions` of the report holds the formulas',
   });
 export type BacktestResult = z.infer<typeof BacktestResult>;
 
 export const RoiTable = z
   .record(z.string(), z.number())
-  .meta({ description: 'Minutes since entry -> required profit ratio; -1 closes whatever the result' });
+  .meta({ description: 'Minutes since entry -> required profit ratio; -1 closes at any profit' });
 
 export type RoiTable = z.infer<typeof RoiTable>;
 
@@ -90,7 +90,7 @@ export const ResolvedBacktestConfig = z
     timeframe: z.enum(TIMEFRAMES),
     date_range: z.object({
       start: timestamp,
-      end: timestamp.meta({ description: 'Exclusive: no candle that opens at or after it' }),
+      end: timestamp.meta({ description: 'Exclusive: the run uses only candles that open before it' }),
     }),
     stake_amount: z.union([z.number(), z.literal('unlimited')]),
     dry_run_wallet: z.number(),
@@ -107,7 +107,7 @@ export const ResolvedBacktestConfig = z
     seed: z.int(),
     precision: z.enum(PRECISIONS).default('none').meta({
       description:
-        '`exchange`: prices and amounts follow the steps and limits of the instruments; `none`: nothing is rounded, no order is too small',
+        '`exchange`: prices and amounts follow the steps and limits of the instruments; `none`: no rounding and no minimum order',
     }),
     ml_engine: ResolvedMlEngine.optional().meta({ description: 'Absent in a run without machine learning' }),
   })
@@ -115,8 +115,8 @@ export const ResolvedBacktestConfig = z
 export type ResolvedBacktestConfig = z.infer<typeof ResolvedBacktestConfig>;
 
 /**
- * What the backtest state machine runs. A `validation` is the run of a registered version's staging checks: it is in no
- * list of backtests, and its id begins with `va-` instead of `bt-`.
+ * Jobs of the backtest state machine. A `validation` runs the staging checks of a registered version: lists of backtests
+ * exclude it, and its ID begins with `va-` instead of `bt-`.
  */
 export const JOB_KINDS = ['backtest', 'validation'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
@@ -128,13 +128,13 @@ export const BacktestExecutionInput = z.object({
   job_id: z.string(),
   kind: z.enum(JOB_KINDS).default('backtest'),
   image: z.string().nullable().default(null).meta({
-    description: 'Container image to run, `name@sha256:…`; null: that of the platform',
+    description: 'Container image to run, `name@sha256:…`; null: the image of the platform',
   }),
   correlation_id: z.string(),
   on_demand: z.boolean(),
   exchange: z.string(),
   symbols: z.array(z.string()),
-  timeframe: z.string().meta({ description: 'With a detail timeframe both, comma separated' }),
+  timeframe: z.string().meta({ description: 'Timeframe; with a detail timeframe both, comma separated' }),
   start: timestamp,
   end: timestamp,
   collect: CollectMode.optional().meta({ description: 'Absent: if_stale' }),
@@ -148,7 +148,7 @@ export const CollectionOutcome = z.object({
   unlisted: z
     .array(z.string())
     .optional()
-    .meta({ description: 'Symbols that the exchange does not have; absent when it has all' }),
+    .meta({ description: 'Symbols that the exchange does not list; absent when it lists all' }),
   at: timestamp,
 });
 export type CollectionOutcome = z.infer<typeof CollectionOutcome>;
@@ -163,7 +163,7 @@ export const RegisteredVersion = z.object({
 });
 export type RegisteredVersion = z.infer<typeof RegisteredVersion>;
 
-/** The search that came to the parameters of a backtest: the best of many tried is flattered by luck. */
+/** Hyperopt job that found the parameters of a backtest: selection among many trials inflates the result. */
 export const FoundBy = z
   .object({
     hyperopt_job_id: z.string(),
@@ -176,9 +176,9 @@ export type FoundBy = z.infer<typeof FoundBy>;
 const jobBase = {
   schema_version: z.literal(1),
   kind: z.enum(JOB_KINDS),
-  /** The registered version that is run; absent: a backtest of a configuration alone. */
+  /** Registered version of the run; absent: a backtest of a configuration. */
   registered: RegisteredVersion.optional(),
-  /** The hyperopt job whose best parameters are run; absent: none. */
+  /** Hyperopt job whose best parameters are run; absent without one. */
   found_by: FoundBy.optional(),
   job_id: z.string(),
   owner: z.string(),
@@ -194,22 +194,20 @@ const jobBase = {
   strategy_digest: z.string().optional(),
   warnings: z.array(z.string()),
   execution_input: BacktestExecutionInput,
-  /** Digest of the submission as sent: tells a repeated Idempotency-Key from a reused one. */
+  /** Digest of the request body: distinguishes a repeated request from a reused Idempotency-Key. */
   request_digest: z.string(),
-  /** Times a task has claimed the job; only the latest attempt may write. */
+  /** Number of times a task has claimed the job. Only the latest attempt may write. */
   attempt: z.int(),
   collection: CollectionOutcome.nullable(),
 };
 
 const started = {
   started_at: timestamp,
-  task: z.string().meta({ description: 'ARN of the task, or its process on one machine' }),
+  task: z.string().meta({ description: 'ARN of the task; in local mode its process' }),
   progress: z.number(),
-  stalled: z
-    .string()
-    .nullable()
-    .optional()
-    .meta({ description: 'Where the task has not moved for a minute; absent or null: it goes on' }),
+  stalled: z.string().nullable().optional().meta({
+    description: 'Position of the task without progress for one minute; absent or null: it makes progress',
+  }),
 };
 
 /** One attempt's results in object storage: immutable, addressed by attempt. */
@@ -244,8 +242,8 @@ export const StoredBacktestJob = z.discriminatedUnion('status', [
     result: BacktestResult,
     results: ResultsLocation,
     timing: JobTiming,
-    checks: z.array(ValidationCheck).optional().meta({ description: 'Of a validation' }),
-    /** Absent: stored before runs were searched, or of a validation, whose checks say it. */
+    checks: z.array(ValidationCheck).optional().meta({ description: 'Result of a validation' }),
+    /** Absent for validations, whose checks contain it. */
     look_ahead: LookAhead.optional(),
   }),
   z.object({

@@ -40,7 +40,7 @@ export const CatalogQuery = z.object({
 
 const CatalogStrategy = CatalogRow.extend({
   waivers: CatalogRow.shape.waivers.removeDefault(),
-  active_challenge_id: z.string().nullable().meta({ description: 'Of its model' }),
+  active_challenge_id: z.string().nullable().meta({ description: 'Active challenge of the model' }),
 }).meta({ id: 'CatalogStrategy', description: 'A version in Production or Staging.' });
 export type CatalogStrategy = z.infer<typeof CatalogStrategy>;
 
@@ -72,9 +72,9 @@ const ComparedMetric = z
     }),
     direction: z
       .enum(['higher', 'lower', 'none'])
-      .meta({ description: 'Which values are better; `none` has no vote' }),
+      .meta({ description: 'Direction of better values; `none` is not counted' }),
     notes: z.array(z.enum(['baseline_near_zero', 'no_losses'])).meta({
-      description: '`no_losses`: a profit factor without losing trades stands as 999',
+      description: '`no_losses`: a profit factor without losing trades is 999',
     }),
   })
   .meta({ id: 'ComparedMetric' });
@@ -94,23 +94,25 @@ export const VersionComparison = z
     model_name: z.string(),
     version_a: z.string().meta({ description: 'The champion' }),
     version_b: z.string().meta({ description: 'The challenger' }),
-    decision: z.enum(['PROMOTE', 'REJECT', 'INCONCLUSIVE']).meta({ description: 'Of the challenger' }),
+    decision: z
+      .enum(['PROMOTE', 'REJECT', 'INCONCLUSIVE'])
+      .meta({ description: 'Decision about the challenger' }),
     confidence: z
       .number()
-      .meta({ description: '0 to 1: probability that the mean trade differs in the direction decided' }),
+      .meta({ description: '0 to 1: probability that the mean trade differs in the decided direction' }),
     confidence_method: z.enum(['welch', 'metric_agreement']).meta({
       description:
         "`welch`: Welch's test on profit_pct of all trades of both backtests. `metric_agreement`, where a trade list is too short or does not vary: share of the metrics with a direction that agree",
     }),
     sample_sizes: z.object({ a: z.int(), b: z.int() }).meta({ description: 'Trades of each' }),
-    comparable: z.boolean().meta({ description: 'Backtested over the same market, timeframe and time' }),
+    comparable: z.boolean().meta({ description: 'True for the same market, timeframe and date range' }),
     differences: z
       .array(z.object({ field: z.string(), a: z.string(), b: z.string() }))
-      .meta({ description: 'What makes them not comparable' }),
+      .meta({ description: 'Differences that prevent a comparison' }),
     metrics: z.record(z.string(), ComparedMetric),
     guardrails: z.array(Guardrail),
     recommendation: z.string(),
-    warnings: z.array(z.string()).meta({ description: 'What to know before believing the decision' }),
+    warnings: z.array(z.string()).meta({ description: 'Differences that bias the comparison' }),
   })
   .meta({ id: 'VersionComparison' });
 export type VersionComparison = z.infer<typeof VersionComparison>;

@@ -105,14 +105,14 @@ export const ChallengeRequest = z
 const split = z
   .array(z.number())
   .length(2)
-  .meta({ description: 'Share of the champion, then of the challenger; they sum to 1' });
+  .meta({ description: 'Traffic share of the champion, then of the challenger; the sum is 1' });
 
 const NextStage = z.object({
   canary_stage: z.enum(CANARY_STAGE_NAMES),
-  not_before: Timestamp.meta({ description: 'The stage now must have lasted as long' }),
-  challenger_trades: z.int().meta({ description: 'That the challenger closed in the stage now' }),
-  trades_needed: z.int().meta({ description: 'How many it must have closed there' }),
-  needs_approval: z.boolean().meta({ description: 'It is entered only when somebody advances' }),
+  not_before: Timestamp.meta({ description: 'Earliest time: the minimum duration of the current stage' }),
+  challenger_trades: z.int().meta({ description: 'Trades that the challenger closed in the current stage' }),
+  trades_needed: z.int().meta({ description: 'Trades that the challenger must close in the current stage' }),
+  needs_approval: z.boolean().meta({ description: 'True when an approver must advance the challenge' }),
 });
 
 export const Challenge = z
@@ -124,14 +124,16 @@ export const Challenge = z
     status: z.enum(CHALLENGE_STATUSES),
     canary_stage: z.enum(CANARY_STAGE_NAMES),
     traffic_split: split,
-    next_stage: NextStage.nullable().meta({ description: 'What the next share waits for; null of the last' }),
+    next_stage: NextStage.nullable().meta({
+      description: 'Conditions of the next canary stage; null in the last stage',
+    }),
     outcome: z.enum(OUTCOMES).nullable(),
     reason: StoredChallenge.shape.reason,
-    hold: Hold.nullable().meta({ description: 'Why it does not advance by itself' }),
+    hold: Hold.nullable().meta({ description: 'Reason why the challenge does not advance automatically' }),
     enable_canary: z.boolean(),
     min_trades: z.int(),
     effective_min_trades: z.int(),
-    min_hours: z.int().meta({ description: 'Hours that it must have lasted before the verdict' }),
+    min_hours: z.int().meta({ description: 'Minimum hours before the verdict' }),
     min_assignments: z.int().meta({ description: 'Assignments of each variant before the verdict' }),
     max_duration_hours: z.int(),
     max_drawdown_pct: z.number().nullable(),
@@ -140,12 +142,12 @@ export const Challenge = z
     analysis_unit: z.enum(ANALYSIS_UNITS),
     on_rollback: z.enum(ON_ROLLBACK),
     auto_promote: z.boolean(),
-    champion_trades: z.int().meta({ description: 'Closed trades that count' }),
+    champion_trades: z.int().meta({ description: 'Closed trades that are analyzed' }),
     challenger_trades: z.int(),
     champion_errors: z.int(),
     challenger_errors: z.int(),
     challenger_drawdown_pct: z.number().meta({
-      description: 'Percent points, the most that its closed trades have lost since a peak',
+      description: 'Maximum loss of the closed trades since a peak, percentage points',
     }),
     misassigned_trades: z.int(),
     late_trades: z.int(),
@@ -156,7 +158,7 @@ export const Challenge = z
     ended_at: Timestamp.nullable(),
     promoted_at: Timestamp.nullable(),
     promotion_rejected: PromotionRejection.nullable().meta({
-      description: 'Why the platform did not promote the winner by itself: somebody must',
+      description: 'Reason why the winner was not promoted automatically: an approver must promote it',
     }),
     warnings: z.array(z.string()),
   })
@@ -176,7 +178,7 @@ const page = {
   cursor: textParameter(4096, '`next_cursor` of the previous page').optional(),
 };
 export const ChallengesQuery = z.object({
-  status: z.enum(CHALLENGE_STATUSES).optional().meta({ description: 'Only those' }),
+  status: z.enum(CHALLENGE_STATUSES).optional().meta({ description: 'Only challenges in this status' }),
   ...page,
 });
 export const ChallengePageQuery = z.object(page);
@@ -195,7 +197,7 @@ export const ChallengeEventList = paginated(
     .meta({ id: 'ChallengeEvent' }),
 ).meta({ id: 'ChallengeEventList' });
 
-const ASSIGNMENT_KEY = 'Id of the entry signal or position: it is decided once, when it is entered';
+const ASSIGNMENT_KEY = 'ID of the entry signal or position. The assignment is decided once, at the entry';
 
 export const AssignmentRequest = z
   .looseObject({
@@ -209,11 +211,13 @@ const decision = {
   assignment_key: z.string(),
   variant: z.enum(VARIANTS),
   version: z.string(),
-  canary_stage: z.enum(CANARY_STAGE_NAMES).meta({ description: 'In which it was decided' }),
-  bucket: z.number().meta({ description: '0 to 1: of the challenger when below its share' }),
+  canary_stage: z.enum(CANARY_STAGE_NAMES).meta({ description: 'Canary stage of the assignment' }),
+  bucket: z
+    .number()
+    .meta({ description: '0 to 1: the challenger gets the key when it is below its traffic share' }),
   traffic_split: split,
   should_close: z.boolean().meta({
-    description: 'The challenger was rolled back and its positions are to be closed (`on_rollback`)',
+    description: 'True when the challenger was rolled back with `on_rollback: close`: close the position',
   }),
 };
 
@@ -221,7 +225,7 @@ export const Assignment = z
   .object({
     challenge_id: z.string(),
     ...decision,
-    repeated: z.boolean().meta({ description: 'The key had one' }),
+    repeated: z.boolean().meta({ description: 'True when the key was assigned before' }),
   })
   .meta({ id: 'Assignment' });
 export type Assignment = z.infer<typeof Assignment>;
@@ -235,7 +239,7 @@ export const Route = z
     version: z
       .string()
       .nullable()
-      .meta({ description: 'What decides for this key; null when nothing is in Production' }),
+      .meta({ description: 'Version that decides for this key; null when no version is in Production' }),
     challenge_id: z.string().nullable().meta({ description: 'null without a challenge: plain Production' }),
     variant: routed.variant.nullable(),
     canary_stage: routed.canary_stage.nullable(),
@@ -246,7 +250,10 @@ export const Route = z
   .meta({ id: 'Route' });
 export type Route = z.infer<typeof Route>;
 
-const note = z.string().optional().meta({ description: 'Goes into the history', maxLength: MAX_NOTE_LENGTH });
+const note = z
+  .string()
+  .optional()
+  .meta({ description: 'Recorded in the history', maxLength: MAX_NOTE_LENGTH });
 
 export const AdvanceRequest = z
   .looseObject({
@@ -254,7 +261,7 @@ export const AdvanceRequest = z
       .string()
       .optional()
       .meta({
-        description: 'The next stage: where it is already, nothing changes. Default: whatever is next',
+        description: 'The next stage; the current stage changes nothing. Default: the next stage',
         enum: [...CANARY_STAGE_NAMES],
       }),
     comment: note,

@@ -12,12 +12,12 @@ const number = z.number();
 const perVariant = z.object({ champion: z.int(), challenger: z.int() });
 const unrealised = z.object({
   open: z.int(),
-  marked: z.int().meta({ description: 'Those of them that told their unrealised result' }),
+  marked: z.int().meta({ description: 'Open trades with an unrealized profit' }),
   mean_pct: number.nullable(),
 });
 
 const condition = z.object({
-  value: number.meta({ description: 'What is there' }),
+  value: number.meta({ description: 'Current value' }),
   needed: number,
   met: z.boolean(),
 });
@@ -28,16 +28,16 @@ export const ChallengeEvaluation = z
     status: z.enum(CHALLENGE_STATUSES),
     recommendation: z
       .enum(['PROMOTE_CHALLENGER', 'KEEP_CHAMPION', 'ROLLBACK', 'CONTINUE'])
-      .meta({ description: 'Made when trades come and time passes, never by reading it' }),
+      .meta({ description: 'Stored when a trade is logged or the challenge ends, never by a read' }),
     champion_mean: number.meta({ description: 'Profit of a trade in percent, weighted over the stages' }),
     challenger_mean: number,
     improvement_pct: number,
     p_value: number.meta({ description: 'Two-sided; it may be looked at after every trade' }),
     is_significant: z.boolean().meta({ description: '`p_value` is below 0.05' }),
     p_value_method: PValueMethod,
-    p_value_fixed: number.meta({ description: 'Of the plain test, which holds for one look alone' }),
+    p_value_fixed: number.meta({ description: 'p-value of the fixed-sample test, valid for a single look' }),
     confidence_interval: z.array(number).length(2).nullable().meta({
-      description: 'Of the difference of the means, 95 %, at all times at once; null before there is one',
+      description: '95 % confidence sequence of the difference of the means; null without data',
     }),
     raw: z
       .object({ champion_mean: number, challenger_mean: number })
@@ -66,7 +66,8 @@ export const ChallengeEvaluation = z
     open_trades: perVariant,
     errors: perVariant,
     unrealised: z.object({ champion: unrealised, challenger: unrealised }).meta({
-      description: 'Of the open trades that told it: at the end of its time they are part of the last look',
+      description:
+        'Unrealized profit of the open trades. It is part of the last look at the end of the challenge',
     }),
     analysis_unit: z.enum(ANALYSIS_UNITS),
     clusters: perVariant.nullable().meta({
@@ -77,14 +78,14 @@ export const ChallengeEvaluation = z
     effective_min_trades: z.int(),
     srm: z
       .object({ p_value: number, status: z.enum(['healthy', 'mismatch', 'no_assignments']) })
-      .meta({ description: 'Whether the assignments are split as they should be' }),
+      .meta({ description: 'Sample ratio mismatch check of the assignments' }),
     planned_look: PlannedLook.nullable().meta({ description: 'When both variants first had their trades' }),
     canary_stage: z.enum(CANARY_STAGE_NAMES),
     traffic_split: z.array(number).length(2),
     warnings: z.array(z.string()),
     minimum_detectable_improvement_pct: number
       .nullable()
-      .meta({ description: 'What so many trades show in four tests of five; null without a baseline' }),
+      .meta({ description: 'Minimum detectable effect with a power of 80 %; null without a baseline' }),
     trades_needed: number.nullable().meta({ description: 'Of each variant, to show an improvement of 10 %' }),
     evaluated_at: Timestamp,
   })

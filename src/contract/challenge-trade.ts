@@ -121,9 +121,9 @@ const logged = {
   challenge_id: z.string(),
   trade_id: z.string(),
   variant: z.enum(VARIANTS),
-  accepted: z.boolean().meta({ description: 'It is in the log' }),
-  duplicate: z.boolean().meta({ description: 'It was there already' }),
-  canary_stage: z.enum(CANARY_STAGE_NAMES).meta({ description: 'In which it is compared' }),
+  accepted: z.boolean().meta({ description: 'True when the trade is in the log' }),
+  duplicate: z.boolean().meta({ description: 'True when it was logged before' }),
+  canary_stage: z.enum(CANARY_STAGE_NAMES).meta({ description: 'Canary stage in which it is compared' }),
   trade_status: z.enum(TRADE_STATUSES),
   misassigned: z.boolean(),
   late: z.boolean(),
@@ -131,7 +131,7 @@ const logged = {
 const LoggedTrade = z.object(logged);
 export type LoggedTrade = z.infer<typeof LoggedTrade>;
 
-/** Why one trade of a batch was not logged. */
+/** Rejected trade of a batch. */
 const RefusedTrade = z.object({
   trade_id: z.string(),
   accepted: z.literal(false),
@@ -140,7 +140,7 @@ const RefusedTrade = z.object({
 export type RefusedTrade = z.infer<typeof RefusedTrade>;
 
 const challengeNow = z.object({
-  status: z.enum(CHALLENGE_STATUSES).meta({ description: 'Of the challenge, after it' }),
+  status: z.enum(CHALLENGE_STATUSES).meta({ description: 'Status of the challenge after the request' }),
   champion_trades: z.int(),
   challenger_trades: z.int(),
   recommendation: z.string(),
@@ -154,7 +154,7 @@ const LoggedTogether = z.object({
 });
 export type TradesLogged = z.infer<typeof LoggedAlone> | z.infer<typeof LoggedTogether>;
 
-const warnings = z.array(z.string()).meta({ description: 'Keys of the body that were ignored' });
+const warnings = z.array(z.string()).meta({ description: 'Ignored keys of the body' });
 export const TradesReply = z.union([
   LoggedAlone.extend({ warnings }).meta({ id: 'LoggedTrade' }),
   LoggedTogether.extend({ warnings }).meta({ id: 'LoggedTrades' }),

@@ -125,7 +125,7 @@ export const Health = z
     dependencies: z
       .record(z.string(), z.string())
       .meta({ description: 'Status of each dependency by name, such as `healthy` or `unavailable`' }),
-    reason: z.string().optional().meta({ description: 'Why it is degraded; absent while it is healthy' }),
+    reason: z.string().optional().meta({ description: 'Reason of the degraded status; absent when healthy' }),
   })
   .meta({ id: 'Health' });
 
@@ -148,9 +148,9 @@ export const RequestValidationError = z
         type: z.string().meta({ description: 'For example `missing`, `string_type`, `json_invalid`' }),
         loc: z
           .array(z.union([z.string(), z.int()]))
-          .meta({ description: 'Where in the request, starting with `body`' }),
+          .meta({ description: 'Location in the request, starting with `body`' }),
         msg: z.string(),
-        input: z.unknown().meta({ description: 'The value at fault; null when it is missing or large' }),
+        input: z.unknown().meta({ description: 'The invalid value; null when it is missing or large' }),
       }),
     ),
   })
@@ -167,13 +167,13 @@ export const RequestValidationError = z
   });
 export type RequestValidationError = z.infer<typeof RequestValidationError>;
 
-/** Second error body shape: everything else, with a code of the catalogue. */
+/** Second error body shape: all other errors, with a code of the catalogue. */
 export const ErrorBody = z
   .object({
     detail: z.object({
       code: z.string().meta({ description: Object.keys(ERRORS).join(', ') }),
       message: z.string(),
-      field: z.string().meta({ description: 'Dotted path of the field at fault; empty when there is none' }),
+      field: z.string().meta({ description: 'Dotted path of the invalid field; empty without one' }),
       context: z.looseObject({}).meta({ description: 'Values that explain the error' }),
     }),
   })

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** The data-collection proxy as its callers see it. */
+/** Requests and responses of the data-collection proxy. */
 
 const PROXY_OPERATION_NAMES = ['health', 'fetch_ohlcv', 'symbols', 'status', 'check-freshness'] as const;
 
@@ -11,11 +11,11 @@ export const ProxyRequest = z
     operation: z.string().meta({ enum: [...PROXY_OPERATION_NAMES] }),
     params: z.record(z.string(), z.unknown()).optional().meta({ description: "The operation's parameters" }),
     deadline_ms: z.number().optional().meta({
-      description: 'Milliseconds that the call may take; what is left of the function bounds it too',
+      description: 'Maximum duration of the call, ms; the remaining time of the function applies too',
     }),
     safe: z.boolean().optional().meta({
       description:
-        'With false a failure of data collection is an `error` with the status of its code, instead of a safe result',
+        'false: a failure of data collection returns an `error` with the status of its code instead of a safe result',
       default: true,
     }),
   })
@@ -41,5 +41,5 @@ export const ProxyAnswer = z
   })
   .meta({ id: 'ProxyAnswer' });
 
-/** What the function returns to orchestrators and other accounts. */
+/** Return value of the function for orchestrators and other accounts. */
 export const ProxyEnvelope = z.object({ statusCode: z.int(), body: ProxyAnswer });

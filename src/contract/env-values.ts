@@ -4,11 +4,11 @@ import * as z from 'zod';
 
 export const text = z.string().min(1);
 
-/** A whole number in decimal digits. */
+/** An integer in decimal digits. */
 export function digits(bounds: { min: number; max: number }) {
   return z
     .string()
-    .regex(/^\d{1,9}$/, 'must be a whole number')
+    .regex(/^\d{1,9}$/, 'must be an integer')
     .transform(Number)
     .pipe(z.int().min(bounds.min).max(bounds.max));
 }

@@ -15,7 +15,7 @@ const common = {
 };
 
 const database = {
-  /** Where DynamoDB is, when it is not AWS's own. */
+  /** DynamoDB endpoint; absent: AWS. */
   DYNAMODB_ENDPOINT: z.url().optional(),
 };
 
@@ -48,21 +48,21 @@ const images = {
   ALLOWED_REGISTRIES: text.transform((list) => list.split(',')).optional(),
 };
 
-/** What a promotion must pass, wherever it is made. */
+/** Requirements of a promotion. */
 const promotions = {
   /** Promote only what passed its validation. Default: in production. */
   STAGING_DRY_RUN_REQUIRED: flag.optional(),
-  /** Whoever registered a version may not promote it. */
+  /** The user who registered a version cannot promote it (four-eyes principle). */
   REQUIRE_FOUR_EYES: flag.default(false),
   ...releasePolicy,
 };
 
 const challenges = {
-  /** Closed trades of each variant below which no challenger is promoted, whatever a challenge asks for. */
+  /** Minimum closed trades of each variant before a promotion, regardless of the challenge's own minimum. */
   CHALLENGE_MIN_TRADES: integer(100, { min: 100, max: 1_000_000 }),
   /** Hours that a challenge must have lasted before its verdict. */
   CHALLENGE_MIN_HOURS: integer(0, { min: 0, max: 8760 }),
-  /** Assignments that each variant must have before the verdict; `min_trades`: as many as the closed trades that it needs. */
+  /** Minimum assignments of each variant before the verdict; `min_trades`: as many as closed trades. */
   CHALLENGE_MIN_ASSIGNMENTS: z
     .union([z.literal(MIN_TRADES), digits({ min: 0, max: 1_000_000 })])
     .default(0 satisfies MinAssignments),
@@ -82,7 +82,7 @@ const dataCollection = {
 };
 
 const serviceToken = {
-  /** A secret that the platform's own services share: the proxy sends it, data collection accepts it beside JWTs. */
+  /** Secret of the platform's services: the proxy sends it, data collection accepts it as an alternative to JWTs. */
   SERVICE_TOKEN: z.string().min(16).optional(),
 };
 
@@ -159,7 +159,7 @@ export const StrategyEnv = z
   .check(checkIdentityProvider('STRATEGY'));
 export type StrategyEnv = z.output<typeof StrategyEnv>;
 
-/** Of an entry point that promotes. */
+/** Environment of an entry point that promotes. */
 export type PromotingEnv = Pick<StrategyEnv, keyof typeof promotions | 'ENVIRONMENT'>;
 
 /** The function that streams events of the strategy service: it reads jobs and nothing else. */
@@ -175,7 +175,7 @@ export const StrategyEventsEnv = z
 export const DataProxyEnv = z.object({
   ...common,
   ...dataCollection,
-  /** Any text: an address that is none is an answer of the function (SVC004), not a function that does not start. */
+  /** Any string: the function reports an invalid URL as SVC004 instead of failing to start. */
   DATA_COLLECTION_URL: text.optional(),
   /** Attempts after the first, when the service answers 5xx. */
   MAX_RETRIES: integer(2, { min: 0, max: 10 }),
@@ -201,11 +201,11 @@ export const TaskImageEnv = z.object({
   BACKTEST_TASK_DEFINITION: text,
 });
 
-/** What the state machine and the process runner add to the environment of a task. */
+/** Variables that the state machine or the process runner adds to the environment of a task. */
 const task = {
   JOB_ID: text,
   CORRELATION_ID: text.default('none'),
-  /** Identity of the process on one machine; in AWS it is the ARN that the container's metadata names. */
+  /** Identity of the process in local mode; in AWS the ARN of the container metadata. */
   TASK_ID: text.optional(),
   /** Set where the process is watched: by it its memory is known, see src/adapters/local/process-watch.ts. */
   WATCH_MARK: z
@@ -229,9 +229,9 @@ export const BacktestTaskEnv = z.object({
 export const HyperoptTaskEnv = BacktestTaskEnv.extend({
   /** Its number among the workers of the job. */
   WORKER: digits({ min: 0, max: 1_000 }),
-  /** Of a trial; then it has failed. Default: as long as a worker may run in AWS. */
+  /** Maximum duration of a trial, after which it fails. Default: the maximum run time of a worker in AWS. */
   TRIAL_LIMIT_SECONDS: integer(86_400, { min: 1, max: 86_400 }),
-  /** Silence of a trial that the job tells of. */
+  /** Time without progress after which the job reports a stalled trial. */
   TRIAL_QUIET_SECONDS: integer(60, { min: 1, max: 86_400 }),
 });
 
@@ -264,7 +264,7 @@ export const DataCollectionEnv = z
   })
   .check(checkIdentityProvider('DATA_COLLECTION'));
 
-/** The platform on one machine. Port 0 takes a free one. */
+/** The local platform. Port 0 selects a free port. */
 export const LocalEnv = z.object({
   ...common,
   ...database,

@@ -36,7 +36,7 @@ export const ERRORS = {
   CHL001: { status: 404, message: 'Challenge not found' },
   COL001: { status: 404, message: 'Collection not found' },
   HTTP400: { status: 400, message: 'Malformed HTTP request' },
-  HTTP403: { status: 403, message: 'This platform answers this machine alone' },
+  HTTP403: { status: 403, message: 'The local platform accepts requests from this machine only' },
   HTTP404: { status: 404, message: 'No such path' },
   HTTP405: { status: 405, message: 'Method not allowed on this path' },
   HTTP408: { status: 408, message: 'The request did not end in time' },
@@ -51,9 +51,9 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 export interface CodedErrorOptions {
-  /** What the caller can do about it; the catalogue's message when absent. */
+  /** What is wrong and what to do. Default: the message of the catalogue. */
   readonly message?: string;
-  /** Dotted path of the field at fault, empty when there is none. */
+  /** Dotted path of the invalid field; empty without one. */
   readonly field?: string;
   /** Values that explain the error. Never secrets, stacks or internals. */
   readonly context?: Readonly<Record<string, unknown>>;

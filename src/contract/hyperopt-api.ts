@@ -13,10 +13,10 @@ const Status = z.enum(JOB_STATUSES);
 
 const { minimal_roi: RoiTable, trailing: Trailing } = ResolvedBacktestConfig.shape;
 
-/** What a trial runs, in the shapes that a backtest's configuration takes. */
+/** Parameters of a trial, in the form of a backtest's configuration. */
 export const FoundParams = z
   .object({
-    model_type: z.string().meta({ description: 'As it was sent; `none` when no models are trained' }),
+    model_type: z.string().meta({ description: 'As in the request; `none` when no models are trained' }),
     n_estimators: z.int().optional().meta({ description: 'Absent when no models are trained' }),
     learning_rate: z.number().optional().meta({ description: 'Absent when no models are trained' }),
   })
@@ -24,7 +24,7 @@ export const FoundParams = z
   .meta({
     id: 'HyperoptTrialParams',
     description:
-      'The model, which `config.ml_engine` of a backtest takes; the strategy parameters searched, which `config.params` takes; and `stoploss`, `minimal_roi` and `trailing` where they are searched, which `config` takes',
+      'Model settings for `config.ml_engine` of a backtest, searched strategy parameters for `config.params`, and searched `stoploss`, `minimal_roi` and `trailing` for `config`',
   });
 export type FoundParams = z.infer<typeof FoundParams>;
 
@@ -35,7 +35,7 @@ export const HyperoptStart = z
     message: z.string(),
     n_trials: z.int(),
     strategy: z.string(),
-    warnings: z.array(z.string()).meta({ description: 'What was ignored, such as an unknown key' }),
+    warnings: z.array(z.string()).meta({ description: 'Ignored parts of the request, such as unknown keys' }),
   })
   .meta({ id: 'HyperoptStart' });
 
@@ -46,8 +46,8 @@ const progress = {
   experiment_name: z.string().nullable(),
   created_at: Timestamp,
   updated_at: Timestamp,
-  progress: z.int().meta({ description: 'Percent of the trials that have ended, 0 to 100' }),
-  current_trial: z.int().meta({ description: 'Trials that have ended' }),
+  progress: z.int().meta({ description: 'Percentage of finished trials, 0 to 100' }),
+  current_trial: z.int().meta({ description: 'Number of finished trials' }),
   total_trials: z.int(),
   best_value: z.number().nullable().meta({ description: 'null before the first complete trial' }),
   best_trial: z.int().nullable(),
@@ -59,22 +59,22 @@ export const HyperoptSummary = z.object(progress).meta({ id: 'HyperoptSummary' }
 export const HyperoptJob = z
   .object({
     ...progress,
-    started_at: Timestamp.nullable().meta({ description: 'null until a worker has begun' }),
+    started_at: Timestamp.nullable().meta({ description: 'null until a worker has started' }),
     finished_at: Timestamp.nullable(),
     error_code: z.string().nullable(),
     stalled: z.string().nullable().meta({
       description:
-        'Of a running job: where a trial has not moved for a minute, as `no progress for 60 s in customExit of ETH/USDT:USDT (trial 3)`; null otherwise',
+        'Position of a running trial without progress for one minute, such as `no progress for 60 s in customExit of ETH/USDT:USDT (trial 3)`; else null',
     }),
     trials: z.object({ complete: z.int(), pruned: z.int(), failed: z.int() }),
     config: HyperoptJobConfig,
     pairs: z.array(z.string()),
     timeframe: z.string(),
     exchange: z.string(),
-    precision: z.enum(PRECISIONS).meta({ description: 'Of every trial' }),
+    precision: z.enum(PRECISIONS).meta({ description: 'Precision of every trial' }),
     warnings: z.array(z.string()),
     resumed_from: JobId.nullable().meta({
-      description: 'The job that it goes on from: what ended there is not run again',
+      description: 'Job that this one resumes: its finished trials are not run again',
     }),
     collection: CollectionOutcome.nullable().meta({
       description: 'Outcome of the data collection that preceded the trials; null when none was needed',
@@ -90,13 +90,11 @@ export const HyperoptResult = z
     best_params: FoundParams,
     best_value: z.number(),
     best_trial: z.int(),
-    n_trials_completed: z
-      .int()
-      .meta({ description: 'Trials that came to their end, those that were pruned left out' }),
+    n_trials_completed: z.int().meta({ description: 'Complete trials; pruned ones are excluded' }),
     study_name: z.string(),
     best_trials: z
       .array(z.object({ number: z.int(), value: z.number(), params: FoundParams }))
-      .meta({ description: 'The ten best, of equals the earliest first' }),
+      .meta({ description: 'The ten best; the earlier of equal ones first' }),
     overfitting: OverfittingReport,
     distinct_runs: z.int().nullable().meta({
       description:
@@ -104,10 +102,10 @@ export const HyperoptResult = z
     }),
     warnings: z
       .array(z.string())
-      .meta({ description: 'What a reader must know, such as parameters without effect' }),
+      .meta({ description: 'Limitations of the result, such as parameters without effect' }),
     out_of_sample: EquityData.meta({
       description:
-        'The account of the best trial over its windows, each traded by a model that had not seen it; without models over the range that the parameters were chosen on',
+        'Equity of the best trial over its out-of-sample windows. Without models: over the date range that selected the parameters',
     }),
   })
   .meta({ id: 'HyperoptResult' });
@@ -117,19 +115,18 @@ export const HyperoptTrial = z
     number: z.int().meta({ description: 'From 0, in the order of suggestion' }),
     state: z.enum(TRIAL_STATES),
     params: FoundParams,
-    value: z.number().nullable().meta({ description: 'The objective; null unless complete' }),
+    value: z.number().nullable().meta({ description: 'Objective value; null unless complete' }),
     windows: z
       .array(z.number().nullable())
-      .meta({ description: 'The objective of each window reached; null where undefined' }),
+      .meta({ description: 'Objective value of each evaluated window; null when undefined' }),
     duplicate_of: z.int().nullable().meta({
-      description:
-        'The earliest trial of the same parameters, whose result was taken over: this one cost no run',
+      description: 'Earliest trial with the same parameters, whose result was reused without a run',
     }),
     same_as: z.int().nullable().meta({ description: 'The same number as `duplicate_of`' }),
     error: z.string().nullable().meta({ description: 'Present when failed' }),
     started_at: Timestamp,
     finished_at: Timestamp.nullable(),
-    attempt: z.int().meta({ description: 'Times a worker has begun it' }),
+    attempt: z.int().meta({ description: 'Number of times a worker has started it' }),
     worker: z.int(),
   })
   .meta({ id: 'HyperoptTrial' });

@@ -24,12 +24,12 @@ export const HyperoptTrialEvent = z
   .object({
     number: z.int().meta({ description: 'From 0, in the order of suggestion' }),
     state: z.enum(TRIAL_STATES).exclude(['running']),
-    value: z.number().nullable().meta({ description: 'The objective; null unless complete' }),
+    value: z.number().nullable().meta({ description: 'Objective value; null unless complete' }),
     params: FoundParams,
     best_value: z
       .number()
       .nullable()
-      .meta({ description: 'Of the trials that had ended by then; null before the first complete one' }),
+      .meta({ description: 'Best value of the trials finished so far; null before the first complete one' }),
     progress: z.int().meta({ description: 'Percent of the trials that had ended by then' }),
   })
   .meta({ id: 'HyperoptTrialEvent' });
@@ -39,6 +39,6 @@ export const HYPEROPT_EVENTS = [
   '`snapshot` comes first: the job as `GET /api/v1/hyperopt/{job_id}` answers it.',
   '`trial` follows for each trial that has ended, in the order in which they ended: `number`, `state`, `value` (null unless complete), `params`, and `best_value` and `progress` as they were then. Its id counts from 1 without gaps.',
   '`status` is the job once it is terminal; then the stream ends.',
-  '`reconnect` ends a stream after 14 minutes or when the service stops: whoever asks again with the last id goes on without loss.',
+  '`reconnect` ends a stream after 14 minutes or when the service stops. A client that reconnects with the last ID misses no event.',
   'A comment every 15 seconds keeps the connection open.',
 ].join('\n');

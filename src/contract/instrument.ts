@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** What an exchange lets be ordered of a symbol, as it is collected, stored and answered. */
+/** Order limits and price steps of a symbol on an exchange. */
 
 const positive = (description: string) => z.number().positive().meta({ description });
 const known = (description: string) =>
@@ -16,11 +16,11 @@ export const InstrumentRecord = z.object({
   max_cost: known('Maximum of amount times price of an order, contracts times quote currency'),
   contract_size: positive('Base currency of one contract; 1 where amounts are in base currency'),
   price_tick: known('Prices are integer multiples of it, quote currency'),
-  collected_at: z.iso.datetime().meta({ description: 'When the exchange was asked, ISO 8601, UTC' }),
+  collected_at: z.iso.datetime().meta({ description: 'Time of the request to the exchange, ISO 8601, UTC' }),
 });
 export type InstrumentRecord = z.infer<typeof InstrumentRecord>;
 
-/** What the Series table keeps of a symbol's instrument, as one text; test/contract pins the hash of this shape. */
+/** Instrument of a symbol in the Series table, one JSON text; test/contract pins the hash of this shape. */
 export const StoredInstrument = InstrumentRecord.extend({ schema_version: z.literal(1) });
 export type StoredInstrument = z.infer<typeof StoredInstrument>;
 
@@ -30,7 +30,7 @@ export const Instruments = z
     instruments: z.array(
       InstrumentRecord.extend({ symbol: z.string() }).meta({
         id: 'Instrument',
-        description: 'The present rules of one market. Earlier ones are not kept',
+        description: 'Current rules of one market. Earlier ones are not stored',
       }),
     ),
     count: z.int(),

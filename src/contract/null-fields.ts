@@ -5,17 +5,17 @@ import * as z from 'zod';
  * null gives it a meaning of its own and keeps it.
  */
 
-/** The JSON Schema that asks for fields of those schemas, beside the schema of the body that has them as optional. */
+/** JSON Schema that requires fields which are optional in the schema of the body. */
 export function given(properties: Readonly<Record<string, object>>) {
   return { required: Object.keys(properties), properties };
 }
 
-/** Whether null in a field of that schema stands for an absent field. */
+/** True when null in a field of that schema means an absent field. */
 export function isAbsentWhenNull(field: z.core.$ZodType): boolean {
   return z.safeParse(field, undefined).success && !z.safeParse(field, null).success;
 }
 
-/** The value without the fields in which null stands for absence, at every depth that the schema describes. */
+/** The value without null fields that mean absence, at every depth of the schema. */
 export function withoutNullFields(schema: z.core.$ZodType, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const { def } = (schema as z.core.$ZodTypes)._zod;
@@ -42,7 +42,7 @@ function readField(shape: z.core.$ZodShape, key: string, value: unknown): unknow
   return value === null && isAbsentWhenNull(field) ? undefined : withoutNullFields(field, value);
 }
 
-/** The fields that remain: undefined is no JSON value and leaves one out. */
+/** Drops fields that `read` maps to undefined. */
 function mapFields(value: object, read: (key: string, each: unknown) => unknown): Record<string, unknown> {
   const entries = Object.entries(value).map(([key, each]) => [key, read(key, each)] as const);
   return Object.fromEntries(entries.filter(([, each]) => each !== undefined));

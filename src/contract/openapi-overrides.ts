@@ -4,13 +4,13 @@ import { isAbsentWhenNull } from './null-fields.ts';
 /** Changes of the JSON Schemas that zod writes, for the OpenAPI documents. */
 export type Override = NonNullable<z.core.ToJSONSchemaParams['override']>;
 
-/** Bounds that only say what a double can hold tell a reader nothing. */
+/** Removes the bounds of safe integers, which carry no information. */
 export const withoutSafeRange: Override = ({ jsonSchema }) => {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 };
 
-/** Request bodies: null in an optional field stands for an absent field. */
+/** Request bodies: null in an optional field means an absent field. */
 export const nullFields: Override = ({ zodSchema, jsonSchema }) => {
   if (!isAbsentWhenNull(zodSchema)) return;
   const { $ref, anyOf, type, enum: values } = jsonSchema;

@@ -1,10 +1,10 @@
 import { LAST_EVENT_ID } from './hyperopt-events.ts';
 import { CORRELATION_HEADER, CORRELATION_ID } from './names.ts';
 
-/** Headers and security schemes that the documents of all services have. */
+/** Headers and security schemes of all documents. */
 
 export const CORRELATION_RESPONSE_HEADER = {
-  description: 'Identifies the request in logs',
+  description: 'Request identifier for tracing',
   required: true,
   schema: { type: 'string', pattern: CORRELATION_ID.source },
 };
@@ -12,7 +12,7 @@ export const CORRELATION_RESPONSE_HEADER = {
 export const CORRELATION_PARAMETER = {
   name: CORRELATION_HEADER,
   in: 'header',
-  description: 'Kept when it is well-formed; otherwise one is made',
+  description: 'A well-formed value is kept; otherwise the service creates one',
   schema: { type: 'string', pattern: CORRELATION_ID.source },
 };
 
@@ -21,7 +21,7 @@ export const BEARER = {
   scheme: 'bearer',
   bearerFormat: 'JWT',
   description:
-    'An access token. Operations name the least role that may call them: viewer, researcher, approver, admin, each of which may do what those before it may',
+    'Access token. Each operation states the minimum role: viewer, researcher, approver, admin. A role includes those before it',
 };
 
 /** As API Gateway itself describes it in the documents that it exports. */
@@ -36,13 +36,13 @@ export const IDEMPOTENCY_PARAMETER = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'The same key of the same caller with the same body means the same resource. The registry repeats its reply for 24 hours, with the header `Idempotent-Replay: true`',
+    'Requests of one caller with the same key and body create one resource. The registry repeats its response for 24 hours, with the header `Idempotent-Replay: true`',
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
 };
 
 export const LAST_EVENT_PARAMETER = {
   name: LAST_EVENT_ID,
   in: 'header',
-  description: 'Id of the last event that was received: those after it come',
+  description: 'ID of the last received event: the stream continues after it',
   schema: { type: 'integer', minimum: 0 },
 };

@@ -64,8 +64,8 @@ export function openApiDocument(service: ServiceName, version: string): Json {
 const GENERAL = [
   `Every response carries \`${CORRELATION_HEADER}\`.`,
   'A path that is not listed answers 404 `HTTP404`, a method that is not listed 405 `HTTP405` with `Allow`;',
-  'what is no request 400 `HTTP400`, or 408 `HTTP408` when it does not end.',
-  'The platform of one machine refuses what came through the name of another, 403 `HTTP403`.',
+  'a malformed request 400 `HTTP400`, an incomplete one 408 `HTTP408`.',
+  'In local mode a request with the host name of another machine is rejected with 403 `HTTP403`.',
   '`HEAD` is served wherever `GET` is.',
   'Codes that start with VAL and AUTH are not worth a retry (AUTH001 after refreshing the token is);',
   'those that start with SVC may be retried with increasing delay, up to three attempts.',
@@ -206,7 +206,7 @@ function codedExample(code: ErrorCode): Json {
   return { summary: message, value: { detail: { code, message, field: '', context: {} } } };
 }
 
-/** What operations share: schemas with an id, and error responses. */
+/** Shared components: schemas with an ID, and error responses. */
 class Components {
   readonly #schemas = new Map<string, Json>();
   readonly #responses = new Map<string, Json>();

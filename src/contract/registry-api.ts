@@ -31,13 +31,13 @@ const comment = z
   .optional()
   .meta({ description: 'Recorded in the history', maxLength: MAX_NOTE_LENGTH });
 const expectedProduction = z.union([VersionReference, z.null()]).optional().meta({
-  description: 'Refuse with RES005 unless this version is in Production now; null: none is',
+  description: 'Reject with RES005 unless this version is in Production; null: no version is in Production',
 });
 
-/** Of a move: the checks of the release policy that it need not pass. */
+/** Checks of the release policy that one transition may fail. */
 export const waive = WaiveRequest.optional().meta({
   description:
-    'Checks of the release policy that this move alone need not pass, and why; a part of the history. Role admin',
+    'Checks of the release policy that this transition may fail, and the reason. Recorded in the history. Role admin',
 });
 
 export const StageRequest = withVersion('model_version', {
@@ -47,7 +47,7 @@ export const StageRequest = withVersion('model_version', {
     .optional()
     .meta({ description: 'Run the check list and change nothing', default: false }),
   skip_validation: z.boolean().optional().meta({
-    description: 'Stage without the check list, never without the release policy; role admin',
+    description: 'Stage without the check list; the release policy still applies. Role admin',
     default: false,
   }),
   waive,
@@ -61,8 +61,7 @@ export const PromoteRequest = withVersion('model_version', {
     .optional()
     .meta({ description: 'Challenge that the version has won', maxLength: MAX_ID_LENGTH }),
   force: z.boolean().optional().meta({
-    description:
-      'Promote whatever the validation says, never whatever the stage or the release policy is; role admin',
+    description: 'Promote regardless of the validation; stage and release policy still apply. Role admin',
     default: false,
   }),
   waive,
@@ -87,7 +86,7 @@ export const RegisterRequest = z
     }),
     thresholds: z.looseObject(Thresholds.shape).optional().meta({
       description:
-        'What the backtest must reach; equality passes. Without any the version is marked `skipped`; others are ignored, and named in the reply',
+        'Required metrics of the backtest; equality passes. Without thresholds the version is marked `skipped`. Unknown ones are ignored and listed in the warnings',
     }),
     tags: z
       .array(z.string().meta({ maxLength: REGISTRATION_LIMITS.tag }))
@@ -106,11 +105,9 @@ export const RegisterRequest = z
     ],
   });
 
-/** A reply as it is answered: it names what the body held that nobody reads, such as a misspelt `expected_production`. */
+/** A response with warnings about ignored keys of the body, such as a misspelled `expected_production`. */
 function withWarnings<T extends z.ZodRawShape>(id: string, reply: z.ZodObject<T>) {
-  const warnings = z
-    .array(z.string())
-    .meta({ description: 'Keys of the body that were ignored, and what the caller should know' });
+  const warnings = z.array(z.string()).meta({ description: 'Ignored keys of the body, and other warnings' });
   return reply.extend({ warnings }).meta({ id });
 }
 
@@ -189,9 +186,7 @@ const versionFields = {
   metrics: BacktestResult,
   thresholds: Thresholds.nullable(),
   validation_status: z.string().meta({ description: '`pending`, `passed`, `failed` or `skipped`' }),
-  look_ahead: z
-    .enum(LOOK_AHEAD_STATES)
-    .meta({ description: 'How the version was searched for look-ahead bias' }),
+  look_ahead: z.enum(LOOK_AHEAD_STATES).meta({ description: 'Result of the look-ahead bias check' }),
   created_by: z.string(),
   staged_at: Timestamp.nullable(),
   promoted_at: Timestamp.nullable(),
@@ -241,7 +236,7 @@ export const ProductionAt = z
   .object({
     model_name: modelName,
     at: Timestamp,
-    version: production.meta({ description: 'What was in Production then; null when nothing was' }),
+    version: production.meta({ description: 'Version in Production at that time; null without one' }),
   })
   .meta({ id: 'ProductionAt' });
 export type ProductionAt = z.infer<typeof ProductionAt>;

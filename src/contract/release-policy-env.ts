@@ -4,7 +4,7 @@ import { ReleasePolicy } from './release-policy.ts';
 
 const { shape: requirement } = ReleasePolicy;
 
-/** The release policy: what every version must reach to be staged and promoted. What is absent is not required. */
+/** The release policy: requirements for staging and promoting a version. An absent one is not required. */
 export const releasePolicy = {
   POLICY_MIN_TRADES: decimal(requirement.minTrades.unwrap()),
   POLICY_MIN_DAYS: decimal(requirement.minDays.unwrap()),
@@ -13,7 +13,7 @@ export const releasePolicy = {
   POLICY_MIN_PROFIT_FACTOR: decimal(requirement.minProfitFactor.unwrap()),
   /** Percent, of either sign. */
   POLICY_MAX_DRAWDOWN: decimal(requirement.maxDrawdown.unwrap()),
-  /** Of the hyperopt job, 0 to 1; where one has found the parameters. */
+  /** Deflated Sharpe ratio of the hyperopt job that found the parameters, 0 to 1. */
   POLICY_MIN_DEFLATED_SHARPE: decimal(requirement.minDeflatedSharpe.unwrap()),
   /** Promote only what passed the staging check `look_ahead`. */
   POLICY_LOOK_AHEAD_CERTIFICATE: flag.default(false),

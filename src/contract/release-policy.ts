@@ -9,10 +9,10 @@ export const POLICY_CHECKS = [
 ] as const;
 export type PolicyCheckName = (typeof POLICY_CHECKS)[number];
 
-/** The check list's entry where no release policy is set. */
+/** Name of the check when no release policy is set. */
 export const NO_POLICY_CHECK = 'release_policy';
 
-/** Requirements of the desk for every version. An absent one is not required; a policy without any is off. */
+/** Requirements for every version. An absent one is not required; a policy without requirements is off. */
 export const ReleasePolicy = z.strictObject({
   /** Trades of the backtest. */
   minTrades: z.int().min(1).max(1_000_000).optional(),
@@ -40,19 +40,19 @@ export const MIN_TRADES = 'min_trades';
 /** A number of assignments, or `min_trades`: as many as the closed trades that the challenge needs. */
 export type MinAssignments = number | typeof MIN_TRADES;
 
-/** Names checks of the release policy that one move need not pass. Presence alone: its rules are the domain's. */
+/** Checks of the release policy that one transition may fail. The schema checks presence only; the domain checks the values. */
 export const WaiveRequest = z
   .looseObject({
     checks: z
       .array(z.string())
       .optional()
       .meta({
-        description: 'Checks of the release policy that this move need not pass; required',
+        description: 'Checks of the release policy that this transition may fail; required',
         items: { type: 'string', enum: [...POLICY_CHECKS] },
         minItems: 1,
       }),
     reason: z.string().optional().meta({
-      description: 'Goes into the history and the catalog; required',
+      description: 'Recorded in the history and the catalog; required',
       maxLength: MAX_NOTE_LENGTH,
     }),
   })

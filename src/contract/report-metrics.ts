@@ -2,7 +2,7 @@ import * as z from 'zod';
 
 /**
  * Metrics of the report by family, and the rows of its tables. The description is the metric's label, `x-unit` its unit;
- * the formula stands in `definitions` of every report.
+ * `definitions` of every report holds the formula.
  */
 
 type Unit = 'percent' | 'quote' | 'ratio' | 'count' | 'minutes' | 'days' | 'probability';
@@ -27,7 +27,7 @@ export const AccountMetrics = z
     market_change_pct: orNull('percent', 'Market change %'),
     backtest_days: z.int().meta({ description: 'Days', 'x-unit': 'days' }),
   })
-  .meta({ id: 'AccountMetrics', description: 'What became of the wallet' });
+  .meta({ id: 'AccountMetrics', description: 'Account: balance and profit' });
 export type AccountMetrics = z.infer<typeof AccountMetrics>;
 
 export const EquityMetrics = z
@@ -49,7 +49,10 @@ export const EquityMetrics = z
     lowest_equity: always('quote', 'Lowest equity'),
     highest_equity: always('quote', 'Highest equity'),
   })
-  .meta({ id: 'EquityMetrics', description: 'Headline family: from the account with open positions valued' });
+  .meta({
+    id: 'EquityMetrics',
+    description: 'Main family: from the equity with open positions marked to market',
+  });
 export type EquityMetrics = z.infer<typeof EquityMetrics>;
 
 const trades = {
@@ -88,7 +91,7 @@ export const ClosedTradeMetrics = z
     draw_days: count('Draw days'),
     losing_days: count('Losing days'),
   })
-  .meta({ id: 'ClosedTradeMetrics', description: 'From closed trades alone: blind to open losses' });
+  .meta({ id: 'ClosedTradeMetrics', description: 'From closed trades only: open losses are not included' });
 export type ClosedTradeMetrics = z.infer<typeof ClosedTradeMetrics>;
 
 export const ActivityMetrics = z
@@ -109,7 +112,7 @@ export const ActivityMetrics = z
     avg_leverage: orNull('ratio', 'Average leverage'),
     total_volume: always('quote', 'Total volume'),
   })
-  .meta({ id: 'ActivityMetrics', description: 'How, and how much, the run traded' });
+  .meta({ id: 'ActivityMetrics', description: 'Trading activity' });
 export type ActivityMetrics = z.infer<typeof ActivityMetrics>;
 
 export const Metrics = z
@@ -126,12 +129,12 @@ export const TableRow = z
   .object({
     key: z.string().meta({
       description:
-        'What the trades of this row share. TOTAL: all; OTHERS: those of all groups but the 199 with the most trades',
+        'Group of the trades. TOTAL: all trades; OTHERS: all groups except the 199 with the most trades',
     }),
     ...profit,
     ...trades,
   })
-  .meta({ id: 'TableRow', description: 'Metrics of one group of trades alone' });
+  .meta({ id: 'TableRow', description: 'Metrics of one group of trades' });
 export type TableRow = z.infer<typeof TableRow>;
 
 export const PeriodRow = z

@@ -1,29 +1,29 @@
 import * as z from 'zod';
 
-/** The models of a run with the ML engine, as its report tells of them. */
+/** Section of the report about the models of a run. */
 
 const timestamp = z.string().meta({ format: 'date-time', description: 'ISO 8601, UTC' });
 const percentOrNull = z.number().nullable().meta({ 'x-unit': 'percent' });
 
 const ModelQuality = z
   .object({
-    rows: z.int().meta({ description: 'Predictions whose outcome is known by the end of the data' }),
+    rows: z.int().meta({ description: 'Predictions with a known outcome' }),
     positives_pct: percentOrNull,
     auc: z.number().nullable().meta({
-      description: 'Chance that a row with label 1 was given more than one with label 0; 0.5 knows nothing',
+      description:
+        'Probability that a row with label 1 ranks above a row with label 0; 0.5 has no predictive value',
     }),
-    log_loss: z
-      .number()
-      .nullable()
-      .meta({ description: "Mean of -log of what the outcome was given; a coin's is 0.693" }),
+    log_loss: z.number().nullable().meta({
+      description: 'Mean negative log of the predicted probability of the outcome; 0.693 for a coin flip',
+    }),
     base_log_loss: z
       .number()
       .nullable()
-      .meta({ description: 'That of always saying the share of label 1 among these rows' }),
+      .meta({ description: 'Log loss of always predicting the base rate of label 1' }),
     brier: z
       .number()
       .nullable()
-      .meta({ description: "Mean squared error of the probability; a coin's is 0.25" }),
+      .meta({ description: 'Mean squared error of the probability; 0.25 for a coin flip' }),
   })
   .meta({ id: 'ModelQuality', description: 'Out of sample; null where undefined' });
 export type ModelQuality = z.infer<typeof ModelQuality>;
@@ -40,7 +40,7 @@ const Calibration = z
   )
   .meta({
     description:
-      'Tenths of probability: what was said beside what happened; those without a prediction are left out',
+      'Predicted and observed frequency per decile of probability; deciles without predictions are omitted',
   });
 
 const ReportWindow = z
@@ -60,25 +60,23 @@ const ReportWindow = z
       .int()
       .nullable()
       .meta({ description: 'Trees, or steps of the regression; null without a model' }),
-    skipped: z.string().nullable().meta({ description: 'Why there is no model' }),
+    skipped: z.string().nullable().meta({ description: 'Reason why no model was trained; null otherwise' }),
     quality: ModelQuality,
     calibration: Calibration,
   })
-  .meta({ id: 'ReportWindow', description: 'One model: what it learned from and how well it predicted' });
+  .meta({ id: 'ReportWindow', description: 'One model: training data and prediction quality' });
 export type ReportWindow = z.infer<typeof ReportWindow>;
 
 export const ReportModels = z
   .object({
-    model_kind: z.string().meta({ description: 'What `model_type` stands for' }),
+    model_kind: z.string().meta({ description: 'Classifier kind of `model_type`' }),
     features: z.int(),
     horizon: z.int().meta({
-      description: 'Candles until a label is known: so far are training and prediction kept apart',
+      description: 'Candles until a label is known: the gap between training and prediction',
     }),
     trained: z.int().meta({ description: 'Models over all windows and pairs' }),
     windows_total: z.int(),
-    windows: z
-      .array(ReportWindow)
-      .meta({ description: 'By pair and time; of more than 1,000 so many, evenly spread' }),
+    windows: z.array(ReportWindow).meta({ description: 'By pair and time; at most 1,000, evenly spread' }),
     quality: ModelQuality,
     calibration: Calibration,
     importances: z

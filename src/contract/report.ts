@@ -35,10 +35,16 @@ export const Trade = z
         'exit_signal (or its tag), stop_loss, trailing_stop_loss, liquidation, roi, force_exit, or the text of a custom exit',
     }),
     fees: quote.meta({ 'x-unit': 'quote', description: 'Entry and exit fee' }),
-    slippage_cost: quote.meta({ 'x-unit': 'quote', description: 'Against the prices without slippage' }),
+    slippage_cost: quote.meta({
+      'x-unit': 'quote',
+      description: 'Cost relative to the prices without slippage',
+    }),
     funding: quote.meta({ 'x-unit': 'quote', description: 'Positive: received' }),
     profit: quote.meta({ 'x-unit': 'quote', description: 'After fees, slippage and funding' }),
-    profit_pct: percent.meta({ 'x-unit': 'percent', description: 'Of the collateral with the entry fee' }),
+    profit_pct: percent.meta({
+      'x-unit': 'percent',
+      description: 'Percent of the collateral plus entry fee',
+    }),
     initial_stop_price: quote,
     stop_price: quote.meta({ 'x-unit': 'quote', description: 'When the trade was closed' }),
     liquidation_price: quote.nullable(),
@@ -65,7 +71,7 @@ const ReportSettings = ResolvedBacktestConfig.extend({
     description: 'Open time of the first candle traded on',
   }),
   last_candle: timestamp.meta({ format: 'date-time', description: 'Open time of the last candle' }),
-  startup_candles: z.int().meta({ description: 'Candles before the start that indicators were given' }),
+  startup_candles: z.int().meta({ description: 'Startup candles before the start' }),
   can_short: z.boolean(),
   use_exit_signal: z.boolean(),
   exit_profit_only: z.boolean(),
@@ -77,7 +83,7 @@ const ReportSettings = ResolvedBacktestConfig.extend({
   margin_mode: z.literal('isolated'),
   maintenance_margin_rate: z.number(),
   liquidation_buffer: z.number(),
-}).meta({ id: 'ReportSettings', description: 'Everything that decided the numbers' });
+}).meta({ id: 'ReportSettings', description: 'All settings that affect the results' });
 export type ReportSettings = z.infer<typeof ReportSettings>;
 
 const MetricDefinition = z
@@ -117,7 +123,7 @@ const ReportPeriods = z
     year: period,
     weekday: period,
   })
-  .meta({ id: 'ReportPeriods', description: 'Every period that the run touches, traded or not' });
+  .meta({ id: 'ReportPeriods', description: 'Every period of the run, with or without trades' });
 export type ReportPeriods = z.infer<typeof ReportPeriods>;
 
 const ReportDrawdowns = z
@@ -175,7 +181,7 @@ export type ReportCosts = z.infer<typeof ReportCosts>;
 
 const ReportCounters = z
   .object({
-    rejected_signals: z.int().meta({ description: 'Times an entry signal found no slot free' }),
+    rejected_signals: z.int().meta({ description: 'Entry signals without a free slot' }),
     timed_out_entries: z.int(),
     timed_out_exits: z.int(),
     cancelled_entries: z.int(),
@@ -201,13 +207,13 @@ export type FillModelComparison = z.infer<typeof FillModelComparison>;
 const ReportPairData = z
   .object({
     pair: z.string(),
-    candles: z.int().meta({ description: 'Traded on, startup candles left out' }),
+    candles: z.int().meta({ description: 'Traded candles, without startup candles' }),
     first: timestamp,
     last: timestamp,
     startup_candles: z.int(),
     filled_candles: z
       .int()
-      .meta({ description: 'Holes filled flat at the previous close, startup included' }),
+      .meta({ description: 'Gaps filled with the previous close, startup candles included' }),
     filled_pct: percent,
     largest_jump_pct: percent.meta({ 'x-unit': 'percent', description: 'From a close to the next open' }),
     enter_long_signals: z.int(),
@@ -235,7 +241,7 @@ const Provenance = z
   .meta({ id: 'Provenance' });
 export type Provenance = z.infer<typeof Provenance>;
 
-/** Everything a researcher reads of a run but the trades, which are paged. */
+/** Report of a run without its trades, which are paged. */
 export const BacktestReport = z
   .object({
     schema_version: z.literal(1),
@@ -267,7 +273,7 @@ export const BacktestReport = z
   .meta({ id: 'BacktestReport' });
 export type BacktestReport = z.infer<typeof BacktestReport>;
 
-/** What a registration reads of a report: nothing more, so that a change of another part leaves stored reports readable. */
+/** Part of a report that a registration reads: a change of another part leaves stored reports readable. */
 export const RegisteredReport = z.object({
   provenance: Provenance,
   data: z.array(ReportPairData.pick({ first: true, last: true })).min(1),

@@ -1,16 +1,16 @@
 import * as z from 'zod';
 import type { ErrorCode } from './errors.ts';
 
-/** Whose a resource is and whom its owner lets have it: the same for every kind of resource. */
+/** Owner and grants of a resource: the same for every kind of resource. */
 
-/** What an owner can let others do: read it, or change it too. Nobody is given more than their roles allow. */
+/** Levels of a grant: read, or read and change. The roles of the caller limit it further. */
 export const SHARE_LEVELS = ['read', 'write'] as const;
 type ShareLevel = (typeof SHARE_LEVELS)[number];
 
-/** What an operation does with a resource. Only `owner` may say who else gets it; an admin may do everything. */
+/** Access that an operation needs. Only `owner` may change grants; an admin may do everything. */
 export type AccessLevel = ShareLevel | 'owner';
 
-/** Everybody with a valid token, among the principals of a {@link Grant}. */
+/** Principal of every caller with a valid token, in a {@link Grant}. */
 export const EVERYONE = 'everyone';
 
 export const Grant = z
@@ -21,26 +21,26 @@ export const Grant = z
   .meta({ id: 'Grant' });
 export type Grant = z.infer<typeof Grant>;
 
-/** What users and groups are called, as user pools have it; also in keys of tables, whose length is limited. */
+/** Names of users and groups, as in user pools. They are part of table keys, whose length is limited. */
 export const PRINCIPAL_NAME = /^[\p{L}\p{M}\p{S}\p{N}\p{P}]{1,128}$/u;
 
 /**
- * A principal as a sharing names it: what the OpenAPI document says and what is enforced. Without spaces, control and
- * direction characters; written so that regular expressions of other languages read it alike.
+ * Principal of a grant, as in the OpenAPI document. Without spaces, control and direction characters; the syntax means the
+ * same in regular expressions of other languages.
  */
 export const PRINCIPAL =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is kept out
   /^(everyone|(user|group):[^\s\x00-\x1F\x7F-\x9F\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF]{1,128})$/u;
 
-/** Most grants of one resource: each is a row of the list of whom it is given to, and all change in one transaction. */
+/** Maximum grants per resource: each is an item of the access index, and all change in one transaction. */
 export const MAX_GRANTS = 40;
 
 interface OwnedKind {
-  /** What people call one. */
+  /** Name in messages. */
   readonly noun: string;
-  /** The code when there is none of an id. */
+  /** Code for an unknown ID. */
   readonly unknown: ErrorCode;
-  /** The code when where they are kept is down. */
+  /** Code when its storage is down. */
   readonly unavailable: ErrorCode;
 }
 
@@ -53,7 +53,7 @@ export const OWNED_RESOURCES = {
 } as const satisfies Record<string, OwnedKind>;
 export type ResourceKind = keyof typeof OWNED_RESOURCES;
 
-/** The resource that a path names: whoever may not do that with it is answered AUTH005 before the handler runs. */
+/** Resource in a path. A caller without the access gets AUTH005 before the handler runs. */
 export interface NamedResource {
   readonly kind: ResourceKind;
   /** Path variable with its id. */
@@ -63,8 +63,8 @@ export interface NamedResource {
 
 export const Sharing = z
   .object({
-    owner: z.string().meta({ description: 'Id of the user who made it' }),
-    shared_with: z.array(Grant).meta({ description: 'Empty: private to its owner' }),
+    owner: z.string().meta({ description: 'ID of the user who created it' }),
+    shared_with: z.array(Grant).meta({ description: 'Empty: private to the owner' }),
   })
   .meta({ id: 'Sharing' });
 export type Sharing = z.infer<typeof Sharing>;
@@ -85,7 +85,10 @@ export const SharingRequest = z
             .meta({ description: '`write` includes `read`', enum: [...SHARE_LEVELS], default: 'read' }),
         }),
       )
-      .meta({ description: 'All who get it; whoever is not named loses it', maxItems: MAX_GRANTS }),
+      .meta({
+        description: 'All grants. A principal that is not in the list loses access',
+        maxItems: MAX_GRANTS,
+      }),
   })
   .meta({
     id: 'SharingRequest',

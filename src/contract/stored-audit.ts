@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** What a call was about: the collection in the path, and the id in it. */
+/** Resource of a call: the collection in the path, and its ID. */
 export const AuditResource = z
   .object({
     kind: z.string().meta({ description: 'As in the path: `backtests`, `models`, `collections`' }),
@@ -9,13 +9,13 @@ export const AuditResource = z
   .meta({ id: 'AuditResource' });
 export type AuditResource = z.infer<typeof AuditResource>;
 
-/** How a call ended; test/contract pins the hash of this shape and of the next. */
+/** Outcome of a call; test/contract pins the hash of this shape and of the next. */
 export const StoredAuditOutcome = z.object({
   outcome: z.enum(['succeeded', 'refused', 'failed']),
   status: z.int(),
-  /** Of the error catalogue; null for what has none. */
+  /** Error code; null without one. */
   code: z.string().nullable(),
-  /** What the call made, when it made something. */
+  /** Resource that the call created; absent otherwise. */
   created: AuditResource.nullable(),
   ended_at: z.iso.datetime(),
 });
@@ -38,7 +38,7 @@ export const StoredAuditCall = z.object({
   request: z.string().nullable(),
   source_ip: z.string().nullable(),
   user_agent: z.string().nullable(),
-  /** Known at once for a call that was refused before it could change anything; otherwise an item of its own. */
+  /** Present for a call that was rejected before any change; otherwise an item of its own. */
   outcome: StoredAuditOutcome.nullable(),
 });
 export type StoredAuditCall = z.infer<typeof StoredAuditCall>;

@@ -16,7 +16,10 @@ export const StoredModel = z.object({
   model_name: z.string(),
   owner: z.string().meta({ description: 'Principal of the first registration' }),
   shared_with: z.array(Grant),
-  production_version: z.string().nullable().meta({ description: 'What runs: the truth for routers' }),
+  production_version: z
+    .string()
+    .nullable()
+    .meta({ description: 'Version in Production: routers read it here' }),
   latest_version: z.int().meta({ description: 'Highest number given; numbers are never reused' }),
   active_challenge_id: z.string().nullable(),
   revision: z
@@ -56,21 +59,21 @@ export const Evidence = z.object({
     .nullable()
     .meta({ description: 'Hyperopt job that found the parameters; null without one' }),
   deflated_sharpe_ratio: z.number().nullable().meta({
-    description: 'Of that job, 0 to 1; null without one, and where the job cannot compute it',
+    description: 'Deflated Sharpe ratio of the hyperopt job, 0 to 1; null without a job or when undefined',
   }),
 });
 export type Evidence = z.infer<typeof Evidence>;
 
-/** What a version is made of. Written once at registration, never changed. */
+/** Content of a version. Written once at registration, never changed. */
 export const VersionContent = z.object({
   backtest_run_id: z.string(),
   config: ResolvedBacktestConfig,
   container_image_uri: z.string().meta({ description: 'As registered' }),
   image_digest: z.string().nullable().meta({ description: '`sha256:…`; null where images are not resolved' }),
   metrics: BacktestResult,
-  results: ResultsLocation.meta({ description: 'Of the backtest: its trades and report' }),
+  results: ResultsLocation.meta({ description: 'Trades and report of the backtest' }),
   thresholds: Thresholds.nullable(),
-  candle_digest: z.string().meta({ description: 'Of all candles that the backtest read' }),
+  candle_digest: z.string().meta({ description: 'Digest of all candles that the backtest read' }),
   strategy_digest: z.string(),
   engine_version: z.string(),
   trials: z.int().meta({ description: 'Configurations tried to find this one; 1 without an optimisation' }),
@@ -120,7 +123,7 @@ export type StoredVersion = z.infer<typeof StoredVersion>;
 const REGISTRY_ACTIONS = ['register', 'stage', 'promote', 'rollback', 'validate'] as const;
 export type RegistryAction = (typeof REGISTRY_ACTIONS)[number];
 
-/** One line of a model's history: insert-only, written in the transaction of the change that it tells. */
+/** One line of a model's history: insert-only, written in the transaction of the change. */
 export const RegistryEvent = z.object({
   schema_version: z.literal(1),
   model_name: z.string(),
@@ -185,7 +188,7 @@ export const CatalogRow = z.object({
   look_ahead: z
     .enum(LOOK_AHEAD_STATES)
     .default('not_checked')
-    .meta({ description: 'How the version was searched for look-ahead bias' }),
+    .meta({ description: 'Result of the look-ahead bias check' }),
   waivers,
   created_at: Timestamp,
   updated_at: Timestamp,

@@ -30,14 +30,14 @@ export const StrategyConfiguration = z
     ml_engine: z.object({
       enabled: z.boolean().meta({
         description:
-          'Whether it trades on predictions; with `config.ml_engine` any strategy can run with models',
+          'True when the strategy trades on predictions; with `config.ml_engine` any strategy can run with models',
       }),
       model_type: z.string().meta({ description: '`none` for a strategy without machine learning' }),
     }),
     description: z.string(),
     startup_candles: z.int().meta({
       description:
-        'Candles needed before the first signal, for the default parameters; those that models learn from among them',
+        'Candles needed before the first signal with the default parameters, training data included',
     }),
     can_short: z.boolean(),
     leverage: z.number(),
@@ -59,13 +59,10 @@ export const StrategyConfiguration = z
 export const BrokenStrategyFile = z
   .object({
     file: z.string().meta({ description: 'Name in the strategy folder' }),
-    line: z
-      .int()
-      .nullable()
-      .meta({ description: 'Line in that file, from 1; null when the error has no place in it' }),
+    line: z.int().nullable().meta({ description: 'Line in that file, from 1; null without a position' }),
     error: z.string(),
     strategy: z.string().nullable().meta({
-      description: 'Strategy that the file defined before or seems to define; null when unknown',
+      description: 'Strategy that the file defined before or probably defines; null when unknown',
     }),
   })
-  .meta({ id: 'BrokenStrategyFile', description: 'Strategy file that cannot be used until it is corrected' });
+  .meta({ id: 'BrokenStrategyFile', description: 'Invalid strategy file' });

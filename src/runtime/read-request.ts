@@ -211,7 +211,7 @@ const TYPES: Readonly<Record<string, string>> = {
 function issueType(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'missing';
   if (issue.code === 'invalid_value') return 'literal_error';
-  // The only bound of body schemas: whole numbers that a double cannot hold.
+  // The only bound of body schemas: integers that a double cannot hold.
   if (issue.code === 'too_big' || issue.code === 'too_small') return 'int_parsing_size';
   if (issue.code !== 'invalid_type') return 'value_error';
   if (issue.expected !== 'number') return TYPES[issue.expected] ?? 'value_error';
@@ -311,7 +311,7 @@ function describe(parameter: z.core.$ZodType): Allowed {
 
 function sentence(allowed: Allowed): string {
   if (allowed.allowed) return `must be one of ${allowed.allowed.join(', ')}`;
-  if (allowed.min !== undefined) return `must be a whole number from ${allowed.min} to ${allowed.max}`;
+  if (allowed.min !== undefined) return `must be an integer from ${allowed.min} to ${allowed.max}`;
   if (allowed.type === 'number') return 'must be a number';
   if (allowed.pattern) return `must match ${allowed.pattern}`;
   if (allowed.max_items) return `must hold 1 to ${allowed.max_items} values`;

@@ -134,7 +134,7 @@ describe('columns of other types', () => {
     expect(await load()).toMatchObject([{ outcome: 'imported' }]);
   });
 
-  test('whole numbers of seconds', async () => {
+  test('integers of seconds', async () => {
     const seconds = vectorFromArray(
       column(0).map((time) => BigInt(time / 1000)),
       new Int64(),

@@ -237,9 +237,9 @@ describe('startup candles', () => {
     ['loops', 'if (n > 50) for (;;); return n;', 'did not return within 2 s for {"n":99}'],
     ['exits', 'if (n > 50) process.exit(); return n;', 'failed (it ended its process) for {"n":99}'],
     ['throws', `if (n > 50) throw new Error('no'); return n;`, 'startupCandles() threw "no'],
-    ['returns a half', 'return n / 2;', 'answered 49.5, which is no whole number from 0 to 1000000'],
-    ['returns too many', 'return n > 50 ? 1e9 : n * 2;', 'answered 1000000000, which is no whole number'],
-    ['returns text', `return n > 50 ? '7' : n;`, 'answered 7, which is no whole number'],
+    ['returns a half', 'return n / 2;', 'answered 49.5, which is not an integer from 0 to 1000000'],
+    ['returns too many', 'return n > 50 ? 1e9 : n * 2;', 'answered 1000000000, which is not an integer'],
+    ['returns text', `return n > 50 ? '7' : n;`, 'answered 7, which is not an integer'],
   ])('are VAL006 when the function %s, and other parameters have theirs', async (_, body, message) => {
     add('mine.ts', strategy(body.startsWith('return n /') ? `if (n <= 50) return n; ${body}` : body));
     add('other.ts', sound(`name: 'other', startupCandles: () => 5`));

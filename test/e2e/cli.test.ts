@@ -100,7 +100,7 @@ describe('touchstone without a running platform', () => {
     const { code, err } = await run('bin/touchstone.ts', ['strategies'], { BACKEND_PORT: 'abc' });
     expect([code, err]).toEqual([
       1,
-      expect.stringContaining('BACKEND_PORT is malformed: must be a whole number'),
+      expect.stringContaining('BACKEND_PORT is malformed: must be an integer'),
     ]);
   });
 

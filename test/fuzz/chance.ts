@@ -18,7 +18,7 @@ export class Chance {
     return this.#next() < probability;
   }
 
-  /** A whole number from `min` to `max`, both included. */
+  /** An integer from `min` to `max`, both included. */
   int(min: number, max: number): number {
     return min + Math.floor(this.#next() * (max - min + 1));
   }

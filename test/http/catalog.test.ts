@@ -125,9 +125,7 @@ describe('the catalog', () => {
   it('says which numbers it takes', async () => {
     const { body } = await catalog('?min_sharpe=high');
     expect(body.detail.message).toBe('min_sharpe must be a number');
-    expect((await catalog('?limit=0')).body.detail.message).toBe(
-      'limit must be a whole number from 1 to 100',
-    );
+    expect((await catalog('?limit=0')).body.detail.message).toBe('limit must be an integer from 1 to 100');
   });
 
   it.each([

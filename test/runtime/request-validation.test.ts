@@ -78,10 +78,10 @@ describe('body that does not fit its schema', () => {
       ['config', 'dry_run_wallet'],
       '5',
     ],
-    ['a text for a whole number', { config, priority: '5' }, 'int_type', ['priority'], '5'],
-    ['a fraction for a whole number', { config, priority: 1.5 }, 'int_from_float', ['priority'], 1.5],
+    ['a text for an integer', { config, priority: '5' }, 'int_type', ['priority'], '5'],
+    ['a fraction for an integer', { config, priority: 1.5 }, 'int_from_float', ['priority'], 1.5],
     [
-      'a whole number too large',
+      'an integer too large',
       `{"config":{"strategy":"d"},"priority":1e300}`,
       'int_parsing_size',
       ['priority'],
@@ -322,10 +322,10 @@ describe('query parameters', () => {
     expect(body).toMatchObject({ detail: { code: 'VAL005', field, context } });
   });
 
-  it('says what a whole number may be', async () => {
+  it('says what an integer may be', async () => {
     const { body } = await get('/api/v1/backtests?limit=0');
     expect(body).toMatchObject({
-      detail: { code: 'VAL005', message: 'limit must be a whole number from 1 to 100' },
+      detail: { code: 'VAL005', message: 'limit must be an integer from 1 to 100' },
     });
   });
 

@@ -40,7 +40,7 @@ describe.each([
     ['100,000 wrong values', 400, 'json_invalid', submit(`"pairs":[${many(100_000, () => '1')}]`)],
     ['75,000 keys', 400, 'json_invalid', submit(many(75_000, (index) => `"fast${index}":1`))],
     ['a number of 900,000 digits', 400, 'finite_number', submit(`"fee":${'9'.repeat(900_000)}`)],
-    ['a whole number no double holds', 400, 'int_parsing_size', submit('"seed":90071992547409931')],
+    ['an integer no double holds', 400, 'int_parsing_size', submit('"seed":90071992547409931')],
     ['a parameter no double holds', 400, 'VAL005', { path: `/api/v1/backtests?limit=${'9'.repeat(30)}` }],
     ['an address of 20,000 characters', 414, 'HTTP414', { path: `/api/v1/health?x=${'x'.repeat(20_000)}` }],
     ['1,500 parameters', 414, 'HTTP414', { path: `/api/v1/health?${numbered(1_500)}` }],

@@ -21,7 +21,7 @@ const STOP = 0;
 const LONG_LIST = 15;
 
 export const i32 = (value: number): Value => ({ kind: 'i32', value });
-/** A whole number of at most 2^53. */
+/** An integer of at most 2^53. */
 export const i64 = (value: number): Value => ({ kind: 'i64', value });
 export const bool = (value: boolean): Value => ({ kind: 'bool', value });
 export const text = (value: string): Value => ({ kind: 'text', value });

@@ -1,7 +1,7 @@
 import { AuditEntryList, AuditQuery } from '../audit-api.ts';
 import type { Operation } from '../operation.ts';
 
-/** Rows of the backend that tell who did what. */
+/** Operations of the audit trail, on the backend. */
 export const AUDIT_OPERATIONS = [
   {
     id: 'listAudit',

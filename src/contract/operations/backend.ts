@@ -172,7 +172,7 @@ export const BACKEND_OPERATIONS = [
     method: 'GET',
     path: '/api/v1/data/symbols',
     tag: MARKET_DATA,
-    summary: 'Symbols of which candles are stored',
+    summary: 'Symbols with stored candles',
     query: ExchangeQuery,
     success: { 200: { description: 'Ascending', schema: Symbols } },
     errors: ['SVC002', 'SVC004', 'DATA004', 'DATA005'],
@@ -202,7 +202,7 @@ export const BACKEND_OPERATIONS = [
     description:
       'One of the five operations with its parameters. A failure of data collection is a safe result with `error` and status 200, unless `safe` is false. Stages that enforce authentication take requests signed for IAM (`execute-api:Invoke`) here, not tokens.',
     body: ProxyRequest,
-    success: { 200: { description: 'What data collection answered, or a safe result', schema: ProxyAnswer } },
+    success: { 200: { description: 'Response of data collection, or a safe result', schema: ProxyAnswer } },
     errors: [
       ...(['VAL001', 'VAL002', 'VAL003', 'VAL004', 'VAL005'] as const),
       ...(['DATA003', 'DATA004', 'DATA005', 'SVC002', 'SVC004'] as const),

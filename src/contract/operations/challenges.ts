@@ -91,7 +91,7 @@ export const CHALLENGE_OPERATIONS = [
     id: 'assignKey',
     method: 'POST',
     summary: 'Decide which version trades for a key, and count it',
-    description: 'A key that was assigned before gets the same answer whatever the share is now.',
+    description: 'A key keeps its first assignment when the traffic split changes.',
     body: AssignmentRequest,
     success: { 200: { description: 'The decision', schema: Assignment } },
     errors: ['VAL005', 'CHL001', 'SVC005'],
@@ -127,8 +127,7 @@ export const CHALLENGE_OPERATIONS = [
     id: 'evaluateChallenge',
     method: 'GET',
     summary: 'How the challenger compares, and what to do',
-    description:
-      'It may be read as often as one likes: the verdict is made when a trade comes or time is up.',
+    description: 'Read-only: the verdict is computed when a trade is logged or the challenge ends.',
     success: { 200: { description: 'The evaluation', schema: ChallengeEvaluation } },
     errors: ['CHL001', 'SVC005'],
     access: 'viewer',
@@ -149,7 +148,7 @@ export const CHALLENGE_OPERATIONS = [
     method: 'POST',
     summary: 'Give the challenger the next share of the traffic',
     description:
-      'It waits for nothing and ends any hold, one by hand too; a cause that lasts holds the challenge again.',
+      'Skips the conditions of the stage and ends any hold, a manual one too. A cause that persists holds the challenge again.',
     body: AdvanceRequest,
     success: { 200: { description: 'The challenge', schema: Challenge } },
     errors: ['VAL005', 'CHL001', 'RES005', 'SVC005'],
@@ -161,7 +160,7 @@ export const CHALLENGE_OPERATIONS = [
     method: 'POST',
     summary: 'Keep the share of the challenger as it is',
     description:
-      'Until somebody resumes or advances. Held by hand already, it takes the newer reason; without one nothing changes.',
+      'The hold lasts until an approver resumes or advances. A second manual hold replaces the reason; without a reason it changes nothing.',
     body: HoldRequest,
     success: { 200: { description: 'The challenge', schema: Challenge } },
     errors: ['VAL005', 'CHL001', 'RES005', 'SVC005'],
@@ -173,7 +172,7 @@ export const CHALLENGE_OPERATIONS = [
     method: 'POST',
     summary: 'End a hold',
     description:
-      'Its cause holds the challenge no second time; of no traffic, a day begins anew. A hold for approval is ended by advancing: RES005.',
+      'The same cause does not hold the challenge again. For `no_traffic` the 24-hour timer restarts. An approval hold needs advance instead: RES005.',
     body: ResumeRequest,
     success: { 200: { description: 'The challenge', schema: Challenge } },
     errors: ['VAL005', 'CHL001', 'RES005', 'SVC005'],

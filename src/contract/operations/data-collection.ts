@@ -49,7 +49,7 @@ export const DATA_COLLECTION_OPERATIONS = [
     method: 'GET',
     path: '/api/v1/symbols',
     tag: MARKET_DATA,
-    summary: 'Symbols of which candles are stored',
+    summary: 'Symbols with stored candles',
     query: ExchangeQuery,
     success: { 200: { description: 'Ascending', schema: Symbols } },
     errors: ['DATA005'],
@@ -103,7 +103,7 @@ export const DATA_COLLECTION_OPERATIONS = [
     tag: COLLECTIONS,
     summary: 'Collect candles',
     description:
-      'What is stored already is not fetched again. Collections run one after another; more than 20 that have not ended are refused. An accepted collection survives the process: what it leaves unfinished is taken up by the next.',
+      'Stored candles are not fetched again. Collections run one after another; more than 20 unfinished ones are rejected. An accepted collection survives a restart: the next process resumes it.',
     body: CollectionRequest,
     success: { 201: { description: 'Accepted', schema: Collection } },
     errors: ['VAL001', 'VAL002', 'VAL003', 'VAL005', 'RES005', 'DATA005'],

@@ -59,7 +59,7 @@ export const HYPEROPT_OPERATIONS = [
     params: HyperoptParams,
     success: {
       200: { description: 'The job', schema: HyperoptJob },
-      304: { description: 'It has not changed' },
+      304: { description: 'Not modified' },
     },
     errors: ['OPT001', 'DATA005'],
     access: 'viewer',
@@ -138,9 +138,9 @@ export const HYPEROPT_OPERATIONS = [
     method: 'POST',
     path: '/api/v1/hyperopt/{job_id}/resume',
     tag: HYPEROPT,
-    summary: 'Go on with a cancelled or failed hyperopt job, as a new one',
+    summary: 'Resume a cancelled or failed hyperopt job as a new job',
     description:
-      'The new job has the same configuration and, as long as strategy and engine are the same, the same trials: what ended in the old one is taken over, the rest is run. The old job stays as it is. RES005 when it is completed, or has not ended: a job that lost its workers goes on by itself.',
+      'The new job has the same configuration. While strategy and engine are unchanged it has the same trials: finished trials are reused, the others run. The old job is unchanged. RES005 for a job that is completed, pending or running: a job that lost its workers resumes automatically.',
     params: HyperoptParams,
     success: { 200: { description: 'Accepted', schema: HyperoptStart } },
     errors: ['OPT001', 'RES005', 'DATA005', 'VAL005'],

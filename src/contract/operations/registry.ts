@@ -49,7 +49,7 @@ export const REGISTRY_OPERATIONS = [
     tag: REGISTRY,
     summary: 'Promote a version: from Staging to Production',
     description:
-      'What is in Production becomes Archived in the same step. A version that misses the release policy is RES005 with all checks in `context.checks`. A version that is in Production already stays as it is.',
+      'The version in Production becomes Archived in the same transaction. A version that fails the release policy is RES005 with all checks in `context.checks`. A version already in Production is unchanged.',
     params: StrategyNameParams,
     body: PromoteRequest,
     success: { 200: { description: 'Promoted', schema: PromoteAnswer } },
@@ -66,7 +66,7 @@ export const REGISTRY_OPERATIONS = [
     tag: REGISTRY,
     summary: 'Roll back to a version: from Archived to Production',
     description:
-      'What is in Production becomes Archived in the same step and is marked as rolled back. A version that is in Production already stays as it is.',
+      'The version in Production becomes Archived in the same transaction and is marked as rolled back. A version already in Production is unchanged.',
     params: ModelParams,
     body: RollbackRequest,
     success: { 200: { description: 'Rolled back', schema: RollbackAnswer } },

@@ -18,7 +18,7 @@ export function sharingOperations<
   of: {
     readonly kind: ResourceKind;
     readonly name: N;
-    /** Of the resource itself. */
+    /** Level of the resource itself. */
     readonly path: P;
     /** Path variable with its id. */
     readonly id: I;
@@ -50,7 +50,7 @@ export function sharingOperations<
       tag,
       summary: `Share a ${noun}, or stop sharing it`,
       description:
-        'For its owner and admins. Replaces the whole list: whoever is not named loses it at once. Sharing gives nobody a role: what a caller may do takes both.',
+        'For the owner and admins. Replaces the whole list: principals that are not in it lose access immediately. A grant does not replace a role: a caller needs both.',
       params,
       body: SharingRequest,
       success: { 200: { description: 'Its sharing now', schema: Sharing } },

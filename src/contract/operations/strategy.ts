@@ -24,7 +24,7 @@ export const STRATEGY_OPERATIONS = [
     tag: 'Registry',
     summary: 'Register a completed backtest as the next version of a strategy',
     description:
-      'The backtest must reach every threshold given; equality passes and drawdowns are compared by magnitude. A refused registration uses up no number. `context.failures` of VAL005 lists every threshold that was missed.',
+      'The backtest must reach every given threshold; equality passes and drawdowns are compared by magnitude. A rejected registration does not use a version number. `context.failures` of VAL005 lists every failed threshold.',
     params: StrategyNameParams,
     body: RegisterRequest,
     success: { 201: { description: 'Registered', schema: RegisterAnswer } },

@@ -112,7 +112,7 @@ export function openTradeImbalance({ stages }: StoredChallenge): number {
     challenger: open.challenger + closed.challenger,
   };
   if (Math.min(entered.champion, entered.challenger) < MIN_ENTERED) return 0;
-  // In whole numbers: the difference of two shares would be rounded before it is compared.
+  // In integers: the difference of two shares would be rounded before it is compared.
   const crossed = Math.abs(open.champion * entered.challenger - open.challenger * entered.champion);
   return (100 * crossed) / (entered.champion * entered.challenger);
 }

@@ -8,7 +8,7 @@ const NEUTRAL = 50;
 /**
  * Relative strength index (Wilder 1978), 0 to 100: `100 * gain / (gain + loss)`, both smoothed by Wilder's method
  * from the simple average of the first `period` changes. First value on row `period`. 50 without any movement.
- * @throws RangeError for a period that is not a whole number from 1
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function rsi(values: Float64Array, period: number, out?: Float64Array): Float64Array {
   checkPeriod('rsi', period);
@@ -57,7 +57,7 @@ export interface Macd {
 /**
  * Moving average convergence/divergence. As in TA-Lib both averages start on row `slow - 1` (the fast one from the
  * simple average of the `fast` values up to there), the signal and the histogram on row `slow + signal - 2`.
- * @throws RangeError for periods that are not whole numbers from 1, or a fast one that is not below the slow one
+ * @throws RangeError for periods that are not integers from 1, or a fast one that is not below the slow one
  */
 export function macd(values: Float64Array, fast = 12, slow = 26, signal = 9, out?: Macd): Macd {
   checkPeriod('macd', fast);
@@ -106,7 +106,7 @@ export function macd(values: Float64Array, fast = 12, slow = 26, signal = 9, out
 
 /**
  * Rate of change in percent against the value `period` candles ago; 0 where that was 0.
- * @throws RangeError for a period that is not a whole number from 1
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function rateOfChange(values: Float64Array, period: number, out?: Float64Array): Float64Array {
   checkPeriod('rateOfChange', period);
@@ -121,7 +121,7 @@ export function rateOfChange(values: Float64Array, period: number, out?: Float64
 
 /**
  * Difference from the value `period` candles ago.
- * @throws RangeError for a period that is not a whole number from 1
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function momentum(values: Float64Array, period: number, out?: Float64Array): Float64Array {
   checkPeriod('momentum', period);
@@ -136,7 +136,7 @@ export function momentum(values: Float64Array, period: number, out?: Float64Arra
  * Commodity channel index (Lambert): distance of the typical price from its simple average, in units of 0.015 mean
  * absolute deviations. 0 when all prices of the window are equal. First value on row `period - 1`. The mean
  * deviation has no sliding form, so the cost is length times period.
- * @throws RangeError for a period that is not a whole number from 1
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function cci(
   candles: Pick<Candles, 'high' | 'low' | 'close'>,

@@ -2,7 +2,7 @@ import { checkPeriod, firstDefined, linearWindow, meanOf, outputColumn, warmUp }
 
 /**
  * Simple moving average: mean of the last `period` values. First value on row `period - 1`.
- * @throws RangeError for a period that is not a whole number from 1
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function sma(values: Float64Array, period: number, out?: Float64Array): Float64Array {
   checkPeriod('sma', period);
@@ -13,7 +13,7 @@ export function sma(values: Float64Array, period: number, out?: Float64Array): F
 
 /**
  * Weighted moving average: weights 1 (oldest) to `period` (newest). First value on row `period - 1`.
- * @throws RangeError for a period that is not a whole number from 1
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function wma(values: Float64Array, period: number, out?: Float64Array): Float64Array {
   checkPeriod('wma', period);
@@ -26,7 +26,7 @@ export function wma(values: Float64Array, period: number, out?: Float64Array): F
 /**
  * Exponential moving average, `ema += 2 / (period + 1) * (value - ema)`, started as TA-Lib does from the simple
  * average of the first `period` values on row `period - 1`.
- * @throws RangeError for a period that is not a whole number from 1
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function ema(values: Float64Array, period: number, out?: Float64Array): Float64Array {
   checkPeriod('ema', period);
@@ -35,7 +35,7 @@ export function ema(values: Float64Array, period: number, out?: Float64Array): F
 
 /**
  * Wilder's smoothing (also RMA, SMMA): as {@link ema} with the factor `1 / period`.
- * @throws RangeError for a period that is not a whole number from 1
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function rma(values: Float64Array, period: number, out?: Float64Array): Float64Array {
   checkPeriod('rma', period);
@@ -57,7 +57,7 @@ function smooth(values: Float64Array, period: number, factor: number, out: Float
 
 /**
  * Double exponential moving average (Mulloy): `2 * ema - ema(ema)`. First value on row `2 * (period - 1)`.
- * @throws RangeError for a period that is not a whole number from 1
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function dema(values: Float64Array, period: number, out?: Float64Array): Float64Array {
   checkPeriod('dema', period);
@@ -70,7 +70,7 @@ export function dema(values: Float64Array, period: number, out?: Float64Array): 
 /**
  * Triple exponential moving average (Mulloy): `3 * ema - 3 * ema(ema) + ema(ema(ema))`. First value on row
  * `3 * (period - 1)`.
- * @throws RangeError for a period that is not a whole number from 1
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function tema(values: Float64Array, period: number, out?: Float64Array): Float64Array {
   checkPeriod('tema', period);
@@ -85,7 +85,7 @@ export function tema(values: Float64Array, period: number, out?: Float64Array): 
 
 /**
  * Hull moving average: `wma(2 * wma(period / 2) - wma(period), sqrt(period))`, both lengths rounded down.
- * @throws RangeError for a period that is not a whole number from 2
+ * @throws RangeError for a period that is not an integer from 2
  */
 export function hma(values: Float64Array, period: number, out?: Float64Array): Float64Array {
   checkPeriod('hma', period, 2);

@@ -22,7 +22,7 @@ function rangeOf(high: number, low: number, previousClose: number): number {
 
 /**
  * Average true range: Wilder's smoothing of {@link trueRange}. First value on row `period`.
- * @throws RangeError for a period that is not a whole number from 1
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function atr({ high, low, close }: HighLowClose, period: number, out?: Float64Array): Float64Array {
   checkPeriod('atr', period);
@@ -54,7 +54,7 @@ interface DirectionalMovement {
  * Average directional index and directional indicators (Wilder 1978), as TA-Lib computes them: the sums start from
  * `period - 1` candles and are decayed once before the first use. Directional indicators from row `period`, ADX from
  * row `2 * period - 1`. 0 where there is no movement.
- * @throws RangeError for a period that is not a whole number from 2
+ * @throws RangeError for a period that is not an integer from 2
  */
 export function adx(candles: HighLowClose, period: number, out?: DirectionalMovement): DirectionalMovement {
   checkPeriod('adx', period, 2);
@@ -113,7 +113,7 @@ interface Supertrend {
  * Supertrend (Seban): bands at `multiplier` average true ranges around the candle's middle that only move towards the
  * price; the trend turns when the close crosses the band it trails. Starts as a downtrend on row `period`, unless the
  * close is above the upper band.
- * @throws RangeError for a period that is not a whole number from 1
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function supertrend(
   candles: HighLowClose,

@@ -12,7 +12,7 @@ export interface Bands {
 /**
  * Bollinger bands: the simple average and `multiplier` population standard deviations above and below it.
  * First value on row `period - 1`.
- * @throws RangeError for a period that is not a whole number from 1
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function bollinger(values: Float64Array, period: number, multiplier = 2, out?: Bands): Bands {
   checkPeriod('bollinger', period);
@@ -32,7 +32,7 @@ export function bollinger(values: Float64Array, period: number, multiplier = 2, 
 /**
  * Population standard deviation of the last `period` values (the divisor is `period`, as in TA-Lib). Exactly 0 for
  * equal values. First value on row `period - 1`.
- * @throws RangeError for a period that is not a whole number from 1
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function standardDeviation(values: Float64Array, period: number, out?: Float64Array): Float64Array {
   checkPeriod('standardDeviation', period);
@@ -44,7 +44,7 @@ export function standardDeviation(values: Float64Array, period: number, out?: Fl
 /**
  * How many population standard deviations the value is above its average over the last `period` values; 0 when they
  * are all equal. First value on row `period - 1`.
- * @throws RangeError for a period that is not a whole number from 1
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function zScore(values: Float64Array, period: number, out?: Float64Array): Float64Array {
   checkPeriod('zScore', period);
@@ -60,7 +60,7 @@ export function zScore(values: Float64Array, period: number, out?: Float64Array)
 
 /**
  * Slope of the least-squares line through the last `period` values, per candle. First value on row `period - 1`.
- * @throws RangeError for a period that is not a whole number from 2
+ * @throws RangeError for a period that is not an integer from 2
  */
 export function linearRegressionSlope(
   values: Float64Array,

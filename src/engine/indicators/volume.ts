@@ -33,7 +33,7 @@ export function obv(candles: Pick<Candles, 'close' | 'volume'>, out?: Float64Arr
 /**
  * Volume-weighted average of the typical price over the last `period` candles. The typical price itself where nothing
  * was traded in the window. First value on row `period - 1`.
- * @throws RangeError for a period that is not a whole number from 1
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function rollingVwap(
   candles: Pick<Candles, 'high' | 'low' | 'close' | 'volume'>,
@@ -56,7 +56,7 @@ export function rollingVwap(
 /**
  * Money flow index, 0 to 100: share of the turnover of the last `period` candles that came with a rising typical
  * price. 50 when none came with a change. First value on row `period`.
- * @throws RangeError for a period that is not a whole number from 1
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function mfi(
   candles: Pick<Candles, 'high' | 'low' | 'close' | 'volume'>,

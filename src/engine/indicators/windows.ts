@@ -69,7 +69,7 @@ export function shift(values: Float64Array, periods: number, out?: Float64Array)
 
 /**
  * Sum of the last `period` values.
- * @throws RangeError for a period that is not a whole number from 1
+ * @throws RangeError for a period that is not an integer from 1
  */
 export function rollingSum(values: Float64Array, period: number, out?: Float64Array): Float64Array {
   checkPeriod('rollingSum', period);

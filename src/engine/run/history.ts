@@ -15,7 +15,7 @@ export const MAX_STARTUP_CANDLES = 1_000_000;
  * complete candles of each informative timeframe, plus one for the candle that is still open at the start. With the ML
  * engine the default features need theirs too.
  *
- * @throws BacktestError `strategy` when `startupCandles` throws for these parameters, or answers no whole number
+ * @throws BacktestError `strategy` when `startupCandles` throws for these parameters, or does not return an integer
  */
 export function startupRows(
   strategy: StrategyDefinition,
@@ -72,7 +72,7 @@ export function startupCandles(
     throw problem(`threw "${describeThrown(error)}"`, error);
   }
   if (Number.isInteger(candles) && candles >= 0 && candles <= MAX_STARTUP_CANDLES) return candles;
-  throw problem(`answered ${candles}, which is no whole number from 0 to ${MAX_STARTUP_CANDLES},`);
+  throw problem(`answered ${candles}, which is not an integer from 0 to ${MAX_STARTUP_CANDLES},`);
 }
 
 /** Time from which candles are read for a run that begins at `start`, ms. Errors as {@link startupRows}. */

@@ -12,7 +12,7 @@ interface FloatDimension {
   readonly step?: number;
 }
 
-/** A whole number, both ends included. */
+/** An integer, both ends included. */
 interface IntDimension {
   readonly kind: 'int';
   readonly name: string;

@@ -213,7 +213,7 @@ function startupProblems(definition: StrategyDefinition): string[] {
   const candles = definition.startupCandles(defaultParameters(definition.parameters));
   return Number.isInteger(candles) && candles >= 0
     ? []
-    : ['startupCandles must answer a whole number of candles'];
+    : ['startupCandles must return an integer number of candles'];
 }
 
 function unknownKeys(value: object, known: Readonly<Record<string, true>>, path: string): string[] {

@@ -64,7 +64,7 @@ function checkLabel(strategy: string, label: MlLabel, rows: number): void {
     throw wrong(`must answer labels as a Uint8Array of ${rows} values`);
   }
   if (!Number.isInteger(horizon) || horizon < 1) {
-    throw wrong(`answered the horizon ${horizon}: it must be a whole number of candles from 1`);
+    throw wrong(`answered the horizon ${horizon}: it must be an integer number of candles from 1`);
   }
   for (let row = 0; row < rows; row++) {
     if (labels[row]! > 1 && labels[row] !== UNKNOWN_LABEL) {

@@ -261,10 +261,10 @@ describe('periods', () => {
   });
 
   it('a shift into the future is refused', () => {
-    expect(() => shift(values, -1)).toThrow('shift: a period must be a whole number from 0, got -1');
+    expect(() => shift(values, -1)).toThrow('shift: a period must be an integer from 0, got -1');
   });
 
   it('a fast average that is not faster is refused', () => {
-    expect(() => macd(values, 26, 26, 9)).toThrow('macd (slow): a period must be a whole number from 27');
+    expect(() => macd(values, 26, 26, 9)).toThrow('macd (slow): a period must be an integer from 27');
   });
 });

@@ -3,7 +3,7 @@ import { createRandom } from '#engine/random.ts';
 import { type DoubleDouble, minus, over, plus, times, ZERO } from '#engine/stats/double-double.ts';
 import { sampleOfSums } from '#engine/stats/welch.ts';
 
-/** A double as a whole number of 2^-200, which all numbers here are. */
+/** A double as an integer multiple of 2^-200, which all numbers here are. */
 function exact(x: number): bigint {
   const bits = new DataView(new ArrayBuffer(8));
   bits.setFloat64(0, Math.abs(x));

@@ -104,7 +104,7 @@ describe('a definition is refused for', () => {
     ['an offset that is no number', { exitProfitOffset: null }, 'exitProfitOffset must be a number'],
     ['no signals', { signals: undefined }, 'signals must be a function'],
     ['startup candles that are no function', { startupCandles: 50 }, 'startupCandles must be a function'],
-    ['half a startup candle', { startupCandles: () => 0.5 }, 'startupCandles must answer a whole number'],
+    ['half a startup candle', { startupCandles: () => 0.5 }, 'startupCandles must return an integer'],
     ['a misspelt key', { stopLoss: -0.1 }, 'stopLoss is not known; did you mean stoploss?'],
     ['a misspelt callback', { callbacks: { customExits: () => null } }, 'did you mean callbacks.customExit?'],
     ['a callback that is none', { callbacks: { customExit: 1 } }, 'callbacks.customExit must be a function'],
