@@ -17,8 +17,6 @@ export default {
       return drawdownOf(CROSSOVER_SETTINGS.startingBalance, curve!.equity);
     };
     runShort(subject);
-    return [
-      boundFigure('trades, curve and drawdown', await compareWithBound(candles, () => subject()), 0.18),
-    ];
+    return [boundFigure('trades, curve and drawdown', await compareWithBound(candles, () => subject()), 0.1)];
   },
 } satisfies Bench;
