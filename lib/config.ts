@@ -5,11 +5,9 @@ const Settings = z.strictObject({
   stage: z.enum(['dev', 'test', 'prod']),
   /** Where to deploy. Absent: the account and region of the credentials that deploy. */
   env: z.strictObject({ account: z.string().regex(/^\d{12}$/), region: z.string().min(1) }).optional(),
-  /** Every call needs a token. Otherwise a token is optional, and verified when sent. */
+  /** Every call needs a token. If false, a token is optional and verified when sent. */
   authRequired: z.boolean(),
-  /**
-   * Who issues tokens: a user pool of this deployment, one that exists, or nobody (every token is refused then).
-   */
+  /** Issuer of tokens: a new user pool of this deployment, an existing one, or none (every token is rejected). */
   identity: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('none') }),
     z.strictObject({
@@ -17,7 +15,7 @@ const Settings = z.strictObject({
       /** Cognito's own sign-in pages, for applications in browsers. Absent: none, and no domain. */
       hostedUi: z
         .strictObject({
-          /** Of `https://{domainPrefix}.auth.{region}.amazoncognito.com`, unique in the region. */
+          /** Prefix of `https://{domainPrefix}.auth.{region}.amazoncognito.com`, unique in the region. */
           domainPrefix: z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/),
           callbackUrls: z.array(z.url({ protocol: /^https$/ })).min(1),
         })
@@ -30,23 +28,23 @@ const Settings = z.strictObject({
       region: z.string(),
     }),
   ]),
-  /** Tables, buckets and stacks refuse to be deleted, and outlive their stack. */
+  /** Tables, buckets and stacks are protected from deletion, and are retained when their stack is deleted. */
   protect: z.boolean(),
   /**
    * Where backtests and hyperopt workers run. `public`: public subnets, a public address, no way in: nothing fixed to pay.
    * `isolated`: no way out but the endpoints of AWS services: about 44 USD a month in two zones.
    */
   network: z.enum(['public', 'isolated']),
-  /** A web application firewall before the APIs: about 14 USD a month and 0.60 USD a million requests. */
+  /** A web application firewall before the APIs: about 14 USD per month and 0.60 USD per million requests. */
   firewall: z.boolean(),
-  /** The firewall lets nobody send more than 100 requests a minute with a token, or 20 without: 4 USD a month more. */
+  /** Rate limits of the firewall: 100 requests per minute per token, 20 per address without a token. Adds 4 USD per month. */
   rateLimits: z.boolean().default(false),
   /** Private DNS name under which data collection runs: `data-collection.{namespace}:8002`. */
   namespace: z.string().min(1),
-  /** A data collection service that exists, reachable over the internet: then none is deployed. */
+  /** URL of an existing data collection service on the internet; then none is deployed. */
   dataCollectionUrl: z.url({ protocol: /^https?$/ }).optional(),
   defaultExchange: z.string().min(1),
-  /** Who else may invoke the data proxy: accounts, all of whose roles may then be allowed to, or single roles by ARN. */
+  /** Other callers of the data proxy: accounts, which can then allow any of their roles, or single roles by ARN. */
   trustedCallers: z.array(
     z.string().regex(/^(\d{12}|arn:aws(-[a-z]+)*:iam::\d{12}:role\/[\w+=,.@/-]{1,512})$/),
   ),
@@ -61,25 +59,25 @@ const Settings = z.strictObject({
   allowedRegistries: z.array(z.string().regex(/^[a-z0-9.-]+(:\d+)?(\/[a-z0-9._-]+)*$/)),
   /** Promote only versions whose validation passed. */
   stagingDryRunRequired: z.boolean(),
-  /** Whoever registered a version may not promote it. Rolling back stays a matter of one person. */
+  /** The user who registered a version cannot promote it (four-eyes principle). A rollback needs one person only. */
   fourEyesRequired: z.boolean().default(false),
-  /** Closed trades of each variant below which no challenger is promoted, whatever a challenge asks for. */
+  /** Minimum closed trades per variant before a challenger can win, regardless of the challenge's own `min_trades`. */
   challengeMinTrades: z.int().min(100).max(1_000_000).default(100),
-  /** Hours that a challenge must have lasted before its verdict. */
+  /** Minimum duration of a challenge before its verdict, hours. */
   challengeMinHours: z.int().min(0).max(8760).default(0),
-  /** Assignments that each variant must have before the verdict; `min_trades`: as many as the closed trades that it needs. */
+  /** Minimum assignments per variant before the verdict; `min_trades`: as many as its required closed trades. */
   challengeMinAssignments: z.union([z.literal(MIN_TRADES), z.int().min(0).max(1_000_000)]).default(0),
-  /** What every version must reach to be staged and promoted. */
+  /** Thresholds that every version must reach to be staged and promoted. */
   releasePolicy: ReleasePolicy.default(NO_POLICY),
   /** A rollback needs a reason. */
   rollbackReasonRequired: z.boolean().default(false),
   /** Size of a backtest's task: memory holds about 8 bytes x (5 + indicators) x candles of all pairs, three times over. */
   backtestTask: z.strictObject({ cpu: z.int(), memoryMiB: z.int() }),
-  /** Size of a hyperopt worker's task: as many trials at once as CPUs, which share the candles and nothing else. */
+  /** Size of a hyperopt worker's task: it runs one trial per vCPU; trials share only the candles. */
   hyperoptTask: z.strictObject({ cpu: z.int(), memoryMiB: z.int() }),
   /**
-   * Concurrent executions set aside for streams of events, and their limit: each viewer of a hyperopt job holds one.
-   * Absent: as many as the account has left. The account's quota must be at least 100 more.
+   * Concurrent executions reserved for event streams, which is also their limit: each viewer of a hyperopt job uses one.
+   * Default: none reserved. The account's quota must be at least 100 higher.
    */
   liveViewers: z.int().min(1).optional(),
   /** Subscribed to the topic of all alarms. */
@@ -88,7 +86,7 @@ const Settings = z.strictObject({
   logRetentionDays: z.union([z.literal(14), z.literal(30), z.literal(90), z.literal(365)]),
 });
 
-/** Everything in which the stages differ. What is not here is the same everywhere. */
+/** All differences between stages. */
 export const StageConfig = Settings.refine(({ stage, authRequired }) => stage !== 'prod' || authRequired, {
   path: ['authRequired'],
   message: 'must be true in prod',
@@ -165,7 +163,7 @@ const STAGES: Readonly<Record<StageConfig['stage'], z.input<typeof StageConfig>>
   },
 };
 
-/** The configuration of a stage, validated. Throws for an unknown name, with the known ones. */
+/** The validated configuration of a stage. Throws for an unknown name, listing the known ones. */
 export function stageConfig(name: string): StageConfig {
   if (!Object.hasOwn(STAGES, name)) {
     throw new Error(`Unknown stage "${name}". Use -c stage=${Object.keys(STAGES).join('|')}`);
@@ -173,7 +171,7 @@ export function stageConfig(name: string): StageConfig {
   return StageConfig.parse(STAGES[name as StageConfig['stage']]);
 }
 
-/** What entry points call the stage: `production` is the name that enforces authentication. */
+/** The stage's name in entry points: `production` enforces authentication. */
 export function environmentOf(config: StageConfig): 'development' | 'production' {
   return config.authRequired ? 'production' : 'development';
 }

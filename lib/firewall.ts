@@ -27,7 +27,7 @@ const visibility = (metricName: string) => ({
 const TOKEN_HEADER = { singleHeader: { Name: 'authorization' } };
 const AS_IT_IS = [{ priority: 0, type: 'NONE' }];
 
-/** Requests that carry something to be identified by; whether it is worth anything, the service says. */
+/** Requests with an Authorization header, which the firewall cannot verify. */
 const withToken: wafv2.CfnWebACL.StatementProperty = {
   sizeConstraintStatement: {
     fieldToMatch: TOKEN_HEADER,
@@ -39,7 +39,7 @@ const withToken: wafv2.CfnWebACL.StatementProperty = {
 
 const TOO_MANY = 'TooManyRequests';
 
-/** At most `limit` requests a minute: of a token, or of an address where there is none. */
+/** Allows up to `limit` requests per minute: per token, or per address without one. */
 function rateLimit(
   name: string,
   priority: number,
@@ -49,7 +49,7 @@ function rateLimit(
   const customResponse = {
     responseCode: ERRORS.HTTP429.status,
     customResponseBodyKey: TOO_MANY,
-    // Fixed values alone: there is no id of a request here.
+    // Only fixed values: a request id is not available here.
     responseHeaders: Object.entries({ ...SECURITY_HEADERS, ...TLS_HEADERS, 'Retry-After': '60' }).map(
       ([header, value]) => ({ name: header, value }),
     ),
@@ -83,7 +83,7 @@ const BODIES = {
   },
 };
 
-/** Managed rules against the common attacks and, where configured, limits of rate, before one stage of an API. */
+/** Managed rules against common attacks and, if configured, rate limits, for one stage of an API. */
 export class Firewall extends Construct {
   constructor(
     scope: Construct,
@@ -97,8 +97,8 @@ export class Firewall extends Construct {
       visibilityConfig: visibility('Firewall'),
       rules: [
         ...(props.rateLimits ? RATE_LIMITS : []),
-        // Bodies over 8 KB and queries over 2 KB are ordinary here: a backtest, or a question for freshness, may name hundreds
-        // of pairs. The service has limits of its own.
+        // Bodies over 8 KB and queries over 2 KB are normal here: a backtest or a freshness request may name hundreds of pairs.
+        // The service has its own limits.
         managed('AWSManagedRulesCommonRuleSet', 2, ['SizeRestrictions_BODY', 'SizeRestrictions_QUERYSTRING']),
         managed('AWSManagedRulesKnownBadInputsRuleSet', 3),
       ],

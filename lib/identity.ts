@@ -20,7 +20,7 @@ export interface UserPool {
   readonly region: string;
 }
 
-/** What a service's environment says of the pool: nothing where there is none. */
+/** Environment variables of a service's pool; none without a pool. */
 export function poolVariables<S extends string>(service: S, pool: UserPool | undefined) {
   return (
     pool
@@ -33,9 +33,9 @@ export function poolVariables<S extends string>(service: S, pool: UserPool | und
   ) as { readonly [K in `${S}_IDP_${'USER_POOL_ID' | 'CLIENT_ID' | 'REGION'}`]?: string };
 }
 
-/** Who issues tokens in this stage. */
+/** Issuer of tokens in this stage. */
 export class Identity extends Construct {
-  /** Undefined where the stage knows no users. */
+  /** Undefined in a stage without users. */
   readonly pool: UserPool | undefined;
 
   constructor(scope: Construct, id: string, props: { readonly config: StageConfig }) {
@@ -49,7 +49,7 @@ export class Identity extends Construct {
     if (this.pool) this.#tell(this.pool);
   }
 
-  /** What a person needs to get a token. */
+  /** Outputs that a user needs to get a token. */
   #tell({ userPoolId, clientId }: UserPool): void {
     const stack = Stack.of(this);
     new CfnOutput(stack, 'UserPoolId', { value: userPoolId, description: 'Where users and their roles are' });
@@ -65,7 +65,7 @@ export class Identity extends Construct {
       signInAliases: { email: true },
       signInCaseSensitive: false,
       accountRecovery: cognito.AccountRecovery.EMAIL_ONLY,
-      // Whoever wants one sets up an app; an administrator can see who has.
+      // Optional per user; an administrator can see who has one.
       mfa: cognito.Mfa.OPTIONAL,
       mfaSecondFactor: { sms: false, otp: true },
       passwordPolicy: {
@@ -89,11 +89,11 @@ export class Identity extends Construct {
       new cognito.CfnUserPoolGroup(this, groupName, { userPoolId: pool.userPoolId, groupName, description });
     }
     const client = pool.addClient('Client', {
-      // By password for the command line, which has no SRP; over TLS and to Cognito alone.
+      // Password sign-in for the command line, which has no SRP; only over TLS and only to Cognito.
       authFlows: { userSrp: true, userPassword: true },
       preventUserExistenceErrors: true,
       accessTokenValidity: Duration.hours(1),
-      // A working day: then the password is asked for again.
+      // One working day; then the user signs in again.
       refreshTokenValidity: Duration.hours(12),
       ...(hostedUi
         ? {

@@ -5,7 +5,7 @@ import { logGroup } from './construct-helpers.ts';
 
 const ADDRESSES = '10.0.0.0/16';
 
-/** Where a task runs, in the terms of a RunTask call. */
+/** Subnets of a task, as in a RunTask call. */
 export interface TaskPlacement {
   readonly subnets: readonly ec2.ISubnet[];
   readonly assignPublicIp: boolean;
@@ -17,11 +17,11 @@ export interface TaskPlacement {
  */
 export class Network extends Construct {
   readonly vpc: ec2.Vpc;
-  /** Of every task: out, never in. */
+  /** Security group of every task: outbound only. */
   readonly taskSecurityGroup: ec2.SecurityGroup;
-  /** Tasks that talk to exchanges. */
+  /** Subnets of tasks that call exchanges. */
   readonly collectors: TaskPlacement;
-  /** Tasks that need storage alone: backtests and hyperopt workers. */
+  /** Subnets of tasks that only need storage: backtests and hyperopt workers. */
   readonly backtests: TaskPlacement;
 
   constructor(scope: Construct, id: string, props: { readonly config: StageConfig }) {
@@ -34,13 +34,13 @@ export class Network extends Construct {
         { name: 'Public', subnetType: ec2.SubnetType.PUBLIC, mapPublicIpOnLaunch: false },
         { name: 'Isolated', subnetType: ec2.SubnetType.PRIVATE_ISOLATED },
       ],
-      // Free of charge, and the candles' way: without them every byte would leave through a public address.
+      // Free of charge. Without them, candles would leave the network through a public address.
       gatewayEndpoints: {
         S3: { service: ec2.GatewayVpcEndpointAwsService.S3 },
         DynamoDb: { service: ec2.GatewayVpcEndpointAwsService.DYNAMODB },
       },
     });
-    // Refused connections only: what a wrong security group looks like, at a fraction of the volume.
+    // Rejected connections only: they show a wrong security group, at a fraction of the volume.
     this.vpc.addFlowLog('Refused', {
       destination: ec2.FlowLogDestination.toCloudWatchLogs(logGroup(this, 'FlowLog', props.config)),
       trafficType: ec2.FlowLogTrafficType.REJECT,
@@ -58,8 +58,8 @@ export class Network extends Construct {
   }
 
   /**
-   * What starting a task needs beside storage: its image (the layers come from S3) and its log. Their names resolve to
-   * these addresses in the whole network, so that they are open to all of it.
+   * Endpoints that starting a task needs in addition to storage: its image (the layers come from S3) and its log. Their names
+   * resolve to these addresses in the whole network, so they are open to all of it.
    */
   #addEndpoints(): void {
     const services = {

@@ -101,8 +101,8 @@ export class ServiceApi extends Construct {
   }
 
   /**
-   * Every resource takes ANY method, and the root any path: unknown ones get the service's own 404 and 405.
-   * One permission for all methods: a permission each would outgrow the function's policy.
+   * Routes ANY method of each resource, and any other path, to the service, which returns its own 404 and 405. One permission
+   * for all methods: one per method would exceed the size limit of the function's policy.
    */
   #addRoutes({ service, handler }: ServiceApiProps): void {
     const integration = new apigateway.LambdaIntegration(handler, { scopePermissionToMethod: false });
@@ -118,8 +118,8 @@ export class ServiceApi extends Construct {
   }
 
   /**
-   * A function's own method beside ANY. It takes no tokens, so where authentication is enforced its callers sign for IAM.
-   * One permission each, for that method alone.
+   * Adds methods that API Gateway routes to a function directly, in addition to ANY. They accept no tokens: where
+   * authentication is enforced, callers sign for IAM. One permission per method.
    */
   #addFunctions({ config, service, functions = {} }: ServiceApiProps): void {
     const { IAM, NONE } = apigateway.AuthorizationType;
@@ -134,8 +134,8 @@ export class ServiceApi extends Construct {
   }
 
   /**
-   * A stream's own method beside ANY, whose integration passes on what the function writes as it is written. Tokens are
-   * verified by the function, as everywhere. One permission each, for that method alone.
+   * Adds methods that stream, in addition to ANY: their integration forwards each write of the function. The function verifies
+   * tokens, as for any method. One permission per method.
    */
   #addStreams({ service, streams }: ServiceApiProps): void {
     for (const { method, path, streams: isStream } of operationsOf(service)) {
@@ -143,7 +143,7 @@ export class ServiceApi extends Construct {
       const target = new apigateway.LambdaIntegration(streams!, {
         allowTestInvoke: false,
         responseTransferMode: apigateway.ResponseTransferMode.STREAM,
-        // As long as a function runs; without it the gateway would end every stream after 29 s.
+        // The maximum of a function; by default the gateway ends every stream after 29 s.
         timeout: Duration.minutes(15),
       });
       this.api.root.resourceForPath(path).addMethod(method, target);
@@ -172,10 +172,10 @@ export class ServiceApi extends Construct {
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /**
- * Who may call a service's API, where callers of other accounts are trusted with the routes that ask for IAM's signature: such a
- * caller needs this and its own role's permission, one of this account either. A policy of an API allows nothing that it
- * does not name, so that everything else is named too; unknown paths of the signed routes' methods are 403 then, not 404.
- * Undefined where nobody else is trusted: no policy, and all as it is.
+ * Resource policy of a service's API, in stages that trust other accounts with the IAM-signed routes. A caller of another
+ * account needs this policy and a permission of its own role; a caller of this account needs either. A resource policy denies
+ * what it does not name, so it names all other routes too; unknown paths of the signed routes' methods then return 403, not
+ * 404. Undefined without trusted callers.
  */
 function apiPolicy(config: StageConfig, service: ServiceName): iam.PolicyDocument | undefined {
   const { authRequired, stage, trustedCallers, trustedOrganization } = config;
@@ -210,16 +210,16 @@ function apiPolicy(config: StageConfig, service: ServiceName): iam.PolicyDocumen
 interface GatewayError {
   readonly type: apigateway.ResponseType;
   readonly code: ErrorCode;
-  /** The catalogue's message when absent. */
+  /** Default: the message of the code. */
   readonly message?: string;
-  /** Default: the status of the code. `keep`: what the gateway gives, as setting it would rewrite a whole class. */
+  /** Default: the status of the code. `keep`: the gateway's, because setting one would change a whole class of responses. */
   readonly status?: number | 'keep';
 }
 
-/** Every response that API Gateway itself can make. Who may call is decided behind it, so most mean a wrong set-up. */
+/** All error responses of API Gateway itself. The service authenticates callers, so most of these mean a wrong configuration. */
 const GATEWAY_ERRORS: readonly GatewayError[] = [
   {
-    // Among them 414 and 431, which have no type of their own.
+    // Includes 414 and 431, which have no type of their own.
     type: apigateway.ResponseType.DEFAULT_4XX,
     code: 'HTTP400',
     message: 'The request could not be read: its address or headers are malformed or too large',
@@ -232,7 +232,7 @@ const GATEWAY_ERRORS: readonly GatewayError[] = [
     code: 'VAL005',
     message: 'A parameter could not be read',
   },
-  // Every path has a method, so this is a request without the signature that a function's method asks for.
+  // Every path has a method, so this request lacks the signature that a function's method requires.
   { type: apigateway.ResponseType.MISSING_AUTHENTICATION_TOKEN, code: 'AUTH003' },
   { type: apigateway.ResponseType.RESOURCE_NOT_FOUND, code: 'HTTP404' },
   { type: apigateway.ResponseType.REQUEST_TOO_LARGE, code: 'HTTP413' },
@@ -247,7 +247,7 @@ const GATEWAY_ERRORS: readonly GatewayError[] = [
   {
     type: apigateway.ResponseType.WAF_FILTERED,
     code: 'AUTH004',
-    message: 'The firewall refused the request',
+    message: 'The firewall rejected the request',
   },
   { type: apigateway.ResponseType.API_CONFIGURATION_ERROR, code: 'SVC001' },
   { type: apigateway.ResponseType.AUTHORIZER_CONFIGURATION_ERROR, code: 'SVC001' },
@@ -256,14 +256,14 @@ const GATEWAY_ERRORS: readonly GatewayError[] = [
   { type: apigateway.ResponseType.INTEGRATION_TIMEOUT, code: 'SVC006' },
 ];
 
-/** As the gateway takes fixed values, in quotes; so a policy, which has quotes of its own, cannot be among them. */
+/** Fixed values in single quotes, as the gateway requires; headers that contain single quotes, such as a policy, are left out. */
 const FIXED_HEADERS = Object.fromEntries(
   Object.entries({ ...SECURITY_HEADERS, ...TLS_HEADERS })
     .filter(([, value]) => !value.includes("'"))
     .map(([name, value]) => [name, `'${value}'`]),
 );
 
-/** Gives every error of the gateway the coded body and the headers of all other responses. */
+/** Gives every error of the gateway the error body and headers of all other responses. */
 function addGatewayResponses(api: apigateway.RestApi): void {
   for (const { type, code, message, status = ERRORS[code].status } of GATEWAY_ERRORS) {
     const detail = { code, message: message ?? ERRORS[code].message, field: '', context: {} };

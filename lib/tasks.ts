@@ -28,11 +28,11 @@ export interface JobTaskProps {
   readonly secrets?: Record<string, ecs.Secret>;
   /** @default - listens to nothing */
   readonly port?: number;
-  /** @default - a task ends by itself and is not asked how it is */
+  /** @default - none: a task runs to its end */
   readonly healthCheck?: ecs.HealthCheck;
 }
 
-/** The house's Fargate task: ARM, one container that can write nothing but /tmp, one log. */
+/** Touchstone's Fargate task: ARM, one container that can only write to /tmp, one log. */
 export class JobTask extends Construct {
   readonly definition: ecs.FargateTaskDefinition;
   readonly log: logs.LogGroup;
@@ -58,12 +58,12 @@ export class JobTask extends Construct {
       readonlyRootFilesystem: true,
       // A task ends within seconds of SIGTERM; Spot gives 120 s from its warning, so 60 s leave room for both.
       stopTimeout: Duration.seconds(60),
-      // Without an init process Node would be process 1, which ignores a SIGTERM that it does not handle.
+      // Without an init process Node would be process 1, which ignores unhandled SIGTERM.
       linuxParameters: new ecs.LinuxParameters(this, 'Linux', { initProcessEnabled: true }),
       logging: ecs.LogDriver.awsLogs({
         logGroup: this.log,
         streamPrefix: props.entry,
-        // A log that stalls must not stall the simulation; 4 MiB of lines wait for it.
+        // A stalled log must not stall the simulation; 4 MiB of lines are buffered.
         mode: ecs.AwsLogDriverMode.NON_BLOCKING,
         maxBufferSize: Size.mebibytes(4),
       }),
@@ -90,7 +90,7 @@ export interface JobTasksProps {
   readonly config: StageConfig;
   readonly data: DataStack;
   readonly image: ecs.ContainerImage;
-  /** What every entry point of the stage is told. */
+  /** Environment variables of every entry point of the stage. */
   readonly common: Pick<z.input<typeof CollectTaskEnv>, 'ENVIRONMENT' | 'LOG_LEVEL'>;
 }
 
@@ -110,7 +110,7 @@ export function collectTask(scope: Construct, { config, data, image, common }: J
     config,
     image,
     entry: 'collect',
-    // It waits for exchanges most of the time; a month of one-minute candles at once is 3 MB.
+    // Mostly waits for exchanges; one month of one-minute candles needs 3 MB.
     cpu: 256,
     memoryMiB: 1024,
     environment,

@@ -11,7 +11,7 @@ import {
 import type { Log } from '#runtime/log.ts';
 import { LOCAL_POOL, openIssuerKey } from './issuer-key.ts';
 
-/** Who may call the services of one machine. */
+/** Authentication of the local services. */
 export interface LocalAccess {
   readonly authenticate: Authenticate;
   /** As `authenticate`, and the data proxy by its own token. */

@@ -3,7 +3,7 @@ import type { StorageEnv } from '#adapters/open-stores.ts';
 /** File in the data folder that tells how a running platform is reached. */
 export const PLATFORM_FILE = 'platform.json';
 
-/** How other processes of this machine reach a running platform; stored in {@link PLATFORM_FILE}. */
+/** Addresses of a running platform for other local processes; stored in {@link PLATFORM_FILE}. */
 export interface PlatformInfo {
   readonly pid: number;
   readonly exchange: string;

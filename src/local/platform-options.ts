@@ -16,7 +16,7 @@ export interface PlatformOptions {
   readonly exchange?: string;
   /** Scheme and host at which every exchange is called instead of its own. */
   readonly exchangeUrl?: string | undefined;
-  /** Milliseconds between two requests of an exchange. Default: what ccxt knows of it. */
+  /** Minimum interval between requests to one exchange, ms. Default: the ccxt `rateLimit`. */
   readonly exchangeIntervalMs?: number | undefined;
   /** A DynamoDB-compatible server instead of the embedded engine. */
   readonly dynamodbEndpoint?: string | undefined;

@@ -33,9 +33,9 @@ import { createWorkflow, type TaskSurroundings } from './workflow.ts';
 
 export interface Platform {
   readonly info: PlatformInfo;
-  /** Rejects when the platform cannot go on, because the database is gone. Never resolves. */
+  /** Rejects when the platform cannot continue because the database ended. Never resolves. */
   readonly failed: Promise<never>;
-  /** Ends requests, executions and tasks. Unfinished jobs go on at the next start. */
+  /** Ends requests, executions and tasks. Unfinished jobs resume at the next start. */
   stop(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ const RECONCILE_EVERY_MS = 5 * 60_000;
 /** A job that is older and has no execution was lost between being stored and being started. */
 const GRACE_MS = 2 * 60_000;
 
-/** What is running, in the order in which it was started. */
+/** Started parts of the platform, in start order. */
 class Running {
   readonly #stops: (() => unknown)[] = [];
 
@@ -110,7 +110,7 @@ async function startServices(
   const exchanges = openExchanges({
     url: options.exchangeUrl,
     intervalMs: options.exchangeIntervalMs,
-    onRepeat: (call) => log.warn('exchange is asked again', { ...call, error: call.error as Error }),
+    onRepeat: (call) => log.warn('retrying exchange request', { ...call, error: call.error as Error }),
   });
   const data = await startDataCollection(
     { ...service, authenticate: access.authenticateAtData, port: options.ports.dataCollection },
@@ -200,7 +200,7 @@ async function startServices(
   return info;
 }
 
-/** At once without grace, since nothing that the last platform started runs any more; then every five minutes. */
+/** Immediately without grace, because no job of the last platform runs any more; then every five minutes. */
 async function keepReconciling(reconcile: ReconcileDeps, running: Running, log: Log): Promise<void> {
   await inContext(() => reconcileJobs({ ...reconcile, graceMs: 0 }));
   const timer = setInterval(() => {
@@ -209,7 +209,7 @@ async function keepReconciling(reconcile: ReconcileDeps, running: Running, log: 
   running.add(() => clearInterval(timer));
 }
 
-/** What nobody has asked for has a correlation id too. */
+/** Gives work without a request a correlation id. */
 function inContext<T>(work: () => Promise<T>): Promise<T> {
   return runInContext({ correlationId: randomUUID() }, work);
 }
@@ -224,7 +224,7 @@ function failureOf(database: Database): Promise<never> {
   const failed = database.lost.then((reason) => {
     throw new Error(reason);
   });
-  // Whoever runs the platform decides whether to wait for this.
+  // The caller decides whether to wait for this promise.
   failed.catch(() => undefined);
   return failed;
 }

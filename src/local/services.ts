@@ -40,7 +40,7 @@ const listening = ({ port, log }: LocalServiceOptions) => ({
   ...{ port, log, hostname: HOST, loopbackOnly: true },
 });
 
-/** Serves the backend of one machine. */
+/** Serves the local backend. */
 export async function startBackend(
   options: LocalServiceOptions,
   deps: {
@@ -99,7 +99,7 @@ export async function startBackend(
   return serve(app, listening(options));
 }
 
-/** Serves the strategy service of one machine. */
+/** Serves the local strategy service. */
 export async function startStrategyService(
   options: LocalServiceOptions,
   deps: {
@@ -154,7 +154,7 @@ export async function startStrategyService(
   return serve(app, listening(options));
 }
 
-/** Serves data collection of one machine. */
+/** Serves local data collection. */
 export async function startDataCollection(
   options: LocalServiceOptions,
   stores: Stores,
@@ -191,7 +191,7 @@ export async function startDataCollection(
   };
 }
 
-/** The data proxy of one machine: the function's own logic, in this process. */
+/** The local data proxy: the function's logic in this process. */
 export function localDataProxy(dataCollectionUrl: string, serviceToken?: string): DataProxy {
   return createDataProxy({
     baseUrl: dataCollectionUrl,
@@ -206,7 +206,7 @@ export function localDataProxy(dataCollectionUrl: string, serviceToken?: string)
   });
 }
 
-/** The proxy as API Gateway invokes it: with a proxy event, answered by a string body. */
+/** Calls the proxy as API Gateway does: with a proxy event, which returns a string body. */
 function behindGateway(proxy: DataProxy): GatewayFunction {
   return async ({ body, headers, correlationId }) => {
     const event = {

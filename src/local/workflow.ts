@@ -28,28 +28,28 @@ export interface WorkflowOptions {
   readonly concurrency: number;
   /** Options of Node for the tasks. */
   readonly nodeOptions: readonly string[];
-  /** Told the name of an execution that has ended. */
+  /** Called with the name of an execution that ended. */
   readonly onEnd: (execution: string) => void;
   readonly log: Log;
 }
 
-/** What the tasks' environment says of where things are. */
+/** Locations in the tasks' environment. */
 export type TaskSurroundings = Readonly<Record<string, string>> & {
   readonly OBJECTS_DIRECTORY: string;
   readonly CANDLES_BUCKET: string;
   readonly RESULTS_BUCKET: string;
 };
 
-/** The state machines of one machine with the runners of their tasks. */
+/** The local state machines with the runners of their tasks. */
 export interface Workflow {
   readonly executions: LocalExecutions<BacktestExecutionInput>;
   readonly hyperoptExecutions: LocalExecutions<HyperoptExecutionInput>;
   readonly tasks: TaskControl;
-  /** Ends executions and tasks; their jobs stay unfinished and go on at the next start. */
+  /** Ends executions and tasks; their jobs stay unfinished and resume at the next start. */
   stop(): Promise<void>;
 }
 
-/** Parameters that mean something in AWS alone: the files are the same, here nothing reads them. */
+/** Values of parameters that only AWS uses: the files are the same, local mode ignores them. */
 const AWS_ONLY = {
   Cluster: 'local',
   PublicSubnetA: 'local',
@@ -71,7 +71,7 @@ const OWN_NAMES = {
   HyperoptTask: 'HyperoptTask',
 };
 
-/** Wires the files of statemachines/ to this machine. */
+/** Connects the files of statemachines/ to local implementations. */
 export function createWorkflow(options: WorkflowOptions): Workflow {
   const { stores, log } = options;
   const runnerOf = (concurrency: number, environment: Readonly<Record<string, string>>) =>

@@ -20,7 +20,7 @@ export interface AuditedCall {
   readonly principal: Principal;
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
-  /** What was asked, as far as it was read. */
+  /** The request, as far as it was read. */
   readonly request: Readonly<Record<'query' | 'body', unknown>> | null;
   readonly correlationId: string;
   readonly sourceIp: string | undefined;
@@ -40,9 +40,9 @@ interface Answer {
 }
 
 /**
- * Does `work`, between writing down that it is about to be done and how it ended: whatever dies in between leaves the
- * first. Throws SVC005, and does nothing, when that cannot be written; what was done is answered even when its outcome
- * cannot. Of an operation that changes nothing it is just `work`.
+ * Runs `work` between two audit writes: its start and its outcome. A crash in between leaves the first. If the first write
+ * fails, throws SVC005 and does not run `work`; if the second fails, the result is returned anyway. Operations that change
+ * nothing are not audited.
  */
 export async function audited<T extends Answer>(
   { audit: used, log }: Deps,
@@ -77,7 +77,7 @@ export async function audited<T extends Answer>(
   }
 }
 
-/** Writes down a call that was refused before anything was done. It stays refused when that fails. */
+/** Records a call that was rejected before it changed anything. It stays rejected if the write fails. */
 export async function auditRefusal(
   { audit: used, log }: Deps,
   call: AuditedCall,
@@ -104,7 +104,7 @@ function refusal(error: unknown): Ending {
   return { outcome: status < 500 ? 'refused' : 'failed', status, code, created: null };
 }
 
-/** What a `Location` such as `backtests/bt-1` leads to. */
+/** The resource of a `Location` such as `backtests/bt-1`. */
 function createdAt(location: string | undefined): AuditResource | null {
   const [kind, id] = location?.split('/').slice(-2) ?? [];
   return kind && id ? { kind, id: plainText(id, 200) } : null;
@@ -145,7 +145,7 @@ function resourceOf({ path }: Operation, params: Readonly<Record<string, string>
   return { kind: segments[at - 1]!, id: plainText(params[segments[at]!.slice(1, -1)] ?? '', 200) };
 }
 
-/** What of a request goes into the audit trail: enough to see what was asked, never a secret, never much. */
+/** Part of a request that the audit trail keeps: enough to identify the request, without secrets, of bounded size. */
 
 const MAX_LENGTH = 3_000;
 const KEYS = 40;
@@ -167,11 +167,11 @@ const LIMITS: readonly Limits[] = [
 const SECRET_NAME =
   /token|secret|passw|credential|authorization|cookie|session|signature|api_?-?key|private_?-?key|access_?-?key/i;
 
-/** Tokens, keys of AWS, PEM files, and passwords in addresses, under whatever name. */
+/** Tokens, AWS keys, PEM files and passwords in URLs, under any name. */
 const SECRET_VALUE =
   /\bbearer\s|\beyJ[\w-]{5,}\.[\w-]{5,}|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|-----BEGIN |:\/\/[^/\s]{1,200}@/i;
 
-/** JSON of at most 3,000 characters, whatever the value; null for null. */
+/** JSON of up to 3,000 characters; null for null. */
 function summarise(value: object | null): string | null {
   if (value === null) return null;
   for (const limits of LIMITS) {

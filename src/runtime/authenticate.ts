@@ -14,22 +14,21 @@ export interface Principal {
 }
 
 /**
- * Tells who sent a request from its Authorization header, null when it has none.
- * Throws AUTH001 (expired), AUTH002 (invalid) or AUTH003 (missing where it is enforced).
- * HTTP503 when whoever issued the token must be asked and does not answer.
+ * Identifies the caller by the Authorization header, null if absent. Throws AUTH001 (expired), AUTH002 (invalid), AUTH003
+ * (missing where it is enforced), or HTTP503 when the issuer's keys are needed and it does not respond.
  */
 export type Authenticate = (authorization: string | null) => Promise<Principal>;
 
 /** Lowest first: each role may do what those before it may. */
 const ROLES: readonly Role[] = ['viewer', 'researcher', 'approver', 'admin'];
 
-/** What the groups of a token give: the roles of their names, and whatever is shared with them. */
+/** Access by a token's groups: the roles with their names, and resources shared with them. */
 export function membershipOf(groups: unknown): Pick<Principal, 'roles' | 'groups'> {
   const names = Array.isArray(groups) ? groups.filter(isPrincipalName) : [];
   return { roles: ROLES.filter((role) => names.includes(role)), groups: names };
 }
 
-/** Whether a claim of a token can be somebody's name, or a group's. */
+/** True for a claim that is a valid name of a user or group. */
 export function isPrincipalName(claim: unknown): claim is string {
   return typeof claim === 'string' && PRINCIPAL_NAME.test(claim);
 }
@@ -84,8 +83,8 @@ export function authorize(principal: Principal, access: Access): void {
 }
 
 /**
- * Throws unless the caller may do with the resource that the path names what the operation's row says: the 404 of its
- * kind when there is none, AUTH005 when it is another's. Nothing is read for an admin: what there is not, the use case says.
+ * Throws unless the caller has the access to the path's resource that the operation requires: the 404 of its kind if it does
+ * not exist, AUTH005 if the caller has no grant. Not checked for an admin: the use case reports a missing resource.
  */
 export async function checkOwnership(
   { resource }: Operation,

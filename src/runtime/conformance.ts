@@ -4,7 +4,7 @@ import { ErrorBody, RequestValidationError } from '#contract/common.ts';
 import { documentedErrors, type Operation } from '#contract/operation.ts';
 import type { ErrorResponse } from './responses.ts';
 
-/** A response that the contract does not describe: a fault of ours, thrown in development and tests. */
+/** A response that the contract does not describe: a bug, thrown in development and tests. */
 export class ConformanceError extends Error {
   override readonly name = 'ConformanceError';
 }
@@ -33,7 +33,7 @@ export function checkError(
   if (!documented) throw undocumented(operation, `${code} with status ${status}`);
 }
 
-/** The same of an answer that a function has worded: throws unless the row describes it. */
+/** Checks a function's response in the same way. */
 export async function checkFunctionAnswer(operation: Operation, answer: Response): Promise<void> {
   const body: unknown = await answer.clone().json();
   const { status } = answer;

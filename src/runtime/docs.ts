@@ -15,8 +15,8 @@ const STYLE = 'swagger-ui.css';
 const START = 'start.js';
 
 /**
- * Starts Swagger UI on the document beside the page. A file of its own, so that the page needs no inline script.
- * `validatorUrl: null` keeps it from asking validator.swagger.io.
+ * Starts Swagger UI with the document next to the page. A separate file, so that the page needs no inline script.
+ * `validatorUrl: null` disables requests to validator.swagger.io.
  */
 const START_SCRIPT = `const document_url = new URL('../openapi.json', document.currentScript.src).href;
 SwaggerUIBundle({
@@ -110,7 +110,7 @@ async function readAsset(name: string): Promise<ReadableStream<Uint8Array>> {
   return file.readableWebStream({ autoClose: true }) as ReadableStream<Uint8Array>;
 }
 
-/** Beside the bundle where there is one, else in the package. */
+/** Next to the bundle, else in the package. */
 function assetFolder(): string {
   const beside = join(import.meta.dirname, 'swagger-ui');
   if (existsSync(beside)) return beside;

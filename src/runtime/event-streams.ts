@@ -1,6 +1,6 @@
 import { CodedError } from '#contract/errors.ts';
 
-/** What is written of a server-sent event; one without a name is a comment that keeps the connection open. */
+/** A server-sent event; without a name it is a comment that keeps the connection open. */
 export interface ServerSentEvent {
   readonly event?: string;
   /** Sent back as `Last-Event-ID` by a client that asks again. */

@@ -14,7 +14,7 @@ type BodyOf<R> = R extends { contentType: 'text/event-stream' }
     ? Immutable<z.input<S>>
     : string | ReadableStream<Uint8Array>;
 
-/** What a handler is given: everything validated by the operation's row. */
+/** Request of a handler, validated by the operation's row. */
 export interface HandlerRequest<O> {
   readonly params: Output<O, 'params'>;
   readonly query: Output<O, 'query'>;
@@ -28,7 +28,10 @@ export interface HandlerRequest<O> {
   readonly closing: AbortSignal | undefined;
 }
 
-/** One of the row's success responses. A body without a schema is sent as it is: a text, a file's bytes, or a stream of events. */
+/**
+ * One of the row's success responses. A body without a schema is sent unchanged: a string, the bytes of a file, or an event
+ * stream.
+ */
 type HandlerResponse<O> = O extends { success: infer S }
   ? {
       [K in keyof S & number]: {
@@ -41,12 +44,12 @@ type HandlerResponse<O> = O extends { success: infer S }
 
 type Handler<O> = (request: HandlerRequest<O>) => Promise<HandlerResponse<O>>;
 
-/** One handler for every row of a service but those that a function answers: a row without one does not compile. */
+/** One handler per row of a service, except rows with a function integration. A missing handler does not compile. */
 export type Handlers<S extends ServiceName> = {
   readonly [O in OperationsOf<S> as O extends { integration: object } ? never : O['id']]: Handler<O>;
 };
 
-/** Of those the ones whose rows answer streams. */
+/** Handlers of the rows that stream. */
 export type StreamHandlers<S extends ServiceName> = {
   readonly [O in OperationsOf<S> as O extends { streams: true } ? O['id'] : never]: Handler<O>;
 };

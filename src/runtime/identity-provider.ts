@@ -26,10 +26,10 @@ export interface IdentityProvider {
 }
 
 /**
- * Accepts access tokens of a Cognito user pool made for one of its clients, not ID tokens: those tell an application who
- * its user is, and hold what a user may edit. The principal is the token's `sub`, its roles the groups of their names.
- * Without a token the caller is anonymous with all roles, unless authentication is enforced.
- * Throws AUTH001, AUTH002 (`context.reason`), AUTH003, and HTTP503 when the issuer's keys are needed and not to be had.
+ * Accepts access tokens of a Cognito user pool for one of its clients. Rejects ID tokens, which contain attributes that users
+ * can edit. The principal is the token's `sub`; its roles are the groups with their names. Without a token the caller is
+ * anonymous with all roles, unless authentication is enforced. Throws AUTH001, AUTH002 (`context.reason`), AUTH003, and HTTP503
+ * when the issuer's keys are needed and unavailable.
  */
 export function withIdentityProvider(
   { userPoolId, clientId, keys = new IssuerKeys() }: IdentityProvider,
@@ -46,7 +46,7 @@ export function withIdentityProvider(
   };
 }
 
-/** How a service tells its callers, by what its environment says of the identity provider. */
+/** Authentication of a service, from its identity provider variables. */
 export function authenticateBy(env: {
   readonly environment: string;
   readonly userPoolId: string | undefined;
@@ -73,7 +73,7 @@ async function verified(
   // RFC 7515, 4.1.11: a token whose critical extensions its reader does not implement is invalid. We implement none.
   if (Object.hasOwn(decomposeUnverifiedJwt(token).header, 'crit')) throw invalid('critical_extension');
   const { sub, exp } = claims;
-  // The verifier takes both for optional: a token without them would be nobody's, or valid for ever.
+  // Optional for the verifier: a token without them would have no user, or never expire.
   if (!isPrincipalName(sub) || exp === undefined) throw invalid('claims');
   return { id: sub, ...membershipOf(claims['cognito:groups']) };
 }
@@ -107,7 +107,7 @@ function invalid(reason: string, cause?: unknown): CodedError {
 
 /** A key that its issuer has withdrawn is trusted no longer than this. */
 const MAX_AGE_MS = 3_600_000;
-/** Tokens that name keys nobody knows do not make us ask the issuer more often than this. */
+/** Minimum interval between requests to an issuer for unknown keys. */
 const REFETCH_MS = 10_000;
 /** After an attempt that failed. */
 const RETRY_MS = 1_000;
@@ -121,14 +121,14 @@ export interface IssuerKeysOptions {
 
 interface Attempt {
   readonly keys: Promise<Jwks>;
-  /** Epoch ms before which there is no other. */
+  /** Earliest time of the next request, Unix milliseconds. */
   next: number;
 }
 
 /**
- * The public keys of issuers by the address of their JWKS: fetched when first needed, once for all who wait, then kept.
- * A key that is not among them is looked for once more at the issuer, so that a rotation needs no restart. Throws
- * HTTP503 when the issuer is needed and does not answer as one.
+ * Cache of issuers' public keys by JWKS URL. Keys are fetched on first use, once for concurrent callers. An unknown key is
+ * looked up again at the issuer, so a rotation needs no restart. Throws HTTP503 when the issuer is needed and does not return
+ * its keys.
  */
 export class IssuerKeys implements JwksCache {
   readonly #read: (uri: string) => Promise<unknown>;
@@ -154,7 +154,7 @@ export class IssuerKeys implements JwksCache {
     this.#known.set(uri, { keys, until: this.#clock.now() + MAX_AGE_MS });
   }
 
-  /** What the issuer answers, or has answered within the interval. */
+  /** The issuer's keys, fetched at most once per interval. */
   getJwks(uri: string): Promise<Jwks> {
     const last = this.#attempts.get(uri);
     if (last && this.#clock.now() < last.next) return last.keys;
@@ -180,7 +180,7 @@ export class IssuerKeys implements JwksCache {
       assertIsJwks(keys);
       return keys;
     } catch (cause) {
-      throw new CodedError('HTTP503', { message: 'The identity provider does not answer', cause });
+      throw new CodedError('HTTP503', { message: 'The identity provider does not respond', cause });
     }
   }
 }
@@ -195,7 +195,7 @@ function found(jwk: JwkWithKid | undefined): JwkWithKid {
   return jwk;
 }
 
-/** The JSON document at `uri`; rejects for any other answer than a 200. */
+/** The JSON document at `uri`; rejects for any status other than 200. */
 export async function readJson(uri: string): Promise<unknown> {
   const response = await fetch(uri, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
   if (response.status !== 200) throw new Error(`${uri} answered ${response.status}`);
@@ -215,7 +215,7 @@ export function withServiceToken(token: string | undefined, next: Authenticate):
       : next(authorization);
 }
 
-/** Texts of one length, so that comparing them takes the same time whatever was sent. */
+/** Digests of equal length, so that the comparison takes constant time. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -2,10 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { LogFormatter, Logger, LogItem } from '@aws-lambda-powertools/logger';
 import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertools/logger/types';
 
-/** What the runtime needs of a logger; Powertools' Logger is one. */
+/** The part of Powertools' Logger that the runtime uses. */
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
-/** Adds the correlation id of the request at hand to every line, also to those of adapters that know nothing of it. */
+/** Adds the correlation id of the current request to every line, including those of adapters. */
 class ContextLogFormatter extends LogFormatter {
   override formatAttributes(attributes: UnformattedAttributes, additional: LogAttributes): LogItem {
     const { lambdaContext } = attributes;
@@ -28,8 +28,8 @@ class ContextLogFormatter extends LogFormatter {
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
 
 /**
- * A JSON line per message on standard output: text from outside can neither forge one nor steer the terminal that shows
- * it, and is told in part when it is long. What opens doors is left out.
+ * Logs one JSON line per message to standard output. External text can neither forge a line nor control the terminal; long text
+ * is truncated, and credentials are left out.
  */
 export function createLogger(serviceName: string, logLevel: LogLevel): Logger {
   return new Logger({
@@ -43,7 +43,7 @@ export function createLogger(serviceName: string, logLevel: LogLevel): Logger {
 const SECRET =
   /^(authorization|cookie|set-cookie|.*(token|secret|password|secret_?access_?key|private_?key))$/i;
 const BEARER = /\bBearer +[\w.~+/=-]+/gi;
-/** JSON escapes those up to U+001F by itself. */
+/** JSON already escapes characters up to U+001F. */
 const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029]|\p{Cf}/gu;
 /** A deep stack has 4,000 characters. */
 const MAX_TEXT = 8_192;
@@ -58,7 +58,7 @@ function fitToLog(key: string, value: unknown): unknown {
     .replace(UNPRINTABLE, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 }
 
-/** What belongs to the request or task being worked on, wherever in the call tree. */
+/** Context of the current request or task, available in the whole call tree. */
 export interface RequestContext {
   readonly correlationId: string;
 }

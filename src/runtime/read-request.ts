@@ -7,10 +7,10 @@ import { isBodyOptional, type Operation } from '#contract/operation.ts';
 const MAX_BODY_BYTES = 1024 * 1024;
 /** No body of ours is deeper than 6; beyond some thousand levels even writing one down again overflows the stack. */
 const MAX_DEPTH = 64;
-/** The largest body that makes sense has some hundred; a megabyte of wrong ones would be told apart for seconds. */
+/** A valid body has at most some hundred values; reporting issues for a megabyte of invalid ones would take seconds. */
 const MAX_VALUES = 10_000;
 
-/** Throws HTTP413 for a body that announces itself as too large, whatever the operation does with it. */
+/** Throws HTTP413 for a body whose Content-Length is too large, for every operation. */
 export function checkAnnouncedSize(headers: Headers): void {
   if (Number(headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge();
 }
@@ -26,10 +26,7 @@ export async function readBody(operation: Operation, request: Request): Promise<
   return parseBody(operation.body, withoutNullFields(operation.body, body));
 }
 
-/**
- * The parsed JSON body, undefined when there is none.
- * Throws HTTP413, HTTP415, or BodyError of type `json_invalid`.
- */
+/** The parsed JSON body; undefined without a body. Throws HTTP413, HTTP415, or BodyError of type `json_invalid`. */
 async function readJsonBody(request: Request): Promise<unknown> {
   const bytes = await readBytes(request);
   if (bytes.length === 0) return undefined;
@@ -51,8 +48,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * What makes a JSON value unusable: half a surrogate pair, which an escape can write, is no text that could be stored or
- * sent on; the key `__proto__` is dropped by whatever copies an object, and nothing may be dropped silently.
+ * Reason to reject a JSON value: a lone surrogate (possible as an escape) cannot be stored or sent, and the key `__proto__`
+ * would be dropped silently when the object is copied.
  */
 function flawIn(value: unknown): string | undefined {
   if (typeof value === 'string') return value.isWellFormed() ? undefined : 'a text is not Unicode';
@@ -77,7 +74,7 @@ export async function readBytes(request: Request): Promise<Uint8Array> {
     }
   } catch (error) {
     if (error instanceof CodedError) throw error;
-    // The client went away: no fault of ours, and nobody reads the answer.
+    // The client disconnected: not a server error, and the response is never read.
     throw invalidJson('the body broke off');
   }
   return Buffer.concat(chunks);
@@ -140,7 +137,7 @@ function invalidJson(reason: string): BodyError {
 
 export type BodyIssue = RequestValidationError['detail'][number];
 
-/** The body does not fit its schema: answered as 400 with an array. */
+/** The body does not match its schema: 400 with an array of issues. */
 export class BodyError extends Error {
   override readonly name = 'BodyError';
   readonly issues: readonly BodyIssue[];
@@ -292,7 +289,7 @@ interface Allowed {
   readonly max_items?: number;
 }
 
-/** What a parameter may be, from its own schema. */
+/** Allowed values of a parameter, from its schema. */
 function describe(parameter: z.core.$ZodType): Allowed {
   const schema = z.toJSONSchema(parameter, { io: 'output' }) as z.core.JSONSchema.BaseSchema;
   const all = {
@@ -333,7 +330,7 @@ const MAX_HEADERS = 100;
 
 /** Throws HTTP414 or HTTP431 for a request whose head is larger than any that makes sense, before anything reads it. */
 export function checkHead({ url, headers }: Request): void {
-  // From the path: whatever the host is called.
+  // Relative to the path, so that it is valid for any host name.
   const target = url.slice(url.indexOf('/', url.indexOf('://') + 3));
   if (target.length > MAX_URL_LENGTH) {
     throw new CodedError('HTTP414', { context: { length: target.length, max: MAX_URL_LENGTH } });

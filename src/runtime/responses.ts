@@ -4,18 +4,16 @@ import { type Operation, WITHOUT_BODY } from '#contract/operation.ts';
 import type { Log } from './log.ts';
 import { BodyError } from './read-request.ts';
 
-/** An error as it is answered. */
+/** An error response. */
 export interface ErrorResponse {
   readonly status: number;
-  /** Of the catalogue; null for the array shape, which has none. */
+  /** Error code; null for the array shape, which has none. */
   readonly code: string | null;
   readonly body: ErrorBody | RequestValidationError;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/**
- * The response to whatever was thrown. Anything without a code is SVC001: logged whole, answered without a word of it.
- */
+/** Response to a thrown value. A value without a code becomes SVC001: logged in full, not shown to the caller. */
 export function errorResponse(error: unknown, log: Log): ErrorResponse {
   if (error instanceof BodyError) {
     return { status: 400, code: null, body: { detail: [...error.issues] }, headers: {} };
@@ -37,7 +35,7 @@ function errorHeaders({ code, status }: CodedError): Record<string, string> {
   return status === 429 || status === 503 ? { 'Retry-After': '1' } : {};
 }
 
-/** What a handler answers. */
+/** Result of a handler. */
 export interface HandlerResult {
   readonly status: number;
   readonly body: unknown;
@@ -46,7 +44,7 @@ export interface HandlerResult {
 
 export const BASE_HEADERS = { 'Cache-Control': 'no-store' };
 
-/** The response to what was asked with that method, as the row describes it. */
+/** Response of an operation, for the method of the request. */
 export async function successResponse(
   operation: Operation,
   { status, body, headers }: HandlerResult,
@@ -58,7 +56,7 @@ export async function successResponse(
   }
   const head = { status, headers: { ...BASE_HEADERS, 'Content-Type': contentType, ...headers } };
   if (method === 'HEAD' && body instanceof ReadableStream) {
-    // Nobody would read it, nor end it.
+    // The stream would never be read or closed.
     await body.cancel();
     return new Response(null, head);
   }

@@ -28,26 +28,24 @@ export interface ServeOptions {
   readonly port: number;
   readonly hostname: string;
   /**
-   * Refuse what a web site in a browser of this machine could send: callers without a token are trusted here. Default
-   * false.
+   * Reject requests that a web site in a local browser could send, because callers without a token are trusted. Default false.
    */
   readonly loopbackOnly?: boolean;
-  /** Milliseconds in which a request's headers must have come. Default 10 s. */
+  /** Time limit of a request's headers, ms. Default 10 s. */
   readonly headersTimeoutMs?: number;
-  /** Milliseconds in which a whole request must have come. Default 30 s; the deadline of its answer begins then. */
+  /** Time limit of a whole request, ms. Default 30 s; the deadline of its response starts afterwards. */
   readonly requestTimeoutMs?: number;
   /**
-   * Milliseconds after which a connection on which nothing moves is ended: who reads nothing of an answer would hold it for
-   * ever. Default 60 s.
+   * Time after which a connection without traffic is closed, ms: a client that never reads its response would hold it forever.
+   * Default 60 s.
    */
   readonly stalledTimeoutMs?: number;
   readonly log: Log;
 }
 
 /**
- * Serves an application over HTTP/1.1. Requests that are not even HTTP, too large, or too slow get the documented error
- * body and header too.
- * Rejects when the port is taken, with a text that says so. Port 0 takes a free one.
+ * Serves an application over HTTP/1.1. Requests that are not valid HTTP, too large or too slow also receive the documented
+ * error body and header. Rejects when the port is in use. Port 0 selects a free one.
  */
 export async function serve(app: Pick<ServiceApp, 'fetch'>, options: ServeOptions): Promise<RunningServer> {
   const { port, hostname, log } = options;
@@ -70,9 +68,9 @@ export async function serve(app: Pick<ServiceApp, 'fetch'>, options: ServeOption
   const server = createServer(settings(options), listener);
   server.timeout = stalledTimeoutMs;
   connections.attach(server);
-  // Beyond a number of headers Node drops the rest without a word; their length bounds them.
+  // By default Node silently drops headers beyond a number; here their total length is limited.
   server.maxHeadersCount = 0;
-  // What Node would answer by itself, without our body and header, is answered here: no Host, Expect, CONNECT.
+  // Requests that Node would respond to without our body and header: no Host, Expect, CONNECT.
   server.on('checkExpectation', listener);
   server.on('connect', (_, socket) => answerBroken({}, socket, log));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerBroken(error, socket, log));
@@ -110,7 +108,7 @@ function listen(server: Server, port: number, hostname: string): Promise<void> {
 
 function close(server: Server, connections: Connections): Promise<void> {
   return new Promise((resolve) => {
-    // Those that answer now are idle later, and would be kept for another request.
+    // Connections that finish a response now become idle, and would be kept for another request.
     const idle = setInterval(() => connections.closeIdle(), 50);
     server.close(() => {
       clearInterval(idle);
@@ -120,7 +118,7 @@ function close(server: Server, connections: Connections): Promise<void> {
   });
 }
 
-/** What Node's parser refuses: broken syntax 400, oversized headers 431, requests that never end 408. */
+/** Responds to requests that Node's parser rejects: invalid syntax 400, oversized headers 431, time-out 408. */
 function answerBroken(error: { readonly code?: string }, socket: Duplex, log: Log): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -164,7 +162,7 @@ interface Connection {
   readonly inProgress: Set<ServerResponse>;
   /** Requests of its pipeline that are not begun. */
   readonly waiting: (() => void)[];
-  /** What there was to send when it last changed, and when that was. */
+  /** Bytes left to send at the last change, and its time. */
   unsent: { readonly state: string; readonly since: number };
 }
 
@@ -271,7 +269,7 @@ class Connections {
     });
   }
 
-  /** Node’s own timeout counts from the last byte of either direction: who only sends would hold its answers for ever. */
+  /** Node's own time-out counts traffic in both directions: a client that only sends would hold its responses forever. */
   #closeStalled(): void {
     const now = performance.now();
     for (const [socket, connection] of this.#open) {
@@ -284,8 +282,8 @@ class Connections {
 }
 
 /**
- * Bytes of the write under way that the system has not taken. Node tells only whole writes in public, and a large one takes
- * a slow client minutes.
+ * Bytes of the current write that the kernel has not accepted. Node's public API only reports whole writes, and a large one
+ * takes a slow client minutes.
  */
 function queuedBytes(socket: Socket & { readonly _handle?: { readonly writeQueueSize: number } | null }) {
   return socket._handle?.writeQueueSize ?? 0;
@@ -294,8 +292,8 @@ function queuedBytes(socket: Socket & { readonly _handle?: { readonly writeQueue
 const LOOPBACK = /^(https?:\/\/)?(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
 
 /**
- * Whether a request was addressed to this machine by a name of its own, and comes from no web site but one that this
- * machine serves. A site can let its own name point here, and then read every answer; and it can send a form anywhere.
+ * True if a request names a loopback host and comes from no web site other than a local one. A site could point its own name to
+ * the loopback address and read every response (DNS rebinding), or send a form (CSRF).
  */
 function isLoopbackRequest(headers: Headers): boolean {
   const origin = headers.get('Origin');

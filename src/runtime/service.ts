@@ -44,33 +44,33 @@ export type GatewayFunction = (request: {
 export interface ServiceDeps {
   readonly log: Log;
   readonly authenticate: Authenticate;
-  /** Where calls that could change something are written down; absent where none can. */
+  /** Audit trail of calls that can change state; absent if the service has none. */
   readonly audit?: AuditDeps;
   /** Throws DATA005 while storage has no room for new work; absent where storage is not limited. */
   readonly checkDiskSpace?: () => Promise<void>;
-  /** Whose the resources are that rows name, by kind. */
+  /** Owners and grants of resources, by kind. */
   readonly ownership?: Partial<Ownership>;
   /** Makes correlation ids where none came. Default random UUIDs. */
   readonly newId?: () => string;
-  /** Time to answer a request that has come, ms. Default 27,000: the function ends at 28 s, the gateway gives up at 29 s. */
+  /** Deadline of a received request, ms. Default 27,000: the function's time limit is 28 s, the gateway's 29 s. */
   readonly deadlineMs?: number;
-  /** Answers 500 for a response that the contract does not describe. For development and tests. */
+  /** Return 500 for a response that the contract does not describe. For development and tests. */
   readonly checkResponses?: boolean;
-  /** Functions that answer rows of the table, where no gateway hands the request to them. */
+  /** Functions of operations with an integration, on hosts without API Gateway. */
   readonly functions?: Readonly<Partial<Record<FunctionName, GatewayFunction>>>;
-  /** Told of every response, for metrics. */
+  /** Called for every response, for metrics. */
   readonly observe?: (outcome: RequestOutcome) => void;
 }
 
 interface Bindings {
-  /** Of API Gateway, when it sent the request. */
+  /** Set by API Gateway. */
   readonly requestContext?: {
     readonly requestId?: string;
     readonly identity?: { readonly sourceIp?: string };
   };
-  /** Of Node's server: aborted when it is about to stop. */
+  /** Set by Node's server: aborted when it stops. */
   readonly closing?: AbortSignal;
-  /** Of Node's server, when it sent the request. */
+  /** Set by Node's server. */
   readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
 }
 
@@ -89,8 +89,8 @@ type AnyHandler = (request: HandlerRequest<unknown>) => Promise<HandlerResult>;
 const DEADLINE_MS = 27_000;
 
 /**
- * The HTTP application of a service: its rows of the operations table, each with its handler. It runs on every host.
- * Every response, whatever went wrong, carries the correlation id and one of the two documented error bodies.
+ * The HTTP application of a service: its rows of the operations table with their handlers. It runs on every host. Every
+ * response has the correlation id, and every error one of the two documented bodies.
  */
 export function createService<S extends ServiceName>(
   service: S,
@@ -100,7 +100,7 @@ export function createService<S extends ServiceName>(
   return createApp(operationsOf(service), handlers, deps);
 }
 
-/** Of a service the rows alone that answer streams, for a host that streams. */
+/** The HTTP application of a service's streaming operations only, for a host that streams. */
 export function createStreams<S extends ServiceName>(
   service: S,
   handlers: StreamHandlers<S>,
@@ -145,10 +145,9 @@ function createApp(operations: readonly Operation[], handlers: object, deps: Ser
 
 function checkDeps(operations: readonly Operation[], { ownership, audit }: ServiceDeps): void {
   const unowned = operations.find(({ resource }) => resource && !ownership?.[resource.kind]);
-  if (unowned) throw new Error(`${unowned.id} is about owned resources: it was not told whose they are`);
+  if (unowned) throw new Error(`${unowned.id} names owned resources: pass their ownership`);
   const unaudited = operations.find((operation) => changesState(operation) && !audit);
-  if (unaudited)
-    throw new Error(`${unaudited.id} changes things: there is no audit trail to write that down`);
+  if (unaudited) throw new Error(`${unaudited.id} changes state: pass an audit trail`);
 }
 
 function routeToFunction(
@@ -170,7 +169,7 @@ function routeToFunction(
   });
 }
 
-/** Around every request: correlation id, log line, outcome. */
+/** Adds correlation id, log line and metrics to every request. */
 async function track(c: ServiceContext, next: () => Promise<void>, deps: ServiceDeps): Promise<void> {
   const started = performance.now();
   const correlationId = pickCorrelationId(c, deps.newId ?? randomUUID);
@@ -199,7 +198,7 @@ function addSecurityHeaders({ res, env }: ServiceContext): void {
     if (!res.headers.has(name)) res.headers.set(name, value);
 }
 
-/** The caller's when it is well-formed, else the gateway's, else a new one. */
+/** The caller's id if it is well-formed, else the gateway's, else a new one. */
 function pickCorrelationId(c: ServiceContext, newId: () => string): string {
   const candidates = [c.req.header(CORRELATION_HEADER), c.env?.requestContext?.requestId];
   return candidates.find((id) => id !== undefined && CORRELATION_ID.test(id)) ?? newId();
@@ -217,7 +216,7 @@ async function execute(
   const principal = await inTime(() => identify(c, operation, deps));
   const params = readParams(operation.params, c.req.param() as Record<string, string>);
   const query = readQuery(operation.query, new URL(request.url).searchParams);
-  // Outside the deadline: the server limits how long a request takes to come, and answers 408.
+  // Outside the deadline: the server limits the time of receiving a request, with 408.
   const body = await readBody(operation, request);
   const result = await inTime((signal) =>
     audited(deps, { ...callOf(c, operation, principal), request: { query, body }, signal }, async () => {
@@ -238,7 +237,7 @@ async function execute(
   return successResponse(operation, result, c.req.method);
 }
 
-/** Who is calling; throws when they may not. */
+/** The caller; throws when the operation is not allowed. */
 async function identify(c: ServiceContext, operation: Operation, deps: ServiceDeps): Promise<Principal> {
   if (operation.access === 'public') return ANONYMOUS;
   const principal = await deps.authenticate(c.req.header('Authorization') || null);
@@ -290,7 +289,7 @@ function fail(
 
 function methodNotAllowed(c: ServiceContext, rows: readonly Operation[], deps: ServiceDeps): Response {
   const methods = rows.map((row) => row.method as string);
-  // HEAD is answered wherever GET is.
+  // HEAD is supported wherever GET is.
   const allowed = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
   const error = new CodedError('HTTP405', { context: { method: c.req.method, allowed } });
   return fail(c, error, deps, { Allow: allowed.join(', ') });

@@ -1,6 +1,6 @@
 import { type Log, runInContext } from './log.ts';
 
-/** What the environment of every task tells; see src/contract/env.ts. */
+/** Environment variables of every task; see src/contract/env.ts. */
 export interface TaskEnv {
   readonly CORRELATION_ID: string;
   readonly TASK_ID?: string | undefined;
@@ -14,7 +14,7 @@ export interface TaskIdentity {
   readonly image: string | null;
 }
 
-/** What is read of https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-metadata-endpoint-v4.html. */
+/** Fields used of https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-metadata-endpoint-v4.html. */
 interface TaskMetadata {
   readonly TaskARN: string;
   readonly Containers?: readonly { readonly Name: string; readonly Image: string }[];

@@ -17,7 +17,7 @@ const service = createDataCollectionService(
     exchanges: openExchanges({
       url: env.EXCHANGE_URL,
       intervalMs: env.EXCHANGE_INTERVAL_MS,
-      onRepeat: (call) => log.warn('exchange is asked again', { ...call, error: call.error as Error }),
+      onRepeat: (call) => log.warn('retrying exchange request', { ...call, error: call.error as Error }),
     }),
     defaultExchange: env.DEFAULT_EXCHANGE,
     clock: Date,
@@ -38,7 +38,7 @@ const service = createDataCollectionService(
     ),
   },
 );
-// Every address: within its network the container is reached by the one that service discovery tells.
+// All addresses: in its network the container is reached by the one from service discovery.
 const server = await serve(service.app, { port: env.PORT, hostname: '0.0.0.0', log });
 service.resume();
 log.info('listening', { port: server.port });

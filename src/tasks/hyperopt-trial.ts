@@ -1,4 +1,4 @@
-/** A process of a hyperopt worker: reads the job's candles, then answers every request with the outcome of its trial. */
+/** A process of a hyperopt worker: reads the job's candles, then responds to every request with the result of its trial. */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { sha256 } from '#adapters/ids.ts';
 import { LOADING, tellProgress } from '#adapters/local/tell-progress.ts';
@@ -32,7 +32,7 @@ let deps: RunTrialDeps | undefined;
 
 process.on('message', (message: TrialMessage) => {
   const answer = 'job' in message ? open(message.job, message.cacheBytes) : answerTo(message.request);
-  // What it throws ends the process, and the worker hears of it.
+  // An error ends the process, and the worker is notified.
   answer.then((given: TrialAnswer) => process.send!(given)).catch(failing);
 });
 // The worker is gone.

@@ -16,11 +16,11 @@ import { runTask } from '#runtime/task.ts';
 
 const { env, log } = startProcess(HyperoptTaskEnv, 'hyperopt');
 
-/** What the processes of trials keep together of what trials have in common. */
+/** Memory that trial processes share for data common to all trials. */
 const CACHE_BYTES = 512 * 1024 * 1024;
 /** To load the file of the strategy. */
 const LOAD_MS = 10_000;
-/** Beside this file, as source and in a bundle. */
+/** Next to this file, as source and in a bundle. */
 const TRIAL = fileURLToPath(import.meta.url.replace(/hyperopt(\.\w+)$/, 'hyperopt-trial$1'));
 
 await runTask(env, log, async ({ id }) => {
@@ -71,7 +71,7 @@ function grants(): SandboxGrants {
   };
 }
 
-/** Every core of a container; on one machine, whose processes have names of its own, the workers share them. */
+/** All cores of a container; in local mode (processes with names of their own) the workers share them. */
 function processesOf({ config }: HyperoptJobIn<'running'>): number {
   const cores = availableParallelism();
   return env.TASK_ID ? Math.max(1, Math.floor(cores / config.workers)) : cores;

@@ -145,8 +145,8 @@ describe('every operation', () => {
     },
   );
 
-  it('is on a service that knows whose things are', () => {
+  it('service without ownership does not start', () => {
     const host = { log: memoryLog().log, audit: memoryAudit().audit, authenticate: async () => caller };
-    expect(() => createService('backend', REACHED as never, host)).toThrow('was not told whose they are');
+    expect(() => createService('backend', REACHED as never, host)).toThrow('names owned resources');
   });
 });

@@ -221,7 +221,7 @@ describe('retries', () => {
 
   it('an answer longer than a function may return is a failure, not the end of the function', async () => {
     service.behaviours = [ok({ series: ['x'.repeat(4_000_000)] })];
-    const error = 'The answer of data collection is longer than 4000000 characters';
+    const error = 'The response of data collection is longer than 4000000 characters';
     const r = rig(service);
     expect((await call(r, { operation: 'status' })).body).toEqual({
       success: true,
@@ -275,7 +275,7 @@ describe('retries', () => {
     expect(body.data.result).toEqual({
       all_fresh: false,
       stale_symbols: [],
-      error: `Data collection refused: status ${status}, VAL003 Invalid timeframe`,
+      error: `Data collection rejected the request: status ${status}, VAL003 Invalid timeframe`,
     });
   });
 
@@ -288,7 +288,9 @@ describe('retries', () => {
         return response;
       },
     });
-    expect((await call(r, freshness)).body.data.result!.error).toBe('Data collection refused: status 400');
+    expect((await call(r, freshness)).body.data.result!.error).toBe(
+      'Data collection rejected the request: status 400',
+    );
     expect(service.requests).toHaveLength(1);
   });
 });
@@ -368,7 +370,7 @@ describe('time', () => {
     expect(r.timeouts).toEqual([30_000, 28_000]);
     expect(r.pauses).toEqual([1000]);
     expect(r.now() - before).toBe(59_000);
-    expect(body.data.result!.error).toBe('Data collection did not answer within 28 s (2 attempts)');
+    expect(body.data.result!.error).toBe('Data collection did not respond within 28 s (2 attempts)');
   });
 
   it('API Gateway gets its answer within 27 s', async () => {

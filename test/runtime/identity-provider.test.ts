@@ -341,7 +341,7 @@ describe('the keys of the issuer', () => {
       status: 503,
       retryAfter: '1',
       challenge: null,
-      body: { detail: { code: 'HTTP503', message: 'The identity provider does not answer' } },
+      body: { detail: { code: 'HTTP503', message: 'The identity provider does not respond' } },
     });
     answer = keySet;
     // Not asked again within a second.
@@ -378,7 +378,7 @@ describe('the keys of the issuer', () => {
       writeFileSync(file, '');
       expect(await call(base, `Bearer ${token()}`)).toMatchObject({
         status: 503,
-        body: { detail: { code: 'HTTP503', message: 'The identity provider does not answer' } },
+        body: { detail: { code: 'HTTP503', message: 'The identity provider does not respond' } },
       });
       await expect(startIssuer(own)).rejects.toThrow(`${file} holds no private key: remove it`);
       writeFileSync(file, pem);
@@ -419,7 +419,7 @@ it('a pool id that is none is refused before the first request', () => {
 
 it('no token, nor a part of one, is in the log', () => {
   const log = inspect(logs, { depth: 20, maxArrayLength: null, maxStringLength: null });
-  expect(log).toContain('The identity provider does not answer');
+  expect(log).toContain('The identity provider does not respond');
   const parts = [...sent].filter((each) => each.includes('.')).flatMap((each) => each.split('.'));
   expect(parts.length).toBeGreaterThan(50);
   for (const part of parts.filter((each) => each.length > 8)) expect(log).not.toContain(part);

@@ -1,7 +1,7 @@
 import type { ChallengeTimer } from '#domain/challenges/process-due-challenges.ts';
 import type { Clock } from '#domain/ports.ts';
 
-/** The longest that Node waits at once, 24.8 days: beyond it would not wait at all. */
+/** Maximum delay of a Node timer, 24.8 days: a longer one fires immediately. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** The platform's own clock: one timer for each challenge that has a deadline. None keeps the process alive. */

@@ -5,7 +5,7 @@ import { CodedError } from '#contract/errors.ts';
 import { LAYOUT_VERSION } from '#contract/tables.ts';
 import { FileLock } from './file-lock.ts';
 
-/** Where one machine's platform keeps everything. */
+/** Folder with all data of a local platform. */
 export interface DataFolder {
   readonly path: string;
   /** SQLite file of the database. */
@@ -45,7 +45,7 @@ export function openDataFolder(folder: string): DataFolder {
     throw error;
   }
   const temporaryPath = join(path, 'tasks');
-  // Of a platform that was killed: its tasks ended with it.
+  // Left by a killed platform, whose tasks ended with it.
   rmSync(temporaryPath, { recursive: true, force: true });
   return {
     path,

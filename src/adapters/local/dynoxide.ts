@@ -26,8 +26,8 @@ const STOP_TIMEOUT_MS = 3_000;
 const PORT_ATTEMPTS = 5;
 
 /**
- * Starts the database of one machine: `endpoint` when given, else the embedded engine on a free loopback port.
- * The engine ends with this process, however that ends. Throws an Error that names the ways out.
+ * Opens the local database: `endpoint` if given, else starts the embedded engine on a free loopback port. The engine ends with
+ * this process, even after SIGKILL. Throws an Error that lists the alternatives.
  */
 export async function startDatabase({ endpoint, dbPath }: DatabaseOptions): Promise<Database> {
   if (endpoint) return { endpoint, lost: new Promise(() => {}), stop: async () => {} };

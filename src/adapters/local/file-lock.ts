@@ -6,8 +6,8 @@ import type { DatabaseSync } from 'node:sqlite';
 const SQLITE_BUSY = 5;
 
 /**
- * An exclusive lock among the processes of one machine, held by the kernel for SQLite: it ends with its process, however
- * that ends, so there are no stale locks to judge. `path` is a small file of its own.
+ * An exclusive lock between local processes, held by the kernel for SQLite: it ends with its process, even after SIGKILL, so
+ * stale locks do not exist. `path` is a small file of its own.
  */
 export class FileLock {
   readonly #database: DatabaseSync;
@@ -20,7 +20,7 @@ export class FileLock {
     this.#database = new sqlite.DatabaseSync(path, { timeout: timeoutMs });
   }
 
-  /** Whether the lock is ours now. */
+  /** True if this process has acquired the lock. */
   tryAcquire(): boolean {
     return this.#unlessBusy(() => this.#database.exec('BEGIN IMMEDIATE'));
   }
@@ -36,7 +36,7 @@ export class FileLock {
         'BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS holder (pid INTEGER); DELETE FROM holder',
       );
       this.#database.prepare('INSERT INTO holder VALUES (?)').run(pid);
-      // Only what is committed can be read by others, and committing gives the lock up: whoever comes first has it.
+      // Only committed data can be read by others, and a commit releases the lock: the first process acquires it.
       this.#database.exec('COMMIT; BEGIN IMMEDIATE');
     });
   }

@@ -25,10 +25,10 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Objects as files under a folder, shared by the processes of one machine. What `put` acknowledged survives a power cut:
- * the file is synced before it takes its name, the folder after. The content type follows from the key's ending.
- * A key cannot be another key's folder (`a` beside `a/b`), which S3 would allow. A disk that fails is DATA005.
- * Only `putIf` takes the lock among the processes: a key that is written by it is written by nothing else.
+ * Objects as files in a folder, shared by local processes. An acknowledged `put` survives a power loss: the file is synced
+ * before the rename, the folder after it. The content type follows from the key's extension. A key cannot be a folder of
+ * another key (`a` and `a/b`), which S3 would allow. A disk error is DATA005. Only `putIf` takes the lock between processes:
+ * keys written with it are written only with it.
  */
 export class FileObjectStore implements ObjectStore {
   readonly #root: string;
@@ -119,7 +119,7 @@ export class FileObjectStore implements ObjectStore {
     });
   }
 
-  /** Runs without giving way to other work of this process, and alone among the processes. */
+  /** Runs synchronously, and exclusively among the processes. */
   #locked(action: () => boolean): boolean {
     this.#lock ??= new FileLock(join(this.#root, `${OWN_FILE}lock`), LOCK_TIMEOUT_MS);
     if (!this.#lock.tryAcquire()) throw new CodedError('DATA005', { message: 'The object store is locked' });

@@ -5,15 +5,15 @@ import { forLines } from './lines.ts';
 import { MARK_BYTES, MARKED_BYTES, type Told } from './tell-progress.ts';
 
 export interface WatchOptions {
-  /** Silence after which it is told that there is no progress, and again after each further such time, ms. */
+  /** Time without progress after which `onQuiet` is called, and again after each further such time, ms. */
   readonly quietMs: number;
-  /** Told of silence, and null once it has ended. */
+  /** Called when progress stops, and with null when it resumes. */
   readonly onQuiet: (text: string | null) => void;
-  /** Told of what is entered. */
+  /** Called with each activity that starts. */
   readonly onEnter?: (what: string) => void;
 }
 
-/** Follows what a process says it does, see tell-progress.ts. */
+/** Tracks the progress reports of a process, see tell-progress.ts. */
 export class ProcessWatch {
   readonly #options: WatchOptions;
   readonly #pid: number;
@@ -34,12 +34,15 @@ export class ProcessWatch {
     this.#wait();
   }
 
-  /** Whether code of a strategy may be what the process was busy with at last. */
+  /** True if the process may have been running strategy code last. */
   get inStrategy(): boolean {
     return this.#what !== '' && !this.#ended;
   }
 
-  /** What the process does, such as "customExit of ETH/USDT:USDT". Exact while it lives, on Linux; else what it entered last. */
+  /**
+   * Current activity of the process, such as "customExit of ETH/USDT:USDT". Exact on Linux while it runs, otherwise the
+   * activity that it started last.
+   */
   where(): string {
     if (this.#what === '') return 'its start';
     const [callback, pair] = this.#ended ? [0, 0] : this.#asked();
@@ -68,7 +71,7 @@ export class ProcessWatch {
     this.#timer.unref();
   }
 
-  /** What the process says is no more to be trusted than its strategy: only these shapes are taken. */
+  /** Reports are untrusted, like the strategy: only these shapes are accepted. */
   #hear(line: string): void {
     const told = parsed(line);
     if (!told) return;

@@ -12,9 +12,9 @@ export function compileCache(): string | undefined {
   return directory && dirname(directory);
 }
 
-/** What a process that runs code of strategies may do beside computing and the network. */
+/** Permissions of a process that runs strategy code, in addition to computing and the network. */
 export interface SandboxGrants {
-  /** Files and folders that exist, to be read beside the code of this project. */
+  /** Existing files and folders that it may read, in addition to the code of this project. */
   readonly read?: readonly string[];
   /** Files and folders that exist, to be read and written. */
   readonly write?: readonly string[];
@@ -52,7 +52,7 @@ export function sandboxArguments(
   ];
 }
 
-/** What a sandboxed process is started with, and a folder of its own. */
+/** Arguments and environment of a sandboxed process, and its temporary folder. */
 export interface Sandbox {
   /** Arguments of Node, to precede the file to run. */
   readonly args: readonly string[];
@@ -83,7 +83,7 @@ export function openSandbox(folder: string, grants: SandboxGrants, compiled?: st
   };
 }
 
-/** The same folder for a process that may do whatever this one may: it runs no code of strategies. */
+/** The temporary folder of an unrestricted process, which runs no strategy code. */
 export function openFolder(folder: string, compiled?: string): Sandbox {
   const own = made(folder);
   return {

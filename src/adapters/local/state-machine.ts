@@ -28,7 +28,7 @@ interface State {
   readonly Resource?: string;
   readonly TimeoutSeconds?: number;
   readonly Retry?: readonly unknown[];
-  /** Of a Map. */
+  /** Index of the iteration of a Map. */
   readonly ItemProcessor?: Definition;
 }
 
@@ -37,15 +37,13 @@ interface Definition {
   readonly States: Readonly<Record<string, State>>;
 }
 
-/** Pauses between attempts exist to outlast faults of remote services; on one machine nothing is remote. */
+/** Backoff exists to outlast outages of remote services; local mode has none. */
 const LOCAL_PAUSE_MS = 250;
 
 /**
- * The state machine file that CDK deploys, run by the embedded interpreter.
- *
- * The interpreter leaves several things to its user, which are done here: it ignores JSONata and variables (refused),
- * calls Lambda for a Task without a handler (refused), and lets a handler run on after an abort or the state's
- * time-out (each handler gets a signal).
+ * Runs the state machine file that CDK deploys with the embedded interpreter. The interpreter ignores JSONata and variables
+ * (rejected here), calls Lambda for a Task without a handler (rejected here), and does not stop a handler after an abort or the
+ * state's time-out (each handler gets a signal here).
  */
 export class LocalStateMachine {
   readonly #definition: Definition;
@@ -62,7 +60,7 @@ export class LocalStateMachine {
     this.#definition = JSON.parse(text);
     this.#integrations = integrations;
     this.#check(text);
-    // The files are the project's own, and its tests hold them to the language: checking them anew is a third of the start.
+    // The project's tests validate its files; validating them again would take a third of the start.
     this.#machine = new StateMachine(JSON.parse(text), { validationOptions: { noValidate: true } });
   }
 
@@ -155,13 +153,13 @@ interface Execution {
 /** Ended executions whose state is still known; Step Functions keeps them for 90 days. */
 const KEPT_ENDED = 1_000;
 
-/** Executions of one state machine inside this process: the one machine's Step Functions. */
+/** Executions of one state machine in this process: local mode's Step Functions. */
 export class LocalExecutions<Input extends { readonly job_id: string }> implements Executions<Input> {
   readonly #machine: LocalStateMachine;
   readonly #executions = new Map<string, Execution>();
   readonly #onEnd: (name: string, state: ExecutionState, error: unknown) => void;
 
-  /** `onEnd` is told of every execution that ended, as EventBridge would tell. */
+  /** `onEnd` is called for every execution that ended, as EventBridge would invoke reconcile. */
   constructor(
     machine: LocalStateMachine,
     onEnd: (name: string, state: ExecutionState, error: unknown) => void,
@@ -192,7 +190,7 @@ export class LocalExecutions<Input extends { readonly job_id: string }> implemen
     return this.#executions.get(name)?.state;
   }
 
-  /** Stops every running execution without telling `onEnd`: the platform is going down, its jobs go on at the next start. */
+  /** Stops every running execution without calling `onEnd`: the platform stops, and its jobs resume at the next start. */
   stopAll(): void {
     for (const execution of this.#executions.values()) {
       if (execution.state.status !== 'running') continue;
@@ -239,23 +237,23 @@ interface RunTaskParameters {
 interface LocalTask {
   readonly entry: string;
   readonly runner: TaskRunner;
-  /** What it may do for a job, if it runs code of strategies. */
+  /** Permissions for a job, if the task runs strategy code. */
   readonly sandbox?: (jobId: string) => SandboxGrants;
 }
 
 export interface IntegrationDeps {
-  /** Functions by the name that the substitutions give them. */
+  /** Functions by the name in the substitutions. */
   readonly functions: Readonly<Record<string, (payload: never, signal: AbortSignal) => Promise<unknown>>>;
-  /** Entry points of tasks, and what runs them, by the name that the substitutions give their definition. */
+  /** Entry points of tasks and their runners, by the name of the definition in the substitutions. */
   readonly tasks: Readonly<Record<string, LocalTask>>;
-  /** Of the job a task belongs to. */
+  /** Owner and priority of a task's job. */
   readonly placeOf: (jobId: string) => Promise<{ readonly owner: string; readonly priority: number }>;
-  /** Ends the job of a task for good, with a reason in words. */
+  /** Fails the job of a task, with the reason. */
   readonly failJob: (jobId: string, reason: string) => Promise<void>;
   readonly dynamo: DynamoDBDocumentClient;
 }
 
-/** What the state machines call, by Resource: the same Parameters as in AWS, served by this machine. */
+/** Local implementations of the integrations, by Resource, with the same Parameters as in AWS. */
 export function localIntegrations(deps: IntegrationDeps): Record<string, Integration> {
   return {
     'arn:aws:states:::lambda:invoke': (parameters, signal) => invoke(deps, parameters, signal),
@@ -268,7 +266,7 @@ async function invoke(deps: IntegrationDeps, parameters: InvokeParameters, signa
   const handler = deps.functions[parameters.FunctionName];
   if (!handler) throw new TaskFailure('Lambda.ResourceNotFoundException', parameters.FunctionName);
   const payload = await handler(parameters.Payload as never, signal);
-  // As over the wire: what is not JSON does not survive.
+  // Serialized as in a real invocation: only JSON values remain.
   return { StatusCode: 200, Payload: JSON.parse(JSON.stringify(payload ?? null)) };
 }
 

@@ -11,7 +11,7 @@ import type { Timeframe } from '#engine/timeframe.ts';
 import { openSandbox } from './sandbox.ts';
 import { spawnSupervised } from './supervised-process.ts';
 
-/** What is checked, and on what. */
+/** Input of a check. */
 export interface CheckRequest {
   /** Path of a strategy file; null for a built-in strategy. */
   readonly file: string | null;
@@ -32,7 +32,7 @@ export interface CheckRequest {
   readonly seed: number;
 }
 
-/** What the process of a check sends. */
+/** Message of the process of a check. */
 export type CheckMessage =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'problems'; readonly problems: readonly string[] }
@@ -45,7 +45,7 @@ export interface CheckOptions {
   /** Candles of every pair of a configuration, from a time (ms) on. */
   readonly loadCandles: (config: ResolvedBacktestConfig, from: number) => Promise<readonly PairData[]>;
   readonly onProgress?: (share: number) => void;
-  /** What the strategy prints. */
+  /** Output of the strategy. */
   readonly onOutput?: (text: string) => void;
   /** Folder in which Node keeps what it compiled of this project; absent: it does not. */
   readonly compiled?: string | undefined;

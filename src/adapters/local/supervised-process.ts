@@ -3,10 +3,10 @@ import { basename } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 
 /**
- * The command replaces the shell, and the shell's background reader kills it when descriptor 3 ends without a line: the
- * other end is held by this process alone, so the kernel closes it whatever ended this process. Of its own the shell would
- * add PWD to the environment. When the machine has no memory left, the kernel ends those of Node before any other: they run
- * tasks and strategies, whose buffers lie outside of the heap that Node limits.
+ * `exec` replaces the shell with the command. The shell's background reader kills it when descriptor 3 closes without a line:
+ * only this process holds the other end, so the kernel closes it when this process ends for any reason. `unset PWD`: the shell
+ * would add it to the environment. When memory runs out, the kernel kills Node processes first: they run tasks and strategies,
+ * whose buffers are outside the heap that Node limits.
  */
 const TIED_TO_PARENT =
   '{ read -r line <&3 || kill -9 $$; } >/dev/null 2>&1 4>&- 5>&- & unset PWD; ' +

@@ -29,23 +29,23 @@ export interface TaskRequest {
   readonly owner: string;
   /** Higher runs first among the waiting of an owner. */
   readonly priority: number;
-  /** What a task may do that runs code of strategies; absent: whatever this process may. */
+  /** Permissions of a task that runs strategy code; absent: those of this process. */
   readonly sandbox?: SandboxGrants | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Of tasks that run code of strategies. */
+/** Limits of tasks that run strategy code. */
 export interface TaskLimits {
   /** From its start to its end, ms. */
   readonly taskMs: number;
   /** To load a file of strategies, ms. */
   readonly loadMs: number;
-  /** Silence after which {@link TaskRunnerOptions.onQuiet} is told, ms. */
+  /** Time without progress after which {@link TaskRunnerOptions.onQuiet} is called, ms. */
   readonly quietMs: number;
 }
 
 export interface TaskRunnerOptions {
-  /** Tasks that run at once. */
+  /** Maximum number of concurrent tasks. */
   readonly concurrency: number;
   /** Environment of every task, under its own. */
   readonly environment: Readonly<Record<string, string>>;
@@ -58,9 +58,9 @@ export interface TaskRunnerOptions {
   readonly limits: TaskLimits;
   /** Receives each line that a task prints. */
   readonly onOutput: (task: string, line: string) => void;
-  /** Is told of each task that ended with another exit code than 0 by itself, or was killed by somebody else. */
+  /** Called for each task that exited with a code other than 0, or was killed by another process. */
   readonly onCrash: (exit: TaskExit) => void;
-  /** Is told of silence of a task that runs code of strategies, and null once it goes on. */
+  /** Called when a task that runs strategy code makes no progress, and with null when it continues. */
   readonly onQuiet: (request: TaskRequest, task: string, text: string | null) => void;
 }
 
@@ -69,8 +69,8 @@ const KILL_AFTER_MS = 10_000;
 const STDERR_TAIL = 4_000;
 
 /**
- * Runs task entry points as child processes: the one machine's Fargate. Tasks wait for a place, see {@link TaskPlaces}.
- * No task outlives this process, however it ends.
+ * Runs task entry points as child processes: local mode's Fargate. Tasks wait for a free slot, see {@link TaskPlaces}. No task
+ * outlives this process, even after SIGKILL.
  */
 export class TaskRunner implements TaskControl {
   readonly #options: TaskRunnerOptions;
@@ -93,7 +93,7 @@ export class TaskRunner implements TaskControl {
     }
   }
 
-  /** Ends a task: SIGTERM, then SIGKILL. An unknown or ended task is no error. */
+  /** Ends a task: SIGTERM, then SIGKILL. Ignores an unknown or ended task. */
   async stop(task: string): Promise<void> {
     const child = this.#running.get(task);
     if (child) terminate(child);
@@ -150,7 +150,9 @@ export class TaskRunner implements TaskControl {
     }
   }
 
-  /** Ends the task at its limits. Answers what says, once it has ended, why another attempt would end like it. */
+  /**
+   * Ends the task at its limits. Returns a function that states, after the end, why another attempt would end in the same way.
+   */
   #watch(request: TaskRequest, task: string, child: ChildProcess, mark: string) {
     const { taskMs, loadMs, quietMs } = this.#options.limits;
     let overdue: string | undefined;

@@ -8,16 +8,16 @@ export const MARKED_BYTES = 65_536;
 /** The numbers of callback and pair follow the mark. */
 export const MARK_BYTES = 16;
 
-/** What a process enters while it loads a strategy. */
+/** Activity of a process that loads a strategy. */
 export const LOADING = 'loading the strategy';
 
-/** What a watched process says. */
+/** Report of a supervised process. */
 export type Told =
   /** It enters something. */
   | { readonly what: string; readonly pairs: readonly string[] }
-  /** It goes on in what it entered. */
+  /** Still in the current activity. */
   | { readonly alive: true }
-  /** The code of a strategy has no part in what it does from here on, or the process has failed by itself. */
+  /** No strategy code runs from here on, or the process failed on its own. */
   | { readonly ended: true };
 
 const ALIVE_EVERY_MS = 1_000;

@@ -36,15 +36,15 @@ export type DataProxy = (
   context?: ProxyContext,
 ) => Promise<ProxyEnvelope | ProxyHttpResponse>;
 
-/** The function's own limit, for hosts that tell no remaining time. */
+/** Time limit of the function, for hosts without `getRemainingTimeInMillis`. */
 const FUNCTION_LIMIT_MS = 60_000;
-/** Left for building and sending the answer. */
+/** Reserve for building and sending the response. */
 const MARGIN_MS = 1000;
-/** API Gateway gives up after 29 s, its own work included. */
+/** API Gateway's time-out is 29 s, including its own work. */
 const HTTP_LIMIT_MS = 27_000;
 /** A function returns 6 MB at most, and a string body takes more than its text: its quotes are escaped once more. */
 const MAX_RESULT_LENGTH = 4_000_000;
-/** Of an operation that does not exist, as it is told back. */
+/** Maximum length of an unknown operation's name in the response. */
 const MAX_NAME_LENGTH = 100;
 
 /**
@@ -130,7 +130,7 @@ interface Forwarding {
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly deadline: number;
-  /** Whether a failure becomes a result. */
+  /** True: a failure becomes a safe result. */
   readonly safe: boolean;
 }
 
@@ -149,9 +149,9 @@ async function forward(options: DataProxyOptions, request: Forwarding): Promise<
     replies.push(outcome.reply);
   }
   const result = replies.length > 1 && operation.merge ? operation.merge(replies) : replies[0]!;
-  // Lambda would end the call with an error, whatever the caller made of it.
+  // Lambda would fail the call, regardless of `safe`.
   if (JSON.stringify(result).length > MAX_RESULT_LENGTH) {
-    const message = `The answer of data collection is longer than ${MAX_RESULT_LENGTH} characters`;
+    const message = `The response of data collection is longer than ${MAX_RESULT_LENGTH} characters`;
     return failed(request, { code: 'SVC002', message, field: '' });
   }
   return { envelope: answered(name, result) };
@@ -172,7 +172,7 @@ function refuse(name: string, operation: ProxyOperation | undefined, thrown: unk
   const failure = `${error.code} ${error.message}`;
   const cause = error.code === 'SVC001' ? thrown : undefined;
   const shaped = operation?.alwaysShaped ? { ...operation.empty({}), error: error.message } : null;
-  // Like a 4xx of the service: the workflow reads a boolean and goes on.
+  // Like a 4xx of the service: the workflow reads a boolean and continues.
   if (shaped && error.status < 500) return { envelope: answered(name, shaped), failure };
   return { envelope: rejected(name, error, shaped), failure, ...(cause === undefined ? {} : { cause }) };
 }
@@ -199,7 +199,7 @@ function unknownOperation({ input }: Invocation): CodedError {
   });
 }
 
-/** Whole milliseconds, as timers take them, for this call. A `deadline_ms` that is no positive number limits nothing. */
+/** Time limit of this call, integer ms as timers require. A `deadline_ms` that is not a positive number is ignored. */
 function budget({ overHttp, input }: Invocation, context: ProxyContext): number {
   const left = context.getRemainingTimeInMillis?.() ?? FUNCTION_LIMIT_MS;
   const asked = input?.deadline_ms;

@@ -2,11 +2,11 @@ import { CodedError, type ErrorCode } from '#contract/errors.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What went wrong with the request itself or with the function's set-up. */
+/** An error of the request or of the function's configuration. */
 interface ProxyError {
   readonly code: ErrorCode;
   readonly message: string;
-  /** The parameter at fault, empty when there is none. */
+  /** Name of the invalid parameter; empty if there is none. */
   readonly field: string;
 }
 
@@ -17,7 +17,7 @@ interface ProxyBody {
   readonly error?: ProxyError;
 }
 
-/** Answer to an orchestrator or another account: the body is an object, so that a workflow can branch on it. */
+/** Result for an orchestrator or another account: the body is an object, so that a workflow can branch on it. */
 export interface ProxyEnvelope {
   readonly statusCode: number;
   readonly body: ProxyBody;
@@ -40,7 +40,7 @@ export interface ProxyResult {
   readonly outcome: ProxyOutcome;
 }
 
-/** Answer to API Gateway, which takes strings only. */
+/** Result for API Gateway, which accepts only string bodies. */
 export interface ProxyHttpResponse {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -51,7 +51,7 @@ export function answered(operation: string, result: JsonObject): ProxyEnvelope {
   return { statusCode: 200, body: { success: true, data: { operation, result } } };
 }
 
-/** A request that was never sent: `result` is null unless the operation promises its shape always. */
+/** A request that was not sent: `result` is null unless the operation always returns its shape. */
 export function rejected(operation: string, error: CodedError, result: JsonObject | null): ProxyEnvelope {
   return {
     statusCode: error.status,
@@ -63,12 +63,12 @@ export function rejected(operation: string, error: CodedError, result: JsonObjec
   };
 }
 
-/** Whether `value` is a JSON object: neither null nor an array. */
+/** True for a JSON object: neither null nor an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The error as it may be shown: anything unforeseen becomes SVC001 without its text. */
+/** The error to show to the caller: an unexpected one becomes SVC001 without its message. */
 export function asCodedError(error: unknown): CodedError {
   return error instanceof CodedError ? error : new CodedError('SVC001', { cause: error });
 }

@@ -8,13 +8,13 @@ import { isJsonObject, type JsonObject } from './envelope.ts';
 export interface ProxyOperation {
   /** Paths with query, at least one. Throws a CodedError for parameters that must not be forwarded. */
   readonly paths: (params: JsonObject) => readonly string[];
-  /** Whether a reply has the fields that the result promises. */
+  /** True if a response has the fields of the result. */
   readonly accepts: (reply: JsonObject) => boolean;
-  /** The result's shape when there was no usable reply. */
+  /** The result without a usable response. */
   readonly empty: (params: JsonObject) => JsonObject;
   /** Joins the replies to several paths. Default: the only reply. */
   readonly merge?: (replies: readonly JsonObject[]) => JsonObject;
-  /** The result always has its shape, so that a workflow can branch on it whatever the parameters were. */
+  /** The result always has its shape, so that a workflow can branch on it for any parameters. */
   readonly alwaysShaped?: boolean;
 }
 
@@ -128,7 +128,7 @@ function freshnessPaths(params: JsonObject): string[] {
       field: 'symbols',
     });
   }
-  // As the service does within one request: a symbol must not be told twice because it is asked for in two.
+  // The service removes duplicates within one request; here they are removed across requests.
   const symbols = [...new Set(params.symbols)];
   const extras = forwarded(params, FRESHNESS_EXTRAS);
   const paths: string[] = [];

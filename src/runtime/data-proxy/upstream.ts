@@ -26,9 +26,9 @@ interface Failure {
   readonly ok: false;
   /** Fit to be shown to the caller. */
   readonly message: string;
-  /** SVC004: it is down; SVC002: it answers nonsense; a VAL or DATA code: its own. */
+  /** SVC004: unavailable; SVC002: invalid response; VAL or DATA: the service's own code. */
   readonly code: ErrorCode;
-  /** The parameter at fault, empty when there is none. */
+  /** Name of the invalid parameter; empty if there is none. */
   readonly field: string;
 }
 
@@ -74,7 +74,7 @@ async function attempt(
   const signal = options.timeoutSignal(timeoutMs);
   let status: number | undefined;
   try {
-    // A redirect is an answer like any other that is not 2xx: followed, it could lead to addresses of this host alone.
+    // Redirects are errors: following one could reach addresses that only this host can reach (SSRF).
     const redirect = 'manual';
     const response = await options.fetch(request.url, { headers: { ...request.headers }, signal, redirect });
     status = response.status;
@@ -83,7 +83,7 @@ async function attempt(
     // Once a 4xx was seen it stands, even when its body never came.
     if (status !== undefined && isRefusal(status)) return judge(status, '', request.accepts);
     const message = signal.aborted
-      ? `Data collection did not answer within ${timeoutMs / 1000} s`
+      ? `Data collection did not respond within ${timeoutMs / 1000} s`
       : 'Data collection could not be reached';
     return { ...down(message), retry: true };
   }
@@ -92,7 +92,7 @@ async function attempt(
 function judge(status: number, text: string, accepts: (reply: JsonObject) => boolean): Attempt {
   const body = parse(text);
   if (isRefusal(status)) {
-    const message = `Data collection refused: ${describe(status, body)}`;
+    const message = `Data collection rejected the request: ${describe(status, body)}`;
     return { ok: false, message, ...classify(status, body) };
   }
   if (status < 200 || status > 299) {
@@ -100,7 +100,7 @@ function judge(status: number, text: string, accepts: (reply: JsonObject) => boo
     return { ok: false, message, ...classify(status, body), retry: true };
   }
   if (isJsonObject(body) && accepts(body)) return { ok: true, reply: body };
-  const message = 'Data collection gave an answer that cannot be read';
+  const message = 'Data collection returned an invalid response';
   return { ok: false, message, code: 'SVC002', field: '', retry: true };
 }
 
@@ -108,7 +108,7 @@ function down(message: string): Failure {
   return { ok: false, message, code: 'SVC004', field: '' };
 }
 
-/** Statuses by which a service turns everybody away, or us: the caller can do nothing about them. */
+/** Statuses that the caller cannot fix: the service rejects the proxy or all clients. */
 const CLOSED = new Set([401, 403, 408, 429]);
 
 /** Its own code where that speaks of the request or of the data; of its own affairs a caller learns that it is down. */
