@@ -26,7 +26,7 @@ describe.each(SERVICES)('routes of the $service', ({ service, api, alias }) => {
   const methods = methodsOf(dev, api).filter(({ HttpMethod }) => HttpMethod === 'ANY');
   const routed = methods.map(({ ResourceId }) => (ResourceId.Ref ? pathOf(dev, ResourceId.Ref) : '/'));
 
-  test('there is one for every path of every operation, and for no other', () => {
+  test('API has a resource for every path of every operation and no other', () => {
     const served = new Set(operationsOf(service).flatMap(pathsOfOperation));
     for (const path of served) expect(routed, path).toContain(path);
     const isAbove = (path: string) => [...served].some((each) => each.startsWith(`${path}/`));
@@ -34,16 +34,16 @@ describe.each(SERVICES)('routes of the $service', ({ service, api, alias }) => {
     expect(others.sort()).toEqual(['/', '/{proxy+}']);
   });
 
-  test('there are far fewer than API Gateway takes of an API, 300', () => {
+  test("API has far fewer than 300 resources, API Gateway's limit", () => {
     expect(paths.length).toBeLessThan(150);
   });
 
-  test('every resource takes any method, so that the service words its own 404 and 405', () => {
+  test('every resource accepts ANY method, so that the service returns its own 404 and 405', () => {
     expect([...routed].sort()).toEqual(['/', ...paths].sort());
     expect(routed).toContain('/{proxy+}');
   });
 
-  test('all lead to the alias of the service with one permission', () => {
+  test("all methods invoke the service's alias with one permission", () => {
     for (const { Integration, AuthorizationType } of methods) {
       expect(Integration.Type).toBe('AWS_PROXY');
       expect(JSON.stringify(Integration.Uri)).toContain(alias);
@@ -52,7 +52,7 @@ describe.each(SERVICES)('routes of the $service', ({ service, api, alias }) => {
     expect(gatewayPermissions(dev, alias)).toHaveLength(1);
   });
 
-  test('no two siblings are variables of different names', () => {
+  test('siblings never use different path variables', () => {
     const byParent = Map.groupBy(
       paths.filter((path) => /\{[^+]+\}$/.test(path)),
       (path) => path.slice(0, path.lastIndexOf('/')),
@@ -64,7 +64,7 @@ describe.each(SERVICES)('routes of the $service', ({ service, api, alias }) => {
 describe("the data proxy's route", () => {
   const [{ api }] = SERVICES;
 
-  test('leads to its alias, with a permission for that method alone', () => {
+  test('route invokes the alias with a permission for that method only', () => {
     const own = ownRoutes(dev, api);
     expect(own.map(({ route }) => route)).toEqual(['POST /api/v1/data-proxy']);
     expect(own[0]!.method.Integration.Type).toBe('AWS_PROXY');
@@ -74,7 +74,7 @@ describe("the data proxy's route", () => {
     expect(JSON.stringify(permission!.SourceArn)).toContain('/POST/api/v1/data-proxy');
   });
 
-  test("is open in development and asks for IAM's signature in production", () => {
+  test('route is open in development and requires an IAM signature in production', () => {
     const authorization = (stage: Synthesized) =>
       methodsOf(stage, api).find(({ HttpMethod }) => HttpMethod === 'POST')!.AuthorizationType;
     expect(authorization(dev)).toBe('NONE');
@@ -87,7 +87,7 @@ describe.each(SERVICES)('errors of the gateway of the $service', ({ api }) => {
     .filter(([id]) => api.test(id))
     .map(([, each]) => each.Properties);
 
-  test('there is an answer for every type there is', () => {
+  test('gateway has a response for every response type', () => {
     const types = Object.values(ResponseType)
       .filter((value): value is ResponseType => value instanceof ResponseType)
       .map(({ responseType }) => responseType);
@@ -95,7 +95,7 @@ describe.each(SERVICES)('errors of the gateway of the $service', ({ api }) => {
     expect(responses.map(({ ResponseType }) => ResponseType).sort()).toEqual(types.sort());
   });
 
-  test('each carries the header and the coded body', () => {
+  test('each gateway response has the correlation header and the coded body', () => {
     for (const { ResponseType: type, ResponseParameters, ResponseTemplates, StatusCode } of responses) {
       expect(ResponseParameters['gatewayresponse.header.X-Correlation-ID'], type).toBe('context.requestId');
       expect(ResponseParameters, type).toMatchObject({
@@ -120,14 +120,14 @@ describe.each(SERVICES)('errors of the gateway of the $service', ({ api }) => {
     expect(responses.find((each) => each.ResponseType === type)!.StatusCode).toBe(status);
   });
 
-  test('whoever is throttled learns when to come back', () => {
+  test('gateway returns Retry-After when it throttles a client', () => {
     for (const { ResponseParameters, StatusCode } of responses) {
       expect('gatewayresponse.header.Retry-After' in ResponseParameters).toBe(StatusCode === '429');
     }
   });
 });
 
-test('every stage logs every request, traces and throttles', () => {
+test('every stage logs requests, traces and throttles', () => {
   const apis = ofType(dev, 'AWS::ApiGateway::RestApi');
   const stages = ofType(dev, 'AWS::ApiGateway::Stage');
   expect([apis.length, stages.length]).toEqual([2, 2]);
@@ -144,7 +144,7 @@ test('every stage logs every request, traces and throttles', () => {
   }
 });
 
-test('the bare paths of challenges are as the others: one stage, one function, errors and limits of the API', () => {
+test("paths of challenges without a prefix have the API's stage, function, errors and limits", () => {
   const bare = operationsOf('strategy').flatMap((operation) => pathsOfOperation(operation).slice(1));
   expect(bare.length).toBeGreaterThanOrEqual(11);
   const methods = methodsOf(dev, /^StrategyApi/);
@@ -162,7 +162,7 @@ test('the bare paths of challenges are as the others: one stage, one function, e
   }
 });
 
-test("the account's role for API Gateway's logs is set once, before any stage logs", () => {
+test("account's role for API Gateway logs is set once, before any stage uses it", () => {
   expect(ofType(dev, 'AWS::ApiGateway::Account')).toHaveLength(1);
   const { Resources } = dev.platform.toJSON();
   const [account] = ofType(dev, 'AWS::ApiGateway::Account')[0]!;
@@ -170,7 +170,7 @@ test("the account's role for API Gateway's logs is set once, before any stage lo
   for (const [id] of ofType(dev, 'AWS::ApiGateway::Stage')) expect(dependsOn(id), id).toContain(account);
 });
 
-test('what waits for it is the stages alone: the template stays far below what CloudFormation takes', () => {
+test("only stages depend on the account's role: the template stays far below CloudFormation's limit", () => {
   const text = JSON.stringify(prod.platform.toJSON(), null, 1);
   expect(text.length).toBeLessThan(500_000);
   expect(prod.resources.size).toBeLessThan(450);
@@ -182,14 +182,14 @@ describe('callers of other accounts', () => {
   const policyOf = (stage: Synthesized, api: RegExp) =>
     ofType(stage, 'AWS::ApiGateway::RestApi').find(([id]) => api.test(id))![1].Properties.Policy;
 
-  test('no API has a policy where nobody is trusted, nor where no signature is asked for', () => {
+  test('APIs have no policy without trusted callers or without IAM signatures', () => {
     for (const { api } of SERVICES) {
       expect(policyOf(prod, api)).toBeUndefined();
       expect(policyOf(synthesize('dev', trusting), api)).toBeUndefined();
     }
   });
 
-  test('may call the signed route when they are trusted, and everybody else the rest as before', () => {
+  test('trusted callers may call the signed route, and all callers the other routes', () => {
     const stage = synthesize('prod', trusting);
     expect(policyOf(stage, /^StrategyApi/)).toBeUndefined();
     const statements = policyOf(stage, /^BackendApi/).Statement as any[];
@@ -225,14 +225,14 @@ describe('the firewall', () => {
     ofType(stage, 'AWS::WAFv2::WebACL').map(([, { Properties }]) => Properties.Rules as any[]);
   const names = (stage: Synthesized) => rulesOf(stage).map((rules) => rules.map(({ Name }) => Name));
 
-  test('stands before the APIs of production alone, with managed rules and no limit of rate', () => {
+  test("firewall protects only production's APIs, with managed rules and no rate limit", () => {
     expect(ofType(dev, 'AWS::WAFv2::WebACLAssociation')).toEqual([]);
     expect(ofType(prod, 'AWS::WAFv2::WebACLAssociation')).toHaveLength(2);
     const managed = ['AWSManagedRulesCommonRuleSet', 'AWSManagedRulesKnownBadInputsRuleSet'];
     expect(names(prod)).toEqual([managed, managed]);
   });
 
-  test('lets pass what the service takes: long lists of pairs in bodies and queries', () => {
+  test('firewall passes bodies and queries with long lists of pairs', () => {
     for (const [common] of rulesOf(prod)) {
       expect(common.Statement.ManagedRuleGroupStatement.RuleActionOverrides).toEqual(
         ['SizeRestrictions_BODY', 'SizeRestrictions_QUERYSTRING'].map((Name) => ({
@@ -243,7 +243,7 @@ describe('the firewall', () => {
     }
   });
 
-  test('limits rates where configured: 100 a minute by token, 20 by address without one', () => {
+  test('firewall limits rates where configured: 100 per minute per token, 20 per address without one', () => {
     const stage = synthesize('prod', { rateLimits: true });
     for (const rules of rulesOf(stage)) {
       expect(rules.map(({ Priority }) => Priority)).toEqual([0, 1, 2, 3]);
@@ -281,7 +281,7 @@ describe('the firewall', () => {
   });
 });
 
-test('the backend knows where the strategy service is, and so do people', () => {
+test("URL of the strategy service is in the backend's environment and in the outputs", () => {
   const backend = ofType(dev, 'AWS::Lambda::Function').find(([id]) => id.startsWith('BackendFunction'))!;
   const url = backend[1].Properties.Environment.Variables.STRATEGY_SERVICE_URL;
   expect(JSON.stringify(url)).toMatch(/StrategyApi.*execute-api.*StrategyApi.*Stage/);

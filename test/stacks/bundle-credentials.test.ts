@@ -32,7 +32,7 @@ async function credentials(env: Record<string, string>) {
   return JSON.parse(stdout);
 }
 
-test('a bundle takes the credentials of its function from the environment', async () => {
+test('bundle reads the credentials of its function from the environment', async () => {
   const env = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', AWS_SESSION_TOKEN: 'session' };
   expect(await credentials(env)).toMatchObject({
     accessKeyId: 'id',
@@ -41,7 +41,7 @@ test('a bundle takes the credentials of its function from the environment', asyn
   });
 });
 
-test('a bundle takes the credentials of its task from beside the container', async () => {
+test("bundle reads the credentials of its task from the container's endpoint", async () => {
   const expiration = new Date(Date.now() + 3_600_000).toISOString();
   const server = createServer((_, response) =>
     response.setHeader('content-type', 'application/json').end(
@@ -63,6 +63,6 @@ test('a bundle takes the credentials of its task from beside the container', asy
   }
 });
 
-test('a bundle without credentials says so', async () => {
+test('bundle without credentials reports that they are missing', async () => {
   expect((await credentials({})).message).toContain('credential');
 });

@@ -45,7 +45,7 @@ const packagesOf = (path: string) =>
     ),
   );
 
-test('there is a bundle for every Lambda and every task', () => {
+test('build writes a bundle for every Lambda and every task', () => {
   const wanted = [
     ...namesIn('lambdas').map((name) => `lambdas/${name}/index.mjs`),
     ...namesIn('src/tasks').map((name) => `tasks/${name}.mjs`),
@@ -53,7 +53,7 @@ test('there is a bundle for every Lambda and every task', () => {
   expect([...bundles.keys()].sort()).toEqual(wanted.sort());
 });
 
-test('a strategy is evaluated again for each run of a search for look-ahead', async () => {
+test('bundled strategy is evaluated again for each run of the look-ahead analysis', async () => {
   const program = `
     const load = (run) => import('./strategies/example_pullback.mjs?run=' + run);
     const [first, second] = [await load(1), await load(2)];
@@ -66,14 +66,14 @@ test('a strategy is evaluated again for each run of a search for look-ahead', as
   expect(stdout).toBe('example_pullback false\n');
 });
 
-test('none holds CDK', () => {
+test('no bundle contains CDK', () => {
   for (const path of bundles.keys()) {
     for (const name of ['aws-cdk-lib', 'constructs', 'cdk-nag'])
       expect(packagesOf(path), path).not.toContain(name);
   }
 });
 
-test('the Parquet reader is in tasks alone, with its WebAssembly beside them', () => {
+test('only tasks contain the Parquet reader, with its WebAssembly next to them', () => {
   const lambdas = [...bundles.keys()].filter((path) => path.startsWith('lambdas/'));
   for (const path of lambdas) {
     expect(packagesOf(path), path).not.toContain('parquet-wasm');
@@ -83,7 +83,7 @@ test('the Parquet reader is in tasks alone, with its WebAssembly beside them', (
   expect(readdirSync(join(outdir, 'tasks'))).toContain('parquet_wasm_bg.wasm');
 });
 
-test('ccxt is in no bundle, but beside the tasks, each exchange in a file of its own', () => {
+test('ccxt is next to the tasks, one file per exchange, and in no bundle', () => {
   for (const path of bundles.keys()) expect(packagesOf(path), path).not.toContain('ccxt');
   const files = readdirSync(join(outdir, 'tasks/ccxt'));
   expect(files).toEqual(expect.arrayContaining(['binanceusdm.mjs', 'bybit.mjs', 'okx.mjs']));
@@ -115,7 +115,7 @@ test.each([
   expect(bundles.get(path)!.bytes).toBeLessThan(limit * 1000);
 });
 
-test('the users’ strategies are in the bundles that know strategies', () => {
+test("bundles that load strategies contain the users' strategies", () => {
   const strategies = namesIn('strategies').map((name) => `strategies/${name}.ts`);
   for (const task of ['backtest', 'hyperopt', 'hyperopt-trial']) {
     const { inputs } = bundles.get(`tasks/${task}.mjs`)!;
@@ -123,14 +123,14 @@ test('the users’ strategies are in the bundles that know strategies', () => {
   }
 });
 
-test.each(['backend', 'strategy'])('the documentation page’s files are beside the %s', (name) => {
+test.each(['backend', 'strategy'])('files of the documentation page are next to the bundle of %s', (name) => {
   expect(readdirSync(join(outdir, `lambdas/${name}/swagger-ui`)).sort()).toEqual([
     'swagger-ui-bundle.js',
     'swagger-ui.css',
   ]);
 });
 
-test('source maps name sources without repeating them', () => {
+test('source maps name sources without their content', () => {
   for (const path of bundles.keys()) {
     const map = JSON.parse(readFileSync(join(outdir, `${path}.map`), 'utf8'));
     expect(map.sourcesContent, path).toBeUndefined();
@@ -164,7 +164,7 @@ const OF_A_FILE = { rsi_period: 5, pullback: 40, trend_period: 10, shorts: true 
 test.each([
   ['sim', 'example_pullback', OF_A_FILE],
   ['binanceusdm', 'buy_and_hold', {}],
-])('the bundled tasks collect from %s and run %s on it', async (exchange, strategy, params) => {
+])('bundled tasks collect from %s and run %s on it', async (exchange, strategy, params) => {
   const engine = await startEngine();
   const server = await startExchangeServer();
   try {
@@ -195,7 +195,7 @@ test.each([
   }
 });
 
-test('the bundled worker runs the trials of a hyperopt job in threads of its own bundle', async () => {
+test('bundled worker runs the trials of a hyperopt job', async () => {
   const engine = await startEngine();
   try {
     const hyperoptJobs = new DynamoHyperoptStore(engine.client, engine.tables.jobs);
@@ -224,7 +224,7 @@ test('the bundled worker runs the trials of a hyperopt job in threads of its own
   }
 });
 
-test('every bundle loads in a fresh process, up to the variables that it misses', () => {
+test('every bundle loads in a new process until it reports missing variables', () => {
   for (const path of bundles.keys()) {
     // It is no process: the worker's bundle begins it, as above.
     if (path === 'tasks/hyperopt-trial.mjs') continue;

@@ -16,13 +16,13 @@ const logGroupOf = (stage: Synthesized, reference: { Ref: string }) =>
 describe.each([dev, prod])('functions of $config.stage', (stage) => {
   const functions = ofType(stage, 'AWS::Lambda::Function');
 
-  test('are the six of this platform, and none that CDK brought along', () => {
+  test("functions are the platform's six, without any that CDK adds", () => {
     const descriptions = functions.map(([, each]) => each.Properties.Description);
     expect(descriptions.every((text) => text.startsWith(`Touchstone ${stage.config.stage}:`))).toBe(true);
     expect(functions).toHaveLength(6);
   });
 
-  test('run Node 24 on ARM and trace', () => {
+  test('functions run Node 24 on ARM with tracing', () => {
     for (const [, { Properties }] of functions) {
       expect(Properties.Runtime).toBe('nodejs24.x');
       expect(Properties.Architectures).toEqual(['arm64']);
@@ -31,7 +31,7 @@ describe.each([dev, prod])('functions of $config.stage', (stage) => {
     }
   });
 
-  test('write JSON into a log of their own, with a retention', () => {
+  test('functions write JSON into their own log with a retention', () => {
     for (const [, { Properties }] of functions) {
       expect(Properties.LoggingConfig.LogFormat).toBe('JSON');
       const log = logGroupOf(stage, Properties.LoggingConfig.LogGroup);
@@ -39,7 +39,7 @@ describe.each([dev, prod])('functions of $config.stage', (stage) => {
     }
   });
 
-  test('are called as their alias live', () => {
+  test('functions have the alias live', () => {
     const aliases = properties(stage, 'AWS::Lambda::Alias');
     expect(aliases.map(({ Name }) => Name)).toEqual(Array(6).fill('live'));
     expect(new Set(aliases.map(({ FunctionName }) => FunctionName.Ref))).toEqual(
@@ -47,7 +47,7 @@ describe.each([dev, prod])('functions of $config.stage', (stage) => {
     );
   });
 
-  test('have limits that fit their callers', () => {
+  test("functions have time limits below their callers'", () => {
     const limits = Object.fromEntries(
       functions.map(([id, each]) => [id.replace(/[A-F0-9]{8}$/, ''), each.Properties]),
     );
@@ -66,7 +66,7 @@ describe.each([dev, prod])('tasks of $config.stage', (stage) => {
   const definitions = properties(stage, 'AWS::ECS::TaskDefinition');
   const containers = definitions.map((each) => each.ContainerDefinitions[0]);
 
-  test('run on ARM from one image', () => {
+  test('tasks run on ARM from one image', () => {
     for (const { RuntimePlatform } of definitions) {
       expect(RuntimePlatform).toEqual({ CpuArchitecture: 'ARM64', OperatingSystemFamily: 'LINUX' });
     }
@@ -79,7 +79,7 @@ describe.each([dev, prod])('tasks of $config.stage', (stage) => {
     expect(new Set(containers.map(({ Image }) => JSON.stringify(Image))).size).toBe(1);
   });
 
-  test('are as large as the stage says', () => {
+  test("tasks have the size of the stage's configuration", () => {
     const sizes = Object.fromEntries(
       definitions.map(({ Cpu, Memory, ContainerDefinitions: [{ Command }] }) => [
         Command[0],
@@ -90,7 +90,7 @@ describe.each([dev, prod])('tasks of $config.stage', (stage) => {
     expect(sizes['/app/hyperopt.mjs']).toEqual(stage.config.hyperoptTask);
   });
 
-  test('can write nothing but /tmp and have a minute to end', () => {
+  test('tasks can write only to /tmp and have 60 s to stop', () => {
     for (const container of containers) {
       expect(container.Name).toBe('task');
       expect(container.ReadonlyRootFilesystem).toBe(true);
@@ -101,7 +101,7 @@ describe.each([dev, prod])('tasks of $config.stage', (stage) => {
     }
   });
 
-  test('do not stall on their log, which has a retention', () => {
+  test('tasks log without blocking, with a retention', () => {
     for (const { LogConfiguration } of containers) {
       expect(LogConfiguration.Options.mode).toBe('non-blocking');
       const log = logGroupOf(stage, LogConfiguration.Options['awslogs-group']);
@@ -111,22 +111,25 @@ describe.each([dev, prod])('tasks of $config.stage', (stage) => {
 });
 
 describe('environments', () => {
-  test.each([dev, prod])('of $config.stage hold no account ids, and one secret by reference', (stage) => {
-    const variables = [
-      ...properties(stage, 'AWS::Lambda::Function').map((each) => each.Environment.Variables),
-      ...properties(stage, 'AWS::ECS::TaskDefinition').map(
-        (each) => each.ContainerDefinitions[0].Environment,
-      ),
-    ];
-    expect(variables).toHaveLength(10);
-    const secret = variables.flatMap((each) => each.SERVICE_TOKEN ?? []);
-    expect(secret).toHaveLength(1);
-    expect(JSON.stringify(secret)).toMatch(/resolve:secretsmanager:.*DataCollectionServiceToken/);
-    const others = JSON.stringify(variables).replace(JSON.stringify(secret[0]), '');
-    expect(others).not.toMatch(/\d{12}|secretsmanager|SECRET|PASSWORD|TOKEN":"./);
-  });
+  test.each([dev, prod])(
+    'environments of $config.stage contain no account IDs, and one secret by reference',
+    (stage) => {
+      const variables = [
+        ...properties(stage, 'AWS::Lambda::Function').map((each) => each.Environment.Variables),
+        ...properties(stage, 'AWS::ECS::TaskDefinition').map(
+          (each) => each.ContainerDefinitions[0].Environment,
+        ),
+      ];
+      expect(variables).toHaveLength(10);
+      const secret = variables.flatMap((each) => each.SERVICE_TOKEN ?? []);
+      expect(secret).toHaveLength(1);
+      expect(JSON.stringify(secret)).toMatch(/resolve:secretsmanager:.*DataCollectionServiceToken/);
+      const others = JSON.stringify(variables).replace(JSON.stringify(secret[0]), '');
+      expect(others).not.toMatch(/\d{12}|secretsmanager|SECRET|PASSWORD|TOKEN":"./);
+    },
+  );
 
-  test('enforce tokens in production only', () => {
+  test('environments enforce tokens in production only', () => {
     const environmentsOf = (stage: Synthesized) => {
       const services = properties(stage, 'AWS::Lambda::Function').filter(({ Description }) =>
         Description.endsWith('service'),
@@ -153,7 +156,7 @@ describe('environments', () => {
     releasePolicy: OWN_POLICY,
   });
 
-  test('carry the rules of promotions and rollbacks', () => {
+  test('environments contain the rules of promotions and rollbacks', () => {
     const rulesOf = (stage: Synthesized) => {
       const [backend] = properties(stage, 'AWS::Lambda::Function').filter(
         ({ Environment }) =>
@@ -170,7 +173,7 @@ describe('environments', () => {
     ]);
   });
 
-  test('carry the release policy wherever a version is registered, staged or promoted', () => {
+  test('every function that registers, stages or promotes has the release policy', () => {
     const policiesOf = (stage: Synthesized) =>
       properties(stage, 'AWS::Lambda::Function')
         .map(({ Environment }) => Environment.Variables)
@@ -203,7 +206,7 @@ describe('environments', () => {
     expect(reads(ownPolicy)).toEqual(OWN_POLICY);
   });
 
-  test('carry the conditions of a verdict to the strategy service', () => {
+  test('strategy service has the conditions of a verdict', () => {
     const conditionsOf = (stage: Synthesized) =>
       properties(stage, 'AWS::Lambda::Function')
         .map(({ Environment }) => Environment.Variables)
@@ -216,7 +219,7 @@ describe('environments', () => {
     ]);
   });
 
-  test('carry the least number of trades of a challenge to the strategy service', () => {
+  test('strategy service has the minimum number of trades of a challenge', () => {
     const leastOf = (stage: Synthesized) =>
       properties(stage, 'AWS::Lambda::Function')
         .map(({ Environment }) => Environment.Variables.CHALLENGE_MIN_TRADES)
@@ -224,7 +227,7 @@ describe('environments', () => {
     expect([dev, elsewhere].map(leastOf)).toEqual([['100'], ['250']]);
   });
 
-  test('reach data collection by its name, or by the URL of another', () => {
+  test('data proxy has the namespace of data collection, or the URL of an existing one', () => {
     const proxyOf = (stage: Synthesized) =>
       properties(stage, 'AWS::Lambda::Function').find(({ Timeout }) => Timeout === 60)!;
     expect(proxyOf(dev).Environment.Variables).toMatchObject({

@@ -2,15 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { StageConfig, stageConfig } from '#lib/config.ts';
 
 describe('stages', () => {
-  test.each(['dev', 'test', 'prod'])('%s is valid', (name) => {
+  test.each(['dev', 'test', 'prod'])('configuration of %s is valid', (name) => {
     expect(stageConfig(name).stage).toBe(name);
   });
 
-  test.each(['production', '', 'toString'])('an unknown one names those that exist: %s', (name) => {
+  test.each(['production', '', 'toString'])("unknown stage '%s' throws with the known ones", (name) => {
     expect(() => stageConfig(name)).toThrow(/Use -c stage=dev\|test\|prod/);
   });
 
-  test('a misspelt setting is refused', () => {
+  test('unknown setting is rejected', () => {
     expect(() => StageConfig.parse({ ...stageConfig('dev'), protekt: true })).toThrow(/protekt/);
   });
 
@@ -41,11 +41,11 @@ describe('stages', () => {
       },
       /callbackUrls/,
     ],
-  ])('%s is refused', (_, changes, text) => {
+  ])('%s is rejected', (_, changes, text) => {
     expect(() => StageConfig.parse({ ...stageConfig('prod'), ...changes })).toThrow(text);
   });
 
-  test('production is protected, closed and guarded', () => {
+  test('production is protected, requires tokens and has a firewall', () => {
     expect(stageConfig('prod')).toMatchObject({
       authRequired: true,
       protect: true,

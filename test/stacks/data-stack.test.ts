@@ -12,7 +12,7 @@ const prod = templatesOf('prod');
 describe.each([dev, prod])('tables of $config.stage', (stage) => {
   const tables = ofType(stage, 'AWS::DynamoDB::GlobalTable').map(([, table]) => table);
 
-  test('have the keys and indexes of the contract', () => {
+  test('tables have the keys and indexes of the contract', () => {
     const found = tables.map(({ Properties }) => ({
       key: keys(Properties),
       indexes: (Properties.GlobalSecondaryIndexes ?? []).map((index: Resource['Properties']) => ({
@@ -45,14 +45,14 @@ describe.each([dev, prod])('tables of $config.stage', (stage) => {
     expect(found).toEqual(wanted);
   });
 
-  test('delete what has expired', () => {
+  test('tables delete expired items', () => {
     const expiring = tables.map(
       ({ Properties }) => Properties.TimeToLiveSpecification?.AttributeName ?? null,
     );
     expect(expiring).toEqual([null, 'expires_at', null]);
   });
 
-  test('can be restored to any second, are encrypted, and cost by use', () => {
+  test('tables have point-in-time recovery, encryption and on-demand billing', () => {
     expect(tables).toHaveLength(3);
     for (const { Properties } of tables) {
       expect(Properties.BillingMode).toBe('PAY_PER_REQUEST');
@@ -67,7 +67,7 @@ describe.each([dev, prod])('tables of $config.stage', (stage) => {
 describe.each([dev, prod])('buckets of $config.stage', (stage) => {
   const buckets = ofType(stage, 'AWS::S3::Bucket');
 
-  test('are closed to the public and encrypted', () => {
+  test('buckets block public access and are encrypted', () => {
     expect(buckets).toHaveLength(3);
     for (const [, { Properties }] of buckets) {
       expect(Object.values(Properties.PublicAccessBlockConfiguration)).toEqual([true, true, true, true]);
@@ -75,7 +75,7 @@ describe.each([dev, prod])('buckets of $config.stage', (stage) => {
     }
   });
 
-  test('refuse requests without TLS', () => {
+  test('buckets deny requests without TLS', () => {
     for (const [id] of buckets) {
       const policy = ofType(stage, 'AWS::S3::BucketPolicy').find(
         ([, { Properties }]) => Properties.Bucket.Ref === id,
@@ -90,7 +90,7 @@ describe.each([dev, prod])('buckets of $config.stage', (stage) => {
     }
   });
 
-  test('of results and candles keep what was overwritten for 30 days', () => {
+  test('buckets of results and candles keep noncurrent versions for 30 days', () => {
     const versioned = buckets.filter(([, each]) => each.Properties.VersioningConfiguration);
     expect(versioned).toHaveLength(2);
     for (const [, { Properties }] of versioned) {
@@ -106,7 +106,7 @@ describe('protection', () => {
       ofType(stage, type),
     );
 
-  test('production keeps its state whatever happens to the stack', () => {
+  test('production retains its state when the stack is deleted', () => {
     expect(stateful(prod)).toHaveLength(7);
     for (const [id, resource] of stateful(prod)) expect(resource.DeletionPolicy, id).toBe('Retain');
     for (const [id, { Properties }] of ofType(prod, 'AWS::DynamoDB::GlobalTable')) {
@@ -115,13 +115,13 @@ describe('protection', () => {
     prod.data.hasResourceProperties('AWS::Cognito::UserPool', { DeletionProtection: 'ACTIVE' });
   });
 
-  test('development can be thrown away', () => {
+  test('development can be deleted', () => {
     for (const [id, resource] of stateful(dev)) expect(resource.DeletionPolicy, id).toBe('Delete');
   });
 });
 
 describe('users', () => {
-  test('production has a group for every role; a second factor is each user’s choice', () => {
+  test('production has a group per role and optional MFA', () => {
     const groups = ofType(prod, 'AWS::Cognito::UserPoolGroup').map(([, each]) => each.Properties.GroupName);
     expect(groups.sort()).toEqual(['admin', 'approver', 'researcher', 'viewer']);
     prod.data.hasResourceProperties('AWS::Cognito::UserPool', {
@@ -131,7 +131,7 @@ describe('users', () => {
     });
   });
 
-  test('passwords are long and mixed, and the first one soon ends', () => {
+  test('passwords need 12 mixed characters, and the temporary one expires', () => {
     prod.data.hasResourceProperties('AWS::Cognito::UserPool', {
       Policies: {
         PasswordPolicy: {
@@ -146,7 +146,7 @@ describe('users', () => {
     });
   });
 
-  test('one client without a secret gives tokens of an hour for a password', () => {
+  test('client without a secret issues tokens of one hour for a password', () => {
     const [client, ...more] = ofType(prod, 'AWS::Cognito::UserPoolClient').map(([, each]) => each.Properties);
     expect(more).toEqual([]);
     expect(client).toMatchObject({
@@ -163,7 +163,7 @@ describe('users', () => {
     expect(client).not.toHaveProperty('GenerateSecret', true);
   });
 
-  test('there are no sign-in pages unless configured, and then for the code grant alone', () => {
+  test('sign-in pages exist only if configured, for the code grant only', () => {
     expect(ofType(prod, 'AWS::Cognito::UserPoolDomain')).toEqual([]);
     prod.data.hasResourceProperties('AWS::Cognito::UserPoolClient', {
       AllowedOAuthFlowsUserPoolClient: false,
@@ -180,7 +180,7 @@ describe('users', () => {
     });
   });
 
-  test('the stack tells where tokens come from', () => {
+  test('stack outputs the pool and its client', () => {
     const value = (stage: typeof prod, name: string) => stage.data.findOutputs(name)[name]?.Value;
     const ids = (type: string) => ofType(prod, type).map(([id]) => ({ Ref: id }));
     expect([value(prod, 'UserPoolId')]).toEqual(ids('AWS::Cognito::UserPool'));
@@ -188,11 +188,11 @@ describe('users', () => {
     expect(value(dev, 'UserPoolId')).toBeUndefined();
   });
 
-  test('development has none', () => {
+  test('development has no users', () => {
     expect(ofType(dev, 'AWS::Cognito::UserPool')).toEqual([]);
   });
 
-  test('a pool that exists is used instead of a new one', () => {
+  test('existing pool is used instead of a new one', () => {
     const pool = { userPoolId: 'eu-west-1_abc', clientId: 'client', region: 'eu-west-1' };
     const stage = synthesize('prod', { identity: { kind: 'existing', ...pool } });
     expect(ofType(stage, 'AWS::Cognito::UserPool')).toEqual([]);

@@ -15,7 +15,7 @@ const machineOf = (stage: Synthesized, id: RegExp) =>
   ofType(stage, 'AWS::StepFunctions::StateMachine').find(([name]) => id.test(name))!;
 
 describe.each(FLOWS)('the $flow state machine', ({ flow, id, asl }) => {
-  test('is the file that also runs on one machine, with a value for every name in it', () => {
+  test('state machine is the file that local mode runs, with a value for every name in it', () => {
     const { Properties } = machineOf(dev, id)[1];
     expect(Properties.DefinitionString).toBe(readFileSync(asl, 'utf8'));
     const names = Properties.DefinitionString.match(/(?<=\$\{)\w+(?=\})/g);
@@ -41,7 +41,7 @@ describe.each(FLOWS)('the $flow state machine', ({ flow, id, asl }) => {
   );
 });
 
-test('alarms count states that there are, by the events of their kind', () => {
+test('alarms count existing states by the events of their type', () => {
   const counted = ofType(dev, 'AWS::Logs::MetricFilter').flatMap(([, { Properties }]) => {
     const flow = FLOWS.find(({ id }) => id.test(Properties.LogGroupName.Ref));
     return flow ? [[flow, Properties.FilterPattern as string] as const] : [];
@@ -57,7 +57,7 @@ test('alarms count states that there are, by the events of their kind', () => {
 });
 
 describe.each([dev, prod])('$config.stage', (stage) => {
-  test('wakes reconcile when an execution ends badly and when a validation ends', () => {
+  test('EventBridge invokes reconcile when an execution fails and when a validation ends', () => {
     const [backtests, hyperoptJobs] = FLOWS.map(({ id }) => ({ Ref: machineOf(stage, id)[0] }));
     const rules = ofType(stage, 'AWS::Events::Rule').map(([, each]) => each.Properties);
     expect(rules.map((rule) => rule.EventPattern)).toEqual([
@@ -81,23 +81,26 @@ describe.each([dev, prod])('$config.stage', (stage) => {
     ['BackendRole', ['BacktestFlow']],
     ['StrategyServiceRole', ['HyperoptFlow']],
     ['ReconcileServiceRole', ['BacktestFlow', 'HyperoptFlow']],
-  ])('lets %s start, see and stop executions of %j, and tasks of the cluster', (role, flows) => {
-    const own = statements(stage)
-      .filter(({ id }) => id.startsWith(role))
-      .map(({ statement }) => statement);
-    const machinesOf = (action: string) => {
-      const allowed = own.filter((each) => actionsOf(each).includes(action));
-      const named = JSON.stringify(allowed.map(({ Resource }) => Resource)).match(/\w+Flow(?=Machine)/g);
-      return [...new Set(named)].sort();
-    };
-    for (const action of ['StartExecution', 'StopExecution', 'DescribeExecution']) {
-      expect(machinesOf(`states:${action}`), action).toEqual(flows);
-    }
-    const stops = own.filter((each) => actionsOf(each).includes('ecs:StopTask'));
-    expect(JSON.stringify(stops.map(({ Resource }) => Resource))).toMatch(/:task\/.*Cluster.*\/\*/);
-  });
+  ])(
+    'role of %s may start, describe and stop executions of %j, and stop tasks of the cluster',
+    (role, flows) => {
+      const own = statements(stage)
+        .filter(({ id }) => id.startsWith(role))
+        .map(({ statement }) => statement);
+      const machinesOf = (action: string) => {
+        const allowed = own.filter((each) => actionsOf(each).includes(action));
+        const named = JSON.stringify(allowed.map(({ Resource }) => Resource)).match(/\w+Flow(?=Machine)/g);
+        return [...new Set(named)].sort();
+      };
+      for (const action of ['StartExecution', 'StopExecution', 'DescribeExecution']) {
+        expect(machinesOf(`states:${action}`), action).toEqual(flows);
+      }
+      const stops = own.filter((each) => actionsOf(each).includes('ecs:StopTask'));
+      expect(JSON.stringify(stops.map(({ Resource }) => Resource))).toMatch(/:task\/.*Cluster.*\/\*/);
+    },
+  );
 
-  test('lets nobody else touch executions', () => {
+  test('no other role may access executions', () => {
     const roles = statements(stage)
       .filter(({ statement }) => actionsOf(statement).some((action) => action.startsWith('states:')))
       .map(({ id }) => id.replace(/DefaultPolicy[0-9A-F]{8}$/, ''));

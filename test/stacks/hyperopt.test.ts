@@ -7,7 +7,7 @@ const HYPEROPT_KEYS = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': 'ho
 describe.each([templatesOf('dev'), templatesOf('prod')])('$config.stage', (stage) => {
   const all = statements(stage);
 
-  test('lets hyperopt workers reach hyperopt jobs alone, read candles and write no object', () => {
+  test('hyperopt workers may access only hyperopt jobs, and read candles', () => {
     const own = all
       .filter(({ id }) => id.startsWith('HyperoptTaskDefinitionTaskRole'))
       .map(({ statement }) => statement);
@@ -22,7 +22,7 @@ describe.each([templatesOf('dev'), templatesOf('prod')])('$config.stage', (stage
     expect(JSON.stringify(objects)).not.toContain('Results');
   });
 
-  test('lets the strategy service write hyperopt jobs and no backtest', () => {
+  test('strategy service may write hyperopt jobs and no backtests', () => {
     const writes = all.filter(
       ({ id, statement }) =>
         id.startsWith('StrategyServiceRole') &&
@@ -32,7 +32,7 @@ describe.each([templatesOf('dev'), templatesOf('prod')])('$config.stage', (stage
     expect(writes.map(({ statement }) => statement.Condition)).toEqual([HYPEROPT_KEYS]);
   });
 
-  test('lets who streams events read hyperopt jobs and nothing else', () => {
+  test('streaming function may only read hyperopt jobs', () => {
     const own = all.filter(({ id }) => id.startsWith('StrategyEventsRole')).map(({ statement }) => statement);
     const others = own.filter((each) => actionsOf(each).some((action) => !/^(logs|xray):/.test(action)));
     expect(others.map(({ Action, Condition }) => [Action, Condition])).toEqual([

@@ -15,7 +15,7 @@ describe.each([dev, prod])('what collects market data in $config.stage', (stage)
       )
       .sort();
 
-  test('the service reads and writes candles, series and collections, adds to the audit trail, and nothing else', () => {
+  test('service may only access candles, series and collections, and add to the audit trail', () => {
     expect(allowed('DataCollectionTaskDefinitionTaskRole')).toEqual([
       'Candles/*: s3:GetObject s3:PutObject',
       'Candles: s3:ListBucket',
@@ -24,7 +24,7 @@ describe.each([dev, prod])('what collects market data in $config.stage', (stage)
     ]);
   });
 
-  test('the task reads and writes candles and series, and records its outcome in the job', () => {
+  test('task may access candles and series, and record its outcome in the job', () => {
     expect(allowed('CollectTaskDefinitionTaskRole')).toEqual([
       'Candles/*: s3:GetObject s3:PutObject',
       'Candles: s3:ListBucket',
@@ -33,7 +33,7 @@ describe.each([dev, prod])('what collects market data in $config.stage', (stage)
     ]);
   });
 
-  test('a backtest reads candles, and notes which it found corrupt', () => {
+  test('backtest may read candles and record corrupt files', () => {
     expect(allowed('BacktestTaskDefinitionTaskRole')).toEqual(
       expect.arrayContaining([
         'Candles/*: s3:GetObject',
@@ -42,19 +42,19 @@ describe.each([dev, prod])('what collects market data in $config.stage', (stage)
     );
   });
 
-  test('the backend reads which series there are', () => {
+  test('backend may read the list of series', () => {
     expect(allowed('BackendRole').filter((each) => /Series|Candles/.test(each))).toEqual([
       'Series: dynamodb:BatchGetItem',
     ]);
   });
 
-  test('the proxy reaches neither table nor bucket', () => {
+  test('proxy may access no table or bucket', () => {
     const own = allowed('DataProxyService');
     expect(own.length).toBeGreaterThan(0);
     expect(own.filter((each) => /dynamodb|s3:|secretsmanager|ssm:/.test(each))).toEqual([]);
   });
 
-  test('the service is found as data-collection in the namespace, at every task’s address', () => {
+  test('service discovery resolves data-collection to the address of each task', () => {
     const [[namespace, { Properties: names }]] = ofType(
       stage,
       'AWS::ServiceDiscovery::PrivateDnsNamespace',
@@ -78,7 +78,7 @@ describe.each([dev, prod])('what collects market data in $config.stage', (stage)
     });
   });
 
-  test('the proxy alone reaches it, on port 8002', () => {
+  test('only the proxy reaches the service, on port 8002', () => {
     const into = ofType(stage, 'AWS::EC2::SecurityGroupIngress')
       .map(([, { Properties }]) => Properties)
       .filter(({ GroupId }) => JSON.stringify(GroupId).includes('DataCollection'));

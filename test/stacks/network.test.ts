@@ -31,16 +31,16 @@ const zonesOf = (stage: Synthesized) =>
   );
 
 describe.each([dev, prod])('the network of $config.stage', (stage) => {
-  test('has no NAT gateway', () => {
+  test('network has no NAT gateway', () => {
     expect(ofType(stage, 'AWS::EC2::NatGateway')).toEqual([]);
     expect(ofType(stage, 'AWS::EC2::EIP')).toEqual([]);
   });
 
-  test('reaches storage without leaving AWS', () => {
+  test('network has gateway endpoints for storage', () => {
     expect(services(stage, 'Gateway').sort()).toEqual(['dynamodb', 's3']);
   });
 
-  test('lets nobody in from outside', () => {
+  test('network allows no inbound traffic from outside', () => {
     const inline = ofType(stage, 'AWS::EC2::SecurityGroup').flatMap(
       ([, each]) => each.Properties.SecurityGroupIngress ?? [],
     );
@@ -52,25 +52,25 @@ describe.each([dev, prod])('the network of $config.stage', (stage) => {
     expect(sources.filter((source) => !['a security group', '10.0.0.0/16'].includes(source))).toEqual([]);
   });
 
-  test('spans two zones whose names need no account', () => {
+  test('network spans two zones without an account look-up', () => {
     expect(zonesOf(stage)).toEqual(ZONES);
   });
 
-  test('keeps collectors where the exchanges can be reached', () => {
+  test('collectors run in public subnets', () => {
     const flow = flowSubstitutions(stage);
     expect([flow.PublicSubnetA.Ref, flow.PublicSubnetB.Ref]).toEqual(subnetsOf(stage, 'Public'));
   });
 });
 
 describe('backtests', () => {
-  test('of development have a public address', () => {
+  test('backtests of development have a public address', () => {
     const flow = flowSubstitutions(dev);
     expect([flow.BacktestSubnetA.Ref, flow.BacktestSubnetB.Ref]).toEqual(subnetsOf(dev, 'Public'));
     expect(flow.BacktestPublicIp).toBe('ENABLED');
     expect(services(dev, 'Interface')).toEqual([]);
   });
 
-  test('of production are isolated, with what starting a task needs', () => {
+  test('backtests of production run in isolated subnets with the endpoints that a task needs', () => {
     const flow = flowSubstitutions(prod);
     expect([flow.BacktestSubnetA.Ref, flow.BacktestSubnetB.Ref]).toEqual(subnetsOf(prod, 'Isolated'));
     expect(flow.BacktestPublicIp).toBe('DISABLED');
@@ -78,14 +78,14 @@ describe('backtests', () => {
   });
 });
 
-test.each([dev, prod])('hyperopt workers of $config.stage run where backtests do', (stage) => {
+test.each([dev, prod])('hyperopt workers of $config.stage run in the subnets of backtests', (stage) => {
   const [backtests, hyperoptJobs] = [flowSubstitutions(stage), flowSubstitutions(stage, 'HyperoptFlow')];
   for (const place of ['SubnetA', 'SubnetB', 'PublicIp']) {
     expect(hyperoptJobs[`Worker${place}`], place).toEqual(backtests[`Backtest${place}`]);
   }
 });
 
-test('an explicit account and region need no look-up', () => {
+test('explicit account and region need no look-up', () => {
   const env = { account: '111122223333', region: 'eu-central-1' };
   expect(zonesOf(synthesize('dev', { env }))).toEqual(ZONES);
 });

@@ -20,12 +20,12 @@ const WITHOUT_RESOURCE = new Set([
 describe.each([dev, prod])('$config.stage', (stage) => {
   const all = statements(stage);
 
-  test('grants no action by wildcard', () => {
+  test('no policy grants actions by wildcard', () => {
     expect(all.length).toBeGreaterThan(20);
     for (const { id, statement } of all) expect(actionsOf(statement).join(), id).not.toContain('*');
   });
 
-  test('names the resource wherever AWS accepts one', () => {
+  test('policies name the resource wherever AWS accepts one', () => {
     for (const { id, statement } of all) {
       if (statement.Resource !== '*') continue;
       const unexpected = actionsOf(statement).filter(
@@ -38,7 +38,7 @@ describe.each([dev, prod])('$config.stage', (stage) => {
   test.each([
     ['BacktestFlow', 'BacktestTask', 3],
     ['HyperoptFlow', 'HyperoptTask', 2],
-  ])('gives the %s what .sync needs, for its own task and the collection', (flow, task, definitions) => {
+  ])('workflow %s may run its own task and the collection', (flow, task, definitions) => {
     const own = all.filter(({ id }) => id.startsWith(`${flow}Role`)).map(({ statement }) => statement);
     const allowed = (action: string) => own.filter((each) => actionsOf(each).includes(action));
     expect(allowed('ecs:RunTask')[0]!.Condition).toHaveProperty(['ArnEquals', 'ecs:cluster']);
@@ -64,7 +64,7 @@ describe.each([dev, prod])('$config.stage', (stage) => {
     expect(allowed('lambda:InvokeFunction')).toHaveLength(1);
   });
 
-  test('lets each function and task write these tables and no other', () => {
+  test('functions and tasks may write only their tables', () => {
     const writers = all.flatMap(({ id, statement }) => {
       const writes = actionsOf(statement).filter((action) => WRITES.test(action));
       if (writes.length === 0 || statement.Effect === 'Deny') return [];
@@ -94,7 +94,7 @@ describe.each([dev, prod])('$config.stage', (stage) => {
     ]);
   });
 
-  test('lets one function make task definitions of registered images, with the roles of a backtest alone', () => {
+  test("one function may register task definitions, with a backtest's roles only", () => {
     const makers = all.filter(({ statement }) => actionsOf(statement).includes('ecs:RegisterTaskDefinition'));
     expect(makers.map(({ id }) => id.replace(/DefaultPolicy[0-9A-F]{8}$/, ''))).toEqual([
       'TaskImageServiceRole',
@@ -111,7 +111,7 @@ describe.each([dev, prod])('$config.stage', (stage) => {
     expect(JSON.stringify(run[0]!.statement.Resource)).toMatch(family);
   });
 
-  test('lets nobody who reaches the registry change or remove what is in the audit trail', () => {
+  test('no role can update or delete audit items', () => {
     const onRegistry = all.filter(({ statement }) => /Registry/.test(JSON.stringify(statement.Resource)));
     const roles = new Set(onRegistry.map(({ id }) => id));
     expect(roles.size).toBeGreaterThanOrEqual(4);
@@ -136,7 +136,7 @@ describe.each([dev, prod])('$config.stage', (stage) => {
     expect(deletes).toEqual([]);
   });
 
-  test('lets data collection add to the audit trail, and nothing else of the registry', () => {
+  test('data collection may only add audit items to the Registry table', () => {
     const own = all.filter(
       ({ id, statement }) =>
         id.startsWith('DataCollectionTaskDefinitionTaskRole') &&
@@ -148,7 +148,7 @@ describe.each([dev, prod])('$config.stage', (stage) => {
     ]);
   });
 
-  test('lets these read the registry and no other', () => {
+  test('only these roles may read the registry', () => {
     const readers = all.filter(
       ({ statement }) =>
         /Registry/.test(JSON.stringify(statement.Resource)) &&
@@ -177,7 +177,7 @@ describe('images of registered versions', () => {
       .filter(({ statement }) => actionsOf(statement).includes('ecr:DescribeImages'))
       .map(({ statement }) => JSON.stringify(statement.Resource));
 
-  test('are looked up by the services that register and stage, in this account unless configured', () => {
+  test('images are looked up by the registering services, in this account unless configured', () => {
     for (const role of [/^BackendRole/, /^StrategyServiceRole/]) {
       const [resource] = repositories(dev, role);
       expect(resource).toContain(':repository/*');
@@ -185,7 +185,7 @@ describe('images of registered versions', () => {
     }
   });
 
-  test('are looked up and pulled from the allowed registries alone', () => {
+  test('images are looked up and pulled from the allowed registries only', () => {
     const stage = synthesize('dev', {
       allowedRegistries: ['111122223333.dkr.ecr.eu-west-1.amazonaws.com/strategies', 'ghcr.io/desk'],
     });
@@ -216,12 +216,12 @@ describe('the data proxy', () => {
       .filter(({ FunctionName }) => JSON.stringify(FunctionName).includes('DataProxy'))
       .filter(({ Principal }) => Principal !== 'apigateway.amazonaws.com');
 
-  test('may be invoked by nobody but its own route unless configured', () => {
+  test('only its own route may invoke the data proxy unless configured', () => {
     expect(permissions(dev)).toEqual([]);
     expect(permissions(prod)).toEqual([]);
   });
 
-  test('may be invoked, as its alias, by the accounts, roles and the organisation it trusts', () => {
+  test("trusted accounts, roles and organization may invoke the data proxy's alias", () => {
     const role = 'arn:aws:iam::444455556666:role/desk/workflow';
     const stage = synthesize('dev', {
       trustedCallers: ['111122223333', role],
@@ -236,7 +236,7 @@ describe('the data proxy', () => {
     for (const { FunctionName } of permissions(stage)) expect(aliases).toContain(FunctionName.Ref);
   });
 
-  test('tells its callers where it is', () => {
+  test("stack outputs the data proxy's ARN", () => {
     const [parameter] = ofType(prod, 'AWS::SSM::Parameter')
       .map(([, { Properties }]) => Properties)
       .filter(({ Name }) => Name === '/touchstone/prod/data-proxy-arn');

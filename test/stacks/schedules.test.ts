@@ -18,7 +18,7 @@ describe.each([templatesOf('dev'), templatesOf('prod')])('$config.stage', (stage
     statements(stage).filter(({ statement }) => actionsOf(statement).join() === actions);
   const name: string = group.Properties.Name;
 
-  test('the platform is woken every five minutes, and a pass that was missed is left to the next', () => {
+  test('reconcile schedule fires every 5 minutes without retrying missed runs', () => {
     const schedules = ofType(stage, 'AWS::Scheduler::Schedule').map(([, { Properties }]) => Properties);
     expect(groups).toEqual([]);
     expect(schedules).toEqual([
@@ -37,7 +37,7 @@ describe.each([templatesOf('dev'), templatesOf('prod')])('$config.stage', (stage
     ]);
   });
 
-  test('the role is for schedules of the group alone, and invokes the reconcile function alone', () => {
+  test('schedule role is limited to the group and to the reconcile function', () => {
     expect(role.Properties.AssumeRolePolicyDocument.Statement).toEqual([
       {
         Action: 'sts:AssumeRole',
@@ -57,7 +57,7 @@ describe.each([templatesOf('dev'), templatesOf('prod')])('$config.stage', (stage
     ]);
   });
 
-  test('the strategy service alone creates schedules, in the group and with the role', () => {
+  test('only the strategy service creates schedules, in the group and with the role', () => {
     expect(own('scheduler:CreateSchedule')).toEqual([
       {
         id: expect.stringMatching(/^StrategyServiceRole/),

@@ -123,7 +123,7 @@ async function everything(): Promise<void> {
 }
 
 describe('the strategy function', () => {
-  test('may send all that challenges send, in service of requests', async () => {
+  test('strategy function may send every command of challenge requests', async () => {
     const requests = await recorded(everything);
     const kinds = new Set(requests.map(({ action }) => action));
     expect([...kinds].sort()).toEqual(['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem']);
@@ -136,7 +136,7 @@ describe('the strategy function', () => {
 });
 
 describe('the reconcile function', () => {
-  test('may send all that ticks send, a promotion too, and no reply or line of the audit trail', async () => {
+  test('reconcile function may send every command of challenge processing, and no idempotency or audit write', async () => {
     await fixture.register();
     await fixture.stage('3');
     const { body } = await fixture.create({
@@ -158,7 +158,7 @@ describe('the reconcile function', () => {
     expect(refusedTo(/^ReconcileServiceRole/, others)).toEqual(others);
   });
 
-  test('may send what recording a promotion by a tick sends', async () => {
+  test('reconcile function may send every command of an automatic promotion', async () => {
     const requests = await recorded(() => fixture.promote('3'));
     expect(requests.map(({ keys }) => keys[0])).toContain('CATALOG');
     expect(refusedTo(/^ReconcileServiceRole/, requests)).toEqual([]);

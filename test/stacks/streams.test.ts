@@ -37,23 +37,23 @@ describe('the routes that stream events', () => {
     },
   );
 
-  test('have one permission, for that method alone', () => {
+  test('streaming routes have one permission, for that method only', () => {
     const [permission, ...others] = gatewayPermissions(dev, 'StrategyEventsLive');
     expect(others).toEqual([]);
     expect(JSON.stringify(permission!.SourceArn)).toContain('/GET/api/v1/hyperopt/*/events');
   });
 
-  test('no service streams without a function that does', () => {
+  test('every streaming service has a streaming function', () => {
     expect(operationsOf('backend').filter(({ streams }) => streams)).toEqual([]);
   });
 
-  test('nothing else is streamed', () => {
+  test('no other route is streamed', () => {
     const modes = methodsOf(dev, /Api/).map(({ Integration }) => Integration.ResponseTransferMode);
     expect(modes.filter(Boolean)).toHaveLength(rows.length);
   });
 });
 
-test('streams of events take no more of the account than is set aside for them, where it is', () => {
+test('event streams use at most their reserved concurrency, where configured', () => {
   const reserved = (stage: Synthesized) =>
     ofType(stage, 'AWS::Lambda::Function').flatMap(([id, { Properties }]) =>
       'ReservedConcurrentExecutions' in Properties
