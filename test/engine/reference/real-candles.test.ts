@@ -202,7 +202,7 @@ describe.skipIf(!present)('real candles through the engine and the reference imp
     expect(wrong).toEqual([]);
   });
 
-  it('fills real holes flat at the previous close', () => {
+  it('fillGaps fills real gaps flat at the previous close', () => {
     const { bars, candles } = readCandles('candles/XRP_ETH-5m');
     const { candles: full, filled } = fillGaps(candles, TIMEFRAME_MS['5m']);
     expect(filled).toBe(6);
@@ -224,7 +224,7 @@ describe.skipIf(!present)('real candles through the engine and the reference imp
   });
 });
 
-describe.skipIf(!present)('causality of the built-in strategies on real candles', () => {
+describe.skipIf(!present)('built-in strategies have no look-ahead bias on real candles', () => {
   it.each(builtInStrategies.map((strategy) => [strategy.name, strategy] as const))('%s', (_, strategy) => {
     const params = defaultParameters(strategy.parameters);
     const { candles } = readCandles('candles/ETH_USDT_USDT-15m');

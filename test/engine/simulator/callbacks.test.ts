@@ -12,7 +12,7 @@ const FLAT: Row[] = Array.from({ length: 5 }, () => flat(100));
 const RISE: Row[] = [flat(100), [100, 102, 99, 101], [101, 106, 101, 105], [105, 108, 104, 107], flat(107)];
 
 describe('entry callbacks', () => {
-  it('are called at signals only, in their order, with what is proposed', () => {
+  it('entry callbacks are called at signals only, in their order, with what is proposed', () => {
     const calls: unknown[] = [];
     const note = (name: string) => (context: CallbackContext, side: string, proposed: number) => {
       calls.push([name, hourOf(context.time), context.index, context.pair, side, proposed]);
@@ -33,7 +33,7 @@ describe('entry callbacks', () => {
     ]);
   });
 
-  it('decide leverage (at least 1), stake (at most what is available) and whether to enter', () => {
+  it('entry callbacks decide leverage (at least 1), stake (at most what is available) and whether to enter', () => {
     const enter = (callbacks: StrategyCallbacks) => run({ rows: FLAT, enterLong: [0] }, callbacks).trades;
     expect(enter({ leverage: () => 3 })[0]).toMatchObject({ leverage: 3, stake: 100, amount: 3 });
     expect(enter({ leverage: () => 0.2 })[0]).toMatchObject({ leverage: 1 });
@@ -44,7 +44,7 @@ describe('entry callbacks', () => {
     expect(enter({ confirmEntry: () => true })).toHaveLength(1);
   });
 
-  it('hand out columns and candles without copies', () => {
+  it('entry callbacks get columns and candles without copies', () => {
     const pair = { ...pairOf({ rows: FLAT, enterLong: [0] }), columns: { ema: new Float64Array(5) } };
     const seen: CallbackContext[] = [];
     const callbacks: StrategyCallbacks = {
@@ -61,7 +61,7 @@ describe('entry callbacks', () => {
 });
 
 describe('customStoploss', () => {
-  it('sees the best price and the profit there, and may only tighten', () => {
+  it('customStoploss sees the best price and the profit there, and may only tighten', () => {
     const seen: unknown[] = [];
     const callbacks: StrategyCallbacks = {
       customStoploss: ({ time }, trade, best, profit) => {
@@ -79,7 +79,7 @@ describe('customStoploss', () => {
     expect(trades[0]).toMatchObject({ initialStopPrice: 90, stopPrice: 106 * 0.98 });
   });
 
-  it('acts after the candle in the conservative model', () => {
+  it('customStoploss acts after the candle in the conservative model', () => {
     const callbacks: StrategyCallbacks = { customStoploss: () => 0.02 };
     const settings = { fillModel: 'conservative' } as const;
     // After candle 1: 99.96; after candle 2: 103.88; candle 3 does not reach it, and lifts it to 105.84; candle 4 neither.
@@ -92,7 +92,7 @@ describe('customStoploss', () => {
     ]);
   });
 
-  it('is asked again for the other side in the candle of a reversal', () => {
+  it('customStoploss is called again for the other side in the candle of a reversal', () => {
     const sides: string[] = [];
     const callbacks: StrategyCallbacks = {
       customStoploss: ({ index }, { side }) => {
@@ -107,7 +107,7 @@ describe('customStoploss', () => {
     expect(sides).toEqual(['long 1', 'long 2', 'short 2', 'short 3', 'short 4']);
   });
 
-  it('is not asked when the candle has reached the present stop', () => {
+  it('customStoploss is not called when the candle has reached the present stop', () => {
     const asked: number[] = [];
     const callbacks: StrategyCallbacks = {
       customStoploss: ({ index }) => {
@@ -120,13 +120,13 @@ describe('customStoploss', () => {
     expect(asked).toEqual([1]);
   });
 
-  it('of 0 leaves the stop', () => {
+  it('customStoploss of 0 leaves the stop', () => {
     expect(summary(run({ rows: RISE, enterLong: [0] }, { customStoploss: () => 0 }))).toEqual([
       'A long 1@100 4@107 force_exit',
     ]);
   });
 
-  it('gives the trailing stop its distance', () => {
+  it('customStoploss gives the trailing stop its distance', () => {
     // Trailing 10 % of 106 = 95.4 from the settings, 3 % = 102.82 from the callback, alone and with a trailing stop.
     const rows: Row[] = [flat(100), flat(100), [103, 106, 103, 105], [104, 104, 102, 103], flat(103)];
     const callbacks: StrategyCallbacks = { customStoploss: () => 0.03 };
@@ -141,7 +141,7 @@ describe('customStoploss', () => {
     ]);
   });
 
-  it('in the entry candle is priced from its distance', () => {
+  it('customStoploss in the entry candle is priced from its distance', () => {
     const rows: Row[] = [flat(100), [100, 106, 98, 105], flat(105)];
     const trailing = { positive: 0.01, offset: 0.03, only_offset_is_reached: true };
     // Stop at 106 * 0.97 = 102.82, hit; booked at 100 * 0.97, kept at the low of 98.
@@ -156,7 +156,7 @@ describe('customStoploss', () => {
 });
 
 describe('customRoi', () => {
-  it('counts where the table has no lower ratio', () => {
+  it('customRoi counts where the table has no lower ratio', () => {
     const minutes: number[] = [];
     const callbacks: StrategyCallbacks = {
       customRoi: (_context, _trade, passed) => {
@@ -175,14 +175,14 @@ describe('customRoi', () => {
     ).toEqual(['A long 1@100 2@105 roi']);
   });
 
-  it('that the open already exceeds closes at the open', () => {
+  it('customRoi that the open already exceeds closes at the open', () => {
     const callbacks: StrategyCallbacks = { customRoi: (_c, _t, passed) => (passed >= 120 ? 0.01 : null) };
     expect(summary(run({ rows: RISE, enterLong: [0] }, callbacks))).toEqual(['A long 1@100 3@105 roi']);
   });
 });
 
 describe('customExit', () => {
-  it('closes at the open with its text, cut at 255 characters', () => {
+  it('customExit closes at the open with its reason, cut at 255 characters', () => {
     const callbacks: StrategyCallbacks = {
       customExit: (_context, trade, price, profit) =>
         trade.side === 'long' && price === 105 && profit === 0.05 ? 'x'.repeat(300) : null,
@@ -192,7 +192,7 @@ describe('customExit', () => {
     expect(hourOf(trades[0]!.closedAt)).toBe(3);
   });
 
-  it('is not asked at an exit signal or without exit signals, nor bound to profits', () => {
+  it('customExit is not called at an exit signal or without exit signals, nor bound to profits', () => {
     const callbacks: StrategyCallbacks = { customExit: () => 'mine' };
     const settings = { exitProfitOnly: true, exitProfitOffset: 0.5 };
     expect(summary(run({ rows: FLAT, enterLong: [0] }, callbacks, settings))).toEqual([
@@ -209,7 +209,7 @@ describe('customExit', () => {
 });
 
 describe('confirmExit', () => {
-  it('that refuses a reason lets the next one try', () => {
+  it('confirmExit tries the next exit reason after it rejects one', () => {
     const asked: unknown[] = [];
     const callbacks: StrategyCallbacks = {
       confirmExit: (_context, _trade, price, reason) => {
@@ -229,7 +229,7 @@ describe('confirmExit', () => {
     ]);
   });
 
-  it('is not asked about liquidations and forced exits', () => {
+  it('confirmExit is not called about liquidations and forced exits', () => {
     const callbacks: StrategyCallbacks = { confirmExit: () => false };
     const rows: Row[] = [flat(100), flat(100), [90, 90, 81, 85], flat(85)];
     const settings = { leverage: 5, stoploss: -0.99 };
@@ -239,7 +239,7 @@ describe('confirmExit', () => {
 });
 
 describe('views', () => {
-  it('cannot be written and show the trade as it is', () => {
+  it('callback views are read-only and show the present trade', () => {
     let view: TradeView | undefined;
     const callbacks: StrategyCallbacks = {
       customExit: (_context, trade) => {

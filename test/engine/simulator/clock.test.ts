@@ -12,7 +12,7 @@ function run(scripts: readonly PairScript[], settings: Partial<SimulationSetting
 const flats = (count: number): Row[] => Array.from({ length: count }, () => flat(100));
 
 describe('one clock for all pairs', () => {
-  it('frees a slot for a pair that comes later in the same candle', () => {
+  it('clock frees a slot for a pair that comes later in the same candle', () => {
     const scripts = [
       { pair: 'A', rows: flats(6), enterLong: [2] },
       { pair: 'B', rows: flats(6), enterLong: [0], exitLong: [2] },
@@ -24,7 +24,7 @@ describe('one clock for all pairs', () => {
     ]);
   });
 
-  it('processes open trades in the order they were opened, then the whitelist', () => {
+  it('clock processes open trades in the order they were opened, then the whitelist', () => {
     const scripts = [
       { pair: 'A', rows: flats(7), enterLong: [1], exitLong: [3] },
       { pair: 'B', rows: flats(7), enterLong: [0], exitLong: [3] },
@@ -39,7 +39,7 @@ describe('one clock for all pairs', () => {
     ]);
   });
 
-  it('does not lend a slot backwards: a pair processed before the exit is rejected', () => {
+  it('clock does not lend a slot backwards: a pair processed before the exit is rejected', () => {
     const rows: Row[] = [flat(100), flat(100), flat(100), flat(100), flat(100)];
     const stopped: Row[] = [flat(100), flat(100), [100, 100, 80, 85], flat(85), flat(85)];
     const scripts = [
@@ -52,7 +52,7 @@ describe('one clock for all pairs', () => {
     expect(counters.rejectedSignals).toBe(1);
   });
 
-  it('lets a pair join later; the signal of its first candle acts in its second', () => {
+  it('clock lets a pair join later; the signal of its first candle acts in its second', () => {
     const scripts = [
       { pair: 'A', rows: flats(6) },
       { pair: 'B', rows: [flat(50), [51, 52, 50, 51], flat(51)] as Row[], startsAt: 2, enterLong: [0] },
@@ -62,7 +62,7 @@ describe('one clock for all pairs', () => {
     expect(Array.from(curve!.timestamp, hourOf)).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('closes a pair whose data ends early at its own last candle, at the very end, holding its slot until then', () => {
+  it('clock closes a pair whose data ends early at its own last candle, at the very end, holding its slot until then', () => {
     const scripts = [
       { pair: 'A', rows: [flat(100), flat(100), [104, 105, 103, 104]] as Row[], enterLong: [0] },
       { pair: 'B', rows: flats(7), enterLong: [3] },
@@ -75,7 +75,7 @@ describe('one clock for all pairs', () => {
     expect(Array.from(curve!.balance)).toEqual([1000, 1000, 1000, 1000, 1000, 1004]);
   });
 
-  it('lists trades in the order of closing, also when the data of a pair ends early', () => {
+  it('clock lists trades in the order of closing, also when the data of a pair ends early', () => {
     // A loses 5 and ends first; B gains 10 later, though it is booked before the run ends. The curve has A's loss at the end.
     const scripts = [
       { pair: 'A', rows: [flat(100), flat(100), flat(95)], enterLong: [0] },
@@ -91,7 +91,7 @@ describe('one clock for all pairs', () => {
     }
   });
 
-  it('closes what is left open in the order in which pairs joined', () => {
+  it('clock closes what is left open in the order in which pairs joined', () => {
     const scripts = [
       { pair: 'A', rows: flats(4), enterLong: [0], startsAt: 2 },
       { pair: 'B', rows: flats(6), enterLong: [1] },
@@ -101,7 +101,7 @@ describe('one clock for all pairs', () => {
     expect(trades.map(({ pair }) => pair)).toEqual(['B', 'C', 'A']);
   });
 
-  it('lets a pair enter in its own last candle when the run goes on', () => {
+  it('clock lets a pair enter in its own last candle while other pairs continue', () => {
     const scripts = [
       { pair: 'A', rows: [flat(100), flat(100), [101, 103, 100, 102]] as Row[], enterLong: [1] },
       { pair: 'B', rows: flats(5) },
@@ -109,7 +109,7 @@ describe('one clock for all pairs', () => {
     expect(summary(run(scripts))).toEqual(['A long 2@101 2@101 force_exit']);
   });
 
-  it('has nothing to do for no pair, no candle or one candle', () => {
+  it('clock makes no trade without pairs, with no candle and with one', () => {
     expect(run([]).curve!.equity).toHaveLength(0);
     expect(run([{ rows: [] }]).finalBalance).toBe(1000);
     expect(run([{ rows: [flat(1)], enterLong: [0] }]).trades).toEqual([]);
@@ -117,7 +117,7 @@ describe('one clock for all pairs', () => {
 });
 
 describe('the equity curve', () => {
-  it('values positions at the close after the entry fee, before the exit fee', () => {
+  it('equity curve values positions at the close after the entry fee, before the exit fee', () => {
     const rows: Row[] = [
       flat(100),
       [100, 103, 100, 102],
@@ -135,14 +135,14 @@ describe('the equity curve', () => {
     expect(finalBalance).toBe(1009.79);
   });
 
-  it('ends with the account after the forced exits', () => {
+  it('equity curve ends with the account after the forced exits', () => {
     const rows: Row[] = [flat(100), flat(100), [106, 109, 105, 108]];
     const { curve } = run([{ rows, enterLong: [0] }]);
     expect(Array.from(curve!.equity)).toEqual([1000, 1006]);
     expect(Array.from(curve!.openTrades)).toEqual([1, 0]);
   });
 
-  it('is left out when not asked for, without changing the trades', () => {
+  it('equity curve is null with equity: false, with the same trades', () => {
     const pair = pairOf({ rows: flats(5), enterLong: [0] });
     const without = simulate([pair], settingsOf(), { equity: false });
     expect(without.curve).toBeNull();
@@ -154,7 +154,7 @@ describe('progress', () => {
   const pair = pairOf({ rows: flats(5000), enterLong: Array.from({ length: 4000 }, (_, row) => row) });
   const settings = settingsOf({ minimalRoi: { 0: -1 } });
 
-  it('is told at most a hundred times, rising', () => {
+  it('progress is reported at most a hundred times, rising', () => {
     const shares: number[] = [];
     simulate([pair], settings, { onProgress: (share) => void shares.push(share) });
     expect(shares.length).toBeGreaterThan(50);
@@ -163,7 +163,7 @@ describe('progress', () => {
     expect(shares.at(-1)).toBeLessThanOrEqual(1);
   });
 
-  it('can stop the run', () => {
+  it('progress can stop the run', () => {
     let calls = 0;
     const onProgress = () => ++calls < 3;
     expect(() => simulate([pair], settings, { onProgress })).toThrow(SimulationStopped);
@@ -172,7 +172,7 @@ describe('progress', () => {
 });
 
 describe('a trade', () => {
-  it('records the range of prices from its entry candle to its exit candle', () => {
+  it('trade records the range of prices from its entry candle to its exit candle', () => {
     const rows: Row[] = [
       [100, 150, 50, 100],
       [100, 104, 99, 103],

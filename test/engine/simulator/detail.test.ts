@@ -23,31 +23,31 @@ const flats = (count: number) => Array.from({ length: count }, () => flat(100));
 describe('detail candles', () => {
   const targetFirst: Row[] = [...flats(4), [100, 104, 100, 103], [103, 103, 97, 98], flat(98), flat(98)];
 
-  it('decide what came first inside a candle', () => {
+  it('detail candles decide what came first inside a candle', () => {
     const settings = { stoploss: -0.02, minimalRoi: { 0: 0.03 } };
     const pair = detailed(targetFirst, { enterLong: [0] });
     expect(summary(run([pair], settings))).toEqual(['A long 1@100 2@103 roi']);
     expect(summary(simulate([pair], settingsOf(settings)))).toEqual(['A long 1@100 2@98 stop_loss']);
   });
 
-  it('date the trade by the detail candle', () => {
+  it('detail candles date the trade by the detail candle', () => {
     const pair = detailed(targetFirst, { enterLong: [0] });
     expect(summary(run([pair], { stoploss: -0.02 }))).toEqual(['A long 1@100 2.5@98 stop_loss']);
   });
 
-  it('take entry and exit signals at the open of the first one', () => {
+  it('detail candles take entry and exit signals at the open of the first one', () => {
     const halves: Row[] = [...flats(2), flat(101), flat(102), flat(103), flat(104), flat(105), flat(106)];
     const pair = detailed(halves, { enterLong: [0], exitLong: [1] });
     expect(summary(run([pair]))).toEqual(['A long 1@101 2@103 exit_signal']);
   });
 
-  it('apply ROI steps at their minute', () => {
+  it('detail candles apply ROI steps at their minute', () => {
     const halves: Row[] = [...flats(4), flat(102), flat(102), flat(102), flat(102)];
     const pair = detailed(halves, { enterLong: [0] });
     expect(summary(run([pair], { minimalRoi: { 90: 0.01 } }))).toEqual(['A long 1@100 2.5@102 roi']);
   });
 
-  it('keep a pair out after its trade closed, until the next candle', () => {
+  it('detail candles keep a pair out after its trade closes, until the next candle', () => {
     const halves: Row[] = [...flats(4), [100, 100, 97, 99], ...Array.from({ length: 5 }, () => flat(99))];
     const pair = detailed(halves, { enterLong: [0, 1, 2] });
     expect(summary(run([pair], { stoploss: -0.02 }))).toEqual([
@@ -56,7 +56,7 @@ describe('detail candles', () => {
     ]);
   });
 
-  it('let a pair enter again whose trade was opened and closed within one of them', () => {
+  it('detail candles let a pair enter again whose trade was opened and closed within one of them', () => {
     const halves: Row[] = [...flats(2), [100, 100, 97, 99], flat(99), flat(99), flat(99), flat(99), flat(99)];
     const pair = detailed(halves, { enterLong: [0, 1] });
     expect(summary(run([pair], { stoploss: -0.02 }))).toEqual([
@@ -65,7 +65,7 @@ describe('detail candles', () => {
     ]);
   });
 
-  it('let pairs use one slot in turn within a candle', () => {
+  it('detail candles let pairs use one slot in turn within a candle', () => {
     const first = detailed([...flats(2), [100, 100, 97, 99], ...flats(5)], { pair: 'A', enterLong: [0] });
     const second = detailed([...flats(2), flat(50), flat(51), ...flats(4)], {
       pair: 'B',
@@ -88,7 +88,7 @@ describe('detail candles', () => {
     expect(summary(turned)).toEqual(['A long 1@100 1@98 stop_loss', 'C long 1@100 3@100 force_exit']);
   });
 
-  it('let an entry signal wait for a slot that frees later in its candle', () => {
+  it('detail candles let an entry signal wait for a slot that frees later in its candle', () => {
     const holder = detailed([...flats(4), flat(100), [100, 100, 97, 98], ...flats(4)], {
       pair: 'A',
       enterLong: [0],
@@ -103,7 +103,7 @@ describe('detail candles', () => {
     expect(counters.rejectedSignals).toBe(1);
   });
 
-  it('reverse within one detail candle', () => {
+  it('detail candles reverse within one detail candle', () => {
     const halves: Row[] = [...flats(4), flat(104), flat(103), flat(102), flat(102)];
     const pair = detailed(halves, { enterLong: [0], exitLong: [1], enterShort: [1] });
     expect(summary(run([pair]))).toEqual([
@@ -112,18 +112,18 @@ describe('detail candles', () => {
     ]);
   });
 
-  it('allow no entry in the last candle', () => {
+  it('detail candles allow no entry in the last candle', () => {
     expect(run([detailed(flats(6), { enterLong: [1] })]).trades).toEqual([]);
   });
 
-  it('that fill an entry after the open of the last candle close it at their own open', () => {
+  it('detail candles that fill an entry after the open of the last candle close it at their own open', () => {
     const halves: Row[] = [...flats(4), flat(100), [99, 99, 97, 98]];
     const pair = detailed(halves, { enterLong: [0] });
     const settings = { callbacks: { customEntryPrice: () => 98.5 }, unfilledTimeoutMinutes: 600 };
     expect(summary(run([pair], settings))).toEqual(['A long 1@98.5 2.5@99 force_exit']);
   });
 
-  it('fall back to the candle where any of them is missing', () => {
+  it('detail candles fall back to the candle where any of them is missing', () => {
     const pair = detailed(targetFirst, { enterLong: [0] });
     const settings = { stoploss: -0.02, minimalRoi: { 0: 0.03 } };
     const without = (missing: number) => ({
@@ -139,7 +139,7 @@ describe('detail candles', () => {
     expect(summary(run([later], settings))).toEqual(['A long 1@100 2@103 roi']);
   });
 
-  it('of the last candle may end early: it is simulated as far as they go', () => {
+  it('detail candles of the last candle may end early: it is simulated as far as they reach', () => {
     const halves: Row[] = [...flats(4), flat(100), [100, 100, 97, 98]];
     const pair = detailed(halves, { enterLong: [0] });
     expect(summary(run([pair], { stoploss: -0.02 }))).toEqual(['A long 1@100 2.5@98 stop_loss']);
@@ -147,13 +147,13 @@ describe('detail candles', () => {
     expect(summary(run([cut], { stoploss: -0.02 }))).toEqual(['A long 1@100 2@100 force_exit']);
   });
 
-  it('of the size of the candles change nothing', () => {
+  it('detail candles of the size of the candles change nothing', () => {
     const pair = detailed(targetFirst, { enterLong: [0] });
     const settings = settingsOf({ stoploss: -0.02, minimalRoi: { 0: 0.03 } });
     expect(simulate([pair], { ...settings, detailTimeframeMs: HOUR })).toEqual(simulate([pair], settings));
   });
 
-  it('leave the equity curve on the main candles', () => {
+  it('detail candles leave the equity curve on the main candles', () => {
     const pair = detailed(targetFirst, { enterLong: [0] });
     const { curve } = run([pair], { stoploss: -0.05 });
     expect(Array.from(curve!.equity)).toEqual([1000, 998, 998]);

@@ -21,29 +21,29 @@ function differences(
 }
 
 describe('the number of trades on which the fill models differ', () => {
-  it('is 0 without ambiguity', () => {
+  it('countFillModelDifferences is 0 without ambiguity', () => {
     expect(differences([flat(100), flat(100), flat(97), flat(97)], [0], { stoploss: -0.02 })).toBe(0);
   });
 
-  it('counts another exit price once', () => {
+  it('countFillModelDifferences counts another exit price once', () => {
     const rows: Row[] = [flat(100), flat(100), [96, 98.5, 95, 98], flat(98)];
     expect(differences(rows, [0], { stoploss: -0.02 })).toBe(1);
   });
 
-  it('counts another exit time, and trades that one model alone has', () => {
+  it('countFillModelDifferences counts another exit time, and trades that one model alone has', () => {
     // freqtrade: lifted to 104.5 and stopped in candle 2, entered again in 3. Conservative: held to the end.
     const rows: Row[] = [flat(100), flat(100), [104, 110, 103, 105], flat(105), flat(105)];
     expect(differences(rows, [0, 2], { stoploss: -0.05, trailing: {} })).toBe(2);
   });
 
-  it('is 0 between a run and itself', () => {
+  it('countFillModelDifferences is 0 between a run and itself', () => {
     for (const { pair, settings } of GOLDEN) {
       const simulation = simulate([pair], settings);
       expect(countFillModelDifferences(simulation, simulation)).toBe(0);
     }
   });
 
-  it('is that of the definition, in whatever order trades of one moment closed', () => {
+  it('countFillModelDifferences matches its definition for any order of concurrent closes', () => {
     fc.assert(
       fc.property(run, run, (a, b) => {
         const told = (trades: readonly Outcome[]) => ({

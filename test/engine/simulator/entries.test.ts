@@ -10,14 +10,14 @@ function run(scripts: readonly PairScript[], settings: Partial<SimulationSetting
 }
 
 describe('signals', () => {
-  it('act in the next candle, at its open, with their tag', () => {
+  it('entry signals act in the next candle, at its open, with their tag', () => {
     const rows: Row[] = [flat(100), flat(101), [102, 104, 101, 103], flat(103)];
     const { trades } = run([{ rows, enterLong: [1], enterTags: { 1: 'breakout' } }]);
     expect(summary({ trades })).toEqual(['A long 2@102 3@103 force_exit']);
     expect(trades[0]).toMatchObject({ enterTag: 'breakout', leftOpen: true, stake: 100, amount: 100 / 102 });
   });
 
-  it('collide: an exit of the side, or an entry of the other side, prevents the entry', () => {
+  it('entry signals collide: an exit of the side, or an entry of the other side, prevents the entry', () => {
     expect(run([{ rows: FLAT, enterShort: [0], exitShort: [0] }]).trades).toEqual([]);
     expect(run([{ rows: FLAT, enterShort: [0], enterLong: [0] }]).trades).toEqual([]);
     expect(summary(run([{ rows: FLAT, enterShort: [0], exitLong: [0] }]))).toEqual([
@@ -25,18 +25,18 @@ describe('signals', () => {
     ]);
   });
 
-  it('of shorts are not there when shorts are not possible', () => {
+  it('entry signals of shorts are ignored without canShort', () => {
     const script = { rows: FLAT, enterLong: [2], enterShort: [0, 2], exitShort: [1] };
     expect(summary(run([script], { canShort: false }))).toEqual(['A long 3@100 5@100 force_exit']);
   });
 
-  it('count only with the value 1', () => {
+  it('entry signals count only with the value 1', () => {
     const pair = pairOf({ rows: FLAT, enterLong: [0] });
     const enterLong = Uint8Array.from(pair.signals.enterLong!, (value) => value * 2);
     expect(simulate([{ ...pair, signals: { enterLong } }], settingsOf()).trades).toEqual([]);
   });
 
-  it('do not re-enter in the candle of the exit, but in the next', () => {
+  it('entry signals do not re-enter in the candle of the exit, but in the next', () => {
     const script = { rows: FLAT, enterLong: [0, 1, 2], exitLong: [1] };
     // Row 1 has both: no exit while the entry signal stands. Without row 1's entry the exit acts in 2, row 2's entry in 3.
     expect(summary(run([script]))).toEqual(['A long 1@100 5@100 force_exit']);
@@ -48,7 +48,7 @@ describe('signals', () => {
 });
 
 describe('reversal', () => {
-  it('closes one side and opens the other in the same candle', () => {
+  it('reversal closes one side and opens the other in the same candle', () => {
     const rows: Row[] = [flat(100), flat(100), flat(100), flat(105), flat(104), flat(104)];
     const script = {
       rows,
@@ -66,7 +66,7 @@ describe('reversal', () => {
     expect(trades[1]!.enterTag).toBe('flip');
   });
 
-  it('also follows a stop, at the open of the candle', () => {
+  it('reversal also follows a stop, at the open of the candle', () => {
     const rows: Row[] = [flat(100), flat(100), [99, 99, 85, 88], flat(88)];
     expect(summary(run([{ rows, enterLong: [0], enterShort: [1] }]))).toEqual([
       'A long 1@100 2@90 stop_loss',
@@ -74,7 +74,7 @@ describe('reversal', () => {
     ]);
   });
 
-  it('does not happen in the last candle', () => {
+  it('reversal does not happen in the last candle', () => {
     const rows: Row[] = [flat(100), flat(100), flat(105)];
     expect(summary(run([{ rows, enterLong: [0], exitLong: [1], enterShort: [1] }]))).toEqual([
       'A long 1@100 2@105 exit_signal',
@@ -83,20 +83,20 @@ describe('reversal', () => {
 });
 
 describe('slots', () => {
-  it('go to the first pairs of the whitelist; the others are counted as rejected', () => {
+  it('slots go to the first pairs of the whitelist; the others are counted as rejected', () => {
     const scripts = ['C', 'A', 'B'].map((pair) => ({ pair, rows: FLAT, enterLong: [0] }));
     const { trades, counters } = run(scripts, { maxOpenTrades: 2 });
     expect(summary({ trades })).toEqual(['C long 1@100 5@100 force_exit', 'A long 1@100 5@100 force_exit']);
     expect(counters.rejectedSignals).toBe(1);
   });
 
-  it('are unlimited at 0, -1 and Infinity', () => {
+  it('slots are unlimited at 0, -1 and Infinity', () => {
     const scripts = ['A', 'B', 'C'].map((pair) => ({ pair, rows: FLAT, enterLong: [0] }));
     for (const maxOpenTrades of [0, -1, Number.POSITIVE_INFINITY])
       expect(run(scripts, { maxOpenTrades }).trades).toHaveLength(3);
   });
 
-  it('count no signal of a pair that has a trade, of the last candle or without money', () => {
+  it('slots count no signal of a pair that has a trade, of the last candle or without money', () => {
     const { counters } = run([{ rows: FLAT, enterLong: [0, 1, 2, 3, 4, 5] }]);
     expect(counters.rejectedSignals).toBe(0);
     const poor = run([{ rows: FLAT, enterLong: [0] }], { startingBalance: 50 });
@@ -110,7 +110,7 @@ describe('stakes', () => {
   const stakes = (settings: Partial<SimulationSettings>) =>
     run(three, { maxOpenTrades: 3, ...settings }).trades.map(({ stake }) => Math.round(stake * 1e6) / 1e6);
 
-  it('are taken whole while 99 % of the balance lasts', () => {
+  it('stakes are taken in full while 99 % of the balance lasts', () => {
     expect(stakes({ stake: { kind: 'fixed', amount: 330 } })).toEqual([330, 330, 330]);
     expect(stakes({ stake: { kind: 'fixed', amount: 331 } })).toEqual([331, 331]);
     expect(stakes({ stake: { kind: 'fixed', amount: 331 }, tradableBalanceRatio: 1 })).toEqual([
@@ -118,13 +118,13 @@ describe('stakes', () => {
     ]);
   });
 
-  it('may be smaller for the last one, down to the ratio', () => {
+  it('stakes may be smaller for the last one, down to the ratio', () => {
     const settings = { stake: { kind: 'fixed', amount: 400 }, amendLastStakeAmount: true } as const;
     expect(stakes({ ...settings, lastStakeAmountMinRatio: 0.4 })).toEqual([400, 400, 190]);
     expect(stakes(settings)).toEqual([400, 400]);
   });
 
-  it('of an unlimited setting divide the balance and compound', () => {
+  it('stakes of an unlimited setting divide the balance and compound', () => {
     expect(stakes({ stake: { kind: 'unlimited' } })).toEqual([330, 330, 330]);
     const rows: Row[] = [flat(100), flat(100), flat(110), flat(110), flat(110)];
     const script = { rows, enterLong: [0, 2], exitLong: [1] };
@@ -137,12 +137,12 @@ describe('stakes', () => {
     expect(finalBalance).toBe(1099);
   });
 
-  it('buy leverage times their worth', () => {
+  it('stakes buy leverage times their worth', () => {
     const { trades } = run([{ rows: FLAT, enterLong: [0] }], { leverage: 4 });
     expect(trades[0]).toMatchObject({ stake: 100, amount: 4, leverage: 4 });
   });
 
-  it('pay both fees', () => {
+  it('stakes pay both fees', () => {
     const rows: Row[] = [flat(100), flat(100), flat(110)];
     const { trades, finalBalance } = run([{ rows, enterLong: [0] }], { fee: 0.001 });
     // 1 bought for 100.1, sold for 109.89.
@@ -165,7 +165,7 @@ describe('contradictory input', () => {
     expect(() => run([script], settings)).toThrow(RangeError);
   });
 
-  it('is refused: candles with holes, off the grid, given twice, or signals of another length', () => {
+  it('contradictory input is rejected: candles with gaps, off the grid, given twice, or signals of another length', () => {
     const pair = pairOf(script);
     const withGaps = {
       ...pair.candles,

@@ -30,27 +30,27 @@ describe('exit signals', () => {
     [98, 99, 97, 98],
   ];
 
-  it('do nothing while the same row has an entry signal of that side', () => {
+  it('exit signals do nothing while the same row has an entry signal of that side', () => {
     expect(long(rows, {}, { exitLong: [1, 2], enterLong: [0, 1] })).toEqual([
       'A long 1@100 3@103 exit_signal',
     ]);
   });
 
-  it('do nothing when switched off', () => {
+  it('exit signals do nothing when switched off', () => {
     expect(long(rows, { useExitSignal: false }, { exitLong: [1] })).toEqual(['A long 1@100 5@98 force_exit']);
   });
 
-  it('of the other side do nothing', () => {
+  it('exit signals of the other side do nothing', () => {
     expect(long(rows, {}, { exitShort: [1] })).toEqual(['A long 1@100 5@98 force_exit']);
   });
 
-  it('carry their tag as the reason', () => {
+  it('exit signals have their tag as the reason', () => {
     expect(long(rows, {}, { exitLong: [1], exitTags: { 1: 'rsi_high', 2: 'later' } })).toEqual([
       'A long 1@100 2@101 rsi_high',
     ]);
   });
 
-  it('wait for a profit above the offset when told to', () => {
+  it('exit signals wait for a profit above the offset with exitProfitOnly', () => {
     const script = { exitLong: [1, 2, 3] };
     const only = { exitProfitOnly: true };
     expect(long(rows, { ...only, exitProfitOffset: 0.01 }, script)).toEqual([
@@ -62,13 +62,13 @@ describe('exit signals', () => {
     expect(long(rows, { ...only, exitProfitOffset: 0.03 }, script)).toEqual(['A long 1@100 5@98 force_exit']);
   });
 
-  it('close shorts', () => {
+  it('exit signals close shorts', () => {
     expect(short(rows, {}, { exitShort: [2] })).toEqual(['A short 1@100 3@103 exit_signal']);
   });
 });
 
 describe('ROI', () => {
-  it('is ignored while an entry signal stands, when told to', () => {
+  it('ROI exit is ignored during an entry signal with ignoreRoiIfEntrySignal', () => {
     const rows: Row[] = [
       [100, 104, 100, 104],
       [104, 106, 103, 105],
@@ -80,7 +80,7 @@ describe('ROI', () => {
     ]);
   });
 
-  it('has no step before its first key', () => {
+  it('ROI exit has no step before its first key', () => {
     const rows: Row[] = [
       [100, 120, 100, 102],
       [102, 103, 102, 102.5],
@@ -88,7 +88,7 @@ describe('ROI', () => {
     expect(long(rows, { minimalRoi: { 120: 0.01 } })).toEqual(['A long 1@100 3@102 roi']);
   });
 
-  it('needs more than the ratio', () => {
+  it('ROI exit needs more than the ratio', () => {
     const rows: Row[] = [
       [100, 115, 100, 110],
       [110, 115.01, 100, 110],
@@ -96,12 +96,12 @@ describe('ROI', () => {
     expect(long(rows, { minimalRoi: { 0: 0.15 } })).toEqual(['A long 1@100 3@115 roi']);
   });
 
-  it('can close the trade in its entry candle', () => {
+  it('ROI exit can close the trade in its entry candle', () => {
     const script = { rows: [FIRST, [100, 104, 100, 101] as const, flat(101)], enterLong: [0] };
     expect(summary(run(script, { minimalRoi: { 0: 0.03 } }))).toEqual(['A long 1@100 1@103 roi']);
   });
 
-  it('goes before a trailing stop that the same high lifted, but not in the conservative model', () => {
+  it('ROI exit goes before a trailing stop that the same high lifted, but not in the conservative model', () => {
     const rows: Row[] = [
       [104, 110, 103, 105],
       [105, 106, 99, 100],
@@ -121,7 +121,7 @@ describe('ROI', () => {
 });
 
 describe('stop loss', () => {
-  it('of a short is tested against the high and fills at its price', () => {
+  it('stop loss of a short is tested against the high and fills at its price', () => {
     expect(
       short(
         [
@@ -134,7 +134,7 @@ describe('stop loss', () => {
     expect(short([[104, 105, 103.5, 104]], { stoploss: -0.03 })).toEqual(['A short 1@100 2@104 stop_loss']);
   });
 
-  it('in the conservative model fills at the open when that is beyond it', () => {
+  it('stop loss in the conservative model fills at the open when that is beyond it', () => {
     const rows: Row[] = [[96, 98.5, 95, 98]];
     expect(long(rows, { stoploss: -0.02, fillModel: 'conservative' })).toEqual([
       'A long 1@100 2@96 stop_loss',
@@ -143,7 +143,7 @@ describe('stop loss', () => {
 });
 
 describe('trailing stop', () => {
-  it('never loosens, and keeps its distance with leverage', () => {
+  it('trailing stop never loosens, and keeps its distance with leverage', () => {
     const rows: Row[] = [
       [100, 110, 107, 108],
       [108, 109, 106, 107],
@@ -159,7 +159,7 @@ describe('trailing stop', () => {
     ]);
   });
 
-  it('of a short follows the low', () => {
+  it('trailing stop of a short follows the low', () => {
     const rows: Row[] = [
       [100, 100, 90, 92],
       [92, 94.4, 91, 94],
@@ -178,7 +178,7 @@ describe('trailing stop', () => {
     ]);
   });
 
-  it('counts fees in the profit that must reach the offset', () => {
+  it('trailing stop counts fees in the profit that must reach the offset', () => {
     const settings = { trailing: { positive: 0.01, offset: 0.03, only_offset_is_reached: true }, fee: 0.001 };
     // 103 yields 103 * 0.999 / 100.1 - 1 = 2.795 %; 103.3 yields 3.094 %, the stop goes to 102.267.
     const below: Row[] = [
@@ -193,7 +193,7 @@ describe('trailing stop', () => {
     expect(long(above, settings)).toEqual(['A long 1@100 3@102.267 trailing_stop_loss']);
   });
 
-  it('in the conservative model moves only after the candle, also after the entry candle', () => {
+  it('trailing stop in the conservative model moves only after the candle, also after the entry candle', () => {
     const settings = { stoploss: -0.05, trailing: {}, fillModel: 'conservative' } as const;
     expect(
       long(
@@ -219,22 +219,22 @@ describe('liquidation', () => {
   // Leverage 5, fee 0: long (100 - 20) / 0.995 = 80.402010, plus 5 % of 19.597990 = 81.381910.
   const settings = { leverage: 5, stoploss: -0.99 };
 
-  it('closes at the liquidation price when the stop was not reached', () => {
+  it('liquidation closes at the liquidation price when the stop was not reached', () => {
     const { trades } = run({ rows: [FIRST, FIRST, [90, 91, 81, 85], flat(85)], enterLong: [0] }, settings);
     expect(summary({ trades })).toEqual(['A long 1@100 2@81.38191 liquidation']);
     expect(trades[0]).toMatchObject({ initialStopPrice: 80.2, leverage: 5, stake: 100 });
     expect(trades[0]!.liquidationPrice).toBeCloseTo(81.38191, 6);
   });
 
-  it('gives way to a stop that the candle reached too', () => {
+  it('liquidation is skipped when the candle reached the stop too', () => {
     expect(long([[90, 91, 80, 85]], settings)).toEqual(['A long 1@100 2@80.2 stop_loss']);
   });
 
-  it('fills at the open of a candle wholly beyond it', () => {
+  it('liquidation fills at the open of a candle entirely beyond it', () => {
     expect(long([[81, 81.2, 80.5, 81]], settings)).toEqual(['A long 1@100 2@81 liquidation']);
   });
 
-  it('threatens a short without leverage', () => {
+  it('liquidation applies to a short without leverage', () => {
     // 200 / 1.005 less 5 % of 99.004975 = 194.054726.
     expect(short([[150, 196, 150, 190]], { stoploss: -0.99 })).toEqual([
       'A short 1@100 2@194.054726 liquidation',
@@ -246,7 +246,7 @@ describe('liquidation', () => {
 describe('slippage', () => {
   const settings = { slippage: 0.01, stoploss: -0.05 };
 
-  it('worsens entry, stop and signal exits, and may leave the candle', () => {
+  it('slippage worsens entry, stop and signal exits, and may leave the candle', () => {
     const { trades } = run(
       { rows: [FIRST, flat(100), [97, 97, 94, 95], flat(95)], enterLong: [0] },
       settings,
@@ -262,7 +262,7 @@ describe('slippage', () => {
     ]);
   });
 
-  it('worsens trailing stops, liquidations and forced exits', () => {
+  it('slippage worsens trailing stops, liquidations and forced exits', () => {
     expect(long([[104, 110, 103, 105]], { ...settings, trailing: {} })).toEqual([
       'A long 1@101 2@103.455 trailing_stop_loss',
     ]);
@@ -275,7 +275,7 @@ describe('slippage', () => {
     expect(summary(liquidated)).toEqual(['A long 1@101 2@81.373771 liquidation']);
   });
 
-  it('spares ROI exits, which are limit orders', () => {
+  it('slippage does not apply to ROI exits, which are limit orders', () => {
     // 101 * 1.03.
     expect(long([[100, 105, 100, 104]], { ...settings, minimalRoi: { 0: 0.03 } })).toEqual([
       'A long 1@101 2@104.03 roi',

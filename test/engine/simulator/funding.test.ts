@@ -13,7 +13,7 @@ const hourly = (hours: readonly number[], rate = 0.001) =>
   fundingOf(hours.map((hour) => ({ hour, rate, markPrice: 102 })));
 
 describe('funding', () => {
-  it('is summed from the entry to the exit, both ends included; a long pays a positive rate', () => {
+  it('funding is summed from the entry to the exit, both ends included; a long pays a positive rate', () => {
     const script = { rows: FLAT, enterLong: [0], exitLong: [3], funding: hourly([0, 1, 2, 3, 4, 5, 6]) };
     // Entry at hour 1, exit at hour 4: four events of 1 * 102 * 0.001.
     const { trades, finalBalance } = run(script);
@@ -24,7 +24,7 @@ describe('funding', () => {
     expect(finalBalance).toBe(999.592);
   });
 
-  it('is received by a short, and paid at a negative rate', () => {
+  it('funding is received by a short, and paid at a negative rate', () => {
     const script = { rows: FLAT, enterShort: [0], exitShort: [3] };
     expect(run({ ...script, funding: hourly([2]) }).trades[0]).toMatchObject({
       profit: 0.102,
@@ -33,12 +33,12 @@ describe('funding', () => {
     expect(run({ ...script, funding: hourly([2], -0.002) }).trades[0]).toMatchObject({ profit: -0.204 });
   });
 
-  it('counts events between candles in the candle that follows', () => {
+  it('funding counts events between candles in the candle that follows', () => {
     const script = { rows: FLAT, enterLong: [0], exitLong: [2], funding: hourly([0.9, 1.5, 2.5, 3.5]) };
     expect(run(script).trades[0]!.funding).toBeCloseTo(-0.204, 12);
   });
 
-  it('accrues on the equity curve as it happens', () => {
+  it('funding accrues on the equity curve as it happens', () => {
     const script = { rows: FLAT, enterLong: [0], exitLong: [4], funding: hourly([1, 3]) };
     const { curve } = run(script);
     const expected = [999.898, 999.898, 999.796, 999.796, 999.796, 999.796];
@@ -46,7 +46,7 @@ describe('funding', () => {
     expect(Array.from(curve!.balance)).toEqual([1000, 1000, 1000, 1000, 999.796, 999.796]);
   });
 
-  it('belongs to the profit that triggers a ROI exit, and to its price', () => {
+  it('funding belongs to the profit that triggers a ROI exit, and to its price', () => {
     const rows: Row[] = [flat(100), flat(100), [100, 103.2, 100, 103], [103, 103.6, 103, 103.5], flat(103.5)];
     const settings = { minimalRoi: { 0: 0.03 } };
     // 0.51 paid at hour 2: 103.2 yields 2.69 %, 103.6 yields 3.09 %; 3 % needs 103.51.
@@ -56,7 +56,7 @@ describe('funding', () => {
     expect(trades[0]!.profitRatio).toBeCloseTo(0.03, 15);
   });
 
-  it('belongs to the profit that reaches a trailing offset', () => {
+  it('funding belongs to the profit that reaches a trailing offset', () => {
     const rows: Row[] = [flat(100), flat(100), [100, 103.2, 100, 103], [103, 103, 101, 102], flat(102)];
     const settings = { trailing: { positive: 0.01, offset: 0.03, only_offset_is_reached: true } };
     expect(summary(run({ rows, enterLong: [0] }, settings))).toEqual([
@@ -67,7 +67,7 @@ describe('funding', () => {
     ]);
   });
 
-  it('stops at the exit and starts afresh with the next trade', () => {
+  it('funding stops at the exit and starts at 0 with the next trade', () => {
     const script = { rows: FLAT, enterLong: [0, 3], exitLong: [1], funding: hourly([1, 2, 3, 4, 5, 6]) };
     const { trades } = run(script);
     expect(summary({ trades })).toEqual(['A long 1@100 2@100 exit_signal', 'A long 4@100 6@100 force_exit']);

@@ -29,7 +29,7 @@ describe('price ticks', () => {
     return tick && tick.units / tick.scale;
   };
 
-  it('are of each month: the most decimals of any of its prices', () => {
+  it('price ticks are of each month: the most decimals of any of its prices', () => {
     // January, February, March and April of 2024.
     const prices: [number, Row][] = [
       [0, [100, 101.25, 99.5, 100]],
@@ -44,13 +44,13 @@ describe('price ticks', () => {
     expect([0, 30, 31, 59, 60, 91].map((day) => at(ticks, day))).toEqual([0.01, 0.01, 0.01, 0.01, 1e-5, 0.1]);
   });
 
-  it("are the market's own before any decimal was seen, or none", () => {
+  it("price ticks are the market's own before any decimal was seen, or null", () => {
     const whole = candlesOf([flat(100), flat(7)]);
     expect(at(derivePriceTicks(whole, 0.5), 0)).toBe(0.5);
     expect(at(derivePriceTicks(whole, null), 0)).toBeNull();
   });
 
-  it('read prices with 14 digits', () => {
+  it('price ticks read prices with 14 digits', () => {
     // 0.1 + 0.2 has 17 digits, of which one counts; 1e9 / 7 has 5 decimals among its first 14 digits.
     expect(at(derivePriceTicks(candlesOf([flat(0.1 + 0.2)]), null), 0)).toBe(0.1);
     expect(at(derivePriceTicks(candlesOf([flat(1e9 / 7)]), null), 0)).toBe(1e-5);
@@ -58,7 +58,7 @@ describe('price ticks', () => {
 });
 
 describe('amounts and stakes', () => {
-  it('are cut to whole steps of contracts', () => {
+  it('amounts and stakes are cut to full steps of contracts', () => {
     expect(gridOf({ amountStep: 0.001 }).cut(1.0189)).toBe(1.018);
     expect(gridOf({ amountStep: 0.001 }).cut(1.018)).toBe(1.018);
     expect(gridOf({ amountStep: 1, contractSize: 0.5 }).cut(2.9)).toBe(2.5);
@@ -66,7 +66,7 @@ describe('amounts and stakes', () => {
     expect(gridOf({}).cut(1 / 3)).toBe(1 / 3);
   });
 
-  it('have a least one, with a reserve, of the cost or the amount', () => {
+  it('amounts and stakes have a minimum, with a reserve, of the cost or the amount', () => {
     // 20 * 1.05 / 0.95; 0.3 * 100 * 1.05 / 4; in contracts of half a unit: 10 * 0.5 * 1.05 / 0.95.
     expect(gridOf({ minCost: 20 }).minStake(100, 1)).toBeCloseTo(22.10526315789, 10);
     expect(gridOf({ minAmount: 0.3, minCost: 5 }).minStake(100, 4)).toBeCloseTo(7.875, 12);
@@ -74,7 +74,7 @@ describe('amounts and stakes', () => {
     expect(gridOf({ minCost: 20 }).minStake(100, 1, true)).toBe(21);
   });
 
-  it('are raised to the least by 30 % at most, lowered to the most, or dropped', () => {
+  it('amounts and stakes are raised to the minimum by up to 30 %, lowered to the maximum, or dropped', () => {
     const grid = gridOf({ minCost: 20, maxCost: 80 });
     expect(grid.allowedStake(18, 1000, 100, 1)).toBeCloseTo(22.10526315789, 10);
     // 17 * 1.3 = 22.1.
@@ -86,7 +86,7 @@ describe('amounts and stakes', () => {
     expect(gridOf({ maxAmount: 0.2 }).allowedStake(100, 1000, 100, 2)).toBe(10);
   });
 
-  it('book what was ordered: the stake of the amount that was cut', () => {
+  it('amounts and stakes match the order: the stake of the amount that was cut', () => {
     const rows = [flat(33.3), flat(33.3), flat(33.3), flat(33.3)];
     const { trades } = run(rows, { amountStep: 0.01 });
     // 100 / 33.3 = 3.003...; 3 * 33.3 = 99.9.
@@ -95,7 +95,7 @@ describe('amounts and stakes', () => {
     expect(run(rows, { minCost: 200 }).trades).toEqual([]);
   });
 
-  it('of nothing named are as they were', () => {
+  it('amounts and stakes without limits stay unchanged', () => {
     const rows: Row[] = [flat(100), flat(100), [100, 103.1, 97.3, 99], flat(99)];
     const plain = simulate([pairOf({ rows, enterLong: [0] })], settingsOf({ stoploss: -0.02 }));
     // Stop at 98: on the tick of 0.1 anyway.
@@ -104,20 +104,20 @@ describe('amounts and stakes', () => {
 });
 
 describe('prices on ticks', () => {
-  it('round stops towards the price and targets to the nearest', () => {
+  it('prices on ticks round stops towards the price and targets to the nearest', () => {
     const rows: Row[] = [flat(100), flat(100), [100, 101.5, 98.6, 101.2], flat(101.2)];
     expect(summary(run(rows, {}, { stoploss: -0.01234 }))).toEqual(['A long 1@100 2@98.8 stop_loss']);
     expect(summary(run(rows, {}, { minimalRoi: { 0: 0.01234 } }))).toEqual(['A long 1@100 2@101.2 roi']);
   });
 
-  it('slippage leaves them: it stands for fills at several ticks', () => {
+  it('prices on ticks are left by slippage, which models fills at several ticks', () => {
     const rows: Row[] = [flat(100), flat(100), [100, 101.5, 98.6, 101.2], flat(101.2)];
     const { trades } = run(rows, {}, { stoploss: -0.01234, slippage: 0.001 });
     // Entry at 100.1; its stop at 98.864..., up to 98.9; filled at 98.9 * 0.999.
     expect(summary({ trades })).toEqual(['A long 1@100.1 2@98.8011 stop_loss']);
   });
 
-  it('that a trade keeps may lie beside a finer candle: the order waits for its age and is tried again', () => {
+  it('prices on ticks that a trade keeps may miss a finer candle: the order waits until its timeout and is tried again', () => {
     // January has cents, February hundredths of them. The exit at 100.254 is ordered at 100.25, which its candle does not hold.
     const day = 31 * 24 - 2;
     const rows: Row[] = [

@@ -19,7 +19,7 @@ describe('an entry at a price of its own', () => {
   ];
   const at = (price: number) => ({ customEntryPrice: () => price });
 
-  it('fills in the first candle that touches it, at that price and without slippage', () => {
+  it('entry at a custom price fills in the first candle that touches it, at that price and without slippage', () => {
     const script = { rows, enterLong: [0] };
     expect(summary(run(script, at(98)))).toEqual(['A long 1@98 5@98 force_exit']);
     const { trades } = run(script, at(97), { slippage: 0.01 });
@@ -27,7 +27,7 @@ describe('an entry at a price of its own', () => {
     expect(trades[0]).toMatchObject({ amount: 100 / 97, initialStopPrice: 97 * 0.9 });
   });
 
-  it('beyond the candle is brought back into it; the proposed price takes the market', () => {
+  it('entry at a custom price beyond the candle is brought back into it; the proposed price takes the market', () => {
     const script = { rows, enterLong: [0] };
     expect(summary(run(script, at(105)))).toEqual(['A long 1@101 5@98 force_exit']);
     expect(summary(run({ rows, enterShort: [0] }, at(90)))).toEqual(['A short 1@98 5@98 force_exit']);
@@ -39,7 +39,7 @@ describe('an entry at a price of its own', () => {
     expect(slipped.trades[0]!.entryPrice).toBe(101);
   });
 
-  it('is cancelled once it is older than the limit, and the pair may enter again in that candle', () => {
+  it('entry at a custom price is cancelled once it is older than the limit, and the pair may enter again in that candle', () => {
     // Ordered in candle 1; at candle 4 it is 180 minutes old.
     const waiting = run({ rows, enterLong: [0] }, at(90));
     expect(waiting.trades).toEqual([]);
@@ -55,7 +55,7 @@ describe('an entry at a price of its own', () => {
     expect(summary(again)).toEqual(['A long 4@98 5@98 force_exit']);
   });
 
-  it('takes a slot and its collateral while it waits, but is no open trade', () => {
+  it('entry at a custom price takes a slot and its collateral while it waits, but is not an open trade', () => {
     const pairs = [pairOf({ pair: 'A', rows, enterLong: [0] }), pairOf({ pair: 'B', rows, enterLong: [1] })];
     const callbacks: StrategyCallbacks = {
       customEntryPrice: ({ pair }, _side, proposed) => (pair === 'A' ? 90 : proposed),
@@ -73,14 +73,14 @@ describe('an entry at a price of its own', () => {
     expect(Array.from(full.curve!.equity)).toEqual([1000, 1000, 1000, 1000, 1000]);
   });
 
-  it('is on the curve from the candle that fills it', () => {
+  it('entry at a custom price is on the curve from the candle that fills it', () => {
     const { curve } = run({ rows, enterLong: [0] }, at(97));
     expect(Array.from(curve!.openTrades)).toEqual([0, 1, 1, 1, 0]);
     expect(curve!.equity[0]).toBe(1000);
     expect(curve!.equity[2]).toBeCloseTo(1000 + 100 / 97, 10);
   });
 
-  it('waits ten minutes by default; the candle that ends it may try the other side twice', () => {
+  it('entry at a custom price waits ten minutes by default; the candle that ends it may try the other side twice', () => {
     const prices: number[] = [];
     const callbacks: StrategyCallbacks = {
       customEntryPrice: () => 90,
@@ -94,7 +94,7 @@ describe('an entry at a price of its own', () => {
     expect(prices).toEqual([1, -1, -1]);
   });
 
-  it('owes nothing to the slippage of the trade before', () => {
+  it('entry at a custom price starts without the slippage of the trade before', () => {
     let calls = 0;
     const callbacks: StrategyCallbacks = {
       customEntryPrice: (_context, _side, proposed) => (++calls === 1 ? proposed : 96),
@@ -109,7 +109,7 @@ describe('an entry at a price of its own', () => {
     expect(trades[1]!.slippageCost).toBeCloseTo((100 / 96) * 0.98, 10);
   });
 
-  it('can be kept, replaced or cancelled candle by candle', () => {
+  it('entry at a custom price can be kept, replaced or cancelled candle by candle', () => {
     const asked: number[] = [];
     const follow = (price: number | null): StrategyCallbacks => ({
       customEntryPrice: () => 90,
@@ -137,7 +137,7 @@ describe('an entry at a price of its own', () => {
     expect(cancelled.trades).toEqual([]);
   });
 
-  it('is named and consented to again when it is replaced, and is given up when it is refused then', () => {
+  it('entry at a custom price calls price and confirmation again when it is replaced, and is cancelled without confirmation', () => {
     const asked: string[] = [];
     const callbacks: StrategyCallbacks = {
       customEntryPrice: () => {
@@ -156,13 +156,13 @@ describe('an entry at a price of its own', () => {
     expect(counters).toMatchObject({ cancelledEntries: 1, replacedEntries: 0 });
   });
 
-  it('counts the duration of its trade from the order', () => {
+  it('entry at a custom price counts the duration of its trade from the order', () => {
     // Ordered in candle 1, filled in candle 2: the step of 120 minutes begins in candle 3.
     const settings = { minimalRoi: { 120: -1 } };
     expect(summary(run({ rows, enterLong: [0] }, at(97), settings))).toEqual(['A long 1@97 3@97 roi']);
   });
 
-  it('below the open refuses a ROI above the close of a red entry candle', () => {
+  it('entry at a custom price below the open prevents a ROI exit above the close of a red entry candle', () => {
     const dip: Row[] = [flat(100), [100, 101, 94, 95], [95, 100, 94, 99], flat(99)];
     const settings = { minimalRoi: { 0: 0.01 } };
     // Bought at 96, target 96.96 above the close of 95: not in candle 1, but in candle 2.
@@ -188,7 +188,7 @@ describe('an exit at a price of its own', () => {
   const exit = (price: number) => ({ customExitPrice: () => price });
   const script = { rows, enterLong: [0], exitLong: [1] };
 
-  it('fills at that price, in this candle or a later one, without slippage', () => {
+  it('exit at a custom price fills at that price, in this candle or a later one, without slippage', () => {
     expect(summary(run(script, exit(101.5), { slippage: 0.01 }))).toEqual([
       'A long 1@101 2@101.5 exit_signal',
     ]);
@@ -197,7 +197,7 @@ describe('an exit at a price of its own', () => {
     ]);
   });
 
-  it('is no better than the candle allows; the proposed price takes the market', () => {
+  it('exit at a custom price is no better than the candle allows; the proposed price takes the market', () => {
     expect(summary(run(script, exit(90)))).toEqual(['A long 1@100 2@99 exit_signal']);
     const short = { rows, enterShort: [0], exitShort: [1] };
     expect(summary(run(short, exit(110)))).toEqual(['A short 1@100 2@102 exit_signal']);
@@ -205,24 +205,24 @@ describe('an exit at a price of its own', () => {
     expect(summary(run(script, market, { slippage: 0.01 }))).toEqual(['A long 1@101 2@99 exit_signal']);
   });
 
-  it('waits no longer than the limit, and is counted', () => {
+  it('exit at a custom price waits no longer than the limit, and is counted', () => {
     const { trades, counters } = run(script, exit(110), { stoploss: -0.5 });
     expect(summary({ trades })).toEqual(['A long 1@100 5@90 force_exit']);
     expect(counters.timedOutExits).toBe(1);
   });
 
-  it('does not keep the stop from acting while it waits', () => {
+  it('exit at a custom price does not keep the stop from acting while it waits', () => {
     expect(summary(run(script, exit(110)))).toEqual(['A long 1@100 4@90 stop_loss']);
   });
 
-  it('stays the same order when the signal is repeated at its price', () => {
+  it('exit at a custom price stays the same order when the signal is repeated at its price', () => {
     const repeated = { ...script, exitLong: [1, 2, 3] };
     expect(summary(run(repeated, exit(110)))).toEqual(['A long 1@100 4@90 stop_loss']);
     const { counters } = run(repeated, exit(110), { stoploss: -0.5, unfilledTimeoutMinutes: 119 });
     expect(counters.timedOutExits).toBe(1);
   });
 
-  it('is watched in every candle beside other callbacks', () => {
+  it('exit at a custom price is checked in every candle with other callbacks', () => {
     const callbacks: StrategyCallbacks = {
       customExit: ({ index }) => (index === 2 ? 'mine' : null),
       customExitPrice: () => 103.5,
@@ -230,7 +230,7 @@ describe('an exit at a price of its own', () => {
     expect(summary(run({ rows, enterLong: [0] }, callbacks))).toEqual(['A long 1@100 3@103.5 mine']);
   });
 
-  it('is replaced by the next signal at another price', () => {
+  it('exit at a custom price is replaced by the next signal at another price', () => {
     let calls = 0;
     const callbacks = { customExitPrice: () => (++calls === 1 ? 110 : 103) };
     expect(summary(run({ ...script, exitLong: [1, 2] }, callbacks))).toEqual([

@@ -111,7 +111,7 @@ describe('for any candles, signals and settings', () => {
     );
   });
 
-  it('scaling all prices by a power of two leaves every ratio and profit as it was', () => {
+  it('scaling all prices by a power of two changes no ratio and no profit', () => {
     fc.assert(
       fc.property(pairs(3), settings, fc.constantFrom(2 ** -10, 0.5, 2, 2 ** 14), (inputs, run, factor) => {
         const ratios = ({ trades }: Simulation) =>
@@ -134,7 +134,7 @@ describe('for any candles, signals and settings', () => {
     );
   });
 
-  it('the same input gives the same bytes, and stays as it was', () => {
+  it('the same input gives the same bytes and is not modified', () => {
     fc.assert(
       fc.property(pairs(3), settings, (inputs, run) => {
         const before = structuredClone(inputs);
@@ -158,7 +158,7 @@ describe('for any candles, signals and settings', () => {
     );
   });
 
-  it('trades are in the order of closing, on their ticks and in whole lots', () => {
+  it('trades are in the order of closing, on their ticks and in full lots', () => {
     fc.assert(
       fc.property(pairsOnGrids(4), settings, (inputs, base) => {
         const { trades } = simulate(inputs, { ...base, slippage: 0 });
@@ -179,7 +179,7 @@ describe('for any candles, signals and settings', () => {
     );
   });
 
-  it('skipping quiet candles changes nothing', () => {
+  it('skipping candles without events does not change the result', () => {
     fc.assert(
       fc.property(pairsOnGrids(4), settings, (inputs, run) => {
         const everyCandle = { ...run, callbacks: { customRoi: () => null } };
@@ -189,7 +189,7 @@ describe('for any candles, signals and settings', () => {
     );
   });
 
-  it('callbacks are asked the same questions whether or not another pair has a position', () => {
+  it('callbacks get the same arguments with and without a position of another pair', () => {
     fc.assert(
       fc.property(pair('A'), settings, fc.infiniteStream(fc.nat({ max: 60 })), (input, base, wishes) => {
         const script = Array.from({ length: 400 }, () => wishes.next().value);

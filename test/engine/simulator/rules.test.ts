@@ -9,34 +9,34 @@ const rules = { ...prices, ...roi, ...stops, ...money };
 const { LONG, SHORT } = rules;
 
 describe('stops', () => {
-  it('are a loss on the stake: leverage brings them nearer', () => {
+  it('stops are a loss on the stake: leverage brings them nearer', () => {
     expect(rules.stopAt(200, -0.1, 1, LONG, null)).toBe(180);
     expect(rules.stopAt(200, -0.1, 4, LONG, null)).toBe(195);
     expect(rules.stopAt(200, 0.1, 4, SHORT, null)).toBeCloseTo(205, 10);
   });
 
-  it('lie on the next tick towards the price', () => {
+  it('stops are on the next tick towards the price', () => {
     const tick = stepOf(0.5);
     expect(rules.stopAt(100, 0.0123, 1, LONG, tick)).toBe(99);
     expect(rules.stopAt(100, 0.01, 1, LONG, tick)).toBe(99);
     expect(rules.stopAt(100, 0.0123, 1, SHORT, tick)).toBe(101);
   });
 
-  it('are reached on equality', () => {
+  it('stops are reached on equality', () => {
     expect(rules.isStopReached(95, 100, 95, LONG)).toBe(true);
     expect(rules.isStopReached(94.99, 100, 95, LONG)).toBe(false);
     expect(rules.isStopReached(100, 100, 95, SHORT)).toBe(true);
     expect(rules.isStopReached(100.01, 100, 95, SHORT)).toBe(false);
   });
 
-  it('fill at the open only when the whole candle is beyond them', () => {
+  it('stops fill at the open only when the whole candle is beyond them', () => {
     expect(rules.stopFill(98, 96, 97, 95, LONG, false)).toBe(96);
     expect(rules.stopFill(98, 96, 98, 95, LONG, false)).toBe(98);
     expect(rules.stopFill(98, 100, 101, 99, SHORT, false)).toBe(100);
     expect(rules.stopFill(98, 100, 101, 98, SHORT, false)).toBe(98);
   });
 
-  it('fill at the open in the conservative model whenever it is beyond them', () => {
+  it('stops fill at the open in the conservative model whenever it is beyond them', () => {
     expect(rules.stopFill(98, 96, 99, 95, LONG, true)).toBe(96);
     expect(rules.stopFill(98, 99, 100, 95, LONG, true)).toBe(98);
     expect(rules.stopFill(98, 100, 101, 97, SHORT, true)).toBe(100);
@@ -52,19 +52,19 @@ describe('trailing', () => {
     return rules.trailingDistance(best, reached, exceeded, onlyOffset, 0.01, -0.1, LONG);
   };
 
-  it('uses the stop distance up to the offset and the positive one beyond it', () => {
+  it('trailing stop uses the stop distance up to the offset and the positive one beyond it', () => {
     expect(distance(102.9, false)).toBe(0.1);
     expect(distance(103, false)).toBe(0.1);
     expect(distance(103.1, false)).toBe(0.01);
   });
 
-  it('waits for the offset when told to, equality included', () => {
+  it('trailing stop waits for the offset with onlyOffset, equality included', () => {
     expect(distance(102.9, true)).toBe(0);
     expect(distance(103, true)).toBe(0.1);
     expect(distance(103.1, true)).toBe(0.01);
   });
 
-  it('prices a hit in the entry candle from the offset or the distance, not beyond its worst price', () => {
+  it('trailing stop prices a hit in the entry candle from the offset or the distance, not beyond its worst price', () => {
     // 100 * (1 + 0.04 - 0.02 / 2) = 103, and mirrored 97; without offset 100 * (1 - 0.02 / 2) = 99.
     expect(rules.entryCandleTrailingPrice(100, 106, 95, true, 0.04, 0.02, 0.02, 2, LONG)).toBe(103);
     expect(rules.entryCandleTrailingPrice(100, 106, 95, true, 0.04, 0.02, 0.02, 2, SHORT)).toBe(97);
@@ -91,19 +91,19 @@ describe('ROI', () => {
     expect(booked(trigger * (1 - side * 1e-9))).toBeLessThanOrEqual(0.03);
   });
 
-  it('does not trigger on exactly the ratio, whatever the last bit says', () => {
+  it('ROI exit does not trigger on exactly the ratio, for any last bit', () => {
     // In doubles 100 * 1.15 is 114.99999999999999.
     expect(rules.isAtOrBeyond(115, rules.priceExceeding(0.15, 100, 0, 1, LONG, 0), LONG)).toBe(false);
     expect(rules.isAtOrBeyond(115.0001, rules.priceExceeding(0.15, 100, 0, 1, LONG, 0), LONG)).toBe(true);
   });
 
-  it('rests at the price that pays exactly the ratio, after both fees and the funding so far', () => {
+  it('ROI exit is at the price that pays exactly the ratio, after both fees and the funding so far', () => {
     // Long 1 at 100: (100.1 * 1.03) / 0.999. Short 2 at 100, leverage 3, 1.5 received: (199.8 * 0.98 + 1.5) / 2.002.
     expect(rules.roiTarget(0.03, 100.1, 1, 0.001, 0, 1, LONG)).toBeCloseTo(103.103 / 0.999, 10);
     expect(rules.roiTarget(0.06, 199.8, 2, 0.001, 1.5, 3, SHORT)).toBeCloseTo(197.304 / 2.002, 10);
   });
 
-  it('stays inside the candle', () => {
+  it('ROI exit stays inside the candle', () => {
     const fill = (target: number, key: number) =>
       rules.roiFill(0.01, target, key, 120, 60, 100, 104, 105, 103, 104, LONG);
     expect(fill(101, 0)).toBe(103);
@@ -113,13 +113,13 @@ describe('ROI', () => {
     expect(fill(104.5, 120)).toBe(104.5);
   });
 
-  it('of -1 closes at the open on the grid and at the worst price off it', () => {
+  it('ROI exit of -1 closes at the open on the grid and at the worst price off it', () => {
     expect(rules.roiFill(-1, 0, 120, 180, 60, 100, 104, 105, 103, 104, LONG)).toBe(104);
     expect(rules.roiFill(-1, 0, 100, 120, 60, 100, 104, 105, 103, 104, LONG)).toBe(103);
     expect(rules.roiFill(-1, 0, 100, 120, 60, 100, 104, 105, 103, 104, SHORT)).toBe(105);
   });
 
-  it('is refused above the close of a red entry candle that was bought below its open', () => {
+  it('ROI exit does not fill above the close of a red entry candle that was bought below its open', () => {
     const fill = (target: number, entry: number, close: number) =>
       rules.roiFill(0.01, target, 0, 0, 60, entry, 100, 101, 95, close, LONG);
     expect(fill(99, 96, 98)).toBeNaN();
@@ -132,7 +132,7 @@ describe('ROI', () => {
 });
 
 describe('liquidation', () => {
-  it('follows the general isolated formula, moved towards the entry by the buffer', () => {
+  it('liquidation follows the general isolated formula, moved towards the entry by the buffer', () => {
     // Entry 100, leverage 5: v = 20. (100 - 20) / (1 - 0.006) = 80.482897; plus 5 % of 19.517103 = 81.4587525.
     expect(rules.liquidationPrice(100, 20, 1, 5, 0.005, 0.05, 0.001, LONG, null)).toBeCloseTo(81.4587525, 7);
     // (100 + 20) / 1.006 = 119.284294; minus 5 % of 19.284294 = 118.3200795.
@@ -142,7 +142,7 @@ describe('liquidation', () => {
     );
   });
 
-  it('does not exist for a long without leverage, but for a short', () => {
+  it('liquidation is 0 for a long without leverage, but for a short', () => {
     expect(rules.liquidationPrice(100, 100, 1, 1, 0.005, 0.05, 0, LONG, null)).toBe(0);
     // 200 / 1.005 = 199.004975; minus 5 % of 99.004975 = 194.0547264.
     expect(rules.liquidationPrice(100, 100, 1, 1, 0.005, 0.05, 0, SHORT, null)).toBeCloseTo(194.0547264, 7);
@@ -150,7 +150,7 @@ describe('liquidation', () => {
 });
 
 describe('slippage', () => {
-  it('is always adverse', () => {
+  it('slippage is always adverse', () => {
     expect(rules.slippedEntry(100, 0.01, LONG)).toBe(101);
     expect(rules.slippedEntry(100, 0.01, SHORT)).toBe(99);
     expect(rules.slippedExit(100, 0.01, LONG)).toBe(99);
@@ -159,7 +159,7 @@ describe('slippage', () => {
 });
 
 describe('money', () => {
-  it('charges both fees and adds funding', () => {
+  it('account charges both fees and adds funding', () => {
     // Long 2 at 100 to 110, fee 1 %: 202 paid, 217.8 received, 1.5 funding received: 17.3 on 202.
     const open = money.openValue(2, 100, 0.01, LONG);
     const close = money.closeValue(2, 110, 0.01, 1.5, LONG);
@@ -172,18 +172,18 @@ describe('money', () => {
     expect(money.profitRatioOf(opened, closed, 3, SHORT)).toBe(0.22272727);
   });
 
-  it('rounds to 8 decimals and never to -0', () => {
+  it('account rounds to 8 decimals and never to -0', () => {
     expect(round8(0.123456789)).toBe(0.12345679);
     expect(round8(-1e-10)).toBe(0);
   });
 
-  it('keeps part of the balance out of trades', () => {
+  it('account keeps part of the balance out of trades', () => {
     // 1000 * 0.99 - 300 in trades; with a ratio above 1 the free cash is the limit.
     expect(money.availableStake(1000, 300, 0.99)).toBeCloseTo(690, 10);
     expect(money.availableStake(1000, 300, 1.5)).toBe(700);
   });
 
-  it('takes a fixed stake whole or not at all, unless the last one may be smaller', () => {
+  it('account takes a fixed stake in full or not at all, unless the last one may be smaller', () => {
     expect(money.proposedStake(100, 100, 0, 3, false, 0.5)).toBe(100);
     expect(money.proposedStake(100, 99, 0, 3, false, 0.5)).toBe(0);
     expect(money.proposedStake(100, 99, 0, 3, true, 0.5)).toBe(99);
@@ -191,7 +191,7 @@ describe('money', () => {
     expect(money.proposedStake(100, 500, 0, 3, true, 0.5)).toBe(100);
   });
 
-  it('divides the balance by the slots, at most what is available', () => {
+  it('account divides the balance by the slots, at most what is available', () => {
     expect(money.proposedStake(0, 600, 300, 3, false, 0.5)).toBe(300);
     expect(money.proposedStake(0, 200, 700, 3, false, 0.5)).toBe(200);
     expect(money.proposedStake(0, -5, 5, 3, false, 0.5)).toBe(0);

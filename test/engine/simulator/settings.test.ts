@@ -38,11 +38,11 @@ it.each<[name: string, shown: string, settings: Partial<SimulationSettings>]>([
   }
 });
 
-it.each(['abc', '-1', '1.5', ''])('a return table with the key %j is refused', (key) => {
+it.each(['abc', '-1', '1.5', ''])('simulate rejects a ROI table with the key %j', (key) => {
   expect(() => run({ minimalRoi: { [key]: 0.1 } })).toThrow(RangeError);
   expect(() => run({ minimalRoi: { [key]: 0.1 } })).toThrow(`minimalRoi has the key ${JSON.stringify(key)}`);
 });
 
-it('the bounds themselves are taken', () => {
+it('simulate accepts the bounds of each setting', () => {
   expect(run({ fee: 0, stoploss: 0, maxOpenTrades: Number.POSITIVE_INFINITY }).trades).toHaveLength(1);
 });

@@ -11,10 +11,10 @@ const WAITING: StrategyCallbacks = {
   customEntryPrice: (_context, side, proposed) => proposed * (side === 'long' ? 0.98 : 1.02),
 };
 
-function run(name: Name, answer: unknown, fillModel: 'freqtrade' | 'conservative' = 'freqtrade') {
+function run(name: Name, value: unknown, fillModel: 'freqtrade' | 'conservative' = 'freqtrade') {
   const callbacks = {
     ...(name === 'adjustEntryPrice' && WAITING),
-    [name]: () => answer,
+    [name]: () => value,
   } as StrategyCallbacks;
   return runBacktest(
     sampleInput({
@@ -50,10 +50,10 @@ const INVALID: readonly (readonly [Name, unknown, string, string])[] = [
   ['customExit', true, 'true', 'a string, or null'],
 ];
 
-describe('an answer of a callback that means nothing', () => {
-  it.each(INVALID)('%s: %j ends the run and is named', (name, answer, shown, allowed) => {
+describe('an invalid return value of a callback', () => {
+  it.each(INVALID)('%s: %j ends the run with an error that names it', (name, value, shown, allowed) => {
     for (const model of ['freqtrade', 'conservative'] as const) {
-      const attempt = () => run(name, answer, model);
+      const attempt = () => run(name, value, model);
       expect(attempt).toThrow(BacktestError);
       expect(attempt).toThrow(
         new RegExp(
@@ -65,9 +65,9 @@ describe('an answer of a callback that means nothing', () => {
   });
 });
 
-describe('an answer that leaves things as they are', () => {
-  const tradesOf = (...[name, answer]: Parameters<typeof run>) =>
-    sha256(JSON.stringify(run(name, answer).trades));
+describe('a return value without effect', () => {
+  const tradesOf = (...[name, value]: Parameters<typeof run>) =>
+    sha256(JSON.stringify(run(name, value).trades));
 
   it.each([
     ['leverage', undefined],
@@ -80,13 +80,13 @@ describe('an answer that leaves things as they are', () => {
     ['customRoi', undefined],
     ['customExit', undefined],
     ['customExit', ''],
-  ] as const)('%s: %j', (name, answer) => {
-    expect(tradesOf(name, answer)).toBe(tradesOf('customExit', null));
+  ] as const)('%s: %j', (name, value) => {
+    expect(tradesOf(name, value)).toBe(tradesOf('customExit', null));
   });
 
   // With the callback a trailing stop of the entry candle is priced in another way, so null is what to compare with.
-  it.each([undefined, 0])('customStoploss: %j', (answer) => {
-    expect(tradesOf('customStoploss', answer)).toBe(tradesOf('customStoploss', null));
+  it.each([undefined, 0])('customStoploss: %j', (value) => {
+    expect(tradesOf('customStoploss', value)).toBe(tradesOf('customStoploss', null));
   });
 
   it('adjustEntryPrice: undefined keeps the order, null cancels it', () => {
