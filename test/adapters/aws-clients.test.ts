@@ -48,7 +48,7 @@ describe('Step Functions', () => {
     });
   });
 
-  test('starting again what has ended already is no error', async () => {
+  test('restarting an ended execution succeeds', async () => {
     sfn.on(StartExecutionCommand).rejects(new ExecutionAlreadyExists(meta));
     await executions.start(input);
     sfn.on(StartExecutionCommand).rejects(new Error('AccessDenied'));
@@ -100,7 +100,7 @@ describe('ECS', () => {
     });
   });
 
-  test('a task that is forgotten is no error, anything else is', async () => {
+  test('stopping an unknown task succeeds; other errors are thrown', async () => {
     ecs
       .on(StopTaskCommand)
       .rejects(new InvalidParameterException({ ...meta, message: 'The referenced task was not found.' }));
@@ -170,7 +170,7 @@ describe('the data proxy', () => {
     ['another shape', '{"statusCode":"200"}', undefined],
     ['a failure without an error', { statusCode: 200, body: { success: false, data } }, undefined],
     ['nothing', '', undefined],
-  ])('%s is SVC002, without its text', async (_, payload, functionError) => {
+  ])('%s is SVC002 without the original message', async (_, payload, functionError) => {
     answer(payload, functionError);
     await expect(call()).rejects.toMatchObject({
       code: 'SVC002',
@@ -179,7 +179,7 @@ describe('the data proxy', () => {
   });
 });
 
-describe('what is unavailable', () => {
+describe('an unavailable service', () => {
   const keys = { region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } };
 
   test.each([
@@ -244,7 +244,7 @@ describe('a busy database', () => {
       CancellationReasons: [{ Code: 'None' }, { Code }],
     });
 
-  test('that writes another timeframe of the symbol is waited for', async () => {
+  test('write of another timeframe of the symbol is retried', async () => {
     dynamo.on(GetCommand).resolves({});
     dynamo.on(TransactWriteCommand).rejectsOnce(cancelled('TransactionConflict')).resolvesOnce({});
     const { schema_version: _, ...info } = summary;
@@ -252,7 +252,7 @@ describe('a busy database', () => {
     expect(dynamo.commandCalls(TransactWriteCommand)).toHaveLength(2);
   });
 
-  test('a transaction that it refuses for another reason is not sent again', async () => {
+  test('transaction rejected for another reason is not retried', async () => {
     dynamo.on(GetCommand).resolves({});
     dynamo.on(TransactWriteCommand).rejects(cancelled('ValidationError'));
     await expect(store.record(key, [month], summary.updated_at)).rejects.toThrow('cancelled');

@@ -68,7 +68,7 @@ async function keys(): Promise<string[]> {
 }
 
 describe('candles', () => {
-  test('what is written is read, in any range, over months', async () => {
+  test('read returns what was written for any range across months', async () => {
     const written = candlesAt(range(0, 24 * 70));
     const info = await store.write(HOUR, written);
     expect(await keys()).toEqual(
@@ -143,7 +143,7 @@ describe('candles', () => {
     });
   });
 
-  test('of many gaps all are counted, and the longest are listed by time', async () => {
+  test('gap count covers all gaps; the list holds the longest by time', async () => {
     // Every third row is missing, and every 200 rows one or two more: longer gaps of 2 and 3 rows.
     const long = new Set(range(1, 24).flatMap((i) => (i % 2 ? [200 * i] : [200 * i, 200 * i + 1])));
     const rows = range(0, 24 * 200).filter((row) => row % 3 !== 1 && !long.has(row));
@@ -166,7 +166,7 @@ describe('candles', () => {
     ['a time off the grid', { ...candlesAt([0]), timestamp: Float64Array.of(T0 + 1) }],
     ['NaN', { ...candlesAt([0]), close: Float64Array.of(Number.NaN) }],
     ['columns of different length', { ...candlesAt([0, 1]), volume: Float64Array.of(1) }],
-  ])('%s is refused and nothing is written', async (_, candles) => {
+  ])('%s is rejected and nothing is written', async (_, candles) => {
     await expect(store.write(HOUR, candles)).rejects.toThrow(RangeError);
     expect(await keys()).toEqual([]);
   });
@@ -230,7 +230,7 @@ describe('funding', () => {
     markPrice: Float64Array.from(rows, (row) => 1000 + row),
   });
 
-  test('what is written is read, both ends included', async () => {
+  test('read returns what was written, both ends included', async () => {
     await store.writeFunding('sim', 'BTC/USDT:USDT', events(range(0, 10)));
     await store.writeFunding('sim', 'BTC/USDT:USDT', events([9, 10], 0.0002));
     const end = T0 + 9 * 8 * HOUR_MS;

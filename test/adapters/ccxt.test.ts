@@ -82,7 +82,7 @@ describe('candles', () => {
     );
   });
 
-  it('a clock that is not told is asked for again', async () => {
+  it('clock request is repeated when the response lacks the time', async () => {
     const exchange = await open();
     server.fail('time', { kind: 'rows', change: () => ({}) }, { kind: 'status', status: 502 });
     expect((await exchange.fetchCandles(BTC, '1h', now - DAY, now)).timestamp).toHaveLength(23);
@@ -101,7 +101,7 @@ describe('candles', () => {
     expect(asked()).toHaveLength(2);
   });
 
-  it('a gap wider than a page is passed', async () => {
+  it('fetch continues after a gap wider than a page', async () => {
     const exchange = await open();
     const [start, end] = [at('2024-03-01T00:00'), at('2024-03-03T00:00')];
     const gap = grid(start + 30 * MINUTE, start + DAY, MINUTE);
@@ -110,7 +110,7 @@ describe('candles', () => {
     expect([...timestamp]).toEqual(grid(start, end, MINUTE).filter((time) => !server.lacking.has(time)));
   });
 
-  it('what a page repeats, mixes up or lacks is all that differs', async () => {
+  it('repeated, unordered or missing rows of a page change only these rows', async () => {
     const exchange = await open();
     const [start, end] = [at('2024-03-01T00:00'), at('2024-03-02T00:00')];
     server.fail(
@@ -149,7 +149,7 @@ describe('symbols', () => {
     expect((await fetch()).timestamp).toHaveLength(24);
   });
 
-  it('that was taken off since is DATA003 too; one that is no perpetual as well', async () => {
+  it('delisted symbol and non-perpetual symbol are DATA003', async () => {
     const exchange = await open();
     await exchange.symbols();
     const body = JSON.stringify({ code: -1121, msg: 'Invalid symbol.' });
@@ -236,7 +236,7 @@ describe('failures that pass', () => {
     expect(pauses[2]).toBe(1000);
   });
 
-  it('a ban is not waited for: DATA004 at once, without a request, until it ends', async () => {
+  it('banned exchange is DATA004 immediately and without a request until the ban ends', async () => {
     const exchange = await open();
     await exchange.symbols();
     server.fail('klines', { ...refusal('3600'), status: 418 } as Fault);
@@ -282,7 +282,7 @@ describe('failures that pass', () => {
     expect(pauses).toHaveLength(4);
   });
 
-  it('an exchange that takes connections and says nothing has what is left of the 5 s to answer', async () => {
+  it('silent exchange gets the rest of the 5 s to respond', async () => {
     const sleep = async () => {
       now += 1_980;
     };
@@ -294,7 +294,7 @@ describe('failures that pass', () => {
     });
   });
 
-  it('an exchange that answered a moment ago is waited for when its connections break', async () => {
+  it('broken connection is retried when the exchange responded before', async () => {
     const exchange = await open();
     await exchange.symbols();
     server.failing = () => ({ kind: 'cut' });
@@ -338,7 +338,7 @@ describe('failures that pass', () => {
   });
 });
 
-it('a pause that is aborted ends at once with the reason', async () => {
+it('aborted pause ends immediately with the reason', async () => {
   const stop = new AbortController();
   const {
     sleep: _,
@@ -354,7 +354,7 @@ it('a pause that is aborted ends at once with the reason', async () => {
 describe('funding', () => {
   const sim = (start: number, end: number) => new SimExchange().fetchFunding(BTC, start, end);
 
-  it('comes page by page, on the minute, with the prices that are told', async () => {
+  it('funding is fetched page by page, on the minute, with reported prices', async () => {
     const exchange = await open();
     const [start, end] = [at('2024-01-01'), at('2024-02-01')];
     expect(await exchange.fetchFunding(BTC, start, end)).toEqual(await sim(start, end));
@@ -363,7 +363,7 @@ describe('funding', () => {
     expect(server.requests.some((request) => request.endpoint === 'markPriceKlines')).toBe(false);
   });
 
-  it('where no price is told it is the open of the mark price’s candle', async () => {
+  it('funding without a price uses the open of the mark-price candle', async () => {
     server.tellsMarkPrice = false;
     const exchange = await open();
     const [start, end] = [at('2023-01-01'), at('2023-01-11')];
@@ -380,7 +380,7 @@ describe('funding', () => {
 describe('exchange keys', () => {
   const exchanges = () => openExchanges(options());
 
-  it('of ccxt’s futures exchanges open, each once', async () => {
+  it('every futures exchange of ccxt opens once', async () => {
     const all = exchanges();
     expect((await all.open('sim')).name).toBe('sim');
     expect((await all.open('bybit')).name).toBe('bybit');
@@ -456,7 +456,7 @@ describe('instruments', () => {
     expect(await exchange.fetchInstrument(ETH)).toEqual(INSTRUMENT);
   });
 
-  it('of a symbol that is not listed are DATA003, of an exchange that is down DATA004', async () => {
+  it('unlisted symbol is DATA003; unavailable exchange is DATA004', async () => {
     const exchange = await open();
     await expect(exchange.fetchInstrument('NOBODY/USDT:USDT')).rejects.toMatchObject({ code: 'DATA003' });
     server.failing = () => ({ kind: 'status', status: 503 });
@@ -464,7 +464,7 @@ describe('instruments', () => {
     await expect(exchange.fetchInstrument(BTC)).rejects.toMatchObject({ code: 'DATA004' });
   });
 
-  it('of the simulated market are none', async () => {
+  it('simulated market has no instruments', async () => {
     expect(await new SimExchange().fetchInstrument()).toBeUndefined();
   });
 
@@ -494,7 +494,7 @@ describe('instruments', () => {
     ['empty text', TICK_SIZE, { amount: '', price: ' ' }, null, null],
     ['too small and too large', TICK_SIZE, { amount: 1e-300, price: 1e300 }, null, null],
     ['no precision', TICK_SIZE, null, null, null],
-  ])('precision told as %s', (_, mode, precision, amountStep, priceTick) => {
+  ])('precision in the form of %s', (_, mode, precision, amountStep, priceTick) => {
     expect(instrumentOf(market({ precision }), mode)).toEqual({ ...nothing, amountStep, priceTick });
   });
 

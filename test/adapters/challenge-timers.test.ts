@@ -70,7 +70,7 @@ describe('EventBridge Scheduler', () => {
     expect(requests[0]!.body.ScheduleExpression).toBe('at(2026-06-08T00:00:01)');
   });
 
-  it('has the schedule already: no error; a refusal and an outage are', async () => {
+  it('existing schedule is accepted; rejection and outage are thrown', async () => {
     answer = { status: 409, type: 'ConflictException', body: '{"Message":"exists"}' };
     await at('2026-06-08T00:00:00.000Z');
     expect(requests).toHaveLength(1);
@@ -92,7 +92,7 @@ describe("the platform's own clock", () => {
     return { all, fired };
   }
 
-  it('tells each challenge once, also beyond what Node waits at once', async () => {
+  it('timer fires once per challenge, also beyond the longest timeout of Node', async () => {
     const { all, fired } = timers();
     await all.at('near', START + 1000);
     await all.at('far', START + 365 * DAY);

@@ -10,7 +10,7 @@ const plain = encodeParquet([timestampColumn('timestamp', times), numberColumn('
 // As a plain array: a Buffer's slice would share its bytes.
 const sealed = Uint8Array.from(appendChecksum(plain));
 
-test('a sealed file is a Parquet file like before', () => {
+test('file with a checksum is still a Parquet file', () => {
   expect(hasValidChecksum(sealed)).toBe(true);
   expect(sealed.length).toBe(plain.length + 12);
   const read: number[][] = [];
@@ -18,7 +18,7 @@ test('a sealed file is a Parquet file like before', () => {
   expect(read).toEqual([[...times], [...values]]);
 });
 
-test('every bit counts', () => {
+test('checksum detects every changed bit', () => {
   for (let byte = 0; byte < sealed.length; byte++) {
     const changed = sealed.slice();
     changed[byte]! ^= 1 << (byte % 8);
@@ -35,16 +35,16 @@ test.each<[string, Uint8Array]>([
   ['of zeros', new Uint8Array(sealed.length)],
   ['that is empty', new Uint8Array()],
   ['that was never sealed', plain],
-])('a file %s is corrupt', (_, file) => {
+])('file %s is corrupt', (_, file) => {
   expect(hasValidChecksum(file)).toBe(false);
 });
 
-test('part of a larger buffer is judged by itself', () => {
+test('checksum of a view ignores the rest of its buffer', () => {
   const buffer = Buffer.concat([Buffer.alloc(7), sealed, Buffer.alloc(9)]);
   expect(hasValidChecksum(buffer.subarray(7, 7 + sealed.length))).toBe(true);
 });
 
-test('a file of an earlier version carries a sha-256, and is read as ever', () => {
+test('file of an earlier version with a sha-256 is read', () => {
   const footer =
     plain.length - 8 - new DataView(plain.buffer, plain.byteOffset).getUint32(plain.length - 8, true);
   const digest = createHash('sha256').update(plain).digest();

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => engine?.stop());
 
 describe('listing', () => {
-  test('pages are complete, newest first and without repeats, whatever the filter, the ties and the page size', async () => {
+  test('pages are complete, newest first and without repeats for any filter, ties and page size', async () => {
     const jobArbitrary = fc.record({
       minute: fc.integer({ min: 0, max: 3 }),
       status: fc.constantFrom<JobStatus>('pending', 'running', 'cancelled'),

@@ -42,7 +42,7 @@ describe('creating and reading', () => {
     expect(await store.get(job.job_id)).toEqual(job);
   });
 
-  test('creating an id again answers the stored job and changes nothing', async () => {
+  test('create returns the stored job when the id exists', async () => {
     const id = newId();
     await store.create(pendingJob(id, { priority: 3 }));
     await store.claim(id, 'task', AT);
@@ -64,7 +64,7 @@ describe('creating and reading', () => {
     expect(rows.find((row) => row.job_id === id)?.result).toEqual(result);
   });
 
-  test('NaN is refused, not stored', async () => {
+  test('NaN is rejected, not stored', async () => {
     const id = await jobIn('running');
     const result = { ...SOME_RESULT, sharpe_ratio: Number.NaN };
     await expect(store.complete(id, 1, { ...OUTCOME, result }, AT)).rejects.toThrow(/NaN/);
@@ -221,7 +221,7 @@ describe('transitions', () => {
     expect(await store.get(id)).toBeUndefined();
   });
 
-  test('fifty claims at once get fifty attempts, and only the last may write', async () => {
+  test('fifty concurrent claims get fifty attempts, and only the last can write', async () => {
     const id = await jobIn('pending');
     const claims = await Promise.all(Array.from({ length: 50 }, (_, i) => store.claim(id, `task-${i}`, AT)));
     const attempts = claims.map((claim) => (claim.outcome === 'claimed' ? claim.job.attempt : 0));
@@ -235,7 +235,7 @@ describe('transitions', () => {
     expect(await store.complete(id, 50, OUTCOME, LATER)).toBe(true);
   });
 
-  test('of a cancellation and a completion at once exactly one happens', async () => {
+  test('exactly one of a concurrent cancellation and completion succeeds', async () => {
     for (let round = 0; round < 10; round++) {
       const id = await jobIn('running');
       const [cancelled, completed] = await Promise.all([

@@ -134,7 +134,7 @@ describe('a read', () => {
     expect([state.model?.latest_version, state.versions.get('1')?.version]).toEqual([1, '1']);
   });
 
-  it('is one request, whatever it asks for', async () => {
+  it('read is one request for any items', async () => {
     const commands: string[] = [];
     const counting = storeWith((next, { commandName }) => (args) => {
       commands.push(commandName);
@@ -198,7 +198,7 @@ it('no two pairs of principal and key share a stored reply', () => {
   );
 });
 
-it('numbers sort as texts as they do as numbers', () => {
+it('encoded numbers sort as strings in numeric order', () => {
   const number = fc.double({ noNaN: true });
   fc.assert(
     fc.property(number, number, (a, b) => {

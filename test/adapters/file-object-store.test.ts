@@ -26,7 +26,7 @@ describe('files', () => {
     expect(readdirSync(root).sort()).toEqual(['count.txt', '~lock']);
   });
 
-  test('what a killed writer left aside is no object', async () => {
+  test('temporary file of a killed writer is not listed', async () => {
     const root = join(folder, 'left');
     const store = new FileObjectStore(root);
     await store.put('a.json', new Uint8Array(1), 'application/json');

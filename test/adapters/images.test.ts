@@ -57,12 +57,12 @@ describe('images in ECR', () => {
     new ImageNotFoundException(meta),
     new RepositoryNotFoundException(meta),
     new InvalidParameterException(meta),
-  ])('one that is not there is refused: $name', async (error) => {
+  ])('missing image is rejected: $name', async (error) => {
     ecr.on(DescribeImagesCommand).rejects(error);
     await expect(resolveImage(images, `${REPOSITORY}:1.0`)).rejects.toMatchObject({ code: 'VAL005' });
   });
 
-  it('one that may not be read is refused with its repository', async () => {
+  it('unreadable image is rejected with its repository', async () => {
     ecr.on(DescribeImagesCommand).rejects(Object.assign(new Error('no'), { name: 'AccessDeniedException' }));
     await expect(resolveImage(images, `${REPOSITORY}:1.0`)).rejects.toMatchObject({
       code: 'VAL005',
@@ -70,7 +70,7 @@ describe('images in ECR', () => {
     });
   });
 
-  it('of another registry is its own digest, or not known, and nobody is asked', async () => {
+  it('image of another registry resolves to its digest or to unknown, without a request', async () => {
     expect(await resolveImage(images, `ghcr.io/desk/trend:1.0@${DIGEST}`)).toBe(DIGEST);
     expect(await resolveImage(images, 'ghcr.io/desk/trend:1.0')).toBeNull();
     expect(asked).toEqual([]);
@@ -153,7 +153,7 @@ describe('the task definition of an image', () => {
     expect(new Set(registered().map(({ family }) => family)).size).toBe(3);
   });
 
-  it('is not made up when ECS does not answer', async () => {
+  it('task definition is not invented when ECS does not respond', async () => {
     ecs.on(DescribeTaskDefinitionCommand).rejects(new Error('down'));
     await expect(new TaskDefinitions(new ECSClient({}), base).forImage(image)).rejects.toThrow('down');
     expect(registered()).toEqual([]);
@@ -204,7 +204,7 @@ describe.skipIf(!hasMoto())('against a stand-in for AWS (skipped without moto)',
     expect(made.tags).toEqual([{ key: 'service', value: 'touchstone' }]);
   });
 
-  it('a tag is resolved to its digest, and one that is not there is refused', async () => {
+  it('tag resolves to its digest; a missing tag is rejected', async () => {
     const client = new ECRClient(settings);
     await client.send(new CreateRepositoryCommand({ repositoryName: 'strategies/trend' }));
     const { image } = await client.send(

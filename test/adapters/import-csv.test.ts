@@ -62,7 +62,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  test('rows over the edges of what is read at once stay whole', async () => {
+  test('rows across read chunks stay whole', async () => {
     const values = Array.from({ length: 20_000 }, (_, i) => [i, 1.5, 2.25, 1.125, 1.75, i]);
     put('BTC_USDT_USDT-5m.csv.gz', csvRows(...values));
     expect(await load()).toMatchObject([{ rows: 20_000, missing: 0 }]);
@@ -101,7 +101,7 @@ describe('a CSV file', () => {
     expect((await stored('5m')).timestamp).toEqual([T0, T0 + MINUTES_5]);
   });
 
-  test('one that is empty, one that is not gzipped and one whose gzip data is corrupt are told apart', async () => {
+  test('errors distinguish an empty file, a file without gzip data and corrupt gzip data', async () => {
     put('A_USDT_USDT-5m.csv', '');
     const one = csvRows([0, 1, 1, 1, 1, 1]);
     writeFileSync(join(fixture.folder, 'B_USDT_USDT-5m.csv.gz'), '');
@@ -118,7 +118,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  test('a line without end is given up before it fills the memory', async () => {
+  test('line without end is rejected before it fills the memory', async () => {
     put('BTC_USDT_USDT-5m.csv.gz', '1'.repeat(10_000_000));
     expect(await load()).toMatchObject([{ outcome: 'failed', reason: 'is not CSV: a line has no end' }]);
   });
@@ -187,7 +187,7 @@ describe('a file with wrong rows fails and stores nothing, and the others are im
   });
 });
 
-describe('what is put right', () => {
+describe('corrections', () => {
   test('repeated times become one candle as in freqtrade, and gaps are counted', async () => {
     put(
       'BTC_USDT_USDT-5m.csv',

@@ -63,7 +63,7 @@ describe('funding', () => {
     ]);
   });
 
-  test('hourly files beside those of 8 hours: mark prices complete each other, whatever their format', async () => {
+  test('hourly and 8-hour mark prices complete each other in any format', async () => {
     put(
       'BTC_USDT_USDT-1h-funding_rate.json',
       JSON.stringify([4, 0, 8].map((h) => [T0 + h * HOUR, h / 1e4, 0, 0, 0, 0])),
@@ -80,7 +80,7 @@ describe('funding', () => {
     ]);
   });
 
-  test('a single file of rates finds the mark prices beside it', async () => {
+  test('single file of rates finds the mark prices in its folder', async () => {
     const rates = put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},0.0001,0,0,0,0`);
     put('BTC_USDT_USDT-8h-mark.csv', `${at(0)},7,7,7,7,0`);
     expect(await load(rates)).toMatchObject([{ outcome: 'imported', rows: 1 }]);
@@ -183,7 +183,7 @@ describe('funding', () => {
     expect(await events('ETH/USDT:USDT')).toEqual([]);
   });
 
-  test('either file alone is skipped with its reason', async () => {
+  test('one file without the other is skipped with the reason', async () => {
     put('BTC_USDT_USDT-8h-funding_rate.csv', `${at(0)},0.0001,0,0,0,0`);
     put('elsewhere/BTC_USDT_USDT-8h-mark.csv', `${at(0)},1,1,1,1,0`);
     expect(await load()).toMatchObject([
@@ -225,7 +225,7 @@ describe('funding', () => {
 });
 
 describe('a folder', () => {
-  test('is imported with the folders in it, and progress is told', async () => {
+  test('folder is imported with its subfolders and reports progress', async () => {
     put('BTC_USDT_USDT-5m.csv', one);
     put('deeper/still/ETH_USDT_USDT-5m.csv', one);
     put('notes.txt', 'xyz');
@@ -280,7 +280,7 @@ describe('a folder', () => {
     ]);
   });
 
-  test("of freqtrade's is imported as it lies", async () => {
+  test('data folder of freqtrade is imported unchanged', async () => {
     const folder = 'user_data/data/binance';
     for (const base of ['BTC', 'ETH']) put(`${folder}/futures/${base}_USDT_USDT-5m-futures.feather`, '');
     for (const base of ['BTC', 'ETH']) {
@@ -362,7 +362,7 @@ describe('exchanges', () => {
   });
 });
 
-test('the summary tells the gaps of what the files hold together', async () => {
+test('summary reports the gaps over all files', async () => {
   const flat = (...rows: number[]) => csvRows(...rows.map((row) => [row, 1, 1, 1, 1, 1]));
   const a = put('a/BTC_USDT_USDT-5m.csv', flat(0, 1, 2, 10, 10));
   const b = put('b/BTC_USDT_USDT-5m.csv', flat(2, 4, 5, 20));
@@ -417,7 +417,7 @@ test('the summary tells the gaps of what the files hold together', async () => {
   ]);
 });
 
-test('what is corrupt in storage counts as missing in the summary', async () => {
+test('summary counts corrupt stored files as missing', async () => {
   const [april, may] = [31 * 288, 61 * 288];
   const flat = (...rows: number[]) => csvRows(...rows.map((row) => [row, 1, 1, 1, 1, 1]));
   await load(put('BTC_USDT_USDT-5m.csv', flat(april, april + 1)));
@@ -430,7 +430,7 @@ test('what is corrupt in storage counts as missing in the summary', async () => 
   ]);
 });
 
-test('the ten widest gaps are told, of equals the older', () => {
+test('summary lists the ten widest gaps, the older of equal ones', () => {
   // Gaps of 1, 2, 3 and again 1, 2, 3 candles.
   const times = [0];
   for (let gap = 0; gap < 12; gap++) times.push(times.at(-1)! + MINUTES_5 * (2 + (gap % 3)));
@@ -443,7 +443,7 @@ test('the ten widest gaps are told, of equals the older', () => {
   ]);
 });
 
-test('of a time that several files hold the last one counts, and importing again changes nothing', async () => {
+test('last file wins for a repeated time, and a second import changes nothing', async () => {
   put('a/BTC_USDT_USDT-5m.csv', csvRows([0, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1]));
   put('b/BTC_USDT_USDT-5m.csv', csvRows([1, 2, 2, 2, 2, 2], [2, 2, 2, 2, 2, 2]));
   const first = await load();

@@ -144,7 +144,7 @@ describe('columns of other types', () => {
     expect(await stored('5m')).toEqual(candles);
   });
 
-  test('numbers of a big-endian machine are refused', async () => {
+  test('big-endian numbers are rejected', async () => {
     const swapped = BigInt64Array.from(column(0), (time) => BigInt(time) * 1_000_000n);
     Buffer.from(swapped.buffer).swap64();
     put('BTC_USDT_USDT-5m-futures.feather', feather({ ...columns(), date: nanoseconds([...swapped]) }));
@@ -221,7 +221,7 @@ describe('JSON', () => {
     expect(await stored('5m')).toEqual(sparse);
   });
 
-  test('of many pieces stays whole', async () => {
+  test('file of many pieces stays whole', async () => {
     const many = Array.from({ length: 30_000 }, (_, i) => [T0 + i * 60_000, 1.5, 2.5, 0.5, 1.25, i]);
     put('BTC_USDT_USDT-1m-futures.json.gz', JSON.stringify(many));
     expect(await load()).toMatchObject([{ rows: 30_000, missing: 0 }]);
@@ -259,7 +259,7 @@ describe('JSON', () => {
   });
 });
 
-describe('a corrupt or foreign file fails, nothing of it is stored, and the next is imported', () => {
+describe('import rejects a corrupt or foreign file, stores nothing of it and continues', () => {
   const read = (name: string) => readFileSync(join(FIXTURES, name));
   const flipped = (bytes: Uint8Array, at: number, bits = 0xff) => {
     const copy = Uint8Array.from(bytes);
@@ -373,7 +373,7 @@ describe('a corrupt or foreign file fails, nothing of it is stored, and the next
     ]);
   });
 
-  test('files with any byte changed are refused or hold plausible candles, each on its own', async () => {
+  test('file with any byte changed is rejected or holds plausible candles', async () => {
     let expected = 0;
     for (const [base, ending, whole] of [
       ['LZ', 'feather', lz4],

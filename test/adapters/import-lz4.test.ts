@@ -19,7 +19,7 @@ test('blocks that repeat what is in those before them, with checksums and the co
   expect(Buffer.from(decodeLz4Frame(linked, numbers.length)).equals(numbers)).toBe(true);
 });
 
-test('a block that is stored as it is', () => {
+test('uncompressed block is copied', () => {
   expect([...decodeLz4Frame(stored, noise.length)]).toEqual([...noise]);
 });
 
@@ -27,13 +27,13 @@ test('an empty frame', () => {
   expect(decodeLz4Frame(Uint8Array.from([4, 34, 77, 24, 0x60, 0x40, 0x82, 0, 0, 0, 0]), 0)).toHaveLength(0);
 });
 
-test('every other length than the frame has is refused', () => {
+test('decoder rejects a wrong content length', () => {
   for (const length of [0, 1, numbers.length - 1, numbers.length + 1]) {
     expect(() => decodeLz4Frame(linked, length)).toThrow('LZ4 compressed data is corrupt');
   }
 });
 
-test('a frame that is cut off anywhere is refused', () => {
+test('decoder rejects a frame truncated at any byte', () => {
   const needed = linked.length - 4; // The checksum at the end is not looked at.
   for (let length = 0; length < needed; length++) {
     expect(() => decodeLz4Frame(linked.subarray(0, length), numbers.length)).toThrow('corrupt');
@@ -55,13 +55,13 @@ test('a match may overlap what it writes, but not begin before the start', () =>
 test.each([
   ['another magic number', 0, 5],
   ['another version of the format', 4, 0x20],
-])('%s is refused', (_, at, value) => {
+])('%s is rejected', (_, at, value) => {
   const frame = repeating(1);
   frame[at] = value;
   expect(() => decodeLz4Frame(frame, 6)).toThrow('corrupt');
 });
 
-test('damage is an error or other bytes of the same number, never fewer or more', () => {
+test('corrupt frame is an error or the same number of bytes', () => {
   for (let at = 0; at < linked.length; at += 7) {
     const frame = Uint8Array.from(linked);
     frame[at]! ^= 0x55;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { contentOf } from '#adapters/import/file-name.ts';
 
-describe('what a file holds is read from its path', () => {
+describe('file path states exchange, symbol and timeframe', () => {
   const candles = (symbol: string, timeframe: string, format: string, exchange?: string) => ({
     kind: 'candles',
     symbol,

@@ -50,7 +50,7 @@ test('the database ends with the process that started it, killed or not, and los
   await next.stop();
 });
 
-test('two databases at once have their own ports, and a stopped one is gone', async () => {
+test('two databases have different ports; a stopped one is gone', async () => {
   const [a, b] = await Promise.all([
     startDatabase({ dbPath: join(folder, 'a.sqlite') }),
     startDatabase({ dbPath: join(folder, 'b.sqlite') }),
@@ -62,7 +62,7 @@ test('two databases at once have their own ports, and a stopped one is gone', as
   await b.stop();
 });
 
-test('a database that dies by itself is reported', async () => {
+test('crash of the database is reported', async () => {
   const database = await startDatabase({ dbPath: join(folder, 'dies.sqlite') });
   const port = Number(new URL(database.endpoint).port);
   const pid = await pidListeningOn(port);
@@ -71,7 +71,7 @@ test('a database that dies by itself is reported', async () => {
   await database.stop();
 });
 
-test('a database that cannot start says why', async () => {
+test('startup error states why the database cannot start', async () => {
   const broken = join(folder, 'broken.sqlite');
   writeFileSync(broken, 'this is no database'.repeat(100));
   await expect(startDatabase({ dbPath: broken })).rejects.toThrow(
@@ -79,7 +79,7 @@ test('a database that cannot start says why', async () => {
   );
 });
 
-test('without an engine for this machine the ways out are named', async () => {
+test('startup error lists alternatives when no database engine is installed', async () => {
   const platform = Object.getOwnPropertyDescriptor(process, 'platform')!;
   Object.defineProperty(process, 'platform', { ...platform, value: 'plan9' });
   try {
@@ -91,13 +91,13 @@ test('without an engine for this machine the ways out are named', async () => {
   }
 });
 
-test('a given endpoint is used as it is', async () => {
+test('given endpoint is used unchanged', async () => {
   const database = await startDatabase({ endpoint: 'http://127.0.0.1:9', dbPath: join(folder, 'unused') });
   expect(database.endpoint).toBe('http://127.0.0.1:9');
   await database.stop();
 });
 
-test('tables are created once, with their keys and indexes; those of another version are refused', async () => {
+test('tables are created once with keys and indexes; another version is rejected', async () => {
   const database = await startDatabase({ dbPath: join(folder, 'tables.sqlite') });
   const client = createDocumentClient({ endpoint: database.endpoint });
   await createTables(client, NAMES);
@@ -131,7 +131,7 @@ test('a data folder serves one platform at a time, and a killed one leaves it fr
   openDataFolder(path).release();
 });
 
-test('a data folder of another layout version is rejected with what to do, and left as it is', () => {
+test('data folder of another layout version is rejected with what to do and left unchanged', () => {
   const path = join(folder, 'old-layout');
   openDataFolder(path).release();
   writeFileSync(join(path, 'database.sqlite'), '');
@@ -163,7 +163,7 @@ test('a data folder that cannot be written to is named, with what to do', () => 
   );
 });
 
-test('of many platforms starting at once exactly one gets the folder', async () => {
+test('exactly one of many concurrent platforms gets the data folder', async () => {
   const path = join(folder, 'contended');
   const started = await Promise.all(Array.from({ length: 5 }, () => run('hold-data-folder.ts', path)));
   const holders = started.filter(({ line }) => line.startsWith('holds'));

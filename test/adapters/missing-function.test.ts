@@ -5,7 +5,7 @@ import { createLambdaClient, lambdaDataProxy } from '#adapters/aws/lambda-data-p
 
 afterEach(() => vi.unstubAllEnvs());
 
-it('a data proxy that does not exist is SVC004', async () => {
+it('missing data proxy function is SVC004', async () => {
   const server = createServer((_, response) =>
     response
       .writeHead(404, { 'content-type': 'application/json', 'x-amzn-errortype': 'ResourceNotFoundException' })

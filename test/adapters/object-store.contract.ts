@@ -18,7 +18,7 @@ export function objectStoreContract(open: (root: string) => Promise<ObjectStore>
     return keys;
   }
 
-  test('what is put is got, with its hash and content type', async () => {
+  test('get returns what was put, with hash and content type', async () => {
     const store = await fresh();
     const body = new Uint8Array(300_000).map((_, i) => i * 31);
     for (const [key, type] of [
@@ -86,7 +86,7 @@ export function objectStoreContract(open: (root: string) => Promise<ObjectStore>
     'a\0',
     'BTC/USDT:USDT',
     'x'.repeat(1_025),
-  ])('%j is no key', async (key) => {
+  ])('key %j is rejected', async (key) => {
     const store = await fresh();
     await expect(store.put(key, bytes('1'), JSON_TYPE)).rejects.toThrow(RangeError);
     await expect(store.putIf(key, bytes('1'), JSON_TYPE, null)).rejects.toThrow(RangeError);
@@ -108,7 +108,7 @@ export function objectStoreContract(open: (root: string) => Promise<ObjectStore>
     expect(await keysOf(store, '')).toEqual(['k.json']);
   });
 
-  test('of many conditional writers at once exactly one wins each round', async () => {
+  test('exactly one of many concurrent conditional writers wins each round', async () => {
     const store = await fresh();
     let etag: string | null = null;
     for (let round = 0; round < 5; round++) {

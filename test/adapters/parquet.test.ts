@@ -99,7 +99,7 @@ describe('keys', () => {
     'A.B/C_D:E=F',
     'BTC/USDT:USDT-240628-50000-C',
     '币/USDT:USDT',
-  ])('%s can be told from its path', (symbol) => {
+  ])('path identifies %s', (symbol) => {
     expect(encodeSymbol(symbol)).toMatch(/^[A-Za-z0-9._-]+$/);
     expect(decodeSymbol(encodeSymbol(symbol))).toBe(symbol);
   });
@@ -186,7 +186,7 @@ describe('trades', () => {
     expect(table.get(2_999)?.toJSON()).toMatchObject({ id: 3_000, enter_tag: null, liquidation_price: null });
   });
 
-  test('none are a file with the columns alone', () => {
+  test('empty list is a file with columns and no rows', () => {
     const empty = tableFromIPC(readParquet(writeTradesParquet(tableOf([]))).intoIPCStream());
     const one = tableFromIPC(readParquet(writeTradesParquet(tableOf([trade]))).intoIPCStream());
     expect(empty.numRows).toBe(0);

@@ -47,7 +47,7 @@ describe('stored results', () => {
     expect(await store.readTrades(stored, 1)).toEqual([tradeRecord(odd, 0, 1), tradeRecord(odd, 1, 2)]);
   });
 
-  test('hold of texts that each trade has of its own those of the page alone', async () => {
+  test('page of trades holds only the strings of its trades', async () => {
     const long = 'x'.repeat(200);
     const many = tableOf(
       Array.from({ length: 3_001 }, (_, i) =>
@@ -65,12 +65,12 @@ describe('stored results', () => {
     expect(zstdDecompressSync(last!.body).length).toBeLessThan(2_000);
   });
 
-  test('of a run without trades have no page of them', async () => {
+  test('run without trades has no page of trades', async () => {
     const stored = await store.write('bt-4', 1, { ...filesOf(), trades: tableOf([]) });
     expect(stored.trade_pages).toBe(0);
   });
 
-  test('of equal runs are equal to the byte, and their digest', async () => {
+  test('equal runs have equal bytes and digests', async () => {
     const again = await store.write('bt-1', 2, filesOf());
     expect(again.digest).toBe(location.digest);
     const keys = ['result.json.zst', 'trades/0002.columns.zst'];
@@ -88,7 +88,7 @@ describe('stored results', () => {
     expect(zstdDecompressSync(body).toString()).toBe('{"warnings":[]}');
   });
 
-  test('that are gone or broken are DATA005', async () => {
+  test('missing or corrupt results are DATA005', async () => {
     const broken = { ...location, prefix: 'results/bt-2/1' };
     await put('results/bt-2/1/trades/0001.columns.zst', '[]');
     await put('results/bt-2/1/trades/0002.columns.zst', '\u0004\u0000\u0000\u0000{}  ');

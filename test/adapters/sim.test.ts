@@ -139,7 +139,7 @@ describe('candles', () => {
     }
   });
 
-  test('what it makes never changes', async () => {
+  test('simulated candles never change', async () => {
     const candles = await sim.fetchCandles(BTC, '5m', Date.UTC(2025, 2, 1), Date.UTC(2025, 2, 8));
     expect(digest(CANDLE_COLUMNS.map((name) => candles[name]))).toBe(
       '71860363140bf9bfc8bd3570b1a2dcbd836a6b410c2349a1d8a2499903c5af70',
@@ -204,7 +204,7 @@ describe('the market', () => {
     expect(correlation(moved, [...year.volume.slice(1, 100_001)])).toBeGreaterThan(0.2);
   });
 
-  test('symbols move together, but not alike', async () => {
+  test('symbols are correlated but not equal', async () => {
     const of = async (symbol: string) =>
       returns(await sim.fetchCandles(symbol, '4h', START, START + 365 * DAY), 1);
     const together = correlation(await of(BTC), await of('SOL/USDT:USDT'));

@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-it('takes the files of the folder, not those that they share', async () => {
+it('strategy list holds the files of the folder without shared modules', async () => {
   const files = await loadStrategyFiles(folder);
   expect(files.map(({ file, definition }) => [file, definition.name])).toEqual([
     ['one.ts', 'one'],
@@ -25,7 +25,7 @@ it('takes the files of the folder, not those that they share', async () => {
   ]);
 });
 
-it('gives another digest when the file or what it may import has changed', async () => {
+it('digest changes with the file or a module it can import', async () => {
   const before = await digestStrategyFiles(folder);
   writeFileSync(join(folder, 'two.ts'), "export default { name: 'two', changed: true };");
   const own = await digestStrategyFiles(folder);
@@ -35,12 +35,12 @@ it('gives another digest when the file or what it may import has changed', async
   expect((await digestStrategyFiles(folder)).get('one.ts')).not.toBe(before.get('one.ts'));
 });
 
-it('names the file that has no strategy', async () => {
+it('error names the file without a strategy', async () => {
   writeFileSync(join(folder, 'helper.ts'), 'export const x = 1;');
   await expect(loadStrategyFiles(folder)).rejects.toThrow(/helper\.ts: it has no default export/);
 });
 
-it('has none where there is no folder', async () => {
+it('strategy list is empty without a folder', async () => {
   expect(await loadStrategyFiles(join(folder, 'nowhere'))).toEqual([]);
 });
 
@@ -48,7 +48,7 @@ it.each([
   ['a file', 'linked.ts', 'one.ts'],
   ['a folder', 'linked', 'shared'],
   ['a file that is no strategy', 'shared/data', '/etc/passwd'],
-])('refuses a link to %s, and names it', async (_, link, target) => {
+])('link to %s is rejected by name', async (_, link, target) => {
   symlinkSync(target.startsWith('/') ? target : join(folder, target), join(folder, link));
   await expect(loadStrategyFiles(folder)).rejects.toThrow(`${join(folder, link)}: it is a link`);
 });

@@ -23,7 +23,7 @@ async function order(
   return started;
 }
 
-it('places go round the owners who wait, whatever their priority', async () => {
+it('queue serves waiting owners in turn, regardless of priority', async () => {
   const greedy = [9, 9, 9, 9].map((priority): [string, number] => ['ann', priority]);
   expect(await order(1, [...greedy, ['bob', 1], ['cid', 1]])).toEqual([
     'ann9',
@@ -35,7 +35,7 @@ it('places go round the owners who wait, whatever their priority', async () => {
   ]);
 });
 
-it('of two places one owner has both only while nobody else waits', async () => {
+it('one owner gets both places only while no other owner waits', async () => {
   const started = await order(2, [
     ['ann', 5],
     ['ann', 5],
@@ -47,7 +47,7 @@ it('of two places one owner has both only while nobody else waits', async () => 
   expect(started).toEqual(['ann5', 'ann5', 'bob5', 'ann5', 'bob5', 'ann5']);
 });
 
-it('within an owner by priority, then by age', async () => {
+it('queue orders jobs of one owner by priority, then by age', async () => {
   expect(
     await order(1, [
       ['ann', 5],
@@ -58,7 +58,7 @@ it('within an owner by priority, then by age', async () => {
   ).toEqual(['ann5', 'ann9', 'ann5', 'ann1']);
 });
 
-it('who no longer waits is passed over, and the place is free for the next', async () => {
+it('cancelled waiter is skipped and the place goes to the next', async () => {
   const queue = new TaskPlaces(1);
   const { signal } = new AbortController();
   const giveBack = await queue.take({ owner: 'ann', priority: 5, signal });

@@ -26,13 +26,13 @@ async function run(code: string, onLine: (runner: TaskRunner, task: string) => u
   return { exit, crashed };
 }
 
-it('tells a crash with the last that the task wrote', async () => {
+it('runner reports a crash with the last output of the task', async () => {
   const { exit, crashed } = await run("console.error('no table'); process.exit(3);");
   expect(crashed).toEqual([exit]);
   expect(exit).toMatchObject({ code: 3, signal: null, stderr: 'no table\n' });
 });
 
-it('tells what somebody else has killed', async () => {
+it('runner reports a task killed from outside', async () => {
   const { crashed } = await run("process.kill(process.pid, 'SIGKILL');");
   expect(crashed).toMatchObject([{ code: null, signal: 'SIGKILL' }]);
 });
@@ -44,7 +44,7 @@ it.each([
     "console.log('ready'); setInterval(() => {}, 1000);",
     (runner: TaskRunner, task: string) => runner.stop(task),
   ],
-])('tells no crash of a task %s', async (_, code, onLine) => {
+])('runner reports no crash for a task %s', async (_, code, onLine) => {
   expect((await run(code, onLine)).crashed).toEqual([]);
 });
 

@@ -29,7 +29,7 @@ it.each([
   expect(dynamo.commandCalls(TransactWriteCommand)).toHaveLength(sent);
 });
 
-it('a transaction says that the table is too busy', async () => {
+it('transaction error states that the table is throttled', async () => {
   dynamo.on(TransactWriteCommand).rejects(cancelled('None', 'ThrottlingError'));
   await expect(transact(client, [], 'DATA005')).rejects.toMatchObject({ code: 'DATA005' });
   const invalid = cancelled('ValidationError');
@@ -37,7 +37,7 @@ it('a transaction says that the table is too busy', async () => {
   await expect(transact(client, [], 'DATA005')).rejects.toBe(invalid);
 });
 
-it('a job goes on while its sharing is being stored', async () => {
+it('job continues while its grants are stored', async () => {
   const Attributes = {
     ...pendingJob('bt-1'),
     status: 'running',

@@ -102,7 +102,7 @@ describe.each(
     .filter(changesState)
     .map((operation) => [operation.id, operation] as const),
 )('%s', (id, operation) => {
-  it('is written down, whoever calls it and however it ends', async () => {
+  it('audit trail records every call by any caller and with any outcome', async () => {
     const access = operation.access as Role;
     const allowed = await call(operation, 'ada', access, `${id}-ada`);
     const [entry, ...more] = await audit(`operation=${id}&principal=ada`);

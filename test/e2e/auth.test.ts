@@ -73,7 +73,7 @@ describe.each(EVERY_PATH)('%s', (_, { service, method, path, access }) => {
   });
 
   if (method === 'POST' && !path.endsWith('/data-proxy'))
-    it('refuses a body that is too large', async () => {
+    it('rejects a body that is too large', async () => {
       const url = `${addresses()[service]}${path.replaceAll(/\{\w+\}/g, 'x')}`;
       const headers = { 'content-type': 'application/json', ...bearer('admin') };
       const response = await fetch(url, { method, headers, body: ' '.repeat(1024 * 1024 + 1) });
@@ -81,7 +81,7 @@ describe.each(EVERY_PATH)('%s', (_, { service, method, path, access }) => {
     });
 
   if (access !== 'public')
-    it('refuses a token that is none, and roles below its own', async () => {
+    it('rejects an invalid token and roles below its own', async () => {
       expect(await call({ authorization: 'Bearer abc' })).toMatchObject({ status: 401, code: 'AUTH002' });
       for (const [rank, role] of ROLES.entries()) {
         const answer = await call(bearer(role));
@@ -151,7 +151,7 @@ describe('work under a token', () => {
 });
 
 describe('the key', () => {
-  it('is for its owner alone to read', () => {
+  it('issuer key is readable only by its owner', () => {
     expect(statSync(join(home, 'issuer-key.pem')).mode & 0o777).toBe(0o600);
   });
 
@@ -165,7 +165,7 @@ describe('the key', () => {
     }
   });
 
-  it('of another folder opens nothing', async () => {
+  it('token of another data folder is rejected', async () => {
     const other = mkdtempSync(join(tmpdir(), 'touchstone-auth-'));
     const { out } = await touchstone(['token', '--role', 'admin'], { TOUCHSTONE_HOME: other });
     const answer = await platform.request('/api/v1/backtests', {
@@ -194,7 +194,7 @@ it.each([
   expect(err).toMatch(message);
 });
 
-it('npm start -- --auth says where tokens come from, and refuses what it does not know', async () => {
+it('npm start -- --auth prints where tokens come from and rejects unknown options', async () => {
   const start = async (...args: string[]) => {
     const folder = mkdtempSync(join(tmpdir(), 'touchstone-auth-'));
     const child = spawn(process.execPath, ['bin/local.ts', ...args], {

@@ -119,7 +119,7 @@ describe('a backtest from POST to report', () => {
     expect(body.timing.total_ms).toBeGreaterThan(0);
   });
 
-  it('refuses a page of trades beyond the last', async () => {
+  it('rejects a page of trades beyond the last', async () => {
     const { status, body } = await platform.get(`/api/v1/backtests/${job.job_id}/report-data?page=2`);
     expect(status).toBe(400);
     expect(body.detail).toMatchObject({ code: 'VAL005', field: 'page' });
@@ -219,7 +219,7 @@ describe('lists', () => {
     expect(failed.body).toEqual({ items: [], next_cursor: null });
   });
 
-  it('refuses a cursor with other filters, and a broken one', async () => {
+  it('rejects a cursor of other filters and an invalid one', async () => {
     const { body } = await platform.get(`/api/v1/backtests?limit=1&experiment_name=${experiment}`);
     for (const query of [
       `cursor=${body.next_cursor}`,
@@ -236,7 +236,7 @@ describe('lists', () => {
 describe('Idempotency-Key', () => {
   const body = { config: { strategy: 'buy_and_hold', pairs: PAIRS, timeframe: '1h', date_range: RANGE } };
 
-  it('answers the same job for the same request', async () => {
+  it('returns the same job for the same request', async () => {
     const key = { 'Idempotency-Key': 'one-and-the-same' };
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => platform.post('/api/v1/backtests', body, key)),
@@ -246,7 +246,7 @@ describe('Idempotency-Key', () => {
     await platform.until(answers[0]!.body.job_id, 'completed');
   });
 
-  it('refuses the same key for another request', async () => {
+  it('rejects the same key with another request', async () => {
     const key = { 'Idempotency-Key': 'reused' };
     await platform.post('/api/v1/backtests', body, key);
     const { status, body: refused } = await platform.post('/api/v1/backtests', { ...body, priority: 1 }, key);
@@ -256,7 +256,7 @@ describe('Idempotency-Key', () => {
 });
 
 describe('strategies', () => {
-  it('lists all configurations and answers each by name', async () => {
+  it('lists all configurations and returns each by name', async () => {
     const { body } = await platform.get('/api/v1/strategies');
     const names = body.items.map((item: any) => item.strategy);
     expect(names).toEqual(
@@ -282,7 +282,7 @@ describe('strategies', () => {
     }
   });
 
-  it('answers RES004 for an unknown configuration', async () => {
+  it('returns RES004 for an unknown configuration', async () => {
     const { status, body } = await platform.get('/api/v1/strategies/nothing');
     expect(status).toBe(404);
     expect(body.detail.code).toBe('RES004');

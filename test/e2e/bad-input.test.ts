@@ -23,7 +23,7 @@ describe('a body that does not fit its schema', () => {
     [{ config: { strategy: 5 } }, ['body', 'config', 'strategy'], 'string_type'],
     [{ config: { strategy: 'ema_crossover', pairs: 'BTC' } }, ['body', 'config', 'pairs'], 'list_type'],
     [{ config: { strategy: 'ema_crossover' }, priority: 'high' }, ['body', 'priority'], 'int_type'],
-  ])('%j is refused at %j as %s', async (body, loc, type) => {
+  ])('%j is rejected at %j as %s', async (body, loc, type) => {
     const answer = await platform.post('/api/v1/backtests', body);
     expect(answer.status).toBe(400);
     expect(answer.body.detail).toEqual(expect.arrayContaining([expect.objectContaining({ loc, type })]));
@@ -43,7 +43,7 @@ describe('a body that does not fit its schema', () => {
   });
 });
 
-describe('a text that is not Unicode', () => {
+describe('a string that is not Unicode', () => {
   it.each([
     '{"config":{"strategy":"ema_crossover"},"experiment_name":"\\ud800"}',
     '{"config":{"strategy":"\\uDfff"}}',
@@ -107,7 +107,7 @@ describe('a value that breaks a rule', () => {
     expect(Object.keys(body.detail).sort()).toEqual(['code', 'context', 'field', 'message']);
   });
 
-  it('a misspelt key is answered with the key that was meant', async () => {
+  it('error for a misspelled key suggests the right key', async () => {
     const { body } = await submit({ timefrmae: '5m' });
     expect(body.detail).toMatchObject({
       message: 'Unknown key config.timefrmae: did you mean config.timeframe?',

@@ -43,7 +43,7 @@ async function storeChallenge(id: string, endsIn: number): Promise<number> {
   return now + endsIn;
 }
 
-it('what ended meanwhile ends at the start, what ends next at its time', async () => {
+it('platform start ends overdue challenges; later ones end at their deadline', async () => {
   await storeChallenge('ch-past', -1000);
   await storeChallenge('ch-far', 3_600_000);
   const time = await storeChallenge('ch-near', 2500);

@@ -30,7 +30,7 @@ const run = (config: object) =>
   platform.run({ strategy: 'ema_crossover', timeframe: '1h', date_range: RANGE, ...config });
 
 describe('collect: never', () => {
-  it('fails at once where nothing is stored, naming every pair, timeframe and range, and asks nobody', async () => {
+  it('fails immediately without stored candles, lists each pair, timeframe and range, and sends no request', async () => {
     const job = await run({
       exchange: 'binanceusdm',
       pairs: [BTC, ETH],

@@ -118,7 +118,7 @@ async function expectStored(
 }
 
 describe('the service', () => {
-  it('killed again and again: whole files at every moment, and each start goes on', async () => {
+  it('repeated kills leave complete files, and each start resumes', async () => {
     const request = { symbols: [BTC], timeframe: '5m', start: START, end: END };
     const january = 'timeframe=5m/2026-01.parquet';
     const ids = new Set<string>();
@@ -163,7 +163,7 @@ describe('the service', () => {
     await platform.stop();
   });
 
-  it('killed under load loses no collection that it accepted', async () => {
+  it('kill under load loses no accepted collection', async () => {
     const requests = Array.from({ length: 12 }, (_, i) => ({
       symbols: [BTC, 'ETH/USDT:USDT'],
       timeframe: '1d',
@@ -197,7 +197,7 @@ describe('the service', () => {
 });
 
 describe('the task', () => {
-  it('killed while it collects leaves whole months, and the next one goes on', async () => {
+  it('killed collection leaves complete months, and the next one resumes', async () => {
     const engine = await startEngine();
     const jobs = new DynamoJobStore(engine.client, engine.tables.jobs);
     const { execution_input } = pendingJob('bt-1');

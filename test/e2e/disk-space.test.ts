@@ -37,7 +37,7 @@ it.each([
   expect([status, body.detail]).toEqual([503, { ...SHORT, field: '' }]);
 });
 
-it('stores nothing of what it rejected, and still answers', async () => {
+it('stores nothing of a rejected request and still responds', async () => {
   expect(await platform.get('/api/v1/backtests')).toMatchObject({ status: 200, body: { items: [] } });
 });
 

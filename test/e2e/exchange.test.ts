@@ -52,7 +52,7 @@ const refuse = () => {
 };
 
 describe('stale candles', () => {
-  it('are collected and traded on; fresh ones are not collected again', async () => {
+  it('stale candles are collected and traded; fresh ones are not collected again', async () => {
     const job = await run('BTC');
     expect(job).toMatchObject({ status: 'completed', collection: { status: 'completed' } });
     // 45 days and 250 startup candles.
@@ -66,7 +66,7 @@ describe('stale candles', () => {
     expect(requests()).toBe(0);
   });
 
-  it('that cannot be collected: the backtest runs on what there is, and warns', async () => {
+  it('backtest runs on stored candles and warns when collection fails', async () => {
     await run('ETH', { date_range: { start: RANGE.start, end: '2026-04-01T00:00:00Z' } });
     refuse();
     const job = await run('ETH');
@@ -77,7 +77,7 @@ describe('stale candles', () => {
     expect((await report(job)).data[0].candles).toBe(31 * 24);
   });
 
-  it('of a symbol listed after the start are collected once', async () => {
+  it('candles of a symbol listed after the start are collected once', async () => {
     server.listed.set('YOUNG/USDT:USDT', at('2026-03-20T10:00'));
     const job = await run('YOUNG');
     expect(job).toMatchObject({ status: 'completed', collection: { status: 'completed' } });
@@ -151,7 +151,7 @@ describe('instruments', () => {
     expect(unlisted.out).toContain('No instrument stored for NOBODY/USDT:USDT');
   });
 
-  it('that cannot be true cost no candle: the collection names them, and the runs have none', async () => {
+  it('collection stores candles, names inconsistent instruments and leaves them out', async () => {
     server.failing = ({ endpoint }) =>
       endpoint === 'exchangeInfo' ? { kind: 'rows', change: withCrossedLimits } : undefined;
     const job = await run('BARE', byDefault);

@@ -45,7 +45,7 @@ describe('a task', () => {
     return pids.length > 0 ? pids : undefined;
   }
 
-  it('whose strategy throws fails with the strategy and its words', async () => {
+  it('task fails with strategy name and message when the strategy throws', async () => {
     const job = await platform.run(config('throws'));
     expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006', result: null });
     expect(job.error).toMatch(
@@ -54,7 +54,7 @@ describe('a task', () => {
     expect(job.attempt).toBe(1);
   });
 
-  it('is not begun when the strategy cannot say its startup candles for the parameters', async () => {
+  it('task does not start when the strategy cannot compute its startup candles', async () => {
     const [bad, good] = await Promise.all(
       [2, 1].map((length) =>
         platform.post('/api/v1/backtests', { config: { ...config('halves'), params: { length } } }),
@@ -67,7 +67,7 @@ describe('a task', () => {
     expect(good!.status).toBe(201);
   });
 
-  it('is not begun when the strategy file is broken, and others run', async () => {
+  it('task does not start when its strategy file is invalid; others run', async () => {
     writeFileSync(join(strategies.folder, 'throws.ts'), `export default {\n  name: 'throws', `);
     const { status, body } = await platform.post('/api/v1/backtests', { config: config('throws') });
     expect([status, body.detail.code]).toEqual([400, 'VAL006']);
@@ -78,13 +78,13 @@ describe('a task', () => {
     expect(await platform.run(config('buy_and_hold'))).toMatchObject({ status: 'completed', attempt: 1 });
   });
 
-  it('whose strategy writes into its candles fails instead of reporting wrong numbers', async () => {
+  it('task fails when its strategy writes into its candles', async () => {
     const job = await platform.run(config('overwrites'));
     expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006' });
     expect(job.error).toContain('wrote into the candles');
   });
 
-  it('that is killed is tried again and completes', async () => {
+  it('killed task is retried and completes', async () => {
     const { body } = await platform.post('/api/v1/backtests', { config: config('dies_once') });
     const [pid] = (await poll(() => begun('dies_once'), Boolean, 'task begun'))!;
     process.kill(pid!, 'SIGKILL');
@@ -92,13 +92,13 @@ describe('a task', () => {
     expect(await platform.until(body.job_id, 'completed')).toMatchObject({ attempt: 2 });
   });
 
-  it('that runs out of memory fails at the first attempt and says so', async () => {
+  it('task out of memory fails at the first attempt with that reason', async () => {
     const job = await platform.run(config('hoards'));
     expect(job).toMatchObject({ status: 'failed', attempt: 1 });
     expect(job.error).toMatch(/memory/);
   });
 
-  it('that hangs is ended by cancel, and a late end changes nothing', async () => {
+  it('cancel ends a hanging task, and its late end changes nothing', async () => {
     const { body } = await platform.post('/api/v1/backtests', { config: config('hangs') });
     const [pid] = (await poll(() => begun('hangs'), Boolean, 'task begun'))!;
     await platform.until(body.job_id, 'running');
@@ -116,7 +116,7 @@ describe('a task', () => {
     }
   });
 
-  it('waits for a free place, and a pending job can be cancelled', async () => {
+  it('task waits for a free place, and a pending job can be cancelled', async () => {
     const submit = async () =>
       (await platform.post('/api/v1/backtests', { config: config('queued') })).body.job_id;
     const running = [await submit(), await submit()];
@@ -140,7 +140,7 @@ describe('data', () => {
   });
   afterAll(() => platform.stop());
 
-  it('of an exchange that cannot be collected from fails the job with DATA003 and the reason', async () => {
+  it('job fails with DATA003 and the reason when its exchange is not supported', async () => {
     const job = await platform.run({ strategy: 'buy_and_hold', exchange: 'elsewhere', date_range: RANGE });
     expect(job).toMatchObject({ status: 'failed', error_code: 'DATA003' });
     expect(job.collection).toMatchObject({ status: 'failed' });
@@ -148,7 +148,7 @@ describe('data', () => {
     expect(job.error).toContain(job.collection.message);
   });
 
-  it('of the future fails the job with DATA001', async () => {
+  it('job fails with DATA001 for a range in the future', async () => {
     const job = await platform.run({
       strategy: 'buy_and_hold',
       date_range: { start: '2090-01-01', end: '2090-02-01' },
@@ -166,7 +166,7 @@ describe('the platform', () => {
     rmSync(strategies.folder, { recursive: true });
   });
 
-  it('that loses its database says so, and its jobs finish after the next start', async () => {
+  it('platform reports the loss of its database, and its jobs finish after the next start', async () => {
     strategies.addGated('bereft');
     const first = await startTestPlatform({ home, strategiesDirectory: strategies.folder });
     const { body } = await first.post('/api/v1/backtests', { config: config('bereft') });
@@ -184,7 +184,7 @@ describe('the platform', () => {
     await second.stop();
   });
 
-  it('that died between storing a job and starting its execution starts it', async () => {
+  it('restart starts a job that was stored without an execution', async () => {
     const first = await startTestPlatform({ home, strategiesDirectory: strategies.folder });
     const done = await first.run({ strategy: 'buy_and_hold', date_range: RANGE });
     const orphan = await first.storeWithoutStarting(done.job_id);
@@ -194,13 +194,13 @@ describe('the platform', () => {
     await second.stop();
   });
 
-  it('refuses a data folder that another platform uses', async () => {
+  it('platform rejects a data folder in use by another platform', async () => {
     const first = await startTestPlatform({ home });
     await expect(startTestPlatform({ home })).rejects.toThrow(/in use by process/);
     await first.stop();
   });
 
-  it('says which port is taken', async () => {
+  it('startup error names the port in use', async () => {
     const first = await startTestPlatform();
     const port = Number(new URL(first.info.backend_url).port);
     await expect(

@@ -117,7 +117,7 @@ describe('a strategy', () => {
     expect(found.environment.filter((name: string) => !allowed.includes(name))).toEqual([]);
   });
 
-  it('that ends its process fails at the first attempt', async () => {
+  it('backtest fails at the first attempt when the strategy ends its process', async () => {
     const job = await platform.run({ strategy: 'ends_itself', date_range: RANGE });
     expect(job).toMatchObject({ status: 'failed', error_code: 'VAL006', attempt: 1 });
     expect(job.error).toBe(
@@ -166,12 +166,12 @@ describe('a strategy', () => {
     expect(job.error.length).toBeLessThan(2_100);
   });
 
-  it('leaves no folder behind', async () => {
+  it('task folders are removed', async () => {
     await expect.poll(() => readdirSync(join(platform.home, 'tasks'))).toEqual([]);
   });
 });
 
-it('what a platform that was killed left behind is removed at the next start', async () => {
+it('platform start removes task folders of a killed platform', async () => {
   const home = mkdtempSync(join(tmpdir(), 'touchstone-left-'));
   mkdirSync(join(home, 'tasks/local-left/deep'), { recursive: true });
   const next = await startTestPlatform({ home });

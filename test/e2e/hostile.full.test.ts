@@ -118,7 +118,7 @@ async function trialsOf(jobId: string): Promise<any[]> {
 }
 
 describe('a trial whose strategy', () => {
-  it('never ends is told while it runs, and has failed at the limit', async () => {
+  it('trial that never ends is reported as stalled and fails at the limit', async () => {
     const jobId = await start('waits', 1);
     const seen = new Set<string>();
     await untilEnded(jobId, ({ stalled }) => stalled && seen.add(stalled));
@@ -161,7 +161,7 @@ describe('a trial whose strategy', () => {
     }
   });
 
-  it('ends its process once it has answered costs the process alone', async () => {
+  it('trial completes when the strategy ends its process after the result', async () => {
     const job = await untilEnded(await start('ends_later'));
     expect(job).toMatchObject({ current_trial: 2 });
   });
@@ -172,7 +172,7 @@ describe('a trial whose strategy', () => {
     expect(job.error).toBe('Strategy talks_at_once was stopped. It sent messages to the worker of the job');
   });
 
-  it('is killed by somebody else is run again, within its attempt', async () => {
+  it('trial killed from outside runs again within its attempt', async () => {
     const jobId = await start('waits_for_file');
     const pid = await poll(() => trialProcesses(platform.home).find(hasBegun));
     process.kill(pid!, 'SIGKILL');
@@ -182,7 +182,7 @@ describe('a trial whose strategy', () => {
     for (const trial of await trialsOf(jobId)) expect(trial).toMatchObject({ state: 'complete', attempt: 1 });
   });
 
-  it('leaves no folder behind', async () => {
+  it('task folders are removed', async () => {
     await expect.poll(() => readdirSync(join(platform.home, 'tasks'))).toEqual([]);
   });
 });
@@ -192,7 +192,7 @@ describe('a strategy that never ends', () => {
   it.concurrent.each([
     ['waits_in_exit', 'customExit of ETH/USDT:USDT'],
     ['waits_in_signals', 'signals of BTC/USDT:USDT'],
-  ])('is seen while it runs, and ended at the limit: %s', async (name, where) => {
+  ])('backtest that never ends is reported as stalled and ends at the limit: %s', async (name, where) => {
     const { body } = await platform.post('/api/v1/backtests', {
       config: { strategy: name, date_range: RANGE },
     });

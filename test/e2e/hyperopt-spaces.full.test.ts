@@ -10,7 +10,7 @@ afterAll(() => platform.stop());
 
 describe('a hyperopt job without models', () => {
   const request = { ...MARKET, ...ACCOUNT, models: 'none', n_trials: 30, seed: 3, backtest_period_days: 10 };
-  it('is the same for any number of workers', async () => {
+  it('trials and result are the same for any number of workers', async () => {
     const one = reproducible(await runHyperopt(platform, request));
     expect(reproducible(await runHyperopt(platform, { ...request, workers: 3 }))).toEqual(one);
   });
@@ -37,7 +37,7 @@ describe('the exits', () => {
 });
 
 describe('equal trials', () => {
-  it('of equal parameters are named, and cost no run', async () => {
+  it('trial with equal parameters names its duplicate and is not run', async () => {
     const { trials } = await runHyperopt(platform, {
       ...MARKET,
       models: 'none',
@@ -55,7 +55,7 @@ describe('equal trials', () => {
     expect(first.size).toBe(3);
   });
 
-  it('of other parameters that had no effect are told', async () => {
+  it('result warns of parameters without effect', async () => {
     // A model only holds back entries here, of which there are few.
     const { result, trials } = await runHyperopt(platform, {
       strategy: 'ema_crossover',

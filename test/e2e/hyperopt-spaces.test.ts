@@ -17,7 +17,7 @@ describe('a hyperopt job without models', () => {
     one = await runHyperopt(platform, request);
   });
 
-  it('searches the parameters of the strategy alone', () => {
+  it('searches only the parameters of the strategy', () => {
     const { trials, result } = one;
     expect(result.best_params.model_type).toBe('none');
     for (const { params, windows, state } of trials) {
@@ -34,7 +34,7 @@ describe('a hyperopt job without models', () => {
     );
   });
 
-  it('has as its value what a backtest of the best answers, to the last bit', async () => {
+  it('best value equals the backtest of the best parameters to the last bit', async () => {
     const { job, result } = one;
     const byHand = await platform.run({ ...MARKET, ...ACCOUNT, ...pasted(result.best_params) });
     expect(byHand.result.sharpe_ratio).toBe(result.best_value);

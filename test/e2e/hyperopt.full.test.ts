@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => platform.stop());
 
 describe('the same job', () => {
-  it('of 4 workers has the same trials and result', async () => {
+  it('4 workers give the same trials and result', async () => {
     const { trials, result } = await runHyperopt(platform, { ...HYPEROPT_REQUEST, workers: 4 });
     expect(reproducible({ trials, result })).toEqual(one);
     expect(new Set(trials.map(({ worker }) => worker)).size).toBeGreaterThan(1);
@@ -33,7 +33,7 @@ describe('the same job', () => {
   it.each([
     [2, 3],
     [1, 5],
-  ])('of %i workers loses and changes nothing when one is killed, %i times', async (workers, kills) => {
+  ])('%i workers give the same trials and result when one is killed %i times', async (workers, kills) => {
     const jobId = await startHyperopt(platform, { ...HYPEROPT_REQUEST, workers });
     let killed = 0;
     let killedAt = 0;
@@ -52,7 +52,7 @@ describe('the same job', () => {
 });
 
 describe('a platform that is stopped', () => {
-  it('goes on with its hyperopt jobs when it starts again', async () => {
+  it('restarted platform resumes its hyperopt jobs', async () => {
     const home = mkdtempSync(join(tmpdir(), 'touchstone-hyperopt-'));
     const first = await startTestPlatform({ home });
     const jobId = await startHyperopt(first, HYPEROPT_REQUEST);

@@ -35,7 +35,7 @@ describe('a hyperopt job of one worker', () => {
     expect(['pending', 'running']).toContain(body.detail.context.status);
   });
 
-  it('goes from pending over running to completed, never back', async () => {
+  it('job status moves pending, running, completed and never backwards', async () => {
     const first = await until(() => true, jobId);
     expect(first).toMatchObject({ total_trials: 40 });
     let last = 0;
@@ -70,7 +70,7 @@ describe('a hyperopt job of one worker', () => {
     }
   });
 
-  it('answers 304 while nothing has changed', async () => {
+  it('returns 304 while nothing has changed', async () => {
     const path = `/api/v1/hyperopt/${jobId}`;
     const full = await platform.strategy.request(path);
     const tag = full.headers.get('ETag')!;
@@ -120,7 +120,7 @@ describe('a hyperopt job of one worker', () => {
     expect(version.trials).toBe(40);
   });
 
-  it('runs its best for its own strategy alone, and once it is completed', async () => {
+  it('backtest of the best parameters requires the same strategy and a completed job', async () => {
     const submit = (body: object) => platform.post('/api/v1/backtests', body);
     const config = { strategy: HYPEROPT_REQUEST.strategy };
     const cases = [
@@ -138,7 +138,7 @@ describe('a hyperopt job of one worker', () => {
 });
 
 describe('the same job', () => {
-  it('of 2 workers has the same trials and result', async () => {
+  it('2 workers give the same trials and result', async () => {
     const jobId = await start({ workers: 2 });
     await until(ended, jobId);
     expect(reproducible(await readOutcome(platform, jobId))).toEqual(one);
@@ -148,7 +148,7 @@ describe('the same job', () => {
 });
 
 describe('a hyperopt job', () => {
-  it('that is cancelled keeps its trials and ends its workers', async () => {
+  it('cancelled job keeps its trials and ends its workers', async () => {
     const jobId = await start({ n_trials: 10_000 });
     await until(({ current_trial }) => current_trial > 0, jobId);
     const { status, body } = await platform.strategy.post(`/api/v1/hyperopt/${jobId}/cancel`);
@@ -162,7 +162,7 @@ describe('a hyperopt job', () => {
     expect(again.body.detail.code).toBe('RES005');
   });
 
-  it('whose trials all fail is failed with the reason', async () => {
+  it('job fails with the reason when all trials fail', async () => {
     const jobId = await start({ strategy: 'buy_and_hold', objective_metric: 'sqn', n_trials: 3 });
     const job = await until(ended, jobId);
     expect(job).toMatchObject({ status: 'failed', error_code: 'OPT002', trials: { failed: 3 } });
@@ -172,13 +172,13 @@ describe('a hyperopt job', () => {
     expect(body.detail.message).toContain('All 3 trials failed');
   });
 
-  it('without candles is failed as a backtest would be', async () => {
+  it('job without candles fails as a backtest does', async () => {
     const jobId = await start({ pairs: ['NOPE/USDT:USDT'], n_trials: 3 });
     const job = await until(ended, jobId);
     expect(job).toMatchObject({ status: 'failed', error_code: 'DATA003' });
   });
 
-  it('is in the list, newest first and by experiment', async () => {
+  it('list returns jobs newest first and filters by experiment', async () => {
     const jobId = await start({ n_trials: 1, experiment_name: 'listed' });
     await until(ended, jobId);
     const { body } = await platform.strategy.get('/api/v1/hyperopt?experiment_name=listed');
@@ -193,7 +193,7 @@ describe('a hyperopt job', () => {
     expect(next.body.items[0].created_at < page.body.items[1].created_at).toBe(true);
   });
 
-  it('is the same job for the same Idempotency-Key', async () => {
+  it('same Idempotency-Key returns the same job', async () => {
     const headers = { 'Idempotency-Key': 'once' };
     const body = { ...HYPEROPT_REQUEST, n_trials: 1 };
     const first = await platform.strategy.post('/api/v1/hyperopt', body, headers);
@@ -204,7 +204,7 @@ describe('a hyperopt job', () => {
     await until(ended, first.body.job_id);
   });
 
-  it('that there is none of is OPT001', async () => {
+  it('unknown job is OPT001', async () => {
     for (const path of ['', '/result', '/trials']) {
       const { status, body } = await platform.strategy.get(`/api/v1/hyperopt/ho-none${path}`);
       expect(status).toBe(404);

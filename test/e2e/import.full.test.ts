@@ -37,7 +37,7 @@ describe('killed half way', () => {
     }
   }
 
-  it('it leaves whole months of true candles, and the next import completes them', async () => {
+  it('killed import leaves complete months, and the next import completes the rest', async () => {
     mkdirSync(folder);
     const csv = [HEADER, ...Array.from({ length: rows }, (_, row) => candle(row))].join('\n');
     for (const base of bases) writeFileSync(join(folder, `${base}_USDT_USDT-5m.csv`), csv);

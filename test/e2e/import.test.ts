@@ -17,7 +17,7 @@ const candle = (row: number, price = 100 + (row % 1_000)) =>
 
 const importInto = (home: string, path: string) => runScript(home, 'bin/touchstone.ts', ['import', path]);
 
-describe('what a person reads', () => {
+describe('terminal output of an import', () => {
   const home = join(root, 'home');
   const folder = join(root, 'mixed');
   beforeAll(() => {
@@ -34,7 +34,7 @@ describe('what a person reads', () => {
     put('\u001b[31mnotes.txt', 'x');
   });
 
-  it('tells what was found, what went in, what is missing and what was left out', async () => {
+  it('lists files found, imported, missing and skipped', async () => {
     const { out, err, code } = await importInto(home, folder);
     const lines = out.split('\n');
     expect(err).toBe('');
@@ -71,7 +71,7 @@ describe('what a person reads', () => {
     ]);
   });
 
-  it('in a pipe without a word for terminals', async () => {
+  it('output in a pipe has no control characters', async () => {
     const { out, err } = await importInto(home, folder);
     expect(out + err).not.toMatch(/[\p{Cc}--\n]/v);
     expect(out).not.toContain('Importing [');

@@ -23,7 +23,7 @@ describe('a task', () => {
     rmSync(strategies.folder, { recursive: true });
   });
 
-  it('that is killed every time fails with a text', async () => {
+  it('task killed on every attempt fails with a message', async () => {
     const { body } = await platform.post('/api/v1/backtests', { config: config('dies_always') });
     const killing = setInterval(() => {
       for (const pid of strategies.begun('dies_always', platform.home))
@@ -67,7 +67,7 @@ describe('the platform', () => {
     return { child, url };
   }
 
-  it('killed while jobs run loses nothing: they finish after the next start, each with one writer', async () => {
+  it('jobs of a killed platform finish after the next start, each with one writer', async () => {
     strategies.addGated('survives');
     const first = await startProcess();
     const ids: string[] = [];

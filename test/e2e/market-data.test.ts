@@ -118,7 +118,7 @@ describe('POST /api/v1/data-proxy', () => {
   const call = (body: string, headers: Record<string, string> = {}) =>
     platform.request('/api/v1/data-proxy', { method: 'POST', body, headers });
 
-  it("answers as the function behind API Gateway does: the envelope's status, body and correlation id", async () => {
+  it('returns status, body and correlation id as the function behind API Gateway does', async () => {
     const event = { operation: 'check-freshness', params: { symbols: [BTC], timeframe: '1h' } };
     const response = await call(JSON.stringify(event), { 'X-Correlation-ID': 'trace-7' });
     expect([response.status, response.headers.get('X-Correlation-ID')]).toEqual([200, 'trace-7']);
@@ -133,7 +133,7 @@ describe('POST /api/v1/data-proxy', () => {
     ['', 'VAL004', 'operation'],
     ['{"operation":"drop"}', 'VAL005', 'operation'],
     ['{"operation":"fetch_ohlcv","params":{"symbol":"BTC"}}', 'VAL002', 'symbol'],
-  ])('refuses %s in its own shape', async (body, code, field) => {
+  ])('rejects %s in its own error shape', async (body, code, field) => {
     const response = await call(body);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
@@ -143,7 +143,7 @@ describe('POST /api/v1/data-proxy', () => {
     });
   });
 
-  it('knows POST alone, and bodies of 1 MiB', async () => {
+  it('accepts only POST and bodies up to 1 MiB', async () => {
     const { status, body } = await platform.get('/api/v1/data-proxy');
     expect([status, body.detail.context.allowed]).toEqual([405, ['POST']]);
     expect((await call('x'.repeat(1_100_000))).status).toBe(413);
@@ -203,7 +203,7 @@ describe('when data collection is down', () => {
   });
 });
 
-describe('when data collection answers', () => {
+describe('when data collection responds', () => {
   let service: FakeService;
   let backend: RunningServer;
   beforeAll(async () => {

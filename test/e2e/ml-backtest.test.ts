@@ -134,7 +134,7 @@ describe('a version of a strategy that trades on predictions', () => {
   });
 });
 
-describe('what cannot be run is refused', () => {
+describe('request validation', () => {
   it.each<[string, unknown, string, string]>([
     ['an unknown model', { model_type: 'svm' }, 'VAL005', 'config.ml_engine.model_type'],
     ['too short a training', { train_period_days: 0 }, 'VAL005', 'config.ml_engine.train_period_days'],
@@ -172,7 +172,7 @@ describe('what cannot be run is refused', () => {
     ]);
   });
 
-  it('what is not of its JSON type', async () => {
+  it('a wrong JSON type', async () => {
     const { status, body } = await submit({ strategy: 'learner', ml_engine: { model_type: 5 } });
     expect([status, body.detail[0].type]).toEqual([400, 'string_type']);
     expect(body.detail[0].loc).toEqual(['body', 'config', 'ml_engine', 'model_type']);

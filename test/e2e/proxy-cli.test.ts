@@ -36,7 +36,7 @@ const atService = () => ({ DATA_COLLECTION_URL: service.url });
 const freshness = { operation: 'check-freshness', params: { symbols: ['BTC/USDT:USDT'] } };
 
 describe('touchstone proxy', () => {
-  it('prints the envelope alone, as pretty JSON; the metrics of the handler go to stderr', async () => {
+  it('prints only the envelope as indented JSON; handler metrics go to stderr', async () => {
     service.behaviours = [{ status: 200, body: { all_fresh: true, stale_symbols: [] } }];
     const { code, out, err } = await proxy(JSON.stringify(freshness), atService());
     const envelope = {

@@ -80,7 +80,7 @@ const promote = (name: string, version: string, more = {}) =>
 const check = (validation: any, name: string) => validation.checks.find((each: any) => each.name === name);
 
 describe('a version that is staged', () => {
-  it('waits for its checks, passes them, and says which code they ran', async () => {
+  it('staged version waits for its validation, passes it and records the code that ran', async () => {
     const version = await register('honest');
     const { status, body } = await stage('honest', version);
     expect(status, JSON.stringify(body)).toBe(200);
@@ -110,7 +110,7 @@ describe('a version that is staged', () => {
     expect((await promote('honest', version)).status).toBe(200);
   });
 
-  it('is refused when its signals knew the future', async () => {
+  it('staged version fails validation when its signals read later candles', async () => {
     const version = await register('prophet');
     expect((await stage('prophet', version)).status).toBe(200);
     const validation = await platform.validated('prophet', version);
@@ -124,7 +124,7 @@ describe('a version that is staged', () => {
     expect((await promote('prophet', version, { force: true })).status).toBe(200);
   });
 
-  it('is refused when a callback knew the future, with the place; its backtest said so already', async () => {
+  it('staged version fails validation when a callback reads later candles, after a warning of its backtest', async () => {
     const job = await platform.run({
       strategy: 'medium',
       date_range: { start: '2025-01-01', end: '2025-03-01' },
@@ -160,7 +160,7 @@ describe('a version that is staged', () => {
     });
   });
 
-  it('is refused when two runs differ', async () => {
+  it('staged version fails validation when two runs differ', async () => {
     const version = await register('gambler');
     await stage('gambler', version);
     const validation = await platform.validated('gambler', version);
@@ -171,7 +171,7 @@ describe('a version that is staged', () => {
     });
   });
 
-  it('is told apart when there was no order to look at', async () => {
+  it('staged version without orders passes validation with a warning', async () => {
     const version = await register('sleeper');
     await stage('sleeper', version);
     const validation = await platform.validated('sleeper', version);
@@ -179,7 +179,7 @@ describe('a version that is staged', () => {
   });
 });
 
-it('records the end in the registry, with an event', async () => {
+it('registry records the end of a validation with an event', async () => {
   const version = await register('honest');
   await stage('honest', version);
   await platform.validated('honest', version);
@@ -191,7 +191,7 @@ it('records the end in the registry, with an event', async () => {
   expect(actions).toEqual(['validate', 'stage', 'register']);
 });
 
-it('goes on after the platform was stopped in the middle of it', async () => {
+it('validation resumes after a restart of the platform', async () => {
   const home = mkdtempSync(join(tmpdir(), 'touchstone-staging-home-'));
   const first = await startTestPlatform({ home, strategiesDirectory: strategies });
   const version = await register('honest', first);
@@ -207,7 +207,7 @@ it('goes on after the platform was stopped in the middle of it', async () => {
   }
 });
 
-it('keeps the lists of backtests free of checks', async () => {
+it('backtest lists exclude validation jobs', async () => {
   const all = await platform.get('/api/v1/backtests?limit=100');
   const completed = await platform.get('/api/v1/backtests?limit=100&status=completed');
   expect(all.body.items.length).toBeGreaterThan(3);
@@ -250,7 +250,7 @@ describe('a backtest of a registered version', () => {
     ['honest', '999', 404, 'RES003'],
     ['ema_crossover', 'latest', 404, 'RES002'],
     ['honest', 'best', 404, 'RES003'],
-  ])('of %s %s is refused', async (strategy, model_version, status, code) => {
+  ])('backtest of %s %s is rejected', async (strategy, model_version, status, code) => {
     const reply = await platform.post('/api/v1/backtests', { config: { strategy }, model_version });
     expect(reply).toMatchObject({ status, body: { detail: { code, field: 'model_version' } } });
   });

@@ -18,7 +18,7 @@ describe('a strategy file that changes between the submission and the run', () =
     for (const each of [folder, home]) rmSync(each, { recursive: true });
   });
 
-  it('is a warning of the job, and VAL006 where the parameters no longer fit', async () => {
+  it('changed strategy file is a warning of the job, and VAL006 when the parameters do not fit', async () => {
     for (const name of ['same', 'warns', 'narrowed', 'extended', 'older']) add(`${name}.ts`, source(name));
     // Nothing runs on it: the jobs run on the next one.
     const first = await startTestPlatform({ home, strategiesDirectory: folder, concurrency: 0 });

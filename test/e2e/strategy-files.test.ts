@@ -36,7 +36,7 @@ describe('strategy files', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('are there beside one that was broken before the start', async () => {
+  it('valid strategy files are listed next to an invalid one', async () => {
     const { items, broken } = await list();
     expect(namesOf({ items })).toContain('sound');
     expect(broken).toEqual([
@@ -51,7 +51,7 @@ describe('strategy files', () => {
     expect((await list()).broken).toEqual([]);
   });
 
-  it('that pollute Object.prototype change nothing in the platform', async () => {
+  it('strategy file that pollutes Object.prototype does not change the platform', async () => {
     add('pollutes.ts', source('pollutes', { top: `Object.prototype.x = 'y'; Array.prototype.map = null;` }));
     expect(namesOf(await list())).toContain('sound');
     expect(Object.prototype).not.toHaveProperty('x');
@@ -59,7 +59,7 @@ describe('strategy files', () => {
     remove('pollutes.ts');
   });
 
-  it('that read the key of the platform get nothing of it', async () => {
+  it('strategy file cannot read the key of the platform', async () => {
     const key = join(platform.home, 'issuer-key.pem');
     if (!existsSync(key)) writeFileSync(key, '-----BEGIN PRIVATE KEY-----');
     const read = `process.getBuiltinModule('node:fs').readFileSync(${JSON.stringify(key)}, 'utf8')`;
@@ -78,7 +78,7 @@ describe('strategy files', () => {
     remove('steals_later.ts');
   });
 
-  it('that loop in startupCandles are VAL006 after a second, and others go on', async () => {
+  it('strategy that loops in startupCandles is VAL006 after a second; others run', async () => {
     add('loops.ts', source('loops', { startup: 'while (n > 5); return n;' }));
     await list();
     const [looping, same, other] = await Promise.all([
@@ -94,7 +94,7 @@ describe('strategy files', () => {
     remove('loops.ts');
   });
 
-  it('that loop at top level are listed, and others go on meanwhile', async () => {
+  it('strategy file that loops at top level is listed; others run', async () => {
     add('hangs.ts', `for (;;);\n${source('hangs')}`);
     expect((await submit('sound')).status).toBe(201);
     const { items, broken } = await list();
@@ -104,7 +104,7 @@ describe('strategy files', () => {
     remove('hangs.ts');
   });
 
-  it('whose data is huge, in a circle or imitated on standard output trouble no other', async () => {
+  it('strategy file with huge, circular or forged data does not affect others', async () => {
     const imitated = '{"definition":{"name":"supertrend"},"startup":1}';
     add(
       'a.ts',
@@ -123,7 +123,7 @@ describe('strategy files', () => {
     for (const file of ['a.ts', 'b.ts', 'c.ts']) remove(file);
   });
 
-  it('count from the next request on: new, changed, broken and removed', async () => {
+  it('new, changed, invalid and removed strategy files apply from the next request', async () => {
     add('mine.ts', source('mine'));
     expect((await submit('mine')).status).toBe(201);
     add('mine.ts', source('mine', { n: 9 }));
@@ -152,7 +152,7 @@ describe('strategy files', () => {
     expect([unknown.status, unknown.body.detail.code]).toEqual([404, 'RES002']);
   });
 
-  it('count when only a file that they share has changed', async () => {
+  it('change of a shared module applies to the strategies that import it', async () => {
     mkdirSync(join(folder, 'shared'));
     add('shared/levels.ts', 'export const stake = 10;');
     const top = `import { stake } from './shared/levels.ts';`;

@@ -79,7 +79,7 @@ describe('the oracle', () => {
     expect(problems(refused)).toEqual(['401 with a token that holds']);
   });
 
-  it('finds a body that its own document allows, refused by its types', () => {
+  it('oracle reports a rejected body that the document allows', () => {
     const submit = service.operations.find(({ id }) => id === 'submitBacktest')!;
     const detail = [{ type: 'float_type', loc: ['body', 'config', 'fee'], msg: 'm', input: null }];
     const refusal = (fee: unknown, type = 'float_type') => {

@@ -52,7 +52,7 @@ async function rowsOf(jobId: string): Promise<Record<string, string>> {
 }
 
 describe('a backtest', () => {
-  it('is its owner’s alone until it is shared', async () => {
+  it('backtest is visible only to its owner until it is shared', async () => {
     const id = await fixture.backtest('ann', {}, 'completed');
     for (const part of PARTS) {
       const refused = await bob.get(at(id) + part);
@@ -73,7 +73,7 @@ describe('a backtest', () => {
     expect((await bob.get(at('nonsense'))).code).toBe('VAL005');
   });
 
-  it('is changed by those alone with whom it is shared for that', async () => {
+  it('backtest can be changed only with a write grant', async () => {
     const id = await fixture.backtest('ann');
     await ann.share(at(id), 'user:bob');
     expect((await bob.get(at(id))).status).toBe(200);
@@ -86,7 +86,7 @@ describe('a backtest', () => {
     expect(await bob.post(`${at(id)}/cancel`)).toMatchObject({ status: 200 });
   });
 
-  it('is shared on by its owner and admins alone', async () => {
+  it('only owner and admins can share a backtest', async () => {
     const id = await fixture.backtest('ann');
     await ann.share(at(id), 'user:bob!');
     expect(await bob.share(at(id), 'user:bob!', 'user:eve')).toMatchObject({ status: 403, code: 'AUTH005' });
@@ -104,7 +104,7 @@ describe('a backtest', () => {
     expect((await admin.share(at('bt-unknown'))).code).toBe('RES001');
   });
 
-  it('is lost at once by whoever is not named any more, and sharing may be repeated', async () => {
+  it('removed grant takes effect immediately, and sharing is idempotent', async () => {
     const id = await fixture.backtest('ann');
     for (let i = 0; i < 2; i++) {
       const { status, body } = await ann.share(at(id), 'user:bob', 'group:desk!');
@@ -139,7 +139,7 @@ describe('a backtest', () => {
     ['shared_with.1.principal', [{ principal: 'everyone' }, { principal: 'everyone', level: 'write' }]],
     ['shared_with.0.level', [{ principal: 'everyone', level: 'owner' }]],
     ['shared_with', Array.from({ length: MAX_GRANTS + 1 }, (_, i) => ({ principal: `user:${i}` }))],
-  ])('refuses a sharing that is none: %s', async (field, shared_with) => {
+  ])('rejects an invalid grant: %s', async (field, shared_with) => {
     const id = await fixture.backtest('ann');
     const { status, body } = await ann.put(`${at(id)}/sharing`, { shared_with });
     expect([status, body.detail.code, body.detail.field]).toEqual([400, 'VAL005', field]);
@@ -195,7 +195,7 @@ describe('the list', () => {
     return { owned: newest(ids.owned), seen: newest(ids.seen), all: newest(ids.all) };
   }
 
-  it('shows what the caller sees, whole and in order, whatever the size of its pages', async () => {
+  it('list returns visible jobs completely and in order for any page size', async () => {
     const experiment = `mix-${ulids.ulid()}`;
     const { seen, all } = await interleaved(experiment);
     const member = fixture.person('bob', 'viewer', ['desk']);
@@ -306,7 +306,7 @@ describe('the list', () => {
   });
 });
 
-it('sharing while the job goes on loses neither', async () => {
+it('sharing a running job keeps both writes', async () => {
   const outcome = { result: SOME_RESULT, results: SOME_RESULTS, timing: SOME_TIMING, warnings: [] };
   const time = '2026-05-02T00:00:00.000Z';
   for (let round = 0; round < 6; round++) {
@@ -331,7 +331,7 @@ it('sharing while the job goes on loses neither', async () => {
   }
 });
 
-it('of two who share at once neither is lost in part', async () => {
+it('concurrent grants are applied completely', async () => {
   const id = await fixture.backtest('ann');
   const lists = [['user:a', 'user:b'], ['user:c'], ['user:b', 'user:d'], []];
   const answers = await Promise.all(lists.map((list) => ann.share(at(id), ...list)));

@@ -36,7 +36,7 @@ describe('a model', () => {
   const READS = ['/versions', '/versions/1', '/history', '/production', '/sharing'];
   beforeAll(() => staged(ann, 'ann', model));
 
-  it('is its first registrant’s alone until it is shared', async () => {
+  it('model is visible only to its first registrant until it is shared', async () => {
     for (const path of READS) {
       const refused = await bob.get(of(model) + path);
       expect([path, refused.status, refused.code]).toEqual([path, 403, 'AUTH005']);
@@ -77,7 +77,7 @@ describe('a model', () => {
     expect((await approver.get(`${of(model)}/versions`)).code).toBe('AUTH005');
   });
 
-  it('runs for those alone who may read it', async () => {
+  it('model runs only for callers that can read it', async () => {
     const submit = (person: Person) =>
       person.post('/api/v1/backtests', { config: { strategy: model }, model_version: 'latest' });
     const refused = await submit(bob);
@@ -92,7 +92,7 @@ describe('a model', () => {
     await ann.share(of(model));
   });
 
-  it('of a name longer than any key is none', async () => {
+  it('model name longer than a key is not found', async () => {
     const config = { strategy: '💥'.repeat(1_200) };
     const answer = await ann.post('/api/v1/backtests', { config, model_version: 1 });
     expect([answer.status, answer.code]).toEqual([404, 'RES002']);
@@ -132,7 +132,7 @@ describe('a registration', () => {
     expect((await bob.get(`${of(model)}/sharing`)).body.owner).toBe('ann');
   });
 
-  it('of two first ones at once makes the model that of one', async () => {
+  it('concurrent first registrations give the model one owner', async () => {
     const model = 'bollinger_breakout';
     const [ofAnn, ofBob] = [await run('ann', model), await run('bob', model)];
     const answers = await Promise.all([ann.register(ofAnn, model), bob.register(ofBob, model)]);
@@ -161,7 +161,7 @@ describe('a registration', () => {
   });
 });
 
-it('sharing beside moves loses neither', async () => {
+it('concurrent sharing and transitions are both applied', async () => {
   const model = 'rsi_mean_reversion';
   const id = await run('ann', model);
   await ann.register(id, model);
@@ -213,7 +213,7 @@ describe('the catalog', () => {
 
   const names = (body: any): string[] => body.items.map((row: { name: string }) => row.name);
 
-  it('shows what the caller sees, and counts nothing else, whatever the size of its pages', async () => {
+  it('list returns and counts only visible models for any page size', async () => {
     const reader = fixture.person('bob', 'viewer', ['desk']);
     for (let limit = 1; limit <= SEEN.length + 1; limit++) {
       const [byOffset, byCursor]: [string[], string[]] = [[], []];
@@ -253,7 +253,7 @@ describe('the catalog', () => {
     expect(other.code).toBe('VAL006');
   });
 
-  it('loses at once what is shared no more', async () => {
+  it('removed grant hides the model immediately', async () => {
     const eve = fixture.person('eve', 'viewer');
     await fixture.person('ann').share(of('macd_momentum'), 'user:eve');
     expect((await eve.get(catalog)).body.total).toBe(1);

@@ -78,7 +78,7 @@ async function items(day = '2026-11-21'): Promise<Record<string, any>[]> {
   return found;
 }
 
-describe('what is written down', () => {
+describe('audit entries', () => {
   it('says who did what when, with what, from where, and how it ended', async () => {
     const { submit, entries } = open();
     const answer = await submit({
@@ -110,7 +110,7 @@ describe('what is written down', () => {
     ]);
   });
 
-  it('names the resource of the path, and the refusal of a use case', async () => {
+  it('entry names the resource of the path and the error of the use case', async () => {
     const { app, entries } = open();
     const cancel = (id: string) => app.request(`/api/v1/backtests/${id}/cancel`, { method: 'POST' });
     expect((await cancel('bt-404')).status).toBe(404);
@@ -144,7 +144,7 @@ describe('what is written down', () => {
     expect(await entries()).toMatchObject([{ outcome: 'refused', code: 'AUTH005' }]);
   });
 
-  it('leaves out reads, whoever is nobody, and requests that do not have the shape', async () => {
+  it('reads, unauthenticated calls and invalid requests are not recorded', async () => {
     const { app, submit } = open();
     await app.request('/api/v1/backtests');
     expect((await submit({}, { config: 'none' })).status).toBe(400);
@@ -163,7 +163,7 @@ describe('what is written down', () => {
     expect(await items()).toEqual([]);
   });
 
-  it('tells a fault of ours from a refusal', async () => {
+  it('entry distinguishes a server error from a rejection', async () => {
     const { submit, entries } = open({
       submitBacktest: async () => {
         throw new Error('secret');
@@ -202,7 +202,7 @@ describe('secrets and size', () => {
     expect(JSON.stringify(rest)).not.toContain('hush-token');
   });
 
-  it('stays small whatever is sent, and says that something is missing', async () => {
+  it('entry stays small for any request and marks omitted values', async () => {
     const pairs = Array.from({ length: 5_000 }, (_, i) => `COIN${i}/USDT:USDT`);
     const { request } = await summary({ pairs, note: 'x'.repeat(100_000) });
     expect(JSON.stringify(request)).toMatch(/COIN0\/USDT:USDT.*… \d+ more/);
@@ -253,7 +253,7 @@ describe('faults', () => {
     },
   );
 
-  it('what was done is answered when its outcome cannot be written, and stays to be looked up', async () => {
+  it('completed call returns its response when the audit outcome write fails', async () => {
     const { submit, entries, lines } = open({}, failing('end', new CodedError('SVC005')));
     expect((await submit()).status).toBe(201);
     expect(await entries('?outcome=unknown')).toMatchObject([{ status: null, code: null, ended_at: null }]);
@@ -262,7 +262,7 @@ describe('faults', () => {
     );
   });
 
-  it('nothing is done after the caller was told that it took too long', async () => {
+  it('timed-out call changes nothing afterwards', async () => {
     const [writing, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const slow: AuditTrail = {
       ...failing('begin', new Error('unused')),
@@ -285,7 +285,7 @@ describe('faults', () => {
     expect(await open().entries()).toMatchObject([{ outcome: 'failed', status: 504, code: 'SVC006' }]);
   });
 
-  it('a refusal stays one when it cannot be written', async () => {
+  it('rejection is returned when its audit write fails', async () => {
     const { submit, lines } = open({}, failing('begin', new CodedError('SVC005')));
     expect((await submit({ authorization: 'eve viewer' })).status).toBe(403);
     expect(lines).toContainEqual(
@@ -345,13 +345,13 @@ describe('append-only', () => {
     expect(await items()).toEqual(before);
   });
 
-  it('a write that is repeated because its answer was lost is the same write', async () => {
+  it('repeated write after a lost response is one write', async () => {
     await trail.begin(CALL);
     await trail.begin(CALL);
     expect(await items()).toHaveLength(1);
   });
 
-  it('an item that nobody here wrote is named, not shown', async () => {
+  it('unknown item is named, not shown', async () => {
     const Item = { pk: 'AUDIT#2026-11-21', sk: `${CALL.at}#${CALL.id}`, principal: 'eve' };
     await engine.client.send(new PutCommand({ TableName: table, Item }));
     expect((await open().audit()).status).toBe(500);
@@ -426,7 +426,7 @@ describe('GET /api/v1/audit', () => {
     );
   });
 
-  it('covers seven days unless told otherwise', async () => {
+  it('covers seven days by default', async () => {
     const { submit, entries } = open();
     await submit();
     now += 7 * 86_400_000 - 1;
@@ -435,7 +435,7 @@ describe('GET /api/v1/audit', () => {
     expect(await entries()).toHaveLength(0);
   });
 
-  it('reads a bounded number of calls, and goes on from there', async () => {
+  it('page reads a bounded number of calls and continues with the cursor', async () => {
     async function* many() {
       for (let i = 2_500; i > 0; i--) {
         const at = new Date(Date.parse('2026-11-21T00:00:00Z') + i).toISOString();
@@ -472,7 +472,7 @@ describe('GET /api/v1/audit', () => {
     expect([answer.status, body.detail.code, body.detail.field]).toEqual([status, code, field]);
   });
 
-  it('takes a cursor with its own filters alone, and none that was made up', async () => {
+  it('accepts a cursor only with the same filters and rejects a forged one', async () => {
     const { submit, audit } = open();
     await submit();
     now += 1;

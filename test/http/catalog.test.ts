@@ -39,7 +39,7 @@ describe('the catalog', () => {
     expect((await catalog()).body).toEqual({ items: [], total: 0, limit: 20, offset: 0, next_cursor: null });
   });
 
-  it('follows every move', async () => {
+  it('catalog follows every transition', async () => {
     await register(1);
     await register(2);
     await fixture.stage('1');
@@ -117,7 +117,7 @@ describe('the catalog', () => {
     ['stage=Staging&stage=Production', 'VAL005', 'stage', { count: 2 }],
     ['cursor=nonsense', 'VAL006', 'cursor', {}],
     ['cursor=nonsense&offset=3', 'VAL005', 'offset', {}],
-  ])('answers ?%s with %s', async (query, code, field, context) => {
+  ])('?%s returns %s', async (query, code, field, context) => {
     const { status, body } = await catalog(`?${query}`);
     expect([status, body]).toMatchObject([400, { detail: { code, field, context } }]);
   });
@@ -138,7 +138,7 @@ describe('the catalog', () => {
     'offset=999999999999999',
     'offset=10001&search=BTC',
     'min_sharpe=1e9&offset=10001',
-  ])('answers an empty page to ?%s', async (query) => {
+  ])('?%s returns an empty page', async (query) => {
     await register(1);
     await fixture.stage('1');
     const { status, body } = await catalog(`?${query}`);
@@ -161,7 +161,7 @@ describe('the catalog', () => {
 });
 
 describe('a comparison', () => {
-  it('answers decision, confidence, metrics and recommendation', async () => {
+  it('comparison returns decision, confidence, metrics and recommendation', async () => {
     await register(1, { total_trades: 320, trade_stats: { n: 320, mean: 0.21, variance: 4 } });
     await register(2, {
       total_trades: 290,
@@ -200,7 +200,7 @@ describe('a comparison', () => {
     ['?version_a=1&version_b=latest', 400, 'VAL005', 'version_b'],
     ['?version_a=1&version_b=2', 404, 'RES003', 'version_b'],
     ['?version_a=champion&version_b=1', 404, 'RES003', 'version_a'],
-  ])('answers %s with %i %s', async (query, status, code, field) => {
+  ])('%s returns %i %s', async (query, status, code, field) => {
     await register(1);
     expect(await compare(query)).toMatchObject({ status, body: { detail: { code, field } } });
   });
@@ -212,7 +212,7 @@ describe('a comparison', () => {
 });
 
 describe('when the registry cannot be reached', () => {
-  it('answers SVC005', async () => {
+  it('returns SVC005', async () => {
     // Nothing listens on port 1.
     const client = createDocumentClient({ endpoint: 'http://127.0.0.1:1', unavailable: 'SVC005' });
     fixture = await registryFixture(engine, { client });

@@ -97,7 +97,7 @@ describe('a hold', () => {
     }
   });
 
-  it('that was resumed does not come back while its cause lasts; another does', async () => {
+  it('resumed hold does not return for the same cause but for another one', async () => {
     const id = 'ch-accepted';
     await storeChallenge(fixture, id, [[1, closedArm(0, 0, 0), closedArm(0, 0, 0, 3)]]);
     await fixture.log(id, 'champion', generated(1, 20, 0));
@@ -126,7 +126,7 @@ describe('a hold', () => {
     }
   });
 
-  it('by hand takes another reason, keeps since when it lasts, and no reason is none', async () => {
+  it('manual hold accepts another reason, keeps its start and stores an empty reason as null', async () => {
     const id = await started();
     const hold = async (reason?: string) => (await fixture.post(id, 'hold', { reason })).body.hold;
     const since = isoAfter(0);
@@ -163,7 +163,7 @@ it('a verdict is made with a gap of exactly 20 points, and not above', async () 
   }
 });
 
-it('its time is up at the last millisecond, not before; what was opened then is none of it', async () => {
+it('challenge ends at its last millisecond; trades opened then do not count', async () => {
   const id = await started({ max_duration_hours: 2 });
   fixture.clock.forward(2 * HOUR - 1);
   expect((await read(id)).status).toBe('active');
@@ -243,7 +243,7 @@ describe('a trade', () => {
     ]);
   });
 
-  it('that is told afterwards is of the stage in which it was opened, and so is its key when it is new', async () => {
+  it('late trade and its new key count in the stage of its opening', async () => {
     const id = await started(CANARY);
     fixture.clock.forward(1);
     await fixture.post(id, 'advance');

@@ -50,7 +50,7 @@ function errorBehind([low, high]: [number, number], effectiveSize: number): numb
 }
 
 // Reference 3.11, T14.
-it('trades of one key are one cluster: T14, whatever came open first and without its key', async () => {
+it('trades of one key are one cluster, also when opened first without the key (T14)', async () => {
   const id = await clustered();
   const trades = [...keyed(id, 'champion', T14.champion), ...keyed(id, 'challenger', T14.challenger)];
   const shuffled = trades.map((_, n) => trades[(n * 7) % trades.length]!);
@@ -108,7 +108,7 @@ it('a key keeps its stage, whenever its trades were opened', async () => {
   expect((await fixture.post(id, 'trades', other)).body.canary_stage).toBe('stage_2');
 });
 
-it('posts of one key at once from two hosts leave the totals as one after another does', async () => {
+it('concurrent posts of one key from two hosts give the totals of sequential posts', async () => {
   const id = await clustered();
   const tables = { jobs: fixture.jobsTable, registry: fixture.table, series: '' };
   const second = await registryFixture(engine, { tables, deps: { clock: fixture.clock } });

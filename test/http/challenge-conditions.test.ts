@@ -29,7 +29,7 @@ async function winning(fixture: ChallengeFixture, body: object = {}, more: objec
 }
 
 describe('conditions of a verdict', () => {
-  it('are closed trades alone where the platform asks for nothing else', async () => {
+  it('verdict requires only closed trades by default', async () => {
     const fixture = await challengeFixture(engine);
     const { challenge_id, min_hours, min_assignments } = (await fixture.create()).body;
     expect([min_hours, min_assignments]).toEqual([0, 0]);
@@ -51,7 +51,7 @@ describe('conditions of a verdict', () => {
     return winning(fixture);
   }
 
-  it('of hours keep a winner waiting, and time alone then makes the verdict', async () => {
+  it('minimum hours delay a winner until the deadline makes the verdict', async () => {
     const fixture = await challengeFixture(engine, { deps: { challengeMinHours: 24 } });
     const id = await winning(fixture, { auto_promote: true });
     const early = await fixture.evaluate(id);
@@ -76,7 +76,7 @@ describe('conditions of a verdict', () => {
     expect((await fixture.evaluate(id)).conditions.hours.value).toBe(24);
   });
 
-  it('of hours keep a loser waiting too, and no rollback', async () => {
+  it('minimum hours delay a loser, not a rollback for harm', async () => {
     const fixture = await challengeFixture(engine, { deps: { challengeMinHours: 24 } });
     const { challenge_id: id } = (await fixture.create({ enable_canary: false, max_drawdown_pct: 40 })).body;
     await fixture.log(id, 'champion', generated(12345, 100, 0.3));
@@ -86,7 +86,7 @@ describe('conditions of a verdict', () => {
     expect((await fixture.read(id)).body).toMatchObject({ status: 'rolled_back', reason: 'max_drawdown' });
   });
 
-  it('of assignments count those of the variant that has fewer', async () => {
+  it('minimum assignments count the variant with fewer', async () => {
     const fixture = await challengeFixture(engine, { deps: { challengeMinAssignments: 20 } });
     const id = await winning(fixture);
     expect((await fixture.read(id)).body).toMatchObject({ status: 'active', min_assignments: 20 });
@@ -111,7 +111,7 @@ describe('conditions of a verdict', () => {
     expect((await fixture.read(id)).body).toMatchObject({ status: 'completed', outcome: 'challenger_wins' });
   });
 
-  it('of assignments may be as many as the closed trades needed', async () => {
+  it('minimum assignments may equal the closed trades required', async () => {
     const deps = { challengeMinAssignments: 'min_trades' } as const;
     const fixture = await challengeFixture(engine, { deps });
     const { body } = await fixture.create({ min_trades: 50 });
@@ -120,7 +120,7 @@ describe('conditions of a verdict', () => {
     expect((await fixture.create({ min_trades: 120 })).body).toMatchObject({ min_assignments: 120 });
   });
 
-  it('that its time does not suffice for are told at once', async () => {
+  it('creation warns when the duration is too short for the conditions', async () => {
     const fixture = await challengeFixture(engine, { deps: { challengeMinHours: 24 } });
     const { body } = await fixture.create({ max_duration_hours: 24 });
     expect(body.warnings).toEqual([
@@ -165,7 +165,7 @@ describe('a challenger that the comparison of the backtests rejects', () => {
     expect(body.items[0].notes).toContainEqual(expect.stringMatching(warning));
   });
 
-  it('says so when it is promoted by itself, and by the registry', async () => {
+  it('rejected comparison is reported by automatic promotion and by the registry', async () => {
     for (const auto_promote of [true, false]) {
       const fixture = await rejected();
       const body = { challenger_version: '3', enable_canary: false, auto_promote };
@@ -239,7 +239,7 @@ describe('a winner that the release policy rejects', () => {
   });
 });
 
-it('what the version before stored is read, and goes on', async () => {
+it('challenge stored by the previous version is read and continues', async () => {
   const fixture = await challengeFixture(engine);
   const { challenge_id: id } = (await fixture.create({ enable_canary: false })).body;
   await fixture.log(id, 'champion', generated(12345, 100, 0));

@@ -8,7 +8,7 @@ const failed = (trade_id: string, variant = 'challenger') => ({
   ...{ trade_id, variant, status: 'error', error_message: 'No order book' },
 });
 
-it('an error counts once, for its variant, and is no trade', async () => {
+it('error counts once for its variant and is not a trade', async () => {
   const id = await started();
   expect((await fixture.read(id)).body.max_errors).toBeNull();
   const first = await fixture.post(id, 'trades', failed('a'));
@@ -54,7 +54,7 @@ it.each([
   expect([status, body.detail.code, body.detail.field]).toEqual([400, 'VAL005', field]);
 });
 
-it('more errors than allowed roll back at once; those that do not count do not', async () => {
+it('too many counted errors roll back immediately; others do not', async () => {
   const id = await started({ max_errors: 2 });
   // Errors of the champion, and of keys that belong to it.
   const keys = ['k-0', 'k-1', 'k-2', 'k-3', 'k-4', 'k-5', 'k-6', 'k-7'];

@@ -56,7 +56,7 @@ async function expectOnce(fixture: ChallengeFixture, id: string, trades: readonl
   expect(challenge.equity).toEqual(account);
 }
 
-it('200 posts at once over two hosts, singly and in batches, some of them again: each trade counts once', async () => {
+it('200 concurrent posts over two hosts with repeats count each trade once', async () => {
   const first = await challengeFixture(engine);
   const second = await anotherHost(first);
   const id = (await first.create({ enable_canary: false, min_trades: 1000 })).body.challenge_id;
@@ -132,7 +132,7 @@ describe('a host that dies in the middle of a batch', () => {
     client.destroy();
   });
 
-  it('a verdict whose answer is lost is not made again', async () => {
+  it('verdict with a lost response is not repeated', async () => {
     const whole = await challengeFixture(engine);
     const id = (await whole.create({ enable_canary: false })).body.challenge_id;
     await whole.log(

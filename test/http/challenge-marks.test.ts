@@ -8,7 +8,7 @@ async function variantOfTrade(id: string, variant: 'champion' | 'challenger') {
   return (await fixture.deps.challenges.read(id))!.stages[0]![variant];
 }
 
-it('an open trade tells its unrealised result as often as it likes, and closing it takes that away', async () => {
+it('open trade updates its unrealised profit until it is closed', async () => {
   const id = await started();
   const open = { trade_id: 'a', variant: 'challenger', status: 'open', pair: 'BTC/USDT:USDT' };
   const post = async (trade: object) => {

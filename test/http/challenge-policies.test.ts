@@ -24,7 +24,7 @@ async function actionsOf(fixture: ChallengeFixture, id: string) {
 }
 
 // Reference 4.4 and 4.5, 3.
-describe('a stage that somebody must approve', () => {
+describe('a stage that requires approval', () => {
   /** At stage_1, its dwell over and its trades closed: the next one is due. */
   async function due(approval_stages: readonly string[]): Promise<readonly [ChallengeFixture, string]> {
     const fixture = await challengeFixture(engine);
@@ -39,7 +39,7 @@ describe('a stage that somebody must approve', () => {
     return [fixture, id];
   }
 
-  it('is entered by an advance alone, the others by themselves', async () => {
+  it('stage with approval is entered only by advance; others automatically', async () => {
     const [fixture, id] = await due(['stage_3']);
     expect((await fixture.read(id)).body).toMatchObject({
       canary_stage: 'stage_2',
@@ -87,7 +87,7 @@ describe('a stage that somebody must approve', () => {
     expect((await fixture.post(id, 'rollback')).body).toMatchObject({ status: 'rolled_back', hold: null });
   });
 
-  it('is one that a canary comes to, named once', async () => {
+  it('approval stage must be a later canary stage, listed once', async () => {
     const fixture = await challengeFixture(engine);
     for (const [body, field] of [
       [{ approval_stages: ['stage_1'] }, 'approval_stages.0'],
@@ -102,7 +102,7 @@ describe('a stage that somebody must approve', () => {
 });
 
 // Reference 4.4: the registry's promote in the transaction of the verdict.
-describe('a challenge that promotes its winner by itself', () => {
+describe('a challenge with automatic promotion', () => {
   const auto = { enable_canary: false, auto_promote: true };
   const production = async (fixture: ChallengeFixture) =>
     (await fixture.store.read(MODEL, [])).model!.production_version;
@@ -208,7 +208,7 @@ describe('a challenge that promotes its winner by itself', () => {
     client.destroy();
   });
 
-  it('leaves it to a person when the registry refuses, and says so once', async () => {
+  it('automatic promotion waits for a user when the registry rejects, with one event', async () => {
     const made = await almost();
     const tables = { jobs: made.fixture.jobsTable, registry: made.fixture.table, series: '' };
     const deps = { clock: made.fixture.clock };
@@ -239,7 +239,7 @@ describe('a challenge that promotes its winner by itself', () => {
       { champion_version: '2', challenger_version: '4' },
       'Version 1 is in',
     ],
-  ])('refuses %s', async (_, versions, message) => {
+  ])('rejects %s', async (_, versions, message) => {
     const fixture = await challengeFixture(engine);
     await fixture.register();
     await fixture.register();
@@ -255,7 +255,7 @@ describe('a challenge that promotes its winner by itself', () => {
     expect(await production(fixture)).toBe('1');
   });
 
-  it('tries again at the next tick what the registry could not answer', async () => {
+  it('next reconcile run retries a promotion that the registry could not answer', async () => {
     let broken = false;
     const wrap = (store: RegistryStore): RegistryStore =>
       new Proxy(store, {
@@ -277,7 +277,7 @@ describe('a challenge that promotes its winner by itself', () => {
     expect([(await fixture.read(id)).body.traffic_split, await production(fixture)]).toEqual([[0, 1], '2']);
   });
 
-  it('does so too when its time is up, whoever comes first', async () => {
+  it('automatic promotion runs at the deadline from any process', async () => {
     const { fixture, id, last } = await almost({}, { max_duration_hours: 2 });
     const open = async (variant: string, count: number) => {
       const trades = Array.from({ length: count }, (_, n) => ({ trade_id: `${variant}-${n}`, variant }));
@@ -297,7 +297,7 @@ describe('a challenge that promotes its winner by itself', () => {
     expect([body.traffic_split, await production(fixture)]).toEqual([[0, 1], '2']);
   });
 
-  it('is asked for by whoever may promote', async () => {
+  it('automatic promotion requires the right to promote', async () => {
     const made = await challengeFixture(engine);
     const tables = { jobs: made.jobsTable, registry: made.table, series: '' };
     for (const [role, auto_promote, status] of [
@@ -371,7 +371,7 @@ describe('positions of a challenger that was rolled back', () => {
     expect(await route('new')).toMatchObject({ challenge_id: null, version: '2' });
   });
 
-  it('are to be closed when the winner is given up', async () => {
+  it('positions are to be closed when the promotion lapses', async () => {
     const { fixture, id, route, keys } = await entered({ on_rollback: 'close' });
     await fixture.log(id, 'champion', generated(12345, 100, 0));
     await fixture.log(id, 'challenger', generated(67890, 100, 1));

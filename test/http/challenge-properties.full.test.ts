@@ -47,7 +47,7 @@ function told({ items, evaluation }: Awaited<ReturnType<typeof play>>) {
 
 const parameters = { seed: 7, endOnFailure: true };
 
-it('reading, whatever and whenever, changes nothing of what is stored at the end', async () => {
+it('reads at any time change no stored state', async () => {
   const ends: Record<string, number> = {};
   const steps = fc.array(fc.tuple(fc.array(read, { maxLength: 3 }), write), { minLength: 4, maxLength: 12 });
   await fc.assert(
@@ -66,7 +66,7 @@ it('reading, whatever and whenever, changes nothing of what is stored at the end
   expect(Object.keys(ends).length).toBeGreaterThanOrEqual(4);
 });
 
-it('a batch is its trades one by one', async () => {
+it('batch equals its trades posted one by one', async () => {
   await fc.assert(
     fc.asyncProperty(start, fc.array(write, { minLength: 3, maxLength: 8 }), async (from, steps) => {
       const alone = steps.flatMap((step): Step[] => {
@@ -80,7 +80,7 @@ it('a batch is its trades one by one', async () => {
   );
 });
 
-it('a write that is repeated, at once or later, counts once', async () => {
+it('write repeated immediately or later counts once', async () => {
   const steps = fc.array(fc.record({ step: write, again: fc.array(fc.nat(3), { maxLength: 2 }) }), {
     ...{ minLength: 3, maxLength: 10 },
   });

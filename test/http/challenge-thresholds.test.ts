@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => engine?.stop());
 
 // Reference 3.12, 3.9, 4.4: above 10 %, more than 20 points, over the limit. Sums of decimals are a last digit off.
-it('what is exactly at a threshold has not passed it, whatever rounding adds', async () => {
+it('verdict fails a metric that equals its threshold', async () => {
   const fixture = await challengeFixture(engine);
   const begin = async (body: object = {}) =>
     (await fixture.create({ enable_canary: false, ...body })).body.challenge_id;
@@ -101,7 +101,7 @@ async function misassign(fixture: ChallengeFixture, id: string): Promise<void> {
   expect((await fixture.read(id)).body.hold.reason).toBe('sample_ratio_mismatch');
 }
 
-it('a winner is given up when another version comes into Production: nobody trades the old champion on', async () => {
+it('promotion lapses when another version enters Production', async () => {
   const fixture = await challengeFixture(engine);
   const id = (await fixture.create({ enable_canary: false })).body.challenge_id;
   await fixture.log(id, 'champion', generated(12345, 100, 0));

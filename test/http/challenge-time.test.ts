@@ -61,7 +61,7 @@ function fail(_: string, error: unknown): never {
   throw error;
 }
 
-describe('what the platform does by itself is told once, when it is stored', () => {
+describe('automatic action is logged once, after it is stored', () => {
   it('the end of its time', async () => {
     const fixture = await watchedFixture();
     const { body } = await fixture.create();
@@ -94,7 +94,7 @@ describe('what the platform does by itself is told once, when it is stored', () 
     expect(fixture.told).toEqual(['info challenge ended']);
   });
 
-  it('harm, whatever is posted again', async () => {
+  it('harm, regardless of repeated posts', async () => {
     const fixture = await watchedFixture();
     const { challenge_id: id } = (await fixture.create(NO_CANARY)).body;
     await fixture.log(id, 'champion', generated(1, 40, 1));
@@ -141,7 +141,7 @@ describe('what the platform does by itself is told once, when it is stored', () 
     expect(fixture.timers).toHaveLength(2);
   });
 
-  it('a verdict that promotes once, and the refusal of a promotion', async () => {
+  it('promoting verdict once, and a rejected promotion', async () => {
     const auto = { ...NO_CANARY, auto_promote: true };
     for (const staged of [true, false]) {
       const fixture = await watchedFixture();
@@ -159,7 +159,7 @@ describe('what the platform does by itself is told once, when it is stored', () 
     }
   });
 
-  it('and nothing that somebody did', async () => {
+  it('action of a user is not logged', async () => {
     const fixture = await watchedFixture();
     const { challenge_id: id } = (await fixture.create()).body;
     await fixture.post(id, 'hold', { reason: 'wait' });
@@ -172,7 +172,7 @@ describe('what the platform does by itself is told once, when it is stored', () 
     expect([fixture.told, fixture.counted]).toEqual([[], []]);
   });
 
-  it('also when a move of the registry stores it', async () => {
+  it('automatic action is logged when a registry transition stores it', async () => {
     const fixture = await watchedFixture();
     const { challenge_id: id } = (await fixture.create()).body;
     fixture.clock.forward(7 * DAY);
@@ -213,7 +213,7 @@ describe('the timer', () => {
     expect(fixture.timers).toHaveLength(1);
   });
 
-  it('that cannot be set fails no call: the passes over all make good for it', async () => {
+  it('failed timer does not fail the call; reconcile runs apply the deadline', async () => {
     const fixture = await watchedFixture({ brokenTimer: true });
     const { status, body } = await fixture.create();
     expect(status).toBe(201);

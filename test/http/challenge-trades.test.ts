@@ -154,7 +154,7 @@ it('a trade of a key that belongs to the other variant is stored and does not co
   expect((await fixture.evaluate(id)).assignments[variant]).toBe(1);
 });
 
-it('after the end what was open before it is late, and what was opened since is refused', async () => {
+it('after the end, earlier open trades are late and new ones are rejected', async () => {
   const [fixture, id] = await started();
   const trade = { variant: 'champion', profit_pct: 1 };
   await fixture.post(id, 'trades', { ...trade, trade_id: 'open', status: 'open' });
@@ -199,7 +199,7 @@ it.each([
     'VAL001',
     'opened_at',
   ],
-])('%j is refused, alone and in a batch, and nothing is stored', async (trade, code, field) => {
+])('%j is rejected as a single trade and in a batch, and nothing is stored', async (trade, code, field) => {
   const [fixture, id] = await started();
   const good = { trade_id: 'good', variant: 'champion', profit_pct: 1 };
   const alone = await fixture.post(id, 'trades', trade);
@@ -215,7 +215,7 @@ it.each([
   expect((await fixture.read(id)).body.champion_trades).toBe(0);
 });
 
-it('200 posts at once with duplicates and repeats count each trade once, to the last digit', async () => {
+it('200 concurrent posts with duplicates count each trade once, to the last digit', async () => {
   const first = await challengeFixture(engine);
   const id = (await first.create({ enable_canary: false, min_trades: 1000 })).body.challenge_id;
   // A second host: it takes no turns with the first.
@@ -284,7 +284,7 @@ it('a batch that a crash cut off is posted again: nothing is lost, nothing count
   client.destroy();
 });
 
-it('reading an evaluation, however often and when, changes no outcome', async () => {
+it('reading an evaluation at any time changes no outcome', async () => {
   const [fixture, first] = await started({ enable_canary: false, max_duration_hours: 40 });
   await fixture.post(first, 'rollback');
   const steps = [

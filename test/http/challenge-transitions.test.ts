@@ -183,7 +183,7 @@ describe('transitions', () => {
   });
 });
 
-it('what a person decides needs no body; one of another type is refused', async () => {
+it('manual decision needs no body; another content type is rejected', async () => {
   const fixture = await challengeFixture(engine);
   const id = (await fixture.create({ enable_canary: true })).body.challenge_id;
   const call = (action: string, init: RequestInit = {}) =>
@@ -201,7 +201,7 @@ it('what a person decides needs no body; one of another type is refused', async 
 });
 
 describe('promotion', () => {
-  it('is the move of the registry, with its event and the end of the traffic to the champion', async () => {
+  it('promotion is the registry transition with its event and ends traffic to the champion', async () => {
     const fixture = await challengeFixture(engine);
     const id = (await fixture.create({ enable_canary: false })).body.challenge_id;
     await win(fixture, id);
@@ -234,7 +234,7 @@ describe('promotion', () => {
     });
   });
 
-  it('is refused whole when the challenge is given up meanwhile', async () => {
+  it('promotion is rejected when the challenge ended meanwhile', async () => {
     const fixture = await challengeFixture(engine);
     const id = (await fixture.create({ enable_canary: false })).body.challenge_id;
     await win(fixture, id);
@@ -246,7 +246,7 @@ describe('promotion', () => {
     expect(outcome).toBe(promoted_at === null ? 'champion_kept' : 'challenger_wins');
   });
 
-  it('is no way round the rule of four eyes', async () => {
+  it('promotion keeps the four-eyes principle', async () => {
     const registered = await challengeFixture(engine);
     const tables = { ...{ jobs: registered.jobsTable, registry: registered.table }, series: '' };
     const strict = await registryFixture(engine, {
@@ -261,7 +261,7 @@ describe('promotion', () => {
   });
 });
 
-describe('a move of the model ends its challenge in the same step', () => {
+describe('a transition of the model ends its challenge in the same transaction', () => {
   it.each([
     [
       'promoting the challenger',
@@ -327,7 +327,7 @@ describe('time', () => {
     expect((await fixture.read(id, '/trades?limit=1')).body.items[0].canary_stage).toBe('stage_2');
   });
 
-  it('holds a challenge without traffic for a day, and lets it go on with the next', async () => {
+  it('challenge without traffic for a day is held and resumes with the next trade', async () => {
     const fixture = await challengeFixture(engine);
     const id = (await fixture.create()).body.challenge_id;
     fixture.clock.forward(24 * HOUR);
@@ -337,7 +337,7 @@ describe('time', () => {
     expect((await fixture.read(id)).body.hold).toBeNull();
   });
 
-  it('ends what is overdue whether or not anybody looks, and then has nothing to do', async () => {
+  it('reconcile ends overdue challenges once, without any read', async () => {
     const fixture = await challengeFixture(engine);
     const { challenge_id: id, ends_at } = (await fixture.create({ max_duration_hours: 3 })).body;
     fixture.clock.forward(50 * HOUR);
@@ -347,7 +347,7 @@ describe('time', () => {
     expect((await fixture.store.read(MODEL, [])).model!.active_challenge_id).toBeNull();
   });
 
-  it('gives up a winner that nobody promotes for 7 days', async () => {
+  it('winner that is not promoted within 7 days lapses', async () => {
     const fixture = await challengeFixture(engine);
     const id = (await fixture.create({ enable_canary: false })).body.challenge_id;
     await win(fixture, id);
@@ -368,7 +368,7 @@ describe('time', () => {
     expect((await fixture.read(id)).body).toMatchObject({ status: 'rolled_back', reason: 'max_drawdown' });
   });
 
-  it('holds when the assignments are not split as they should be, until somebody says that it goes on', async () => {
+  it('sample ratio mismatch holds the challenge until a user resumes it', async () => {
     const fixture = await challengeFixture(engine);
     const id = (await fixture.create()).body.challenge_id;
     // Keys of the challenger alone come in with their trades.
@@ -393,7 +393,7 @@ describe('time', () => {
     expect((await fixture.read(id)).body.hold).toBeNull();
   });
 
-  it('holds while one variant lets its losers run, and lets it go on when they are closed', async () => {
+  it('open losers of one variant hold the challenge until they are closed', async () => {
     const fixture = await challengeFixture(engine);
     const id = (await fixture.create()).body.challenge_id;
     await fixture.log(id, 'champion', generated(1, 20, 0));

@@ -49,7 +49,7 @@ it('variants are compared within the stages of the ramp: its means as one would 
 });
 
 // Reference 3.9: both variants are equal in each stage, and the market improves while the challenger's share grows.
-it('a ramp in a market that changes promotes nobody', async () => {
+it('traffic ramp in a changing market does not promote', async () => {
   const fixture = await challengeFixture(engine);
   const id = (await fixture.create()).body.challenge_id;
   const around = (mean: number, n: number) =>
@@ -164,7 +164,7 @@ it.each([
   expect(looks[1]).toEqual(looks[0]);
 });
 
-it('a look at variants of at most twice the other is Welch alone', async () => {
+it('planned look with variants of up to twice the other uses Welch only', async () => {
   const fixture = await repeatableFixture(engine);
   const id = (await fixture.create({ enable_canary: false })).body.challenge_id;
   const champion = shortVol(96, 200, 0);

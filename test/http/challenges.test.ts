@@ -60,7 +60,7 @@ it.each([
   ['one version twice by its alias', { challenger_version: 'champion' }, 400, 'VAL005', 'challenger_version'],
   ['too few trades', { min_trades: 0 }, 400, 'VAL005', 'min_trades'],
   ['too long', { max_duration_hours: 9000 }, 400, 'VAL005', 'max_duration_hours'],
-])('%s is refused', async (_, body, status, code, field) => {
+])('%s is rejected', async (_, body, status, code, field) => {
   const fixture = await challengeFixture(engine);
   const answer = await fixture.create(body);
   expect([answer.status, answer.body.detail.code, answer.body.detail.field]).toEqual([status, code, field]);
@@ -139,7 +139,7 @@ it('no fewer trades are enough than the deployment asks for', async () => {
   expect(await fixture.evaluate(body.challenge_id)).toMatchObject({ planned_look: null, status: 'active' });
 });
 
-it('what it does not know is ignored, and never silently', async () => {
+it('unknown field is ignored with a warning', async () => {
   const fixture = await challengeFixture(engine);
   const { body } = await fixture.create({ champion_version: '2', challenger_version: '1', max_drawdown: 5 });
   expect(body.max_drawdown_pct).toBeNull();
@@ -156,7 +156,7 @@ it('what it does not know is ignored, and never silently', async () => {
   expect((await fixture.read(body.challenge_id)).body.warnings).toEqual(known);
 });
 
-it('an archived version is refused, one that is not in Production is named', async () => {
+it('archived version is rejected; one outside Production is named', async () => {
   const fixture = await challengeFixture(engine);
   await fixture.promote('2');
   expect((await fixture.create()).body.detail.code).toBe('RES006');
@@ -166,7 +166,7 @@ it('an archived version is refused, one that is not in Production is named', asy
   expect(body.warnings).toEqual([expect.stringContaining('challenger_not_in_staging')]);
 });
 
-it('a repeated key of idempotency answers the first challenge', async () => {
+it('repeated idempotency key returns the first challenge', async () => {
   const fixture = await challengeFixture(engine);
   const first = await fixture.create({}, { 'Idempotency-Key': 'k' });
   const again = await fixture.create({}, { 'Idempotency-Key': 'k' });
@@ -221,7 +221,7 @@ it('a better challenger wins at the planned look, and its numbers stay', async (
 });
 
 // Reference 3.11, T3b.
-it('a challenger that is not shown to be better goes on, its p-value always valid from then on', async () => {
+it('challenger without a significant difference continues with always-valid p-values', async () => {
   const fixture = await challengeFixture(engine);
   const id = (await fixture.create(open)).body.challenge_id;
   await fixture.log(id, 'champion', generated(12345, 120, 0));
@@ -290,7 +290,7 @@ it('exactly 10 % is not enough, nor is a lead while the challenger holds its tra
   });
 });
 
-it('a worse challenger is rolled back as soon as it is harm, an expired one was not better', async () => {
+it('harmful challenger is rolled back immediately; an expired one was not better', async () => {
   const fixture = await challengeFixture(engine);
   const id = (await fixture.create(open)).body.challenge_id;
   await fixture.log(id, 'champion', generated(12345, 50, 0));

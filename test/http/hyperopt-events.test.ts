@@ -131,7 +131,7 @@ describe('the events of a hyperopt job', () => {
     whole = await reading;
   });
 
-  it('come as a stream with the headers of every answer', async () => {
+  it('events come as a stream with the headers of every response', async () => {
     expect(response.status).toBe(200);
     const { headers } = response;
     expect(headers.get('Content-Type')).toBe('text/event-stream');
@@ -142,7 +142,7 @@ describe('the events of a hyperopt job', () => {
     expect(text.startsWith('retry: 3000\n\nid: 0\nevent: snapshot\ndata: {')).toBe(true);
   });
 
-  it('are the job, every trial in the order in which they ended, and the job at its end', async () => {
+  it('events are the job, each trial in order of its end, and the finished job', async () => {
     const [snapshot, ...rest] = whole;
     expect(snapshot).toMatchObject({ event: 'snapshot', id: 0, data: { status: 'pending', progress: 0 } });
     expect(HyperoptJob.safeParse(snapshot!.data).error).toBeUndefined();
@@ -169,7 +169,7 @@ describe('the events of a hyperopt job', () => {
     expect(new Set(rest.map(({ data }) => data.state))).toEqual(new Set(['complete', 'pruned', 'failed']));
   });
 
-  it('go on after any of them as if nothing had been between', async () => {
+  it('stream resumes after any event without a difference', async () => {
     const { app } = host();
     for (let id = 0; id <= 40; id++) {
       const headers = { 'Last-Event-ID': String(id) };
@@ -183,7 +183,7 @@ describe('the events of a hyperopt job', () => {
     expect(byQuery).toEqual(whole.slice(34));
   });
 
-  it('are over after the last: 204, so that clients stop asking', async () => {
+  it('stream after the last event is 204', async () => {
     const { app } = host();
     for (const id of [41, 42, 10_001]) {
       const response = await app.request(at(finished), { headers: { 'Last-Event-ID': String(id) } });
@@ -193,7 +193,7 @@ describe('the events of a hyperopt job', () => {
     }
   });
 
-  it('are the same for whoever is cut off again and again while they come', async () => {
+  it('stream has the same events for a client that is cut off repeatedly', async () => {
     const { app } = host();
     const jobId = await newHyperopt();
     const running = run(jobId);
@@ -217,7 +217,7 @@ describe('the events of a hyperopt job', () => {
     );
   });
 
-  it('end when it is cancelled', async () => {
+  it('stream ends when the job is cancelled', async () => {
     const jobId = await newHyperopt();
     const response = await host().app.request(at(jobId));
     const reading = eventsOf(response);
@@ -229,7 +229,7 @@ describe('the events of a hyperopt job', () => {
   });
 });
 
-describe('who may follow a hyperopt job', () => {
+describe('access to the events of a hyperopt job', () => {
   const token = (user: string, role: 'viewer' | 'researcher' = 'viewer') => {
     const claims = accessClaims({ user, role, groups: [], lifetime: 600, now: Date.now() });
     return { Authorization: `Bearer ${signToken(openIssuerKey(home), claims)}` };
@@ -244,7 +244,7 @@ describe('who may follow a hyperopt job', () => {
     return [response.status, detail.code];
   };
 
-  it('its owner, and whom it is shared with', async () => {
+  it('events are visible to the owner and to principals with a grant', async () => {
     const jobId = await newHyperopt({ owner: 'ann' });
     expect(await answer(jobId)).toEqual([401, 'AUTH003']);
     expect(await answer(jobId, token('ann'))).toEqual([200]);
@@ -257,7 +257,7 @@ describe('who may follow a hyperopt job', () => {
     expect(await answer('ho-none', token('ann'))).toEqual([404, 'OPT001']);
   });
 
-  it.each(['x', '-1', '1.5', '10002', ' '])('not after what is no id: %j', async (id) => {
+  it.each(['x', '-1', '1.5', '10002', ' '])('invalid event id is rejected: %j', async (id) => {
     const { app } = host();
     const response = await app.request(at(finished), { headers: { 'Last-Event-ID': `a${id}` } });
     expect(response.status).toBe(400);
@@ -268,7 +268,7 @@ describe('who may follow a hyperopt job', () => {
 });
 
 describe('a host of streams', () => {
-  it('has so many at once and no more, and room again when one is left', async () => {
+  it('host limits concurrent streams and accepts another when one ends', async () => {
     const { app, followed } = host({}, 2);
     const jobId = await newHyperopt();
     const bodies = [await app.request(at(jobId)), await app.request(at(jobId))].map(({ body }) =>
@@ -314,7 +314,7 @@ describe('a host of streams', () => {
     for (const { body } of [...taken.slice(1), again]) await body!.cancel();
   });
 
-  it('answers HEAD without keeping a stream open', async () => {
+  it('HEAD does not keep a stream open', async () => {
     const { app } = host({}, 1);
     for (let i = 0; i < 3; i++) {
       const response = await app.request(at(finished), { method: 'HEAD' });
@@ -344,7 +344,7 @@ describe('a host of streams', () => {
   const longPause: WatchHyperoptDeps['pause'] = (_, signal) =>
     sleep(60_000, undefined, { signal }).catch(() => undefined);
 
-  it('lets go of a client that has vanished', async () => {
+  it('host releases the stream of a vanished client', async () => {
     const { app, followed } = host({ pause: longPause });
     const { log } = memoryLog();
     const server = await serve(app, { port: 0, hostname: '127.0.0.1', log });
@@ -364,7 +364,7 @@ describe('a host of streams', () => {
     await server.close();
   });
 
-  it('that stops serving ends them, for their clients to go on elsewhere', async () => {
+  it('stopping host ends its streams so that clients resume elsewhere', async () => {
     const { app, followed } = host({ pause: longPause });
     const { log } = memoryLog();
     const server = await serve(app, { port: 0, hostname: '127.0.0.1', log });

@@ -108,7 +108,7 @@ async function accepted(body: object): Promise<any> {
 }
 
 describe('a request', () => {
-  it('needs a strategy alone: everything else has a default', async () => {
+  it('request requires only a strategy', async () => {
     newest = null;
     const job = await accepted({});
     expect(job).toMatchObject({
@@ -279,7 +279,7 @@ describe('a request', () => {
     expect(learned).toMatchObject({ spaces: ['roi', 'ml'], n_estimators_range: [50, 500] });
   });
 
-  it('is told what was ignored, and that more workers than a tenth of the trials would wait', async () => {
+  it('response warns of ignored fields and of more workers than a tenth of the trials', async () => {
     const { config, warnings } = await accepted({ n_trail: 3, n_trials: 25, workers: 8 });
     expect(config.workers).toBe(2);
     expect(warnings).toEqual([
@@ -376,14 +376,14 @@ describe('a request', () => {
     ['a negative slippage', { slippage: -0.001 }, 'VAL005', 'slippage'],
     ['too much leverage', { leverage: 126 }, 'VAL005', 'leverage'],
     ['no slots', { max_open_trades: 0 }, 'VAL005', 'max_open_trades'],
-  ])('with %s is refused', async (_, body, code, field) => {
+  ])('request with %s is rejected', async (_, body, code, field) => {
     const { status, body: refusal } = await submit(body);
     expect(refusal.detail).toMatchObject({ code, field });
     expect(status).toBe(code === 'RES002' ? 404 : 400);
     expect(refusal.detail.message).not.toMatch(/config\.|ml_engine/);
   });
 
-  it('that names an unknown model or metric is told what there is', async () => {
+  it('unknown model or metric is rejected with the valid ones', async () => {
     const { body } = await submit({ model_types: ['prophet'] });
     expect(body.detail.context.allowed).toEqual(
       expect.arrayContaining(['depthwise_gbdt', 'XGBoostClassifier']),
@@ -420,7 +420,7 @@ describe('a hyperopt job', () => {
     expect((await call('/ho-nobody', as('bob'))).body.detail.code).toBe('OPT001');
   });
 
-  it('that was cancelled goes on as a new one, and no other does', async () => {
+  it('only a cancelled job resumes as a new one', async () => {
     const { job_id } = await accepted({ n_trials: 7 });
     const resume = (headers = {}) => call(`/${job_id}/resume`, { method: 'POST', headers });
     const early = await resume();
@@ -437,7 +437,7 @@ describe('a hyperopt job', () => {
     expect(old.status).toBe('cancelled');
   });
 
-  it('of the version before, whose range began with what models learned from, is read and goes on', async () => {
+  it('job of the previous version, whose range includes training data, is read and continues', async () => {
     // Its dates were those of training and trading; what its trials trade stood beside them, and stands.
     const old = pendingHyperopt('ho-before', {
       date_range: { start: RANGE_BEFORE, end: '2025-01-02T00:00:00.000Z' },

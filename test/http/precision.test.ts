@@ -58,7 +58,7 @@ describe('of a submission', () => {
     expect(job.config.precision).toBe('none');
   });
 
-  it('exchange where an instrument is missing is refused, with the pairs and what to do', async () => {
+  it('precision exchange is rejected with the pairs when an instrument is missing', async () => {
     const exchange = await exchangeWith(BTC);
     const refused = await submit({ exchange, precision: 'exchange', pairs: [BTC, ETH, 'SOL/USDT:USDT'] });
     expect(refused).toMatchObject({
@@ -78,7 +78,7 @@ describe('of a submission', () => {
     );
   });
 
-  it('exchange on sim is none, with a warning; none and nothing without', async () => {
+  it('precision exchange on sim becomes none with a warning; the default without one', async () => {
     const asked = await jobOf({ exchange: 'sim', precision: 'exchange' });
     expect(asked.config.precision).toBe('none');
     expect(asked.warnings).toEqual([expect.stringContaining('config.precision is none: sim has no')]);
@@ -90,7 +90,7 @@ describe('of a submission', () => {
     }
   });
 
-  it.each(['ticks', 'EXCHANGE', ''])('%j is refused with what is allowed', async (precision) => {
+  it.each(['ticks', 'EXCHANGE', ''])('%j is rejected with the valid values', async (precision) => {
     expect(await submit({ precision })).toMatchObject({
       status: 400,
       code: 'VAL005',
@@ -98,7 +98,7 @@ describe('of a submission', () => {
     });
   });
 
-  it('a number is no precision', async () => {
+  it('a number is not a precision', async () => {
     expect((await submit({ precision: 1 })).body.detail).toEqual([
       expect.objectContaining({ type: 'string_type', loc: ['body', 'config', 'precision'] }),
     ]);

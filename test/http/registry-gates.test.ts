@@ -36,7 +36,7 @@ const checksOf = (checks: readonly { name: string; status: string }[]) =>
   Object.fromEntries(checks.map(({ name, status }) => [name, status]));
 
 describe('the check list of a staging', () => {
-  it('is answered line by line', async () => {
+  it('gate result is returned line by line', async () => {
     const fixture = await registered({ deps: { stagingChecks: taskChecks() } });
     const { body } = await fixture.stage(1);
     expect(checksOf(body.validation.checks)).toEqual({
@@ -86,7 +86,7 @@ describe('the check list of a staging', () => {
       'image',
       { deps: { images: { digestOf: async (uri) => (uri.includes('@') ? undefined : 'sha256:1') } } },
     ],
-  ])('refuses %s', async (_, failing, options) => {
+  ])('rejects %s', async (_, failing, options) => {
     const fixture = await registered(options);
     const before = await fixture.items();
     const { status, body } = await fixture.stage(1);
@@ -114,7 +114,7 @@ describe('the check list of a staging', () => {
     expect(checks.find(({ name }: any) => name === 'image')).toMatchObject({ status: 'skipped', message });
   });
 
-  it('is not answered while storage is down', async () => {
+  it('gate is not evaluated while storage is unavailable', async () => {
     const down = () => {
       throw new CodedError('DATA005');
     };
@@ -163,7 +163,7 @@ describe('the check list of a staging', () => {
   });
 });
 
-it('a version without thresholds is named so in every message and event, whatever its task finds', async () => {
+it('version without thresholds is marked in every message and event', async () => {
   const stagingChecks = taskChecks();
   const fixture = await registered({ deps: { stagingChecks } }, {});
   const staged = await fixture.stage(1);
@@ -266,7 +266,7 @@ describe('a promotion', () => {
     expect((await promoted(validation, required, { force: true })).status).toBe(200);
   });
 
-  it('that is forced says so in the history; force never skips the stage', async () => {
+  it('forced promotion is recorded in the history and never skips the stage', async () => {
     const fixture = await registered();
     const early = await fixture.promote(1, { force: true });
     expect(early).toMatchObject({ status: 409, body: { detail: { context: { stage: 'None' } } } });
@@ -277,7 +277,7 @@ describe('a promotion', () => {
     expect(items[0].notes).toContain('forced');
   });
 
-  it('expects what is in Production when told to', async () => {
+  it('promotion checks the expected Production version', async () => {
     const fixture = await registered();
     await fixture.stage(1);
     const wrong = await fixture.promote(1, { expected_production: '7' });

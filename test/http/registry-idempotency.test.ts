@@ -26,7 +26,7 @@ describe('a repeated key', () => {
     ['register', (fixture: RegistryFixture) => fixture.register({}, key('a'))],
     ['stage', (fixture: RegistryFixture) => fixture.stage(3, { comment: 'c' }, key('a'))],
     ['rollback', (fixture: RegistryFixture) => fixture.rollback(1, { reason: 'r' }, key('a'))],
-  ])('answers the stored reply of %s, and says so', async (_, call) => {
+  ])('repeated key returns the stored response of %s, marked as replayed', async (_, call) => {
     const fixture = await released(await registryFixture(engine));
     const first = await call(fixture);
     expect(first.status).toBeLessThan(300);
@@ -38,7 +38,7 @@ describe('a repeated key', () => {
     expect(await fixture.items()).toEqual(after);
   });
 
-  it('answers the stored reply of promote though the state has gone on', async () => {
+  it('repeated key returns the stored response of promote after later changes', async () => {
     const fixture = await released(await registryFixture(engine));
     await fixture.stage(3);
     const first = await fixture.promote(3, {}, key('a'));
@@ -48,7 +48,7 @@ describe('a repeated key', () => {
     expect((await fixture.promote(3)).status).toBe(410);
   });
 
-  it('answers the stored reply of a call that changed nothing', async () => {
+  it('repeated key returns the stored response of a call without effect', async () => {
     const fixture = await released(await registryFixture(engine));
     const first = await fixture.promote(2, {}, key('a'));
     expect(first.body.previous_stage).toBe('Production');
@@ -86,14 +86,14 @@ describe('a repeated key', () => {
     expect((await fixture.register({}, key('a'))).body.version).toBe('2');
   });
 
-  it('of a refused call is not used up', async () => {
+  it('key of a rejected call can be used again', async () => {
     const fixture = await released(await registryFixture(engine));
     expect((await fixture.promote(3, {}, key('a'))).status).toBe(409);
     await fixture.stage(3);
     expect((await fixture.promote(3, {}, key('a'))).status).toBe(200);
   });
 
-  it('makes one move of calls at once', async () => {
+  it('concurrent calls with one key make one transition', async () => {
     const fixture = await registryFixture(engine);
     const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.register({}, key('a'))));
     expect(new Set(answers.map(({ body }) => body.version))).toEqual(new Set(['1']));
@@ -115,7 +115,7 @@ describe('a repeated key', () => {
     expect((await as('a', 'b#c')).body.version).toBe('1');
   });
 
-  it.each(['', 'with space', 'x'.repeat(256)])('that is malformed is refused (%j)', async (value) => {
+  it.each(['', 'with space', 'x'.repeat(256)])('malformed key is rejected (%j)', async (value) => {
     const fixture = await registryFixture(engine);
     const { status, body } = await fixture.register({}, key(value));
     expect({ status, code: body.detail.code }).toEqual({ status: 400, code: 'VAL005' });

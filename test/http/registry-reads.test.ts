@@ -57,7 +57,7 @@ describe('versions', () => {
     },
   );
 
-  it('refuse an include_archived that is no truth value', async () => {
+  it('include_archived that is not a boolean is rejected', async () => {
     const { status, body } = await models('/versions?include_archived=maybe');
     expect(status).toBe(400);
     expect(body.detail).toMatchObject({ code: 'VAL005', field: 'include_archived' });
@@ -74,17 +74,14 @@ describe('versions', () => {
     expect(body).toMatchObject({ version, model_name: MODEL, config: { strategy: MODEL } });
   });
 
-  it.each(['4', '0', '01', '-1', 'first', '1e0'])(
-    'of no such reference are RES003: %s',
-    async (reference) => {
-      const { status, body } = await models(`/versions/${reference}`);
-      expect({ status, code: body.detail.code }).toEqual({ status: 404, code: 'RES003' });
-    },
-  );
+  it.each(['4', '0', '01', '-1', 'first', '1e0'])('unknown reference is RES003: %s', async (reference) => {
+    const { status, body } = await models(`/versions/${reference}`);
+    expect({ status, code: body.detail.code }).toEqual({ status: 404, code: 'RES003' });
+  });
 });
 
 describe('the history', () => {
-  it('tells every move, newest first, over all pages', async () => {
+  it('history lists every transition, newest first, over all pages', async () => {
     const items: any[] = [];
     let cursor = '';
     let pages = 0;
@@ -116,7 +113,7 @@ describe('the history', () => {
     expect(body.items[0].correlation_id).toBe('my-call');
   });
 
-  it('refuses a cursor that is broken', async () => {
+  it('rejects an invalid cursor', async () => {
     const { status, body } = await models('/history?cursor=nonsense');
     expect({ status, code: body.detail.code }).toEqual({ status: 400, code: 'VAL006' });
   });
@@ -137,7 +134,7 @@ describe('production at a time', () => {
     expect(body).toEqual({ model_name: MODEL, at: at(hours), version });
   });
 
-  it('is that of now by default, and refuses what is no time', async () => {
+  it('default is the current state; an invalid time is rejected', async () => {
     expect((await models('/production')).body).toEqual({ model_name: MODEL, at: at(8), version: '1' });
     const { status, body } = await models('/production?at=yesterday');
     expect({ status, code: body.detail.code }).toEqual({ status: 400, code: 'VAL005' });

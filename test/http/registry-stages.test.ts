@@ -126,7 +126,7 @@ describe('a promotion over another version', () => {
     });
   });
 
-  it('answers what it archived', async () => {
+  it('returns the archived versions', async () => {
     const fixture = await registryFixture(engine);
     await STATES.Production!(fixture);
     await fixture.register();

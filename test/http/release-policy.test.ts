@@ -110,7 +110,7 @@ describe('the check of a requirement', () => {
     expect(await check(2)).toMatchObject({ status: 'failed', value: missing, threshold });
   });
 
-  it('evidence counts from the end of the candles, whatever range was asked for', async () => {
+  it('evidence age counts from the last candle, regardless of the requested range', async () => {
     const check = async (now: number, name: string, options: FixtureOptions = {}) => {
       const policy = { minDays: 31, maxEvidenceAgeDays: 180 };
       const fixture = await fixtureOf(policy, { deps: { clock: clockAt(now), ...options.deps } });
@@ -230,7 +230,7 @@ describe('the check of a requirement', () => {
 describe('a release policy', () => {
   const policy = { minTrades: 30, maxEvidenceAgeDays: 180 };
 
-  it('is reported when a version is registered, which it does not refuse', async () => {
+  it('register reports the policy checks without rejecting', async () => {
     const fixture = await fixtureOf(policy);
     const { status, body } = await fixture.register();
     expect([status, body.validation.status]).toEqual([201, 'failed']);
@@ -248,7 +248,7 @@ describe('a release policy', () => {
     expect(event).toMatchObject({ action: 'register', notes: ['validation failed'], waiver: null });
   });
 
-  it('refuses staging and promotion with all checks, and changes nothing', async () => {
+  it('stage and promote are rejected with all checks and change nothing', async () => {
     const fixture = await fixtureOf(policy);
     await fixture.register();
     const before = await fixture.items();
@@ -284,7 +284,7 @@ describe('a release policy', () => {
     await new Invariants(fixture).check();
   });
 
-  it('is checked anew with the promotion: evidence grows old in Staging', async () => {
+  it('promotion checks the age of the evidence again', async () => {
     let now = END;
     const fixture = await fixtureOf({ maxEvidenceAgeDays: 180 }, { deps: { clock: { now: () => now } } });
     await fixture.register();
@@ -317,7 +317,7 @@ describe('a release policy', () => {
     expect([status, body.new_production]).toEqual([200, '1']);
   });
 
-  it('that is not set is named in the check list, and nothing but thresholds gates a version', async () => {
+  it('without a policy the check list says so and only thresholds apply', async () => {
     const fixture = await fixtureOf({});
     const { body } = await fixture.register({ skip_validation: false });
     expect(checkOf(body.validation.checks, 'release_policy')).toMatchObject({
@@ -481,7 +481,7 @@ describe('a waiver', () => {
     expect(body.detail.message).not.toContain('min_trades');
   });
 
-  it('holds for its move alone, and is in history, version, list and catalog', async () => {
+  it('waiver applies to one transition and is shown in history, version, list and catalog', async () => {
     const fixture = await fixtureOf(policy);
     await fixture.register();
     const staged = await fixture.stage(1, { waive, comment: 'go' }, as('admin'));
@@ -537,7 +537,7 @@ describe('a waiver', () => {
     }
   });
 
-  it('names the keys of itself that nobody reads', async () => {
+  it('policy response lists its unknown keys', async () => {
     const fixture = await fixtureOf(policy);
     await fixture.register();
     const { body } = await fixture.stage(1, { waive: { ...waive, check: 'x' } }, as('admin'));
