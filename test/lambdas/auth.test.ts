@@ -68,7 +68,7 @@ describe.each([
     };
   };
 
-  it('lets those in who have a token of its pool, which it asks once', async () => {
+  it("function accepts tokens of its pool and fetches the pool's keys once", async () => {
     const call = await start();
     expect(await call()).toMatchObject({ status: 401, detail: { code: 'AUTH003' } });
     expect(asked).toEqual([]);
@@ -87,20 +87,20 @@ describe.each([
     });
   });
 
-  it('answers 503 where the pool does not', async () => {
+  it('function returns 503 when the pool does not respond', async () => {
     const call = await start();
     answer = () => Promise.reject(new Error('down'));
     expect(await call(`Bearer ${token()}`)).toMatchObject({ status: 503, detail: { code: 'HTTP503' } });
   });
 
-  it('does not start without its pool', async () => {
+  it('function does not start without its pool', async () => {
     await expect(load()).rejects.toThrow(
       `${prefix}_IDP_USER_POOL_ID is missing, ${prefix}_IDP_CLIENT_ID is missing`,
     );
   });
 });
 
-it('data collection does not start without its pool, whatever token the platform has', () => {
+it('data collection does not start without its pool, with or without a service token', () => {
   const { status, stderr } = spawnSync(process.execPath, ['src/tasks/data-collection.ts'], {
     env: { ...ENVIRONMENT, SERVICE_TOKEN: 'a-secret-of-the-platform', PORT: '0' },
     encoding: 'utf8',

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-it('stores a submission and starts the execution of its name', async () => {
+it('function stores a submission and starts an execution named by the job', async () => {
   const dynamo = mockClient(DynamoDBDocumentClient);
   const states = mockClient(SFNClient);
   dynamo.onAnyCommand().resolves({ Responses: { series: [] } } as never);
@@ -54,7 +54,7 @@ it('stores a submission and starts the execution of its name', async () => {
   expect(JSON.parse(start!.args[0].input.input!)).toMatchObject({ job_id, correlation_id: 'trace-me' });
 });
 
-it('answers 503 DATA005 when the database is down', async () => {
+it('function returns 503 DATA005 when the database is down', async () => {
   vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   const result = await call({ path: '/api/v1/backtests' });
@@ -62,7 +62,7 @@ it('answers 503 DATA005 when the database is down', async () => {
   expect(JSON.parse(result.body)).toMatchObject({ detail: { code: 'DATA005' } });
 });
 
-it('asks the proxy for freshness, whichever way API Gateway hands over the list', async () => {
+it("function requests freshness for both encodings of API Gateway's list", async () => {
   const lambda = mockClient(LambdaClient);
   const result = {
     all_fresh: true,
@@ -101,7 +101,7 @@ it('asks the proxy for freshness, whichever way API Gateway hands over the list'
   ]);
 });
 
-it('lists the built-in strategies and shows one', async () => {
+it('function lists the built-in strategies and returns one', async () => {
   const list = await call({ path: '/api/v1/strategies' });
   const { items } = JSON.parse(list.body) as { items: { strategy: string; ml_engine: unknown }[] };
   expect(items.map(({ strategy }) => strategy)).toContain('ema_crossover');
@@ -134,7 +134,7 @@ it.each<[string, number, Partial<APIGatewayProxyEvent>]>([
   ],
   ['a broken job id', 400, { path: '/api/v1/backtests/1' }],
   ['an unknown path', 404, { path: '/x', resource: '/{proxy+}', pathParameters: { proxy: 'x' } }],
-])('answers %s with %i and the header', async (_, status, changes) => {
+])('function responds to %s with %i and the correlation header', async (_, status, changes) => {
   const dynamo = mockClient(DynamoDBDocumentClient);
   dynamo.on(PutCommand).resolves({});
   const result = await call(changes);
@@ -143,7 +143,7 @@ it.each<[string, number, Partial<APIGatewayProxyEvent>]>([
   expect(headerOf(result, 'X-Correlation-ID')).toBe('c6af9ac6-7b61-11e6-9a41-93e8deadbeef');
 });
 
-it('does not start without its environment, and says what is missing', async () => {
+it('function does not start without its environment and names the missing variables', async () => {
   vi.resetModules();
   vi.stubEnv('JOBS_TABLE', undefined);
   await expect(import('#lambdas/backend.ts')).rejects.toThrow('JOBS_TABLE is missing');

@@ -44,7 +44,7 @@ function metrics(): Record<string, unknown>[] {
 const freshness = { operation: 'check-freshness', params: { symbols: ['BTC/USDT:USDT'] } };
 
 describe('metrics', () => {
-  it('are published for the total and for the operation, ProxyErrors 0 on success', async () => {
+  it('metrics are published for the total and the operation, ProxyErrors 0 on success', async () => {
     const invoke = await start({ DATA_COLLECTION_URL: service.url, ENVIRONMENT: 'test' });
     await invoke(freshness);
     expect(metrics()).toEqual([
@@ -76,7 +76,7 @@ describe('metrics', () => {
     ]);
   });
 
-  it('count a failure, although the envelope says 200, and a refused call', async () => {
+  it('ProxyErrors counts failures with status 200 and rejected calls', async () => {
     service.behaviours = [{ status: 500, body: {} }];
     const invoke = await start({ DATA_COLLECTION_URL: service.url, MAX_RETRIES: '0' });
     const answer = (await invoke(freshness)) as ProxyEnvelope;
@@ -101,7 +101,7 @@ describe('metrics', () => {
 });
 
 describe('settings', () => {
-  it('MAX_RETRIES is how often a 5xx is tried again', async () => {
+  it('MAX_RETRIES limits the retries of a 5xx', async () => {
     service.behaviours = [{ status: 502, body: {} }];
     const invoke = await start({ DATA_COLLECTION_URL: service.url, MAX_RETRIES: '0' });
     const { body } = (await invoke(freshness)) as ProxyEnvelope;
@@ -130,7 +130,7 @@ describe('settings', () => {
     },
   );
 
-  it('the service token is sent and never printed', async () => {
+  it('service token is sent and never logged', async () => {
     const invoke = await start({
       DATA_COLLECTION_URL: service.url,
       SERVICE_TOKEN: 'a-secret-of-the-platform',
@@ -140,7 +140,7 @@ describe('settings', () => {
     expect(printed.join('\n')).not.toContain('a-secret-of-the-platform');
   });
 
-  it('keeps within the time that the function has left', async () => {
+  it('calls end within the remaining time of the function', async () => {
     const invoke = await start({ DATA_COLLECTION_URL: service.url });
     const { body } = (await invoke(freshness, {
       ...LAMBDA_CONTEXT,
@@ -151,7 +151,7 @@ describe('settings', () => {
   });
 });
 
-it('answers API Gateway with strings and the correlation id, which its log carries too', async () => {
+it('API Gateway event gets a string body and its correlation id, which the log has too', async () => {
   const invoke = await start({ DATA_COLLECTION_URL: service.url });
   const event = gatewayEvent({
     httpMethod: 'POST',

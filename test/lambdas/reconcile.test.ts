@@ -86,7 +86,7 @@ async function storeValidation({ jobs }: RegistryFixture): Promise<void> {
   await jobs.complete('va-1', 1, outcome, AT);
 }
 
-it('records a validation that ended in its version, when its execution ends', async () => {
+it('reconcile records a validation in its version when the execution ends', async () => {
   await fixture.register({ thresholds: { max_drawdown: 100 } });
   expect((await fixture.stage('1')).body.validation).toMatchObject({ status: 'pending', job_id: 'va-1' });
   await storeValidation(fixture);
@@ -98,7 +98,7 @@ it('records a validation that ended in its version, when its execution ends', as
 
 const WORKERS = { worker: 0, task: 'arn:aws:ecs:us-east-1:123456789012:task/touchstone/1' };
 
-it('starts another execution of a hyperopt job, of its own state machine, when one ended before its trials had', async () => {
+it('reconcile starts another execution of a hyperopt job whose execution failed', async () => {
   const hyperoptJobs = new DynamoHyperoptStore(engine.client, fixture.jobsTable);
   await hyperoptJobs.create(pendingHyperopt('ho-1'));
   await hyperoptJobs.begin('ho-1', WORKERS.worker, WORKERS.task, AT);
@@ -117,7 +117,7 @@ it('starts another execution of a hyperopt job, of its own state machine, when o
   expect(await hyperoptJobs.get('ho-1')).toMatchObject({ status: 'running', runs: 2 });
 });
 
-it('ends a challenge when its schedule says so, tells it once, and counts what fails on the regular one', async () => {
+it('reconcile ends a challenge at its deadline once, and counts failures on the regular schedule', async () => {
   const store = new DynamoChallengeStore(engine.client, fixture.table);
   const { model } = await fixture.store.read(MODEL, []);
   const began = { ...storedChallenge({ ends_at: ago(1), last_traffic_at: ago(2) }), events: 0 };
@@ -143,7 +143,7 @@ it('ends a challenge when its schedule says so, tells it once, and counts what f
   expect(await metrics({})).toMatchObject([{ ChallengeProcessingErrors: 0 }]);
 });
 
-it('tells on the schedule how long the oldest job waits and the quietest job has been so', async () => {
+it('reconcile publishes the age of the oldest pending job and the longest stall on the schedule', async () => {
   const hyperoptJobs = new DynamoHyperoptStore(engine.client, fixture.jobsTable);
   await hyperoptJobs.create({ ...pendingHyperopt('ho-waiting'), created_at: ago(20), updated_at: ago(20) });
   for (const [jobId, minutes] of [

@@ -64,7 +64,7 @@ const call = (changes: Partial<APIGatewayProxyEvent>) =>
 const header = (name: string) =>
   Object.entries<string[]>(output.sent.multiValueHeaders).find(([key]) => key.toLowerCase() === name)?.[1][0];
 
-it('streams the events of a hyperopt job, head first', async () => {
+it('function streams the events of a hyperopt job after status and headers', async () => {
   await call({ path: '/api/v1/hyperopt/ho-1/events', queryStringParameters: { after: '37' } });
   expect(output.writableFinished).toBe(true);
   expect(output.sent.statusCode).toBe(200);
@@ -87,7 +87,7 @@ it.each([
   ['no id', '/api/v1/hyperopt/ho-1/events', { 'Last-Event-ID': 'x' }, 400, 'VAL005'],
   ['a token that is none', '/api/v1/hyperopt/ho-1/events', { Authorization: 'Bearer x' }, 401, 'AUTH002'],
   ['another path of the service', '/api/v1/hyperopt', {}, 404, 'HTTP404'],
-])('answers %s whole', async (_, path, headers, status, code) => {
+])('function responds to %s without streaming', async (_, path, headers, status, code) => {
   await call({ path, headers: headers as Record<string, string> });
   expect(output.writableFinished).toBe(true);
   expect(output.sent.statusCode).toBe(status);
@@ -96,7 +96,7 @@ it.each([
   else expect(output.text).toBe('');
 });
 
-it('ends when the write fails, without an error of the function', async () => {
+it('function ends without an error when the client disconnects', async () => {
   const running = call({ path: '/api/v1/hyperopt/ho-2/events' });
   await expect.poll(() => output.text).toContain('event: snapshot');
   output.destroy(new Error('gone'));

@@ -72,7 +72,7 @@ async function backtest(jobId: string): Promise<void> {
   await jobs.complete(jobId, 1, { result: SOME_RESULT, results, timing: SOME_TIMING, warnings: [] }, AT);
 }
 
-it('is healthy with its registry', async () => {
+it('health is healthy with its registry', async () => {
   const result = await call();
   expect(result.statusCode).toBe(200);
   expect(JSON.parse(result.body)).toMatchObject({
@@ -83,7 +83,7 @@ it('is healthy with its registry', async () => {
   expect(headerOf(result, 'X-Correlation-ID')).toBe('c6af9ac6-7b61-11e6-9a41-93e8deadbeef');
 });
 
-it('registers a completed backtest', async () => {
+it('function registers a completed backtest', async () => {
   await backtest('bt-1');
   const uri = `registry.example/strategies/trend@sha256:${'ab'.repeat(32)}`;
   const result = await register({ backtest_run_id: 'bt-1', container_image_uri: uri });
@@ -91,7 +91,7 @@ it('registers a completed backtest', async () => {
   expect(JSON.parse(result.body)).toMatchObject({ version: '1' });
 });
 
-it('creates the schedule of a challenge, and the challenge when that fails too', async () => {
+it('function creates a challenge with its schedule, and without it when Scheduler fails', async () => {
   const scheduler = mockClient(SchedulerClient);
   await register({ backtest_run_id: 'bt-1', container_image_uri: 'registry.example/strategies/trend:2' });
   const create = async () => {
@@ -122,16 +122,16 @@ it('creates the schedule of a challenge, and the challenge when that fails too',
 it.each([
   ['an image of another registry', 'ghcr.io/desk/trend:1', 400, 'VAL005'],
   ['what is no image', 'not an image', 400, 'VAL006'],
-])('refuses %s', async (_, container_image_uri, status, code) => {
+])('function rejects %s', async (_, container_image_uri, status, code) => {
   const result = await register({ backtest_run_id: 'bt-1', container_image_uri });
   expect([result.statusCode, JSON.parse(result.body).detail.code]).toEqual([status, code]);
 });
 
-it('does not know the paths of the backend', async () => {
+it('function returns 404 for paths of the backend', async () => {
   expect((await call({ path: '/api/v1/backtests' })).statusCode).toBe(404);
 });
 
-it('answers 503 SVC005 when the registry is down, and says so in its health', async () => {
+it('function returns 503 SVC005 and is unhealthy when the registry is down', async () => {
   vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   vi.resetModules();

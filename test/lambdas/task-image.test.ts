@@ -47,7 +47,7 @@ it.each([
   `registry.example/strategies-too/trend@${DIGEST}`,
   `evil.example/registry.example/strategies/trend@${DIGEST}`,
   'not an image',
-])('refuses %s, and registers nothing', async (image) => {
+])('function rejects %s and registers no definition', async (image) => {
   ecs.resetHistory();
   await expect(taskImage.handler({ image }, LAMBDA_CONTEXT)).rejects.toMatchObject({
     code: expect.stringMatching(/^VAL00[56]$/),

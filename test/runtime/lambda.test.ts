@@ -50,7 +50,7 @@ const lines = () =>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 describe('a REST API event', () => {
-  it('is answered with the id of the gateway where the caller sent none', async () => {
+  it("response has the gateway's request id when the caller sent no correlation id", async () => {
     const result = await call({});
     expect(result).toMatchObject({ statusCode: 200, isBase64Encoded: false });
     expect(JSON.parse(result.body)).toMatchObject({ status: 'healthy' });
@@ -58,13 +58,13 @@ describe('a REST API event', () => {
     expect(headerOf(result, 'content-type')).toBe('application/json');
   });
 
-  it("keeps the caller's id", async () => {
+  it("response keeps the caller's correlation id", async () => {
     expect(headerOf(await call({ headers: { 'x-correlation-id': 'mine' } }), CORRELATION_HEADER)).toBe(
       'mine',
     );
   });
 
-  it('may carry its body as text or in base64', async () => {
+  it('body may be plain or base64', async () => {
     submitted.length = 0;
     const body = JSON.stringify({ config: { strategy: 'démo' } });
     const post = {
@@ -148,7 +148,7 @@ describe('a REST API event', () => {
     expect(result.body).not.toContain('secret');
   });
 
-  it('gets the documentation as text, which needs no binary types in the gateway', async () => {
+  it('documentation is returned as a string, which needs no binary types in the gateway', async () => {
     const result = await call({ path: '/docs/swagger-ui-bundle.js' });
     expect(result).toMatchObject({ statusCode: 200, isBase64Encoded: false });
     // Lambda ends a response at 6 MB.
@@ -157,7 +157,7 @@ describe('a REST API event', () => {
 });
 
 describe('the log', () => {
-  it('has the correlation id on every line, and the stack of a fault', async () => {
+  it('log has the correlation id on every line, and the stack of an unhandled error', async () => {
     await call({ path: '/api/v1/strategies/demo', headers: { 'x-correlation-id': 'trace-me' } });
     const logged = lines().filter((line) => 'level' in line);
     expect(logged.map((line) => line.correlation_id)).toEqual(['trace-me', 'trace-me']);
@@ -171,7 +171,7 @@ describe('the log', () => {
     });
   });
 
-  it('carries the faults as a metric, 0 too, under the total and under the operation', async () => {
+  it('log has RequestFaults, also 0, under the total and under the operation', async () => {
     await call({});
     await call({ path: '/api/v1/strategies/demo' });
     const metrics = lines().filter((line) => '_aws' in line);
@@ -187,7 +187,7 @@ describe('the log', () => {
   });
 });
 
-it('asks for a token where it is enforced', async () => {
+it('function returns 401 without a token where it is enforced', async () => {
   const production = serviceLambda('backend', fakeHandlers(), {
     authenticate: withoutIdentityProvider({ enforced: true }),
     audit: memoryAudit().audit,
