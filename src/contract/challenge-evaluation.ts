@@ -86,7 +86,9 @@ export const ChallengeEvaluation = z
     minimum_detectable_improvement_pct: number
       .nullable()
       .meta({ description: 'Minimum detectable effect with a power of 80 %; null without a baseline' }),
-    trades_needed: number.nullable().meta({ description: 'Of each variant, to show an improvement of 10 %' }),
+    trades_needed: number
+      .nullable()
+      .meta({ description: 'Trades of each variant needed to detect an improvement of 10 %' }),
     evaluated_at: Timestamp,
   })
   .meta({ id: 'ChallengeEvaluation' });

@@ -12,7 +12,7 @@ export const DIRECTIONS = ['maximize', 'minimize'] as const;
 export const SAMPLERS = ['tpe', 'random'] as const;
 export const PRUNERS = ['wilcoxon', 'median', 'none'] as const;
 
-/** What a hyperopt job can search: parameters of the strategy, the stop, the ROI table, the trailing stop, the model. */
+/** Search spaces: parameters of the strategy, stop, ROI table, trailing stop, model. */
 export const SPACES = ['params', 'stoploss', 'roi', 'trailing', 'ml'] as const;
 export type Space = (typeof SPACES)[number];
 /** The `model_type` of a hyperopt job that trains no models. */
@@ -27,14 +27,14 @@ export const ParameterValue = z.union([z.number(), z.string(), z.boolean()]);
 export const TrialParams = z.record(z.string(), ParameterValue);
 export type TrialParams = z.infer<typeof TrialParams>;
 
-/** What of a strategy parameter is searched. */
+/** Searched range or choices of a strategy parameter. */
 export const SearchedParameter = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['integer', 'number']), min: z.number(), max: z.number() }),
   z.object({ kind: z.literal('choice'), choices: z.array(ParameterValue) }),
 ]);
 export type SearchedParameter = z.infer<typeof SearchedParameter>;
 
-/** What a hyperopt job searches and how, with every default filled in. */
+/** Search settings of a hyperopt job, with every default filled in. */
 export const HyperoptJobConfig = z
   .object({
     n_trials: z.int(),
@@ -44,7 +44,7 @@ export const HyperoptJobConfig = z
     direction: z.enum(DIRECTIONS),
     model_types: z
       .array(z.string())
-      .meta({ description: 'As they were sent; `none` alone when no models are trained' }),
+      .meta({ description: 'As in the request; only `none` when no models are trained' }),
     n_estimators_range: z
       .tuple([z.int(), z.int()])
       .optional()
@@ -56,12 +56,12 @@ export const HyperoptJobConfig = z
     spaces: z
       .array(z.enum(SPACES))
       .optional()
-      .meta({ description: 'What is searched; absent where the request named neither spaces nor models' }),
+      .meta({ description: 'Search spaces; absent when the request has neither spaces nor models' }),
     search: z
       .record(z.string(), SearchedParameter)
-      .meta({ description: 'Parameters of the strategy that are searched too' }),
+      .meta({ description: 'Searched parameters of the strategy' }),
     date_range: z.object({ start: Timestamp, end: Timestamp }).meta({
-      description: 'What is traded: `start` is the first candle. Training data precede it',
+      description: 'Traded interval: `start` is the first candle. Training data precede it',
     }),
     sampler: z.enum(SAMPLERS),
     pruner: z.enum(PRUNERS),
@@ -85,7 +85,7 @@ export const HyperoptExecutionInput = z.object({
 });
 export type HyperoptExecutionInput = z.infer<typeof HyperoptExecutionInput>;
 
-/** How far a hyperopt job is. It changes in one transaction with the trial that ended. */
+/** Progress of a hyperopt job, updated in the transaction that finishes a trial. */
 export const TrialCounts = z.object({
   total: z.int(),
   complete: z.int(),
@@ -104,9 +104,9 @@ const trialBase = {
   job_id: z.string(),
   number: z.int().meta({ description: 'From 0, in the order of suggestion' }),
   params: TrialParams,
-  attempt: z
-    .int()
-    .meta({ description: 'Times a worker has begun it; only the latest attempt may record its end' }),
+  attempt: z.int().meta({
+    description: 'Number of times a worker has started it. Only the latest attempt may record the result',
+  }),
   worker: z.int(),
   started_at: Timestamp,
 };
@@ -117,14 +117,11 @@ const windows = z
 
 const trialEnd = {
   finished_at: Timestamp,
-  sequence: z.int().meta({ description: 'From 1 without gaps: the order in which trials ended' }),
+  sequence: z.int().meta({ description: 'Order of finished trials, from 1 without gaps' }),
   best_value: z.number().nullable().meta({
     description: "The job's best once this trial had ended; null before the first complete trial",
   }),
-  same_as: z
-    .int()
-    .nullable()
-    .meta({ description: 'Trial of the same parameters whose result was taken over' }),
+  same_as: z.int().nullable().meta({ description: 'Trial with the same parameters whose result was reused' }),
 };
 
 /** A trial as stored: one item of the ledger. */
@@ -132,7 +129,7 @@ export const StoredTrial = z.discriminatedUnion('state', [
   z.object({
     ...trialBase,
     state: z.literal('running'),
-    task: z.string().meta({ description: 'Of the worker that holds it' }),
+    task: z.string().meta({ description: 'Task of the worker that holds the lease' }),
     lease_expires_at: z.int().meta({ description: 'Unix ms; after it another worker may claim the trial' }),
   }),
   z.object({
@@ -232,7 +229,7 @@ export const HyperoptOutcome = z.object({
   best_trial: z.int(),
   best_trials: z
     .array(z.object({ number: z.int(), value: z.number(), params: TrialParams }))
-    .meta({ description: 'The ten best, of equals the earliest first' }),
+    .meta({ description: 'The ten best; the earlier of equal ones first' }),
   study_name: z.string(),
   overfitting: OverfittingReport,
   /** Runs that differ among the complete trials; absent in hyperopt jobs of the version before. */
@@ -252,29 +249,29 @@ const hyperoptBase = {
   updated_at: Timestamp,
   experiment_name: z.string().nullable(),
   config: HyperoptJobConfig,
-  /** What every trial runs, before its own parameters. */
+  /** Configuration of every trial, before its own parameters. */
   base: ResolvedBacktestConfig,
   /** Source of the strategy that the request was resolved with; absent in jobs of earlier versions. */
   strategy_digest: z.string().optional(),
-  /** Of each pair at the request, for all trials; absent without precision, and in jobs of earlier versions. */
+  /** Instruments of the pairs at the time of the request; absent without precision. */
   instruments: z.record(z.string(), InstrumentRecord).optional(),
   warnings: z.array(z.string()),
   execution_input: HyperoptExecutionInput,
-  /** Executions so far: a hyperopt job that lost its execution goes on in another. */
+  /** Number of executions: a job that lost its execution resumes in another. */
   runs: z.int(),
   /** The latest of them in which a trial ended; absent until one has. */
   progress_run: z.int().optional(),
   /** Error of the latest execution whose workers all failed. */
   last_execution_error: z.string().optional(),
-  /** Digest of the request as sent: tells a repeated Idempotency-Key from a reused one. */
+  /** Digest of the request body: distinguishes a repeated request from a reused Idempotency-Key. */
   request_digest: z.string(),
-  /** The job that it goes on from: what ended there is not run again. */
+  /** Job that this one resumes: its finished trials are not run again. */
   resumed_from: z.string().nullable(),
-  /** Of the strategy and the engine that all of its trials run; absent until a worker has begun. */
+  /** Digest of strategy and engine, the same for all trials; absent until a worker has started. */
   code_digest: z.string().optional(),
   collection: CollectionOutcome.nullable(),
   trials: TrialCounts,
-  /** Worker -> its latest task: ARN, or process on one machine. */
+  /** Worker -> its latest task: ARN; in local mode its process. */
   tasks: z.record(z.string(), z.string()),
 };
 

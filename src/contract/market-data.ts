@@ -38,7 +38,7 @@ export type Ohlcv = z.output<typeof Ohlcv>;
 
 export const Symbols = z
   .object({ exchange: z.string(), symbols: z.array(z.string()), count: z.int() })
-  .meta({ id: 'Symbols', description: 'Symbols of which candles are stored' });
+  .meta({ id: 'Symbols', description: 'Symbols with stored candles' });
 export type Symbols = z.output<typeof Symbols>;
 
 const Series = z
@@ -58,8 +58,7 @@ const Series = z
       )
       .meta({ description: 'The longest gaps, by time: at most 20 of a month, at most 40 in all' }),
     complete_from: Timestamp.nullable().meta({
-      description:
-        'Nothing exists between this time and `first`: the exchange was asked. Null while nobody knows',
+      description: 'The exchange has no candles between this time and `first`; null when unknown',
     }),
     corrupt: z.array(z.string()).meta({
       description: 'Months (`YYYY-MM`) with a corrupt file, to be collected again',
@@ -78,7 +77,7 @@ export const DataStatus = z
       description: 'Open time of the newest candle; null when none is stored',
     }),
   })
-  .meta({ id: 'DataStatus', description: 'What is stored of an exchange' });
+  .meta({ id: 'DataStatus', description: 'Stored candle series of an exchange' });
 export type DataStatus = z.output<typeof DataStatus>;
 
 export const Freshness = z
@@ -142,15 +141,14 @@ export const Collection = z
     timeframe: z.string(),
     start: Timestamp,
     end: Timestamp,
-    progress: z.number().meta({ description: 'Share of the work that is done, 0 to 1' }),
+    progress: z.number().meta({ description: 'Completed share, 0 to 1' }),
     candles: z.int().meta({
-      description:
-        'Candles stored so far that were not stored before; those of a process that died may not be counted',
+      description: 'New candles stored so far; those of a crashed process may be missing from the count',
     }),
     error: z
       .string()
       .nullable()
-      .meta({ description: 'Which symbols failed, and why; of one that waits, what keeps it waiting' }),
+      .meta({ description: 'Failed symbols and reasons; for a pending collection the reason of the delay' }),
     created_at: Timestamp,
     updated_at: Timestamp,
   })
@@ -190,12 +188,12 @@ export const FreshnessQuery = z.object({
   }),
   timeframe: textParameter(
     30,
-    'One or several, comma separated: each must be fresh. Default: the newest stored series of each symbol',
+    'One or more, comma separated: each must be fresh. Default: the newest stored series of each symbol',
   ).optional(),
   stale_threshold_hours: integerParameter({
     min: 1,
     max: 87_600,
-    description: 'Age from which a symbol is stale',
+    description: 'Age from which a symbol is stale, hours',
   }).default(24),
   start,
   end,
@@ -204,7 +202,7 @@ export const FreshnessQuery = z.object({
 
 export type FreshnessQuery = Immutable<z.output<typeof FreshnessQuery>>;
 
-/** The backend's own: bounds a request, and answers a malformed symbol by the symbols' own code. */
+/** Query of the backend: fewer symbols per request; a malformed symbol is VAL002. */
 export const DataFreshnessQuery = FreshnessQuery.pick({
   stale_threshold_hours: true,
   timeframe: true,
@@ -213,7 +211,7 @@ export const DataFreshnessQuery = FreshnessQuery.pick({
   symbols: listParameter({
     maxItems: 500,
     description:
-      '`BASE/QUOTE:SETTLE`, repeated or separated by commas. Long lists: with commas, and `/` and `:` as they are, 500 symbols fit the 10 KB that a gateway takes',
+      '`BASE/QUOTE:SETTLE`, repeated or separated by commas. With commas and unescaped `/` and `:`, 500 symbols fit the 10 KB limit of the gateway',
   }),
 });
 export type DataFreshnessQuery = Immutable<z.output<typeof DataFreshnessQuery>>;

@@ -3,7 +3,7 @@ import { Timestamp } from './common.ts';
 
 /** Stored shapes of champion/challenger tests, in the registry table. */
 
-/** The share of assignments that go to the challenger, by stage: the ladder of a canary. */
+/** Traffic share of the challenger by canary stage. */
 export const CANARY_STAGES = [
   { name: 'stage_1', share: 0.05 },
   { name: 'stage_2', share: 0.1 },
@@ -16,7 +16,7 @@ export type CanaryStage = (typeof CANARY_STAGE_NAMES)[number];
 export const CHALLENGE_STATUSES = ['active', 'completed', 'rolled_back', 'expired'] as const;
 export const OUTCOMES = ['challenger_wins', 'champion_wins', 'champion_kept', 'promoted_manually'] as const;
 const ROLLBACK_REASONS = ['harm', 'max_drawdown', 'errors', 'manual', 'champion_replaced'] as const;
-/** What a trader does with the challenger's open positions when it was rolled back. */
+/** Handling of the challenger's open positions after a rollback. */
 export const ON_ROLLBACK = ['finish', 'close'] as const;
 export const VARIANTS = ['champion', 'challenger'] as const;
 export type Variant = (typeof VARIANTS)[number];
@@ -26,34 +26,37 @@ export const ANALYSIS_UNITS = ['trade', 'assignment_key'] as const;
 /** A sum to about 32 digits: the nearest double, and what it leaves out. */
 const DoubleDouble = z.tuple([z.number(), z.number()]).readonly();
 
-/** Of the trades of one assignment key each (a trade without a key is alone), n of them with the sum S of their profits. */
+/** Totals over clusters: the n trades of one assignment key with the sum S of their profits. A trade without a key is a cluster. */
 const ClusterTotals = z.object({
-  count: z.int().meta({ description: 'Keys with such a trade' }),
+  count: z.int().meta({ description: 'Number of clusters' }),
   squares: DoubleDouble.meta({ description: 'Sum of S^2' }),
   products: DoubleDouble.meta({ description: 'Sum of S n' }),
   sizes: z.int().meta({ description: 'Sum of n^2' }),
 });
 
-/** What is known of one variant's trades that were entered in one stage: enough for every statistic but the permutation test. */
+/** Totals of one variant's trades entered in one stage: sufficient for every statistic but the permutation test. */
 const VariantTotals = z.object({
-  assigned: z.int().meta({ description: 'Assignment keys that got this variant' }),
+  assigned: z.int().meta({ description: 'Assignment keys of this variant' }),
   open: z.int(),
   closed: z.int(),
   errors: z.int(),
-  sum: DoubleDouble.meta({ description: 'Of profit_pct of the closed trades' }),
+  sum: DoubleDouble.meta({ description: 'Sum of profit_pct of the closed trades' }),
   sum_of_squares: DoubleDouble,
   clusters: ClusterTotals.nullable().meta({
-    description: 'Of the closed trades; null where trades are compared one by one, and before the first',
+    description:
+      'Clusters of the closed trades; null when the unit of analysis is the trade, and before the first trade',
   }),
   marked: z
     .object({
       count: z.int(),
       sum: DoubleDouble,
       sum_of_squares: DoubleDouble,
-      clusters: ClusterTotals.nullable().meta({ description: 'Of the closed and the marked trades' }),
+      clusters: ClusterTotals.nullable().meta({
+        description: 'Clusters of the closed trades and the open trades with an unrealized profit',
+      }),
     })
     .nullable()
-    .meta({ description: 'Open trades with an unrealised result; null when there are none' }),
+    .meta({ description: 'Open trades with an unrealized profit; null without one' }),
 });
 export type VariantTotals = z.infer<typeof VariantTotals>;
 
@@ -83,7 +86,7 @@ export const PlannedLook = z.object({
   improvement_pct: z.number(),
 });
 
-/** Why the platform did not promote a winner by itself. */
+/** Reason why a winner was not promoted automatically. */
 export const PromotionRejection = z.object({ at: Timestamp, code: z.string(), message: z.string() });
 
 export const StoredChallenge = z.object({
@@ -94,16 +97,16 @@ export const StoredChallenge = z.object({
   challenger_version: z.string(),
   status: z.enum(CHALLENGE_STATUSES),
   outcome: z.enum(OUTCOMES).nullable(),
-  reason: z
-    .enum(ROLLBACK_REASONS)
-    .nullable()
-    .meta({ description: 'Of a rollback, and of a winner given up as another version came into Production' }),
+  reason: z.enum(ROLLBACK_REASONS).nullable().meta({
+    description:
+      'Reason of a rollback, and of a winner that was abandoned because another version entered Production',
+  }),
   enable_canary: z.boolean(),
   min_trades: z.int(),
   effective_min_trades: z
     .int()
     .meta({ description: 'Closed trades of each variant before the planned look' }),
-  min_hours: z.int().default(0).meta({ description: 'Hours that it must have lasted before the verdict' }),
+  min_hours: z.int().default(0).meta({ description: 'Minimum hours before the verdict' }),
   min_assignments: z
     .int()
     .default(0)
@@ -113,29 +116,29 @@ export const StoredChallenge = z.object({
   max_errors: z.int().nullable(),
   approval_stages: z
     .array(z.enum(CANARY_STAGE_NAMES))
-    .meta({ description: 'Entered only when somebody advances' }),
-  on_rollback: z.enum(ON_ROLLBACK).meta({ description: "What becomes of the challenger's positions" }),
+    .meta({ description: 'Stages that an approver must advance' }),
+  on_rollback: z
+    .enum(ON_ROLLBACK)
+    .meta({ description: "Handling of the challenger's positions after a rollback" }),
   auto_promote: z.boolean().meta({ description: 'The platform promotes the challenger when it has won' }),
-  stages: z.array(StageTotals).meta({ description: 'Those that were reached, the current one last' }),
+  stages: z.array(StageTotals).meta({ description: 'Stages reached so far, the current one last' }),
   hold: Hold.nullable(),
   acknowledged_holds: z
     .array(Hold.shape.reason)
     .meta({ description: 'Resumed although the cause was there' }),
   planned_look: PlannedLook.nullable(),
   equity: z.object({ profit: z.number(), peak: z.number(), drawdown: z.number() }).meta({
-    description: "Of the challenger's closed trades as they came, percent points",
+    description: "Equity of the challenger's closed trades in the order of logging, percentage points",
   }),
   analysis_unit: z
     .enum(ANALYSIS_UNITS)
-    .meta({ description: 'What is independent of each other: trades, or keys with all their trades' }),
+    .meta({ description: 'Unit of analysis: trades, or keys with all their trades' }),
   keys_with_several_trades: z.int().meta({ description: 'Closed ones that count' }),
-  trades: z.int().meta({ description: 'Trades logged, whatever became of them' }),
+  trades: z.int().meta({ description: 'Number of logged trades, excluded ones too' }),
   misassigned: z.int(),
   late: z.int(),
-  warnings: z.array(z.string()).meta({ description: 'Of its creation' }),
-  revision: z
-    .int()
-    .meta({ description: 'Rises with every write: whoever read an older one must read again' }),
+  warnings: z.array(z.string()).meta({ description: 'Warnings at the creation' }),
+  revision: z.int().meta({ description: 'Increases with every write; used for optimistic concurrency' }),
   events: z.int(),
   created_by: z.string(),
   created_at: Timestamp,
@@ -148,15 +151,14 @@ export const StoredChallenge = z.object({
 });
 export type StoredChallenge = z.infer<typeof StoredChallenge>;
 
-/** An error is no trade: the strategy failed to decide or to trade. It changes no more, like a closed one. */
+/** `error`: the strategy failed to decide or to trade; not counted as a trade. Final, like `closed`. */
 export const TRADE_STATUSES = ['open', 'closed', 'error'] as const;
 
-/** What a caller tells of a trade beyond which variant it was of. */
+/** Details of a trade as posted. */
 export const TradeDetails = z.object({
-  profit_pct: z
-    .number()
-    .nullable()
-    .meta({ description: 'Net of fees, percent of the stake; of an open trade its unrealised result' }),
+  profit_pct: z.number().nullable().meta({
+    description: 'Profit after fees, percent of the stake; for an open trade the unrealized profit',
+  }),
   profit_abs: z.number().nullable(),
   stake_amount: z.number().nullable(),
   fee_abs: z.number().nullable(),
@@ -185,18 +187,23 @@ export const StoredTrade = TradeDetails.extend({
     .meta({ description: 'When it was entered: what it is compared in' }),
   status: z.enum(TRADE_STATUSES),
   misassigned: z.boolean().meta({ description: 'Its key belongs to the other variant: it does not count' }),
-  late: z.boolean().meta({ description: 'It came or closed after the end: it does not count' }),
-  open_digest: z.string().nullable().meta({ description: 'Of the request that opened it, without its mark' }),
+  late: z
+    .boolean()
+    .meta({ description: 'True when it was logged or closed after the end: it does not count' }),
+  open_digest: z
+    .string()
+    .nullable()
+    .meta({ description: 'Digest of the request that opened it, without the unrealized profit' }),
   closed_digest: z
     .string()
     .nullable()
-    .meta({ description: 'Of the request that closed it, or told its error' }),
+    .meta({ description: 'Digest of the request that closed it or reported its error' }),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
 export type StoredTrade = z.infer<typeof StoredTrade>;
 
-/** What of a trade the permutation test looks at. */
+/** Input of the permutation test. */
 export const TradeResult = StoredTrade.pick({
   trade_id: true,
   variant: true,
@@ -209,7 +216,7 @@ export const TradeResult = StoredTrade.pick({
 });
 export type TradeResult = z.infer<typeof TradeResult>;
 
-/** The first answer for a key, which every later one repeats, and what its trades came to. */
+/** Assignment of a key, which later requests repeat, and the totals of its trades. */
 export const StoredAssignment = z.object({
   schema_version: z.literal(1),
   challenge_id: z.string(),
@@ -220,8 +227,8 @@ export const StoredAssignment = z.object({
   at: Timestamp,
   revision: z.int().meta({ description: 'Rises with every write' }),
   closed: z.int().meta({ description: 'Closed trades of this key that count' }),
-  sum: DoubleDouble.meta({ description: 'Of their profit_pct' }),
-  marked: z.int().meta({ description: 'Open ones with an unrealised result' }),
+  sum: DoubleDouble.meta({ description: 'Sum of profit_pct' }),
+  marked: z.int().meta({ description: 'Open trades with an unrealized profit' }),
   marked_sum: DoubleDouble,
 });
 export type StoredAssignment = z.infer<typeof StoredAssignment>;
@@ -232,13 +239,13 @@ const CHALLENGE_ACTIONS = [
 ] as const;
 export type ChallengeAction = (typeof CHALLENGE_ACTIONS)[number];
 
-/** One line of a challenge's history: insert-only, written in the transaction of the change that it tells. */
+/** One line of a challenge's history: insert-only, written in the transaction of the change. */
 export const ChallengeEvent = z.object({
   schema_version: z.literal(2),
   challenge_id: z.string(),
   sequence: z.int(),
   at: Timestamp,
-  actor: z.string().meta({ description: '`platform` for what nobody asked for' }),
+  actor: z.string().meta({ description: 'User ID; `platform` for automatic actions' }),
   action: z.enum(CHALLENGE_ACTIONS),
   status: z.enum(CHALLENGE_STATUSES).meta({ description: 'After it' }),
   outcome: z.enum(OUTCOMES).nullable(),
@@ -247,7 +254,7 @@ export const ChallengeEvent = z.object({
   warnings: z
     .array(z.string())
     .default([])
-    .meta({ description: 'Of a promotion: what spoke against it when the challenge was created' }),
+    .meta({ description: 'Warnings of a promotion, from the creation of the challenge' }),
   correlation_id: z.string().nullable(),
 });
 export type ChallengeEvent = z.infer<typeof ChallengeEvent>;

@@ -3,7 +3,7 @@ import * as z from 'zod';
 /** A gap: [open time of the first missing candle in ms, candles missing]. */
 const Gap = z.tuple([z.int(), z.int()]);
 
-/** What is stored of one month's file: times are open times in ms; a count of 0 means that it is corrupt. */
+/** Content of one month's file. Times are open times in ms; a count of 0 means a corrupt file. */
 const StoredSeriesMonth = z.object({
   month: z.string(),
   first: z.int(),
@@ -29,7 +29,7 @@ export const StoredSeriesMonths = z.object({
 export type StoredSeriesMonths = z.infer<typeof StoredSeriesMonths>;
 
 /**
- * What the Series table tells of a series, as one text in the item of its symbol, by timeframe: the freshness of a symbol is
+ * A series in the Series table, one JSON text per timeframe in the item of its symbol: the freshness of a symbol is
  * one small item. At most 1.5 KB; test/contract pins the hash of this shape.
  */
 export const StoredSeries = z.object({

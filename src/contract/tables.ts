@@ -1,4 +1,4 @@
-/** The DynamoDB tables with their keys and indexes: created from here on one machine and by CDK alike. */
+/** DynamoDB tables with their keys and indexes: the source for local mode and for CDK. */
 
 /**
  * Version of everything a local data folder stores: keys, attributes, object keys and file formats. Raise it with each
@@ -16,7 +16,7 @@ export interface IndexDefinition {
   readonly name: string;
   readonly partitionKey: KeyAttribute;
   readonly sortKey: KeyAttribute;
-  /** Projected beside the keys. Empty: keys only. Changing it later means building a new index. */
+  /** Projected attributes. Empty: keys only. A later change needs a new index. */
   readonly include: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface TableDefinition {
   readonly partitionKey: KeyAttribute;
   readonly sortKey: KeyAttribute;
   readonly indexes: readonly IndexDefinition[];
-  /** Attribute (unix seconds) after which an item may be deleted. Whoever reads items must look at it too: deleting takes days. */
+  /** TTL attribute, unix seconds. Readers must check it too: DynamoDB deletes expired items within days. */
   readonly expires?: string;
 }
 
