@@ -1,4 +1,4 @@
-import { drawdownOf } from '#engine/metrics/drawdown.ts';
+import { drawdownOf } from '#engine/metrics/equity-curve.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
 import type { PairInput } from '#engine/simulator/types.ts';
 import type { Bench } from './support/bench.ts';

@@ -11,7 +11,7 @@ import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { LocalEnv } from '#contract/env.ts';
 import { describeCertificate, isPutToTest } from '#domain/search-look-ahead.ts';
 import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
-import type { PairData } from '#engine/run/pair-history.ts';
+import type { PairData } from '#engine/run/history.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { isTimeframe, TIMEFRAME_MS, TIMEFRAMES } from '#engine/timeframe.ts';
 import { readEnv } from '#runtime/env.ts';

@@ -1,8 +1,8 @@
 import { CodedError } from '#contract/errors.ts';
 import type { StrategyWithDigest } from '#domain/ports.ts';
 import type { KnownStrategy, Strategies } from '#domain/strategy-ports.ts';
-import { BacktestError } from '#engine/run/errors.ts';
 import { startupCandles } from '#engine/run/history.ts';
+import { BacktestError } from '#engine/run/strategy-errors.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
 import { definitionData } from '#engine/strategies/validate-definition.ts';

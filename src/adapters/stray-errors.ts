@@ -1,8 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { CodedError } from '#contract/errors.ts';
-import { BacktestError } from '#engine/run/errors.ts';
-import { describeStray } from '#engine/run/strategy-errors.ts';
+import { BacktestError, describeStray } from '#engine/run/strategy-errors.ts';
 import { USER_STRATEGIES } from './strategy-files.ts';
 
 /** Errors that no run meets: thrown in a timer, or rejections that nothing waits for. */

@@ -1,9 +1,8 @@
 import type { JobIn, JobTiming } from '#contract/backtest.ts';
 import { CodedError, type ErrorCode } from '#contract/errors.ts';
 import { type BacktestOutcome, runBacktestPausing } from '#engine/backtest.ts';
-import { BacktestError, type BacktestErrorKind } from '#engine/run/errors.ts';
 import { historyStart } from '#engine/run/history.ts';
-import { cutError } from '#engine/run/strategy-errors.ts';
+import { BacktestError, type BacktestErrorKind, cutError } from '#engine/run/strategy-errors.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
 import { CorruptFileError } from './data/corrupt-file.ts';
 import { missingCandles, notCollected } from './data/missing-candles.ts';

@@ -3,7 +3,7 @@ import { type LookAhead, MAX_LOOK_AHEAD_FINDINGS, notChecked } from '#contract/l
 import type { BacktestOutcome } from '#engine/backtest.ts';
 import type { LookAheadCertificate } from '#engine/look-ahead/certify.ts';
 import type { LookAheadFinding } from '#engine/look-ahead/findings.ts';
-import { sampleLookAhead } from '#engine/look-ahead/sample.ts';
+import { sampleLookAhead } from '#engine/look-ahead/search.ts';
 import { hash32 } from '#engine/random.ts';
 import type { PairCandles } from './load-candles.ts';
 import type { StrategyWithDigest } from './ports.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { OPERATIONS } from '#contract/operations.ts';
-import { isoTime } from '#engine/report/iso-time.ts';
+import { isoTime } from '#engine/report/trades.ts';
 import { startTestPlatform, TERMINAL, type TestPlatform } from '../support/platform.ts';
 import { poll } from '../support/poll.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runBacktest } from '#engine/backtest.ts';
-import { BacktestError } from '#engine/run/errors.ts';
+import { BacktestError } from '#engine/run/strategy-errors.ts';
 import type { StrategyCallbacks } from '#engine/strategy.ts';
 import { CONFIG, SAMPLE_STRATEGY, sampleInput, sha256 } from './backtest-sample.ts';
 

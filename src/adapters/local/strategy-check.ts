@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { LookAheadCertificate } from '#engine/look-ahead/certify.ts';
 import type { LookAheadFinding } from '#engine/look-ahead/findings.ts';
-import type { PairData } from '#engine/run/pair-history.ts';
+import type { PairData } from '#engine/run/history.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import { openSandbox } from './sandbox.ts';
 import { spawnSupervised } from './supervised-process.ts';

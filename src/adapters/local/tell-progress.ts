@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { tellWhereabouts } from '#engine/run/whereabouts.ts';
+import { tellWhereabouts } from '#engine/run/strategy-errors.ts';
 
 /** Descriptor on which a watched process says what it does, a line of JSON each. */
 export const PROGRESS_DESCRIPTOR = 4;

@@ -1,5 +1,5 @@
 import type { Trade } from '#contract/report.ts';
-import { durationMinutes } from '#engine/metrics/trade-columns.ts';
+import { durationMinutes } from '#engine/metrics/trade-metrics.ts';
 import { profitPct } from '#engine/report/trades.ts';
 import type { TradeNumber, TradeTable } from '#engine/simulator/trade-table.ts';
 import {

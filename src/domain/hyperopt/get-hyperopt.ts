@@ -1,7 +1,7 @@
 import type { EquityData } from '#contract/backtest-api.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { HyperoptJobIn, StoredHyperoptJob } from '#contract/hyperopt.ts';
-import { buildEquityData } from '#engine/report/equity-data.ts';
+import { buildEquityData } from '#engine/report/result.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import type { HyperoptStore, TrialLedger, TrialReturns } from './hyperopt-ports.ts';
 

@@ -1,8 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { HyperoptJobConfig } from '#contract/hyperopt.ts';
 import { roundNumber } from '#engine/report/round.ts';
-import { BacktestError } from '#engine/run/errors.ts';
-import { cutError } from '#engine/run/strategy-errors.ts';
+import { BacktestError, cutError } from '#engine/run/strategy-errors.ts';
 import { shouldPrune } from '#engine/search/pruner.ts';
 import { bestTrial, type PastTrial } from '#engine/search/trials.ts';
 import { runUntrained } from '#engine/walk-forward/run-untrained.ts';

@@ -1,12 +1,10 @@
 import type { Candles } from '../candles.ts';
-import { countEntries } from '../causality/cuts.ts';
-import { findLookAhead } from '../causality.ts';
 import { createRandom } from '../random.ts';
-import { trainingRows } from '../run/history.ts';
-import { type PairHistory, tradedRange } from '../run/pair-history.ts';
-import { atTimeframe } from '../run/run-strategy.ts';
+import { type PairHistory, tradedRange, trainingRows } from '../run/history.ts';
+import { atTimeframe } from '../run/prepare-pair.ts';
 import { placeOf } from '../run/strategy-errors.ts';
 import type { ParameterValues } from '../strategy.ts';
+import { analyzeLookAhead, countEntries } from './analysis.ts';
 import { columnFinding, failureFinding, guardFinding, type LookAheadFinding } from './findings.ts';
 import type { GuardLog, MemberUse } from './guard.ts';
 import { type LookAheadSubject, type Observed, runWhole } from './runs.ts';
@@ -167,7 +165,7 @@ async function testColumns({ subject, histories }: Search, options: CertifyOptio
   const candles = new Map<string, Candles>(searched.map((each) => [each.data.pair, each.candles]));
   const total = options.histories ?? (ml ? DEFAULT_HISTORIES_WITH_MODELS : DEFAULT_HISTORIES);
   try {
-    const report = findLookAhead(strategy, config.params as ParameterValues, candles, {
+    const report = analyzeLookAhead(strategy, config.params as ParameterValues, candles, {
       histories: Math.max(MIN_HISTORIES, Math.floor(total / candles.size)),
       seed: options.seed ?? 1,
       ml: ml && { config: ml, seed: config.seed, start: tradedRange(config).start },

@@ -1,15 +1,8 @@
-import {
-  type LookAheadFinding as ColumnFinding,
-  columnsOf,
-  Findings,
-  isSame,
-  labelOf,
-} from '../causality/findings.ts';
-import type { PairHistory } from '../run/pair-history.ts';
+import type { PairHistory } from '../run/history.ts';
 import { describeThrown, placeOf } from '../run/strategy-errors.ts';
 import type { Trade } from '../simulator/trade-table.ts';
-import type { Call, CallbackName, Comparable } from './calls.ts';
-import type { GuardError, GuardedCall } from './guard.ts';
+import { type LookAheadFinding as ColumnFinding, columnsOf, Findings, isSame, labelOf } from './analysis.ts';
+import type { Call, CallbackName, Comparable, GuardError, GuardedCall } from './guard.ts';
 import { knownRows, type Observed, type PairAnalysis } from './runs.ts';
 
 /**

@@ -1,18 +1,16 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { type Candles, createCandles, indexAtOrAfter, sliceCandles } from '../candles.ts';
-import { rememberingFit } from '../causality/models.ts';
 import { simulationSettings } from '../run/config.ts';
-import { type PairData, type PairHistory, readHistory } from '../run/pair-history.ts';
-import { cutRows } from '../run/prepare-pair.ts';
-import { atTimeframe, mlRunOf } from '../run/run-strategy.ts';
+import { type PairData, type PairHistory, readHistory } from '../run/history.ts';
+import { atTimeframe, cutRows, mlRunOf } from '../run/prepare-pair.ts';
 import { simulate } from '../simulator/simulate.ts';
 import type { Trade } from '../simulator/trade-table.ts';
 import type { PairInput } from '../simulator/types.ts';
-import { type Analysis, analyse } from '../strategies/analyze.ts';
+import { type Analysis, analyze } from '../strategies/analyze.ts';
 import type { CallbackContext, ParameterValues, StrategyDefinition } from '../strategy.ts';
 import { type FitWindow, type LearnedAnalysis, predicting } from '../walk-forward/fit-window.ts';
-import { type Call, recordingCallbacks } from './calls.ts';
-import { type GuardLog, guarding } from './guard.ts';
+import { rememberingFit } from './analysis.ts';
+import { type Call, type GuardLog, guarding, recordingCallbacks } from './guard.ts';
 
 /** Strategy, configuration and candles that are searched for look-ahead. */
 export interface LookAheadSubject {
@@ -93,7 +91,7 @@ export async function runCut(
 }
 
 /** Analyses of the candles that have closed by `time`, without the one that is forming. */
-export async function analyseClosed(
+export async function analyzeClosed(
   subject: LookAheadSubject,
   histories: readonly PairHistory[],
   time: number,
@@ -197,7 +195,7 @@ function analyseRows(
 ): PairAnalysis {
   const params = config.params as ParameterValues;
   const run = mlRunOf(config, history);
-  if (!run) return analyse(strategy, params, candles);
+  if (!run) return analyze(strategy, params, candles);
   const steps = predicting(strategy, params, candles, run, fits(history.data.pair));
   for (;;) {
     const step = steps.next();

@@ -1,16 +1,29 @@
-import type { Metrics } from '#contract/report-metrics.ts';
-import type { TradeTable } from '#engine/simulator/trade-table.ts';
-import type { EquityCurve } from '#engine/simulator/types.ts';
-import { accountMetrics, wholeDays } from './account-metrics.ts';
-import { activityMetrics } from './activity-metrics.ts';
-import { type DailyEquity, dailyEquity } from './daily.ts';
-import { type Drawdown, drawdownOf } from './drawdown.ts';
-import { equityMetrics } from './equity-metrics.ts';
-import { type TradeColumns, tradeColumns } from './trade-columns.ts';
-import { closedDayMetrics, type TradeMetrics, tradeMetrics } from './trade-metrics.ts';
+import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { ReportPairData } from '#contract/report.ts';
+import type { ActivityMetrics, EquityMetrics, Metrics } from '#contract/report-metrics.ts';
+import type { TradeTable } from '../simulator/trade-table.ts';
+import type { EquityCurve, Simulation } from '../simulator/types.ts';
+import { deviation, finite, largest, mean, ratio, smallest, sum } from '../stats/moments.ts';
+import {
+  type DailyEquity,
+  type Drawdown,
+  dailyEquity,
+  dailyReturns,
+  drawdownOf,
+  drawdownPeriods,
+} from './equity-curve.ts';
+import {
+  accountMetrics,
+  closedDayMetrics,
+  type TradeColumns,
+  type TradeMetrics,
+  tradeColumns,
+  tradeMetrics,
+  wholeDays,
+} from './trade-metrics.ts';
 
 /** What the metrics are computed from. */
-export interface MetricsInput {
+interface MetricsInput {
   readonly trades: TradeTable;
   readonly curve: EquityCurve;
   readonly finalBalance: number;
@@ -59,4 +72,166 @@ export function computeMetrics(input: MetricsInput): ComputedMetrics {
     activity: activityMetrics(trades, curve, days),
   };
   return { metrics, daily, candleDrawdown, days, trades, total };
+}
+
+const YEAR_ROOT = Math.sqrt(365);
+
+/** What the equity metrics need to know of the whole run. */
+interface EquityContext {
+  readonly wallet: number;
+  /** Of the equity at the close of every candle. */
+  readonly candleDrawdown: Drawdown;
+  readonly days: number;
+  readonly totalProfitPct: number;
+  readonly cagrPct: number | null;
+}
+
+export function equityMetrics(curve: EquityCurve, daily: DailyEquity, context: EquityContext): EquityMetrics {
+  const returns = dailyReturns(context.wallet, daily.equity);
+  const drawdown = drawdownOf(context.wallet, daily.equity);
+  const drawdownPct = drawdown.ratio * 100;
+  return {
+    ...dailyRatios(returns),
+    calmar_ratio: ratio((context.totalProfitPct / context.days) * YEAR_ROOT, drawdown.ratio),
+    cagr_to_drawdown: context.cagrPct === null ? null : ratio(context.cagrPct, drawdownPct),
+    max_drawdown_pct: drawdownPct,
+    max_drawdown_abs: drawdown.amount,
+    max_drawdown_candle_pct: context.candleDrawdown.ratio * 100,
+    max_drawdown_candle_abs: context.candleDrawdown.amount,
+    ...timeUnderWater(context.wallet, daily.equity),
+    ...extremes(context.wallet, curve.equity),
+  };
+}
+
+/** Ratios of daily returns (as ratios, not percent): see the definitions of sharpe_ratio and the sortino ratios. */
+function dailyRatios(returns: Float64Array) {
+  const average = mean(returns);
+  const spread = deviation(returns, 'population');
+  const negative = returns.filter((each) => each < 0);
+  const downside = Math.sqrt(sum(negative.map((each) => each * each)) / returns.length);
+  const percent = returns.map((each) => each * 100);
+  return {
+    sharpe_ratio: ratio(average * YEAR_ROOT, spread),
+    sortino_ratio: ratio(average * YEAR_ROOT, deviation(negative, 'population')),
+    sortino_ratio_downside: ratio(average * YEAR_ROOT, downside),
+    volatility_pct: finite(spread * YEAR_ROOT * 100),
+    best_day_pct: returns.length === 0 ? null : percent.reduce((a, b) => Math.max(a, b)),
+    worst_day_pct: returns.length === 0 ? null : percent.reduce((a, b) => Math.min(a, b)),
+  };
+}
+
+function timeUnderWater(wallet: number, equity: Float64Array) {
+  let below = 0;
+  let longest = 0;
+  for (const period of drawdownPeriods(wallet, equity)) {
+    const end = period.recoveryRow ?? equity.length;
+    below += end - 1 - period.peakRow;
+    longest = Math.max(longest, (period.recoveryRow ?? equity.length - 1) - period.peakRow);
+  }
+  return {
+    time_under_water_pct: ratio(below * 100, equity.length),
+    longest_drawdown_days: longest,
+  };
+}
+
+function extremes(wallet: number, equity: Float64Array) {
+  let low = wallet;
+  let high = wallet;
+  for (let row = 0, { length } = equity; row < length; row++) {
+    if (equity[row]! < low) low = equity[row]!;
+    if (equity[row]! > high) high = equity[row]!;
+  }
+  return { lowest_equity: low, highest_equity: high };
+}
+
+/**
+ * @param trades in the order of closing
+ * @param days whole days of the run, at least 1
+ */
+export function activityMetrics(trades: TradeColumns, curve: EquityCurve, days: number): ActivityMetrics {
+  const { profit, minutes } = trades;
+  return {
+    trades_per_day: profit.length / days,
+    ...timeInMarket(curve),
+    min_duration_minutes: finite(smallest(minutes)),
+    max_duration_minutes: finite(largest(minutes)),
+    ...averageDurations(trades),
+    max_consecutive_wins: longestRun(profit, (each) => each > 0),
+    max_consecutive_losses: longestRun(profit, (each) => each <= 0),
+    same_candle_trades: minutes.filter((each) => each === 0).length,
+    left_open_trades: sum(trades.leftOpen),
+    avg_stake: finite(mean(trades.stake)),
+    avg_leverage: finite(mean(trades.leverage)),
+    total_volume: sum(trades.volume) + sum(trades.fees),
+  };
+}
+
+function averageDurations({ profit, minutes }: TradeColumns) {
+  let [won, wins, lost, losses] = [0, 0, 0, 0];
+  for (let row = 0, { length } = profit; row < length; row++) {
+    if (profit[row]! > 0) {
+      won += minutes[row]!;
+      wins++;
+    } else if (profit[row]! < 0) {
+      lost += minutes[row]!;
+      losses++;
+    }
+  }
+  return {
+    avg_duration_winners_minutes: ratio(won, wins),
+    avg_duration_losers_minutes: ratio(lost, losses),
+  };
+}
+
+function timeInMarket(curve: EquityCurve) {
+  const { openTrades } = curve;
+  let candles = 0;
+  let total = 0;
+  let most = 0;
+  for (let row = 0, { length } = openTrades; row < length; row++) {
+    const open = openTrades[row]!;
+    total += open;
+    if (open > 0) candles++;
+    if (open > most) most = open;
+  }
+  return {
+    exposure_pct: ratio(candles * 100, openTrades.length),
+    avg_open_trades: ratio(total, openTrades.length),
+    max_open_trades: most,
+  };
+}
+
+function longestRun(profits: Float64Array, counts: (profit: number) => boolean): number {
+  let longest = 0;
+  let run = 0;
+  for (let row = 0, { length } = profits; row < length; row++) {
+    run = counts(profits[row]!) ? run + 1 : 0;
+    if (run > longest) longest = run;
+  }
+  return longest;
+}
+
+/** What the metrics need to know of a pair's candles. */
+type TradedCandles = Pick<ReportPairData, 'first' | 'last' | 'market_change_pct'>;
+
+/**
+ * All metrics of a run.
+ *
+ * @param pairs those that were simulated, at least one
+ * @param run with its equity curve
+ */
+export function measureRun(
+  { dry_run_wallet }: Pick<ResolvedBacktestConfig, 'dry_run_wallet'>,
+  pairs: readonly TradedCandles[],
+  run: Simulation,
+): ComputedMetrics {
+  return computeMetrics({
+    trades: run.table,
+    curve: run.curve!,
+    finalBalance: run.finalBalance,
+    wallet: dry_run_wallet,
+    firstCandle: Math.min(...pairs.map(({ first }) => Date.parse(first))),
+    lastCandle: Math.max(...pairs.map(({ last }) => Date.parse(last))),
+    marketChangePct: pairs.reduce((total, pair) => total + pair.market_change_pct, 0) / pairs.length,
+  });
 }

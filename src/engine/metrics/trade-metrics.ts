@@ -1,10 +1,9 @@
-import { studentTwoSidedP } from '#engine/stats/distributions.ts';
-import { DAY_MS } from '#engine/timeframe.ts';
+import type { AccountMetrics } from '#contract/report-metrics.ts';
+import type { TradeTable } from '../simulator/trade-table.ts';
+import { studentTwoSidedP } from '../stats/distributions.ts';
 import { deviation, finite, largest, mean, median, ratio, smallest, sum } from '../stats/moments.ts';
-import { cagrPct } from './account-metrics.ts';
-import { dayOf } from './daily.ts';
-import { drawdownOf } from './drawdown.ts';
-import type { OutcomeColumns, TradeColumns } from './trade-columns.ts';
+import { DAY_MS } from '../timeframe.ts';
+import { dayOf, drawdownOf } from './equity-curve.ts';
 
 /**
  * What closed trades alone say: the columns of every table, and the closed-trade family of the whole run. Percentages
@@ -143,7 +142,7 @@ function cumulative(wallet: number, profits: Float64Array): Float64Array {
 }
 
 /** What the days on which trades closed look like, and the extremes of the realised balance. */
-export interface ClosedDayMetrics {
+interface ClosedDayMetrics {
   readonly lowest_closed_balance: number;
   readonly highest_closed_balance: number;
   readonly best_day_profit: number | null;
@@ -181,4 +180,87 @@ function profitPerDay({ closedAt, profit }: TradeColumns): Float64Array {
     profits[Math.floor((closedAt[row]! - first) / DAY_MS)]! += profit[row]!;
   }
   return profits;
+}
+
+/**
+ * @param profit sum of the trades' profits, quote currency
+ * @param days whole days of the run, at least 1
+ * @param marketChangePct mean change of the pairs' prices, percent
+ */
+export function accountMetrics(
+  wallet: number,
+  finalBalance: number,
+  profit: number,
+  days: number,
+  marketChangePct: number | null,
+): AccountMetrics {
+  return {
+    starting_balance: wallet,
+    final_balance: finalBalance,
+    total_profit: profit,
+    total_profit_pct: (profit / wallet) * 100,
+    cagr_pct: cagrPct(wallet, finalBalance, days),
+    avg_daily_profit_pct: ((profit / wallet) * 100) / days,
+    market_change_pct: marketChangePct,
+    backtest_days: days,
+  };
+}
+
+/** Whole days between the open times of the first and the last candle of a run, at least 1. */
+export function wholeDays(first: number, last: number): number {
+  return Math.max(1, Math.floor((last - first) / DAY_MS));
+}
+
+/** Compound growth a year in percent: (final / start)^(365 / days) - 1. Null when less than nothing is left, or beyond any number. */
+export function cagrPct(start: number, final: number, days: number): number | null {
+  if (final < 0) return null;
+  return finite(((final / start) ** (365 / days) - 1) * 100);
+}
+
+/** What a trade came to: all that the metrics of a group of trades read. Columns of equal length. */
+interface OutcomeColumns {
+  /** After fees and funding, quote currency. */
+  readonly profit: Float64Array;
+  /** On the collateral. */
+  readonly profitRatio: Float64Array;
+  /** From the entry candle's open to the exit candle's open. */
+  readonly minutes: Float64Array;
+}
+
+/** Closed trades with what the metrics derive from each, in the order of closing. */
+export interface TradeColumns extends TradeTable, OutcomeColumns {
+  readonly profit: Float64Array;
+  readonly profitRatio: Float64Array;
+  /** Quote currency moved by entry and exit, before fees. */
+  readonly volume: Float64Array;
+}
+
+export function tradeColumns(trades: TradeTable): TradeColumns {
+  const { length, openedAt, closedAt, amount, entryPrice, exitPrice } = trades;
+  const minutes = new Float64Array(length);
+  const volume = new Float64Array(length);
+  for (let row = 0; row < length; row++) {
+    minutes[row] = durationMinutes(openedAt[row]!, closedAt[row]!);
+    volume[row] = amount[row]! * (entryPrice[row]! + exitPrice[row]!);
+  }
+  return { ...trades, minutes, volume };
+}
+
+/** The outcomes of the trades in `rows`, in their order. */
+export function pickOutcomes(columns: OutcomeColumns, rows: readonly number[]): OutcomeColumns {
+  const profit = new Float64Array(rows.length);
+  const profitRatio = new Float64Array(rows.length);
+  const minutes = new Float64Array(rows.length);
+  for (let i = 0, { length } = rows; i < length; i++) {
+    const row = rows[i]!;
+    profit[i] = columns.profit[row]!;
+    profitRatio[i] = columns.profitRatio[row]!;
+    minutes[i] = columns.minutes[row]!;
+  }
+  return { profit, profitRatio, minutes };
+}
+
+/** Minutes from the entry candle's open to the exit candle's open; times in ms. */
+export function durationMinutes(openedAt: number, closedAt: number): number {
+  return (closedAt - openedAt) / 60_000;
 }

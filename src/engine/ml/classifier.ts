@@ -10,11 +10,11 @@ import {
 import { boost } from './gbdt/boost.ts';
 import { createForest, predictForest, type Tree } from './gbdt/forest.ts';
 import { buildHistogram, type HistogramBuilder } from './gbdt/histogram.ts';
-import { deserialiseLogistic, fitLogistic, logisticModel, type SerialisedLogistic } from './logistic.ts';
+import { deserializeLogistic, fitLogistic, logisticModel, type SerializedLogistic } from './logistic.ts';
 import { logLoss, type Model } from './model.ts';
 import { type ClassifierSettings, checkClassifierSettings } from './settings.ts';
 
-/** Of the serialised form and of what a model computes from it: a model of another version is refused, never guessed at. */
+/** Of the serialized form and of what a model computes from it: a model of another version is refused, never guessed at. */
 const CLASSIFIER_VERSION = 1;
 const FORMAT = 'touchstone-classifier';
 
@@ -38,11 +38,11 @@ export interface Classifier {
   predict(matrix: FeatureMatrix, into?: Float64Array): Float64Array;
   /** What each feature contributed to the loss's reduction, as shares that add up to 1; all 0 when nothing did. */
   gainImportance(): Float64Array;
-  serialise(): SerialisedClassifier;
+  serialize(): SerializedClassifier;
 }
 
 /** A model as plain JSON. Numbers keep every bit. */
-export interface SerialisedClassifier {
+export interface SerializedClassifier {
   readonly format: typeof FORMAT;
   readonly version: number;
   readonly kind: ModelKind;
@@ -50,7 +50,7 @@ export interface SerialisedClassifier {
   readonly best_iteration: number;
   readonly training_loss: readonly number[];
   readonly validation_loss: readonly number[] | null;
-  readonly model: SerialisedForest | SerialisedLogistic;
+  readonly model: SerializedForest | SerializedLogistic;
 }
 
 export interface TrainingData {
@@ -158,7 +158,7 @@ const isSymmetric = (kind: ModelKind) => kind === 'symmetric_gbdt';
 type Parts = Pick<
   Classifier,
   'kind' | 'featureNames' | 'bestIteration' | 'trainingLoss' | 'validationLoss'
-> & { readonly model: Model<SerialisedClassifier['model']> };
+> & { readonly model: Model<SerializedClassifier['model']> };
 
 function createClassifier({ model, ...facts }: Parts): Classifier {
   return {
@@ -173,7 +173,7 @@ function createClassifier({ model, ...facts }: Parts): Classifier {
       return into;
     },
     gainImportance: () => shares(model.contributions()),
-    serialise: () => ({
+    serialize: () => ({
       format: FORMAT,
       version: CLASSIFIER_VERSION,
       kind: facts.kind,
@@ -181,7 +181,7 @@ function createClassifier({ model, ...facts }: Parts): Classifier {
       best_iteration: facts.bestIteration,
       training_loss: [...facts.trainingLoss],
       validation_loss: facts.validationLoss && [...facts.validationLoss],
-      model: model.serialise(),
+      model: model.serialize(),
     }),
   };
 }
@@ -192,13 +192,13 @@ function shares(parts: Float64Array): Float64Array {
 }
 
 /**
- * The classifier that `serialise` wrote; it predicts the same to the last bit.
+ * The classifier that `serialize` wrote; it predicts the same to the last bit.
  *
- * @throws RangeError when it is no serialised classifier, or one of another version: such a model must be trained again
+ * @throws RangeError when it is no serialized classifier, or one of another version: such a model must be trained again
  */
-export function deserialise(serialised: SerialisedClassifier): Classifier {
-  if (serialised?.format !== FORMAT) throw new RangeError('This is no serialised classifier.');
-  const { version, kind, model } = serialised;
+export function deserialize(serialized: SerializedClassifier): Classifier {
+  if (serialized?.format !== FORMAT) throw new RangeError('This is no serialized classifier.');
+  const { version, kind, model } = serialized;
   if (version !== CLASSIFIER_VERSION) {
     throw new RangeError(
       `The classifier was written as version ${version}; this Touchstone reads version ${CLASSIFIER_VERSION}. ` +
@@ -207,19 +207,19 @@ export function deserialise(serialised: SerialisedClassifier): Classifier {
   }
   return createClassifier({
     kind,
-    featureNames: serialised.feature_names,
-    bestIteration: serialised.best_iteration,
-    trainingLoss: Float64Array.from(serialised.training_loss),
-    validationLoss: serialised.validation_loss && Float64Array.from(serialised.validation_loss),
+    featureNames: serialized.feature_names,
+    bestIteration: serialized.best_iteration,
+    trainingLoss: Float64Array.from(serialized.training_loss),
+    validationLoss: serialized.validation_loss && Float64Array.from(serialized.validation_loss),
     model:
       kind === 'logistic_regression'
-        ? deserialiseLogistic(model as SerialisedLogistic)
-        : deserialiseBoosted(model as SerialisedForest, isSymmetric(kind)),
+        ? deserializeLogistic(model as SerializedLogistic)
+        : deserializeBoosted(model as SerializedForest, isSymmetric(kind)),
   });
 }
 
 /** Boosted trees as plain JSON. */
-export interface SerialisedForest {
+export interface SerializedForest {
   /** Log-odds before the first tree. */
   readonly base: number;
   /** By feature: upper ends of its bins but the last; an infinite end is "-Infinity" or "Infinity". */
@@ -247,12 +247,12 @@ interface BoostedParts {
   readonly isSymmetric: boolean;
 }
 
-function boostedModel({ base, cuts, trees, gains, isSymmetric }: BoostedParts): Model<SerialisedForest> {
+function boostedModel({ base, cuts, trees, gains, isSymmetric }: BoostedParts): Model<SerializedForest> {
   const forest = createForest(base, trees, cuts, isSymmetric);
   return {
     predict: (features, into) => predictForest(forest, features, into),
     contributions: () => gains,
-    serialise: () => ({
+    serialize: () => ({
       base,
       cuts: cuts.map((column) => Array.from(column, (cut) => (Number.isFinite(cut) ? cut : String(cut)))),
       trees: trees.map(({ feature, bin, missingLeft, left, value }) => ({
@@ -267,18 +267,18 @@ function boostedModel({ base, cuts, trees, gains, isSymmetric }: BoostedParts): 
   };
 }
 
-function deserialiseBoosted(serialised: SerialisedForest, isSymmetric: boolean): Model<SerialisedForest> {
+function deserializeBoosted(serialized: SerializedForest, isSymmetric: boolean): Model<SerializedForest> {
   return boostedModel({
-    base: serialised.base,
-    cuts: serialised.cuts.map((column) => Float64Array.from(column, Number)),
-    trees: serialised.trees.map(({ feature, bin, missing_left, left, value }) => ({
+    base: serialized.base,
+    cuts: serialized.cuts.map((column) => Float64Array.from(column, Number)),
+    trees: serialized.trees.map(({ feature, bin, missing_left, left, value }) => ({
       feature: [...feature],
       bin: [...bin],
       missingLeft: [...missing_left],
       left: [...left],
       value: [...value],
     })),
-    gains: Float64Array.from(serialised.gains),
+    gains: Float64Array.from(serialized.gains),
     isSymmetric,
   });
 }

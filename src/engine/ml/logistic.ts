@@ -226,7 +226,7 @@ function solvePositive(matrix: Float64Array, right: Float64Array): Float64Array 
 }
 
 /** A logistic regression as plain JSON. */
-export interface SerialisedLogistic {
+export interface SerializedLogistic {
   readonly intercept: number;
   /** Of the standardised features. */
   readonly weights: readonly number[];
@@ -234,11 +234,11 @@ export interface SerialisedLogistic {
   readonly scale: readonly number[];
 }
 
-export function logisticModel(parts: LogisticParts): Model<SerialisedLogistic> {
+export function logisticModel(parts: LogisticParts): Model<SerializedLogistic> {
   return {
     predict: (features, into) => predictLogistic(parts, features, into),
     contributions: () => parts.weights.map(Math.abs),
-    serialise: () => ({
+    serialize: () => ({
       intercept: parts.intercept,
       weights: [...parts.weights],
       mean: [...parts.mean],
@@ -247,11 +247,11 @@ export function logisticModel(parts: LogisticParts): Model<SerialisedLogistic> {
   };
 }
 
-export function deserialiseLogistic(serialised: SerialisedLogistic): Model<SerialisedLogistic> {
+export function deserializeLogistic(serialized: SerializedLogistic): Model<SerializedLogistic> {
   return logisticModel({
-    intercept: serialised.intercept,
-    weights: Float64Array.from(serialised.weights),
-    mean: Float64Array.from(serialised.mean),
-    scale: Float64Array.from(serialised.scale),
+    intercept: serialized.intercept,
+    weights: Float64Array.from(serialized.weights),
+    mean: Float64Array.from(serialized.mean),
+    scale: Float64Array.from(serialized.scale),
   });
 }

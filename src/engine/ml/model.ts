@@ -1,13 +1,13 @@
 import type { FeatureMatrix } from './features.ts';
 
 /** What a kind of model does: what is common to all classifiers is built on it. */
-export interface Model<Serialised> {
+export interface Model<Serialized> {
   /** P(label = 1) of each row, written to the first places of `into`. */
   predict(features: FeatureMatrix, into: Float64Array): void;
   /** By feature, in any unit, not negative: what it contributed when the model was fitted. */
   contributions(): Float64Array;
   /** Plain JSON. */
-  serialise(): Serialised;
+  serialize(): Serialized;
 }
 
 /** 1 / (1 + e^-x): a log-odds as a probability. */

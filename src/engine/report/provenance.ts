@@ -1,7 +1,7 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { Provenance, ReportPairData } from '#contract/report.ts';
 import { canonicalJson, type Digest } from '#engine/digest.ts';
-import type { PairData } from '#engine/run/pair-history.ts';
+import type { PairData } from '#engine/run/history.ts';
 import { ENGINE_VERSION } from '#engine/version.ts';
 
 interface ProvenanceInput {

@@ -7,25 +7,22 @@ import type {
   ReportPairData,
   ReportSettings,
 } from '#contract/report.ts';
+import type { Metrics } from '#contract/report-metrics.ts';
 import type { ReportModels } from '#contract/report-models.ts';
-import { METRIC_DEFINITIONS, METRIC_NOTATION } from '#engine/metrics/catalogue.ts';
-import type { ComputedMetrics } from '#engine/metrics/metrics.ts';
-import { MODEL_DEFINITIONS } from '#engine/metrics/model-catalogue.ts';
-import { REPORT_DEFINITIONS } from '#engine/metrics/report-catalogue.ts';
-import type { EquityCurve, Simulation, SimulationCounters } from '#engine/simulator/types.ts';
-import type { StrategyDefinition } from '#engine/strategy.ts';
-import { knownBiases } from './biases.ts';
-import { buildCosts } from './costs.ts';
-import { buildDrawdowns } from './drawdowns.ts';
-import { buildPeriods } from './periods.ts';
+import { canonicalJson } from '../digest.ts';
+import { METRIC_DEFINITIONS, METRIC_NOTATION } from '../metrics/catalogue.ts';
+import type { ComputedMetrics } from '../metrics/metrics.ts';
+import { MODEL_DEFINITIONS, REPORT_DEFINITIONS } from '../metrics/report-catalogue.ts';
+import { type RunSettings, TRADABLE_BALANCE_RATIO } from '../run/config.ts';
+import type { EquityCurve, Simulation, SimulationCounters } from '../simulator/types.ts';
+import type { StrategyDefinition } from '../strategy.ts';
 import { roundNumbers } from './round.ts';
-import { buildTables } from './tables.ts';
-import { resultWarnings } from './warnings.ts';
+import { buildCosts, buildDrawdowns, buildPeriods, buildTables } from './tables.ts';
 
 /** Raised when the shape of a stored report changes. */
 const REPORT_SCHEMA_VERSION = 1;
 
-export interface ReportInput {
+interface ReportInput {
   readonly strategy: StrategyDefinition;
   readonly config: ResolvedBacktestConfig;
   readonly settings: ReportSettings;
@@ -90,4 +87,218 @@ function reportCounters(counters: SimulationCounters): ReportCounters {
     cancelled_entries: counters.cancelledEntries,
     replaced_entries: counters.replacedEntries,
   };
+}
+
+/** @param startup candles before the start that the strategy needs */
+export function reportSettings(
+  config: ResolvedBacktestConfig,
+  settings: RunSettings,
+  startup: number,
+  data: readonly ReportPairData[],
+): ReportSettings {
+  return {
+    // In one order of keys: a database gives those of a map back in any.
+    ...(JSON.parse(canonicalJson(config)) as ResolvedBacktestConfig),
+    first_candle: data.map((pair) => pair.first).sort()[0]!,
+    last_candle: data
+      .map((pair) => pair.last)
+      .sort()
+      .at(-1)!,
+    startup_candles: startup,
+    can_short: settings.canShort,
+    use_exit_signal: settings.useExitSignal,
+    exit_profit_only: settings.exitProfitOnly,
+    exit_profit_offset: settings.exitProfitOffset,
+    ignore_roi_if_entry_signal: settings.ignoreRoiIfEntrySignal,
+    unfilled_timeout_minutes: settings.unfilledTimeoutMinutes,
+    callbacks: Object.keys(settings.callbacks ?? {}).sort(),
+    tradable_balance_ratio: settings.tradableBalanceRatio,
+    margin_mode: 'isolated',
+    maintenance_margin_rate: settings.liquidation.maintenanceMarginRate,
+    liquidation_buffer: settings.liquidation.buffer,
+  };
+}
+
+/** Below this many trades ratios and tests say little. */
+const FEW_TRADES = 30;
+
+interface ResultWarningInput {
+  readonly config: ResolvedBacktestConfig;
+  readonly canShort: boolean;
+  readonly metrics: Metrics;
+  readonly counters: SimulationCounters;
+  readonly fillModel: FillModelComparison;
+  readonly data: readonly ReportPairData[];
+  readonly models: ReportModels | undefined;
+}
+
+/** What a reader of the numbers must know before trusting them, as sentences. */
+function resultWarnings(input: ResultWarningInput): string[] {
+  const { total_trades: trades } = input.metrics.closed_trades;
+  const models = uselessModels(input);
+  if (trades === 0) return [whyNoTrades(input), ...ignoredShorts(input), ...models];
+  const warnings = [...ignoredShorts(input), ...models];
+  if (trades < FEW_TRADES) {
+    warnings.push(`Ratios and the p-value rest on too few trades (${trades}) to mean much.`);
+  }
+  if (input.counters.rejectedSignals > 0) {
+    warnings.push(
+      `${input.counters.rejectedSignals} entry signals were lost because no slot was free (max_open_trades ${input.config.max_open_trades}).`,
+    );
+  }
+  return [...warnings, ...fillModelWarning(input)];
+}
+
+function whyNoTrades({ config, canShort, data }: ResultWarningInput): string {
+  const signals = data.reduce(
+    (count, pair) => count + pair.enter_long_signals + (canShort ? pair.enter_short_signals : 0),
+    0,
+  );
+  if (signals === 0) return 'No trades: the strategy gave no entry signal in this range.';
+  const tradable = config.dry_run_wallet * TRADABLE_BALANCE_RATIO;
+  if (config.stake_amount !== 'unlimited' && config.stake_amount > tradable) {
+    return `No trades: the stake of ${config.stake_amount} is above the ${tradable} of the wallet that may be traded (${TRADABLE_BALANCE_RATIO * 100} %).`;
+  }
+  return `No trades: none of ${signals} entry signals could be acted on (colliding signals, the last candle, refused or unfilled entries, or a stake below the minimum).`;
+}
+
+function ignoredShorts({ canShort, data }: ResultWarningInput): string[] {
+  const shorts = data.reduce((count, pair) => count + pair.enter_short_signals, 0);
+  if (canShort || shorts === 0) return [];
+  return [`${shorts} short signals were ignored: the strategy does not declare canShort.`];
+}
+
+function uselessModels({ models }: ResultWarningInput): string[] {
+  if (!models) return [];
+  const { log_loss, base_log_loss } = models.quality;
+  if (log_loss === null || base_log_loss === null || log_loss < base_log_loss) return [];
+  return [
+    `Out of sample the models predict no better than one fixed probability would (log loss ${log_loss.toFixed(3)}, that of the base rate ${base_log_loss.toFixed(3)}): nothing in this run is their merit.`,
+  ];
+}
+
+function fillModelWarning({ fillModel, metrics }: ResultWarningInput): string[] {
+  const { differing_trades: differing, alternative } = fillModel;
+  if (differing === 0) return [];
+  return [
+    `${differing} trades depend on what is assumed inside a candle: under the ${alternative} fill model the profit is ${fillModel.alternative_total_profit_pct.toFixed(2)} % instead of ${metrics.account.total_profit_pct.toFixed(2)} %.`,
+  ];
+}
+
+/** One thing the simulation assumes that a market need not grant. */
+interface Bias {
+  /** Which way it moves the result: better, worse, or neither as a rule. */
+  readonly effect: 'optimistic' | 'pessimistic' | 'neutral';
+  readonly text: string;
+}
+
+/** What this run's assumptions do to its numbers, as far as they apply to it. */
+function knownBiases(strategy: StrategyDefinition, config: ResolvedBacktestConfig): Bias[] {
+  return [...fillBiases(config), ...marketBiases(config), precisionBias(config), ...rules(strategy, config)];
+}
+
+function fillBiases(config: ResolvedBacktestConfig): Bias[] {
+  const biases: Bias[] = [
+    {
+      effect: 'optimistic',
+      text: 'A signal of a closed candle is filled at the open of the very next one, whole and at once: no latency, no queue, no partial fill.',
+    },
+  ];
+  if (config.fill_model === 'conservative') {
+    biases.push({
+      effect: 'pessimistic',
+      text: 'Conservative fills: a gap beyond the stop fills at the open, the stop comes before the target, and no favourable order inside a candle is assumed.',
+    });
+    return biases;
+  }
+  biases.push(
+    {
+      effect: 'optimistic',
+      text: 'A candle that opens beyond the stop but comes back to it fills at the stop price, better than the open.',
+    },
+    {
+      effect: 'pessimistic',
+      text: 'When one candle reaches both the stop and the target, the stop is taken to come first.',
+    },
+  );
+  if (config.trailing) {
+    biases.push(
+      {
+        effect: 'optimistic',
+        text: 'Trailing stop: each candle is taken to reach its best price before its worst. Tight trailing stops earn profits this way that a market would not pay; a finer timeframe_detail or the conservative fill model shows how much.',
+      },
+      {
+        effect: 'neutral',
+        text: 'A trailing stop hit in the entry candle is ordered at its distance from the open (with only_offset_is_reached at offset less positive), never at the best price of the candle; an order beyond that price waits for a later candle.',
+      },
+    );
+  }
+  return biases;
+}
+
+function marketBiases(config: ResolvedBacktestConfig): Bias[] {
+  const biases: Bias[] = [
+    {
+      effect: 'optimistic',
+      text: 'Orders do not move the price, whatever their size against the volume of the candle.',
+    },
+    {
+      effect: 'optimistic',
+      text: 'The pairs were chosen knowing today: coins that were delisted since are missing, and those that rose are likelier to be known.',
+    },
+  ];
+  if (config.slippage === 0) {
+    biases.push({
+      effect: 'optimistic',
+      text: 'Slippage and spread are 0. Set slippage to the share of the price that a fill costs on this market.',
+    });
+  }
+  if (config.leverage > 1) {
+    biases.push({
+      effect: 'optimistic',
+      text: 'A liquidation fills at its price with one maintenance rate for every size; nothing beyond the collateral is lost.',
+    });
+  }
+  return biases;
+}
+
+function precisionBias({ precision }: ResolvedBacktestConfig): Bias {
+  if (precision === 'exchange') {
+    return {
+      effect: 'neutral',
+      text: "Precision: the exchange's present amount steps and order limits were applied to the past, when they were others. The price tick of each month is derived from all of its candles, later ones included.",
+    };
+  }
+  return {
+    effect: 'optimistic',
+    text: 'Precision: none. No price tick and no amount step was applied, and no order was too small or too large for the exchange.',
+  };
+}
+
+function rules(strategy: StrategyDefinition, config: ResolvedBacktestConfig): Bias[] {
+  const biases: Bias[] = [
+    {
+      effect: 'neutral',
+      text: 'One trade a pair at a time; what is open at the end is closed at the open of the last candle and counts in all totals.',
+    },
+  ];
+  if (config.max_open_trades < config.pairs.length) {
+    biases.push({
+      effect: 'neutral',
+      text: 'Slots are scarce: pairs earlier in the list win them, so the order of the pairs changes the result.',
+    });
+  }
+  if (config.stake_amount === 'unlimited') {
+    biases.push({
+      effect: 'neutral',
+      text: 'The stake follows the balance: profits and losses compound, so late trades weigh more.',
+    });
+  }
+  if (strategy.callbacks) {
+    biases.push({
+      effect: 'neutral',
+      text: 'Callbacks of the strategy take part in the simulation; one that reads candles later than the row it is given sees the future.',
+    });
+  }
+  return biases;
 }

@@ -1,7 +1,13 @@
 import type { BacktestResult } from '#contract/backtest.ts';
+import type { EquityData } from '#contract/backtest-api.ts';
+import type { FillModel } from '#contract/limits.ts';
+import type { FillModelComparison } from '#contract/report.ts';
 import type { Metrics } from '#contract/report-metrics.ts';
-import type { TradeColumns } from '#engine/metrics/trade-columns.ts';
-import { finite, mean, sum, variance } from '#engine/stats/moments.ts';
+import { type DailyEquity, drawdownSeries, isoDay, monthOf, periodReturns } from '../metrics/equity-curve.ts';
+import type { TradeColumns } from '../metrics/trade-metrics.ts';
+import { countFillModelDifferences } from '../simulator/differences.ts';
+import type { Simulation } from '../simulator/types.ts';
+import { finite, mean, sum, variance } from '../stats/moments.ts';
 import { roundNumbers } from './round.ts';
 import { profitPct } from './trades.ts';
 
@@ -39,4 +45,42 @@ export function buildResult(metrics: Metrics, trades: TradeColumns): BacktestRes
       variance: finite(variance(profits, 'sample')),
     },
   });
+}
+
+/** @param wallet starting balance, quote currency */
+export function buildEquityData(wallet: number, daily: DailyEquity): EquityData {
+  return roundNumbers({
+    dates: Array.from(daily.day, isoDay),
+    equity: Array.from(daily.equity),
+    drawdown: Array.from(drawdownSeries(wallet, daily.equity)),
+    monthly_returns: Object.fromEntries(periodReturns(daily, wallet, monthOf)),
+  });
+}
+
+/** The other fill model. */
+export function alternativeModel(used: FillModel): FillModel {
+  return used === 'freqtrade' ? 'conservative' : 'freqtrade';
+}
+
+/**
+ * Compares the run with the same run under the other fill model.
+ *
+ * @param wallet starting balance, quote currency
+ */
+export function compareFillModels(
+  used: FillModel,
+  run: Simulation,
+  other: Simulation,
+  wallet: number,
+): FillModelComparison {
+  let profit = 0;
+  for (let row = 0; row < other.outcomes.length; row++) profit += other.outcomes.at(row).profit;
+  return {
+    used,
+    alternative: alternativeModel(used),
+    differing_trades: countFillModelDifferences(run, other),
+    alternative_trades: other.outcomes.length,
+    alternative_total_profit: profit,
+    alternative_total_profit_pct: (profit / wallet) * 100,
+  };
 }

@@ -1,9 +1,27 @@
-import type { ReportTables } from '#contract/report.ts';
-import type { TableRow } from '#contract/report-metrics.ts';
-import type { ComputedMetrics } from '#engine/metrics/metrics.ts';
-import { pickOutcomes } from '#engine/metrics/trade-columns.ts';
-import { type TradeMetrics, tradeMetrics } from '#engine/metrics/trade-metrics.ts';
-import { type TextColumn, textAt } from '#engine/simulator/trade-table.ts';
+import type { CostRow, ReportCosts, ReportDrawdowns, ReportPeriods, ReportTables } from '#contract/report.ts';
+import type { PeriodRow, TableRow } from '#contract/report-metrics.ts';
+import {
+  type DailyEquity,
+  type Drawdown,
+  type DrawdownPeriod,
+  drawdownOf,
+  drawdownPeriods,
+  isoDay,
+  monthOf,
+  type PeriodKey,
+  periodReturns,
+} from '../metrics/equity-curve.ts';
+import type { ComputedMetrics } from '../metrics/metrics.ts';
+import {
+  pickOutcomes,
+  type TradeColumns,
+  type TradeMetrics,
+  tradeMetrics,
+} from '../metrics/trade-metrics.ts';
+import { type TextColumn, textAt } from '../simulator/trade-table.ts';
+import type { EquityCurve } from '../simulator/types.ts';
+import { ratio, sum } from '../stats/moments.ts';
+import { DAY_MS } from '../timeframe.ts';
 
 /** Key of the last row of every table. */
 export const TOTAL = 'TOTAL';
@@ -125,4 +143,185 @@ function mergeSmallest(groups: ReadonlyMap<string, number[]>): Map<string, numbe
   const largest = [...groups].filter(([key]) => key !== OTHERS).sort(([, a], [, b]) => b.length - a.length);
   const rest = largest.splice(MAX_ROWS - 1).flatMap(([, rows]) => rows);
   return new Map([...largest, [OTHERS, [...others, ...rest].sort((a, b) => a - b)]]);
+}
+
+const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+
+/** Days since the Monday of the week; 1970-01-01 was a Thursday. */
+const daysSinceMonday = (day: number) => (day / DAY_MS + 3) % 7;
+
+const KEYS = {
+  day: isoDay,
+  week: (day) => isoDay(day - daysSinceMonday(day) * DAY_MS),
+  month: monthOf,
+  year: (day) => isoDay(day).slice(0, 4),
+  weekday: (day) => WEEKDAYS[daysSinceMonday(day)]!,
+} satisfies Record<keyof ReportPeriods, PeriodKey>;
+
+/** @param wallet starting balance, quote currency */
+export function buildPeriods(trades: TradeColumns, daily: DailyEquity, wallet: number): ReportPeriods {
+  const days = profitsByDay(trades, daily.day);
+  const rows = (keyOf: PeriodKey) => {
+    const keys = Array.from(daily.day, keyOf);
+    const growth = periodReturns(daily, wallet, (_, index) => keys[index]!);
+    const tallies = new Map<string, Tally>([...growth.keys()].map((key) => [key, new Tally()]));
+    for (const [index, profits] of days.entries()) tallies.get(keys[index]!)!.add(profits);
+    return [...tallies].map(([key, tally]) => periodRow(key, growth.get(key)!, tally, wallet));
+  };
+  const weekday = rows(KEYS.weekday).sort((a, b) => WEEKDAYS.indexOf(a.key) - WEEKDAYS.indexOf(b.key));
+  return {
+    day: rows(KEYS.day),
+    week: rows(KEYS.week),
+    month: rows(KEYS.month),
+    year: rows(KEYS.year),
+    weekday,
+  };
+}
+
+/** Profits of the trades that closed on each of consecutive days, in the order of closing. */
+function profitsByDay({ closedAt, profit }: TradeColumns, days: Float64Array): number[][] {
+  const byDay = Array.from(days, (): number[] => []);
+  for (let row = 0, { length } = profit; row < length; row++) {
+    byDay[Math.floor((closedAt[row]! - days[0]!) / DAY_MS)]!.push(profit[row]!);
+  }
+  return byDay;
+}
+
+/** Running totals of a period's trades. */
+class Tally {
+  trades = 0;
+  wins = 0;
+  losses = 0;
+  profit = 0;
+  won = 0;
+  lost = 0;
+
+  add(profits: readonly number[]): void {
+    this.trades += profits.length;
+    for (const profit of profits) {
+      this.profit += profit;
+      if (profit > 0) {
+        this.wins++;
+        this.won += profit;
+      } else if (profit < 0) {
+        this.losses++;
+        this.lost -= profit;
+      }
+    }
+  }
+}
+
+function periodRow(key: string, returnPct: number, tally: Tally, wallet: number): PeriodRow {
+  const { trades, wins, losses, profit } = tally;
+  return {
+    key,
+    return_pct: returnPct,
+    total_profit: profit,
+    total_profit_pct: (profit / wallet) * 100,
+    total_trades: trades,
+    winning_trades: wins,
+    losing_trades: losses,
+    draws: trades - wins - losses,
+    win_rate: ratio(wins * 100, trades),
+    profit_factor: ratio(tally.won, tally.lost),
+  };
+}
+
+/** How many drawdown periods a report lists. */
+const LISTED = 10;
+
+/** A fall of the daily equity from a peak until it was reached again. Dates are `YYYY-MM-DD`. */
+interface DrawdownRow {
+  /** Day of the peak; the run's first day when the peak is the wallet. */
+  readonly start: string;
+  readonly low: string;
+  /** First day back at the peak; null when the run ended below it. */
+  readonly recovery: string | null;
+  /** Zero or positive. */
+  readonly depth_pct: number;
+  readonly depth_abs: number;
+  /** From the peak to the recovery, or to the end of the run. */
+  readonly duration_days: number;
+  readonly days_to_low: number;
+}
+
+/** The deepest fall of the equity at the close of every candle. Times are open times of candles, ISO 8601. */
+interface CandleDrawdown {
+  /** Null when the peak is the wallet at the start. */
+  readonly peak_at: string | null;
+  readonly low_at: string;
+  readonly peak_equity: number;
+  readonly low_equity: number;
+  readonly depth_pct: number;
+}
+
+/**
+ * @param wallet starting balance, quote currency
+ * @param worst of the curve's equity, when it is known already
+ */
+export function buildDrawdowns(
+  wallet: number,
+  daily: DailyEquity,
+  curve: EquityCurve,
+  worst: Drawdown = drawdownOf(wallet, curve.equity),
+): ReportDrawdowns {
+  const deepest = drawdownPeriods(wallet, daily.equity)
+    .sort((a, b) => b.ratio - a.ratio || a.lowRow - b.lowRow)
+    .slice(0, LISTED);
+  return {
+    daily: deepest.map((period) => dailyRow(period, daily.day)),
+    candle: candleDrawdown(wallet, curve, worst),
+  };
+}
+
+function dailyRow(period: DrawdownPeriod, days: Float64Array): DrawdownRow {
+  const dayAt = (row: number) => days[0]! + row * DAY_MS;
+  const lastRow = period.recoveryRow ?? days.length - 1;
+  return {
+    start: isoDay(dayAt(Math.max(0, period.peakRow))),
+    low: isoDay(dayAt(period.lowRow)),
+    recovery: period.recoveryRow === null ? null : isoDay(dayAt(period.recoveryRow)),
+    depth_pct: period.ratio * 100,
+    depth_abs: period.amount,
+    duration_days: lastRow - period.peakRow,
+    days_to_low: period.lowRow - period.peakRow,
+  };
+}
+
+function candleDrawdown(
+  wallet: number,
+  curve: EquityCurve,
+  { peakRow, lowRow, ratio }: Drawdown,
+): CandleDrawdown | null {
+  if (lowRow < 0) return null;
+  const timeAt = (row: number) => new Date(curve.timestamp[row]!).toISOString();
+  return {
+    peak_at: peakRow < 0 ? null : timeAt(peakRow),
+    low_at: timeAt(lowRow),
+    peak_equity: peakRow < 0 ? wallet : curve.equity[peakRow]!,
+    low_equity: curve.equity[lowRow]!,
+    depth_pct: ratio * 100,
+  };
+}
+
+export function buildCosts(trades: TradeColumns): ReportCosts {
+  const fees = sum(trades.fees);
+  const slippage = sum(trades.slippageCost);
+  const funding = 0 - sum(trades.funding);
+  const total = fees + slippage + funding;
+  const turnover = sum(trades.volume);
+  const gross = sum(trades.profit) + total;
+  const row = (amount: number): CostRow => ({
+    amount,
+    pct_of_gross_profit: gross > 0 ? (amount / gross) * 100 : null,
+    pct_of_turnover: ratio(amount * 100, turnover),
+  });
+  return {
+    gross_profit: gross,
+    turnover,
+    fees: row(fees),
+    slippage: row(slippage),
+    funding: row(funding),
+    total: row(total),
+  };
 }

@@ -1,4 +1,4 @@
-import { enter } from '../run/whereabouts.ts';
+import { enter } from '../run/strategy-errors.ts';
 import { runLoop } from './loop/loop.ts';
 import { resolveSettings } from './settings.ts';
 import { createClock } from './state/market.ts';

@@ -1,10 +1,9 @@
-import { firstAbove } from '../byte-columns.ts';
 import type { Candles } from '../candles.ts';
+import { firstAbove } from '../digest.ts';
 import { resampleCandles } from '../indicators/resample.ts';
 import { allOf, predictedAbove, predictedBelow } from '../indicators/signals.ts';
 import { nearestName } from '../nearest-name.ts';
-import { describeThrown } from '../run/strategy-errors.ts';
-import { enter } from '../run/whereabouts.ts';
+import { describeThrown, enter } from '../run/strategy-errors.ts';
 import { MAX_REASON_LENGTH } from '../simulator/loop/return-values.ts';
 import type {
   Columns,
@@ -60,7 +59,7 @@ interface Predictions {
  * @throws StrategyRunError when the strategy throws, a column has the wrong type or length, or an informative timeframe is shorter than
  *   the strategy's
  */
-export function analyse(
+export function analyze(
   strategy: StrategyDefinition,
   params: ParameterValues,
   candles: Candles,
@@ -70,7 +69,7 @@ export function analyse(
   return decide(strategy, params, candles, computeColumns(strategy, params, candles, rows), nothing);
 }
 
-/** The first half of {@link analyse}: all columns. Errors as there. */
+/** The first half of {@link analyze}: all columns. Errors as there. */
 export function computeColumns(
   strategy: StrategyDefinition,
   params: ParameterValues,
@@ -86,7 +85,7 @@ export function computeColumns(
   return { columns, informative, rows };
 }
 
-/** The second half of {@link analyse}: signals, from what models predict too. Errors as there. */
+/** The second half of {@link analyze}: signals, from what models predict too. Errors as there. */
 export function decide(
   strategy: StrategyDefinition,
   params: ParameterValues,

@@ -194,7 +194,7 @@ export type FitWindow = typeof fitWindow;
  * Runs a strategy over the candles of one pair with a model for each window: columns, features and labels, predictions
  * window by window, signals. Pauses after every window, with the share that is done.
  *
- * @throws StrategyRunError as `analyse`, and when features or labels are not one value per candle
+ * @throws StrategyRunError as `analyze`, and when features or labels are not one value per candle
  */
 export function* predicting(
   strategy: StrategyDefinition,

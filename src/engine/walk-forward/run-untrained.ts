@@ -1,11 +1,10 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { indexAtOrAfter } from '../candles.ts';
 import { canonicalJson } from '../digest.ts';
-import { isoDay } from '../metrics/daily.ts';
+import { isoDay } from '../metrics/equity-curve.ts';
 import { provenanceOf } from '../report/provenance.ts';
-import { type PairHistory, tradedRange } from '../run/pair-history.ts';
-import { cutRows, digestPair } from '../run/prepare-pair.ts';
-import { runStrategy } from '../run/run-strategy.ts';
+import { type PairHistory, tradedRange } from '../run/history.ts';
+import { cutRows, digestPair, runStrategy } from '../run/prepare-pair.ts';
 import type { PairInput } from '../simulator/types.ts';
 import { type Analysis, SIGNAL_COLUMNS } from '../strategies/analyze.ts';
 import type { StrategyDefinition } from '../strategy.ts';
@@ -26,7 +25,7 @@ export interface UntrainedOptions extends Omit<WalkForwardOptions, 'pause'> {
 }
 
 /** A pair with what its strategy computed over the whole range. */
-interface AnalysedPair {
+interface AnalyzedPair {
   readonly history: PairHistory;
   readonly analysis: Analysis;
 }
@@ -50,7 +49,7 @@ export function runUntrained(input: WalkForwardInput, options: UntrainedOptions)
   const lengths = { train_period_days: 0, backtest_period_days: options.windowDays };
   const planned = planWindows(start, end, lengths);
   const trader = new Trader(strategy, config, options.objective);
-  const { pairs, skipped } = openPairs(input, (history) => analysedPair(strategy, config, history, cache));
+  const { pairs, skipped } = openPairs(input, (history) => analyzedPair(strategy, config, history, cache));
   const windows: WindowValue[] = [];
   for (const window of planned) {
     const inputs = pairs.map((pair) => windowInput(strategy, pair, window));
@@ -90,12 +89,12 @@ export function runUntrained(input: WalkForwardInput, options: UntrainedOptions)
 }
 
 /** Trials that differ in stop, ROI table or trailing stop alone share columns and signals. */
-function analysedPair(
+function analyzedPair(
   strategy: StrategyDefinition,
   config: ResolvedBacktestConfig,
   history: PairHistory,
   cache: WindowCache,
-): AnalysedPair {
+): AnalyzedPair {
   const key = `${history.data.pair} ${history.startup} ${canonicalJson(config.params)} analysis`;
   const analysis = cache.get(
     key,
@@ -113,7 +112,7 @@ function analysedPair(
 
 function windowInput(
   strategy: StrategyDefinition,
-  { history, analysis }: AnalysedPair,
+  { history, analysis }: AnalyzedPair,
   { from, to }: Window,
 ): PairInput {
   const rowAt = (time: number) => Math.max(history.from, indexAtOrAfter(history.candles.timestamp, time));

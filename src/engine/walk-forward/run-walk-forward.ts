@@ -1,9 +1,9 @@
-import { isoDay } from '../metrics/daily.ts';
+import { isoDay } from '../metrics/equity-curve.ts';
 import { provenanceOf } from '../report/provenance.ts';
-import { BacktestError } from '../run/errors.ts';
-import { modelWarnings, whyNothingLearned } from '../run/model-warnings.ts';
-import { tradedRange } from '../run/pair-history.ts';
+import { tradedRange } from '../run/history.ts';
 import { digestPair } from '../run/prepare-pair.ts';
+import { BacktestError } from '../run/strategy-errors.ts';
+import { modelWarnings, whyNothingLearned } from '../run/warnings.ts';
 import { mean } from '../stats/moments.ts';
 import type { WindowFit } from './fit-window.ts';
 import { requireObjective } from './objectives.ts';

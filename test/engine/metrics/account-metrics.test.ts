@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { accountMetrics, cagrPct, wholeDays } from '#engine/metrics/account-metrics.ts';
+import { accountMetrics, cagrPct, wholeDays } from '#engine/metrics/trade-metrics.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 
 describe('account', () => {

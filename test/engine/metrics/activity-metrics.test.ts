@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { activityMetrics } from '#engine/metrics/activity-metrics.ts';
+import { activityMetrics } from '#engine/metrics/metrics.ts';
 import { columnsOf, curve, START, trade } from './samples.ts';
 
 it('counts how and how much was traded', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dailyEquity, dailyReturns, monthOf, periodReturns } from '#engine/metrics/daily.ts';
+import { dailyEquity, dailyReturns, monthOf, periodReturns } from '#engine/metrics/equity-curve.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { curve, START } from './samples.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type DailyEquity, dailyEquity } from '#engine/metrics/daily.ts';
-import { drawdownOf } from '#engine/metrics/drawdown.ts';
-import { equityMetrics } from '#engine/metrics/equity-metrics.ts';
+import { type DailyEquity, dailyEquity, drawdownOf } from '#engine/metrics/equity-curve.ts';
+import { equityMetrics } from '#engine/metrics/metrics.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { curve, EXAMPLE_EQUITY, START } from './samples.ts';
 

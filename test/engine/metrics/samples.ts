@@ -1,4 +1,4 @@
-import { type TradeColumns, tradeColumns } from '#engine/metrics/trade-columns.ts';
+import { type TradeColumns, tradeColumns } from '#engine/metrics/trade-metrics.ts';
 import type { Trade } from '#engine/simulator/trade-table.ts';
 import {
   type TextColumn,

@@ -22,7 +22,7 @@ const weights = Float64Array.from(labels, () => 10 ** (6 * random() - 3));
 
 function train(changes: Partial<ClassifierSettings>, options?: TrainingOptions) {
   const settings = { ...DEFAULT_CLASSIFIER_SETTINGS, n_estimators: 15, max_depth: 5, ...changes };
-  return JSON.stringify(trainClassifier({ features, labels, weights }, settings, options).serialise());
+  return JSON.stringify(trainClassifier({ features, labels, weights }, settings, options).serialize());
 }
 
 /** Rows dealt out at random, as no sensible division of work would. */
@@ -86,7 +86,7 @@ describe.each(['depthwise_gbdt', 'leafwise_gbdt', 'symmetric_gbdt'] as const)('%
     const settings = { ...DEFAULT_CLASSIFIER_SETTINGS, kind, n_estimators: 5 };
     const binned = binFeatures(features, 64);
     const model = trainClassifier({ features: binned, labels }, settings);
-    expect(model.serialise()).toEqual(trainClassifier({ features, labels }, settings).serialise());
+    expect(model.serialize()).toEqual(trainClassifier({ features, labels }, settings).serialize());
     expect(() => trainClassifier({ features: binned, labels }, { ...settings, max_bins: 32 })).toThrow(
       /64 bins.*32/,
     );

@@ -93,7 +93,7 @@ it('does not look at the rows of the embargo, nor at the tail, when it fits', ()
   for (let i = 390; i < 400; i++) changed[i] = 1 - changed[i]!;
   const used = settings({ l2: 1, n_estimators: 20, early_stopping_rounds: 50 });
   const trees = (given: Uint8Array) =>
-    trainClassifier({ features: matrix, labels: given }, used, { embargoRows: 10 }).serialise();
+    trainClassifier({ features: matrix, labels: given }, used, { embargoRows: 10 }).serialize();
   expect(trees(changed)).toEqual(trees(labels));
 });
 

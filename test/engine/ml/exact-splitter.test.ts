@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SerialisedForest } from '#engine/ml/classifier.ts';
+import type { SerializedForest } from '#engine/ml/classifier.ts';
 import { trainClassifier } from '#engine/ml/classifier.ts';
 import type { ClassifierSettings } from '#engine/ml/settings.ts';
 import { createRandom } from '#engine/random.ts';
@@ -26,7 +26,7 @@ function problem(seed: number) {
 
 /** Follows our tree and the exact one down together. */
 function compare(
-  forest: SerialisedForest,
+  forest: SerializedForest,
   tree: number,
   columns: readonly Float64Array[],
   exact: ExactNode,
@@ -76,10 +76,10 @@ describe.each(['depthwise_gbdt', 'leafwise_gbdt', 'symmetric_gbdt'] as const)('%
         max_bins: 255,
         ...changes,
       };
-      const model = trainClassifier({ features: matrixOf(columns), labels, weights }, settings).serialise();
+      const model = trainClassifier({ features: matrixOf(columns), labels, weights }, settings).serialize();
       const exact = boostExactly({ columns, labels, weights, settings });
       exact.forEach((tree, t) => {
-        compare(model.model as SerialisedForest, t, columns, tree);
+        compare(model.model as SerializedForest, t, columns, tree);
       });
       expect(exact.some((tree) => tree.split)).toBe(true);
     }

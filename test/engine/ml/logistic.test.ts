@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type TrainingData, trainClassifier } from '#engine/ml/classifier.ts';
-import type { SerialisedLogistic } from '#engine/ml/logistic.ts';
+import type { SerializedLogistic } from '#engine/ml/logistic.ts';
 import { logLoss } from '#engine/ml/model.ts';
 import type { ClassifierSettings } from '#engine/ml/settings.ts';
 import { DEFAULT_CLASSIFIER_SETTINGS } from './default-settings.ts';
@@ -9,7 +9,7 @@ import { labelled, matrixOf } from './synthetic.ts';
 function regress(data: TrainingData, changes: Partial<ClassifierSettings> = {}) {
   const settings = { ...DEFAULT_CLASSIFIER_SETTINGS, kind: 'logistic_regression' as const, ...changes };
   const model = trainClassifier(data, settings);
-  return { model, parts: model.serialise().model as SerialisedLogistic };
+  return { model, parts: model.serialize().model as SerializedLogistic };
 }
 
 describe('logistic regression', () => {

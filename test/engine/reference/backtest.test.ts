@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { type BacktestOutcome, runBacktest } from '#engine/backtest.ts';
 import type { Candles } from '#engine/candles.ts';
-import type { PairData } from '#engine/run/pair-history.ts';
+import type { PairData } from '#engine/run/history.ts';
 import { defineStrategy, type RoiTable, type StrategyDefinition } from '#engine/strategy.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import { endsInDust } from './agreement.ts';

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
-import { fillGaps } from '#engine/run/fill-gaps.ts';
+import { fillGaps } from '#engine/run/candles.ts';
 import { startupRows, trainingRows } from '#engine/run/history.ts';
 import { simulate } from '#engine/simulator/simulate.ts';
-import { analyse } from '#engine/strategies/analyze.ts';
+import { analyze } from '#engine/strategies/analyze.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
 import type { StrategyDefinition } from '#engine/strategy.ts';
@@ -60,7 +60,7 @@ function readFunding(base: string): FundingEvent[] {
 function analysed(strategy: StrategyDefinition, candles: Candles, limit: number) {
   const params = defaultParameters(strategy.parameters);
   if (!strategy.mlEngine) {
-    return { analysis: analyse(strategy, params, candles), from: strategy.startupCandles(params) };
+    return { analysis: analyze(strategy, params, candles), from: strategy.startupCandles(params) };
   }
   const config = mlEngineOf(strategy, { train_period_days: 10, n_estimators: 10 });
   const firstRow = startupRows(strategy, params, strategy.timeframe, config);
@@ -174,7 +174,7 @@ describe.skipIf(!present)('real candles through the engine and the reference imp
     const params = defaultParameters(strategy.parameters);
     const markets = ['BTC', 'ETH'].map((base): Market => {
       const { bars, candles } = readCandles(`candles-derived/${base}_USDT_USDT-5m`);
-      const { signals } = analyse({ ...strategy, timeframe: '5m' }, params, candles);
+      const { signals } = analyze({ ...strategy, timeframe: '5m' }, params, candles);
       const first = bars[0] as Bar;
       const fine = readCandles(`candles/${base}_USDT_USDT-1m`).bars;
       return {
@@ -228,10 +228,10 @@ describe.skipIf(!present)('built-in strategies have no look-ahead bias on real c
   it.each(builtInStrategies.map((strategy) => [strategy.name, strategy] as const))('%s', (_, strategy) => {
     const params = defaultParameters(strategy.parameters);
     const { candles } = readCandles('candles/ETH_USDT_USDT-15m');
-    const full = analyse({ ...strategy, timeframe: '15m' }, params, candles);
+    const full = analyze({ ...strategy, timeframe: '15m' }, params, candles);
     const rows = candles.timestamp.length;
     for (let known = 700; known <= rows; known += 149) {
-      const cut = analyse({ ...strategy, timeframe: '15m' }, params, sliceCandles(candles, 0, known));
+      const cut = analyze({ ...strategy, timeframe: '15m' }, params, sliceCandles(candles, 0, known));
       for (const name of ['enterLong', 'exitLong', 'enterShort', 'exitShort'] as const) {
         const told = cut.signals[name];
         if (told === undefined) continue;

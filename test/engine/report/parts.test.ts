@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { dailyEquity } from '#engine/metrics/daily.ts';
+import { dailyEquity } from '#engine/metrics/equity-curve.ts';
 import { computeMetrics } from '#engine/metrics/metrics.ts';
-import { buildCosts } from '#engine/report/costs.ts';
-import { buildDrawdowns } from '#engine/report/drawdowns.ts';
-import { compareFillModels } from '#engine/report/fill-models.ts';
-import { buildResult } from '#engine/report/result.ts';
+import { buildResult, compareFillModels } from '#engine/report/result.ts';
 import { roundNumber, roundNumbers } from '#engine/report/round.ts';
+import { buildCosts, buildDrawdowns } from '#engine/report/tables.ts';
 import { tradeRecord } from '#engine/report/trades.ts';
 import type { Outcomes, Trade } from '#engine/simulator/trade-table.ts';
 import type { Simulation } from '#engine/simulator/types.ts';

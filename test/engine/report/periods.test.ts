@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { dailyEquity } from '#engine/metrics/daily.ts';
-import { buildEquityData } from '#engine/report/equity-data.ts';
-import { buildPeriods } from '#engine/report/periods.ts';
+import { dailyEquity } from '#engine/metrics/equity-curve.ts';
+import { buildEquityData } from '#engine/report/result.ts';
+import { buildPeriods } from '#engine/report/tables.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { columnsOf, curve, START, trade } from '../metrics/samples.ts';
 

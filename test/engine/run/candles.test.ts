@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Candles, sliceCandles } from '#engine/candles.ts';
-import { checkCandles } from '#engine/run/check-candles.ts';
-import { fillGaps } from '#engine/run/fill-gaps.ts';
+import { checkCandles, fillGaps } from '#engine/run/candles.ts';
 import { MINUTE, START, walk, without } from './candles.ts';
 
 describe('fillGaps', () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { CANDLE_COLUMNS, createCandles } from '#engine/candles.ts';
-import { detectWrites } from '#engine/run/write-detecting-candles.ts';
+import { detectWrites } from '#engine/run/candles.ts';
 
 const candles = () => {
   const made = createCandles(5);

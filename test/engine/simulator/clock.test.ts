@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tradeColumns } from '#engine/metrics/trade-columns.ts';
-import { tradeMetrics } from '#engine/metrics/trade-metrics.ts';
+import { tradeColumns, tradeMetrics } from '#engine/metrics/trade-metrics.ts';
 import { SimulationStopped, simulate } from '#engine/simulator/simulate.ts';
 import type { SimulationSettings } from '#engine/simulator/types.ts';
 import { flat, HOUR, hourOf, type PairScript, pairOf, type Row, settingsOf, summary } from './market.ts';

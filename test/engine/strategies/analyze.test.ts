@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sma } from '#engine/indicators/index.ts';
-import { analyse, StrategyRunError } from '#engine/strategies/analyze.ts';
+import { analyze, StrategyRunError } from '#engine/strategies/analyze.ts';
 import { defineStrategy, type StrategyDefinition } from '#engine/strategy.ts';
 import { marketCandles } from '../indicators/market.ts';
 
@@ -21,12 +21,12 @@ const strategy = defineStrategy({
 });
 
 const run = (changes: Partial<StrategyDefinition>) => () =>
-  analyse({ ...strategy, ...changes }, { period: 2 }, candles);
+  analyze({ ...strategy, ...changes }, { period: 2 }, candles);
 
 describe('analysis', () => {
   it('computes indicators on every timeframe, and shows higher candles once they have closed', () => {
     let seen: unknown;
-    const { columns, informative } = analyse(
+    const { columns, informative } = analyze(
       {
         ...strategy,
         signals: (...args) => {
@@ -51,7 +51,7 @@ describe('analysis', () => {
   it('accepts an informative timeframe equal to the run and refuses a shorter one', () => {
     const daily = marketCandles(1, 40, '1d');
     const onDays = { ...strategy, timeframe: '1d', informativeTimeframes: ['1d'] } as StrategyDefinition;
-    expect(analyse(onDays, { period: 2 }, daily).informative['1d']!.close).toEqual(daily.close);
+    expect(analyze(onDays, { period: 2 }, daily).informative['1d']!.close).toEqual(daily.close);
     expect(run({ timeframe: '1d', informativeTimeframes: ['4h'] })).toThrow(
       'Strategy sample reads 4h candles and cannot run on 1d: use 4h or shorter.',
     );

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type BacktestOutcome, runBacktest } from '#engine/backtest.ts';
 import type { Candles } from '#engine/candles.ts';
-import { analyse } from '#engine/strategies/analyze.ts';
+import { analyze } from '#engine/strategies/analyze.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { createStrategyRegistry } from '#engine/strategies/registry.ts';
 import type { CallbackContext, Signals, TradeView } from '#engine/strategy.ts';
@@ -17,7 +17,7 @@ function signalsOf(name: string, candles: Candles, overrides = {}): Signals {
   const strategy = registry.get(name)!;
   const { values, problems } = registry.resolveParams(strategy, overrides);
   expect(problems).toEqual([]);
-  return analyse(strategy, values, candles).signals;
+  return analyze(strategy, values, candles).signals;
 }
 
 const rowsOf = (column: Uint8Array | undefined) =>
@@ -191,7 +191,7 @@ describe('signals follow from their definition', () => {
     expect(ask(1, 3)).toBeNull();
     expect(ask(0, 3)).toBeNull();
     const candles = marketCandles(53, 400, '4h');
-    const { columns } = analyse(
+    const { columns } = analyze(
       strategy,
       registry.resolveParams(strategy, { stop_ranges: 2 }).values,
       candles,
@@ -255,7 +255,7 @@ describe('definitions', () => {
           const overrides = range && range.kind !== 'choice' ? { [parameter!]: range[end] } : {};
           const params = registry.resolveParams(strategy, overrides).values;
           const startup = strategy.startupCandles(params);
-          const { columns } = analyse(strategy, params, marketCandles(1, startup + 1, strategy.timeframe));
+          const { columns } = analyze(strategy, params, marketCandles(1, startup + 1, strategy.timeframe));
           // Nothing is predicted here: no model is trained.
           const { ml_probability: _, ...own } = columns;
           for (const column of Object.values(own)) expect(column[startup]).not.toBeNaN();

@@ -1,4 +1,4 @@
-import { turnTo } from '../../run/whereabouts.ts';
+import { turnTo } from '../../run/strategy-errors.ts';
 import type { CallbackContext, Columns } from '../../strategy.ts';
 import { type Direction, slippedExit } from '../rules/prices.ts';
 import type { ResolvedSettings } from '../settings.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { isoTime } from '#engine/report/iso-time.ts';
+import { isoTime } from '#engine/report/trades.ts';
 
 const MINUTE = 60_000;
 /** What a Date can hold, ms. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { MODEL_KINDS } from '#contract/limits.ts';
 import {
-  deserialise,
+  deserialize,
   permutationImportance,
-  type SerialisedClassifier,
+  type SerializedClassifier,
   trainClassifier,
 } from '#engine/ml/classifier.ts';
 import { sha256 } from '../backtest-sample.ts';
@@ -23,12 +23,12 @@ describe.each(MODEL_KINDS)('%s', (kind) => {
     { features, labels },
     { ...DEFAULT_CLASSIFIER_SETTINGS, kind, n_estimators: 25, early_stopping_rounds: 20 },
   );
-  const written = JSON.stringify(model.serialise());
-  const read = deserialise(JSON.parse(written) as SerialisedClassifier);
+  const written = JSON.stringify(model.serialize());
+  const read = deserialize(JSON.parse(written) as SerializedClassifier);
 
   it('predicts the same bits after a round trip through JSON', () => {
     expect(read.predict(features)).toEqual(model.predict(features));
-    expect(JSON.stringify(read.serialise())).toBe(written);
+    expect(JSON.stringify(read.serialize())).toBe(written);
     for (const key of [
       'kind',
       'version',
@@ -56,9 +56,9 @@ describe.each(MODEL_KINDS)('%s', (kind) => {
   });
 
   it('is refused in another version, and when it is something else', () => {
-    const other = { ...model.serialise(), version: 2 };
-    expect(() => deserialise(other)).toThrow(/version 2.*version 1.*[Tt]rain it again/);
-    expect(() => deserialise({} as SerialisedClassifier)).toThrow(/no serialised classifier/);
+    const other = { ...model.serialize(), version: 2 };
+    expect(() => deserialize(other)).toThrow(/version 2.*version 1.*[Tt]rain it again/);
+    expect(() => deserialize({} as SerializedClassifier)).toThrow(/no serialized classifier/);
   });
 
   it('refuses other features than it was trained on', () => {
@@ -70,7 +70,7 @@ describe.each(MODEL_KINDS)('%s', (kind) => {
 
 /**
  * Digest of a model of each kind. A change of what is computed needs a new ENGINE_VERSION, since results change with it; a change
- * of what is written, or of what is computed from it, a new version of the serialised form too.
+ * of what is written, or of what is computed from it, a new version of the serialized form too.
  */
 const PINNED = {
   depthwise_gbdt: '2ec86e27da79940f',
@@ -92,7 +92,7 @@ it('models do not change unnoticed', () => {
   );
   expect(
     Object.fromEntries(
-      models.map((model) => [model.kind, sha256(JSON.stringify(model.serialise())).slice(0, 16)]),
+      models.map((model) => [model.kind, sha256(JSON.stringify(model.serialize())).slice(0, 16)]),
     ),
   ).toEqual(PINNED);
 });

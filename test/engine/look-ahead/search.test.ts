@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { crossedAbove, crossedBelow, sma } from '#engine/indicators/index.ts';
-import { sampleLookAhead } from '#engine/look-ahead/sample.ts';
+import { sampleLookAhead } from '#engine/look-ahead/search.ts';
 import { bollingerBreakout } from '#engine/strategies/bollinger-breakout.ts';
 import { mlClassifier } from '#engine/strategies/ml-classifier.ts';
 import { defineStrategy, type StrategyCallbacks } from '#engine/strategy.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findLookAhead } from '#engine/causality.ts';
+import { analyzeLookAhead } from '#engine/look-ahead/analysis.ts';
 import { emaCrossover } from '#engine/strategies/ema-crossover.ts';
 import { mlClassifier } from '#engine/strategies/ml-classifier.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
@@ -19,7 +19,7 @@ function search(
   const changed = { ...strategy, ...changes };
   const params = defaultParameters(strategy.parameters);
   const ml = { config: mlEngineOf(changed, SMALL) };
-  return findLookAhead(changed, params, new Map([['BTC/USDT:USDT', CANDLES]]), { histories, ml });
+  return analyzeLookAhead(changed, params, new Map([['BTC/USDT:USDT', CANDLES]]), { histories, ml });
 }
 
 const columnsOf = ({ findings }: ReturnType<typeof search>) => findings.map(({ column }) => column).sort();
@@ -77,7 +77,7 @@ describe('the search for look-ahead with models', () => {
     const short = new Map([['BTC/USDT:USDT', swinging(200, Date.UTC(2024, 0, 1))]]);
     const ml = { config: mlEngineOf(mlClassifier, SMALL) };
     const params = defaultParameters(mlClassifier.parameters);
-    expect(() => findLookAhead(mlClassifier, params, short, { ml })).toThrow(
+    expect(() => analyzeLookAhead(mlClassifier, params, short, { ml })).toThrow(
       'BTC/USDT:USDT has 200 candles; searching ml_classifier for look-ahead needs 294.',
     );
   });

@@ -76,7 +76,7 @@ describe('callback leaks that the guard names with the place', () => {
     const { findings } = await certify(withCallbacks(callbacks));
     const found = findings.find(({ column: read }) => read === `candles.${column}`)!;
     expect(found).toMatchObject({ kind: 'look_ahead', callback: 'customExit' });
-    expect(found.place).toMatch(/^causality-callbacks\.test\.ts:\d+$/);
+    expect(found.place).toMatch(/^certify\.test\.ts:\d+$/);
     expect(found.message).toMatch(
       ahead === 0 ? /row index \(\d+\) is the candle that is still forming/ : `${ahead} row`,
     );
@@ -161,7 +161,7 @@ describe('callback leaks by members that depend on what is known', () => {
     const found = findings.find(({ callback }) => callback === 'customExit')!;
     expect(found.kind).toBe('look_ahead');
     expect(found.message).toContain(`.${member}, which depends on how many candles there are`);
-    expect(found.place).toMatch(/^causality-callbacks\.test\.ts:\d+$/);
+    expect(found.place).toMatch(/^certify\.test\.ts:\d+$/);
   });
 });
 

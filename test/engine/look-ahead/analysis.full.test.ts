@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Candles, createCandles } from '#engine/candles.ts';
-import { findLookAhead, type LookAheadOptions } from '#engine/causality.ts';
 import { crossedAbove, ema, sma, where } from '#engine/indicators/index.ts';
+import { analyzeLookAhead, type LookAheadOptions } from '#engine/look-ahead/analysis.ts';
 import { builtInStrategies } from '#engine/strategies/built-in.ts';
 import { defaultParameters } from '#engine/strategies/parameters.ts';
 import { defineStrategy, type StrategyDefinition } from '#engine/strategy.ts';
@@ -26,7 +26,7 @@ describe('no strategy of ours sees the future', () => {
     '%s',
     (_name, strategy) => {
       const params = defaultParameters(strategy.parameters);
-      const report = findLookAhead(strategy, params, markets(strategy));
+      const report = analyzeLookAhead(strategy, params, markets(strategy));
       expect(report.findings).toEqual([]);
       expect(report.histories).toBeGreaterThan(60);
       expect(report.entrySignals).toBeGreaterThanOrEqual(MIN_SIGNALS);
@@ -44,7 +44,7 @@ describe('no strategy of ours sees the future', () => {
           ]),
         ) as Record<string, number>;
         const candles = new Map([['BTC/USDT:USDT', marketCandles(21, LENGTH, strategy.timeframe)]]);
-        expect(findLookAhead(strategy, params, candles, { histories: 6 }).findings).toEqual([]);
+        expect(analyzeLookAhead(strategy, params, candles, { histories: 6 }).findings).toEqual([]);
       }
     },
   );
@@ -65,7 +65,12 @@ const honest = defineStrategy({
 });
 
 const search = (changes: Partial<StrategyDefinition>, options = {}) =>
-  findLookAhead({ ...honest, ...changes }, {}, new Map([['BTC/USDT:USDT', marketCandles(8, 600)]]), options);
+  analyzeLookAhead(
+    { ...honest, ...changes },
+    {},
+    new Map([['BTC/USDT:USDT', marketCandles(8, 600)]]),
+    options,
+  );
 
 const next = (values: Float64Array, ahead: number) => {
   const result = new Float64Array(values.length).fill(Number.NaN);
@@ -187,7 +192,7 @@ describe('what makes the search itself worthless is found', () => {
     const candles = marketCandles(8, 600);
     const before = candles.close.slice();
     const strategy = { ...honest, indicators: (own: Candles) => ({ average: ema(own.open, 20, own.close) }) };
-    const { findings } = findLookAhead(strategy, {}, new Map([['BTC/USDT:USDT', candles]]));
+    const { findings } = analyzeLookAhead(strategy, {}, new Map([['BTC/USDT:USDT', candles]]));
     expect(findings.map(({ kind, column }) => [kind, column])).toContainEqual([
       'input_changed',
       'candles.close',
@@ -196,9 +201,9 @@ describe('what makes the search itself worthless is found', () => {
   });
 
   it('too few candles, or none', () => {
-    expect(() => findLookAhead(honest, {}, new Map())).toThrow('no pair');
+    expect(() => analyzeLookAhead(honest, {}, new Map())).toThrow('no pair');
     const short = new Map([['BTC/USDT:USDT', createCandles(23)]]);
-    expect(() => findLookAhead(honest, {}, short)).toThrow(
+    expect(() => analyzeLookAhead(honest, {}, short)).toThrow(
       'BTC/USDT:USDT has 23 candles; searching honest for look-ahead needs 24.',
     );
   });
@@ -216,7 +221,7 @@ it('cuts the same histories for the same seed, more of a short series than of a 
       return { average: sma(close, 20) };
     };
     const candles = new Map([['BTC/USDT:USDT', marketCandles(8, length)]]);
-    const { histories } = findLookAhead({ ...honest, indicators }, {}, candles, options);
+    const { histories } = analyzeLookAhead({ ...honest, indicators }, {}, candles, options);
     // Two more runs are over the full history.
     expect(lengths).toHaveLength(histories + 2);
     return lengths.slice(2);

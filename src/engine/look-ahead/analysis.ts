@@ -1,0 +1,377 @@
+import type { ResolvedMlEngine } from '#contract/ml-engine.ts';
+import { type Candles, createCandles, sliceCandles } from '../candles.ts';
+import { createRandom, hash32, type Random } from '../random.ts';
+import { startupRows, trainingRows } from '../run/history.ts';
+import { type Analysis, analyze } from '../strategies/analyze.ts';
+import type { Columns, ParameterValues, Signals, StrategyDefinition } from '../strategy.ts';
+import { TIMEFRAME_MS } from '../timeframe.ts';
+import {
+  type FitWindow,
+  fitWindow,
+  type LearnedAnalysis,
+  type MlRun,
+  predicting,
+  type TrainingSet,
+  trainingSet,
+  type WindowFit,
+} from '../walk-forward/fit-window.ts';
+import { mlEngineOf, planWindows } from '../walk-forward/windows.ts';
+
+interface LookAheadReport {
+  readonly findings: readonly LookAheadFinding[];
+  /** Truncated histories that were compared, over all pairs. */
+  readonly histories: number;
+  /** Rows with an entry signal, over all pairs: without any, only the columns were put to the test. */
+  readonly entrySignals: number;
+}
+
+export interface LookAheadOptions {
+  /**
+   * Truncated histories per pair. Default: as many as there are rows in a short series, fewer the longer it is (24 at
+   * the least), which keeps the time of a search about constant.
+   */
+  readonly histories?: number;
+  /** Chooses where histories are cut. Default 1. */
+  readonly seed?: number;
+  /** Models to train and search with; by default those that the strategy declares. */
+  readonly ml?: SearchedModels | undefined;
+}
+
+/** Histories times candles of a default search. */
+const DEFAULT_WORK = 5_000_000;
+const MIN_HISTORIES = 24;
+/**
+ * Searches a strategy for knowledge of the future: computes its signals, indicator columns and informative columns on
+ * truncated histories and compares every row with what the full history gives. A causal strategy gives the same. Half
+ * of the histories end right on a row with a signal: one that leans on the next candles is missing there.
+ * With models, features and predictions are compared too, and labels as far as their horizon says that they are known: a
+ * model that learned from what its window could not have known predicts something else when that is cut off.
+ * Callbacks are not covered: they run inside the simulation.
+ *
+ * @param candles per pair, of the strategy's timeframe, each longer than the strategy's startup candles
+ * @throws RangeError when there is no pair or one is too short to be cut
+ * @throws StrategyRunError when the strategy cannot run on the candles
+ */
+export function analyzeLookAhead(
+  strategy: StrategyDefinition,
+  params: ParameterValues,
+  candles: ReadonlyMap<string, Candles>,
+  options: LookAheadOptions = {},
+): LookAheadReport {
+  if (candles.size === 0) throw new RangeError('There is no pair to search for look-ahead.');
+  const reports = [...candles].map(([pair, series]) => searchPair(strategy, params, pair, series, options));
+  return {
+    findings: reports.flatMap((report) => report.findings),
+    histories: sum(reports.map((report) => report.histories)),
+    entrySignals: sum(reports.map((report) => report.entrySignals)),
+  };
+}
+
+/** Runs the strategy on candles of its own, which no other run sees. */
+type Run = (candles: Candles, memo: 'memo' | 'anew') => Analysis | LearnedAnalysis;
+
+function searchPair(
+  strategy: StrategyDefinition,
+  params: ParameterValues,
+  pair: string,
+  given: Candles,
+  options: LookAheadOptions,
+): LookAheadReport {
+  const length = given.timestamp.length;
+  const ml = options.ml ?? (strategy.mlEngine && { config: mlEngineOf(strategy) });
+  const models = ml && modelSearch(strategy, params, pair, given, ml);
+  const least = models?.least ?? Math.max(strategy.startupCandles(params), 1) + 1;
+  if (length < least + LAST_ROWS) {
+    throw new RangeError(
+      `${pair} has ${length} candles; searching ${strategy.name} for look-ahead needs ${least + LAST_ROWS}.`,
+    );
+  }
+  const run: Run = models?.run ?? ((candles) => analyze(strategy, params, candles));
+  const candles = copy(given);
+  const full = run(candles, 'memo');
+  const horizon = 'learning' in full ? full.learning.horizon : 0;
+  const findings = new Findings(pair, given);
+  findings.compare('input_changed', length, inputColumns(given), inputColumns(candles));
+  findings.compare('not_repeatable', length, columnsOf(run(copy(given), 'anew')), columnsOf(full));
+  const expected = columnsOf(full);
+  const columns = 'learning' in full ? full.learning.features.columns.length : 1;
+  const wanted = options.histories ?? Math.max(MIN_HISTORIES, Math.floor(DEFAULT_WORK / length / columns));
+  const random = createRandom((options.seed ?? 1) ^ hash32(pair));
+  const signals = signalRows(full.signals, least, length);
+  const cuts = chooseCuts(signals, least, length, wanted, random, models?.beginnings);
+  for (const known of cuts) {
+    const truncated = run(copy(sliceCandles(given, 0, known)), 'memo');
+    findings.compare('look_ahead', known, columnsOf(truncated), expected);
+    findings.compare('look_ahead', known - horizon, labelOf(truncated), labelOf(full));
+  }
+  return { findings: findings.all(), histories: cuts.length, entrySignals: countEntries(full.signals) };
+}
+
+/** The strategy gets candles of its own: what it writes into them must not reach the other runs. */
+function copy(candles: Candles): Candles {
+  const result = createCandles(candles.timestamp.length);
+  for (const name of Object.keys(result) as (keyof Candles)[]) result[name].set(candles[name]);
+  return result;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** Every pair is cut this many times just before its end, where a look of few candles ahead shows at once. */
+const LAST_ROWS = 3;
+
+/**
+ * Lengths of the truncated histories, ascending: all there are when that many are wanted, else ends on signal rows,
+ * random ends (on which a signal may show that is withdrawn later), the last rows, and those that are asked for.
+ */
+function chooseCuts(
+  signals: readonly number[],
+  least: number,
+  length: number,
+  wanted: number,
+  random: Random,
+  also: readonly number[] = [],
+): number[] {
+  if (wanted >= length - least) return Array.from({ length: length - least }, (_, i) => least + i);
+  const cuts = new Set<number>(also.filter((known) => known >= least));
+  for (let last = 1; last <= LAST_ROWS; last++) cuts.add(length - last);
+  for (let i = 0; i < wanted; i++) {
+    const onSignal = i % 2 === 0 && signals.length > 0;
+    // One draw from each of equal parts, so that the whole range is covered.
+    const share = (i + random()) / wanted;
+    if (onSignal) cuts.add(signals[Math.floor(share * signals.length)]! + 1);
+    else cuts.add(least + Math.floor(share * (length - least)));
+  }
+  return [...cuts].filter((known) => known < length).sort((a, b) => a - b);
+}
+
+/** Rows on which any signal begins, from the first that a history may end on. */
+function signalRows(signals: Signals, least: number, length: number): number[] {
+  const columns = [signals.enterLong, signals.exitLong, signals.enterShort, signals.exitShort];
+  const rows: number[] = [];
+  for (let row = least - 1; row < length; row++) {
+    if (columns.some((column) => column?.[row] === 1 && column[row - 1] !== 1)) rows.push(row);
+  }
+  return rows;
+}
+
+export function countEntries({ enterLong, enterShort }: Signals): number {
+  let count = 0;
+  const length = enterLong?.length ?? enterShort?.length ?? 0;
+  for (let row = 0; row < length; row++) if (enterLong?.[row] === 1 || enterShort?.[row] === 1) count++;
+  return count;
+}
+
+/** Models with which a strategy is searched. */
+interface SearchedModels {
+  readonly config: ResolvedMlEngine;
+  /** Of the run. Default 0. */
+  readonly seed?: number;
+  /** Open time (ms) of the first candle of the first window. Default: the first with the whole training period before it. */
+  readonly start?: number;
+}
+
+/** How a strategy with models is searched on one pair. */
+interface ModelSearch {
+  /** Candles of the shortest history: the first window has begun. */
+  readonly least: number;
+  /**
+   * Lengths of histories of which a window has just begun: a model that learned across the border was trained on labels that
+   * are not known in them.
+   */
+  readonly beginnings: readonly number[];
+  readonly run: (candles: Candles, memo: 'memo' | 'anew') => LearnedAnalysis;
+}
+
+/** Windows whose beginning is cut off on purpose; spread over the pair. */
+const MAX_BEGINNINGS = 12;
+
+function modelSearch(
+  strategy: StrategyDefinition,
+  params: ParameterValues,
+  pair: string,
+  { timestamp }: Candles,
+  { config, seed = 0, start }: SearchedModels,
+): ModelSearch {
+  const stepMs = TIMEFRAME_MS[strategy.timeframe];
+  const firstRow = startupRows(strategy, params, strategy.timeframe, config);
+  const before = firstRow + trainingRows(strategy.timeframe, config);
+  const first = start ?? (timestamp[0] ?? 0) + before * stepMs;
+  const windows = planWindows(first, (timestamp.at(-1) ?? 0) + stepMs, config);
+  const run: MlRun = { config, windows, seed, pair, stepMs, firstRow };
+  const begun = windows.map(({ from }) => Math.round((from - timestamp[0]!) / stepMs) + 1);
+  const every = Math.max(1, begun.length / MAX_BEGINNINGS);
+  const remembered = rememberingFit();
+  return {
+    least: Math.max(before, Math.round((first - (timestamp[0] ?? 0)) / stepMs)) + 1,
+    beginnings: begun.filter((_, index) => Math.floor(index / every) !== Math.floor((index - 1) / every)),
+    run: (candles, memo) =>
+      finish(predicting(strategy, params, candles, run, memo === 'memo' ? remembered : fitWindow)),
+  };
+}
+
+function finish<T>(steps: Generator<unknown, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/**
+ * Trains a window's model once and answers with it wherever it would be trained on the same rows: training is a function of
+ * those, and most of the time of a search.
+ */
+export function rememberingFit(): FitWindow {
+  const known = new Map<number, { readonly set: TrainingSet; readonly fit: WindowFit }>();
+  return (learning, timestamps, window, run) => {
+    const set = trainingSet(learning, timestamps, window, run);
+    const before = known.get(window.index);
+    if (before && isSameSet(before.set, set)) return { ...before.fit, ...set.rows };
+    const fit = fitWindow(learning, timestamps, window, run);
+    if (!before && fit.model) known.set(window.index, { set, fit });
+    return fit;
+  };
+}
+
+function isSameSet(a: TrainingSet, b: TrainingSet): boolean {
+  if (a.labels.length !== b.labels.length || b.rows.to === b.rows.from) return false;
+  if (a.labels.some((label, row) => label !== b.labels[row])) return false;
+  return a.features.columns.every((column, feature) => {
+    const other = b.features.columns[feature];
+    return other !== undefined && column.every((value, row) => isSame(value, other[row]!));
+  });
+}
+
+/**
+ * What is wrong with a column:
+ * - `look_ahead`: a row changed when later candles became known;
+ * - `not_repeatable`: two runs over the same candles differed, so nothing can be said about the future;
+ * - `input_changed`: the strategy wrote into its candles.
+ */
+type LookAheadKind = 'look_ahead' | 'not_repeatable' | 'input_changed';
+
+/** One column of one pair that cannot be trusted, with the first proof of it. */
+export interface LookAheadFinding {
+  readonly pair: string;
+  readonly kind: LookAheadKind;
+  /** `enterLong`, `columns.rsi`, `informative.1h.trend`, `features.return_1`, `label`, `candles.close`. */
+  readonly column: string;
+  /** Row and open time (ms) of the candle whose value changed. */
+  readonly row: number;
+  readonly time: number;
+  /** How many candles were known when the row had the value `before`. */
+  readonly known: number;
+  /** The value then, and with all candles; tags as texts. */
+  readonly before: number | string;
+  readonly after: number | string;
+  /** In how many of the truncated histories the column differed. */
+  readonly histories: number;
+}
+
+/** Columns may differ by this much, relative: a sum over a longer array may be added up in another order. */
+const COLUMN_TOLERANCE = 1e-9;
+
+/** Reads one row of a column. Signals that a run left out read as 0, other columns as NaN. */
+type Reader = (row: number) => number | string;
+type Readers = ReadonlyMap<string, Reader>;
+
+export function columnsOf(analysis: Analysis | LearnedAnalysis): Readers {
+  const { columns, informative, signals } = analysis;
+  const readers = new Map<string, Reader>();
+  addColumns(readers, 'columns', columns);
+  if ('learning' in analysis) {
+    const { names, columns: features } = analysis.learning.features;
+    addColumns(readers, 'features', Object.fromEntries(names.map((name, i) => [name, features[i]!])));
+  }
+  for (const [timeframe, aligned] of Object.entries(informative)) {
+    addColumns(readers, `informative.${timeframe}`, aligned);
+  }
+  for (const name of ['enterLong', 'exitLong', 'enterShort', 'exitShort'] as const) {
+    const column = signals[name];
+    readers.set(name, (row) => column?.[row] ?? 0);
+  }
+  for (const name of ['enterTag', 'exitTag'] as const) {
+    const column = signals[name];
+    readers.set(name, (row) => signals.tags?.[column?.[row] ?? 0] ?? '');
+  }
+  return readers;
+}
+
+function addColumns(readers: Map<string, Reader>, path: string, columns: Columns): void {
+  for (const [name, column] of Object.entries(columns)) {
+    readers.set(`${path}.${name}`, (row) => column[row]!);
+  }
+}
+
+/** The label of a run with models, as the strategy gave it. */
+export function labelOf(analysis: Analysis | LearnedAnalysis): Readers {
+  if (!('learning' in analysis)) return new Map();
+  const { labels } = analysis.learning;
+  return new Map([['label', (row: number) => labels[row]!]]);
+}
+
+function inputColumns(candles: Candles): Readers {
+  const readers = new Map<string, Reader>();
+  addColumns(readers, 'candles', { ...candles });
+  return readers;
+}
+
+/** Collects one finding per kind and column: the first proof, and how many histories gave one. */
+export class Findings {
+  readonly #pair: string;
+  readonly #candles: Candles;
+  readonly #byColumn = new Map<string, LookAheadFinding>();
+
+  constructor(pair: string, candles: Candles) {
+    this.#pair = pair;
+    this.#candles = candles;
+  }
+
+  /** Compares the first `known` rows of two sets of columns. */
+  compare(kind: LookAheadKind, known: number, before: Readers, after: Readers): void {
+    for (const column of new Set([...before.keys(), ...after.keys()])) {
+      const difference = firstDifference(known, before.get(column), after.get(column));
+      if (!difference) continue;
+      const key = `${kind} ${column}`;
+      const found = this.#byColumn.get(key);
+      this.#byColumn.set(key, {
+        ...(found ?? {
+          pair: this.#pair,
+          kind,
+          column,
+          ...difference,
+          time: this.#candles.timestamp[difference.row]!,
+          known,
+        }),
+        histories: (found?.histories ?? 0) + 1,
+      });
+    }
+  }
+
+  all(): LookAheadFinding[] {
+    return [...this.#byColumn.values()];
+  }
+}
+
+const undefinedColumn: Reader = () => Number.NaN;
+
+function firstDifference(
+  rows: number,
+  before: Reader = undefinedColumn,
+  after: Reader = undefinedColumn,
+): { row: number; before: number | string; after: number | string } | undefined {
+  for (let row = 0; row < rows; row++) {
+    const [a, b] = [before(row), after(row)];
+    if (!isSame(a, b)) return { row, before: a, after: b };
+  }
+  return undefined;
+}
+
+/** Equal but for the order in which numbers were added up. */
+export function isSame(a: number | string, b: number | string): boolean {
+  if (a === b) return true;
+  if (typeof a === 'string' || typeof b === 'string') return false;
+  if (Number.isNaN(a) || Number.isNaN(b)) return Number.isNaN(a) && Number.isNaN(b);
+  return Math.abs(a - b) <= COLUMN_TOLERANCE * Math.max(Math.abs(a), Math.abs(b));
+}
