@@ -1,5 +1,7 @@
 import type { JobIn, StoredBacktestJob } from '#contract/backtest.ts';
+import type { EquityData } from '#contract/backtest-api.ts';
 import { CodedError } from '#contract/errors.ts';
+import type { BacktestReport, TradesPage } from '#contract/report.ts';
 import type { JobStore, ResultStore } from './ports.ts';
 
 /** The job; throws RES001 when there is none of that id. */
@@ -36,21 +38,17 @@ async function getCompletedBacktest(
 export async function getBacktestEquity(
   deps: { readonly jobs: JobStore; readonly results: ResultStore },
   jobId: string,
-): Promise<unknown> {
+): Promise<EquityData> {
   const job = await getCompletedBacktest(deps, jobId);
-  return deps.results.read(job.results, 'equity');
+  // The task wrote it in the shape of its schema, and the digest in the job says that it is whole.
+  return (await deps.results.read(job.results, 'equity')) as EquityData;
 }
 
 /** The stored report with every warning of its job, one page of its trades, and the job that made them. */
-export interface BacktestReport {
+export interface ReportPage {
   readonly job: JobIn<'completed'>;
-  readonly report: Readonly<Record<string, unknown>>;
-  readonly trades: {
-    readonly items: readonly unknown[];
-    readonly page: number;
-    readonly pages: number;
-    readonly total: number;
-  };
+  readonly report: BacktestReport;
+  readonly trades: TradesPage;
 }
 
 /**
@@ -61,7 +59,7 @@ export async function getBacktestReport(
   deps: { readonly jobs: JobStore; readonly results: ResultStore },
   jobId: string,
   page: number,
-): Promise<BacktestReport> {
+): Promise<ReportPage> {
   const job = await getCompletedBacktest(deps, jobId);
   const pages = job.results.trade_pages;
   if (page > Math.max(1, pages)) {
@@ -78,7 +76,7 @@ export async function getBacktestReport(
   return {
     job,
     // What was ignored at submission or not collected is part of one run: the stored report is the same for all.
-    report: { ...(report as Readonly<Record<string, unknown>>), warnings: job.warnings },
-    trades: { items, page, pages, total: job.result.total_trades },
+    report: { ...(report as BacktestReport), warnings: job.warnings },
+    trades: { items: items as TradesPage['items'], page, pages, total: job.result.total_trades },
   };
 }

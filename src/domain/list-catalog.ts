@@ -122,8 +122,8 @@ function startOf(cursors: Cursors, input: ListCatalogInput, scope: Scope): Start
       context: { value: input.offset, max: 0 },
     });
   }
-  const [offset = '', ...position] = cursors.decode(input.cursor, scope, POSITION_LENGTH + 1);
-  return { after: position as unknown as CatalogPosition, offset: Number.parseInt(offset, 10) || 0 };
+  const [offset, sortKey, model, version] = cursors.decode(input.cursor, scope, POSITION_LENGTH + 1);
+  return { after: [sortKey!, model!, version!], offset: Number.parseInt(offset!, 10) || 0 };
 }
 
 /** All that decides which rows a list has, and in which order. */

@@ -192,5 +192,6 @@ export function defineStrategy<
   C extends Columns,
   const T extends Timeframe = never,
 >(definition: StrategyDefinition<S, C, T>): StrategyDefinition {
+  // The types of parameters and columns serve the author only: the engine passes what it declares.
   return definition as unknown as StrategyDefinition;
 }

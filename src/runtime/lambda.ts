@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
@@ -149,7 +150,7 @@ export function streamLambda<S extends ServiceName>(
     const response = awslambda.HttpResponseStream.from(output, { statusCode, headers, multiValueHeaders });
     if (typeof body !== 'string') {
       // A client that disconnects is not an error of the function, as it would be with middy's streamifyResponse.
-      await pipeline(Readable.fromWeb(body as never), response).catch(() => undefined);
+      await pipeline(Readable.fromWeb(body as NodeReadableStream), response).catch(() => undefined);
       return;
     }
     // The first write sends status and headers, even when it is empty.
@@ -168,10 +169,9 @@ function handleStream(app: ServiceApp): Invocation {
       stream = response.body;
       return new Response(null, response);
     };
-    const result = (await handle({ fetch } as ServiceApp)(
-      event as never,
-      context as never,
-    )) as APIGatewayProxyResult;
+    // The adapter's own types of an event and a context name the fields of this gateway as optional.
+    const adapted = handle({ fetch } as ServiceApp) as (...call: Parameters<Invocation>) => unknown;
+    const result = (await adapted(event, context)) as APIGatewayProxyResult;
     return { ...result, body: stream ?? result.body } as APIGatewayProxyResult;
   };
 }

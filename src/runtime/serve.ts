@@ -61,7 +61,7 @@ export async function serve(app: Pick<ServiceApp, 'fetch'>, options: ServeOption
       (request, env) =>
         options.loopbackOnly && !isLoopbackRequest(request.headers)
           ? answer('HTTP403')
-          : app.fetch(request, { ...env, closing: closing.signal } as never),
+          : app.fetch(request, { ...env, closing: closing.signal } as Parameters<ServiceApp['fetch']>[1]),
       { overrideGlobalObjects: false, errorHandler: () => answer('HTTP400') },
     ),
   );

@@ -221,7 +221,7 @@ async function execute(
   const result = await inTime((signal) =>
     audited(deps, { ...callOf(c, operation, principal), request: { query, body }, signal }, async () => {
       authorizeFields(principal, operation, body);
-      await checkOwnership(operation, principal, params as never, deps.ownership);
+      await checkOwnership(operation, principal, params as Record<string, string>, deps.ownership);
       if (operation.startsWork) await deps.checkDiskSpace?.();
       return handler({
         ...({ params, query, body } as Record<'params' | 'query' | 'body', never>),

@@ -50,7 +50,7 @@ export function isUnavailable(error: unknown): boolean {
 interface ClientWithMiddleware {
   readonly middlewareStack: {
     add(
-      middleware: (next: (args: never) => Promise<unknown>) => (args: never) => Promise<never>,
+      middleware: (next: (args: never) => Promise<never>) => (args: never) => Promise<never>,
       options: { step: 'initialize'; priority: 'high'; name: string },
     ): void;
   };
@@ -64,7 +64,7 @@ export function reportUnavailable<C>(client: C, code: ErrorCode): C {
   (client as ClientWithMiddleware).middlewareStack.add(
     (next) => async (args) => {
       try {
-        return (await next(args)) as never;
+        return await next(args);
       } catch (error) {
         throw isUnavailable(error) ? new CodedError(code, { cause: error }) : error;
       }

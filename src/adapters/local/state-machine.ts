@@ -17,6 +17,9 @@ class TaskFailure extends Error {
 /** Runs one service integration with the state's resolved Parameters; the signal fires on stop and on time-out. */
 export type Integration = (parameters: never, signal: AbortSignal) => Promise<unknown>;
 
+/** Plain JSON, by a type that the library does not export. */
+type Json = Parameters<StateMachine['run']>[0];
+
 export interface ExecutionHandle {
   /** Resolves with the output; rejects with an error named as in ASL. */
   readonly result: Promise<unknown>;
@@ -67,9 +70,9 @@ export class LocalStateMachine {
   /** Starts an execution; `name` is what `$$.Execution.Name` reads. */
   start(name: string, input: unknown): ExecutionHandle {
     const stop = new AbortController();
-    const execution = this.#machine.run(input as never, {
+    const execution = this.#machine.run(input as Json, {
       context: {
-        Execution: { Name: name, Input: input as never, StartTime: new Date().toISOString() },
+        Execution: { Name: name, Input: input as Json, StartTime: new Date().toISOString() },
         // Read when a state resolves its parameters, which is when it is entered.
         State: {
           get EnteredTime() {
@@ -117,7 +120,8 @@ export class LocalStateMachine {
           const signal = state.TimeoutSeconds
             ? AbortSignal.any([stopped, AbortSignal.timeout(state.TimeoutSeconds * 1000)])
             : stopped;
-          return (await this.#integrations[state.Resource!]!(parameters as never, signal)) as never;
+          // The definition decides what an integration gets: each declares the parameters that it reads.
+          return (await this.#integrations[state.Resource!]!(parameters as never, signal)) as Json;
         },
       ]),
     );
@@ -265,6 +269,7 @@ export function localIntegrations(deps: IntegrationDeps): Record<string, Integra
 async function invoke(deps: IntegrationDeps, parameters: InvokeParameters, signal: AbortSignal) {
   const handler = deps.functions[parameters.FunctionName];
   if (!handler) throw new TaskFailure('Lambda.ResourceNotFoundException', parameters.FunctionName);
+  // As in Lambda, a function declares the payload that it reads.
   const payload = await handler(parameters.Payload as never, signal);
   // Serialized as in a real invocation: only JSON values remain.
   return { StatusCode: 200, Payload: JSON.parse(JSON.stringify(payload ?? null)) };

@@ -1,6 +1,6 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { basename } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 
 /**
  * `exec` replaces the shell with the command. The shell's background reader kills it when descriptor 3 closes without a line:
@@ -21,6 +21,8 @@ const CHANNELS = {
 export interface SupervisedProcess extends ChildProcess {
   readonly stdout: Readable;
   readonly stderr: Readable;
+  /** By descriptor, see {@link CHANNELS}. */
+  readonly stdio: [Writable | null, Readable, Readable, Duplex, Duplex];
 }
 
 /**

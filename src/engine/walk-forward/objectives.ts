@@ -82,6 +82,6 @@ export function objectiveValue(
 ): number | null {
   if (name === 'fees' || name === 'funding') return costs[name];
   const { family } = METRIC_DEFINITIONS[name as keyof typeof METRIC_DEFINITIONS];
-  const values = metrics[family as keyof Metrics] as unknown as Readonly<Record<string, number | null>>;
+  const values: Readonly<Record<string, number | null>> = metrics[family as keyof Metrics];
   return values[name] ?? null;
 }

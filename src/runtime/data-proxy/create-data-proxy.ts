@@ -59,6 +59,7 @@ export function createDataProxy(
   options: DataProxyOptions,
   observers: readonly ProxyMiddleware[] = [],
 ): DataProxy {
+  // Middy's type of a handler requires the whole context of Lambda, of which this one reads a part.
   return middy<unknown, unknown>({ timeoutEarlyInMillis: 0 })
     .use(unwrapGatewayEvents())
     .use(addCorrelationIds(options.newCorrelationId))

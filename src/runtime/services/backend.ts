@@ -1,7 +1,4 @@
-import type * as z from 'zod';
-import type { EquityData } from '#contract/backtest-api.ts';
 import { lookAheadOf } from '#contract/look-ahead.ts';
-import type { BacktestReportData } from '#contract/report.ts';
 import { type ListAuditDeps, listAudit } from '#domain/audit/list-audit.ts';
 import { type CancelBacktestDeps, cancelBacktest } from '#domain/cancel-backtest.ts';
 import type { ChallengeStore } from '#domain/challenges/challenge-store.ts';
@@ -72,8 +69,7 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
     }),
     getBacktestEquity: async ({ params }) => ({
       status: 200,
-      // Written by the task in the shape of its schema.
-      body: (await getBacktestEquity(deps, params.job_id)) as z.input<typeof EquityData>,
+      body: await getBacktestEquity(deps, params.job_id),
     }),
     getBacktestReport: async ({ params, query }) => {
       const { job, report, trades } = await getBacktestReport(deps, params.job_id, query.page);
@@ -84,7 +80,7 @@ export function backendHandlers(deps: BackendDeps): Handlers<'backend'> {
         timing: job.timing,
         look_ahead: lookAheadOf(job),
       };
-      return { status: 200, body: body as unknown as z.input<typeof BacktestReportData> };
+      return { status: 200, body };
     },
     getBacktestSharing: backtestSharing.read,
     shareBacktest: backtestSharing.share,

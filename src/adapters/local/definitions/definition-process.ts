@@ -1,4 +1,3 @@
-import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { sandboxArguments } from '../sandbox.ts';
 import { type SupervisedProcess, spawnSupervised } from '../supervised-process.ts';
@@ -51,7 +50,7 @@ export class DefinitionProcess {
     stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = `${this.#stderr}${text}`.slice(-STDERR_TAIL);
     });
-    const replies = stdio[REPLY_FD] as unknown as Readable;
+    const replies = stdio[REPLY_FD];
     replies.setEncoding('utf8').on('data', (text: string) => this.#receive(text));
     replies.on('error', () => {});
     this.#child.once('error', (error) => this.#fail('start', error.message));
@@ -73,7 +72,7 @@ export class DefinitionProcess {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.#waiting = { resolve, reject };
     const timer = setTimeout(() => this.#fail('time', `no reply within ${limitMs / 1000} s`), limitMs);
-    if (request !== null) (this.#child.stdin as unknown as Writable).write(`${request}\n`);
+    if (request !== null) this.#child.stdin!.write(`${request}\n`);
     return promise.finally(() => clearTimeout(timer));
   }
 
