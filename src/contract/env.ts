@@ -70,7 +70,7 @@ const challenges = {
 
 const gates = {
   ...promotions,
-  /** A rollback needs a reason. */
+  /** A rollback requires a reason: pass reason. */
   REQUIRE_ROLLBACK_REASON: flag.default(false),
 };
 

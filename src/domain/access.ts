@@ -70,13 +70,13 @@ export function checkAccess(caller: Caller, resource: OwnedResource, asked: Aske
   const { kind, id, field, level } = asked;
   if (mayAccess(caller, resource, level)) return;
   throw new CodedError('AUTH005', {
-    message: `${REFUSALS[level](OWNED_RESOURCES[kind].noun)}${level === 'owner' ? '' : ': ask its owner, or an admin, to share it with you'}`,
+    message: `${REJECTIONS[level](OWNED_RESOURCES[kind].noun)}${level === 'owner' ? '' : ': ask its owner, or an admin, to share it with you'}`,
     field,
     context: { resource: kind, id: id.slice(0, 100), required: level },
   });
 }
 
-const REFUSALS: Record<AccessLevel, (noun: string) => string> = {
+const REJECTIONS: Record<AccessLevel, (noun: string) => string> = {
   read: (noun) => `This ${noun} is not yours and not shared with you`,
   write: (noun) => `This ${noun} is not yours and not shared with you at level write`,
   owner: (noun) => `Only the owner of this ${noun}, or an admin, may do that`,

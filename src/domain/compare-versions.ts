@@ -59,7 +59,7 @@ export function comparisonOf(a: StoredVersion, b: StoredVersion): VersionCompari
 
 function sameVersion(version: string): CodedError {
   return new CodedError('VAL005', {
-    message: 'version_a and version_b are the same version',
+    message: 'version_a and version_b are the same version: name two versions',
     field: 'version_b',
     context: { value: version },
   });
@@ -101,10 +101,13 @@ function warningsOf(a: StoredVersion, b: StoredVersion): string[] {
   const candles =
     differencesOf(a.config, b.config).length > 0 || a.candle_digest === b.candle_digest
       ? []
-      : ['They did not read the same candles: other startup candles, or stored data that has changed since'];
+      : ['They read different candles: the number of startup candles differs, or stored data changed'];
   const chosen = [a, b]
     .filter(({ trials }) => trials > 1)
-    .map(({ version, trials }) => `Version ${version} is the best of ${trials} tried: luck flatters it`);
+    .map(
+      ({ version, trials }) =>
+        `Version ${version} is the best of ${trials} tried: selection bias flatters its metrics`,
+    );
   return [...assumed, ...engines, ...candles, ...chosen];
 }
 
@@ -122,7 +125,7 @@ function recommend(
       return `Keep version ${a.version} and not version ${b.version}: ${reasons}`;
     case 'INCONCLUSIVE':
       return comparable
-        ? `Keep version ${a.version} for now; nothing is proved of version ${b.version}: ${reasons}`
+        ? `Keep version ${a.version} for now; the evidence is insufficient for version ${b.version}: ${reasons}`
         : `Versions ${a.version} and ${b.version} cannot be compared: ${reasons}. Register both from backtests over the same market and time`;
   }
 }

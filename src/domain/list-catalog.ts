@@ -117,7 +117,7 @@ function startOf(cursors: Cursors, input: ListCatalogInput, scope: Scope): Start
   if (input.cursor === undefined) return { after: null, offset: input.offset };
   if (input.offset > 0) {
     throw new CodedError('VAL005', {
-      message: 'offset must be absent where a cursor says where the page begins',
+      message: 'offset and cursor exclude each other: pass one of them',
       field: 'offset',
       context: { value: input.offset, max: 0 },
     });

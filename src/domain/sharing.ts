@@ -51,7 +51,7 @@ export async function shareResource(
     }
   }
   throw new CodedError('RES005', {
-    message: `Other calls keep sharing this ${OWNED_RESOURCES[resource.kind].noun}: read its sharing again and repeat the call`,
+    message: `Write conflict: other requests changed the sharing of this ${OWNED_RESOURCES[resource.kind].noun}: read it again and retry the request`,
     field: 'shared_with',
   });
 }
@@ -69,17 +69,17 @@ function checkGrants(given: readonly GivenGrant[], owner: string): Grant[] {
     const field = `shared_with.${index}`;
     if (!PRINCIPAL.test(principal)) {
       const why = 'is not a principal: give user:<id>, group:<name> or everyone';
-      throw refused(`${field}.principal`, principal, why);
+      throw invalidGrant(`${field}.principal`, principal, why);
     }
     if (seen.has(principal)) {
-      throw refused(`${field}.principal`, principal, 'is the owner, or named twice');
+      throw invalidGrant(`${field}.principal`, principal, 'is the owner, or named twice');
     }
     seen.add(principal);
     return { principal, level: checkOneOf(level, `${field}.level`, SHARE_LEVELS) };
   });
 }
 
-function refused(field: string, value: string, why: string): CodedError {
+function invalidGrant(field: string, value: string, why: string): CodedError {
   const shown = value.slice(0, 150);
   return new CodedError('VAL005', {
     message: `${JSON.stringify(shown)} ${why}`,

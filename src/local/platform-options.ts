@@ -43,7 +43,7 @@ export interface PlatformOptions {
   readonly challengeMinAssignments?: MinAssignments;
   /** What every version must reach to be staged and promoted. Default: nothing. */
   readonly releasePolicy?: ReleasePolicy;
-  /** A rollback needs a reason. Default false. */
+  /** A rollback requires a reason: pass reason. Default false. */
   readonly rollbackReasonRequired?: boolean;
   /** Every call needs a token of this folder's key. Default false: callers are anonymous with all roles. */
   readonly auth?: boolean;

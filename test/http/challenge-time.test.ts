@@ -136,7 +136,7 @@ describe('automatic action is logged once, after it is stored', () => {
     await processDueChallenge(fixture.deps, id);
     expect(fixture.told).toEqual([
       'info challenge ended challenger_wins',
-      'info challenge ended nobody promoted it within 7 days',
+      'info challenge ended promotion lapsed after 7 days',
     ]);
     expect(fixture.timers).toHaveLength(2);
   });

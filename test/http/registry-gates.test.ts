@@ -106,7 +106,7 @@ describe('the check list of a staging', () => {
     [
       'an image of a foreign registry has no digest',
       { digestOf: async () => null },
-      'Its registry cannot be asked, and it names no digest',
+      'Its registry is unavailable, and it names no digest',
     ],
   ])('skips the image where %s, and says so', async (_, images, message) => {
     const fixture = await registered({ deps: { images } });

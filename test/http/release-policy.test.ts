@@ -499,7 +499,7 @@ describe('a waiver', () => {
     const promoted = await fixture.promote(1, { waive: more }, as('admin'));
     expect(promoted.status).toBe(200);
     expect(promoted.body.warnings).toEqual([
-      'waive.checks: max_drawdown needed no waiver for this move, and none was recorded',
+      'waive.checks: max_drawdown needed no waiver for this transition, and none was recorded',
     ]);
     const [promotion, staging] = await historyOf(fixture);
     expect(promotion).toMatchObject({

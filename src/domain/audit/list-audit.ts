@@ -93,7 +93,7 @@ function rangeOf({ day, from, to }: ListAuditInput, now: number): Range {
   if (day !== undefined) {
     if (from !== undefined || to !== undefined) {
       throw new CodedError('VAL005', {
-        message: 'day must be absent where from or to say the range',
+        message: 'day excludes from and to: pass day, or from and to',
         field: 'day',
         context: { value: day },
       });

@@ -32,10 +32,10 @@ export function applyDeadlines(progress: Progress, now: number): Progress {
   const ended = endOverdue(progress, now);
   const { challenge } = ended;
   if (!isAwaitingPromotion(challenge)) return ended;
-  const givenUp = deadlineOf(challenge)!;
-  if (now < givenUp) return ended;
-  const reason = 'nobody promoted it within 7 days';
-  const event = { action: 'keep_champion', at: isoTime(givenUp), reason } as const;
+  const lapsesAt = deadlineOf(challenge)!;
+  if (now < lapsesAt) return ended;
+  const reason = 'promotion lapsed after 7 days';
+  const event = { action: 'keep_champion', at: isoTime(lapsesAt), reason } as const;
   return withEvent(ended, { outcome: 'champion_kept' }, event);
 }
 
@@ -76,16 +76,16 @@ export function applyCanaryRules(progress: Progress, now: number): Progress {
 function reviewHold(progress: Progress, now: number): Progress {
   const at = isoTime(now);
   const { hold } = progress.challenge;
-  const doubt = healthIssueOf(progress.challenge, now);
+  const issue = healthIssueOf(progress.challenge, now);
   if (hold === null) {
-    return doubt ? held(progress, doubt, at) : progress;
+    return issue ? held(progress, issue, at) : progress;
   }
   // A failed health check replaces the `approval` hold, so that the approver sees it. When the check passes, `approval` returns.
-  if (hold.reason === 'approval') return doubt ? held(progress, doubt, at) : progress;
+  if (hold.reason === 'approval') return issue ? held(progress, issue, at) : progress;
   // A sample ratio mismatch and a manual hold need a person to resume.
-  const heals = hold.reason === 'open_trades' || hold.reason === 'no_traffic';
-  if (!heals || doubt === hold.reason) return progress;
-  const reason = `no longer: ${hold.reason}`;
+  const endsAutomatically = hold.reason === 'open_trades' || hold.reason === 'no_traffic';
+  if (!endsAutomatically || issue === hold.reason) return progress;
+  const reason = `resolved: ${hold.reason}`;
   return reviewHold(withEvent(progress, { hold: null }, { action: 'resume', at, reason }), now);
 }
 
@@ -94,13 +94,13 @@ function held(progress: Progress, reason: Hold['reason'], since: string): Progre
 }
 
 function healthIssueOf(challenge: StoredChallenge, now: number): Hold['reason'] | undefined {
-  const doubts: Partial<Record<Hold['reason'], boolean>> = {
+  const issues: Partial<Record<Hold['reason'], boolean>> = {
     sample_ratio_mismatch: sampleRatio(challenge).status === 'mismatch',
     open_trades: openTradeImbalance(challenge) > MAX_OPEN_TRADE_IMBALANCE,
     no_traffic: now - Date.parse(challenge.last_traffic_at) >= DAY_MS,
   };
-  return (Object.keys(doubts) as Hold['reason'][]).find(
-    (reason) => doubts[reason] && !challenge.acknowledged_holds.includes(reason),
+  return (Object.keys(issues) as Hold['reason'][]).find(
+    (reason) => issues[reason] && !challenge.acknowledged_holds.includes(reason),
   );
 }
 
@@ -120,12 +120,12 @@ export function nextStageRequirements(challenge: StoredChallenge): Challenge['ne
 }
 
 function isAdvanceDue(challenge: StoredChallenge, now: number): boolean {
-  const awaited = nextStageRequirements(challenge);
+  const required = nextStageRequirements(challenge);
   return (
-    awaited !== null &&
+    required !== null &&
     challenge.hold === null &&
-    now >= Date.parse(awaited.not_before) &&
-    awaited.challenger_trades >= awaited.trades_needed &&
+    now >= Date.parse(required.not_before) &&
+    required.challenger_trades >= required.trades_needed &&
     !compareVariants(challenge).degenerate
   );
 }

@@ -151,7 +151,7 @@ function checkFollows(challenge: StoredChallenge, posted: PostedTrade, stored: S
   if (stored.status === 'open' && follows && sameVariant) return;
   throw new CodedError('RES005', {
     message: sameVariant
-      ? `Trade ${posted.tradeId} is stored with another content`
+      ? `Trade ${posted.tradeId} is stored with other content`
       : `Trade ${posted.tradeId} is stored as one of the ${stored.variant}`,
     field: `${posted.path}trade_id`,
     context: { trade_id: posted.tradeId, status: stored.status, variant: stored.variant },
@@ -195,7 +195,7 @@ function checkOpenedBefore(challenge: StoredChallenge, { details, path }: Posted
   const { ended_at, status, challenge_id } = challenge;
   if (details.opened_at === null || details.opened_at < ended_at!) return;
   throw new CodedError('RES005', {
-    message: `The challenge is ${status}: a trade opened after its end is none of it`,
+    message: `The challenge is ${status}: trades opened after its end are not logged`,
     field: `${path}opened_at`,
     context: { challenge_id, status, ended_at, opened_at: details.opened_at },
   });
@@ -296,7 +296,7 @@ function checkOrder(
   field: string,
 ): void {
   if (opened_at === null || closed_at === null || opened_at <= closed_at) return;
-  const message = 'A trade cannot close before it opens; it closes now unless it says when';
+  const message = 'A trade cannot close before it opens; without closed_at it closes now';
   throw new CodedError('VAL001', { message, field, context: { opened_at, closed_at } });
 }
 

@@ -148,7 +148,10 @@ export function resumeChallenge(
     if (challenge.hold === null) return progress;
     const { reason } = challenge.hold;
     if (reason === 'approval') {
-      throw conflict(challenge, 'It is held until somebody approves the next stage: advance it');
+      throw conflict(
+        challenge,
+        'The challenge is held for an approval: advance it to approve the next stage',
+      );
     }
     const lasting = reason === 'sample_ratio_mismatch' || reason === 'open_trades';
     const acknowledged_holds = lasting

@@ -109,10 +109,17 @@ function readGates({
     checkOneOf(stage, `${field}.${index}`, CANARY_STAGE_NAMES.slice(1)),
   );
   if (new Set(stages).size < stages.length) {
-    throw new CodedError('VAL005', { message: 'A stage is named twice', field, context: { value: stages } });
+    throw new CodedError('VAL005', {
+      message: 'approval_stages names a stage twice: name each once',
+      field,
+      context: { value: stages },
+    });
   }
   if (enable_canary || stages.length === 0) return stages;
-  throw new CodedError('VAL005', { message: 'Without a canary there are no stages to approve', field });
+  throw new CodedError('VAL005', {
+    message: 'approval_stages needs a canary: remove it or set enable_canary',
+    field,
+  });
 }
 
 const FIELDS = ['champion_version', 'challenger_version'] as const;
@@ -165,7 +172,7 @@ function checkVersions(
   const [champion, challenger] = versions;
   if (champion.version !== challenger.version) return { model, versions };
   throw new CodedError('VAL005', {
-    message: 'A version cannot be tested against itself',
+    message: 'champion_version and challenger_version are the same version: name two versions',
     field: 'challenger_version',
     context: { champion_version: champion.version, challenger_version: challenger.version },
   });
@@ -173,7 +180,7 @@ function checkVersions(
 
 function alreadyActive(challengeId: string): CodedError {
   return new CodedError('RES005', {
-    message: 'The model has an active challenge: end it first',
+    message: 'The model has an active challenge: end it before you create another',
     field: 'model_name',
     context: { active_challenge_id: challengeId },
   });

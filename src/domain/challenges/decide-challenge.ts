@@ -151,7 +151,7 @@ export function withRejectedPromotion(
 function whyNotByItself(challenge: StoredChallenge): string | null {
   const { auto_promote, hold } = challenge;
   if (!auto_promote) return null;
-  if (compareVariants(challenge).degenerate) return 'No trade differs from another of its variant';
+  if (compareVariants(challenge).degenerate) return 'The trades of each variant have zero variance';
   // The other holds end automatically.
   const waits =
     hold?.reason === 'manual' || hold?.reason === 'approval' || hold?.reason === 'sample_ratio_mismatch';

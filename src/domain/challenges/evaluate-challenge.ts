@@ -117,18 +117,18 @@ function criterion(name: string, operator: keyof typeof PASSES, threshold: numbe
 function warningsOn(challenge: StoredChallenge, comparison: VariantComparison): string[] {
   const { test, degenerate } = comparison;
   const warnings: Record<string, boolean> = {
-    'DEGENERATE_VARIANCE: no trade differs from another of its variant': degenerate,
-    'baseline_near_zero: the mean of the champion is within its error of 0, so the percentage says little':
+    'DEGENERATE_VARIANCE: the trades of each variant have zero variance': degenerate,
+    'baseline_near_zero: the mean of the champion is within its error of 0, so the percentage is not meaningful':
       Math.abs(test.meanA) < test.errorA,
-    'sample_ratio_mismatch: assignments are not split as they should be':
+    'sample_ratio_mismatch: assignments do not match the traffic split':
       sampleRatio(challenge).status === 'mismatch',
-    'unrealised: with the open trades at their marks what the closed ones prove does not hold':
+    'unrealised: with the open trades at their mark prices the verdict of the closed trades does not hold':
       verdictOn(challenge, comparison) !== undefined && finalVerdictOn(challenge) === undefined,
     'open_trades: the variants differ in their share of open trades':
       openTradeImbalance(challenge) > MAX_OPEN_TRADE_IMBALANCE,
-    [`misassigned: ${challenge.misassigned} trades came from the other variant and do not count`]:
+    [`misassigned: ${challenge.misassigned} trades were traded by the other variant and do not count`]:
       challenge.misassigned > 0,
-    [`dependent_trades: ${challenge.keys_with_several_trades} keys have several trades, which share their luck: compare by analysis_unit assignment_key`]:
+    [`dependent_trades: ${challenge.keys_with_several_trades} keys have several, correlated trades: set analysis_unit assignment_key`]:
       challenge.analysis_unit === 'trade' && challenge.keys_with_several_trades > 0,
   };
   return [...challenge.warnings, ...Object.keys(warnings).filter((warning) => warnings[warning])];

@@ -156,7 +156,7 @@ async function promoted(deps: ChallengeDeps, { challenge: before, progress, at }
 /**
  * Changes of a model's challenges by another version in Production, for the transaction that brings it there: the active
  * one ends, promoted when it is the challenger's and rolled back otherwise; one that awaits its promotion is promoted, or
- * or ends as `champion_kept` when it is neither of its versions.
+ * ends as `champion_kept` when it is neither of its versions.
  *
  * @param won the challenge that the version won, which must still await its promotion
  * Throws CHL001, RES005 when it does not await it.

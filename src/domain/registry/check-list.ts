@@ -114,12 +114,12 @@ async function checkImage({ images }: CheckListDeps, version: StoredVersion): Pr
   const name = 'image';
   const { container_image_uri: uri, image_digest: digest } = version;
   if (!images) return plainCheck(name, 'skipped', 'Images are not resolved on this platform');
-  if (!digest) return plainCheck(name, 'skipped', 'Its registry cannot be asked, and it names no digest');
+  if (!digest) return plainCheck(name, 'skipped', 'Its registry is unavailable, and it names no digest');
   const found = await images.digestOf(pinnedUri(uri, digest));
-  if (found === null) return plainCheck(name, 'skipped', 'Its registry cannot be asked');
+  if (found === null) return plainCheck(name, 'skipped', 'Its registry is unavailable');
   return found === digest
     ? plainCheck(name, 'passed', `${digest} is in its registry`)
-    : plainCheck(name, 'failed', `${digest} is not in its registry any more`);
+    : plainCheck(name, 'failed', `${digest} is no longer in its registry`);
 }
 
 function checkEvidence({ clock, releasePolicy }: CheckListDeps, version: StoredVersion): ValidationCheck {
@@ -128,7 +128,7 @@ function checkEvidence({ clock, releasePolicy }: CheckListDeps, version: StoredV
   const { to } = evidenceOf(version);
   const days = Math.floor((clock.now() - to) / DAY_MS);
   if (releasePolicy.minTrades === undefined && metrics.total_trades < ENOUGH_TRADES) {
-    const message = `Only ${metrics.total_trades} trades: fewer than ${ENOUGH_TRADES} prove little`;
+    const message = `Only ${metrics.total_trades} trades: fewer than ${ENOUGH_TRADES} have low statistical power`;
     return { name, status: 'warning', message, value: metrics.total_trades, threshold: ENOUGH_TRADES };
   }
   if (releasePolicy.maxEvidenceAgeDays === undefined && days > RECENT_DAYS) {
@@ -152,8 +152,8 @@ async function checkMarketData(
     const message = `Candles of ${stale.length} of ${pairs.length} pairs are older than ${STALE_HOURS} h`;
     return { name, status: 'warning', message, value: stale.length, threshold: 0 };
   } catch (error) {
-    const reason = error instanceof CodedError ? error.message : 'no answer in time';
-    return plainCheck(name, 'warning', `The age of the candles is not known: ${reason}`);
+    const reason = error instanceof CodedError ? error.message : 'no response in time';
+    return plainCheck(name, 'warning', `The age of the candles is unknown: ${reason}`);
   }
 }
 

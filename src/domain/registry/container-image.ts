@@ -24,7 +24,7 @@ export function checkImageUri(uri: string, allowed: readonly string[] | null): s
   }
   if (allowed && !allowed.some((prefix) => uri.startsWith(`${prefix}/`))) {
     throw new CodedError('VAL005', {
-      message: `${FIELD} must be of an allowed registry`,
+      message: `${FIELD} must be in an allowed registry`,
       field: FIELD,
       context: { value: uri.slice(0, 100), allowed },
     });
@@ -43,7 +43,7 @@ export async function resolveImage(images: ImageRegistry | null, uri: string): P
   if (digest) return digest;
   if (digest === null) return REFERENCE.exec(uri)?.[2] ?? null;
   throw new CodedError('VAL005', {
-    message: 'There is no such container image',
+    message: 'Container image not found: check its name, tag and digest',
     field: FIELD,
     context: { value: uri.slice(0, 100) },
   });

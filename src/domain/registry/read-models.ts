@@ -66,7 +66,8 @@ export async function getProduction(
   }
   if (time > clock.now()) {
     const context = { value: input.at, max: isoTime(clock.now()) };
-    throw new CodedError('VAL005', { message: 'at must not lie in the future', field: 'at', context });
+    const message = `at is in the future: ${input.at}. Pass a time up to now.`;
+    throw new CodedError('VAL005', { message, field: 'at', context });
   }
   const at = isoTime(time);
   const [{ model }, event] = await Promise.all([

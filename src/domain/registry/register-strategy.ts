@@ -102,7 +102,7 @@ export async function registerStrategy(
       registration ??= checkRegistration(deps, call, input);
       const number = (model?.latest_version ?? 0) + 1;
       if (number > MAX_VERSIONS)
-        throw new CodedError('RES005', { message: 'The model has too many versions' });
+        throw new CodedError('RES005', { message: 'The model has the maximum number of versions' });
       const at = nextTimestamp(deps, model);
       const version = newVersion(deps, call, await registration, { model: input.model, number, at });
       const notes = warningsFor(version.validation);
@@ -170,7 +170,7 @@ async function completedBacktest(
   }
   if (job.config.strategy === model) return job;
   throw new CodedError('VAL005', {
-    message: `The backtest is of strategy ${job.config.strategy}`,
+    message: `The backtest is of strategy ${job.config.strategy}, not of ${model}: register it there`,
     field,
     context: { value: id, strategy: job.config.strategy, allowed: [model] },
   });
@@ -254,7 +254,7 @@ function reply(
   const refused = missed.map((check) => `${check.name}: ${check.message}`);
   const message = [
     `Registered as version ${version} of ${model_name}.${remark(validation.checks[0]!)}`,
-    ...(missed.length > 0 ? ['It misses the release policy: it cannot be staged like this.'] : []),
+    ...(missed.length > 0 ? ['It fails the release policy: it cannot be staged.'] : []),
   ].join(' ');
   const ungated = !skip_validation && thresholds === null && !isSet(releasePolicy);
   const warnings = [...refused.map((each) => `release policy: ${each}`), ...(ungated ? [UNGATED] : [])];
@@ -262,7 +262,7 @@ function reply(
 }
 
 const UNGATED =
-  'thresholds: none given, and no release policy is set: nothing was checked. Give min_sharpe, min_profit_factor or max_drawdown';
+  'thresholds: none given, and no release policy is set: no metric was checked. Pass min_sharpe, min_profit_factor or max_drawdown';
 
 function remark({ status, message }: ValidationCheck): string {
   if (status === 'skipped') return ` Validation was skipped: ${message}.`;
@@ -275,7 +275,7 @@ function remark({ status, message }: ValidationCheck): string {
 async function readReport(results: ResultStore, { results: stored, config }: JobIn<'completed'>) {
   const report = RegisteredReport.safeParse(await results.read(stored, 'report'));
   if (!report.success) {
-    throw new CodedError('DATA005', { message: 'The stored report is broken', cause: report.error });
+    throw new CodedError('DATA005', { message: 'The stored report is corrupt', cause: report.error });
   }
   const { provenance, data } = report.data;
   const first = Math.min(...data.map((pair) => Date.parse(pair.first)));

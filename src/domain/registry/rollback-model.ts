@@ -41,7 +41,7 @@ export async function rollbackModel(
 ): Promise<TransitionResult<RollbackReply>> {
   const reason = checkText(input.reason, 'reason', MAX_NOTE_LENGTH);
   if (deps.rollbackReasonRequired && !reason?.trim()) {
-    throw new CodedError('VAL004', { message: 'A rollback needs a reason', field: 'reason' });
+    throw new CodedError('VAL004', { message: 'A rollback requires a reason: pass reason', field: 'reason' });
   }
   const reference = { model: input.model, version: input.version, field: 'version' };
   return applyTransition(
@@ -58,7 +58,11 @@ export async function rollbackModel(
         return { body: reply(found.version, number, message), write: null };
       }
       if (stage !== 'Archived') {
-        throw rejection('RES005', found, `Version ${number} was never in Production: stage and promote it`);
+        throw rejection(
+          'RES005',
+          found,
+          `Version ${number} was never in Production: stage and promote it instead`,
+        );
       }
       checkExpectedProduction(found.model, input.expected_production);
       const at = nextTimestamp(deps, found.model);

@@ -71,7 +71,7 @@ function smokeCheck({ outcome, config, pairs }: SmokeRun): ValidationCheck {
   if (malformed) return { ...base, status: 'failed', message: malformed };
   const ran = `${outcome.candles} candles of ${pairs.length} pairs up to ${config.date_range.end}`;
   return outcome.trades.length === 0
-    ? { ...base, status: 'warning', message: `${ran}: no order, so that none could be looked at` }
+    ? { ...base, status: 'warning', message: `${ran}: no trade to check` }
     : { ...base, status: 'passed', message: `${ran}: ${outcome.trades.length} trades, all well-formed` };
 }
 

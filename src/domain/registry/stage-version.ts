@@ -122,7 +122,7 @@ function checkStage(found: FoundVersion): void {
     throw rejection(
       'RES005',
       found,
-      `Version ${version} is in Production: staging it would leave none there`,
+      `Version ${version} is in Production: staging it would leave no version there`,
     );
   }
 }

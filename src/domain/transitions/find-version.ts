@@ -85,7 +85,7 @@ export function existing(reference: VersionReference, { model, version }: Looked
 /** No version was ever registered under that name. */
 export function unknownModel(name: string, field = 'model_name'): CodedError {
   return new CodedError('RES002', {
-    message: 'No version of this strategy is registered',
+    message: 'No version of this strategy is registered: register a backtest first',
     field,
     context: { name: name.slice(0, 100) },
   });
@@ -128,10 +128,10 @@ export function rejection(
 export function checkExpectedProduction(model: StoredModel, expected: string | null | undefined): void {
   const number = expected && (numberOf(expected, model) ?? expected);
   if (number === undefined || number === model.production_version) return;
-  const told = expected?.slice(0, 100) ?? null;
+  const shown = expected?.slice(0, 100) ?? null;
   throw new CodedError('RES005', {
-    message: `${model.production_version === null ? 'No version' : `Version ${model.production_version}`} is in Production, not ${told ?? 'none'}`,
+    message: `${model.production_version === null ? 'No version' : `Version ${model.production_version}`} is in Production, not ${shown ?? 'none'}`,
     field: 'expected_production',
-    context: { expected_production: told, current_production: model.production_version },
+    context: { expected_production: shown, current_production: model.production_version },
   });
 }

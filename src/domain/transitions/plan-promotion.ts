@@ -105,7 +105,7 @@ function checkFourEyes(
 ): void {
   if (!deps.fourEyesRequired || actor.id !== version.created_by) return;
   throw new CodedError('AUTH004', {
-    message: 'Another person than who registered the version must promote it',
+    message: 'The user who registered the version cannot promote it: ask another approver',
     context: { rule: 'four_eyes', created_by: version.created_by },
   });
 }

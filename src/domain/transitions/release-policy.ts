@@ -107,7 +107,9 @@ function checkOf({ name, required, value, holds, words, unknown }: Requirement):
   if (required === undefined) return [];
   const threshold = required;
   if (value === undefined) {
-    return [{ name, status: 'passed', message: 'No hyperopt job is behind it', value: null, threshold }];
+    return [
+      { name, status: 'passed', message: 'No hyperopt job found its parameters', value: null, threshold },
+    ];
   }
   if (value === null || !Number.isFinite(value)) {
     return [{ name, status: 'failed', message: unknown ?? 'Unknown', value: null, threshold }];
@@ -187,7 +189,7 @@ export function readWaiver(waive: WaiveRequest | undefined): RequestedWaiver | n
     });
   }
   const reason = checkText(waive.reason, 'waive.reason', MAX_NOTE_LENGTH)?.trim();
-  if (!reason) throw missing('reason', 'say why the release policy does not apply to this move');
+  if (!reason) throw missing('reason', 'say why the release policy does not apply to this transition');
   return { checks: [...new Set(known)], reason };
 }
 
@@ -230,5 +232,5 @@ export function waiverNotes(waiver: Waiver | null): string[] {
 export function needlessWaivers(asked: RequestedWaiver | null, waiver: Waiver | null): string[] {
   const needless = asked?.checks.filter((name) => !waiver?.checks.includes(name)) ?? [];
   if (needless.length === 0) return [];
-  return [`waive.checks: ${needless.join(', ')} needed no waiver for this move, and none was recorded`];
+  return [`waive.checks: ${needless.join(', ')} needed no waiver for this transition, and none was recorded`];
 }
