@@ -32,7 +32,7 @@ async function moveTimes(client: RegistryClient, runId: string): Promise<Record<
     await measured('stage: its check list', run, () =>
       client.post(`strategies/${MODEL}/stage`, { ...on, validate_only: true }),
     );
-    await measured('stage: the move', run, () =>
+    await measured('stage: the transition', run, () =>
       client.post(`strategies/${MODEL}/stage`, { ...on, skip_validation: true }),
     );
     await measured('promote', run, () => client.post(`strategies/${MODEL}/promote`, on));

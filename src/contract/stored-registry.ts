@@ -81,7 +81,7 @@ export const VersionContent = z.object({
 });
 export type VersionContent = z.infer<typeof VersionContent>;
 
-/** Checks of the release policy that an admin waived for one move of a version. */
+/** Checks of the release policy that an admin waived for one transition of a version. */
 export const Waiver = z
   .object({
     action: z.enum(['stage', 'promote']),
@@ -98,7 +98,7 @@ const waivers = z
   .default([])
   .meta({ description: 'Checks of the release policy that admins waived, oldest first' });
 
-/** A version of a model as stored: its content, and the state that moves change. */
+/** A stored version of a model: its content, and the state that transitions change. */
 export const StoredVersion = VersionContent.extend({
   schema_version: z.literal(1),
   model_name: z.string(),
@@ -128,7 +128,7 @@ export const RegistryEvent = z.object({
   schema_version: z.literal(1),
   model_name: z.string(),
   event_id: z.string().meta({ description: 'A ULID' }),
-  sequence: z.int().meta({ description: 'From 1 without gaps: the order of the moves' }),
+  sequence: z.int().meta({ description: 'From 1 without gaps: the order of the transitions' }),
   at: Timestamp.meta({ description: 'Never before the event that came before' }),
   actor: z.string(),
   action: z.enum(REGISTRY_ACTIONS),

@@ -165,8 +165,8 @@ it('a cursor of the history is of one model', async () => {
     before: (await store.read('paged', ['1'])).versions.get('1')!,
     version,
   } as const;
-  const move = { ...planTransition({ ids: ulids }, model, change), reply: null };
-  expect(await store.commit(move)).toBe('done');
+  const transition = planTransition({ ids: ulids }, model, change);
+  expect(await store.commit(transition)).toBe('done');
   const { items, next } = await store.history('paged', 1, null);
   expect(items.map(({ action }) => action)).toEqual(['stage']);
   const rest = await store.history('paged', 1, next);

@@ -3,7 +3,7 @@ import type { CatalogRow, Stage } from '#contract/stored-registry.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import type { RegistryFixture } from './registry-fixture.ts';
 
-/** Attributes that moves may change, and those that put a version into the catalog. */
+/** Attributes that transitions may change, and those that put a version into the catalog. */
 const STATE = [
   'stage',
   'validation',

@@ -5,7 +5,7 @@ import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
 /** Of one transaction, which the engine syncs once. */
 const BATCH = 100;
 
-/** Stores the catalog as moves would have left it: rows and counters, without the versions that they are of. */
+/** Stores the catalog as transitions would have left it: rows and counters, without the versions that they are of. */
 export async function storeCatalog(
   client: DynamoDBDocumentClient,
   table: string,

@@ -21,7 +21,7 @@ import { sharingOperations } from './sharing.ts';
 
 const REGISTRY = 'Registry';
 
-/** Rows of the backend that move and read the versions of one model. */
+/** Rows of the backend for stage transitions and reads of one model. */
 export const REGISTRY_OPERATIONS = [
   {
     id: 'stageVersion',

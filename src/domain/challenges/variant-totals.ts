@@ -29,7 +29,7 @@ function variantWith(
 ): VariantTotals {
   const { before, now } = step;
   const profit = closedOf(now);
-  const moved = {
+  const after = {
     ...variant,
     open: variant.open + countOf(now.status === 'open') - countOf(before?.status === 'open'),
     closed: variant.closed + countOf(profit !== null),
@@ -38,9 +38,9 @@ function variantWith(
     sum_of_squares: replaced(variant.sum_of_squares, null, profit, square),
     marked: markedWith(variant, step),
   };
-  if (unit === 'trade') return moved;
+  if (unit === 'trade') return after;
   const was = key ?? keyWith(NO_KEY, { before: null, now: before });
-  return withClusters(variant, moved, { before: was, now: keyWith(was, step) });
+  return withClusters(variant, after, { before: was, now: keyWith(was, step) });
 }
 
 /** A key whose trade is now another than it was. */
@@ -90,13 +90,13 @@ function markedWith({ marked }: VariantTotals, { before, now }: Step): VariantTo
 /** The clusters of closed trades, and of them with the marked ones, which may be of one key. */
 function withClusters(
   { clusters, marked: before }: VariantTotals,
-  moved: VariantTotals,
+  after: VariantTotals,
   key: { readonly before: KeyTotals; readonly now: KeyTotals },
 ): VariantTotals {
   const closed = clusters ?? NO_CLUSTERS;
-  const { marked } = moved;
+  const { marked } = after;
   return {
-    ...moved,
+    ...after,
     clusters: withCluster(closed, closedIn(key.before), closedIn(key.now)),
     marked: marked && {
       ...marked,

@@ -15,7 +15,7 @@ afterAll(() => engine?.stop());
 interface Race {
   readonly fixture: RegistryFixture;
   readonly invariants: Invariants;
-  /** Moves stored and moves that lost, since the start of the race. */
+  /** Transitions stored and write conflicts since the start of the race. */
   readonly count: { done: number; conflict: number };
 }
 
@@ -39,10 +39,10 @@ async function startRace(seed: number): Promise<Race> {
         await letOthersGo();
         return store.read(...args);
       },
-      commit: async (move) => {
+      commit: async (transition) => {
         await letOthersGo();
         const committed = last.then(async () => {
-          const outcome = await store.commit(move);
+          const outcome = await store.commit(transition);
           count[outcome]++;
           await race.invariants?.check();
           return outcome;
@@ -73,8 +73,8 @@ describe('100 promotions of two versions at once', () => {
       expect([200, 409, 410]).toContain(status);
       if (status === 409) expect(body.detail.context).toHaveProperty('current_production');
     }
-    const moved = answers.filter(({ body }) => body.previous_stage === 'Staging');
-    expect(moved.map(({ body }) => body.archived_versions).sort()).toEqual([[], [expect.any(String)]]);
+    const promoted = answers.filter(({ body }) => body.previous_stage === 'Staging');
+    expect(promoted.map(({ body }) => body.archived_versions).sort()).toEqual([[], [expect.any(String)]]);
     await invariants.check();
   });
 
@@ -97,12 +97,12 @@ describe('100 promotions of two versions at once', () => {
     );
     const answers = await Promise.all(calls);
     expect(count.done).toBe(1);
-    const moved = answers.filter(({ body }) => body.previous_stage === 'Staging');
-    expect(moved).toHaveLength(1);
+    const promoted = answers.filter(({ body }) => body.previous_stage === 'Staging');
+    expect(promoted).toHaveLength(1);
     const refused = answers.filter(({ status }) => status === 409);
     expect(refused).toHaveLength(20);
     for (const answer of refused) {
-      expect(answer.body.detail.context.current_production).toBe(moved[0]!.body.version);
+      expect(answer.body.detail.context.current_production).toBe(promoted[0]!.body.version);
     }
   });
 });
@@ -118,7 +118,7 @@ it('12 registrations of one model at once are 12 versions', async () => {
   await invariants.check();
 });
 
-it('promotions and rollbacks that fight over Production leave one there after every move', async () => {
+it('concurrent promotions and rollbacks leave one version in Production after every transition', async () => {
   const { fixture, invariants, count } = await startRace(5);
   await fixture.promote('1');
   await fixture.promote('2');
@@ -149,7 +149,7 @@ it('a clock that goes back does not change the order of the history', async () =
   await new Invariants(fixture).check();
 });
 
-it('a read whose model is newer than its version is no move', async () => {
+it('a read with a model newer than its version makes no transition', async () => {
   let between: (() => Promise<unknown>) | null = null;
   const wrap = (store: RegistryStore) =>
     withMethods(store, {

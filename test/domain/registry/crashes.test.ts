@@ -68,11 +68,11 @@ async function failingFixture() {
   const down = () => new CodedError('SVC005');
   const wrap = (store: RegistryStore) =>
     withMethods(store, {
-      commit: async (move: StageTransition) => {
+      commit: async (transition: StageTransition) => {
         const when = fail;
         fail = null;
         if (when === 'before') throw down();
-        const outcome = await store.commit(move);
+        const outcome = await store.commit(transition);
         if (when === 'after') throw down();
         return outcome;
       },
@@ -87,7 +87,7 @@ async function failingFixture() {
 }
 
 describe.each(Object.entries(CASES))('%s', (_, { prepare, call, status }) => {
-  it('that dies before its transaction has changed nothing; the repeat makes the whole move', async () => {
+  it('a call that dies before its transaction changes nothing; the repeat applies the whole transition', async () => {
     const { fixture, failNext } = await failingFixture();
     await prepare(fixture);
     const before = await fixture.items();
@@ -98,7 +98,7 @@ describe.each(Object.entries(CASES))('%s', (_, { prepare, call, status }) => {
     await new Invariants(fixture).check();
   });
 
-  it('that dies after its transaction has made the whole move; the repeat under its key answers the same', async () => {
+  it('a call that dies after its transaction has applied it; the repeat under its key returns the same response', async () => {
     const { fixture, failNext } = await failingFixture();
     await prepare(fixture);
     const before = await fixture.items();
@@ -116,7 +116,7 @@ describe.each(Object.entries(CASES))('%s', (_, { prepare, call, status }) => {
 });
 
 describe.each(['stage', 'promote', 'rollback'])('%s without a key', (name) => {
-  it('finds its own move when the reply was lost', async () => {
+  it('finds its own transition after a lost response', async () => {
     const { fixture, failNext } = await failingFixture();
     const { prepare, call } = CASES[name]!;
     await prepare(fixture);
@@ -173,47 +173,60 @@ it.each([
   client.destroy();
 });
 
-/** The change of a move, decided on another state of its version. */
+/** The change of a transition, decided on another state of its version. */
 function spoilBefore({ versions: [change] }: StageTransition, changes: Partial<StoredVersion>) {
   return [{ ...change!, before: { ...change!.before!, ...changes } }];
 }
 
 describe('a transaction', () => {
   it.each([
-    ['the model', (move: StageTransition) => ({ ...move, model: { ...move.model, before: null } })],
+    [
+      'the model',
+      (transition: StageTransition) => ({ ...transition, model: { ...transition.model, before: null } }),
+    ],
     [
       'the order of events',
-      (move: StageTransition) => ({
-        ...move,
-        model: { ...move.model, before: { ...move.model.before!, events: 99 } },
+      (transition: StageTransition) => ({
+        ...transition,
+        model: { ...transition.model, before: { ...transition.model.before!, events: 99 } },
       }),
     ],
     [
       'the stage of the version',
-      (move: StageTransition) => ({ ...move, versions: spoilBefore(move, { stage: 'Archived' }) }),
+      (transition: StageTransition) => ({
+        ...transition,
+        versions: spoilBefore(transition, { stage: 'Archived' }),
+      }),
     ],
     [
       'the validation of the version',
-      (move: StageTransition) => ({
-        ...move,
-        versions: spoilBefore(move, { validation: { status: 'failed', checks: [], job_id: null } }),
+      (transition: StageTransition) => ({
+        ...transition,
+        versions: spoilBefore(transition, { validation: { status: 'failed', checks: [], job_id: null } }),
       }),
     ],
     [
       'the version that leaves Production',
-      (move: StageTransition) => ({ ...move, archived: { ...move.archived!, version: '1' } }),
+      (transition: StageTransition) => ({
+        ...transition,
+        archived: { ...transition.archived!, version: '1' },
+      }),
     ],
     [
       'the event',
-      (move: StageTransition) => ({
-        ...move,
-        event: { ...move.event, sequence: move.event.sequence - 1, at: move.model.before!.updated_at },
+      (transition: StageTransition) => ({
+        ...transition,
+        event: {
+          ...transition.event,
+          sequence: transition.event.sequence - 1,
+          at: transition.model.before!.updated_at,
+        },
       }),
     ],
   ])('stores nothing when %s is not as it was', async (_, spoil) => {
     let spoilt = false;
     const wrap = (store: RegistryStore) =>
-      withMethods(store, { commit: (move) => store.commit(spoilt ? spoil(move) : move) });
+      withMethods(store, { commit: (transition) => store.commit(spoilt ? spoil(transition) : transition) });
     const fixture = await registryFixture(engine, { wrap });
     await CASES.promote!.prepare(fixture);
     const before = await fixture.items();
@@ -242,7 +255,7 @@ it('a transition fails after 21 attempts with backoff between them', async () =>
   expect(pauses).toEqual([15, 30, 60, 120, 240, ...Array(15).fill(480)]);
 });
 
-it('a move is one transaction, and nothing else is written', async () => {
+it('a transition is one transaction and the only write', async () => {
   const client = createDocumentClient({ endpoint: engine.endpoint });
   const sent: string[] = [];
   client.middlewareStack.add(

@@ -53,7 +53,7 @@ function anyCall(fixture: RegistryFixture, random: () => number): Promise<Answer
   return calls[Math.floor(random() * calls.length)]!();
 }
 
-it('a database that is killed while moves are made has each of them whole or not at all, and loses none that was answered', async () => {
+it('a killed database has each transition whole or not at all and keeps all that were acknowledged', async () => {
   const dbPath = join(folder, 'registry.sqlite');
   const random = createRandom(7);
   let invariants: Invariants | undefined;
