@@ -30,7 +30,7 @@ describe('release policy in commands', () => {
   it('register prints the checks that a version misses', async () => {
     const { code, out } = await touchstone('register', M, '--run', run);
     expect(code).toBe(0);
-    expect(out).toContain('It misses the release policy');
+    expect(out).toContain('It fails the release policy');
     expect(out).toMatch(/min_trades +│ failed +│ +1 │ +2 │ 1 trade; at least 2 are required/);
     expect(out).not.toContain('Warning:');
     // Staging it would be refused.

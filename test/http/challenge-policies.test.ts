@@ -219,7 +219,7 @@ describe('a challenge with automatic promotion', () => {
     const { body } = await fixture.read(id);
     expect(body).toMatchObject({
       ...{ status: 'completed', outcome: 'challenger_wins', promoted_at: null, traffic_split: [0.5, 0.5] },
-      promotion_rejected: { code: 'AUTH004', message: expect.stringContaining('Another person') },
+      promotion_rejected: { code: 'AUTH004', message: expect.stringContaining('ask another approver') },
     });
     expect((await tick(fixture)).changed).toEqual([]);
     await fixture.log(id, 'champion', [1]);

@@ -53,7 +53,7 @@ it('verdict fails a metric that equals its threshold', async () => {
 
 // Reference 3.11, T5: a verdict, but nothing is done by itself. 4.4: what is held waits for somebody.
 it.each<[string, (fixture: ChallengeFixture, id: string) => Promise<unknown>, string | null]>([
-  ['by trades that do not vary', async () => undefined, 'No trade differs'],
+  ['by trades that do not vary', async () => undefined, 'zero variance'],
   ['while it is held by hand', (fixture, id) => fixture.post(id, 'hold'), 'held when it won: manual'],
   [
     'with assignments that are not split',

@@ -242,7 +242,7 @@ describe('a release policy', () => {
         max_evidence_age_days: 'passed',
       },
     });
-    expect(body.message).toContain('misses the release policy');
+    expect(body.message).toContain('fails the release policy');
     expect(body.warnings).toEqual(['release policy: min_trades: 10 trades; at least 30 are required']);
     const [event] = await historyOf(fixture);
     expect(event).toMatchObject({ action: 'register', notes: ['validation failed'], waiver: null });

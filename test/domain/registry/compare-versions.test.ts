@@ -233,7 +233,7 @@ describe('a comparison', () => {
       expect.stringContaining('different fee: 0.0005 and 0'),
       expect.stringContaining('different precision: none and exchange'),
       expect.stringContaining('different engines: 1 and 2'),
-      expect.stringContaining('same candles'),
+      expect.stringContaining('different candles'),
       expect.stringContaining('best of 500'),
     ]);
   });
