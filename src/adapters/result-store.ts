@@ -2,9 +2,16 @@ import { promisify } from 'node:util';
 import { constants, zstdCompressSync, zstdDecompress } from 'node:zlib';
 import type { ResultsLocation } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
+import type { Trade } from '#contract/report.ts';
 import type { ObjectStore, ResultFiles, ResultStore } from '#domain/ports.ts';
+import { tradeRecord } from '#engine/report/trades.ts';
+import {
+  type TextColumn,
+  TRADE_NUMBERS,
+  type TradeNumber,
+  type TradeTable,
+} from '#engine/simulator/trade-table.ts';
 import { sha256 } from './ids.ts';
-import { pageCount, readTradePage, writeTradePage } from './trade-pages.ts';
 
 const decompress = promisify(zstdDecompress);
 const ZSTD = 'application/zstd';
@@ -90,4 +97,109 @@ function partKey(part: (typeof WHOLE_PARTS)[number]): string {
 
 function pageKey(page: number): string {
   return `trades/${String(page).padStart(4, '0')}.columns.zst`;
+}
+
+/**
+ * Trades as they are stored, by page and by column: a head in JSON, padded to whole words of 8 bytes, then the columns as they lie
+ * in memory. Making the same numbers into text takes five times as long.
+ */
+
+/** Trades on one page. */
+const TRADES_PER_PAGE = 1000;
+
+/** So many texts of a column stand on each page as they are. Of more, one for each trade perhaps, a page holds its own alone. */
+const FEW_TEXTS = 256;
+
+/** Columns of indexes into texts. */
+const TEXTS = ['pair', 'side', 'enterTag', 'exitReason'] as const;
+type TextName = (typeof TEXTS)[number];
+
+/** What a page's columns do not say. */
+interface Head {
+  /** Row of its first trade among all. */
+  readonly first: number;
+  readonly length: number;
+  readonly texts: { readonly [Name in TextName]: TradeTable[Name]['texts'] };
+}
+
+const WORD = 8;
+const LENGTH_BYTES = 4;
+
+/** How many pages so many trades take. */
+function pageCount({ length }: TradeTable): number {
+  return Math.ceil(length / TRADES_PER_PAGE);
+}
+
+/** The bytes of a page, which counts from 1. {@link readTradePage} reads them. */
+function writeTradePage(table: TradeTable, page: number): Buffer {
+  const first = (page - 1) * TRADES_PER_PAGE;
+  const end = Math.min(first + TRADES_PER_PAGE, table.length);
+  const columns = TEXTS.map((name) => [name, textsOfPage(table[name], first, end)] as const);
+  const texts = Object.fromEntries(columns.map(([name, column]) => [name, column.texts])) as Head['texts'];
+  const parts = [
+    ...TRADE_NUMBERS.map((name) => table[name].subarray(first, end)),
+    ...columns.map(([, { index }]) => index),
+    table.leftOpen.subarray(first, end),
+  ];
+  return Buffer.concat([writeHead({ first, length: end - first, texts }), ...parts.map(bytesOf)]);
+}
+
+/** The rows [first, end) of a column. */
+function textsOfPage(
+  { texts, index }: TextColumn<string | null>,
+  first: number,
+  end: number,
+): TextColumn<string | null> {
+  const rows = index.subarray(first, end);
+  if (texts.length <= FEW_TEXTS) return { texts, index: rows };
+  const places = new Map([...new Set(rows)].map((row, place) => [row, place]));
+  return { texts: [...places.keys()].map((row) => texts[row]!), index: rows.map((row) => places.get(row)!) };
+}
+
+/**
+ * The trades of a page as records.
+ *
+ * @throws Error when the bytes are not those of a page
+ */
+function readTradePage(bytes: Uint8Array): Trade[] {
+  const { head, start } = readHead(bytes);
+  const { first, length, texts } = head;
+  let at = start;
+  const take = (bytesOfEach: number): ArrayBuffer => {
+    const from = at;
+    at += length * bytesOfEach;
+    if (at > bytes.length) throw new Error('A page of trades ends too early');
+    // A copy: the page may lie anywhere in memory, columns may not.
+    return Uint8Array.prototype.slice.call(bytes, from, at).buffer;
+  };
+  const numbers = TRADE_NUMBERS.map((name) => [name, new Float64Array(take(8))]);
+  const columns = TEXTS.map((name) => [name, { texts: texts[name], index: new Uint32Array(take(4)) }]);
+  const table: TradeTable = {
+    length,
+    ...(Object.fromEntries(numbers) as Record<TradeNumber, Float64Array>),
+    ...(Object.fromEntries(columns) as { [Name in TextName]: TradeTable[Name] & TextColumn }),
+    leftOpen: new Uint8Array(take(1)),
+  };
+  return Array.from({ length }, (_, row) => tradeRecord(table, row, first + row + 1));
+}
+
+/** The length of the head's text, the text, and spaces up to the next whole word. */
+function writeHead(head: Head): Buffer {
+  const text = JSON.stringify(head);
+  const bytes = Buffer.byteLength(text);
+  const padded = Math.ceil((LENGTH_BYTES + bytes) / WORD) * WORD;
+  const buffer = Buffer.alloc(padded, ' ');
+  buffer.writeUInt32LE(padded - LENGTH_BYTES);
+  buffer.write(text, LENGTH_BYTES);
+  return buffer;
+}
+
+function readHead(page: Uint8Array): { readonly head: Head; readonly start: number } {
+  const buffer = Buffer.from(page.buffer, page.byteOffset, page.byteLength);
+  const start = LENGTH_BYTES + buffer.readUInt32LE();
+  return { head: JSON.parse(buffer.toString('utf8', LENGTH_BYTES, start)) as Head, start };
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Float64Array | Uint32Array | Uint8Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }

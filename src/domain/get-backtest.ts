@@ -1,8 +1,9 @@
 import type { JobIn, StoredBacktestJob } from '#contract/backtest.ts';
-import type { EquityData } from '#contract/backtest-api.ts';
+import type { BacktestListQuery, EquityData } from '#contract/backtest-api.ts';
 import { CodedError } from '#contract/errors.ts';
 import type { BacktestReport, TradesPage } from '#contract/report.ts';
-import type { JobStore, ResultStore } from './ports.ts';
+import type { Caller } from './access.ts';
+import type { JobRow, JobStore, Page, ResultStore } from './ports.ts';
 
 /** The job; throws RES001 when there is none of that id. */
 export async function getBacktest(
@@ -45,7 +46,7 @@ export async function getBacktestEquity(
 }
 
 /** The stored report with every warning of its job, one page of its trades, and the job that made them. */
-export interface ReportPage {
+interface ReportPage {
   readonly job: JobIn<'completed'>;
   readonly report: BacktestReport;
   readonly trades: TradesPage;
@@ -79,4 +80,12 @@ export async function getBacktestReport(
     report: { ...(report as BacktestReport), warnings: job.warnings },
     trades: { items: items as TradesPage['items'], page, pages, total: job.result.total_trades },
   };
+}
+
+/** Jobs visible to the caller, newest first; to an admin all. Throws VAL006 for a broken or foreign cursor. */
+export async function listBacktests(
+  deps: { readonly jobs: JobStore },
+  { caller, limit, cursor, ...filter }: BacktestListQuery & { readonly caller: Caller },
+): Promise<Page<JobRow>> {
+  return deps.jobs.list({ ...filter, ...(!caller.isAdmin && { visibleTo: caller }) }, limit, cursor ?? null);
 }

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CcxtExchange, type CcxtExchangeOptions } from '#adapters/exchange/ccxt.ts';
-import { instrumentOf } from '#adapters/exchange/ccxt-instrument.ts';
+import { CcxtExchange, type CcxtExchangeOptions, instrumentOf } from '#adapters/exchange/ccxt.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import type { RepeatedCall } from '#adapters/exchange/retry.ts';
 import { SimExchange } from '#adapters/exchange/sim.ts';
-import { cleanCandles } from '#domain/data/clean-candles.ts';
+import { cleanCandles } from '#domain/data/fill-chunk.ts';
 import type { Candles } from '#engine/candles.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import { at, BTC, DAY, ETH, grid, HOUR, INSTRUMENT } from '../domain/data/market.ts';

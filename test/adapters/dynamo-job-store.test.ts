@@ -1,8 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDocumentClient } from '#adapters/aws/dynamo-client.ts';
-import { DynamoJobStore } from '#adapters/aws/dynamo-job-store.ts';
-import { toItem } from '#adapters/aws/job-item.ts';
+import { DynamoJobStore, toItem } from '#adapters/aws/dynamo-job-store.ts';
 import { JOB_STATUSES, type JobStatus, type StoredBacktestJob } from '#contract/backtest.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { everyRow, pendingJob, SOME_RESULT, SOME_RESULTS, SOME_TIMING } from '../support/jobs.ts';

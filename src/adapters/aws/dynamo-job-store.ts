@@ -1,20 +1,22 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import * as z from 'zod';
 import {
+  BacktestResult,
   type CollectionOutcome,
   JOB_KINDS,
+  JOB_STATUSES,
   type JobIn,
   type JobKind,
   type JobStatus,
-  type StoredBacktestJob,
+  StoredBacktestJob,
 } from '#contract/backtest.ts';
 import type { ClaimOutcome, JobFilter, JobRow, JobStore, Page } from '#domain/ports.ts';
 import type { EndedValidations } from '#domain/transitions/validation.ts';
-import { toItem, toJob, toRow } from './job-item.ts';
 import { JobList } from './job-list.ts';
 import { failureOf, JobRecords, UNFINISHED } from './job-records.ts';
 import { JobSharing } from './job-sharing.ts';
 import type { JobChange } from './job-update.ts';
-import { jobKey } from './stored-item.ts';
+import { JOB_ITEM, jobKey, parseItem } from './stored-item.ts';
 
 const ENDED: readonly JobStatus[] = ['completed', 'failed', 'cancelled'];
 
@@ -159,4 +161,37 @@ export class DynamoJobStore implements JobStore, EndedValidations {
       change.attempt !== undefined && found?.attempt === change.attempt && found.status === change.status
     );
   }
+}
+
+/** The item of a new job: its fields flat, and what the list indexes need. */
+export function toItem(job: JobIn<'pending'>): Record<string, unknown> {
+  return {
+    ...job,
+    item: JOB_ITEM,
+    kind_status: `${job.kind}#${job.status}`,
+    strategy: job.config.strategy,
+  };
+}
+
+/** The job of an item; throws SVC001 naming the job and the field when the item is not one. */
+function toJob(item: Record<string, unknown>): StoredBacktestJob {
+  return parseItem(StoredBacktestJob, item);
+}
+
+const IndexRow = z.object({
+  job_id: z.string(),
+  status: z.enum(JOB_STATUSES),
+  created_at: z.string(),
+  updated_at: z.string(),
+  strategy: z.string(),
+  experiment_name: z.string().nullable(),
+  priority: z.int(),
+  result: BacktestResult.optional(),
+  error_summary: z.string().optional(),
+});
+
+/** The list row of an index entry. */
+function toRow(item: Record<string, unknown>): JobRow {
+  const { result, error_summary, ...row } = parseItem(IndexRow, item);
+  return { ...row, result: result ?? null, error: error_summary ?? null };
 }

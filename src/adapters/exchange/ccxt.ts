@@ -9,12 +9,11 @@ import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import {
   BadReply,
   type CcxtClient,
+  type CcxtFunding,
   type CcxtMarket,
   type CcxtOptions,
   openCcxtClient,
 } from './ccxt-client.ts';
-import { fetchFundingEvents } from './ccxt-funding.ts';
-import { instrumentOf } from './ccxt-instrument.ts';
 import { fetchPages } from './ccxt-pages.ts';
 import { RetryingCaller, type RetryOptions } from './retry.ts';
 
@@ -139,4 +138,147 @@ export class CcxtExchange implements Exchange {
     this.#markets = { bySymbol, at: now };
     return bySymbol;
   }
+}
+
+interface FundingRow {
+  /** As the exchange gave it. */
+  readonly stamp: number;
+  readonly time: number;
+  readonly rate: number;
+  readonly price?: number;
+}
+
+const HOUR_MS = TIMEFRAME_MS['1h'];
+const MINUTE_MS = TIMEFRAME_MS['1m'];
+/** What exchanges give at once, where they do not say. */
+const PAGE_EVENTS = 100;
+
+interface FundingRequest {
+  readonly market: CcxtMarket;
+  /** Events in `[start, end]` ms. */
+  readonly start: number;
+  readonly end: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Funding events, ascending, with the mark prices at which they were paid. Where the exchange does not tell the price it is
+ * the open of the mark price's candle of that hour, and of the traded price where there is none; an event without any is
+ * left out. None where the exchange publishes no history.
+ */
+async function fetchFundingEvents(
+  client: CcxtClient,
+  caller: RetryingCaller,
+  request: FundingRequest,
+): Promise<FundingEvents> {
+  const rows = client.has.fetchFundingRateHistory === true ? await fetchRows(client, caller, request) : [];
+  const prices = await missingPrices(client, caller, request, rows);
+  const events = rows.flatMap(({ time, rate, price = prices.get(Math.floor(time / HOUR_MS)) }) =>
+    price === undefined ? [] : [[time, rate, price] as const],
+  );
+  events.sort((a, b) => a[0] - b[0]);
+  return {
+    timestamp: Float64Array.from(events, (event) => event[0]),
+    rate: Float64Array.from(events, (event) => event[1]),
+    markPrice: Float64Array.from(events, (event) => event[2]),
+  };
+}
+
+/** Hourly events, the closest there are, fill no page of the stretch that is asked for. */
+async function fetchRows(
+  client: CcxtClient,
+  caller: RetryingCaller,
+  { market, start, end, signal }: FundingRequest,
+): Promise<FundingRow[]> {
+  const limit = client.features?.swap?.linear?.fetchFundingRateHistory?.limit ?? PAGE_EVENTS;
+  const rows: FundingRow[] = [];
+  // An event of the last moment is stamped later.
+  const last = end + MINUTE_MS - 1;
+  for (let at = start; at <= last; at += limit * HOUR_MS) {
+    const until = Math.min(last, at + limit * HOUR_MS - 1);
+    const page = await caller.call(async () => {
+      const events = await client.fetchFundingRateHistory(market.symbol, at, limit, { until });
+      return events.flatMap(readRow).filter(({ stamp }) => stamp >= at && stamp <= until);
+    }, signal);
+    rows.push(...page.filter(({ time }) => time <= end));
+  }
+  return rows;
+}
+
+function readRow({ timestamp: stamp, fundingRate: rate, info }: CcxtFunding): FundingRow[] {
+  if (stamp === undefined || rate === undefined) return [];
+  const price = Number(info?.markPrice ?? Number.NaN);
+  // Stamps come up to some milliseconds late.
+  const time = Math.floor(stamp / MINUTE_MS) * MINUTE_MS;
+  return [{ stamp, time, rate, ...(price > 0 ? { price } : {}) }];
+}
+
+/** Prices by hour since the epoch, of the stretch in which events come without one. */
+async function missingPrices(
+  client: CcxtClient,
+  caller: RetryingCaller,
+  { market, signal }: FundingRequest,
+  rows: readonly FundingRow[],
+): Promise<ReadonlyMap<number, number>> {
+  const hours = rows.filter((row) => row.price === undefined).map((row) => Math.floor(row.time / HOUR_MS));
+  const [first, last] = [hours[0] ?? 0, hours.at(-1) ?? -1];
+  const mark = Boolean(client.has.fetchMarkOHLCV);
+  const request = { market, timeframe: '1h' as const, mark, signal };
+  const range = { start: first * HOUR_MS, end: (last + 1) * HOUR_MS };
+  const { timestamp, open } =
+    hours.length > 0 ? await fetchPages(client, caller, { ...request, ...range }) : createCandles(0);
+  return new Map(Array.from(timestamp, (time, i) => [time / HOUR_MS, open[i]!]));
+}
+
+/** ccxt's constants for what a market's `precision` is; in significant digits (3) no step is the same for all amounts. */
+const DECIMAL_PLACES = 2;
+const TICK_SIZE = 4;
+/** Beyond these, dividing by a step loses the number. */
+const SMALLEST = 1e-18;
+const LARGEST = 1e18;
+
+/**
+ * The instrument of a market as ccxt describes it. Values that cannot be true (0, negative, not a number) count as absent.
+ * @param precisionMode of the exchange's class
+ * @throws RangeError for a contract size that cannot be true, or a minimum above its maximum: every amount would be wrong
+ */
+export function instrumentOf(market: CcxtMarket, precisionMode: unknown): Instrument {
+  const { limits, precision, contractSize } = market;
+  const size = contractSize === undefined || contractSize === null ? 1 : positive(contractSize);
+  if (size === null) throw new RangeError(`its contract size is ${JSON.stringify(contractSize)}`);
+  const instrument = {
+    amountStep: stepOf(precision?.amount, precisionMode),
+    minAmount: positive(limits?.amount?.min),
+    maxAmount: positive(limits?.amount?.max),
+    minCost: positive(limits?.cost?.min),
+    maxCost: positive(limits?.cost?.max),
+    contractSize: size,
+    priceTick: stepOf(precision?.price, precisionMode),
+  };
+  rejectCrossed('amount', instrument.minAmount, instrument.maxAmount);
+  rejectCrossed('cost', instrument.minCost, instrument.maxCost);
+  return instrument;
+}
+
+function rejectCrossed(name: string, min: number | null, max: number | null): void {
+  if (min === null || max === null || min <= max) return;
+  throw new RangeError(`its minimum ${name} ${min} is above its maximum ${max}`);
+}
+
+function stepOf(value: unknown, mode: unknown): number | null {
+  if (mode === TICK_SIZE) return positive(value);
+  if (mode !== DECIMAL_PLACES) return null;
+  const places = numberOf(value);
+  return Number.isInteger(places) ? positive(Number(`1e${-places}`)) : null;
+}
+
+function positive(value: unknown): number | null {
+  const number = numberOf(value);
+  return number >= SMALLEST && number <= LARGEST ? number : null;
+}
+
+/** NaN for what is neither a number nor the text of one. */
+function numberOf(value: unknown): number {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN;
 }

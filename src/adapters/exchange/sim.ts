@@ -3,10 +3,11 @@ import type { Exchange } from '#domain/exchange-ports.ts';
 import type { Clock } from '#domain/ports.ts';
 import { type Candles, createCandles } from '#engine/candles.ts';
 import { resampleCandles } from '#engine/indicators/resample.ts';
+import { hash32, mix32 } from '#engine/random.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
-import { SimMarket } from './sim-market.ts';
-import { SIM_SYMBOLS } from './sim-symbols.ts';
+import { addPath, BLOCK_MINUTES, levelAt, normalFrom, type Path } from './sim-path.ts';
+import { SIM_SYMBOLS, type SimSymbol } from './sim-symbols.ts';
 
 const MINUTE_MS = TIMEFRAME_MS['1m'];
 /** Trading began on the first day of 2017; nothing is older. */
@@ -14,7 +15,7 @@ export const SIM_LISTED_MS = Date.UTC(2017, 0, 1);
 /** Minutes made at once for longer candles: 45 days, a multiple of every timeframe, 3 MB. */
 const CHUNK_MS = 45 * TIMEFRAME_MS['1d'];
 
-export interface SimExchangeOptions {
+interface SimExchangeOptions {
   /** There are no candles after its time. Default: the system's. */
   readonly clock?: Clock;
   /** Another seed is another market. */
@@ -74,4 +75,127 @@ export class SimExchange implements Exchange {
       context: { symbol, exchange: 'sim', listed: [...SIM_SYMBOLS.keys()] },
     });
   }
+}
+
+const MINUTES_PER_DAY = 1_440;
+const FUNDING_MS = 8 * 3_600_000;
+
+/** A year's standard deviation of the whole market. */
+const MARKET_VOLATILITY = 0.5;
+/** Of the levels at which years meet, around the listed price, as a share of a year's standard deviation. */
+const YEARLY_SPREAD = 0.7;
+
+/** Sums of multiples of a power of two are exact, so volumes add up alike in whatever order and grouping. */
+const VOLUME_STEP = 1 / 256;
+/** Below this price coins are traded whole. */
+const WHOLE_COINS_BELOW = 1;
+
+const BASE_FUNDING = 0.0001;
+const MAX_FUNDING = 0.0075;
+/** How strongly the rate follows the last eight hours' return. */
+const FUNDING_SLOPE = 0.01;
+
+/** One symbol of the simulated market: a pure function of seed, symbol and time. */
+class SimMarket {
+  readonly #symbol: SimSymbol;
+  readonly #market: Path;
+  readonly #own: Path;
+  readonly #seed: number;
+  /** Ticks of 1. */
+  readonly #scale: number;
+
+  constructor(symbol: SimSymbol, seed: number) {
+    this.#symbol = symbol;
+    this.#scale = 10 ** symbol.decimals;
+    this.#seed = hash32(`${symbol.symbol} ${seed}`);
+    this.#market = pathOf(hash32(`market ${seed}`), MARKET_VOLATILITY);
+    this.#own = pathOf(this.#seed, symbol.volatility);
+  }
+
+  /** One-minute candles of minutes `[from, to)`, counted from 1970. A candle opens where the last one closed. */
+  minutes(from: number, to: number): Candles {
+    const count = to - from;
+    const level = new Float64Array(count + 1).fill(Math.log(this.#symbol.price));
+    const variance = new Float64Array(count);
+    addPath(this.#market, this.#symbol.beta, { from, level, variance });
+    addPath(this.#own, 1, { from, level, variance });
+    const candles = createCandles(count);
+    let close = this.#round(Math.exp(level[0]!));
+    for (let i = 0; i < count; i++) {
+      const open = close;
+      close = this.#round(Math.exp(level[i + 1]!));
+      candles.timestamp[i] = (from + i) * MINUTE_MS;
+      candles.open[i] = open;
+      candles.close[i] = close;
+      this.#extremes(candles, i, from + i, level[i]!, level[i + 1]!, variance[i]!);
+      candles.volume[i] = this.#volume(from + i, open, variance[i]!);
+    }
+    return candles;
+  }
+
+  /** Funding events every eight hours in `[start, end]` ms. */
+  funding(start: number, end: number): FundingEvents {
+    const first = Math.ceil(start / FUNDING_MS);
+    const count = Math.max(0, Math.floor(end / FUNDING_MS) - first + 1);
+    const timestamp = new Float64Array(count);
+    const rate = new Float64Array(count);
+    const markPrice = new Float64Array(count);
+    for (let i = 0; i < count; i++) {
+      timestamp[i] = (first + i) * FUNDING_MS;
+      const now = this.#level(timestamp[i]! / MINUTE_MS);
+      const before = this.#level((timestamp[i]! - FUNDING_MS) / MINUTE_MS);
+      const noise = normalFrom(this.#draw(first + i, 3)) * BASE_FUNDING * 0.5;
+      const raw = BASE_FUNDING + FUNDING_SLOPE * (now - before) + noise;
+      rate[i] = Math.round(Math.min(MAX_FUNDING, Math.max(-MAX_FUNDING, raw)) * 1e8) / 1e8;
+      markPrice[i] = this.#round(Math.exp(now));
+    }
+    return { timestamp, rate, markPrice };
+  }
+
+  /** Extremes of a Brownian bridge from `a` to `b`: the maximum has an exact inverse distribution, the minimum likewise. */
+  #extremes(candles: Candles, i: number, minute: number, a: number, b: number, variance: number): void {
+    const reach = (lane: number) => {
+      const uniform = (this.#draw(minute, lane) + 1) / 4_294_967_296;
+      return Math.sqrt((b - a) * (b - a) - 2 * variance * Math.log(uniform));
+    };
+    // Rounding is monotonic, but opens and closes were rounded apart from the levels.
+    const { open, close } = candles;
+    const high = this.#round(Math.exp((a + b + reach(0)) / 2));
+    const low = this.#round(Math.exp((a + b - reach(1)) / 2));
+    candles.high[i] = Math.max(high, open[i]!, close[i]!);
+    candles.low[i] = Math.min(low, open[i]!, close[i]!);
+  }
+
+  /** Base currency: more when the price moves more, by day more than by night and on weekdays more than at weekends. */
+  #volume(minute: number, price: number, variance: number): number {
+    const { beta, volatility, turnover } = this.#symbol;
+    const usual = ((beta * MARKET_VOLATILITY) ** 2 + volatility ** 2) / BLOCK_MINUTES;
+    const minuteOfDay = minute % MINUTES_PER_DAY;
+    // A triangle from 0.6 at 03:00 to 1.4 at 15:00 UTC.
+    const hours = Math.abs(((minuteOfDay / 60 + 9) % 24) - 12);
+    const day = Math.floor(minute / MINUTES_PER_DAY + 4) % 7;
+    const season = (0.6 + (0.8 * hours) / 12) * (day === 0 || day === 6 ? 0.7 : 1);
+    const noise = 0.4 + 1.2 * (this.#draw(minute, 2) / 4_294_967_296);
+    const volume = (turnover / price) * Math.sqrt(variance / usual) * season * noise;
+    const step = price < WHOLE_COINS_BELOW ? 1 : VOLUME_STEP;
+    return Math.max(1, Math.round(volume / step)) * step;
+  }
+
+  #level(minute: number): number {
+    const market = this.#symbol.beta * levelAt(this.#market, minute);
+    return Math.log(this.#symbol.price) + market + levelAt(this.#own, minute);
+  }
+
+  #round(price: number): number {
+    return Math.max(1, Math.round(price * this.#scale)) / this.#scale;
+  }
+
+  /** A hash of a minute (or event) and of what it is for. */
+  #draw(index: number, lane: number): number {
+    return mix32(mix32(this.#seed + lane * 0x3c6ef372) ^ mix32(index));
+  }
+}
+
+function pathOf(seed: number, volatility: number): Path {
+  return { seed, variance: volatility ** 2, spread: YEARLY_SPREAD * volatility };
 }

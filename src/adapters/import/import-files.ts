@@ -1,13 +1,14 @@
 import { basename, dirname } from 'node:path';
 import type { CandleStore, Clock } from '#domain/ports.ts';
-import { CANDLE_COLUMNS, type Candles } from '#engine/candles.ts';
+import { CANDLE_COLUMNS, type Candles, indexAtOrAfter } from '#engine/candles.ts';
+import type { FundingEvents } from '#engine/simulator/types.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 import { checkCandles, gapsBetween } from './candles.ts';
+import { inOrder, rejectWrongRows, takeTimes, timeProblem } from './checks.ts';
 import type { FileContent } from './file-name.ts';
 import type { FileReader } from './file-reader.ts';
 import type { Found, FoundFile, FoundMarks } from './find.ts';
-import { type CheckedFunding, checkEvents, joinFunding, MINUTE_MS } from './funding.ts';
-import { BadFileError, ColumnBuilder, FIRST_ROW, isoTime } from './rows.ts';
+import { BadFileError, ColumnBuilder, FIRST_ROW, type FileRows, isoTime } from './rows.ts';
 
 const SIMULATED = 'sim';
 /** Funding rates as freqtrade writes them since 2026.9, and as it did before: as candles, the rate being the open. */
@@ -201,4 +202,79 @@ function belongTogether({ path, content }: FoundFile, otherPath: string, symbol:
 
 function extent({ timestamp }: { readonly timestamp: Float64Array }) {
   return { rows: timestamp.length, first: isoTime(timestamp[0]!), last: isoTime(timestamp.at(-1)!) };
+}
+
+/** Exchanges stamp funding events some milliseconds late; they belong to the minute. */
+const MINUTE_MS = 60_000;
+
+interface CheckedFunding {
+  /** At least one; ascending, each time once. */
+  readonly events: FundingEvents;
+  /** What was put right or left out, for people. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Funding events from rates and the mark prices of the same minutes. Only times that are in both count, as in freqtrade.
+ * @param rates `timestamp, rate, ...`; of rows of one minute the last counts
+ * @throws BadFileError for a row that cannot be true, or when no time is in both
+ */
+function joinFunding(rates: FileRows, marks: Candles, now: number): CheckedFunding {
+  const [stamps, values] = rates.columns;
+  const taken = takeTimes(stamps!, now);
+  rejectWrongRows(rates, (row) => timeProblem(stamps![row]!, taken.rules) ?? rateProblem(values![row]!));
+  const { columns, sorted } = inOrder([stamps!, values!]);
+  const times = columns[0]!.map((time) => Math.floor(time / MINUTE_MS) * MINUTE_MS);
+  const markPrices = times.map((time) => markAt(marks, time));
+  const events = eventsOf(times, columns[1]!, markPrices);
+  if (events.timestamp.length === 0) throw new BadFileError('no event has a mark price of its time');
+  const left = markPrices.filter(Number.isNaN).length;
+  const notes = left > 0 ? [`events without a mark price: ${left.toLocaleString('en-US')}, left out`] : [];
+  return { events, notes: [...taken.notes, ...notes, ...orderNotes(sorted)] };
+}
+
+/**
+ * Funding events as Touchstone stores them.
+ * @param rows `timestamp, rate, mark_price`; of rows of one time the last counts
+ * @throws BadFileError for a row that cannot be true
+ */
+function checkEvents(rows: FileRows, now: number): CheckedFunding {
+  const [stamps, rates, marks] = rows.columns;
+  const taken = takeTimes(stamps!, now);
+  rejectWrongRows(
+    rows,
+    (row) =>
+      timeProblem(stamps![row]!, taken.rules) ??
+      rateProblem(rates![row]!) ??
+      (marks![row]! > 0 && marks![row]! < Infinity ? undefined : `mark price ${marks![row]} is not above 0`),
+  );
+  const { columns, sorted } = inOrder(rows.columns);
+  return {
+    events: eventsOf(columns[0]!, columns[1]!, columns[2]!),
+    notes: [...taken.notes, ...orderNotes(sorted)],
+  };
+}
+
+function rateProblem(rate: number): string | undefined {
+  return Math.abs(rate) < 1 ? undefined : `funding rate ${rate} is not a ratio`;
+}
+
+const orderNotes = (sorted: boolean) => (sorted ? ['rows were not in the order of time: sorted'] : []);
+
+/** NaN when no mark candle opens in the minute. */
+function markAt(marks: Candles, minute: number): number {
+  const row = indexAtOrAfter(marks.timestamp, minute);
+  return marks.timestamp[row]! < minute + MINUTE_MS ? marks.open[row]! : Number.NaN;
+}
+
+/** Events that have a mark price, the last of each time. */
+function eventsOf(times: Float64Array, rates: Float64Array, marks: Float64Array): FundingEvents {
+  const kept: number[] = [];
+  for (const [row, time] of times.entries()) {
+    if (Number.isNaN(marks[row])) continue;
+    if (kept.length > 0 && times[kept.at(-1)!] === time) kept.pop();
+    kept.push(row);
+  }
+  const pick = (column: Float64Array) => Float64Array.from(kept, (row) => column[row]!);
+  return { timestamp: pick(times), rate: pick(rates), markPrice: pick(marks) };
 }

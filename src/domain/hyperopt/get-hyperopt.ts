@@ -1,9 +1,12 @@
+import type { JobStatus } from '#contract/backtest.ts';
 import type { EquityData } from '#contract/backtest-api.ts';
 import { CodedError } from '#contract/errors.ts';
-import type { HyperoptJobIn, StoredHyperoptJob } from '#contract/hyperopt.ts';
+import type { HyperoptJobIn, StoredHyperoptJob, StoredTrial, TrialState } from '#contract/hyperopt.ts';
 import { buildEquityData } from '#engine/report/result.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
-import type { HyperoptStore, TrialLedger, TrialReturns } from './hyperopt-ports.ts';
+import type { Caller } from '../access.ts';
+import type { Page } from '../ports.ts';
+import type { HyperoptRow, HyperoptStore, TrialLedger, TrialReturns } from './hyperopt-ports.ts';
 
 interface Deps {
   readonly hyperoptJobs: Pick<HyperoptStore, 'get'>;
@@ -75,4 +78,39 @@ export async function getCompletedHyperopt(
 /** There is no hyperopt job of that id. */
 export function unknownHyperopt(jobId: string, field = 'job_id'): CodedError {
   return new CodedError('OPT001', { field, context: { [field]: jobId } });
+}
+
+/** Hyperopt jobs that the caller sees, newest first. Throws VAL006 for a broken or foreign cursor. */
+export async function listHyperopts(
+  deps: { readonly hyperoptJobs: HyperoptStore },
+  input: {
+    /** They are shown what is theirs or shared with them; an admin everything. */
+    readonly caller: Caller;
+    readonly limit: number;
+    readonly cursor?: string | undefined;
+    readonly status?: JobStatus | undefined;
+    readonly experiment_name?: string | undefined;
+  },
+): Promise<Page<HyperoptRow>> {
+  const { caller, limit, cursor = null, status, experiment_name } = input;
+  const filter = {
+    ...(!caller.isAdmin && { visibleTo: caller }),
+    ...(status && { status }),
+    ...(experiment_name !== undefined && { experiment_name }),
+  };
+  return deps.hyperoptJobs.list(filter, limit, cursor);
+}
+
+/** Trials of a hyperopt job, by number. Throws OPT001, and VAL006 for a broken or foreign cursor. */
+export async function listHyperoptTrials(
+  deps: { readonly hyperoptJobs: Pick<HyperoptStore, 'get'>; readonly ledger: TrialLedger },
+  input: {
+    readonly job_id: string;
+    readonly limit: number;
+    readonly cursor?: string | undefined;
+    readonly state?: TrialState | undefined;
+  },
+): Promise<Page<StoredTrial>> {
+  await getHyperopt(deps, input.job_id);
+  return deps.ledger.list(input.job_id, input.state ?? null, input.limit, input.cursor ?? null);
 }

@@ -1,3 +1,4 @@
+import { CodedError } from '#contract/errors.ts';
 import type {
   HyperoptExecutionInput,
   HyperoptJobIn,
@@ -11,10 +12,11 @@ import type { ResolveDeps } from '../resolve-config.ts';
 import { checkExperimentName } from '../submit-backtest.ts';
 import { isoTime } from '../validate.ts';
 import { executionName } from './execution-name.ts';
+import { getHyperopt } from './get-hyperopt.ts';
 import { HYPEROPT_PRIORITY, type HyperoptExecutions, type HyperoptStore } from './hyperopt-ports.ts';
 import { type ResolvedHyperopt, resolveHyperopt } from './resolve-hyperopt.ts';
 
-export interface StartHyperoptInput {
+interface StartHyperoptInput {
   readonly body: HyperoptRequest;
   readonly owner: string;
   /** Header Idempotency-Key: the same key of the same owner always means the same job. */
@@ -43,7 +45,7 @@ export async function startHyperopt(
 }
 
 /** Throws RES005 when the id is that of another request: an Idempotency-Key was used again. */
-export async function storeAndStart(
+async function storeAndStart(
   deps: Pick<StartHyperoptDeps, 'hyperoptJobs' | 'hyperoptExecutions' | 'log'>,
   job: HyperoptJobIn<'pending'>,
 ): Promise<StoredHyperoptJob> {
@@ -104,6 +106,55 @@ function newHyperopt(
 }
 
 /** The counts of a hyperopt job of which nothing has ended. */
-export function noneOf(total: number): TrialCounts {
+function noneOf(total: number): TrialCounts {
   return { total, complete: 0, pruned: 0, failed: 0, best_value: null, best_trial: null };
+}
+
+type ResumeHyperoptInput = Omit<StartHyperoptInput, 'body'> & { readonly jobId: string };
+type ResumeHyperoptDeps = Pick<
+  StartHyperoptDeps,
+  'hyperoptJobs' | 'hyperoptExecutions' | 'ids' | 'digest' | 'clock' | 'log'
+>;
+
+/**
+ * Goes on with a cancelled or failed hyperopt job as a new one of the caller: what has ended never changes. Its workers take over
+ * what ended in the old one. Throws OPT001, RES005 (completed, or not ended), VAL005 (Idempotency-Key).
+ */
+export async function resumeHyperopt(
+  deps: ResumeHyperoptDeps,
+  { jobId, owner, idempotencyKey, correlationId }: ResumeHyperoptInput,
+): Promise<StoredHyperoptJob> {
+  const old = await getHyperopt(deps, jobId);
+  if (old.status !== 'failed' && old.status !== 'cancelled') {
+    throw new CodedError('RES005', {
+      message:
+        old.status === 'completed'
+          ? 'The hyperopt job is completed: there is nothing left to run'
+          : `The hyperopt job is ${old.status}: it goes on by itself`,
+      field: 'job_id',
+      context: { job_id: jobId, status: old.status },
+    });
+  }
+  const { schema_version, kind, experiment_name, config, base, warnings, execution_input } = old;
+  const { strategy_digest, instruments } = old;
+  const newId = `ho-${idSuffix(deps, owner, idempotencyKey)}`;
+  const now = isoTime(deps.clock.now());
+  return storeAndStart(deps, {
+    ...{ schema_version, kind, experiment_name, config, base, warnings },
+    ...(strategy_digest !== undefined && { strategy_digest }),
+    ...(instruments && { instruments }),
+    status: 'pending',
+    job_id: newId,
+    owner,
+    revision: 1,
+    created_at: now,
+    updated_at: now,
+    execution_input: { ...execution_input, job_id: newId, correlation_id: correlationId },
+    runs: 1,
+    request_digest: deps.digest(JSON.stringify(['resume', jobId])),
+    resumed_from: jobId,
+    collection: null,
+    trials: noneOf(config.n_trials),
+    tasks: {},
+  });
 }

@@ -1,10 +1,13 @@
 import { isTerminal } from '#contract/backtest.ts';
 import { type CancelHyperoptDeps, cancelHyperopt } from '#domain/hyperopt/cancel-hyperopt.ts';
-import { getHyperopt, getHyperoptResult } from '#domain/hyperopt/get-hyperopt.ts';
+import {
+  getHyperopt,
+  getHyperoptResult,
+  listHyperopts,
+  listHyperoptTrials,
+} from '#domain/hyperopt/get-hyperopt.ts';
 import type { TrialLedger } from '#domain/hyperopt/hyperopt-ports.ts';
-import { listHyperopts, listHyperoptTrials } from '#domain/hyperopt/list-hyperopts.ts';
-import { resumeHyperopt } from '#domain/hyperopt/resume-hyperopt.ts';
-import { type StartHyperoptDeps, startHyperopt } from '#domain/hyperopt/start-hyperopt.ts';
+import { resumeHyperopt, type StartHyperoptDeps, startHyperopt } from '#domain/hyperopt/start-hyperopt.ts';
 import { callerOf } from '../authenticate.ts';
 import type { Handlers } from '../handler.ts';
 import { watchHandler } from './hyperopt-events.ts';

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { EndedTrial, StoredHyperoptJob, StoredTrial } from '#contract/hyperopt.ts';
 import type { Grant } from '#contract/sharing.ts';
 import type { Caller } from '#domain/access.ts';
-import { FinishedTrialReader } from '#domain/hyperopt/ended-in-order.ts';
 import {
+  FinishedTrialReader,
   type HyperoptEvent,
   type WatchHyperoptDeps,
   watchHyperopt,
