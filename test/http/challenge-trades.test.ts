@@ -231,10 +231,10 @@ it('200 concurrent posts with duplicates count each trade once, to the last digi
     (n % 3 ? first : second).strategy('POST', `/challenges/${id}/trades`, trade),
   );
   const answers = await Promise.all(posts);
-  // Who was told to repeat it does.
+  // A write conflict (503) and, on a loaded machine, the time limit of a call (504) ask for a retry.
   for (const [n, { status }] of answers.entries()) {
-    expect([200, 201, 503]).toContain(status);
-    if (status === 503) await first.post(id, 'trades', trades[n % 100]!);
+    expect([200, 201, 503, 504]).toContain(status);
+    if (status >= 503) await first.post(id, 'trades', trades[n % 100]!);
   }
   expect(answers.filter(({ status }) => status === 201).length).toBeLessThanOrEqual(100);
   const expected = (variant: string) => {

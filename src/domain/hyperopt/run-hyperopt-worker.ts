@@ -177,7 +177,8 @@ class Worker {
       const asked = await this.#queue.ask();
       if (asked === 'none') return;
       if (asked === 'wait') {
-        await this.#deps.sleep(pause, stopped);
+        // An aborted sleep rejects with an AbortError, not with the reason.
+        await this.#deps.sleep(pause, stopped).catch(() => stopped.throwIfAborted());
         pause = Math.min(LONGEST_WAIT_MS, pause * 1.5);
         continue;
       }
