@@ -145,7 +145,7 @@ describe('a read', () => {
   });
 
   it('names an item of another shape and its field', async () => {
-    const Item = { ...modelKey('broken'), schema_version: 1, model_name: 'broken' };
+    const Item = { ...modelKey('broken'), schema_version: 2, model_name: 'broken' };
     await engine.client.send(new PutCommand({ TableName: engine.tables.registry, Item }));
     await expect(store.read('broken', [])).rejects.toMatchObject({
       code: 'SVC001',
