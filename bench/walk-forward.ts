@@ -11,7 +11,7 @@ import { defaultParameters } from '#engine/strategies/parameters.ts';
 import { DAY_MS, TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { fitWindow, predictRows, trainingSet } from '#engine/walk-forward/fit-window.ts';
 import { runWalkForward } from '#engine/walk-forward/run-walk-forward.ts';
-import { learningOf } from '#engine/walk-forward/training-inputs.ts';
+import { trainingInputsOf } from '#engine/walk-forward/training-inputs.ts';
 import { createWindowCache } from '#engine/walk-forward/trial.ts';
 import { mlEngineOf } from '#engine/walk-forward/windows.ts';
 import type { Bench, Figure } from './support/bench.ts';
@@ -75,7 +75,7 @@ async function phases({ strategy, config, pairs }: BacktestInput) {
   const { candles } = history;
   const learn = () => {
     const { columns } = computeColumns(strategy, config.params as never, candles);
-    return learningOf(strategy, config.params as never, candles, columns);
+    return trainingInputsOf(strategy, config.params as never, candles, columns);
   };
   const features = await time(learn);
   const learning = learn();

@@ -4,7 +4,7 @@ import { permutationImportance } from '../ml/classifier.ts';
 import { logLoss } from '../ml/model.ts';
 import { hash32 } from '../random.ts';
 import { type LearnedAnalysis, requireModelKind, type WindowFit } from '../walk-forward/fit-window.ts';
-import { type Learning, labelledRows } from '../walk-forward/training-inputs.ts';
+import { labelledRows, type TrainingInputs } from '../walk-forward/training-inputs.ts';
 
 /** What one feature is worth, over all models. */
 interface FeatureImportance {
@@ -106,7 +106,7 @@ function outcomeOf({ learning, predictions }: LearnedAnalysis, fit: WindowFit): 
 }
 
 /** A label that the data ends before is not known, whatever the strategy says of it. */
-function knownUntil({ labels, horizon }: Learning, { from, to }: WindowFit): number {
+function knownUntil({ labels, horizon }: TrainingInputs, { from, to }: WindowFit): number {
   return Math.max(from, Math.min(to, labels.length - horizon));
 }
 
@@ -155,7 +155,7 @@ function importancesOf(pairs: readonly PairModels[]): FeatureImportance[] {
     .sort((a, b) => b.gain - a.gain || (a.feature < b.feature ? -1 : 1));
 }
 
-function permuted(learning: Learning, fit: WindowFit, seed: number): Float64Array {
+function permuted(learning: TrainingInputs, fit: WindowFit, seed: number): Float64Array {
   const known = labelledRows(learning, fit.from, knownUntil(learning, fit));
   return permutationImportance(fit.model!, known.features, known.labels, seed, REPEATS);
 }

@@ -11,13 +11,7 @@ import { planWindows } from '../walk-forward/windows.ts';
 import { detectWrites, type WriteDetectingCandles } from './candles.ts';
 import { type PairData, type PairHistory, readHistory, type SkippedPair } from './history.ts';
 import { BacktestError, enter, messageOf } from './strategy-errors.ts';
-import {
-  dataWarnings,
-  detailWarnings,
-  fundingWarnings,
-  modelWarnings,
-  whyNothingLearned,
-} from './warnings.ts';
+import { dataWarnings, detailWarnings, fundingWarnings, modelWarnings, noModelReason } from './warnings.ts';
 
 export interface PreparedPair {
   readonly input: PairInput;
@@ -43,7 +37,7 @@ export function* preparePair(
   if ('reason' in history) return history;
   const analysis = yield* runStrategy(strategy, config, history);
   const learned = 'fits' in analysis ? analysis : undefined;
-  const nothing = learned && whyNothingLearned(history, config, learned.fits);
+  const nothing = learned && noModelReason(history, config, learned.fits);
   if (nothing) return { pair: data.pair, reason: nothing };
   const rows = history.candles.timestamp.length;
   const input = cutRows(strategy, history, analysis, history.from, rows);

@@ -84,7 +84,7 @@ const iso = (time: number) => new Date(time).toISOString();
 export type FittedWindow = Omit<WindowFit, 'model'>;
 
 /** Why a pair cannot be traded with the ML engine: no window of it has a model. Undefined when one has. */
-export function whyNothingLearned(
+export function noModelReason(
   { data, read, startup, start, stepMs }: PairHistory,
   { timeframe, ml_engine }: ResolvedBacktestConfig,
   fits: readonly FittedWindow[],

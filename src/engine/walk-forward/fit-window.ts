@@ -11,9 +11,9 @@ import { DAY_MS } from '../timeframe.ts';
 import {
   featureRows,
   type LabelledRows,
-  type Learning,
   labelledRows,
-  learningOf,
+  type TrainingInputs,
+  trainingInputsOf,
 } from './training-inputs.ts';
 import type { Window } from './windows.ts';
 
@@ -75,7 +75,7 @@ export interface TrainingSet extends LabelledRows {
  * The labelled rows before a window: none of the window itself, and none whose label its first candle would not have known.
  */
 export function trainingSet(
-  learning: Learning,
+  learning: TrainingInputs,
   timestamps: Float64Array,
   window: Window,
   { firstRow }: Pick<MlRun, 'firstRow'>,
@@ -89,7 +89,7 @@ export function trainingSet(
  * training rows, the horizon away from the others.
  */
 export function fitWindow(
-  learning: Learning,
+  learning: TrainingInputs,
   timestamps: Float64Array,
   window: Window,
   run: MlRun,
@@ -170,7 +170,7 @@ function classifierSettings({ config, seed, pair }: MlRun, window: Window): Clas
 /** Writes what a window's model says of the rows [from, to), by default those of the window. */
 export function predictRows(
   { model, ...window }: WindowFit,
-  learning: Learning,
+  learning: TrainingInputs,
   { ml_probability, do_predict }: PredictionColumns,
   from = window.from,
   to = window.to,
@@ -182,7 +182,7 @@ export function predictRows(
 
 /** What a strategy computes of one pair with the ML engine. */
 export interface LearnedAnalysis extends Analysis {
-  readonly learning: Learning;
+  readonly learning: TrainingInputs;
   readonly predictions: PredictionColumns;
   readonly fits: readonly WindowFit[];
 }
@@ -204,7 +204,7 @@ export function* predicting(
   train: FitWindow = fitWindow,
 ): Generator<number, LearnedAnalysis> {
   const computed = computeColumns(strategy, params, candles);
-  const learning = learningOf(strategy, params, candles, computed.columns);
+  const learning = trainingInputsOf(strategy, params, candles, computed.columns);
   const predictions = noPredictions(candles.timestamp.length);
   const fits: WindowFit[] = [];
   for (const window of run.windows) {

@@ -4,12 +4,12 @@ import { canonicalJson } from '../digest.ts';
 import { isoDay } from '../metrics/equity-curve.ts';
 import { provenanceOf } from '../report/provenance.ts';
 import { type PairHistory, tradedRange } from '../run/history.ts';
-import { cutRows, digestPair, runStrategy } from '../run/prepare-pair.ts';
+import { cutRows, runStrategy } from '../run/prepare-pair.ts';
 import type { PairInput } from '../simulator/types.ts';
 import { type Analysis, SIGNAL_COLUMNS } from '../strategies/analyze.ts';
 import type { StrategyDefinition } from '../strategy.ts';
 import { requireObjective } from './objectives.ts';
-import { openPairs, Trader } from './trader.ts';
+import { NO_CACHE, openPairs, pairDigests, Trader } from './trader.ts';
 import type {
   WalkForwardInput,
   WalkForwardOptions,
@@ -29,8 +29,6 @@ interface AnalyzedPair {
   readonly history: PairHistory;
   readonly analysis: Analysis;
 }
-
-const NO_CACHE: WindowCache = { get: (_, make) => make() };
 
 /**
  * Runs one trial without models: the range in windows, each traded on its own from a full wallet and reported, then the whole
@@ -64,13 +62,7 @@ export function runUntrained(input: WalkForwardInput, options: UntrainedOptions)
     cutRows(strategy, history, analysis, history.from, history.candles.timestamp.length),
   );
   const traded = trader.trade(inputs);
-  const digests = pairs.map(({ history }, index) => ({
-    digest: cache.get(
-      `${history.data.pair} ${history.startup} digest`,
-      () => digestPair(history.read, inputs[index]!, digest),
-      (text) => text.length * 2,
-    ),
-  }));
+  const digests = pairDigests(pairs, inputs, cache, digest);
   return {
     state: 'complete',
     value: traded.value,

@@ -1,20 +1,18 @@
 import { isoDay } from '../metrics/equity-curve.ts';
 import { provenanceOf } from '../report/provenance.ts';
 import { tradedRange } from '../run/history.ts';
-import { digestPair } from '../run/prepare-pair.ts';
 import { BacktestError } from '../run/strategy-errors.ts';
-import { modelWarnings, whyNothingLearned } from '../run/warnings.ts';
+import { modelWarnings, noModelReason } from '../run/warnings.ts';
 import { mean } from '../stats/moments.ts';
 import type { WindowFit } from './fit-window.ts';
 import { requireObjective } from './objectives.ts';
-import { openPairs, Trader } from './trader.ts';
+import { NO_CACHE, openPairs, pairDigests, Trader } from './trader.ts';
 import type {
   CompleteWalkForward,
   InSampleWindow,
   WalkForwardInput,
   WalkForwardOptions,
   WalkForwardOutcome,
-  WindowCache,
   WindowValue,
 } from './trial.ts';
 import { TrialPair } from './trial-pair.ts';
@@ -39,8 +37,6 @@ export async function runWalkForward(
     await options.pause?.();
   }
 }
-
-const NO_CACHE: WindowCache = { get: (_, make) => make() };
 
 function* walkForwardSteps(
   input: WalkForwardInput,
@@ -100,7 +96,7 @@ function join(
   { pairs, skipped, windows, inSample }: Traded,
 ): CompleteWalkForward {
   const { config } = input;
-  const reasons = pairs.map(({ history, fits }) => whyNothingLearned(history, config, fits));
+  const reasons = pairs.map(({ history, fits }) => noModelReason(history, config, fits));
   const learned = pairs.filter((_, index) => reasons[index] === undefined);
   const leftOut = [...skipped, ...reasons.filter((reason) => reason !== undefined)];
   if (learned.length === 0) throw new BacktestError('insufficient_data', leftOut.join(' '));
@@ -108,13 +104,7 @@ function join(
   const traded = trader.trade(inputs);
   const annualisedReturnPct = traded.metrics.account.avg_daily_profit_pct * 365;
   const promised = mean(inSample.map((window) => window.annualisedReturnPct));
-  const digests = learned.map(({ history }, index) => ({
-    digest: cache.get(
-      `${history.data.pair} ${history.startup} digest`,
-      () => digestPair(history.read, inputs[index]!, digest),
-      (text) => text.length * 2,
-    ),
-  }));
+  const digests = pairDigests(learned, inputs, cache, digest);
   return {
     state: 'complete',
     value: traded.value,

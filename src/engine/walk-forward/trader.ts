@@ -1,11 +1,12 @@
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
+import type { Digest } from '../digest.ts';
 import { dailyReturns } from '../metrics/equity-curve.ts';
 import { type ComputedMetrics, measureRun } from '../metrics/metrics.ts';
 import { buildResult } from '../report/result.ts';
 import { roundNumbers } from '../report/round.ts';
 import { simulationSettings } from '../run/config.ts';
 import { MIN_CANDLES, type PairHistory, readHistory } from '../run/history.ts';
-import { marketChangePct, withSimulationErrors } from '../run/prepare-pair.ts';
+import { digestPair, marketChangePct, withSimulationErrors } from '../run/prepare-pair.ts';
 import { BacktestError } from '../run/strategy-errors.ts';
 import { simulate } from '../simulator/simulate.ts';
 import type { PairInput, SimulationSettings } from '../simulator/types.ts';
@@ -13,7 +14,7 @@ import { mean } from '../stats/moments.ts';
 import type { StrategyDefinition } from '../strategy.ts';
 import { DAY_MS } from '../timeframe.ts';
 import { objectiveValue } from './objectives.ts';
-import type { InSampleWindow, WalkForwardInput, WindowValue } from './trial.ts';
+import type { InSampleWindow, WalkForwardInput, WindowCache, WindowValue } from './trial.ts';
 import type { Window } from './windows.ts';
 
 /** Trades stretches of a run, each from a full wallet. */
@@ -102,6 +103,24 @@ export function openPairs<T>(
     throw new BacktestError('insufficient_data', skipped.join(' ') || 'No pair was given.');
   }
   return { pairs: opened, skipped };
+}
+
+export const NO_CACHE: WindowCache = { get: (_, make) => make() };
+
+/** Digest of what each pair was traded on; trials over the same data share it through the cache. */
+export function pairDigests(
+  pairs: readonly { readonly history: PairHistory }[],
+  inputs: readonly PairInput[],
+  cache: WindowCache,
+  digest: Digest,
+): { digest: string }[] {
+  return pairs.map(({ history }, index) => ({
+    digest: cache.get(
+      `${history.data.pair} ${history.startup} digest`,
+      () => digestPair(history.read, inputs[index]!, digest),
+      (text) => text.length * 2,
+    ),
+  }));
 }
 
 const iso = (time: number) => new Date(time).toISOString();

@@ -16,7 +16,7 @@ import { DAY_MS } from '../timeframe.ts';
 import { riseLabel } from './labels.ts';
 
 /** What models of one pair learn from: a row per candle. */
-export interface Learning extends MlLabel {
+export interface TrainingInputs extends MlLabel {
   readonly features: FeatureMatrix;
 }
 
@@ -30,12 +30,12 @@ const FEATURES = { from: 'mlFeatures()', column: 'feature' } as const;
  * @param columns those of the strategy's indicators
  * @throws StrategyRunError when the strategy throws, or they are not one value per candle
  */
-export function learningOf(
+export function trainingInputsOf(
   strategy: StrategyDefinition,
   params: ParameterValues,
   candles: Candles,
   columns: Columns,
-): Learning {
+): TrainingInputs {
   const rows = candles.timestamp.length;
   const taken = ['ml_probability', 'do_predict'].find((name) => Object.hasOwn(columns, name));
   if (taken) throw new StrategyRunError(`Strategy ${strategy.name}: ${taken} is a column of the ML engine.`);
@@ -82,7 +82,7 @@ export interface LabelledRows {
 }
 
 /** The rows of [from, to) that have a label; views where all have one. */
-export function labelledRows({ features, labels }: Learning, from: number, to: number): LabelledRows {
+export function labelledRows({ features, labels }: TrainingInputs, from: number, to: number): LabelledRows {
   const given = labels.subarray(from, to);
   let known = 0;
   let positives = 0;

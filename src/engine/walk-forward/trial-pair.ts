@@ -9,7 +9,7 @@ import type { PairInput } from '../simulator/types.ts';
 import { type Computed, computeColumns, decide, noPredictions } from '../strategies/analyze.ts';
 import type { Columns, ParameterValues, PredictionColumns, StrategyDefinition } from '../strategy.ts';
 import { fitWindow, type MlRun, predictRows, type WindowFit } from './fit-window.ts';
-import { type Learning, learningOf } from './training-inputs.ts';
+import { type TrainingInputs, trainingInputsOf } from './training-inputs.ts';
 import type { WindowCache } from './trial.ts';
 import type { Window } from './windows.ts';
 
@@ -22,7 +22,7 @@ export class TrialPair {
   readonly #params: ParameterValues;
   readonly #run: MlRun;
   readonly #computed: Computed;
-  readonly #learning: Learning;
+  readonly #learning: TrainingInputs;
   readonly #predictions: PredictionColumns;
   readonly #cache: WindowCache;
 
@@ -51,7 +51,7 @@ export class TrialPair {
       `${learned} learning`,
       () =>
         this.#onCandles((candles) =>
-          learningOf(this.#strategy, this.#params, candles, this.#computed.columns),
+          trainingInputsOf(this.#strategy, this.#params, candles, this.#computed.columns),
         ),
       ({ features, labels }) => features.rows * features.columns.length * 8 + labels.byteLength,
     );

@@ -10,7 +10,7 @@ import {
   predicting,
   trainingSet,
 } from '#engine/walk-forward/fit-window.ts';
-import { type Learning, learningOf } from '#engine/walk-forward/training-inputs.ts';
+import { type TrainingInputs, trainingInputsOf } from '#engine/walk-forward/training-inputs.ts';
 import { mlEngineOf, planWindows } from '#engine/walk-forward/windows.ts';
 import { START } from '../run/candles.ts';
 import { SMALL, swinging } from './sample.ts';
@@ -34,7 +34,7 @@ const run: MlRun = {
 };
 
 const learn = (candles: Candles = CANDLES, strategy: StrategyDefinition = mlClassifier) =>
-  learningOf(strategy, PARAMS, candles, {});
+  trainingInputsOf(strategy, PARAMS, candles, {});
 
 describe('what a window learns from', () => {
   it('ends the horizon before its first row', () => {
@@ -57,7 +57,7 @@ describe('what a window learns from', () => {
     expect(set.positives).toBe(set.labels.reduce((a, b) => a + b, 0));
   });
 
-  it.each<[string, (learning: Learning) => Learning, string]>([
+  it.each<[string, (learning: TrainingInputs) => TrainingInputs, string]>([
     [
       'one class alone',
       (each) => ({ ...each, labels: each.labels.map(() => 1) }),
@@ -195,7 +195,7 @@ describe('features and labels', () => {
 
   it('a column that is the engine’s own is refused', () => {
     const columns = { do_predict: new Float64Array(rows) };
-    expect(() => learningOf(mlClassifier, PARAMS, CANDLES, columns)).toThrow(
+    expect(() => trainingInputsOf(mlClassifier, PARAMS, CANDLES, columns)).toThrow(
       'Strategy ml_classifier: do_predict is a column of the ML engine',
     );
   });
