@@ -97,7 +97,11 @@ export default {
     const log = createLogger('bench', 'ERROR');
     const service = await startDataCollection(
       {
-        ...{ port: 0, exchange: 'sim', checkResponses: false, authenticate, log },
+        port: 0,
+        exchange: 'sim',
+        checkResponses: false,
+        authenticate,
+        log,
         audit: { trail: openAudit(tables.registry, database.endpoint), clock: Date, ids: ulids },
       },
       stores,

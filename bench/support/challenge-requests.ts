@@ -41,10 +41,18 @@ export function benchTrade(index: number, challengerPct: number): TradeInput {
   const isChallenger =
     Math.floor(((index + 1) * challengerPct) / 100) > Math.floor((index * challengerPct) / 100);
   return {
-    ...{ trade_id: `trade-${index}`, variant: isChallenger ? 'challenger' : 'champion' },
+    trade_id: `trade-${index}`,
+    variant: isChallenger ? 'challenger' : 'champion',
     profit_pct: (((index * 37) % 23) - 9) / 4,
-    ...{ profit_abs: 1.25, stake_amount: 100, fee_abs: 0.125, leverage: 2 },
-    ...{ pair: 'BTC/USDT:USDT', side: 'long', exit_reason: 'roi', exchange: 'binance', mode: 'live' },
+    profit_abs: 1.25,
+    stake_amount: 100,
+    fee_abs: 0.125,
+    leverage: 2,
+    pair: 'BTC/USDT:USDT',
+    side: 'long',
+    exit_reason: 'roi',
+    exchange: 'binance',
+    mode: 'live',
   };
 }
 

@@ -82,10 +82,14 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 /** A strongly consistent read is a unit for each 4 KB, also of nothing; a write one for each KB, in a transaction two. */
 function costOf(operation: string, sent: Sent, received: Received): DatabaseCost {
   const reads = (bytes: readonly number[], consistent: boolean | undefined) => ({
-    ...{ trips: 1, writeUnits: 0, readUnits: units(bytes, 4096) * (consistent ? 1 : 0.5) },
+    trips: 1,
+    writeUnits: 0,
+    readUnits: units(bytes, 4096) * (consistent ? 1 : 0.5),
   });
   const writes = (items: readonly Item[]) => ({
-    ...{ trips: 1, writeUnits: units(items.map(sizeOf), 1024), readUnits: 0 },
+    trips: 1,
+    writeUnits: units(items.map(sizeOf), 1024),
+    readUnits: 0,
   });
   switch (operation) {
     case 'PutItem':

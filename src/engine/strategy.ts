@@ -47,7 +47,7 @@ export interface MlLabel {
   readonly horizon: number;
 }
 
-/** One tunable number of a strategy, with its range for optimisation. */
+/** One tunable number of a strategy, with its range for optimization. */
 interface NumberParameter {
   readonly kind: 'integer' | 'number';
   readonly default: number;

@@ -182,8 +182,13 @@ describe('provenance', () => {
 
 describe('precision', () => {
   const INSTRUMENT: Instrument = {
-    ...{ amountStep: 0.001, minAmount: 0.001, maxAmount: null, minCost: 5, maxCost: null },
-    ...{ contractSize: 1, priceTick: 0.1 },
+    amountStep: 0.001,
+    minAmount: 0.001,
+    maxAmount: null,
+    minCost: 5,
+    maxCost: null,
+    contractSize: 1,
+    priceTick: 0.1,
   };
   const exact = (changes: Partial<Instrument> = {}) => {
     const input = sampleInput({ config: { ...CONFIG, precision: 'exchange' } });

@@ -40,7 +40,9 @@ export function guardFinding(cause: GuardError, call: GuardedCall): LookAheadFin
   const place = placeOf(cause);
   return {
     kind: cause.kind,
-    ...{ pair, callback, place },
+    pair,
+    callback,
+    place,
     column: cause.column,
     row: cause.row,
     time: opened,
@@ -52,7 +54,11 @@ export function guardFinding(cause: GuardError, call: GuardedCall): LookAheadFin
 export function columnFinding(found: ColumnFinding): LookAheadFinding {
   const { kind, pair, column, row, time, before, after, known } = found;
   return {
-    ...{ kind, pair, column, row, time },
+    kind,
+    pair,
+    column,
+    row,
+    time,
     callback: null,
     place: '',
     message: `${column} of ${pair} at ${iso(time)} was ${before} when ${known} candles were known, and is ${after} with all`,
@@ -62,7 +68,13 @@ export function columnFinding(found: ColumnFinding): LookAheadFinding {
 /** A run of a part that failed. */
 export function failureFinding(error: unknown, when: string): LookAheadFinding {
   return {
-    ...{ kind: 'not_runnable', pair: null, callback: null, column: null, row: null, time: null, place: '' },
+    kind: 'not_runnable',
+    pair: null,
+    callback: null,
+    column: null,
+    row: null,
+    time: null,
+    place: '',
     message: `The strategy failed ${when}: ${error instanceof Error ? error.message : describeThrown(error)}`,
   };
 }
@@ -132,7 +144,10 @@ function compareCalls(before: Observed, after: Observed, end: number, sides: Sid
 function callFinding(call: Call, difference: string, { kind }: Sides): LookAheadFinding {
   const { callback, pair, row, opened } = call;
   return {
-    ...{ kind, pair, callback, row },
+    kind,
+    pair,
+    callback,
+    row,
     column: null,
     time: opened,
     place: '',

@@ -11,7 +11,7 @@ import { finite, mean, sum, variance } from '../stats/moments.ts';
 import { roundNumbers } from './round.ts';
 import { profitPct } from './trades.ts';
 
-/** Profit factor of a run that has won and never lost: finite, so that it can be compared and optimised. */
+/** Profit factor of a run that has won and never lost: finite, so that it can be compared and optimized. */
 const PROFIT_FACTOR_WITHOUT_LOSSES = 999;
 
 export function buildResult(metrics: Metrics, trades: TradeColumns): BacktestResult {

@@ -139,7 +139,7 @@ export function* runStrategy(
   const rows = history.candles.timestamp.length;
   const steps = run
     ? predicting(own, params, watched.candles, run)
-    : analysing(own, params, watched.candles, rows);
+    : analyzing(own, params, watched.candles, rows);
   for (;;) {
     const step = withStrategyErrors(strategy, history.data.pair, () => {
       const next = steps.next();
@@ -152,7 +152,7 @@ export function* runStrategy(
 }
 
 // biome-ignore lint/correctness/useYield: it has nothing to wait for; its form is that of `predicting`.
-function* analysing(...run: Parameters<typeof analyze>): Generator<number, Analysis> {
+function* analyzing(...run: Parameters<typeof analyze>): Generator<number, Analysis> {
   return analyze(...run);
 }
 

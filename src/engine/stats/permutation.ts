@@ -111,8 +111,11 @@ class ShuffledStage {
     const all = this.#all;
     const variant = this.#sumsOf(this.#small);
     const others = {
-      ...{ n: all.n - variant.n, s: all.s - variant.s, ss: all.ss - variant.ss },
-      ...{ sn: all.sn - variant.sn, nn: all.nn - variant.nn },
+      n: all.n - variant.n,
+      s: all.s - variant.s,
+      ss: all.ss - variant.ss,
+      sn: all.sn - variant.sn,
+      nn: all.nn - variant.nn,
     };
     const weight = (variant.n * others.n) / all.n;
     this.difference = this.#sign * weight * (variant.s / variant.n - others.s / others.n);

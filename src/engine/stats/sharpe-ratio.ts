@@ -3,7 +3,7 @@ import { deviation, mean } from './moments.ts';
 
 const EULER_GAMMA = 0.5772156649015329;
 
-/** A Sharpe ratio with what its uncertainty depends on. Everything is per period of the returns: nothing annualised. */
+/** A Sharpe ratio with what its uncertainty depends on. Everything is per period of the returns: nothing annualized. */
 interface SharpeSample {
   /** Mean of the returns by their standard deviation. */
   readonly sharpe: number;

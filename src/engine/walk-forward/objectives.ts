@@ -2,7 +2,7 @@ import type { BacktestResult } from '#contract/backtest.ts';
 import type { Metrics } from '#contract/report-metrics.ts';
 import { METRIC_DEFINITIONS } from '#engine/metrics/catalogue.ts';
 
-/** A metric that a search can optimise. */
+/** A metric that a search can optimize. */
 export interface Objective {
   readonly name: string;
   readonly label: string;
@@ -10,7 +10,7 @@ export interface Objective {
   readonly better: 'maximize' | 'minimize' | null;
 }
 
-/** The same for every set of parameters, so that there is nothing to optimise. */
+/** The same for every set of parameters, so that there is nothing to optimize. */
 const CONSTANT: ReadonlySet<string> = new Set(['starting_balance', 'market_change_pct', 'backtest_days']);
 
 const MINIMIZE: ReadonlySet<string> = new Set([
@@ -52,7 +52,7 @@ const EITHER: ReadonlySet<string> = new Set([
   'total_volume',
 ]);
 
-/** Every metric that a search can optimise: those of the report, and the costs that the result names. */
+/** Every metric that a search can optimize: those of the report, and the costs that the result names. */
 export const OBJECTIVES: readonly Objective[] = [
   ...Object.entries(METRIC_DEFINITIONS).map(([name, { label }]) => objective(name, label)),
   objective('fees', 'Fees paid'),
@@ -67,7 +67,7 @@ function objective(name: string, label: string): Objective {
 /** @throws RangeError for a name that is not one of {@link OBJECTIVES} */
 export function requireObjective(name: string): void {
   if (OBJECTIVES.some((each) => each.name === name)) return;
-  throw new RangeError(`${JSON.stringify(name)} is not a metric that can be optimised.`);
+  throw new RangeError(`${JSON.stringify(name)} is not a metric that can be optimized.`);
 }
 
 /**

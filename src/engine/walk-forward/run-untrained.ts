@@ -68,7 +68,7 @@ export function runUntrained(input: WalkForwardInput, options: UntrainedOptions)
     value: traded.value,
     windows,
     inSample: [],
-    annualisedReturnPct: traded.metrics.account.avg_daily_profit_pct * 365,
+    annualizedReturnPct: traded.metrics.account.avg_daily_profit_pct * 365,
     efficiency: null,
     dailyReturns: traded.dailyReturns,
     firstDay: isoDay(traded.daily.day[0]!),

@@ -102,16 +102,16 @@ function join(
   if (learned.length === 0) throw new BacktestError('insufficient_data', leftOut.join(' '));
   const inputs = learned.map((pair) => pair.joined());
   const traded = trader.trade(inputs);
-  const annualisedReturnPct = traded.metrics.account.avg_daily_profit_pct * 365;
-  const promised = mean(inSample.map((window) => window.annualisedReturnPct));
+  const annualizedReturnPct = traded.metrics.account.avg_daily_profit_pct * 365;
+  const promised = mean(inSample.map((window) => window.annualizedReturnPct));
   const digests = pairDigests(learned, inputs, cache, digest);
   return {
     state: 'complete',
     value: traded.value,
     windows,
     inSample,
-    annualisedReturnPct,
-    efficiency: promised > 0 ? annualisedReturnPct / promised : null,
+    annualizedReturnPct,
+    efficiency: promised > 0 ? annualizedReturnPct / promised : null,
     dailyReturns: traded.dailyReturns,
     firstDay: isoDay(traded.daily.day[0]!),
     equity: traded.daily.equity,

@@ -43,14 +43,14 @@ export class Trader {
   inSample(window: Window, inputs: readonly PairInput[]): InSampleWindow {
     const range = { index: window.index, from: iso(window.trainFrom), to: iso(window.from) };
     const traded = this.#measure(inputs);
-    if (!traded) return { ...range, value: null, returnPct: 0, annualisedReturnPct: 0, trades: 0 };
+    if (!traded) return { ...range, value: null, returnPct: 0, annualizedReturnPct: 0, trades: 0 };
     const { account, closed_trades } = traded.metrics;
     const days = (window.from - window.trainFrom) / DAY_MS;
     return {
       ...range,
       value: traded.value,
       returnPct: account.total_profit_pct,
-      annualisedReturnPct: (account.total_profit_pct * 365) / days,
+      annualizedReturnPct: (account.total_profit_pct * 365) / days,
       trades: closed_trades.total_trades,
     };
   }

@@ -29,7 +29,7 @@ export interface InSampleWindow {
   readonly value: number | null;
   readonly returnPct: number;
   /** `returnPct` times 365 over the window's days: not compounded, which would blow up weeks to any number. */
-  readonly annualisedReturnPct: number;
+  readonly annualizedReturnPct: number;
   readonly trades: number;
 }
 
@@ -76,10 +76,10 @@ export interface CompleteWalkForward {
   readonly value: number | null;
   readonly windows: readonly WindowValue[];
   readonly inSample: readonly InSampleWindow[];
-  /** Return of the joined run in percent of the wallet, annualised as in {@link InSampleWindow}. */
-  readonly annualisedReturnPct: number;
+  /** Return of the joined run in percent of the wallet, annualized as in {@link InSampleWindow}. */
+  readonly annualizedReturnPct: number;
   /**
-   * Walk-forward efficiency (Pardo 2008): the annualised return of the joined run over the mean of those in sample; null
+   * Walk-forward efficiency (Pardo 2008): the annualized return of the joined run over the mean of those in sample; null
    * unless the latter is above 0.
    */
   readonly efficiency: number | null;

@@ -66,7 +66,10 @@ describe('a sample of a run', () => {
 
   it('of nothing is not claimed to be one', async () => {
     expect(await sample(clean, 3)).toEqual({
-      ...{ cuts: 0, rows: 0, pairs: [], findings: [] },
+      cuts: 0,
+      rows: 0,
+      pairs: [],
+      findings: [],
       reason: '10 % of the processor time buys no cut',
     });
     const failing = crossing({});

@@ -82,7 +82,13 @@ describe.skipIf(!python)('XGBoost (skipped where it is not installed)', () => {
           { ...settings, n_estimators: 20, max_bins: 255 },
         );
         await xgboost.train(small, 20, {
-          ...{ max_depth, eta: 0.1, lambda: l2, min_child_weight, gamma, max_bin: 1024, base_score: prior },
+          max_depth,
+          eta: 0.1,
+          lambda: l2,
+          min_child_weight,
+          gamma,
+          max_bin: 1024,
+          base_score: prior,
           ...POLICIES[kind],
         });
         const { probabilities } = await xgboost.predict(small);

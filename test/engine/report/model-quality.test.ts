@@ -30,7 +30,12 @@ describe('quality of probabilities', () => {
 
   it('is undefined without rows, the order also with one class', () => {
     expect(quality([], [])).toEqual({
-      ...{ rows: 0, positives_pct: null, auc: null, log_loss: null, base_log_loss: null, brier: null },
+      rows: 0,
+      positives_pct: null,
+      auc: null,
+      log_loss: null,
+      base_log_loss: null,
+      brier: null,
     });
     expect(quality([0.5, 0.6], [1, 1])).toMatchObject({ auc: null, positives_pct: 100 });
   });

@@ -53,7 +53,8 @@ describe('clustered trades', () => {
     const kept = withCluster(NO_CLUSTERS, none, clusterOf([0.3]));
     const left = withCluster(withCluster(kept, none, gone), gone, none);
     expect(left).toEqual({
-      ...{ count: 1, sizes: 1 },
+      count: 1,
+      sizes: 1,
       squares: [kept.squares[0], expect.closeTo(kept.squares[1], 30)],
       products: [kept.products[0], expect.closeTo(kept.products[1], 30)],
     });

@@ -21,7 +21,11 @@ it.each(files.map(({ file, definition }) => [file, definition] as const))(
   async (file, definition) => {
     const outcome = await checkStrategy(
       {
-        ...{ file: join(FOLDER, file), builtIn: null, exchange: 'sim', pairs: undefined, most: 3 },
+        file: join(FOLDER, file),
+        builtIn: null,
+        exchange: 'sim',
+        pairs: undefined,
+        most: 3,
         ...{
           timeframe: undefined,
           range: undefined,

@@ -71,10 +71,10 @@ describe('a walk-forward run', () => {
       from: '2023-12-22T00:00:00.000Z',
       to: '2024-01-01T00:00:00.000Z',
     });
-    const promised = run.inSample.reduce((sum, window) => sum + window.annualisedReturnPct, 0) / 4;
-    expect(run.inSample[0]!.annualisedReturnPct).toBeCloseTo(run.inSample[0]!.returnPct * 36.5, 9);
+    const promised = run.inSample.reduce((sum, window) => sum + window.annualizedReturnPct, 0) / 4;
+    expect(run.inSample[0]!.annualizedReturnPct).toBeCloseTo(run.inSample[0]!.returnPct * 36.5, 9);
     expect(promised).toBeGreaterThan(0);
-    expect(run.efficiency).toBeCloseTo(run.annualisedReturnPct / promised, 12);
+    expect(run.efficiency).toBeCloseTo(run.annualizedReturnPct / promised, 12);
   });
 
   it('gives the same with pauses and a cache shared by trials, which saves the binning', async () => {
