@@ -1,7 +1,7 @@
 /** Throws a RangeError unless `period` is a whole number of candles from `least`. */
 export function checkPeriod(indicator: string, period: number, least = 1): void {
   if (!Number.isInteger(period) || period < least) {
-    throw new RangeError(`${indicator}: a period must be a whole number from ${least}, got ${period}.`);
+    throw new RangeError(`${indicator}: a period must be an integer from ${least}, got ${period}.`);
   }
 }
 
