@@ -31,7 +31,7 @@ export const userStrategies: Plugin = {
         "const address = (file) => './strategies/' + file.replace(/ts$/, 'mjs?run=') + ++runs;",
         'const load = (file) => import(new URL(address(file), import.meta.url).href);',
         'const globals = rememberGlobals({ process });',
-        'const fresh = (file) => async () => (globals.removeAdded(file), (await load(file)).default);',
+        'const fresh = (file) => async () => (globals.restore(file), (await load(file)).default);',
         `const files = [${items}];`,
         'export const USER_STRATEGIES = undefined;',
         'export const loadStrategyFiles = async () => files;',

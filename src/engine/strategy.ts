@@ -157,7 +157,7 @@ export interface StrategyDefinition<
     params: ParameterValues<S>,
     informative: InformativeColumns<C, T>,
   ): Signals;
-  /** What the ML engine learns from, a value per candle, from rows up to its own. Default: see default-learning.ts. */
+  /** What the ML engine learns from, a value per candle, from rows up to its own. Default: see src/engine/walk-forward/training-inputs.ts. */
   mlFeatures?(candles: Candles, columns: C, params: ParameterValues<S>): Columns;
   /** What it learns to predict. Default: whether the close is higher in 12 candles. */
   mlLabel?(candles: Candles, params: ParameterValues<S>): MlLabel;
@@ -185,7 +185,7 @@ export interface StrategyDefinition<
 
 /**
  * Declares a strategy. A file in `strategies/` that exports one as default is available by its name.
- * The value is checked when it is registered (see strategies/registry.ts), not here.
+ * The value is checked when it is registered (see src/engine/strategies/registry.ts), not here.
  */
 export function defineStrategy<
   const S extends ParameterSpec,

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ccxtFile } from '#adapters/exchange/ccxt-client.ts';
+import { ccxtFile } from '#adapters/exchange/ccxt-files.ts';
 import { openExchanges } from '#adapters/exchange/exchanges.ts';
 import { contentOf } from '#adapters/import/file-name.ts';
 import { findFiles } from '#adapters/import/find.ts';
