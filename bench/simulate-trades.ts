@@ -19,7 +19,7 @@ export default {
     const records = await compareWithBound(candles, () => subject());
     const objects = await compareWithBound(candles, () => subject().trades);
     return [
-      boundFigure(label, records, 0.12),
+      boundFigure(label, records, 0.35),
       boundFigure(`${label}, built as objects with their price ranges`, objects),
     ];
   },
