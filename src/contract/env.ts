@@ -75,9 +75,12 @@ const gates = {
 };
 
 const dataCollection = {
-  /** Used as it is. */
+  /** Base URL of data collection; no discovery when set. */
   DATA_COLLECTION_URL: z.url().optional(),
-  /** Otherwise the service is `http://data-collection.{namespace}:8002`. */
+  /**
+   * Namespace of service discovery. Without `DATA_COLLECTION_URL` the service is
+   * `http://data-collection.{namespace}:8002`.
+   */
   SERVICE_DISCOVERY_NAMESPACE: text.optional(),
 };
 
@@ -227,7 +230,7 @@ export const BacktestTaskEnv = z.object({
 });
 
 export const HyperoptTaskEnv = BacktestTaskEnv.extend({
-  /** Its number among the workers of the job. */
+  /** Number of this worker in its job. */
   WORKER: digits({ min: 0, max: 1_000 }),
   /** Maximum duration of a trial, after which it fails. Default: the maximum run time of a worker in AWS. */
   TRIAL_LIMIT_SECONDS: integer(86_400, { min: 1, max: 86_400 }),

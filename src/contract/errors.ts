@@ -51,7 +51,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 export interface CodedErrorOptions {
-  /** What is wrong and what to do. Default: the message of the catalogue. */
+  /** Cause and remedy. Default: the message of the catalogue. */
   readonly message?: string;
   /** Dotted path of the invalid field; empty without one. */
   readonly field?: string;

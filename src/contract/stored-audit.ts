@@ -21,7 +21,7 @@ export const StoredAuditOutcome = z.object({
 });
 export type StoredAuditOutcome = z.infer<typeof StoredAuditOutcome>;
 
-/** A state-changing call, as it is stored before anything is changed. */
+/** A state-changing call, stored before anything is changed. */
 export const StoredAuditCall = z.object({
   schema_version: z.literal(1),
   id: z.string(),

@@ -23,7 +23,7 @@ export type Variant = (typeof VARIANTS)[number];
 
 export const ANALYSIS_UNITS = ['trade', 'assignment_key'] as const;
 
-/** A sum to about 32 digits: the nearest double, and what it leaves out. */
+/** A sum to about 32 digits: the nearest double and the remainder. */
 const DoubleDouble = z.tuple([z.number(), z.number()]).readonly();
 
 /** Totals over clusters: the n trades of one assignment key with the sum S of their profits. A trade without a key is a cluster. */

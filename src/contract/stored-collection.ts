@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { TIMEFRAMES } from './limits.ts';
 
-/** A collection as it is stored; test/contract pins the hash of this shape. */
+/** Stored form of a collection; test/contract pins the hash of this shape. */
 export const StoredCollection = z.object({
   schema_version: z.literal(2),
   /** Grows with every write: each is conditional on the one before. */
@@ -25,7 +25,7 @@ export const StoredCollection = z.object({
 });
 export type StoredCollection = z.infer<typeof StoredCollection>;
 
-/** Which collections are unfinished, and who works on them. */
+/** Unfinished collections, and the process that runs them. */
 export const CollectionQueue = z.object({
   schema_version: z.literal(2),
   revision: z.int(),

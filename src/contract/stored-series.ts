@@ -16,8 +16,8 @@ const StoredSeriesMonth = z.object({
 });
 
 /**
- * What the Series table keeps of each month of a series, `months` as one text: nested values are what an item costs to
- * read. At most 0.6 KB a month; test/contract pins the hash of this shape.
+ * Months of a series in the Series table. `months` is stored as one string, since nested values determine the cost of
+ * reading an item. At most 0.6 KB per month; test/contract pins the hash of this shape.
  */
 export const StoredSeriesMonths = z.object({
   schema_version: z.literal(2),

@@ -102,9 +102,12 @@ export const TABLES = {
     ],
   },
   /**
-   * What is stored of each candle series: `series` is the symbol, and its item has an attribute for each timeframe. Under
-   * `exchange#months` it is `symbol#timeframe`: its months, which are written in one transaction with it. Under `#collections`
-   * it is the id of a collection, or `#queue`; under `exchange#instruments` a symbol, whose instrument the item holds.
+   * Metadata of each candle series: `series` is the symbol, and the item has one attribute per timeframe. Other
+   * partition keys:
+   * - `exchange#months`: `series` is `symbol#timeframe`; the item holds the months and is written in one transaction
+   *   with the item of the symbol
+   * - `#collections`: `series` is the id of a collection, or `#queue`
+   * - `exchange#instruments`: `series` is a symbol; the item holds its instrument
    */
   series: { partitionKey: text('exchange'), sortKey: text('series'), indexes: [] },
 } as const satisfies Record<string, TableDefinition>;

@@ -7,7 +7,7 @@ import {
   type ResourceKind,
 } from '#contract/sharing.ts';
 
-/** Who calls, as far as it decides what they may do with a resource. */
+/** The caller's attributes that decide access to a resource. */
 export interface Caller {
   readonly id: string;
   readonly groups: readonly string[];
@@ -15,18 +15,21 @@ export interface Caller {
   readonly isAdmin: boolean;
 }
 
-/** A resource as stored, as far as it decides who may do what with it. */
+/** The stored attributes of a resource that decide access to it. */
 export interface OwnedResource {
   readonly owner: string;
   /** Absent: private to the owner. */
   readonly shared_with?: readonly Grant[] | undefined;
 }
 
-/** Whose the resources of one kind are, where they are kept. */
+/** Stored owners and grants of the resources of one kind. */
 export interface StoredSharing {
   /** Strongly consistent; undefined for an unknown ID. */
   find(id: string): Promise<OwnedResource | undefined>;
-  /** Replaces `before` by `after`. `lost`: it is shared otherwise than `before` says, or gone; nothing was stored. */
+  /**
+   * Replaces `before` by `after`. `conflict`: the stored grants differ from `before`, or the resource is gone; nothing
+   * was stored.
+   */
   share(id: string, before: readonly Grant[], after: readonly Grant[]): Promise<'done' | 'conflict'>;
 }
 
@@ -57,7 +60,7 @@ export function mayAccess(caller: Caller, resource: OwnedResource, level: Access
   );
 }
 
-/** Which resource a request is about, and where it says so. */
+/** Resource of a request, and the field that names it. */
 export interface Asked {
   readonly kind: ResourceKind;
   readonly id: string;

@@ -15,8 +15,8 @@ export interface CompareVersionsInput {
 }
 
 /**
- * Compares champion a with challenger b on their registered backtests. The confidence comes from count, mean and variance
- * of profit_pct over all trades, which every result keeps, so that no trade list is read.
+ * Compares champion a with challenger b on their registered backtests. The confidence is computed from count, mean and
+ * variance of profit_pct over all trades, which every result stores, so that no trade list is read.
  * Throws RES002 for an unknown model, RES003 for an unknown version, VAL005 when both are the same one.
  */
 export async function compareVersions(
@@ -65,7 +65,7 @@ function sameVersion(version: string): CodedError {
   });
 }
 
-/** Another market, timeframe or time: the numbers say nothing about each other. */
+/** Different market, timeframe or period: the values are not comparable. */
 function differencesOf(a: ResolvedBacktestConfig, b: ResolvedBacktestConfig) {
   const rows = [
     { field: 'exchange', a: a.exchange, b: b.exchange },
@@ -291,7 +291,7 @@ function lackingForPromotion(metrics: ComparedMetrics, better: number): string[]
   ];
 }
 
-/** How much speaks for b being better and for b being worse, each 0 to 1. */
+/** Evidence that b is better and that b is worse, each 0 to 1. */
 interface Support {
   readonly method: ComparisonDecision['confidence_method'];
   readonly better: number;

@@ -23,8 +23,8 @@ export interface Exchange {
   /** Funding events in `[start, end]` ms. */
   fetchFunding(symbol: string, start: number, end: number, signal?: AbortSignal): Promise<FundingEvents>;
   /**
-   * What may be ordered of a symbol at present; undefined on an exchange without such rules. Throws SVC002 too, for rules
-   * that contradict each other.
+   * Current order rules of a symbol; undefined on an exchange without such rules. Throws SVC002 also for contradictory
+   * rules.
    */
   fetchInstrument(symbol: string, signal?: AbortSignal): Promise<Instrument | undefined>;
 }

@@ -17,7 +17,7 @@ export interface Executions<Input extends { readonly job_id: string } = Backtest
   state(name: string): Promise<ExecutionState | undefined>;
 }
 
-/** Stops what a job left running: the task that the job item names. */
+/** Stops the task that the job item names. */
 export interface TaskControl {
   stop(task: string, reason: string): Promise<void>;
 }

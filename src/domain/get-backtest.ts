@@ -5,7 +5,7 @@ import type { BacktestReport, TradesPage } from '#contract/report.ts';
 import type { Caller } from './access.ts';
 import type { JobRow, JobStore, Page, ResultStore } from './ports.ts';
 
-/** The job; throws RES001 when there is none of that id. */
+/** The job; throws RES001 for an unknown id. */
 export async function getBacktest(
   deps: { readonly jobs: JobStore },
   jobId: string,
@@ -15,7 +15,7 @@ export async function getBacktest(
   return job;
 }
 
-/** There is no backtest of that id. */
+/** RES001 for an unknown backtest. */
 export function unknownBacktest(jobId: string, field = 'job_id'): CodedError {
   return new CodedError('RES001', { field, context: { [field]: jobId } });
 }
@@ -76,7 +76,7 @@ export async function getBacktestReport(
   ]);
   return {
     job,
-    // What was ignored at submission or not collected is part of one run: the stored report is the same for all.
+    // Warnings about ignored fields and collection belong to one run; the stored report is the same for all runs.
     report: { ...(report as BacktestReport), warnings: job.warnings },
     trades: { items: items as TradesPage['items'], page, pages, total: job.result.total_trades },
   };

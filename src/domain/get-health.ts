@@ -1,7 +1,7 @@
-/** What a dependency's probe found; `not_deployed` where this installation does not have it. */
+/** Probe result of a dependency; `not_deployed` when this installation does not have it. */
 type DependencyStatus = 'healthy' | 'unavailable' | 'not_deployed';
 
-/** Resolves when the dependency answers, rejects when it does not; null where it is not deployed. */
+/** Resolves when the dependency responds, rejects when it does not; null when it is not deployed. */
 export type Probe = ((signal: AbortSignal) => Promise<unknown>) | null;
 
 export interface HealthReport {
@@ -14,7 +14,9 @@ export interface HealthReport {
 export interface HealthDeps<Dependency extends string = string> {
   /** By the dependency's name in the response. */
   readonly probes: Readonly<Record<Dependency, Probe>>;
-  /** Rejects, with a message for clients, while there is no room for new work; absent where storage is not limited. */
+  /**
+   * Rejects with a message for clients while storage has no space for new work; absent where storage is not limited.
+   */
   readonly checkDiskSpace?: (() => Promise<void>) | undefined;
 }
 

@@ -3,7 +3,7 @@ import type { Digest, Ids } from './ports.ts';
 
 /**
  * The part of a new resource's id after its prefix. With an Idempotency-Key it derives from owner and key, so that a
- * repeated request meets what the first one made. Throws VAL005 for a malformed key.
+ * repeated request finds the resource of the first one. Throws VAL005 for a malformed key.
  */
 export function idSuffix(
   deps: { readonly ids: Ids; readonly digest: Digest },
@@ -24,7 +24,7 @@ export function checkIdempotencyKey(key: string): string {
   });
 }
 
-/** RES005 for a key that stands for another request already. `context` names what that one made. */
+/** RES005 for a key that another request has used. `context` names what that request created. */
 export function keyUsedAgain(context: Readonly<Record<string, string>> = {}): CodedError {
   return new CodedError('RES005', {
     message: 'This Idempotency-Key was used with another request',

@@ -62,11 +62,11 @@ export interface Cursors {
 }
 
 /**
- * One page of the versions in Production and Staging that the caller sees. For an admin without a filter but the stage the page
- * alone is read from its index, and the total from a counter; else every row of the stage is read once, since any of them
- * may count.
- * Throws VAL003 for a timeframe that is none, VAL005 for a cursor together with an offset, VAL006 for a cursor of
- * another list.
+ * One page of the versions in Production and Staging that the caller can access. For an admin without a filter except
+ * the stage, only the page is read from its index, and the total comes from a counter. Otherwise every row of the stage
+ * is read once, since any of them may count.
+ * Throws VAL003 for an invalid timeframe, VAL005 for a cursor together with an offset, VAL006 for a cursor of another
+ * list.
  */
 export async function listCatalog(deps: ListCatalogDeps, input: ListCatalogInput): Promise<CatalogPage> {
   if (input.timeframe !== undefined) checkTimeframe(input.timeframe, 'timeframe');
@@ -106,7 +106,7 @@ async function withChallenges(
   });
 }
 
-/** Where a page begins: after a position, or a number of rows from the start. */
+/** Start of a page: after a position, or a number of rows from the start. */
 interface Start {
   readonly after: CatalogPosition | null;
   /** Rows before the page. */
@@ -175,7 +175,7 @@ function textOf({ name, description, tags, pairs }: CatalogRow): string {
 }
 
 interface Found {
-  /** One row more than the page when more follow. */
+  /** The rows of the page, and one more when more follow. */
   readonly rows: readonly CatalogEntry[];
   readonly total: number;
 }

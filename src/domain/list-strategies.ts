@@ -35,7 +35,7 @@ export async function listStrategies(deps: {
   return { items: strategies.map(configuration), broken };
 }
 
-/** One strategy configuration; throws RES004 with the known names, or with what is wrong with its file. */
+/** One strategy configuration; throws RES004 with the known names, or with the error of its file. */
 export async function getStrategy(
   deps: { readonly strategies: Strategies },
   name: string,

@@ -20,7 +20,7 @@ export interface PairCandles {
   readonly candles: Candles;
   readonly funding: FundingEvents;
   readonly detail?: Candles;
-  /** Of a run with precision `exchange`. */
+  /** Present only in a run with precision `exchange`. */
   readonly instrument?: Instrument;
 }
 
@@ -36,13 +36,13 @@ const GAP_TOLERANCE = 0.05;
 /** Fewer candles than this in the range leave no room for an entry and an exit. */
 const MIN_CANDLES = 3;
 
-/** What came before a run reads its candles. */
+/** Result of the collection before a run reads its candles. */
 export interface Collected {
-  /** Outcome of the run's collection; null when none was needed, or none came to its end. */
+  /** Outcome of the run's collection; null when none was needed or the collection did not end. */
   readonly collection: CollectionOutcome | null;
   /** Absent: if_stale. */
   readonly collect?: CollectMode | undefined;
-  /** By symbol, of a run that keeps those of its submission; absent: as they are stored now. */
+  /** Instruments of the submission by symbol, for a run that keeps them; absent: the ones stored now. */
   readonly instruments?: Readonly<Record<string, InstrumentRecord>> | undefined;
 }
 
@@ -77,7 +77,7 @@ export async function loadCandles(
   return loaded;
 }
 
-/** Those of every pair; none in a run without precision. */
+/** Instruments of every pair; empty for a run without precision. */
 async function loadInstruments(
   { instruments }: LoadCandlesDeps,
   { exchange, pairs, precision }: ResolvedBacktestConfig,
@@ -90,7 +90,7 @@ async function loadInstruments(
   return new Map([...stored].map(([pair, record]) => [pair, instrumentOf(record)]));
 }
 
-/** Says which timeframes are stored: a run with another one may be what was wanted. */
+/** Error that names the stored timeframes: the caller may have wanted a run with one of them. */
 async function notAvailable(
   series: SeriesStore,
   { exchange, timeframe }: ResolvedBacktestConfig,
@@ -103,7 +103,7 @@ async function notAvailable(
   );
   const others = [...stored.values()].map((info) => info.timeframe);
   const hint = others.length > 0 ? `; stored: ${others.join(', ')}` : '';
-  // What is not stored is collected first: without an outcome that task was killed.
+  // Missing candles are collected before the run: without an outcome the collection task was killed.
   const tried = collection ? 'none could be collected' : 'collecting them did not come to its end';
   const why = collect === 'never' ? 'collect is never' : tried;
   return new CodedError(collection?.unlisted?.includes(pair) ? 'DATA003' : 'DATA001', {

@@ -13,7 +13,7 @@ export function listSymbols(
 }
 
 /**
- * Whether the stored candles of some symbols are new enough, as data collection sees it.
+ * Freshness of the stored candles of some symbols, as data collection reports it.
  * Throws VAL002, VAL003, SVC002, SVC004, DATA003, DATA004, DATA005.
  */
 export async function checkFreshness(
@@ -36,8 +36,8 @@ interface Schema<T> {
 }
 
 /**
- * The result of one of the proxy's operations, as `schema` describes it.
- * Throws SVC002 for a result that does not fit it, and what {@link DataProxy} throws.
+ * The result of one of the proxy's operations, parsed with `schema`. Throws SVC002 for a result that does not match it,
+ * and the errors of {@link DataProxy}.
  */
 async function callDataCollection<T>(
   proxy: DataProxy,

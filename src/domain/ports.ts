@@ -17,7 +17,7 @@ import type { StrategyDefinition } from '#engine/strategy.ts';
 import type { Timeframe } from '#engine/timeframe.ts';
 import type { Caller, StoredSharing } from './access.ts';
 
-/** What the use cases need from the outside. Every method may throw CodedError DATA005 when storage is down. */
+/** Ports of the use cases. Every method may throw CodedError DATA005 when storage is down. */
 
 export interface Clock {
   /** Unix milliseconds. */
@@ -54,7 +54,7 @@ export interface StrategyWithDigest {
  */
 export type FindStrategy = (name: string, digest?: string) => Promise<StrategyWithDigest | undefined>;
 
-/** What a list shows of a job: at most 1 KB. */
+/** Row of a job list, at most 1 KB. */
 export interface JobRow {
   readonly job_id: string;
   readonly status: JobStatus;
@@ -87,12 +87,12 @@ export type ClaimOutcome =
   | { readonly outcome: 'unknown' };
 
 /**
- * Jobs of the backtest state machine. Every transition is one conditional write; a terminal state never changes.
- * Writes of a task name its `attempt`: they answer false, and change nothing, when another attempt has
- * claimed the job since or the job is terminal. Repeating the write that ended the job answers true again.
+ * Jobs of the backtest state machine. Every transition is one conditional write; a terminal state never changes. Writes
+ * of a task name its `attempt`: they return false, and change nothing, when another attempt has claimed the job since
+ * or the job is terminal. Repeating the write that ended the job returns true again.
  */
 export interface JobStore {
-  /** Whose the jobs are, of every kind. */
+  /** Owners and grants of the jobs of every kind. */
   readonly sharing: StoredSharing;
   /** Stores a new job. Answers the stored job when the id exists already. */
   create(job: JobIn<'pending'>): Promise<StoredBacktestJob>;
@@ -102,7 +102,7 @@ export interface JobStore {
   /** From pending or running to running, with a new attempt number. */
   claim(jobId: string, task: string, at: string): Promise<ClaimOutcome>;
   setProgress(jobId: string, attempt: number, progress: number, at: string): Promise<boolean>;
-  /** Where the job's task has not moved for a while, null once it goes on; nothing when another task has the job. */
+  /** Records where the job's task is stalled, null once it continues. Has no effect when another task has the job. */
   setStalled(jobId: string, task: string, stalled: string | null): Promise<void>;
   /** `outcome.warnings` are appended to those that the job carries already. */
   complete(
@@ -114,7 +114,7 @@ export interface JobStore {
       timing: JobTiming;
       look_ahead?: LookAhead;
       warnings: readonly string[];
-      /** Of a validation. */
+      /** Only for a validation. */
       checks?: readonly ValidationCheck[];
     },
     at: string,
@@ -126,7 +126,7 @@ export interface JobStore {
     error: { code: string; message: string },
     at: string,
   ): Promise<boolean>;
-  /** The cancelled job, or what it was found to be. */
+  /** The cancelled job, or the job as found when it was not cancelled. */
   cancel(jobId: string, at: string): Promise<{ cancelled: boolean; job: StoredBacktestJob | undefined }>;
   setCollection(jobId: string, outcome: CollectionOutcome): Promise<void>;
   /** Every job that is pending or running, of either kind. */
@@ -134,7 +134,7 @@ export interface JobStore {
 }
 
 export interface StoredObject {
-  /** The caller's own: a later read gives another. */
+  /** Owned by the caller: a later read returns another array. */
   readonly body: Uint8Array;
   /** sha-256 of the body, hex. */
   readonly etag: string;
@@ -146,8 +146,8 @@ export interface ObjectStore {
   /** Atomic: a reader sees the whole new body or what was there before. */
   put(key: string, body: Uint8Array, contentType: string): Promise<{ etag: string }>;
   /**
-   * As `put`, but only while the stored object's etag is `expected` (null: no object of that key).
-   * Undefined, and nothing changed, when it is another one: read again and decide anew.
+   * As `put`, but only while the stored object's etag is `expected` (null: the key has no object).
+   * Returns undefined and changes nothing when the etag differs: read again and decide again.
    */
   putIf(
     key: string,
@@ -156,15 +156,15 @@ export interface ObjectStore {
     expected: string | null,
   ): Promise<{ etag: string } | undefined>;
   get(key: string): Promise<StoredObject | undefined>;
-  /** Of an absent key: no error. */
+  /** Deleting an absent key is not an error. */
   delete(key: string): Promise<void>;
   /** Keys with the prefix, ascending. */
   list(prefix: string): AsyncIterable<string>;
 }
 
 /**
- * What a finished backtest leaves in object storage: each part as the JSON text that is kept, and the trades, whose file is
- * made when it is read, once.
+ * Files of a finished backtest in object storage: each part as the stored JSON string, and the trades, whose file is
+ * encoded when the property is read, once.
  */
 export interface ResultFiles {
   readonly result: string;
@@ -194,7 +194,7 @@ export interface SeriesKey {
 /** A gap in a series: [open time of the first missing candle in ms, candles missing]. */
 export type Gap = readonly [number, number];
 
-/** What is stored of a series: freshness is answered from this alone. Times are ISO 8601. */
+/** Metadata of a stored series, sufficient to decide freshness. Times are ISO 8601. */
 export interface SeriesInfo extends SeriesKey {
   /** Open time of the first and of the last closed candle. */
   readonly first: string;
@@ -206,14 +206,14 @@ export interface SeriesInfo extends SeriesKey {
   readonly gaps: readonly Gap[];
   /** Candles missing in the longest of the other gaps; 0 when there are none. */
   readonly longest_omitted_gap: number;
-  /** The exchange has nothing between this time and the first candle: it was asked. Absent: nobody knows. */
+  /** The exchange was asked and has no candles between this time and the first candle. Absent: unknown. */
   readonly complete_from?: string;
   /** Months (`YYYY-MM`) of which a file was found corrupt; until they are collected again they count as one gap. */
   readonly corrupt?: readonly string[];
   readonly updated_at: string;
 }
 
-/** What one month's file of a series holds; a count of 0 means that it is corrupt. Times are open times, ms. */
+/** Content of one month's file of a series; a count of 0 means that it is corrupt. Times are open times, ms. */
 export interface SeriesMonth {
   /** `YYYY-MM`, UTC. */
   readonly month: string;
@@ -222,9 +222,9 @@ export interface SeriesMonth {
   readonly count: number;
   /** Gaps between first and last. */
   readonly gap_count: number;
-  /** The longest 20 of them, by time. */
+  /** The 20 longest gaps, by time. */
   readonly gaps: readonly Gap[];
-  /** Candles missing in the longest of the others; 0 when there are none. */
+  /** Candles missing in the longest of the other gaps; 0 without other gaps. */
   readonly longest_omitted_gap: number;
   /** Last refetch of the gaps, Unix ms; absent before the first. */
   readonly gaps_refetched_at?: number | undefined;
@@ -238,16 +238,16 @@ export interface SeriesStore {
   ): Promise<ReadonlyMap<string, SeriesInfo>>;
   /** All series of an exchange, ascending by symbol, those of a symbol by timeframe. */
   list(exchange: string): Promise<readonly SeriesInfo[]>;
-  /** The months of a series, ascending; none of an unknown one. */
+  /** Months of a series, ascending; empty for an unknown series. */
   months(series: SeriesKey): Promise<readonly SeriesMonth[]>;
   /**
-   * Records what the files of some months hold now and answers the whole series. Candles are only ever added, so of
-   * two reports on one month the one with more candles is the newer, in whatever order they arrive.
+   * Records the current content of the files of some months and returns the whole series. Candles are only ever added,
+   * so of two reports on one month the one with more candles is newer, regardless of the order of arrival.
    */
   record(series: SeriesKey, months: readonly SeriesMonth[], at: string): Promise<SeriesInfo>;
   /**
-   * Notes that all that exists in `[from, to)` ms is stored. That tells where the series begins, unless an interval before its
-   * first candle was never asked for. Of an unknown series: nothing.
+   * Records that all existing candles in `[from, to)` ms are stored. This fixes where the series begins, unless an
+   * interval before its first candle was never requested. No effect on an unknown series.
    */
   markComplete(
     series: SeriesKey,
@@ -257,8 +257,8 @@ export interface SeriesStore {
   /** Records a refetch of the gaps of those months (`YYYY-MM`). */
   markRefetched(series: SeriesKey, months: readonly string[], at: string): Promise<void>;
   /**
-   * Notes that what is stored of a month is corrupt: the newest recorded month up to it, since funding may reach beyond
-   * the candles. Recording the month again undoes it. Of an unknown series: nothing.
+   * Records that a month is stored corrupt: the newest recorded month up to it, since funding may reach beyond the
+   * candles. Recording the month again clears it. No effect on an unknown series.
    */
   markCorrupt(series: SeriesKey, month: string, at: string): Promise<void>;
 }
@@ -286,8 +286,8 @@ export interface CandleStore {
 /** Data collection as the other services reach it: behind its proxy. */
 export interface DataProxy {
   /**
-   * The result of one operation. Throws SVC004 when data collection is down, SVC002 when it answers nonsense, and the
-   * VAL or DATA code with which it refused or failed.
+   * Returns the result of one operation. Throws SVC004 when data collection is down, SVC002 for an invalid response,
+   * and the VAL or DATA code of a rejection or failure.
    */
   call(request: {
     readonly operation: ProxyOperationName;

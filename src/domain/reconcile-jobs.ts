@@ -25,7 +25,7 @@ export interface ReconcileDeps extends ReconcileHyperoptDeps {
   readonly jobs: JobStore;
   readonly executions: Executions;
   readonly onFault: (jobId: string, error: unknown) => void;
-  /** Where the ends of validations are recorded, and time passes for challenges. */
+  /** Records validation results and applies deadlines of challenges. */
   readonly registry: RecordValidationDeps & Omit<ChallengeDeps, 'stagingChecks'>;
 }
 
@@ -43,9 +43,9 @@ type Repair = 'none' | 'started' | 'failed';
 type Unfinished = Pick<StoredBacktestJob, 'job_id' | 'status' | 'created_at'>;
 
 /**
- * Brings every unfinished job back to life or to an end: without an execution it is started again with its stored
- * input; with an execution that ended it is failed, and a hyperopt job goes on in another. Validations that ended are
- * recorded in the registry, and meanwhile time passes for challenges. One job's fault does not stop the others.
+ * Repairs every unfinished job. Without an execution it is started again with its stored input. With an execution that
+ * ended it is failed; a hyperopt job continues in another execution. Validations that ended are recorded in the
+ * registry, and due deadlines of challenges are applied concurrently. An error in one job does not stop the others.
  */
 export async function reconcileJobs(deps: ReconcileDeps): Promise<ReconcileReport> {
   const [jobs, challenges] = await Promise.allSettled([
@@ -91,13 +91,13 @@ export async function reconcileJob(deps: ReconcileDeps, execution: string): Prom
   const job = await deps.jobs.get(execution);
   if (!job) return 'none';
   const repaired = await repair(deps, job);
-  // What the repair failed is settled as it is now.
+  // Read a job again when the repair failed it, so that its new state is recorded.
   const ended = repaired === 'failed' ? await deps.jobs.get(execution) : job;
   if (ended) await recordValidationResult(deps.registry, ended);
   return repaired;
 }
 
-/** Lets time pass for one challenge: whether that changed it. Throws CHL001, SVC005. */
+/** Applies due deadlines to one challenge and returns whether it changed. Throws CHL001, SVC005. */
 export function reconcileChallenge(deps: ReconcileDeps, challengeId: string): Promise<boolean> {
   return processDueChallenge(challengesOf(deps), challengeId);
 }
@@ -141,7 +141,7 @@ async function failEnded(
 }
 
 async function stopStrayTask(deps: ReconcileDeps, job: StoredBacktestJob): Promise<void> {
-  // A completed job's task ended by itself after its last write.
+  // A completed job's task ended automatically after its last write.
   if (job.status === 'completed' || !('task' in job) || !job.task) return;
   await deps.tasks.stop(job.task, `The backtest is ${job.status}`);
 }

@@ -31,9 +31,9 @@ export interface RunBacktestJobDeps extends LoadCandlesDeps {
   readonly encodeTrades: (trades: TradeTable) => Uint8Array;
   readonly digest: Digest;
   readonly clock: Clock;
-  /** Told whenever something of the run is done. */
+  /** Called whenever a part of the run is done. */
   readonly onProgress?: () => void;
-  /** Lets what is under way outside the computation go on, such as writing progress. Throws what strayed from the strategy. */
+  /** Lets work outside the computation continue, such as writing progress. Throws stray errors of the strategy. */
   readonly pause: () => Promise<void>;
   /** Processor time of this process so far, ms. */
   readonly processorMs: () => number;
@@ -47,7 +47,7 @@ export interface RunBacktestJobDeps extends LoadCandlesDeps {
  */
 export type JobRunOutcome = 'recorded' | 'not_mine';
 
-/** Codes of failures that another attempt would meet again: they end the job. Others are faults of the surroundings. */
+/** Codes of failures that another attempt would repeat: they end the job. Other codes are errors of the environment. */
 const FINAL_CODES: readonly ErrorCode[] = ['DATA001', 'DATA002', 'DATA003', 'RES002', 'VAL005', 'VAL006'];
 
 const CODE_OF: Record<BacktestErrorKind, ErrorCode> = {
@@ -57,10 +57,10 @@ const CODE_OF: Record<BacktestErrorKind, ErrorCode> = {
 };
 
 /**
- * Claims a job, runs it and records its end. Every write names the attempt, so a job has one writer whatever happens
- * to its tasks. Throws what another attempt may survive: storage that is down, a bug.
+ * Claims a job, runs it and records its end. Every write names the attempt, so a job has one writer regardless of what
+ * happens to its tasks. Throws errors that another attempt may survive: storage that is down, a bug.
  *
- * @param task identity of this task: its ARN, or its name on one machine
+ * @param task identity of this task: its ARN, or its name in local mode
  */
 export async function runBacktestJob(
   deps: RunBacktestJobDeps,
@@ -119,7 +119,7 @@ async function runClaimed(deps: RunBacktestJobDeps, job: JobIn<'running'>): Prom
   const lookAhead =
     job.kind === 'backtest' ? await sampleBacktest(deps, found, { config, pairs, outcome }) : undefined;
   if (!(await progress.stillMine())) return false;
-  // What strayed from the strategy until now fails the run as well.
+  // A stray error of the strategy fails the run as well.
   await deps.pause();
   const computed = deps.clock.now();
   const results = await deps.results.write(job.job_id, job.attempt, resultFiles(deps, outcome));
@@ -165,8 +165,8 @@ const COMPUTED = 0.95;
 const PROGRESS_EVERY_MS = 1_000;
 
 /**
- * Writes progress at most once a second; what is reported leaves this process when the engine next pauses.
- * `stillMine` tells whether the job is still this attempt's.
+ * Writes progress at most once per second; a report leaves this process when the engine next pauses.
+ * `stillMine` returns whether the job still belongs to this attempt.
  */
 function progressWriter(deps: RunBacktestJobDeps, job: JobIn<'running'>) {
   // The claim has written that nothing is done yet.
@@ -179,7 +179,7 @@ function progressWriter(deps: RunBacktestJobDeps, job: JobIn<'running'>) {
     writing = writing.then((mine) =>
       mine ? deps.jobs.setProgress(job.job_id, job.attempt, share, isoTime(deps.clock.now())) : false,
     );
-    // A failed write is met again in stillMine.
+    // `stillMine` rejects with the error of a failed write.
     writing.catch(() => undefined);
   };
   return {
@@ -205,7 +205,7 @@ async function collectionWarnings(
   return collection?.status === 'failed' ? [`Collecting market data failed: ${collection.message}`] : [];
 }
 
-/** Which image was registered and which code ran, of a run of a registered version. */
+/** Warnings with the registered image and the code that ran, for a run of a registered version. */
 function codeWarnings(deps: RunBacktestJobDeps, { registered }: JobIn<'running'>, digest: string): string[] {
   if (!registered) return [];
   return [describeCode(registered, deps.image, digest === registered.strategy_digest)];
@@ -223,20 +223,23 @@ function resultFiles(deps: RunBacktestJobDeps, outcome: BacktestOutcome): Result
   };
 }
 
-/** Why a job has failed for good. */
+/** Final failure of a job. */
 export interface Failure {
   readonly code: ErrorCode;
   readonly message: string;
 }
 
-/** What another process has found to be final. */
+/** Final failure that another process has found. */
 export class FinalError extends CodedError {
   constructor({ code, message }: Failure) {
     super(code, { message });
   }
 }
 
-/** What ends a job for good: another attempt would meet it again. Undefined for faults of the surroundings. */
+/**
+ * Failure that ends a job, since another attempt would repeat it. Undefined for errors that another attempt may
+ * survive.
+ */
 export function finalFailure(error: unknown): Failure | undefined {
   if (error instanceof BacktestError) return { code: CODE_OF[error.kind], message: cutError(error.message) };
   // A corrupt file is as corrupt for another attempt: it is collected before the next run.

@@ -15,8 +15,8 @@ export interface SampleDeps {
 }
 
 /**
- * Samples a backtest that has run for look-ahead bias, as far as 10 % of the processor time goes. The number of cuts depends on
- * the machine: it belongs to the job, not to the result, whose bytes are a function of its input.
+ * Samples a finished backtest for look-ahead bias within 10 % of its processor time. The number of cuts depends on the
+ * machine, so it belongs to the job and not to the result, whose bytes are a function of its input.
  */
 export async function sampleBacktest(
   { processorMs, pause }: SampleDeps,
@@ -50,7 +50,7 @@ function sampled(cuts: number, rows: number, pairs: readonly string[]): string {
   return `${count(cuts, 'cut')} in ${count(rows, 'candle')} of ${pairs.join(', ')}.`;
 }
 
-/** Warnings of a job about its look-ahead: what was found, loudly; nothing else. */
+/** Look-ahead warnings of a job; empty without findings. */
 export function lookAheadWarnings({ findings }: LookAhead): string[] {
   const [first] = findings;
   if (first === undefined) return [];
@@ -65,12 +65,14 @@ export function sentences(findings: readonly LookAheadFinding[]): string[] {
   return findings.slice(0, MAX_LOOK_AHEAD_FINDINGS).map(({ kind, message }) => `${kind}: ${message}`);
 }
 
-/** Whether there was anything to search: without an entry signal no order was placed, and no callback was ever asked. */
+/** True when the run had an entry signal: without one no order was placed and no callback was called. */
 export function isPutToTest({ entrySignals }: LookAheadCertificate): boolean {
   return entrySignals > 0;
 }
 
-/** What a certificate covers, as one sentence; the word `certified` only where it found nothing in what was put to the test. */
+/**
+ * Scope of a certificate, one sentence. It says `certified` only without findings and with at least one entry signal.
+ */
 export function describeCertificate(certificate: LookAheadCertificate): string {
   const { findings, cuts, histories, rows, pairs, entrySignals, trades, calls } = certificate;
   const asked = Object.entries(calls).filter(([, times]) => times > 0);

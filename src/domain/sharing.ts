@@ -10,7 +10,7 @@ import {
 import { type Asked, type Caller, findAccessible, type Ownership, userPrincipal } from './access.ts';
 import { checkOneOf } from './validate.ts';
 
-/** The resource whose sharing is meant, and where the request names it. */
+/** The resource to share, and the field that names it in the request. */
 export type SharedResource = Omit<Asked, 'level'>;
 
 export interface GivenGrant {
@@ -32,9 +32,10 @@ export async function getSharing(
 }
 
 /**
- * Replaces all grants of a resource: principals that are not named lose access immediately. For its owner and admins.
- * Throws the error of an unknown one, AUTH005, VAL005 (a principal that is none, one named twice, too many), RES005 (it keeps
- * being shared otherwise).
+ * Replaces all grants of a resource: principals that are not named lose access immediately. Allowed for its owner and
+ * admins.
+ * Throws the error of an unknown resource, AUTH005, VAL005 (an invalid principal, one named twice, too many), RES005
+ * (other calls keep changing the grants).
  */
 export async function shareResource(
   ownership: Ownership,

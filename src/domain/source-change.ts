@@ -16,7 +16,7 @@ interface ResolvedJob {
 
 const MAX_NAMED = 10;
 
-/** Whether a task found another source than the one with which its job was resolved. */
+/** True when a task found another source than the one with which its job was resolved. */
 export function hasOtherSource(
   job: Pick<ResolvedJob, 'strategy_digest'>,
   found: StrategyWithDigest,

@@ -21,7 +21,7 @@ export interface KnownStrategy {
 export interface BrokenStrategyFile {
   /** Name in the strategy folder. */
   readonly file: string;
-  /** Line in that file, from 1; null when the error has no place. */
+  /** Line in that file, from 1; null when the error has no position. */
   readonly line: number | null;
   readonly error: string;
   /** Name of the strategy that the file defined before or seems to define; null when unknown. */

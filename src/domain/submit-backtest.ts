@@ -42,10 +42,10 @@ export interface SubmitBacktestDeps extends ResolveDeps {
 const KEYS = Object.keys(BacktestRequest.shape);
 
 /**
- * Validates a submission, stores its job and starts the state machine. The job is stored first: whatever dies
- * afterwards, reconcile finds it pending and starts it.
- * Throws VAL001 to VAL006, RES002, RES003 (no such version), RES005 (an Idempotency-Key reused with another body), AUTH005 (the
- * version is of another's model), DATA005, SVC005.
+ * Validates a submission, stores its job and starts the state machine. The job is stored first: after any later crash,
+ * reconcile finds it pending and starts it.
+ * Throws VAL001 to VAL006, RES002, RES003 (no such version), RES005 (an Idempotency-Key reused with another body),
+ * AUTH005 (the version belongs to another owner's model), DATA005, SVC005.
  */
 export async function submitBacktest(
   deps: SubmitBacktestDeps,
@@ -142,7 +142,7 @@ async function findBest(
 }
 
 /**
- * What the state machine is told of a job: the candles that the configuration reads, and the job's own.
+ * Input of the state machine for a job: the candles that the configuration reads, and the job's own fields.
  *
  * @param own `start`: time from which candles are needed
  */

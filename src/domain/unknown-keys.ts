@@ -24,8 +24,8 @@ export function unknownKeyWarnings(
 }
 
 /**
- * Throws VAL005 for the first key of `value` that misspells a known one which is not given itself: without it a default
- * would take the place of what the caller meant.
+ * Throws VAL005 for the first key of `value` that misspells a known one which is not given itself: otherwise a default
+ * would silently replace the caller's value.
  */
 export function checkSpelling(
   value: Readonly<Record<string, unknown>>,

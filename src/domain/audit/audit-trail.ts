@@ -1,6 +1,6 @@
 import type { StoredAuditCall, StoredAuditOutcome } from '#contract/stored-audit.ts';
 
-/** A stretch of one day's calls; bounds are ISO times, or keys of calls. */
+/** An interval of one day's calls; bounds are ISO times, or keys of calls. */
 export interface AuditStretch {
   /** `YYYY-MM-DD`, UTC. */
   readonly day: string;

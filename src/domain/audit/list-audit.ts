@@ -40,8 +40,8 @@ interface Range {
 
 /**
  * One page of the audit trail, newest first, over all days of the range.
- * Throws VAL001 for times that are none or in the wrong order, VAL005 for a range that is too long or given twice, VAL006
- * for a cursor of another list, SVC005.
+ * Throws VAL001 for invalid times or times in the wrong order, VAL005 for a range that is too long or given twice,
+ * VAL006 for a cursor of another list, SVC005.
  */
 export async function listAudit(
   { audit, cursors, clock }: ListAuditDeps,
@@ -125,7 +125,7 @@ function timeOf(text: string, field: 'day' | 'from' | 'to'): number {
   throw new CodedError('VAL001', { message, field, context: { [field]: text } });
 }
 
-/** Where a page begins. The range is that of the first page: without `to` it would grow from page to page. */
+/** Start of a page. The range is that of the first page: without `to` it would grow from page to page. */
 function positionOf([key, from, to]: readonly string[]): { range: Range; before: string } {
   const range = { from: parseTime(from!) ?? Number.NaN, to: parseTime(to!) ?? Number.NaN };
   if (isAuditKey(key!) && range.to - range.from <= AUDIT_LIMITS.days * DAY_MS && key! < to! && key! > from!) {

@@ -46,7 +46,7 @@ export interface Known {
 export interface AppliedTrade {
   readonly progress: Progress;
   readonly trade: StoredTrade;
-  /** It was stored already, as it is. */
+  /** True for a repeat of a stored trade. */
   readonly duplicate: boolean;
   /** Assignment of its key, when it is new or the trade counts in it; null when it does not change. */
   readonly assignment: StoredAssignment | null;
@@ -201,7 +201,7 @@ function checkOpenedBefore(challenge: StoredChallenge, { details, path }: Posted
   });
 }
 
-/** When it closed, now unless it says so; null when it has not. Throws VAL001 when it opened after that. */
+/** Close time of the trade: given or now; null for an open trade. Throws VAL001 when it opened after that. */
 function closedAt({ status, details, path }: PostedTrade, opened_at: string | null, at: string) {
   if (status !== 'closed') return null;
   const closed_at = details.closed_at ?? at;
@@ -212,7 +212,7 @@ function closedAt({ status, details, path }: PostedTrade, opened_at: string | nu
 /** A trade as it was posted, with every rule checked that the challenge itself does not decide. */
 export interface PostedTrade {
   readonly tradeId: string;
-  /** Where the request has it: empty, or `trades.3.`. */
+  /** Path of the trade in the request: empty, or `trades.3.`. */
   readonly path: string;
   readonly variant: Variant | undefined;
   readonly version: string | undefined;

@@ -15,7 +15,7 @@ import { ZERO } from '#engine/stats/double-double.ts';
 import { spokenAgainst } from '../transitions/plan-promotion.ts';
 import type { ChallengeChange } from '../transitions/registry-store.ts';
 
-/** A challenge on its way to what a call makes of it, with the events so far. */
+/** A challenge while a call changes it, with the events so far. */
 export interface Progress {
   readonly challenge: StoredChallenge;
   readonly events: readonly ChallengeEvent[];
@@ -79,7 +79,7 @@ export function changeOf(before: StoredChallenge, { challenge, events }: Progres
   return { before, after, events } satisfies ChallengeChange;
 }
 
-/** The stage in which what comes now is entered. */
+/** The latest stage: entries from now on belong to it. */
 export function currentStage(challenge: StoredChallenge): StageTotals {
   return challenge.stages.at(-1)!;
 }

@@ -62,8 +62,8 @@ export interface ChallengeStore extends TransitionStore<ChallengeWrite> {
   /** The newest one: only it can be active. Strongly consistent. */
   latest(model: string): Promise<StoredChallenge | undefined>;
   /**
-   * Those that pass, newest first; a page is filled while more of them follow within the next 1,000 challenges. Throws
-   * VAL006 for a broken cursor.
+   * Challenges that pass the filter, newest first. A page is filled while more of them follow within the next 1,000
+   * challenges. Throws VAL006 for a broken cursor.
    */
   list(model: string, asked: ChallengeListing): Promise<Page<StoredChallenge>>;
   /** Last logged first. Throws VAL006 for a broken cursor. */
@@ -72,8 +72,11 @@ export interface ChallengeStore extends TransitionStore<ChallengeWrite> {
   events(id: string, limit: number, cursor: string | null): Promise<Page<ChallengeEvent>>;
   /** The trades logged last, at most `limit`. */
   lastTrades(id: string, limit: number): Promise<readonly TradeResult[]>;
-  /** Ids of all challenges to which time can still do something. */
+  /** Ids of all challenges that can still have a deadline. */
   unfinished(): AsyncIterable<string>;
-  /** Does the works of one challenge one after another, as far as this host knows of them: they would outpace each other. */
+  /**
+   * Runs the works of one challenge one after another, as far as this host knows of them: concurrent ones would
+   * conflict.
+   */
   inTurn<T>(id: string, work: () => Promise<T>): Promise<T>;
 }

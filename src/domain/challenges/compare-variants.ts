@@ -72,7 +72,10 @@ export function independentUnits(challenge: StoredChallenge) {
   return clustersOf(challenge) ?? closedTrades(challenge);
 }
 
-/** The p-value to show and to decide by: that of the planned look while nothing has come since, the always-valid one otherwise. */
+/**
+ * The p-value to show and to decide by: that of the planned look until another trade closes, the always-valid one
+ * otherwise.
+ */
 export function currentP(challenge: StoredChallenge, comparison: VariantComparison) {
   const look = challenge.planned_look;
   const { champion, challenger } = closedTrades(challenge);
@@ -82,7 +85,7 @@ export function currentP(challenge: StoredChallenge, comparison: VariantComparis
   return { p: comparison.alwaysValidP, method: 'always_valid' as const };
 }
 
-/** Below it the split is not what it should be. Conservative, as it is looked at again and again. */
+/** P-value below which the split is a mismatch. Conservative, since the test is repeated many times. */
 const SAMPLE_RATIO_ALPHA = 0.001;
 
 /** Sample ratio test: compares assignments with each stage's traffic share. */
@@ -98,7 +101,7 @@ export function sampleRatio({ stages }: StoredChallenge) {
   return { p_value: p, status: p < SAMPLE_RATIO_ALPHA ? ('mismatch' as const) : ('healthy' as const) };
 }
 
-/** Entered trades of a variant before its share of open ones says anything. */
+/** Minimum entered trades of a variant before its share of open trades is compared. */
 const MIN_ENTERED = 20;
 /** Maximum difference in the share of open trades, percentage points: a strategy that keeps losers open logs only winners. */
 export const MAX_OPEN_TRADE_IMBALANCE = 20;
@@ -134,7 +137,7 @@ export function conditionsOf(challenge: StoredChallenge, now: number): Challenge
   return {
     trades: condition(Math.min(closed.champion, closed.challenger), effective_min_trades),
     assignments: condition(Math.min(assigned.champion, assigned.challenger), min_assignments),
-    // Cut, not rounded: it never seems to be met before it is.
+    // Truncated, not rounded: a condition is never shown as met too early.
     hours: condition(Math.floor(hours * 100) / 100, min_hours),
   };
 }

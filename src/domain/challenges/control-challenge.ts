@@ -30,7 +30,7 @@ import {
   foundChallenge,
 } from './write-challenge.ts';
 
-/** As many as of a stage transition. */
+/** Attempts on a write conflict, the same number as for a stage transition. */
 const ATTEMPTS = 21;
 
 /** Controls of a challenge: advance, hold, resume, promote, roll back. */
@@ -135,7 +135,8 @@ export function holdChallenge(
 }
 
 /**
- * Ends a hold; its cause holds the challenge no second time. Throws VAL005, CHL001, RES005 (ended, held for approval), SVC005.
+ * Ends a hold; the same cause cannot hold the challenge again. Throws VAL005, CHL001, RES005 (ended, held for
+ * approval), SVC005.
  */
 export function resumeChallenge(
   deps: ChallengeDeps,
@@ -194,8 +195,8 @@ export function rollBackChallenge(
 }
 
 /**
- * Promotes the challenger that won: the registry's own stage transition, with every rule of it, in one transaction with the
- * challenge. The champion must still be in Production and the challenger in Staging.
+ * Promotes the challenger that won: the registry's own stage transition, with all its rules, in one transaction with
+ * the challenge. The champion must still be in Production and the challenger in Staging.
  * Throws CHL001, RES005 (it was not won, the champion is no longer in Production, the release policy), RES006, AUTH004,
  * VAL004, VAL005, SVC005.
  */
@@ -229,7 +230,7 @@ export async function promoteChallenge(
       }),
   );
   const { replayed } = await promotion.catch(async (error: unknown) => {
-    // Another call may have promoted it in between.
+    // Another call may have promoted the challenger in the meantime.
     if ((await readChallenge(deps, challengeId)).promoted_at === null) throw error;
     return { replayed: false };
   });

@@ -22,12 +22,12 @@ export const ALPHA = 0.05;
 /** Percent that a challenger must be better by, for a promotion. */
 export const MIN_IMPROVEMENT = 10;
 
-/** Keys with a closed trade that each variant must have before the planned look, where they are what is compared. */
+/** Minimum keys with a closed trade per variant before the planned look, when keys are compared. */
 export const MIN_CLUSTERS = 20;
 
 /**
- * The profits of a challenge's trades by stage, of each key together where keys are what is compared, with those that are
- * about to be logged. At most some thousands, the last ones.
+ * The profits of a challenge's trades by stage, summed by key when keys are compared, including trades about to be
+ * logged. Limited to the last trades, some thousands.
  */
 export type ReadProfits = (challenge: StoredChallenge) => Promise<readonly StageValues<number | Cluster>[]>;
 

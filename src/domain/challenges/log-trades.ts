@@ -34,10 +34,11 @@ export interface LogTradesReply {
 }
 
 /**
- * Logs one trade, or up to 100 in the order given, each counted once by its id with its totals in one transaction. Each is
- * decided as if it had come alone. A batch is stored in parts: a client without a response posts it again.
- * Throws VAL001, VAL002, VAL004, VAL005 before anything is stored; CHL001, SVC005; RES005 of a single trade, which a batch
- * has in its item.
+ * Logs one trade, or up to 100 in the order given, each counted once by its id with its totals in one transaction. The
+ * result of each trade is the same as in a call of its own. A batch is stored in parts: a client without a response
+ * posts it again.
+ * Throws VAL001, VAL002, VAL004, VAL005 before anything is stored; CHL001, SVC005; RES005 for a single trade, which a
+ * batch reports in the trade's item.
  */
 export async function logTrades(
   deps: ChallengeDeps,

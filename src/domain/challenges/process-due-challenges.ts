@@ -8,18 +8,19 @@ import { type ChallengeDeps, writeChallenge } from './write-challenge.ts';
 export interface ProcessingReport {
   readonly changed: readonly string[];
   readonly failed: readonly string[];
-  /** How many the time did not suffice for. */
+  /** Challenges that the run did not reach within its time limit. */
   readonly left: number;
 }
 
-/** For one pass; the function that makes it has twice as long. */
+/** Time limit of one run; the function that makes it has twice as long. */
 const TICK_MS = 2 * 60_000;
 /** Challenges processed concurrently, so that a slow one delays few others. */
 const LANES = 8;
 
 /**
- * Lets time pass for a challenge: expiry, the next share, holds and their ends, the verdict when its hours were the last
- * condition, and a winner that nobody promoted. Whether that changed it. Throws CHL001, SVC005.
+ * Applies due deadlines to a challenge: expiry, the next traffic share, holds and their ends, the decision when its
+ * hours were the last condition, and a winner that was not promoted. Returns whether the challenge changed. Throws
+ * CHL001, SVC005.
  */
 export function processDueChallenge(deps: ChallengeDeps, id: string): Promise<boolean> {
   return writeChallenge(deps, id, {}, async (found) => {
@@ -34,8 +35,8 @@ export function processDueChallenge(deps: ChallengeDeps, id: string): Promise<bo
 }
 
 /**
- * Lets time pass for every challenge to which it can still do something. One challenge's fault does not stop the others.
- * It begins anywhere among them: when the time does not suffice for all, it is not always the same that are left.
+ * Applies due deadlines to every unfinished challenge. An error in one challenge does not stop the others. The run
+ * starts at a random challenge: when the time limit does not suffice for all, the omitted ones vary.
  */
 export async function processDueChallenges(
   deps: ChallengeDeps,
@@ -67,14 +68,15 @@ export async function processDueChallenges(
 /** Processes a challenge at its own deadline, in addition to the reconcile runs. */
 export interface ChallengeTimer {
   /**
-   * Lets time pass for it then, or within a minute after. Repeating it does no harm, nor does a moment at which nothing is due.
+   * Processes the challenge at that time or within a minute after. Repeated calls do no harm, nor does a time at which
+   * nothing is due.
    *
    * @param time unix ms
    */
   at(challengeId: string, time: number): Promise<void>;
 }
 
-/** Sets the timer for deadlines that changes have made: of what has begun, and of what was won. */
+/** Sets the timer for each deadline that a change has set: the time limit, or the lapse of a winner's promotion. */
 export async function setTimers(timer: ChallengeTimer, changes: readonly ChallengeChange[]): Promise<void> {
   for (const { before, after } of changes) {
     const deadline = deadlineOf(after);

@@ -18,7 +18,7 @@ import type { ChallengeDeps } from './write-challenge.ts';
 
 type ReadDeps = Pick<ChallengeDeps, 'challenges' | 'clock'>;
 
-/** A challenge as it is now, due deadlines applied. Throws CHL001, SVC005. */
+/** A challenge with due deadlines applied. Throws CHL001, SVC005. */
 export async function readChallenge(deps: ReadDeps, id: string): Promise<StoredChallenge> {
   const challenge = await deps.challenges.read(id);
   if (!challenge) throw unknownChallenge(id);
@@ -26,9 +26,9 @@ export async function readChallenge(deps: ReadDeps, id: string): Promise<StoredC
 }
 
 /**
- * Applies due deadlines and stores them before they are shown: a clock that is set back later cannot undo what a caller was
- * shown. A deadline that cannot be stored is shown all the same. A winner that is promoted automatically is left to the next
- * write, which stores its end and its promotion together.
+ * Applies due deadlines and stores them before the response: a clock that is set back later cannot undo a returned
+ * state. A deadline that cannot be stored is returned all the same. For a winner that is promoted automatically, the
+ * next write stores its end and its promotion together.
  */
 async function settled(
   { challenges, clock }: ReadDeps,
@@ -84,7 +84,7 @@ export async function listChallengeTrades(
   return page;
 }
 
-/** One page of what happened, newest first. Throws CHL001, VAL006, SVC005. */
+/** One page of a challenge's events, newest first. Throws CHL001, VAL006, SVC005. */
 export async function listChallengeEvents(
   { challenges }: Pick<ReadDeps, 'challenges'>,
   { challengeId, limit, cursor }: PageInput,

@@ -14,7 +14,7 @@ import { changed, type KeyTotals, NO_KEY, type Progress } from './challenge-stat
 /** A trade as far as totals know of it. */
 type Counted = Pick<StoredTrade, 'status' | 'profit_pct'>;
 
-/** A trade as it is now, and as it was counted before; null of a new one. */
+/** Current state of a trade and the state counted before; null for a new trade. */
 interface Step {
   readonly before: Counted | null;
   readonly now: Counted;
@@ -55,7 +55,7 @@ function keyWith<T extends KeyTotals>(
     closed: key.closed + countOf(profit !== null),
     sum: replaced(key.sum, null, profit),
     marked,
-    // Without marks nothing is left, not even rounding.
+    // Without marks the sum is exactly 0, without rounding errors.
     marked_sum: marked === 0 ? ZERO : replaced(key.marked_sum, markOf(before), markOf(now)),
   };
 }
@@ -140,7 +140,7 @@ function countOf(there: boolean): number {
   return there ? 1 : 0;
 }
 
-/** A trade as it is now, to be counted instead of as it was. */
+/** Current state of a trade, which replaces the state counted before. */
 interface TradeStep {
   readonly now: StoredTrade;
   /** null of a new one. */
@@ -156,7 +156,7 @@ export interface CountedTrade {
   readonly assignment: StoredAssignment | null;
 }
 
-/** The totals with a trade as it is now; a late or misassigned one is in none. */
+/** The totals with the current state of a trade; a late or misassigned trade is not counted. */
 export function countTrade(progress: Progress, step: TradeStep): CountedTrade {
   const { now, assignment } = step;
   if (now.late || now.misassigned) return { progress, assignment: null };

@@ -35,7 +35,7 @@ export interface FoundChallenge extends ChallengeState {
 
 /** Result of a write: the response, and the progress of the challenge. */
 export interface ChallengeDecision<T> {
-  /** By the challenge as it then is. */
+  /** Result for the caller, from the stored challenge. */
   readonly answer: (after: StoredChallenge) => T;
   readonly progress: Progress;
   readonly more?: Pick<ChallengeWrite, 'trades' | 'assignments'>;

@@ -17,7 +17,7 @@ export interface CollectRequest {
   /** Candles that open in `[start, end)` ms are wanted. */
   readonly start: number;
   readonly end: number;
-  /** Ends the current fetch; what was stored stays. */
+  /** Ends the current fetch; stored candles are kept. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: CollectProgress) => void;
 }
@@ -35,27 +35,30 @@ export interface SymbolOutcome {
   /** Candles and funding events that were not stored before. */
   readonly candles: number;
   readonly funding: number;
-  /** Candles that the exchange gave and that cannot be true. */
+  /** Invalid candles of the exchange, which are not stored. */
   readonly rejected: number;
-  /** Corrupt files that were met and replaced. */
+  /** Corrupt files that were found and replaced. */
   readonly corrupt: readonly string[];
   /** Why its instrument was not collected. */
   readonly noInstrument: CodedError | null;
-  /** What ended the symbol early; what was stored until then stays. */
+  /** Error that ended the symbol early; candles stored before it are kept. */
   readonly error: CodedError | null;
 }
 
-/** At least so many candles are asked for at once, if that many are missing: whole months, as they are stored. */
+/** Candles of one chunk: as many whole months as hold up to this number, at least one month. */
 const CHUNK_CANDLES = 10_000;
 const LONGEST_MONTH_MS = 31 * 86_400_000;
-/** After so many symbols in a row that an exchange failed, each after all its repeats, it fails the others too. */
+/**
+ * Consecutive symbols with DATA004 and no new data, after all retries; the remaining symbols are then not requested.
+ */
 const FAILED_IN_A_ROW = 3;
 
 /**
- * Fetches what is missing of each symbol, its instrument included, month by month, and stores it at once: a collection that dies is resumed by
- * starting it again, and one that is complete fetches nothing. A symbol that the exchange refuses (DATA003, DATA004)
- * is named in its outcome and the others go on, unless it is the exchange that is down: whoever waits behind this
- * collection would wait half a minute for each symbol. Throws DATA005, and the signal's reason when aborted.
+ * Fetches the missing data of each symbol, its instrument included, in chunks of months and stores each chunk
+ * immediately. A collection that dies is resumed by starting it again, and a complete one fetches nothing. A symbol
+ * that the exchange rejects (DATA003, DATA004) is named in its outcome and the others continue. When the exchange
+ * itself is down the rest is not requested: each symbol would delay the next collections by half a minute. Throws
+ * DATA005, and the signal's reason when aborted.
  */
 export async function collectCandles(deps: CollectDeps, request: CollectRequest): Promise<SymbolOutcome[]> {
   const step = TIMEFRAME_MS[request.timeframe];
@@ -132,7 +135,8 @@ async function collectSymbol(
   const outcome = nothingOf(symbol, timeframe);
   try {
     if (chunks.length > 0) {
-      // Before the candles, by which freshness is judged: once they are stored nobody asks for what else they lack.
+      // Funding and instrument precede the candles: freshness is decided by the candles, so later runs would not fetch
+      // them.
       const funded = { start: chunks[0]!.start, end: chunks.at(-1)!.end };
       const funding = await collectFunding(deps, exchange, symbol, funded, signal);
       outcome.funding = funding.added;

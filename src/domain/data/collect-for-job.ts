@@ -5,7 +5,7 @@ import { checkTimeframe, isoTime } from '../validate.ts';
 import { type CollectDeps, collectCandles, type SymbolOutcome } from './collect-candles.ts';
 import { type CollectionEnd, describeOutcomes } from './describe-outcomes.ts';
 
-/** A job of either kind, as far as it says what candles it needs. */
+/** The attributes of a backtest or hyperopt job that decide which candles it needs. */
 interface JobToCollect {
   readonly execution_input: Pick<
     BacktestExecutionInput,
@@ -20,13 +20,13 @@ export interface CollectForJobDeps extends CollectDeps {
   };
   readonly exchanges: Exchanges;
   readonly signal?: AbortSignal;
-  /** Told of what ended the collection unforeseen; the job gets a text without its words. */
+  /** Called with an unexpected error that ended the collection; the job's message omits the error's text. */
   readonly onFault: (error: unknown) => void;
 }
 
 /**
- * Collects what a job will read, its detail timeframe too, and records the outcome in the job. A failed
- * collection is an outcome like another: the job's own task decides on the candles there are.
+ * Collects the candles that a job will read, its detail timeframe included, and records the outcome in the job. A
+ * failed collection is recorded too: the job's own task decides with the stored candles.
  * Returns the outcome's message, or null when the job is unknown. Throws when the outcome could not be recorded.
  */
 export async function collectForJob(deps: CollectForJobDeps, jobId: string): Promise<string | null> {

@@ -18,8 +18,8 @@ interface FundingRange {
 }
 
 /**
- * Fetches and stores the funding events in [start, end] ms that are missing. Tells how many were new, and which corrupt
- * files were met: they are replaced, by all of their month, since nothing else would ask for what they held outside the
+ * Fetches and stores the missing funding events in [start, end] ms. Returns the number of new events and the corrupt
+ * files found. A corrupt file is replaced for its whole month, since no later call would fetch its events outside the
  * range. Throws DATA003, DATA004, DATA005.
  */
 export async function collectFunding(
@@ -46,7 +46,7 @@ export async function collectFunding(
   return { added: events.timestamp.length, corrupt: [...corrupt] };
 }
 
-/** The range, widened to the months in which it lies, UTC, but not into the future. */
+/** The range, widened to whole UTC months, but not into the future. */
 function wholeMonths({ start, end }: FundingRange, now: number): FundingRange {
   const [first, last] = [new Date(start), new Date(end)];
   const monthEnd = Date.UTC(last.getUTCFullYear(), last.getUTCMonth() + 1) - 1;
@@ -72,8 +72,8 @@ function newEvents(fetched: FundingEvents, known: Float64Array): FundingEvents {
 }
 
 /**
- * The stretch within [start, end] in which events must be missing: before the first stored one, after the last, or
- * between two that lie too far apart. Undefined when none need be.
+ * The interval within [start, end] in which events must be missing: before the first stored one, after the last, or
+ * between two that are too far apart. Undefined when no event must be missing.
  */
 function missingFunding(times: Float64Array, start: number, end: number) {
   const count = times.length;

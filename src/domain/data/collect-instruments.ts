@@ -43,8 +43,9 @@ export class InstrumentCollector {
   }
 
   /**
-   * Fetches and stores the instrument of a symbol if it is wanted. Answers why it could not be fetched: candles are collected
-   * without it, and an instrument that is stored stays. Throws DATA005, and the signal's reason when aborted.
+   * Fetches and stores the instrument of a symbol if it is wanted. Returns the error when it could not be fetched:
+   * candles are collected without it, and a stored instrument is kept. Throws DATA005, and the signal's reason when
+   * aborted.
    */
   async collect(symbol: string, signal?: AbortSignal): Promise<CodedError | null> {
     if (!this.#wanted.has(symbol)) return null;

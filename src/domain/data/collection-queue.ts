@@ -6,26 +6,26 @@ export interface CollectionStore {
   /** Stores a new collection. Answers the stored one when the id exists already. */
   create(collection: StoredCollection): Promise<StoredCollection>;
   get(id: string): Promise<StoredCollection | undefined>;
-  /** Stores it with the next revision, and answers it so; undefined when another writer came first. */
+  /** Stores the collection with the next revision and returns it; undefined when another writer came first. */
   update(collection: StoredCollection): Promise<StoredCollection | undefined>;
-  /** Replaces the queue by what `change` makes of it, if that is another one. What `change` throws is thrown. */
+  /** Replaces the queue by the result of `change`, if that differs. Rethrows errors of `change`. */
   changeQueue(change: (queue: CollectionQueue) => CollectionQueue): Promise<CollectionQueue>;
 }
 
 /** One runs, the others wait: exchanges count requests per address, not per collection. */
 const MAX_UNFINISHED = 20;
-/** How long a process that died keeps its place. It renews three times as often: two renewals may fail. */
+/** Lease duration, ms. A process renews three times per lease, so two renewals may fail. */
 const LEASE_MS = 60_000;
 export const RENEW_MS = LEASE_MS / 3;
 
-/** With the collection at its end, where it is not in it yet. Throws HTTP429 when too many are unfinished. */
+/** The queue with the collection appended unless it is queued already. Throws HTTP429 when too many are unfinished. */
 export function enqueue(queue: CollectionQueue, id: string): CollectionQueue {
   if (queue.ids.includes(id)) return queue;
   checkRoom(queue);
   return { ...queue, ids: [...queue.ids, id] };
 }
 
-/** The queue as it is. Throws HTTP429 when too many are unfinished. */
+/** The unchanged queue. Throws HTTP429 when too many are unfinished. */
 export function checkRoom(queue: CollectionQueue): CollectionQueue {
   if (queue.ids.length < MAX_UNFINISHED) return queue;
   throw new CodedError('HTTP429', {

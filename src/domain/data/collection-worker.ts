@@ -11,16 +11,18 @@ export interface CollectionWorkerDeps extends RunCollectionDeps {
   readonly ids: Ids;
   /** Calls again and again until the returned function is called. */
   readonly every: (ms: number, action: () => void) => () => void;
-  /** No other process works on these collections: what the last one held is free at once. Default false. */
+  /**
+   * No other process works on these collections, so the lease of an earlier process is free immediately. Default false.
+   */
   readonly alone?: boolean;
 }
 
-/** How often a process looks for what another left unfinished. With the lease, at most 90 s pass until it is taken up. */
+/** Interval at which a process looks for unfinished collections. With the lease, a collection resumes within 90 s. */
 const LOOK_EVERY_MS = 30_000;
 
 /**
- * Collections, stored before they are accepted and run one after another, by one process at a time. What a process
- * leaves unfinished, however it ends, is taken up by the next.
+ * Collections, stored before they are accepted and run one after another, by one process at a time. The next process
+ * resumes the collections that a process leaves unfinished.
  */
 export class CollectionWorker {
   readonly #deps: CollectionWorkerDeps;
@@ -37,18 +39,18 @@ export class CollectionWorker {
     this.#leaseOwner = deps.ids.ulid();
   }
 
-  /** Takes up what was left unfinished, now and whenever another process dies. */
+  /** Resumes unfinished collections, now and whenever another process dies. */
   resume(): void {
     this.#work(this.#deps.alone ?? false);
     this.#stopLooking = this.#deps.every(LOOK_EVERY_MS, () => this.#work(false));
   }
 
-  /** Runs what is queued, unless it does so already. */
+  /** Runs the queued collections, unless they run already. */
   wake(): void {
     this.#work(false);
   }
 
-  /** Ends what runs here after its current request; it and what waits is left to the next process. */
+  /** Stops the running collection after its current request; the next process resumes it and the queue. */
   async stop(): Promise<void> {
     this.#stopLooking();
     this.#stop.abort();
@@ -69,14 +71,14 @@ export class CollectionWorker {
         while (await this.#runNext(force));
       }
     } catch (error) {
-      // Storage is down: the next look finds the queue as it was left.
+      // Storage is down: the queue is unchanged at the next look.
       this.#deps.log.error('collection failed', { collection_id: 'queue', error });
     } finally {
       this.#busy = false;
     }
   }
 
-  /** Whether there may be more to run. */
+  /** Returns whether more collections may be queued. */
   async #runNext(force: boolean): Promise<boolean> {
     const { collections, every } = this.#deps;
     const queue = await this.#lease(force);
@@ -116,13 +118,13 @@ interface RunCollectionDeps extends CollectDeps {
   readonly log: Log;
 }
 
-/** A collection that takes its process with it must not do so for ever. */
+/** Attempts without progress after which a collection fails: the collection may crash its process. */
 const MAX_ATTEMPTS = 5;
 const PROGRESS_EVERY_MS = 1_000;
 
 /**
- * Runs a collection to its end and records it, from where it was left: what is stored is not fetched again. When `signal` is
- * aborted it waits to be run again. False when another process has taken it over: then nothing more is written.
+ * Runs a collection to its end and records it. Stored candles are not fetched again. When `signal` is aborted the
+ * collection waits to be run again. Returns false when another process has taken it over: then nothing more is written.
  * Throws DATA005 while storage is down: the collection waits.
  */
 async function runCollection(deps: RunCollectionDeps, id: string, signal: AbortSignal): Promise<boolean> {
@@ -164,7 +166,7 @@ async function collect(
     const error = status === 'failed' ? message : null;
     return { status, progress: 1, candles: record.before + candles, error };
   } catch (error) {
-    // Told to stop, it was not its own fault that it came no further.
+    // A stop is not a failure of the collection, so the attempt does not count.
     if (signal.aborted) return { status: 'pending', attempts };
     const coded = error instanceof CodedError ? error : new CodedError('SVC001');
     if (coded.code === 'DATA005') {
@@ -180,7 +182,7 @@ async function collect(
 class CollectionRecord {
   /** Candles that earlier attempts have counted. */
   readonly before: number;
-  /** Told when another process turns out to write it. */
+  /** Called when a write fails because another process has written the collection. */
   onLost: () => void = () => {};
   readonly #deps: RunCollectionDeps;
   #stored: StoredCollection;
@@ -193,7 +195,7 @@ class CollectionRecord {
     this.before = stored.candles;
   }
 
-  /** Writes progress at most once a second. What cannot be written now is written with the end. */
+  /** Writes progress at most once per second. Progress that is not written now is written with the end. */
   report({ done, candles }: CollectProgress): void {
     const now = this.#deps.clock.now();
     if (now - this.#reported < PROGRESS_EVERY_MS) return;
@@ -205,7 +207,7 @@ class CollectionRecord {
     );
   }
 
-  /** False, and nothing written, when another process has come between. */
+  /** Returns false and writes nothing when another process has written the collection. */
   write(change: Change): Promise<boolean> {
     const write = async () => {
       const updated_at = isoTime(this.#deps.clock.now());

@@ -21,7 +21,7 @@ export interface FillDeps {
 interface FillRequest {
   readonly exchange: Exchange;
   readonly key: SeriesKey;
-  /** What is stored of each month of the series. */
+  /** Stored months of the series. */
   readonly months: readonly SeriesMonth[];
   readonly chunk: TimeInterval;
   readonly signal: AbortSignal | undefined;
@@ -29,13 +29,13 @@ interface FillRequest {
 
 interface Filled {
   readonly added: number;
-  /** Candles that cannot be true. */
+  /** Invalid candles, see {@link cleanCandles}. */
   readonly rejected: number;
-  /** Corrupt files that were met; they are replaced by what the exchange gave. */
+  /** Corrupt files that were found; candles from the exchange replace them. */
   readonly corrupt: readonly string[];
 }
 
-/** Fetches what is missing of a chunk and stores it. */
+/** Fetches the missing candles of a chunk and stores them. */
 export async function fillChunk(deps: FillDeps, request: FillRequest): Promise<Filled> {
   const { key, months, chunk } = request;
   const step = TIMEFRAME_MS[key.timeframe];
@@ -46,7 +46,7 @@ export async function fillChunk(deps: FillDeps, request: FillRequest): Promise<F
   const missingOf = wanted === 'all' ? missingBetween : missingAtEdges;
   const missing = missingOf(stored.timestamp, chunk, step);
   if (missing.length === 0) {
-    // A writer died between the file and the series: what is stored is recorded again.
+    // A writer died between the writes of the file and of the series: record the stored candles again.
     await deps.candles.write(key, stored);
     return { added: 0, rejected: 0, corrupt };
   }
@@ -70,7 +70,10 @@ async function recordRefetch(
   await series.markRefetched(key, names, isoTime(clock.now()));
 }
 
-/** What the exchange has of some intervals and is not stored: that stays as it is, since results name the digest of it. */
+/**
+ * Candles of some intervals that the exchange has and storage lacks. Stored candles never change: results name their
+ * digest.
+ */
 async function fetchMissing(
   { exchange, key, signal }: FillRequest,
   stored: Set<number>,
@@ -138,8 +141,8 @@ interface CleanedCandles {
 }
 
 /**
- * What may be stored of candles from outside: within the bounds, on the timeframe's grid, in ascending order,
- * low <= open, close <= high, prices above 0, volume not negative. Of two candles of one time the later row counts.
+ * The candles from outside that may be stored: within the bounds, on the timeframe's grid, in ascending order, low <=
+ * open, close <= high, prices above 0, volume not negative. The later row wins when two have the same time.
  */
 export function cleanCandles(raw: Candles, bounds: CleanBounds): CleanedCandles {
   const rows = new Map<number, number>();

@@ -8,12 +8,12 @@ import { parseRange, type TimeRange } from './time-range.ts';
 const HOUR_MS = 3_600_000;
 
 /**
- * Whether what is stored is new enough. Without a range: the last closed candle ended at most the threshold ago.
- * With `start` or `end`: the series covers [start, min(end, now - threshold)] without a gap longer than the
- * threshold, so that a run over the past needs nothing new; what the exchange does not have before the first candle is
- * not awaited. A symbol of which nothing is stored is stale, and so is a month whose file was found corrupt. A series
- * must be stored in the timeframe asked for, and of several (comma separated) each must be fresh; without one the
- * newest series of each symbol is examined.
+ * Freshness of the stored candles. Without a range: the last closed candle ended at most the threshold ago.
+ * With `start` or `end`: the series covers [start, min(end, now - threshold)] without a gap longer than the threshold,
+ * so that a run over the past needs no new candles. Candles before the first one that the exchange has are not
+ * required. A symbol without stored candles is stale, and so is a month whose file was found corrupt. A series must be
+ * stored in the requested timeframe; of several (comma separated) each must be fresh. Without a timeframe the newest
+ * series of each symbol is examined.
  * Throws VAL001, VAL002, VAL003, DATA005.
  */
 export async function getDataFreshness(
@@ -96,7 +96,9 @@ function judge(
   };
 }
 
-/** Whether the series holds every candle that opens in the range and had closed by `closedBy`, but for short gaps. */
+/**
+ * True when the series holds every candle that opens in the range and had closed by `closedBy`, except for short gaps.
+ */
 function covers(info: SeriesInfo, range: TimeRange, closedBy: number, longestGap: number): boolean {
   const step = TIMEFRAME_MS[info.timeframe];
   const first = Date.parse(info.first);

@@ -4,7 +4,7 @@ import type { InstrumentStore } from '../instrument-ports.ts';
 import type { SeriesStore } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 
-/** Symbols of which candles are stored, ascending: what can be backtested now. Throws DATA005. */
+/** Symbols with stored candles, ascending: the ones that can be backtested now. Throws DATA005. */
 export async function listDataSymbols(
   deps: { readonly series: SeriesStore; readonly defaultExchange: string },
   { exchange = deps.defaultExchange }: ExchangeQuery,

@@ -8,8 +8,8 @@ import { recordCorruption } from './corrupt-file.ts';
 import { parseRange } from './time-range.ts';
 
 /**
- * Stored candles that open in [start, end), ascending: the first `limit` of them, or the newest when there is no
- * `start`. Throws VAL001, VAL002, VAL003, DATA003 (no such series is stored), DATA005.
+ * Stored candles that open in [start, end), ascending: the first `limit` of them, or the newest without a `start`.
+ * Throws VAL001, VAL002, VAL003, DATA003 (no such series is stored), DATA005.
  */
 export async function getOhlcv(
   deps: {

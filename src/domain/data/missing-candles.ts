@@ -4,7 +4,7 @@ import type { Clock, SeriesInfo, SeriesStore } from '../ports.ts';
 import { isoTime } from '../validate.ts';
 import type { TimeInterval } from './missing-ranges.ts';
 
-/** A message names so many ranges; a run of 200 pairs can lack more than anyone reads. */
+/** Maximum number of ranges in a message; a run of 200 pairs can lack more than a reader can use. */
 const MAX_RANGES = 20;
 
 /**

@@ -11,8 +11,8 @@ import { trialConfig } from './search-space.ts';
 const FIELD = 'hyperopt_job_id';
 
 /**
- * A backtest's configuration with the best parameters of a hyperopt job, over the same days, in the place of the strategy's
- * defaults; what is given goes over it. Throws VAL005 (no id, another strategy), OPT001, AUTH005, RES005 (not completed).
+ * A backtest's configuration with the best parameters of a hyperopt job, over the same days, instead of the strategy's
+ * defaults; given values override it. Throws VAL005 (no id, another strategy), OPT001, AUTH005, RES005 (not completed).
  */
 export async function bestOfHyperopt(
   deps: { readonly hyperoptJobs: Pick<HyperoptStore, 'get'> },

@@ -16,9 +16,8 @@ export interface CancelHyperoptDeps {
 }
 
 /**
- * Cancels a pending or running hyperopt job; the trials that have ended stay. The conditional write comes first: no worker
- * can record anything after it.
- * Throws OPT001, or RES005 when the job is already terminal.
+ * Cancels a pending or running hyperopt job; ended trials are kept. The conditional write comes first: no worker can
+ * record anything after it. Throws OPT001, or RES005 when the job is already terminal.
  */
 export async function cancelHyperopt(deps: CancelHyperoptDeps, jobId: string): Promise<StoredHyperoptJob> {
   const { cancelled, job } = await deps.hyperoptJobs.cancel(jobId, isoTime(deps.clock.now()));

@@ -3,11 +3,14 @@ import type { Space, TrialParams } from '#contract/hyperopt.ts';
 import type { Dimension } from '#engine/search/space.ts';
 import { TIMEFRAME_MS, type Timeframe } from '#engine/timeframe.ts';
 
-/** What freqtrade searches of stop, ROI table and trailing stop: docs "Hyperopt", `IHyperOpt` of freqtrade 2026. */
+/**
+ * Search ranges of stoploss, ROI table and trailing stop as in freqtrade: docs "Hyperopt", `IHyperOpt` of freqtrade
+ * 2026.
+ */
 
 type Exits = Partial<Pick<ResolvedBacktestConfig, 'stoploss' | 'minimal_roi' | 'trailing'>>;
 
-/** What a space sets in a backtest's configuration. */
+/** Field of a backtest's configuration that each space sets. */
 export const EXIT_NAMES: Readonly<Partial<Record<Space, keyof Exits>>> = {
   stoploss: 'stoploss',
   roi: 'minimal_roi',
@@ -66,10 +69,10 @@ const TRAILING: readonly Dimension[] = [
   { kind: 'categorical', name: 'exit.trailing_only_offset_is_reached', choices: [true, false] },
 ];
 
-/** Whether a parameter of a trial is one of the exits'. */
+/** True for a trial parameter of the exit spaces. */
 export const isExit = (name: string): boolean => name.startsWith('exit.');
 
-/** What the exits' parameters of a trial are in a backtest's configuration; nothing for a space that was not searched. */
+/** Exit settings of a backtest's configuration from a trial's parameters; spaces that were not searched are omitted. */
 export function exitsOf(params: TrialParams): Exits {
   const number = (name: string) => Number(params[`exit.${name}`]);
   const has = (name: string) => Object.hasOwn(params, `exit.${name}`);
@@ -86,7 +89,7 @@ export function exitsOf(params: TrialParams): Exits {
   };
 }
 
-/** freqtrade's table of four steps: the required profit falls from p1 + p2 + p3 to nothing after t3 + t2 + t1 minutes. */
+/** freqtrade's table of four steps: the required profit falls from p1 + p2 + p3 to 0 after t3 + t2 + t1 minutes. */
 function roiTable(number: (name: string) => number): Record<string, number> {
   const [t1, t2, t3] = [number('roi_t1'), number('roi_t2'), number('roi_t3')];
   const [p1, p2, p3] = [number('roi_p1'), number('roi_p2'), number('roi_p3')];

@@ -18,8 +18,8 @@ export interface FinishHyperoptDeps {
 }
 
 /**
- * Makes a hyperopt job terminal whose trials have all ended: completed with the best of them, or failed when none is complete.
- * Any worker may do so, more than one too: what they write is the same, and the first write holds.
+ * Makes a hyperopt job terminal when its trials have all ended: completed with the best of them, or failed when none is
+ * complete. Several workers may do so: they write the same, and the first write counts.
  */
 export async function finishHyperopt(deps: FinishHyperoptDeps, jobId: string): Promise<void> {
   const job = await deps.hyperoptJobs.get(jobId);
@@ -93,19 +93,19 @@ function bestOf(trials: readonly EndedTrial[], direction: Direction): HyperoptOu
 
 type Complete = TrialIn<'complete'>;
 
-/** Share of the complete trials that must repeat another's run before a reader is told. */
+/** Minimum share of the complete trials that repeat another trial's run before the job gets a warning. */
 const TOLD_SHARE = 0.1;
 const MAX_NUMBERS = 10;
 
 interface EqualRuns {
   readonly distinct: number;
-  /** Sentences for the reader; empty when hardly any run is another's. */
+  /** Sentences for the reader; empty when too few runs repeat another trial's run. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Complete trials of different parameters whose runs are equal to the last bit: objective, windows and daily returns. Parameters
- * that differ among them had no effect.
+ * Complete trials with different parameters and bitwise equal runs: objective, windows and daily returns. The
+ * parameters that differ among them had no effect.
  */
 function equalRuns(
   { base }: Pick<HyperoptJobIn<'running'>, 'base'>,

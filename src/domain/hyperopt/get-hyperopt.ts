@@ -12,7 +12,7 @@ interface Deps {
   readonly hyperoptJobs: Pick<HyperoptStore, 'get'>;
 }
 
-/** The hyperopt job; throws OPT001 when there is none of that id. */
+/** The hyperopt job; throws OPT001 for an unknown id. */
 export async function getHyperopt({ hyperoptJobs }: Deps, jobId: string): Promise<StoredHyperoptJob> {
   const job = await hyperoptJobs.get(jobId);
   if (!job) throw unknownHyperopt(jobId);
@@ -21,7 +21,7 @@ export async function getHyperopt({ hyperoptJobs }: Deps, jobId: string): Promis
 
 export interface HyperoptResult {
   readonly job: HyperoptJobIn<'completed'>;
-  /** Of the best trial, out of sample. */
+  /** Equity of the best trial, out of sample. */
   readonly equity: EquityData;
 }
 
@@ -36,7 +36,7 @@ export async function getHyperoptResult(
   return { job, equity: equityOf(job.base.dry_run_wallet, returns) };
 }
 
-/** What a wallet becomes by daily returns. */
+/** Equity of a wallet computed from daily returns. */
 function equityOf(wallet: number, { firstDay, returns }: TrialReturns): EquityData {
   const first = Date.parse(firstDay);
   let balance = wallet;
@@ -75,7 +75,7 @@ export async function getCompletedHyperopt(
   });
 }
 
-/** There is no hyperopt job of that id. */
+/** OPT001 for an unknown hyperopt job. */
 export function unknownHyperopt(jobId: string, field = 'job_id'): CodedError {
   return new CodedError('OPT001', { field, context: { [field]: jobId } });
 }

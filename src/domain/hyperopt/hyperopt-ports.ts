@@ -14,9 +14,9 @@ import type { StoredSharing } from '../access.ts';
 import type { Executions } from '../execution-ports.ts';
 import type { JobFilter, Page } from '../ports.ts';
 
-/** What the use cases of hyperopt need from the outside. Every method may throw CodedError DATA005 when storage is down. */
+/** Ports of the hyperopt use cases. Every method may throw CodedError DATA005 when storage is down. */
 
-/** What a list shows of a hyperopt job: at most 1 KB. */
+/** Row of a hyperopt list, at most 1 KB. */
 export interface HyperoptRow {
   readonly job_id: string;
   readonly status: JobStatus;
@@ -30,7 +30,7 @@ export interface HyperoptRow {
 
 /** Hyperopt jobs. Every transition is one conditional write; a terminal state never changes. */
 export interface HyperoptStore {
-  /** Whose the hyperopt jobs are. */
+  /** Owners and grants of the hyperopt jobs. */
   readonly sharing: StoredSharing;
   /** Stores a new job. Answers the stored one when the id exists already. */
   create(job: HyperoptJobIn<'pending'>): Promise<StoredHyperoptJob>;
@@ -45,19 +45,19 @@ export interface HyperoptStore {
     at: string,
   ): Promise<HyperoptJobIn<'running'> | undefined>;
   /**
-   * Notes which code the trials run and adds warnings, unless that is noted already: the answer is what is. Undefined: the
-   * job has ended.
+   * Records the code that the trials run and adds warnings, unless a code is recorded already. Returns the recorded
+   * code; undefined when the job has ended.
    */
   pinCode(jobId: string, digest: string, warnings: readonly string[]): Promise<string | undefined>;
   complete(jobId: string, outcome: HyperoptOutcome, at: string): Promise<boolean>;
   /** Only while pending or running. */
   fail(jobId: string, error: { code: string; message: string }, at: string): Promise<boolean>;
-  /** The cancelled job, or what it was found to be. */
+  /** The cancelled job, or the job as found when it was not cancelled. */
   cancel(jobId: string, at: string): Promise<{ cancelled: boolean; job: StoredHyperoptJob | undefined }>;
-  /** Says where a trial has been silent, null once it goes on. Only while the job runs. */
+  /** Records where a trial is stalled, null once it continues. Has an effect only while the job runs. */
   setStalled(jobId: string, stalled: string | null): Promise<void>;
   setCollection(jobId: string, outcome: CollectionOutcome): Promise<void>;
-  /** Counts another execution, if that many were counted and the job has not ended. The job as it is then. */
+  /** Counts another execution if `runs` were counted and the job has not ended. Returns the job after the write. */
   startAgain(jobId: string, runs: number, at: string): Promise<StoredHyperoptJob | undefined>;
   /** Every job that is pending or running. */
   unfinished(): AsyncIterable<StoredHyperoptJob>;
@@ -71,8 +71,8 @@ export interface TrialReturns {
 }
 
 /**
- * The trials of a hyperopt job, one item each. Whoever begins a trial writes under an attempt of his own; all that a worker
- * writes of it is conditional on that, so a trial has one end, recorded once.
+ * The trials of a hyperopt job, one item each. A worker begins a trial under an attempt of its own. All its writes to
+ * the trial are conditional on that attempt, so a trial has one end, recorded once.
  */
 export interface TrialLedger {
   /** Trials from that number on, ascending, at most `limit`; strongly consistent. Default all. */
@@ -108,5 +108,5 @@ export interface TrialLedger {
 /** The hyperopt state machine. */
 export type HyperoptExecutions = Executions<HyperoptExecutionInput>;
 
-/** Order of a hyperopt job's tasks in the queue of one machine: that of a backtest that names none. */
+/** Priority of a hyperopt job's tasks in the queue of local mode: the default priority of a backtest. */
 export const HYPEROPT_PRIORITY = 5;

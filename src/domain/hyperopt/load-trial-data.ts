@@ -12,13 +12,13 @@ export interface LoadTrialDataDeps extends LoadCandlesDeps {
 export interface TrialData {
   readonly pairs: readonly PairCandles[];
   readonly strategy: StrategyWithDigest;
-  /** For the job: its strategy changed after the request. */
+  /** Warnings for the job: its strategy changed after the request. */
   readonly warnings: readonly string[];
 }
 
 /**
- * The candles that every trial of a hyperopt job reads, once it is sure that its strategy is there.
- * Throws RES002, VAL006, and what {@link loadCandles} throws.
+ * The candles that every trial of a hyperopt job reads, loaded after a check that its strategy exists. Throws RES002,
+ * VAL006, and the errors of {@link loadCandles}.
  */
 export async function loadTrialData(
   deps: LoadTrialDataDeps,

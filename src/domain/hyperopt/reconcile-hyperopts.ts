@@ -16,16 +16,17 @@ export interface ReconcileHyperoptDeps {
 }
 
 /**
- * Executions in a row in which no trial of a hyperopt job ended. Each goes on where the ledger says, so a hyperopt job that gets on may lose
- * any number of them.
+ * Consecutive executions in which no trial of a hyperopt job ended. Each continues from the ledger, so a job that makes
+ * progress may lose any number of them.
  */
 const MAX_IDLE_RUNS = 5;
 
 export type HyperoptRepair = 'none' | 'started' | 'failed';
 
 /**
- * Brings a hyperopt job on its way again, or to an end: without an execution it is started with its stored input, after one that
- * ended before it another takes over. What has ended in the ledger stays. Tasks of a hyperopt job that has ended are stopped.
+ * Repairs a hyperopt job. Without an execution it is started with its stored input; when an execution ended before the
+ * job, another takes over, or the job is failed. Ended trials in the ledger are kept. Tasks of an ended hyperopt job
+ * are stopped.
  */
 export async function repairHyperopt(
   deps: ReconcileHyperoptDeps,
@@ -75,7 +76,7 @@ function start({ hyperoptExecutions }: ReconcileHyperoptDeps, job: StoredHyperop
 }
 
 async function stopStrayTasks({ tasks }: ReconcileHyperoptDeps, job: StoredHyperoptJob): Promise<void> {
-  // The tasks of a completed job end by themselves.
+  // The tasks of a completed job end automatically.
   if (job.status === 'completed') return;
   const cause = `The hyperopt job is ${job.status}`;
   await Promise.all(Object.values(job.tasks).map((task) => tasks.stop(task, cause)));

@@ -35,7 +35,7 @@ const DATE_RANGE_KEYS = Object.keys(HyperoptRequest.shape.date_range.unwrap().sh
 
 export interface ResolvedHyperopt {
   readonly config: HyperoptJobConfig;
-  /** What every trial runs, before its own parameters. */
+  /** Configuration of every trial, before its own parameters. */
   readonly base: ResolvedBacktestConfig;
   readonly warnings: readonly string[];
   /** Time from which candles are needed, ISO 8601. */
@@ -110,7 +110,7 @@ function checkObjective(name: string): Objective {
   });
 }
 
-/** More workers than trials that may run at once would only wait. */
+/** Limits the workers to the trials that may run concurrently: additional workers would only wait. */
 function checkWorkers(asked: number, trials: number): { workers: number; warnings: string[] } {
   const workers = checkNumber(asked, 'workers', LIMITS.workers);
   const most = lagOf(trials);
@@ -119,7 +119,10 @@ function checkWorkers(asked: number, trials: number): { workers: number; warning
   return { workers: most, warnings: [warning] };
 }
 
-/** What every trial runs. `date_range.start` is the first traded candle, as in a backtest: training data precede it. */
+/**
+ * Base configuration of every trial. `date_range.start` is the first traded candle, as in a backtest: training data
+ * precede it.
+ */
 async function resolveBase(
   deps: ResolveDeps,
   input: HyperoptRequest,
@@ -166,7 +169,7 @@ function checkRoom(start: number, end: number, test: number, isTrained: boolean)
   });
 }
 
-/** A request has at its top what a backtest has in `config`. */
+/** A hyperopt request has the fields of a backtest's `config` at the top level. */
 const flat = (text: string) => text.replaceAll(/\bconfig\.(ml_engine\.)?/g, '');
 
 function atTopLevel(error: unknown): never {

@@ -25,11 +25,11 @@ import { EXIT_NAMES } from './exit-space.ts';
 type Search = NonNullable<HyperoptRequest['search']>;
 
 /**
- * Whether the trials of a hyperopt job train models. Without `ml` in `spaces` they do where the request names a model, or the strategy
- * trades on predictions.
- * Throws VAL005 for a model that is none and one, and for a strategy that cannot do without.
+ * Returns whether the trials of a hyperopt job train models. Without `ml` in `spaces` they do when the request names a
+ * model or the strategy trades on predictions.
+ * Throws VAL005 for `none` together with a model, and for `none` with a strategy that requires models.
  *
- * @param strategy undefined for one that is not known
+ * @param strategy undefined for an unknown strategy
  */
 export function trainsModels(
   { models, model_types, spaces }: HyperoptRequest,
@@ -76,7 +76,8 @@ type ResolvedSpaces = Pick<
 >;
 
 /**
- * What a hyperopt job searches, with every default filled in. What is not searched of a model is a range of one value.
+ * Search spaces of a hyperopt job with every default filled in. A model setting that is not searched is a range of one
+ * value.
  * Throws VAL005.
  *
  * @param ml settings of the models; undefined when none are trained
@@ -120,7 +121,10 @@ function nothingToSearch(
   return refused('spaces', message, { spaces: spaces ?? ['params'], allowed: SPACES });
 }
 
-/** The spaces in the order of their list; undefined where the request named neither them nor that there are no models. */
+/**
+ * The spaces in the order of their list; undefined when the request names neither spaces nor that no models are
+ * trained.
+ */
 function checkSpaces({ spaces, search }: HyperoptRequest, hasModels: boolean): Space[] | undefined {
   if (!spaces) return hasModels ? undefined : ['params'];
   if (search) throw refused('search', 'search means the space params: give search or spaces, not both', {});
@@ -249,7 +253,7 @@ export function resolveSearch(
   );
 }
 
-/** Without them a misspelt bound would search all that the strategy allows, and nobody would know. */
+/** Warnings for unknown keys: a misspelled bound would otherwise silently search the full range of the strategy. */
 export function searchWarnings(search: Search): string[] {
   return Object.entries(search).flatMap(([name, asked]) =>
     unknownKeyWarnings({ ...asked }, ['min', 'max', 'choices'], `search.${name}.`),

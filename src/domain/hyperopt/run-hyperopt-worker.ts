@@ -8,16 +8,16 @@ import { pruningHistory, type TrialOutcome, type TrialRequest } from './run-tria
 import { trialConfig } from './search-space.ts';
 import { type ClaimedTrial, LEASE_MS, TrialQueue, type WorkerIdentity } from './trial-queue.ts';
 
-/** Runs trials of one job, some at once. */
+/** Runs trials of one job, several concurrently. */
 export interface TrialRunner {
-  /** Of the strategy and the engine that it runs. */
+  /** Digest of the strategy and the engine that it runs. */
   readonly codeDigest: string;
   /** Warnings for the job: its strategy changed after the request. */
   readonly warnings: readonly string[];
   /**
    * Rejects with the signal's reason when it is aborted.
    *
-   * @param onQuiet told where the trial has been silent for long, and null once it goes on
+   * @param onQuiet called with where the trial is stalled, and with null once it continues
    */
   run(
     request: TrialRequest,
@@ -33,7 +33,7 @@ export interface RunHyperoptWorkerDeps extends FinishHyperoptDeps {
   readonly clock: Clock;
   /** Loads what the trials read. Throws CodedError for data or a strategy that no trial could use. */
   readonly openRunner: (job: HyperoptJobIn<'running'>) => Promise<TrialRunner>;
-  /** Trials that run at once in this worker. */
+  /** Trials that run concurrently in this worker. */
   readonly concurrency: (job: HyperoptJobIn<'running'>) => number;
   /** Rejects with the signal's reason when it is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -42,15 +42,15 @@ export interface RunHyperoptWorkerDeps extends FinishHyperoptDeps {
 /**
  * - `finished`: every trial has ended, and the job with them
  * - `stopped`: the job has ended otherwise, by a user or by data that no trial could use
- * - `not_mine`: there is no such job, or it had ended before
+ * - `not_mine`: the job does not exist, or it had ended before
  */
 export type WorkerOutcome = 'finished' | 'stopped' | 'not_mine';
 
-/** How soon a worker sees that its job was cancelled, and a trial that it was taken over. */
+/** Heartbeat interval, ms: a worker sees within it that its job was cancelled or its trial taken over. */
 const BEAT_MS = 5_000;
-/** Leases are renewed when this much is left: three beats may fail before one runs out. */
+/** Remaining lease below which it is renewed, ms: three heartbeats may fail before a lease expires. */
 const RENEW_BELOW_MS = LEASE_MS - 2 * BEAT_MS;
-/** Pauses while others run what the next trial rests on. */
+/** Shortest and longest pause, ms, while other trials run that the next trial depends on. */
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 1_000;
 
@@ -60,9 +60,9 @@ class HyperoptEnded extends Error {}
 class TrialLost extends Error {}
 
 /**
- * Runs trials of a hyperopt job until every one has ended, then makes the job terminal. Workers know of each other by the ledger
- * alone; one that dies loses its trials to the others.
- * Throws what another task in its place may survive, and the signal's reason when it is aborted: its trials are released.
+ * Runs trials of a hyperopt job until every one has ended, then makes the job terminal. Workers coordinate only through
+ * the ledger; the others take over the trials of a worker that dies.
+ * Throws errors that another task may survive, and the signal's reason when it is aborted: its trials are released.
  */
 export async function runHyperoptWorker(
   deps: RunHyperoptWorkerDeps,
@@ -106,7 +106,7 @@ async function isSameCode(
   return false;
 }
 
-/** What ended in the job that this one goes on from, if that ran the same code. */
+/** Ended trials of the job that this one resumes, if that job ran the same code. */
 async function endedEarlier(
   { hyperoptJobs, ledger }: RunHyperoptWorkerDeps,
   { resumed_from }: HyperoptJobIn<'running'>,
@@ -146,21 +146,21 @@ class Worker {
     this.#queue = new TrialQueue(deps, job, me, earlier);
   }
 
-  /** Until every trial has ended. */
+  /** Runs trials until every one has ended. */
   async run(signal: AbortSignal): Promise<void> {
     const stopped = AbortSignal.any([signal, this.#stop.signal]);
     const ended = new AbortController();
     const beating = this.#beat(AbortSignal.any([stopped, ended.signal]));
     const loops = Array.from({ length: this.#deps.concurrency(this.#job) }, () => this.#runTrials(stopped));
     try {
-      // One that fails ends the others.
+      // A loop that fails ends the others.
       await Promise.all(loops.map((loop) => loop.catch((error: unknown) => this.#abort(error))));
     } finally {
       ended.abort();
       await beating;
       await Promise.allSettled(loops);
       await this.#telling;
-      // For the next worker to begin them at once.
+      // Expire the leases, so that the next worker begins these trials immediately.
       await Promise.allSettled([...this.#held].map(({ trial }) => this.#deps.ledger.renew(trial, 0)));
     }
   }
@@ -202,22 +202,22 @@ class Worker {
     } catch (error) {
       if (!(error instanceof TrialLost)) throw error;
     }
-    // Not after an error: what is still held is released when the worker ends.
+    // Not after an error: held trials are released when the worker ends.
     this.#held.delete(held);
   }
 
-  /** Of several that are silent the job tells of the first. */
+  /** When several trials are stalled, the job reports the first. */
   #tellQuiet(trial: number, text: string | null): void {
     if (text) this.#quiet.set(trial, `${text} (trial ${trial})`);
     else this.#quiet.delete(trial);
     const [first = null] = this.#quiet.values();
     this.#telling = this.#telling
       .then(() => this.#deps.hyperoptJobs.setStalled(this.#job.job_id, first))
-      // Told again with the next silence.
+      // The next stall reports it again.
       .catch(() => undefined);
   }
 
-  /** The result of a trial of the same parameters. Of one of this job the daily returns are stored already. */
+  /** The result of a trial with the same parameters. The daily returns of a trial of this job are stored already. */
   async #takenOver(known: EndedTrial): Promise<TrialOutcome> {
     if (known.state === 'failed') return { state: 'failed', error: known.error };
     const { windows } = known;
@@ -237,7 +237,7 @@ class Worker {
     };
   }
 
-  /** Renews leases and looks at the job until the signal. */
+  /** Renews leases and reads the job until the signal is aborted. */
   async #beat(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -246,7 +246,7 @@ class Worker {
         if (job?.status !== 'running') this.#stop.abort(new HyperoptEnded());
         await Promise.all([...this.#held].map((held) => this.#renew(held)));
       } catch {
-        // Storage that is down for a while: leases hold for some beats, and the trial loops meet it too.
+        // Storage may be down for a while: leases last for several heartbeats, and the trial loops get the error too.
       }
     }
   }

@@ -18,7 +18,7 @@ export interface TrialRequest {
     HyperoptJobConfig,
     'objective_metric' | 'direction' | 'pruner' | 'backtest_period_days'
   >;
-  /** What the pruner compares with, see {@link pruningHistory}. */
+  /** Trials that the pruner compares with, see {@link pruningHistory}. */
   readonly past: readonly PastTrial[];
 }
 
@@ -41,7 +41,7 @@ export interface RunTrialDeps {
   readonly digest: Digest;
 }
 
-/** Of the visible history what the pruner looks at. */
+/** Part of the visible history that the pruner reads. */
 export function pruningHistory(
   { pruner, direction }: Pick<HyperoptJobConfig, 'pruner' | 'direction'>,
   past: readonly PastTrial[],
@@ -53,8 +53,8 @@ export function pruningHistory(
 }
 
 /**
- * Runs one trial: a function of its arguments, whatever ran before. What the strategy or its data do wrong makes a failed
- * trial; a fault of ours is thrown.
+ * Runs one trial. The result depends only on the arguments, regardless of earlier trials. An error of the strategy or
+ * its data makes a failed trial; a bug is thrown.
  */
 export async function runTrial(deps: RunTrialDeps, request: TrialRequest): Promise<TrialOutcome> {
   const { config, search, past } = request;
@@ -96,7 +96,10 @@ export async function runTrial(deps: RunTrialDeps, request: TrialRequest): Promi
   }
 }
 
-/** Rounded as in results. Beyond any meaning, such as a growth of a year from a good day, is undefined: no database has such numbers. */
+/**
+ * Value rounded as in results; null from 1e100 on, such as the annual growth from one good day: no database stores such
+ * numbers.
+ */
 function storable(value: number | null): number | null {
   return value !== null && Math.abs(value) < 1e100 ? roundNumber(value) : null;
 }

@@ -6,7 +6,7 @@ import { exitDimensions, exitsOf, isExit } from './exit-space.ts';
 
 type SpaceSource = Pick<StoredHyperoptJob, 'config' | 'base'>;
 
-/** What a hyperopt job searches. The order of the dimensions decides which numbers are drawn for them. */
+/** Search space of a hyperopt job. The order of the dimensions decides which random numbers are drawn for them. */
 export function spaceOf({ config, base }: SpaceSource): SearchSpace {
   const { n_estimators_range: trees, learning_rate_range: rates } = config;
   return [
@@ -32,8 +32,8 @@ function dimensionOf(name: string, parameter: SearchedParameter): Dimension {
 }
 
 /**
- * The point with what its model does not read at the first value of its range: a logistic regression has neither trees nor a
- * rate. So equal runs are equal points, and are run once.
+ * The point with parameters that its model ignores set to the first value of their range: a logistic regression has
+ * neither trees nor a learning rate. Equal runs are therefore equal points and run once.
  */
 export function canonicalPoint({ config }: Pick<SpaceSource, 'config'>, point: Point): Point {
   if (modelKindOf(String(point.model_type)) !== 'logistic_regression') return point;
@@ -42,7 +42,7 @@ export function canonicalPoint({ config }: Pick<SpaceSource, 'config'>, point: P
   return { ...point, n_estimators, learning_rate };
 }
 
-/** What a trial runs: the job's backtest with the trial's parameters in it. */
+/** Configuration of a trial: the job's backtest with the trial's parameters. */
 export function trialConfig(base: ResolvedBacktestConfig, params: TrialParams): ResolvedBacktestConfig {
   const { model_type, n_estimators, learning_rate, ...searched } = params;
   const own = Object.entries(searched).filter(([name]) => !isExit(name));

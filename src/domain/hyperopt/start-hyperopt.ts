@@ -33,7 +33,7 @@ export interface StartHyperoptDeps extends ResolveDeps {
 }
 
 /**
- * Validates a request, stores its job and starts the state machine. The job is stored first: whatever dies afterwards,
+ * Validates a request, stores its job and starts the state machine. The job is stored first: after any later crash,
  * reconcile finds it pending and starts it.
  * Throws VAL001 to VAL006, RES002, RES005 (an Idempotency-Key reused with another body), DATA005.
  */
@@ -117,8 +117,9 @@ type ResumeHyperoptDeps = Pick<
 >;
 
 /**
- * Goes on with a cancelled or failed hyperopt job as a new one of the caller: what has ended never changes. Its workers take over
- * what ended in the old one. Throws OPT001, RES005 (completed, or not ended), VAL005 (Idempotency-Key).
+ * Resumes a cancelled or failed hyperopt job as a new job of the caller: an ended job never changes. The workers of the
+ * new job reuse the ended trials of the old one. Throws OPT001, RES005 (completed, or not ended), VAL005
+ * (Idempotency-Key).
  */
 export async function resumeHyperopt(
   deps: ResumeHyperoptDeps,

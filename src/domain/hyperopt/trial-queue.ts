@@ -14,11 +14,17 @@ import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
 import type { TrialOutcome } from './run-trial.ts';
 import { canonicalPoint, spaceOf } from './search-space.ts';
 
-/** A trial that was begun, what it may know of the others, and the result when one of the same parameters has it already. */
+/**
+ * A trial that was begun, the earlier trials visible to it, and the result when a trial with the same parameters has
+ * one already.
+ */
 export interface ClaimedTrial {
   readonly trial: TrialIn<'running'>;
   readonly past: readonly PastTrial[];
-  /** A trial of the same parameters that has ended: an earlier one, or the same one of the job that this goes on from. */
+  /**
+   * An ended trial with the same parameters: an earlier one, or the one of the same number in the job that this one
+   * resumes.
+   */
   readonly known: EndedTrial | undefined;
 }
 
@@ -28,33 +34,33 @@ export interface TrialQueueDeps {
   readonly clock: Clock;
 }
 
-/** Who asks: the worker's number in the job, and its task. */
+/** The worker's number in the job, and its task. */
 export interface WorkerIdentity {
   readonly worker: number;
   readonly task: string;
 }
 
-/** A trial is renewed long before; whoever has not done so is gone. */
+/** Lease duration, ms. A worker whose lease expires is treated as lost. */
 export const LEASE_MS = 60_000;
 
 /**
- * The trials of a hyperopt job as one worker sees them. What it hands out follows from the ledger alone: trial k is suggested from
- * what trials 0..k-L came to and the parameters of the others, so it is the same whoever asks and when. Between
- * workers only conditional writes decide; what was read is kept, for a trial that has ended never changes.
+ * The trials of a hyperopt job as one worker sees them. Its results follow only from the ledger: trial k is suggested
+ * from the results of trials 0..k-L and the parameters of the others, so it is the same for any worker at any time.
+ * Workers coordinate through conditional writes. Trials that were read as ended are cached, since they never change.
  */
 export class TrialQueue {
   readonly #deps: TrialQueueDeps;
-  /** As it was last met: an end is recorded only if nobody has changed it since. */
+  /** The job as last read: a trial's end is recorded only if the job has not changed since. */
   #job: HyperoptJobIn<'running'>;
   readonly #me: WorkerIdentity;
   readonly #lag: number;
   readonly #earlier: ReadonlyMap<number, EndedTrial>;
   readonly #ended: EndedTrial[] = [];
-  /** Those after the last of which all before have ended. */
+  /** Trials from the first one on that has not ended. */
   #rest: StoredTrial[] = [];
   #asking: Promise<unknown> = Promise.resolve();
 
-  /** @param earlier trials that ended in the job that this one goes on from */
+  /** @param earlier trials that ended in the job that this one resumes */
   constructor(
     deps: TrialQueueDeps,
     job: HyperoptJobIn<'running'>,
@@ -68,7 +74,7 @@ export class TrialQueue {
     this.#lag = lagOf(job.config.n_trials);
   }
 
-  /** Begins the next trial. `wait`: others run what it would rest on. `none`: every trial has ended. */
+  /** Begins the next trial. `wait`: trials that it depends on still run. `none`: every trial has ended. */
   ask(): Promise<ClaimedTrial | 'wait' | 'none'> {
     const asked = this.#asking.then(() => this.#ask());
     this.#asking = asked.catch(() => undefined);
@@ -87,7 +93,7 @@ export class TrialQueue {
     }
   }
 
-  /** What to try next: a trial that its worker lost, else a new one, as long as what it rests on has ended. */
+  /** The next trial: one that its worker lost, else a new one if the trials it depends on have ended. */
   #next(): (() => Promise<ClaimedTrial | 'wait' | undefined>) | undefined {
     const lost = this.#rest.find((trial) => trial.state === 'running' && this.#isLost(trial));
     if (lost) return () => this.#beginAgain(lost as TrialIn<'running'>);
@@ -97,13 +103,13 @@ export class TrialQueue {
     return undefined;
   }
 
-  /** Its lease has run out; or it was begun by the task before this one in the same place, which has ended. */
+  /** True when the lease has expired, or when an earlier task of this worker, which has ended, began the trial. */
   #isLost({ lease_expires_at, worker, task }: TrialIn<'running'>): boolean {
     if (task === this.#me.task) return false;
     return worker === this.#me.worker || lease_expires_at <= this.#deps.clock.now();
   }
 
-  /** `wait` for a repetition of a trial that still runs: whose result it has must not depend on who was faster. */
+  /** `wait` when the trial repeats one that still runs: which trial has the result must not depend on speed. */
   async #begin(number: number): Promise<ClaimedTrial | 'wait' | undefined> {
     const { config, job_id } = this.#job;
     const past = this.#pastOf(number);
@@ -162,8 +168,8 @@ export class TrialQueue {
   }
 
   /**
-   * Records how a trial ended, and with it the job's progress and best. `lost`: another attempt has taken it over.
-   * `stopped`: the job has ended meanwhile; nothing is recorded.
+   * Records how a trial ended, with the job's progress and best value. `conflict`: another attempt has taken it over.
+   * `stopped`: the job has ended in the meantime; nothing is recorded.
    */
   async tell(
     { trial, known }: ClaimedTrial,
@@ -210,14 +216,17 @@ function areEqual(a: TrialParams, b: TrialParams): boolean {
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
 }
 
-/** A trial as later ones know it. */
+/** Part of a trial that is visible to later ones. */
 export function pastTrial(trial: StoredTrial): PastTrial {
   const { number, params, state } = trial;
   const value = state === 'complete' ? trial.value : null;
   return { number, params, state, value, ...('windows' in trial && { windows: trial.windows }) };
 }
 
-/** Of equals the earliest is the best, in whatever order they end. */
+/**
+ * Counts after a trial. The trial with the lowest number is the best among equals, regardless of the order in which
+ * they end.
+ */
 function countsAfter(
   counts: TrialCounts,
   number: number,

@@ -6,7 +6,7 @@ import type { Clock, Log } from '../ports.ts';
 import { getHyperopt } from './get-hyperopt.ts';
 import type { HyperoptStore, TrialLedger } from './hyperopt-ports.ts';
 
-/** What whoever follows a hyperopt job is told. The ids only grow: the last one says what is known. */
+/** Events of a hyperopt job's stream. The ids only grow: the last one identifies the events that a client has. */
 export type HyperoptEvent =
   | { readonly kind: 'snapshot' | 'status'; readonly id: number; readonly job: StoredHyperoptJob }
   | { readonly kind: 'trial'; readonly id: number; readonly trial: TrialEnd; readonly total: number }
@@ -21,32 +21,32 @@ export interface WatchHyperoptDeps {
   readonly log: Log;
 }
 
-/** Who follows which job, from the event `after` on. */
+/** A job, the caller that follows it, and the last event that the caller has. */
 interface Watched {
   readonly job: StoredHyperoptJob;
   readonly after: number;
   readonly caller: Caller;
 }
 
-/** The job is looked at this often while trials end, less often while none do. */
+/** Pauses between two reads of the job: the shortest while trials end, longer ones while none end. */
 const SHORTEST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 3_000;
 const SLOWER = 1.5;
-/** API Gateway ends a stream on which nothing comes for five minutes, proxies on the way much earlier. */
+/** API Gateway ends a stream without data after 5 minutes, proxies on the way much earlier. */
 const HEARTBEAT_MS = 15_000;
 /** A function ends after 15 minutes. */
 const LIFETIME_MS = 14 * 60_000;
 
-/** Whether nothing comes after the event of that id any more. */
+/** True when the stream has no event after that id. */
 export function isOver(job: StoredHyperoptJob, after: number): boolean {
   return isTerminal(job.status) && after > finishedTrialCount(job.trials);
 }
 
 /**
- * Follows a hyperopt job from the event `after` on: the job as it is, each trial as it ends, and the job when it is
- * terminal. The same events come with the same ids whenever one begins, and none is left out or repeated. `reconnect`
- * ends it before that: its time is over, it is no longer shared with the caller, storage cannot be read, or the signal was
- * aborted.
+ * Follows a hyperopt job from the event `after` on: the job's current state, each trial as it ends, and the job when it
+ * is terminal. The same events have the same ids in every stream, without omissions or repetitions. `reconnect` ends
+ * the stream earlier: its time limit is reached, the job is no longer shared with the caller, storage cannot be read,
+ * or the signal was aborted.
  */
 export async function* watchHyperopt(
   deps: WatchHyperoptDeps,
@@ -110,30 +110,30 @@ async function* wait(
   }
 }
 
-/** A trial that has ended, without what it measured in its windows. */
+/** A trial that has ended, without the values of its windows. */
 interface TrialEnd extends Pick<EndedTrial, 'number' | 'state' | 'params' | 'sequence' | 'best_value'> {
   /** Null unless complete. */
   readonly value: number | null;
 }
 
-/** Trials of one read: a hyperopt job may have 10,000, each with the values of its windows. */
+/** Trials per read: a hyperopt job may have 10,000, each with the values of its windows. */
 const PAGE = 200;
 
 /**
- * The trials of a hyperopt job in the order in which they ended, each once. The ledger has them by number; as at most a lag of
- * them run at once, what ended next is never further than that from where all have ended.
+ * The trials of a hyperopt job in the order in which they ended, each once. The ledger has them by number. At most a
+ * lag of them run concurrently, so the next ended trial is at most that far from the first one that has not ended.
  */
 export class FinishedTrialReader {
   readonly #ledger: Pick<TrialLedger, 'read'>;
   readonly #jobId: string;
-  /** The next to hand out. */
+  /** Sequence of the next trial to return. */
   #sequence: number;
-  /** Every trial of a lower number was handed out or is in `#early`. */
+  /** Every trial with a lower number was returned or is in `#early`. */
   #from: number;
-  /** Read before one that ended earlier. */
+  /** Trials, by sequence, that were read before one that ended earlier. */
   readonly #early = new Map<number, TrialEnd>();
 
-  /** @param after as many were handed out before: by another that was like this one */
+  /** @param after number of trials that an earlier reader has returned */
   constructor(ledger: Pick<TrialLedger, 'read'>, { job_id, config }: StoredHyperoptJob, after: number) {
     this.#ledger = ledger;
     this.#jobId = job_id;
@@ -141,7 +141,7 @@ export class FinishedTrialReader {
     this.#from = Math.max(0, after + 1 - lagOf(config.n_trials));
   }
 
-  /** Those not yet handed out of the first `ended` ones; reads nothing when there are none. */
+  /** The trials not yet returned among the first `ended` ones; reads nothing when there are none. */
   async *upTo(ended: number): AsyncGenerator<TrialEnd> {
     let from = this.#from;
     let running: number | undefined;
@@ -180,7 +180,7 @@ function endOf(trial: EndedTrial): TrialEnd {
   };
 }
 
-/** How many trials have ended: the sequence of the last one. */
+/** Number of ended trials: the sequence of the last one. */
 function finishedTrialCount({ complete, pruned, failed }: TrialCounts): number {
   return complete + pruned + failed;
 }

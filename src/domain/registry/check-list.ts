@@ -27,7 +27,7 @@ export interface CheckListDeps {
   readonly releasePolicy: ReleasePolicy;
 }
 
-/** Fewer trades say little; where the release policy has a number of its own, that one counts. */
+/** Minimum trades for a meaningful result; a minimum in the release policy takes precedence. */
 const ENOUGH_TRADES = 100;
 /** Markets change: a backtest that ends earlier says little of today; as with trades. */
 const RECENT_DAYS = 90;
@@ -35,9 +35,8 @@ const FRESHNESS_MS = 2_000;
 const STALE_HOURS = 24;
 
 /**
- * The checks that need no task, run concurrently, in the order of the list. They take as long as one read of storage,
- * and 2 s for data collection.
- * Throws DATA005 or SVC005 when what they read is down: then nothing is known of the version.
+ * The checks that run without a task, concurrently, in the order of the list. They take as long as one read of storage,
+ * and 2 s for data collection. Throws DATA005 or SVC005 when storage is down: the version's state is then unknown.
  */
 export async function runCheckList(
   deps: CheckListDeps,
@@ -54,7 +53,7 @@ export async function runCheckList(
   ]);
 }
 
-/** The evidence of the registration is still there, and still says the same. */
+/** Checks that the evidence of the registration exists and is unchanged. */
 async function checkBacktest(deps: CheckListDeps, version: StoredVersion): Promise<ValidationCheck> {
   const name = 'backtest';
   const job = await deps.jobs.get(version.backtest_run_id);

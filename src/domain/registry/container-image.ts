@@ -74,7 +74,7 @@ export function imageOf({ container_image_uri, image_digest }: StoredVersion): s
   return image_digest && pinnedUri(container_image_uri, image_digest);
 }
 
-/** The registered configuration in the place of the strategy's defaults: what a submission gives goes over it. */
+/** The registered configuration instead of the strategy's defaults; values of the submission override it. */
 export function withRegisteredConfig(
   { config }: StoredVersion,
   given: BacktestConfigRequest,

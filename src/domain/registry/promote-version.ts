@@ -32,10 +32,10 @@ export interface PromoteVersionInput {
 }
 
 /**
- * Moves a version from Staging to Production and what is there to Archived, in one transaction; a version that is in
- * Production already stays unchanged.
- * Throws RES002, RES003, RES005 (not staged, validation or release policy: `context.checks`, another version in Production
- * than expected), RES006 (archived), AUTH004, VAL004 and VAL005 (the waiver), SVC005.
+ * Moves a version from Staging to Production and the replaced version to Archived, in one transaction; a version that
+ * is in Production already is not changed.
+ * Throws RES002, RES003, RES005 (not staged, validation or release policy: `context.checks`, another version in
+ * Production than expected), RES006 (archived), AUTH004, VAL004 and VAL005 (the waiver), SVC005.
  */
 export async function promoteVersion(
   deps: PromoteVersionDeps,

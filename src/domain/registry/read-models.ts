@@ -40,7 +40,7 @@ export async function getVersion(
   return { model_name, ...view(found.model, version), config, validation };
 }
 
-/** One page of what happened to a model, newest first. Throws RES002, VAL006 for a broken or foreign cursor, SVC005. */
+/** One page of a model's history, newest first. Throws RES002, VAL006 for a broken or foreign cursor, SVC005. */
 export async function getHistory(
   { registry }: Pick<ReadModelsDeps, 'registry'>,
   input: { readonly model: string; readonly limit: number; readonly cursor: string | null },

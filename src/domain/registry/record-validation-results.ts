@@ -32,7 +32,7 @@ export async function recordValidationResult(
     ...{ model, version, jobId: job.job_id, outcome },
     correlationId: job.execution_input.correlation_id,
   }).catch((error: unknown) => {
-    // A registry that was restored to an earlier time does not know the version.
+    // A registry that was restored to an earlier time may lack the version.
     if (error instanceof CodedError && UNKNOWN.includes(error.code)) return false;
     throw error;
   });
@@ -53,7 +53,7 @@ export async function recordValidationResults(
 interface RecordValidationInput {
   readonly model: string;
   readonly version: string;
-  /** Job of the checks: a version that waits for another one, or for none, stays as it is. */
+  /** Job of the checks: a version that waits for another job, or for none, is not changed. */
   readonly jobId: string;
   readonly outcome: StagingOutcome;
   readonly correlationId: string;

@@ -64,7 +64,7 @@ export interface RegisterStrategyInput {
 }
 
 const JOB_ID = /^bt-[A-Za-z0-9]{1,64}$/;
-/** As the keys of versions are written; a model never gets there. */
+/** Largest version number that fits the keys; far above the versions of any model. */
 const MAX_VERSIONS = 999_999;
 
 /** Content of a version, and the results of the checks at its registration. */

@@ -30,8 +30,8 @@ export interface RollbackModelInput {
 }
 
 /**
- * Moves an archived version back to Production and marks what was there as rolled back, in one transaction; a version
- * that is in Production already stays as it is. It asks for no validation: stopping a loss must not wait.
+ * Moves an archived version back to Production and marks the replaced version as rolled back, in one transaction; a
+ * version that is in Production already is not changed. Requires no validation: stopping a loss must not wait.
  * Throws RES002, RES003, RES005 (not archived, another version in Production than expected), VAL004, VAL005, SVC005.
  */
 export async function rollbackModel(

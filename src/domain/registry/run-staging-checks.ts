@@ -26,9 +26,9 @@ export interface SmokeRun {
 }
 
 /**
- * The checks of a staging that need a task: that what runs is what was registered, that the run left well-formed orders,
- * that a second one leaves the same, and that neither columns nor callbacks knew the future. Nothing throws but a fault of ours: a strategy
- * that cannot run has failed in the smoke run already.
+ * Checks of a staging that need a task: the running code is the registered code, the run left well-formed orders, a
+ * second run leaves the same ones, and neither columns nor callbacks use future candles. Throws only on a bug: a
+ * strategy that cannot run has failed in the smoke run already.
  */
 export async function runStagingChecks(run: SmokeRun): Promise<ValidationCheck[]> {
   const checks = [codeCheck(run), smokeCheck(run)];
@@ -53,7 +53,7 @@ function codeCheck({ registered, image, strategyDigest }: SmokeRun): ValidationC
   };
 }
 
-/** Which image was registered and which code runs here, for people. */
+/** Registered image and running code, for people. */
 export function describeCode(
   registered: RegisteredVersion,
   image: string | null,
@@ -121,7 +121,7 @@ async function lookAheadCheck({ load, pause, config, pairs }: SmokeRun): Promise
     }
     return { ...base, status: 'failed', value: found.length, message: `${found[0]} (${message})` };
   } catch (error) {
-    // It ran on these candles: what it cannot do is to run on a part of them, or there are too few.
+    // The strategy ran on all of these candles: it fails on a part of them, or there are too few.
     const message = error instanceof Error ? error.message : String(error);
     return { ...base, status: 'failed', value: 'not_checked', message };
   }

@@ -52,10 +52,10 @@ export interface StageVersionInput {
 }
 
 /**
- * Moves a version from None to Staging when its check list and the release policy hold; one that is in Staging already
- * stays as it is.
- * Throws RES002, RES003, RES005 (in Production, or a check failed: `context.checks`), RES006 (archived), VAL004 and VAL005
- * (the waiver), DATA005, SVC005.
+ * Moves a version from None to Staging when its check list and the release policy pass; one that is in Staging already
+ * is not changed.
+ * Throws RES002, RES003, RES005 (in Production, or a check failed: `context.checks`), RES006 (archived), VAL004 and
+ * VAL005 (the waiver), DATA005, SVC005.
  */
 export async function stageVersion(
   deps: StageVersionDeps,

@@ -38,7 +38,7 @@ export interface IdempotencyRecord extends IdempotencyKey {
   readonly expires_at: number;
 }
 
-/** Where writes of one kind are stored, with the idempotency records of their calls. */
+/** Store of one kind of writes, with the idempotency records of their calls. */
 export interface TransitionStore<W> {
   /** One transaction. `conflict`: something that the write depends on has changed; nothing was stored. */
   commit(write: W & { readonly idempotencyRecord?: IdempotencyRecord | null }): Promise<'done' | 'conflict'>;
@@ -58,7 +58,7 @@ interface TransitionState {
   readonly model?: StoredModel | undefined;
 }
 
-/** Where transitions of one kind are stored, and when they end in a write conflict. */
+/** Store of one kind of transitions, its number of attempts and the error of a write conflict. */
 export interface TransitionKind<W> {
   readonly store: TransitionStore<W>;
   /** Attempts before {@link writeConflict}. */
@@ -78,7 +78,7 @@ export interface TransitionRequest {
 
 export interface TransitionResult<T> {
   readonly body: T;
-  /** It was stored under the caller's Idempotency-Key. */
+  /** True when the result was stored under the caller's Idempotency-Key. */
   readonly replayed: boolean;
 }
 

@@ -4,14 +4,14 @@ import type { StoredModel, StoredVersion } from '#contract/stored-registry.ts';
 import type { IdempotencyKey, IdempotencyRecord } from './apply-transition.ts';
 import type { RegistryStore } from './registry-store.ts';
 
-/** Where a request names a version. */
+/** A version that a request names, and the fields that name it. */
 export interface VersionReference {
   readonly model: string;
   /** A number, or one of the aliases `latest` and `champion`. */
   readonly version: string;
   /** Field of the request, for the error. */
   readonly field: string;
-  /** Where the request names the model. Default `model_name`. */
+  /** Field that names the model. Default `model_name`. */
   readonly modelField?: string;
 }
 
@@ -100,7 +100,7 @@ export function numberOf(alias: string, model: StoredModel): string | null {
 interface Rejected {
   readonly model: StoredModel;
   readonly version: StoredVersion;
-  /** Where the request names it. Default `version`. */
+  /** Field that names the version. Default `version`. */
   readonly field?: string;
 }
 

@@ -38,7 +38,7 @@ export interface Promotion {
   readonly challengeId: string | null;
   readonly force?: boolean | undefined;
   readonly waiver: RequestedWaiver | null;
-  /** Those that it ends at that time. */
+  /** Challenges that the promotion ends at that time. */
   readonly challenges: (at: string) => Promise<readonly ChallengeChange[]>;
 }
 
@@ -110,17 +110,17 @@ function checkFourEyes(
   });
 }
 
-/** Checks of a version as it is to be promoted. */
+/** Checks of a version that is to be promoted. */
 interface DecidedChecks {
-  /** Those of the release policy, waived ones marked. */
+  /** Checks of the release policy, waived ones marked. */
   readonly required: readonly ValidationCheck[];
-  /** All: those of the staging, with the policy's in the place of what it says of the same. */
+  /** All checks: those of the staging, with its policy checks replaced by the policy's current ones. */
   readonly all: readonly ValidationCheck[];
   /** Checks stored with the version: as `all`, with the staging's own look-ahead check. */
   readonly stored: ValidationCheck[];
 }
 
-/** The release policy as of now: what the staging said of its numbers, or waived of them, no longer counts. */
+/** Checks under the current release policy: the staging's checks and waivers of the same numbers no longer count. */
 function decideChecks(
   { releasePolicy, clock }: Pick<PromotionDeps, 'releasePolicy' | 'clock'>,
   version: StoredVersion,

@@ -28,7 +28,7 @@ export interface PlannedTransition {
   /** The version as it was read; null for a new one. */
   readonly before: StoredVersion | null;
   readonly version: StoredVersion;
-  /** Default: Production stays as it is. */
+  /** Default: Production is not changed. */
   readonly archived?: ArchivedProduction | null;
   readonly reason?: string | null;
   readonly notes?: readonly string[];

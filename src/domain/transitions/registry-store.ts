@@ -43,7 +43,7 @@ export interface ChallengeChange {
   readonly events: readonly ChallengeEvent[];
 }
 
-/** Another version in Production, as far as it decides what becomes of the model's challenges. */
+/** A version that enters Production, with the attributes that decide the state of the model's challenges. */
 export interface NewProduction {
   readonly model: string;
   /** The version that enters Production. */
@@ -85,7 +85,7 @@ export interface CatalogEntry {
   readonly position: CatalogPosition;
 }
 
-/** Whose the models are, and by principal which are shared. */
+/** Owners and grants of the models, and the shared models by principal. */
 export interface ModelSharing extends StoredSharing {
   /** Names of the models that are shared with any of the principals. Strongly consistent. */
   sharedWith(principals: readonly string[]): Promise<ReadonlySet<string>>;

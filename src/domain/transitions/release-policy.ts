@@ -40,8 +40,8 @@ export function isSet({ lookAheadCertificate, ...numbers }: ReleasePolicy): bool
 }
 
 /**
- * The policy's checks of a version's numbers: `passed` or `failed`, each with value and threshold; equality passes. One entry
- * that says so where no policy is set.
+ * The policy's checks of a version's numbers: `passed` or `failed`, each with value and threshold; equality passes.
+ * Without a policy, one entry that says so.
  *
  * @param now Unix ms, from which the age of the evidence counts
  */
@@ -228,7 +228,7 @@ export function waiverNotes(waiver: Waiver | null): string[] {
   return waiver ? [`waived ${waiver.checks.join(', ')}`] : [];
 }
 
-/** For the caller: checks asked for that needed no waiver. */
+/** Notes for the caller: requested waivers of checks that needed none. */
 export function needlessWaivers(asked: RequestedWaiver | null, waiver: Waiver | null): string[] {
   const needless = asked?.checks.filter((name) => !waiver?.checks.includes(name)) ?? [];
   if (needless.length === 0) return [];
