@@ -11,7 +11,7 @@ const folders = new Set<string>();
 let runs = 0;
 
 /*
- * Bundles have no folder to read: the build replaces this module by one that loads the file's own bundle.
+ * Bundles have no folder to read: the build replaces strategy-files.ts, which uses this module, by one that loads the file's bundle.
  */
 
 /**

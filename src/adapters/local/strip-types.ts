@@ -13,13 +13,14 @@ const [, , stripped] = process.argv as [string, string, string];
 for (const path of JSON.parse(await text(process.stdin)) as string[]) strip(path);
 
 function strip(path: string): void {
-  const source = readFileSync(path);
-  const digest = createHash('sha256').update(source).digest('hex');
+  let digest: string;
   let code: string;
   try {
+    const source = readFileSync(path);
+    digest = createHash('sha256').update(source).digest('hex');
     code = stripTypeScriptTypes(source.toString('utf8'));
   } catch {
-    // A syntax error: the process that loads the source reports it.
+    // Gone meanwhile, or a syntax error: the process that loads the source reports it.
     return;
   }
   const unfinished = join(stripped, randomUUID());

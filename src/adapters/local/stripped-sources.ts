@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { sha256 } from '../ids.ts';
 import { sandboxArguments } from './sandbox.ts';
 import { strippedFile } from './stripped-file.ts';
 
@@ -46,8 +46,7 @@ async function missingSources(folder: string, stripped: string): Promise<string[
       const path = join(parentPath, name);
       const source = await readFile(path).catch(() => undefined);
       if (!source) return [];
-      const digest = createHash('sha256').update(source).digest('hex');
-      return existsSync(join(stripped, strippedFile(digest))) ? [] : [path];
+      return existsSync(join(stripped, strippedFile(sha256(source)))) ? [] : [path];
     }),
   );
   return paths.flat();
