@@ -24,7 +24,7 @@ import { isoTime } from './validate.ts';
 export interface ReconcileDeps extends ReconcileHyperoptDeps {
   readonly jobs: JobStore;
   readonly executions: Executions;
-  readonly onFault: (jobId: string, error: unknown) => void;
+  readonly onError: (jobId: string, error: unknown) => void;
   /** Records validation results and applies deadlines of challenges. */
   readonly registry: RecordValidationDeps & Omit<ChallengeDeps, 'stagingChecks'>;
 }
@@ -50,7 +50,7 @@ type Unfinished = Pick<StoredBacktestJob, 'job_id' | 'status' | 'created_at'>;
 export async function reconcileJobs(deps: ReconcileDeps): Promise<ReconcileReport> {
   const [jobs, challenges] = await Promise.allSettled([
     repairJobs(deps),
-    processDueChallenges(challengesOf(deps), deps.onFault),
+    processDueChallenges(challengesOf(deps), deps.onError),
   ]);
   if (jobs.status === 'rejected') throw jobs.reason;
   if (challenges.status === 'rejected') throw challenges.reason;
@@ -67,7 +67,7 @@ async function repairJobs(deps: ReconcileDeps): Promise<Omit<ReconcileReport, 'c
     try {
       repaired[await repairIt(job)].push(job.job_id);
     } catch (error) {
-      deps.onFault(job.job_id, error);
+      deps.onError(job.job_id, error);
     }
   };
   for await (const job of deps.jobs.unfinished()) await look(job, (each) => repair(deps, each));
@@ -78,7 +78,7 @@ async function repairJobs(deps: ReconcileDeps): Promise<Omit<ReconcileReport, 'c
     }
     await look(job, (each) => repairHyperopt(deps, each));
   }
-  await recordValidationResults(deps.registry, deps.onFault);
+  await recordValidationResults(deps.registry, deps.onError);
   return { started: repaired.started, failed: repaired.failed, oldestPendingMs, longestStallMs };
 }
 

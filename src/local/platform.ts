@@ -130,12 +130,12 @@ async function startServices(
     concurrency: options.concurrency ?? availableParallelism(),
     nodeOptions: options.taskMemoryMb ? [`--max-old-space-size=${options.taskMemoryMb}`] : [],
     onEnd: (jobId) =>
-      reconcileJob(reconcile, jobId).catch((error: unknown) => reconcile.onFault(jobId, error)),
+      reconcileJob(reconcile, jobId).catch((error: unknown) => reconcile.onError(jobId, error)),
     log,
   });
   running.add(() => workflow.stop());
   const timers = new LocalChallengeTimers(Date, (id) =>
-    inContext(() => reconcileChallenge(reconcile, id)).catch((error) => reconcile.onFault(id, error)),
+    inContext(() => reconcileChallenge(reconcile, id)).catch((error) => reconcile.onError(id, error)),
   );
   running.add(() => timers.stop());
   const tell = challengeListener({ log, timer: timers });
@@ -147,7 +147,7 @@ async function startServices(
     tasks: workflow.tasks,
     clock: Date,
     graceMs: GRACE_MS,
-    onFault: (jobId, error) => log.error('reconcile failed', { id: jobId, error: error as Error }),
+    onError: (jobId, error) => log.error('reconcile failed', { id: jobId, error: error as Error }),
     registry: {
       ...openRegistry(TABLE_NAMES.registry, storage.DYNAMODB_ENDPOINT, tell),
       ...promotions,

@@ -34,13 +34,13 @@ const GRACE_MS = 2 * 60_000;
  * on the schedule.
  */
 export function reconcileLambda(
-  deps: Omit<ReconcileDeps, 'graceMs' | 'onFault'>,
+  deps: Omit<ReconcileDeps, 'graceMs' | 'onError'>,
   { stage, logger }: { readonly stage: string; readonly logger: Logger },
 ) {
   const all: ReconcileDeps = {
     ...deps,
     graceMs: GRACE_MS,
-    onFault: (id, error) => logger.error('reconcile failed', { id, error: error as Error }),
+    onError: (id, error) => logger.error('reconcile failed', { id, error: error as Error }),
   };
   return middy<ReconcileEvent, ReconcileReport | undefined>()
     .use(injectLambdaContext(logger, { resetKeys: true }))

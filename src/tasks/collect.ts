@@ -30,7 +30,7 @@ await runTask(env, log, async () => {
       }),
       clock: Date,
       signal: stop.signal,
-      onFault: (error) => log.error('collection failed', error as Error),
+      onError: (error) => log.error('collection failed', error as Error),
     },
     env.JOB_ID,
   );

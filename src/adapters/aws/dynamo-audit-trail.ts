@@ -3,7 +3,7 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { StoredAuditCall, StoredAuditOutcome } from '#contract/stored-audit.ts';
-import { type AuditStretch, type AuditTrail, auditKey } from '#domain/audit/audit-trail.ts';
+import { type AuditInterval, type AuditTrail, auditKey } from '#domain/audit/audit-trail.ts';
 import { readItem } from './registry-item.ts';
 
 /** Items of a query: a call is about 1 KB with its outcome, and a page of a list at most 100 calls. */
@@ -32,7 +32,7 @@ export class DynamoAuditTrail implements AuditTrail {
     return this.#put(call, OUTCOME, outcome);
   }
 
-  async *calls({ day, from, before }: AuditStretch): AsyncIterable<StoredAuditCall> {
+  async *calls({ day, from, before }: AuditInterval): AsyncIterable<StoredAuditCall> {
     let outcome: { readonly of: string; readonly item: Record<string, unknown> } | undefined;
     let start: Record<string, unknown> | undefined;
     do {

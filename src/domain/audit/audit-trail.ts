@@ -1,7 +1,7 @@
 import type { StoredAuditCall, StoredAuditOutcome } from '#contract/stored-audit.ts';
 
 /** An interval of one day's calls; bounds are ISO times, or keys of calls. */
-export interface AuditStretch {
+export interface AuditInterval {
   /** `YYYY-MM-DD`, UTC. */
   readonly day: string;
   /** ISO time, inclusive. */
@@ -20,7 +20,7 @@ export interface AuditTrail {
   /** Stores how it ended, once. */
   end(call: StoredAuditCall, outcome: StoredAuditOutcome): Promise<void>;
   /** Newest first, each with its outcome as far as one is stored. */
-  calls(stretch: AuditStretch): AsyncIterable<StoredAuditCall>;
+  calls(interval: AuditInterval): AsyncIterable<StoredAuditCall>;
 }
 
 /** Sort key of a call: time, then ID. */

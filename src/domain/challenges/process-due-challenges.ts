@@ -40,7 +40,7 @@ export function processDueChallenge(deps: ChallengeDeps, id: string): Promise<bo
  */
 export async function processDueChallenges(
   deps: ChallengeDeps,
-  onFault: (challengeId: string, error: unknown) => void,
+  onError: (challengeId: string, error: unknown) => void,
 ): Promise<ProcessingReport> {
   const until = deps.clock.now() + TICK_MS;
   const ids: string[] = [];
@@ -57,7 +57,7 @@ export async function processDueChallenges(
         if (await processDueChallenge(deps, id)) changed.push(id);
       } catch (error) {
         failed.push(id);
-        onFault(id, error);
+        onError(id, error);
       }
     }
   };

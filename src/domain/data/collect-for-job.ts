@@ -21,7 +21,7 @@ export interface CollectForJobDeps extends CollectDeps {
   readonly exchanges: Exchanges;
   readonly signal?: AbortSignal;
   /** Called with an unexpected error that ended the collection; the job's message omits the error's text. */
-  readonly onFault: (error: unknown) => void;
+  readonly onError: (error: unknown) => void;
 }
 
 /**
@@ -41,7 +41,7 @@ export async function collectForJob(deps: CollectForJobDeps, jobId: string): Pro
 
 function failure(deps: CollectForJobDeps, job: JobToCollect, error: unknown): CollectionEnd {
   const coded = error instanceof CodedError ? error : new CodedError('SVC001');
-  if (coded.code === 'SVC001') deps.onFault(error);
+  if (coded.code === 'SVC001') deps.onError(error);
   // An exchange that does not exist (VAL005) has none of the symbols.
   const unlisted = coded.code === 'VAL005' ? { unlisted: [...job.execution_input.symbols] } : {};
   return { status: 'failed', message: `${coded.code} ${coded.message}`, ...unlisted };

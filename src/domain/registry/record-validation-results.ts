@@ -43,10 +43,10 @@ export async function recordValidationResult(
 /** Records the results of all validations that ended. An error of one does not stop the others. */
 export async function recordValidationResults(
   deps: RecordValidationDeps,
-  onFault: (jobId: string, error: unknown) => void,
+  onError: (jobId: string, error: unknown) => void,
 ): Promise<void> {
   for await (const job of deps.validations.endedValidations()) {
-    await recordValidationResult(deps, job).catch((error: unknown) => onFault(job.job_id, error));
+    await recordValidationResult(deps, job).catch((error: unknown) => onError(job.job_id, error));
   }
 }
 

@@ -42,7 +42,7 @@ describe('collectForJob', () => {
   });
   const run = (jobId = 'bt-1') =>
     collectForJob(
-      { ...market, jobs, exchanges: exchangesOf(exchange), onFault: (error) => faults.push(error) },
+      { ...market, jobs, exchanges: exchangesOf(exchange), onError: (error) => faults.push(error) },
       jobId,
     );
   const outcome = async (jobId = 'bt-1') => (await jobs.get(jobId))!.collection;

@@ -93,7 +93,7 @@ async function scene(): Promise<Scene> {
       hyperoptJobs: new DynamoHyperoptStore(engine.client, fixture.jobsTable),
       hyperoptExecutions: executions,
       graceMs: 2 * MINUTES,
-      onFault: (_, error) => {
+      onError: (_, error) => {
         throw error;
       },
     },
