@@ -8,7 +8,7 @@ import { applyTrade, readTrade } from '#domain/challenges/apply-trade.ts';
 import { begin, newStage } from '#domain/challenges/challenge-state.ts';
 import { storedChallenge } from '../support/stored-challenge.ts';
 
-// Quarters add up and multiply without rounding.
+// Quarters add and multiply without rounding.
 const profit_pct = fc.integer({ min: -40, max: 40 }).map((quarters) => quarters / 4);
 const key = fc.option(fc.constantFrom('a', 'b', 'c', 'd'), { nil: undefined });
 const trade_id = fc.nat(11).map((n) => `t-${n}`);
@@ -24,7 +24,7 @@ const post = fc.oneof(
   fc.record({ trade_id, variant, assignment_key: key, status: fc.constantFrom('open', 'error') }),
 );
 
-/** The totals of trades as they are, from the trades alone. */
+/** Totals computed from all trades, without increments. */
 function recounted(trades: readonly StoredTrade[]) {
   const of = (status: string) => trades.filter((trade) => trade.status === status);
   const marked = of('open').filter((trade) => trade.profit_pct !== null);
@@ -57,7 +57,7 @@ function recounted(trades: readonly StoredTrade[]) {
   };
 }
 
-it('totals kept trade by trade are those of the trades as they then are', () => {
+it('incremental totals equal the totals computed from the current trades', () => {
   fc.assert(
     fc.property(fc.array(post, { maxLength: 60 }), (posts) => {
       const at = '2026-05-01T00:00:00.000Z';

@@ -41,7 +41,7 @@ const load = (changes: Partial<ResolvedBacktestConfig>) => {
   return loadCandles(market, config, START, { collection: null });
 };
 
-it('a run with precision is given the instruments as they are stored then', async () => {
+it('loadCandles returns the currently stored instrument when precision is exchange', async () => {
   expect((await load({ precision: 'exchange' }))[0]!.instrument).toEqual(INSTRUMENT);
   await market.instruments.record('test', BTC, { ...RECORD, contract_size: 0.1, min_cost: null });
   expect(await load({ precision: 'exchange' })).toMatchObject([
@@ -49,18 +49,18 @@ it('a run with precision is given the instruments as they are stored then', asyn
   ]);
 });
 
-it('one without is given none', async () => {
+it('loadCandles omits the instrument when precision is none', async () => {
   const [pair] = await load({ precision: 'none' });
   expect(pair).not.toHaveProperty('instrument');
 });
 
-it('an instrument that is not stored any more ends the run for good', async () => {
+it('loadCandles fails with DATA001 when an instrument is no longer stored', async () => {
   const refused = await load({ precision: 'exchange', pairs: [BTC, ETH] }).catch((error: unknown) => error);
   expect(refused).toMatchObject({ code: 'DATA001', context: { exchange: 'test', missing: [ETH] } });
   expect(finalFailure(refused)).toMatchObject({ code: 'DATA001', message: expect.stringContaining(ETH) });
 });
 
-it('the trials of a hyperopt job keep the instruments of its request', async () => {
+it('loadTrialData uses the instruments recorded when the hyperopt job was created', async () => {
   const job = pendingHyperopt('ho-1');
   const range = { start: new Date(START).toISOString(), end: new Date(END).toISOString() };
   const base = { ...job.base, exchange: 'test', timeframe: '1h' as const, pairs: [BTC], date_range: range };
@@ -82,6 +82,6 @@ it('the trials of a hyperopt job keep the instruments of its request', async () 
   };
   await market.instruments.record('test', BTC, { ...RECORD, contract_size: 0.1 });
   expect(await trials({ [BTC]: RECORD })).toEqual(INSTRUMENT);
-  // Those of an earlier version kept none.
+  // Jobs of an earlier version stored no instruments.
   expect(await trials()).toEqual({ ...INSTRUMENT, contractSize: 0.1 });
 });

@@ -5,7 +5,7 @@ import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import type { SeriesStore } from '#domain/ports.ts';
 import { resolveConfig } from '#domain/resolve-config.ts';
 
-/** The numbers stand here a second time on purpose: a bound or default changes only together with this test. */
+/** The bounds and defaults are repeated on purpose: changing one must change this test. */
 
 const deps = {
   strategies: fixedStrategies(knownBuiltIns()),

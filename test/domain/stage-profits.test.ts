@@ -21,15 +21,15 @@ const TRADES = [
   trade('h', 128, { late: true }),
 ];
 
-// Reference 3.2: labels are shuffled inside the stage, of trades that count.
-it('the permutation test takes closed trades that count, within the stage of their entry', () => {
+// Reference 3.2: labels are shuffled within a stage, over trades that count.
+it('stageProfits returns profits of valid closed trades by entry stage and variant', () => {
   expect(stageProfits(storedChallenge({ stages }), TRADES)).toEqual([
     { a: [1, 8, 16], b: [] },
     { a: [2], b: [4] },
   ]);
 });
 
-it('and of those of one key their sum, where keys are compared', () => {
+it('stageProfits sums trades per key when the analysis unit is assignment_key', () => {
   const cluster = (size: number, sum: number) => ({ size, sum: [sum, 0] });
   expect(stageProfits(storedChallenge({ stages, analysis_unit: 'assignment_key' }), TRADES)).toEqual([
     { a: [cluster(1, 1), cluster(2, 24)], b: [] },

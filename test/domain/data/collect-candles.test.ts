@@ -48,8 +48,8 @@ const read = (symbol = BTC, start = 0, end = at('2030-01-01')) =>
   market.candles.read({ exchange: 'test', symbol, timeframe: '5m' }, start, end);
 const STEP = 300_000;
 
-describe('what is fetched', () => {
-  it('comes month by month and is stored whole; a second run fetches nothing', async () => {
+describe('collectCandles: requests', () => {
+  it('collectCandles fetches month by month and nothing on a second run', async () => {
     const [outcome] = await collect();
     expect(exchange.asked()).toEqual([
       `${BTC} 2024-01-10T00:00 2024-02-01T00:00`,
@@ -73,7 +73,7 @@ describe('what is fetched', () => {
     expect(again).toMatchObject({ candles: 0, funding: 0, error: null });
   });
 
-  it('long timeframes come in longer intervals', async () => {
+  it('collectCandles fetches longer intervals for long timeframes', async () => {
     await collect({ timeframe: '1d', start: at('2020-01-01'), end: at('2024-01-01') });
     expect(exchange.asked()).toEqual([`${BTC} 2020-01-01T00:00 2024-01-01T00:00`]);
     await collect({ timeframe: '1h', start: at('2022-01-01'), end: at('2024-01-01') });
@@ -83,7 +83,7 @@ describe('what is fetched', () => {
     ]);
   });
 
-  it('only what is missing: before, after and between', async () => {
+  it('collectCandles fetches only the missing range before, after and between stored candles', async () => {
     await collect({ start: at('2024-02-10'), end: at('2024-02-12') });
     await collect({ start: at('2024-02-20'), end: at('2024-02-21') });
     exchange.asked();
@@ -100,7 +100,7 @@ describe('what is fetched', () => {
     });
   });
 
-  it('a range off the grid gives the candles that open in it', async () => {
+  it('collectCandles stores only candles that open within a range off the grid', async () => {
     await collect({ start: at('2024-02-01T00:01'), end: at('2024-02-01T00:11') });
     expect([...(await read()).timestamp].map((time) => new Date(time).toISOString().slice(11, 16))).toEqual([
       '00:05',
@@ -108,17 +108,17 @@ describe('what is fetched', () => {
     ]);
   });
 
-  it('nothing for an empty or a future range', async () => {
+  it('collectCandles fetches nothing for an empty or future range', async () => {
     await collect({ start: at('2024-05-31T23:58'), end: at('2024-07-01') });
     await collect({ start: at('2025-01-01'), end: at('2025-02-01') });
     expect(exchange.calls).toEqual([]);
   });
 });
 
-describe('what is stored', () => {
-  it('not the candle that is still open', async () => {
+describe('collectCandles: stored candles', () => {
+  it('collectCandles omits the candle that is still open', async () => {
     market.setNow(at('2024-02-01T12:03'));
-    // An exchange gives it whether asked or not.
+    // Some exchanges return the open candle even when it is not requested.
     exchange.change = (candles) =>
       candlesAt(
         [...candles.timestamp, candles.timestamp.at(-1)! + STEP, candles.timestamp.at(-1)! + 2 * STEP],
@@ -128,7 +128,7 @@ describe('what is stored', () => {
     expect((await read()).timestamp.at(-1)).toBe(at('2024-02-01T11:55'));
   });
 
-  it('no candle that cannot be true, and each time once, in order', async () => {
+  it('collectCandles drops invalid candles and stores each timestamp once, in order', async () => {
     exchange.change = (candles) => {
       if (candles.timestamp.length < 288) return createCandles(0);
       const order = [...candles.timestamp].reverse();
@@ -149,7 +149,7 @@ describe('what is stored', () => {
     expect(describeOutcomes([outcome!]).message).toBe('283 candles stored, 6 impossible ones left out');
   });
 
-  it('gaps of the exchange stay gaps, and what is stored is not replaced', async () => {
+  it('collectCandles refetches only gaps and keeps stored candles', async () => {
     for (const from of ['2024-02-10T10:00', '2024-02-10T12:00']) {
       for (const time of grid(at(from), at(from) + HOUR, STEP)) exchange.lacking.add(time);
     }
@@ -167,10 +167,10 @@ describe('what is stored', () => {
     expect(volume.filter((each) => each === 77)).toHaveLength(24);
   });
 
-  it('a few gaps are asked for once more, many are not', async () => {
+  it('collectCandles retries a few new gaps within a run, but not many', async () => {
     const gap = grid(at('2024-02-10T10:00'), at('2024-02-10T11:00'), STEP);
     for (const time of [...gap, at('2024-02-11')]) exchange.lacking.add(time);
-    // The page lacked them, the exchange does not.
+    // The first page lacks these candles; the exchange has them.
     exchange.before = () => exchange.calls.length === 4 && exchange.lacking.clear();
     await collect({ start: at('2024-02-10'), end: at('2024-02-12') });
     expect(exchange.asked()).toEqual([
@@ -185,7 +185,7 @@ describe('what is stored', () => {
     expect(exchange.asked()).toHaveLength(1);
   });
 
-  describe('of many gaps', () => {
+  describe('month with many gaps', () => {
     const february = { start: at('2024-02-01'), end: at('2024-03-01') };
     beforeEach(async () => {
       // Every hour lacks its third candle.
@@ -194,7 +194,7 @@ describe('what is stored', () => {
       exchange.asked();
     });
 
-    it('that they are there, each time after twice as long', async () => {
+    it('collectCandles doubles the interval between refetches of a month with many gaps', async () => {
       const asked = async (now: string) => {
         market.setNow(at(now));
         await collect(february);
@@ -204,21 +204,21 @@ describe('what is stored', () => {
       expect(await asked('2024-03-01T02:00')).toEqual([]);
       expect(await asked('2024-03-02T00:59')).toEqual([]);
       expect(await asked('2024-03-03T00:00')).toHaveLength(1);
-      // Two days after the month it was asked: two days later it is asked again, and then four.
+      // The refetch interval doubles: first 2 days after the month, then 2 days later, then 4.
       expect(await asked('2024-03-04T23:00')).toEqual([]);
       expect(await asked('2024-03-05T00:05')).toHaveLength(1);
       expect(await asked('2024-03-08T23:00')).toEqual([]);
       expect(await asked('2024-03-09T00:15')).toHaveLength(1);
     });
 
-    it('and fills them when the exchange has them after all', async () => {
+    it('collectCandles fills many gaps when the exchange has the candles later', async () => {
       exchange.lacking.clear();
       await collect(february);
       expect((await read()).timestamp).toHaveLength(29 * 288);
       expect((await market.series.list('test'))[0]).toMatchObject({ gap_count: 0, gaps: [] });
     });
 
-    it('while only what came since is fetched', async () => {
+    it('collectCandles fetches new candles without refetching known gaps', async () => {
       await collect(february);
       exchange.asked();
       await collect({ start: at('2024-01-31'), end: at('2024-03-02') });
@@ -226,7 +226,7 @@ describe('what is stored', () => {
         `${BTC} 2024-01-31T00:00 2024-02-01T00:00`,
         `${BTC} 2024-03-01T00:00 2024-03-02T00:00`,
       ]);
-      // The month that is running: its end is fetched, its gaps are left.
+      // Current month: its end is fetched, its gaps are not refetched.
       const march = { start: at('2024-03-01'), end: at('2024-03-10') };
       for (const time of grid(at('2024-03-01T00:10'), at('2024-03-12'), HOUR)) exchange.lacking.add(time);
       market.setNow(at('2024-03-10'));
@@ -244,7 +244,7 @@ describe('what is stored', () => {
     });
   });
 
-  it('of a symbol listed later, that there is nothing before', async () => {
+  it('collectCandles records `complete_from` when the symbol was listed after the range starts', async () => {
     exchange.listed = at('2024-02-20');
     const fresh = async (start: string) => {
       const query = { exchange: 'test', symbols: [BTC], timeframe: '5m', start, end: '2024-03-05' };
@@ -263,14 +263,14 @@ describe('what is stored', () => {
     ]);
     expect(await fresh('2024-02-10')).toBe(true);
     expect(await fresh('2024-01-10')).toBe(false);
-    // A longer range asks again, a shorter one changes nothing.
+    // A longer range is requested again; a shorter one changes nothing.
     await collect();
     expect(await fresh('2024-01-10')).toBe(true);
     await collect({ start: at('2024-02-15'), end: END });
     expect((await info()).complete_from).toBe('2024-01-10T00:00:00.000Z');
   });
 
-  it('nothing of that after a range that ends before the first candle: what lies between was never asked for', async () => {
+  it('collectCandles leaves `complete_from` unset when the range ends before the first candle', async () => {
     exchange.listed = at('2024-02-20');
     const info = async () => (await market.series.list('test'))[0]!;
     await collect({ start: at('2024-03-01'), end: END });
@@ -291,13 +291,13 @@ describe('what is stored', () => {
         )
       ).all_fresh,
     ).toBe(false);
-    // Ranges that meet are one.
+    // Adjacent ranges count as one.
     await collect({ start: at('2024-02-10'), end: END });
     await collect({ start: at('2024-01-10'), end: at('2024-02-10') });
     expect((await info()).complete_from).toBe('2024-01-10T00:00:00.000Z');
   });
 
-  it('nothing of that when the exchange failed', async () => {
+  it('collectCandles leaves `complete_from` unset when the exchange fails', async () => {
     exchange.listed = at('2024-02-20');
     exchange.before = ({ from }) => {
       if (from.startsWith('2024-03')) throw new CodedError('DATA004');
@@ -306,11 +306,11 @@ describe('what is stored', () => {
     expect((await market.series.list('test'))[0]).not.toHaveProperty('complete_from');
   });
 
-  it('a series that a dying writer left understated is recorded again without the exchange', async () => {
+  it('collectCandles repairs the series record from files when a writer died before the update', async () => {
     const key = { exchange: 'test', symbol: BTC, timeframe: '5m' } as const;
     const early = grid(at('2024-02-01'), at('2024-02-05'), STEP);
     await market.candles.write(key, candlesAt(early, STEP));
-    // The file is written, the series is not.
+    // The file is written, the series record is not.
     const recorded = market.series.record.bind(market.series);
     market.series.record = () => Promise.reject(new CodedError('DATA005'));
     const late = grid(at('2024-02-05'), at('2024-02-09'), STEP);
@@ -323,7 +323,7 @@ describe('what is stored', () => {
   });
 });
 
-describe('a corrupt file', () => {
+describe('corrupt file', () => {
   const file = 'candles/exchange=test/symbol=BTC_USDT_USDT/timeframe=5m/2024-02.parquet';
   const query = { exchange: 'test', symbols: [BTC], timeframe: '5m', start: '2024-01-10', end: '2024-03-05' };
   const key = { exchange: 'test', symbol: BTC, timeframe: '5m' } as const;
@@ -332,7 +332,7 @@ describe('a corrupt file', () => {
       .all_fresh;
   const readAs = (run: () => Promise<unknown>) => recordCorruption(market, key, run);
 
-  it('is never read; it makes the series stale, and is collected again', async () => {
+  it('corrupt file is rejected on read, makes the series stale and is collected again', async () => {
     await collect();
     expect(await isFresh()).toBe(true);
     await market.damage(file);
@@ -356,7 +356,7 @@ describe('a corrupt file', () => {
     expect((await market.series.list('test'))[0]).not.toHaveProperty('corrupt');
   });
 
-  it('that the exchange cannot give again stays marked', async () => {
+  it('corrupt file stays marked when the exchange fails to return it', async () => {
     await collect();
     await market.damage(file);
     await readAs(() => read()).catch(() => undefined);
@@ -368,7 +368,7 @@ describe('a corrupt file', () => {
     await expect(read()).rejects.toMatchObject({ code: 'DATA005' });
   });
 
-  it('of the first month forgets where the series begins', async () => {
+  it('collector clears `complete_from` when the first month is corrupt', async () => {
     exchange.listed = at('2024-02-10');
     await collect();
     await market.damage(file);
@@ -380,7 +380,7 @@ describe('a corrupt file', () => {
     expect((await read()).timestamp).toHaveLength((20 + 4) * 288);
   });
 
-  it('of funding rates is collected again too, the month after the last candle as well', async () => {
+  it('corrupt funding file is collected again, including the month after the last candle', async () => {
     await collect({ end: at('2024-03-01') });
     await market.damage('funding/exchange=test/symbol=BTC_USDT_USDT/2024-03.parquet');
     const funding = () => market.candles.readFunding('test', BTC, START, at('2024-03-01'));
@@ -395,7 +395,7 @@ describe('a corrupt file', () => {
     ).toBe(false);
     exchange.asked();
     const [outcome] = await collect({ end: at('2024-03-01') });
-    // From the first of January on.
+    // Replaced from the first of January.
     expect(outcome).toMatchObject({ candles: 0, funding: (9 + 31) * 3 });
     expect(
       (
@@ -408,7 +408,7 @@ describe('a corrupt file', () => {
     expect((await funding()).timestamp).toHaveLength(51 * 3 + 1);
   });
 
-  it('of funding rates is replaced whole, but not into the future, whatever part of its month is collected', async () => {
+  it('corrupt funding file is replaced for its entire month up to now', async () => {
     await collect();
     const funding = async () =>
       (await market.candles.readFunding('test', BTC, 0, at('2030-01-01'))).timestamp;
@@ -427,8 +427,8 @@ describe('a corrupt file', () => {
   });
 });
 
-describe('failures', () => {
-  it('an exchange that fails half-way: what was stored stays, and the next run goes on', async () => {
+describe('collectCandles: failures', () => {
+  it('collectCandles keeps stored months and resumes after an exchange failure', async () => {
     exchange.before = ({ from }) => {
       if (from.startsWith('2024-02')) throw new CodedError('DATA004', { message: 'too busy' });
     };
@@ -443,7 +443,7 @@ describe('failures', () => {
     ]);
   });
 
-  it('of funding alone leaves the series stale: candles without it would never be asked for again', async () => {
+  it('series stays stale when only its funding fails', async () => {
     exchange.before = ({ what }) => {
       if (what === 'funding') throw new CodedError('DATA004', { message: 'too busy' });
     };
@@ -470,7 +470,7 @@ describe('failures', () => {
     ).toBe(true);
   });
 
-  it('a symbol that the exchange does not know is named, the others go on', async () => {
+  it('collectCandles reports an unlisted symbol and collects the others', async () => {
     exchange.before = ({ symbol }) => {
       if (symbol === BTC) throw new CodedError('DATA003', { message: `${symbol} is not listed` });
     };
@@ -486,7 +486,7 @@ describe('failures', () => {
     });
   });
 
-  it('an exchange that failed three symbols in a row is not asked for the others', async () => {
+  it('collectCandles skips the remaining symbols after 3 consecutive exchange failures', async () => {
     const symbols = Array.from({ length: 9 }, (_, i) => `S${i}/USDT:USDT`);
     const down = new Set(['S0', 'S1', 'S3', 'S4', 'S5', 'S7']);
     exchange.before = ({ symbol }) => {
@@ -504,7 +504,7 @@ describe('failures', () => {
     );
   });
 
-  it('names ten of many', () => {
+  it('describeOutcomes lists 10 failed series and counts the rest', () => {
     const error = new CodedError('DATA004', { message: 'no' });
     const failed = Array.from({ length: 12 }, (_, i) => ({
       symbol: `S${i}`,
@@ -519,7 +519,7 @@ describe('failures', () => {
     expect(describeOutcomes(failed).message).toMatch(/S9 5m: DATA004 no; and 2 more\. 0 candles stored\.$/);
   });
 
-  it('ends with storage and with a fault', async () => {
+  it('collectCandles rejects on a storage failure and on a bug', async () => {
     market.candles.write = () => Promise.reject(new CodedError('DATA005'));
     await expect(collect()).rejects.toMatchObject({ code: 'DATA005' });
     exchange.before = () => {
@@ -528,7 +528,7 @@ describe('failures', () => {
     await expect(collect()).rejects.toThrow(TypeError);
   });
 
-  it('stops between two fetches when told to', async () => {
+  it('collectCandles stops between two fetches when aborted', async () => {
     const stop = new AbortController();
     exchange.before = ({ what }) => what === 'candles' && stop.abort(new Error('stopped'));
     await expect(collect({ signal: stop.signal })).rejects.toThrow('stopped');
@@ -537,7 +537,7 @@ describe('failures', () => {
   });
 });
 
-it('tells how far it is', async () => {
+it('collectCandles reports progress after each fetch', async () => {
   const seen: [number, number][] = [];
   await collect({
     symbols: [BTC, ETH],
@@ -553,21 +553,21 @@ it('tells how far it is', async () => {
   ]);
 });
 
-describe('funding', () => {
+describe('funding rates', () => {
   const funding = async (start: string, end: string) => {
     await collect({ start: at(start), end: at(end) });
     return exchange.asked('funding');
   };
 
-  it('is stored with both ends of the range', async () => {
+  it('collectCandles stores funding at both ends of the range', async () => {
     await funding('2024-02-01', '2024-02-02');
     const events = await market.candles.readFunding('test', BTC, 0, at('2030-01-01'));
     expect([...events.timestamp]).toEqual(grid(at('2024-02-01'), at('2024-02-02') + 1, 8 * HOUR));
   });
 
-  it('only the missing interval is fetched: after, before, between', async () => {
+  it('collectCandles fetches only missing funding after, before and between stored events', async () => {
     expect(await funding('2024-02-05', '2024-02-06')).toEqual([`${BTC} 2024-02-05T00:00 2024-02-06T00:00`]);
-    // The event after 00:00 comes at 08:00.
+    // The event after 00:00 is at 08:00.
     expect(await funding('2024-02-05', '2024-02-06T07:55')).toEqual([]);
     expect(await funding('2024-02-05', '2024-02-06T08:00')).toEqual([
       `${BTC} 2024-02-06T00:00 2024-02-06T08:00`,
@@ -578,7 +578,7 @@ describe('funding', () => {
     expect(await funding('2024-02-04', '2024-02-11')).toEqual([]);
   });
 
-  it('of a perpetual with hourly funding is looked for hourly', async () => {
+  it('collectCandles checks for new funding hourly when the funding interval is 1 hour', async () => {
     exchange.fundingHours = 1;
     await funding('2024-02-05', '2024-02-06');
     expect(await funding('2024-02-05', '2024-02-06T00:55')).toEqual([]);
@@ -606,9 +606,9 @@ describe('instruments', () => {
   });
   const oneDay = { end: START + DAY };
 
-  it('are stored before the candles, by which freshness is judged', async () => {
+  it('instruments are stored before the candles that decide freshness', async () => {
     exchange.before = ({ what }) => {
-      // As a process would die there.
+      // Simulates a crash at this point.
       if (what === 'candles') throw new TypeError('killed');
     };
     await expect(collect(oneDay)).rejects.toThrow('killed');
@@ -616,7 +616,7 @@ describe('instruments', () => {
     expect(await market.series.list('test')).toEqual([]);
   });
 
-  it('are fetched again after a day, and then replaced', async () => {
+  it('instruments are fetched again and replaced after one day', async () => {
     await collect({ ...oneDay, symbols: [BTC, ETH] });
     expect(exchange.asked('instrument')).toHaveLength(2);
     exchange.instrument = { ...INSTRUMENT, amountStep: 1, maxAmount: null };
@@ -636,7 +636,7 @@ describe('instruments', () => {
   });
 
   it.each(['DATA003', 'DATA004', 'SVC002'] as const)(
-    'that cannot be fetched (%s) cost no candle, and what is stored stays',
+    'instrument failure (%s) keeps the stored instrument and all candles',
     async (code) => {
       await collect(oneDay);
       market.setNow(Date.parse(NOW) + DAY);
@@ -653,7 +653,7 @@ describe('instruments', () => {
     },
   );
 
-  it('of an exchange that fails are asked for once, of a broken one each', async () => {
+  it('instrument requests stop after an exchange failure (DATA004) but not after SVC002', async () => {
     const asked = async (code: 'DATA004' | 'SVC002') => {
       exchange.before = ({ what }) => {
         if (what === 'instrument') throw new CodedError(code);
@@ -666,13 +666,13 @@ describe('instruments', () => {
     expect(await asked('SVC002')).toBe(2);
   });
 
-  it('that the exchange does not have are none', async () => {
+  it('collectCandles stores no instrument when the exchange has none', async () => {
     exchange.instrument = undefined;
     expect(await collect(oneDay)).toMatchObject([{ candles: 288, noInstrument: null }]);
     expect(await stored()).toEqual([]);
   });
 
-  it('end with storage', async () => {
+  it('collectCandles rejects when instrument storage fails', async () => {
     market.instruments.record = () => Promise.reject(new CodedError('DATA005'));
     await expect(collect(oneDay)).rejects.toMatchObject({ code: 'DATA005' });
   });

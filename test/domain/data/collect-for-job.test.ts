@@ -53,7 +53,7 @@ describe('collectForJob', () => {
     end: '2024-02-02T00:00:00.000Z',
   };
 
-  it('collects from the start of the input, where startup candles begin, and records the outcome', async () => {
+  it('collectForJob collects from the input start and records the outcome', async () => {
     await jobs.create(job('bt-1', input));
     expect(await run()).toBe('72 candles stored');
     expect(exchange.asked()).toEqual([
@@ -73,7 +73,7 @@ describe('collectForJob', () => {
     ).toMatchObject({ all_fresh: true });
   });
 
-  it('collects the detail timeframe too', async () => {
+  it('collectForJob also collects the detail timeframe', async () => {
     await jobs.create(job('bt-1', { ...input, symbols: [BTC], timeframe: '1h,5m' }));
     await run();
     expect(exchange.asked()).toEqual([
@@ -92,7 +92,7 @@ describe('collectForJob', () => {
     ).toBe(true);
   });
 
-  it('a failure is an outcome: of a symbol, of an exchange nobody knows, of storage, of a bug', async () => {
+  it('collectForJob records a failed outcome for symbol, exchange, storage and unhandled errors', async () => {
     await jobs.create(job('bt-1', input));
     exchange.before = () => {
       throw new CodedError('DATA004', { message: 'rate limit' });
@@ -123,7 +123,7 @@ describe('collectForJob', () => {
     expect(faults).toHaveLength(1);
   });
 
-  it('an unknown job is no error; an outcome that cannot be recorded is', async () => {
+  it('collectForJob returns null for an unknown job and rejects when it cannot record the outcome', async () => {
     expect(await run('bt-0')).toBeNull();
     await jobs.create(job('bt-1', input));
     jobs.setCollection = () => Promise.reject(new CodedError('DATA005'));
@@ -131,7 +131,7 @@ describe('collectForJob', () => {
   });
 });
 
-describe('the task', () => {
+describe('collect task', () => {
   let environment: Record<string, string>;
   let objects: string;
   let jobs: JobStore;
@@ -160,7 +160,7 @@ describe('the task', () => {
     return code as number | null;
   }
 
-  it('collects from sim, records the outcome and exits 0; once more it adds nothing', async () => {
+  it('collect task collects from sim and exits with 0; a second run adds no candles', async () => {
     const end = Math.floor(Date.now() / DAY) * DAY;
     const range = { start: new Date(end - 3 * DAY).toISOString(), end: new Date(end).toISOString() };
     await jobs.create(job('bt-1', { symbols: [BTC, ETH], ...range }));
@@ -185,7 +185,7 @@ describe('the task', () => {
     expect((await jobs.get('bt-1'))!.collection!.message).toBe('0 candles stored');
   });
 
-  it('exits 0 when a failure was recorded, 1 when nothing could be', async () => {
+  it('collect task exits with 0 after recording a failure and with 1 otherwise', async () => {
     await jobs.create(job('bt-1', { symbols: ['NONE/USDT:USDT'] }));
     expect(await runTask('bt-1')).toBe(0);
     expect((await jobs.get('bt-1'))!.collection).toMatchObject({ status: 'failed' });

@@ -18,7 +18,7 @@ import {
   untilAborted,
 } from './market.ts';
 
-/** Several processes of the service on one database, on a clock of the test: each is a `CollectionWorker`. */
+/** Several service processes on one database and one test clock: each is a `CollectionWorker`. */
 let engine: TestEngine;
 let market: Market;
 let exchange: TestExchange;
@@ -41,13 +41,13 @@ interface Process {
   readonly worker: CollectionWorker;
   /** Stores a collection and wakes the worker, as the service does. */
   start(input: Parameters<typeof startCollection>[1]): ReturnType<typeof startCollection>;
-  /** What it does again and again, by how often. */
+  /** Periodic actions by interval, ms. */
   readonly timers: Map<number, () => void>;
   readonly faults: unknown[];
 }
 const processes: Process[] = [];
 
-/** `hung`: its calls of the exchange never end, as if it were dead; only its own `stop` ends them. */
+/** `alone`: no other process uses the database. */
 function start(changes: { alone?: boolean; store?: CollectionStore; exchange?: TestExchange } = {}): Process {
   const timers = new Map<number, () => void>();
   const faults: unknown[] = [];
@@ -101,7 +101,7 @@ async function until(id: string, ...statuses: string[]) {
   }
 }
 
-/** An exchange whose calls wait for `open`; a call says that it has begun. */
+/** Blocks the exchange's calls until `open`; `begins` resolves when a call has begun. */
 function gated(gatedExchange = exchange) {
   let open = () => {};
   let begun = () => {};
@@ -118,10 +118,10 @@ function gated(gatedExchange = exchange) {
   return { open: () => open(), begins };
 }
 
-describe('a process that is stopped', () => {
-  it('leaves what runs and what waits to the next, which fetches only what is missing', async () => {
+describe('stopped worker', () => {
+  it('stopped worker leaves its collections to the next, which fetches only missing candles', async () => {
     const first = start();
-    // 1d is one interval a year, 5m one a month: the second month hangs.
+    // 5m is fetched month by month: the second month hangs.
     let calls = 0;
     let second = () => {};
     const reached = new Promise<void>((resolve) => {
@@ -159,8 +159,8 @@ describe('a process that is stopped', () => {
   });
 });
 
-describe('a process that dies', () => {
-  it('keeps its place for a minute, and writes nothing when it turns out to live', async () => {
+describe('crashed worker', () => {
+  it('hung worker keeps its lease for 60 seconds and records nothing after takeover', async () => {
     const dead = start();
     const { open, begins } = gated();
     const { collection_id: id } = await dead.start(input());
@@ -183,7 +183,7 @@ describe('a process that dies', () => {
     expect(await getCollection(market, id)).toEqual(ended);
   });
 
-  it('one that lives renews its lease, and is left alone', async () => {
+  it('live worker renews its lease and keeps its collection', async () => {
     const alive = start();
     const { open, begins } = gated();
     const { collection_id: id } = await alive.start(input());
@@ -207,7 +207,7 @@ describe('a process that dies', () => {
     expect(other.calls).toEqual([]);
   });
 
-  it('where no other process can be, is followed at once', async () => {
+  it('next worker takes over immediately when it is the only process', async () => {
     const dead = start();
     const { begins } = gated();
     const { collection_id: id } = await dead.start(input());
@@ -217,7 +217,7 @@ describe('a process that dies', () => {
     expect(await until(id, 'completed')).toMatchObject({ candles: 91 * 24 });
   });
 
-  it('again and again without coming further, takes its collection out of the queue', async () => {
+  it('collection fails after 5 crashes without progress', async () => {
     for (let i = 0; i < 5; i++) {
       const dying = start({ alone: true });
       const { begins } = gated();
@@ -237,8 +237,8 @@ describe('a process that dies', () => {
   });
 });
 
-describe('storage', () => {
-  it('that is down lets a collection wait', async () => {
+describe('storage failure', () => {
+  it('collection stays pending and resumes when storage recovers', async () => {
     const process = start();
     const write = market.candles.write;
     market.candles.write = () => Promise.reject(new CodedError('DATA005'));
@@ -259,8 +259,8 @@ describe('storage', () => {
   });
 });
 
-describe('acceptance', () => {
-  it('not of what lies in the future alone; without a start the last 90 days before now', async () => {
+describe('startCollection', () => {
+  it('startCollection rejects a future start and defaults to the last 90 days', async () => {
     const process = start();
     const now = market.clock.now();
     const range = (from: number | undefined, to: number) =>
@@ -277,7 +277,7 @@ describe('acceptance', () => {
     expect(await last(now - 10 * DAY)).toBe(new Date(now - 100 * DAY).toISOString());
   });
 
-  it('says which times are accepted', async () => {
+  it('startCollection error states the accepted time range', async () => {
     const old = start().start(input(null, { start: '1900-01-01' }));
     await expect(old).rejects.toMatchObject({
       code: 'VAL001',
@@ -285,7 +285,7 @@ describe('acceptance', () => {
     });
   });
 
-  it('by several processes at once: one collection for one key, run once', async () => {
+  it('concurrent startCollection calls with one key create and run one collection', async () => {
     const both = [start(), start()];
     const accepted = await Promise.all(Array.from({ length: 10 }, (_, i) => both[i % 2]!.start(input('k'))));
     const ids = new Set(accepted.map((each) => each.collection_id));
@@ -295,7 +295,7 @@ describe('acceptance', () => {
     expect(exchange.asked()).toHaveLength(1);
   });
 
-  it('of one that was stored by a process that died before it was in the queue', async () => {
+  it('worker runs a collection whose creator died before queueing it', async () => {
     const dying = start({
       store: {
         create: (collection) => market.collections.create(collection),
@@ -315,7 +315,7 @@ describe('acceptance', () => {
     expect(await until(id, 'completed')).toMatchObject({ candles: 91 * 24 });
   });
 
-  it('one that has ended is not run again by its key', async () => {
+  it('completed collection is returned without another run when its key is reused', async () => {
     const process = start();
     const { collection_id: id } = await process.start(input('k'));
     const ended = await until(id, 'completed');
@@ -326,7 +326,7 @@ describe('acceptance', () => {
   });
 });
 
-it('a stored item that is broken is named', async () => {
+it('DynamoCollectionStore rejects an invalid stored item with its ID', async () => {
   const { series } = await engine.freshTables();
   const store = new DynamoCollectionStore(engine.client, series);
   await store.update({ revision: 0, collection_id: 'co-1', status: 'done' } as never);

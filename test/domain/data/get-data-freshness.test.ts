@@ -57,28 +57,28 @@ const check = (infos: readonly SeriesInfo[], query: Partial<FreshnessQuery>) =>
 const isFresh = async (info: SeriesInfo, query: Partial<FreshnessQuery>) =>
   (await check([info], { timeframe: info.timeframe, ...query })).all_fresh;
 
-describe('by age', () => {
-  it('counts from the end of the last closed candle: exactly the threshold is fresh', async () => {
+describe('freshness by age', () => {
+  it("age counts from the last candle's end and is fresh at exactly the threshold", async () => {
     expect(await isFresh(series(BTC, '1h', '2024-01-01T00:00', '2024-06-09T11:00'), {})).toBe(true);
     expect(await isFresh(series(BTC, '1h', '2024-01-01T00:00', '2024-06-09T10:00'), {})).toBe(false);
     expect(await isFresh(series(BTC, '1d', '2024-01-01T00:00', '2024-06-09T00:00'), {})).toBe(true);
     expect(await isFresh(series(BTC, '1d', '2024-01-01T00:00', '2024-06-08T00:00'), {})).toBe(false);
   });
 
-  it('takes another threshold', async () => {
+  it('freshness uses the requested threshold', async () => {
     const info = series(BTC, '1h', '2024-01-01T00:00', '2024-06-09T10:00');
     expect(await isFresh(info, { stale_threshold_hours: 25 })).toBe(true);
     expect(await isFresh(info, { stale_threshold_hours: 24 })).toBe(false);
   });
 
-  it.each([0, -1, 1.5, Number.NaN, 87_601])('rejects a threshold of %s', (hours) => {
+  it.each([0, -1, 1.5, Number.NaN, 87_601])('freshness query rejects a threshold of %s', (hours) => {
     const query = new URLSearchParams({ symbols: BTC, stale_threshold_hours: String(hours) });
     expect(() => readQuery(FreshnessQuery, query)).toThrow(
       expect.objectContaining({ code: 'VAL005', field: 'stale_threshold_hours' }),
     );
   });
 
-  it('without a timeframe takes the series whose last candle ended last', async () => {
+  it('freshness without a timeframe uses the series with the latest last candle', async () => {
     const infos = [
       series(BTC, '1d', '2024-01-01T00:00', '2024-06-08T00:00'),
       series(BTC, '5m', '2024-06-01T00:00', '2024-06-10T11:50'),
@@ -95,12 +95,12 @@ describe('by age', () => {
       },
     ]);
     expect((await check(infos, { timeframe: '1h' })).stale_symbols).toEqual([BTC]);
-    // Not made of finer candles.
+    // 15m candles are not built from finer candles.
     expect((await check(infos, { timeframe: '15m' })).stale_symbols).toEqual([BTC]);
   });
 });
 
-it('of several timeframes each must be fresh', async () => {
+it('freshness requires every requested timeframe to be fresh', async () => {
   const fine = series(BTC, '5m', '2024-06-01T00:00', '2024-06-10T11:50');
   const coarse = series(BTC, '1h', '2024-06-01T00:00', '2024-06-01T00:00');
   const report = await check([fine, coarse], { timeframe: '5m,1h' });
@@ -111,7 +111,7 @@ it('of several timeframes each must be fresh', async () => {
   await expect(check([fine], { timeframe: '5m,' })).rejects.toMatchObject({ code: 'VAL003' });
 });
 
-it('names the stale ones in the order of the request, the unknown ones too, each once', async () => {
+it('freshness report lists stale and unknown symbols once, in request order', async () => {
   const fresh = series(ETH, '1h', '2024-01-01T00:00', '2024-06-10T10:00');
   const stale = series(BTC, '1h', '2024-01-01T00:00', '2024-06-01T10:00');
   const report = await check([fresh, stale], { symbols: [SOL, ETH, BTC, SOL], timeframe: '1h' });
@@ -128,40 +128,40 @@ it('names the stale ones in the order of the request, the unknown ones too, each
   ]);
 });
 
-describe('by range', () => {
+describe('freshness by range', () => {
   const old = series(BTC, '1h', '2023-01-01T00:00', '2023-12-31T23:00');
 
-  it('a past range that is covered needs nothing new, however old', async () => {
+  it('covered past range is fresh regardless of its age', async () => {
     expect(await isFresh(old, { start: '2023-01-01', end: '2024-01-01' })).toBe(true);
     expect(await isFresh(old, { start: '2023-03-01', end: '2023-04-01' })).toBe(true);
   });
 
-  it('either side may be missing', async () => {
+  it('range is stale when candles are missing at either end', async () => {
     expect(await isFresh(old, { start: '2022-12-31T23:00', end: '2023-04-01' })).toBe(false);
     expect(await isFresh(old, { start: '2023-01-01', end: '2024-01-01T01:00' })).toBe(false);
     expect(await isFresh(old, { end: '2024-01-01' })).toBe(true);
     expect(await isFresh(old, { start: '2023-01-01' })).toBe(false);
   });
 
-  it('a range off the grid wants the candles that open in it', async () => {
+  it('range off the grid requires only candles that open within it', async () => {
     expect(await isFresh(old, { start: '2022-12-31T23:30', end: '2023-04-01' })).toBe(true);
     expect(await isFresh(old, { start: '2023-01-01', end: '2023-12-31T23:30' })).toBe(true);
     expect(await isFresh(old, { start: '2023-01-01', end: '2024-01-01T00:30' })).toBe(false);
   });
 
-  it('of an end near now only what had closed a threshold ago is wanted', async () => {
+  it('range that ends near now requires only candles closed before the threshold', async () => {
     const info = series(BTC, '1h', '2024-01-01T00:00', '2024-06-09T11:00');
     expect(await isFresh(info, { start: '2024-01-01', end: '2024-06-10T12:00' })).toBe(true);
     expect(
       await isFresh(info, { start: '2024-01-01', end: '2024-06-10T12:00', stale_threshold_hours: 23 }),
     ).toBe(false);
     expect(await isFresh(info, { start: '2024-01-01', end: '2030-01-01' })).toBe(true);
-    // The day that was forming a threshold ago is not wanted.
+    // The day that was open at the threshold is not required.
     const daily = series(BTC, '1d', '2024-01-01T00:00', '2024-06-08T00:00');
     expect(await isFresh(daily, { start: '2024-01-01', end: '2030-01-01' })).toBe(true);
   });
 
-  it('what does not exist before the first candle is not awaited, as far back as the exchange was asked', async () => {
+  it('range before the first candle is fresh from `complete_from` on', async () => {
     const listed = {
       ...series(BTC, '1h', '2024-02-01T00:00', '2024-06-10T11:00'),
       complete_from: new Date(at('2024-01-10')).toISOString(),
@@ -171,7 +171,7 @@ describe('by range', () => {
     expect(await isFresh(listed, { start: '2024-01-09T23:00:00Z', end })).toBe(false);
   });
 
-  it('a month whose file is corrupt is stale, where it matters', async () => {
+  it('series is stale when the range needs a month with a corrupt file', async () => {
     const corrupt = {
       ...series(BTC, '1h', '2024-01-01T00:00', '2024-06-10T11:00'),
       corrupt: ['2024-03'],
@@ -184,7 +184,7 @@ describe('by range', () => {
     expect(await isFresh(corrupt, {})).toBe(false);
   });
 
-  it('a gap longer than the threshold makes it stale, where it matters', async () => {
+  it('series is stale when the range contains a gap longer than the threshold', async () => {
     const withGaps = series(BTC, '1h', '2023-01-01T00:00', '2023-12-31T23:00', [
       { start: '2023-02-01T00:00', missing: 24 },
       { start: '2023-06-01T00:00', missing: 25 },
@@ -193,7 +193,7 @@ describe('by range', () => {
     expect(await isFresh(withGaps, { start: '2023-01-01', end: '2023-07-01' })).toBe(false);
     expect(await isFresh(withGaps, { start: '2023-06-01T02:00', end: '2023-07-01' })).toBe(true);
     expect(await isFresh(withGaps, { start: '2023-07-01', end: '2023-08-01' })).toBe(true);
-    // Where a gap that is not listed lies nobody knows.
+    // The position of an omitted gap is unknown, so it may be anywhere in the series.
     const past = { start: '2023-01-01', end: '2023-06-01' };
     expect(await isFresh({ ...withGaps, longest_omitted_gap: 24 }, past)).toBe(true);
     expect(await isFresh({ ...withGaps, longest_omitted_gap: 25 }, past)).toBe(false);
@@ -205,6 +205,6 @@ it.each([
   [{ timeframe: '3m' }, 'VAL003', 'timeframe'],
   [{ start: 'soon' }, 'VAL001', 'start'],
   [{ start: '2024-01-02', end: '2024-01-02' }, 'VAL001', 'start'],
-])('%j is %s', async (query, code, field) => {
+])('freshness rejects %j with %s', async (query, code, field) => {
   await expect(check([], query)).rejects.toMatchObject({ code, field });
 });

@@ -36,7 +36,7 @@ export interface Market {
   stop(): Promise<void>;
 }
 
-/** Empty stores on a running engine, with a clock that stands still. */
+/** Empty stores on a running engine, with a fixed clock. */
 export async function openMarket(engine: TestEngine, now = at('2024-06-01')): Promise<Market> {
   const folder = await mkdtemp(join(tmpdir(), 'touchstone-market-'));
   const { series: table } = await engine.freshTables();
@@ -63,7 +63,7 @@ export async function openMarket(engine: TestEngine, now = at('2024-06-01')): Pr
   };
 }
 
-/** A price that tells its time: candle `k` since the epoch opens at 1000 + k modulo 1000. */
+/** Prices encode the time: candle `k` since the epoch opens at 1000 + k modulo 1000. */
 export function candlesAt(times: readonly number[], step: number): Candles {
   const candles = createCandles(times.length);
   times.forEach((time, i) => {
@@ -83,7 +83,7 @@ export function grid(start: number, end: number, step: number): number[] {
   return Array.from({ length: Math.max(0, Math.ceil((end - start) / step)) }, (_, i) => start + i * step);
 }
 
-/** That exchange alone. */
+/** Contains only this exchange. */
 export function exchangesOf(exchange: Exchange): Exchanges {
   return {
     open: async (key) => {
@@ -93,7 +93,7 @@ export function exchangesOf(exchange: Exchange): Exchanges {
   };
 }
 
-/** For {@link TestExchange.during}: a call that ends with its signal's reason, when that comes or has come already. */
+/** For {@link TestExchange.during}: rejects with the signal's reason once it is aborted. */
 export async function untilAborted(signal: AbortSignal | undefined): Promise<void> {
   if (!signal!.aborted) await once(signal!, 'abort');
   signal!.throwIfAborted();
@@ -119,22 +119,22 @@ export const INSTRUMENT: Instrument = {
   priceTick: 0.1,
 };
 
-/** An exchange that has every candle but those it is told to lack, and keeps a list of what it was asked. */
+/** Exchange with every candle except `lacking`; records its calls. */
 export class TestExchange implements Exchange {
   readonly name: string = 'test';
   readonly calls: Call[] = [];
   /** First candle of any symbol, ms. */
   listed = 0;
-  /** Times without a candle. */
+  /** Timestamps without a candle. */
   readonly lacking = new Set<number>();
-  /** Called before every answer; may throw. */
+  /** Called before every response; may throw. */
   before: (call: Call) => void = () => {};
-  /** What a call waits for. */
+  /** Awaited by every call. */
   during: (signal: AbortSignal | undefined) => Promise<void> = async () => {};
-  /** Changes what is given back. */
+  /** Changes the returned candles. */
   change: (candles: Candles) => Candles = (candles) => candles;
   fundingHours = 8;
-  /** Of every symbol. */
+  /** Returned for every symbol. */
   instrument: Instrument | undefined = INSTRUMENT;
 
   async symbols(): Promise<readonly string[]> {
@@ -172,7 +172,7 @@ export class TestExchange implements Exchange {
     return this.instrument;
   }
 
-  /** What was asked for since the last look, candles only unless told otherwise. */
+  /** Calls of one kind since the previous `asked()`. Clears all recorded calls. */
   asked(what: Call['what'] = 'candles'): string[] {
     return this.calls
       .splice(0)

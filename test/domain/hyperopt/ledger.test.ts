@@ -4,7 +4,7 @@ import { listHyperoptTrials } from '#domain/hyperopt/get-hyperopt.ts';
 import { type FinishedHyperoptJob, hyperoptFixture } from '../../support/hyperopt-fixture.ts';
 import { computing } from '../../support/hyperopt-workers.ts';
 
-/** Trials as they are stored and read. */
+/** Stored trials and their reads. */
 
 const fixture = hyperoptFixture();
 const { newHyperopt, work, deps } = fixture;
@@ -28,7 +28,7 @@ async function everyTrial(state: TrialState | undefined, limit: number): Promise
 }
 
 it.each([1, 7, 40, 100])(
-  'trials are read by number, %i on a page, all or those in a state',
+  'trial list returns trials by number and by state with %i per page',
   async (limit) => {
     expect(await everyTrial(undefined, limit)).toEqual(one.trials);
     for (const state of ['complete', 'pruned', 'failed', 'running'] as const) {
@@ -37,7 +37,7 @@ it.each([1, 7, 40, 100])(
   },
 );
 
-it('a cursor serves its own list alone', async () => {
+it('trial list rejects a cursor of another list', async () => {
   const { job_id } = one.job;
   const { next } = await listHyperoptTrials(deps(), { job_id, limit: 3 });
   const refused = { code: 'VAL006', field: 'cursor' };
@@ -51,7 +51,7 @@ it('a cursor serves its own list alone', async () => {
   });
 });
 
-it('daily returns keep every bit, and belong to complete trials alone', async () => {
+it('ledger stores exact daily returns, and only for complete trials', async () => {
   const returns = Float64Array.of(0.1, -1 / 3, 0, 5e-324, -0, 1e300);
   const jobId = await newHyperopt({ n_trials: 3 });
   const run: typeof computing.run = async ({ config }) =>
@@ -75,7 +75,7 @@ it('daily returns keep every bit, and belong to complete trials alone', async ()
   );
 });
 
-it('a trial is begun once, and again by nobody who saw it otherwise than it is', async () => {
+it('ledger begins a trial once and rejects a takeover with an outdated lease', async () => {
   const jobId = await newHyperopt();
   const { ledger } = deps();
   const held: TrialIn<'running'> = {
@@ -87,7 +87,7 @@ it('a trial is begun once, and again by nobody who saw it otherwise than it is',
   expect(await ledger.begin(held)).toBe(true);
   expect(await ledger.begin({ ...held, task: 'b' })).toBe(false);
   const taken = { ...held, attempt: 2, task: 'b' };
-  // Renewed since it was read.
+  // The lease was renewed after it was read.
   expect(await ledger.renew(held, 2_000)).toBe(true);
   expect(await ledger.beginAgain(held, taken)).toBe(false);
   expect(await ledger.beginAgain({ ...held, lease_expires_at: 2_000 }, taken)).toBe(true);

@@ -7,7 +7,7 @@ import { memoryLog } from '../../support/backend.ts';
 import { startEngine, type TestEngine } from '../../support/engine.ts';
 import { pendingHyperopt } from '../../support/hyperopt-workers.ts';
 
-/** What becomes of hyperopt jobs whose execution is gone. */
+/** Recovery of hyperopt jobs whose execution is lost. */
 
 const MINUTE = 60_000;
 const AT = Date.parse('2025-03-01T00:00:00.000Z');
@@ -56,24 +56,27 @@ async function scene(changes: { running?: boolean } = {}) {
   };
 }
 
-it.each([false, true])('without an execution it is started, after a while (running: %s)', async (running) => {
-  const { jobId, clock, started, repair } = await scene({ running });
-  expect(await repair()).toBe('none');
-  clock.time += 3 * MINUTE;
-  expect(await repair()).toBe('started');
-  expect(started).toEqual([jobId]);
-  expect(await repair()).toBe('none');
-});
+it.each([false, true])(
+  'reconcile starts a missing execution after the grace period (running: %s)',
+  async (running) => {
+    const { jobId, clock, started, repair } = await scene({ running });
+    expect(await repair()).toBe('none');
+    clock.time += 3 * MINUTE;
+    expect(await repair()).toBe('started');
+    expect(started).toEqual([jobId]);
+    expect(await repair()).toBe('none');
+  },
+);
 
 it.each(['failed', 'aborted', 'timed_out', 'succeeded'] as const)(
-  'after an execution that %s it goes on in another, of another name',
+  'reconcile starts a new execution with a new name after one %s',
   async (status) => {
     const { jobId, states, started, deps, get } = await scene({ running: true });
     states.set(jobId, status);
     expect(await repairHyperoptOf(deps, jobId)).toBe('started');
     expect(started).toEqual([`${jobId}-2`]);
     expect(await get()).toMatchObject({ status: 'running', runs: 2 });
-    // Told once more of the first: the second runs.
+    // A second notification about the first execution: the second execution is running.
     expect(await repairHyperoptOf(deps, jobId)).toBe('none');
     states.set(`${jobId}-2`, status);
     expect(await repairHyperoptOf(deps, `${jobId}-2`)).toBe('started');
@@ -81,7 +84,7 @@ it.each(['failed', 'aborted', 'timed_out', 'succeeded'] as const)(
   },
 );
 
-it('that loses five executions before a trial has ended is failed', async () => {
+it('hyperopt job fails after 5 lost executions without a finished trial', async () => {
   const { jobId, states, started, repair, get } = await scene({ running: true });
   states.set(jobId, 'failed');
   while ((await repair()) === 'started') states.set(started.at(-1)!, 'failed');
@@ -93,7 +96,7 @@ it('that loses five executions before a trial has ended is failed', async () => 
   });
 });
 
-it('that was cancelled has its execution and tasks stopped, and is never started again', async () => {
+it('cancelled hyperopt job stops its execution and tasks and is never restarted', async () => {
   const { jobId, deps, states, started, stopped, repair } = await scene({ running: true });
   states.set(jobId, 'running');
   await cancelHyperopt(deps, jobId);
@@ -104,7 +107,7 @@ it('that was cancelled has its execution and tasks stopped, and is never started
   expect(started).toEqual([]);
 });
 
-it('an execution of no job is left alone', async () => {
+it('reconcile ignores an execution without a job', async () => {
   const { deps } = await scene();
   expect(await repairHyperoptOf(deps, 'ho-unknown-2')).toBe('none');
 });

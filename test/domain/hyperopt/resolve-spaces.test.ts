@@ -7,8 +7,8 @@ type Search = NonNullable<HyperoptRequest['search']>;
 
 const resolve = (search: Search) => resolveSearch(pullback, search);
 
-describe('a parameter that is a choice', () => {
-  it('is searched among all that the strategy allows, or among those given', () => {
+describe('choice parameter', () => {
+  it('choice parameter searches all allowed choices or the given subset', () => {
     expect(resolve({ shorts: {} })).toEqual({ shorts: { kind: 'choice', choices: [true, false] } });
     expect(resolve({ shorts: { choices: [false] } })).toEqual({
       shorts: { kind: 'choice', choices: [false] },
@@ -21,7 +21,7 @@ describe('a parameter that is a choice', () => {
     ['a choice that the strategy does not allow', { choices: [true, 'both'] }],
     ['a choice twice', { choices: [true, true] }],
     ['no choices', { choices: [] }],
-  ])('refuses %s', (_, asked) => {
+  ])('choice parameter rejects %s', (_, asked) => {
     expect(() => resolve({ shorts: asked })).toThrow(
       expect.objectContaining({
         code: 'VAL005',
@@ -32,7 +32,7 @@ describe('a parameter that is a choice', () => {
   });
 });
 
-it('a number refuses choices', () => {
+it('numeric parameter rejects choices', () => {
   expect(() => resolve({ trend_period: { choices: [20] } })).toThrow(
     expect.objectContaining({ code: 'VAL005', field: 'search.trend_period' }),
   );

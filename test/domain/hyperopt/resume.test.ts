@@ -10,7 +10,7 @@ beforeAll(async () => {
   one = await fixture.alone();
 });
 
-describe('a hyperopt job that goes on from another', () => {
+describe('resumed hyperopt job', () => {
   /** Cancelled while its `nth` trial ran. */
   async function interrupted(nth: number): Promise<string> {
     const jobId = await newHyperopt();
@@ -34,7 +34,7 @@ describe('a hyperopt job that goes on from another', () => {
     return { ...(await read(jobId)), runs };
   }
 
-  it('takes over what ended there and runs the rest', async () => {
+  it('resumed hyperopt job reuses finished trials and runs the rest', async () => {
     const old = await interrupted(25);
     const { job, trials, runs } = await goOn(old);
     expect(runs).toBe(40 - 24);
@@ -45,13 +45,13 @@ describe('a hyperopt job that goes on from another', () => {
     expect((await read(old)).job.status).toBe('cancelled');
   });
 
-  it('runs everything when the code has changed', async () => {
+  it('resumed hyperopt job runs every trial when the code has changed', async () => {
     const { trials, runs } = await goOn(await interrupted(5), 'another');
     expect(runs).toBe(40);
     expect(trials.map(essence)).toEqual(one.trials.map(essence));
   });
 
-  it('a worker with other code than the first ends the job: trials could not be compared', async () => {
+  it('hyperopt job fails with VAL006 when a second worker has different code', async () => {
     const jobId = await newHyperopt();
     const { deps: dyingDeps, died } = dying(3);
     void work(jobId, 0, dyingDeps, 'first');

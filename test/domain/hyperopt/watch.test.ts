@@ -17,7 +17,7 @@ const never = new AbortController().signal;
 const READER: Caller = { id: 'reader', groups: [], isAdmin: false };
 const SHARED: Grant[] = [{ principal: 'user:reader', level: 'read' }];
 
-/** A hyperopt job whose trials end in an order of its own, at most a lag of them at once. */
+/** Hyperopt job whose trials finish in a random order, with at most `lagOf` running concurrently. */
 class Ledger {
   readonly trials: StoredTrial[] = [];
   readonly order: number[] = [];
@@ -35,7 +35,7 @@ class Ledger {
     return this.trials.slice(from, from + limit);
   };
 
-  /** Begins a trial or ends one. False: all have ended. */
+  /** Begins or ends one trial. Returns false when all have ended. */
   step(): boolean {
     const running = this.trials.filter(({ state }) => state === 'running');
     const first = running[0]?.number ?? this.trials.length;
@@ -58,34 +58,37 @@ async function numbers(ended: FinishedTrialReader, upTo: number): Promise<number
   return found;
 }
 
-describe('trials in the order in which they ended', () => {
-  // The last has more running at once than one read brings.
+describe('FinishedTrialReader', () => {
+  // The last case has more running trials than one read returns.
   it.each([
     [1, 1],
     [9, 2],
     [40, 3],
     [300, 4],
     [2_500, 5],
-  ])('are complete, each once, whenever one looks: %i trials', async (total, seed) => {
-    const job = pendingHyperopt('ho-1', { n_trials: total });
-    const ledger = new Ledger(total, seed);
-    const looks = createRandom(seed + 100);
-    const from: { after: number; ended: FinishedTrialReader; found: number[] }[] = [];
-    const look = async () => {
-      for (const each of from) each.found.push(...(await numbers(each.ended, ledger.order.length)));
-    };
-    const begin = (after: number) =>
-      from.push({ after, ended: new FinishedTrialReader(ledger, job, after), found: [] });
-    begin(0);
-    while (ledger.step()) {
-      if (looks() < 8 / total) begin(Math.floor(looks() * (ledger.order.length + 1)));
-      if (looks() < 0.1) await look();
-    }
-    await look();
-    for (const { after, found } of from) expect(found).toEqual(ledger.order.slice(after));
-  });
+  ])(
+    'FinishedTrialReader returns every finished trial once, in order, among %i trials',
+    async (total, seed) => {
+      const job = pendingHyperopt('ho-1', { n_trials: total });
+      const ledger = new Ledger(total, seed);
+      const looks = createRandom(seed + 100);
+      const from: { after: number; ended: FinishedTrialReader; found: number[] }[] = [];
+      const look = async () => {
+        for (const each of from) each.found.push(...(await numbers(each.ended, ledger.order.length)));
+      };
+      const begin = (after: number) =>
+        from.push({ after, ended: new FinishedTrialReader(ledger, job, after), found: [] });
+      begin(0);
+      while (ledger.step()) {
+        if (looks() < 8 / total) begin(Math.floor(looks() * (ledger.order.length + 1)));
+        if (looks() < 0.1) await look();
+      }
+      await look();
+      for (const { after, found } of from) expect(found).toEqual(ledger.order.slice(after));
+    },
+  );
 
-  it('go on after any of them', async () => {
+  it('FinishedTrialReader resumes after any sequence number', async () => {
     const ledger = new Ledger(40, 6);
     while (ledger.step());
     for (let after = 0; after <= 40; after++) {
@@ -94,7 +97,7 @@ describe('trials in the order in which they ended', () => {
     }
   });
 
-  it('are not read while none has ended, and not from the beginning', async () => {
+  it('FinishedTrialReader reads only trials after its start, and only when one has finished', async () => {
     const ledger = new Ledger(400, 7);
     while (ledger.step());
     const ended = new FinishedTrialReader(ledger, pendingHyperopt('ho-1', { n_trials: 400 }), 390);
@@ -110,7 +113,7 @@ describe('trials in the order in which they ended', () => {
   });
 });
 
-/** Follows a hyperopt job that nothing happens to, unless `change` says otherwise, by its number of looks. */
+/** Watches a hyperopt job that changes only through `change`, called with the number of reads. */
 async function idle(change: (looks: number, job: StoredHyperoptJob) => StoredHyperoptJob = (_, job) => job) {
   const time = virtualTime();
   const running = { status: 'running', started_at: '', shared_with: SHARED };
@@ -131,8 +134,8 @@ async function idle(change: (looks: number, job: StoredHyperoptJob) => StoredHyp
   return { seen, looks, pauses: time.pauses, faults };
 }
 
-describe('following a hyperopt job in which nothing happens', () => {
-  it('beats every 15 seconds and ends after 14 minutes, with a look each second, then each third', async () => {
+describe('watchHyperopt without changes', () => {
+  it('watchHyperopt sends a heartbeat every 15 seconds and ends after 14 minutes', async () => {
     const { seen, looks, pauses } = await idle();
     expect(seen[0]).toMatchObject({ at: 0, event: { kind: 'snapshot', id: 0 } });
     const beats = seen.filter(({ event }) => event.kind === 'heartbeat').map(({ at }) => at);
@@ -146,7 +149,7 @@ describe('following a hyperopt job in which nothing happens', () => {
     expect(looks).toBeGreaterThan(270);
   });
 
-  it('ends when storage cannot be read, and says why to its host alone', async () => {
+  it('watchHyperopt ends when storage fails and logs the reason without sending it', async () => {
     const { seen, faults } = await idle((looks, job) => {
       if (looks === 3) throw new Error('down');
       return job;
@@ -155,7 +158,7 @@ describe('following a hyperopt job in which nothing happens', () => {
     expect(faults).toMatchObject([{ message: 'down' }]);
   });
 
-  it('ends for whom it is no longer shared with, and tells nothing more', async () => {
+  it('watchHyperopt ends without further events when access is revoked', async () => {
     const { seen, looks, faults } = await idle((look, job) =>
       look < 3 ? job : ({ ...job, ...{ status: 'completed', shared_with: [] } } as StoredHyperoptJob),
     );
@@ -163,7 +166,7 @@ describe('following a hyperopt job in which nothing happens', () => {
     expect([looks, faults]).toEqual([3, []]);
   });
 
-  it('ends with its status, whichever of the terminal ones', async () => {
+  it('watchHyperopt ends with the final status of the job', async () => {
     for (const status of ['completed', 'failed', 'cancelled']) {
       const { seen } = await idle((looks, job) =>
         looks < 3 ? job : ({ ...job, status } as StoredHyperoptJob),

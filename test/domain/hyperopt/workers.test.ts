@@ -16,7 +16,7 @@ beforeAll(async () => {
   one = await fixture.alone();
 });
 
-/** Takes turns with the others in an order of its own. */
+/** Runs trials with delays that vary by call, so that workers interleave. */
 function unsteady(seed: number): TrialRunner {
   let calls = seed;
   return {
@@ -28,8 +28,8 @@ function unsteady(seed: number): TrialRunner {
   };
 }
 
-describe('a hyperopt job', () => {
-  it('is the same for any number of workers and concurrency', async () => {
+describe('hyperopt job', () => {
+  it('hyperopt job has the same trials for any number of workers and any concurrency', async () => {
     for (const [workers, concurrency] of [
       [1, 3],
       [2, 1],
@@ -52,7 +52,7 @@ describe('a hyperopt job', () => {
       expect(states[state]?.length).toBeGreaterThan(1);
   });
 
-  it('counts every trial once, in the order in which they ended', async () => {
+  it('hyperopt job counts every trial once and numbers finished trials without gaps', async () => {
     const jobId = await newHyperopt({ workers: 4 });
     await Promise.all([0, 1, 2, 3].map((worker) => work(jobId, worker, deps(unsteady(worker)))));
     const { job, trials } = await read(jobId);
@@ -65,7 +65,7 @@ describe('a hyperopt job', () => {
     expect(new Set(trials.map(({ attempt }) => attempt))).toEqual(new Set([1]));
   });
 
-  it('runs no more trials at once than a tenth of them', async () => {
+  it('hyperopt job runs at most a tenth of its trials concurrently', async () => {
     let running = 0;
     let most = 0;
     const { promise: full, resolve } = Promise.withResolvers<void>();
@@ -73,7 +73,7 @@ describe('a hyperopt job', () => {
       most = Math.max(most, ++running);
       if (running === 4) resolve();
       await full;
-      // Time in which others could begin more.
+      // Gives other workers turns to begin more trials.
       for (let i = 0; i < 20; i++) await new Promise(setImmediate);
       running--;
       return computeTrial(request);
@@ -84,7 +84,7 @@ describe('a hyperopt job', () => {
     expect(most).toBe(4);
   });
 
-  it('takes over the result of exactly the same parameters, without another run', async () => {
+  it('hyperopt job reuses the result of identical parameters', async () => {
     let runs = 0;
     const run: TrialRunner['run'] = (request) => {
       runs++;
@@ -103,8 +103,8 @@ describe('a hyperopt job', () => {
     }
   });
 
-  it('runs equal parameters once, however many workers are at it, also when the first of them is lost', async () => {
-    // Four points; those of 22 trees fail.
+  it('hyperopt job runs identical parameters once across workers, also after a worker crash', async () => {
+    // Four points; those with 22 trees fail.
     const space = {
       ...({ n_estimators_range: [21, 22], learning_rate_range: [0.1, 0.1] } as const),
       model_types: ['xgboost', 'catboost'],
@@ -140,13 +140,13 @@ describe('a hyperopt job', () => {
     const { deps: dyingDeps, died } = dying(1);
     void work(killed, 0, dyingDeps);
     await died;
-    // The other is far ahead of its lease.
+    // The clock of the other worker is past the lease.
     const late = { ...deps(), clock: { now: () => Date.now() + LEASE_MS + 1_000 } };
     expect(await work(killed, 1, late)).toBe('finished');
     expect((await read(killed)).trials.map(essence)).toEqual(expected);
   });
 
-  it('searches nothing that a model does not read: a logistic regression has neither trees nor a rate', async () => {
+  it('hyperopt job ignores tree parameters for logistic regression', async () => {
     const jobId = await newHyperopt({ model_types: ['logistic_regression', 'xgboost'] });
     await work(jobId, 0, deps(computing));
     const { trials } = await read(jobId);
@@ -158,12 +158,12 @@ describe('a hyperopt job', () => {
   });
 });
 
-describe('the best of a hyperopt job', () => {
+describe('best trial', () => {
   it.each([
     ['maximize', [1, 3, 3, 2], 1],
     ['minimize', [1, 3, 3, 2], 0],
     ['minimize', [5, 4, 4, 6], 1],
-  ] as const)('is the first to %s %j, in whatever order they end', async (direction, values, best) => {
+  ] as const)('best trial is the first to %s %j in any finishing order', async (direction, values, best) => {
     for (const order of [
       [0, 1, 2, 3],
       [3, 2, 1, 0],
@@ -184,8 +184,8 @@ describe('the best of a hyperopt job', () => {
   });
 });
 
-describe('the result of a hyperopt job', () => {
-  it('says how far its best can be believed, for all that was tried', () => {
+describe('hyperopt result', () => {
+  it('hyperopt result contains the overfitting diagnostics of all trials', () => {
     if (one.job.status !== 'completed') throw new Error(one.job.status);
     const { outcome, trials } = one.job;
     const complete = one.trials.filter((trial) => trial.state === 'complete');
@@ -200,15 +200,15 @@ describe('the result of a hyperopt job', () => {
     const { overfitting } = outcome;
     expect(overfitting).toMatchObject({ trials: 40, days: 30, walk_forward_efficiency: 0.5 });
     expect(overfitting.pbo).toMatchObject({ blocks: 6, splits: 20 });
-    // Forty tries make it less sure than one.
+    // Selection from 40 trials lowers the probability.
     expect(overfitting.deflated_sharpe_ratio).toBeLessThan(overfitting.probabilistic_sharpe_ratio!);
     expect(overfitting.plateau === null).toBe(trials.complete < 10);
   });
 });
 
-describe('a worker that dies', () => {
+describe('crashed worker', () => {
   it.each([1, 6, 40])(
-    'in its trial %i changes nothing: the next in its place goes on at once',
+    'crash in trial %i is followed immediately by its replacement without changing results',
     async (nth) => {
       const jobId = await newHyperopt();
       const { deps: dyingDeps, died } = dying(nth);
@@ -222,7 +222,7 @@ describe('a worker that dies', () => {
     },
   );
 
-  it('loses its trial to another worker when its lease has run out, not before', async () => {
+  it('trial of a crashed worker is taken over only after its lease expires', async () => {
     const jobId = await newHyperopt({ workers: 2 });
     const { deps: dyingDeps, died } = dying(1);
     void work(jobId, 0, dyingDeps);
@@ -250,7 +250,7 @@ describe('a worker that dies', () => {
     expect(trials[0]).toMatchObject({ attempt: 2, worker: 1 });
   });
 
-  it('and comes back can record nothing of what was taken over', async () => {
+  it('crashed worker that resumes cannot record a trial taken over by another', async () => {
     const jobId = await newHyperopt();
     const own = deps();
     const job = (await own.hyperoptJobs.begin(jobId, 0, 'first', new Date().toISOString()))!;
@@ -264,7 +264,7 @@ describe('a worker that dies', () => {
     expect(await old.tell(asked, { state: 'failed', error: 'late' })).toBe('conflict');
     expect(await own.ledger.renew(asked.trial, Date.now())).toBe(false);
     expect(await next.tell(again, { state: 'failed', error: 'in time' })).toBe('recorded');
-    // The reply was lost and the write is sent again.
+    // A retried write whose first response was lost.
     expect(await old.tell(asked, { state: 'failed', error: 'later still' })).toBe('conflict');
     const { job: after, trials } = await read(jobId);
     expect(after.trials.failed).toBe(1);
@@ -272,8 +272,8 @@ describe('a worker that dies', () => {
   });
 });
 
-describe('a worker', () => {
-  it('of a hyperopt job whose trials all failed ends it with the reason', async () => {
+describe('hyperopt worker', () => {
+  it('worker fails the job with the common error when every trial failed', async () => {
     const run: TrialRunner['run'] = async () => ({ state: 'failed', error: 'no trade was made' });
     const jobId = await newHyperopt();
     await work(jobId, 0, deps({ ...computing, run }));
@@ -286,7 +286,7 @@ describe('a worker', () => {
     });
   });
 
-  it('ends when its job is cancelled, and records nothing after that', async () => {
+  it('worker stops and records nothing after its job is cancelled', async () => {
     const jobId = await newHyperopt();
     let begun = 0;
     const run: TrialRunner['run'] = async (request) => {
@@ -301,7 +301,7 @@ describe('a worker', () => {
     expect(await work(jobId, 0, deps())).toBe('not_mine');
   });
 
-  it('that is stopped gives its trials back, and the next worker has them at once', async () => {
+  it('stopped worker releases its trials for immediate takeover', async () => {
     const jobId = await newHyperopt({ workers: 2 });
     const stop = new AbortController();
     let begun = 0;

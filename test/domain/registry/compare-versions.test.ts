@@ -9,7 +9,7 @@ import { storedVersion } from '../../support/stored-version.ts';
 
 const model = { model_name: 'ema_crossover', latest_version: 3, production_version: '1' } as StoredModel;
 
-/** A store of these versions that can only be read. */
+/** Read-only store of these versions. */
 function holding(...versions: readonly StoredVersion[]): RegistryStore {
   const read: RegistryStore['read'] = async (name, asked) => ({
     model: name === model.model_name ? model : undefined,
@@ -41,7 +41,7 @@ function comparing(
   return compareVersions({ registry }, { model: 'ema_crossover', version_a: '1', version_b: '3' });
 }
 
-describe('improvement', () => {
+describe('improvementOf', () => {
   it.each([
     [1.5, 1.8, 'higher', 20],
     [-0.5, -0.25, 'higher', 50],
@@ -56,13 +56,13 @@ describe('improvement', () => {
     [0, -5, 'lower', -100],
     [40, 50, 'none', 25],
     [0, 7, 'none', 100],
-  ] as const)('from %d to %d where %s is better is %d %%', (a, b, direction, expected) => {
+  ] as const)('improvementOf from %d to %d where %s is better returns %d %%', (a, b, direction, expected) => {
     expect(improvementOf(a, b, direction)).toBe(expected);
   });
 });
 
-describe('a comparison', () => {
-  it('promotes a challenger that is better, safe, tried and likely so', async () => {
+describe('compareVersions', () => {
+  it('comparison promotes a challenger that passes every criterion', async () => {
     const comparison = await comparing(CHAMPION, CHALLENGER);
     expect(comparison).toMatchObject({
       model_name: 'ema_crossover',
@@ -91,7 +91,7 @@ describe('a comparison', () => {
     ]);
   });
 
-  it('has every metric with its direction', async () => {
+  it('comparison contains every metric with its direction', async () => {
     const { metrics: compared } = await comparing(CHAMPION, CHALLENGER);
     expect(Object.entries(compared).map(([name, { direction }]) => `${name} ${direction}`)).toEqual([
       'total_profit higher',
@@ -107,7 +107,7 @@ describe('a comparison', () => {
     ]);
   });
 
-  it('promotes at exactly 10 % and 100 trades', async () => {
+  it('comparison promotes at exactly 10 % improvement and 100 trades', async () => {
     const a = metrics({ ...CHAMPION, sharpe_ratio: 1.5 });
     const b = metrics({ ...CHALLENGER, sharpe_ratio: 1.65, total_trades: 100 });
     expect((await comparing(a, b)).decision).toBe('PROMOTE');
@@ -117,7 +117,7 @@ describe('a comparison', () => {
     ['a Sharpe ratio that is hardly better', { sharpe_ratio: 1.2 }, /9.091 % better, not 10 %/],
     ['too few trades', { total_trades: 99 }, /99 trades, not 100/],
     ['too little confidence', { trade_stats: { n: 290, mean: 0.3, variance: 3.61 } }, /0\.7\d, not 0\.80/],
-  ])('proves nothing with %s', async (_, changes, reason) => {
+  ])('comparison is inconclusive with %s', async (_, changes, reason) => {
     const comparison = await comparing(CHAMPION, metrics({ ...CHALLENGER, ...changes }));
     expect(comparison.decision).toBe('INCONCLUSIVE');
     expect(comparison.recommendation).toMatch(reason);
@@ -130,31 +130,31 @@ describe('a comparison', () => {
     ['profit_factor', { profit_factor: 1 }, 'passed'],
     ['sharpe_ratio', { sharpe_ratio: 0.99 }, 'broken'],
     ['sharpe_ratio', { sharpe_ratio: 1 }, 'passed'],
-  ])('guards %s: %j is %s', async (name, changes, status) => {
+  ])('guardrail %s with %j is %s', async (name, changes, status) => {
     const comparison = await comparing(CHAMPION, metrics({ ...CHALLENGER, ...changes }));
     expect(comparison.guardrails.find((each) => each.name === name)!.status).toBe(status);
     expect(comparison.decision === 'REJECT').toBe(status === 'broken');
   });
 
-  it('is as sure of a rejection as it is unlikely that the challenger is better', async () => {
+  it('rejection has the probability that the challenger is not better as confidence', async () => {
     const comparison = await comparing(CHAMPION, metrics({ ...CHALLENGER, profit_factor: 0.5 }));
     expect(comparison.decision).toBe('REJECT');
     expect(comparison.confidence).toBeCloseTo(1 - 0.907913995435, 11);
     expect(comparison.recommendation).toBe('Keep version 1 and not version 3: its profit factor is 0.5');
   });
 
-  it('is as sure of an open end as of its likelier side', async () => {
+  it('inconclusive comparison has the probability of the likelier side as confidence', async () => {
     const b = metrics({ ...CHALLENGER, trade_stats: { n: 290, mean: 0, variance: 3.61 } });
     const comparison = await comparing(CHAMPION, { ...b, sharpe_ratio: 1.1 });
     expect(comparison.decision).toBe('INCONCLUSIVE');
-    // The same distance to the other side: the distribution is symmetric.
+    // The same distance on the other side: the distribution is symmetric.
     expect(comparison.confidence).toBeCloseTo(0.907913995435, 11);
   });
 
-  describe('without trades enough for a test', () => {
+  describe('comparison with too few trades for a test', () => {
     const few = { n: 1, mean: 1, variance: null };
 
-    it('counts the metrics that agree', async () => {
+    it('comparison uses the share of agreeing metrics as confidence without trade statistics', async () => {
       const a = metrics({ total_trades: 200, trade_stats: few });
       const b = metrics({
         ...a,
@@ -174,7 +174,7 @@ describe('a comparison', () => {
       expect(rejected.confidence).toBeCloseTo(2 / 7, 11);
     });
 
-    it('leaves a metric out that one of them does not define', async () => {
+    it('comparison omits a metric that one version does not define', async () => {
       const a = metrics({ trade_stats: few, expectancy: null });
       const { metrics: compared, decision } = await comparing(a, a);
       expect(compared).not.toHaveProperty('expectancy');
@@ -182,7 +182,7 @@ describe('a comparison', () => {
     });
   });
 
-  it('notes what a percentage of nothing and a factor without losses are', async () => {
+  it('comparison notes a baseline near zero and a profit factor without losses', async () => {
     const a = metrics({ ...CHAMPION, sharpe_ratio: 0 });
     const b = metrics({ ...CHALLENGER, losing_trades: 0, profit_factor: 999 });
     const { metrics: compared } = await comparing(a, b);
@@ -199,7 +199,7 @@ describe('a comparison', () => {
     ['pairs', { pairs: ['ETH/USDT:USDT'] }],
     ['timeframe', { timeframe: '1h' as const }],
     ['date_range', { date_range: { ...config.date_range, end: '2025-03-01T00:00:00.000Z' } }],
-  ])('decides nothing over another %s', async (field, changes) => {
+  ])('comparison is inconclusive when versions differ in %s', async (field, changes) => {
     const worse = metrics({ ...CHALLENGER, profit_factor: 0.1 });
     for (const b of [CHALLENGER, worse]) {
       const comparison = await comparing(CHAMPION, b, { config: { ...config, ...changes } });
@@ -209,7 +209,7 @@ describe('a comparison', () => {
     }
   });
 
-  it('takes the same pairs in another order', async () => {
+  it('comparison ignores the order of pairs', async () => {
     const pairs = ['BTC/USDT:USDT', 'ETH/USDT:USDT'];
     const registry = holding(
       storedVersion('1', { config: { ...config, pairs } }),
@@ -222,7 +222,7 @@ describe('a comparison', () => {
     expect(comparison.comparable).toBe(true);
   });
 
-  it('warns of what flatters one side', async () => {
+  it('comparison warns of differences that bias the result', async () => {
     const { warnings } = await comparing(CHAMPION, CHALLENGER, {
       config: { ...config, fee: 0, precision: 'exchange' },
       engine_version: '2',
@@ -239,12 +239,12 @@ describe('a comparison', () => {
   });
 });
 
-describe('which versions', () => {
+describe('compared versions', () => {
   const registry = holding(storedVersion('1'), storedVersion('3', { stage: 'Archived' }));
   const between = (version_a: string, version_b: string, name = 'ema_crossover') =>
     compareVersions({ registry }, { model: name, version_a, version_b });
 
-  it('takes the aliases', async () => {
+  it('compareVersions resolves the aliases champion and latest', async () => {
     expect(await between('champion', 'latest')).toMatchObject({ version_a: '1', version_b: '3' });
   });
 
@@ -252,23 +252,23 @@ describe('which versions', () => {
     ['1', '1'],
     ['champion', '1'],
     ['latest', '3'],
-  ])('refuses one version twice: %s and %s', async (a, b) => {
+  ])('compareVersions rejects comparing a version with itself: %s and %s', async (a, b) => {
     await expect(between(a, b)).rejects.toMatchObject({ code: 'VAL005', status: 400, field: 'version_b' });
   });
 
   it.each(['2', '0', '01', '1.0', 'v1', 'constructor', '99999999999'])(
-    'does not know %s',
+    'compareVersions rejects unknown version %s',
     async (version) => {
       await expect(between('1', version)).rejects.toMatchObject({ code: 'RES003', field: 'version_b' });
       await expect(between(version, '1')).rejects.toMatchObject({ code: 'RES003', field: 'version_a' });
     },
   );
 
-  it('does not know another model', async () => {
+  it('compareVersions rejects an unknown model', async () => {
     await expect(between('1', '3', 'nothing')).rejects.toMatchObject({ code: 'RES002', status: 404 });
   });
 
-  it('has no champion before one is in Production', async () => {
+  it('compareVersions rejects champion when no version is in Production', async () => {
     const none = {
       read: async () => ({ model: { ...model, production_version: null }, versions: new Map() }),
     };

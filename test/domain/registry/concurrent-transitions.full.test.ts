@@ -20,8 +20,8 @@ interface Race {
 }
 
 /**
- * Versions 1 and 2 in Staging. Before each read and each commit other calls come between, in an order of the seed's; after
- * each commit, and before the next, everything is checked.
+ * Starts with versions 1 and 2 in Staging. Other calls interleave before each read and commit, in an order given by the
+ * seed. The invariants are checked after each commit, before the next.
  */
 async function startRace(seed: number): Promise<Race> {
   const random = createRandom(seed);
@@ -61,12 +61,12 @@ async function startRace(seed: number): Promise<Race> {
   return { fixture, invariants: race.invariants, count };
 }
 
-describe('100 promotions of two versions at once', () => {
-  it.each([1, 2, 3])('end with one of them in Production (order %d)', async (seed) => {
+describe('100 concurrent promotions of two versions', () => {
+  it.each([1, 2, 3])('100 concurrent promotions leave one version in Production (order %d)', async (seed) => {
     const { fixture, invariants, count } = await startRace(seed);
     const calls = Array.from({ length: 100 }, (_, index) => fixture.promote(String((index % 2) + 1)));
     const answers = await Promise.all(calls);
-    // Each version is promoted once. Late calls find it there, or archived by the other one; some lose too often.
+    // Each version is promoted once. Late calls find it promoted or archived; some exhaust their retries.
     expect(count.done).toBe(2);
     expect(count.conflict).toBeGreaterThan(0);
     for (const { status, body } of answers) {
@@ -78,7 +78,7 @@ describe('100 promotions of two versions at once', () => {
     await invariants.check();
   });
 
-  it('end so on the engine itself, with nothing between them', async () => {
+  it('100 concurrent promotions leave one version in Production without injected delays', async () => {
     const fixture = await registryFixture(engine);
     for (const version of ['1', '2']) {
       await fixture.register();
@@ -90,7 +90,7 @@ describe('100 promotions of two versions at once', () => {
     expect(stages.map(({ stage }: { stage: string }) => stage).sort()).toEqual(['Archived', 'Production']);
   });
 
-  it('that expect nothing in Production are one promotion', async () => {
+  it('concurrent promotions that expect an empty Production apply once', async () => {
     const { fixture, count } = await startRace(4);
     const calls = Array.from({ length: 40 }, (_, index) =>
       fixture.promote(String((index % 2) + 1), { expected_production: null }),
@@ -107,7 +107,7 @@ describe('100 promotions of two versions at once', () => {
   });
 });
 
-it('12 registrations of one model at once are 12 versions', async () => {
+it('12 concurrent registrations create 12 versions', async () => {
   const { fixture, invariants, count } = await startRace(5);
   const answers = await Promise.all(Array.from({ length: 12 }, () => fixture.register()));
   expect(answers.map(({ status }) => status)).toEqual(Array(12).fill(201));
@@ -129,7 +129,7 @@ it('concurrent promotions and rollbacks leave one version in Production after ev
   await invariants.check();
 });
 
-it('registrations at once get numbers of their own', async () => {
+it('concurrent registrations get distinct consecutive version numbers', async () => {
   const { fixture, invariants } = await startRace(6);
   const answers = await Promise.all(Array.from({ length: 12 }, () => fixture.register()));
   const given = answers.filter(({ status }) => status === 201).map(({ body }) => Number(body.version));
@@ -138,7 +138,7 @@ it('registrations at once get numbers of their own', async () => {
   await invariants.check();
 });
 
-it('a clock that goes back does not change the order of the history', async () => {
+it('history keeps its order when the clock runs backwards', async () => {
   let now = Date.parse('2026-01-01T00:00:00Z');
   const fixture = await registryFixture(engine, { deps: { clock: { now: () => (now -= 60_000) } } });
   for (const version of ['1', '2']) {
@@ -149,7 +149,7 @@ it('a clock that goes back does not change the order of the history', async () =
   await new Invariants(fixture).check();
 });
 
-it('a read with a model newer than its version makes no transition', async () => {
+it('transition is not applied again when the read model is newer than its version', async () => {
   let between: (() => Promise<unknown>) | null = null;
   const wrap = (store: RegistryStore) =>
     withMethods(store, {

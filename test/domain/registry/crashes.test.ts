@@ -62,7 +62,7 @@ const CASES: Record<string, Case> = {
   },
 };
 
-/** A fixture whose next commit fails: before anything is stored, or after all is. */
+/** Fixture whose next commit fails before or after the transaction. */
 async function failingFixture() {
   let fail: 'before' | 'after' | null = null;
   const down = () => new CodedError('SVC005');
@@ -87,7 +87,7 @@ async function failingFixture() {
 }
 
 describe.each(Object.entries(CASES))('%s', (_, { prepare, call, status }) => {
-  it('a call that dies before its transaction changes nothing; the repeat applies the whole transition', async () => {
+  it('call that crashes before its transaction changes nothing and applies fully on retry', async () => {
     const { fixture, failNext } = await failingFixture();
     await prepare(fixture);
     const before = await fixture.items();
@@ -98,7 +98,7 @@ describe.each(Object.entries(CASES))('%s', (_, { prepare, call, status }) => {
     await new Invariants(fixture).check();
   });
 
-  it('a call that dies after its transaction has applied it; the repeat under its key returns the same response', async () => {
+  it('call that crashes after its transaction returns the same response on retry with its key', async () => {
     const { fixture, failNext } = await failingFixture();
     await prepare(fixture);
     const before = await fixture.items();
@@ -116,7 +116,7 @@ describe.each(Object.entries(CASES))('%s', (_, { prepare, call, status }) => {
 });
 
 describe.each(['stage', 'promote', 'rollback'])('%s without a key', (name) => {
-  it('finds its own transition after a lost response', async () => {
+  it('retry returns 200 without a second transition after a lost response', async () => {
     const { fixture, failNext } = await failingFixture();
     const { prepare, call } = CASES[name]!;
     await prepare(fixture);
@@ -128,7 +128,7 @@ describe.each(['stage', 'promote', 'rollback'])('%s without a key', (name) => {
   });
 });
 
-/** A client whose first transaction is made and its reply lost, so that the SDK sends it again. */
+/** Client that loses the reply of its first transaction, so that the SDK sends it again. */
 function clientThatLosesAReply(options: { readonly newToken: boolean }) {
   const client = createDocumentClient({ endpoint: engine.endpoint, unavailable: 'SVC005' });
   const sent: string[] = [];
@@ -162,23 +162,26 @@ function clientThatLosesAReply(options: { readonly newToken: boolean }) {
 it.each([
   ['the database knows the token of', false],
   ['the database no longer knows', true],
-])('a reply that the network loses: %s the transaction that the SDK repeats', async (_, newToken) => {
-  const { client, sent } = clientThatLosesAReply({ newToken });
-  const fixture = await registryFixture(engine, { client });
-  const { status, body } = await fixture.register();
-  expect({ status, version: body.version }).toEqual({ status: 201, version: '1' });
-  expect(sent).toHaveLength(2);
-  expect(sent[0]).toBe(sent[1]);
-  await new Invariants(fixture).check();
-  client.destroy();
-});
+])(
+  'transaction applies once when the reply is lost: %s the transaction that the SDK repeats',
+  async (_, newToken) => {
+    const { client, sent } = clientThatLosesAReply({ newToken });
+    const fixture = await registryFixture(engine, { client });
+    const { status, body } = await fixture.register();
+    expect({ status, version: body.version }).toEqual({ status: 201, version: '1' });
+    expect(sent).toHaveLength(2);
+    expect(sent[0]).toBe(sent[1]);
+    await new Invariants(fixture).check();
+    client.destroy();
+  },
+);
 
-/** The change of a transition, decided on another state of its version. */
+/** Change of a transition that assumes another state of its version. */
 function spoilBefore({ versions: [change] }: StageTransition, changes: Partial<StoredVersion>) {
   return [{ ...change!, before: { ...change!.before!, ...changes } }];
 }
 
-describe('a transaction', () => {
+describe('registry transaction', () => {
   it.each([
     [
       'the model',
@@ -223,7 +226,7 @@ describe('a transaction', () => {
         },
       }),
     ],
-  ])('stores nothing when %s is not as it was', async (_, spoil) => {
+  ])('registry transaction stores nothing when %s has changed', async (_, spoil) => {
     let spoilt = false;
     const wrap = (store: RegistryStore) =>
       withMethods(store, { commit: (transition) => store.commit(spoilt ? spoil(transition) : transition) });
@@ -238,7 +241,7 @@ describe('a transaction', () => {
   });
 });
 
-it('a transition fails after 21 attempts with backoff between them', async () => {
+it('transition fails after 21 attempts with exponential backoff', async () => {
   const pauses: number[] = [];
   let commits = 0;
   const wrap = (store: RegistryStore) =>
@@ -255,7 +258,7 @@ it('a transition fails after 21 attempts with backoff between them', async () =>
   expect(pauses).toEqual([15, 30, 60, 120, 240, ...Array(15).fill(480)]);
 });
 
-it('a transition is one transaction and the only write', async () => {
+it('transition writes exactly one transaction', async () => {
   const client = createDocumentClient({ endpoint: engine.endpoint });
   const sent: string[] = [];
   client.middlewareStack.add(
@@ -273,7 +276,7 @@ it('a transition is one transaction and the only write', async () => {
   };
   const transaction = TransactWriteCommand.name.replace('Command', 'ItemsCommand');
   const once = ['BatchGetItemCommand', transaction];
-  // What comes into Production may end a challenge of the model.
+  // Entering Production may end a challenge of the model.
   const ending = ['BatchGetItemCommand', 'QueryCommand', transaction];
   const key = { 'Idempotency-Key': 'a' };
   expect(await commandsOf(fixture.register())).toEqual(once);
@@ -281,7 +284,7 @@ it('a transition is one transaction and the only write', async () => {
   expect(await commandsOf(fixture.promote(1))).toEqual(ending);
   await fixture.register();
   await fixture.stage(2);
-  // Few reads and one transaction, with everything that a promotion can carry.
+  // A promotion with every option still takes few reads and one transaction.
   expect(
     await commandsOf(
       fixture.promote(2, { expected_production: '1', comment: 'c', challenge_id: 'ch-1' }, key),

@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const TABLES = { jobs: 'jobs', registry: 'registry', series: 'series' };
 const HOLDER = join(import.meta.dirname, '../../adapters/fixtures/hold-database.ts');
 
-/** The database in a process of its own, and the registry on it. Killing the process kills the database. */
+/** Database in its own process, and the registry on it. Killing the process kills the database. */
 async function open(
   dbPath: string,
 ): Promise<{ fixture: RegistryFixture; kill: () => void; close: () => void }> {
@@ -41,7 +41,7 @@ async function open(
 
 const STATUSES = [200, 201, 404, 409, 410, 503];
 
-/** Any call; versions 1 to 3 are fought over. */
+/** Random call on one of versions 1 to 3, so that calls conflict. */
 function anyCall(fixture: RegistryFixture, random: () => number): Promise<Answer> {
   const version = String(1 + Math.floor(random() * 3));
   const calls = [
@@ -53,7 +53,7 @@ function anyCall(fixture: RegistryFixture, random: () => number): Promise<Answer
   return calls[Math.floor(random() * calls.length)]!();
 }
 
-it('a killed database has each transition whole or not at all and keeps all that were acknowledged', async () => {
+it('killed database keeps every acknowledged transition and no partial one', async () => {
   const dbPath = join(folder, 'registry.sqlite');
   const random = createRandom(7);
   let invariants: Invariants | undefined;
@@ -65,7 +65,7 @@ it('a killed database has each transition whole or not at all and keeps all that
     await invariants.check();
     const answers = [await fixture.register()];
     const dies = 6 + Math.floor(random() * 10);
-    // Each goes on until it meets the death of the database.
+    // Each caller continues until the database is killed.
     const callers = Array.from({ length: 8 }, async () => {
       while (answers.at(-1)!.status !== 503) {
         answers.push(await anyCall(fixture, random));

@@ -9,7 +9,7 @@ import { SOME_RESULT } from '../../support/jobs.ts';
 import { storeCatalog } from '../../support/stored-catalog.ts';
 import { storedVersion } from '../../support/stored-version.ts';
 
-/** The catalog on the embedded engine: what is listed, and how many requests it takes. */
+/** Catalog on the embedded engine: rows and number of requests. */
 
 let engine: TestEngine;
 let requests: Record<string, number> = {};
@@ -77,7 +77,7 @@ function versionOf(id: string, facts: Facts = {}): StoredVersion {
   });
 }
 
-describe('the list', () => {
+describe('listCatalog', () => {
   let catalog: Catalog;
   beforeAll(async () => {
     catalog = await catalogOf([
@@ -97,7 +97,7 @@ describe('the list', () => {
     ]);
   });
 
-  it('has what is in Production and Staging, by name and number', async () => {
+  it('listCatalog returns Production and Staging versions by name and number', async () => {
     expect(await catalog.ids()).toEqual(['alpha/2', 'alpha/10', 'beta/1', 'gamma/1']);
     expect(await catalog.list()).toMatchObject({ total: 4, limit: 20, offset: 0, next_cursor: null });
   });
@@ -128,11 +128,11 @@ describe('the list', () => {
     [{ limit: 2, offset: 1 }, ['alpha/10', 'beta/1']],
     [{ limit: 1, offset: 1, search: 'alpha' }, ['alpha/10']],
     [{ offset: 4 }, []],
-  ])('%j', async (input, expected) => {
+  ])('listCatalog filters, sorts and pages with %j', async (input, expected) => {
     expect(await catalog.ids(input)).toEqual(expected);
   });
 
-  it('counts all pages of what passes', async () => {
+  it('listCatalog total counts matches on all pages', async () => {
     expect(await catalog.list({ limit: 1 })).toMatchObject({ total: 4, items: [expect.anything()] });
     expect(await catalog.list({ stage: 'Staging', limit: 1, offset: 1 })).toMatchObject({
       total: 2,
@@ -141,7 +141,7 @@ describe('the list', () => {
     expect(await catalog.list({ timeframe: '1h', offset: 5 })).toMatchObject({ total: 2, items: [] });
   });
 
-  it('shows a row of each', async () => {
+  it('listCatalog returns every field of a row', async () => {
     const { items } = await catalog.list({ search: 'second' });
     expect(items).toEqual([
       {
@@ -183,7 +183,7 @@ describe('the list', () => {
     { search: 'a', sort_order: 'desc' },
     { stage: 'Production', sort_field: 'drawdown', sort_order: 'desc' },
     { min_sharpe: -2, sort_field: 'sharpe' },
-  ])('leads page by page through the whole of %j', async (input) => {
+  ])('listCatalog cursors lead through every page of %j', async (input) => {
     const whole = await catalog.ids(input);
     const seen: string[] = [];
     let cursor: string | undefined;
@@ -196,13 +196,13 @@ describe('the list', () => {
     expect(seen).toEqual(whole);
   });
 
-  it('goes on by cursor from where an offset led', async () => {
+  it('listCatalog cursor resumes after an offset page', async () => {
     const { next_cursor } = await catalog.list({ limit: 1, offset: 1 });
     const next = await catalog.list({ limit: 1, cursor: next_cursor! });
     expect([next.items[0]!.name, next.offset]).toEqual(['beta', 2]);
   });
 
-  it('takes a cursor with another size of page', async () => {
+  it('listCatalog accepts a cursor with another limit', async () => {
     const { next_cursor } = await catalog.list({ limit: 1 });
     expect(await catalog.ids({ limit: 100, cursor: next_cursor! })).toEqual([
       'alpha/10',
@@ -211,7 +211,7 @@ describe('the list', () => {
     ]);
   });
 
-  it('refuses a cursor of another list, a broken one, and one beside an offset', async () => {
+  it('listCatalog rejects a cursor of another list, an invalid one and one with an offset', async () => {
     const cursor = (await catalog.list({ limit: 1 })).next_cursor!;
     for (const input of [
       { stage: 'Production' },
@@ -237,7 +237,7 @@ describe('the list', () => {
     });
   });
 
-  it('refuses a timeframe that is none', async () => {
+  it('listCatalog rejects an invalid timeframe', async () => {
     await expect(catalog.list({ timeframe: '7m' })).rejects.toMatchObject({
       code: 'VAL003',
       field: 'timeframe',
@@ -245,7 +245,7 @@ describe('the list', () => {
   });
 });
 
-describe('of 10,000 versions', () => {
+describe('listCatalog with 10,000 versions', () => {
   let catalog: Catalog;
   beforeAll(async () => {
     catalog = await catalogOf(
@@ -264,13 +264,13 @@ describe('of 10,000 versions', () => {
     { sort_field: 'sharpe', sort_order: 'desc' },
     { sort_field: 'drawdown' },
     { offset: 40 },
-  ])('a page of 100 near the start reads one page of an index for each stage: %j', async (input) => {
+  ])('early page of 100 reads one index page per stage: %j', async (input) => {
     const page = await catalog.list({ ...input, limit: 100 });
     expect(page).toMatchObject({ total: 10_000, items: { length: 100 } });
     expect(requests).toEqual({ QueryCommand: 2, GetItemCommand: 1, BatchGetItemCommand: 1 });
   });
 
-  it('so does every next page by cursor', async () => {
+  it('next page by cursor reads one index page per stage', async () => {
     const first = await catalog.list({ limit: 100, offset: 9_000 });
     requests = {};
     const next = await catalog.list({ limit: 100, cursor: first.next_cursor! });
@@ -278,18 +278,18 @@ describe('of 10,000 versions', () => {
     expect(requests).toEqual({ QueryCommand: 2, GetItemCommand: 1, BatchGetItemCommand: 1 });
   });
 
-  it('a page of one stage reads one page of its index', async () => {
+  it('page of one stage reads one page of its index', async () => {
     const page = await catalog.list({ stage: 'Production', limit: 100 });
     expect(page).toMatchObject({ total: 400, items: { length: 100 } });
     expect(requests).toEqual({ QueryCommand: 1, GetItemCommand: 1, BatchGetItemCommand: 1 });
   });
 
-  it('a filter reads each row of its stage once', async () => {
+  it('filtered page reads each row of its stage once', async () => {
     expect(await catalog.list({ stage: 'Production', search: 'strategy_1', limit: 100 })).toMatchObject({
       total: 111,
       items: { length: 100 },
     });
-    // 150 rows, then the other 250 in one read.
+    // 150 rows, then the remaining 250 in one read.
     expect(requests).toEqual({ QueryCommand: 2, BatchGetItemCommand: 1 });
   });
 });

@@ -41,11 +41,11 @@ interface Scene {
   readonly started: string[];
   readonly clock: { now(): number; time: number };
   validation(version?: string): Promise<any>;
-  /** What is still to be settled. */
+  /** Jobs whose validation result is not recorded yet. */
   waiting(): Promise<string[]>;
 }
 
-/** A registry whose checks are started for real, and never run unless a test ends them. */
+/** Registry whose checks are started but run only when a test ends them. */
 async function scene(): Promise<Scene> {
   const clock = { time: NOW, now: () => clock.time };
   const started: string[] = [];
@@ -107,7 +107,7 @@ async function scene(): Promise<Scene> {
   };
 }
 
-/** Registers and stages version 1: the id of the job of its checks. */
+/** Registers and stages version 1. Returns the job ID of its checks. */
 async function staged({ fixture }: Scene): Promise<string> {
   expect((await fixture.register({ thresholds: { max_drawdown: 100 } })).status).toBe(201);
   const { status, body } = await fixture.stage('1');
@@ -116,7 +116,7 @@ async function staged({ fixture }: Scene): Promise<string> {
   return body.validation.job_id;
 }
 
-/** Ends a job as its task does. */
+/** Ends a job like its task does. */
 async function end(jobs: DynamoJobStore, jobId: string, checks: ValidationCheck[], time = NOW) {
   const claim = await jobs.claim(jobId, 'task', at(time));
   expect(claim.outcome).toBe('claimed');
@@ -127,21 +127,24 @@ async function end(jobs: DynamoJobStore, jobId: string, checks: ValidationCheck[
 const events = async ({ fixture }: Scene) =>
   (await fixture.get(`/api/v1/models/${MODEL}/history`)).body.items.map((each: any) => each.action);
 
-describe('the end of a validation', () => {
-  it.each(['passed', 'failed'] as const)('%s is recorded once, with its event', async (status) => {
-    const scenario = await scene();
-    const jobId = await staged(scenario);
-    await end(scenario.fixture.jobs, jobId, [check(status)]);
-    await reconcileJob(scenario.deps, jobId);
-    const stored = await scenario.fixture.store.read(MODEL, ['1']);
-    expect(stored.versions.get('1')!.validation.status).toBe(status);
-    expect(await scenario.waiting()).toEqual([]);
-    await reconcileJob(scenario.deps, jobId);
-    await reconcileJobs(scenario.deps);
-    expect(await events(scenario)).toEqual(['validate', 'stage', 'register']);
-  });
+describe('validation result', () => {
+  it.each(['passed', 'failed'] as const)(
+    'validation result %s is recorded once with one event',
+    async (status) => {
+      const scenario = await scene();
+      const jobId = await staged(scenario);
+      await end(scenario.fixture.jobs, jobId, [check(status)]);
+      await reconcileJob(scenario.deps, jobId);
+      const stored = await scenario.fixture.store.read(MODEL, ['1']);
+      expect(stored.versions.get('1')!.validation.status).toBe(status);
+      expect(await scenario.waiting()).toEqual([]);
+      await reconcileJob(scenario.deps, jobId);
+      await reconcileJobs(scenario.deps);
+      expect(await events(scenario)).toEqual(['validate', 'stage', 'register']);
+    },
+  );
 
-  it('shows before anybody recorded it, and decides a promotion', async () => {
+  it('validation result is visible and blocks promotion before it is recorded', async () => {
     const scenario = await scene();
     const jobId = await staged(scenario);
     await end(scenario.fixture.jobs, jobId, [check('failed')]);
@@ -150,14 +153,14 @@ describe('the end of a validation', () => {
     expect([status, body.detail.code]).toEqual([409, 'RES005']);
   });
 
-  it('proves nothing without checks', async () => {
+  it('validation without checks fails', async () => {
     const scenario = await scene();
     const jobId = await staged(scenario);
     await end(scenario.fixture.jobs, jobId, []);
     expect((await scenario.validation()).status).toBe('failed');
   });
 
-  it('is recorded by the next pass when reconcile died before it', async () => {
+  it('validation result is recorded by the next reconcile run after a crash before the write', async () => {
     const scenario = await scene();
     const jobId = await staged(scenario);
     await end(scenario.fixture.jobs, jobId, [check('passed')]);
@@ -167,7 +170,7 @@ describe('the end of a validation', () => {
     expect(await events(scenario)).toEqual(['validate', 'stage', 'register']);
   });
 
-  it('is not recorded twice when reconcile died between its two writes', async () => {
+  it('validation result is recorded once when reconcile crashes between its two writes', async () => {
     const scenario = await scene();
     const jobId = await staged(scenario);
     await end(scenario.fixture.jobs, jobId, [check('passed')]);
@@ -189,7 +192,7 @@ describe('the end of a validation', () => {
     expect(await events(scenario)).toEqual(['validate', 'stage', 'register']);
   });
 
-  it('waits for a staging that is stored after the checks have ended', async () => {
+  it('validation result is recorded when staging is stored after the checks ended', async () => {
     const scenario = await scene();
     await scenario.fixture.register({ thresholds: { max_drawdown: 100 } });
     const version = (await scenario.fixture.store.read(MODEL, ['1'])).versions.get('1')!;
@@ -204,7 +207,7 @@ describe('the end of a validation', () => {
     expect(stored.versions.get('1')!.validation.status).toBe('passed');
   });
 
-  it('is forgotten when the registry does not know the version any more', async () => {
+  it('validation result is discarded after 10 minutes when the version no longer exists', async () => {
     const scenario = await scene();
     const jobId = await staged(scenario);
     await end(scenario.fixture.jobs, jobId, [check('passed')]);
@@ -217,7 +220,7 @@ describe('the end of a validation', () => {
     expect(await scenario.waiting()).toEqual([]);
   });
 
-  it('is forgotten when no staging came', async () => {
+  it('validation result is discarded after 10 minutes when the version was not staged', async () => {
     const scenario = await scene();
     await scenario.fixture.register({ thresholds: { max_drawdown: 100 } });
     const version = (await scenario.fixture.store.read(MODEL, ['1'])).versions.get('1')!;
@@ -229,24 +232,27 @@ describe('the end of a validation', () => {
     expect(await events(scenario)).toEqual(['register']);
   });
 
-  it.each([1, 2, 3, 4, 5])('survives a promotion at the same moment (%i)', async () => {
-    const scenario = await scene();
-    const jobId = await staged(scenario);
-    await end(scenario.fixture.jobs, jobId, [check('passed')]);
-    const [promoted] = await Promise.all([
-      scenario.fixture.promote('1'),
-      reconcileJob(scenario.deps, jobId),
-      reconcileJobs(scenario.deps),
-    ]);
-    expect(promoted.status).toBe(200);
-    const { versions, model } = await scenario.fixture.store.read(MODEL, ['1']);
-    expect(versions.get('1')).toMatchObject({ stage: 'Production', validation: { status: 'passed' } });
-    expect(model!.events).toBe((await events(scenario)).length);
-  });
+  it.each([1, 2, 3, 4, 5])(
+    'validation result is recorded when a promotion runs concurrently (%i)',
+    async () => {
+      const scenario = await scene();
+      const jobId = await staged(scenario);
+      await end(scenario.fixture.jobs, jobId, [check('passed')]);
+      const [promoted] = await Promise.all([
+        scenario.fixture.promote('1'),
+        reconcileJob(scenario.deps, jobId),
+        reconcileJobs(scenario.deps),
+      ]);
+      expect(promoted.status).toBe(200);
+      const { versions, model } = await scenario.fixture.store.read(MODEL, ['1']);
+      expect(versions.get('1')).toMatchObject({ stage: 'Production', validation: { status: 'passed' } });
+      expect(model!.events).toBe((await events(scenario)).length);
+    },
+  );
 });
 
-describe('the job of a validation', () => {
-  it('is the same for the same version, and runs its configuration on the newest candles', async () => {
+describe('validation job', () => {
+  it('validation job is reused per version and runs its configuration on the newest candles', async () => {
     const scenario = await scene();
     const jobId = await staged(scenario);
     const version = (await scenario.fixture.store.read(MODEL, ['1'])).versions.get('1')!;
@@ -254,14 +260,14 @@ describe('the job of a validation', () => {
     const job = (await scenario.fixture.jobs.get(jobId))!;
     const { date_range, params, ...config } = job.config;
     expect(version.config).toMatchObject(config);
-    // What the registered configuration leaves out has its default.
+    // Omitted parameters have their defaults.
     expect(params).toEqual({ fast: 20, slow: 50 });
     expect(Date.parse(date_range.end)).toBe(NOW);
     expect((NOW - Date.parse(date_range.start)) / (5 * MINUTES)).toBe(1000);
     expect(job.execution_input).toMatchObject({ job_id: jobId, kind: 'validation', image: null });
   });
 
-  it('is started again when its execution got lost', async () => {
+  it('validation job is restarted when its execution is lost', async () => {
     const scenario = await scene();
     const jobId = await staged(scenario);
     scenario.clock.time += 3 * MINUTES;
@@ -273,7 +279,7 @@ describe('the job of a validation', () => {
   it.each([
     ['SVC001', /could not be run to their end\. Register the backtest again/],
     ['DATA001', /^DATA001 It went wrong$/],
-  ])('that ended with %s fails its version, and says why', async (code, message) => {
+  ])('validation job that ended with %s fails its version and states the reason', async (code, message) => {
     const scenario = await scene();
     const jobId = await staged(scenario);
     await scenario.fixture.jobs.fail(jobId, null, { code, message: 'It went wrong' }, at(NOW));
@@ -284,7 +290,7 @@ describe('the job of a validation', () => {
     expect(validation.checks.at(-1).message).toMatch(message);
   });
 
-  it('is in no list of backtests, whatever its state', async () => {
+  it('validation job is omitted from backtest lists in every status', async () => {
     const scenario = await scene();
     const jobId = await staged(scenario);
     const { jobs } = scenario.fixture;

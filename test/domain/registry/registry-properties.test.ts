@@ -48,12 +48,12 @@ function run(fixture: RegistryFixture, command: Command): Promise<Answer> {
   return fixture[call](version, more, headers);
 }
 
-/** The registry as its rules say, in memory. */
+/** Reference model of the registry, in memory. */
 class Rules {
   readonly stages: Stage[] = [];
   readonly #replies = new Map<string, { request: string; status: number }>();
 
-  /** Status of a call, which it carries out. */
+  /** Applies a call and returns its expected status. */
   call(command: Command): number {
     const { key: used, ...request } = command;
     const text = JSON.stringify(request);
@@ -92,8 +92,8 @@ class Rules {
   }
 }
 
-describe('any sequence of calls', () => {
-  it('has the answers and leads to the stages that the rules say, whole after every call', async () => {
+describe('random registry calls', () => {
+  it('any sequence of calls returns the statuses and stages of the reference model', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(command, { minLength: 8, maxLength: 25 }), async (commands) => {
         const fixture = await registryFixture(engine);
@@ -110,7 +110,7 @@ describe('any sequence of calls', () => {
     );
   });
 
-  it('keeps the registry whole when calls run at once', async () => {
+  it('concurrent random calls keep the registry invariants', async () => {
     const batches = fc.array(fc.array(command, { minLength: 2, maxLength: 6 }), {
       minLength: 4,
       maxLength: 8,

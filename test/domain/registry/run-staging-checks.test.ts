@@ -49,7 +49,7 @@ const withTrade = (change: object): BacktestOutcome => {
   return { ...outcome, trades: [{ ...first!, ...change }, ...others] };
 };
 
-describe('the code that ran', () => {
+describe('code check', () => {
   const other = { strategyDigest: '0'.repeat(64) };
   const unresolved = { registered: { ...REGISTERED, image_digest: null } };
   const image = `registry.example/sample@${DIGEST}`;
@@ -76,7 +76,7 @@ describe('the code that ran', () => {
       'warning',
       /another source/,
     ],
-  ])('%s', async (_, changes, status, message) => {
+  ])('code check of %s returns its status and message', async (_, changes, status, message) => {
     const found = await check('code', changes);
     expect(found.status).toBe(status);
     expect(found.message).toMatch(message);
@@ -84,8 +84,8 @@ describe('the code that ran', () => {
   });
 });
 
-describe('the smoke run', () => {
-  it('counts its trades', async () => {
+describe('smoke run check', () => {
+  it('smoke run check passes with the number of trades', async () => {
     const { trades } = smokeRun().outcome;
     expect(trades.length).toBeGreaterThan(5);
     expect(await check('smoke_run')).toMatchObject({ status: 'passed', value: trades.length });
@@ -98,14 +98,14 @@ describe('the smoke run', () => {
     [{ stake: -1 }, /-1 as its stake/],
     [{ pair: 'DOGE/USDT:USDT' }, /DOGE\/USDT:USDT, which the configuration does not have/],
     [{ openedAt: 2, closedAt: 1 }, /ends before it begins/],
-  ])('refuses an order with %j', async (change, message) => {
+  ])('smoke run check fails on a trade with %j', async (change, message) => {
     const found = await check('smoke_run', { outcome: withTrade(change) });
     expect(found.status).toBe('failed');
     expect(found.message).toMatch(message);
   });
 });
 
-describe('the second run', () => {
+describe('determinism check', () => {
   it.each([
     [
       'a price',
@@ -122,22 +122,22 @@ describe('the second run', () => {
       (outcome: BacktestOutcome) => ({ ...outcome, trades: outcome.trades.slice(0, -1) }),
       /different/,
     ],
-  ])('that differs by %s fails', async (_, change, message) => {
+  ])('determinism check fails when the second run differs by %s', async (_, change, message) => {
     const found = await check('determinism', { again: async () => change(smokeRun().outcome) });
     expect(found.status).toBe('failed');
     expect(found.message).toMatch(message);
   });
 
-  it('that is the same passes', async () => {
+  it('determinism check passes when both runs are equal', async () => {
     expect((await check('determinism')).status).toBe('passed');
   });
 });
 
-describe('the search for look-ahead', () => {
+describe('look-ahead check', () => {
   const changed = (change: Partial<StrategyDefinition>) =>
     check('look_ahead', { load: async () => ({ ...SAMPLE_STRATEGY, ...change }) });
 
-  it('passes a causal strategy, and says on how much', async () => {
+  it('look-ahead check certifies a causal strategy and states its coverage', async () => {
     const found = await check('look_ahead');
     expect(found).toMatchObject({ status: 'passed', value: 'certified', threshold: 'certified' });
     expect(found.message).toMatch(
@@ -145,7 +145,7 @@ describe('the search for look-ahead', () => {
     );
   });
 
-  it('finds an indicator that looks one candle ahead', async () => {
+  it('look-ahead check fails on an indicator that reads one candle ahead', async () => {
     const found = await changed({
       indicators: ({ close }) => ({ mean: close.map((_, row) => close[row + 1] ?? Number.NaN) }),
     });
@@ -153,7 +153,7 @@ describe('the search for look-ahead', () => {
     expect(found.message).toMatch(/^look_ahead: /);
   });
 
-  it('finds a callback that reads the candle that is still forming, and says where', async () => {
+  it('look-ahead check reports the source line of a callback that reads the open candle', async () => {
     const found = await changed({
       callbacks: { customExit: ({ candles, index }) => (candles.close[index]! < 0 ? 'x' : null) },
     });
@@ -164,7 +164,7 @@ describe('the search for look-ahead', () => {
     expect(found.message).not.toContain('certified');
   });
 
-  it('names the callbacks it covered, and those that were never asked', async () => {
+  it('look-ahead check lists covered callbacks and callbacks never called', async () => {
     const found = await changed({
       callbacks: { customExit: () => null, adjustEntryPrice: (_context, _trade, price) => price },
     });
@@ -173,7 +173,7 @@ describe('the search for look-ahead', () => {
     );
   });
 
-  it('fails a strategy that only runs on the whole history', async () => {
+  it('look-ahead check fails a strategy that throws on truncated history', async () => {
     const { length } = smokeRun().pairs[0]!.candles.timestamp;
     const found = await changed({
       indicators: (candles, params) => {
@@ -185,7 +185,7 @@ describe('the search for look-ahead', () => {
     expect(found.message).toMatch(/too short for me/);
   });
 
-  it('does not certify what gave no entry signal: its callbacks were never asked', async () => {
+  it('look-ahead check warns not_checked when the strategy has no entry signal', async () => {
     const found = await changed({
       signals: () => ({}),
       callbacks: { customExit: ({ candles, index }) => (candles.close[index + 3]! < 0 ? 'x' : null) },
@@ -196,13 +196,13 @@ describe('the search for look-ahead', () => {
     );
   });
 
-  it('does not pass where there was nothing to search', async () => {
+  it('look-ahead check fails when the candles are too short to search', async () => {
     const pairs = smokeRun().pairs.map((each) => ({ ...each, candles: createCandles(3) }));
     expect((await check('look_ahead', { pairs })).status).toBe('failed');
   });
 });
 
-describe('the search with the models of the configuration', () => {
+describe('look-ahead check with models', () => {
   const searched = (label: number) => {
     const mlLabel: StrategyDefinition['mlLabel'] = (candles) => ({
       ...riseLabel(candles, label),
@@ -217,11 +217,11 @@ describe('the search with the models of the configuration', () => {
     });
   };
 
-  it('passes what they can have known', async () => {
+  it('look-ahead check certifies a label within its horizon', async () => {
     expect(await searched(2)).toMatchObject({ status: 'passed', value: 'certified', threshold: 'certified' });
   });
 
-  it('refuses what they cannot: a label that looks farther than its horizon', async () => {
+  it('look-ahead check fails on a label that reads beyond its horizon', async () => {
     expect(await searched(30)).toMatchObject({
       status: 'failed',
       message: expect.stringMatching(/^look_ahead: (label|columns\.ml_probability) of BTC/),
