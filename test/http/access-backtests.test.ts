@@ -20,7 +20,7 @@ afterAll(() => fixture?.stop());
 const at = (id: string) => `/api/v1/backtests/${id}`;
 const PARTS = ['', '/equity', '/report-data', '/sharing'];
 
-/** Every id of a list, page by page; each page but the last is full. */
+/** All IDs of a list over its pages. Expects every page but the last to be full. */
 async function idsOf(person: Person, query = '', limit = 100): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor = ''; ; ) {
@@ -33,7 +33,7 @@ async function idsOf(person: Person, query = '', limit = 100): Promise<string[]>
   }
 }
 
-/** Where a job is in whose lists. */
+/** Access items of a job by principal. */
 async function rowsOf(jobId: string): Promise<Record<string, string>> {
   const { Items = [] } = await fixture.client.send(
     new QueryCommand({
@@ -51,7 +51,7 @@ async function rowsOf(jobId: string): Promise<Record<string, string>> {
   );
 }
 
-describe('a backtest', () => {
+describe('backtest access', () => {
   it('backtest is visible only to its owner until it is shared', async () => {
     const id = await fixture.backtest('ann', {}, 'completed');
     for (const part of PARTS) {
@@ -61,7 +61,7 @@ describe('a backtest', () => {
         field: 'job_id',
         context: { resource: 'backtest', id, required: 'read' },
       });
-      // Nothing of it is told.
+      // The response contains nothing of the job.
       expect(JSON.stringify(refused.body)).not.toMatch(/ann|ema_crossover/);
     }
     const statuses = async (person: Person) =>
@@ -80,7 +80,7 @@ describe('a backtest', () => {
     expect(await bob.post(`${at(id)}/cancel`)).toMatchObject({ status: 403, code: 'AUTH005' });
     expect((await fixture.jobs.get(id))!.status).toBe('pending');
     await ann.share(at(id), 'user:bob!');
-    // Sharing gives no role.
+    // A grant does not add a role.
     const viewer = fixture.person('bob', 'viewer');
     expect(await viewer.post(`${at(id)}/cancel`)).toMatchObject({ status: 403, code: 'AUTH004' });
     expect(await bob.post(`${at(id)}/cancel`)).toMatchObject({ status: 200 });
@@ -119,7 +119,7 @@ describe('a backtest', () => {
     expect(await idsOf(bob)).toContain(id);
     const before = (await fixture.jobs.get(id))!;
     expect((await ann.share(at(id))).body).toEqual({ owner: 'ann', shared_with: [] });
-    // An end that was under way before does not bring it back.
+    // A concurrent job end does not restore the grant.
     await fixture.jobs.sharing.settle({ ...before, status: 'completed' });
     expect(Object.keys(await rowsOf(id))).toEqual(['user:ann']);
     expect((await bob.get(at(id))).code).toBe('AUTH005');
@@ -146,7 +146,7 @@ describe('a backtest', () => {
     expect((await fixture.jobs.get(id))!.shared_with).toBeUndefined();
   });
 
-  it('is shared with as many as there may be, and with as many others instead', async () => {
+  it('backtest accepts the maximum number of grants and their replacement', async () => {
     const id = await fixture.backtest('ann');
     const many = (prefix: string) => Array.from({ length: MAX_GRANTS }, (_, i) => `group:${prefix}-${i}`);
     expect((await ann.share(at(id), ...many('a'))).status).toBe(200);
@@ -157,7 +157,7 @@ describe('a backtest', () => {
     );
   });
 
-  it('is another’s under the same Idempotency-Key', async () => {
+  it('the same Idempotency-Key of another caller creates another backtest', async () => {
     const config = { strategy: 'ema_crossover', pairs: ['BTC/USDT:USDT'] };
     const submit = (person: Person) =>
       person.post('/api/v1/backtests', { config }, { 'Idempotency-Key': 'nightly' });
@@ -165,7 +165,7 @@ describe('a backtest', () => {
     expect([own.status, again.status, other.status]).toEqual([201, 201, 201]);
     expect(again.body.job_id).toBe(own.body.job_id);
     expect(other.body.job_id).not.toBe(own.body.job_id);
-    // Its id can be worked out by whoever knows owner and key: that opens nothing.
+    // A caller that knows owner and key can compute the ID; it grants no access.
     const suffix = sha256(JSON.stringify(['ann', 'nightly']))
       .slice(0, 25)
       .toUpperCase();
@@ -174,8 +174,8 @@ describe('a backtest', () => {
   });
 });
 
-describe('the list', () => {
-  /** Of ten, shared in turn with nobody, bob, his group and everyone; several of one moment. */
+describe('backtest list', () => {
+  /** Ten jobs shared in turn with no one, bob, his group and everyone; several at the same time. */
   async function interleaved(experiment_name: string) {
     const ids: Record<'owned' | 'seen' | 'all', string[]> = { owned: [], seen: [], all: [] };
     for (let i = 0; i < 24; i++) {
@@ -191,7 +191,7 @@ describe('the list', () => {
       if (owner === 'bob' || principals.length > 0) ids.seen.push(id);
     }
     const newest = (list: string[]) => list.sort().reverse();
-    // Ids are made in the order of time here.
+    // IDs are created in chronological order here.
     return { owned: newest(ids.owned), seen: newest(ids.seen), all: newest(ids.all) };
   }
 
@@ -206,14 +206,14 @@ describe('the list', () => {
       expect((await idsOf(admin, query, limit)).sort()).toEqual(all.toSorted());
       expect((await idsOf(fixture.development, query, limit)).sort()).toEqual(all.toSorted());
     }
-    // Not filtered by anything: the pages are filled from what is seen.
+    // Pages without a filter are filled from the visible jobs.
     const unfiltered = await idsOf(member, '', 3);
     expect(new Set(unfiltered).size).toBe(unfiltered.length);
     expect(unfiltered.filter((id) => all.includes(id))).toEqual(seen);
     expect((await idsOf(fixture.person('new', 'viewer'), query, 2)).length).toBeLessThan(seen.length);
   });
 
-  it('fills the longest page', async () => {
+  it('list fills the longest page', async () => {
     const experiment_name = `long-${ulids.ulid()}`;
     const ids = await Promise.all(
       Array.from({ length: 102 }, () => fixture.backtest('ann', { experiment_name })),
@@ -223,7 +223,7 @@ describe('the list', () => {
     expect(await idsOf(ann, query, 99)).toEqual(ids.toSorted().reverse());
   });
 
-  it('keeps its place while jobs come and sharing changes', async () => {
+  it('cursor keeps its position while jobs are added and sharing changes', async () => {
     const experiment_name = `place-${ulids.ulid()}`;
     const make = (second: number) =>
       fixture.backtest('ann', {
@@ -235,18 +235,18 @@ describe('the list', () => {
     const query = `/api/v1/backtests?limit=2&experiment_name=${experiment_name}`;
     const first = await bob.get(query);
     expect(first.body.items.map((job: any) => job.job_id)).toEqual([ids[3], ids[2]]);
-    // The last of the page is lost, and a newer one comes.
+    // The last job of the page is removed, and a newer one is added.
     await ann.share(at(ids[2]!));
     await ann.share(at(await make(5)), 'user:bob');
     const next = await bob.get(`${query}&cursor=${first.body.next_cursor}`);
     expect(next.body.items.map((job: any) => job.job_id)).toEqual([ids[1], ids[0]]);
     expect(next.body.next_cursor).toBeNull();
-    // Another's cursor is of another list.
+    // A cursor of another caller belongs to another list.
     expect((await ann.get(`${query}&cursor=${first.body.next_cursor}`)).code).toBe('VAL006');
     expect((await admin.get(`${query}&cursor=${first.body.next_cursor}`)).code).toBe('VAL006');
   });
 
-  it('by status shows a job where it is, also when its rows were left behind', async () => {
+  it('filter by status returns the current status when access items are outdated', async () => {
     const owner = `owner-${ulids.ulid()}`;
     const own = fixture.person(owner);
     const changes = { experiment_name: owner };
@@ -262,7 +262,7 @@ describe('the list', () => {
     for (const [status, id] of Object.entries(ids)) {
       expect(await mine(status)).toEqual([id]);
     }
-    // As the state machine marks it: it knows of no rows.
+    // The state machine updates the job without its access items.
     const left = await fixture.backtest(owner, changes);
     await fixture.client.send(
       new UpdateCommand({
@@ -281,12 +281,12 @@ describe('the list', () => {
     for (let i = 0; i < 2; i++) {
       expect((await mine('failed')).sort()).toEqual([ids.failed, left].sort());
       expect(await mine('pending')).toEqual([ids.pending]);
-      // Whoever meets it puts it in order.
+      // A read that meets the outdated item repairs it.
       expect(Object.values(await rowsOf(left))).toEqual([`user:${owner}#backtest#failed`]);
     }
   });
 
-  it('shows nothing by a row that was left behind', async () => {
+  it('list omits a job when only an outdated access item names the caller', async () => {
     const id = await fixture.backtest('ann');
     await ann.share(at(id), 'user:bob');
     const row = {

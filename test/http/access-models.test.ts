@@ -31,7 +31,7 @@ async function staged(person: Person, owner: string, model: string): Promise<voi
   expect((await person.post(move(model, 'stage'), { version: 1 })).status).toBe(200);
 }
 
-describe('a model', () => {
+describe('model access', () => {
   const model = 'ema_crossover';
   const READS = ['/versions', '/versions/1', '/history', '/production', '/sharing'];
   beforeAll(() => staged(ann, 'ann', model));
@@ -52,7 +52,7 @@ describe('a model', () => {
     expect((await bob.get(`${of('supertrend')}/versions`)).code).toBe('RES002');
   });
 
-  it('is moved by whom it is shared with for that, if their role is enough', async () => {
+  it('transition requires a write grant and the role of the operation', async () => {
     expect((await bob.post(move(model, 'stage'), { version: 1 })).code).toBe('AUTH005');
     expect((await approver.post(move(model, 'promote'), { version: 1 })).code).toBe('AUTH005');
     await ann.share(of(model), 'group:approver');
@@ -66,7 +66,7 @@ describe('a model', () => {
       'AUTH004',
     );
     expect((await approver.post(`${of(model)}/rollback`, { version: 1 })).status).toBe(200);
-    // No event of its history: nothing of the model moved.
+    // Sharing is not in the model's history.
     const { body } = await ann.get(`${of(model)}/history`);
     expect(body.items.map(({ action }: { action: string }) => action)).toEqual([
       'promote',
@@ -99,8 +99,8 @@ describe('a model', () => {
   });
 });
 
-describe('a registration', () => {
-  it('needs a backtest that the caller may read', async () => {
+describe('registration access', () => {
+  it('registration requires a backtest that the caller can read', async () => {
     const model = 'donchian_trend';
     const id = await run('ann', model);
     const refused = await bob.register(id, model);
@@ -117,7 +117,7 @@ describe('a registration', () => {
     expect((await bob.post(`/api/v1/backtests/${id}/cancel`)).code).toBe('AUTH005');
   });
 
-  it('needs a model that is the caller’s own or shared for that', async () => {
+  it('registration requires ownership of the model or a write grant', async () => {
     const model = 'macd_momentum';
     await ann.register(await run('ann', model), model);
     const id = await run('bob', model);
@@ -142,7 +142,7 @@ describe('a registration', () => {
     expect(stored!.owner).toBe(answers[0]!.status === 201 ? 'ann' : 'bob');
   });
 
-  it('is not repeated for another’s Idempotency-Key, nor for one who has lost the model', async () => {
+  it('idempotency key does not replay for another caller or after the grant is removed', async () => {
     const model = 'supertrend';
     const key = { 'Idempotency-Key': 'release' };
     const id = await run('ann', model);
@@ -184,7 +184,7 @@ it('concurrent sharing and transitions are both applied', async () => {
   expect((await fixture.person('d').get(`${of(model)}/versions`)).status).toBe(200);
 });
 
-describe('the catalog', () => {
+describe('model catalog access', () => {
   let own: AccessFixture;
   const catalog = '/api/v1/catalog/strategies';
   const models = [
@@ -240,7 +240,7 @@ describe('the catalog', () => {
     }
   });
 
-  it('shows others theirs, and admins all', async () => {
+  it('catalog returns each caller their models, and all models to admins', async () => {
     const list = async (person: Person) => names((await person.get(catalog)).body);
     expect(await list(fixture.person('eve', 'viewer'))).toEqual(['macd_momentum']);
     expect(await list(fixture.person('ann'))).toEqual(models.filter((name) => name !== 'ema_crossover'));

@@ -34,7 +34,7 @@ const clock = { now: () => now };
 const cursors = { encode: encodeCursor, decode: decodeCursor };
 const SUBMISSION = { config: { strategy: 'demo' } };
 
-/** Callers are who they say they are: `Authorization: name role`. */
+/** Authenticates `Authorization: name role` without a check. */
 const authenticate: Authenticate = async (authorization) => {
   const [id, role] = (authorization ?? 'ann admin').split(' ') as [string, 'admin'];
   return { id, roles: [role], groups: [role] };
@@ -62,7 +62,7 @@ function open(
   return { app, lines: lines as LogLine[], submit, audit, entries };
 }
 
-/** Every item of a day, as stored. */
+/** Stored items of one day. */
 async function items(day = '2026-11-21'): Promise<Record<string, any>[]> {
   const pages = paginateQuery(
     { client: engine.client },
@@ -78,8 +78,8 @@ async function items(day = '2026-11-21'): Promise<Record<string, any>[]> {
   return found;
 }
 
-describe('audit entries', () => {
-  it('says who did what when, with what, from where, and how it ended', async () => {
+describe('audit entry', () => {
+  it('entry states caller, time, operation, request, address and outcome', async () => {
     const { submit, entries } = open();
     const answer = await submit({
       authorization: 'bob researcher',
@@ -119,7 +119,7 @@ describe('audit entries', () => {
     ]);
   });
 
-  it('holds who lacks the role, in one item, without the body that was not read', async () => {
+  it('call without the role is one item without the unread body', async () => {
     const { submit, entries } = open();
     expect((await submit({ authorization: 'eve viewer' })).status).toBe(403);
     expect(await entries()).toMatchObject([
@@ -135,7 +135,7 @@ describe('audit entries', () => {
     expect(await items()).toHaveLength(1);
   });
 
-  it('holds who is denied a resource', async () => {
+  it('call denied a resource is recorded as refused', async () => {
     const denied = async () => {
       throw new CodedError('AUTH005');
     };
@@ -175,7 +175,7 @@ describe('audit entries', () => {
   });
 });
 
-describe('secrets and size', () => {
+describe('redaction and size of audit entries', () => {
   const summary = async (config: Record<string, unknown>, headers: Record<string, string> = {}) => {
     const { submit, entries } = open();
     expect((await submit(headers, { config: { strategy: 'demo', ...config } })).status).toBe(201);
@@ -189,13 +189,13 @@ describe('secrets and size', () => {
     ['a header', { note: 'Authorization: Bearer hush' }],
     ['an address with a password', { note: 'https://u:hush@host/' }],
     ['a key of AWS', { note: `${['AK', 'IA'].join('')}ABCDEFGHIJKLhush` }],
-  ])('leaves out %s', async (_, config) => {
+  ])('entry omits %s', async (_, config) => {
     const { request } = await summary(config);
     expect(JSON.stringify(request)).not.toContain('hush');
     expect(JSON.stringify(request)).toContain('[removed]');
   });
 
-  it('leaves out the token of the call', async () => {
+  it('entry omits the token of the call', async () => {
     await summary({}, { authorization: 'hush-token admin' });
     const [{ principal, ...rest }] = (await items()) as [Record<string, unknown>];
     expect(principal).toBe('hush-token');
@@ -213,7 +213,7 @@ describe('secrets and size', () => {
     expect(Buffer.byteLength(JSON.stringify(huge))).toBeLessThan(6_000);
   });
 
-  it('holds nothing that could steer a terminal or forge a line', async () => {
+  it('entry replaces control characters of terminals and line breaks', async () => {
     const { request, user_agent } = await summary(
       { note: 'a\u001b[31mb\r\nc\u202ed' },
       { 'User-Agent': 'x\u009by' },
@@ -223,7 +223,7 @@ describe('secrets and size', () => {
   });
 });
 
-describe('faults', () => {
+describe('audit failures', () => {
   const failing = (method: 'begin' | 'end', error: Error): AuditTrail => ({
     begin: (call) => trail.begin(call),
     end: (call, outcome) => trail.end(call, outcome),
@@ -234,7 +234,7 @@ describe('faults', () => {
   });
 
   it.each([new CodedError('SVC005'), new Error('AccessDenied')])(
-    'nothing is done that cannot be written down: %s',
+    'call changes nothing and returns 503 when the audit write fails: %s',
     async (error) => {
       let done = 0;
       const submitBacktest = async () => {
@@ -297,7 +297,7 @@ describe('faults', () => {
     );
   });
 
-  it('a service that dies at work leaves what it was about to do', async () => {
+  it('entry has the outcome unknown when the service crashes during the call', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { submit, entries } = open({
       submitBacktest: () => {
@@ -312,7 +312,7 @@ describe('faults', () => {
     ]);
   });
 
-  it('storage that is down is SVC005 to who asks', async () => {
+  it('audit list returns 503 when storage is down', async () => {
     const { audit } = open({
       listAudit: async () => {
         throw new CodedError('SVC005');
@@ -322,7 +322,7 @@ describe('faults', () => {
   });
 });
 
-describe('append-only', () => {
+describe('audit storage', () => {
   const CALL: StoredAuditCall = {
     schema_version: 1,
     ...{ id: '01ARZ3NDEKTSV4RRFFQ69G5FAV', at: '2026-11-21T09:00:00.000Z' },
@@ -336,7 +336,7 @@ describe('append-only', () => {
     ...{ status: 200, code: null, created: null, ended_at: CALL.at },
   } as const;
 
-  it('a call and its outcome are written once', async () => {
+  it('second write of a call or its outcome is rejected', async () => {
     await trail.begin(CALL);
     await trail.end(CALL, DONE);
     const before = await items();
@@ -351,7 +351,7 @@ describe('append-only', () => {
     expect(await items()).toHaveLength(1);
   });
 
-  it('unknown item is named, not shown', async () => {
+  it('list returns 500 for an item with an unknown shape', async () => {
     const Item = { pk: 'AUDIT#2026-11-21', sk: `${CALL.at}#${CALL.id}`, principal: 'eve' };
     await engine.client.send(new PutCommand({ TableName: table, Item }));
     expect((await open().audit()).status).toBe(500);
@@ -359,7 +359,7 @@ describe('append-only', () => {
 });
 
 describe('GET /api/v1/audit', () => {
-  /** A call every 5 h, 24 in all: over five days, five before midnight of each. */
+  /** Records 24 calls, one every 5 h, over five days. */
   const record = async () => {
     const { submit } = open();
     const times: string[] = [];
@@ -385,7 +385,7 @@ describe('GET /api/v1/audit', () => {
     return seen;
   };
 
-  it('pages over days, newest first, each call once, while more arrive', async () => {
+  it('pages list each call once, newest first, over days and during new calls', async () => {
     const times = await record();
     expect((await pages('limit=100')).map(({ at }) => at)).toEqual(times);
     expect((await pages('limit=1')).map(({ at }) => at)).toEqual(times);
@@ -398,7 +398,7 @@ describe('GET /api/v1/audit', () => {
     expect((await open().entries('?limit=1'))[0]!.at).toBe(new Date(now).toISOString());
   });
 
-  it('calls of one millisecond stay apart, the later first', async () => {
+  it('calls of the same millisecond are listed separately, latest first', async () => {
     const { submit } = open({
       submitBacktest: async ({ body }) => accepted(pendingJob(`bt-${body.priority}`)),
     });
@@ -408,7 +408,7 @@ describe('GET /api/v1/audit', () => {
     );
   });
 
-  it('filters, and pages within what passes', async () => {
+  it('filtered list returns only matching entries on every page', async () => {
     const times = await record();
     const of = async (query: string) => (await pages(query)).map(({ at }) => at);
     const every = (from: number) => times.filter((_, i) => (23 - i) % 3 === from);
@@ -426,7 +426,7 @@ describe('GET /api/v1/audit', () => {
     );
   });
 
-  it('covers seven days by default', async () => {
+  it('default range is seven days', async () => {
     const { submit, entries } = open();
     await submit();
     now += 7 * 86_400_000 - 1;
@@ -467,7 +467,7 @@ describe('GET /api/v1/audit', () => {
     ['limit=101', 400, 'VAL005', 'limit'],
     ['outcome=good', 400, 'VAL005', 'outcome'],
     ['cursor=abc', 400, 'VAL006', 'cursor'],
-  ])('%s is %i %s', async (query, status, code, field) => {
+  ])('rejects ?%s with %i %s', async (query, status, code, field) => {
     const { body, ...answer } = await open().audit(`?${query}`);
     expect([answer.status, body.detail.code, body.detail.field]).toEqual([status, code, field]);
   });
@@ -496,7 +496,7 @@ describe('GET /api/v1/audit', () => {
     }
   });
 
-  it('is for admins', async () => {
+  it('audit list requires the admin role', async () => {
     const { app } = open();
     const answer = await app.request('/api/v1/audit', { headers: { authorization: 'bob approver' } });
     expect(answer.status).toBe(403);

@@ -26,7 +26,7 @@ async function register(number: number, changes: Partial<BacktestResult> = {}): 
   expect([status, body.version]).toEqual([201, String(number)]);
 }
 
-describe('the catalog', () => {
+describe('model catalog', () => {
   const listed = async () => {
     const { status, body } = await catalog();
     expect(status).toBe(200);
@@ -34,7 +34,7 @@ describe('the catalog', () => {
     return body.items.map(({ version, stage }: any) => `${version} ${stage}`);
   };
 
-  it('is empty before anything is staged', async () => {
+  it('catalog is empty before the first version is staged', async () => {
     await register(1);
     expect((await catalog()).body).toEqual({ items: [], total: 0, limit: 20, offset: 0, next_cursor: null });
   });
@@ -51,7 +51,7 @@ describe('the catalog', () => {
     expect(await listed()).toEqual(['2 Production']);
     await fixture.rollback('1');
     expect(await listed()).toEqual(['1 Production']);
-    // Repeated and refused moves change nothing.
+    // Repeated and rejected transitions change nothing.
     await fixture.rollback('1');
     await fixture.promote('2');
     await fixture.stage('2');
@@ -59,7 +59,7 @@ describe('the catalog', () => {
     expect((await catalog('?stage=Staging')).body).toMatchObject({ items: [], total: 0 });
   });
 
-  it('shows when and what was promoted', async () => {
+  it('catalog shows version and time of the promotion', async () => {
     await register(1);
     await fixture.stage('1');
     await fixture.promote('1');
@@ -78,7 +78,7 @@ describe('the catalog', () => {
     expect(row.promoted_at).toMatch(/Z$/);
   });
 
-  it('pages by cursor and by offset', async () => {
+  it('catalog pages by cursor and by offset', async () => {
     for (const number of [1, 2, 3]) {
       await register(number);
       await fixture.stage(String(number));
@@ -117,12 +117,12 @@ describe('the catalog', () => {
     ['stage=Staging&stage=Production', 'VAL005', 'stage', { count: 2 }],
     ['cursor=nonsense', 'VAL006', 'cursor', {}],
     ['cursor=nonsense&offset=3', 'VAL005', 'offset', {}],
-  ])('?%s returns %s', async (query, code, field, context) => {
+  ])('rejects ?%s with %s', async (query, code, field, context) => {
     const { status, body } = await catalog(`?${query}`);
     expect([status, body]).toMatchObject([400, { detail: { code, field, context } }]);
   });
 
-  it('says which numbers it takes', async () => {
+  it('error of an invalid number states the valid range', async () => {
     const { body } = await catalog('?min_sharpe=high');
     expect(body.detail.message).toBe('min_sharpe must be a number');
     expect((await catalog('?limit=0')).body.detail.message).toBe('limit must be an integer from 1 to 100');
@@ -153,14 +153,14 @@ describe('the catalog', () => {
     'max_drawdown=-4.2',
     'timeframe=5m',
     'unknown=x',
-  ])('takes ?%s', async (query) => {
+  ])('accepts ?%s', async (query) => {
     await register(1);
     await fixture.stage('1');
     expect((await catalog(`?${query}`)).body.total).toBe(1);
   });
 });
 
-describe('a comparison', () => {
+describe('version comparison', () => {
   it('comparison returns decision, confidence, metrics and recommendation', async () => {
     await register(1, { total_trades: 320, trade_stats: { n: 320, mean: 0.21, variance: 4 } });
     await register(2, {
@@ -181,7 +181,7 @@ describe('a comparison', () => {
     expect(body.confidence).toBeCloseTo(0.907913995435, 11);
   });
 
-  it('takes an archived version', async () => {
+  it('comparison accepts an archived version', async () => {
     for (const number of [1, 2]) {
       await register(number);
       await fixture.stage(String(number));
@@ -200,19 +200,19 @@ describe('a comparison', () => {
     ['?version_a=1&version_b=latest', 400, 'VAL005', 'version_b'],
     ['?version_a=1&version_b=2', 404, 'RES003', 'version_b'],
     ['?version_a=champion&version_b=1', 404, 'RES003', 'version_a'],
-  ])('%s returns %i %s', async (query, status, code, field) => {
+  ])('comparison rejects "%s" with %i %s', async (query, status, code, field) => {
     await register(1);
     expect(await compare(query)).toMatchObject({ status, body: { detail: { code, field } } });
   });
 
-  it('does not know a strategy without versions', async () => {
+  it('comparison returns RES002 for a strategy without versions', async () => {
     const answer = await compare('?version_a=1&version_b=2', 'supertrend');
     expect(answer).toMatchObject({ status: 404, body: { detail: { code: 'RES002', field: 'name' } } });
   });
 });
 
-describe('when the registry cannot be reached', () => {
-  it('returns SVC005', async () => {
+describe('catalog without a registry', () => {
+  it('catalog and comparison return SVC005 when the registry is unreachable', async () => {
     // Nothing listens on port 1.
     const client = createDocumentClient({ endpoint: 'http://127.0.0.1:1', unavailable: 'SVC005' });
     fixture = await registryFixture(engine, { client });

@@ -5,7 +5,7 @@ import { generated, HOUR } from '../support/challenge-fixture.ts';
 import { closedArm, storeChallenge } from '../support/challenge-scenarios.ts';
 import { fixture, started, useOneChallengeFixture } from '../support/one-challenge-fixture.ts';
 
-/** Rules on both sides of where they begin to hold. */
+/** Rules on both sides of their limits. */
 
 useOneChallengeFixture();
 
@@ -29,29 +29,32 @@ const open = (variant: string, count: number, more: object = {}) =>
     ...{ trade_id: `${variant}-${n}`, variant, status: 'open', ...more },
   }));
 
-describe('the next share', () => {
-  // Reference 4.4: an hour, or an eighth of the duration; 20 trades, or a fifth of min_trades.
+describe('canary advance', () => {
+  // Reference 4.4: 1 h or an eighth of the duration; 20 trades or a fifth of min_trades.
   it.each([
     [168, 100, HOUR, 20],
     [4, 101, HOUR / 2, 21],
-  ])('of %d hours and %d trades', async (max_duration_hours, min_trades, dwell, least) => {
-    const id = await started({ ...CANARY, max_duration_hours, min_trades });
-    await fixture.log(id, 'champion', generated(12345, 60, 0));
-    await fixture.log(id, 'challenger', generated(67890, least, 0));
-    fixture.clock.forward(dwell - 1);
-    expect(await tick()).toEqual([]);
-    fixture.clock.forward(1);
-    expect(await tick()).toEqual([id]);
-    fixture.clock.forward(dwell);
-    const profits = generated(67891, least, 0);
-    await fixture.log(id, 'challenger', profits.slice(1));
-    expect((await read(id)).canary_stage).toBe('stage_2');
-    await fixture.log(id, 'challenger', profits.slice(0, 1));
-    expect((await read(id)).canary_stage).toBe('stage_3');
-  });
+  ])(
+    'challenge of %d hours and %d trades advances at its minimum dwell and trades',
+    async (max_duration_hours, min_trades, dwell, least) => {
+      const id = await started({ ...CANARY, max_duration_hours, min_trades });
+      await fixture.log(id, 'champion', generated(12345, 60, 0));
+      await fixture.log(id, 'challenger', generated(67890, least, 0));
+      fixture.clock.forward(dwell - 1);
+      expect(await tick()).toEqual([]);
+      fixture.clock.forward(1);
+      expect(await tick()).toEqual([id]);
+      fixture.clock.forward(dwell);
+      const profits = generated(67891, least, 0);
+      await fixture.log(id, 'challenger', profits.slice(1));
+      expect((await read(id)).canary_stage).toBe('stage_2');
+      await fixture.log(id, 'challenger', profits.slice(0, 1));
+      expect((await read(id)).canary_stage).toBe('stage_3');
+    },
+  );
 
-  // Reference 3.11, T5: nothing is done by itself.
-  it('waits while nothing varies, and so does a rollback', async () => {
+  // Reference 3.11, T5: no automatic action.
+  it('advance and rollback wait while trade profits have zero variance', async () => {
     for (const [challenger, varied] of [
       [1.5, { status: 'active', canary_stage: 'stage_2' }],
       [0.5, { status: 'rolled_back', reason: 'harm' }],
@@ -68,8 +71,8 @@ describe('the next share', () => {
   });
 });
 
-describe('a hold', () => {
-  it('for want of traffic comes after a whole day, and after a whole one more when it was resumed', async () => {
+describe('hold reasons', () => {
+  it('challenge is held after each full day without traffic', async () => {
     const id = await started(CANARY);
     for (let day = 0; day < 2; day++) {
       fixture.clock.forward(DAY - 1);
@@ -82,8 +85,8 @@ describe('a hold', () => {
     expect(await tick()).toEqual([]);
   });
 
-  // Reference 3.8: two of two at 5 % have the exact p of 0.0025, and a chi-square of 38; three of three 0.000125.
-  it('for assignments that are not split as they should be takes few of them for what they are', async () => {
+  // Reference 3.8: two of two at 5 % have an exact p of 0.0025 and a chi-square of 38; three of three 0.000125.
+  it('sample ratio mismatch uses the exact p-value for few assignments', async () => {
     for (const [assigned, p] of [
       [2, 0.05 ** 2],
       [3, 0.05 ** 3],
@@ -112,7 +115,7 @@ describe('a hold', () => {
     expect((await fixture.evaluate(id)).srm.status).toBe('mismatch');
   });
 
-  it('for open trades comes above 20 points, with 20 trades of each variant', async () => {
+  it('challenge is held above an open trade imbalance of 20 points, from 20 trades per variant', async () => {
     for (const [closed, opened, held] of [
       [14, 5, false],
       [16, 4, false],
@@ -147,7 +150,7 @@ describe('a hold', () => {
   });
 });
 
-it('a verdict is made with a gap of exactly 20 points, and not above', async () => {
+it('verdict passes at an open trade imbalance of 20 points and fails above', async () => {
   for (const [opened, status] of [
     [25, 'completed'],
     [26, 'active'],
@@ -186,8 +189,8 @@ it('challenge ends at its last millisecond; trades opened then do not count', as
   expect(await fixture.deps.challenges.read(id)).toMatchObject({ late: 2, last_traffic_at });
 });
 
-describe('a trade', () => {
-  it('cannot close before it opens, whether or not it says when it closes', async () => {
+describe('trade identity', () => {
+  it('trade that closes before it opens is rejected', async () => {
     const id = await started();
     const ahead = isoAfter(1);
     const single = await fixture.post(id, 'trades', trade('a', { opened_at: ahead }));
@@ -218,7 +221,7 @@ describe('a trade', () => {
     expect([now.status, now.body.champion_trades]).toEqual([201, 3]);
   });
 
-  it('is another one when any of its fields is another, or is left out', async () => {
+  it('repeated trade conflicts when any of its fields differs or is missing', async () => {
     const id = await started();
     const sent = {
       ...trade('a', { profit_abs: 2, stake_amount: 200, fee_abs: 0.1, leverage: 2, pair: 'BTC/USDT:USDT' }),
@@ -260,8 +263,8 @@ describe('a trade', () => {
   });
 });
 
-describe('a request for a challenge', () => {
-  it('is another one when any of its fields is another', async () => {
+describe('challenge request', () => {
+  it('repeated idempotency key conflicts when any field differs', async () => {
     await fixture.post(await started(), 'rollback');
     const key = { 'Idempotency-Key': 'the-same' };
     const id = (await fixture.create({}, key)).body.challenge_id;
@@ -277,7 +280,7 @@ describe('a request for a challenge', () => {
     expect((await fixture.create({}, key)).body.challenge_id).toBe(id);
   });
 
-  it('says once what it lacks, and names what is wrong by its field, cut when it is long', async () => {
+  it('error lists each missing field once and truncates long values', async () => {
     const empty = await fixture.create({ champion_version: undefined, challenger_version: undefined });
     expect(empty.body.detail.map(({ type, loc }: any) => [type, ...loc])).toEqual([
       ['missing', 'body', 'champion_version'],

@@ -24,7 +24,7 @@ function keysOf(id: string, variant: Variant, count: number): string[] {
   return keys;
 }
 
-/** Trades of a variant, those of each list under a key of their own. */
+/** Trades of a variant with one key per list. */
 function keyed(id: string, variant: Variant, lists: readonly (readonly number[])[]) {
   const keys = keysOf(id, variant, lists.length);
   return lists.flatMap((profits, list) =>
@@ -42,7 +42,7 @@ async function logAll(id: string, trades: readonly object[]) {
   }
 }
 
-/** The standard error behind an interval of so many trades (reference 3.5; N* is 400 at 100 trades). */
+/** Standard error of a confidence interval at a number of trades (reference 3.5; N* is 400 at 100 trades). */
 function errorBehind([low, high]: [number, number], effectiveSize: number): number {
   const bits = -2 * Math.log(0.05);
   const x = (effectiveSize * (bits + Math.log(1 + bits))) / 400;
@@ -69,23 +69,23 @@ it('trades of one key are one cluster, also when opened first without the key (T
   });
   expect(evaluation.champion_mean).toBeCloseTo(0.375, 12);
   expect(evaluation.challenger_mean).toBeCloseTo(0.658333333, 9);
-  // 12 and 12 trades are worth 24.
+  // 12 and 12 trades have an effective size of 24.
   const error = errorBehind(evaluation.confidence_interval, 24);
   expect((0.658333333 - 0.375) / error).toBeCloseTo(0.653675, 6);
   const [ua, ub] = [0.115505642, 0.072370515];
   const df = (ua + ub) ** 2 / (ua ** 2 / 4 + ub ** 2 / 4);
   expect(evaluation.p_value_fixed).toBeCloseTo(studentTwoSidedP(0.653675, df), 6);
-  // 2.80 standard errors, of the champion's mean.
+  // 2.80 standard errors relative to the champion's mean.
   expect(evaluation.minimum_detectable_improvement_pct).toBeCloseTo((2.801585 * error * 100) / 0.375, 2);
 });
 
-it('by trades the same is T14 as if they were independent, with a warning', async () => {
+it('unit trade treats trades of one key as independent and warns (T14)', async () => {
   const id = await started();
   await logAll(id, [...keyed(id, 'champion', T14.champion), ...keyed(id, 'challenger', T14.challenger)]);
   const evaluation = await fixture.evaluate(id);
   expect(evaluation).toMatchObject({ analysis_unit: 'trade', clusters: null });
   expect((0.658333333 - 0.375) / errorBehind(evaluation.confidence_interval, 24)).toBeCloseTo(1.10928, 6);
-  // Of the ten keys one has a single trade.
+  // One of the ten keys has a single trade.
   expect(evaluation.warnings).toContainEqual(expect.stringMatching(/^dependent_trades: 9 keys/));
   const alone = await started();
   await logAll(alone, keyed(alone, 'champion', [[1], [2]]));
@@ -93,7 +93,7 @@ it('by trades the same is T14 as if they were independent, with a warning', asyn
   expect(JSON.stringify((await fixture.evaluate(alone)).warnings)).not.toContain('dependent_trades');
 });
 
-it('a key keeps its stage, whenever its trades were opened', async () => {
+it('key keeps the stage of its first trade', async () => {
   const id = await clustered({ enable_canary: true });
   const trade = { variant: 'champion', profit_pct: 1, assignment_key: 'k' };
   const first = await fixture.post(id, 'trades', { ...trade, trade_id: 'a' });
@@ -130,7 +130,7 @@ it('concurrent posts of one key from two hosts give the totals of sequential pos
   });
 });
 
-it('a key that was read before another write of it is not stored over that one', async () => {
+it('commit fails when another write changed the key after it was read', async () => {
   const id = await clustered();
   const [trade] = keyed(id, 'champion', [[1, 2]]);
   await fixture.post(id, 'trades', trade);
@@ -149,11 +149,11 @@ it('a key that was read before another write of it is not stored over that one',
   expect(await write(read.revision)).toBe('done');
 });
 
-it('a verdict waits for 20 keys of each variant, and shuffles keys where the variants are not balanced', async () => {
+it('verdict waits for 20 keys of each variant and permutes keys when variants are unbalanced', async () => {
   const id = await clustered();
   const lists = (seed: number, count: number, rareLoss: number) =>
     Array.from({ length: count }, (_, n) => generated(n + 7 * seed, 5, n % 15 === 0 ? rareLoss : 0.5));
-  // The loss that comes once in 15 keys has not happened to the challenger yet.
+  // The loss of one key in 15 has not occurred in the challenger yet.
   const champion = lists(3, 45, -8);
   const challenger = lists(11, 20, 0.5);
   await logAll(id, [...keyed(id, 'champion', champion), ...keyed(id, 'challenger', challenger.slice(0, 19))]);
@@ -182,12 +182,12 @@ it('a verdict waits for 20 keys of each variant, and shuffles keys where the var
   };
   const { p } = permutationTest([variants], 1)!;
   expect(Math.abs(planned_look.p_value - Math.max(p, p_value_fixed))).toBeLessThan(0.02);
-  // One by one the trades would have decided it.
+  // With unit trade the verdict would already be made.
   const byTrade = permutationTest([{ a: champion.flat(), b: challenger.flat() }], 1)!;
   expect(byTrade.p).toBeLessThan(planned_look.p_value - 0.1);
 });
 
-it('a batch of 100 new keys takes the verdict and its promotion along', async () => {
+it('batch of 100 new keys is stored together with its verdict and promotion', async () => {
   const id = await clustered({ auto_promote: true });
   await logAll(
     id,
@@ -197,7 +197,7 @@ it('a batch of 100 new keys takes the verdict and its promotion along', async ()
       generated(12345, 100, 0).map((profit) => [profit]),
     ),
   );
-  // Keys of one variant alone hold it, and what is held promotes nobody by itself.
+  // Keys of only one variant hold it; a held challenge is not promoted automatically.
   await fixture.post(id, 'resume');
   await logAll(
     id,
@@ -213,7 +213,7 @@ it('a batch of 100 new keys takes the verdict and its promotion along', async ()
   });
 });
 
-it('the unit is one of two', async () => {
+it('unknown analysis unit is rejected', async () => {
   const { status, body } = await fixture.create({ analysis_unit: 'day' });
   expect([status, body.detail.code, body.detail.field]).toEqual([400, 'VAL005', 'analysis_unit']);
 });

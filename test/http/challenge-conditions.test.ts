@@ -20,7 +20,7 @@ const tick = (fixture: ChallengeFixture) =>
 const production = async (fixture: ChallengeFixture) =>
   (await fixture.store.read(MODEL, [])).model!.production_version;
 
-/** A challenger that wins as soon as a verdict may come. */
+/** Challenge whose challenger wins at the first possible verdict. */
 async function winning(fixture: ChallengeFixture, body: object = {}, more: object = {}): Promise<string> {
   const { challenge_id } = (await fixture.create({ enable_canary: false, ...body })).body;
   await fixture.log(challenge_id, 'champion', generated(12345, 100, 0), more);
@@ -28,7 +28,7 @@ async function winning(fixture: ChallengeFixture, body: object = {}, more: objec
   return challenge_id;
 }
 
-describe('conditions of a verdict', () => {
+describe('verdict conditions', () => {
   it('verdict requires only closed trades by default', async () => {
     const fixture = await challengeFixture(engine);
     const { challenge_id, min_hours, min_assignments } = (await fixture.create()).body;
@@ -71,7 +71,7 @@ describe('conditions of a verdict', () => {
     expect(after).toMatchObject({ status: 'completed', recommendation: 'PROMOTE_CHALLENGER' });
     expect(after.conditions.hours).toEqual({ value: 24, needed: 24, met: true });
     expect(await production(fixture)).toBe('2');
-    // After its end the hours stand still.
+    // The elapsed hours stop at its end.
     fixture.clock.forward(10 * HOUR);
     expect((await fixture.evaluate(id)).conditions.hours.value).toBe(24);
   });
@@ -131,8 +131,8 @@ describe('conditions of a verdict', () => {
   });
 });
 
-describe('a challenger that the comparison of the backtests rejects', () => {
-  /** Version 2 is version 1's backtest with a drawdown and a profit factor that break two guardrails. */
+describe('challenger with a rejected backtest comparison', () => {
+  /** Version 2 has the backtest of version 1 with a drawdown and a profit factor beyond two guardrails. */
   async function rejected() {
     const fixture = await challengeFixture(engine);
     const result = { ...SOME_RESULT, max_drawdown_pct: 8.4, profit_factor: 0.9 };
@@ -144,7 +144,7 @@ describe('a challenger that the comparison of the backtests rejects', () => {
   const warning =
     /^compare_rejects: by their backtests the challenger should be rejected: .*drawdown is 100 % larger.*profit factor is 0\.9/;
 
-  it('says so at its creation, in every evaluation and with its promotion', async () => {
+  it('rejected comparison is a warning at creation, in each evaluation and at promotion', async () => {
     const fixture = await rejected();
     const created = await fixture.create({ challenger_version: '3', enable_canary: false });
     expect(created.body.warnings).toEqual([expect.stringMatching(warning)]);
@@ -179,14 +179,14 @@ describe('a challenger that the comparison of the backtests rejects', () => {
     }
   });
 
-  it('is not warned of where nothing is broken, or nothing can be compared', async () => {
+  it('creation returns no warning when the comparison finds no regression', async () => {
     const fixture = await challengeFixture(engine);
     expect((await fixture.create()).body.warnings).toEqual([]);
   });
 });
 
-describe('a winner that the release policy rejects', () => {
-  /** A challenge by an approver that was won under a policy which came after both versions were staged. */
+describe('winner that the release policy rejects', () => {
+  /** Won challenge of an approver, under a policy introduced after both versions were staged. */
   async function won() {
     const before = await challengeFixture(engine);
     const created = await before.create({ enable_canary: false, auto_promote: true });
@@ -208,7 +208,7 @@ describe('a winner that the release policy rejects', () => {
   }
   const waive = { checks: ['min_trades'], reason: 'The challenge has shown more trades' };
 
-  it('is held with words and an event, and is not lost: an admin can waive it', async () => {
+  it('winner stays unpromoted with a reason and an event until an admin waives the check', async () => {
     const { before, fixture, id, post } = await won();
     const { body } = await before.read(id);
     expect(body).toMatchObject({
@@ -249,7 +249,7 @@ it('challenge stored by the previous version is read and continues', async () =>
   const asBefore = (item: Record<string, any>) => {
     const { catalog_row: row } = item;
     const kept = Object.entries(item).filter(([name]) => {
-      // A challenge had warnings before; its events had none.
+      // The previous version stored warnings on challenges but not on events.
       const isOld = !names.includes(name) || (name === 'warnings' && item.sk === 'META');
       removed += isOld ? 0 : 1;
       return isOld;

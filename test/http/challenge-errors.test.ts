@@ -29,7 +29,7 @@ it('error counts once for its variant and is not a trade', async () => {
   ];
   for (const change of changes)
     expect((await fixture.post(id, 'trades', change)).body.detail.code).toBe('RES005');
-  // What is open has been traded: it is closed, whatever went wrong since.
+  // An open trade is closed normally despite errors since.
   await fixture.post(id, 'trades', { trade_id: 'c', variant: 'challenger', status: 'open' });
   expect((await fixture.post(id, 'trades', failed('c'))).body.detail.code).toBe('RES005');
   expect(await fixture.evaluate(id)).toMatchObject({
@@ -48,7 +48,7 @@ it.each([
   [{ profit_abs: 1 }, 'profit_abs'],
   [{ status: 'closed', profit_pct: 1 }, 'error_message'],
   [{ error_message: 'x'.repeat(501) }, 'error_message'],
-])('an error has a message and no profit: %j', async (change, field) => {
+])('error trade requires a message and has no profit: %j', async (change, field) => {
   const id = await started();
   const { status, body } = await fixture.post(id, 'trades', { ...failed('a'), ...change });
   expect([status, body.detail.code, body.detail.field]).toEqual([400, 'VAL005', field]);
@@ -56,7 +56,7 @@ it.each([
 
 it('too many counted errors roll back immediately; others do not', async () => {
   const id = await started({ max_errors: 2 });
-  // Errors of the champion, and of keys that belong to it.
+  // Errors of the champion and of keys assigned to it.
   const keys = ['k-0', 'k-1', 'k-2', 'k-3', 'k-4', 'k-5', 'k-6', 'k-7'];
   const trades = keys.map((key, n) => ({ ...failed(`k-${n}`), assignment_key: key }));
   const { body } = await fixture.post(id, 'trades', { trades: keys.map((key) => failed(key, 'champion')) });
@@ -76,14 +76,14 @@ it('too many counted errors roll back immediately; others do not', async () => {
   expect((await fixture.read(id)).body.challenger_errors).toBe(3);
 });
 
-it('errors are traffic, and hide no losers that run', async () => {
+it('errors count as traffic and do not reduce the open trade imbalance', async () => {
   const id = await started();
   fixture.clock.forward(23 * HOUR);
   await fixture.post(id, 'trades', failed('a'));
   fixture.clock.forward(23 * HOUR);
   await fixture.log(id, 'champion', Array(20).fill(1));
   expect((await fixture.read(id)).body.hold).toBeNull();
-  // 10 of 20 entered trades are open, however many errors there are beside.
+  // 10 of 20 entered trades are open, regardless of the number of errors.
   const trades = Array.from({ length: 90 }, (_, n) => failed(`e-${n}`));
   await fixture.post(id, 'trades', { trades });
   const open = Array.from({ length: 10 }, (_, n) => ({
@@ -97,7 +97,7 @@ it('errors are traffic, and hide no losers that run', async () => {
   expect(await fixture.evaluate(id)).toMatchObject({ errors: { champion: 0, challenger: 91 } });
 });
 
-it.each([[0], [1.5], [1e7]])('max_errors %d is out of bounds', async (max_errors) => {
+it.each([[0], [1.5], [1e7]])('rejects max_errors %d as out of range', async (max_errors) => {
   const { status } = await fixture.create({ max_errors });
   expect([400, 422]).toContain(status);
 });

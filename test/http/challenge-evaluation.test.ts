@@ -7,8 +7,8 @@ import { binomialTest, chiSquareTail, tTail } from '../support/reference-tails.t
 
 useOneChallengeFixture();
 
-// Reference 3.11: what judges the service below is judged first.
-describe('the model', () => {
+// Reference 3.11: checks the model that the tests below compare the service with.
+describe('reference model', () => {
   const of = (champion: number[], challenger: number[]) => compare([{ trades: { champion, challenger } }]);
 
   it.each([
@@ -18,12 +18,12 @@ describe('the model', () => {
     ['T3b', generated(12345, 120, 0), generated(67890, 120, 0.2), 0.093272444085, 94.914907],
     ['T4', generated(111, 380, 0), generated(222, 20, 0.5), 0.471034867831, 58.764265],
     ['T7', [1], [2, 3, 4], 1, 200],
-  ])('%s', (_, champion, challenger, p, improvement) => {
+  ])('model matches the reference comparison %s', (_, champion, challenger, p, improvement) => {
     expect(of(champion, challenger).p).toBeCloseTo(p, 11);
     expect(of(champion, challenger).improvement).toBeCloseTo(improvement, 6);
   });
 
-  it('T3, T9: always valid', () => {
+  it('model matches the always-valid p-values of T3 and T9', () => {
     const t3 = of(generated(12345, 120, 0), generated(67890, 120, 0.6));
     expect(always(t3, 400).p).toBeCloseTo(0.018441192103, 11);
     const t9 = always({ d: 0.6, error: 0.2, effective: 240 }, 400);
@@ -32,7 +32,7 @@ describe('the model', () => {
     expect(t9.harm).toBeCloseTo(0.56255530392, 11);
   });
 
-  it('T12, T13: tails', () => {
+  it('model matches the tail probabilities of T12 and T13', () => {
     expect(chiSquareTail(8.421052631579, 1)).toBeCloseTo(0.003709009991, 11);
     expect(chiSquareTail(4.573976608187, 4)).toBeCloseTo(0.333865664953, 11);
     expect(binomialTest(70, 1000, 0.05)).toBeCloseTo(0.005670160943, 11);
@@ -55,7 +55,7 @@ interface Stream {
   readonly request: { enable_canary: boolean; min_trades: number; max_drawdown_pct: number };
 }
 
-/** Logs random trades, few at a time, and holds the service against the model after each call. */
+/** Logs random trades in small batches and compares the service with the model after each call. */
 async function run({ seed, returns, effect, request }: Stream): Promise<ChallengeModel> {
   const random = createRandom(seed);
   const whole = { ...request, max_duration_hours: 4 };
@@ -76,7 +76,7 @@ async function run({ seed, returns, effect, request }: Stream): Promise<Challeng
     const served = await fixture.evaluate(id);
     const logged = served.champion_trades + served.challenger_trades;
     for (const { variant, profit_pct } of trades) {
-      // Which labels were shuffled is the service's affair: where they decide, the model takes its word.
+      // The service draws the permutations: the model takes a permutation p-value from the service.
       model.trade(variant, profit_pct, () => {
         const isLast = model.closed('champion') + model.closed('challenger') === logged;
         const isHarm = isLast && served.status === 'rolled_back';
@@ -163,7 +163,7 @@ it.each<readonly [string, Stream, object]>([
     { seed: 17, returns: 'normal', effect: -0.1, request: { ...plain, max_drawdown_pct: 25 } },
     { status: 'rolled_back', reason: 'max_drawdown' },
   ],
-])('%s: the service is the model after every call', async (_, stream, end) => {
+])('service matches the model after every call: %s', async (_, stream, end) => {
   const model = await run(stream);
   expect(model).toMatchObject(end);
 });

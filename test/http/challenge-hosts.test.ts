@@ -12,13 +12,13 @@ beforeAll(async () => {
 });
 afterAll(() => engine?.stop());
 
-/** Another host on the same tables, which knows nothing of the first one's turns. */
+/** Another host on the same tables, without the queue of the first. */
 function anotherHost(first: ChallengeFixture, client?: DynamoDBDocumentClient): Promise<RegistryFixture> {
   const tables = { jobs: first.jobsTable, registry: first.table, series: '' };
   return registryFixture(engine, { tables, deps: { clock: first.clock }, ...(client && { client }) });
 }
 
-/** Quarters add up without rounding in any order. */
+/** Multiples of 0.25: their sums are exact in any order. */
 function quarters(n: number) {
   return Array.from({ length: n }, (_, i) => ({
     trade_id: `t-${i}`,
@@ -29,7 +29,7 @@ function quarters(n: number) {
 
 type Quarter = ReturnType<typeof quarters>[number];
 
-/** What is stored is each trade once: in the log, in the numbers that count them and in the sums. */
+/** Expects each trade stored once: in the log, in the counters and in the sums. */
 async function expectOnce(fixture: ChallengeFixture, id: string, trades: readonly Quarter[]): Promise<void> {
   const challenge = (await fixture.deps.challenges.read(id))!;
   const { items: log } = await fixture.deps.challenges.trades(id, 1000, null);
@@ -65,7 +65,7 @@ it('200 concurrent posts over two hosts with repeats count each trade once', asy
     ...[...trades, ...trades.slice(0, 60)],
     ...Array.from({ length: 20 }, (_, n) => ({ trades: trades.slice(n * 6, n * 6 + 7) })),
   ];
-  /** Who is told to repeat it repeats it. */
+  /** Repeats the request while the response asks for a retry. */
   const insist = async (host: RegistryFixture, body: object) => {
     for (let tries = 0; tries < 50; tries++) {
       const { status, body: answer } = await host.strategy('POST', `/challenges/${id}/trades`, body);
@@ -79,17 +79,17 @@ it('200 concurrent posts over two hosts with repeats count each trade once', asy
   );
   expect(answers).toHaveLength(200);
   await expectOnce(first, id, trades);
-  // Each is told that it is new once at most: who lost an answer never heard it.
+  // At most one response per trade is not a duplicate; that response may be lost.
   const told = answers.flatMap((answer) => answer.items ?? [answer]);
   const fresh = told.filter(({ duplicate }) => duplicate === false).map(({ trade_id }) => trade_id);
   expect(new Set(fresh).size).toBe(fresh.length);
 });
 
-/** The transaction that stores the end of 100 trades. */
+/** Number of the transaction that stores the last of 100 trades. */
 const LAST = 100 / TRADES_AT_ONCE;
 
-describe('a host that dies in the middle of a batch', () => {
-  /** A client whose writes are numbered from 1, and fail where told: before they are sent, or after they were done. */
+describe('host crash within a batch', () => {
+  /** Client with writes numbered from 1. `when` makes a write fail before it is sent or after it is done. */
   function failing(when: (write: number) => 'before' | 'after' | undefined): DynamoDBDocumentClient {
     const client = createDocumentClient({ endpoint: engine.endpoint });
     let writes = 0;
@@ -112,7 +112,7 @@ describe('a host that dies in the middle of a batch', () => {
     ['after its first transaction', 1, 'after'],
     ['between two', 2, 'before'],
     ['before it hears of the last', LAST, 'after'],
-  ] as const)('%s: the batch again counts each trade once', async (_, write, how) => {
+  ] as const)('repeated batch counts each trade once after a crash %s', async (_, write, how) => {
     const whole = await challengeFixture(engine);
     const id = (await whole.create({ enable_canary: false, min_trades: 1000 })).body.challenge_id;
     const client = failing((n) => (n === write ? how : undefined));
@@ -121,7 +121,7 @@ describe('a host that dies in the middle of a batch', () => {
     const path = `/challenges/${id}/trades`;
     const answer = await dying.strategy('POST', path, { trades });
     expect(answer.status).toBeGreaterThanOrEqual(500);
-    // What is stored is the beginning of it, whole.
+    // The stored trades are a prefix of the batch, in complete transactions.
     const { trades: stored } = (await whole.deps.challenges.read(id))!;
     expect(stored).toBe(TRADES_AT_ONCE * (how === 'after' ? write : write - 1));
     await expectOnce(whole, id, trades.slice(0, stored));

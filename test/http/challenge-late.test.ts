@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine?.stop());
 
-/** Every way in which a challenge ends, with what it is then. */
+/** Each way to end a challenge, with the expected state. */
 const ENDS: Record<
   string,
   readonly [end: (fixture: ChallengeFixture, id: string) => Promise<unknown>, object]
@@ -26,7 +26,7 @@ const ENDS: Record<
     },
     { status: 'completed', outcome: 'challenger_wins', traffic_split: [0, 1] },
   ],
-  'nobody promoted it': [
+  'its promotion lapsed': [
     async (fixture, id) => {
       await fixture.log(id, 'challenger', generated(67890, 80, 1));
       fixture.clock.forward(8 * 24 * HOUR);
@@ -64,7 +64,7 @@ const ENDS: Record<
   ],
 };
 
-/** All that a late trade must leave as it is. */
+/** State that a late trade must not change. */
 async function frozen(fixture: ChallengeFixture, id: string) {
   const { evaluated_at: _, open_trades: __, ...evaluation } = await fixture.evaluate(id);
   const { late_trades: ___, updated_at: ____, ...challenge } = (await fixture.read(id)).body;
@@ -72,7 +72,7 @@ async function frozen(fixture: ChallengeFixture, id: string) {
   return { evaluation, challenge, totals: { stages, equity }, events };
 }
 
-it.each(Object.keys(ENDS))('after its end because %s trades are late and change nothing', async (name) => {
+it.each(Object.keys(ENDS))('late trades change nothing when the challenge ended because %s', async (name) => {
   const [end, expected] = ENDS[name]!;
   const fixture = await challengeFixture(engine);
   const id = 'ch-late';
@@ -94,7 +94,7 @@ it.each(Object.keys(ENDS))('after its end because %s trades are late and change 
   expect(left.challenge).toMatchObject(expected);
   fixture.clock.forward(HOUR);
   const late = [
-    // Open at the end, and closed now.
+    // Open at the end and closed afterwards.
     { trade_id: 'open', variant: 'challenger', profit_pct: 400 },
     { trade_id: 'untold', variant: 'champion', profit_pct: -90 },
     { trade_id: 'opened before', variant: 'challenger', profit_pct: 300, opened_at: before },
@@ -109,7 +109,7 @@ it.each(Object.keys(ENDS))('after its end because %s trades are late and change 
   const after = new Date(fixture.clock.now()).toISOString();
   const since = { trade_id: 'since', variant: 'champion', profit_pct: 1, opened_at: after };
   expect((await fixture.post(id, 'trades', since)).body.detail.code).toBe('RES005');
-  // What was told before is a duplicate still; a late one told again is one too.
+  // Trades reported before stay duplicates; a repeated late trade is one too.
   for (const again of [opened, counted, late[1]!]) {
     expect((await fixture.post(id, 'trades', again)).body).toMatchObject({ accepted: true, duplicate: true });
   }

@@ -31,7 +31,7 @@ it('open trade updates its unrealised profit until it is closed', async () => {
 
   expect(await post({ ...open, status: 'closed', profit_pct: 2 })).toEqual([201, false]);
   expect((await fixture.evaluate(id)).unrealised.challenger).toEqual({ open: 2, marked: 1, mean_pct: 0.3 });
-  // An old mark of what is closed says nothing new.
+  // A repeated open post of a closed trade changes nothing.
   expect(await post({ ...open, profit_pct: 0.4 })).toEqual([200, true]);
   expect(await post({ ...open, trade_id: 'c', status: 'closed', profit_pct: 1 })).toEqual([201, false]);
   expect(await post({ ...open, trade_id: 'b', profit_pct: 1.1 })).toEqual([201, false]);
@@ -46,7 +46,7 @@ it('open trade updates its unrealised profit until it is closed', async () => {
   });
 });
 
-it('marks and closed trades of one key are one cluster', async () => {
+it('unrealised profits and closed trades of one key form one cluster', async () => {
   const id = await started({ analysis_unit: 'assignment_key' });
   const { variant } = (await fixture.post(id, 'assignments', { assignment_key: 'k' })).body;
   const trade = (trade_id: string, profit_pct: number, more: object = {}) => ({
@@ -86,7 +86,7 @@ it.each([
   ['without marks', null, { status: 'completed', outcome: 'challenger_wins' }],
   ['at good marks', 1.2, { status: 'completed', outcome: 'challenger_wins' }],
   ['at bad marks', -5, { status: 'expired', outcome: null }],
-])('the last look takes open trades %s as they stand', async (_, mark, expected) => {
+])('final planned look includes open trades %s', async (_, mark, expected) => {
   const id = await started({ max_duration_hours: 4, min_trades: 120 });
   const opened = (variant: string, count: number, more: object) =>
     fixture.post(id, 'trades', {
@@ -94,7 +94,7 @@ it.each([
         ...{ trade_id: `open-${variant}-${n}`, variant, status: 'open', ...more },
       })),
     });
-  // Too many open trades of the challenger: its lead is no verdict while trades come.
+  // Too many open trades of the challenger: its lead is not a verdict during the challenge.
   await opened('challenger', 40, mark === null ? {} : { profit_pct: mark });
   await fixture.log(id, 'champion', generated(12345, 120, 0));
   await fixture.log(id, 'challenger', generated(67890, 120, 0.6));

@@ -24,8 +24,8 @@ async function actionsOf(fixture: ChallengeFixture, id: string) {
 }
 
 // Reference 4.4 and 4.5, 3.
-describe('a stage that requires approval', () => {
-  /** At stage_1, its dwell over and its trades closed: the next one is due. */
+describe('approval stage', () => {
+  /** Challenge in stage_1 with dwell and trades complete: the next stage is due. */
   async function due(approval_stages: readonly string[]): Promise<readonly [ChallengeFixture, string]> {
     const fixture = await challengeFixture(engine);
     const { body } = await fixture.create({ approval_stages });
@@ -65,7 +65,7 @@ describe('a stage that requires approval', () => {
     ]);
   });
 
-  it('hides no doubt of its health: that comes first, and the approval is asked for again after it', async () => {
+  it('health hold precedes the approval hold, which returns afterwards', async () => {
     const [fixture, id] = await due(['stage_2']);
     expect((await fixture.read(id)).body.hold.reason).toBe('approval');
     fixture.clock.forward(24 * HOUR);
@@ -76,7 +76,7 @@ describe('a stage that requires approval', () => {
       hold: { reason: 'approval' },
       canary_stage: 'stage_1',
     });
-    // Who holds it by hand and lets it go on has approved nothing.
+    // A manual hold and its resume are not an approval.
     await fixture.post(id, 'hold');
     await fixture.post(id, 'resume');
     await tick(fixture);
@@ -102,12 +102,12 @@ describe('a stage that requires approval', () => {
 });
 
 // Reference 4.4: the registry's promote in the transaction of the verdict.
-describe('a challenge with automatic promotion', () => {
+describe('automatic promotion', () => {
   const auto = { enable_canary: false, auto_promote: true };
   const production = async (fixture: ChallengeFixture) =>
     (await fixture.store.read(MODEL, [])).model!.production_version;
 
-  /** All but the last trade of a challenger that wins at the planned look. */
+  /** Challenge one trade before its challenger wins at the planned look. */
   async function almost(options: Parameters<typeof challengeFixture>[1] = {}, body: object = {}) {
     const fixture = await challengeFixture(engine, options);
     const id: string = (await fixture.create({ ...auto, ...body })).body.challenge_id;
@@ -117,7 +117,7 @@ describe('a challenge with automatic promotion', () => {
     return { fixture, id, last: () => fixture.log(id, 'challenger', profits.slice(99)) };
   }
 
-  it('does so with the trade that wins, in the name of who created it, in one transaction', async () => {
+  it('automatic promotion commits with the winning trade in the name of the creator', async () => {
     const { fixture, id, last } = await almost();
     const { body: reply } = await last();
     expect(reply).toMatchObject({ status: 'completed', recommendation: 'PROMOTE_CHALLENGER' });
@@ -144,14 +144,14 @@ describe('a challenge with automatic promotion', () => {
     expect((await fixture.post(id, 'promote')).body).toEqual(body);
   });
 
-  it('does so with a whole batch of trades of new keys', async () => {
+  it('automatic promotion commits with a whole batch of new keys', async () => {
     const fixture = await challengeFixture(engine);
     const id: string = (await fixture.create(auto)).body.challenge_id;
     const profits: Record<string, number[]> = {
       ...{ champion: generated(12345, 100, 0), challenger: generated(67890, 100, 1) },
     };
     const trades: object[] = [];
-    // Of both variants by turns: keys that are not split as they should be promote nobody.
+    // Keys of both variants in turn: a sample ratio mismatch prevents promotion.
     for (let n = 0; trades.length < 25; n++) {
       const { body } = await fixture.strategy('GET', `/api/v1/models/${MODEL}/route?key=k-${n}`);
       const { variant, key } = body;
@@ -164,7 +164,7 @@ describe('a challenge with automatic promotion', () => {
     expect(await production(fixture)).toBe('2');
   });
 
-  it('does so wholly or not at all when another version is promoted meanwhile', async () => {
+  it('automatic promotion is atomic when another version is promoted concurrently', async () => {
     const { fixture, id, last } = await almost();
     await fixture.register();
     await fixture.stage('3');
@@ -184,7 +184,7 @@ describe('a challenge with automatic promotion', () => {
     );
   });
 
-  it('stores neither verdict nor promotion when the process dies between, and both with the next call', async () => {
+  it('crash before the commit stores neither verdict nor promotion; the next call stores both', async () => {
     const whole = await almost();
     const client = createDocumentClient({ endpoint: engine.endpoint });
     const actions: number[] = [];
@@ -239,7 +239,7 @@ describe('a challenge with automatic promotion', () => {
       { champion_version: '2', challenger_version: '4' },
       'Version 1 is in',
     ],
-  ])('rejects %s', async (_, versions, message) => {
+  ])('automatic promotion rejects %s', async (_, versions, message) => {
     const fixture = await challengeFixture(engine);
     await fixture.register();
     await fixture.register();
@@ -283,7 +283,7 @@ describe('a challenge with automatic promotion', () => {
       const trades = Array.from({ length: count }, (_, n) => ({ trade_id: `${variant}-${n}`, variant }));
       await fixture.post(id, 'trades', { trades: trades.map((trade) => ({ ...trade, status: 'open' })) });
     };
-    // Too many open trades forbid the verdict at the planned look, and no longer at the end.
+    // Too many open trades block the verdict at the planned look, but not at the deadline.
     await open('challenger', 40);
     await last();
     await open('champion', 60);
@@ -319,9 +319,9 @@ describe('a challenge with automatic promotion', () => {
   });
 });
 
-// Reference 4.3: exits follow the position's version for its whole life, also after a rollback.
-describe('positions of a challenger that was rolled back', () => {
-  /** A challenge whose keys `long` and `short` are of the challenger and of the champion. */
+// Reference 4.3: exits use the version that opened the position, also after a rollback.
+describe('open positions after a challenge', () => {
+  /** Challenge with one key assigned to each variant. */
   async function entered(body: object) {
     const fixture = await challengeFixture(engine);
     expect((await fixture.create({ on_rollback: 'sell' })).body.detail).toMatchObject({
@@ -340,21 +340,24 @@ describe('positions of a challenger that was rolled back', () => {
   it.each([
     [undefined, 'finish', false],
     ['close', 'close', true],
-  ])('on_rollback %s', async (on_rollback, policy, should_close) => {
-    const { fixture, id, assign, route, keys } = await entered({ on_rollback });
-    expect((await fixture.read(id)).body.on_rollback).toBe(policy);
-    expect(await assign(keys.challenger)).toMatchObject({ should_close: false, repeated: true });
-    await fixture.post(id, 'rollback');
-    for (const answer of [await assign(keys.challenger), await route(keys.challenger)]) {
-      expect(answer).toMatchObject({ variant: 'challenger', version: '2', should_close });
-      expect([answer.challenge_id, answer.traffic_split]).toEqual([id, [1, 0]]);
-    }
-    for (const answer of [await assign(keys.champion), await route(keys.champion)])
-      expect(answer).toMatchObject({ variant: 'champion', version: '1', should_close: false });
-    expect(await route('new')).toMatchObject({ challenge_id: null, version: '1', should_close: false });
-  });
+  ])(
+    'rolled-back challenge reports should_close for on_rollback %s',
+    async (on_rollback, policy, should_close) => {
+      const { fixture, id, assign, route, keys } = await entered({ on_rollback });
+      expect((await fixture.read(id)).body.on_rollback).toBe(policy);
+      expect(await assign(keys.challenger)).toMatchObject({ should_close: false, repeated: true });
+      await fixture.post(id, 'rollback');
+      for (const answer of [await assign(keys.challenger), await route(keys.challenger)]) {
+        expect(answer).toMatchObject({ variant: 'challenger', version: '2', should_close });
+        expect([answer.challenge_id, answer.traffic_split]).toEqual([id, [1, 0]]);
+      }
+      for (const answer of [await assign(keys.champion), await route(keys.champion)])
+        expect(answer).toMatchObject({ variant: 'champion', version: '1', should_close: false });
+      expect(await route('new')).toMatchObject({ challenge_id: null, version: '1', should_close: false });
+    },
+  );
 
-  it('keep their version when the challenger is promoted, those that came since it had won too', async () => {
+  it('keys keep their version when the challenger is promoted, also keys assigned after its win', async () => {
     const { fixture, id, assign, route, keys } = await entered({ on_rollback: 'close' });
     await fixture.log(id, 'champion', generated(12345, 100, 0));
     await fixture.log(id, 'challenger', generated(67890, 100, 1));
@@ -371,7 +374,7 @@ describe('positions of a challenger that was rolled back', () => {
     expect(await route('new')).toMatchObject({ challenge_id: null, version: '2' });
   });
 
-  it('positions are to be closed when the promotion lapses', async () => {
+  it('lapsed promotion reports should_close for positions of the challenger', async () => {
     const { fixture, id, route, keys } = await entered({ on_rollback: 'close' });
     await fixture.log(id, 'champion', generated(12345, 100, 0));
     await fixture.log(id, 'challenger', generated(67890, 100, 1));

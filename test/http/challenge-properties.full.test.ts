@@ -20,10 +20,10 @@ afterAll(() => engine?.stop());
 
 const start = fc.constantFrom('with canary', 'at 50 %', 'near the look', 'near the look');
 type Start = 'with canary' | 'at 50 %' | 'near the look';
-/** Comes after every step, with the step when it was a write that was accepted. */
+/** Called after every step, with the step if it was an accepted write. */
 type Retry = (place: number, done: Step | null, take: (again: Step) => Promise<unknown>) => Promise<void>;
 
-/** A life of a challenge and what it leaves: all that is stored, and the evaluation. */
+/** Plays the steps of a challenge. Returns its stored items and its evaluation. */
 async function play(from: Start, steps: readonly Step[], retry: Retry = async () => undefined) {
   const fixture = await repeatableFixture(engine);
   let id = 'ch-near';
@@ -40,7 +40,7 @@ async function play(from: Start, steps: readonly Step[], retry: Retry = async ()
   return { items, evaluation: await fixture.evaluate(id) };
 }
 
-/** What of it says what happened: without how many writes it took. */
+/** Outcome without the number of writes. */
 function told({ items, evaluation }: Awaited<ReturnType<typeof play>>) {
   return { items: items.map(({ revision: _, ...item }) => item), evaluation };
 }
@@ -91,7 +91,7 @@ it('write repeated immediately or later counts once', async () => {
       const retry: Retry = async (place, done, take) => {
         for (const step of due[place] ?? []) await take(step);
         for (const after of done ? (steps[place]?.again ?? []) : []) {
-          // Trades and keys have names, and may come again at any time; a call is repeated before the next.
+          // Trades and keys have IDs and may repeat at any time; a call repeats before the next one.
           const isNamed = done!.kind !== 'call' && done!.kind !== 'tick';
           if (after === 0) await take(done!);
           else if (isNamed) due[place + after] = [...(due[place + after] ?? []), done!];

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine?.stop());
 
-// Reference 3.12, 3.9, 4.4: above 10 %, more than 20 points, over the limit. Sums of decimals are a last digit off.
+// Reference 3.12, 3.9, 4.4: above 10 %, more than 20 points, over the limit. Sums of decimals differ in the last digit.
 it('verdict fails a metric that equals its threshold', async () => {
   const fixture = await challengeFixture(engine);
   const begin = async (body: object = {}) =>
@@ -51,24 +51,24 @@ it('verdict fails a metric that equals its threshold', async () => {
   expect(criteria.at(-1)).toMatchObject({ name: 'open_trade_gap', value: 20, passed: true });
 });
 
-// Reference 3.11, T5: a verdict, but nothing is done by itself. 4.4: what is held waits for somebody.
+// Reference 3.11, T5: a verdict without automatic promotion. 4.4: a held challenge waits for a user.
 it.each<[string, (fixture: ChallengeFixture, id: string) => Promise<unknown>, string | null]>([
   ['by trades that do not vary', async () => undefined, 'zero variance'],
-  ['while it is held by hand', (fixture, id) => fixture.post(id, 'hold'), 'held when it won: manual'],
+  ['during a manual hold', (fixture, id) => fixture.post(id, 'hold'), 'held when it won: manual'],
   [
-    'with assignments that are not split',
+    'with a sample ratio mismatch',
     (fixture, id) => misassign(fixture, id),
     'held when it won: sample_ratio_mismatch',
   ],
   [
-    'with assignments that somebody has accepted',
+    'with a mismatch that a user has accepted',
     async (fixture, id) => {
       await misassign(fixture, id);
       await fixture.post(id, 'resume');
     },
     null,
   ],
-])('a win %s', async (name, prepare, message) => {
+])('promotion_rejected states the reason of a win %s', async (name, prepare, message) => {
   const fixture = await challengeFixture(engine);
   const id = (await fixture.create({ enable_canary: false, auto_promote: true })).body.challenge_id;
   await prepare(fixture, id);
@@ -90,7 +90,7 @@ it.each<[string, (fixture: ChallengeFixture, id: string) => Promise<unknown>, st
   expect((await fixture.read(id)).body.traffic_split).toEqual([0, 1]);
 });
 
-/** Keys of the champion alone: 11 of 11 at 50 % are below 0.001. */
+/** Assigns keys of the champion only: 11 of 11 at 50 % have p < 0.001. */
 async function misassign(fixture: ChallengeFixture, id: string): Promise<void> {
   for (let n = 0, given = 0; given < 11; n++) {
     const { body } = await fixture.strategy('GET', `/api/v1/models/${MODEL}/route?key=k-${n}`);

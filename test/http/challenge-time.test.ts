@@ -13,7 +13,7 @@ import { startEngine, type TestEngine } from '../support/engine.ts';
 import { type FixtureOptions, MODEL } from '../support/registry-fixture.ts';
 import { withWrites } from '../support/wrapped-store.ts';
 
-/** When time does something to a challenge, and who hears of it. */
+/** Log lines and timers of automatic challenge actions. */
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ const DAY = 24 * HOUR;
 const NO_CANARY = { enable_canary: false };
 
 interface WatchedFixture extends ChallengeFixture {
-  /** What was told, as `level message reason`, and what was counted. */
+  /** Log lines as `level message reason`, and counted metrics. */
   readonly told: string[];
   readonly counted: string[];
   readonly timers: [id: string, time: string][];
@@ -61,8 +61,8 @@ function fail(_: string, error: unknown): never {
   throw error;
 }
 
-describe('automatic action is logged once, after it is stored', () => {
-  it('the end of its time', async () => {
+describe('challenge log', () => {
+  it('expiry is logged once', async () => {
     const fixture = await watchedFixture();
     const { body } = await fixture.create();
     const id = body.challenge_id;
@@ -83,7 +83,7 @@ describe('automatic action is logged once, after it is stored', () => {
     expect(fixture.timers).toHaveLength(1);
   });
 
-  it('the end of its time, for good: a clock that is set back afterwards changes nothing', async () => {
+  it('expiry stays logged once and stored when the clock is set back', async () => {
     const fixture = await watchedFixture();
     const { challenge_id: shown } = (await fixture.create()).body;
     fixture.clock.forward(7 * DAY);
@@ -94,7 +94,7 @@ describe('automatic action is logged once, after it is stored', () => {
     expect(fixture.told).toEqual(['info challenge ended']);
   });
 
-  it('harm, regardless of repeated posts', async () => {
+  it('rollback for harm is logged once for repeated posts', async () => {
     const fixture = await watchedFixture();
     const { challenge_id: id } = (await fixture.create(NO_CANARY)).body;
     await fixture.log(id, 'champion', generated(1, 40, 1));
@@ -107,7 +107,7 @@ describe('automatic action is logged once, after it is stored', () => {
     expect(fixture.counted).toEqual(['ChallengesRolledBack']);
   });
 
-  it('a hold, and not that it ended', async () => {
+  it('hold is logged; its end is not', async () => {
     const fixture = await watchedFixture();
     const { challenge_id: id } = (await fixture.create()).body;
     fixture.clock.forward(DAY);
@@ -119,7 +119,7 @@ describe('automatic action is logged once, after it is stored', () => {
     expect(fixture.counted).toEqual(['ChallengesHeld']);
   });
 
-  it('a verdict, which sets the timer for its promotion, and giving up', async () => {
+  it('verdict sets the promotion timer and is logged once; so is the lapse', async () => {
     const fixture = await watchedFixture();
     const { challenge_id: id, ends_at } = (await fixture.create(NO_CANARY)).body;
     await fixture.log(id, 'champion', generated(12345, 120, 0));
@@ -141,7 +141,7 @@ describe('automatic action is logged once, after it is stored', () => {
     expect(fixture.timers).toHaveLength(2);
   });
 
-  it('promoting verdict once, and a rejected promotion', async () => {
+  it('automatic promotion is logged once, and so is its rejection', async () => {
     const auto = { ...NO_CANARY, auto_promote: true };
     for (const staged of [true, false]) {
       const fixture = await watchedFixture();
@@ -154,7 +154,7 @@ describe('automatic action is logged once, after it is stored', () => {
       const won = ['info challenge ended challenger_wins'];
       const refused = [expect.stringMatching(/^warn challenge not promoted RES005: /)];
       expect(fixture.told).toEqual(staged ? won : [...won, ...refused]);
-      // Of a winner that is promoted already nothing is due.
+      // A promoted winner has no further deadline.
       expect(fixture.timers).toHaveLength(staged ? 1 : 2);
     }
   });
@@ -181,7 +181,7 @@ describe('automatic action is logged once, after it is stored', () => {
     expect(fixture.told).toEqual(['info challenge ended']);
   });
 
-  it('by the one of two hosts whose transaction holds', async () => {
+  it('action is logged only by the host whose transaction commits', async () => {
     const tables = await engine.freshTables();
     const one = await watchedFixture({ tables });
     const { challenge_id: id } = (await one.create()).body;
@@ -203,8 +203,8 @@ describe('automatic action is logged once, after it is stored', () => {
   });
 });
 
-describe('the timer', () => {
-  it('is not set again by a repeat, nor by a write that moves no deadline', async () => {
+describe('challenge timer', () => {
+  it('timer is not set again by a repeated request or a write that keeps the deadline', async () => {
     const fixture = await watchedFixture();
     const key = { 'Idempotency-Key': 'once' };
     const { body } = await fixture.create({}, key);
@@ -234,7 +234,7 @@ describe('the timer', () => {
     expect((await fixture.deps.challenges.read(won))!.outcome).toBe('champion_kept');
   });
 
-  it('is set again for all that are unfinished, by a host that forgot them', async () => {
+  it('host sets the timers of all unfinished challenges after a restart', async () => {
     const fixture = await watchedFixture();
     const { body } = await fixture.create();
     const set: [string, number][] = [];

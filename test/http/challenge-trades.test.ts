@@ -18,7 +18,7 @@ async function started(body: object = {}): Promise<readonly [ChallengeFixture, s
   return [fixture, (await fixture.create({ ...body })).body.challenge_id];
 }
 
-/** Totals of both variants over all stages, as stored. */
+/** Stored totals of both variants over all stages. */
 async function totals(fixture: ChallengeFixture, id: string) {
   const { stages } = (await fixture.deps.challenges.read(id))!;
   const sum = (variant: 'champion' | 'challenger') =>
@@ -34,7 +34,7 @@ async function totals(fixture: ChallengeFixture, id: string) {
 }
 
 // Reference 4.3.
-it('keys fall where the reference says, and stay there while the share grows', async () => {
+it('assignments match the reference and stay fixed while the traffic share grows', async () => {
   const fixture = await challengeFixture(engine);
   const at = new Date(fixture.clock.now()).toISOString();
   const ends_at = new Date(fixture.clock.now() + 100 * HOUR).toISOString();
@@ -70,7 +70,7 @@ it('keys fall where the reference says, and stay there while the share grows', a
   }
   expect((await assign('order-1', 'ch-other')).bucket).toBeCloseTo(0.1138723651, 9);
   for (let step = 0; step < 3; step++) await fixture.post('ch-demo', 'advance');
-  // What is known keeps its answer; a key that comes now is decided by the share now.
+  // Known keys keep their variant; a new key uses the current traffic share.
   expect(await assign('order-42')).toMatchObject({
     variant: 'champion',
     canary_stage: 'stage_1',
@@ -79,7 +79,7 @@ it('keys fall where the reference says, and stay there while the share grows', a
   expect((await fixture.evaluate('ch-demo')).assignments).toEqual({ champion: 5, challenger: 3 });
 });
 
-it('a route is the decision of the challenge, or plain Production, and records nothing', async () => {
+it('route returns the challenge decision or Production and records nothing', async () => {
   const [fixture, id] = await started();
   const route = async (key: string) =>
     (await fixture.strategy('GET', `/api/v1/models/${MODEL}/route?key=${key}`)).body;
@@ -94,7 +94,7 @@ it('a route is the decision of the challenge, or plain Production, and records n
   });
 });
 
-it('a trade counts once: the same again is a duplicate, another of its id a conflict', async () => {
+it('identical trade is a duplicate; a different trade with its ID is a conflict', async () => {
   const [fixture, id] = await started();
   const trade = { trade_id: 'a', variant: 'champion', profit_pct: 0.5 };
   const first = await fixture.strategy('POST', `/challenges/${id}/trades`, trade);
@@ -116,7 +116,7 @@ it('a trade counts once: the same again is a duplicate, another of its id a conf
   expect([other.status, other.body.detail.code]).toEqual([409, 'RES005']);
 });
 
-it('a trade is open first and closed once, in the stage in which it was entered', async () => {
+it('trade opens and closes once and counts in the stage of its opening', async () => {
   const [fixture, id] = await started();
   const open = { trade_id: 'a', version: 2, status: 'open', pair: 'BTC/USDT:USDT' };
   const close = { trade_id: 'a', variant: 'challenger', profit_pct: 1.5 };
@@ -140,7 +140,7 @@ it('a trade is open first and closed once, in the stage in which it was entered'
   expect(await totals(fixture, id)).toMatchObject({ challenger: { n: 1, sum: 1.5, squares: 2.25 } });
 });
 
-it('a trade of a key that belongs to the other variant is stored and does not count', async () => {
+it('trade of a key assigned to the other variant is stored and does not count', async () => {
   const [fixture, id] = await started();
   const { variant } = (await fixture.post(id, 'assignments', { assignment_key: 'k' })).body;
   const wrong = variant === 'champion' ? 'challenger' : 'champion';
@@ -199,7 +199,7 @@ it.each([
     'VAL001',
     'opened_at',
   ],
-])('%j is rejected as a single trade and in a batch, and nothing is stored', async (trade, code, field) => {
+])('rejects %j as a single trade and in a batch, and stores nothing', async (trade, code, field) => {
   const [fixture, id] = await started();
   const good = { trade_id: 'good', variant: 'champion', profit_pct: 1 };
   const alone = await fixture.post(id, 'trades', trade);
@@ -209,19 +209,19 @@ it.each([
       ? [detail[0].type.replace(/^number_type$/, 'float_type'), detail[0].loc.at(-1)]
       : [detail.code, detail.field.split('.').at(-1)];
   expect(said(alone)).toEqual([code, field]);
-  // Which versions there are, the challenge says: then its item of the batch does.
+  // The version check needs the challenge: in a batch it rejects only that item.
   if (field === 'version') return void expect(batch.body.items[1].error.field).toBe('trades.1.version');
   expect(said(batch)).toEqual([code, field]);
   expect((await fixture.read(id)).body.champion_trades).toBe(0);
 });
 
-it('200 concurrent posts with duplicates count each trade once, to the last digit', async () => {
+it('200 concurrent posts with duplicates count each trade once, with exact sums', async () => {
   const first = await challengeFixture(engine);
   const id = (await first.create({ enable_canary: false, min_trades: 1000 })).body.challenge_id;
-  // A second host: it takes no turns with the first.
+  // A second host has no common queue with the first.
   const tables = { jobs: first.jobsTable, registry: first.table, series: '' };
   const second = await registryFixture(engine, { tables, deps: { clock: first.clock } });
-  // Quarters add up without rounding in any order.
+  // Sums of multiples of 0.25 are exact in any order.
   const trades = Array.from({ length: 100 }, (_, n) => ({
     trade_id: `t-${n}`,
     variant: n % 2 ? 'challenger' : 'champion',
@@ -253,7 +253,7 @@ it('200 concurrent posts with duplicates count each trade once, to the last digi
   );
 });
 
-it('a batch that a crash cut off is posted again: nothing is lost, nothing counts twice', async () => {
+it('repeated batch after a crash counts each trade once', async () => {
   const whole = await challengeFixture(engine);
   const id = (await whole.create({ min_trades: 1000 })).body.challenge_id;
   const client = createDocumentClient({ endpoint: engine.endpoint });
@@ -284,7 +284,7 @@ it('a batch that a crash cut off is posted again: nothing is lost, nothing count
   client.destroy();
 });
 
-it('reading an evaluation at any time changes no outcome', async () => {
+it('reading an evaluation changes no outcome', async () => {
   const [fixture, first] = await started({ enable_canary: false, max_duration_hours: 40 });
   await fixture.post(first, 'rollback');
   const steps = [
@@ -311,7 +311,7 @@ it('reading an evaluation at any time changes no outcome', async () => {
     await look(steps.length);
     fixture.clock.forward(40 * HOUR);
     await look(steps.length + 1);
-    // The first read stores that its time is up.
+    // The first read stores the expiry.
     await fixture.read(id);
     const { stages, planned_look, status, outcome, equity, trades, events } =
       (await fixture.deps.challenges.read(id))!;

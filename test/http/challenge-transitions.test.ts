@@ -35,7 +35,7 @@ const STATES: Record<string, (fixture: ChallengeFixture, id: string) => Promise<
     await win(fixture, id);
     await fixture.post(id, 'promote');
   },
-  'given up': async (fixture, id) => {
+  lapsed: async (fixture, id) => {
     await win(fixture, id);
     await fixture.post(id, 'rollback');
   },
@@ -88,7 +88,7 @@ const TABLE: Record<string, Record<Call, 'RES005' | Partial<StoredChallenge> | o
   },
   'won by the champion': done,
   promoted: { ...done, promote: same },
-  'given up': { ...done, rollback: same },
+  lapsed: { ...done, rollback: same },
   'rolled back by hand': { ...done, rollback: same },
   'rolled back for harm': done,
   expired: done,
@@ -98,17 +98,17 @@ const CASES = Object.keys(STATES).flatMap((state) =>
   (Object.keys(done) as Call[]).map((call) => [call, state, TABLE[state]![call]] as const),
 );
 
-it('the table names every state and every call', () => {
+it('table covers every state and every call', () => {
   expect(Object.keys(TABLE)).toEqual(Object.keys(STATES));
   expect(CASES).toHaveLength(50);
 });
 
-/** Where trades decide, both variants have half of them. */
+/** States decided by trades: each variant receives half of the traffic. */
 const BALANCED = [
   'won by the challenger',
   'won by the champion',
   'promoted',
-  'given up',
+  'lapsed',
   'rolled back for harm',
 ];
 
@@ -125,13 +125,13 @@ const CALLED: Record<string, Standing> = {
   'won by the challenger': ['completed', 'challenger_wins', null, [0.5, 0.5]],
   'won by the champion': ['completed', 'champion_wins', null, [1, 0]],
   promoted: ['completed', 'challenger_wins', null, [0, 1]],
-  'given up': ['completed', 'champion_kept', null, [1, 0]],
+  lapsed: ['completed', 'champion_kept', null, [1, 0]],
   'rolled back by hand': ['rolled_back', null, 'manual', [1, 0]],
   'rolled back for harm': ['rolled_back', null, 'harm', [1, 0]],
   expired: ['expired', null, null, [1, 0]],
 };
 
-/** The event by which a call is told, with the action that it is called. */
+/** Actions of the event that records each call. */
 const TOLD: Record<Call, readonly string[]> = {
   advance: ['advance'],
   hold: ['hold'],
@@ -140,10 +140,10 @@ const TOLD: Record<Call, readonly string[]> = {
   rollback: ['roll_back', 'keep_champion'],
 };
 
-describe('transitions', () => {
+describe('challenge transitions', () => {
   let fixture: ChallengeFixture | undefined;
 
-  /** A fixture whose champion is in Production, with no active challenge. */
+  /** Fixture with the champion in Production and without an active challenge. */
   async function ready(): Promise<ChallengeFixture> {
     const model = fixture && (await fixture.store.read(MODEL, [])).model;
     if (!fixture || model?.production_version !== '1') fixture = await challengeFixture(engine);
@@ -151,7 +151,7 @@ describe('transitions', () => {
     return fixture;
   }
 
-  it.each(CASES)('%s of a challenge that is %s', async (call, state, expected) => {
+  it.each(CASES)('transition: %s of a challenge that is %s', async (call, state, expected) => {
     const fixture = await ready();
     const { body } = await fixture.create({ enable_canary: !BALANCED.includes(state) });
     const id = body.challenge_id;
@@ -200,7 +200,7 @@ it('manual decision needs no body; another content type is rejected', async () =
   expect((await call('trades')).body.detail[0].type).toBe('missing');
 });
 
-describe('promotion', () => {
+describe('challenge promotion', () => {
   it('promotion is the registry transition with its event and ends traffic to the champion', async () => {
     const fixture = await challengeFixture(engine);
     const id = (await fixture.create({ enable_canary: false })).body.challenge_id;
@@ -219,7 +219,7 @@ describe('promotion', () => {
     });
   });
 
-  it('needs the champion in Production still', async () => {
+  it('promotion requires the champion in Production', async () => {
     const fixture = await challengeFixture(engine);
     await fixture.register();
     const id = (await fixture.create({ champion_version: '3', enable_canary: false })).body.challenge_id;
@@ -261,7 +261,7 @@ describe('promotion', () => {
   });
 });
 
-describe('a transition of the model ends its challenge in the same transaction', () => {
+describe('registry transition during a challenge', () => {
   it.each([
     [
       'promoting the challenger',
@@ -269,7 +269,7 @@ describe('a transition of the model ends its challenge in the same transaction',
       { status: 'completed', outcome: 'promoted_manually', traffic_split: [0, 1] },
     ],
     ['promoting another', '3', { status: 'rolled_back', reason: 'champion_replaced', traffic_split: [1, 0] }],
-  ])('%s', async (_, version, expected) => {
+  ])('challenge ends in the same transaction: %s', async (_, version, expected) => {
     const fixture = await challengeFixture(engine);
     await fixture.register();
     await fixture.stage('3');
@@ -290,7 +290,7 @@ describe('a transition of the model ends its challenge in the same transaction',
     ).toBe(201);
   });
 
-  it('rolling back', async () => {
+  it('registry rollback ends the challenge as champion_replaced', async () => {
     const fixture = await challengeFixture(engine);
     await fixture.promote('2');
     await fixture.register();
@@ -304,13 +304,13 @@ describe('a transition of the model ends its challenge in the same transaction',
   });
 });
 
-describe('time', () => {
+describe('challenge deadlines and rules', () => {
   const tick = (fixture: ChallengeFixture) =>
     processDueChallenges(fixture.deps, (_, error) => {
       throw error;
     });
 
-  it('gives the challenger the next share after dwell and trades, one stage at a time', async () => {
+  it('challenger advances one stage at a time after dwell and trades', async () => {
     const fixture = await challengeFixture(engine);
     const id = (await fixture.create()).body.challenge_id;
     await fixture.log(id, 'champion', generated(12345, 60, 0));
@@ -359,7 +359,7 @@ describe('time', () => {
     expect((await fixture.read(id)).body).toMatchObject({ outcome: 'champion_kept', traffic_split: [1, 0] });
   });
 
-  it('rolls back when the challenger has lost more than was allowed since its peak', async () => {
+  it('challenge rolls back when the challenger exceeds the maximum drawdown', async () => {
     const fixture = await challengeFixture(engine);
     const id = (await fixture.create({ max_drawdown_pct: 5 })).body.challenge_id;
     await fixture.log(id, 'challenger', [4, -3, -2]);
@@ -371,7 +371,7 @@ describe('time', () => {
   it('sample ratio mismatch holds the challenge until a user resumes it', async () => {
     const fixture = await challengeFixture(engine);
     const id = (await fixture.create()).body.challenge_id;
-    // Keys of the challenger alone come in with their trades.
+    // Only keys of the challenger arrive with their trades.
     const { assignments, trades } = await challengerKeys(fixture, id, 12);
     expect(assignments).toBe(12);
     await fixture.post(id, 'trades', { trades });
@@ -379,7 +379,7 @@ describe('time', () => {
     const evaluation = await fixture.evaluate(id);
     expect(evaluation.srm.status).toBe('mismatch');
     expect(evaluation.recommendation).toBe('CONTINUE');
-    // Not even when the split is as it should be again.
+    // The hold remains after the ratio is balanced again.
     for (let key = 0; (await fixture.evaluate(id)).srm.status === 'mismatch'; key++)
       await fixture.post(id, 'trades', {
         trades: Array.from({ length: 20 }, (_, n) => ({
@@ -408,7 +408,7 @@ describe('time', () => {
   });
 });
 
-/** Trades of keys that all fall to the challenger at 5 %. */
+/** Trades of keys assigned to the challenger at 5 %. */
 async function challengerKeys(fixture: ChallengeFixture, id: string, count: number) {
   const trades: object[] = [];
   for (let key = 0; trades.length < count; key++) {

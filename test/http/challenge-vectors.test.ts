@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => engine?.stop());
 
 // Reference 3.11, T7.
-it('one trade of a variant says nothing: p is 1, and a variant without trades has a mean of 0', async () => {
+it('p-value is 1 with a single trade of a variant; the mean without trades is 0', async () => {
   const fixture = await challengeFixture(engine);
   const id = (await fixture.create({ enable_canary: false })).body.challenge_id;
   const nothing = { p_value: 1, p_value_fixed: 1, is_significant: false, recommendation: 'CONTINUE' };
@@ -25,7 +25,7 @@ it('one trade of a variant says nothing: p is 1, and a variant without trades ha
 });
 
 // Reference 3.11, T8.
-it('variants are compared within the stages of the ramp: its means as one would say the opposite', async () => {
+it("comparison is stratified by canary stage when the pooled means reverse (Simpson's paradox)", async () => {
   const fixture = await challengeFixture(engine);
   await storeChallenge(
     fixture,
@@ -48,7 +48,7 @@ it('variants are compared within the stages of the ramp: its means as one would 
   expect([found.champion_trades, found.challenger_trades]).toEqual([660, 100]);
 });
 
-// Reference 3.9: both variants are equal in each stage, and the market improves while the challenger's share grows.
+// Reference 3.9: variants are equal in each stage, and the market improves while the challenger's share grows.
 it('traffic ramp in a changing market does not promote', async () => {
   const fixture = await challengeFixture(engine);
   const id = (await fixture.create()).body.challenge_id;
@@ -82,7 +82,7 @@ it.each([
     0.333865664953,
     'healthy',
   ],
-] as const)('T12: %j', async (assigned, p, status) => {
+] as const)('sample ratio test matches the reference (T12): %j', async (assigned, p, status) => {
   const fixture = await challengeFixture(engine);
   const stages = assigned.map(
     ([stage, a, b]) => [stage, closedArm(0, 0, 0, a), closedArm(0, 0, 0, b)] as const,
@@ -92,7 +92,7 @@ it.each([
   expect(srm.status).toBe(status);
   expect(srm.p_value / p).toBeCloseTo(1, 5);
   expect(assignments.challenger).toBe(assigned.reduce((sum, [, , b]) => sum + b, 0));
-  // What comes next holds it, or does not.
+  // The next trade holds the challenge only on a mismatch.
   await fixture.log('ch-split', 'champion', [0.1]);
   const { hold } = (await fixture.read('ch-split')).body;
   expect(hold?.reason ?? null).toBe(status === 'mismatch' ? 'sample_ratio_mismatch' : null);
@@ -107,7 +107,7 @@ function shortVol(seed: number, n: number, shift: number): number[] {
   });
 }
 
-/** p of both sides by its definition: labels shuffled, the statistic computed anew. */
+/** Two-sided p by definition: permute the labels and recompute the statistic. */
 function permuted(champion: readonly number[], challenger: readonly number[], shuffles: number): number {
   const random = createRandom(99);
   const all = [...champion, ...challenger];
@@ -133,14 +133,14 @@ function permuted(champion: readonly number[], challenger: readonly number[], sh
 // Reference 3.2: 220 against 100 trades are unbalanced.
 it.each([
   ['promotes where the permutation test agrees', 11, 'challenger_wins'],
-  ['does not promote where Welch alone would', 96, null],
-])('an unbalanced planned look %s', async (_, seed, outcome) => {
+  ['does not promote where only Welch would', 96, null],
+])('unbalanced planned look %s', async (_, seed, outcome) => {
   const champion = shortVol(seed, 220, 0);
   const challenger = shortVol(seed + 1000, 100, 0.3);
   const plain = compare([{ trades: { champion, challenger } }]);
   expect(plain.p).toBeLessThan(0.05);
   const looks: unknown[] = [];
-  // The same trades under the same id have the same p-value, wherever they are logged.
+  // Equal trades with equal IDs have equal p-values on every host.
   for (let again = 0; again < 2; again++) {
     const fixture = await repeatableFixture(engine);
     const id = (await fixture.create({ enable_canary: false })).body.challenge_id;

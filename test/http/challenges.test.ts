@@ -12,7 +12,7 @@ afterAll(() => engine?.stop());
 
 const open = { enable_canary: false, min_trades: 120 };
 
-it('a challenge begins at 5 % with canary, at 50 % without, and is found by its model', async () => {
+it('challenge begins at 5 % with canary, at 50 % without, and is found by its model', async () => {
   const fixture = await challengeFixture(engine);
   const { status, body } = await fixture.create({
     min_trades: 10,
@@ -60,13 +60,13 @@ it.each([
   ['one version twice by its alias', { challenger_version: 'champion' }, 400, 'VAL005', 'challenger_version'],
   ['too few trades', { min_trades: 0 }, 400, 'VAL005', 'min_trades'],
   ['too long', { max_duration_hours: 9000 }, 400, 'VAL005', 'max_duration_hours'],
-])('%s is rejected', async (_, body, status, code, field) => {
+])('creation rejects %s', async (_, body, status, code, field) => {
   const fixture = await challengeFixture(engine);
   const answer = await fixture.create(body);
   expect([answer.status, answer.body.detail.code, answer.body.detail.field]).toEqual([status, code, field]);
 });
 
-it('a list of one status has full pages, as time has made them', async () => {
+it('list of one status applies deadlines and fills its pages', async () => {
   const fixture = await challengeFixture(engine);
   const ids: Record<string, string[]> = { expired: [], rolled_back: [] };
   for (let n = 0; n < 7; n++) {
@@ -96,7 +96,7 @@ it('a list of one status has full pages, as time has made them', async () => {
   expect(await pagesOf('active', 2)).toEqual([[]]);
 });
 
-it('the catalog names the active challenge of a model from its beginning to its end, however it ends', async () => {
+it('catalog shows the active challenge of a model until it ends, for each way to end', async () => {
   const fixture = await challengeFixture(engine);
   const shown = async () => {
     const { body } = await fixture.get('/api/v1/catalog/strategies?sort_field=sharpe');
@@ -116,7 +116,7 @@ it('the catalog names the active challenge of a model from its beginning to its 
   await fixture.log(won, 'challenger', generated(67890, 100, 1));
   expect(await shown()).toEqual([null]);
   await create();
-  // Nobody has stored yet that it is over.
+  // The expiry is not stored yet.
   fixture.clock.forward(5 * HOUR);
   expect(await shown()).toEqual([null]);
   await fixture.register();
@@ -128,7 +128,7 @@ it('the catalog names the active challenge of a model from its beginning to its 
   expect(await shown()).toEqual([null]);
 });
 
-it('no fewer trades are enough than the deployment asks for', async () => {
+it('effective min_trades is at least the minimum of the deployment', async () => {
   expect(LocalEnv.parse({}).CHALLENGE_MIN_TRADES).toBe(100);
   expect(LocalEnv.safeParse({ CHALLENGE_MIN_TRADES: '99' }).success).toBe(false);
   const fixture = await challengeFixture(engine, { deps: { challengeMinTrades: 200 } });
@@ -156,7 +156,7 @@ it('unknown field is ignored with a warning', async () => {
   expect((await fixture.read(body.challenge_id)).body.warnings).toEqual(known);
 });
 
-it('archived version is rejected; one outside Production is named', async () => {
+it('archived version is rejected; a challenger outside Staging is a warning', async () => {
   const fixture = await challengeFixture(engine);
   await fixture.promote('2');
   expect((await fixture.create()).body.detail.code).toBe('RES006');
@@ -174,7 +174,7 @@ it('repeated idempotency key returns the first challenge', async () => {
   expect(again.headers.get('Idempotent-Replay')).toBe('true');
 });
 
-it('an unknown challenge is CHL001, and no challenge id VAL005', async () => {
+it('unknown challenge returns CHL001; malformed challenge ID returns VAL005', async () => {
   const fixture = await challengeFixture(engine);
   for (const what of ['', '/evaluate', '/events', '/trades']) {
     const answer = await fixture.read('ch-none', what);
@@ -190,7 +190,7 @@ it('an unknown challenge is CHL001, and no challenge id VAL005', async () => {
 });
 
 // Reference 3.11, T3.
-it('a better challenger wins at the planned look, and its numbers stay', async () => {
+it('better challenger wins at the planned look, and its metrics stay fixed', async () => {
   const fixture = await challengeFixture(engine);
   const { body } = await fixture.create(open);
   const id = body.challenge_id;
@@ -240,7 +240,7 @@ it('challenger without a significant difference continues with always-valid p-va
 });
 
 // Reference 3.11, T5 and T6.
-it('trades that do not vary at all are a verdict with a warning, or none', async () => {
+it('zero variance gives a verdict with a warning, or none for equal means', async () => {
   const fixture = await challengeFixture(engine);
   const id = (await fixture.create({ enable_canary: false })).body.challenge_id;
   await fixture.log(id, 'champion', Array(100).fill(1));
@@ -255,8 +255,8 @@ it('trades that do not vary at all are a verdict with a warning, or none', async
   expect(await fixture.evaluate(same)).toMatchObject({ status: 'active', p_value: 1, improvement_pct: 0 });
 });
 
-// Reference 3.12: above 10, not from 10 on. 3.9: no promotion while the variants differ by more than 20 points in open trades.
-it('exactly 10 % is not enough, nor is a lead while the challenger holds its trades open', async () => {
+// Reference 3.12: above 10 %. 3.9: no promotion above an open trade imbalance of 20 points.
+it('improvement of exactly 10 % or a lead with too many open trades continues', async () => {
   const fixture = await challengeFixture(engine);
   const id = (await fixture.create({ enable_canary: false })).body.challenge_id;
   await fixture.log(id, 'champion', Array(100).fill(10));
@@ -290,7 +290,7 @@ it('exactly 10 % is not enough, nor is a lead while the challenger holds its tra
   });
 });
 
-it('harmful challenger is rolled back immediately; an expired one was not better', async () => {
+it('harmful challenger is rolled back immediately; an expired one is not better', async () => {
   const fixture = await challengeFixture(engine);
   const id = (await fixture.create(open)).body.challenge_id;
   await fixture.log(id, 'champion', generated(12345, 50, 0));

@@ -36,12 +36,12 @@ afterAll(async () => {
 
 interface Host {
   readonly app: ServiceApp;
-  /** Streams that somebody follows. */
+  /** Streams with a reader. */
   readonly followed: () => number;
   readonly lines: ReturnType<typeof memoryLog>['lines'];
 }
 
-/** The streams of the service in a time in which pauses take no time. */
+/** Streaming service whose pauses take no time. */
 function host(
   changes: Partial<WatchHyperoptDeps> = {},
   most = 100,
@@ -86,7 +86,7 @@ async function newHyperopt(changes: Partial<ReturnType<typeof pendingHyperopt>> 
   return jobId;
 }
 
-/** Runs a hyperopt job with four workers that take turns, so that its trials end in another order than that of their numbers. */
+/** Runs a hyperopt job with four alternating workers: its trials finish out of numeric order. */
 async function run(jobId: string): Promise<void> {
   const unsteady = (seed: number): TrialRunner => {
     let calls = seed;
@@ -121,7 +121,7 @@ const at = (jobId: string, after?: number) =>
 
 let finished: string;
 let whole: Awaited<ReturnType<typeof eventsOf>>;
-describe('the events of a hyperopt job', () => {
+describe('hyperopt event stream', () => {
   let response: Response;
   beforeAll(async () => {
     finished = await newHyperopt();
@@ -229,7 +229,7 @@ describe('the events of a hyperopt job', () => {
   });
 });
 
-describe('access to the events of a hyperopt job', () => {
+describe('access to hyperopt events', () => {
   const token = (user: string, role: 'viewer' | 'researcher' = 'viewer') => {
     const claims = accessClaims({ user, role, groups: [], lifetime: 600, now: Date.now() });
     return { Authorization: `Bearer ${signToken(openIssuerKey(home), claims)}` };
@@ -267,7 +267,7 @@ describe('access to the events of a hyperopt job', () => {
   });
 });
 
-describe('a host of streams', () => {
+describe('host of event streams', () => {
   it('host limits concurrent streams and accepts another when one ends', async () => {
     const { app, followed } = host({}, 2);
     const jobId = await newHyperopt();
@@ -288,7 +288,7 @@ describe('a host of streams', () => {
     await bodies[1]!.cancel();
   });
 
-  it('leaves streams for others when one caller has all that one may have', async () => {
+  it('host limits the streams of one caller and accepts those of others', async () => {
     const { app } = host({}, 100, true, 2);
     const jobId = await newHyperopt();
     const opened = (user: string) => {
@@ -323,7 +323,7 @@ describe('a host of streams', () => {
     }
   });
 
-  it('reads no further than it is read', async () => {
+  it('stream reads the ledger only when its client reads', async () => {
     const { ledger } = workerDeps(engine);
     let reads = 0;
     const read: typeof ledger.read = (...call) => {
@@ -340,7 +340,7 @@ describe('a host of streams', () => {
     await reader.cancel();
   });
 
-  /** Nobody waits for the next look. */
+  /** Pause of 60 s, which only an abort ends early. */
   const longPause: WatchHyperoptDeps['pause'] = (_, signal) =>
     sleep(60_000, undefined, { signal }).catch(() => undefined);
 
@@ -375,7 +375,7 @@ describe('a host of streams', () => {
     expect((await reading).map(({ event }) => event)).toEqual(['snapshot', 'reconnect']);
   });
 
-  it('ends a stream whose storage fails with a line in its log, and no word of it to the client', async () => {
+  it('failed storage ends the stream with a log line and no details for the client', async () => {
     let reads = 0;
     const hyperoptJobs: WatchHyperoptDeps['hyperoptJobs'] = {
       get: (id) =>

@@ -16,7 +16,7 @@ import { memoryLog, post } from '../support/backend.ts';
 import { startEngine, type TestEngine } from '../support/engine.ts';
 import { pendingHyperopt } from '../support/hyperopt-workers.ts';
 
-/** What a request of a hyperopt job is taken for, and refused for. No worker runs. */
+/** Resolution and rejection of hyperopt requests. No worker runs. */
 
 const RANGE_BEFORE = '2024-12-01T00:00:00.000Z';
 const NOW = Date.parse('2026-02-10T12:34:56Z');
@@ -26,7 +26,7 @@ let newest: string | null = null;
 let instruments: DynamoInstrumentStore;
 const started: HyperoptExecutionInput[] = [];
 
-/** Needs most for the largest `slow`, the smallest `fast`, and the choice in the middle. */
+/** Startup is longest for the largest `slow`, the smallest `fast` and the middle choice. */
 const slowByChoice = inProcess({
   digest: sha256('slow_by_choice'),
   definition: defineStrategy({
@@ -107,7 +107,7 @@ async function accepted(body: object): Promise<any> {
   return (await call(`/${reply.job_id}`)).body;
 }
 
-describe('a request', () => {
+describe('hyperopt request', () => {
   it('request requires only a strategy', async () => {
     newest = null;
     const job = await accepted({});
@@ -127,16 +127,16 @@ describe('a request', () => {
       },
     });
     const { start, end } = job.config.date_range;
-    // 4 x 7 days that end with the newest closed candle there can be; what models learn from precedes them.
+    // 4 x 7 days up to the newest possible closed candle, preceded by the training period.
     expect((Date.parse(end) - Date.parse(start)) / 86_400_000).toBe(28);
     expect(Date.parse(end)).toBeLessThanOrEqual(NOW);
     const input = started.at(-1)!;
     expect(input).toMatchObject({ job_id: job.job_id, workers: [0], end, symbols: job.pairs });
-    // 30 days to learn from, and what indicators need before those: the default features 50 candles of 1h.
+    // 30 days of training, preceded by the startup of the default features: 50 candles of 1h.
     expect(Date.parse(start) - Date.parse(input.start)).toBe((30 * 24 + 50) * 3_600_000);
   });
 
-  it('without a range ends at the newest stored candle', async () => {
+  it('default date range ends at the newest stored candle', async () => {
     newest = '2026-01-20T00:00:00.000Z';
     const { config, timeframe } = await accepted({
       timeframe: '1h',
@@ -150,7 +150,7 @@ describe('a request', () => {
     });
   });
 
-  it('may give everything', async () => {
+  it('request accepts every field', async () => {
     const body = {
       pairs: ['ETH/USDT:USDT'],
       ...{ timeframe: '4h', n_trials: 20, train_period_days: 60, backtest_period_days: 14 },
@@ -167,7 +167,7 @@ describe('a request', () => {
     const job = await accepted(body);
     const { pairs, experiment_name, timeframe, date_range, precision, ...config } = body;
     expect(job).toMatchObject({ pairs, timeframe, experiment_name, precision, warnings: [], config });
-    // What is better is known of a metric.
+    // The direction follows from the metric.
     expect(job.config.direction).toBe('minimize');
     expect(job.config.date_range).toEqual({
       start: '2025-01-01T00:00:00.000Z',
@@ -175,7 +175,7 @@ describe('a request', () => {
     });
   });
 
-  it('runs every trial with the precision that a backtest of it would have', async () => {
+  it('trials run with the precision of their backtest', async () => {
     const asked = { exchange: 'binanceusdm', pairs: ['BTC/USDT:USDT'] };
     expect(await accepted(asked)).toMatchObject({ precision: 'none', warnings: [] });
     expect((await submit({ ...asked, precision: 'exchange' })).body.detail).toMatchObject({
@@ -193,7 +193,7 @@ describe('a request', () => {
     await instruments.record('binanceusdm', 'BTC/USDT:USDT', record);
     const exact = await accepted(asked);
     expect(exact).toMatchObject({ precision: 'exchange' });
-    // Kept for all of its trials.
+    // The precision applies to all trials.
     const stored = await new DynamoHyperoptStore(engine.client, engine.tables.jobs).get(exact.job_id);
     expect(stored!.instruments).toEqual({ 'BTC/USDT:USDT': record });
     expect(await accepted({ ...asked, precision: 'none' })).toMatchObject({ precision: 'none' });
@@ -203,7 +203,7 @@ describe('a request', () => {
     });
   });
 
-  it('searches parameters of the strategy, and reads what the longest of them need', async () => {
+  it('search of strategy parameters includes candles for the longest startup', async () => {
     const date_range = { start: '2025-01-01', end: '2025-06-01' };
     await submit({ strategy: 'ema_crossover', date_range });
     const before = started.at(-1)!;
@@ -221,7 +221,7 @@ describe('a request', () => {
     ['of every choice', { models: 'none' }, 168 * (10 - 1)],
     ['of the choices that are searched', { search: { unit: { choices: ['day', 'hour'] } } }, 24],
     ['where one parameter works against another', { search: { slow: {}, fast: { min: 2 } } }, 10 - 2],
-  ])('collects the startup candles %s', async (_, request, candles) => {
+  ])('collection includes the startup candles %s', async (_, request, candles) => {
     const range = { date_range: { start: '2025-01-01', end: '2025-02-01' } };
     const asked = { strategy: 'slow_by_choice', models: 'none', ...range, ...request };
     expect((await submit(asked)).status).toBe(200);
@@ -229,7 +229,7 @@ describe('a request', () => {
     expect(before / 3_600_000).toBe(candles);
   });
 
-  it('without models searches the parameters of the strategy, over the days of a backtest', async () => {
+  it('job without models searches strategy parameters over the range of a backtest', async () => {
     newest = '2026-01-20T00:00:00.000Z';
     const { body } = await submit({ strategy: 'ema_crossover', models: 'none', train_period_days: 9 });
     expect(body.warnings).toEqual(['train_period_days was ignored: no models are trained']);
@@ -246,7 +246,7 @@ describe('a request', () => {
     });
     for (const name of ['train_period_days', 'n_estimators_range', 'learning_rate_range'])
       expect(config).not.toHaveProperty(name);
-    // Five of the longest averages that are searched; nothing to learn from.
+    // Startup is 5 times the longest searched average; there is no training period.
     const start = Date.parse(config.date_range.start);
     expect(start - Date.parse(started.at(-1)!.start)).toBe(1_000 * 3_600_000);
     // A range shorter than a window is one window.
@@ -257,7 +257,7 @@ describe('a request', () => {
     expect(other).toEqual({ ...config, search: { fast: config.search.fast } });
   });
 
-  it('names its spaces in the order of their list; a model that is not searched keeps its settings', async () => {
+  it('spaces are stored in canonical order; an unsearched model keeps its settings', async () => {
     const { config } = await accepted({ spaces: ['trailing', 'params', 'stoploss'] });
     expect(config).toMatchObject({
       spaces: ['params', 'stoploss', 'trailing'],
@@ -266,7 +266,7 @@ describe('a request', () => {
       learning_rate_range: [0.05, 0.05],
       train_period_days: 30,
     });
-    // A strategy that declares no model has none then, as in a backtest.
+    // A strategy without a declared model then has no model, as in a backtest.
     const { body } = await submit({ strategy: 'ema_crossover', spaces: ['roi'] });
     const own = (await call(`/${body.job_id}`)).body.config;
     expect(own).toMatchObject({ spaces: ['roi'], model_types: ['none'], search: {} });
@@ -335,9 +335,9 @@ describe('a request', () => {
     ['a broken symbol', { pairs: ['BTCUSDT'] }, 'VAL002', 'pairs.0'],
     ['no pairs', { pairs: [] }, 'VAL005', 'pairs'],
     ['an unknown timeframe', { timeframe: '2h' }, 'VAL003', 'timeframe'],
-    ['an exchange that is none', { exchange: 'A B' }, 'VAL005', 'exchange'],
+    ['a malformed exchange name', { exchange: 'A B' }, 'VAL005', 'exchange'],
     ['a range the wrong way round', days('2025-06-01', '2025-01-01'), 'VAL001', 'date_range'],
-    ['a time that is none', days('soon', '2025-01-01'), 'VAL001', 'date_range'],
+    ['an invalid time', days('soon', '2025-01-01'), 'VAL001', 'date_range'],
     ['a range without room', days('2025-01-01', '2025-01-07'), 'VAL005', 'date_range'],
     [
       'a thousand windows',
@@ -348,7 +348,7 @@ describe('a request', () => {
     ['an unknown strategy', { strategy: 'nobody' }, 'RES002', 'strategy'],
     ['no model where one is needed', { models: 'none' }, 'VAL005', 'models'],
     ['an unknown word for models', { models: 'all' }, 'VAL005', 'models'],
-    ['no model beside one', { model_types: ['none', 'xgboost'] }, 'VAL005', 'model_types'],
+    ['no model and one', { model_types: ['none', 'xgboost'] }, 'VAL005', 'model_types'],
     ['no model twice', { ...plain, model_types: ['none', 'none'] }, 'VAL005', 'model_types'],
     ['no models and one', { ...plain, model_types: ['xgboost'] }, 'VAL005', 'model_types'],
     ['no models and their space', { ...plain, spaces: ['ml'] }, 'VAL005', 'spaces'],
@@ -394,8 +394,8 @@ describe('a request', () => {
   });
 });
 
-describe('a hyperopt job', () => {
-  it('is its owner’s until it is shared', async () => {
+describe('hyperopt job', () => {
+  it('job is visible only to its owner until it is shared', async () => {
     const { job_id } = await accepted({ experiment_name: 'mine' });
     const as = (who: string, init: RequestInit = {}) => ({
       ...init,
@@ -438,7 +438,7 @@ describe('a hyperopt job', () => {
   });
 
   it('job of the previous version, whose range includes training data, is read and continues', async () => {
-    // Its dates were those of training and trading; what its trials trade stood beside them, and stands.
+    // Its dates included training; the traded range was stored separately and is kept.
     const old = pendingHyperopt('ho-before', {
       date_range: { start: RANGE_BEFORE, end: '2025-01-02T00:00:00.000Z' },
     });

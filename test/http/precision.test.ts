@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { InstrumentRecord } from '#contract/instrument.ts';
 import { type AccessFixture, accessFixture } from '../support/access-fixture.ts';
 
-/** Which precision a submission runs with, and what is kept of it. */
+/** Precision that a submission uses and stores. */
 
 const BTC = 'BTC/USDT:USDT';
 const ETH = 'ETH/USDT:USDT';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.stop());
 
-/** An exchange of which the instruments of those pairs are stored. */
+/** Exchange with stored instruments of the pairs. */
 let exchanges = 0;
 async function exchangeWith(...pairs: string[]): Promise<string> {
   const exchange = `market${exchanges++}`;
@@ -38,22 +38,22 @@ async function jobOf(config: object, more: object = {}) {
   return (await fixture.development.get(`/api/v1/backtests/${body.job_id}`)).body;
 }
 
-describe('of a submission', () => {
+describe('precision of a submission', () => {
   it.each([
     ['all pairs', [BTC, ETH], 'exchange'],
     ['some pairs', [BTC], 'none'],
     ['no pair', [], 'none'],
-  ])('without one: the instruments of %s are stored', async (_, pairs, precision) => {
+  ])('default precision depends on the stored instruments of %s', async (_, pairs, precision) => {
     const job = await jobOf({ exchange: await exchangeWith(...pairs) });
     expect(job.config.precision).toBe(precision);
     expect(job.warnings).toEqual([]);
-    // Decided once: what is collected later changes nothing of it.
+    // Instruments collected later do not change the stored precision.
     await fixture.instruments.record(job.config.exchange, ETH, RECORD);
     const again = (await fixture.development.get(`/api/v1/backtests/${job.job_id}`)).body;
     expect(again.config.precision).toBe(precision);
   });
 
-  it('none is obeyed where instruments are stored', async () => {
+  it('precision none applies when instruments are stored', async () => {
     const job = await jobOf({ exchange: await exchangeWith(BTC, ETH), precision: 'none' });
     expect(job.config.precision).toBe('none');
   });
@@ -90,7 +90,7 @@ describe('of a submission', () => {
     }
   });
 
-  it.each(['ticks', 'EXCHANGE', ''])('%j is rejected with the valid values', async (precision) => {
+  it.each(['ticks', 'EXCHANGE', ''])('rejects precision %j with the valid values', async (precision) => {
     expect(await submit({ precision })).toMatchObject({
       status: 400,
       code: 'VAL005',
@@ -98,15 +98,15 @@ describe('of a submission', () => {
     });
   });
 
-  it('a number is not a precision', async () => {
+  it('rejects a number as precision', async () => {
     expect((await submit({ precision: 1 })).body.detail).toEqual([
       expect.objectContaining({ type: 'string_type', loc: ['body', 'config', 'precision'] }),
     ]);
   });
 });
 
-describe('of what was stored before there was one', () => {
-  /** Takes the precision out of a stored item, as the version before wrote it. */
+describe('precision of older items', () => {
+  /** Removes the precision from a stored item: the shape of the previous version. */
   async function forget(at: { readonly TableName: string; readonly Key: Record<string, string> }) {
     await fixture.client.send(
       new UpdateCommand({
@@ -120,7 +120,7 @@ describe('of what was stored before there was one', () => {
     expect(Item!.config).not.toHaveProperty('precision');
   }
 
-  it('is none: in the job, in the version made of it, and in a run of that', async () => {
+  it('missing precision of an older job, version or run is none', async () => {
     const exchange = await exchangeWith(BTC, ETH);
     const { config } = await jobOf({ exchange });
     expect(config.precision).toBe('exchange');
@@ -136,7 +136,7 @@ describe('of what was stored before there was one', () => {
   });
 });
 
-describe('of a registered version', () => {
+describe('precision of a registered version', () => {
   let version: string;
   let exchange: string;
   beforeEach(async () => {
@@ -146,14 +146,14 @@ describe('of a registered version', () => {
     version = (await fixture.development.register(id)).body.version;
   });
 
-  it('is kept in its runs; what a submission gives goes over it', async () => {
+  it('runs of a version keep its precision unless the submission overrides it', async () => {
     const run = (config: object) => jobOf(config, { model_version: version });
     expect((await run({})).config.precision).toBe('exchange');
     expect((await run({ precision: 'none' })).config.precision).toBe('none');
     expect((await run({ exchange: 'sim' })).config.precision).toBe('none');
   });
 
-  it('needs the instruments of other pairs too', async () => {
+  it('run of a version requires the instruments of its overridden pairs', async () => {
     const refused = await submit({ pairs: [BTC, 'SOL/USDT:USDT'] }, { model_version: version });
     expect(refused).toMatchObject({
       status: 400,

@@ -21,7 +21,7 @@ describe.each([
   ['stage', 'model_version', 200],
   ['promote', 'model_version', 409],
   ['rollback', 'target_version', 409],
-])('the body of %s', (name, synonym, reached) => {
+])('body of %s', (name, synonym, reached) => {
   const call = CALLS[name]!;
 
   it.each([
@@ -32,13 +32,13 @@ describe.each([
     ['its synonym as a number', undefined, { [synonym]: 1 }],
     ['itself before its synonym', '1', { [synonym]: '7' }],
     ['its synonym, itself null', null, { [synonym]: '1', comment: null, reason: null, force: null }],
-  ])('names the version by %s', async (_, version, more) => {
+  ])('body accepts the version as %s', async (_, version, more) => {
     const { status, body } = await call(version, { ...more, validate_only: true });
     expect(status).toBe(reached);
     expect(body.version ?? body.detail.context.version).toBe('1');
   });
 
-  it('lacks a version without both', async () => {
+  it('rejects a body with neither version nor synonym', async () => {
     const { status, body } = await call(undefined);
     expect({ status, detail: body.detail }).toEqual({
       status: 400,
@@ -50,7 +50,7 @@ describe.each([
     [1.5, 'version'],
     [null, 'version'],
     [['1'], 'version'],
-  ])('refuses %j as a version', async (version, field) => {
+  ])('rejects %j as a version by its type', async (version, field) => {
     const { status, body } = await call(version);
     expect(status).toBe(400);
     expect(body.detail.map(({ loc }: { loc: string[] }) => loc)).toContainEqual(['body', field]);
@@ -66,7 +66,7 @@ describe.each([
     '__proto__',
     'Latest',
     'x'.repeat(5000),
-  ])('does not know version %j', async (version) => {
+  ])('returns RES003 for version %j', async (version) => {
     const { status, body } = await call(version);
     expect({ status, code: body.detail.code }).toEqual({ status: 404, code: 'RES003' });
     expect(JSON.stringify(body).length).toBeLessThan(500);
@@ -78,7 +78,7 @@ it.each([
   ['promote', { comment: 'x'.repeat(2001) }, 'comment'],
   ['promote', { challenge_id: 'x'.repeat(101) }, 'challenge_id'],
   ['rollback', { reason: 'x'.repeat(2001) }, 'reason'],
-])('%s refuses %j as too long', async (name, more, field) => {
+])('%s rejects %j as too long', async (name, more, field) => {
   const { status, body } = await CALLS[name]!('1', more);
   expect({ status, code: body.detail.code, field: body.detail.field }).toEqual({
     ...{ status: 400, code: 'VAL005', field },
@@ -90,13 +90,13 @@ it.each([
   ['promote', { force: 1 }, 'bool_type'],
   ['promote', { expected_production: true }, 'string_type'],
   ['rollback', { reason: 5 }, 'string_type'],
-])('%s refuses %j by its type', async (name, more, type) => {
+])('%s rejects %j by its type', async (name, more, type) => {
   const { status, body } = await CALLS[name]!('1', more);
   expect(status).toBe(400);
   expect(body.detail[0].type).toBe(type);
 });
 
-it('names the keys of a body that it ignores, and guesses what was meant', async () => {
+it('response warns of each ignored key and suggests the intended one', async () => {
   const own = await registryFixture(engine);
   const registered = await own.register({ tag: ['a'], thresholds: { min_sharpe: 1 } });
   expect(registered.body.warnings).toEqual(['Unknown key tag was ignored; did you mean tags?']);

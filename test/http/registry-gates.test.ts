@@ -35,7 +35,7 @@ const versionOf = async (fixture: RegistryFixture, version = '1') =>
 const checksOf = (checks: readonly { name: string; status: string }[]) =>
   Object.fromEntries(checks.map(({ name, status }) => [name, status]));
 
-describe('the check list of a staging', () => {
+describe('staging checks', () => {
   it('gate result is returned line by line', async () => {
     const fixture = await registered({ deps: { stagingChecks: taskChecks() } });
     const { body } = await fixture.stage(1);
@@ -54,7 +54,7 @@ describe('the check list of a staging', () => {
     expect(body.validation).toMatchObject({ status: 'pending', job_id: 'va-1' });
   });
 
-  it('warns of few trades and of an old backtest', async () => {
+  it('staging warns of few trades and of an old backtest', async () => {
     const day = 86_400_000;
     const end = Date.parse('2025-02-01T00:00:00Z');
     const evidence = async (now: number, trades: number) => {
@@ -86,7 +86,7 @@ describe('the check list of a staging', () => {
       'image',
       { deps: { images: { digestOf: async (uri) => (uri.includes('@') ? undefined : 'sha256:1') } } },
     ],
-  ])('rejects %s', async (_, failing, options) => {
+  ])('staging rejects %s', async (_, failing, options) => {
     const fixture = await registered(options);
     const before = await fixture.items();
     const { status, body } = await fixture.stage(1);
@@ -96,7 +96,7 @@ describe('the check list of a staging', () => {
     expect(checksOf(body.detail.context.checks)[failing]).toBe('failed');
     expect(body.detail.message).toContain(failing);
     expect(await fixture.items()).toEqual(before);
-    // The list alone answers the same without refusing.
+    // validate_only returns the same checks with status 200.
     const list = await fixture.stage(1, { validate_only: true });
     expect(list.body).toMatchObject({ success: false, new_stage: 'None', validation: { status: 'failed' } });
   });
@@ -108,7 +108,7 @@ describe('the check list of a staging', () => {
       { digestOf: async () => null },
       'Its registry is unavailable, and it names no digest',
     ],
-  ])('skips the image where %s, and says so', async (_, images, message) => {
+  ])('image check is skipped with the reason when %s', async (_, images, message) => {
     const fixture = await registered({ deps: { images } });
     const { checks } = (await fixture.stage(1)).body.validation;
     expect(checks.find(({ name }: any) => name === 'image')).toMatchObject({ status: 'skipped', message });
@@ -122,7 +122,7 @@ describe('the check list of a staging', () => {
     expect(await fixture.stage(1)).toMatchObject({ status: 503, body: { detail: { code: 'DATA005' } } });
   });
 
-  it('warns when candles are old or data collection is down', async () => {
+  it('staging warns when candles are stale or data collection is down', async () => {
     const stale = {
       ...{ all_fresh: false, stale_symbols: ['BTC/USDT:USDT'], exchange: 'sim' },
       ...{ stale_threshold_hours: 24, symbols: [] },
@@ -138,7 +138,7 @@ describe('the check list of a staging', () => {
     }
   });
 
-  it('with validate_only changes nothing and starts no task', async () => {
+  it('validate_only changes nothing and starts no task', async () => {
     const stagingChecks = taskChecks();
     const fixture = await registered({ deps: { stagingChecks } });
     const before = await fixture.items();
@@ -151,7 +151,7 @@ describe('the check list of a staging', () => {
     expect(stagingChecks.started).toEqual([]);
   });
 
-  it('is skipped for an admin who says so', async () => {
+  it('admin stages with skip_validation without a validation task', async () => {
     const stagingChecks = taskChecks();
     const fixture = await registered({ deps: { stagingChecks } });
     const { body } = await fixture.stage(1, { skip_validation: true, comment: 'urgent' });
@@ -178,8 +178,8 @@ it('version without thresholds is marked in every message and event', async () =
   ]);
 });
 
-describe('a validation', () => {
-  it('is pending until its task ends, and then what the task found', async () => {
+describe('validation', () => {
+  it("validation is pending until its task ends and then has the task's result", async () => {
     const stagingChecks = taskChecks();
     const fixture = await registered({ deps: { stagingChecks } });
     await fixture.stage(1);
@@ -192,7 +192,7 @@ describe('a validation', () => {
     expect(list.versions[0].validation_status).toBe('passed');
   });
 
-  it('that was skipped at registration stays skipped when its task passes', async () => {
+  it('validation skipped at registration stays skipped when its task passes', async () => {
     const stagingChecks = taskChecks();
     const fixture = await registered({ deps: { stagingChecks } }, {});
     await fixture.stage(1);
@@ -203,7 +203,7 @@ describe('a validation', () => {
     expect(body.message).toContain('validation skipped');
   });
 
-  it('is recorded once, by the job that the version waits for', async () => {
+  it('validation is recorded once, only from the job of the version', async () => {
     const fixture = await registered({ deps: { stagingChecks: taskChecks() } });
     const invariants = new Invariants(fixture);
     await fixture.stage(1);
@@ -230,8 +230,8 @@ describe('a validation', () => {
   });
 });
 
-describe('a promotion', () => {
-  /** Status of a promotion of a version whose validation came to this. */
+describe('promotion gate', () => {
+  /** Response to a promotion of a version with this validation status. */
   async function promoted(
     validation: 'passed' | 'failed' | 'pending' | 'skipped',
     required: boolean,
@@ -256,15 +256,18 @@ describe('a promotion', () => {
     ['failed', true, 409],
     ['pending', true, 409],
     ['skipped', true, 409],
-  ] as const)('of a validation that is %s, required %s, is %d', async (validation, required, status) => {
-    const answer = await promoted(validation, required);
-    expect(answer.status).toBe(status);
-    expect(answer.stage).toBe(status === 200 ? 'Production' : 'Staging');
-    if (status === 409) {
-      expect(answer.body.detail).toMatchObject({ code: 'RES005', context: { validation: {} } });
-    } else if (validation !== 'passed') expect(answer.body.message).toContain(`validation ${validation}`);
-    expect((await promoted(validation, required, { force: true })).status).toBe(200);
-  });
+  ] as const)(
+    'promotion with validation %s, required %s, returns %d',
+    async (validation, required, status) => {
+      const answer = await promoted(validation, required);
+      expect(answer.status).toBe(status);
+      expect(answer.stage).toBe(status === 200 ? 'Production' : 'Staging');
+      if (status === 409) {
+        expect(answer.body.detail).toMatchObject({ code: 'RES005', context: { validation: {} } });
+      } else if (validation !== 'passed') expect(answer.body.message).toContain(`validation ${validation}`);
+      expect((await promoted(validation, required, { force: true })).status).toBe(200);
+    },
+  );
 
   it('forced promotion is recorded in the history and never skips the stage', async () => {
     const fixture = await registered();
@@ -284,7 +287,7 @@ describe('a promotion', () => {
     expect(wrong).toMatchObject({ status: 409, body: { detail: { code: 'RES005' } } });
     expect(wrong.body.detail.context).toEqual({ expected_production: '7', current_production: null });
     expect((await fixture.promote(1, { expected_production: null })).status).toBe(200);
-    // A repeat finds what it wanted, whatever was expected then.
+    // A repeated promotion succeeds regardless of expected_production.
     expect((await fixture.promote(1, { expected_production: null })).status).toBe(200);
     await fixture.register();
     await fixture.stage(2);
@@ -294,7 +297,7 @@ describe('a promotion', () => {
     expect((await fixture.rollback(1, { expected_production: '2' })).status).toBe(200);
   });
 
-  it('expects it by alias too', async () => {
+  it('expected_production accepts an alias', async () => {
     const fixture = await registered();
     await fixture.stage(1);
     expect((await fixture.promote(1, { expected_production: 'champion' })).status).toBe(409);
@@ -306,7 +309,7 @@ describe('a promotion', () => {
     expect((await fixture.rollback(1, { expected_production: 'latest' })).status).toBe(200);
   });
 
-  it('needs a second person where four eyes are required; a rollback does not', async () => {
+  it('promotion requires a second person with four eyes; rollback does not', async () => {
     const authenticate = async (token: string | null): Promise<Principal> => ({
       id: token ?? 'anonymous',
       roles: ['approver'],
@@ -328,7 +331,7 @@ describe('a promotion', () => {
   });
 });
 
-it('a rollback needs a reason where one is required', async () => {
+it('rollback requires a reason when configured', async () => {
   const fixture = await registered({ deps: { rollbackReasonRequired: true } });
   for (const reason of [undefined, '  ']) {
     const { status, body } = await fixture.rollback(1, { reason });
@@ -339,7 +342,7 @@ it('a rollback needs a reason where one is required', async () => {
   expect((await fixture.rollback(1, { reason: 'why' })).status).toBe(409);
 });
 
-describe('roles', () => {
+describe('registry roles', () => {
   const as = (role: Principal['roles'][number]): FixtureOptions => ({
     service: { authenticate: async () => ({ id: 'anonymous', roles: [role], groups: [] }) },
   });
@@ -348,7 +351,7 @@ describe('roles', () => {
     ['viewer', 403, 403, 403, 403],
     ['researcher', 201, 200, 403, 403],
     ['approver', 201, 200, 200, 200],
-  ] as const)('%s', async (role, register, stage, promote, rollback) => {
+  ] as const)('role %s may call only its operations', async (role, register, stage, promote, rollback) => {
     const fixture = await registryFixture(engine, as(role));
     expect((await fixture.register()).status).toBe(register);
     expect((await fixture.stage(1)).status).toBe(stage);
@@ -358,7 +361,7 @@ describe('roles', () => {
     if (rollback === 403) expect(answer.body.detail.code).toBe('AUTH004');
   });
 
-  it('skip_validation and force need an admin, before anything is read', async () => {
+  it('skip_validation and force require an admin before any read', async () => {
     const fixture = await registryFixture(engine, as('approver'));
     for (const answer of [
       await fixture.stage(1, { skip_validation: true }),

@@ -21,7 +21,7 @@ async function released(fixture: RegistryFixture): Promise<RegistryFixture> {
   return fixture;
 }
 
-describe('a repeated key', () => {
+describe('idempotency key', () => {
   it.each([
     ['register', (fixture: RegistryFixture) => fixture.register({}, key('a'))],
     ['stage', (fixture: RegistryFixture) => fixture.stage(3, { comment: 'c' }, key('a'))],
@@ -60,7 +60,7 @@ describe('a repeated key', () => {
     });
   });
 
-  it('with another body, version or operation is a conflict', async () => {
+  it('key with another body, version or operation is a conflict', async () => {
     const fixture = await released(await registryFixture(engine));
     await fixture.stage(3, { comment: 'c' }, key('a'));
     const others = [
@@ -75,7 +75,7 @@ describe('a repeated key', () => {
     }
   });
 
-  it('is free again after 24 hours', async () => {
+  it('key expires after 24 hours', async () => {
     let now = Date.parse('2026-01-01T00:00:00Z');
     const fixture = await registryFixture(engine, { deps: { clock: { now: () => now } } });
     await fixture.register({}, key('a'));
@@ -104,7 +104,7 @@ describe('a repeated key', () => {
     expect(new Set(changes.map(({ body }) => JSON.stringify(body))).size).toBe(1);
   });
 
-  it('is of one caller', async () => {
+  it('key is scoped to its caller', async () => {
     const principal = (id: string): Principal => ({ id, roles: ['admin'], groups: [] });
     const authenticate = async (token: string | null) => principal(token ?? 'x');
     const fixture = await registryFixture(engine, { service: { authenticate } });

@@ -10,7 +10,7 @@ let now = START;
 const at = (hours: number) => new Date(START + hours * HOUR).toISOString();
 const models = (path: string) => fixture.get(`/api/v1/models/${MODEL}${path}`);
 
-/** One move an hour: 1 and 2 are released at 3 and 6, then 1 is brought back at 7, and 3 is registered at 8. */
+/** One transition per hour: versions 1 and 2 are promoted at 3 and 6, 1 returns at 7, 3 is registered at 8. */
 beforeAll(async () => {
   engine = await startEngine();
   fixture = await registryFixture(engine, { deps: { clock: { now: () => now } } });
@@ -30,8 +30,8 @@ beforeAll(async () => {
 });
 afterAll(() => engine?.stop());
 
-describe('versions', () => {
-  it('come newest first, with their count and aliases', async () => {
+describe('version list', () => {
+  it('list returns versions newest first, with count and aliases', async () => {
     const { body } = await models('/versions');
     expect(body).toMatchObject({ model_name: MODEL, count: 3 });
     expect(
@@ -50,7 +50,7 @@ describe('versions', () => {
   });
 
   it.each(['false', 'False', '0', 'no'])(
-    'leave archived ones out with include_archived=%s',
+    'list omits archived versions with include_archived=%s',
     async (value) => {
       const { body } = await models(`/versions?include_archived=${value}`);
       expect(body).toMatchObject({ count: 2, versions: [{ version: '3' }, { version: '1' }] });
@@ -68,7 +68,7 @@ describe('versions', () => {
     ['2', '2'],
     ['latest', '3'],
     ['champion', '1'],
-  ])('are read one by one: %s', async (reference, version) => {
+  ])('version is found by its reference %s', async (reference, version) => {
     const { status, body } = await models(`/versions/${reference}`);
     expect(status).toBe(200);
     expect(body).toMatchObject({ version, model_name: MODEL, config: { strategy: MODEL } });
@@ -80,7 +80,7 @@ describe('versions', () => {
   });
 });
 
-describe('the history', () => {
+describe('model history', () => {
   it('history lists every transition, newest first, over all pages', async () => {
     const items: any[] = [];
     let cursor = '';
@@ -106,20 +106,20 @@ describe('the history', () => {
     expect(items[1]).toMatchObject({ previous_production: '2', production: '1', archived_versions: ['2'] });
   });
 
-  it('carries the correlation id of the call', async () => {
+  it('history entry has the correlation ID of the call', async () => {
     const own = await registryFixture(engine);
     await own.register({}, { 'X-Correlation-ID': 'my-call' });
     const { body } = await own.get(`/api/v1/models/${MODEL}/history`);
     expect(body.items[0].correlation_id).toBe('my-call');
   });
 
-  it('rejects an invalid cursor', async () => {
+  it('history rejects an invalid cursor', async () => {
     const { status, body } = await models('/history?cursor=nonsense');
     expect({ status, code: body.detail.code }).toEqual({ status: 400, code: 'VAL006' });
   });
 });
 
-describe('production at a time', () => {
+describe('Production at a time', () => {
   it.each([
     [0, null],
     [2.9, null],
@@ -129,7 +129,7 @@ describe('production at a time', () => {
     [6.99, '2'],
     [7, '1'],
     [8, '1'],
-  ])('hour %d is %s', async (hours, version) => {
+  ])('Production at hour %d is %s', async (hours, version) => {
     const { body } = await models(`/production?at=${at(hours)}`);
     expect(body).toEqual({ model_name: MODEL, at: at(hours), version });
   });
@@ -140,7 +140,7 @@ describe('production at a time', () => {
     expect({ status, code: body.detail.code }).toEqual({ status: 400, code: 'VAL005' });
   });
 
-  it('is not known of the future', async () => {
+  it('time in the future is rejected', async () => {
     const { status, body } = await models(`/production?at=${at(8.01)}`);
     expect({ status, code: body.detail.code }).toEqual({ status: 400, code: 'VAL005' });
     expect(body.detail.context).toEqual({ value: at(8.01), max: at(8) });
@@ -148,7 +148,7 @@ describe('production at a time', () => {
 });
 
 it.each(['/versions', '/versions/1', '/history', '/production'])(
-  '%s of an unknown model is RES002',
+  '%s of an unknown model returns RES002',
   async (path) => {
     const { status, body } = await fixture.get(`/api/v1/models/unheard_of${path}`);
     expect(status).toBe(404);

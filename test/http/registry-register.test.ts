@@ -24,8 +24,8 @@ const DIGEST = `sha256:${'f'.repeat(64)}`;
 const version = async (number: string, from = fixture) =>
   (await from.get(`/api/v1/models/${MODEL}/versions/${number}`)).body;
 
-describe('a registered version', () => {
-  it('carries what it is made of, and the hash of it', async () => {
+describe('registered version', () => {
+  it('version records its inputs and their content hash', async () => {
     const own = await registryFixture(engine);
     const thresholds = { min_sharpe: 1.1, min_profit_factor: 1.8, max_drawdown: 4.2 };
     const { status, body } = await own.register({ description: 'first', thresholds, tags: ['a', 'a', 'b'] });
@@ -46,7 +46,7 @@ describe('a registered version', () => {
       strategy_digest: PROVENANCE.strategy_digest,
       engine_version: PROVENANCE.engine_version,
       trials: 1,
-      // 31 days of candles of 5 minutes: the last one opens five minutes before their end.
+      // 31 days of 5-minute candles: the last opens five minutes before their end.
       evidence: {
         ...{ from: '2025-01-01T00:00:00.000Z', to: '2025-02-01T00:00:00.000Z' },
         ...{ hyperopt_job_id: null, deflated_sharpe_ratio: null },
@@ -66,7 +66,7 @@ describe('a registered version', () => {
     });
   });
 
-  it('has the digest of its image where images are resolved', async () => {
+  it('version has the image digest when images are resolved', async () => {
     const images = { digestOf: async (uri: string) => (uri === IMAGE ? DIGEST : undefined) };
     const own = await registryFixture(engine, { deps: { images } });
     await own.register();
@@ -75,7 +75,7 @@ describe('a registered version', () => {
     expect(gone).toMatchObject({ status: 400, body: { detail: { code: 'VAL005' } } });
   });
 
-  it('is marked skipped without thresholds and with skip_validation, and says so', async () => {
+  it('version is marked skipped without thresholds and with skip_validation', async () => {
     const none = await fixture.register();
     const skipped = await fixture.register({ thresholds: { min_sharpe: 99 }, skip_validation: true });
     for (const { status, body } of [none, skipped]) {
@@ -88,8 +88,8 @@ describe('a registered version', () => {
   });
 });
 
-describe('thresholds', () => {
-  it('missed thresholds are all named, and no version number is used', async () => {
+describe('registration thresholds', () => {
+  it('rejection lists every missed threshold and uses no version number', async () => {
     const before = await fixture.items();
     const { status, body } = await fixture.register({
       thresholds: { min_sharpe: 1.2, min_profit_factor: 1.5, max_drawdown: -4.1 },
@@ -108,7 +108,7 @@ describe('thresholds', () => {
     expect(await fixture.items()).toEqual(before);
   });
 
-  it('compare drawdowns by magnitude', async () => {
+  it('drawdown threshold compares magnitudes', async () => {
     expect((await fixture.register({ thresholds: { max_drawdown: -4.2 } })).status).toBe(201);
     await fixture.backtest('bt-negative', MODEL, { ...SOME_RESULT, max_drawdown_pct: -4.2 });
     const negative = { backtest_run_id: 'bt-negative', thresholds: { max_drawdown: 4.1 } };
@@ -129,7 +129,7 @@ it.each([
   );
 });
 
-describe('registration is rejected', () => {
+describe('rejected registration', () => {
   beforeAll(async () => {
     await fixture.backtest('bt-other', 'macd_momentum');
     await fixture.jobs.create(pendingJob('bt-waiting'));
@@ -137,16 +137,16 @@ describe('registration is rejected', () => {
 
   it.each([
     ['a body without a backtest', { backtest_run_id: undefined }, 400, 'missing'],
-    ['a threshold that is no number', { thresholds: { min_sharpe: 'high' } }, 400, 'float_type'],
+    ['a threshold that is not a number', { thresholds: { min_sharpe: 'high' } }, 400, 'float_type'],
     ['an unknown backtest', { backtest_run_id: 'bt-unknown' }, 404, 'RES001'],
-    ['an id that is none of a backtest', { backtest_run_id: '../x' }, 400, 'VAL005'],
+    ['a malformed backtest ID', { backtest_run_id: '../x' }, 400, 'VAL005'],
     ['a backtest that is not completed', { backtest_run_id: 'bt-waiting' }, 409, 'RES005'],
     ['a backtest of another strategy', { backtest_run_id: 'bt-other' }, 400, 'VAL005'],
-    ['an image that is no reference', { container_image_uri: 'https://x/y z' }, 400, 'VAL006'],
+    ['an invalid image reference', { container_image_uri: 'https://x/y z' }, 400, 'VAL006'],
     ['an image without a name', { container_image_uri: '' }, 400, 'VAL006'],
     ['a description that is too long', { description: 'x'.repeat(1001) }, 400, 'VAL005'],
     ['too many tags', { tags: Array.from({ length: 21 }, String) }, 400, 'VAL005'],
-    // The order of the checks: what comes first in the list is told first.
+    // The first failing check of this order is reported.
     [
       'an unknown backtest before a bad image',
       { backtest_run_id: 'bt-no', container_image_uri: '' },
@@ -159,20 +159,20 @@ describe('registration is rejected', () => {
       400,
       'VAL006',
     ],
-  ])('for %s', async (_, body, status, code) => {
+  ])('rejects %s', async (_, body, status, code) => {
     const answer = await fixture.register(body);
     expect(answer.status).toBe(status);
     const { detail } = answer.body;
     expect(Array.isArray(detail) ? detail[0].type : detail.code).toBe(code);
   });
 
-  it('for an unknown strategy, with the known ones', async () => {
+  it('rejects an unknown strategy and lists the known ones', async () => {
     const { status, body } = await fixture.register({}, {}, 'unheard_of');
     expect({ status, code: body.detail.code }).toEqual({ status: 404, code: 'RES002' });
     expect(body.detail.context.known).toContain(MODEL);
   });
 
-  it('for an image of a registry that is not allowed', async () => {
+  it('rejects an image of a registry outside the allow list', async () => {
     const own = await registryFixture(engine, { deps: { allowedRegistries: ['registry.example'] } });
     expect((await own.register()).status).toBe(201);
     const { status, body } = await own.register({
@@ -188,11 +188,11 @@ it.each([
   'localhost:5000/a/b:tag',
   `123456789012.dkr.ecr.us-east-1.amazonaws.com/touchstone@${DIGEST}`,
   `Registry.example/touchstone:v1@${DIGEST}`,
-])('%s is an image reference', async (uri) => {
+])('accepts %s as an image reference', async (uri) => {
   expect((await fixture.register({ container_image_uri: uri })).status).toBe(201);
 });
 
-it('the same backtest registered twice is two versions, without a key', async () => {
+it('registering a backtest twice without a key creates two versions', async () => {
   const first = await fixture.register();
   const second = await fixture.register();
   expect(Number(second.body.version)).toBe(Number(first.body.version) + 1);

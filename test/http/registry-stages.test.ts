@@ -38,7 +38,7 @@ const STATES: Record<string, (fixture: RegistryFixture) => Promise<unknown>> = {
 
 const NO_CHANGE = { success: true };
 
-/** Every state times every call: status, code of a refusal, and the stages after it. */
+/** Every state times every call: status, error code and the stages afterwards. */
 const TABLE: Record<
   string,
   Record<Call, readonly [status: number, answer: string | object, stage?: string]>
@@ -81,13 +81,13 @@ const CASES = Object.entries(TABLE).flatMap(([state, calls]) =>
   }),
 );
 
-it('the table names every state and every call', () => {
+it('table covers every state and every call', () => {
   expect(Object.keys(TABLE)).toEqual(Object.keys(STATES));
   expect(CASES).toHaveLength(18);
 });
 
 describe.each(CASES)('$call from $state', ({ call, state, status, answer, stage }) => {
-  it(`is ${status}`, async () => {
+  it(`transition returns ${status}`, async () => {
     const fixture = await registryFixture(engine);
     await STATES[state]!(fixture);
     const before = await fixture.items();
@@ -103,7 +103,7 @@ describe.each(CASES)('$call from $state', ({ call, state, status, answer, stage 
     else {
       expect(after.find(({ sk }) => sk === 'VERSION#000001')).toMatchObject({ stage });
       expect(after).toHaveLength(before.length + 1);
-      // The same again finds the state already there.
+      // A repeated call finds the state already reached.
       const again = await fixture[call]('1');
       expect(again.status).toBe(200);
       expect(await fixture.items()).toEqual(after);
@@ -112,8 +112,8 @@ describe.each(CASES)('$call from $state', ({ call, state, status, answer, stage 
   });
 });
 
-describe('a promotion over another version', () => {
-  it('archives it in the same step and names it', async () => {
+describe('promotion over another version', () => {
+  it('promotion archives the previous version in the same event', async () => {
     const fixture = await registryFixture(engine);
     await STATES.Archived!(fixture);
     const [first, second] = (await fixture.items()).filter(({ sk }) => sk.startsWith('VERSION#'));
@@ -126,7 +126,7 @@ describe('a promotion over another version', () => {
     });
   });
 
-  it('returns the archived versions', async () => {
+  it('promotion returns the archived versions', async () => {
     const fixture = await registryFixture(engine);
     await STATES.Production!(fixture);
     await fixture.register();
@@ -136,8 +136,8 @@ describe('a promotion over another version', () => {
   });
 });
 
-describe('a rollback', () => {
-  it('marks what it takes out of Production, and unmarks what it brings back', async () => {
+describe('rollback', () => {
+  it('rollback marks the version leaving Production and unmarks the one that returns', async () => {
     const fixture = await registryFixture(engine);
     await STATES.Archived!(fixture);
     await fixture.rollback(1, { reason: 'losses' });

@@ -39,7 +39,7 @@ const CALLS: readonly ((fixture: RegistryFixture) => ReturnType<RegistryFixture[
 it.each([
   ['cannot be reached', unreachable],
   ['has lost its table', withoutTable],
-])('a registry that %s is SVC005 on every operation', async (_, start) => {
+])('every operation returns SVC005 when the registry %s', async (_, start) => {
   const { client, fixture } = await start();
   for (const { status, body, headers } of await Promise.all(CALLS.map((call) => call(fixture)))) {
     expect({ status, code: body.detail.code }).toEqual({ status: 503, code: 'SVC005' });

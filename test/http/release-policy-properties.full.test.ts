@@ -15,7 +15,7 @@ import {
 } from '../support/registry-fixture.ts';
 import { Invariants } from '../support/registry-invariants.ts';
 
-/** No way into Production against the release policy but an admin's waiver of that very move. */
+/** A promotion against the release policy requires an admin's waiver of that transition. */
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine?.stop());
 
-/** A backtest that meets the policy, and one that has too few trades. */
+/** One backtest meets the policy; the other has too few trades. */
 const BACKTESTS = { 'bt-many': 30, 'bt-few': 29 } as const;
 const POLICY = { minTrades: 30, lookAheadCertificate: true };
 
@@ -37,7 +37,7 @@ const results = {
     part === 'report' ? SOME_REPORT : resultOf(digest),
 } as unknown as ResultStore;
 
-/** Versions of odd numbers get the certificate at once; those of even ones fail it. */
+/** Versions with odd numbers get the certificate immediately; even ones fail it. */
 const stagingChecks: StagingChecks = {
   start: async ({ version }) => `va-${version}`,
   outcome: async (id) => ended(isOdd(id.slice(3)) ? 'passed' : 'failed'),
@@ -69,10 +69,10 @@ const step: fc.Arbitrary<Step> = fc.record({
   key: fc.option(fc.constantFrom('a', 'b'), { freq: 3 }),
 });
 
-/** Steps, each group of them at once. */
+/** Groups of concurrent steps. */
 const life = fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { minLength: 8, maxLength: 16 });
 
-it('has no way into Production around it', async () => {
+it('no sequence of concurrent steps promotes a version against the policy', async () => {
   let promotions = 0;
   let rejections = 0;
   await fc.assert(
@@ -89,10 +89,10 @@ it('has no way into Production around it', async () => {
         promotions += await checkPromotions(fixture);
       }
     }),
-    // Shorter lives of a failure take minutes to find.
+    // Shrinking a failure takes minutes.
     { numRuns: 8, seed: 7, endOnFailure: true },
   );
-  // Otherwise nothing was tried.
+  // Otherwise the property was not exercised.
   expect(Math.min(promotions, rejections)).toBeGreaterThan(5);
 }, 120_000);
 
@@ -101,7 +101,7 @@ async function policyFixture(): Promise<RegistryFixture> {
   const fixture = await registryFixture(engine, { service: byRole, deps });
   for (const id of Object.keys(BACKTESTS))
     await completedBacktest(fixture, id, { result: resultOf(id), results: locationOf(id) });
-  // Something in Production and something staged, so that a challenge can begin.
+  // One version in Production and one staged: a challenge can begin.
   for (const version of [1, 2, 3]) {
     const backtest_run_id = version === 3 ? 'bt-few' : 'bt-many';
     await fixture.register({ backtest_run_id });
@@ -142,7 +142,7 @@ async function take(fixture: RegistryFixture, each: Step): Promise<Answer | unde
   }
 }
 
-/** The challenger of the model's last challenge wins, if that is active. */
+/** Lets the challenger of the last challenge win, if it is active. */
 async function win(fixture: RegistryFixture): Promise<Answer | undefined> {
   const id = (await fixture.deps.challenges.latest(MODEL))?.challenge_id;
   if (!id) return undefined;
@@ -160,7 +160,7 @@ async function win(fixture: RegistryFixture): Promise<Answer | undefined> {
   return answer;
 }
 
-/** Each promotion in the history met the policy, or an admin waived for it what it missed. How many there are. */
+/** Number of promotions in the history. Expects each to meet the policy or to have a waiver of its failed checks. */
 async function checkPromotions(fixture: RegistryFixture): Promise<number> {
   const items = await fixture.items();
   const versions = new Map(

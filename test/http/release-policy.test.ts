@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => engine?.stop());
 
 const DAY = 86_400_000;
-/** End of the candles of every backtest in these tests: they are 31 days. */
+/** End of the 31 days of candles of every backtest in these tests. */
 const END = Date.parse('2025-02-01T00:00:00Z');
 const NOTHING: ReleasePolicy = { lookAheadCertificate: false };
 
@@ -53,7 +53,7 @@ async function historyOf(fixture: RegistryFixture) {
 const versionOf = async (fixture: RegistryFixture, version = '1') =>
   (await fixture.get(`/api/v1/models/${MODEL}/versions/${version}`)).body;
 
-/** Some version in Staging: it was staged before there was a policy. */
+/** Fixture with a version staged before the policy existed. */
 async function stagedBefore(policy: Partial<ReleasePolicy>, options: FixtureOptions = {}) {
   const before = await fixtureOf({}, options);
   await before.register();
@@ -62,7 +62,7 @@ async function stagedBefore(policy: Partial<ReleasePolicy>, options: FixtureOpti
   return fixtureOf(policy, { ...options, tables });
 }
 
-describe('the check of a requirement', () => {
+describe('release policy check', () => {
   const result = (changes: Partial<typeof SOME_RESULT>) => ({ result: changes });
 
   // Equality passes; drawdowns are compared by magnitude.
@@ -97,18 +97,21 @@ describe('the check of a requirement', () => {
       ...(['drawdown', { maxDrawdown: 20 }, 'max_drawdown'] as const),
       ...([result({ max_drawdown_pct: -20 }), result({ max_drawdown_pct: 20.1 }), -20, 20.1] as const),
     ],
-  ])('%s', async (_, policy, name, good, bad, passing, missing) => {
-    const fixture = await fixtureOf(policy);
-    await completedBacktest(fixture, 'bt-good', good);
-    await completedBacktest(fixture, 'bt-bad', bad);
-    await fixture.register({ backtest_run_id: 'bt-good' });
-    await fixture.register({ backtest_run_id: 'bt-bad' });
-    const threshold = Object.values(policy)[0];
-    const check = async (version: number) =>
-      checkOf((await fixture.stage(version, { validate_only: true })).body.validation.checks, name);
-    expect(await check(1)).toMatchObject({ status: 'passed', value: passing, threshold });
-    expect(await check(2)).toMatchObject({ status: 'failed', value: missing, threshold });
-  });
+  ])(
+    'check passes at its threshold and fails beyond: %s',
+    async (_, policy, name, good, bad, passing, missing) => {
+      const fixture = await fixtureOf(policy);
+      await completedBacktest(fixture, 'bt-good', good);
+      await completedBacktest(fixture, 'bt-bad', bad);
+      await fixture.register({ backtest_run_id: 'bt-good' });
+      await fixture.register({ backtest_run_id: 'bt-bad' });
+      const threshold = Object.values(policy)[0];
+      const check = async (version: number) =>
+        checkOf((await fixture.stage(version, { validate_only: true })).body.validation.checks, name);
+      expect(await check(1)).toMatchObject({ status: 'passed', value: passing, threshold });
+      expect(await check(2)).toMatchObject({ status: 'failed', value: missing, threshold });
+    },
+  );
 
   it('evidence age counts from the last candle, regardless of the requested range', async () => {
     const check = async (now: number, name: string, options: FixtureOptions = {}) => {
@@ -132,7 +135,7 @@ describe('the check of a requirement', () => {
     expect(old).toMatchObject({ status: 'failed', value: 537 });
     expect(old!.message).toContain('The candles end on 2025-02-01, 537 days ago; at most 180 are allowed');
     expect(await check(END, 'min_days')).toMatchObject({ status: 'passed', value: 31, threshold: 31 });
-    // Of several pairs the one counts whose candles end first.
+    // With several pairs, the pair whose candles end first counts.
     const [pair] = SOME_REPORT.data;
     const data = [{ first: pair!.first, last: '2025-01-30T23:55:00.000Z' }, pair];
     const results = reading({ ...SOME_REPORT, data });
@@ -144,7 +147,7 @@ describe('the check of a requirement', () => {
     expect(age).toMatchObject({ status: 'failed', value: 181 });
   });
 
-  it('evidence of a version that was registered before it was kept ends with its registration', async () => {
+  it('evidence of a version without a stored date ends at its registration', async () => {
     const fixture = await fixtureOf({ maxEvidenceAgeDays: 180 });
     await completedBacktest(fixture, 'bt-future', {
       job: {
@@ -182,7 +185,7 @@ describe('the check of a requirement', () => {
     expect(checkOf(checks, 'max_evidence_age_days')).toMatchObject({ status: 'failed', value: 200 });
   });
 
-  it('deflated Sharpe ratio is asked of what a hyperopt job found, and of what was made of that', async () => {
+  it('deflated Sharpe ratio is required of versions found by a hyperopt job and derived ones', async () => {
     const job = (deflated_sharpe_ratio: number | null) =>
       ({ status: 'completed', outcome: { overfitting: { deflated_sharpe_ratio } } }) as StoredHyperoptJob;
     const hyperoptJobs = new Map([
@@ -200,7 +203,7 @@ describe('the check of a requirement', () => {
     await completedBacktest(fixture, 'bt-plain', {});
     for (const id of ['good', 'poor', 'short', 'plain'])
       await fixture.register({ backtest_run_id: `bt-${id}` });
-    // A version that was run again is no new one.
+    // A repeated run of a version does not renew its evidence.
     const registered = {
       ...{ model_name: MODEL, version: '2', container_image_uri: 'i', image_digest: null },
       strategy_digest: 's',
@@ -227,7 +230,7 @@ describe('the check of a requirement', () => {
   }
 });
 
-describe('a release policy', () => {
+describe('release policy', () => {
   const policy = { minTrades: 30, maxEvidenceAgeDays: 180 };
 
   it('register reports the policy checks without rejecting', async () => {
@@ -271,7 +274,7 @@ describe('a release policy', () => {
     expect(await later.items()).toEqual(staged);
   });
 
-  it('lets through what meets it, without thresholds of its own too', async () => {
+  it('policy accepts a version that meets it without thresholds of its own', async () => {
     const results = reading(SOME_REPORT, { ...SOME_RESULT, total_trades: 30 });
     const fixture = await fixtureOf(policy, {
       deps: { stagingDryRunRequired: true, stagingChecks: passing(), results },
@@ -294,7 +297,7 @@ describe('a release policy', () => {
     expect([status, statuses(body.detail.context.checks).max_evidence_age_days]).toEqual([409, 'failed']);
   });
 
-  it('is waived neither by force nor by skip_validation', async () => {
+  it('force and skip_validation do not waive the policy', async () => {
     const fixture = await fixtureOf(policy);
     await fixture.register({ skip_validation: true }, as('admin'));
     const staged = await fixture.stage(1, { skip_validation: true }, as('admin'));
@@ -304,7 +307,7 @@ describe('a release policy', () => {
     expect([forced.status, forced.body.detail.code]).toEqual([409, 'RES005']);
   });
 
-  it('stops no rollback', async () => {
+  it('policy does not block a rollback', async () => {
     const before = await fixtureOf({});
     for (const version of [1, 2]) {
       await before.register();
@@ -330,7 +333,7 @@ describe('a release policy', () => {
     expect((await gated.register()).body.warnings).toEqual([]);
   });
 
-  it("takes the place of the check list's own numbers", async () => {
+  it('policy replaces the default limits of the evidence check', async () => {
     const evidence = async (set: Partial<ReleasePolicy>) => {
       const fixture = await fixtureOf(set, { deps: { clock: clockAt(END + 120 * DAY) } });
       await fixture.register();
@@ -342,17 +345,17 @@ describe('a release policy', () => {
   });
 });
 
-/** Checks that have passed as soon as they are asked about. */
+/** Staging checks that pass immediately. */
 function passing() {
   const checks = taskChecks();
   checks.end(ended('passed'));
   return checks;
 }
 
-describe('the certificate', () => {
+describe('look-ahead certificate', () => {
   const policy = { lookAheadCertificate: true };
 
-  it('is started by staging and required by a promotion', async () => {
+  it('staging starts the certificate, and promotion requires it', async () => {
     const stagingChecks = taskChecks();
     const fixture = await fixtureOf(policy, { deps: { stagingChecks } });
     await fixture.register();
@@ -369,46 +372,52 @@ describe('the certificate', () => {
     expect((await fixture.promote(1, {}, as('approver'))).status).toBe(200);
   });
 
-  it.each(['failed', 'skipped', 'warning'] as const)('is not what is %s', async (status) => {
-    const stagingChecks = taskChecks();
-    const fixture = await fixtureOf(policy, { deps: { stagingChecks } });
-    await fixture.register();
-    await fixture.stage(1);
-    stagingChecks.end(ended(status === 'failed' ? 'failed' : 'passed', { look_ahead: status }));
-    const answer = await fixture.promote(1, { force: true }, as('admin'));
-    expect([answer.status, answer.body.detail.code]).toEqual([409, 'RES005']);
-    expect(statuses(answer.body.detail.context.checks).look_ahead).toBe('failed');
-    expect(answer.body.detail.message).toContain(`is ${status}: m`);
-    // The waiver is of the policy alone: a validation that failed takes force as well.
-    const waive = { checks: ['look_ahead'], reason: 'read by two people' };
-    const waived = await fixture.promote(1, { waive }, as('admin'));
-    expect(waived.status).toBe(status === 'failed' ? 409 : 200);
-    if (status === 'failed') {
-      expect((await fixture.promote(1, { waive, force: true }, as('admin'))).status).toBe(200);
-    }
-    expect(checkOf((await versionOf(fixture)).validation.checks, 'look_ahead')).toMatchObject({ status });
-  });
+  it.each(['failed', 'skipped', 'warning'] as const)(
+    'promotion rejects a certificate that is %s',
+    async (status) => {
+      const stagingChecks = taskChecks();
+      const fixture = await fixtureOf(policy, { deps: { stagingChecks } });
+      await fixture.register();
+      await fixture.stage(1);
+      stagingChecks.end(ended(status === 'failed' ? 'failed' : 'passed', { look_ahead: status }));
+      const answer = await fixture.promote(1, { force: true }, as('admin'));
+      expect([answer.status, answer.body.detail.code]).toEqual([409, 'RES005']);
+      expect(statuses(answer.body.detail.context.checks).look_ahead).toBe('failed');
+      expect(answer.body.detail.message).toContain(`is ${status}: m`);
+      // The waiver covers only the policy: a failed validation also requires force.
+      const waive = { checks: ['look_ahead'], reason: 'read by two people' };
+      const waived = await fixture.promote(1, { waive }, as('admin'));
+      expect(waived.status).toBe(status === 'failed' ? 409 : 200);
+      if (status === 'failed') {
+        expect((await fixture.promote(1, { waive, force: true }, as('admin'))).status).toBe(200);
+      }
+      expect(checkOf((await versionOf(fixture)).validation.checks, 'look_ahead')).toMatchObject({ status });
+    },
+  );
 
-  it.each([['sampled'], ['not_checked'], [0], [null]])('is not what passed as %s', async (value) => {
-    const stagingChecks = taskChecks();
-    const fixture = await fixtureOf(policy, { deps: { stagingChecks } });
-    await fixture.register();
-    await fixture.stage(1);
-    const { status, checks } = ended('passed');
-    stagingChecks.end({
-      status,
-      checks: checks.map((each) => (each.name === 'look_ahead' ? { ...each, value } : each)),
-    });
-    const answer = await fixture.promote(1, {}, as('approver'));
-    expect([answer.status, answer.body.detail.code]).toEqual([409, 'RES005']);
-    expect(checkOf(answer.body.detail.context.checks, 'look_ahead')).toMatchObject({
-      status: 'failed',
-      value,
-      message: expect.stringContaining('not certified: m'),
-    });
-  });
+  it.each([['sampled'], ['not_checked'], [0], [null]])(
+    'promotion rejects a certificate that passed as %s',
+    async (value) => {
+      const stagingChecks = taskChecks();
+      const fixture = await fixtureOf(policy, { deps: { stagingChecks } });
+      await fixture.register();
+      await fixture.stage(1);
+      const { status, checks } = ended('passed');
+      stagingChecks.end({
+        status,
+        checks: checks.map((each) => (each.name === 'look_ahead' ? { ...each, value } : each)),
+      });
+      const answer = await fixture.promote(1, {}, as('approver'));
+      expect([answer.status, answer.body.detail.code]).toEqual([409, 'RES005']);
+      expect(checkOf(answer.body.detail.context.checks, 'look_ahead')).toMatchObject({
+        status: 'failed',
+        value,
+        message: expect.stringContaining('not certified: m'),
+      });
+    },
+  );
 
-  it('is asked for where staging skipped the validation, and where no task can make one', async () => {
+  it('certificate is required with a skipped validation and without validation tasks', async () => {
     const stagingChecks = taskChecks();
     const fixture = await fixtureOf(policy, { deps: { stagingChecks } });
     await fixture.register();
@@ -428,11 +437,11 @@ describe('the certificate', () => {
   });
 });
 
-describe('a waiver', () => {
+describe('policy waiver', () => {
   const policy = { minTrades: 30, minSharpe: 2, maxDrawdown: 20 };
   const waive = { checks: ['min_trades', 'min_sharpe'], reason: 'A pilot with little money' };
 
-  it("is for admins, asked before anything is read, and never a researcher's or an approver's", async () => {
+  it('waiver requires the admin role before any read', async () => {
     const fixture = await fixtureOf(policy);
     for (const role of ['researcher', 'approver'] as const) {
       const bodies = [waive, { checks: ['nonsense'] }, {}];
@@ -457,7 +466,7 @@ describe('a waiver', () => {
     [{ checks: [], reason: 'why' }, 'VAL005', 'waive.checks'],
     [{ checks: ['min_trades', 'smoke_run'], reason: 'why' }, 'VAL005', 'waive.checks.1'],
     [{ checks: ['min_trades'], reason: 'x'.repeat(2001) }, 'VAL005', 'waive.reason'],
-  ])('%j is %s', async (body, code, field) => {
+  ])('waiver %j is rejected with %s', async (body, code, field) => {
     const fixture = await fixtureOf(policy);
     await fixture.register();
     for (const call of [fixture.stage, fixture.promote]) {
@@ -470,7 +479,7 @@ describe('a waiver', () => {
     }
   });
 
-  it('waives what it names and nothing else', async () => {
+  it('waiver applies only to the checks it names', async () => {
     const fixture = await fixtureOf({ ...policy, maxDrawdown: 1 });
     await fixture.register();
     const { status, body } = await fixture.stage(1, { waive }, as('admin'));
@@ -523,7 +532,7 @@ describe('a waiver', () => {
     await new Invariants(fixture).check();
   });
 
-  it('is a part of the request that an Idempotency-Key repeats', async () => {
+  it('waiver is part of the request that an idempotency key replays', async () => {
     const fixture = await fixtureOf(policy);
     await fixture.register();
     const headers = { ...as('admin'), 'Idempotency-Key': 'k' };
