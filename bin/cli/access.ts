@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type * as z from 'zod';
-import type { AuditEntry, AuditEntryList } from '#contract/audit-api.ts';
+import type { AuditEntry, AuditEntryList } from '#contract/audit.ts';
 import { LocalEnv } from '#contract/env.ts';
 import { EVERYONE, type Grant, type Sharing } from '#contract/sharing.ts';
 import { readEnv } from '#runtime/env.ts';

@@ -6,8 +6,8 @@ import type {
   RollbackReply,
   StageReply,
 } from '#contract/registry-api.ts';
+import type { ValidationCheck } from '#contract/release-policy.ts';
 import type { StoredVersion } from '#contract/stored-registry.ts';
-import type { ValidationCheck } from '#contract/validation.ts';
 import { VERSION } from '#runtime/version.ts';
 import { type ApiClient, ApiError } from './client.ts';
 import { finiteNumber, given, listOf, repeated, UsageError } from './options.ts';

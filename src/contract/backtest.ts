@@ -3,8 +3,8 @@ import { CollectMode } from './common.ts';
 import { FILL_MODELS, PRECISIONS, TIMEFRAMES } from './limits.ts';
 import { LookAhead } from './look-ahead.ts';
 import { ResolvedMlEngine } from './ml-engine.ts';
+import { ValidationCheck } from './release-policy.ts';
 import { Grant } from './sharing.ts';
-import { ValidationCheck } from './validation.ts';
 
 /** Shapes of backtest jobs as stored and as answered. A stored shape carries `schema_version`; test/contract pins its hash. */
 

@@ -1,12 +1,38 @@
 import * as z from 'zod';
-import { digits, flag, integer, text } from './env-values.ts';
-import { MIN_TRADES, type MinAssignments } from './release-policy.ts';
-import { releasePolicy } from './release-policy-env.ts';
+import { MIN_TRADES, type MinAssignments, ReleasePolicy } from './release-policy.ts';
 
 /**
  * The environment of each entry point: read by src/runtime/env.ts, and the type of the CDK `environment` prop
  * (`z.input`), so that a stack that forgets a variable does not compile.
  */
+
+const text = z.string().min(1);
+
+/** An integer in decimal digits. */
+function digits(bounds: { min: number; max: number }) {
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be an integer')
+    .transform(Number)
+    .pipe(z.int().min(bounds.min).max(bounds.max));
+}
+
+function integer(fallback: number, bounds: { min: number; max: number }) {
+  return digits(bounds).default(fallback);
+}
+
+/** `true` or `false`. */
+const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+
+/** A decimal number, optionally signed. */
+function decimal(schema: z.ZodNumber) {
+  return z
+    .string()
+    .regex(/^-?\d{1,9}(\.\d{1,9})?$/, 'must be a decimal number')
+    .transform(Number)
+    .pipe(schema)
+    .optional();
+}
 
 const common = {
   /** `production` enforces authentication; anything else makes it optional. */
@@ -46,6 +72,23 @@ const strategies = {
 const images = {
   /** Registries from which images of versions may come, comma separated; default any. */
   ALLOWED_REGISTRIES: text.transform((list) => list.split(',')).optional(),
+};
+
+const { shape: requirement } = ReleasePolicy;
+
+/** The release policy: requirements for staging and promoting a version. An absent one is not required. */
+export const releasePolicy = {
+  POLICY_MIN_TRADES: decimal(requirement.minTrades.unwrap()),
+  POLICY_MIN_DAYS: decimal(requirement.minDays.unwrap()),
+  POLICY_MAX_EVIDENCE_AGE_DAYS: decimal(requirement.maxEvidenceAgeDays.unwrap()),
+  POLICY_MIN_SHARPE: decimal(requirement.minSharpe.unwrap()),
+  POLICY_MIN_PROFIT_FACTOR: decimal(requirement.minProfitFactor.unwrap()),
+  /** Percent, of either sign. */
+  POLICY_MAX_DRAWDOWN: decimal(requirement.maxDrawdown.unwrap()),
+  /** Deflated Sharpe ratio of the hyperopt job that found the parameters, 0 to 1. */
+  POLICY_MIN_DEFLATED_SHARPE: decimal(requirement.minDeflatedSharpe.unwrap()),
+  /** Promote only what passed the staging check `look_ahead`. */
+  POLICY_LOOK_AHEAD_CERTIFICATE: flag.default(false),
 };
 
 /** Requirements of a promotion. */
@@ -290,3 +333,39 @@ export const LocalEnv = z.object({
   DATA_COLLECTION_PORT: integer(8002, { min: 0, max: 65_535 }),
 });
 export type LocalEnv = z.output<typeof LocalEnv>;
+
+type PolicyEnv = z.output<z.ZodObject<typeof releasePolicy>>;
+
+/** The release policy that an environment sets. */
+export function releasePolicyOf(env: PolicyEnv): ReleasePolicy {
+  return {
+    minTrades: env.POLICY_MIN_TRADES,
+    minDays: env.POLICY_MIN_DAYS,
+    maxEvidenceAgeDays: env.POLICY_MAX_EVIDENCE_AGE_DAYS,
+    minSharpe: env.POLICY_MIN_SHARPE,
+    minProfitFactor: env.POLICY_MIN_PROFIT_FACTOR,
+    maxDrawdown: env.POLICY_MAX_DRAWDOWN,
+    minDeflatedSharpe: env.POLICY_MIN_DEFLATED_SHARPE,
+    lookAheadCertificate: env.POLICY_LOOK_AHEAD_CERTIFICATE,
+  };
+}
+
+/** Variables that set a release policy; {@link releasePolicyOf} reads them. */
+export function releasePolicyVariables(policy: ReleasePolicy) {
+  const variables = {
+    POLICY_MIN_TRADES: policy.minTrades,
+    POLICY_MIN_DAYS: policy.minDays,
+    POLICY_MAX_EVIDENCE_AGE_DAYS: policy.maxEvidenceAgeDays,
+    POLICY_MIN_SHARPE: policy.minSharpe,
+    POLICY_MIN_PROFIT_FACTOR: policy.minProfitFactor,
+    POLICY_MAX_DRAWDOWN: policy.maxDrawdown,
+    POLICY_MIN_DEFLATED_SHARPE: policy.minDeflatedSharpe,
+  } satisfies Partial<Record<keyof typeof releasePolicy, number | undefined>>;
+  const set = Object.entries(variables).filter(([, value]) => value !== undefined);
+  return {
+    ...(Object.fromEntries(set.map(([name, value]) => [name, String(value)])) as Partial<
+      Record<keyof typeof variables, string>
+    >),
+    POLICY_LOOK_AHEAD_CERTIFICATE: policy.lookAheadCertificate ? 'true' : 'false',
+  } as const;
+}

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { CollectionOutcome, ResolvedBacktestConfig } from './backtest.ts';
 import { CollectMode, Timestamp } from './common.ts';
-import { InstrumentRecord } from './instrument.ts';
+import { InstrumentRecord } from './stored-market-data.ts';
 
 /** Shapes of hyperopt jobs as stored. A stored shape carries `schema_version`; test/contract pins its hash. */
 

@@ -11,6 +11,7 @@ import {
   TIMEFRAMES,
 } from './limits.ts';
 import { integerParameter, listParameter, textParameter } from './parameters.ts';
+import { InstrumentRecord } from './stored-market-data.ts';
 
 /** Resources and requests of the data collection service. */
 
@@ -222,3 +223,17 @@ export const CollectionParams = z.object({
     .regex(/^co-[A-Za-z0-9]{1,64}$/)
     .meta({ description: 'Shape `co-<id>`' }),
 });
+
+export const Instruments = z
+  .object({
+    exchange: z.string(),
+    instruments: z.array(
+      InstrumentRecord.extend({ symbol: z.string() }).meta({
+        id: 'Instrument',
+        description: 'Current rules of one market. Earlier ones are not stored',
+      }),
+    ),
+    count: z.int(),
+  })
+  .meta({ id: 'Instruments', description: 'Instruments collected from an exchange' });
+export type Instruments = z.output<typeof Instruments>;

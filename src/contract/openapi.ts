@@ -1,17 +1,9 @@
 import * as z from 'zod';
 import { ErrorBody, RequestValidationError } from './common.ts';
 import { ERRORS, type ErrorCode } from './errors.ts';
-import { LAST_EVENT_ID } from './hyperopt-events.ts';
-import { CORRELATION_HEADER, SERVICES } from './names.ts';
-import { nullFields, type Override, withoutSafeRange } from './openapi-overrides.ts';
-import {
-  BEARER,
-  CORRELATION_PARAMETER,
-  CORRELATION_RESPONSE_HEADER,
-  IDEMPOTENCY_PARAMETER,
-  LAST_EVENT_PARAMETER,
-  SIGNATURE,
-} from './openapi-parts.ts';
+import { LAST_EVENT_ID } from './hyperopt-api.ts';
+import { CORRELATION_HEADER, CORRELATION_ID, SERVICES } from './names.ts';
+import { isAbsentWhenNull } from './null-fields.ts';
 import {
   documentedErrors,
   isBodyOptional,
@@ -60,6 +52,50 @@ export function openApiDocument(service: ServiceName, version: string): Json {
     },
   };
 }
+
+const CORRELATION_RESPONSE_HEADER = {
+  description: 'Request identifier for tracing',
+  required: true,
+  schema: { type: 'string', pattern: CORRELATION_ID.source },
+};
+
+const CORRELATION_PARAMETER = {
+  name: CORRELATION_HEADER,
+  in: 'header',
+  description: 'A well-formed value is kept; otherwise the service creates one',
+  schema: { type: 'string', pattern: CORRELATION_ID.source },
+};
+
+const BEARER = {
+  type: 'http',
+  scheme: 'bearer',
+  bearerFormat: 'JWT',
+  description:
+    'Access token. Each operation states the minimum role: viewer, researcher, approver, admin. A role includes those before it',
+};
+
+/** Same form as in the documents that API Gateway exports. */
+const SIGNATURE = {
+  type: 'apiKey',
+  name: 'Authorization',
+  in: 'header',
+  'x-amazon-apigateway-authtype': 'awsSigv4',
+};
+
+const IDEMPOTENCY_PARAMETER = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'Requests of one caller with the same key and body create one resource. The registry repeats its response for 24 hours, with the header `Idempotent-Replay: true`',
+  schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+};
+
+const LAST_EVENT_PARAMETER = {
+  name: LAST_EVENT_ID,
+  in: 'header',
+  description: 'ID of the last received event: the stream continues after it',
+  schema: { type: 'integer', minimum: 0 },
+};
 
 const GENERAL = [
   `Every response carries \`${CORRELATION_HEADER}\`.`,
@@ -199,6 +235,32 @@ const BODY_REFUSAL: OtherShape = {
 const FUNCTION_REFUSAL = {
   name: 'function',
   description: "In `detail` from the gateway, in the function's own body from the function",
+};
+
+/** Changes of the JSON Schemas that zod writes, for the OpenAPI documents. */
+type Override = NonNullable<z.core.ToJSONSchemaParams['override']>;
+
+/** Removes the bounds of safe integers, which carry no information. */
+const withoutSafeRange: Override = ({ jsonSchema }) => {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+};
+
+/** Request bodies: null in an optional field means an absent field. */
+const nullFields: Override = ({ zodSchema, jsonSchema }) => {
+  if (!isAbsentWhenNull(zodSchema)) return;
+  const { $ref, anyOf, type, enum: values } = jsonSchema;
+  if ($ref !== undefined) {
+    delete jsonSchema.$ref;
+    jsonSchema.anyOf = [{ $ref }, { type: 'null' }];
+  } else if (anyOf) {
+    if (!anyOf.some((branch) => branch.type === 'null')) jsonSchema.anyOf = [...anyOf, { type: 'null' }];
+  } else {
+    const types = [type ?? []].flat();
+    // The type of JSON Schema's own declaration is a single one; the standard takes a list as well.
+    if (types.length > 0) Object.assign(jsonSchema, { type: [...new Set([...types, 'null'])] });
+    if (values) jsonSchema.enum = [...new Set([...values, null])];
+  }
 };
 
 function codedExample(code: ErrorCode): Json {

@@ -1,6 +1,18 @@
 import * as z from 'zod';
 import { MAX_NOTE_LENGTH } from './limits.ts';
 
+/** One line of the check list of a staging. */
+export const ValidationCheck = z.object({
+  name: z.string(),
+  status: z
+    .enum(['passed', 'failed', 'warning', 'pending', 'skipped', 'waived'])
+    .meta({ description: '`waived`: it failed, and an admin waived it for this transition' }),
+  message: z.string(),
+  value: z.union([z.number(), z.string()]).nullable(),
+  threshold: z.union([z.number(), z.string()]).nullable(),
+});
+export type ValidationCheck = z.infer<typeof ValidationCheck>;
+
 /** The checks of a release policy, in the order of a check list; a waiver names them so. */
 export const POLICY_CHECKS = [
   ...(['min_trades', 'min_days', 'max_evidence_age_days'] as const),

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { BacktestResult, ResolvedBacktestConfig, ResultsLocation } from './backtest.ts';
 import { Timestamp } from './common.ts';
 import { LOOK_AHEAD_STATES } from './look-ahead.ts';
+import { ValidationCheck } from './release-policy.ts';
 import { Grant } from './sharing.ts';
-import { ValidationCheck } from './validation.ts';
 
 /** Shapes of the registry table. A stored shape carries `schema_version`; test/contract pins its hash. */
 

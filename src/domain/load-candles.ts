@@ -1,7 +1,7 @@
 import type { CollectionOutcome, ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { CollectMode } from '#contract/common.ts';
 import { CodedError } from '#contract/errors.ts';
-import type { InstrumentRecord } from '#contract/instrument.ts';
+import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 import { type Candles, indexAtOrAfter } from '#engine/candles.ts';
 import type { Instrument } from '#engine/instrument.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';

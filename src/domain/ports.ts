@@ -9,7 +9,7 @@ import type {
 } from '#contract/backtest.ts';
 import type { ProxyOperationName } from '#contract/data-proxy.ts';
 import type { LookAhead } from '#contract/look-ahead.ts';
-import type { ValidationCheck } from '#contract/validation.ts';
+import type { ValidationCheck } from '#contract/release-policy.ts';
 import type { Candles } from '#engine/candles.ts';
 import type { TradeTable } from '#engine/simulator/trade-table.ts';
 import type { FundingEvents } from '#engine/simulator/types.ts';

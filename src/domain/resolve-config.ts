@@ -3,7 +3,6 @@ import { BacktestConfigRequest } from '#contract/backtest-api.ts';
 import type { CollectMode } from '#contract/common.ts';
 import { CodedError } from '#contract/errors.ts';
 import { NO_MODEL } from '#contract/hyperopt.ts';
-import type { InstrumentRecord } from '#contract/instrument.ts';
 import {
   COLLECT_MODES,
   BACKTEST_DEFAULTS as DEFAULTS,
@@ -14,6 +13,7 @@ import {
   type Timeframe,
   UNLIMITED_STAKE,
 } from '#contract/limits.ts';
+import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 import { historyStartOf } from '#engine/run/history.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
 import type { DefinitionData } from '#engine/strategies/validate-definition.ts';

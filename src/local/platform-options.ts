@@ -1,7 +1,6 @@
 import type { TaskLimits } from '#adapters/local/task-runner.ts';
-import type { LocalEnv } from '#contract/env.ts';
+import { type LocalEnv, releasePolicyOf } from '#contract/env.ts';
 import type { MinAssignments, ReleasePolicy } from '#contract/release-policy.ts';
-import { releasePolicyOf } from '#contract/release-policy-env.ts';
 import type { LogLevel } from '#runtime/log.ts';
 
 /** Of tasks that run strategies: a job of 30 minutes, a file of 10 s, a minute of silence before anybody is told. */

@@ -1,7 +1,7 @@
+import type { AuditResource, StoredAuditCall, StoredAuditOutcome } from '#contract/audit.ts';
 import { CodedError } from '#contract/errors.ts';
 import { AUDIT_WRITE_FAILURE } from '#contract/names.ts';
 import { changesState, type Operation } from '#contract/operation.ts';
-import type { AuditResource, StoredAuditCall, StoredAuditOutcome } from '#contract/stored-audit.ts';
 import type { AuditTrail } from '#domain/audit/audit-trail.ts';
 import type { Clock, Ids } from '#domain/ports.ts';
 import { isoTime } from '#domain/validate.ts';

@@ -1,18 +1,23 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
+import { StoredAuditCall, StoredAuditOutcome } from '#contract/audit.ts';
 import { BacktestExecutionInput, StoredBacktestJob } from '#contract/backtest.ts';
 import { HyperoptExecutionInput, StoredHyperoptJob, StoredTrial } from '#contract/hyperopt.ts';
-import { StoredInstrument } from '#contract/instrument.ts';
 import { BacktestReport } from '#contract/report.ts';
-import { StoredAuditCall, StoredAuditOutcome } from '#contract/stored-audit.ts';
 import {
   ChallengeEvent,
   StoredAssignment,
   StoredChallenge,
   StoredTrade,
 } from '#contract/stored-challenge.ts';
-import { CollectionQueue, StoredCollection } from '#contract/stored-collection.ts';
+import {
+  CollectionQueue,
+  StoredCollection,
+  StoredInstrument,
+  StoredSeries,
+  StoredSeriesMonths,
+} from '#contract/stored-market-data.ts';
 import {
   CatalogRow,
   RegistryEvent,
@@ -20,7 +25,6 @@ import {
   StoredModel,
   StoredVersion,
 } from '#contract/stored-registry.ts';
-import { StoredSeries, StoredSeriesMonths } from '#contract/stored-series.ts';
 
 /**
  * What is stored must stay readable. When one of these fails, the stored shape has changed: raise its

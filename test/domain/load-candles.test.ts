@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { ResolvedBacktestConfig } from '#contract/backtest.ts';
-import type { InstrumentRecord } from '#contract/instrument.ts';
+import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 import { loadTrialData } from '#domain/hyperopt/load-trial-data.ts';
 import { loadCandles } from '#domain/load-candles.ts';
 import { finalFailure } from '#domain/run-backtest-job.ts';

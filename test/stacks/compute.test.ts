@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { releasePolicy, releasePolicyOf } from '#contract/release-policy-env.ts';
+import { releasePolicy, releasePolicyOf } from '#contract/env.ts';
 import { stageConfig } from '#lib/config.ts';
 import { ofType, type Resource, type Synthesized, templatesOf } from '../support/stacks.ts';
 import { synthesize } from '../support/synthesize.ts';

@@ -1,5 +1,4 @@
-import type { Challenge } from '#contract/challenge-api.ts';
-import type { ChallengeEvaluation } from '#contract/challenge-evaluation.ts';
+import type { Challenge, ChallengeEvaluation } from '#contract/challenge-api.ts';
 import { CANARY_STAGES, type Hold } from '#contract/stored-challenge.ts';
 import { minute, number, percent, signed, table, wrap } from '../output.ts';
 import { intervalChart } from './interval-chart.ts';

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as z from 'zod';
 import type {
   Challenge,
+  ChallengeEvaluation,
   ChallengeEventList,
   ChallengeList,
   ChallengeTradeList,
 } from '#contract/challenge-api.ts';
-import type { ChallengeEvaluation } from '#contract/challenge-evaluation.ts';
 import { type ApiClient, ApiError } from '../client.ts';
 import { queryOf } from '../options.ts';
 import { minute, number, second, table, wrap } from '../output.ts';

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as z from 'zod';
-import type { HyperoptJob } from '#contract/hyperopt-api.ts';
-import type { HyperoptTrialEvent } from '#contract/hyperopt-events.ts';
+import type { HyperoptJob, HyperoptTrialEvent } from '#contract/hyperopt-api.ts';
 import { type ApiClient, ApiError, readJson } from '../client.ts';
 import { compactNumber, progressBar } from '../output.ts';
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { StoredAuditCall, StoredAuditOutcome } from '#contract/stored-audit.ts';
+import { StoredAuditCall, StoredAuditOutcome } from '#contract/audit.ts';
 import { type AuditInterval, type AuditTrail, auditKey } from '#domain/audit/audit-trail.ts';
 import { readItem } from './registry-item.ts';
 

@@ -2,7 +2,7 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import type * as z from 'zod';
 import { CodedError } from '#contract/errors.ts';
-import { CollectionQueue, StoredCollection } from '#contract/stored-collection.ts';
+import { CollectionQueue, StoredCollection } from '#contract/stored-market-data.ts';
 import type { CollectionStore } from '#domain/data/collection-queue.ts';
 import { parseStored } from './stored-item.ts';
 

@@ -1,6 +1,6 @@
 import { type DynamoDBDocumentClient, PutCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { CodedError } from '#contract/errors.ts';
-import { type InstrumentRecord, StoredInstrument } from '#contract/instrument.ts';
+import { type InstrumentRecord, StoredInstrument } from '#contract/stored-market-data.ts';
 import type { InstrumentStore } from '#domain/instrument-ports.ts';
 import { batchGet } from './batch-get.ts';
 

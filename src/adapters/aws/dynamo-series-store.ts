@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type * as z from 'zod';
 import { CodedError } from '#contract/errors.ts';
-import { StoredSeries, StoredSeriesMonths } from '#contract/stored-series.ts';
+import { StoredSeries, StoredSeriesMonths } from '#contract/stored-market-data.ts';
 import type { SeriesInfo, SeriesKey, SeriesMonth, SeriesStore } from '#domain/ports.ts';
 import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '#engine/timeframe.ts';
 import { mergeMonths, summarizeMonths, withCorruptMonth } from '../series-months.ts';

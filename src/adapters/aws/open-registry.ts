@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PromotingEnv } from '#contract/env.ts';
-import { releasePolicyOf } from '#contract/release-policy-env.ts';
+import { type PromotingEnv, releasePolicyOf } from '#contract/env.ts';
 import type { ChallengeListener, ChallengeStore } from '#domain/challenges/challenge-store.ts';
 import type { Cursors } from '#domain/list-catalog.ts';
 import type { RegistryStore } from '#domain/transitions/registry-store.ts';

@@ -1,4 +1,4 @@
-import { AuditEntryList, AuditQuery } from '../audit-api.ts';
+import { AuditEntryList, AuditQuery } from '../audit.ts';
 import type { Operation } from '../operation.ts';
 
 /** Operations of the audit trail, on the backend. */

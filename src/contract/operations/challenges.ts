@@ -3,6 +3,7 @@ import {
   Assignment,
   AssignmentRequest,
   Challenge,
+  ChallengeEvaluation,
   ChallengeEventList,
   ChallengeList,
   ChallengePageQuery,
@@ -17,7 +18,6 @@ import {
   Route,
   RouteQuery,
 } from '../challenge-api.ts';
-import { ChallengeEvaluation } from '../challenge-evaluation.ts';
 import { TradesReply, TradesRequest } from '../challenge-trade.ts';
 import type { Operation } from '../operation.ts';
 import { ModelParams } from '../registry-api.ts';

@@ -1,5 +1,4 @@
 import { Health } from '../common.ts';
-import { Instruments } from '../instrument.ts';
 import {
   Collection,
   CollectionParams,
@@ -8,6 +7,7 @@ import {
   ExchangeQuery,
   Freshness,
   FreshnessQuery,
+  Instruments,
   Ohlcv,
   OhlcvQuery,
   Symbols,

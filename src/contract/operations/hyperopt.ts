@@ -1,14 +1,16 @@
 import {
+  HYPEROPT_EVENTS,
+  HyperoptEventsQuery,
   HyperoptJob,
   HyperoptList,
   HyperoptListQuery,
   HyperoptParams,
   HyperoptResult,
   HyperoptStart,
+  HyperoptTrialEvent,
   HyperoptTrialList,
   HyperoptTrialsQuery,
 } from '../hyperopt-api.ts';
-import { HYPEROPT_EVENTS, HyperoptEventsQuery, HyperoptTrialEvent } from '../hyperopt-events.ts';
 import { HyperoptRequest } from '../hyperopt-request.ts';
 import type { Operation } from '../operation.ts';
 import { sharingOperations } from './sharing.ts';

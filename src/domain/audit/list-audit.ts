@@ -1,7 +1,6 @@
-import type { AuditEntry } from '#contract/audit-api.ts';
+import type { AuditEntry, StoredAuditCall } from '#contract/audit.ts';
 import { CodedError } from '#contract/errors.ts';
 import { AUDIT_DEFAULTS, AUDIT_LIMITS } from '#contract/limits.ts';
-import type { StoredAuditCall } from '#contract/stored-audit.ts';
 import type { Cursors } from '../list-catalog.ts';
 import type { Clock, Page } from '../ports.ts';
 import { ACCEPTED_TIMES, isoTime, parseTime } from '../validate.ts';

@@ -1,4 +1,4 @@
-import type { ChallengeEvaluation } from '#contract/challenge-evaluation.ts';
+import type { ChallengeEvaluation } from '#contract/challenge-api.ts';
 import type { StoredChallenge, Variant, VariantTotals } from '#contract/stored-challenge.ts';
 import { alwaysValidP, type SequentialSample } from '#engine/stats/always-valid.ts';
 import { NO_CLUSTERS, sampleOfClusters } from '#engine/stats/clusters.ts';

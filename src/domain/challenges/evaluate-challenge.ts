@@ -1,4 +1,4 @@
-import type { ChallengeEvaluation } from '#contract/challenge-evaluation.ts';
+import type { ChallengeEvaluation } from '#contract/challenge-api.ts';
 import type { StoredChallenge, Variant } from '#contract/stored-challenge.ts';
 import { alwaysValidHalfWidth } from '#engine/stats/always-valid.ts';
 import { plus, ZERO } from '#engine/stats/double-double.ts';

@@ -1,5 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
-import type { InstrumentRecord } from '#contract/instrument.ts';
+import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 import type { Instrument } from '#engine/instrument.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import type { Exchange } from '../exchange-ports.ts';

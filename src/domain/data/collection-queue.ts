@@ -1,5 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
-import type { CollectionQueue, StoredCollection } from '#contract/stored-collection.ts';
+import type { CollectionQueue, StoredCollection } from '#contract/stored-market-data.ts';
 
 /** Collections and their queue. Every write is conditional, so that any number of processes may share them. */
 export interface CollectionStore {

@@ -1,5 +1,5 @@
 import { CodedError } from '#contract/errors.ts';
-import type { StoredCollection } from '#contract/stored-collection.ts';
+import type { StoredCollection } from '#contract/stored-market-data.ts';
 import type { Exchanges } from '../exchange-ports.ts';
 import type { Ids, Log } from '../ports.ts';
 import { isoTime } from '../validate.ts';

@@ -1,5 +1,4 @@
-import type { Instruments } from '#contract/instrument.ts';
-import type { DataStatus, ExchangeQuery, Symbols } from '#contract/market-data.ts';
+import type { DataStatus, ExchangeQuery, Instruments, Symbols } from '#contract/market-data.ts';
 import type { InstrumentStore } from '../instrument-ports.ts';
 import type { SeriesStore } from '../ports.ts';
 import { isoTime } from '../validate.ts';

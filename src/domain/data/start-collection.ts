@@ -1,7 +1,7 @@
 import { CodedError } from '#contract/errors.ts';
 import { BACKTEST_DEFAULTS, COLLECTION_LIMITS } from '#contract/limits.ts';
 import type { Collection, CollectionRequest } from '#contract/market-data.ts';
-import type { StoredCollection } from '#contract/stored-collection.ts';
+import type { StoredCollection } from '#contract/stored-market-data.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import type { Exchanges } from '../exchange-ports.ts';
 import { idSuffix, keyUsedAgain } from '../id-suffix.ts';

@@ -13,7 +13,7 @@ import {
   HyperoptRequest,
   HYPEROPT_LIMITS as LIMITS,
 } from '#contract/hyperopt-request.ts';
-import type { InstrumentRecord } from '#contract/instrument.ts';
+import type { InstrumentRecord } from '#contract/stored-market-data.ts';
 import { nearestName } from '#engine/nearest-name.ts';
 import { historyStartOf } from '#engine/run/history.ts';
 import { lagOf } from '#engine/search/trials.ts';

@@ -1,8 +1,7 @@
 import { type BacktestResult, ResolvedBacktestConfig } from '#contract/backtest.ts';
 import { CodedError } from '#contract/errors.ts';
-import type { ReleasePolicy } from '#contract/release-policy.ts';
+import type { ReleasePolicy, ValidationCheck } from '#contract/release-policy.ts';
 import type { StoredVersion, Thresholds } from '#contract/stored-registry.ts';
-import type { ValidationCheck } from '#contract/validation.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { resolveParameters } from '#engine/strategies/parameters.ts';
 import { DAY_MS } from '#engine/timeframe.ts';

@@ -3,7 +3,7 @@ import { CodedError } from '#contract/errors.ts';
 import { REGISTRATION_LIMITS } from '#contract/limits.ts';
 import { lookAheadCheck, lookAheadOf } from '#contract/look-ahead.ts';
 import type { RegisterReply } from '#contract/registry-api.ts';
-import type { ReleasePolicy } from '#contract/release-policy.ts';
+import type { ReleasePolicy, ValidationCheck } from '#contract/release-policy.ts';
 import { RegisteredReport } from '#contract/report.ts';
 import type {
   Evidence,
@@ -12,7 +12,6 @@ import type {
   Validation,
   VersionContent,
 } from '#contract/stored-registry.ts';
-import type { ValidationCheck } from '#contract/validation.ts';
 import { canonicalJson } from '#engine/digest.ts';
 import { TIMEFRAME_MS } from '#engine/timeframe.ts';
 import { checkAccess } from '../access.ts';

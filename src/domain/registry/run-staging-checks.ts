@@ -1,6 +1,6 @@
 import type { RegisteredVersion, ResolvedBacktestConfig } from '#contract/backtest.ts';
 import type { LookAheadState } from '#contract/look-ahead.ts';
-import type { ValidationCheck } from '#contract/validation.ts';
+import type { ValidationCheck } from '#contract/release-policy.ts';
 import type { BacktestOutcome } from '#engine/backtest.ts';
 import { certifyLookAhead } from '#engine/look-ahead/certify.ts';
 import type { Trade } from '#engine/simulator/trade-table.ts';

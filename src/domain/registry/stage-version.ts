@@ -1,9 +1,8 @@
 import type { CodedError } from '#contract/errors.ts';
 import { MAX_NOTE_LENGTH } from '#contract/limits.ts';
 import type { StageReply } from '#contract/registry-api.ts';
-import type { WaiveRequest } from '#contract/release-policy.ts';
+import type { ValidationCheck, WaiveRequest } from '#contract/release-policy.ts';
 import type { StoredVersion, Validation } from '#contract/stored-registry.ts';
-import type { ValidationCheck } from '#contract/validation.ts';
 import {
   applyTransition,
   type TransitionCall,

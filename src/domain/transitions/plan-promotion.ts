@@ -1,9 +1,8 @@
 import { CodedError } from '#contract/errors.ts';
 import type { PromoteReply } from '#contract/registry-api.ts';
-import type { ReleasePolicy } from '#contract/release-policy.ts';
+import type { ReleasePolicy, ValidationCheck } from '#contract/release-policy.ts';
 import type { StoredChallenge } from '#contract/stored-challenge.ts';
 import type { StoredVersion, Validation } from '#contract/stored-registry.ts';
-import type { ValidationCheck } from '#contract/validation.ts';
 import type { TransitionCall, TransitionDeps } from './apply-transition.ts';
 import { checkExpectedProduction, type FoundVersion, rejection } from './find-version.ts';
 import { nextTimestamp, planTransition } from './plan-transition.ts';

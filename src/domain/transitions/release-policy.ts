@@ -6,10 +6,10 @@ import {
   POLICY_CHECKS,
   type PolicyCheckName,
   type ReleasePolicy,
+  type ValidationCheck,
   type WaiveRequest,
 } from '#contract/release-policy.ts';
 import type { StoredVersion, Waiver } from '#contract/stored-registry.ts';
-import type { ValidationCheck } from '#contract/validation.ts';
 import { DAY_MS } from '#engine/timeframe.ts';
 import { checkOneOf, checkText } from '../validate.ts';
 import type { TransitionCall } from './apply-transition.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as z from 'zod';
 import { CodedError } from '#contract/errors.ts';
-import { HyperoptEventsQuery, type HyperoptTrialEvent, LAST_EVENT_ID } from '#contract/hyperopt-events.ts';
+import { HyperoptEventsQuery, type HyperoptTrialEvent, LAST_EVENT_ID } from '#contract/hyperopt-api.ts';
 import { foundParams } from '#domain/hyperopt/found-params.ts';
 import { getHyperopt } from '#domain/hyperopt/get-hyperopt.ts';
 import {
